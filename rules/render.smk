@@ -20,7 +20,7 @@ rule render:
     params:
         code=lambda wildcards: code_of(
             "rfstudy.templates",
-            *sorted(f"rfstudy.report.{catalogue.FOLDERS[form]}.{kind}" for kind, form in catalogue.kinds().items()),
+            *sorted({module for _, module in catalogue.kinds().values()}),
         ),
     message:
         "render: README.md and docs/findings.md from the shipped measurements"

@@ -1,7 +1,7 @@
 """Typed models of ``config/figures`` and ``config/scorecard.yaml``: the keys of tables and figures.
 
-The keyword arguments of a kind (of ``make`` for a table, of ``draw`` for a figure) are the keys that its entries need
-and may have. All kinds share the types and the meanings that are here.
+The keyword arguments of the function of a kind are the keys that its entries need and may have. All kinds share the
+types and the meanings that are here.
 """
 
 from typing import Annotated, Literal
@@ -42,13 +42,11 @@ class Axis(Model):
     scale: Scale
 
 
-class Panel(Model):
+class Panel(Quantity):
     """One panel of a figure."""
 
     label: Text
     metric: Text = None
-    learner: Text = None
-    split: Part = None
     scale: Scale = None
     against: Text = None
     kernel: Text = None
@@ -101,12 +99,7 @@ class Line(Model):
 Lines = Annotated[list[Line], MinLen(1)]
 
 
-def listed(value):
-    """Return a value that may stand for a list of values, or for none, as a list."""
-    return [] if value is None else value if isinstance(value, list) else [value]
-
-
-Experiments = Annotated[dict[Protocol, Annotated[list[Text], BeforeValidator(listed)]], MinLen(1)]
+Experiments = Annotated[dict[Protocol, Annotated[list[Text], BeforeValidator(catalogue.listed)]], MinLen(1)]
 
 
 class Output(Model):
@@ -114,7 +107,7 @@ class Output(Model):
 
     Attributes
     ----------
-    kind : what makes it, a file in `report/tables` or `report/plots`
+    kind : what makes it, a function in `report/tables` or `report/plots`
     caption : what is printed under it
     experiments : protocol: name of the experiment, a list of names, or `null` for an output without rows
     kernel : of experiments with several kernels, the id of the one whose rows are drawn
@@ -246,13 +239,10 @@ class Output(Model):
     columns: Lines = None
 
 
-def keys_of_kind(kind: str) -> tuple[list[str], list[str]]:
-    """Return the keys that the entries of a kind need, and those that they may have."""
-    functions = definitions(catalogue.module_of(kind))
-    keywords = functions.get("draw", functions.get("make")).args
-    named = [(each.arg, default) for each, default in zip(keywords.kwonlyargs, keywords.kw_defaults, strict=True)]
-    known = [(name, default) for name, default in named if name in Output.model_fields]
-    return [name for name, default in known if default is None], [name for name, default in known if default]
+def arguments_of(kind: str) -> dict[str, bool]:
+    """Return the keyword arguments of the function of a kind, and whether it needs them."""
+    keywords = definitions(catalogue.kinds()[kind][1])[kind].args
+    return {each.arg: not default for each, default in zip(keywords.kwonlyargs, keywords.kw_defaults, strict=True)}
 
 
 def problems_of_output(entry: dict) -> list[str]:
@@ -260,9 +250,9 @@ def problems_of_output(entry: dict) -> list[str]:
     kind, kinds = entry.get("kind"), list(catalogue.kinds())
     if kind not in kinds:
         return [f".kind: there is no {kind!r}; {suggestion(kind, kinds)}"]
-    own, optional = keys_of_kind(kind)
-    required = ["kind", "caption", "experiments", *own]
-    known = list(dict.fromkeys([*required, "kernel", "repeats", *optional]))
+    keys = {key: needed for key, needed in arguments_of(kind).items() if key in Output.model_fields}
+    keys = dict.fromkeys(("kind", "caption", "experiments"), True) | {"kernel": False, "repeats": False} | keys
+    required, known = [key for key, needed in keys.items() if needed], list(keys)
     found = [f".{key}: unknown key; {suggestion(key, known)}" for key in entry if key not in known]
     found += [f": the key {key!r} is missing; known are {', '.join(known)}" for key in required if key not in entry]
     return found or problems_of(Output, entry)
@@ -330,7 +320,7 @@ class NotScored(Model):
     """
 
     table: Text
-    metrics: Annotated[Names, BeforeValidator(listed)] = None
+    metrics: Annotated[Names, BeforeValidator(catalogue.listed)] = None
     why: Text
 
 

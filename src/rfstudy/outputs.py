@@ -15,7 +15,7 @@ from random_features.learners import entry as learners
 from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
 from rfstudy.models import literal, problems_of, suggestion
-from rfstudy.output_models import Scorecard, problems_of_output
+from rfstudy.output_models import Scorecard, arguments_of, problems_of_output
 from rfstudy.report import catalogue
 from rfstudy.study.config import MEASURED, NAME, ConfigurationError, extended
 from rfstudy.study.experiment import kernels_of, module_of
@@ -59,7 +59,11 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
     problems += of_scorecard
     if problems:
         raise ConfigurationError("\n".join(problems))
-    return [spec | numbers_of(spec, scorecard) for spec in catalogue.specifications(by_paper)]
+    numbers = {paper: {"scorecard": scorecard.get(paper, {"numbers": []})} for paper in by_paper}
+    return [
+        spec | (numbers[spec["paper"]] if "scorecard" in arguments_of(spec["kind"]) else {})
+        for spec in catalogue.specifications(by_paper)
+    ]
 
 
 def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict) -> tuple[dict, list[str]]:
@@ -79,16 +83,6 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict)
             if name not in known
         ]
     return scorecard, problems
-
-
-def numbers_of(spec: dict, scorecard: dict) -> dict:
-    """What ``scorecard.yaml`` has for a specification, as ``scorecard``: all of the paper or the numbers of the printed
-    table that it shows, as the ``SCORED`` of its kind say ("paper", "table"); nothing where its kind has none."""
-    which = literal(catalogue.module_of(spec["kind"]), "SCORED", "")
-    of_paper = scorecard.get(spec["paper"], {"numbers": []})
-    if which == "table":
-        of_paper = {"numbers": [entry for entry in of_paper["numbers"] if entry["table"] == spec["published"]]}
-    return {"scorecard": of_paper} if which else {}
 
 
 def claims_of(config_dir: Path, paper: str) -> set[str]:

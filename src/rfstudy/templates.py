@@ -196,7 +196,7 @@ def verdicts(shipped: Shipped) -> str:
     rows = []
     for paper in ("survey", "slsrff", "eerf", "nsrf"):
         spec = shipped.spec(paper, "scorecard-all")
-        cells = scorecard(shipped.context(*spec["experiments"]), spec)
+        cells = scorecard(shipped.context(*spec["experiments"]), paper, spec["experiments"], spec["scorecard"])
         is_count = [FACTS[metric].tolerance is None for metric in cells["metric"]]
         cells = cells[cells["protocol"].ne("") & ~np.array(is_count)]
         for protocol, found in cells.groupby("protocol", sort=False)["verdict"]:

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from rfstudy import tidy
-from rfstudy.report.tables.best_methods import best_methods
+from rfstudy.report.tables.accuracy import best_of
 
 ERROR = "approximation_error_frobenius"
 
@@ -29,8 +29,8 @@ def scores(values: dict, metric="accuracy_pct", sizes=("2d", "4d")) -> pd.DataFr
     )  # fmt: skip
 
 
-def best_of(frame, metric="accuracy_pct", sizes=("2d", "4d"), overlap=0.0):
-    return best_methods(frame, metric, {"all": list(sizes)}, overlap)["all"]
+def best_methods(frame, metric="accuracy_pct", sizes=("2d", "4d"), overlap=0.0):
+    return best_of(frame, metric, {"all": list(sizes)}, overlap)["all"]
 
 
 @pytest.mark.slow
@@ -41,7 +41,7 @@ def test_false_winners_are_rare():
     alone = 0
     for _ in range(40):
         frame = scores({str(m): rng.standard_normal((10, 1)) for m in range(9)}, sizes=["2d"])
-        alone += len(best_of(frame, sizes=["2d"]).methods) == 1
+        alone += len(best_methods(frame, sizes=["2d"]).methods) == 1
     assert alone <= 6
 
 
@@ -51,7 +51,7 @@ def test_incomplete_methods_are_left_out_and_incomplete_repeats_dropped():
     bad = frame["method"].eq("qmc") & frame["n_features_label"].eq("4d") & frame["repeat"].lt(6)
     frame.loc[bad, "status"] = "failed"
     one = frame["method"].eq("rff") & frame["n_features_label"].eq("2d") & frame["repeat"].eq(9)
-    best = best_of(frame[~one])
+    best = best_methods(frame[~one])
     assert best.methods == (("orf", ""),)
     assert best.left_out == {("qmc", ""): 4}
     assert best.repeats == 9
@@ -61,15 +61,15 @@ def test_only_one_comparison_at_a_time():
     frame = scores({"rff": np.ones((8, 2))})
     other = frame.assign(dataset="skin")
     with pytest.raises(ValueError, match="within one dataset"):
-        best_of(pd.concat([frame, other]))
+        best_methods(pd.concat([frame, other]))
 
 
 def test_an_exact_map_is_the_best_one():
     rng = np.random.default_rng(3)
     errors = {"rff": rng.uniform(0.1, 0.2, (8, 2)), "nystroem": np.zeros((8, 2))}
-    best = best_of(scores(errors, ERROR), ERROR)
+    best = best_methods(scores(errors, ERROR), ERROR)
     assert (best.verdict, best.methods) == ("listed", (("nystroem", ""),))
-    both = best_of(scores(errors | {"exact": np.zeros((8, 2))}, ERROR), ERROR)
+    both = best_methods(scores(errors | {"exact": np.zeros((8, 2))}, ERROR), ERROR)
     assert set(both.methods) == {("nystroem", ""), ("exact", "")}
 
 
@@ -79,8 +79,8 @@ def test_groups_of_sizes_are_one_family():
     behind = at_3 + np.resize([-1.0, 1.0], 8)
     values = {"best": np.full((8, 2), 90.0), "other": np.stack([90 - behind, 90 - behind], axis=1)}
     frame = scores(values)
-    assert best_of(frame, sizes=["2d"]).methods == (("best", ""),)
-    both = best_methods(frame, "accuracy_pct", {"small": ["2d"], "large": ["4d"]})
+    assert best_methods(frame, sizes=["2d"]).methods == (("best", ""),)
+    both = best_of(frame, "accuracy_pct", {"small": ["2d"], "large": ["4d"]})
     assert all(set(best.methods) == {("best", ""), ("other", "")} for best in both.values())
     assert both["small"].p["other", ""] == pytest.approx(0.06)
 
@@ -88,5 +88,5 @@ def test_groups_of_sizes_are_one_family():
 def test_splits_that_overlap_leave_more_methods_on_the_list():
     rng = np.random.default_rng(9)
     frame = scores({"rff": 80 + rng.standard_normal((10, 2)), "orf": 82 + rng.standard_normal((10, 2))})
-    assert len(best_of(frame).methods) == 1
-    assert len(best_of(frame, overlap=1.0).methods) == 2
+    assert len(best_methods(frame).methods) == 1
+    assert len(best_methods(frame, overlap=1.0).methods) == 2

@@ -11,8 +11,7 @@ from rfstudy import tidy
 from rfstudy.report import tables
 from rfstudy.report.compare import holm
 from rfstudy.report.context import Context
-from rfstudy.report.tables import crossed as table
-from rfstudy.report.tables.crossed import crossed
+from rfstudy.report.tables.comparisons import between_columns, named_cells
 
 STYLES = {"rff": {"label": "RFF", "colour": "#000000", "marker": "o"}}
 TASKS = {"eeg": {"label": "EEG", "published_as": {}, "split": "half", "n_train": 50, "n_test": 50}}
@@ -62,14 +61,19 @@ SPEC = {
 }
 
 
+def cells_of(of, spec):
+    """The rows of every cell of a specification."""
+    return named_cells(of, spec["quantity"], spec["lines"], spec["columns"])
+
+
 def compared(of, spec):
     """The tests between columns, and the overlaps, as the table makes them."""
     pairs = [(pair["column"], pair["against"]) for pair in spec["tests"]]
-    return table.tests_between(crossed(of, spec), [line["label"] for line in spec["lines"]], pairs, of)
+    return between_columns(cells_of(of, spec), [line["label"] for line in spec["lines"]], pairs, of)
 
 
 def test_a_cell_has_what_its_row_and_column_say():
-    cells = crossed(context(), SPEC)
+    cells = cells_of(context(), SPEC)
     for (experiment, variant), values in VALUES.items():
         place = (
             {"halves": "random halves", "late": "late"}[variant],
@@ -114,7 +118,7 @@ def test_a_column_may_hold_what_the_row_says():
         "lines": [{"label": "late", "variant": "la"}],
         "columns": [{"label": "RFF", "experiment": "code", "variant": "{variant}te"}],
     }
-    assert crossed(context(), spec)["late", "RFF"]["value"].tolist() == VALUES["code", "late"].tolist()
+    assert cells_of(context(), spec)["late", "RFF"]["value"].tolist() == VALUES["code", "late"].tolist()
 
 
 def test_what_was_not_run_is_said():

@@ -5,7 +5,7 @@ import pytest
 import report_rows
 
 from rfstudy import tidy
-from rfstudy.report.plots.crossover import crossing
+from rfstudy.report.plots.growth import crossing
 
 DIMENSIONS = np.array([16.0, 64.0, 256.0, 1024.0])
 N_TRAIN = 1000

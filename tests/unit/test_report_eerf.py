@@ -12,8 +12,8 @@ from rfstudy import tidy
 from rfstudy.report import derived, tables
 from rfstudy.report.context import Context
 from rfstudy.report.derived import best_on_test
-from rfstudy.report.plots.curves import with_errors
-from rfstudy.report.tables.equal_time import Timed, at_time, within
+from rfstudy.report.plots.lines import with_errors
+from rfstudy.report.tables.times import Timed, at_time, within
 
 
 def made(spec):

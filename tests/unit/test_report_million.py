@@ -5,6 +5,7 @@ import report_rows
 import verdict_rows
 
 from rfstudy import tidy
+from rfstudy.report.aggregate import select
 from rfstudy.report.scorecard import scorecard
 
 ROUNDS = 5
@@ -93,8 +94,9 @@ def test_made_rows_stand_beside_the_printed_numbers_and_are_not_comparable():
     spec = report_rows.spec_of("scorecard-all")
 
     def verdicts(rows):
-        cells = scorecard(report_rows.context_of(rows), spec, "Table IX")
-        return {(c.kernel, c.metric, c.method): c for c in cells.itertuples() if c.protocol == "code"}
+        cells = scorecard(report_rows.context_of(rows), *(spec[key] for key in ("paper", "experiments", "scorecard")))
+        cells = select(cells, table="Table IX", protocol="code")
+        return {(c.kernel, c.metric, c.method): c for c in cells.itertuples()}
 
     own = verdicts(as_measured())
     # times are ratios to those of RFF

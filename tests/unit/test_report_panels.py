@@ -10,8 +10,8 @@ from figure_checks import assert_fit_to_print
 from rfstudy import tidy
 from rfstudy.report import panels
 from rfstudy.report.chance import majority_pct
-from rfstudy.report.plots.curves import compared
-from rfstudy.report.tables.requirements import features_needed
+from rfstudy.report.plots.lines import compared
+from rfstudy.report.tables.growth import features_needed
 
 
 def rows_of(values, metric="approximation_error_frobenius", **columns):

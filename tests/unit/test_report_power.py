@@ -6,7 +6,7 @@ from report_rows import context_of
 from scipy import stats
 
 from rfstudy.report.compare import Estimate, nested, ranking
-from rfstudy.report.tables import calibration, power
+from rfstudy.report.tables import power
 
 QUANTITY = {"metric": "accuracy_pct", "learner": "ridge", "split": "test"}
 N_TEST = 1000
@@ -77,7 +77,7 @@ def test_the_table_compares_at_equal_columns_and_says_what_varies():
     rows += rows_of(base.mean(axis=1, keepdims=True) + drawn(rng, 10, 5, mean=2.0, of_splits=0.0), "orf", blocks=blocks)
     rows += rows_of(base + 0.01, "nystroem", n_columns=128)
     spec = {"paper": "study", "datasets": ["eeg"], "methods": ["orf", "nystroem"], "baseline": "rff"}
-    table = power.make(context_of(rows), **spec, quantity=QUANTITY).frame
+    table = power.power(context_of(rows), **spec, quantity=QUANTITY).frame
     assert table[["D", "verdict"]].to_numpy().tolist() == [[64, "better"], [128, "equal"]]
     first, second = table.iloc[0], table.iloc[1]
     assert first["test rows"] == pytest.approx(100 * np.sqrt(50 * 50 / 49) / N_TEST, abs=0.01)
@@ -93,13 +93,13 @@ def test_no_map_is_ranked_where_the_baseline_is_worse_than_naming_a_class():
     rows += [rows[0] | fact | {"at": None, "settings": {}}]
     spec = {"paper": "study", "datasets": ["eeg"], "methods": ["orf"], "baseline": "rff", "quantity": QUANTITY}
     tasks = {"eeg": {"target": "binary", "published_as": {}, "split": "half"}}
-    (found,) = power.make(context_of(rows, tasks=tasks), **spec).frame["verdict"]
+    (found,) = power.power(context_of(rows, tasks=tasks), **spec).frame["verdict"]
     assert found == power.NO_RANKING
 
 
 def test_the_calibration_passes_and_finds_at_the_rates_that_it_is_made_for():
     rows = rows_of(drawn(np.random.default_rng(3), 10, 40))
     spec = {"paper": "study", "datasets": ["eeg"], "quantity": QUANTITY, "draws": 5, "comparisons": 2000}
-    (found,) = calibration.make(context_of(rows), **spec).frame.to_dict("records")
+    (found,) = power.calibration(context_of(rows), **spec).frame.to_dict("records")
     for name, share in (("passes", 5.0), ("found", 80.0)):
         assert abs(found[name].values[""] - share) < 4 * found[name].values["error"], name

@@ -51,7 +51,7 @@ def test_demsars_table_of_the_two_tailed_nemenyi_test():
     printed = {2: 1.960, 3: 2.343, 4: 2.569, 5: 2.728, 6: 2.850, 7: 2.949, 8: 3.031, 9: 3.102, 10: 3.164}
     for n_methods, quantile in printed.items():
         distance = quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * 14))
-        assert ranks.critical_difference(14, n_methods) == pytest.approx(distance, abs=1e-3)
+        assert ranks.nemenyi(14, n_methods) == pytest.approx(distance, abs=1e-3)
 
 
 def test_a_data_set_without_a_score_of_every_method_is_left_out_and_said():

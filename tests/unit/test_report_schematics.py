@@ -4,7 +4,7 @@ import pytest
 import report_rows
 from figure_checks import assert_fit_to_print
 
-from rfstudy.report.plots import diagram
+from rfstudy.report.plots.schematics import nodes_and_edges
 
 CONTEXT = report_rows.context_of([])
 
@@ -26,5 +26,5 @@ def test_a_new_map_of_a_family_stands_in_the_taxonomy():
         "mine": report_rows.METHODS["gq"] | {"label": "Mine", "year": 2030, "published_as": {}}
     }
     context = report_rows.context_of([], styles)
-    texts, _ = diagram.nodes_and_edges(context.texts("survey_diagrams", figure="Figure 2"), context, "survey")
+    texts, _ = nodes_and_edges(context.texts("survey_diagrams", figure="Figure 2"), context, "survey")
     assert "Mine\u00a0(2030)" in texts["quadrature-maps"]

@@ -12,6 +12,7 @@ import yaml
 
 from rfstudy.outputs import load_reports
 from rfstudy.report import published
+from rfstudy.report.aggregate import select
 from rfstudy.report.published import numbers
 from rfstudy.report.scorecard import scorecard
 from rfstudy.study.config import ConfigurationError
@@ -34,9 +35,14 @@ def facts(protocol="text"):
     return report_rows.changed(rows, lambda row: True, experiment=f"slsrff-{protocol}", paper="slsrff")
 
 
+def cells_of(rows, spec=SPEC):
+    """The scorecard of a specification."""
+    return scorecard(report_rows.context_of(rows), *(spec[key] for key in ("paper", "experiments", "scorecard")))
+
+
 def found(rows, spec=SPEC, **only):
     """The rows of the scorecard by protocol, data set, size, method and metric."""
-    cells = scorecard(report_rows.context_of(rows), spec, **only)
+    cells = select(cells_of(rows, spec), **only)
     places = list(cells[["protocol", "dataset", "size", "method", "metric"]].itertuples(index=False, name=None))
     assert len(set(places)) == len(places)
     return dict(zip(places, cells.itertuples(), strict=True))
@@ -95,9 +101,8 @@ def test_what_is_wrong_with_the_mapping_is_named(tmp_path, key, value, message):
         load_reports(config, report_rows.EXPERIMENTS, report_rows.METHODS, report_rows.REGISTERED)
 
 
-def test_tables_get_the_numbers_of_their_printed_table_and_scorecards_all():
-    (entry,) = report_rows.spec_of("table-03-cells-code", "slsrff")["scorecard"]["numbers"]
-    assert entry["table"] == "Table 3"
+def test_kinds_that_compare_published_numbers_get_those_of_the_paper():
+    assert report_rows.spec_of("table-03-cells-code", "slsrff")["scorecard"] == SCORECARD["slsrff"]
     assert SPEC["scorecard"] == SCORECARD["slsrff"]
     assert "scorecard" not in report_rows.spec_of("ablation-code", "slsrff")
 
@@ -147,7 +152,7 @@ def test_variants_other_learners_and_splits_are_other_numbers():
 
 
 def test_times_are_ratios_to_a_method_that_is_no_cell_itself():
-    cells = found(surrogate("text", tasks=["eeg"], sizes=(128,)), table="Table 3", wanted={"metric": "time_feature_s"})
+    cells = found(surrogate("text", tasks=["eeg"], sizes=(128,)), table="Table 3", metric="time_feature_s")
     assert "rff" not in {method for *_, method, _ in cells}
     each = cells["text", "eeg", "128d", "lsrff", "time_feature_s"]
     assert (each.over, each.published) == ("rff", pytest.approx(3.91 / 0.82))
@@ -206,7 +211,7 @@ def test_what_has_no_experiment_is_there_once_and_not_run():
     metrics = {"approximation_error_frobenius": {}, "time_total_s": {"over": "rff"}}
     entry = {"table": "Table IX", "not_run": "it has no experiment yet", "metrics": metrics}
     spec = {"paper": "survey", "experiments": ["e"], "scorecard": {"numbers": [entry]}}
-    of_images = scorecard(report_rows.context_of([]), spec)
+    of_images = cells_of([], spec)
     assert of_images["metric"].value_counts().to_dict() == {"approximation_error_frobenius": 27, "time_total_s": 24}
     assert set(zip(of_images["protocol"], of_images["reason"], of_images["verdict"], strict=True)) == {
         ("", "it has no experiment yet", "not run")
@@ -223,5 +228,5 @@ def test_an_entry_may_be_about_one_of_several_kernels():
 def test_the_published_numbers_are_those_of_the_reference():
     printed = numbers(PRINTED, "slsrff", "Table 3").set_index(["dataset", "size", "method", "metric"])["published"]
     assert printed.notna().sum() == 231
-    for place, cell in found([], wanted={"metric": "accuracy_pct"}).items():
+    for place, cell in found([], metric="accuracy_pct").items():
         assert cell.published == printed[place[1:]] or np.isnan(printed[place[1:]])

@@ -7,7 +7,7 @@ import report_rows
 
 from rfstudy import tidy
 from rfstudy.report.compare import is_effect, paired
-from rfstudy.report.tables.ablation import Reached, course, gain_changes, gain_of
+from rfstudy.report.tables.comparisons import Reached, course, gain_changes, gain_of
 
 SPEC = report_rows.spec_of("ablation-code", "slsrff")
 OTHERS = ["lsrff", "slsrff"]

@@ -6,7 +6,7 @@ import report_rows
 
 from rfstudy import tidy
 from rfstudy.report import cells
-from rfstudy.report.tables.ratios import comparisons
+from rfstudy.report.tables.times import comparisons
 
 
 def table(name, rows, tmp_path, paper="survey"):

@@ -13,7 +13,7 @@ import pytest
 from random_features.kernels import Gaussian, Polynomial
 from random_features.maps.registry import make_map
 from rfstudy import tidy
-from rfstudy.report.tables.ratios import comparisons
+from rfstudy.report.tables.times import comparisons
 from rfstudy.study import config, plan, selection, time
 from rfstudy.study.engine import Timed
 from rfstudy.study.kinds import crossover, speed

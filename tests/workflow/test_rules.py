@@ -214,10 +214,10 @@ def test_a_job_reads_the_code_of_what_it_runs_and_of_nothing_else(plan):
     assert {"random_features.maps.leverage", "rfstudy.study.kinds.grid"} <= code("time", **of_text, shard="eeg")
     assert "rfstudy.study.kinds.variance" in code("measure", experiment="theory-variance", shard="rff")
     assert "rfstudy.data.parse" in code("preprocess", dataset="eeg")
-    assert {"rfstudy.report.plots.curves", "rfstudy.report.tables.grid"} <= code("draw_laptop_survey")
+    assert {"rfstudy.report.plots.lines", "rfstudy.report.tables.accuracy"} <= code("draw_laptop_survey")
     table = code("table", paper="slsrff", name="table-02-text")
-    assert "rfstudy.report.tables.dataset_statistics" in table
-    assert "rfstudy.report.plots.curves" not in table
+    assert "rfstudy.report.tables.data" in table
+    assert "rfstudy.report.plots.lines" not in table
 
 
 def test_jobs_ask_for_what_they_need(plan):

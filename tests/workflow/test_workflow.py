@@ -128,7 +128,7 @@ CHANGES = [
             "random_features/maps/quasi.py",
             "rfstudy/study/kinds/decay.py",
             "rfstudy/study/bandwidths/median.py",
-            "rfstudy/report/tables/grid.py",
+            "rfstudy/report/tables/accuracy.py",
         ),
         (),
         *(set(), set()),

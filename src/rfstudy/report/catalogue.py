@@ -5,41 +5,37 @@ and the files it makes are named after the entry and the protocol (``figure-09-t
 those names while it is parsed, so this module needs nothing but the standard library.
 """
 
+import re
 from functools import cache
 from pathlib import Path
 
 #: Endings of the files that one output consists of: the output itself, and what is said of it.
 ENDINGS = {"figures": ("pdf", "png", "txt"), "tables": ("csv", "md", "tex", "txt")}
 
-#: Where the kinds of a form stand: a file a kind.
-FOLDERS = {"tables": "tables", "figures": "plots"}
+#: Where the kinds of a form are, and what their functions return.
+FORMS = {"tables": ("tables", "Table"), "figures": ("plots", "Picture")}
 
 #: The kinds that compare every printed number with ours: what the report shows first.
 SCORECARD = ("scorecard", "printed")
 
 
 @cache
-def kinds() -> dict[str, str]:
-    """Return the form ("tables" or "figures") of every kind, found by the names of their files."""
+def kinds() -> dict[str, tuple[str, str]]:
+    """Return the form ("tables" or "figures") and the module of every kind: of a function that returns the form."""
     here = Path(__file__).parent
     return {
-        path.stem: form
-        for form, folder in FOLDERS.items()
-        for path in sorted((here / folder).glob("*.py"))
-        if path.stem != "__init__"
+        kind: (form, f"rfstudy.report.{folder}.{path.stem}")
+        for form, (folder, returned) in FORMS.items()
+        for path in sorted((here / folder).glob("[a-z]*.py"))
+        for kind in re.findall(rf"^def ([a-z]\w*)\([^)]*\) -> {returned}:", path.read_text("utf-8"), re.MULTILINE)
     }
-
-
-def module_of(kind: str) -> str:
-    """Return where the code of a kind stands, as a full name."""
-    return f"rfstudy.report.{FOLDERS[kinds()[kind]]}.{kind}"
 
 
 def modules_of(spec: dict) -> list[str]:
     """Return the modules that make an output: that of its kind, and the paper's claims if it is a table of claims."""
     own = Path(__file__).parent / "claims" / f"{spec['paper']}.py"
     return [
-        module_of(spec["kind"]),
+        kinds()[spec["kind"]][1],
         *([f"rfstudy.report.claims.{spec['paper']}"] if "claims" in spec and own.exists() else []),
     ]
 
@@ -51,10 +47,9 @@ def specifications(by_paper: dict[str, dict[str, dict]]) -> list[dict]:
     ``form`` ("figures" or "tables"), and in place of ``experiments`` the ``protocol``, the ``experiments`` of that
     protocol (a list) and ``name``, the stem of its files.
     """
-    form_of = kinds()
     return [
         entry
-        | {"paper": paper, "id": identifier, "form": form_of[entry["kind"]], "protocol": protocol}
+        | {"paper": paper, "id": identifier, "form": kinds()[entry["kind"]][0], "protocol": protocol}
         | {"experiments": listed(experiments), "name": f"{identifier}-{protocol}"}
         for paper, entries in by_paper.items()
         for identifier, entry in entries.items()
@@ -62,9 +57,9 @@ def specifications(by_paper: dict[str, dict[str, dict]]) -> list[dict]:
     ]
 
 
-def listed(experiments: str | list[str] | None) -> list[str]:
-    """Return the experiments whose rows an output is made from: one, several or, of an output without rows, none."""
-    return [experiments] if isinstance(experiments, str) else list(experiments or [])
+def listed(value) -> list:
+    """Return a value that may stand for a list of values, or for none, as a list."""
+    return [] if value is None else value if isinstance(value, list) else [value]
 
 
 def specification(reports: list[dict], paper: str, name: str) -> dict:

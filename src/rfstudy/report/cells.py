@@ -32,7 +32,7 @@ def method_columns(context: Context, methods: list[str]) -> dict[str, dict]:
 
 
 def overlaps_by_name(tests: pd.DataFrame, paper: str, context: Context) -> dict[str, float]:
-    """Return the overlap of the repeats by a paper's name of the data set, from rows of ``compare.differences``."""
+    """Return the overlap of the repeats by a paper's name of the data set, from ``compare.paired_differences``."""
     overlaps = tests.groupby("dataset", sort=False)["overlap"].first()
     return {context.name(dataset, paper): overlap for dataset, overlap in overlaps.items()}
 

@@ -176,7 +176,7 @@ def family(tests: dict) -> dict:
     return {key: test._replace(p=p) for (key, test), p in zip(tests.items(), adjusted, strict=True)}
 
 
-def differences(rows: pd.DataFrame, baselines: list[str], place: str, context) -> pd.DataFrame:
+def paired_differences(rows: pd.DataFrame, baselines: list[str], place: str, context) -> pd.DataFrame:
     """Return each method and variant against each baseline at the same place, with Holm's correction over a data set.
 
     Parameters

@@ -32,6 +32,7 @@ class Context:
     def __init__(self, rows: pd.DataFrame, styles: dict, tasks: dict, reference_dir=None, array_files: Iterable = ()):
         self.rows, self.styles, self.tasks = with_derived(with_printed(rows)), styles, tasks
         self._reference_dir, self._array_files = reference_dir, tuple(array_files)
+        self.scorecards: dict[str, pd.DataFrame] = {}
 
     @classmethod
     def read(cls, results, experiments: list[str], styles: dict, tasks: dict, reference_dir=None) -> Self:

@@ -3,12 +3,14 @@
 All notes are read off the rows of the table or figure that prints them.
 """
 
+import importlib
 import inspect
 
 import pandas as pd
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import reasons, select, settings_of
+from rfstudy.report.catalogue import kinds
 from rfstudy.report.context import Context
 from rfstudy.report.derived import notes_on_derived
 from rfstudy.report.times import ROUND, by_rounds, machine_busy
@@ -110,11 +112,13 @@ def absence(rows: pd.DataFrame) -> str:
 # --- the notes of a table or figure -----------------------------------------------------------------------------------
 
 
-def made(kind, context: Context, spec: dict):
-    """Return what the function of a kind makes (a table or a picture), and its notes with those on the rows it shows.
+def made(context: Context, spec: dict):
+    """Return what the kind of an output makes (a table or a picture), with the notes on the rows that it shows.
 
-    The function takes the keys of ``spec`` that it names as arguments.
+    The function of the kind takes the keys of ``spec`` that it names as arguments.
     """
+    module = importlib.import_module(kinds()[spec["kind"]][1])
+    kind = getattr(module, spec["kind"])
     found = kind(context, **{key: value for key, value in spec.items() if key in inspect.signature(kind).parameters})
     return found, [*found.notes, *([] if found.shown is None else notes(found.shown, spec, context))]
 

@@ -31,16 +31,10 @@ class Ranking(NamedTuple):
     p_value: float  # of Friedman's test; missing with under ``MIN_DATASETS`` data sets or three methods
 
 
-def ranked_rows(frame: pd.DataFrame, spec: dict, sizes: Iterable[str]) -> pd.DataFrame:
-    """Return the rows that methods are ranked by: those of the data sets, methods and criteria of ``spec`` at sizes."""
-    return select(
-        frame,
-        dataset=spec["datasets"],
-        method=spec["methods"],
-        variant="",
-        metric={criterion["metric"] for criterion in spec["criteria"]},
-        n_features_label=sizes,
-    )
+def ranked_rows(frame: pd.DataFrame, datasets, methods, criteria: list[dict], sizes: Iterable[str]) -> pd.DataFrame:
+    """Return the rows that methods are ranked by, those of data sets, methods and criteria at sizes."""
+    metrics = {criterion["metric"] for criterion in criteria}
+    return select(frame, dataset=datasets, method=methods, variant="", metric=metrics, n_features_label=sizes)
 
 
 def complete_scores(rows: pd.DataFrame, metric: str, sizes: list[str]) -> pd.DataFrame:
@@ -98,7 +92,7 @@ def friedman(table: pd.DataFrame) -> float:
     return float(friedmanchisquare(*(table[method] for method in table)).pvalue)
 
 
-def critical_difference(n_datasets: int, n_methods: int) -> float:
+def nemenyi(n_datasets: int, n_methods: int) -> float:
     """Return the difference of mean ranks from which on Nemenyi's test finds two methods different at ``LEVEL``."""
     from scipy.stats import studentized_range
 

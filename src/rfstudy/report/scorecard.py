@@ -25,7 +25,7 @@ from rfstudy.report.typeset import Cell
 JUDGED = ("difference", "margin", "standard error", "in standard errors")
 
 
-def scorecard(context: Context, spec: dict, table: str | None = None, wanted: dict | None = None) -> pd.DataFrame:
+def scorecard(context: Context, paper: str, experiments: list[str], scorecard: dict) -> pd.DataFrame:
     """Return one row per published number and protocol, with our number and the verdict.
 
     Columns: those of ``published.numbers`` (``published`` is the quotient where ``over`` names the method that a number
@@ -37,28 +37,30 @@ def scorecard(context: Context, spec: dict, table: str | None = None, wanted: di
     Parameters
     ----------
     context : with the measured rows
-    spec : ``paper``, ``experiments`` and ``scorecard``, the entry of the paper in ``config/scorecard.yaml``
-    table, wanted : only the numbers of a printed table, and of a quantity (its ``metric``, and its ``learner`` if
-        given)
+    experiments : those that may have our numbers
+    paper, scorecard : the paper, and its entry in ``config/scorecard.yaml``
     """
-    wanted, found = wanted or {}, []
+    what = repr((paper, experiments, scorecard))
+    if what not in context.scorecards:  # a table, a figure and several parts of a table are made from one
+        context.scorecards[what] = _scorecard(context, paper, experiments, scorecard)
+    return context.scorecards[what]
+
+
+def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) -> pd.DataFrame:
     rows = context.rows[context.rows["axis"].isin(["", ROUND])]
     measured = {
-        name: dict(iter(select(rows, experiment=name).groupby("dataset", sort=False))) for name in spec["experiments"]
+        name: dict(iter(of.groupby("dataset", sort=False))) for name, of in rows.groupby("experiment", sort=False)
     }
-    for entry in spec["scorecard"]["numbers"]:
-        if table not in (None, entry["table"]):
-            continue
-        printed = numbers(context.published, spec["paper"], entry["table"], entry.get("kernel"))
-        experiments = {p: name for p, name in entry.get("experiments", {}).items() if name in spec["experiments"]}
+    found = []
+    for entry in scorecard["numbers"]:
+        printed = numbers(context.published, paper, entry["table"], entry.get("kernel"))
+        experiments = {p: name for p, name in entry.get("experiments", {}).items() if name in own}
         for protocol, experiment in ({"": ""} if "not_run" in entry else experiments).items():
             rows, repeats = measured.get(experiment, {}), {"repeats": entry.get("repeats")}
             quantities = [
                 _of_quantity(printed, metric, source | repeats, rows, context)
                 for metric, source in entry["metrics"].items()
-                if wanted.get("metric", metric) == metric
-                and wanted.get("learner") in (None, source.get("learner"))
-                and metric in set(printed["metric"])
+                if metric in set(printed["metric"])
             ]
             if quantities:
                 cells = pd.concat(quantities).sort_index()

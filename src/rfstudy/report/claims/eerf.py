@@ -10,26 +10,14 @@ from dataclasses import replace
 import numpy as np
 
 from rfstudy.report.aggregate import select, settings_of
-from rfstudy.report.claims.helpers import (
-    along_sizes,
-    better_than,
-    bounded,
-    changes,
-    correlates_with_size,
-    estimated,
-    fits_power,
-    fitted,
-    keeps_bound,
-    no_difference,
-    signed,
-)
+from rfstudy.report.claims import helpers as check
 from rfstudy.report.claims.points import Point, number, only_evidence
 from rfstudy.report.claims.registry import claim
 from rfstudy.report.claims.rows import Rows
 from rfstudy.report.claims.samples import Side, difference, highest, lowest, rank_correlation, side
 from rfstudy.report.compare import family, is_effect, overlap_of, paired
 from rfstudy.report.estimates import largest_half
-from rfstudy.report.tables.equal_time import curve, within
+from rfstudy.report.tables.times import curve, within
 
 GRIDS = {"text": "eerf-text", "tuned": "eerf-tuned"}
 GAUSSIAN, OTHER_KERNELS = ("buzz", "news", "adult", "mnist"), ("year", "letter", "har")
@@ -57,7 +45,7 @@ def _errors(rows: Rows, datasets, where: str = "") -> Rows:
 @claim("eerf-04", GRIDS, stricter=AS_EFFECT, datasets="mnist")
 @claim("eerf-19", GRIDS, stricter=AS_EFFECT, datasets=ALL, where="share == 1", over=LKRF)
 def lower_error(rows: Rows, datasets, where: str = "", over: Side = BASELINES):
-    return better_than(_errors(rows, datasets, where), ERROR, "kprff", over, effect=True)
+    return check.better_than(_errors(rows, datasets, where), ERROR, "kprff", over, effect=True)
 
 
 @claim("eerf-05", GRIDS)
@@ -66,7 +54,7 @@ def fewer_features(rows: Rows):
     rows, points, others = _errors(rows, GAUSSIAN), [], ("rff", "orf", "ses", LKRF)
     for other in others:
         what = f"features of {rows.name('kprff')}/{rows.name(other)} to a target"
-        for _, found in along_sizes(rows.places(ERROR, "kprff", other)):
+        for _, found in check.along_sizes(rows.places(ERROR, "kprff", other)):
             labels = [where["n_features_label"] for where, _ in found]
             own, theirs = (np.array([samples[i].mean for _, samples in found]) for i in (0, 1))
             for position, (where, _) in enumerate(found):
@@ -82,27 +70,30 @@ def fewer_features(rows: Rows):
 @claim("eerf-06", GRIDS)
 def errors_fall(rows: Rows):
     rows, five = _errors(rows, GAUSSIAN), ("rff", "orf", "ses", "karff", "kprff")
-    return [changes(rows, ERROR, five, falls=True, errors=1), correlates_with_size(rows, ERROR, five, sign=-1.0)]
+    return [
+        check.changes(rows, ERROR, five, falls=True, errors=1),
+        check.correlates_with_size(rows, ERROR, five, sign=-1.0),
+    ]
 
 
 @claim("eerf-07", GRIDS)
 def lkrf_is_closest(rows: Rows):
     middle = _errors(rows, GAUSSIAN, "share >= 0.4 and share <= 0.6")
-    return better_than(middle, ERROR, LKRF, lowest("rff", "orf", "ses"))
+    return check.better_than(middle, ERROR, LKRF, lowest("rff", "orf", "ses"))
 
 
 @claim("eerf-08", GRIDS, stricter=AS_EFFECT)
 def lower_than_rks(rows: Rows):
     rows = _errors(rows, GAUSSIAN, "share == 1")
-    by_errors = better_than(rows, ERROR, "kprff", "rff", errors=2)
-    return [better_than(rows, ERROR, "kprff", "rff", effect=True), only_evidence(by_errors)]
+    by_errors = check.better_than(rows, ERROR, "kprff", "rff", errors=2)
+    return [check.better_than(rows, ERROR, "kprff", "rff", effect=True), only_evidence(by_errors)]
 
 
 @claim("eerf-09", GRIDS, datasets="buzz", where="share == 1", of="kprff", over="rff", at_most=0.8)
 @claim("eerf-17", GRIDS, datasets=OTHER_KERNELS[:2], where="share == 1", of=LKRF, minus="kprff", above=0, below=0.5)
 @claim("eerf-20", GRIDS, datasets=OTHER_KERNELS, of="kprff", minus=LKRF, at_most=0)
 def error_keeps_bound(rows: Rows, datasets, where: str = "", **limits):
-    return keeps_bound(_errors(rows, datasets, where), ERROR, **limits)
+    return check.keeps_bound(_errors(rows, datasets, where), ERROR, **limits)
 
 
 @claim("eerf-10", GRIDS, needs="any", stricter=TIMED)
@@ -114,7 +105,7 @@ def scoring_is_quicker(rows: Rows):
 @claim("eerf-11", GRIDS, stricter=TIMED, datasets="adult", below=0.2)
 def scoring(rows: Rows, datasets, **limits):
     """The time of the scores over that of the training."""
-    return keeps_bound(rows.of(datasets, where="share == 1"), SCORING, OF_SCORING, over=OF_TRAINING, **limits)
+    return check.keeps_bound(rows.of(datasets, where="share == 1"), SCORING, OF_SCORING, over=OF_TRAINING, **limits)
 
 
 @claim("eerf-12", {"text": "eerf-candidates"})
@@ -123,10 +114,10 @@ def pool_of_five_to_twenty(rows: Rows):
     rows = _errors(rows, ALL[:-1])
     rows = replace(rows, frame=rows.frame.assign(at=rows.frame["at"] / rows.frame["n_features"]))
     five, twenty, hundred = (side("kprff", at=times) for times in (5, 20, 100))
-    beaten = [better_than(rows, ERROR, pool, "rff") for pool in (five, twenty)]
+    beaten = [check.better_than(rows, ERROR, pool, "rff") for pool in (five, twenty)]
     no_better = [
-        bounded(where, loss, what, text, at_most=loss.error, neutral=0.0)
-        for where, loss, _, what, text in estimated(rows, ERROR, (five, twenty), minus=hundred)
+        check.bounded(where, loss, what, text, at_most=loss.error, neutral=0.0)
+        for where, loss, _, what, text in check.estimated(rows, ERROR, (five, twenty), minus=hundred)
     ]
     return [*beaten, rows.part(no_better, ERROR, five, twenty, hundred, in_errors=True)]
 
@@ -134,7 +125,7 @@ def pool_of_five_to_twenty(rows: Rows):
 @claim("eerf-13", {"text": "eerf-subsample"})
 def tenth_of_the_rows(rows: Rows):
     tenth, whole = side("kprff", at=0.1), side("kprff", at=1)
-    return no_difference(_errors(rows, ALL[:5]), ERROR, tenth, whole, errors=2)
+    return check.no_difference(_errors(rows, ALL[:5]), ERROR, tenth, whole, errors=2)
 
 
 def _within_times(rows: Rows) -> Iterator[tuple[dict, list[float], list[tuple], float]]:
@@ -161,7 +152,7 @@ def ahead_at_every_time(rows: Rows):
         for budget, (own, other) in zip(budgets, best, strict=True):
             where = place | {"n_features_label": f"{budget:.3g} s"}
             if own and other:
-                gap, text = other.error - own.error, signed(other.error - own.error, ERROR)
+                gap, text = other.error - own.error, check.signed(other.error - own.error, ERROR)
                 opposite = paired(other.errors, own.errors, overlap).high < 0
                 reason = "machine busy" if own.machine_busy or other.machine_busy else ""
             else:
@@ -189,7 +180,7 @@ def curves_cross_once(rows: Rows):
 
 @claim("eerf-16", GRIDS, stricter=TIMED)
 def share_of_scoring_falls(rows: Rows):
-    return changes(rows.of(GAUSSIAN), SCORING, OF_SCORING, over=OF_TRAINING, falls=True)
+    return check.changes(rows.of(GAUSSIAN), SCORING, OF_SCORING, over=OF_TRAINING, falls=True)
 
 
 @claim("eerf-18", GRIDS)
@@ -198,40 +189,43 @@ def clearly_better_on_hands(rows: Rows):
     rows, points, what = _errors(rows, OTHER_KERNELS, "share == 1"), [], f"gap on {rows.dataset('har')} and here"
     gaps = {
         (where["learner"], where["dataset"]): gap.value
-        for where, gap, *_ in estimated(rows, ERROR, LKRF, minus="kprff")
+        for where, gap, *_ in check.estimated(rows, ERROR, LKRF, minus="kprff")
     }
     for (learner, dataset), gap in gaps.items():
         hands = gaps.get((learner, "har"))
         if dataset != "har" and hands is not None:
-            text = f"{signed(hands, ERROR)} against {signed(gap, ERROR)}"
+            text = f"{check.signed(hands, ERROR)} against {check.signed(gap, ERROR)}"
             where = {"dataset": dataset, "datasets": ["har", dataset], "learner": learner}
             points.append(Point(hands - gap, hands > gap, where, what, text))
-    clearly = keeps_bound(rows.of("har"), ERROR, LKRF, minus="kprff", above=0.5)
+    clearly = check.keeps_bound(rows.of("har"), ERROR, LKRF, minus="kprff", above=0.5)
     return [clearly, rows.part(points, ERROR, LKRF, "kprff")]
 
 
 @claim("eerf-21", GRIDS)
 def scoring_costs_the_same(rows: Rows):
-    return keeps_bound(rows.of(ALL, where="share == 1"), SCORING, "kprff", over="karff", between=(0.5, 2))
+    return check.keeps_bound(rows.of(ALL, where="share == 1"), SCORING, "kprff", over="karff", between=(0.5, 2))
 
 
 @claim("eerf-22", GRIDS)
 def rks_loses_with_few_features(rows: Rows):
-    return better_than(_errors(rows, GAUSSIAN, "share <= 0.5"), ERROR, highest("kprff", "karff"), "rff")
+    return check.better_than(_errors(rows, GAUSSIAN, "share <= 0.5"), ERROR, highest("kprff", "karff"), "rff")
 
 
 @claim("eerf-23", GRIDS)
 def arc_cosine_maps(rows: Rows):
     rows = _errors(rows, OTHER_KERNELS[:2])
-    return [better_than(rows, ERROR, "kprff", "rff"), keeps_bound(rows, ERROR, "kprff", minus=LKRF, at_most=0)]
+    return [
+        check.better_than(rows, ERROR, "kprff", "rff"),
+        check.keeps_bound(rows, ERROR, "kprff", minus=LKRF, at_most=0),
+    ]
 
 
 @claim("eerf-24", {"text": ["survey-gaussian-text", "survey-gaussian-code"]})
 def sorf_and_orf(rows: Rows):
     """Similar accuracy from d = 32 on, a larger approximation error below."""
     wide, narrow = ("covtype", "a8a"), ("ijcnn1", "eeg", "cod-rna", "magic04", "letter-am-nz", "skin")
-    similar = no_difference(rows.of(wide, learner="ridge"), "accuracy_pct", "orf", "sorf", errors=2)
-    return [similar, better_than(rows.of(narrow), "approximation_error_frobenius", "orf", "sorf")]
+    similar = check.no_difference(rows.of(wide, learner="ridge"), "accuracy_pct", "orf", "sorf", errors=2)
+    return [similar, check.better_than(rows.of(narrow), "approximation_error_frobenius", "orf", "sorf")]
 
 
 @claim(
@@ -257,7 +251,7 @@ def penalty_has_to_be_tuned_again(rows: Rows):
         for (label, other), loss in family(losses).items():
             bound = 2 * np.nan_to_num(loss.error)
             where = dict(zip(CELL, cell, strict=True)) | {"n_features_label": label}
-            text = f"{signed(loss.value, ERROR)} with that of {other}"
+            text = f"{check.signed(loss.value, ERROR)} with that of {other}"
             reason = "" if np.isfinite(loss.low) else "too few repeats"
             holds = bool(loss.value > bound) and is_effect(loss, ERROR)
             points.append(Point(loss.value, holds, where, what, text, bound, loss.error, reason=reason))
@@ -275,7 +269,7 @@ def _chosen(rows: Rows) -> dict[tuple, float]:
 @claim("eerf-26", GRIDS, stricter=TIMED)
 def small_extra_cost(rows: Rows):
     rows = rows.of(GAUSSIAN, where="share == 1")
-    return keeps_bound(rows, BOTH, side("kprff", metric=BOTH), over=side("rff", metric=TRAINING), below=2)
+    return check.keeps_bound(rows, BOTH, side("kprff", metric=BOTH), over=side("rff", metric=TRAINING), below=2)
 
 
 @claim("eerf-27", {"text": "eerf-energy"})
@@ -292,7 +286,7 @@ def follows_the_spectrum(rows: Rows):
         text = f"{rho:+.2f}, {number(means.iloc[0])} to {number(means.iloc[-1])}"
         points.append(Point(rho, rho > 1 - 1e-9, where, "rank correlation", text))
         lacking = (1.0 - means)[(means < 1.0) & means.index.isin(largest_half(means.index))]
-        power, text = fitted(lacking.index, lacking)
+        power, text = check.fitted(lacking.index, lacking)
         if power:
             points.append(Point(power.value, power.high < 0, where, "power of what it lacks to one", text))
     return rows.part(points)
@@ -301,12 +295,12 @@ def follows_the_spectrum(rows: Rows):
 @claim("eerf-28", {"text": "eerf-energy"})
 def deviation_of_the_score(rows: Rows):
     # within a fifth of -1/2, as the slopes of eerf-29 are within a fifth of 1
-    return fits_power(rows, "score_deviation", "kprff", "n_train", between=(-0.6, -0.4))
+    return check.fits_power(rows, "score_deviation", "kprff", "n_train", between=(-0.6, -0.4))
 
 
 @claim("eerf-29", {"text": "eerf-cost"})
 def linear_cost(rows: Rows):
     return [
-        fits_power(rows, "time_fit_s", "kprff", along, held=held, half=True, between=(0.8, 1.2))
+        check.fits_power(rows, "time_fit_s", "kprff", along, held=held, half=True, between=(0.8, 1.2))
         for along, held in (("n_features", "n_train"), ("n_train", "n_features"))
     ]

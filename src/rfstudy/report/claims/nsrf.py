@@ -11,19 +11,7 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select, settings_of
-from rfstudy.report.claims.helpers import (
-    agreeing,
-    all_alike,
-    along_sizes,
-    better_than,
-    bounded,
-    changes,
-    estimated,
-    fitted,
-    is_best,
-    keeps_bound,
-    signed,
-)
+from rfstudy.report.claims import helpers as check
 from rfstudy.report.claims.points import Part, Point, joined, number, only_evidence
 from rfstudy.report.claims.registry import claim
 from rfstudy.report.claims.rows import Rows
@@ -68,13 +56,13 @@ def exact_kernel_saturates(rows: Rows, dataset: str, kernels: list[str], below: 
 @claim("nsrf-04", CHECKERBOARD, stricter=OURS, dataset="checkerboard", size="100", method="nsrf_sphere", accuracy=98.8)
 def solves_its_task(rows: Rows, dataset: str, size: str, method: str, accuracy: float):
     rows = rows.of(dataset, [size])
-    training = keeps_bound(rows, "train_accuracy_pct", method, at_least=99.4)
-    return [keeps_bound(rows, ACCURACY, method, at_least=accuracy), training]
+    training = check.keeps_bound(rows, "train_accuracy_pct", method, at_least=99.4)
+    return [check.keeps_bound(rows, ACCURACY, method, at_least=accuracy), training]
 
 
 @claim("nsrf-05", CHECKERBOARD, not_testable=ONE_HARMONIC)
 def few_distinct_features(rows: Rows):
-    return keeps_bound(rows.of("checkerboard", ["100"]), "distinct_features", "nsrf_sphere", at_most=50)
+    return check.keeps_bound(rows.of("checkerboard", ["100"]), "distinct_features", "nsrf_sphere", at_most=50)
 
 
 @claim(
@@ -90,7 +78,7 @@ def beats_exact_kernels(rows: Rows):
             best = rivals.loc[rivals["value"].idxmax()]
             for where, (sample,) in own.places(ACCURACY, method):
                 lead = sample.mean - best["value"]
-                text = f"{signed(lead, ACCURACY)} to {best['kernel']} {number(best['value'])}"
+                text = f"{check.signed(lead, ACCURACY)} to {best['kernel']} {number(best['value'])}"
                 points.append(Point(lead, lead >= 3.0, where, rows.name(method), text))
         parts.append(own.part(points))
     return parts
@@ -105,7 +93,7 @@ def beats_exact_kernels(rows: Rows):
 @claim("nsrf-13", PAIRS, dataset="cifar10-auto-ship")
 @claim("nsrf-14", PAIRS, dataset="cifar10-auto-deer")
 def most_accurate(rows: Rows, dataset: str):
-    return is_best(rows.of(dataset, learner="l1_svm"), ACCURACY, "nsrf", ("rff", "karff", "nsrf"))
+    return check.is_best(rows.of(dataset, learner="l1_svm"), ACCURACY, "nsrf", ("rff", "karff", "nsrf"))
 
 
 def _on_eight(rows: Rows) -> Rows:
@@ -116,12 +104,12 @@ def _on_eight(rows: Rows) -> Rows:
 def gap_shrinks(rows: Rows):
     """The accuracy gained over both others is largest at the smallest size."""
     rows, points = _on_eight(rows), []
-    for where, found in along_sizes(rows.places(ACCURACY, "nsrf", highest("rff", "karff"))):
+    for where, found in check.along_sizes(rows.places(ACCURACY, "nsrf", highest("rff", "karff"))):
         gaps = {where["n_features_label"]: one.mean - other.mean for where, (one, other) in found}
         (size, first), *later = gaps.items()
         if later:
             lead = first - max(value for _, value in later)
-            text = ", ".join(f"{label} {signed(value, ACCURACY)}" for label, value in gaps.items())
+            text = ", ".join(f"{label} {check.signed(value, ACCURACY)}" for label, value in gaps.items())
             points.append(Point(lead, lead > 0, where, f"gap at {size} over the next", text))
     return rows.part(points)
 
@@ -131,7 +119,7 @@ def hundred_beat_thousands(rows: Rows):
     rows, own = _on_eight(rows), side("nsrf", size="100")
 
     def against(size: str) -> list[Part]:
-        return [better_than(rows, ACCURACY, own, side(method, size=size)) for method in ("rff", "karff")]
+        return [check.better_than(rows, ACCURACY, own, side(method, size=size)) for method in ("rff", "karff")]
 
     return [*joined(*against("5000")), *map(only_evidence, against("1000"))]
 
@@ -140,38 +128,38 @@ def hundred_beat_thousands(rows: Rows):
 def keeps_rising(rows: Rows):
     """No step down by more than 0.2 points."""
     rows, points = _on_eight(rows), []
-    for where, found in along_sizes(rows.places(ACCURACY, "nsrf")):
+    for where, found in check.along_sizes(rows.places(ACCURACY, "nsrf")):
         curve = [(where["n_features_label"], sample.mean) for where, (sample,) in found]
         if len(curve) > 1:
             least = min(after - before for (_, before), (_, after) in pairwise(curve))
             text = ", ".join(f"{label} {value:.2f}" for label, value in curve)
             points.append(Point(least, least >= -0.2, where, rows.name("nsrf"), text))
     last, before = side("nsrf", size="5000"), side("nsrf", size="1000")
-    return [rows.part(points), keeps_bound(rows, ACCURACY, last, minus=before, at_least=0)]
+    return [rows.part(points), check.keeps_bound(rows, ACCURACY, last, minus=before, at_least=0)]
 
 
 @claim("nsrf-18", PAIRS, stricter=INTERVAL_WITHIN)
 def lkrf_gains_nothing(rows: Rows):
     """The mean difference over all data sets and sizes, with the interval over the data sets."""
     rows, gaps = _on_eight(rows), {}
-    for where, gap, _, _, _ in estimated(rows, ACCURACY, "karff", minus="rff"):
+    for where, gap, _, _, _ in check.estimated(rows, ACCURACY, "karff", minus="rff"):
         gaps.setdefault(where["dataset"], []).append(gap.value)
     if not gaps:
         return rows.part([])
     cells = [value for values in gaps.values() for value in values]
     estimate = shifted(paired([np.mean(values) for values in gaps.values()]), float(np.mean(cells)))
     text, what = (
-        f"{signed(estimate.value, ACCURACY)} over {len(cells)} cells",
+        f"{check.signed(estimate.value, ACCURACY)} over {len(cells)} cells",
         f"{rows.name('karff')} minus {rows.name('rff')}",
     )
-    return rows.part([agreeing({"datasets": list(gaps)}, estimate, what, text, between=(-0.5, 0.5))])
+    return rows.part([check.agreeing({"datasets": list(gaps)}, estimate, what, text, between=(-0.5, 0.5))])
 
 
 @claim(
     "nsrf-19", {"text": "nsrf-text"}, not_testable="a claim about a GPU, and the times are those of processor cores",
 )  # fmt: skip
 def thirty_seconds(rows: Rows):
-    return keeps_bound(rows.of(EIGHT, ["100"]), "time_learn_s", "nsrf", below=30)
+    return check.keeps_bound(rows.of(EIGHT, ["100"]), "time_learn_s", "nsrf", below=30)
 
 
 @claim("nsrf-20", PAIRS)
@@ -236,7 +224,7 @@ def peaks_are_easy_to_find(rows: Rows):
 
 @claim("nsrf-23", PAIRS)
 def more_features_help(rows: Rows):
-    return changes(_on_eight(rows), ACCURACY, "nsrf", start="100", end="5000")
+    return check.changes(_on_eight(rows), ACCURACY, "nsrf", start="100", end="5000")
 
 
 @claim("nsrf-24", WINDMILL)
@@ -266,7 +254,7 @@ def kernels_take_longer(rows: Rows):
             samples = [rows.sample(one.methods[0], own) for one, own in zip(pair, times, strict=True) if own]
             ratio = quotient(*samples, is_time=True) if len(samples) == 2 else None
             if ratio:
-                points.append(bounded({"dataset": dataset}, ratio, what, above=100, neutral=1.0))
+                points.append(check.bounded({"dataset": dataset}, ratio, what, above=100, neutral=1.0))
     return rows.part(points)
 
 
@@ -274,26 +262,26 @@ def kernels_take_longer(rows: Rows):
 def ten_samples_of_a_run(rows: Rows):
     """At most half a point less accurate, and at least five times as quick."""
     rows = rows.of(("mnist-4-9", "cifar10-auto-truck"))
-    similar = keeps_bound(rows.of(learner="l1_svm"), ACCURACY, "nsrf", minus="nsrf/one", agree=True, above=-0.5)
-    return [similar, keeps_bound(rows, "time_learn_s", "nsrf/one", over="nsrf", at_least=5)]
+    similar = check.keeps_bound(rows.of(learner="l1_svm"), ACCURACY, "nsrf", minus="nsrf/one", agree=True, above=-0.5)
+    return [similar, check.keeps_bound(rows, "time_learn_s", "nsrf/one", over="nsrf", at_least=5)]
 
 
 @claim("nsrf-28", {"text": ["nsrf-windmill", "nsrf-checkerboard"]})
 def feasible_duals(rows: Rows):
-    return keeps_bound(rows.of(sizes=["100", "1000"]), "dual_violation", ("nsrf", "nsrf_sphere"), below=1e-6)
+    return check.keeps_bound(rows.of(sizes=["100", "1000"]), "dual_violation", ("nsrf", "nsrf_sphere"), below=1e-6)
 
 
 @claim("nsrf-29", CHECKERBOARD, not_testable=ONE_HARMONIC)
 def thousand_coefficients(rows: Rows):
     rows = rows.of("checkerboard", ["100"], learner="l1_svm")
-    return keeps_bound(rows, ACCURACY, "nsrf_sphere/degree-62", minus="nsrf_sphere", between=(-0.3, 0.3))
+    return check.keeps_bound(rows, ACCURACY, "nsrf_sphere/degree-62", minus="nsrf_sphere", between=(-0.3, 0.3))
 
 
 @claim("nsrf-30", {"text": "nsrf-robust"}, stricter=INTERVAL_WITHIN)
 def robust_to_its_settings(rows: Rows):
     settings = [f"nsrf/{times}-{name}" for name in ("copies", "step", "noise") for times in ("half", "twice")]
     rows = rows.of("cifar10-auto-truck", ["1000"], learner="l1_svm")
-    return all_alike(rows, ACCURACY, ["nsrf", *settings], margin=1)
+    return check.all_alike(rows, ACCURACY, ["nsrf", *settings], margin=1)
 
 
 @claim("nsrf-31", {"text": "nsrf-box"}, stricter="a power counts as another from four standard errors of the fit on")
@@ -305,10 +293,10 @@ def gap_grows_with_the_box(rows: Rows):
     for (dataset, size), cell in own.groupby(["dataset", "n_features_label"], sort=False):
         means = cell.groupby("C")["value"].mean()
         means = means[means > 0]
-        power, text = fitted(means.index, means, "C")
+        power, text = check.fitted(means.index, means, "C")
         if power:
             where = {"dataset": dataset, "n_features_label": size}
-            points.append(bounded(where, power, "power of C", text, between=(1, 2), errors=4))
+            points.append(check.bounded(where, power, "power of C", text, between=(1, 2), errors=4))
     return rows.part(points)
 
 
@@ -319,4 +307,4 @@ def gap_grows_with_the_box(rows: Rows):
 )  # fmt: skip
 def larger_steps(rows: Rows):
     rows = rows.of("windmill", learner="l1_svm")
-    return keeps_bound(rows, ACCURACY, ("nsrf/four-times", "nsrf"), minus="nsrf/standard", at_least=0)
+    return check.keeps_bound(rows, ACCURACY, ("nsrf/four-times", "nsrf"), minus="nsrf/standard", at_least=0)

@@ -7,28 +7,14 @@ import numpy as np
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select, settings_of
-from rfstudy.report.claims.helpers import (
-    agreeing,
-    all_alike,
-    along_sizes,
-    better_than,
-    bounded,
-    changes,
-    fits_power,
-    fitted,
-    is_best,
-    keeps_bound,
-    no_difference,
-    range_of,
-    with_interval,
-)
+from rfstudy.report.claims import helpers as check
 from rfstudy.report.claims.points import Part, Point, joined, only_evidence
 from rfstudy.report.claims.registry import claim
 from rfstudy.report.claims.rows import Rows
 from rfstudy.report.claims.samples import Sample, difference, highest, lowest, shifted, side
 from rfstudy.report.compare import Estimate, paired
 from rfstudy.report.estimates import largest_half, varying
-from rfstudy.report.tables.requirements import features_needed, size_text
+from rfstudy.report.tables.growth import features_needed, size_text
 
 GRIDS = {"text": "slsrff-text", "code": "slsrff-code", "tuned": "slsrff-tuned"}
 COST, SURROGATE = {"text": "slsrff-cost"}, {"text": "slsrff-surrogate"}
@@ -55,7 +41,7 @@ OTHER_KERNELS = {
 
 @claim("slsrff-01", GRIDS, not_testable=OTHER_KERNELS)
 def lowest_error(rows: Rows):
-    return is_best(rows.of("eeg"), ERROR, "qmc", FOUR)
+    return check.is_best(rows.of("eeg"), ERROR, "qmc", FOUR)
 
 
 @claim(
@@ -65,21 +51,23 @@ def lowest_error(rows: Rows):
 )  # fmt: skip
 def growing_gap(rows: Rows):
     rows = rows.of("eeg", where="n_features >= 2 * d")
-    grows = changes(rows, ACCURACY, WEIGHTED, minus=BASELINES, start="first", end="last", floor=0.0, by=0.1)
-    return [better_than(rows, ACCURACY, WEIGHTED, BASELINES, effect=True), grows]
+    grows = check.changes(rows, ACCURACY, WEIGHTED, minus=BASELINES, start="first", end="last", floor=0.0, by=0.1)
+    return [check.better_than(rows, ACCURACY, WEIGHTED, BASELINES, effect=True), grows]
 
 
 @claim("slsrff-03", GRIDS, not_testable=OTHER_KERNELS)
 def best_error_without_best_accuracy(rows: Rows):
     rows = rows.of("eeg")
-    return joined(is_best(rows, ERROR, "qmc", FOUR), is_best(rows, ACCURACY, ("rff", "lsrff", "slsrff"), FOUR))
+    return joined(
+        check.is_best(rows, ERROR, "qmc", FOUR), check.is_best(rows, ACCURACY, ("rff", "lsrff", "slsrff"), FOUR)
+    )
 
 
 @claim("slsrff-04", GRIDS)
 def slow_when_large(rows: Rows):
     rows = rows.of("eeg")
-    above_two, above_one = (keeps_bound(rows, TIME, "lsrff", over="rff", above=ratio) for ratio in (2, 1))
-    grows = changes(rows, TIME, "lsrff", over="rff", start="8d", end="last")
+    above_two, above_one = (check.keeps_bound(rows, TIME, "lsrff", over="rff", above=ratio) for ratio in (2, 1))
+    grows = check.changes(rows, TIME, "lsrff", over="rff", start="8d", end="last")
     return [replace(above_two, points=above_two.points[-1:]), grows, only_evidence(above_one)]
 
 
@@ -88,7 +76,7 @@ def slow_when_large(rows: Rows):
     not_testable="it maps the training rows twice, once for the scores, so that no ratio below 2 could come out",
 )  # fmt: skip
 def about_as_quick(rows: Rows):
-    return keeps_bound(rows.of(DATASETS, where="n_features >= 8 * d"), TIME, "slsrff", over="rff", below=2)
+    return check.keeps_bound(rows.of(DATASETS, where="n_features >= 8 * d"), TIME, "slsrff", over="rff", below=2)
 
 
 @claim("slsrff-06", GRIDS, stricter=OURS, dataset="eeg")
@@ -96,36 +84,38 @@ def about_as_quick(rows: Rows):
 @claim("slsrff-08", GRIDS, stricter=OURS, dataset="covtype")
 @claim("slsrff-09", GRIDS, stricter=OURS, dataset="magic04")
 def quicker(rows: Rows, dataset: str):
-    return keeps_bound(rows.of(dataset), TIME, "lsrff", over="slsrff", above=1)
+    return check.keeps_bound(rows.of(dataset), TIME, "lsrff", over="slsrff", above=1)
 
 
 @claim("slsrff-10", GRIDS)
 def growing_ratio(rows: Rows):
-    return changes(rows.of(DATASETS), TIME, "lsrff", over="slsrff", start="4d", end="last")
+    return check.changes(rows.of(DATASETS), TIME, "lsrff", over="slsrff", start="4d", end="last")
 
 
 @claim("slsrff-11", GRIDS)
 def gap_at_both_ends(rows: Rows):
     rows = rows.of("eeg")
     return [
-        keeps_bound(rows.of(sizes=[size]), ACCURACY, WEIGHTED, minus=BASELINES, between=between)
+        check.keeps_bound(rows.of(sizes=[size]), ACCURACY, WEIGHTED, minus=BASELINES, between=between)
         for size, between in (("2d", (0.5, 2)), ("128d", (9, 13)))
     ]
 
 
 @claim("slsrff-12", GRIDS)
 def six_points(rows: Rows):
-    return keeps_bound(rows.of("cod-rna", where="n_features >= 4 * d"), ACCURACY, "slsrff", minus=BASELINES, above=6)
+    return check.keeps_bound(
+        rows.of("cod-rna", where="n_features >= 4 * d"), ACCURACY, "slsrff", minus=BASELINES, above=6
+    )
 
 
 @claim("slsrff-13", GRIDS, stricter=INTERVAL_WITHIN)
 def flat_baselines(rows: Rows):
     rows, points = rows.of("cod-rna"), []
     for method in ("rff", "qmc"):
-        for where, found in along_sizes(rows.places(ACCURACY, method)):
+        for where, found in check.along_sizes(rows.places(ACCURACY, method)):
             if len(found) > 1:
                 samples, what = [each for _, (each,) in found], f"range over s of {rows.name(method)}"
-                points.append(range_of(where, samples, ACCURACY, 0.5, what))
+                points.append(check.range_of(where, samples, ACCURACY, 0.5, what))
     return rows.part(points, ACCURACY, "rff", "qmc")
 
 
@@ -136,12 +126,12 @@ def flat_baselines(rows: Rows):
     not_testable="the paper's marks are not legible in the source, so that there is nothing to hold ours against",
 )  # fmt: skip
 def both_more_accurate(rows: Rows, datasets, where: str):
-    return better_than(rows.of(datasets, where=where), ACCURACY, WEIGHTED, BASELINES, effect=True)
+    return check.better_than(rows.of(datasets, where=where), ACCURACY, WEIGHTED, BASELINES, effect=True)
 
 
 @claim("slsrff-15", GRIDS, stricter=INTERVAL_WITHIN)
 def similar_on_covtype(rows: Rows):
-    return all_alike(rows.of("covtype"), ACCURACY, FOUR, margin=1)
+    return check.all_alike(rows.of("covtype"), ACCURACY, FOUR, margin=1)
 
 
 @claim("slsrff-17", GRIDS, stricter=INTERVAL_WITHIN)
@@ -149,14 +139,14 @@ def equally_well_on_average(rows: Rows):
     """The mean over the sizes; its interval is that of the repeats with all sizes."""
     rows, points = rows.of(DATASETS), []
     what = f"{rows.name('slsrff')} minus {rows.name('lsrff')}, mean over s"
-    for where, found in along_sizes(rows.places(ACCURACY, "slsrff", "lsrff")):
+    for where, found in check.along_sizes(rows.places(ACCURACY, "slsrff", "lsrff")):
         pairs = [samples for _, samples in found]
         complete = sorted(set.intersection(*(set(each.values) for samples in pairs for each in samples)), key=str)
         gaps = [np.mean([one.values[unit] - two.values[unit] for one, two in pairs]) for unit in complete]
         value = float(np.mean([one.mean - two.mean for one, two in pairs]))
         estimate = shifted(paired(gaps, 0.0, pairs[0][0].overlap), value)
-        text = with_interval(estimate, ACCURACY)
-        points.append(agreeing(where, estimate, what, text, above=-0.5))
+        text = check.with_interval(estimate, ACCURACY)
+        points.append(check.agreeing(where, estimate, what, text, above=-0.5))
     return rows.part(points, ACCURACY, "slsrff", "lsrff")
 
 
@@ -189,9 +179,9 @@ def cost_of_leverage(rows: Rows):
     if len(lost):
         text = f"not above zero at s = {', '.join(f'{each:g}' for each in lost.index)}"
         points = [Point(gaps.min(), False, {}, what, text, opposite=len(lost) == len(gaps))]
-    elif (found := fitted(gaps.index, gaps, "s"))[0]:
-        points = [bounded({}, found[0], what, found[1], at_least=2, neutral=0.0)]
-    scores = fits_power(rows, "time_scores_s", ("lsrff", "slsrff"), along, held="n_train", half=True, at_least=0)
+    elif (found := check.fitted(gaps.index, gaps, "s"))[0]:
+        points = [check.bounded({}, found[0], what, found[1], at_least=2, neutral=0.0)]
+    scores = check.fits_power(rows, "time_scores_s", ("lsrff", "slsrff"), along, held="n_train", half=True, at_least=0)
     return [rows.part(points), only_evidence(scores)]
 
 
@@ -203,10 +193,10 @@ def cost_of_leverage(rows: Rows):
 def never_below(rows: Rows):
     least, below = "leverage_ratio_least", "leverage_ratio_below"
     return [
-        keeps_bound(rows, least, "slsrff/identity", by_repeat=True, at_least=1),
+        check.keeps_bound(rows, least, "slsrff/identity", by_repeat=True, at_least=1),
         # the score of the algorithm, which drops the identity term
-        only_evidence(keeps_bound(rows, below, "slsrff", by_repeat=True, at_most=0)),
-        only_evidence(keeps_bound(rows, least, "slsrff", by_repeat=True, at_least=1)),
+        only_evidence(check.keeps_bound(rows, below, "slsrff", by_repeat=True, at_most=0)),
+        only_evidence(check.keeps_bound(rows, least, "slsrff", by_repeat=True, at_least=1)),
     ]
 
 
@@ -222,9 +212,9 @@ def total_below_its_bound(rows: Rows):
     )
     root = replace(rows, frame=rows.frame.loc[[each.get("rule") == "n^(-1/2)" for each in settings_of(rows.frame)]])
     return [
-        keeps_bound(rows, total.metric, total, over=bound, by_repeat=True, at_most=1),
-        fits_power(root, total.metric, "slsrff/identity", "n_train", by="d", errors=4, at_most=0.5),
-        only_evidence(keeps_bound(rows, total.metric, total, over=leverage, by_repeat=True, at_least=1)),
+        check.keeps_bound(rows, total.metric, total, over=bound, by_repeat=True, at_most=1),
+        check.fits_power(root, total.metric, "slsrff/identity", "n_train", by="d", errors=4, at_most=0.5),
+        only_evidence(check.keeps_bound(rows, total.metric, total, over=leverage, by_repeat=True, at_least=1)),
     ]
 
 
@@ -263,7 +253,7 @@ def needs_no_more_features(rows: Rows):
     that or later, and two that are there from the first size on at that or earlier: the grid cuts them off."""
     rows, points = rows.of(DATASETS), []
     what = f"{rows.name('slsrff')}/{rows.name('lsrff')}"
-    for where, found in along_sizes(rows.places(ACCURACY, "slsrff", "lsrff")):
+    for where, found in check.along_sizes(rows.places(ACCURACY, "slsrff", "lsrff")):
         labels = [where["n_features_label"] for where, _ in found]
         curves = list(zip(*(samples for _, samples in found), strict=True))
         (own_first, own_last), (first, last) = map(_near_best, curves)
@@ -301,4 +291,4 @@ def _still_rises(curve: list[Sample]) -> bool:
     stricter=f"{INTERVAL_WITHIN}, and within half a point where the margin, so many standard deviations, is wider",
 )  # fmt: skip
 def identity_term(rows: Rows):
-    return no_difference(rows.of(DATASETS), ACCURACY, "slsrff/identity", "slsrff", deviations=2)
+    return check.no_difference(rows.of(DATASETS), ACCURACY, "slsrff/identity", "slsrff", deviations=2)

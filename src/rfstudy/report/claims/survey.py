@@ -6,21 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from rfstudy.metrics import fact_of
+from rfstudy.report.claims import helpers as check
 from rfstudy.report.claims import survey_theory  # noqa: F401 - it registers claims of the survey too
-from rfstudy.report.claims.helpers import (
-    all_alike,
-    better,
-    better_than,
-    bounded,
-    changes,
-    correlates_with_size,
-    estimated,
-    is_best,
-    keeps_bound,
-    no_difference,
-    none_stands_out,
-    point,
-)
 from rfstudy.report.claims.points import Part, Point, joined, number
 from rfstudy.report.claims.registry import claim
 from rfstudy.report.claims.rows import SIZE, Rows
@@ -71,7 +58,7 @@ SEARCH = (
 @claim("survey-20", GAUSSIAN, at="most", datasets=EIGHT_SETS, sizes=SMALL + LARGE, best=("ssf", "orf", "qmc"))
 @claim("survey-34", KERNELS, at="most", datasets=EIGHT_SETS, kernel=ARC_COSINE, best=("ssf", "qmc"), among=EIGHT)
 def lowest_error(rows: Rows, datasets, best, sizes=None, kernel=None, among=NINE):
-    return is_best(rows.of(datasets, sizes, kernel=kernel), ERROR, best, among)
+    return check.is_best(rows.of(datasets, sizes, kernel=kernel), ERROR, best, among)
 
 
 @claim("survey-06", GAUSSIAN, stricter=OF_MOST, dataset="cod-rna", sizes=LARGE)
@@ -80,14 +67,14 @@ def lowest_error(rows: Rows, datasets, best, sizes=None, kernel=None, among=NINE
 @claim("survey-16", GAUSSIAN, stricter=OF_MOST, dataset="a8a", sizes=LARGE)
 def no_lowest_error(rows: Rows, dataset: str, sizes):
     # two good maps would hide each other from a claim about most of the others
-    return none_stands_out(rows.of(dataset, sizes), ERROR, NINE, over="median")
+    return check.none_stands_out(rows.of(dataset, sizes), ERROR, NINE, over="median")
 
 
 @claim("survey-17", GAUSSIAN, stricter=SIMILAR, sizes=SMALL + LARGE, learner="ridge")
 @claim("survey-19", GAUSSIAN, stricter=SIMILAR, sizes=LARGE, learner="svm")
 def no_best_accuracy(rows: Rows, sizes, learner: str):
     rows = rows.of(EIGHT_SETS, sizes, learner=learner)
-    return none_stands_out(rows, ACCURACY, NINE, over="median", is_open=True)
+    return check.none_stands_out(rows, ACCURACY, NINE, over="median", is_open=True)
 
 
 @claim("survey-18", GAUSSIAN, stricter=SIMILAR)
@@ -95,22 +82,22 @@ def best_of_svm_at_small_sizes(rows: Rows):
     rows = rows.of(sizes=SMALL, learner="svm")
     others = [dataset for dataset in EIGHT_SETS if dataset not in ("ijcnn1", "a8a")]
     return [
-        is_best(rows.of("ijcnn1"), ACCURACY, "fastfood", NINE, deviations=2),
-        is_best(rows.of("a8a"), ACCURACY, "ssf", NINE, deviations=2),
-        none_stands_out(rows.of(others), ACCURACY, NINE, over="second"),
+        check.is_best(rows.of("ijcnn1"), ACCURACY, "fastfood", NINE, deviations=2),
+        check.is_best(rows.of("a8a"), ACCURACY, "ssf", NINE, deviations=2),
+        check.none_stands_out(rows.of(others), ACCURACY, NINE, over="second"),
     ]
 
 
 @claim("survey-21", GAUSSIAN, at="most")
 def lead_of_ssf_shrinks(rows: Rows):
-    return changes(rows.of(EIGHT_SETS), ERROR, "ssf", over="rff", start=SMALL, end=LARGE)
+    return check.changes(rows.of(EIGHT_SETS), ERROR, "ssf", over="rff", start=SMALL, end=LARGE)
 
 
 @claim("survey-22", GAUSSIAN, at="some", stricter="about 0.5 is 0.4 to 0.6")
 def ssf_stays(rows: Rows):
     rows = rows.of(EIGHT_SETS)
     return joined(*(
-        keeps_bound(rows, ERROR, side(method, size="32d"), over=side(method, size="8d"), **limits)
+        check.keeps_bound(rows, ERROR, side(method, size="32d"), over=side(method, size="8d"), **limits)
         for method, limits in (("ssf", {"above": 0.8}), ("rff", {"between": (0.4, 0.6)}))
     ))  # fmt: skip
 
@@ -118,7 +105,9 @@ def ssf_stays(rows: Rows):
 @claim("survey-23", GAUSSIAN, at="most")
 def leads_grow(rows: Rows):
     rows = rows.of(EIGHT_SETS)
-    return [changes(rows, ERROR, method, over="rff", start=SMALL, end=LARGE, falls=True) for method in ("orf", "qmc")]
+    return [
+        check.changes(rows, ERROR, method, over="rff", start=SMALL, end=LARGE, falls=True) for method in ("orf", "qmc")
+    ]
 
 
 # Without VGG16, the maps see other features of CIFAR-10: they are evidence and must not decide.
@@ -128,19 +117,19 @@ OTHERS = lowest("rff", "sorf", "rom", "fastfood", "qmc", "gq", also=("lsrff",))
 
 @claim("survey-24", IMAGES)
 def lowest_errors_on_mnist(rows: Rows):
-    return better_than(rows.of("mnist"), ERROR, ("orf", "ssf"), OTHERS)
+    return check.better_than(rows.of("mnist"), ERROR, ("orf", "ssf"), OTHERS)
 
 
 @claim("survey-25", IMAGES, stricter=INTERVAL_WITHIN)
 def similar_on_mnist(rows: Rows):
-    return all_alike(rows.of("mnist", learner="svm"), ACCURACY, NINE, margin=1)
+    return check.all_alike(rows.of("mnist", learner="svm"), ACCURACY, NINE, margin=1)
 
 
 @claim("survey-26", IMAGES, stricter=f"the two lowest, as on MNIST; {INTERVAL_WITHIN}")
 def cifar_as_mnist(rows: Rows):
     rows = rows.of(IMAGE_SETS[1:], set_aside=OTHER_FEATURES)
-    similar = all_alike(rows.of(learner="svm"), ACCURACY, NINE, margin=1)
-    return [better_than(rows, ERROR, ("orf", "ssf"), OTHERS), similar]
+    similar = check.all_alike(rows.of(learner="svm"), ACCURACY, NINE, margin=1)
+    return [check.better_than(rows, ERROR, ("orf", "ssf"), OTHERS), similar]
 
 
 @claim("survey-27", IMAGES, datasets=IMAGE_SETS, slow="lsrff", others=EIGHT, above=1.5)
@@ -151,8 +140,8 @@ def cifar_as_mnist(rows: Rows):
 def slower_than_the_others(rows: Rows, datasets, slow, others, above: float, sizes=None):
     """The others take similar times."""
     rows = rows.of(datasets, sizes, set_aside=OTHER_FEATURES)
-    slower = keeps_bound(rows, TIME, slow, over=highest(*others), above=above)
-    return [slower, keeps_bound(rows, TIME, highest(*others), over=lowest(*others), below=2)]
+    slower = check.keeps_bound(rows, TIME, slow, over=highest(*others), above=above)
+    return [slower, check.keeps_bound(rows, TIME, highest(*others), over=lowest(*others), below=2)]
 
 
 @claim(
@@ -162,14 +151,14 @@ def slower_than_the_others(rows: Rows, datasets, slow, others, above: float, siz
 @claim("survey-33", GAUSSIAN, datasets=EIGHT_SETS, at_least=0.9)
 def structured_maps_gain_nothing(rows: Rows, datasets, **limits):
     rows = rows.of(datasets, set_aside=OTHER_FEATURES)
-    return keeps_bound(rows, TIME, ("fastfood", "sorf", "rom"), over="rff", **limits)
+    return check.keeps_bound(rows, TIME, ("fastfood", "sorf", "rom"), over="rff", **limits)
 
 
 @claim("survey-29", GAUSSIAN)
 def more_features_help(rows: Rows):
     rows = rows.of(EIGHT_SETS)
-    scores = correlates_with_size(rows.of(learner=("ridge", "svm")), ACCURACY, NINE, sign=1.0)
-    return [correlates_with_size(rows, ERROR, NINE, sign=-1.0), scores]
+    scores = check.correlates_with_size(rows.of(learner=("ridge", "svm")), ACCURACY, NINE, sign=1.0)
+    return [check.correlates_with_size(rows, ERROR, NINE, sign=-1.0), scores]
 
 
 @claim("survey-30", GAUSSIAN)
@@ -224,7 +213,7 @@ def errors_vary_more_than_accuracies(rows: Rows):
 @claim("survey-35", KERNELS, stricter=INTERVAL_WITHIN)
 def orthogonality_gains_nothing(rows: Rows):
     rows = rows.of(EIGHT_SETS, kernel=ARC_COSINE)
-    return keeps_bound(rows, ERROR, ("orf", "sorf"), over="rff", agree=True, between=(0.8, 1.25))
+    return check.keeps_bound(rows, ERROR, ("orf", "sorf"), over="rff", agree=True, between=(0.8, 1.25))
 
 
 def _with_gaussian(rows: Rows, metric: str, *methods: str) -> Iterator[tuple[dict, list[Sample], list[Sample]]]:
@@ -252,13 +241,13 @@ def larger_errors_than_gaussian(rows: Rows):
     for method in NINE:
         for where, (own,), (other,) in _with_gaussian(rows, ERROR, method):
             estimate, where = quotient(own, other, is_time=False), where | {"side": rows.name(method)}
-            points.append(bounded(where, estimate, what, above=1, neutral=1.0))
+            points.append(check.bounded(where, estimate, what, above=1, neutral=1.0))
     return rows.part(points)
 
 
 @claim("survey-37", KERNELS, stricter=SIMILAR, at="most")
 def similar_on_arc_cosine_kernels(rows: Rows):
-    return all_alike(rows.of(EIGHT_SETS, kernel=ARC_COSINE, learner="ridge"), ACCURACY, EIGHT)
+    return check.all_alike(rows.of(EIGHT_SETS, kernel=ARC_COSINE, learner="ridge"), ACCURACY, EIGHT)
 
 
 @claim("survey-38", {"text": ["survey-kernels-text", "survey-gaussian-text"]})
@@ -269,7 +258,7 @@ def times_ordered_as_gaussian(rows: Rows):
     for where, own, other in _with_gaussian(rows, TIME, *EIGHT):
         rho = rank_correlation(*([each.mean for each in samples] for samples in (own, other)))
         estimate = rho._replace(reason=next(filter(None, map(_timed_apart, (own, other))), ""))
-        points.append(bounded(where, estimate, what, f"{rho.value:+.2f}", above=0.7, neutral=0.0))
+        points.append(check.bounded(where, estimate, what, f"{rho.value:+.2f}", above=0.7, neutral=0.0))
     return rows.part(points)
 
 
@@ -284,21 +273,21 @@ def _timed_apart(samples: list[Sample]) -> str:
 @claim("survey-39", KERNELS, stricter=SIMILAR)
 def sketches_beat_maclaurin(rows: Rows):
     rows = rows.of(EIGHT_SETS, kernel=["polynomial"], learner="ridge")
-    similar = no_difference(rows, ACCURACY, "ts", "trp", deviations=2)
-    return [better_than(rows, ACCURACY, ("ts", "trp"), "rm", deviations=2), similar]
+    similar = check.no_difference(rows, ACCURACY, "ts", "trp", deviations=2)
+    return [check.better_than(rows, ACCURACY, ("ts", "trp"), "rm", deviations=2), similar]
 
 
 @claim("survey-40", KERNELS)
 def times_of_polynomial_maps(rows: Rows):
     rows = rows.of("covtype", kernel=["polynomial"])
-    slowest = keeps_bound(rows, TIME, "ts", over=highest("rm", "trp"), above=1)
-    return [keeps_bound(rows, TIME, "rm", over=lowest("ts", "trp"), below=1), slowest]
+    slowest = check.keeps_bound(rows, TIME, "ts", over=highest("rm", "trp"), above=1)
+    return [check.keeps_bound(rows, TIME, "rm", over=lowest("ts", "trp"), below=1), slowest]
 
 
 @claim("survey-41", MILLION)
 def lowest_errors_on_mnist8m(rows: Rows):
     rows, others = rows.of(MILLIONS, kernel=["gaussian"]), ("rff", "qmc", "rom", "fastfood", "gq", "lsrff")
-    return keeps_bound(rows, ERROR, highest("orf", "sorf", "ssf"), over=lowest(*others), below=1)
+    return check.keeps_bound(rows, ERROR, highest("orf", "sorf", "ssf"), over=lowest(*others), below=1)
 
 
 @claim("survey-42", {"code": "survey-million-code"})
@@ -306,22 +295,22 @@ def orf_gains_less_on_arc_cosine(rows: Rows):
     rows, points, what = rows.of(MILLIONS), [], f"{rows.name('orf')}/{rows.name('rff')}"
     ratios = {
         (where["experiment"], where["dataset"], where["kernel"]): (where, ratio.value)
-        for where, ratio, *_ in estimated(rows.of(axis=""), ERROR, "orf", over="rff")
+        for where, ratio, *_ in check.estimated(rows.of(axis=""), ERROR, "orf", over="rff")
     }
     for (*place, kernel), (where, value) in ratios.items():
         _, other = ratios.get((*place, "gaussian"), (where, None))
         if kernel in ARC_COSINE and other is not None:
             text = f"{number(value)} and {number(other)} for gaussian"
             points.append(Point(value - other, value > other, where, what, text))
-    arc_cosine = keeps_bound(rows.of(kernel=ARC_COSINE), ERROR, "orf", over="rff", above=0.75)
+    arc_cosine = check.keeps_bound(rows.of(kernel=ARC_COSINE), ERROR, "orf", over="rff", above=0.75)
     return [arc_cosine, rows.part(points)]
 
 
 @claim("survey-43", {"code": "survey-million-code"}, not_testable=SEARCH)
 def slow_on_mnist8m(rows: Rows):
     rows, total = rows.of(MILLIONS, kernel=["gaussian", *ARC_COSINE]), "time_total_s"
-    slower = keeps_bound(rows, total, "ssf", over=highest(*SEVEN), above=1)
-    return [keeps_bound(rows, total, "lsrff", over="ssf", above=1), slower]
+    slower = check.keeps_bound(rows, total, "ssf", over=highest(*SEVEN), above=1)
+    return [check.keeps_bound(rows, total, "lsrff", over="ssf", above=1), slower]
 
 
 @claim("survey-44", MILLION)
@@ -332,7 +321,7 @@ def lowest_test_error_of_lsrff(rows: Rows):
         rank = 1 + sum(each.mean > samples[NINE.index("lsrff")].mean for each in samples)
         text = f"{rows.name('lsrff')} is number {rank} from the worst"
         points.append(Point(float(3 - rank), rank <= 3, where, fact_of(ERROR).label, text))
-    return [is_best(rows, "error_pct", "lsrff", NINE), rows.part(points)]
+    return [check.is_best(rows, "error_pct", "lsrff", NINE), rows.part(points)]
 
 
 @claim(
@@ -367,10 +356,10 @@ def _unrelated(rows: Rows, metric: str, learner: str, **columns) -> Part:
     for place, (where, errors) in by_place(rows, ERROR).items():
         if place in scores:
             values = [each.mean for each in scores[place][1]]
-            rho = rank_correlation([each.mean for each in errors], values, -better(metric))
+            rho = rank_correlation([each.mean for each in errors], values, -check.better(metric))
             if not np.isnan(rho.value):
                 tests.setdefault(place[:3], {})[place] = rho
-                points[place] = point(where, rho, rho.high < 0.5 or None, what, f"{rho.value:+.2f}")
+                points[place] = check.point(where, rho, rho.high < 0.5 or None, what, f"{rho.value:+.2f}")
     for of_kernel in tests.values():
         for place, test in family(of_kernel).items():
             if test.p < LEVEL:

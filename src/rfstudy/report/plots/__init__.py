@@ -1,13 +1,12 @@
-"""The figures: one module per kind of plot, with a function ``draw(context, *, ...) -> Picture``.
+"""Kinds of figures: every function that returns a ``Picture`` is a kind of its name, in files of kinds that are alike.
 
-An entry of ``config/figures`` gives its keyword arguments, by name.
+An entry of ``config/figures`` gives its keyword arguments, by name; ``output_models.Output`` has their types.
 """
 
-import importlib
 from pathlib import Path
 
 from rfstudy.report import style
-from rfstudy.report.catalogue import module_of, outputs
+from rfstudy.report.catalogue import outputs
 from rfstudy.report.context import Context
 from rfstudy.report.notes import made
 from rfstudy.report.panels import finished
@@ -21,5 +20,5 @@ def draw(context: Context, spec: dict, out_dir) -> list[Path]:
 def picture(context: Context, spec: dict) -> style.Picture:
     """Return the figure of a specification."""
     with style.style():
-        drawn, notes = made(importlib.import_module(module_of(spec["kind"])).draw, context, spec)
+        drawn, notes = made(context, spec)
         return finished(drawn._replace(notes=notes))

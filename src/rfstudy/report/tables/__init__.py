@@ -1,13 +1,11 @@
-"""Kinds of tables, one file each, with a function ``make(context, *, ...) -> Table``.
+"""Kinds of tables: every function that returns a ``Table`` is a kind of its name, in files of kinds that are alike.
 
-An entry of ``config/figures`` gives its keyword arguments, by name. A cell with more than one number is a
-``typeset.Cell``: a text for people and numbers for machines (``report/cells.py`` makes them).
+An entry of ``config/figures`` gives its keyword arguments, by name; ``output_models.Output`` has their types. A cell
+with more than one number is a ``typeset.Cell``: a text for people and numbers for machines (``report/cells.py``).
 """
 
-import importlib
 from dataclasses import replace
 
-from rfstudy.report.catalogue import module_of
 from rfstudy.report.context import Context
 from rfstudy.report.notes import made
 from rfstudy.report.typeset import Table
@@ -15,5 +13,5 @@ from rfstudy.report.typeset import Table
 
 def make(context: Context, spec: dict) -> Table:
     """Return the table of a specification."""
-    table, notes = made(importlib.import_module(module_of(spec["kind"])).make, context, spec)
+    table, notes = made(context, spec)
     return replace(table, name=spec["name"], caption=spec["caption"], notes=notes)

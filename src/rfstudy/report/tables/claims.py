@@ -6,11 +6,10 @@ from rfstudy.report.aggregate import select
 from rfstudy.report.claims.points import MEANING
 from rfstudy.report.claims.registry import claims_of, judged
 from rfstudy.report.claims.rows import Rows
-from rfstudy.report.context import Context
 from rfstudy.report.typeset import Table
 
 
-def make(context: Context, *, paper: str, protocol: str, claims: list[str], learner: str | None = None) -> Table:
+def claims(context, *, paper, protocol, claims, learner=None) -> Table:
     """Return a row per claim: what it says and its test, both from the reference data, the verdict and the evidence."""
     texts, tests = context.claims.set_index("claim_id"), claims_of(paper)
     measured = select(context.rows, learner=["", learner]) if learner is not None else context.rows

@@ -62,9 +62,7 @@ def components(one: pd.DataFrame, other: pd.DataFrame, of_blocks: pd.DataFrame) 
     return tuple(np.sqrt([sum(of_draws), of_rows, max(0.0, of_splits - of_rows)]))
 
 
-def make(
-    context: Context, *, paper: str, datasets: list[str], methods: list[str], baseline: str, quantity: dict
-) -> Table:
+def power(context, *, paper, datasets, methods, baseline, quantity) -> Table:
     """Return a row per data set, number of columns and method: its difference from the baseline, and the tests.
 
     Methods are compared at equal numbers of columns.
@@ -77,7 +75,7 @@ def make(
         if not len(ours):
             rows.append({"data set": name, "method": "not run"})
             continue
-        compared = list(comparisons(ours, methods, baseline, context))
+        compared = list(against(ours, methods, baseline, context))
         chance = majority_pct(context.rows, dataset, context.tasks)
         for each, p in zip(compared, holm([test.p for *_, test, _ in compared]).tolist(), strict=True):
             n_columns, who, one, other, test, of_blocks = each
@@ -105,7 +103,7 @@ def make(
     return Table(pd.DataFrame(rows), notes, shown=frame)
 
 
-def comparisons(rows: pd.DataFrame, methods: list[str], baseline: str, context: Context):
+def against(rows: pd.DataFrame, methods: list[str], baseline: str, context: Context):
     """Yield every method against the baseline at an equal number of columns: the columns, the method, both scores by
     split and draw, the test, and the differences of the errors in blocks.
     """
@@ -125,3 +123,54 @@ def difference(test: Estimate) -> Cell:
     """Return the cell of a difference with its interval."""
     values = {"": float(test.value), "low": float(test.low), "high": float(test.high), "error": float(test.error)}
     return Cell(f"{test.value:+.2f} [{test.low:+.2f}, {test.high:+.2f}]", values)
+
+
+# --- calibration ------------------------------------------------------------------------------------------------------
+# How often the test between methods passes without a difference, and with one of the size that it should detect.
+#
+# From many draws of one map on each split, groups of as many as the experiments have are taken at random: two groups of
+# one split differ by chance alone.
+
+
+#: Fixed before the first draw was measured.
+SEED = 20261123
+
+CALIBRATION_NOTE = (
+    "A comparison takes {draws} draws against {draws} others of each split, {comparisons:,} times. Passes: p under "
+    f"{LEVEL:.0%}, before Holm. Found: the same with the detectable difference added to one side, which it should find "
+    f"in {POWER:.0%}. In brackets: the standard error of a share."
+)
+
+
+def calibration(context, *, paper, datasets, quantity, draws, comparisons) -> Table:
+    """Return a row per data set and number of columns: how often the test passes without and with a difference."""
+    frame = of_quantity(select(context.rows, dataset=datasets, axis=DRAW), quantity)
+    rng, rows = np.random.default_rng(SEED), []
+    for (dataset, n_columns), cell in frame.groupby(["dataset", "n_columns"], sort=False):
+        values = scores(cell).to_numpy()
+        shape = comparisons, *values.shape
+        shuffled = np.take_along_axis(np.broadcast_to(values, shape), rng.random(shape).argsort(axis=-1), axis=-1)
+        one, other = shuffled[..., :draws], shuffled[..., draws : 2 * draws]
+        # what the design detects, by the variance of all draws
+        deviation, n_splits = np.sqrt(values.var(axis=1, ddof=1).mean()), len(values)
+        error = deviation * np.sqrt(2.0 / (n_splits * draws))
+        detectable = float(Estimate(0.0, error=error, df=2.0 * n_splits * (draws - 1)).detectable)
+        rows.append(
+            {
+                "data set": dataset_cell(context, dataset, paper, cell),
+                "D": int(n_columns),
+                "comparisons": comparisons,
+                "sd of a draw": round(deviation, 3),
+                "detectable": round(detectable, 3),
+                "passes": share_below(nested(one, other).p),
+                "found": share_below(nested(one + detectable, other).p),
+            }
+        )
+    return Table(pd.DataFrame(rows), [CALIBRATION_NOTE.format(draws=draws, comparisons=comparisons)], shown=frame)
+
+
+def share_below(p: np.ndarray) -> Cell:
+    """Return the cell of the share of p-values (m,) under ``LEVEL``, in percent with its standard error."""
+    share = float(np.mean(p < LEVEL))
+    error = 100.0 * float(np.sqrt(share * (1.0 - share) / len(p)))
+    return Cell(f"{100.0 * share:.1f} % (± {error:.1f})", {"": 100.0 * share, "error": error})

@@ -1,15 +1,4 @@
-"""Lines of methods against the number of features, or against another quantity that an experiment varies.
-
-The survey's Figures 9 and 10 look like this: a row of panels per data set, and in a row the approximation error, the
-generation time and the accuracy of two linear classifiers. A method that does not vary with the horizontal axis is a
-level line. A panel ``against`` a method shows the paired differences from it, which nine overlapping curves do not.
-
-Such differences are of percentages in points, and ratios of everything else. All methods of a repeat see the same
-split, so the pairs vary less than the methods do. A point shows the mean over the repeats with one standard deviation
-of the paired differences (of a ratio: of its logarithm). That describes the repeats and tests nothing: splits of the
-same rows overlap, so a standard error would be too small. Times by rounds are compared round by round, by the median
-with the quartiles.
-"""
+"""Figures of lines: a panel per data set or quantity, a line per method."""
 
 import itertools
 import textwrap
@@ -19,25 +8,29 @@ import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from rfstudy.metrics import fact_of
+from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import CELL, by_cell, differing_columns, of_quantity, select
 from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
-from rfstudy.report.context import Context
 from rfstudy.report.notes import absence, notes_on_sizes
-from rfstudy.report.panels import (
-    by_dataset,
-    cut_outlier,
-    doublings_axis,
-    draw_chance,
-    draw_lines,
-    log_axis,
-    not_drawn,
-    styles_of,
-    titles_of,
-)
 from rfstudy.report.plot_styles import PlotStyle
 from rfstudy.report.published import printed_name
 from rfstudy.report.style import REFERENCE, Picture
+from rfstudy.report.tables.times import Timed, curve
 from rfstudy.report.times import ROUND, ratios, summarise
+
+# --- curves -----------------------------------------------------------------------------------------------------------
+# Lines of methods against the number of features, or against another quantity that an experiment varies.
+#
+# The survey's Figures 9 and 10 look like this: a row of panels per data set, and in a row the approximation error, the
+# generation time and the accuracy of two linear classifiers. A method that does not vary with the horizontal axis is a
+# level line. A panel ``against`` a method shows the paired differences from it, which nine overlapping curves do not.
+#
+# Such differences are of percentages in points, and ratios of everything else. All methods of a repeat see the same
+# split, so the pairs vary less than the methods do. A point shows the mean over the repeats with one standard deviation
+# of the paired differences (of a ratio: of its logarithm). That describes the repeats and tests nothing: splits of the
+# same rows overlap, so a standard error would be too small. Times by rounds are compared round by round, by the median
+# with the quartiles.
+
 
 #: What two compared cells have in common: all but their method; a size is the same if its label is.
 PLACE = [column for column in CELL if column not in ("kernel", "method", "variant", "n_features")]
@@ -96,18 +89,8 @@ HEIGHT, LABEL_WIDTH = 1.3, 22
 SPREAD = 0.24
 
 
-def draw(
-    context: Context,
-    *,
-    paper: str,
-    width: str,
-    datasets: list[str],
-    methods: list[str],
-    panels: list[dict],
-    sizes: list[str] | None = None,
-    bars: str = "deviation",
-    datasets_per_row: int = 1,
-    x: dict = SIZES,
+def curves(
+    context, *, paper, width, datasets, methods, panels, sizes=None, bars="deviation", datasets_per_row=1, x=SIZES
 ) -> Picture:
     """Return the figure with a row of panels per data set.
 
@@ -126,7 +109,7 @@ def draw(
     measured = pd.concat([_of_panel(rows, panel) for panel in panels])
     measured = measured[~measured.index.duplicated()]
     shown = select(measured, n_features_label=sizes)
-    styles, remarks = styles_of(shown, methods, context)
+    styles, remarks = plot.styles_of(shown, methods, context)
     shown = shown[(shown["method"] + "/" + shown["variant"]).isin(list(styles))]
     found, absent = {}, {}
     rows_of = [_of_panel(shown, panel) for panel in panels]
@@ -140,8 +123,8 @@ def draw(
             found[dataset, position] = panel, own, cells
         else:
             absent[dataset, panel["label"]] = _why_absent(select(shown, dataset=dataset), own, panel)
-    titles = titles_of(datasets, shown, paper, context)
-    figure, axes = by_dataset(width, HEIGHT, list(found), titles, x["label"], datasets_per_row)
+    titles = plot.titles_of(datasets, shown, paper, context)
+    figure, axes = plot.by_dataset(width, HEIGHT, list(found), titles, x["label"], datasets_per_row)
     chances, reached = {}, False
     for place, ax in axes.items():
         panel, own, cells = found[place]
@@ -149,7 +132,7 @@ def draw(
         chance = None if "against" in panel else chance_of(own, panel, context)
         if chance is not None:
             chances[printed_name(context.tasks, place[0], paper)] = chance
-            reached |= draw_chance(ax, "y", chance)
+            reached |= plot.draw_chance(ax, "y", chance)
     there = {dataset for dataset, _ in found}
     missing = {}
     for (dataset, label), why in absent.items():
@@ -158,7 +141,7 @@ def draw(
     others = select(measured.drop(shown.index), status="ok").sort_values("n_features", kind="stable")
     if sizes and len(others):
         missing[f"s = {', '.join(others['n_features_label'].unique())}"] = "measured, but not among the sizes shown"
-    remarks = [*_on_levels(found, styles), *not_drawn(missing), *remarks, *notes_on_chance(chances, drawn=reached)]
+    remarks = [*_on_levels(found, styles), *plot.not_drawn(missing), *remarks, *notes_on_chance(chances, drawn=reached)]
     if is_size:
         remarks += notes_on_sizes(shown, paper, context)
     entries = [*styles.values(), *([{"label": LABEL} | REFERENCE] if reached else [])]
@@ -215,24 +198,24 @@ def with_errors(cells: pd.DataFrame, *, geometric: bool = False) -> pd.DataFrame
 
 def _draw_panel(ax, panel: dict, cells: pd.DataFrame, styles: dict[str, PlotStyle], x: dict) -> None:
     ax.set_xscale(x["scale"])
-    draw_lines(ax, cells, styles, spread=SPREAD)
+    plot.draw_lines(ax, cells, styles, spread=SPREAD)
     always = [no_difference(panel["metric"])] if "against" in panel else []
     for value in always:
         ax.axhline(value, color="black", linewidth=0.7, zorder=1.5)
     ax.set_yscale(panel["scale"])
     if cells["x"].nunique() > 1:
-        cut_outlier(ax, cells, styles, always)
+        plot.cut_outlier(ax, cells, styles, always)
     else:
         ax.margins(x=1.0)
     if panel["scale"] == "log":
-        log_axis(ax.yaxis)
+        plot.log_axis(ax.yaxis)
     else:
         ax.yaxis.set_major_locator(MaxNLocator(5))
     if x["scale"] == "log" and x["axis"] == SIZES["axis"]:
         sizes = cells.drop_duplicates("x").sort_values("x")
-        doublings_axis(ax, sizes["x"], sizes["n_features_label"])
+        plot.doublings_axis(ax, sizes["x"], sizes["n_features_label"])
     elif x["scale"] == "log":
-        log_axis(ax.xaxis)
+        plot.log_axis(ax.xaxis)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(4))
     ax.set_ylabel(textwrap.fill(panel["label"], LABEL_WIDTH))
@@ -252,3 +235,139 @@ def _on_levels(found: dict, styles: dict[str, PlotStyle]) -> list[str]:
     level = {line for *_, cells in found.values() for line, own in cells.groupby("line") if own["x"].isna().all()}
     names = ", ".join(styles[line].label for line in styles if line in level)
     return [f"Level lines with a band: {names}, which the horizontal axis does not change."] if names else []
+
+
+# --- error_by_time ----------------------------------------------------------------------------------------------------
+# Error against time: a panel per data set, a line per method through its sizes, from few features to many.
+
+
+#: Inches of a panel, and panels in a row.
+TIME_HEIGHT, ACROSS = 1.5, 4
+
+
+def error_by_time(context, *, paper, width, datasets, methods, quantity, times) -> Picture:
+    """Return the figure, with a panel for every data set that has errors and times.
+
+    Parameters
+    ----------
+    context : its rows are tidy rows of the experiments
+    quantity : the error
+    times : the metric of the time that counts for a method, by method
+    """
+    styles, more = plot.first_lines({method: (method, "") for method in methods}, context)
+    found, absent = {}, {}
+    for dataset in datasets:
+        rows = select(context.rows, dataset=dataset)
+        cells = points([(method, curve(rows, method, quantity, times[method])) for method in styles])
+        if len(cells):
+            found[dataset] = cells
+            continue
+        own = select(rows, metric=quantity["metric"], learner=quantity.get("learner"))
+        why = "not timed" if (own["status"] == "ok").any() else absence(own).split(":")[0]
+        absent[printed_name(context.tasks, dataset, paper)] = why
+    figure, axes = plot.side_by_side(width, len(found), ACROSS, TIME_HEIGHT)
+    plot.set_titles(axes, plot.titles_of(found, context.rows, paper, context).values())
+    for cells, ax in zip(found.values(), axes, strict=True):
+        plot.draw_lines(ax, cells, styles)
+        plot.log_axis(ax.xaxis)
+        ax.set(xlabel="time (s)", ylabel=plot.with_unit(quantity["metric"]))
+    metrics = [quantity["metric"], *times.values()]
+    shown = select(context.rows, dataset=datasets, method=methods, variant="", metric=metrics)
+    shown = select(shown, learner=["", quantity.get("learner", "")])
+    remarks = ["Bars: one standard error of the error, the quartiles of the time.", *plot.not_drawn(absent), *more]
+    return Picture(figure, styles.values(), remarks, shown)
+
+
+def points(curves: list[tuple[str, list[Timed]]]) -> pd.DataFrame:
+    """Return errors and times of methods with the ends of their bars, as ``draw_lines`` takes them."""
+    return pd.DataFrame(
+        {
+            "line": method,
+            "x": each.time,
+            "left": each.seconds.quantile(0.25),
+            "right": each.seconds.quantile(0.75),
+            "mean": each.error,
+            "lower": each.error - each.standard_error,
+            "upper": each.error + each.standard_error,
+            "machine_busy": each.machine_busy,
+        }
+        for method, own in curves
+        for each in own
+    )
+
+
+# --- descent ----------------------------------------------------------------------------------------------------------
+# Errors against the number of features over that of the training rows: a row of panels per data set.
+#
+# Lines are medians over the repeats and bands their quartiles: where features are as many as rows, the error has hardly
+# a finite variance, and a mean would be that of its largest values. A line is a map (by colour) with a learner (by the
+# pattern). Upright lines mark where a map has as many columns as there are rows.
+
+
+#: Inches of a row of panels.
+DESCENT_HEIGHT = 1.5
+
+#: Patterns of the learners, in the order of the entry, and of the upright lines.
+PATTERNS = ("solid", (0, (4, 1.4)), (0, (1, 1)))
+THRESHOLD = {"linestyle": (0, (1, 1.2)), "linewidth": 0.8, "zorder": 1}
+
+
+def descent(context, *, paper, width, datasets, methods, learners, panels) -> Picture:
+    """Return the figure.
+
+    Parameters
+    ----------
+    context : its rows are tidy rows of an experiment of the kind "path"
+    panels : the quantities of a row: ``metric``, ``split``, ``label`` and ``scale``
+    methods : their order
+    learners : their names in the legend, by id
+    """
+    metrics = [panel["metric"] for panel in panels]
+    shown = select(context.rows, dataset=datasets, metric=metrics, learner=["", *learners])
+    ok = select(shown, status="ok")
+    maps, remarks = plot.styles_of(ok, methods, context)
+    maps = {line: each._replace(marker="") for line, each in maps.items()}
+    patterns = dict(zip(learners, PATTERNS, strict=False))
+    styles = {
+        f"{line}/{learner}": each._replace(linestyle=patterns.get(learner, PATTERNS[0]))
+        for line, each in maps.items()
+        for learner in ("", *learners)
+    }
+    found = {
+        (dataset, position): rows
+        for dataset in datasets
+        for position, panel in enumerate(panels)
+        if len(rows := of_quantity(select(ok, dataset=dataset), panel))
+    }
+    titles = plot.titles_of(datasets, ok, paper, context)
+    figure, axes = plot.by_dataset(width, DESCENT_HEIGHT, list(found), titles, "$s/n$")
+    for place, ax in axes.items():
+        _draw_descent(ax, found[place], panels[place[1]], styles, maps)
+    entries = [*maps.values()]
+    if len(learners) > 1:
+        entries += [{"color": "#777777", "linestyle": patterns[each], "label": learners[each]} for each in learners]
+    entries.append({"color": "black", "label": "columns = $n$"} | THRESHOLD)
+    remarks = ["Lines and bands: medians and quartiles over the repeats.", *remarks]
+    remarks += plot.without_panel(shown, datasets, paper, context)
+    return Picture(figure, entries, remarks, shown)
+
+
+def quartiles(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the median and the quartiles over the repeats of every line, as ``draw_lines`` takes them."""
+    rows = rows.assign(line=rows["method"] + "/" + rows["variant"] + "/" + rows["learner"], x=rows["at"])
+    along = rows.groupby(["line", "x"])["value"].quantile([0.25, 0.5, 0.75]).unstack()
+    return along.set_axis(["lower", "mean", "upper"], axis="columns").reset_index()
+
+
+def _draw_descent(ax, rows: pd.DataFrame, panel: dict, styles: dict, maps: dict) -> None:
+    for line, own in rows.groupby(rows["method"] + "/" + rows["variant"], sort=False):
+        # where columns are as many as rows: s/n over columns/n
+        for place in (own["n_features"] / own["n_columns"]).unique() if line in maps else ():
+            ax.axvline(place, color=maps[line].colour, **THRESHOLD)
+    plot.draw_lines(ax, quartiles(rows), styles, band=True)
+    plot.log_axis(ax.xaxis)
+    if panel["scale"] == "log":
+        plot.log_axis(ax.yaxis)
+    else:
+        ax.yaxis.set_major_locator(MaxNLocator(5))
+    ax.set_ylabel(panel["label"])

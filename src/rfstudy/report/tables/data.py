@@ -1,4 +1,4 @@
-"""What preprocessing found in the data sets, by topic."""
+"""Tables about the data sets: what a paper says of them, and what preprocessing found."""
 
 import json
 
@@ -6,9 +6,13 @@ import pandas as pd
 
 from rfstudy.report.aggregate import facts_of, select, settings_of
 from rfstudy.report.cells import absent, dataset_cell
-from rfstudy.report.context import Context
-from rfstudy.report.notes import absence, notes_on_data
+from rfstudy.report.notes import absence, notes_on_data, stand_in_of
+from rfstudy.report.scorecard import measured_as
 from rfstudy.report.typeset import Cell, Table, text
+
+# --- dataset_facts ----------------------------------------------------------------------------------------------------
+# What preprocessing found in the data sets, by topic.
+
 
 #: The facts by topic, in order, as they are called in a table; others follow under ``OTHERS`` by their own names.
 TOPICS = {
@@ -62,7 +66,7 @@ FACTS_NOTE = (
 )
 
 
-def make(context: Context, *, paper: str, datasets: list[str]) -> Table:
+def dataset_facts(context, *, paper, datasets) -> Table:
     """Return what preprocessing found: a row for each part of a data set, a column for each fact, by topic.
 
     A fact that is no number is in the settings of its row (``detail``, JSON). A sentence that is the same for all
@@ -132,3 +136,88 @@ def _in_words(fact) -> str:
     if isinstance(fact, bool):
         return "yes" if fact else "no"
     return "none" if fact is None else str(fact)
+
+
+# --- dataset_statistics -----------------------------------------------------------------------------------------------
+# Statistics of the data sets: published and found.
+
+
+#: The columns that hold numbers, and all columns.
+NUMBERS = ("d", "training rows", "test rows")
+COLUMNS = (*NUMBERS, "random split", "scaling")
+
+#: What the column for a random split says of a rule.
+IS_RANDOM = {"half": "yes", "random": "yes", "published": "no"}
+
+REGISTERED_NOTE = "Registered: not measured here; what the registry of the data sets says of them."
+
+
+def dataset_statistics(context, *, paper, published, datasets, registered=None, says=None) -> Table:
+    """Return columns, training and test rows, split and scaling of every data set: as published, and as found.
+
+    Numbers are the ``d``, ``n_train`` and ``n_test`` of the facts about the whole data set, split and scaling their
+    settings. Where there are no facts, they are those of measured rows, which may be capped, and where nothing was
+    measured, those of the registry. ``registered`` data sets, which the experiments need not have, follow the others.
+    ``says`` maps further published texts, by metric, to their headings.
+    """
+    measured, tasks, says = set(context.rows["dataset"]), context.tasks, says or {}
+    ours_of = {dataset: measured_as(dataset, measured, tasks) for dataset in [*datasets, *(registered or [])]}
+    frame = select(context.rows, dataset=ours_of.values())
+    printed = select(context.published, paper=paper, experiment=published)
+    rows = []
+    for dataset, own in ours_of.items():
+        ours = select(frame, dataset=own)
+        ours = ours if facts_of(ours).empty else facts_of(ours)
+        about = select(printed, dataset=dataset)
+        said = {
+            heading: "; ".join(settings["text"] for settings in settings_of(select(about, metric=metric)))
+            for metric, heading in says.items()
+        }
+        as_printed, is_measured = _printed(about), ours["d"].notna().any()
+        found = _found(ours) if is_measured else _registered(dataset, tasks) | {"scaling": absent(absence(ours))}
+        differ = [key for key in COLUMNS[:4] if _differ(as_printed[key], found[key])]
+        remark = "not comparable" if stand_in_of(ours) else ", ".join(differ)
+        name = dataset_cell(context, own, paper, ours)
+        # what was measured in place of a data set has a name of its own
+        of_paper = name if own == dataset else dataset_cell(context, dataset, paper, ours.iloc[:0])
+        source = "found" if is_measured else "registered"
+        rows.append({"data set": of_paper, "source": "published", **said, **as_printed, "differs in": ""})
+        rows.append({"data set": name, "source": source, **dict.fromkeys(said, ""), **found, "differs in": remark})
+    table = pd.DataFrame(rows).astype(dict.fromkeys(NUMBERS, "Int64"))
+    remarks = notes_on_data(frame, paper, context)
+    return Table(table, remarks + [REGISTERED_NOTE] * int((table["source"] == "registered").any()))
+
+
+def _printed(rows: pd.DataFrame) -> dict:
+    numbers = dict(zip(rows["metric"], rows["value"], strict=True))
+    texts = {metric: s.get("text") for metric, s in zip(rows["metric"], settings_of(rows), strict=True)}
+    values = [numbers.get(metric) for metric in ("n_dims", "n_train", "n_test")]
+    return dict(zip(COLUMNS, [*values, texts.get("random_split"), _named(texts.get("scaling"))], strict=True))
+
+
+def _registered(dataset: str, tasks: dict) -> dict:
+    """Return what the registry says of a data set, but for its scaling.
+
+    A streamed one has the columns before they are reduced, and the test part of its base.
+    """
+    task = tasks.get(dataset, {})
+    streamed = task.get("streamed", {})
+    of_parts = tasks.get(streamed.get("base"), {}) | task | streamed
+    rows = [of_parts.get(key) for key in ("n_train", "n_test")]
+    d = streamed.get("columns", task.get("d"))
+    return dict(zip(COLUMNS[:4], [d, *rows, IS_RANDOM.get(of_parts.get("split"))], strict=True))
+
+
+def _found(rows: pd.DataFrame) -> dict:
+    of_data = next((s for s in settings_of(facts_of(rows)) if "split" in s), {})
+    values = [rows[column].max() for column in ("d", "n_train", "n_test")]
+    split, scaling = IS_RANDOM.get(of_data.get("split")), _named(of_data.get("preprocess"))
+    return dict(zip(COLUMNS, [*values, split, scaling], strict=True))
+
+
+def _named(scaling: str | None) -> Cell:
+    return Cell(scaling or "", {"": scaling, "remark": ""})
+
+
+def _differ(printed, found) -> bool:
+    return not pd.isna(printed) and not pd.isna(found) and printed != found

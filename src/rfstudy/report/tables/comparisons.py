@@ -1,20 +1,170 @@
-"""The table of an ablation: scores step by step, what each step changes, and controls.
+"""Tables of differences between methods, with paired tests."""
 
-One experiment holds all steps, as variants of the methods. A step that does not concern a method has no rows of it: the
-method stays where it was. Tests pair the repeats, since all variants of a repeat see the same split.
-"""
-
+import itertools
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of, lower_is_better
-from rfstudy.report.aggregate import by_repeat, of_quantity, select, summarise
-from rfstudy.report.cells import by_place, dataset_cell, difference_cell, mean_and_std
-from rfstudy.report.compare import Estimate, family, is_effect, note_on_tests, overlap_of, paired
+from rfstudy.report.aggregate import by_repeat, method_order, of_quantity, select, summarise
+from rfstudy.report.cells import by_place, dataset_cell, difference_cell, mean_and_std, method_cell, overlaps_by_name
+from rfstudy.report.compare import Estimate, family, is_effect, note_on_tests, overlap_of, paired, paired_differences
 from rfstudy.report.context import Context
 from rfstudy.report.typeset import Cell, Table
+
+# --- differences ------------------------------------------------------------------------------------------------------
+# Every method against others in points, size by size, with paired tests: which differences are effects.
+
+
+def differences(context, *, paper, datasets, methods, baselines, sizes, quantity) -> Table:
+    """Return mean differences of a percentage over the repeats and Holm's p-values by data set, method and baseline.
+
+    Each method is compared with each of the ``baselines``; a column per size. All tests of a data set are one family.
+    """
+    metric = quantity["metric"]
+    frame = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes), quantity)
+    tests = paired_differences(frame, baselines, "n_features_label", context)
+    rows, effects = [], []
+    for dataset in datasets:
+        ours, own = select(frame, dataset=dataset), select(tests, dataset=dataset)
+        name = dataset_cell(context, dataset, paper, ours)
+        if not len(ours):
+            rows.append({"data set": name, "method": "", "minus": "", **dict.fromkeys(sizes, "not run")})
+            continue
+        above, below = (int((own["effect"] & (sign * own["value"] > 0)).sum()) for sign in (1, -1))
+        effects.append(f"{context.name(dataset, paper)}: {above} of {len(own)} above, {below} below")
+        cells = {(t.method, t.variant, t.minus, t.n_features_label): difference_cell(t) for t in own.itertuples()}
+        for pair, minus in itertools.product(method_order(ours, methods), baselines):
+            texts = {size: cells.get((*pair, minus, size), "") for size in sizes}
+            if any(texts.values()):
+                label = context.label(minus)
+                who = {"method": method_cell(context, *pair), "minus": Cell(label, {"": label, "id": minus})}
+                rows.append({"data set": name} | who | texts)
+    remarks = ["Mean difference in points over the repeats; in brackets Holm's p-value."]
+    if effects:
+        overlaps = overlaps_by_name(tests, paper, context)
+        remarks.append(note_on_tests(overlaps, "all differences of a data set", [metric]))
+        remarks.append(f"Effects: {'; '.join(effects)}.")
+    table = pd.DataFrame(rows, columns=["data set", "method", "minus", *sizes])
+    return Table(table, remarks, {size: {"size": size, "metric": metric} for size in sizes}, shown=frame)
+
+
+# --- choices ----------------------------------------------------------------------------------------------------------
+# Ways of choosing features, along an axis (from how many candidates): what each is worth.
+
+
+def choices(context, *, paper, datasets, methods, axis, label, says) -> Table:
+    """Return a row per data set, position on the axis and way of choosing.
+
+    Its columns are the metrics of ``says``, and the change of the first metric from that of the first method.
+    """
+    metric, baseline = next(iter(says)), methods[0]
+    shown = select(context.rows, axis=axis, dataset=datasets, metric=list(says))
+    cells = summarise(shown)
+    full = int(cells["n"].max()) if len(cells) else 0
+    at = by_place(cells, "dataset", "at", "method", "variant", "metric")
+    compared = paired_differences(select(shown, metric=metric), [baseline], "at", context)
+    tests = {(t.dataset, t.at, t.method, t.variant): difference_cell(t) for t in compared.itertuples()}
+    rows = []
+    for dataset in datasets:
+        ours = select(shown, dataset=dataset, metric=metric)
+        name = dataset_cell(context, dataset, paper, ours)
+        rows += [{"data set": name, label: "not run"}] if not len(ours) else []
+        for place, way in itertools.product(sorted(ours["at"].unique()), method_order(ours, methods)):
+            found = {h: mean_and_std(at.get((dataset, place, *way, key)), full) for key, h in says.items()}
+            row = {"data set": name, label: f"{place:g}", "choice": method_cell(context, *way)}
+            rows.append(row | found | {"change": tests.get((dataset, place, *way), "")})
+    overlaps = overlaps_by_name(compared, paper, context)
+    remarks = [
+        f"Mean ± standard deviation over {full} repeats. Change: of the first quantity, against "
+        f"{context.label(baseline)}; in brackets Holm's p-value.",
+        note_on_tests(overlaps, "all places and ways of a data set", [metric]),
+    ]
+    frame = pd.DataFrame(rows, columns=["data set", label, "choice", *says.values(), "change"])
+    return Table(frame, remarks, shown=shown)
+
+
+# --- crossed ----------------------------------------------------------------------------------------------------------
+# Means of named cells, rows by columns, with the differences between columns and their tests.
+#
+# An entry names the cells by rows and columns, perhaps of several experiments. A row and a column each select tidy rows
+# (by experiment, variant, learner, size, place on an axis, ...); a cell has what both select.
+
+
+#: What a cell selects unless its row or column says otherwise.
+PLAIN = {"variant": "", "axis": ""}
+
+
+def named_cells(context: Context, quantity: dict, lines: list[dict], columns: list[dict]) -> dict:
+    """Return the tidy rows of every cell, by the labels of its row and column.
+
+    ``lines`` and ``columns`` are a ``label`` each, and values of columns of the tidy table.
+    """
+    return {
+        (row["label"], column["label"]): select(context.rows, **wanted(quantity, row, column))
+        for row in lines
+        for column in columns
+    }
+
+
+def wanted(quantity: dict, row: dict, column: dict) -> dict:
+    """Return the keywords of ``select`` for a cell; texts of a column may use those of its row: "{variant}-longer"."""
+    filled = {key: value.format(**row) if isinstance(value, str) else value for key, value in column.items()}
+    named = PLAIN | {key: value for key, value in (quantity | row | filled).items() if key != "label"}
+    if not named["axis"]:
+        named.pop("at", None)  # a column without an axis is compared with every position of one that has it
+    return {key: value if isinstance(value, str | list) else [value] for key, value in named.items()}
+
+
+def crossed(context, *, heading, quantity, lines, columns, tests=None) -> Table:
+    """Return a row per line: means with their deviations over the repeats, then the differences that are tested.
+
+    ``heading`` is that of the rows; ``quantity``, ``lines`` and ``columns`` select the cells (``named_cells``).
+    """
+    cells = named_cells(context, quantity, lines, columns)
+    labels, pairs = [column["label"] for column in columns], [(pair["column"], pair["against"]) for pair in tests or []]
+    differences = {pair: " minus ".join(pair) for pair in pairs}
+    tested, overlaps = between_columns(cells, [line["label"] for line in lines], pairs, context)
+    means = {place: summarise(rows).iloc[0].to_dict() for place, rows in cells.items() if len(rows)}
+    full = max((int(cell["n"]) for cell in means.values()), default=0)
+    table = []
+    for line in (line["label"] for line in lines):
+        row = {heading: Cell(line, {"": line})} | {
+            label: mean_and_std(means.get((line, label)), full) for label in labels
+        }
+        table.append(row | {name: difference_cell(tested.get((line, *pair))) for pair, name in differences.items()})
+    remarks = [f"{fact_of(quantity['metric']).label}: mean ± standard deviation over {full} repeats."]
+    if tested:
+        of_family = "all differences of a data set; in brackets Holm's p-value"
+        remarks.append(note_on_tests(overlaps, of_family, [quantity["metric"]]))
+    shown = pd.concat([context.rows.iloc[:0], *cells.values()])
+    unfold = {name: {"column": name} for name in (*labels, *differences.values())}
+    return Table(pd.DataFrame(table), remarks, unfold, shown=shown[~shown.index.duplicated()])
+
+
+def between_columns(cells: dict, lines: list[str], pairs: list[tuple], context: Context) -> tuple[dict, dict]:
+    """Return the tests between pairs of columns, by row and the two columns, as one family for each data set.
+
+    And the largest overlap of the repeats of each row.
+    """
+    by_dataset, overlaps = {}, {}
+    for line in lines:
+        for pair in pairs:
+            one, other = (cells[line, column] for column in pair)
+            if len(one) and len(other):
+                overlap = max(overlap_of(one, context), overlap_of(other, context))
+                overlaps[line] = max(overlap, overlaps.get(line, 0.0))
+                test = paired(by_repeat(one), by_repeat(other), overlap)
+                by_dataset.setdefault(one["dataset"].iloc[0], {})[line, *pair] = test
+    return {place: test for tests in by_dataset.values() for place, test in family(tests).items()}, overlaps
+
+
+# --- ablation ---------------------------------------------------------------------------------------------------------
+# The table of an ablation: scores step by step, what each step changes, and controls.
+#
+# One experiment holds all steps, as variants of the methods. A step that does not concern a method has no rows of it:
+# the method stays where it was. Tests pair the repeats, since all variants of a repeat see the same split.
 
 
 class Reached(NamedTuple):
@@ -91,18 +241,8 @@ def controls_of(
     return found
 
 
-def make(
-    context: Context,
-    *,
-    paper: str,
-    datasets: list[str],
-    methods: list[str],
-    baselines: list[str],
-    quantity: dict,
-    steps: dict[str, str],
-    sizes: list[str] | None = None,
-    one_at_a_time: bool = False,
-    controls: list[dict] | None = None,
+def ablation(
+    context, *, paper, datasets, methods, baselines, quantity, steps, sizes=None, one_at_a_time=False, controls=None
 ) -> Table:
     """Return scores of every method at every step of an ablation, their changes, and gains over the better baseline.
 

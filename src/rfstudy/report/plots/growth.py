@@ -1,0 +1,239 @@
+"""Figures of how times and needs grow: over the columns, and over the rows."""
+
+import numpy as np
+import pandas as pd
+
+from rfstudy.report import panels as plot
+from rfstudy.report.aggregate import by_cell, method_order, select, settings_of
+from rfstudy.report.notes import absence, machine_busy_where
+from rfstudy.report.plot_styles import PlotStyle, plot_style
+from rfstudy.report.style import Picture, drawn_as
+from rfstudy.report.tables.growth import BOUNDS, CONFIDENCE, features_needed, stated_bounds
+from rfstudy.report.tables.times import threads_of
+from rfstudy.report.times import TOO_WIDE, by_rounds, ratios
+
+# --- crossover --------------------------------------------------------------------------------------------------------
+# Time per row against the number of columns: where a fast transform overtakes the product with a dense matrix.
+#
+# A column per kernel shows microseconds per row at s = d, and below the same times over those of a dense reference: a
+# structured map pays where its line falls below 1. A ring marks the place. Lines are medians over the rounds and bands
+# quartiles.
+
+
+#: Inches of a panel.
+HEIGHT = 1.5
+
+#: Markers of scikit-learn's transformers.
+PEER_MARKERS = ("x", "+", "1", "2")
+
+
+def crossover(context, *, width, panels) -> Picture:
+    """Return the figure.
+
+    Parameters
+    ----------
+    context : its rows are tidy rows by rounds of the metric ``time_transform_s``, the time of ``n_train`` rows; a row
+        without a method is scikit-learn's, named by its variant
+    panels : a kernel each: ``kernel``, ``label``, ``reference`` (the method that the others are divided by) and
+        ``methods`` (their order)
+    """
+    frame = select(by_rounds(context.rows), metric="time_transform_s", status="ok")
+    there = [panel for panel in panels if len(select(frame, kernel=panel["kernel"], method=panel["reference"]))]
+    missing = {panel["label"]: "not run" for panel in panels if panel not in there}
+    if not there:
+        return plot.nothing(width, missing)
+    figure, axes = plot.grid(width, 2, len(there), HEIGHT)
+    entries, remarks = [], plot.not_drawn(missing)
+    for panel, (upper, lower) in zip(there, axes.T, strict=True):
+        rows = select(frame, kernel=panel["kernel"])
+        styles = styles_of(rows, panel["methods"], context.styles)
+        times, by_round = cells_of(rows, panel["reference"])
+        for ax, cells in ((upper, times), (lower, by_round)):
+            plot.draw_lines(ax, cells, styles, band=True)
+            plot.log_axis(ax.yaxis)
+            plot.doublings_axis(ax, times["x"].unique(), times["d"].unique())
+        lower.axhline(1.0, color="black", linewidth=0.6, zorder=1)
+        places = crossings(select(by_round, line=panel["methods"]), panel["reference"])
+        for method, place in places.items():
+            if not isinstance(place, str):
+                ring = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "linestyle": "none", "zorder": 4}
+                lower.plot(place, 1.0, color=styles[method].colour, **ring)
+        dense = styles[panel["reference"]].label
+        remarks += _in_words(places, styles, panel["label"], dense)
+        upper.set(title=panel["label"], ylabel="microseconds per row")
+        lower.set(xlabel="columns d = number of features s", ylabel=f"time / {dense}'s")
+        entries += styles.values()
+    frame = select(frame, kernel=[panel["kernel"] for panel in there])
+    disturbed = machine_busy_where(frame, context, "d")
+    remarks += [threads_of(frame), f"Other work ran at the same time: {disturbed}." if disturbed else ""]
+    return Picture(figure, entries, list(filter(None, remarks)))
+
+
+def styles_of(rows: pd.DataFrame, methods: list[str], registry: dict) -> dict[str, PlotStyle]:
+    """Return the plot styles of the methods that were timed, then those of scikit-learn's transformers, in grey."""
+    timed = set(rows["method"])
+    peers = sorted(set(select(rows, method="")["variant"]))
+    own = {method: plot_style(method, registry) for method in methods if method in timed}
+    return own | {
+        peer: PlotStyle(f"{peer} (scikit-learn)", "#777777", marker, "dashed")
+        for peer, marker in zip(peers, PEER_MARKERS, strict=False)
+    }
+
+
+def cells_of(rows: pd.DataFrame, reference: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return medians and quartiles over the rounds by line and dimension: of microseconds per row, and of ratios.
+
+    Dimensions without the reference are left out; ``too_noisy`` ratios give no crossing.
+    """
+    place, ends = ["line", "d"], ["lower", "mean", "upper"]
+    rows = rows.assign(line=rows["method"] + rows["variant"])
+    dense = select(rows, line=reference)
+    rows = rows[rows["d"].isin(dense["d"])]
+    times = by_cell(rows.assign(value=1e6 * rows["value"] / rows["n_train"]), place, quartiles=True).sort_values(place)
+    by_round = ratios(rows, dense, ["d"], place)[["low", "value", "high"]]
+    by_round = by_round.set_axis(ends, axis="columns").sort_index().reset_index()
+    by_round["too_noisy"] = by_round["upper"] - by_round["lower"] > TOO_WIDE * by_round["mean"]
+    return times.assign(x=times["d"].astype(float)), by_round.assign(x=by_round["d"].astype(float))
+
+
+def crossings(cells: pd.DataFrame, reference: str) -> dict[str, float | str]:
+    """Return by line the dimension from which on it is faster than the reference, or why there is none."""
+    found = {}
+    for line, own in cells[cells["line"] != reference].groupby("line", sort=False):
+        dimensions = own["x"].to_numpy()
+        place = crossing(dimensions, own["mean"].to_numpy())
+        after = np.searchsorted(dimensions, place or np.inf)
+        noisy = own["too_noisy"].iloc[max(0, after - 1) : after + 1].any()
+        found[line] = "too noisy" if noisy else place or "nowhere"
+    return found
+
+
+def crossing(dimensions: np.ndarray, ratios: np.ndarray) -> float | None:
+    """Return where a ratio of times falls below 1 for good: d on the straight line, in logarithms, between two points.
+
+    Parameters
+    ----------
+    dimensions, ratios : ndarray of shape (m,), the dimensions rising
+
+    Returns
+    -------
+    the first dimension if all ratios are below 1; None if the last one is not
+
+    Examples
+    --------
+    >>> round(crossing(np.array([16.0, 64.0, 256.0]), np.array([4.0, 2.0, 0.5])))
+    128
+    """
+    slower = np.flatnonzero(ratios >= 1.0)
+    if not len(slower):
+        return float(dimensions[0])
+    last = slower[-1]
+    if last == len(ratios) - 1:
+        return None
+    (low, high), (above, below) = np.log(dimensions[last : last + 2]), np.log(ratios[last : last + 2])
+    return float(np.exp(low + (high - low) * above / (above - below)))
+
+
+def _in_words(places: dict[str, float | str], styles: dict[str, PlotStyle], label: str, dense: str) -> list[str]:
+    """Return a sentence on the crossings, to two digits: measured times give no more."""
+    words = [
+        f"{styles[line].label} {place}"
+        if isinstance(place, str)
+        else f"{styles[line].label} from d = {np.format_float_positional(place, 2, fractional=False, trim='-')}"
+        for line, place in places.items()
+    ]
+    return [f"{label}, faster than {dense}: {', '.join(words)}."] if words else []
+
+
+# --- required ---------------------------------------------------------------------------------------------------------
+# The features that ridge regression needs against the number of rows: a panel per decay of the eigenvalues.
+#
+# A hollow triangle at the largest size says that it was not enough; a caret at the end of an interval says that the
+# interval is open. A stated bound has no constant: it passes through the first requirement of its method, so that only
+# its slope says anything.
+
+
+#: Inches.
+REQUIRED_HEIGHT = 2.1
+
+#: Lines are spread over this share of a doubling of n, so that equal requirements do not hide one another.
+SPREAD = 0.45
+
+#: How a bound is drawn, in the colour of its method.
+BOUND = {"linewidth": 3.0, "alpha": 0.3, "solid_capstyle": "butt", "zorder": 1}
+
+
+def required(context, *, paper, width, methods, panels, bounds) -> Picture:
+    """Return the figure.
+
+    Parameters
+    ----------
+    context : its rows are tidy rows of an experiment of the kind "requirement"
+    panels : ``decay`` and ``label``
+    methods : their order
+    bounds : where bounds are ``published``, and the ``variant`` of a method that they are about
+    """
+    needed = features_needed(context.rows)
+    styles, more = plot.first_lines({pair: pair for pair in method_order(needed, methods)}, context)
+    there = [panel for panel in panels if (needed["decay"] == panel["decay"]).any()]
+    why = "not run" if len(needed) else absence(context.rows).split(":")[0]
+    missing = {panel["decay"]: why for panel in panels if panel not in there}
+    if not there:
+        return plot.nothing(width, missing)
+    stated = stated_bounds(select(context.published, paper=paper, experiment=bounds["published"]))
+    figure, axes = plot.side_by_side(width, len(there), len(there), REQUIRED_HEIGHT)
+    drawn = {}
+    for panel, ax in zip(there, axes, strict=True):
+        own = select(needed, decay=panel["decay"])
+        for (decay, method), text in stated.items():
+            first = select(own, method=method, variant=bounds["variant"]).dropna(subset="s").sort_values("n")
+            if decay == panel["decay"] and text in BOUNDS and len(first):
+                n = np.geomspace(first["n"].iloc[0], needed["n"].astype(float).max(), 33)
+                bound = BOUNDS[text](n)
+                colour = plot_style(method, context.styles).colour
+                ax.plot(n, bound * first["s"].iloc[0] / bound[0], color=colour, **BOUND)
+                drawn.setdefault(decay, []).append(f"{text} ({plot_style(method, context.styles).label})")
+        for position, ((method, variant), each) in enumerate(styles.items()):
+            shift = 2.0 ** (SPREAD * ((position + 0.5) / len(styles) - 0.5))
+            _draw_line(ax, select(own, method=method, variant=variant).sort_values("n"), each, shift)
+        sizes = sorted(set(own["n"]))
+        ax.set_yscale("log", base=2)
+        ax.yaxis.set_major_formatter("{x:g}")
+        plot.doublings_axis(ax, [float(n) for n in sizes], [f"{n:,}" for n in sizes])
+        ax.set(title=panel["label"], xlabel="training rows n")
+    low, high = np.transpose([ax.get_ylim() for ax in axes])
+    for ax in axes:
+        ax.set_ylim(low.min(), high.max())
+        ax.label_outer()
+    axes[0].set_ylabel("features needed s")
+    entries = [*styles.values(), *([{"color": "black", "label": "stated bound"} | BOUND] if drawn else [])]
+    return Picture(figure, entries, _notes(context.rows, drawn) + plot.not_drawn(missing) + more)
+
+
+def _draw_line(ax, own: pd.DataFrame, each: PlotStyle, shift: float) -> None:
+    """Draw what a method needs with its intervals; triangles were not enough, carets are open ends of intervals."""
+    n = own["n"].to_numpy(dtype=float) * shift
+    s, lower, upper, largest = own[["s", "lower", "upper", "largest"]].to_numpy(dtype=float).T
+    ax.plot(n, s, **drawn_as(each))
+    missed, known, is_open = np.isnan(s), ~np.isnan(lower), np.isinf(upper)
+    hollow = {"markerfacecolor": "none", "linestyle": "none", "color": each.colour}
+    ax.plot(n[missed], largest[missed], marker="^", markersize=5, **hollow)
+    ends = np.minimum(lower, largest)[known], np.minimum(upper, largest)[known]
+    ax.vlines(n[known], *ends, color=each.colour, linewidth=0.6, zorder=1.5)
+    ax.plot(n[is_open], largest[is_open], marker=6, markersize=3, **hollow)
+
+
+def _notes(frame: pd.DataFrame, drawn: dict[str, list[str]]) -> list[str]:
+    rows = select(frame, metric="risk", status="ok")
+    first = settings_of(rows)[0]
+    remarks = [
+        f"Upright lines: {100 * CONFIDENCE:g} % intervals; open triangle: the largest s was not enough.",
+        f"Smallest s from which on the mean risk of ridge regression is within {100 * first['tolerance']:g} % of that "
+        f"of the exact kernel; {rows['repeat'].nunique()} repeats of {first['draws']} draws.",
+        "An interval goes from the first size from which on none is shown to be too small to the first from which on "
+        "all are shown to be enough (Student's t on the excess of the risk over the repeats).",
+    ]
+    if drawn:
+        texts = "; ".join(f"{decay} {', '.join(of_decay)}" for decay, of_decay in drawn.items())
+        remarks.append(f"Stated bounds have no constants: each passes through its method's first point; {texts}.")
+    return remarks

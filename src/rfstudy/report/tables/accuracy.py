@@ -1,0 +1,381 @@
+"""Tables of accuracies and errors, by data set, method and size, and of the methods that are best."""
+
+import itertools
+from itertools import product
+from typing import NamedTuple
+
+import pandas as pd
+
+from rfstudy.metrics import lower_is_better
+from rfstudy.report.aggregate import check_unique, method_order, methods_shown, of_quantity, select, settings_of
+from rfstudy.report.cells import (
+    absent,
+    by_place,
+    cell_text,
+    dataset_cell,
+    mean_and_std,
+    method_cell,
+    method_columns,
+    most_repeats,
+    overlaps_by_name,
+)
+from rfstudy.report.compare import MIN_REPEATS, family, is_effect, note_on_tests, overlap_of, paired, paired_differences
+from rfstudy.report.context import Context
+from rfstudy.report.notes import absence, comparability, quantity
+from rfstudy.report.published import ids_by_name, numbers, printed_text
+from rfstudy.report.ranks import complete_scores
+from rfstudy.report.times import ROUND, summarise
+from rfstudy.report.typeset import Cell, Table
+
+# --- accuracy_and_time ------------------------------------------------------------------------------------------------
+# Accuracies, and times where they are asked for, in the form of the paper: published and measured.
+#
+# A published number that is ``reconstructed`` in data/reference is marked, one that is ``lost`` is shown as that. Times
+# are shown as they were measured.
+
+
+#: The mark of measured numbers that are significantly better than those of all baselines.
+BULLET = "•"
+
+MARKS_NOTE = "*: deduced from a damaged source, see data/reference/README.md; lost: not legible there."
+
+TIMES_NOTE = "Times are seconds on the machine of the row and are not comparable between rows."
+
+
+def accuracy_and_time(context, *, paper, published, datasets, methods, baselines, sizes, quantity, time=None) -> Table:
+    """Return "mean ± std (mean ± std)" of every method by data set and size: published and measured.
+
+    The sizes of a data set are those that are published or measured for it. ``quantity`` is the number before the
+    brackets, ``time`` the one in them (none without it). A bullet means that each method outside ``baselines`` has an
+    effect over each of them.
+    """
+    quantities = [quantity, *([time] if time else [])]
+    metrics = [each["metric"] for each in quantities]
+    frame = select(context.rows, dataset=datasets, n_features_label=sizes, variant="")
+    accuracy, *times = (select(of_quantity(frame, each), method=methods) for each in quantities)
+    shown = pd.concat([accuracy, *times])
+    cells = summarise(shown)
+    full, at = most_repeats(cells), by_place(cells, "dataset", "n_features_label", "method", "metric")
+    printed = {
+        (number.dataset, number.size, number.method, number.metric): number
+        for number in numbers(context.published, paper, published).itertuples()
+    }
+    others = [method for method in methods if method not in baselines]
+    tests = paired_differences(accuracy, baselines, "n_features_label", context)
+    sign = -1.0 if lower_is_better(metrics[0]) else 1.0
+    wins = tests[tests["effect"] & (sign * tests["value"] > 0)].groupby(["dataset", "n_features_label"]).size()
+    marked = set(wins.index[wins == len(others) * len(baselines)])
+    rows = []
+    for dataset in datasets:
+        run = set(select(accuracy, dataset=dataset)["n_features_label"])
+        run |= {
+            size for of, size, method, metric in printed if (of, metric) == (dataset, metrics[0]) and method in methods
+        }
+        name = dataset_cell(context, dataset, paper, select(frame, dataset=dataset))
+        for size in (size for size in sizes if size in run):
+            row = {"data set": name, "s": size}
+            theirs, ours = row | {"source": "published"}, row | {"source": "measured"}
+            for method in methods:
+                places = [(dataset, size, method, metric) for metric in metrics]
+                is_marked = (dataset, size) in marked and method in others
+                theirs[context.label(method)] = _together(metrics, [printed_text(printed.get(p)) for p in places])
+                ours[context.label(method)] = _together(
+                    metrics, [cell_text(at.get(p), full) for p in places], is_marked
+                )
+            rows += [theirs, ours]
+    better, than = (" and ".join(map(context.label, group)) for group in (others, baselines))
+    remarks = [
+        f"{BULLET}: {better} are each more accurate than each of {than}. Measured cells with it: {len(marked)}.",
+        note_on_tests(
+            overlaps_by_name(tests, paper, context), "all pairs of methods and all sizes of a data set", metrics[:1]
+        ),
+        " ".join([MARKS_NOTE, *([TIMES_NOTE] if time is not None else [])]),
+    ]
+    return Table(pd.DataFrame(rows), remarks, method_columns(context, methods), shown=shown)
+
+
+def _together(metrics: list[str], cells: list[Cell], marked: bool = False) -> Cell:
+    """Return quantities in one cell, the second in brackets; what is missing of both is said once."""
+    before, *inside = dict.fromkeys(cell.text for cell in cells)
+    text = f"{before} ({inside[0]})" if inside else before
+    values = {
+        f"{metric} {what}".rstrip(): value
+        for metric, cell in zip(metrics, cells, strict=True)
+        for what, value in cell.values.items()
+    }
+    return Cell(f"{BULLET} {text}" if marked else text, values | {"better than all baselines": "yes" if marked else ""})
+
+
+# --- best_methods -----------------------------------------------------------------------------------------------------
+# Which methods are best: as a paper lists them, and as measured.
+#
+# Measured cells never come from published ones: the two meet only in the rows of agreements.
+
+
+#: From how many methods on, a list no longer says which are best.
+TOO_MANY = 5
+
+#: The note under every table of best methods.
+BEST_METHODS_NOTE = (
+    "Measured: the best method and all that are not shown to be worse. A method's score in a repeat is its mean over "
+    "the sizes of the group (of the logarithm for errors), which is compared with the best method's. "
+    f'"-": {TOO_MANY} or more methods are listed. "no verdict": fewer than {MIN_REPEATS} complete repeats.'
+)
+
+
+class Best(NamedTuple):
+    """Outcome of ``best_methods``: ``verdict`` is "listed", "none stands out", "no verdict" or "not run"."""
+
+    verdict: str
+    methods: tuple[tuple[str, str], ...] = ()  # (method, variant), best first
+    repeats: int = 0
+    left_out: dict = {}  # (method, variant) -> complete repeats  # noqa: RUF012
+    p: dict = {}  # (method, variant) -> adjusted p-value against the best  # noqa: RUF012
+
+
+def best_of(frame: pd.DataFrame, metric: str, groups: dict[str, list[str]], overlap: float = 0.0) -> dict:
+    """Return which methods are best over groups of sizes: the best one and all that are not shown to be worse.
+
+    The unit of the test is the repeat: all methods of a repeat see the same split, but the sizes of one repeat share
+    that split too and are no independent observations. So a method's score in a repeat is its mean over the sizes of
+    a group (of the logarithm where it is no percentage, so that every size weighs the same), and the method with the
+    best mean score is compared with every other by ``paired``. Two-sided, because the best method is chosen on the
+    same repeats. The groups are one family.
+
+    A method takes part with every repeat in which it is ok at all sizes of the group; with fewer than ``MIN_REPEATS``
+    it is left out. The comparison is made on the repeats that are complete for all who take part; with too few of
+    them, or one method alone, there is no verdict. If ``TOO_MANY`` methods or more are listed, none stands out.
+
+    Parameters
+    ----------
+    frame : tidy rows of one experiment, data set, kernel, learner and split; ``ValueError`` otherwise
+    metric : what is compared
+    groups : labels of the sizes of every group, by its name, e.g. {"small s": ["2d", "4d"]}
+    overlap : of these rows, see ``compare.overlap_of``
+
+    Returns
+    -------
+    dict of ``Best`` by the name of the group
+    """
+    found, tests, order = {}, {}, {}
+    for group, sizes in groups.items():
+        rows = select(frame, metric=metric, n_features_label=sizes)
+        for column in ("experiment", "dataset", "kernel", "learner", "split"):
+            if rows[column].nunique() > 1:
+                raise ValueError(f"best_methods compares within one {column}, got {sorted(rows[column].unique())}")
+        if not len(rows):
+            found[group] = Best("not run")
+            continue
+        check_unique(rows)
+        scores = complete_scores(rows, metric, sizes)
+        repeats = scores.count()
+        left_out = repeats[repeats < MIN_REPEATS].to_dict()
+        scores = scores.drop(columns=list(left_out)).dropna()
+        found[group] = Best("no verdict", repeats=len(scores) if scores.shape[1] else 0, left_out=left_out)
+        if scores.shape[1] > 1 and len(scores) >= MIN_REPEATS:
+            best, *others = scores.mean().sort_values(ascending=lower_is_better(metric), kind="stable").index
+            order[group] = [best, *others]
+            tests |= {(group, other): paired(scores[other], scores[best], overlap) for other in others}
+    tests = family(tests)
+    for group, (best, *others) in order.items():
+        listed = (best, *(other for other in others if not is_effect(tests[group, other], metric)))
+        verdict = "none stands out" if len(listed) >= TOO_MANY else "listed"
+        p = {other: tests[group, other].p for other in others}
+        found[group] = found[group]._replace(verdict=verdict, methods=listed, p=p)
+    return found
+
+
+def best_methods(context, *, paper, published, datasets, methods, groups, criteria) -> Table:
+    """Return which methods are best by data set, criterion and group of sizes: published, and measured.
+
+    See ``best_methods``. A third row says whether the two lists are the same, overlap or differ.
+    """
+    frame = select(context.rows, dataset=datasets, n_features_label=list(itertools.chain(*groups.values())))
+    frame = pd.concat([of_quantity(frame, criterion) for criterion in criteria])
+    of_table = select(context.published, paper=paper, experiment=published)
+    ids = ids_by_name(context.styles, "method")
+    unfold = {
+        f"{criterion['label']}, {group}": {"criterion": criterion["label"], "group": group}
+        for criterion, group in itertools.product(criteria, groups)
+    }
+    rows, agreements, left_out, overlaps = [], [], [], {}
+    for dataset in datasets:
+        ours, printed = select(frame, dataset=dataset), select(of_table, dataset=dataset)
+        name = context.name(dataset, paper)
+        of_rows = {"data set": dataset_cell(context, dataset, paper, ours)}
+        lines = {source: of_rows | {"source": source} for source in ("published", "measured", "agreement")}
+        for criterion in criteria:
+            of_criterion = of_quantity(ours, criterion)
+            overlap = overlap_of(of_criterion, context)
+            if len(of_criterion):
+                # an error of the kernel matrix has no training sets, wherever it is from
+                overlaps[name if criterion.get("learner") else quantity(criterion["metric"])] = overlap
+            for group, best in best_of(of_criterion, criterion["metric"], groups, overlap).items():
+                heading, sizes = f"{criterion['label']}, {group}", groups[group]
+                listed = _printed_winners(printed, criterion, sizes, ids)
+                is_other = comparability(select(of_criterion, n_features_label=sizes), context.tasks)
+                agreement = "not comparable" if is_other else _agreement(listed, best)
+                agreements.append(agreement)
+                # in a CSV file the agreement is in the rows of the measured methods
+                cells = _listed(listed, context), _outcome(best, agreement, context), Cell(agreement, ())
+                for line, cell in zip(lines.values(), cells, strict=True):
+                    line[heading] = cell
+                if best.left_out and best.verdict != "no verdict":
+                    labels = [f"{context.label(*pair)} ({n})" for pair, n in best.left_out.items()]
+                    left_out.append(f"{name}, {heading}: {', '.join(labels)}")
+        rows += lines.values()
+    of_family = "the methods and groups of sizes of a data set and criterion"
+    tests = note_on_tests(overlaps, of_family, [criterion["metric"] for criterion in criteria])
+    remarks = [BEST_METHODS_NOTE, tests, *_tally(agreements)]
+    remarks += [f"Not compared, with the number of complete repeats: {'; '.join(left_out)}."] if left_out else []
+    return Table(pd.DataFrame(rows), remarks, unfold, shown=frame)
+
+
+def _tally(agreements: list[str]) -> list[str]:
+    counts = {word: agreements.count(word) for word in ("same", "overlap", "differs")}
+    words = ", ".join(f"{word} {n}" for word, n in counts.items())
+    total = sum(counts.values())
+    return [f"Agreement of the {total} cells that can be compared: {words}."] if total else []
+
+
+def _printed_winners(rows: pd.DataFrame, criterion: dict, sizes: list[str], ids: dict) -> list[str] | None:
+    """Return ids of the methods that a paper lists: an empty list where it prints "-", None where nothing."""
+    metric, learner = f"best_methods_{criterion['metric']}", criterion.get("learner", "")
+    cell = select(rows, metric=metric, learner=learner, n_features_label=";".join(sizes))
+    if not len(cell):
+        return None
+    text = settings_of(cell)[0]["text"]
+    return [] if text == "none" else [ids.get((cell["paper"].iloc[0], name), name) for name in text.split(";")]
+
+
+def _listed(winners: list[str] | None, context: Context) -> Cell:
+    """Return the methods that a paper lists."""
+    if not winners:
+        return Cell("not printed", _winner("not printed")) if winners is None else Cell("-", _winner("none stands out"))
+    return _winners({(method, ""): {} for method in winners}, context)
+
+
+def _outcome(best: Best, agreement: str, context: Context) -> Cell:
+    """Return the methods that are best as measured, with the adjusted p-value against the first."""
+    common = {"agreement": agreement, "repeats": best.repeats}
+    if best.verdict != "listed":
+        return Cell("-" if best.verdict == "none stands out" else best.verdict, _winner(best.verdict) | common)
+    return _winners({pair: common | {"p_value": best.p.get(pair)} for pair in best.methods}, context)
+
+
+def _winners(methods: dict[tuple[str, str], dict], context: Context) -> Cell:
+    """Return the cell of several methods with further values of each: a row each in a CSV file."""
+    values = (
+        _winner() | {"method": context.label(*pair), "method id": pair[0], "method variant": pair[1]} | more
+        for pair, more in methods.items()
+    )
+    return Cell(", ".join(context.label(*pair) for pair in methods), tuple(values))
+
+
+def _winner(remark: str = "") -> dict:
+    """Return what a CSV file has in the place of a winner."""
+    return dict.fromkeys(("method", "method id", "method variant", "p_value")) | {"remark": remark}
+
+
+def _agreement(winners: list[str] | None, best: Best) -> str:
+    """Return "same", "overlap" or "differs"; nothing where one of the two has no list."""
+    if winners is None or best.verdict in ("no verdict", "not run"):
+        return ""
+    ours = {method for method, _ in best.methods} if best.verdict == "listed" else set()
+    if ours == set(winners):
+        return "same"
+    return "overlap" if ours & set(winners) else "differs"
+
+
+# --- grid -------------------------------------------------------------------------------------------------------------
+# Means with their spread, by data set, method, size and metric.
+
+
+def grid(context, *, paper, datasets, methods, quantity=None, says=None, sizes=None, axis=None, label="s") -> Table:
+    """Return mean and standard deviation over repeats, for times by rounds the median and the quartiles.
+
+    Metrics are columns where there are several (``says``, with headings), else ``sizes`` where they are named, else
+    methods. The ``axis`` is what the rows swept, ``label`` the heading of the sizes.
+    """
+    metrics = list(says) if says else [quantity["metric"]]
+    frame = select(context.rows, dataset=datasets, n_features_label=sizes, axis=[axis] if axis else ["", ROUND])
+    shown = select(frame, metric=metrics) if says else of_quantity(frame, quantity)
+    pairs = methods_shown(shown, methods)
+    if says:
+        across, columns, unfold = "metric", {heading: metric for metric, heading in says.items()}, {}
+    elif sizes:
+        across, columns = "size", {size: size for size in sizes}
+        unfold = {size: {"size": size, "metric": metrics[0]} for size in sizes}
+    else:
+        across, columns = "pair", {context.label(*pair): pair for pair in pairs}
+        unfold = {
+            name: {"method": name, "method_id": method, "method_variant": variant, "metric": metrics[0]}
+            for name, (method, variant) in columns.items()
+        }
+    cells = summarise(shown)
+    full, at = most_repeats(cells), by_place(cells, "dataset", "method", "variant", "n_features_label", "metric")
+    rows = []
+    for dataset in datasets:
+        ours = select(shown, dataset=dataset)
+        own = select(cells, dataset=dataset).sort_values("n_features", kind="stable")
+        name = dataset_cell(context, dataset, paper, ours)
+        if across == "pair" and not own["n"].gt(0).any():
+            rows.append({"data set": name, label: absent(absence(ours).split(":")[0])})
+            continue
+        if across == "size" and not len(ours):
+            rows.append({"data set": name, "method": "", **dict.fromkeys(sizes, "not run")})
+            continue
+        values = {"pair": method_order(ours, methods), "size": sizes or own["n_features_label"].unique()}
+        values["metric"] = metrics
+        along = list(values.pop(across))
+        for place in (dict(zip(values, each, strict=True)) for each in product(*values.values())):
+            places = {heading: place | {across: value} for heading, value in columns.items() if value in along}
+            found = {
+                heading: at.get((dataset, *of["pair"], of["size"], of["metric"])) for heading, of in places.items()
+            }
+            if says and not any(cell and cell["n"] for cell in found.values()):
+                continue
+            row = {"data set": name}
+            row |= {"method": method_cell(context, *place["pair"])} if "pair" in place else {}
+            row |= {label: Cell(place["size"], {"": place["size"]})} if "size" in place else {}
+            rows.append(row | {heading: cell_text(cell, full) for heading, cell in found.items()})
+    keys = {"metric": ["method", label], "size": ["method"], "pair": [label]}[across]
+    remarks = [f"Mean ± standard deviation over {full} repeats."] if full > 1 else []
+    return Table(pd.DataFrame(rows, columns=["data set", *keys, *columns]), remarks, unfold, shown=shown)
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------------
+# Accuracies of support vector machines on exact kernels and on maps, by data set, kernel and width.
+
+
+#: The two scores of a machine: metric and split, with the heading.
+SCORES = {("accuracy_pct", "test"): "test", ("train_accuracy_pct", "train"): "training"}
+
+
+def kernels(context, *, paper, datasets, methods, kernels) -> Table:
+    """Return a row per data set and machine: kernels by name and multiple of the median distance, then maps."""
+    frame = select(context.rows, dataset=datasets, metric=[metric for metric, _ in SCORES])
+    cells = summarise(frame)
+    full, rows = most_repeats(cells), []
+    for dataset in datasets:
+        own, machines = select(cells, dataset=dataset), []
+        for kernel, label in kernels.items():
+            exact = select(own, learner="kernel_svm", kernel=kernel)
+            machines += [(_machine(label, kernel, width), of) for width, of in exact.groupby("at", dropna=False)]
+        for method in methods:
+            name = method_cell(context, method)
+            by_size = select(own, method=method).groupby("n_features_label", sort=False)
+            machines += [(Cell(f"{name}, s = {size}", name.values), of) for size, of in by_size]
+        name = dataset_cell(context, dataset, paper, select(frame, dataset=dataset))
+        for machine, of in machines or [(absent("not run"), None)]:
+            found = by_place(of, "metric", "split") if len(own) else {}
+            scores = {SCORES[place]: mean_and_std(found.get(place), full) for place in SCORES if found}
+            rows.append({"data set": name, "machine": machine} | scores)
+    return Table(pd.DataFrame(rows), shown=frame)
+
+
+def _machine(label: str, kernel: str, width: float) -> Cell:
+    """Return the cell of a kernel, and at how many times the median distance."""
+    if pd.isna(width):
+        return Cell(label, {"": label, "id": kernel, "variant": ""})
+    return Cell(f"{label}, {width:.3g} x median", {"": label, "id": kernel, "variant": f"{width:g}"})

@@ -1,0 +1,310 @@
+"""Tables of what a paper prints: its texts, and its numbers next to ours."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rfstudy.metrics import fact_of
+from rfstudy.report import scorecard as compared
+from rfstudy.report.aggregate import of_quantity, select, settings_of, summarise
+from rfstudy.report.cells import absent, dataset_cell, method_cell, method_columns
+from rfstudy.report.compare import RULE_NOTE
+from rfstudy.report.context import Context
+from rfstudy.report.published import RECONSTRUCTED, numbers, printed_name
+from rfstudy.report.times import TOO_WIDE, by_rounds
+from rfstudy.report.typeset import Cell, Table
+
+# --- scorecard --------------------------------------------------------------------------------------------------------
+# The scorecard of a paper: every number that it prints, next to ours, with a verdict.
+
+
+RATIO_NOTE = "A time is its ratio to that of another method in the same cell, which has no row itself."
+
+#: The columns that hold numbers.
+NUMBERS = ("published", "published spread", "ours", "our spread", *compared.JUDGED)
+
+
+def scorecard(context, *, paper, experiments, scorecard) -> Table:
+    """Return a row per published number and protocol: published, ours, the verdict, and what it rests on.
+
+    A number that no experiment measures has one row, without a protocol. The remark says what is missing or why the two
+    are not comparable.
+    """
+    cells = compared.scorecard(context, paper, experiments, scorecard)
+    table = pd.DataFrame([_row(cell, context, paper) for cell in cells.itertuples()])
+    tallies = [
+        compared.counts(of_protocol, f"Protocol {protocol}" if protocol else "Without an experiment")
+        for protocol, of_protocol in cells.groupby("protocol", sort=False)
+    ]
+    remarks = [RULE_NOTE, RATIO_NOTE, *tallies, *_not_scored(scorecard)]
+    return Table(table.astype(dict.fromkeys(NUMBERS, float) | {"repeats": "Int64"}), remarks)
+
+
+def _row(cell, context: Context, paper: str) -> dict:
+    # half the distance of the quartiles over rounds takes the place of a standard deviation
+    spread = cell.std if pd.isna(cell.low) else (cell.high - cell.low) / 2
+    return {
+        "protocol": cell.protocol,
+        "table": cell.table,
+        "data set": context.name(cell.dataset, paper),
+        "kernel": cell.kernel,
+        "s": cell.size,
+        "method": context.label(cell.method) if cell.method else "",
+        "quantity": compared.quantity_in_words(cell, context.styles),
+        "published": _number(cell.published, cell),
+        "published spread": np.nan if cell.over or pd.isna(cell.published) else cell.published_spread,
+        "confidence": cell.confidence,
+        "ours": _number(cell.value, cell),
+        "our spread": _number(spread, cell),
+        "repeats": cell.n or None,
+        **compared.judgement(cell),
+        "remark": "" if cell.reason == cell.verdict else cell.reason,
+    }
+
+
+def _number(value: float, cell) -> float:
+    """Return a number to the digits that a table needs: two decimals of percentages and ratios, else six digits."""
+    return round(value, 2) if cell.over or fact_of(cell.metric).is_percentage else float(f"{value:.6g}")
+
+
+def _not_scored(mapping: dict) -> list[str]:
+    """Return a sentence on what else is published, and why there is no verdict on it."""
+    places: dict[str, dict] = {}
+    for entry in mapping.get("not_scored", []):
+        places.setdefault(entry["why"], {})[entry["table"]] = None
+    parts = [f"{', '.join(tables)} ({why})" for why, tables in places.items()]
+    return [f"Printed as well: {'; '.join(parts)}."] if parts else []
+
+
+# --- printed_beside ---------------------------------------------------------------------------------------------------
+# Published numbers with ours below them: a row per kernel, quantity and source, a column per method.
+
+
+#: The cell of the method that all others are divided by.
+ONE = Cell("1", {"": 1.0})
+
+#: What else a missing number lacks.
+QUARTILES = ("std", "lower_quartile", "upper_quartile")
+
+OURS_NOTE = (
+    "Ours: mean ± standard deviation where there are repeats; of times the median over rounds and its quartiles."
+)
+
+
+def printed_beside(context, *, paper, experiments, scorecard, published, methods, kernels) -> Table:
+    """Return every published number of a table and ours; ``kernels`` are ids with their names in the table."""
+    cells = select(compared.scorecard(context, paper, experiments, scorecard), table=published)
+    found = {(cell.kernel, cell.metric, cell.method): cell for cell in cells.itertuples()}
+    quantities = {cell.metric: compared.quantity_in_words(cell, context.styles) for cell in found.values()}
+    rows = []
+    for kernel, name in kernels.items():
+        for metric, words in quantities.items():
+            own = {method: found.get((kernel, metric, method)) for method in methods}
+            if not any(own.values()):
+                continue  # of a kernel that these experiments do not have
+            # who is divided by the method that has no number of its own has measured that method, too
+            measured = any(cell and pd.notna(cell.value) for cell in own.values())
+            units = ONE, ONE if measured else absent("not run", *QUARTILES)
+            for source, text, unit in zip(("published", "ours"), (compared.printed_cell, _ours), units, strict=True):
+                texts = {context.label(method): text(cell) if cell else unit for method, cell in own.items()}
+                rows.append({"kernel": name, "quantity": words, "source": source} | texts)
+    shown = context.rows.loc[sorted({row for index in cells["rows"] for row in index})]
+    others = sorted(set(shown["n_features_label"]) - set(cells["size"]))
+    remarks = [OURS_NOTE, *([f"Ours at s = {', '.join(others)}."] if others else [])]
+    return Table(pd.DataFrame(rows), remarks, method_columns(context, methods), shown=shown)
+
+
+def _ours(cell) -> Cell:
+    """Return our number, or why there is none."""
+    if pd.isna(cell.value):
+        return absent(cell.reason, *QUARTILES)
+    return compared.our_cell(cell, 2 if cell.over or fact_of(cell.metric).is_percentage else 4)
+
+
+# --- scores -----------------------------------------------------------------------------------------------------------
+# Published means next to ours, cell by cell, with a verdict.
+#
+# A published number that is lost is compared with nothing. Times are compared only as ratios between methods.
+
+
+RATIO_BY_REPEAT_NOTE = "Ratios to {name} in the same cell; ours are means over repeats of the ratio in a repeat."
+
+RATIO_BY_ROUND_NOTE = (
+    "Ratios to {name} in the same cell; ours are medians over rounds of the ratio in a round, with the quartiles. Too "
+    f"noisy as well: these are further apart than {TOO_WIDE:.0%} of the ratio. Busy times are not compared."
+)
+
+
+def scores(context, *, paper, experiments, scorecard, published, datasets, methods, sizes, quantity) -> Table:
+    """Return a row per published cell of one quantity: published, ours and the verdict, with what it rests on.
+
+    The ``quantity`` is joined and, for times, divided as ``config/scorecard.yaml`` says.
+    """
+    wanted = {"metric": quantity["metric"], "learner": quantity.get("learner")}
+    cells = select(compared.scorecard(context, paper, experiments, scorecard), table=published, **wanted)
+    places = pd.MultiIndex.from_product([datasets, sizes, methods])
+    cells = cells.set_index(["dataset", "size", "method"], drop=False)
+    cells = cells.reindex(places.intersection(cells.index, sort=False))
+    shown = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes, variant=""), quantity)
+    names = {d: dataset_cell(context, d, paper, select(shown, dataset=d)) for d in datasets}
+    rows = [
+        {
+            "data set": names[cell.dataset],
+            "s": cell.size,
+            "method": method_cell(context, cell.method),
+            "published": compared.printed_cell(cell),
+            "confidence": cell.confidence,
+            "ours": compared.our_cell(cell),
+            **compared.judgement(cell),
+        }
+        for cell in cells.itertuples()
+    ]
+    remarks = [RULE_NOTE, *compared.counts_by_confidence(cells)]
+    over = next(filter(None, cells["over"]), "")
+    if over:
+        note = RATIO_BY_ROUND_NOTE if len(by_rounds(shown)) else RATIO_BY_REPEAT_NOTE
+        remarks.insert(0, note.format(name=context.label(over)))
+    return Table(pd.DataFrame(rows).astype(dict.fromkeys(compared.JUDGED, float)), remarks, shown=shown)
+
+
+# --- reached ----------------------------------------------------------------------------------------------------------
+# The features that reach the best published number of every size, by one method and by the best of the others.
+#
+# Ours reach a number at the smallest size whose mean over the repeats is no lower.
+
+
+class Reached(NamedTuple):
+    """Where a method's mean reaches a number: its size, features and mean; ``size`` is "" where it nowhere does, with
+    the largest size that was run in ``n_features`` and its mean."""
+
+    method: str
+    variant: str
+    size: str
+    n_features: int
+    mean: float
+
+
+class Need(NamedTuple):
+    """The best published number at a size of a data set, its method, and where ours reach it: the baseline, and the
+    other method that needs the fewest features (of several the most accurate); None without rows."""
+
+    dataset: str
+    size: str
+    printed: float
+    method: str
+    baseline: Reached | None
+    other: Reached | None
+
+
+def needs(context: Context, paper, published, datasets, sizes, quantity: dict, baseline: str) -> list[Need]:
+    """Return a ``Need`` per data set and size of the table ``published`` of a paper, in their order."""
+    printed = numbers(context.published, paper, published)
+    printed = select(printed, metric=quantity["metric"], dataset=datasets, size=sizes)
+    printed = printed.sort_values("published", ascending=False, kind="stable").dropna(subset="published")
+    best = printed.drop_duplicates(["dataset", "size"]).set_index(["dataset", "size"])
+    cells = summarise(of_quantity(select(context.rows, axis=""), quantity))
+    cells = cells[cells["n"] > 0].sort_values("n_features")
+    found = []
+    places = pd.MultiIndex.from_product([datasets, sizes])
+    for dataset, size in places.intersection(best.index, sort=False):
+        number = best.loc[(dataset, size)]
+        curves = select(cells, dataset=dataset).groupby(["method", "variant"])
+        reached = {who: _reached(curve, number["published"]) for who, curve in curves}
+        own = reached.pop((baseline, ""), None)
+        fewest = min(reached.values(), key=_order, default=None)
+        found.append(Need(dataset, size, float(number["published"]), number["method"], own, fewest))
+    return found
+
+
+def _order(at: Reached) -> tuple:
+    """Sorts by the number of features, then by the mean, and last those that never reach the number."""
+    return not at.size, at.n_features if at.size else 0, -at.mean
+
+
+def _reached(curve: pd.DataFrame, number: float) -> Reached:
+    """Return where the means of one method (rows of ``summarise`` by size) reach a number first."""
+    there = curve[curve["mean"] >= number]
+    at = there.iloc[0] if len(there) else curve.iloc[-1]
+    size = at["n_features_label"] if len(there) else ""
+    return Reached(at["method"], at["variant"], size, int(at["n_features"]), float(at["mean"]))
+
+
+NOTE = (
+    "Printed: the best number at a size, and whose it is. Reached: the smallest size of ours whose mean over the "
+    "repeats is no lower, with that mean; where none is, the mean at the largest size that was run."
+)
+
+
+def reached(context, *, paper, published, datasets, sizes, quantity, baseline) -> Table:
+    """Return a row per data set and published size: the features that reach the published number."""
+    shown = of_quantity(select(context.rows, dataset=datasets), quantity)
+    rows = [
+        {
+            "data set": dataset_cell(context, need.dataset, paper, select(shown, dataset=need.dataset)),
+            "s": need.size,
+            "printed": need.printed,
+            "of": method_cell(context, need.method),
+            f"reached by {context.label(baseline)}": _cell(need.baseline),
+            "by the best other": _cell(need.other),
+            "which is": method_cell(context, need.other.method, need.other.variant) if need.other else "",
+        }
+        for need in needs(context, paper, published, datasets, sizes, quantity, baseline)
+    ]
+    return Table(pd.DataFrame(rows), [NOTE], shown=shown)
+
+
+def _cell(found: Reached | None) -> Cell:
+    if found is None:
+        return absent("not run", "size", "mean")
+    where = found.size or "not reached"
+    values = {"": found.n_features if found.size else None, "size": found.size, "mean": found.mean}
+    return Cell(f"{where} ({found.mean:.2f})", values | {"remark": "" if found.size else where})
+
+
+# --- facts ------------------------------------------------------------------------------------------------------------
+# Facts that a paper tables and nobody can measure, typeset as they are printed.
+#
+# What a method needs, what a symbol means, which assumptions a theorem makes: texts of ``data/reference``, in rows by
+# what they are about and in columns by what they say. Numbers that can be measured have kinds of their own.
+
+
+MARK_NOTE = f"{RECONSTRUCTED}: deduced, see data/reference/README.md."
+
+
+def facts(context, *, paper, published, about, says) -> Table:
+    """Return a row per thing that the published table is about, in the order of the paper.
+
+    ``ValueError`` where the entry names a metric that the published table does not have.
+    """
+    printed = select(context.published, paper=paper, experiment=published)
+    absent = [metric for metric in says if metric not in set(printed["metric"])]
+    if absent:
+        raise ValueError(f"{published} of {paper} says nothing of: {', '.join(absent)}")
+    printed = select(printed, metric=list(says))
+    settings = settings_of(printed)
+    printed = printed.assign(item=[each.get("item", "") for each in settings])
+    metrics = {heading: [m for m, of in says.items() if of == heading] for heading in says.values()}
+    rows = []
+    for what, own in printed.groupby(list(about), sort=False):
+        names = (_name(context, column, value, paper) for column, value in zip(about, what, strict=True))
+        row = dict(zip(about.values(), names, strict=True))
+        rows.append(row | {heading: _said(select(own, metric=names)) for heading, names in metrics.items()})
+    remarks = [f"{remark}." for remark in dict.fromkeys(each["note"] for each in settings if each.get("note"))]
+    remarks += [MARK_NOTE] if printed["confidence"].eq("reconstructed").any() else []
+    return Table(pd.DataFrame(rows), remarks)
+
+
+def _name(context: Context, column: str, identifier: str, paper: str) -> str:
+    """Return what a row is about, by the name that the paper has for it; of several, all of them."""
+    registry = {"method": context.styles, "dataset": context.tasks}.get(column, {})
+    return ", ".join(printed_name(registry, each, paper) for each in identifier.split(";"))
+
+
+def _said(rows: pd.DataFrame) -> Cell:
+    """Return what is printed of one thing, its parts and its lists joined; for machines with ``confidence``."""
+    texts = [s.get("text", s.get("printed", "lost")) for s in settings_of(rows)]
+    joined = "; ".join(", ".join(part.strip() for part in text.split(";")) for text in texts)
+    deduced = rows["confidence"].eq("reconstructed").any()
+    confidence = "; ".join(dict.fromkeys(rows["confidence"]))
+    return Cell(joined + (RECONSTRUCTED if deduced and joined else ""), {"": joined, "confidence": confidence})

@@ -1,0 +1,371 @@
+"""Tables of times by rounds: in the form of a paper, at equal error, and as ratios."""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rfstudy.metrics import fact_of
+from rfstudy.report.aggregate import by_repeat, of_quantity, select, settings_of
+from rfstudy.report.cells import absent, dataset_cell, difference_cell, three_digits
+from rfstudy.report.compare import family, note_on_tests, overlap_of, paired
+from rfstudy.report.notes import LEARNER_NAMES, absence
+from rfstudy.report.published import numbers, printed_text
+from rfstudy.report.times import ROUND, TOO_WIDE, by_rounds, machine_busy, ratio
+from rfstudy.report.typeset import Cell, Table
+
+# --- errors_and_times -------------------------------------------------------------------------------------------------
+# Errors and times at the largest number of features of every data set, in the form of the paper on EERF.
+#
+# One row is published, and one per learner is ours. Seconds of two machines are not comparable, so each time has in
+# brackets its ratio to the training time of the baseline in the same row.
+
+
+#: What is said of a plain method where the variant that is printed was not measured.
+PLAIN = "by validation"
+
+#: The time that all others of a row are divided by.
+BASE = "time_train_s"
+
+TIMES_NOTE = (
+    "Times in seconds on the machine of the row, in brackets over the training time of {name} in the same row: "
+    "printed, a quotient; ours, the median over rounds of the quotient in a round."
+)
+
+
+def errors_and_times(
+    context, *, paper, published, datasets, methods, baselines, learners, quantity, settings, times, variants=None
+) -> Table:
+    """Return settings, errors and times of every method by data set: published, and ours for every learner.
+
+    The size of a data set is the one that is published for it. ``quantity`` (the error, without its learner),
+    ``learners``, ``times`` (metrics with their headings), ``baselines`` (whose training time the others are divided
+    by), ``settings`` (what else is published, with headings), ``variants`` (of a method the one published, where it was
+    measured).
+    """
+    printed, metric, variants = numbers(context.published, paper, published), quantity["metric"], variants or {}
+    # a number that is printed for a list of methods is that of each of them
+    printed = printed.assign(method=printed["method"].str.split(";")).explode("method")
+    there = set(zip(printed["metric"], printed["method"], strict=True))
+    columns = {
+        f"{heading}, {context.label(method)}": {"quantity": each, "method": context.label(method), "method_id": method}
+        for each, heading in ({metric: fact_of(metric).label} | times).items()
+        for method in methods
+        if (each, method) in there
+    }
+    frame = select(context.rows, dataset=datasets, method=methods)
+    rows, shown = [], [frame.iloc[:0]]
+    for dataset in datasets:
+        of_dataset = select(printed, dataset=dataset)
+        ours = select(frame, dataset=dataset, n_features_label=of_dataset["size"].unique())
+        name = dataset_cell(context, dataset, paper, ours)
+        row = {"data set": name, "source": "published"}
+        rows.append(row | _published(of_dataset, columns, settings, times, baselines[0]))
+        own = {learner: select(ours, learner=["", learner]) for learner in learners}
+        own = {learner: of for learner, of in own.items() if (of["metric"] == metric).any()}
+        for learner, of in own.items():
+            base = select(by_rounds(of), metric=BASE, method=baselines, variant="", learner=learner)
+            errors = select(of, metric=metric, split=quantity.get("split"), axis="")
+            found = {"data set": name, "source": f"ours, {LEARNER_NAMES.get(learner, learner)}"}
+            found |= _settings(errors, settings, methods[0])
+            for heading, column in columns.items():
+                method = column["method_id"]
+                if column["quantity"] in times:
+                    rounds = select(of, method=method, variant="", metric=column["quantity"], status="ok")
+                    found[heading] = _time(by_rounds(rounds), base)
+                else:
+                    is_swept = variants.get(method, "") in set(frame["variant"])
+                    found[heading] = _error(select(errors, method=method), variants.get(method, ""), is_swept)
+            rows.append(found)
+            shown.append(of)
+        if not own:
+            why = absent(absence(select(ours, metric=metric)).split(":")[0])
+            rows.append({"data set": name, "source": "ours", next(iter(columns)): why})
+    used = select(pd.concat(shown), metric=[metric, *times], variant=["", *variants.values()])
+    remarks = ["Errors: mean ± one standard error.", TIMES_NOTE.format(name=context.label(baselines[0]))]
+    table = pd.DataFrame(rows, columns=["data set", "source", *settings.values(), *columns])
+    return Table(table, remarks, columns, shown=used)
+
+
+def _published(cells: pd.DataFrame, columns: dict[str, dict], settings: dict, times: dict, baseline: str) -> dict:
+    """Return the published row of a data set."""
+    number = {(each.metric, each.method): each for each in cells.itertuples()}
+    setting = cells.drop_duplicates("metric").set_index("metric")["published"]
+    found = {heading: setting.get(metric) for metric, heading in settings.items()}
+    base = number.get((BASE, baseline))
+    for heading, of in columns.items():
+        own = number.get((of["quantity"], of["method_id"]))
+        if own is None:
+            continue
+        if of["quantity"] in times:
+            found[heading] = _with_ratio(own.printed, own.published, own.published / base.published)
+        else:
+            found[heading] = printed_text(own)
+    return found
+
+
+def _with_ratio(text: str, seconds: float, over: float | None, **more) -> Cell:
+    brackets = "" if pd.isna(over) else f" ({over:.2f})"
+    return Cell(text + brackets, {"": seconds, "over_baseline": over} | more)
+
+
+def _settings(rows: pd.DataFrame, settings: dict[str, str], method: str) -> dict:
+    """Return what we ran a method with, by the headings of the published settings."""
+    own = select(rows, method=method, variant="", status="ok")
+    if not len(own):
+        return {}
+    options = settings_of(own.iloc[:1])[0].get("options", {})
+    ours = {
+        "n_features_final_M": float(own["n_features"].iloc[0]),
+        "n_features_initial_M0": options.get("n_candidates"),
+        "preprocess_sample_pct": 100.0 * options["scoring_fraction"] if "scoring_fraction" in options else None,
+    }
+    return {heading: ours.get(metric) for metric, heading in settings.items()}
+
+
+def _error(rows: pd.DataFrame, variant: str, is_swept: bool) -> Cell:
+    """Return the mean over the repeats with its standard error, as the paper has it.
+
+    A method without rows of the published ``variant`` is shown in its plain one, which is said if others were swept.
+    """
+    is_there = (rows["variant"] == variant).any()
+    rows, remark = select(rows, variant=variant if is_there else ""), PLAIN if is_swept and not is_there else ""
+    mean = paired(by_repeat(rows))
+    if not mean.n:
+        return absent(absence(rows).split(":")[0], "error", "n")
+    text = f"{mean.value:.2f}" + (f" ± {mean.error:.2f}" if mean.n > 1 else "") + (f" ({remark})" if remark else "")
+    return Cell(text, {"": mean.value, "error": mean.error, "n": mean.n, "remark": remark})
+
+
+def _time(rounds: pd.DataFrame, base: pd.DataFrame) -> Cell | str:
+    """Return median seconds, and the median of the quotients by round; nothing of a learner that was not timed."""
+    if not len(rounds) or not len(base):
+        return ""
+    seconds, over = float(rounds["value"].median()), ratio(rounds, base)
+    remark = over.reason if over else ""
+    quartiles = {"lower_quartile": over and over.low, "upper_quartile": over and over.high}
+    cell = _with_ratio(f"{seconds:.3g}", seconds, over and over.value, **quartiles, remark=remark)
+    return Cell(" ".join(filter(None, (cell.text, remark))), cell.values)
+
+
+# --- equal_time -------------------------------------------------------------------------------------------------------
+# What plain features reach in the time that a method takes to choose its own: errors at equal time.
+#
+# An error is a mean over repeats, a time the median over rounds of the same size, data set and learner; a method's time
+# is the sum of phases that an entry names for it. Two methods are compared at equal time on the curve of one of them:
+# straight lines between neighbouring sizes, in the logarithm of the time.
+
+
+class Timed(NamedTuple):
+    """One size of a method: its error by repeat, and its seconds over the rounds."""
+
+    label: str
+    n_features: int
+    errors: pd.Series
+    seconds: pd.Series
+    machine_busy: bool
+
+    @property
+    def error(self) -> float:
+        """The mean error."""
+        return float(self.errors.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean error; 0 of a single repeat."""
+        return float(np.nan_to_num(self.errors.std(ddof=1)) / np.sqrt(len(self.errors)))
+
+    @property
+    def time(self) -> float:
+        """The median of the seconds."""
+        return float(self.seconds.median())
+
+
+def curve(rows: pd.DataFrame, method: str, quantity: dict, time: str) -> list[Timed]:
+    """Return the sizes of a method that were measured and timed, by their number of features.
+
+    ``rows`` are of one experiment and data set; ``quantity`` is the error with its learner, ``time`` a metric.
+    """
+    own = select(rows, method=method, variant="", status="ok")
+    errors = select(of_quantity(own, quantity), axis="")
+    rounds = select(own, metric=time, axis=ROUND, learner=["", quantity.get("learner", "")])
+    found = []
+    for (n_features, label), of_size in errors.groupby(["n_features", "n_features_label"], sort=True):
+        timed = select(rounds, n_features_label=label)
+        if timed["value"].median() > 0:  # a time of zero is no time: the clock did not resolve it
+            is_busy = bool(machine_busy(timed).any())
+            found.append(Timed(label, int(n_features), by_repeat(of_size), timed.set_index("at")["value"], is_busy))
+    return found
+
+
+def within(points: list[Timed], seconds: float) -> Timed | None:
+    """Return the size with the lowest error among those that take no longer; None where all take longer."""
+    quick = [point for point in points if point.time <= seconds]
+    return min(quick, key=lambda point: point.error) if quick else None
+
+
+class Read(NamedTuple):
+    """What is read off a curve at a time: errors by repeat, and the number of features in between."""
+
+    errors: pd.Series
+    n_features: float
+
+
+def at_time(points: list[Timed], seconds: float) -> Read | None:
+    """Return the curve of a method at a time, by repeat; None where the time is beyond its ends.
+
+    Examples
+    --------
+    >>> errors = [pd.Series([value]) for value in (8.0, 4.0)]
+    >>> points = [Timed(str(s), s, e, pd.Series([t]), False) for s, e, t in zip((10, 40), errors, (1.0, 4.0))]
+    >>> read = at_time(points, 2.0)
+    >>> float(read.errors[0]), round(read.n_features)
+    (6.0, 20)
+    """
+    order = sorted(points, key=lambda point: point.time)
+    for before, after in pairwise(order):
+        if before.time <= seconds <= after.time:
+            way = np.log(after.time / before.time)
+            share = float(np.log(seconds / before.time) / way) if way else 0.0
+            errors = (1 - share) * before.errors + share * after.errors
+            features = before.n_features * (after.n_features / before.n_features) ** share
+            return Read(errors.dropna(), float(features))
+    return None
+
+
+def equal_time(context, *, paper, datasets, methods, baselines, quantity, times) -> Table:
+    """Return a row per data set and size of the method: its error and time, and errors of the baseline.
+
+    The baseline is compared at as many features and at as much time. Its curve is read between two of its sizes; a time
+    beyond its last one is not read.
+    """
+    (method,), (baseline,) = methods, baselines
+    label, other = context.label(method), context.label(baseline)
+    metric, frame = quantity["metric"], select(context.rows, dataset=datasets)
+    rows, overlaps = [], {}
+    for dataset in datasets:
+        own = select(frame, dataset=dataset)
+        name = dataset_cell(context, dataset, paper, own)
+        points, others = (curve(own, each, quantity, times[each]) for each in (method, baseline))
+        errors = select(own, metric=metric, learner=quantity.get("learner"))
+        if not points or not others:
+            why = "not timed" if (errors["status"] == "ok").any() else absence(errors).split(":")[0]
+            rows.append({"data set": name, "M": absent(why)})
+            continue
+        overlap = overlap_of(select(errors, method=[method, baseline], axis=""), context)
+        overlaps[context.name(dataset, paper)] = overlap
+        at_times = {point.label: at_time(others, point.time) for point in points}
+        against = {("M", each.label): each.errors for each in others}
+        against |= {("time", size): read.errors for size, read in at_times.items() if read}
+        tests = family(
+            {
+                (what, point.label): paired(point.errors, against[what, point.label], overlap)
+                for point in points
+                for what in ("M", "time")
+                if (what, point.label) in against
+            }
+        )
+        first, last = (end(others, key=lambda each: each.time) for end in (min, max))
+        for point in points:
+            size, read = point.label, at_times[point.label]
+            beyond = "below its first" if point.time < first.time else f"beyond {other} at {last.label}"
+            rows.append(
+                {
+                    "data set": name,
+                    "M": size,
+                    f"time of {label} (s)": three_digits(point.time),
+                    f"error of {label}": round(point.error, 2),
+                    f"error of {other} at M": _mean(against.get(("M", size))),
+                    f"{label} minus {other} at M": difference_cell(tests.get(("M", size))),
+                    f"M of {other} at equal time": Cell(f"{read.n_features:.0f}", {"": read.n_features})
+                    if read
+                    else beyond,
+                    f"error of {other} at equal time": _mean(against.get(("time", size))),
+                    f"{label} minus {other} at equal time": difference_cell(tests.get(("time", size))),
+                }
+            )
+    remarks = [
+        f"Time: {fact_of(times[method]).label} of {label}, {fact_of(times[baseline]).label} of "
+        f"{other}; median of the rounds. At equal time the error of {other} is read off the line between its "
+        "two neighbouring sizes, in the logarithm of the time. In brackets Holm's p-value.",
+        note_on_tests(overlaps, "all comparisons of a data set", [metric]),
+    ]
+    shown = select(frame, method=[method, baseline], variant="", metric=[metric, *times.values()])
+    shown = select(shown, learner=["", quantity.get("learner", "")])
+    return Table(pd.DataFrame(rows), remarks, shown=shown)
+
+
+def _mean(values: pd.Series | None) -> float | None:
+    return None if values is None else round(float(values.mean()), 2)
+
+
+# --- ratios -----------------------------------------------------------------------------------------------------------
+# Ratios of speed and the bars that the project sets itself.
+#
+# A ratio is that of the times of two sides by rounds. The settings of the rows of one side name the others that it is
+# compared with and the largest ratio that it may have (``at_most``, by method and variant of the other side), or the
+# seconds that it may take (``at_most_s``).
+
+
+#: What the two sides of a comparison have in common, and what tells them apart.
+TOGETHER = ["dataset", "kernel", "n_features_label", "learner", "metric"]
+SIDE = ["method", "variant"]
+
+#: The columns of a comparison.
+COLUMNS = (
+    "what", "d", "s", "against", "ratio", "lower quartile", "upper quartile", "at most", "verdict", "seconds",
+    "seconds of the other",
+)  # fmt: skip
+
+
+def comparisons(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return all comparisons of an experiment that were measured, in the order of its rows.
+
+    The verdict is "kept", "missed", or what stands in the way of one (``Estimate.reason`` of the ratio); the seconds of
+    both sides are medians.
+    """
+    rounds = select(by_rounds(frame), status="ok")
+    rounds = rounds[rounds["metric"].str.startswith("time_")]
+    found = []
+    for _, together in rounds.groupby(TOGETHER, sort=False):
+        sides = {"-".join(filter(None, side)): rows for side, rows in together.groupby(SIDE, sort=False)}
+        for own in sides.values():
+            settings = settings_of(own)[0]
+            others = {
+                settings_of(sides[other])[0]["what"]: (sides[other], bar)
+                for other, bar in settings.get("at_most", {}).items()
+                if other in sides
+            }
+            if "at_most_s" in settings:
+                others[f"{settings['at_most_s']:g} s"] = own.assign(value=settings["at_most_s"]), 1.0
+            for against, (other, bar) in others.items():
+                times = ratio(own, other)
+                if times is None:
+                    continue
+                verdict = times.reason or ("kept" if times.value <= bar else "missed")
+                seconds = own["value"].median(), other["value"].median()
+                place = settings["what"], *own[["d", "n_features"]].iloc[0], against
+                found.append((*place, *times[:3], bar, verdict, *seconds))
+    return pd.DataFrame(found, columns=COLUMNS).astype({"d": "Int64", "s": "Int64"})
+
+
+def threads_of(frame: pd.DataFrame) -> str:
+    """Return a sentence on the threads of the rows, or an empty text."""
+    threads = sorted({s["threads"] for s in settings_of(frame) if "threads" in s})
+    return f"Threads: {', '.join(map(str, threads))}." if threads else ""
+
+
+#: The note under the comparisons of speed.
+RATIOS_NOTE = (
+    "A ratio is the median of the ratios by round, in which the two sides take turns; a verdict needs quartiles no "
+    f"more than {TOO_WIDE:.0%} of it apart, and rounds without other work on the machine."
+)
+
+
+def ratios(context) -> Table:
+    """Return comparisons of speed: the time of one side over that of the other, with the bar that it must keep."""
+    table = comparisons(context.rows)
+    numbers = ["ratio", "lower quartile", "upper quartile", "at most", "seconds", "seconds of the other"]
+    table[numbers] = table[numbers].map(three_digits)
+    return Table(table, [*filter(None, [threads_of(context.rows)]), RATIOS_NOTE])

@@ -14,6 +14,9 @@ from random_features.errors import UserError
 from rfstudy.files import REMEDY, check_recorded, digest_of, write_atomically, write_record
 from rfstudy.metrics import FACTS, fact_of
 
+#: Frames of a report are small and many: texts that are Python's are taken and compared faster than Arrow's.
+pd.options.mode.string_storage = "python"
+
 COLUMNS = (
     "origin",  # measured | published
     "run",  # id of the provenance record

@@ -8,7 +8,7 @@ import html
 import re
 from pathlib import Path
 
-from rfstudy.files import write_atomically
+from rfstudy.files import write_text
 
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 1.5em; }
@@ -29,9 +29,7 @@ def write(source: Path, content: str, folder) -> None:
 
     ``content`` is its table or picture, as HTML; caption and notes are those of the file ``.txt``.
     """
-    text = page(source, content)
-    path = Path(folder) / f"{source.name}.html"
-    write_atomically(path, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
+    write_text(page(source, content), Path(folder) / f"{source.name}.html")
 
 
 def picture(source: Path) -> str:

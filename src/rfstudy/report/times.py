@@ -77,11 +77,13 @@ def shortest(frame: pd.DataFrame) -> pd.DataFrame:
 def _sum(rounds: pd.DataFrame, clock: str, phases: tuple[str, ...], metric: str, split: str) -> pd.DataFrame:
     """Return one row per round: the sum of its phases, without a value if one of them is not ok."""
     *others, last = phases
+    # a merge on all columns takes several times as long
+    place = aggregate.differing_columns(rounds, PLACE) or PLACE[:1]
     total = select(rounds, metric=f"{clock}_{last}_s")
     for phase in others:
-        part = select(rounds, metric=f"{clock}_{phase.strip('[]')}_s")[[*PLACE, "value", "status", "settings"]]
+        part = select(rounds, metric=f"{clock}_{phase.strip('[]')}_s")[[*place, "value", "status", "settings"]]
         how = "left" if phase.startswith("[") else "inner"
-        total = total.merge(part, how=how, on=PLACE, suffixes=("", "_of"), validate="many_to_one")
+        total = total.merge(part, how=how, on=place, suffixes=("", "_of"), validate="many_to_one")
         total["value_of"] = total["value_of"].mask(total["status_of"].isna(), 0.0)
         total = total.fillna({"status_of": "ok", "settings_of": ""})
         is_ok = total["status"] == "ok"

@@ -17,7 +17,7 @@ from string import ascii_lowercase
 import pandas as pd
 from pandas.io.formats.style import Styler
 
-from rfstudy.files import write_atomically
+from rfstudy.files import write_text
 
 #: Digits of a number in a CSV file: more than any measurement has, fewer than rounding disturbs.
 DIGITS = 10
@@ -90,18 +90,13 @@ class Table:
         return [column for column in self.frame.columns if column not in (others or set(self.frame.columns[2:]))]
 
 
-def write(table: Table, out_dir, names: list[str]) -> list[Path]:
+def write(table: Table, out_dir, names: list[str]) -> None:
     """Write a table to ``out_dir`` under each of the names; the ending is the format, .txt holds caption and notes."""
     formats: dict[str, Callable[[Table], str]] = {
         ".csv": csv, ".md": markdown, ".tex": latex, ".txt": lambda table: description(table.caption, table.notes),
     }  # fmt: skip
-    written = []
-    for name in names:
-        path = Path(out_dir) / name
-        content = formats[path.suffix](table)
-        write_atomically(path, lambda temporary, content=content: Path(temporary).write_text(content, encoding="utf-8"))
-        written.append(path)
-    return written
+    for path in (Path(out_dir) / name for name in names):
+        write_text(formats[path.suffix](table), path)
 
 
 def description(caption: str, notes: list[str]) -> str:
@@ -215,25 +210,28 @@ def markdown(table: Table) -> str:
     """Return caption, parts with their titles, and notes."""
     blocks = [f"**{table.caption}**"]
     for title, frame in in_parts(table):
-        texts = in_words(frame).map(lambda text: text.replace("|", r"\|"))
-        texts.columns = [column.replace("|", r"\|") for column in map(str, texts.columns)]
-        aligned = ["right" if right else "left" for right in _numeric(frame)]
         blocks += [f"*{title}*"] if title else []
-        blocks.append(texts.to_markdown(index=False, disable_numparse=True, colalign=aligned if len(texts) else None))
+        blocks.append(_tabulated(frame, in_words(frame).rename(columns=_piped).map(_piped), "pipe"))
     return "\n\n".join([*blocks, "\n".join(f"- {note}" for note in table.notes)]).rstrip("\n") + "\n"
 
 
 def html(table: Table) -> str:
     """Return the parts with their titles, as HTML."""
     blocks = []
-    for position, (title, frame) in enumerate(in_parts(table)):
-        styler = Styler(in_words(frame), uuid=f"{table.name}-{position}", cell_ids=False, caption=escaped(title))
-        styler = styler.hide(axis="index").format(escape="html").format_index(escape="html", axis="columns")
-        right = [
-            {"selector": f".col{i}", "props": "text-align: right"} for i, right in enumerate(_numeric(frame)) if right
-        ]
-        blocks.append(styler.set_table_styles(right).to_html())
+    for title, frame in in_parts(table):
+        start = f"<table><caption>{escaped(title)}</caption>" if title else "<table>"
+        blocks.append(_tabulated(frame, in_words(frame), "html").replace("<table>", start, 1))
     return "\n".join(blocks)
+
+
+def _tabulated(frame: pd.DataFrame, texts: pd.DataFrame, form: str) -> str:
+    """Return texts in a format of tabulate's, aligned as the cells of a frame."""
+    aligned = ["right" if right else "left" for right in _numeric(frame)] if len(texts) else None
+    return texts.to_markdown(index=False, disable_numparse=True, colalign=aligned, tablefmt=form)
+
+
+def _piped(text) -> str:
+    return str(text).replace("|", r"\|")
 
 
 def latex(table: Table) -> str:

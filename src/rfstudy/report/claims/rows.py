@@ -106,9 +106,9 @@ class Rows:
         fixed = [*(SIZE if any(each.size for each in of) else ()), *(("axis", "at") if fixes_at else ())]
         columns = [column for column in PLACE if column not in fixed] + ["repeat"] * by_repeat
         table = self.measured(metric, *of)
-        lists = {each: table[each].astype(object).where(table[each].notna(), None) for each in (*columns, *OF_SAMPLE)}
+        table = table[list(dict.fromkeys([*columns, *OF_SAMPLE]))].astype(object)
         cells: dict[tuple, list[dict]] = {}
-        for row in (dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)):
+        for row in table.where(table.notna(), None).to_dict("records"):
             found = cells.setdefault(tuple(row[column] for column in columns), [{} for _ in of])
             for own, one in zip(found, of, strict=True):
                 if one.takes(row, metric) and (not fixes_at or row["at"] == one.at):

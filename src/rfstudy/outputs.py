@@ -31,9 +31,6 @@ CATEGORIES = {
     "study": "6 The library",
 }
 
-#: Keys of an entry that hold ids of methods.
-OF_METHODS = ("methods", "baselines")
-
 
 def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[dict]:
     """The specifications of all tables and figures (``catalogue.specifications``).
@@ -50,7 +47,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
             name: ([] if re.fullmatch(NAME, name) else [": its name has lower-case letters, digits and hyphens only"])
             or problems_of_output(entry)
             or problems_with(entry, experiments, styles, tasks)
-            or (unknown(entry, "claims", claims_of(config_dir, path.stem), "") if "claims" in entry else [])
+            or (unknown(entry, {"claims": claims_of(config_dir, path.stem)}) if "claims" in entry else [])
             for name, entry in entries.items()
         }  # fmt: skip
         problems += [f"{where}: {name}{problem}" for name, of_entry in found.items() for problem in of_entry]
@@ -104,72 +101,44 @@ def without_nulls(entry: dict) -> dict:
 
 def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[str]:
     """What an entry names that its experiments, or the registries, do not have."""
-    found = []
+    found = unknown(entry, {"methods": styles, "baselines": styles, "registered": tasks})
+    found += unknown(entry.get("panels", []), {"against": styles}, where=".panels")
     for protocol, named in entry["experiments"].items():
-        names, where = catalogue.listed(named), f".experiments.{protocol}"
-        absent = [name for name in names if name not in experiments]
-        found += [f"{where}: there is no experiment {name!r}; {suggestion(name, experiments)}" for name in absent]
+        names = catalogue.listed(named)
+        absent = unknown(named or [], {"": experiments}, where=f".experiments.{protocol}")
         if names and not absent:
-            own = [experiments[name] for name in names]
-            known = {"datasets": datasets_of(own), "sizes": labels_of(own)}
-            found += [problem for key, of in known.items() if of for problem in unknown(entry, key, of, protocol)]
-            known["kernels"] = {kernel_id(kernel) for each in own for kernel in kernels_of(each)}
-            parts = {"": entry} | {f".panels[{i}]": panel for i, panel in enumerate(entry.get("panels", []))}
-            found += [
-                f"{part}.kernel: {of['kernel']!r} is no kernel of {where}; {suggestion(of['kernel'], known['kernels'])}"
-                for part, of in parts.items()
-                if of.get("kernel", "") not in {"", *known["kernels"]}
-            ]
-            found += problems_of_quantities(entry, own, "")
-    for key in ("registered",) if entry.get("experiments") else ("registered", "datasets"):
-        found += unknown(entry, key, set(tasks), "")
-    for key in OF_METHODS:
-        found += unknown(entry, key, set(styles), "")
-    for position, panel in enumerate(entry.get("panels", [])):
-        baseline = panel.get("against", "rff")
-        if baseline not in styles:
-            where = f".panels[{position}].against"
-            found.append(f"{where}: {baseline!r} is none of the methods; {suggestion(baseline, styles)}")
+            of = known_of([experiments[name] for name in names])
+            absent = unknown(entry, of, f" in the experiment for {protocol}")
+        found += absent
     return list(dict.fromkeys(found))
 
 
-def unknown(entry: dict, key: str, known: set[str], protocol: str) -> list[str]:
-    """The values of a list of an entry that are not known, a line each."""
-    of = f" of the experiment for {protocol}" if protocol else ""
-    return [
-        f".{key}[{position}]: {value!r} is none of the {key}{of}; {suggestion(value, known)}"
-        for position, value in enumerate(entry.get(key, []))
-        if value not in known
-    ]
-
-
-def datasets_of(experiments: list[dict]) -> set[str]:
-    """The data sets of experiments; empty where they have none."""
-    return {dataset for each in experiments for dataset in each.get("datasets", {})}
-
-
-def labels_of(experiments: list[dict]) -> set[str]:
-    """The labels of the sizes of experiments, of those too that one data set alone has; empty where they have none."""
-    found = [each for experiment in experiments for each in (experiment, *(experiment.get("datasets") or {}).values())]
-    return {label for each in found for _, label in sizes((each or {}).get("sizes") or {}, 1)}
-
-
-def problems_of_quantities(part, experiments: list[dict], where: str) -> list[str]:
-    """What is wrong with the quantities (mappings with a ``metric``) of an entry, wherever they stand in it."""
-    if isinstance(part, list):
-        inner = [(f"{where}[{i}]", each) for i, each in enumerate(part)]
-    elif isinstance(part, dict):
-        inner = [(f"{where}.{key}", each) for key, each in part.items()]
+def unknown(part, known: dict, of: str = "", where: str = "", key: str = "") -> list[str]:
+    """The texts of an entry, wherever they are in it, that are not among those known for their key, a line each."""
+    if isinstance(part, dict):
+        # a learner without a metric is one that a kind of experiment has of its own
+        own = {name: each for name, each in part.items() if name != "learner" or "metric" in part}
+        inner = [(f"{where}.{name}", name, each) for name, each in own.items()]
+    elif isinstance(part, list):
+        inner = [(f"{where}[{i}]", key, each) for i, each in enumerate(part)]
     else:
-        return []
-    found = []
-    if isinstance(part, dict) and isinstance(part.get("metric"), str):
-        metrics = set(FACTS).union(*(literal(module_of(e["kind"]), "METRICS", ()) for e in experiments))
-        learners = {name for experiment in experiments for name in experiment.get("learners") or {}}
-        for key, known in (("metric", metrics), ("learner", learners)):
-            if key in part and part[key] not in known:
-                found.append(f"{where}.{key}: there is no {key} {part[key]!r}; {suggestion(part[key], known)}")
-    return found + [problem for place, each in inner for problem in problems_of_quantities(each, experiments, place)]
+        is_known = key not in known or part in known[key]
+        return [] if is_known else [f"{where}: there is no {part!r}{of}; {suggestion(part, known[key])}"]
+    return [problem for place, name, each in inner for problem in unknown(each, known, of, place, name)]
+
+
+def known_of(experiments: list[dict]) -> dict[str, set[str]]:
+    """What entries on experiments may name, by key; what the experiments have nothing of may be anything."""
+    parts = [part for each in experiments for part in (each, *(each.get("datasets") or {}).values())]
+    known = {
+        "datasets": {dataset for each in experiments for dataset in each.get("datasets", {})},
+        "sizes": {label for part in parts for _, label in sizes((part or {}).get("sizes") or {}, 1)},
+    }
+    return {key: of for key, of in known.items() if of} | {
+        "kernel": {kernel_id(kernel) for each in experiments for kernel in kernels_of(each)},
+        "metric": set(FACTS).union(*(literal(module_of(each["kind"]), "METRICS", ()) for each in experiments)),
+        "learner": {name for each in experiments for name in each.get("learners") or {}},
+    }
 
 
 def drawable(specs: list[dict], experiments) -> list[dict]:

@@ -1,13 +1,16 @@
 """Cells of tables: data sets, methods, means with their spread, differences, estimates."""
 
 import math
+from collections.abc import Iterator
 
 import pandas as pd
 
 from rfstudy.metrics import fact_of
-from rfstudy.report.compare import Estimate
+from rfstudy.report.aggregate import select
+from rfstudy.report.compare import Estimate, note_on_tests
 from rfstudy.report.context import Context
 from rfstudy.report.notes import dataset_name, remark_on_data
+from rfstudy.report.times import summarise
 from rfstudy.report.typeset import Cell
 
 #: Means from this on are printed with a power of ten.
@@ -18,6 +21,13 @@ def dataset_cell(context: Context, dataset: str, paper: str, rows: pd.DataFrame)
     """Return the cell of a data set: its name in a paper, its id, and whether it is a stand-in or capped."""
     values = {"": context.name(dataset, paper), "id": dataset, "remark": remark_on_data(rows)}
     return Cell(dataset_name(context, dataset, paper, rows), values)
+
+
+def each_dataset(context: Context, datasets, paper: str, frame: pd.DataFrame) -> Iterator[tuple]:
+    """Yield every data set with its cell and its rows in a frame."""
+    for dataset in datasets:
+        rows = select(frame, dataset=dataset)
+        yield dataset, dataset_cell(context, dataset, paper, rows), rows
 
 
 def method_cell(context: Context, method: str, variant: str = "") -> Cell:
@@ -31,10 +41,11 @@ def method_columns(context: Context, methods: list[str]) -> dict[str, dict]:
     return {context.label(method): {"method": context.label(method), "method_id": method} for method in methods}
 
 
-def overlaps_by_name(tests: pd.DataFrame, paper: str, context: Context) -> dict[str, float]:
-    """Return the overlap of the repeats by a paper's name of the data set, from ``compare.paired_differences``."""
+def note_on_differences(tests: pd.DataFrame, of_family: str, metric: str, paper: str, context: Context) -> str:
+    """Return the sentence under a table of rows of ``compare.paired_differences``."""
     overlaps = tests.groupby("dataset", sort=False)["overlap"].first()
-    return {context.name(dataset, paper): overlap for dataset, overlap in overlaps.items()}
+    by_name = {context.name(dataset, paper): overlap for dataset, overlap in overlaps.items()}
+    return note_on_tests(by_name, of_family, [metric])
 
 
 def absent(why: str, *what: str) -> Cell:
@@ -46,6 +57,12 @@ def most_repeats(cells: pd.DataFrame) -> int:
     """Return the largest number of repeats of a cell; rounds are no repeats."""
     repeated = cells[cells["rounds"] == 0]
     return int(repeated["n"].max()) if len(repeated) else 0
+
+
+def means_by(rows: pd.DataFrame, *columns: str) -> tuple[dict[tuple, dict], int]:
+    """Return the means of rows (``times.summarise``) by the values of columns, and their largest number of repeats."""
+    cells = summarise(rows)
+    return by_place(cells, *columns), most_repeats(cells)
 
 
 def by_place(cells: pd.DataFrame, *columns: str) -> dict[tuple, dict]:

@@ -13,11 +13,13 @@ from rfstudy.report.cells import (
     by_place,
     cell_text,
     dataset_cell,
+    each_dataset,
     mean_and_std,
+    means_by,
     method_cell,
     method_columns,
     most_repeats,
-    overlaps_by_name,
+    note_on_differences,
 )
 from rfstudy.report.compare import MIN_REPEATS, family, is_effect, note_on_tests, overlap_of, paired, paired_differences
 from rfstudy.report.context import Context
@@ -54,8 +56,7 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
     frame = select(context.rows, dataset=datasets, n_features_label=sizes, variant="")
     accuracy, *times = (select(of_quantity(frame, each), method=methods) for each in quantities)
     shown = pd.concat([accuracy, *times])
-    cells = summarise(shown)
-    full, at = most_repeats(cells), by_place(cells, "dataset", "n_features_label", "method", "metric")
+    at, full = means_by(shown, "dataset", "n_features_label", "method", "metric")
     printed = {
         (number.dataset, number.size, number.method, number.metric): number
         for number in numbers(context.published, paper, published).itertuples()
@@ -66,12 +67,11 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
     wins = tests[tests["effect"] & (sign * tests["value"] > 0)].groupby(["dataset", "n_features_label"]).size()
     marked = set(wins.index[wins == len(others) * len(baselines)])
     rows = []
-    for dataset in datasets:
+    for dataset, name, _ in each_dataset(context, datasets, paper, frame):
         run = set(select(accuracy, dataset=dataset)["n_features_label"])
         run |= {
             size for of, size, method, metric in printed if (of, metric) == (dataset, metrics[0]) and method in methods
         }
-        name = dataset_cell(context, dataset, paper, select(frame, dataset=dataset))
         for size in (size for size in sizes if size in run):
             row = {"data set": name, "s": size}
             theirs, ours = row | {"source": "published"}, row | {"source": "measured"}
@@ -86,9 +86,7 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
     better, than = (" and ".join(map(context.label, group)) for group in (others, baselines))
     remarks = [
         f"{BULLET}: {better} are each more accurate than each of {than}. Measured cells with it: {len(marked)}.",
-        note_on_tests(
-            overlaps_by_name(tests, paper, context), "all pairs of methods and all sizes of a data set", metrics[:1]
-        ),
+        note_on_differences(tests, "all pairs of methods and all sizes of a data set", metrics[0], paper, context),
         " ".join([MARKS_NOTE, *([TIMES_NOTE] if time is not None else [])]),
     ]
     return Table(pd.DataFrame(rows), remarks, method_columns(context, methods), shown=shown)
@@ -199,10 +197,8 @@ def best_methods(context, *, paper, published, datasets, methods, groups, criter
         for criterion, group in itertools.product(criteria, groups)
     }
     rows, agreements, left_out, overlaps = [], [], [], {}
-    for dataset in datasets:
-        ours, printed = select(frame, dataset=dataset), select(of_table, dataset=dataset)
-        name = context.name(dataset, paper)
-        of_rows = {"data set": dataset_cell(context, dataset, paper, ours)}
+    for dataset, cell, ours in each_dataset(context, datasets, paper, frame):
+        printed, name, of_rows = select(of_table, dataset=dataset), context.name(dataset, paper), {"data set": cell}
         lines = {source: of_rows | {"source": source} for source in ("published", "measured", "agreement")}
         for criterion in criteria:
             of_criterion = of_quantity(ours, criterion)
@@ -315,10 +311,8 @@ def grid(context, *, paper, datasets, methods, quantity=None, says=None, sizes=N
     cells = summarise(shown)
     full, at = most_repeats(cells), by_place(cells, "dataset", "method", "variant", "n_features_label", "metric")
     rows = []
-    for dataset in datasets:
-        ours = select(shown, dataset=dataset)
+    for dataset, name, ours in each_dataset(context, datasets, paper, shown):
         own = select(cells, dataset=dataset).sort_values("n_features", kind="stable")
-        name = dataset_cell(context, dataset, paper, ours)
         if across == "pair" and not own["n"].gt(0).any():
             rows.append({"data set": name, label: absent(absence(ours).split(":")[0])})
             continue

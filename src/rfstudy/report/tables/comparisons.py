@@ -8,7 +8,7 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report.aggregate import by_repeat, method_order, of_quantity, select, summarise
-from rfstudy.report.cells import by_place, dataset_cell, difference_cell, mean_and_std, method_cell, overlaps_by_name
+from rfstudy.report.cells import difference_cell, each_dataset, mean_and_std, means_by, method_cell, note_on_differences
 from rfstudy.report.compare import Estimate, family, is_effect, note_on_tests, overlap_of, paired, paired_differences
 from rfstudy.report.context import Context
 from rfstudy.report.typeset import Cell, Table
@@ -26,9 +26,8 @@ def differences(context, *, paper, datasets, methods, baselines, sizes, quantity
     frame = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes), quantity)
     tests = paired_differences(frame, baselines, "n_features_label", context)
     rows, effects = [], []
-    for dataset in datasets:
-        ours, own = select(frame, dataset=dataset), select(tests, dataset=dataset)
-        name = dataset_cell(context, dataset, paper, ours)
+    for dataset, name, ours in each_dataset(context, datasets, paper, frame):
+        own = select(tests, dataset=dataset)
         if not len(ours):
             rows.append({"data set": name, "method": "", "minus": "", **dict.fromkeys(sizes, "not run")})
             continue
@@ -43,8 +42,7 @@ def differences(context, *, paper, datasets, methods, baselines, sizes, quantity
                 rows.append({"data set": name} | who | texts)
     remarks = ["Mean difference in points over the repeats; in brackets Holm's p-value."]
     if effects:
-        overlaps = overlaps_by_name(tests, paper, context)
-        remarks.append(note_on_tests(overlaps, "all differences of a data set", [metric]))
+        remarks.append(note_on_differences(tests, "all differences of a data set", metric, paper, context))
         remarks.append(f"Effects: {'; '.join(effects)}.")
     table = pd.DataFrame(rows, columns=["data set", "method", "minus", *sizes])
     return Table(table, remarks, {size: {"size": size, "metric": metric} for size in sizes}, shown=frame)
@@ -61,25 +59,20 @@ def choices(context, *, paper, datasets, methods, axis, label, says) -> Table:
     """
     metric, baseline = next(iter(says)), methods[0]
     shown = select(context.rows, axis=axis, dataset=datasets, metric=list(says))
-    cells = summarise(shown)
-    full = int(cells["n"].max()) if len(cells) else 0
-    at = by_place(cells, "dataset", "at", "method", "variant", "metric")
+    at, full = means_by(shown, "dataset", "at", "method", "variant", "metric")
     compared = paired_differences(select(shown, metric=metric), [baseline], "at", context)
     tests = {(t.dataset, t.at, t.method, t.variant): difference_cell(t) for t in compared.itertuples()}
     rows = []
-    for dataset in datasets:
-        ours = select(shown, dataset=dataset, metric=metric)
-        name = dataset_cell(context, dataset, paper, ours)
+    for dataset, name, ours in each_dataset(context, datasets, paper, select(shown, metric=metric)):
         rows += [{"data set": name, label: "not run"}] if not len(ours) else []
         for place, way in itertools.product(sorted(ours["at"].unique()), method_order(ours, methods)):
             found = {h: mean_and_std(at.get((dataset, place, *way, key)), full) for key, h in says.items()}
             row = {"data set": name, label: f"{place:g}", "choice": method_cell(context, *way)}
             rows.append(row | found | {"change": tests.get((dataset, place, *way), "")})
-    overlaps = overlaps_by_name(compared, paper, context)
     remarks = [
         f"Mean ± standard deviation over {full} repeats. Change: of the first quantity, against "
         f"{context.label(baseline)}; in brackets Holm's p-value.",
-        note_on_tests(overlaps, "all places and ways of a data set", [metric]),
+        note_on_differences(compared, "all places and ways of a data set", metric, paper, context),
     ]
     frame = pd.DataFrame(rows, columns=["data set", label, "choice", *says.values(), "change"])
     return Table(frame, remarks, shown=shown)
@@ -256,18 +249,15 @@ def ablation(
     metric, alone, controls = quantity["metric"], one_at_a_time, controls or []
     fact, sign = fact_of(metric), -1.0 if lower_is_better(metric) else 1.0
     frame = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes), quantity)
-    cells = summarise(frame)
-    full = int(cells["n"].max()) if len(cells) else 0
-    at = by_place(cells, "dataset", "variant", "method")
+    at, full = means_by(frame, "dataset", "variant", "method")
     labels = {method: context.label(method) for method in methods}
     others = [method for method in methods if method not in baselines]
     unfold = {labels[method]: {"quantity": fact.label, "method_id": method} for method in methods}
     unfold |= {f"change {labels[method]}": {"quantity": "change", "method_id": method} for method in methods}
     unfold |= {f"gain {labels[method]}": {"quantity": "gain", "method_id": method} for method in others}
     rows, significant, overlaps = [], [], {}
-    for dataset in datasets:
-        ours = select(frame, dataset=dataset)
-        name, printed, overlap = dataset_cell(context, dataset, paper, ours), context.name(dataset, paper), 0.0
+    for dataset, name, ours in each_dataset(context, datasets, paper, frame):
+        printed, overlap = context.name(dataset, paper), 0.0
         if len(ours):
             overlap = overlaps[printed] = overlap_of(ours, context)
         reached = course(ours, steps, methods, alone)

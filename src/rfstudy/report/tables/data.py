@@ -5,7 +5,7 @@ import json
 import pandas as pd
 
 from rfstudy.report.aggregate import facts_of, select, settings_of
-from rfstudy.report.cells import absent, dataset_cell
+from rfstudy.report.cells import absent, dataset_cell, each_dataset
 from rfstudy.report.notes import absence, notes_on_data, stand_in_of
 from rfstudy.report.scorecard import measured_as
 from rfstudy.report.typeset import Cell, Table, text
@@ -83,9 +83,8 @@ def dataset_facts(context, *, paper, datasets) -> Table:
     known |= {fact: (OTHERS, _words(fact)) for fact in ok["fact"] if fact not in known}
     columns = {fact: place for fact, place in known.items() if fact in set(ok["fact"])}
     rows, missing = [], []
-    for dataset in datasets:
-        ours, own = select(facts, dataset=dataset), select(ok, dataset=dataset)
-        name = dataset_cell(context, dataset, paper, ours)
+    for dataset, name, ours in each_dataset(context, datasets, paper, facts):
+        own = select(ok, dataset=dataset)
         for part in (part for part in PARTS if part in set(own["part"])):
             of_part = select(own, part=part)
             found = {columns[fact][1]: cell for fact, cell in zip(of_part["fact"], of_part["cell"], strict=True)}

@@ -8,7 +8,7 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, of_quantity, select, settings_of
-from rfstudy.report.cells import absent, dataset_cell, difference_cell, three_digits
+from rfstudy.report.cells import absent, dataset_cell, difference_cell, each_dataset, three_digits
 from rfstudy.report.compare import family, note_on_tests, overlap_of, paired
 from rfstudy.report.notes import LEARNER_NAMES, absence
 from rfstudy.report.published import numbers, printed_text
@@ -244,9 +244,7 @@ def equal_time(context, *, paper, datasets, methods, baselines, quantity, times)
     label, other = context.label(method), context.label(baseline)
     metric, frame = quantity["metric"], select(context.rows, dataset=datasets)
     rows, overlaps = [], {}
-    for dataset in datasets:
-        own = select(frame, dataset=dataset)
-        name = dataset_cell(context, dataset, paper, own)
+    for dataset, name, own in each_dataset(context, datasets, paper, frame):
         points, others = (curve(own, each, quantity, times[each]) for each in (method, baseline))
         errors = select(own, metric=metric, learner=quantity.get("learner"))
         if not points or not others:

@@ -1,5 +1,6 @@
 """What tests of several folders share."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,3 +12,11 @@ def shipped():
     from rfstudy.templates import Shipped
 
     return Shipped(Path(__file__).parents[1])
+
+
+@pytest.fixture
+def tabulated(tmp_path):
+    """``tabulated(spec, rows, printed)`` has the cells and the Markdown file of a table of small made rows."""
+    from verdict_rows import tabulated
+
+    return partial(tabulated, tmp_path)

@@ -18,8 +18,8 @@ KEY = (
 
 #: What takes seconds.
 SLOW = (
-    "circles", "text", "tuned", "tuned-per-cell", "kernels", "per-cell", "held-out", "steps", "sweep", "requirement",
-    "variance", "path",
+    "circles", "text", "tuned", "tuned-per-cell", "kernels", "per-cell", "code", "held-out", "steps", "sweep",
+    "requirement", "variance", "path", "rounds",
 )  # fmt: skip
 
 #: The twin of each form of experiments.

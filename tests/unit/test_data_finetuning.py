@@ -30,6 +30,7 @@ def same(one, other):
     return list(mine) == list(theirs) and all(torch.equal(mine[name], theirs[name]) for name in mine)
 
 
+@pytest.mark.slow
 def test_the_loss_falls_and_the_classes_are_told_apart():
     torch.manual_seed(0)
     network, (images, labels) = VGG16(2, 1 / 16), data()

@@ -84,6 +84,7 @@ def test_energy_is_that_of_all_pairs(m, n):
     np.testing.assert_allclose(logarithmic_energy(inner_products(lowest_energy_indices(m, n), n)), brute_force)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "n"), [(4, 11), (8, 67), (20, 601)])
 def test_descent_ends_where_no_exchange_helps(m, n):
     """Also at n = 601, where only the most promising candidates of a step are evaluated."""

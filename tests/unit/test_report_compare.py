@@ -102,6 +102,7 @@ def test_holm_by_hand():
     assert holm([]).tolist() == []
 
 
+@pytest.mark.slow
 def test_holm_is_that_of_statsmodels_without_the_missing_ones():
     p_values = np.array([0.04, np.nan, 0.001, 0.04, 0.2, 0.9, np.nan])
     tested = ~np.isnan(p_values)

@@ -48,6 +48,7 @@ def test_points_are_means_and_bars_standard_deviations():
     np.testing.assert_allclose(line.get_xdata(), [28, 56, 112, 224, 448])
 
 
+@pytest.mark.slow
 def test_what_is_missing_takes_no_place_and_is_said():
     rows = [row for row in report_rows.made_rows(repeats=4) if row["dataset"] != "magic04"]
     rows = report_rows.changed(rows, lambda row: row["dataset"] == "eeg", stand_in="generated (stand-in for EEG)")
@@ -140,6 +141,7 @@ def test_the_same_rows_are_the_same_files(tmp_path):
     assert b"CreationDate" not in here[0].read_bytes()
 
 
+@pytest.mark.slow
 def test_a_users_matplotlib_settings_do_not_change_a_figure(tmp_path):
     import matplotlib as mpl
 

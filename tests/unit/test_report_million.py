@@ -113,6 +113,7 @@ def test_made_rows_stand_beside_the_printed_numbers_and_are_not_comparable():
     assert [each.verdict for each in both.values()] == verdicts_of_own
 
 
+@pytest.mark.slow
 def test_a_stand_in_at_another_size_is_shown_with_its_size_and_compared_with_nothing(tmp_path):
     other = {"n_features": 256, "n_features_label": "256", "stand_in": "digits, deformed (stand-in for MNIST-8M)"}
     rows = as_measured(**other)

@@ -9,6 +9,7 @@ from rfstudy.report.plots.schematics import nodes_and_edges
 CONTEXT = report_rows.context_of([])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", [1, 2, 3, 4, 5])
 def test_a_schematic_fits_to_print(figure):
     spec = report_rows.spec_of(f"figure-0{figure}-facts")

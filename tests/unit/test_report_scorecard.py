@@ -197,6 +197,7 @@ def test_counts_are_those_of_the_facts_and_only_equal_ones_are_reproduced():
     assert found(stand_in)["text", "eeg", "", "", "n_train"].verdict == "not comparable"
 
 
+@pytest.mark.slow
 def test_capped_rows_stand_ins_and_other_data_are_not_comparable():
     rows = surrogate("text", tasks=["eeg", "magic04", "cod-rna"], sizes=(2,))
     rows = report_rows.changed(rows, lambda row: row["dataset"] == "eeg", settings={"capped": True})

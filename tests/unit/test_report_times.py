@@ -14,11 +14,6 @@ D = {"eeg": 14, "cod-rna": 8, "covtype": 50, "magic04": 10}
 PHASES = {"draw": 1.0, "learn": 2.0, "transform": 4.0, "fit": 8.0, "predict_transform": 16.0, "predict": 32.0}
 
 
-@pytest.fixture
-def tabulated(tmp_path):
-    return lambda *arguments: verdict_rows.tabulated(tmp_path, *arguments)
-
-
 def phase_row(phase, seconds, at=0, clock="time", method="rff", multiple=2, dataset="eeg", settings=None, **columns):
     """One phase of one round; the phases of a learner carry its name."""
     shared = {
@@ -209,6 +204,7 @@ def test_a_printed_ratio_beside_ours_by_rounds(tabulated, rounds, settings, expe
     assert "Fewer repeats" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["shortest of the processor", "older rows give way"])
 def test_the_growth_of_a_cost_is_that_of_the_shortest_rounds(tabulated, what):
     rows = []

@@ -74,6 +74,7 @@ def test_blocks_of_rows_give_what_one_block_gives(monkeypatch):
     assert neighbour.length_scale(X, rng(), k=3) == pytest.approx(whole, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "parameters", "n", "most"),
     [(median, {}, 60_000, 60e6), (neighbour, {"k": 5, "rows": 1500}, 60_000, 250e6)],

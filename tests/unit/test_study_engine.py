@@ -258,6 +258,7 @@ def test_what_changes_a_number_changes_the_key_of_every_cell(prepared, change):
         assert not keys(prepared, stage, search=SEARCH) & keys(prepared, stage, **({"search": SEARCH} | changes)), stage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", IDLE)
 def test_what_changes_no_number_changes_no_key(prepared, change):
     changes, stages = IDLE[change]
@@ -361,6 +362,7 @@ def counted(monkeypatch):
 CHOICE = {"experiment": {"chosen": {"length_scale": 2.0}, "chosen_on": [0]}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

@@ -122,6 +122,7 @@ def test_rows_of_another_experiment_and_files_of_another_kind_are_refused(publis
     assert out.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "record", "message"),
     [
@@ -160,6 +161,7 @@ def test_what_was_skipped_for_want_of_data_is_left_out(published):
     assert len(published(rows([0]) + rows([0], run="", dataset="skin", status="skipped", value=None))) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
 @pytest.mark.parametrize("which", ["results.csv", "measured/e.csv.xz", "measured/e.provenance.json"])
 def test_a_file_that_was_cut_is_named_and_stays(published, tmp_path, share, which):

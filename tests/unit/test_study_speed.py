@@ -169,6 +169,7 @@ def test_every_preset_takes_all_sizes_in_rounds_enough_with_two_threads(name, pr
     assert spec.time["rounds"] >= 3
 
 
+@pytest.mark.slow
 def test_the_stage_writes_rounds_that_the_report_can_compare(tmp_path, monkeypatch):
     planned = []
     fake = SimpleNamespace(run=lambda command, **_: planned.append(command), DEVNULL=None)

@@ -201,6 +201,7 @@ def dripping(server, monkeypatch):
     over.set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slow_headers", [False, True])
 def test_a_server_that_sends_a_byte_now_and_then_does_not_hide_the_next_address(dripping, tmp_path, slow_headers):
     dripping.slow_headers, dripping.content["toy.data"] = slow_headers, CONTENT

@@ -1,0 +1,197 @@
+"""Verdicts of the tables on theory, on small made rows just inside and just outside of every border: variances, rates,
+costs, and how many features are needed.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+import verdict_rows
+from verdict_rows import printed, row
+
+pytestmark = pytest.mark.slow
+
+
+def ratio_row(value, error=0.1, d=4, z=0.5, repeat=0, metric="variance_ratio", **columns):
+    axis = verdict_rows.on_axis("distance", z, direction="random", draws=10)
+    shared = {"dataset": f"pairs-random-d{d}", "n_features": 2 * d, "n_features_label": "2d", "d": d, "method": "orf"}
+    return row(metric, value, spread=error, repeat=repeat, **shared | axis | columns)
+
+
+def variance_cells(tabulated, claim, *points):
+    """The tally and the verdict on a claim about the variance; ``points`` are lists of repeats (value, error)."""
+    rows = [
+        ratio_row(value, error, z=0.5 * (i + 1), repeat=repeat, metric=metric)
+        for i, repeats in enumerate(points)
+        for repeat, (value, error) in enumerate(repeats)
+        for metric in ("variance_ratio", "kernel_bias")
+    ]
+    as_printed = [printed("lower_variance_than_rff", claim, paper="survey", method="orf", dataset="")]
+    spec = {"kind": "complexities", "paper": "survey", "methods": ["orf"]}
+    table, _ = tabulated(spec, rows, as_printed)
+    return tuple(table.loc[0, ["variance points", "verdict"]])
+
+
+LOWER, EVEN, HIGHER = [(0.59, 0.1)], [(0.61, 0.1)], [(1.41, 0.1)]
+
+
+@pytest.mark.parametrize(
+    ("claim", "points", "verdict"),
+    [
+        ("Yes", [LOWER, LOWER], ("2 / 0 / 0", "holds")),
+        ("Yes", [LOWER, EVEN], ("1 / 1 / 0", "partly")),
+        ("Yes", [EVEN, HIGHER], ("0 / 1 / 1", "fails")),
+        ("No", [EVEN, HIGHER], ("0 / 1 / 1", "holds")),
+        ("No", [LOWER, HIGHER], ("1 / 0 / 1", "partly")),
+        ("No", [LOWER, LOWER], ("2 / 0 / 0", "fails")),
+        ("The same", [EVEN, [(1.39, 0.1)]], ("0 / 2 / 0", "holds")),
+        ("The same", [EVEN, HIGHER], ("0 / 1 / 1", "partly")),
+        ("The same", [LOWER, HIGHER], ("1 / 0 / 1", "fails")),
+        ("perhaps", [LOWER], ("1 / 0 / 0", "no claim")),
+        # four repeats halve the error: 0.81 is 3.8 standard errors below 1, 0.79 is 4.2
+        ("Yes", [[(0.81, 0.1)] * 4], ("0 / 1 / 0", "fails")),
+        ("Yes", [[(0.79, 0.1)] * 4], ("1 / 0 / 0", "holds")),
+        # and they are averaged
+        ("Yes", [[(0.59, 0.1), (0.99, 0.1), (0.79, 0.1), (0.79, 0.1)]], ("1 / 0 / 0", "holds")),
+    ],
+)
+def test_a_variance_differs_from_four_standard_errors_on(tabulated, claim, points, verdict):
+    assert variance_cells(tabulated, claim, *points) == verdict
+
+
+def test_the_ratios_of_a_distance_are_means_with_their_error(tabulated):
+    rows = [ratio_row(value, z=z, repeat=i) for z in (0.5, 2.0) for i, value in enumerate((z, z + 0.2))]
+    spec = {"kind": "pairs", "paper": "survey", "methods": ["orf"], "quantity": {"metric": "variance_ratio"}}
+    table, _ = tabulated(spec, rows)
+    assert table.to_dict("records") == [
+        {"map": "orf", "direction": "random", "d": "4", "s": "8", "z = 0.5": "0.600 ± 0.071", "z = 2": "2.100 ± 0.071"}
+    ]
+
+
+def rate_verdict(tabulated, slope, stated, noise=0.1):
+    """The verdict on stated powers of s; two repeats at four sizes, above and below the line by ``noise``.
+
+    The residuals are ``noise`` in size: the standard error of the slope is sqrt(8 noise^2 / 6 / (2 * 5 ln(2)^2)),
+    which is 0.5268 noise, and four of them are 0.2107 for a noise of 0.1.
+    """
+    rows = [
+        row("approximation_error_sup", s**slope * np.exp(sign * noise), method="rff", n_features=s, d=4, repeat=repeat,
+            n_features_label=str(s))
+        for s, (repeat, sign) in itertools.product((64, 128, 256, 512), enumerate((-1, 1)))
+    ]  # fmt: skip
+    as_printed = [
+        printed("rate_exponent_in_s_sup", power, paper="survey", method="rff;orf", dataset="") for power in stated
+    ]
+    spec = {"kind": "rates", "paper": "survey", "methods": ["rff"], "norms": ["sup"]}
+    table, _ = tabulated(spec, rows, as_printed)
+    assert table.loc[0, "fitted power of s"] == f"{slope:.2f} ± {0.5268 * noise:.2f}"
+    return table.loc[0, "verdict"]
+
+
+@pytest.mark.parametrize(
+    ("slope", "stated", "verdict"),
+    [
+        (-0.30, ["-0.5"], "holds"),
+        (-0.28, ["-0.5"], "fails"),
+        (-0.70, ["-0.5"], "holds"),
+        (-0.72, ["-0.5"], "holds, faster"),
+        # of several the slowest is the bound, and the fastest what has to be beaten
+        (-0.30, ["-1", "-0.5"], "holds"),
+        (-0.28, ["-1", "-0.5"], "fails"),
+        (-1.20, ["-1", "-0.5"], "holds"),
+        (-1.22, ["-1", "-0.5"], "holds, faster"),
+        (-0.10, [], "no claim"),
+    ],
+)
+def test_a_rate_is_an_upper_bound_up_to_four_standard_errors(tabulated, slope, stated, verdict):
+    assert rate_verdict(tabulated, slope, stated) == verdict
+
+
+def test_the_powers_of_a_cost_are_over_all_sizes_the_larger_half_and_the_rows(tabulated):
+    def seconds(n, s):
+        return (s**0.5 if s < 64 else s**2 / 512) * n / 1000
+
+    pairs = [(1000, s) for s in (4, 16, 64, 256, 1024)] + [(n, 64) for n in (250, 500)]
+    rows = [
+        row("time_fit_s", seconds(n, s), method="rff", n_train=n, n_features=s, n_features_label=str(s), d=16,
+            dataset=f"made-n{n}", settings={"threads": 1})
+        for n, s in pairs
+    ]  # fmt: skip
+    table, _ = tabulated({"kind": "costs", "timed": "Time of a fit.", "methods": ["rff"]}, rows)
+    fit = table.set_index("timed").loc["fit"]
+    assert fit["stated"] == "O(ns^2)"
+    assert fit[["power of s, large s", "power of n"]].tolist() == ["2.00 ± 0.00", "1.00 ± 0.00"]
+    # least squares on five points a factor of 4 apart, by hand: y = 0.5, 1, 1.5, 3.5, 5.5 over x = -2, ..., 2 (log4)
+    assert fit["power of s"].startswith("1.25 ± ")
+    assert float(fit["seconds at the largest s"]) == pytest.approx(2048.0)
+
+
+SAMPLES = (256, 1024, 4096, 16384)
+LESS = 1.1
+
+
+def need_rows(method, needed, decay="polynomial", variant="", tolerance=0.25, samples=SAMPLES):
+    """Risks that are within the tolerance from ``needed(n)`` on, and not at the size before, smaller by ``LESS``."""
+    rows = []
+    for n in samples:
+        shared = {"method": method, "variant": variant, "n_train": n, "dataset": f"circle-{decay}-n{n}", "n_test": 9}
+        shared |= verdict_rows.on_circle(decay, tolerance=tolerance, draws=1, terms=9)
+        rows.append(row("risk_exact", 1.0, n_features_label="exact", **shared))
+        s = round(needed(n))
+        for size, risk in ((round(s / LESS), 1.3), (s, 1.2)):
+            rows.append(row("risk", risk, n_features=size, n_features_label=str(size), **shared))
+    return rows
+
+
+def required(tabulated, rows, bound="sqrt(n) log n", decay="polynomial"):
+    as_printed = [
+        printed("required_features_bound", f"s >= {bound}", method="lsrff",
+                dataset=f"eigenvalue decay {decay}: lambda_i ~ n i^(-2)")
+    ]  # fmt: skip
+    table, _ = tabulated({"kind": "requirements", "methods": ["lsrff"]}, rows, as_printed)
+    assert table["eigenvalues"].tolist() == ["lambda_i ~ n i^(-2)"] * len(table)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("bound", "power"),
+    [("log^2 n", 0.2685), ("sqrt(n) loglog n", 0.5677), ("n^(1/(4t)) log n", 0.3843), ("sqrt(n) log n", 0.6343)],
+)
+def test_a_bound_holds_unless_the_need_grows_faster(tabulated, bound, power):
+    # four standard errors, of steps of a tenth alone: 4 ln(1.1) / sqrt(12 * 5 ln(4)^2) = 0.0355
+    for grows, verdict in ((power + 0.034, "holds"), (power + 0.037, "fails"), (power - 0.3, "holds")):
+        rows = need_rows("lsrff", lambda n, grows=grows: 100_000 * n**grows)
+        table = required(tabulated, rows, bound)
+        assert table.loc[0, ["power of n", "power of the bound", "verdict"]].tolist() == [
+            f"{grows:.2f} ± 0.01", f"{power:.2f}", verdict,
+        ]  # fmt: skip
+
+
+def test_without_a_bound_or_three_needs_there_is_no_verdict(tabulated):
+    table = required(tabulated, need_rows("lsrff", lambda n: 1000, samples=SAMPLES[:2]))
+    assert table["verdict"].tolist() == ["not run"]
+    table = required(tabulated, need_rows("slsrff", lambda n: 1000))
+    assert table["verdict"].tolist() == ["no claim"]
+
+
+@pytest.mark.parametrize(
+    ("risks", "needed"),
+    [
+        ({8: 2.0, 16: 1.25, 32: 1.0}, "16"),  # at the tolerance is within it
+        ({8: 2.0, 16: 1.2501, 32: 1.0}, "32"),
+        ({8: 1.0, 16: 1.3, 32: 1.2}, "32"),  # from which on
+        ({8: 1.2, 16: 1.2, 32: 1.2}, "8"),
+        ({8: 1.2, 16: 1.2, 32: 1.3}, "> 32"),
+    ],
+)
+def test_a_need_is_the_size_from_which_on_the_risk_is_within_the_tolerance(tabulated, risks, needed):
+    shared = {"method": "lsrff", "n_train": 256} | verdict_rows.on_circle("slowest", tolerance=0.25, draws=1, terms=9)
+    # the mean over the repeats counts, of the exact kernel too
+    rows = [
+        row("risk_exact", 1.0 + off, n_features_label="exact", repeat=i, **shared) for i, off in enumerate((-0.5, 0.5))
+    ]
+    rows += [
+        row("risk", risk + off, n_features=s, n_features_label=str(s), repeat=i, **shared)
+        for (s, risk), (i, off) in itertools.product(risks.items(), enumerate((-0.25, 0.25)))
+    ]
+    assert required(tabulated, rows, decay="slowest").loc[0, "needed, n = 256"] == needed

@@ -20,7 +20,7 @@ rule stream:
         work=lambda wildcards, input, output: work_hash(
             [rows_work("stream", wildcards.dataset, input) | {"number": int(wildcards.number), "out": output[0]}]
         ),
-        file=f"{PREPARED}/{{dataset}}/chunk-{{number}}.work.json",
+        file=f"{PREPARED}/{{dataset}}-{{number}}.work.json",
         of=lambda wildcards: data_registry.n_chunks(TASKS[wildcards.dataset]),
     message:
         "stream {wildcards.dataset}: chunk {wildcards.number} of {params.of}"

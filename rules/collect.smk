@@ -1,8 +1,11 @@
 # All rows of an experiment in one table; with `shard_by: [paper]` one job does it for all experiments of a paper.
 def shard_results(name):
     """The rows of all jobs of an experiment, of all its stages."""
-    stages = (*plan.stages_of(experiment_of(name)), "time")
-    return [f"{RESULTS}/{name}/{stage}/{shard}.csv" for stage in stages for shard in shards_of(stage, name)]
+    return [
+        f"{RESULTS}/{name}/{stage}/{shard}.csv"
+        for stage in ("train", "measure", "time")
+        for shard in shards_of(stage, name)
+    ]
 
 
 def shard_arrays(name):

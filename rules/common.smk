@@ -90,14 +90,13 @@ TASKS = {name: in_use(task, embedded=EMBEDDED) for name, task in REGISTRY.tasks.
 # the endings of the files that each stage writes
 ENDINGS = {
     "tune": ["json", "provenance.json"],
-    "generate": ["csv", "provenance.json", "npz"],
     "train": ["csv", "provenance.json"],
     "measure": ["csv", "provenance.json", "npz"],
     "time": ["csv", "provenance.json"],
 }
 
 # the stages that use what ``tune`` chose
-TUNED = ("generate", "train", "time")
+TUNED = ("train", "time")
 
 # a timed job has the machine to itself: nothing else of this workflow runs beside it
 ALL_CORES = workflow.resource_settings.cores or 2
@@ -140,10 +139,7 @@ def experiment_of(name):
 @cache
 def shards_of(stage, experiment):
     """The shards of a stage in an experiment, by name; empty where the stage has nothing to do."""
-    of_all = {"tune": plan.tune_shards, "time": plan.time_shards}
-    if stage not in of_all and stage not in plan.stages_of(experiment_of(experiment)):
-        return {}
-    return {shard.name: shard for shard in of_all.get(stage, plan.shards)(experiment_of(experiment), SETTINGS)}
+    return {shard.name: shard for shard in plan.shards_of(stage, experiment_of(experiment), SETTINGS)}
 
 
 @cache
@@ -156,12 +152,6 @@ def parts_of(stage, shard):
 def needs_of(stage, shard):
     """Memory and run time of the first attempt of a job."""
     return plan.resources(stage, EXPERIMENTS[shard.experiment], shard, REGISTRY.tasks, SETTINGS)
-
-
-@cache
-def modules_run(stage, shard):
-    """The modules that a stage loads for a shard, by name: its kind, maps, learners and steps."""
-    return {root for part in parts_of(stage, shard) for root in code_roots(stage, part.stated())}
 
 
 def facts_file(dataset):

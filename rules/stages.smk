@@ -2,8 +2,7 @@
 # of a paper, whose cells take less time than imports; a part of an experiment (the rows of one figure) still has jobs of
 # its own.
 
-# by rule the stages that its job runs, one after the other; learners are trained where their maps were fitted
-STAGES = {"tune": ["tune"], "train": ["generate", "train"], "measure": ["measure"], "time": ["time"]}
+STAGES = ("tune", "train", "measure", "time")
 
 # others wait for what is chosen; what is timed waits until nothing else is left to run
 PRIORITIES = {"tune": 1, "time": -1}
@@ -15,45 +14,44 @@ if SETTINGS["shard_by"] == ["paper"]:
         PAPERS.setdefault(EXPERIMENTS[name]["paper"], []).append(name)
 
 
-def work_of_job(rule, paper, wildcards):
-    """The work of a job, of all experiments of a paper or of one shard: lists of a stage, an experiment and a shard."""
-    shards = shards_together(rule, paper) or [
-        (wildcards.experiment, shards_of(rule, wildcards.experiment)[wildcards.shard])
+def work_of_job(stage, paper, wildcards):
+    """Pairs of an experiment and a shard: the work of a job, of all experiments of a paper or of one shard."""
+    return shards_together(stage, paper) or [
+        (wildcards.experiment, shards_of(stage, wildcards.experiment)[wildcards.shard])
     ]
-    return [(stage, name, shard) for name, shard in shards for stage in STAGES[rule]]
 
 
-def shards_together(rule, paper):
-    """Pairs of an experiment and a shard: the work of the job of a rule for all experiments of a paper."""
-    return [(name, shard) for name in PAPERS.get(paper, []) for shard in shards_of(rule, name).values()]
+def shards_together(stage, paper):
+    """Pairs of an experiment and a shard: the work of the job of a stage for all experiments of a paper."""
+    return [(name, shard) for name in PAPERS.get(paper, []) for shard in shards_of(stage, name).values()]
 
 
-def job_inputs(rule, paper):
+def job_inputs(stage, paper):
     """An input function: the facts about prepared data, which have the checksum of the rows, and what ``tune`` chose."""
 
     def files(wildcards):
-        work = work_of_job(rule, paper, wildcards)
-        datasets = dict.fromkeys(dataset for _, _, shard in work for dataset in shard.datasets if dataset)
-        tuned = {path for stage, name, shard in work for path in tuned_files(stage, name, shard)}
+        work = work_of_job(stage, paper, wildcards)
+        datasets = dict.fromkeys(dataset for _, shard in work for dataset in shard.datasets if dataset)
+        tuned = {path for name, shard in work for path in tuned_files(stage, name, shard)}
         return [*map(facts_file, datasets), *sorted(tuned)]
 
     return files
 
 
-def job_params(rule, paper):
+def job_params(stage, paper):
     """A parameter function: the code that a job runs, the hash of what it does (see rules/console.smk), the versions of
     libraries and, for its message, how much it does and on which data.
     """
 
     def params(wildcards):
-        work = work_of_job(rule, paper, wildcards)
-        loaded = {root for stage, _, shard in work for root in modules_run(stage, shard)}
-        parts = [part for stage, _, shard in work if stage == rule for part in parts_of(stage, shard)]
+        work = work_of_job(stage, paper, wildcards)
+        parts = [part for _, shard in work for part in parts_of(stage, shard)]
+        loaded = {root for part in parts for root in code_roots(stage, part.stated())}
         return {
-            "code": code_of(f"rfstudy.study.{rule}", *sorted(loaded)),
-            "work": work_hash([arguments(*each) for each in work]),
+            "code": code_of(f"rfstudy.study.{stage}", *sorted(loaded)),
+            "work": work_hash([arguments(stage, *each) for each in work]),
             "libraries": LIBRARIES,
-            "words": words_of(rule, parts),
+            "words": words_of(stage, parts),
         }
 
     return params
@@ -73,8 +71,6 @@ def arguments(stage, experiment, shard):
         found["tuned"] = tuned_files(stage, experiment, shard)
     if "npz" in ENDINGS[stage]:
         found["out_arrays"] = f"{stem}.npz"
-    if stage == "train":
-        found["arrays_file"] = f"{RESULTS}/{experiment}/generate/{shard.name}.npz"
     return found
 
 
@@ -91,10 +87,10 @@ def words_of(stage, parts):
     return f"{what} on {where}" if datasets else f"{what} without data"
 
 
-def job_needs(key, rule, paper):
+def job_needs(key, stage, paper):
     """A resource function: what a job asks for, more with every attempt; one that is killed resumes from its journal."""
     return lambda wildcards, attempt: attempt * max(
-        needs_of(stage, shard)[key] for stage, _, shard in work_of_job(rule, paper, wildcards)
+        needs_of(stage, shard)[key] for _, shard in work_of_job(stage, paper, wildcards)
     )
 
 
@@ -114,12 +110,7 @@ for stage, paper in [(stage, paper) for stage in STAGES for paper in (None, *PAP
             input:
                 job_inputs(stage, paper),
             output:
-                [
-                    f"{RESULTS}/{name}/{each}/{shard}.{ending}"
-                    for name, shard in stems
-                    for each in STAGES[stage]
-                    for ending in ENDINGS[each]
-                ],
+                [f"{RESULTS}/{name}/{stage}/{shard}.{ending}" for name, shard in stems for ending in ENDINGS[stage]],
             log:
                 f"logs/{PRESET}/{stem}.log",
             benchmark:

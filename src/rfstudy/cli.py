@@ -75,7 +75,7 @@ def stage_command(name: str, package: str, summary: str) -> None:
     @commands.command(name, help=f"{summary} WORK is a file that the workflow writes.")
     @click.argument("work", callback=read_work)
     @CODE
-    @click.option("--threads", type=click.IntRange(min=1), help="Threads of tune, generate, train and measure.")
+    @click.option("--threads", type=click.IntRange(min=1), help="Threads of tune, train and measure.")
     def command(work, threads):
         for arguments in work:
             stage = arguments.pop("stage")

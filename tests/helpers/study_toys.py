@@ -10,7 +10,7 @@ import numpy as np
 from rfstudy import tidy
 from rfstudy.data import prepared
 from rfstudy.files import read_choices
-from rfstudy.study import generate, plan, selection, train, tune
+from rfstudy.study import plan, selection, train, tune
 from rfstudy.study.engine import Job
 from rfstudy.study.experiment import with_steps
 from rfstudy.study.job import Part, merge, read_parts, searched
@@ -74,8 +74,7 @@ def selected(settings=None, **changes) -> dict:
 def parts(stage: str, toy: dict, settings=None) -> list[Part]:
     """What a stage is told of all shards together, as JSON has it."""
     settings = SETTINGS | (settings or {})
-    make = {"tune": plan.tune_shards, "time": plan.time_shards}.get(stage, plan.shards)
-    (shard,) = make(toy, settings)
+    (shard,) = plan.shards_of(stage, toy, settings)
     return as_read(plan.parts_of(stage, toy, shard, settings))
 
 
@@ -124,7 +123,7 @@ def job(stage: str, spec: Part, folder: Path, journal: Path) -> Job:
 
 
 def run_grid(toy: dict, prepared: dict[str, Path], folder: Path, settings=None, journal=None):
-    """Rows of ``generate`` and of ``train``, and what ``tune`` chose where there is something to choose."""
+    """Rows of maps and of learners, and what ``tune`` chose where there is something to choose."""
     journal, chosen = journal or folder / "journal", {}
 
     def folders(stage_parts):
@@ -134,11 +133,11 @@ def run_grid(toy: dict, prepared: dict[str, Path], folder: Path, settings=None, 
         told = parts("tune", toy, settings)
         tune.run(told, folders(told), journal / "tune", folder / "tune.json", 1)
         chosen = read_choices(folder / "tune.json")
-    told, arrays = parts("generate", toy, settings), folder / "generate.npz"
-    generate.run(told, folders(told), chosen, journal / "generate", folder / "generate.csv", arrays, 1)
     told = parts("train", toy, settings)
-    train.run(told, folders(told), chosen, arrays, journal / "train", folder / "train.csv", 1)
-    return tidy.read(folder / "generate.csv"), tidy.read(folder / "train.csv"), chosen
+    train.run(told, folders(told), chosen, journal / "train", folder / "train.csv", 1)
+    rows = tidy.read(folder / "train.csv")
+    of_maps = rows["learner"].eq("")
+    return rows[of_maps].reset_index(drop=True), rows[~of_maps].reset_index(drop=True), chosen
 
 
 def settings_of(rows) -> list[dict]:

@@ -17,7 +17,7 @@ import yaml
 from random_features.kernels import Circle
 from rfstudy import tidy
 from rfstudy.files import read_choices
-from rfstudy.study import collect, config, generate, measure, plan, selection, train, tune
+from rfstudy.study import collect, config, measure, plan, selection, train, tune
 from rfstudy.study.job import Part
 
 from .chain import Grid
@@ -151,13 +151,8 @@ def run_grid(stored: dict[str, Path], experiment: dict, settings: dict, folder: 
     files = []
     for shard in plan.shards(experiment, settings):
         folders = [stored[dataset] for dataset in shard.datasets]
-        errors, arrays = folder / f"generate/{shard.name}.csv", folder / f"generate/{shard.name}.npz"
-        made = parts("generate", experiment, shard, settings)
-        generate.run(made, folders, chosen, journal / "generate", errors, arrays, 1)
-        scores = folder / f"train/{shard.name}.csv"
-        trained = parts("train", experiment, shard, settings)
-        train.run(trained, folders, chosen, arrays, journal / "train", scores, 1)
-        files += [errors, scores]
+        files.append(folder / f"train/{shard.name}.csv")
+        train.run(parts("train", experiment, shard, settings), folders, chosen, journal / "train", files[-1], 1)
     return put_together(stored, experiment, settings, files, [], folder)
 
 

@@ -1,6 +1,5 @@
 """Which modules a result depends on, which edits change their hash, and which finished cells an edit discards."""
 
-import itertools
 import os
 import re
 import shutil
@@ -32,7 +31,7 @@ PLANNING = {
         "rfstudy.cli",
     ),
 }
-STAGES = ("tune", "generate", "train", "measure", "time", "collect", "publish")
+STAGES = ("tune", "train", "measure", "time", "collect", "publish")
 
 
 def forget():
@@ -145,7 +144,7 @@ def test_what_is_no_module_is_an_error():
 
 def test_definitions_are_read_without_an_import():
     grid = "rfstudy.study.kinds.grid"
-    assert literal(grid, "STAGES") == ("generate", "train")
+    assert literal(grid, "STAGE") == "train"
     assert literal(grid, "NOTHING", 3) == 3
     with pytest.raises(KeyError, match="NOTHING"):
         literal(grid, "NOTHING")
@@ -217,12 +216,11 @@ def keys(source, tmp_path):
     """The keys of a small study's cells by stage, entry and learner, and of a kind without data, as the code is now."""
     toy, folder = toys.selected({"repeats": 1}, **TOY), toys.write_data(tmp_path / "made", *toys.labelled())
     found = {}
-    for stage, learners in (("generate", [""]), ("train", ["ridge", "svm"])):
-        (part,) = toys.parts(stage, toy, {"repeats": 1})
-        work = toys.job(stage, part, folder, tmp_path / "journal")
-        for learner in learners:
-            for name, cell in zip(NAMES, grid_cells(part, {}, 5, [0], learner), strict=True):
-                found[stage, name, learner] = (work, cell)
+    (part,) = toys.parts("train", toy, {"repeats": 1})
+    work = toys.job("train", part, folder, tmp_path / "journal")
+    for learner in ("", "ridge", "svm"):
+        for name, cell in zip(NAMES, grid_cells(part, {}, 5, learner), strict=True):
+            found["train", name, learner] = (work, cell)
     decay = toys.part(kind="decay")
     entry = {"method": "rff", "options": {}}
     found["measure", "rff", ""] = (
@@ -246,7 +244,7 @@ NEW_MAP = """
 HARMLESS = {
     "comments and docstrings": [
         ("random_features/maps/montecarlo.py", "", "# a comment\n"),
-        ("rfstudy/study/generate.py", '    """The error rows', '    """Another text. The error rows'),
+        ("rfstudy/study/train.py", '    """The error rows', '    """Another text. The error rows'),
         ("rfstudy/study/engine.py", "def cell_key(", "# a comment\ndef cell_key("),
     ],
     "units and labels": [
@@ -263,7 +261,7 @@ HARMLESS = {
     ],
     "a new learner, kind, rule and step": [
         ("random_features/learners/mean.py", None, "LEARNER = None\n"),
-        ("rfstudy/study/kinds/other.py", None, "STAGES = ()\n"),
+        ("rfstudy/study/kinds/other.py", None, "STAGE = None\n"),
         ("rfstudy/study/bandwidths/unit.py", None, "LENGTH = 1\n"),
         ("rfstudy/data/steps/twice.py", None, "def fit(X_train):\n    return lambda X: 2 * X\n"),
     ],
@@ -280,9 +278,6 @@ def test_an_edit_that_changes_no_number_discards_no_cell(keys, source, what):
     assert discarded(keys, source, HARMLESS[what]) == set()
 
 
-GRID = set(itertools.product(["generate"], NAMES, [""])) | set(itertools.product(["train"], NAMES, ["ridge", "svm"]))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "is_discarded"),
@@ -294,7 +289,7 @@ GRID = set(itertools.product(["generate"], NAMES, [""])) | set(itertools.product
         ("random_features/kernels/gaussian.py", lambda stage, name, learner: True),
         ("random_features/kernels/cauchy.py", lambda stage, name, learner: False),
         ("random_features/learners/svm.py", lambda stage, name, learner: learner == "svm"),
-        ("rfstudy/study/generate.py", lambda stage, name, learner: stage == "generate"),
+        ("rfstudy/study/train.py", lambda stage, name, learner: stage == "train"),
         ("rfstudy/study/kinds/decay.py", lambda stage, name, learner: stage == "measure"),
         ("rfstudy/study/kinds/grid.py", lambda stage, name, learner: stage != "measure"),
         ("random_features/arrays.py", lambda stage, name, learner: True),

@@ -17,7 +17,7 @@ from random_features.errors import UserError
 from rfstudy import tidy
 from rfstudy.data.preprocess import run as preprocess
 from rfstudy.files import read_arrays, read_choices
-from rfstudy.study import collect, generate, plan, provenance, train
+from rfstudy.study import collect, plan, provenance, train
 from rfstudy.study.code import SOURCE
 from rfstudy.study.provenance import Run, read_records, record_file, write_results
 from rfstudy.study.sample import load_prepared
@@ -36,14 +36,13 @@ def chain(tmp_path_factory):
     facts = toys.as_read(plan.facts_parts(toy, toys.SETTINGS))
 
     def collected(out, arrays=()):
-        files = [folder / "generate.csv", folder / "train.csv"]
-        collect.run(facts, files, [prepared], arrays, out / "all.csv", out / "all.npz")
+        collect.run(facts, [folder / "train.csv"], [prepared], arrays, out / "all.csv", out / "all.npz")
         return tidy.read(out / "all.csv")
 
     def trained(out):
         parts = toys.parts("train", toy)
         chosen = read_choices(folder / "tune.json")
-        train.run(parts, [prepared], chosen, folder / "generate.npz", folder / "journal/train", out / "train.csv", 1)
+        train.run(parts, [prepared], chosen, folder / "journal/train", out / "train.csv", 1)
         return tidy.read(out / "train.csv")
 
     return folder, collected, trained
@@ -66,10 +65,7 @@ DAMAGE = {
 }
 
 #: The files, and who reads them.
-READERS = {
-    "generate.csv": "collected", "train.csv": "collected", "generate.provenance.json": "collected",
-    "train.provenance.json": "collected", "tune.json": "trained", "generate.npz": "trained",
-}  # fmt: skip
+READERS = {"train.csv": "collected", "train.provenance.json": "collected", "tune.json": "trained"}
 
 
 @pytest.mark.slow
@@ -163,7 +159,7 @@ def test_shards_of_two_experiments_are_not_put_together(chain, tmp_path, column,
     folder, _, _ = chain
     other = tidy.read(folder / "train.csv").assign(**{column: value})
     write_results(other, read_records(folder / "train.csv"), tmp_path / "train.csv")
-    files = [folder / "generate.csv", tmp_path / "train.csv"]
+    files = [folder / "train.csv", tmp_path / "train.csv"]
     with pytest.raises(UserError, match=rf"train.csv is not of the experiment of .*: {column} {value} joins"):
         collect.run([], files, [], [], tmp_path / "all.csv", tmp_path / "all.npz")
     assert not (tmp_path / "all.csv").exists()
@@ -174,31 +170,22 @@ def test_data_of_another_task_are_refused(chain, tmp_path):
     folder, _, _ = chain
     other = toys.write_data(tmp_path / "other", *toys.labelled(40, 3), task="other")
     toy = toys.selected(methods=[{"method": "nystroem"}], search=SEARCH)
-    told = toys.parts("generate", toy)
-    arguments = ({}, tmp_path / "journal", tmp_path / "rows.csv", tmp_path / "arrays.npz", 1)
+    told = toys.parts("train", toy)
+    arguments = ({}, tmp_path / "journal", tmp_path / "rows.csv", 1)
     with pytest.raises(UserError, match="holds the data of other, not of made"):
-        generate.run(told, [other], *arguments)
+        train.run(told, [other], *arguments)
     with pytest.raises(UserError, match="holds the data of other, not of made"):
-        collect.run(told, [folder / "generate.csv"], [other], [], tmp_path / "all.csv", tmp_path / "all.npz")
+        collect.run(told, [folder / "train.csv"], [other], [], tmp_path / "all.csv", tmp_path / "all.npz")
     with pytest.raises(UserError, match="--prepared: 0 folders are given for 1 data sets"):
-        generate.run(told, [], *arguments)
+        train.run(told, [], *arguments)
     with pytest.raises(UserError, match="--prepared: 2 folders are given for 1 data sets"):
-        generate.run(told, [other, other], *arguments)
-
-
-def test_what_maps_learned_in_another_job_is_refused(chain, tmp_path):
-    folder, _, _ = chain
-    parts = toys.parts("train", toys.selected(methods=[{"method": "nystroem"}], search=SEARCH))
-    write_results([], {}, tmp_path / "arrays.csv", {"made/rff/4/4/0/x": np.zeros(2)}, tmp_path / "arrays.npz")
-    chosen, out = read_choices(folder / "tune.json"), tmp_path / "train.csv"
-    with pytest.raises(UserError, match="--arrays: the file has nothing of made/nystroem/"):
-        train.run(parts, [folder / "made"], chosen, tmp_path / "arrays.npz", tmp_path / "journal", out, 1)
+        train.run(told, [other, other], *arguments)
 
 
 def test_one_row_that_two_shards_have_is_an_error(chain, tmp_path):
     folder, _, _ = chain
-    files = [folder / "generate.csv", folder / "train.csv", tmp_path / "again.csv"]
-    write_results(tidy.read(folder / "train.csv")[:1], read_records(folder / "train.csv"), files[2])
+    files = [folder / "train.csv", tmp_path / "again.csv"]
+    write_results(tidy.read(folder / "train.csv")[:1], read_records(folder / "train.csv"), files[1])
     with pytest.raises(ValueError, match="2 rows of the shards measure the same thing twice, first"):
         collect.run([], files, [], [], tmp_path / "all.csv", tmp_path / "all.npz")
 

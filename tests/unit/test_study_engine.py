@@ -12,7 +12,7 @@ from random_features.kernels import KERNELS, make_kernel
 from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
 from rfstudy.study import collect, engine, measure
-from rfstudy.study.engine import Cell, Job, Work, arrays_of, cell_key, work_through
+from rfstudy.study.engine import Cell, Job, Work, cell_key, work_through
 from rfstudy.study.journal import Journal
 from rfstudy.study.kinds import decay
 from rfstudy.study.kinds.grid import grid_cells
@@ -56,12 +56,12 @@ def test_rows_say_what_cells_share_and_arrays_are_filed_under_their_cells(tmp_pa
     assert set(table["experiment"]) == {"toy"}
     assert set(table["run"]) == set(done.records)
     assert sorted(done.arrays) == ["7/weights", "rff/0/0/weights", "rff/1/0/weights"]
-    assert arrays_of(done.arrays, "rff/1/0")["weights"].tolist() == [1, 1]
+    assert done.arrays["rff/1/0/weights"].tolist() == [1, 1]
     together = Work()
     together.add(done, "eeg")
     together.add(done, "skin")
     assert len(together.rows) == 6
-    assert set(arrays_of(together.arrays, "skin")) == set(done.arrays)
+    assert {f"skin/{name}" for name in done.arrays} < set(together.arrays)
 
 
 def test_a_second_run_computes_what_the_first_left_undone_and_both_are_named(tmp_path):
@@ -160,18 +160,16 @@ def prepared(tmp_path):
 
 
 def keys(prepared, stage, settings=None, facts=None, **changes) -> set[str]:
-    """The keys of all cells of a stage; of ``tune`` those of one candidate a cell, of ``time`` those of its rounds."""
+    """The keys of all cells of ``maps``, of their learners (``train``) or of one candidate a cell (``tune``)."""
     settings = {"repeats": 2} | (settings or {})
     toy = toys.selected(settings, **{key: changes.get(key, BASE.get(key)) for key in {*BASE, *changes}})
-    (spec,) = toys.parts(stage, toy, settings)
-    work = toys.job(stage, spec, prepared, prepared / "journal")
+    rule = "tune" if stage == "tune" else "train"
+    (spec,) = toys.parts(rule, toy, settings)
+    work = toys.job(rule, spec, prepared, prepared / "journal")
     work = replace(work, data=replace(work.data, facts=work.data.facts | (facts or {})))
-    if stage == "generate":
-        return {cell_key(work, cell) for cell in grid_cells(spec, {}, 3, spec.repeats)}
-    if stage == "train":
-        return {
-            cell_key(work, cell) for name in spec.learners for cell in grid_cells(spec, {}, 3, spec.repeats[name], name)
-        }
+    if stage != "tune":
+        names = spec.learners if stage == "train" else [""]
+        return {cell_key(work, cell) for name in names for cell in grid_cells(spec, {}, 3, name)}
     values = {"length_scale": 1.0}
     return {
         cell_key(work, cell)
@@ -195,7 +193,7 @@ def learners(ridge=None, svm=None) -> dict:
 
 
 #: The stages whose cells changes are about.
-ALL, LATER = "generate train tune", "train tune"
+ALL, LATER = "maps train tune", "train tune"
 
 #: Changes that change numbers, and the stages whose cells they change.
 DECIDING = {
@@ -205,16 +203,16 @@ DECIDING = {
     "kernel": ({"kernel": {"name": "cauchy"}}, ALL),
     "preprocess": ({"preprocess": ["standard"]}, ALL),
     "step's parameter": ({"preprocess": ["minmax", {"pca": {"n_components": 2}}]}, ALL),
-    "bandwidth rule": ({"bandwidth": {"rule": "neighbour", "k": 2, "length_scale": None}}, "generate train"),
-    "bandwidth parameter": ({"bandwidth": {"rule": "median", "rows": 51, "length_scale": None}}, "generate train"),
+    "bandwidth rule": ({"bandwidth": {"rule": "neighbour", "k": 2, "length_scale": None}}, "maps train"),
+    "bandwidth parameter": ({"bandwidth": {"rule": "median", "rows": 51, "length_scale": None}}, "maps train"),
     "split": ({"datasets": {"made": {"split": {"rule": "random", "n_train": 9}}}}, ALL),
     "method": ({"methods": [{"method": "orf"}, {"method": "ssf"}]}, ALL),
     "options": (entries({"options": {"layout": "phase"}}, {"options": {"mode": "code"}}), ALL),
     "entry's preprocess": (entries(preprocess=["unit"]), ALL),
     "entry's length scale": (entries(length_scale=3.0), ALL),
-    "size": ({"sizes": {"multiples_of_d": [3]}}, "generate train"),
-    "norm": ({"approximation": {"norm": "sup", "rows": 20}}, "generate"),
-    "rows of the error": ({"approximation": {"norm": "frobenius", "rows": 19}}, "generate"),
+    "size": ({"sizes": {"multiples_of_d": [3]}}, "maps train"),
+    "norm": ({"approximation": {"norm": "sup", "rows": 20}}, "maps"),
+    "rows of the error": ({"approximation": {"norm": "frobenius", "rows": 19}}, "maps"),
     "penalties": (learners({"penalties": [1.0]}, {"C": [3]}), LATER),
     "folds": (learners({"n_folds": 2}, {"n_folds": 2}), LATER),
     "scaling": (learners({"scaling": "sum"}, {"intercept": "unpenalised"}), LATER),
@@ -241,11 +239,13 @@ IDLE = {
         entries({"options": {"layout": "cos_sin"}}, {"options": {"mode": "text", "identity": False}}), ALL,
     ),
     "times": ({"time": None, "settings": {"time": toys.SETTINGS["time"] | {"rounds": 9}}}, ALL),
-    "learners": ({"learners": {"ridge": {"scaling": "sum"}}}, "generate"),
+    "learners": ({"learners": {"ridge": {"scaling": "sum"}}}, "maps"),
     "norm": ({"approximation": {"norm": "sup", "rows": 20}}, LATER),
-    "scores": ({"scores": ["error_pct"]}, "generate tune"),
+    "scores": ({"scores": ["error_pct"]}, "maps tune"),
+    "entry's learner": (entries(learners={"ridge": {"center": "none"}}), "maps"),
+    "repeats of a learner": (learners(ridge={"repeats": 2}, svm={"repeats": 2}), ALL),
     "grid of the search": ({"search": SEARCH | {"length_scale": {"grid": [5.0], "tune_per": "cell"}}}, ALL),
-    "who shares a penalty": ({"search": SEARCH | {"penalty": {"tune_per": "method_and_size"}}}, "generate train"),
+    "who shares a penalty": ({"search": SEARCH | {"penalty": {"tune_per": "method_and_size"}}}, "maps train"),
     "facts": ({"facts": {"facts": {"spikes": 3}, "stand_in": "other"}}, ALL),
 }  # fmt: skip
 
@@ -267,23 +267,23 @@ def test_what_changes_no_number_changes_no_key(prepared, change):
 
 
 def test_another_repeat_or_size_adds_cells_and_moves_none(prepared):
-    for stage in ("generate", "train"):
+    for stage in ("maps", "train"):
         few = keys(prepared, stage)
         assert few < keys(prepared, stage, settings={"repeats": 3})
         assert few < keys(prepared, stage, sizes={"multiples_of_d": [2, 4, 8]})
         assert few < keys(prepared, stage, methods=[*BASE["methods"], {"method": "orf"}])
-        assert len(few) == (8 if stage == "generate" else 16)
+        assert len(few) == (8 if stage == "maps" else 16)
 
 
 def test_stages_have_keys_of_their_own(prepared):
-    assert not keys(prepared, "generate") & keys(prepared, "train")
+    assert not keys(prepared, "maps") & keys(prepared, "train")
     assert not keys(prepared, "train") & keys(prepared, "tune", search=SEARCH)
 
 
 @pytest.mark.parametrize("library", ["numpy", "scipy", "scikit-learn", "torch"])
 def test_another_version_of_what_does_the_arithmetic_discards_all_cells(prepared, monkeypatch, library):
     """As a new lock of the environment brings one; another version of anything else discards nothing."""
-    before = keys(prepared, "generate")
+    before = keys(prepared, "maps")
 
     def other(name):
         return "99.0" if name == library else version(name)
@@ -291,10 +291,10 @@ def test_another_version_of_what_does_the_arithmetic_discards_all_cells(prepared
     monkeypatch.setattr("rfstudy.study.provenance.version", other)
     engine.versions.cache_clear()
     try:
-        assert not before & keys(prepared, "generate")
+        assert not before & keys(prepared, "maps")
         library = "pandas"
         engine.versions.cache_clear()
-        assert before == keys(prepared, "generate")
+        assert before == keys(prepared, "maps")
     finally:
         engine.versions.cache_clear()
 
@@ -306,9 +306,9 @@ def test_times_of_another_processor_are_taken_again(prepared, counted, monkeypat
 
 
 def test_the_class_behind_a_name_is_in_the_key(prepared, monkeypatch):
-    before = keys(prepared, "generate", methods=[{"method": "rff"}])
+    before = keys(prepared, "maps", methods=[{"method": "rff"}])
     monkeypatch.setitem(REGISTRY, "rff", REGISTRY["orf"])
-    assert not before & keys(prepared, "generate", methods=[{"method": "rff"}])
+    assert not before & keys(prepared, "maps", methods=[{"method": "rff"}])
 
 
 @pytest.mark.parametrize("kind", ["variance", "decay", "surrogate", "requirement"])
@@ -396,10 +396,9 @@ def test_auto_is_a_device_before_it_is_in_a_key(prepared, monkeypatch):
     def keys_on(device, is_there):
         monkeypatch.setattr("torch.cuda.is_available", lambda: is_there)
         toy = toys.selected({"device": device})
-        (work,) = engine.jobs(
-            "generate", toys.parts("generate", toy, {"device": device}), [prepared], prepared / "j", 1
-        )
-        return [cell_key(work, cell) for cell in grid_cells(work.spec, {}, 3, [0])]
+        told = toys.parts("train", toy, {"device": device})
+        (work,) = engine.jobs("train", told, [prepared], prepared / "j", 1)
+        return [cell_key(work, cell) for cell in grid_cells(work.spec, {}, 3)]
 
     assert keys_on("auto", False) == keys_on("cpu", True)
     assert keys_on("auto", True) == keys_on("cuda", True) != keys_on("cpu", True)
@@ -408,6 +407,6 @@ def test_auto_is_a_device_before_it_is_in_a_key(prepared, monkeypatch):
 def test_a_device_that_is_not_there_ends_a_job_at_its_start(prepared, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     toy = toys.selected({"device": "cuda"})
-    told = toys.parts("generate", toy, {"device": "cuda"})
+    told = toys.parts("train", toy, {"device": "cuda"})
     with pytest.raises(UserError, match="device='cuda' was asked for, but PyTorch sees no CUDA device; use 'auto' or"):
-        next(engine.jobs("generate", told, [prepared], prepared / "journal", 1))
+        next(engine.jobs("train", told, [prepared], prepared / "journal", 1))

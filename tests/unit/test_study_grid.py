@@ -1,16 +1,18 @@
-"""The stages generate and train on made data: maps that need targets, that have an estimate of their own, or no map;
+"""The stage train on made data: maps that need targets, that have an estimate of their own, or no map;
 what a cell is computed under; other kernels; sizes that share one map.
 """
 
 import numpy as np
+import pandas as pd
 import pytest
 import study_toys as toys
 
+from random_features import maps
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from random_features.maps import make_map
 from random_features.maps.registry import REGISTRY
-from rfstudy.study import config, generate
+from rfstudy.study import config
 from rfstudy.study.code import SOURCE
 from rfstudy.study.engine import cell_key
 from rfstudy.study.kinds.grid import choice_for, conditions_of, grid_cells
@@ -77,6 +79,7 @@ SPEC = toys.part(
     bandwidth={"rule": "fixed", "length_scale": 5.0},
     learners={"ridge": RIDGE},
     sizes={"multiples_of_d": [1, 2]},
+    repeats=[0],
 )
 
 
@@ -93,7 +96,7 @@ def test_the_number_of_folds_decides_nothing_where_the_penalty_is_given():
 
 def test_cells_have_the_repeats_outermost_and_sizes_in_columns_that_the_map_sees():
     spec = SPEC | {"methods": [entry(), entry("orf")], "preprocess": ["none"]}
-    cells = grid_cells(spec, {}, 7, [3, 5])
+    cells = grid_cells(spec | {"repeats": [3, 5]}, {}, 7)
     assert [
         (c.coordinates["repeat"], c.entry["method"], c.coordinates["label"], c.coordinates["n_features"]) for c in cells
     ] == [
@@ -103,9 +106,10 @@ def test_cells_have_the_repeats_outermost_and_sizes_in_columns_that_the_map_sees
         for label, s in (("d", 7), ("2d", 14))
     ]
     assert len({cell.name for cell in cells}) == 8
-    reduced = grid_cells(spec | {"preprocess": [{"pca": {"n_components": 4}}]}, {}, 7, [0])
+    spec |= {"preprocess": [{"pca": {"n_components": 4}}]}
+    reduced = grid_cells(spec, {}, 7)
     assert [c.coordinates["n_features"] for c in reduced[:2]] == [[4], [8]]
-    numbers = grid_cells(spec | {"preprocess": [{"pca": {"n_components": 4}}], "sizes": {"values": [7]}}, {}, 7, [0])
+    numbers = grid_cells(spec | {"sizes": {"values": [7]}}, {}, 7)
     assert numbers[0].coordinates == {"n_features": [7], "label": ["7"], "repeat": 0}
 
 
@@ -155,7 +159,7 @@ ORDER_0, ORDER_1 = ({"name": "arc_cosine", "order": order} for order in (0, 1))
 
 def test_entries_of_several_kernels_are_cells_and_arrays_of_their_own():
     spec = SPEC | {"kernel": ORDER_0, "preprocess": ["none"], "methods": [entry(), entry(kernel=ORDER_1)]}
-    cells = grid_cells(spec | {"sizes": {"multiples_of_d": [1]}}, {}, 7, [0])
+    cells = grid_cells(spec | {"sizes": {"multiples_of_d": [1]}}, {}, 7)
     assert [(cell.name, cell.conditions.get("kernel")) for cell in cells] == [
         ("rff/7/d/0", None), ("rff-arccos1/7/d/0", ORDER_1)
     ]  # fmt: skip
@@ -185,9 +189,9 @@ POOL = {"method": "kprff", "options": {"n_candidates": 40}}
 def test_one_reading_of_a_map_with_prefixes_is_another_cell_than_several(prepared, tmp_path):
     def keys(*multiples):
         toy = toys.selected({"repeats": 1}, methods=[POOL], sizes={"multiples_of_d": list(multiples)})
-        (spec,) = toys.parts("generate", toy, {"repeats": 1})
-        job = toys.job("generate", spec, prepared, tmp_path / "journal")
-        return {cell_key(job, cell) for cell in grid_cells(spec, {}, D, [0])}
+        (spec,) = toys.parts("train", toy, {"repeats": 1})
+        job = toys.job("train", spec, prepared, tmp_path / "journal")
+        return {cell_key(job, cell) for cell in grid_cells(spec, {}, D)}
 
     assert len(keys(1, 2)) == 1
     assert len({*keys(1, 2), *keys(2), *keys(1, 2, 4)}) == 3
@@ -206,19 +210,28 @@ def test_a_map_that_fails_says_so_at_every_size_that_it_has(prepared, tmp_path, 
         assert rows["settings"].str.contains("singular matrix").all()
 
 
-def test_arrays_of_a_map_are_filed_under_its_data_set_and_cell(prepared, tmp_path):
-    stages(prepared, tmp_path, {"method": "nystroem"}, {"method": "rff"}, sizes={"values": [3], "multiples_of_d": None})
-    with np.load(tmp_path / "generate.npz") as stored:
-        names = list(stored)
-    # of a map that can be drawn again nothing is kept
-    assert names == [f"made/nystroem/3/3/0/{name}" for name in ("landmarks", "learned_by")]
-    assert generate.metric_of(toys.part(approximation={"norm": "sup"})) == "approximation_error_sup"
+def test_another_learner_takes_a_map_as_it_was_fitted(prepared, tmp_path, monkeypatch):
+    """What a map took from the data is kept with its errors: an edit of a learner fits nothing anew."""
+    methods = ({"method": "nystroem"}, {"method": "sgq", "options": {"node": "sqrt_3"}}, {"method": "rff"})
+    sizes = {"values": [3], "multiples_of_d": None}
+    errors, scores = stages(prepared, tmp_path, *methods, sizes=sizes)
+    for method in ("nystroem", "rff"):
+        fitted = getattr(maps, REGISTRY[method].class_name)
+        monkeypatch.setattr(fitted, "fit", lambda *arguments: pytest.fail("fitted again"))
+    svm = toys.SVM | {"C": [1.0], "n_folds": 2}
+    learners = {"ridge": {"penalties": [1.0, 0.01], "n_folds": 3}, "svm": svm}
+    again, others = stages(prepared, tmp_path, *methods, sizes=sizes, learners=learners)
+    pd.testing.assert_frame_equal(again, errors)
+    kept = others["learner"].eq("svm")
+    pd.testing.assert_frame_equal(others[kept], scores[scores["learner"].eq("svm")])
+    assert set(others.loc[~kept, "run"]).isdisjoint(errors["run"])
+    assert others["status"].value_counts().to_dict() == {"ok": 4, "skipped": 2}
 
 
 def cells_of(**changes):
     toy = toys.selected({"repeats": 1}, **changes)
-    (spec,) = toys.parts("generate", toy, {"repeats": 1})
-    return grid_cells(spec, {}, D, [0])
+    (spec,) = toys.parts("train", toy, {"repeats": 1})
+    return grid_cells(spec, {}, D)
 
 
 def test_the_sizes_of_a_stated_pool_share_a_cell_and_those_of_an_unstated_one_do_not():
@@ -232,8 +245,8 @@ def test_a_cell_of_several_sizes_is_timed_size_by_size():
     (spec,) = toys.parts("train", toy, {"repeats": 1})
     found = {label: {"chosen": {"penalty": {"ridge": value}}} for label, value in (("d", 0.1), ("2d", 1.0))}
     found = {"method_and_size": {"kprff": {label: each | {"chosen_on": [0]} for label, each in found.items()}}}
-    (both,) = grid_cells(spec, found, D, [0], "ridge")
-    alone = grid_cells(spec, found, D, [0], "ridge", together=False)
+    (both,) = grid_cells(spec, found, D, "ridge")
+    alone = grid_cells(spec, found, D, "ridge", together=False)
     assert (both.coordinates["label"], both.conditions["penalty"]) == (["d", "2d"], [0.1, 1.0])
     assert [(cell.coordinates["label"], cell.conditions["penalty"]) for cell in alone] == [(["d"], 0.1), (["2d"], 1.0)]
     assert [cell.coordinates["n_features"] for cell in alone] == [[D], [2 * D]]
@@ -244,7 +257,6 @@ def test_an_entry_and_a_kernel_may_be_another_on_a_data_set():
     toy = toys.selected(
         {"repeats": 1}, methods=methods, datasets={"made": {"kernel": {"name": "arc_cosine", "order": 2}}}
     )
-    for stage in ("generate", "train"):
-        (spec,) = toys.parts(stage, toy, {"repeats": 1})
-        assert spec.kernel == {"name": "arc_cosine", "order": 2}
-        assert [entry["method"] for entry in spec.methods] == ["rff"]
+    (spec,) = toys.parts("train", toy, {"repeats": 1})
+    assert spec.kernel == {"name": "arc_cosine", "order": 2}
+    assert [entry["method"] for entry in spec.methods] == ["rff"]

@@ -10,6 +10,7 @@ from random_features.errors import UserError
 from rfstudy.study import check, job, plan, selection
 from rfstudy.study.code import SOURCE
 from rfstudy.study.job import merge
+from rfstudy.study.kinds.grid import grid_cells
 
 TWO = {
     "datasets": {"eeg": {}, "skin": {}, "made": None},
@@ -140,29 +141,18 @@ def test_a_search_may_be_shared_by_others_on_one_data_set():
     }  # fmt: skip
     assert job.tune_scope(skin.search, "length_scale") == job.tune_scope(skin.search, "penalty")
     assert job.tune_scope(skin.search, "penalty") == "method_and_size"
-    assert [part.penalty_tune_per for part in parts("train", toy)] == ["cell", "method_and_size"]
 
 
 def test_a_learner_with_fewer_repeats_is_trained_in_the_first_of_them():
     toy = selected({"learners": {"svm": {"repeats": 2}}}, learners={"svm": toys.SVM})
-    assert parts("train", toy)[0].repeats == {"ridge": [0, 1, 2, 3], "svm": [0, 1]}
-    assert parts("generate", toy)[0].repeats == [0, 1, 2, 3]
-    assert "repeats" not in parts("train", toy)[0].learners["svm"]
-    later = plan.shards(toy, SETTINGS | {"repeats_per_shard": 3})[1]
-    (part,) = plan.parts_of("train", toy, later, SETTINGS)
-    assert part.repeats == {"ridge": [3], "svm": []}
-
-
-def test_generation_depends_on_no_learner_and_no_penalty():
-    for change in (
-        {"learners": {"ridge": {"penalties": [5]}, "svm": toys.SVM}},
-        {"methods": [{"method": "rff", "learners": {"ridge": {"scaling": "sum"}}}]},
-        {"search": {"penalty": {"tune_per": "method_and_size"}}},
-        {"scores": ["error_pct"]},
-        {"time": {}},
-    ):
-        assert parts("generate", selected(**change)) == parts("generate", selected())
-        assert parts("train", selected(**change)) != parts("train", selected()) or "time" in change
+    repeats = {"": [0, 1, 2, 3], "ridge": [0, 1, 2, 3], "svm": [0, 1]}
+    first, later = plan.shards(toy, SETTINGS | {"repeats_per_shard": 3})
+    for shard in (first, later):
+        (part,) = plan.parts_of("train", toy, shard, SETTINGS)
+        for learner, expected in repeats.items():
+            cells = grid_cells(part, {}, 5, learner)
+            assert [c.coordinates["repeat"] for c in cells] == [r for r in expected if r in shard.repeats]
+            assert all("repeats" not in cell.conditions.get("settings", {}) for cell in cells)
 
 
 def test_nothing_is_tuned_where_every_cell_chooses_its_penalty_and_nothing_else_is_open():
@@ -343,13 +333,14 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
 
     maps, learners = "random_features.maps.", "random_features.learners."
     gaussian, of_maps = "random_features.kernels.gaussian", [f"{maps}montecarlo", f"{maps}quasi"]
-    assert roots("generate", eeg) == [
-        gaussian, *of_maps, "rfstudy.data.steps.minmax", "rfstudy.data.steps.pca", "rfstudy.data.steps.unit",
-        "rfstudy.study.bandwidths.fixed", "rfstudy.study.generate", "rfstudy.study.kinds.grid",
+    both = [f"{learners}ridge", f"{learners}svm"]
+    assert roots("train", eeg) == [
+        gaussian, *both, *of_maps, "rfstudy.data.steps.minmax", "rfstudy.data.steps.pca", "rfstudy.data.steps.unit",
+        "rfstudy.study.bandwidths.fixed", "rfstudy.study.kinds.grid", "rfstudy.study.train",
     ]  # fmt: skip
-    assert roots("generate", skin) == [
-        gaussian, *of_maps, "rfstudy.data.steps.none", "rfstudy.data.steps.pca",
-        "rfstudy.study.bandwidths.median", "rfstudy.study.generate", "rfstudy.study.kinds.grid",
+    assert roots("train", skin) == [
+        gaussian, *both, *of_maps, "rfstudy.data.steps.none", "rfstudy.data.steps.pca",
+        "rfstudy.study.bandwidths.median", "rfstudy.study.kinds.grid", "rfstudy.study.train",
     ]  # fmt: skip
     for stage, named in {"tune": ["ridge", "svm"], "train": ["ridge", "svm"], "time": ["svm"]}.items():
         assert roots(stage, eeg, learners) == named
@@ -360,7 +351,7 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
         assert roots("tune", eeg, maps) == ["montecarlo", "quasi", "structured"]
     toy["search"] |= {"penalty": {"tune_per": "cell"}, "preprocess": {"grid": [["none"]], "tune_per": "experiment"}}
     assert roots("tune", eeg, maps) == ["structured"]
-    assert roots("generate", eeg, maps) == ["montecarlo", "quasi"]
+    assert roots("train", eeg, maps) == ["montecarlo", "quasi"]
 
 
 def test_the_memory_of_a_job_grows_with_what_it_holds_and_never_beyond_n_columns_of_a_gram_matrix():
@@ -374,7 +365,6 @@ def test_the_memory_of_a_job_grows_with_what_it_holds_and_never_beyond_n_columns
     small = asked(learners={"svm": None})
     # 200 columns of 10,000 rows, 40 bytes each
     assert asked() - small == pytest.approx(40 * 10_000 * 40 / 2**20, rel=0.1)
-    assert asked("generate") == small
     large = {"sizes": {"multiples_of_d": [500]}, "learners": {"svm": None}}
     assert asked(**large) - small == pytest.approx(80 * 10_000**2 / 2**20, rel=0.01)
     assert asked(**large | {"sizes": {"multiples_of_d": [1000]}}) == asked(**large)

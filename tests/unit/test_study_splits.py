@@ -98,7 +98,7 @@ def test_folds_follow_the_blocks_where_the_split_says_so(prepared, tmp_path, fol
         block = block_of_row(N, 12)[rows_behind(prepared, sample.X_train)]
         assert (sample.train_blocks is None) == (folds == "rows")
         fold = fold_of_block(block if folds == "blocks" else np.arange(60), 3, 3, "train", repeat)
-        (cell,) = grid.grid_cells(job.spec, {}, D, [repeat], "ridge")
+        (cell,) = grid.grid_cells(job.spec | {"repeats": [repeat]}, {}, D, "ridge")
         phi = grid.map_of(job.spec, cell, job.samples)[0].fit(sample.X_train)
         Z, Y = phi.transform(sample.X_train), sample.y_train[:, None].astype(float)
         found = cross_validate_ridge(lambda Z=Z: iter([(slice(0, 60), Z)]), Y, tried, fold, n_columns=Z.shape[1])

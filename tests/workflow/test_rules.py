@@ -114,8 +114,7 @@ JOBS = {
     ),
     "train": (
         {"experiment": "survey-gaussian-text", "shard": "eeg.lsrff"}, [FACTS, f"{TEXT}/tune/eeg.json"],
-        [f"{TEXT}/generate/eeg.lsrff{ending}" for ending in (".csv", ".provenance.json", ".npz")]
-        + [f"{TEXT}/train/eeg.lsrff{ending}" for ending in (".csv", ".provenance.json")],
+        [f"{TEXT}/train/eeg.lsrff{ending}" for ending in (".csv", ".provenance.json")],
     ),
     "time": (
         {"experiment": "survey-gaussian-text", "shard": "eeg"}, [FACTS, f"{TEXT}/tune/eeg.json"],
@@ -151,7 +150,7 @@ def test_an_experiment_is_put_together_from_all_its_jobs_and_data(plan):
     job, of = plan.named("collect", experiment="slsrff-text"), "results/laptop/slsrff-text"
     datasets = ["eeg", "cod-rna", "covtype", "magic04"]
     shards = [f"{dataset}.{method}" for dataset in datasets for method in ("rff", "lsrff", "slsrff")]
-    rows = [f"{of}/{stage}/{shard}.csv" for stage in ("generate", "train") for shard in shards]
+    rows = [f"{of}/train/{shard}.csv" for shard in shards]
     rows += [f"{of}/time/{dataset}.csv" for dataset in datasets]
     facts = [f"data/prepared/original/{dataset}/facts.json" for dataset in datasets]
     assert data_of(job) == rows + facts
@@ -210,7 +209,7 @@ def test_a_job_reads_the_code_of_what_it_runs_and_of_nothing_else(plan):
     } <= lsrff
     assert "random_features.maps.leverage" not in rff
     assert "random_features.learners.svm" in code("tune", **of_text, shard="eeg")
-    assert {"rfstudy.study.generate", "rfstudy.study.train"} <= rff
+    assert "rfstudy.study.train" in rff
     assert {"random_features.maps.leverage", "rfstudy.study.kinds.grid"} <= code("time", **of_text, shard="eeg")
     assert "rfstudy.study.kinds.variance" in code("measure", experiment="theory-variance", shard="rff")
     assert "rfstudy.data.parse" in code("preprocess", dataset="eeg")

@@ -161,7 +161,7 @@ def cells_in(journal) -> dict[str, tuple]:
     return {key: (path.name, start) for key, path, start in found}
 
 
-#: What every Python of a job loads first: when ``generate`` has kept three cells, it kills the workflow and waits.
+#: What every Python of a job loads first: when ``train`` has kept three cells, it kills the workflow and waits.
 KILLER = """
 import os, signal, sys
 from pathlib import Path
@@ -192,7 +192,7 @@ def test_a_workflow_that_is_killed_takes_its_jobs_along_and_the_next_ends_in_the
     # this returns when nothing has the output open any more: the waiting job has ended, too
     killed = workspace.snakemake(*arguments, check=False)
     assert killed.returncode == -signal.SIGKILL
-    kept = cells_in(workspace.folder / "results/quick/.journal/generate")
+    kept = cells_in(workspace.folder / "results/quick/.journal/train")
     assert len(kept) == 4
     assert not (workspace.folder / RESULTS).exists()
     workspace.snakemake("--unlock")
@@ -202,7 +202,7 @@ def test_a_workflow_that_is_killed_takes_its_jobs_along_and_the_next_ends_in_the
         rows = tidy.read(space.folder / RESULTS).sort_values(list(tidy.KEY))
         of_eeg.append(rows[rows["dataset"].eq("eeg") & ~rows["metric"].str.match("(time|cpu)_")].reset_index(drop=True))
     assert_same_results(*of_eeg)
-    assert kept.items() <= cells_in(workspace.folder / "results/quick/.journal/generate").items()
+    assert kept.items() <= cells_in(workspace.folder / "results/quick/.journal/train").items()
     assert not [path for path in workspace.folder.rglob(".partial-*") if ".snakemake" not in path.parts]
 
 

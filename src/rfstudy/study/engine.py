@@ -28,10 +28,10 @@ from rfstudy.study.provenance import Run, versions, write_results
 from rfstudy.study.rows import base_row, entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples, loaded
 
-#: What does not decide a cell: a specification's names, its lists of cells, and what its choices and learners come
-#: from, of which a cell has its own share in ``conditions``. Two experiments that share a cell compute it once.
+#: What does not decide a cell: a specification's names, its lists of cells, and what its choices, errors and scores
+#: come from, of which a cell has its own share in ``conditions``. Two experiments that share a cell compute it once.
 IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "draws", "grid", "time")
-IRRELEVANT += ("learners", "search", "shared_methods", "penalty_tune_per")
+IRRELEVANT += ("learners", "search", "shared_methods", "approximation", "scores")
 
 #: The facts about a data set that decide no cell: its names, what describes its rows, and where they come from. All
 #: other facts are part of every key, those that are added later as well.
@@ -272,9 +272,3 @@ def drawn_and_learned(entry: dict, phi, X, y) -> dict:
     if not REGISTRY[entry["method"]].data_dependent:
         return {"draw": lambda: phi.draw(X.shape[1], dtype=X.dtype).learn(X)}
     return {"draw": lambda: phi.draw(X.shape[1], dtype=X.dtype), "learn": lambda: phi.learn(X, y)}
-
-
-def arrays_of(arrays: dict, name: str) -> dict:
-    """The arrays that were filed under one name, by what follows it."""
-    prefix = name + "/"
-    return {key[len(prefix) :]: value for key, value in arrays.items() if key.startswith(prefix)}

@@ -47,14 +47,13 @@ class Part:
     bandwidth: dict | None = None
     split: dict | None = None
     max_rows: int | None = None
-    repeats: list[int] | dict[str, list[int]] | None = None  # of train by learner
+    repeats: list[int] | None = None
     sizes: dict | None = None
     draws: int | None = None  # of each map in each repeat
     grid: dict | None = None  # of the kind of experiment
     approximation: dict | None = None
     learners: dict | None = None
     scores: list[str] | None = None
-    penalty_tune_per: str | None = None
     search: dict | None = None
     shared_methods: list[dict] | None = None
     time: dict | None = None

@@ -27,6 +27,12 @@ class Shard:
     repeats: tuple[int, ...]
 
 
+def shards_of(stage: str, experiment: dict, settings: dict) -> list[Shard]:
+    """The jobs of a stage in an experiment; none where the stage has nothing to do."""
+    of_all = {"tune": tune_shards, "time": time_shards, stage_of(experiment): shards}
+    return of_all[stage](experiment, settings) if stage in of_all else []
+
+
 def shards(experiment: dict, settings: dict) -> list[Shard]:
     """The shards of one experiment: cut by its own ``shard_by`` or the preset's, and by ``repeats_per_shard``."""
     axes = axes_of(experiment, settings)
@@ -148,8 +154,8 @@ def parts_of(stage: str, experiment: dict, shard: Shard, settings: dict) -> list
 
 
 def entries_of(experiment: dict, shard: Shard) -> list[dict]:
-    """The entries of a shard; what a method changes of the learners is left to those who train."""
-    return [without(entry, "learners") for entry in filter(None, (experiment["methods"][i] for i in shard.methods))]
+    """The entries of a shard that are run on the data set of an experiment."""
+    return list(filter(None, (experiment["methods"][i] for i in shard.methods)))
 
 
 def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
@@ -159,7 +165,8 @@ def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> P
         "search": without(search, "method"),
         "methods": list(filter(None, experiment["methods"])) if concerns_methods(search) else [],
         "shared_methods": [entry for _, entry in standing_for_all(search)],
-        "learners": learners_of(experiment),
+        # how often a learner is trained is nothing to its choices
+        "learners": {name: without(options, "repeats") for name, options in experiment["learners"].items()},
         "repeats": repeats_of(experiment, settings),
     }
     # all who share a penalty have to have a solution at it
@@ -180,32 +187,14 @@ def concerns_methods(search: dict) -> bool:
     return "penalty" in searched(search) or bool(scopes_in(search) & {"method", "method_and_size", "split", "cell"})
 
 
-def learners_of(experiment: dict) -> dict:
-    """The options of an experiment's learners, without what only the plan looks at."""
-    return {name: without(options, "repeats") for name, options in experiment["learners"].items()}
-
-
-def generate_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
-    """The work of ``generate``: the maps, their sizes and the error."""
+def train_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
+    """The work of ``train``: the maps, their sizes and the error, the learners and the scores."""
     return sample_part(experiment, dataset, settings) | {
         "methods": entries_of(experiment, shard),
         "sizes": experiment["sizes"],
         "repeats": list(shard.repeats),
         "approximation": experiment["approximation"],
-    }
-
-
-def train_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
-    """The work of ``train``: the maps again, the learners and how their penalties are chosen."""
-    return sample_part(experiment, dataset, settings) | {
-        "methods": list(filter(None, (experiment["methods"][i] for i in shard.methods))),
-        "sizes": experiment["sizes"],
-        "repeats": {
-            name: [r for r in shard.repeats if r < options.get("repeats", settings["repeats"])]
-            for name, options in experiment["learners"].items()
-        },
-        "learners": learners_of(experiment),
-        "penalty_tune_per": tune_scope(experiment["search"], "penalty"),
+        "learners": experiment["learners"],
         "scores": experiment.get("scores"),
     }
 
@@ -233,7 +222,8 @@ def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> P
     learner = how.get("learner")
     return spec | {
         "sizes": timed_sizes(experiment["sizes"], how["sizes"]),
-        "learners": {learner: learners_of(experiment)[learner]} if learner else {},
+        "learners": {learner: experiment["learners"][learner]} if learner else {},
+        "repeats": [0],
     }
 
 
@@ -254,19 +244,18 @@ def timed_sizes(experiment_sizes: dict, which: int | list | None) -> dict:
 #: What the stages are told, by stage.
 PARTS = {
     "tune": tune_part,
-    "generate": generate_part,
     "train": train_part,
     "measure": measure_part,
     "time": time_part,
 }
 
 
-def stages_of(experiment: dict) -> tuple[str, ...]:
-    """The stages whose jobs yield an experiment's rows: those that its kind names, or ``measure``, unless the kind is
-    about times only.
+def stage_of(experiment: dict) -> str:
+    """The stage whose jobs yield an experiment's rows: the one that its kind names, or ``measure``; empty for a kind
+    that is about times only.
     """
     module = module_of(experiment["kind"])
-    return literal(module, "STAGES", ("measure",) if "measure" in definitions(module) else ())
+    return literal(module, "STAGE", "measure" if "measure" in definitions(module) else "")
 
 
 def time_shards(experiment: dict, settings: dict) -> list[Shard]:
@@ -309,10 +298,10 @@ def same_choices(one: Part, other: Part) -> bool:
 
 
 def number_of_cells(part: Part) -> int:
-    """How many cells a part of an accuracy grid has: maps, sizes, repeats and, where it is trained, learners."""
-    repeats = part.repeats.values() if isinstance(part.repeats, dict) else [part.repeats]
+    """How many cells a part of an accuracy grid has: maps x sizes x repeats, each alone and with every learner."""
     values = sum(len(entry.get("sweep", {}).get("values", [None])) for entry in part.methods)
-    return (part.draws or 1) * values * len(sizes(part.sizes, 1)) * sum(map(len, repeats))
+    maps = (part.draws or 1) * values * len(sizes(part.sizes, 1)) * len(part.repeats)
+    return maps * (1 + len(part.learners))
 
 
 def learners_in(stage: str, experiment: dict) -> list[str]:

@@ -43,7 +43,7 @@ BEFORE = 0.2
 
 
 def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out) -> None:
-    """The stage: write the times of every round and their provenance; ``chosen`` as in ``generate``."""
+    """The stage: write the times of every round and their provenance; ``chosen`` as in ``train``."""
 
     def work_of(job: Job) -> Work:
         return Work() if job.data and job.data.skipped else take_times(job, chosen.get(job.spec.dataset, {}))

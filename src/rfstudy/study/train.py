@@ -1,29 +1,27 @@
-"""Train and test the learners of a shard on streamed features: no feature matrix on disk, none whole in memory.
+"""Fit the maps of a shard, and train and test learners on their features: no feature matrix on disk, none in memory.
 
-Maps are drawn again from their seeds; what ``generate`` learned from the data (selected features, weights) comes
-from its arrays. The target of the data set defines its encoding and its scores. The entry of a learner defines how it
-is fitted and where it is left out.
+A cell is a map, with its approximation errors, or one learner on the features of a map. The error is that of the inner
+products of the features, or of the map's own estimate of the kernel (``approximate_kernel``). A map that may draw a
+frequency more than once has a row with the number of different ones. A map that does not exist for the data, or whose
+system of equations has no solution, has rows with that reason, and so have its learners.
+
+Learners take from the map's cell what its seed cannot reproduce (selected features, weights), and draw the rest again:
+an edit of a learner fits no map anew. The target of the data set defines its encoding and its scores. The entry of a
+learner defines how it is fitted and where it is left out.
 """
 
 import numpy as np
 
-from random_features.errors import NotDefinedError, UserError
+from random_features.errors import NotDefinedError
 from random_features.learners.entry import load
 from random_features.learners.penalties import best_penalty, is_at_edge
 from random_features.learners.streams import keep_within
-from random_features.maps.registry import REGISTRY
-from rfstudy.files import read_arrays
-from rfstudy.study.engine import Cell, Job, Work, arrays_of, run_parts, work_through
+from rfstudy.scores import approximation_error
+from rfstudy.study.engine import Cell, Job, Work, finished, run_parts, work_through
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of, prefixes, sample_of, skipped_rows
 from rfstudy.study.rows import status_of
-from rfstudy.study.sample import Sample
-
-#: What ``generate`` leaves in place of learned arrays where a cell has no map: its status, and the reason.
-NO_MAP = ("skipped", "failed")
-
-#: What of a cell's conditions is the learner's and nothing to its map.
-OF_LEARNER = ("learner", "settings", "penalty", "penalty_at_edge", "choice")
+from rfstudy.study.sample import Sample, approximation_rows
 
 #: Contiguous blocks of test rows in which the errors of a draw are counted, for the variance between test rows.
 ERROR_BLOCKS = 50
@@ -32,72 +30,97 @@ ERROR_BLOCKS = 50
 KEPT_BYTES = 2**28
 
 
-def run(parts: list[Part], prepared_dirs, chosen: dict, arrays_file, journal, out, threads: int) -> None:
-    """The stage: write a shard's rows and their provenance; ``chosen`` as in ``generate``."""
-    arrays = read_arrays(arrays_file)
+def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out, threads: int) -> None:
+    """The stage: write a shard's rows and their provenance.
+
+    ``chosen`` holds what ``tune`` found, by data set; it is empty where nothing was searched.
+    """
 
     def work_of(job: Job) -> Work:
-        dataset = job.spec.dataset
-        return Training(job, arrays_of(arrays, dataset)).work(chosen.get(dataset, {}))
+        return Training(job).work(chosen.get(job.spec.dataset, {}))
 
     run_parts("train", parts, prepared_dirs, journal, threads, work_of, out)
 
 
 class Training:
-    """The learners on one data set; ``arrays`` holds what its maps learned, by cell."""
+    """The maps on one data set, and their learners."""
 
-    def __init__(self, job: Job, arrays: dict):
-        self.job, self.spec, self.arrays = job, job.spec, arrays
+    def __init__(self, job: Job):
+        self.job, self.spec = job, job.spec
+        self.error = f"approximation_error_{job.spec.approximation['norm']}"
         self.metrics = job.spec.scores or list(job.data.target.metrics)
-        # the map that is worked on; another cell's map forgets the one before
-        self._what: tuple = ()
-        self._map: tuple = ()
+        self._maps: dict[str, Cell] = {}
+        # the map whose learners are worked on, by the name of its cell: another map forgets the one before
+        self._map: tuple = ("", ())
 
     def work(self, chosen: dict) -> Work:
-        """The cells of all learners; where there are no data, rows that say so."""
-        data, repeats = self.job.data, self.spec.repeats
+        """The cells of all maps and learners; where there are no data, rows that say so."""
+        data = self.job.data
         if data.skipped:
-            rows = []
-            for learner in self.spec.learners:
-                missing = [{"learner": learner, "metric": metric, "split": "test"} for metric in self.metrics]
-                rows += skipped_rows(self.spec, data, repeats[learner], missing)
-            return Work(rows)
-        d = data.facts["d"]
-        cells = [c for name in self.spec.learners for c in grid_cells(self.spec, chosen, d, repeats[name], name)]
-        # the learners of one map follow each other, so that they share its features
-        order = {cell.name: i for i, cell in reversed(list(enumerate(cells)))}
-        cells.sort(key=lambda cell: order[cell.name])
-        for cell in cells:
-            # of a map that takes something from the data ``generate`` leaves arrays in any case
-            if REGISTRY[cell.entry["method"]].data_dependent and not arrays_of(self.arrays, cell.name):
-                where = f"{self.spec.dataset}/{cell.name}"
-                raise UserError(f"--arrays: the file has nothing of {where}: it is of another job")
-        return work_through(self.job, cells, self.measure)
+            missing = [{"metric": self.error, "split": "train"}] + [
+                {"learner": learner, "metric": metric, "split": "test"}
+                for learner in self.spec.learners
+                for metric in self.metrics
+            ]
+            return Work(skipped_rows(self.spec, data, missing))
+        # the learners of one map follow it, so that they share its features
+        groups: dict[str, list[Cell]] = {}
+        for learner in ("", *self.spec.learners):
+            for cell in grid_cells(self.spec, chosen, data.facts["d"], learner):
+                groups.setdefault(cell.name, []).append(cell)
+        self._maps = {name: cells[0] for name, cells in groups.items()}
+        return work_through(self.job, [cell for cells in groups.values() for cell in cells], self.measure)
+
+    def measure(self, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+        """The rows of one cell, and what its map has learned."""
+        return (self.scores(cell), {}) if "learner" in cell.conditions else self.errors(cell, checkpoints)
+
+    def errors(self, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+        """The error rows of a map, and the arrays that it learned; one that does not exist has its reason in place."""
+        sample, how = sample_of(self.job.samples, cell), self.spec.approximation
+        row = sample.size_columns | {"split": "train", "metric": self.error}
+        phi, kernel, length_scale = map_of(self.spec, cell, self.job.samples)
+        settings = cell_settings(cell, length_scale, sample.capped)
+        try:
+            phi.fit(sample.X_train, sample.y_train, checkpoints)
+        except (NotDefinedError, np.linalg.LinAlgError) as error:
+            because = {"status": status_of(error), "settings": settings | {"reason": str(error)}}
+            return [row | size | because for _, size in prefixes(None, cell)], {}
+        repeat = cell.coordinates["repeat"]
+        X = sample.X_train[approximation_rows(self.spec, repeat, len(sample.y_train), how["rows"])]
+        exact = kernel(X.astype(np.float64))
+        rows = []
+        for prefix, size in prefixes(phi, cell):
+            approximate, told = approximate_kernel(prefix, X)
+            value = approximation_error(exact, approximate, how["norm"])
+            columns = row | size | {"n_columns": prefix.n_columns_}
+            rows.append(columns | {"value": value, "settings": settings | {"rows": len(X)} | told})
+            if hasattr(prefix, "n_distinct_"):
+                distinct = {"metric": "distinct_features", "value": prefix.n_distinct_}
+                rows.append(columns | distinct | {"settings": settings})
+        return rows, phi.learned_
 
     def map_of(self, cell: Cell) -> tuple:
-        """The map of a cell as ``generate`` learned it, its length scale, and its features of the training and of the
-        test rows as streams, from memory where they are few; in place of the map a reason where there is none.
+        """The map of a learner's cell, its length scale, and its features of the training and of the test rows as
+        streams, from memory where they are few; in place of the map the status and the reason where there is none.
         """
-        of_map = {key: value for key, value in cell.conditions.items() if key not in OF_LEARNER}
-        what = (cell.entry, cell.coordinates, of_map)
-        if what != self._what:
-            self._map = self.drawn(cell)
-            self._what = what
-        return self._map
+        if cell.name != self._map[0]:
+            self._map = cell.name, self.drawn(self._maps[cell.name])
+        return self._map[1]
 
     def drawn(self, cell: Cell) -> tuple:
-        """``map_of``, drawn anew."""
-        learned = arrays_of(self.arrays, cell.name)
-        for status in NO_MAP:
-            if status in learned:
-                return (status, str(learned[status])), None, None, None
+        """``map_of`` of a map's own cell, drawn anew with what the map learned when the cell was computed."""
+        content, learned = finished(self.job, cell, self.measure)
+        row = content["rows"][0]
+        if "status" in row:
+            return (row["status"], row["settings"]["reason"]), None, None, None
         sample = sample_of(self.job.samples, cell)
         phi, _kernel, length_scale = map_of(self.spec, cell, self.job.samples)
         phi.restore(sample.X_train.shape[1], learned, dtype=sample.X_train.dtype)
         return phi, length_scale, features_of(phi, sample.X_train), features_of(phi, sample.X_test)
 
-    def measure(self, cell: Cell, _checkpoints) -> tuple[list[dict], dict]:
-        """The scores of one learner on one cell as rows; a cell without a map or a solution has rows that say so."""
+    def scores(self, cell: Cell) -> list[dict]:
+        """The scores of one learner on one map as rows; without a map or a solution they say so."""
         sample = sample_of(self.job.samples, cell)
         shared = sample.size_columns | {"learner": cell.conditions["learner"], "split": "test"}
         phi, length_scale, *features = self.map_of(cell)
@@ -105,7 +128,7 @@ class Training:
             status, reason = phi
             settings = {"options": cell.entry["options"], "capped": sample.capped, "reason": reason}
             row = shared | {"status": status, "settings": settings}
-            return [row | size | {"metric": m} for _, size in prefixes(None, cell) for m in self.metrics], {}
+            return [row | size | {"metric": m} for _, size in prefixes(None, cell) for m in self.metrics]
         settings = cell_settings(cell, length_scale, sample.capped)
         rows = []
         for position, (prefix, size) in enumerate(prefixes(phi, cell)):
@@ -114,7 +137,7 @@ class Training:
             scores, status, reported = self.scored(cell, sample, position, prefix.n_columns_, *own)
             row |= {"status": status, "settings": settings | reported}
             rows += [row | {"metric": metric} | score for metric, score in scores]
-        return rows, {}
+        return rows
 
     def scored(self, cell: Cell, sample: Sample, position: int, n_columns: int, train_features, test_features):
         """Pairs of a metric and its value as a column, the status of the rows, and what their settings say of the
@@ -156,6 +179,14 @@ class Training:
             reported["converged"] = False
         values = [(metric, {"value": target.evaluate(metric, sample.y_test, predicted)}) for metric in self.metrics]
         return values, "ok", reported
+
+
+def approximate_kernel(phi, X) -> tuple[np.ndarray, dict]:
+    """The kernel matrix of X (n, d) as a fitted map has it, (n, n), and the setting that says where it is from."""
+    if hasattr(phi, "approximate_kernel"):
+        return phi.approximate_kernel(X).astype(np.float64), {"estimate": "approximate_kernel"}
+    Z = phi.transform(X).astype(np.float64)
+    return Z @ Z.T, {}
 
 
 def features_of(phi, X):

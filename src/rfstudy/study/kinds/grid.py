@@ -1,9 +1,8 @@
 """The accuracy grid: maps x sizes x repeats, each with its approximation error, and learners on the features.
 
 A cell is one map at one size in one repeat, and at one value of the option that its entry sweeps. It has all sizes
-where a prefix of the features is the map at a smaller size.
-``generate`` fits its map, ``train`` its learners; what both know of a cell stands here: which cells there are, what
-one is computed under, and its map.
+where a prefix of the features is the map at a smaller size. ``tune``, ``train`` and ``time`` work on these cells: here
+is which there are, what one is computed under, and its map.
 """
 
 from collections import deque
@@ -20,8 +19,8 @@ from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, own_kernel, si
 from rfstudy.study.rows import skipped_row
 from rfstudy.study.sample import Prepared, Sample, Samples
 
-#: The stages that yield rows, which name their metrics themselves; an entry may have a kernel of its own.
-STAGES = ("generate", "train")
+#: The stage that yields rows, which names its metrics itself; an entry may have a kernel of its own.
+STAGE = "train"
 METRICS = ()
 KERNELS_OF_ENTRIES = True
 
@@ -38,9 +37,7 @@ NOWHERE: dict = {}
 OF_CHOICE = ("n_folds", "choice")
 
 
-def grid_cells(
-    spec: Part, chosen: dict, d: int, repeats: list[int], learner: str = "", *, together: bool = True
-) -> list[Cell]:
+def grid_cells(spec: Part, chosen: dict, d: int, learner: str = "", *, together: bool = True) -> list[Cell]:
     """All cells of a part, repeats outermost, so that a repeat's data are loaded once.
 
     ``chosen`` is what ``tune`` found for the data set; ``d`` the columns of the prepared data. Sizes in multiples of d
@@ -48,9 +45,11 @@ def grid_cells(
     their work.
     """
     named = sizes(spec.sizes, d)
+    limits = (spec.learners or {}).get(learner, {})
     return [
         grid_cell(spec, choices, entry, group, d, repeat, learner, place)
-        for repeat in repeats
+        for repeat in spec.repeats
+        if repeat < limits.get("repeats", repeat + 1)
         for entry in spec.methods
         if is_learned(entry, learner)
         for place in places_of(spec, entry)
@@ -162,6 +161,9 @@ def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str = "") -> 
         penalty, settings = values.get("penalty", {}).get(learner), learner_settings(spec, entry, learner)
         conditions |= {"learner": learner, "penalty": penalty, "choice": how.get("penalty", {"tune_per": "cell"})}
         conditions["settings"] = settings if penalty is None else without(settings, *OF_CHOICE)
+        conditions["scores"] = spec.scores
+    else:
+        conditions["approximation"] = spec.approximation
     at_edge = [each for each in how.get("at_edge", []) if each in OF_MAP and each not in entry]
     return conditions | ({"at_edge": at_edge} if at_edge else {})
 
@@ -173,7 +175,7 @@ def is_learned(entry: dict, learner: str) -> bool:
 
 def learner_settings(spec: Part, entry: dict, learner: str) -> dict:
     """The options of a learner for an entry: the experiment's, with the entry's own laid over them."""
-    return merge(spec.learners[learner], entry.get("learners", {}).get(learner, {}))
+    return without(merge(spec.learners[learner], entry.get("learners", {}).get(learner, {})), "repeats")
 
 
 def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict, dict]:
@@ -251,7 +253,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
     was chosen.
     """
     spec, learner = job.spec, next(iter(job.spec.learners), "")
-    cells = grid_cells(spec, chosen, job.data.facts["d"], [0], learner, together=False)
+    cells = grid_cells(spec, chosen, job.data.facts["d"], learner, together=False)
     return [timed_cell(job, cell, learner) for cell in cells]
 
 
@@ -308,11 +310,11 @@ def cell_settings(cell: Cell, length_scale: float | None, capped: bool) -> dict:
     return found if length_scale is None else found | {"length_scale": length_scale}
 
 
-def skipped_rows(spec: Part, prepared: Prepared, repeats: list[int], measurements: list[dict]) -> list[dict]:
+def skipped_rows(spec: Part, prepared: Prepared, measurements: list[dict]) -> list[dict]:
     """One row a method, size and measurement that says why there is no number: for all repeats of a data set, in the
     shard that has the first of them.
     """
-    if 0 not in repeats:
+    if 0 not in spec.repeats:
         return []
     return [
         skipped_row(spec, prepared, entry, {"n_features": s, "n_features_label": label} | place | measurement)

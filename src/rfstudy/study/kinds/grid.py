@@ -95,7 +95,7 @@ def sharing(chosen: dict, entry: dict, place: dict, named: list, repeat: int, to
 
 def options_of(entry: dict, place: dict, chosen: dict) -> dict:
     """The options of an entry's map at a value of its sweep, once what was chosen is laid over the entry's own."""
-    swept = {entry["sweep"]["option"]: place["at"]} if "sweep" in entry else {}
+    swept = {entry["sweep"]["option"]: place["at"]} if place and "sweep" in entry else {}
     return merge(entry["options"], chosen) | swept
 
 

@@ -12,7 +12,7 @@ from random_features.errors import UserError
 from rfstudy import cli
 from rfstudy.models import definitions, literal
 from rfstudy.study import code, engine
-from rfstudy.study.engine import Cell, Job, cell_key
+from rfstudy.study.engine import Cell, Job
 from rfstudy.study.journal import Journal
 from rfstudy.study.kinds.grid import grid_cells
 from rfstudy.study.provenance import Run
@@ -226,7 +226,7 @@ def keys(source, tmp_path):
     found["measure", "rff", ""] = (
         Job("measure", decay, Journal(tmp_path), Run("measure", {}, 1)), Cell(entry, {"d": 2}),
     )  # fmt: skip
-    return lambda: {name: cell_key(*pair) for name, pair in found.items()}
+    return lambda: {name: pair[0].key(pair[1]) for name, pair in found.items()}
 
 
 def discarded(keys, source, edits):
@@ -245,7 +245,7 @@ HARMLESS = {
     "comments and docstrings": [
         ("random_features/maps/montecarlo.py", "", "# a comment\n"),
         ("rfstudy/study/train.py", '    """The error rows', '    """Another text. The error rows'),
-        ("rfstudy/study/engine.py", "def cell_key(", "# a comment\ndef cell_key("),
+        ("rfstudy/study/engine.py", "    def key(", "    # a comment\n    def key("),
     ],
     "units and labels": [
         ("rfstudy/metrics.py", '"mse": Fact("",', '"mse": Fact("m^2",'),

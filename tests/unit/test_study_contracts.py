@@ -8,7 +8,7 @@ import study_toys as toys
 from rfstudy import tidy
 from rfstudy.data.prepared import write_facts
 from rfstudy.study import measure
-from rfstudy.study.engine import Cell, Job, cell_key
+from rfstudy.study.engine import Cell, Job
 from rfstudy.study.journal import Journal
 
 SPEC = toys.part(
@@ -30,7 +30,7 @@ SPEC = toys.part(
 
 
 def key(cell: Cell, **changes) -> str:
-    return cell_key(Job("measure", SPEC | changes, Journal("unused"), None), cell)
+    return Job("measure", SPEC | changes, Journal("unused"), None).key(cell)
 
 
 def test_what_a_cell_is_given_counts_in_place_of_the_specification():

@@ -12,13 +12,13 @@ from random_features.kernels import KERNELS, make_kernel
 from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
 from rfstudy.study import collect, engine, measure
-from rfstudy.study.engine import Cell, Job, Work, cell_key, work_through
+from rfstudy.study.engine import Cell, Job, Work
+from rfstudy.study.job import kernel_id
 from rfstudy.study.journal import Journal
 from rfstudy.study.kinds import decay
 from rfstudy.study.kinds.grid import grid_cells
 from rfstudy.study.plan import parts_of, shards
 from rfstudy.study.provenance import Run
-from rfstudy.study.rows import kernel_id
 from rfstudy.study.search import Member, Search
 from rfstudy.study.time import Rounds, take_times
 
@@ -47,7 +47,7 @@ def rows_of(cell):
 
 def test_rows_say_what_cells_share_and_arrays_are_filed_under_their_cells(tmp_path):
     cells = [*CELLS[:2], Cell({}, {"place": 7}, columns={"repeat": 5})]
-    done = work_through(job(tmp_path), cells, lambda cell, _: rows_of(cell))
+    done = job(tmp_path).work_through(cells, lambda cell, _: rows_of(cell))
     table = tidy.frame(done.rows)
     assert table["value"].tolist() == [0.0, 1.0, 7.0]
     assert table["method"].tolist() == ["rff", "rff", ""]
@@ -75,9 +75,9 @@ def test_a_second_run_computes_what_the_first_left_undone_and_both_are_named(tmp
         return rows_of(cell)
 
     with pytest.raises(KeyboardInterrupt):
-        work_through(job(tmp_path), CELLS, compute)
+        job(tmp_path).work_through(CELLS, compute)
     assert computed == [0, 1]
-    done = work_through(job(tmp_path), CELLS, compute)
+    done = job(tmp_path).work_through(CELLS, compute)
     assert computed == [0, 1, 2, 3]
     # in the order of the cells, whoever computed them; with the record of that run
     assert [row["value"] for row in done.rows] == [0.0, 1.0, 2.0, 3.0]
@@ -97,15 +97,15 @@ def test_checkpoints_belong_to_the_key_of_their_cell(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        work_through(job(tmp_path), CELLS[:1], begin)
+        job(tmp_path).work_through(CELLS[:1], begin)
     seen = []
 
     def look(cell, checkpoints):
         seen.append(len(checkpoints.load()))
         return rows_of(cell)
 
-    work_through(job(tmp_path, seed=4), CELLS[:1], look)
-    work_through(job(tmp_path), CELLS[:1], look)
+    job(tmp_path, seed=4).work_through(CELLS[:1], look)
+    job(tmp_path).work_through(CELLS[:1], look)
     assert seen == [0, 1]
 
 
@@ -169,10 +169,10 @@ def keys(prepared, stage, settings=None, facts=None, **changes) -> set[str]:
     work = replace(work, data=replace(work.data, facts=work.data.facts | (facts or {})))
     if stage != "tune":
         names = spec.learners if stage == "train" else [""]
-        return {cell_key(work, cell) for name in names for cell in grid_cells(spec, {}, 3, name)}
+        return {work.key(cell) for name in names for cell in grid_cells(spec, {}, 3, name)}
     values = {"length_scale": 1.0}
     return {
-        cell_key(work, cell)
+        work.key(cell)
         for entry in spec.methods
         for learner in spec.learners
         for cell in Search(work).cells(Member(entry, "2d", spec.repeats), values, learner, {})
@@ -328,7 +328,7 @@ def test_every_key_of_a_kinds_grid_is_in_the_keys_of_its_cells(kind):
 
     def all_keys(grid):
         work = Job("measure", spec | {"grid": grid}, None, None)
-        return {cell_key(work, cell) for cell in module.cells(work)}
+        return {work.key(cell) for cell in module.cells(work)}
 
     before = all_keys(grids[kind])
     assert set(grids[kind]) == set(module.Grid.__annotations__)
@@ -345,7 +345,7 @@ def timing_keys(prepared, settings=None, chosen=None, **changes):
     (shard,) = shards(toy, toys.SETTINGS)
     (spec,) = toys.as_read(parts_of("time", toy, shard, toys.SETTINGS | settings))
     work = toys.job("time", spec, prepared, prepared / "journal")
-    return {row["value"] for row in take_times(work, chosen or {}).rows}
+    return {row["value"] for row in take_times(work, {"made": chosen} if chosen else {}).rows}
 
 
 @pytest.fixture
@@ -398,7 +398,7 @@ def test_auto_is_a_device_before_it_is_in_a_key(prepared, monkeypatch):
         toy = toys.selected({"device": device})
         told = toys.parts("train", toy, {"device": device})
         (work,) = engine.jobs("train", told, [prepared], prepared / "j", 1)
-        return [cell_key(work, cell) for cell in grid_cells(work.spec, {}, 3)]
+        return [work.key(cell) for cell in grid_cells(work.spec, {}, 3)]
 
     assert keys_on("auto", False) == keys_on("cpu", True)
     assert keys_on("auto", True) == keys_on("cuda", True) != keys_on("cpu", True)

@@ -14,7 +14,6 @@ from random_features.maps import make_map
 from random_features.maps.registry import REGISTRY
 from rfstudy.study import config
 from rfstudy.study.code import SOURCE
-from rfstudy.study.engine import cell_key
 from rfstudy.study.kinds.grid import choice_for, conditions_of, grid_cells
 from rfstudy.study.sample import draw_sample, load_prepared
 
@@ -191,7 +190,7 @@ def test_one_reading_of_a_map_with_prefixes_is_another_cell_than_several(prepare
         toy = toys.selected({"repeats": 1}, methods=[POOL], sizes={"multiples_of_d": list(multiples)})
         (spec,) = toys.parts("train", toy, {"repeats": 1})
         job = toys.job("train", spec, prepared, tmp_path / "journal")
-        return {cell_key(job, cell) for cell in grid_cells(spec, {}, D)}
+        return {job.key(cell) for cell in grid_cells(spec, {}, D)}
 
     assert len(keys(1, 2)) == 1
     assert len({*keys(1, 2), *keys(2), *keys(1, 2, 4)}) == 3

@@ -15,7 +15,7 @@ from random_features.maps.registry import make_map
 from rfstudy import tidy
 from rfstudy.report.tables.times import comparisons
 from rfstudy.study import config, plan, selection, time
-from rfstudy.study.engine import Timed
+from rfstudy.study.engine import Job, Timed
 from rfstudy.study.kinds import crossover, speed
 from rfstudy.study.peers import PEERS, make_peer
 
@@ -47,11 +47,6 @@ def small(name, **changes):
     return experiment
 
 
-class Job:
-    def __init__(self, spec):
-        self.spec = spec
-
-
 def part(experiment, preset="quick"):
     (shard,) = plan.time_shards(experiment, settings(preset))
     (found,) = plan.parts_of("time", experiment, shard, settings(preset))
@@ -60,7 +55,7 @@ def part(experiment, preset="quick"):
 
 def units_of(experiment):
     kind = {"speed": speed, "crossover": crossover}[experiment["kind"]]
-    return kind.timed(Job(part(experiment)), {})
+    return kind.timed(Job("time", part(experiment), None, None), {})
 
 
 def name_of(unit):

@@ -99,7 +99,7 @@ def test_folds_follow_the_blocks_where_the_split_says_so(prepared, tmp_path, fol
         assert (sample.train_blocks is None) == (folds == "rows")
         fold = fold_of_block(block if folds == "blocks" else np.arange(60), 3, 3, "train", repeat)
         (cell,) = grid.grid_cells(job.spec | {"repeats": [repeat]}, {}, D, "ridge")
-        phi = grid.map_of(job.spec, cell, job.samples)[0].fit(sample.X_train)
+        phi = grid.map_of(job, cell)[0].fit(sample.X_train)
         Z, Y = phi.transform(sample.X_train), sample.y_train[:, None].astype(float)
         found = cross_validate_ridge(lambda Z=Z: iter([(slice(0, 60), Z)]), Y, tried, fold, n_columns=Z.shape[1])
         means = found.mean(axis=1)
@@ -170,7 +170,7 @@ def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
             coordinates={"n_features": [cell.coordinates["multiple_of_d"] * D], "repeat": cell.coordinates["repeat"]},
             conditions={"preprocess": ["none"], "length_scale": 2.0, "bandwidth": None},
         )
-        phi = grid.map_of(job.spec, as_grid, job.samples)[0].fit(sample.X_train, sample.y_train)
+        phi = grid.map_of(job, as_grid)[0].fit(sample.X_train, sample.y_train)
         Z, T = (phi.transform(X) for X in (sample.X_train, sample.X_test))
         squared = float((Z.astype(float) ** 2).sum() / len(Z))
         (length,) = [row["value"] for row in rows if row["metric"] == "mean_squared_length"]

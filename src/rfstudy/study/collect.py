@@ -12,7 +12,6 @@ from rfstudy.data.modules import step_text
 from rfstudy.files import read_arrays
 from rfstudy.study.job import NAMES, Part
 from rfstudy.study.provenance import read_records, write_results
-from rfstudy.study.rows import base_row
 from rfstudy.study.sample import Prepared, loaded
 
 
@@ -74,7 +73,7 @@ def record_of_facts(prepared: Prepared) -> dict[str, dict]:
 
 def fact_rows(spec: Part, prepared: Prepared) -> list[dict]:
     """What preprocessing found about a data set, as rows with metrics ``fact_...``; ``split`` is the part."""
-    shared = base_row(spec, prepared)
+    shared = spec.columns | {"stand_in": prepared.facts["stand_in"]}
     if prepared.skipped:
         reason = {"reason": prepared.skipped}
         return [shared | {"metric": "fact_rows", "split": "all", "status": "skipped", "settings": reason}]

@@ -25,7 +25,7 @@ from rfstudy.study.code import code_hash
 from rfstudy.study.job import NAMES, Part, code_roots, own_kernel, without
 from rfstudy.study.journal import Checkpoints, Journal, key_of
 from rfstudy.study.provenance import Run, versions, write_results
-from rfstudy.study.rows import base_row, entry_columns
+from rfstudy.study.rows import entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples, loaded
 
 #: What does not decide a cell: a specification's names, its lists of cells, and what its choices, errors and scores
@@ -65,21 +65,6 @@ class Cell:
         return entry_columns(self.entry) | own | self.columns
 
 
-def cells_of(spec: Part, **axes: str) -> list[Cell]:
-    """Return a cell for every repeat, entry and combination of values of axes.
-
-    ``axes`` name the key of the grid that lists the values of a coordinate. All other keys of the grid are conditions.
-    """
-    conditions = without(spec.grid, *axes.values())
-    values = list(itertools.product(*(spec.grid[key] for key in axes.values())))
-    return [
-        Cell(entry, dict(zip(axes, each, strict=True)) | {"repeat": repeat}, conditions)
-        for repeat in spec.repeats
-        for entry in spec.methods
-        for each in values
-    ]
-
-
 @dataclass(frozen=True)
 class Timed:
     """What the stage ``time`` takes the times of: an entry, the columns and settings of its rows, and its phases.
@@ -97,6 +82,21 @@ class Timed:
     rounds: int | None = None
 
 
+@dataclass
+class Work:
+    """What cells yielded: rows, arrays by ``<cell>/<name>``, and the provenance records of their runs."""
+
+    rows: list[dict] = field(default_factory=list)
+    arrays: dict = field(default_factory=dict)
+    records: dict = field(default_factory=dict)
+
+    def add(self, other: Self, dataset: str = "") -> None:
+        """Take over what other cells yielded; the data set tells their arrays apart."""
+        self.rows += other.rows
+        self.arrays |= {"/".join(filter(None, (dataset, name))): value for name, value in other.arrays.items()}
+        self.records |= other.records
+
+
 @dataclass(frozen=True)
 class Job:
     """What all cells of one part of a stage's work share."""
@@ -108,6 +108,113 @@ class Job:
     data: Prepared | None = None
     samples: Samples | None = None
     checkpoints: Checkpoints | None = None  # of the cell that is computed
+
+    @property
+    def columns(self) -> dict:
+        """The columns of the tidy table that all of its rows share."""
+        return self.spec.columns | {"stand_in": self.data.facts["stand_in"] if self.data else ""}
+
+    def skipped_row(self, entry: dict, columns: dict) -> dict:
+        """A row of an entry, with these columns, that says why there is no number: there are no data."""
+        why = {"status": "skipped", "settings": {"reason": self.data.skipped}}
+        return self.columns | entry_columns(entry) | why | columns
+
+    def cells(self, **axes: str) -> list[Cell]:
+        """Return a cell for every repeat, entry and combination of values of axes.
+
+        ``axes`` name the key of the grid that lists the values of a coordinate. All other keys of the grid are
+        conditions.
+        """
+        conditions = without(self.spec.grid, *axes.values())
+        values = list(itertools.product(*(self.spec.grid[key] for key in axes.values())))
+        return [
+            Cell(entry, dict(zip(axes, each, strict=True)) | {"repeat": repeat}, conditions)
+            for repeat in self.spec.repeats
+            for entry in self.spec.methods
+            for each in values
+        ]
+
+    def work_through(self, cells: list[Cell], compute) -> Work:
+        """Rows and arrays of all cells: from the journal where a cell is finished, from ``compute`` otherwise.
+
+        Parameters
+        ----------
+        cells : in the order of their rows
+        compute : callable (cell, checkpoints) -> (rows, arrays); rows hold what is particular to the cell, arrays are
+            by name; ``checkpoints`` keeps what a long cell would not like to lose
+
+        Returns
+        -------
+        Work
+        """
+        done = Work()
+        title = " ".join(filter(None, (self.spec.experiment, self.spec.dataset, self.stage)))
+        for cell in tqdm(cells, desc=title, file=sys.stderr, mininterval=5):
+            content, arrays = self.finished(cell, compute)
+            record = content["record"]
+            own = self.columns | {"run": record["run"]} | cell.shared_columns
+            done.records[record["run"]] = record
+            done.rows += [labelled(own | row) for row in content["rows"]]
+            done.arrays |= {f"{cell.name}/{name}": value for name, value in arrays.items()}
+        return done
+
+    def finished(self, cell: Cell, compute) -> tuple[dict, dict]:
+        """The content (rows, provenance record) and arrays of a cell: as journalled, or computed and journalled now."""
+        key = self.key(cell)
+        stored = self.journal.get(key)
+        if stored is None:
+            checkpoints = Checkpoints(self.journal, key)
+            rows, arrays = compute(cell, checkpoints)
+            stored = {"rows": rows, "record": self.run.finished()}, arrays
+            self.journal.put(key, *stored)
+            checkpoints.clear()
+        return stored
+
+    def key(self, cell: Cell) -> str:
+        """The hash of everything that decides a cell."""
+        # the conditions of a cell count in place of what the specification says about all cells
+        common = without(self.spec.stated(), *IRRELEVANT, *cell.conditions)
+        decided = {"methods": [cell.entry] if cell.entry else []} | common | cell.conditions
+        return key_of(
+            self.stage,
+            common,
+            entry_key(cell.entry),
+            cell.coordinates,
+            cell.conditions,
+            without(self.data.facts, *IRRELEVANT_FACTS) if self.data else {},
+            code_hash(*code_roots(self.stage, decided)),
+            versions(),
+        )
+
+    def sample_and_kernel(self, repeat: int) -> tuple[Sample, Kernel, float | None]:
+        """The rows of a repeat as the experiment prepares them, its kernel with the length scale that its bandwidth
+        rule finds on the training rows, and this length scale; None where the experiment has no rule.
+        """
+        preprocess, bandwidth = self.spec.preprocess, self.spec.bandwidth
+        length_scale = self.samples.length_scale(repeat, preprocess, bandwidth) if bandwidth else None
+        own = {"length_scale": length_scale} if bandwidth else {}
+        return self.samples.of(repeat, preprocess), make_kernel(self.spec.kernel | own), length_scale
+
+    def feature_map(self, entry: dict, kernel, n_features: int, repeat: int, *draw: int):
+        """The unfitted map of an entry in a repeat: data set, method, size, repeat and, where there are several in a
+        repeat, the number of the draw alone decide its frequencies, so that experiments of any kind have the same
+        features where they have the same map.
+        """
+        axes = ("features", self.spec.dataset, entry["method"], n_features, repeat, *draw)
+        return self.entry_map(entry, kernel, n_features, *axes)
+
+    def entry_map(self, entry: dict, kernel, n_features: int, *axes):
+        """The unfitted map of an entry, with ``n_features`` frequencies; the seed of the study and ``axes`` decide its
+        draws.
+        """
+        return make_map(
+            entry["method"],
+            kernel=kernel,
+            n_components=n_features,
+            device=self.spec.device,
+            random_state=seed_of(self.spec.seed, *axes),
+            **entry["options"],
+        )
 
 
 def jobs(stage: str, parts: list[Part], prepared_dirs, journal, threads: int):
@@ -127,21 +234,6 @@ def jobs(stage: str, parts: list[Part], prepared_dirs, journal, threads: int):
         yield Job(stage, spec, cells, run, data, samples)
 
 
-@dataclass
-class Work:
-    """What cells yielded: rows, arrays by ``<cell>/<name>``, and the provenance records of their runs."""
-
-    rows: list[dict] = field(default_factory=list)
-    arrays: dict = field(default_factory=dict)
-    records: dict = field(default_factory=dict)
-
-    def add(self, other: Self, dataset: str = "") -> None:
-        """Take over what other cells yielded; the data set tells their arrays apart."""
-        self.rows += other.rows
-        self.arrays |= {"/".join(filter(None, (dataset, name))): value for name, value in other.arrays.items()}
-        self.records |= other.records
-
-
 def name_of(entry: dict) -> str:
     """The name of a method's entry: its id and, if it has them, its variant and its own kernel."""
     return "-".join(filter(None, (entry.get("method"), entry.get("variant"), own_kernel(entry))))
@@ -152,7 +244,7 @@ def run_parts(
 ) -> None:
     """Write what the parts of a stage yield: rows, the records of their runs and, where they have a file, arrays.
 
-    ``work_of`` is a function of a job that does its work (``work_through``).
+    ``work_of`` is a function of a job that does its work (``Job.work_through``).
     """
     set_threads(threads)
     done = Work()
@@ -161,66 +253,9 @@ def run_parts(
     write_results(done.rows, done.records, out, done.arrays, out_arrays)
 
 
-def work_through(job: Job, cells: list[Cell], compute, title: str = "") -> Work:
-    """Rows and arrays of all cells: from the journal where a cell is finished, from ``compute`` otherwise.
-
-    Parameters
-    ----------
-    cells : in the order of their rows
-    compute : callable (cell, checkpoints) -> (rows, arrays); rows hold what is particular to the cell, arrays are by
-        name; ``checkpoints`` keeps what a long cell would not like to lose
-    title : what the progress bar says
-
-    Returns
-    -------
-    Work
-    """
-    done = Work()
-    shared = base_row(job.spec, job.data)
-    title = title or " ".join(filter(None, (job.spec.experiment, job.spec.dataset, job.stage)))
-    for cell in tqdm(cells, desc=title, file=sys.stderr, mininterval=5):
-        content, arrays = finished(job, cell, compute)
-        record = content["record"]
-        own = shared | {"run": record["run"]} | cell.shared_columns
-        done.records[record["run"]] = record
-        done.rows += [labelled(own | row) for row in content["rows"]]
-        done.arrays |= {f"{cell.name}/{name}": value for name, value in arrays.items()}
-    return done
-
-
 def labelled(row: dict) -> dict:
     """Return a row with the label of its number of features: the number itself, unless the row has another."""
     return {"n_features_label": str(row["n_features"])} | row if "n_features" in row else row
-
-
-def finished(job: Job, cell: Cell, compute) -> tuple[dict, dict]:
-    """The content (rows, provenance record) and arrays of a cell: as journalled, or computed and journalled now."""
-    key = cell_key(job, cell)
-    stored = job.journal.get(key)
-    if stored is None:
-        checkpoints = Checkpoints(job.journal, key)
-        rows, arrays = compute(cell, checkpoints)
-        stored = {"rows": rows, "record": job.run.finished()}, arrays
-        job.journal.put(key, *stored)
-        checkpoints.clear()
-    return stored
-
-
-def cell_key(job: Job, cell: Cell) -> str:
-    """The hash of everything that decides a cell."""
-    # the conditions of a cell count in place of what the specification says about all cells
-    common = without(job.spec.stated(), *IRRELEVANT, *cell.conditions)
-    decided = {"methods": [cell.entry] if cell.entry else []} | common | cell.conditions
-    return key_of(
-        job.stage,
-        common,
-        entry_key(cell.entry),
-        cell.coordinates,
-        cell.conditions,
-        without(job.data.facts, *IRRELEVANT_FACTS) if job.data else {},
-        code_hash(*code_roots(job.stage, decided)),
-        versions(),
-    )
 
 
 def entry_key(entry: dict) -> dict:
@@ -232,39 +267,6 @@ def entry_key(entry: dict) -> dict:
         "class": REGISTRY[entry["method"]].class_name,
         "options": resolved_options(entry["method"], entry["options"]),
     }
-
-
-def sample_and_kernel(job: Job, repeat: int) -> tuple[Sample, Kernel, float | None]:
-    """The rows of a repeat as the experiment prepares them, its kernel with the length scale that its bandwidth rule
-    finds on the training rows, and this length scale; None where the experiment has no rule.
-    """
-    preprocess, bandwidth = job.spec.preprocess, job.spec.bandwidth
-    length_scale = job.samples.length_scale(repeat, preprocess, bandwidth) if bandwidth else None
-    own = {"length_scale": length_scale} if bandwidth else {}
-    return job.samples.of(repeat, preprocess), make_kernel(job.spec.kernel | own), length_scale
-
-
-def feature_map(spec: Part, entry: dict, kernel, n_features: int, repeat: int, *draw: int):
-    """The unfitted map of an entry in a repeat: data set, method, size, repeat and, where there are several in a
-    repeat, the number of the draw alone decide its frequencies, so that experiments of any kind have the same features
-    where they have the same map.
-    """
-    axes = ("features", spec.dataset, entry["method"], n_features, repeat, *draw)
-    return entry_map(spec, entry, kernel, n_features, *axes)
-
-
-def entry_map(spec: Part, entry: dict, kernel, n_features: int, *axes):
-    """The unfitted map of an entry, with ``n_features`` frequencies; the seed of the study and ``axes`` decide its
-    draws.
-    """
-    return make_map(
-        entry["method"],
-        kernel=kernel,
-        n_components=n_features,
-        device=spec.device,
-        random_state=seed_of(spec.seed, *axes),
-        **entry["options"],
-    )
 
 
 def drawn_and_learned(entry: dict, phi, X, y) -> dict:

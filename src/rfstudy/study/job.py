@@ -62,6 +62,18 @@ class Part:
         """A copy with other values of some fields."""
         return replace(self, **changes)
 
+    @property
+    def columns(self) -> dict:
+        """The columns of the tidy table that every row shares."""
+        return {
+            "origin": "measured",
+            **{name: getattr(self, name) for name in NAMES},
+            "dataset": self.dataset,
+            "kernel": kernel_id(self.kernel),
+            "seed": self.seed,
+            "status": "ok",
+        }
+
     def stated(self) -> dict:
         """The fields that have a value, for JSON and for keys."""
         return {name: value for name, value in vars(self).items() if value is not None}

@@ -9,9 +9,8 @@ missing data leave a row of each.
 import importlib
 from dataclasses import replace
 
-from rfstudy.study.engine import Job, Work, run_parts, work_through
+from rfstudy.study.engine import Job, Work, run_parts
 from rfstudy.study.job import Part
-from rfstudy.study.rows import skipped_row
 
 
 def run(parts: list[Part], prepared_dirs, journal, out, out_arrays, threads: int) -> None:
@@ -26,10 +25,10 @@ def work_of(job: Job) -> Work:
     if job.data and job.data.skipped:
         columns = [{"repeat": 0, "metric": metric} for metric in kind.METRICS]
         entries = job.spec.methods
-        return Work([skipped_row(job.spec, job.data, entry, each) for entry in entries for each in columns])
+        return Work([job.skipped_row(entry, each) for entry in entries for each in columns])
 
     def compute(cell, checkpoints):
         this = replace(job, checkpoints=checkpoints)
         return kind.measure(this, cell.entry, **cell.coordinates, **cell.conditions)
 
-    return work_through(job, kind.cells(job), compute)
+    return job.work_through(kind.cells(job), compute)

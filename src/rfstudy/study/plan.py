@@ -287,14 +287,9 @@ def same_choices(one: Part, other: Part) -> bool:
 
     It is where the two differ in names only, and the other has no size that the one has not.
     """
-
-    def work(spec: Part) -> dict:
-        return without(vars(spec), "paper", "experiment", "protocol", "sizes")
-
-    def labels(spec: Part) -> set:
-        return set(sizes(spec.sizes, 1)) if spec.sizes is not None else set()
-
-    return work(one) == work(other) and labels(one) >= labels(other)
+    work, same = (without(vars(each), "paper", "experiment", "protocol", "sizes") for each in (one, other))
+    own, others = (set(sizes(each.sizes or {}, 1)) for each in (one, other))
+    return work == same and own >= others
 
 
 def number_of_cells(part: Part) -> int:

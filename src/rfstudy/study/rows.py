@@ -1,21 +1,7 @@
-"""The columns of the tidy table that an experiment, its data and its entries decide; no number is computed here."""
+"""The columns of the tidy table that an entry and its values decide."""
 
 from random_features.errors import NotDefinedError
-from rfstudy.study.job import NAMES, Part, kernel_id, own_kernel
-from rfstudy.study.sample import Prepared
-
-
-def base_row(spec: Part, data: Prepared | None) -> dict:
-    """The columns that every row of a part shares."""
-    return {
-        "origin": "measured",
-        **{name: getattr(spec, name) for name in NAMES},
-        "dataset": spec.dataset,
-        "stand_in": data.facts["stand_in"] if data else "",
-        "kernel": kernel_id(spec.kernel),
-        "seed": spec.seed,
-        "status": "ok",
-    }
+from rfstudy.study.job import own_kernel
 
 
 def entry_columns(entry: dict) -> dict:
@@ -29,12 +15,6 @@ def status_of(error: Exception) -> str:
     of equations has no solution.
     """
     return "skipped" if isinstance(error, NotDefinedError) else "failed"
-
-
-def skipped_row(spec: Part, data: Prepared, entry: dict, columns: dict) -> dict:
-    """A row of an entry, with these columns, that says why there is no number: there are no data."""
-    why = {"status": "skipped", "settings": {"reason": data.skipped}}
-    return base_row(spec, data) | entry_columns(entry) | why | columns
 
 
 def rows_of(shared: dict, values: dict[str, float]) -> list[dict]:

@@ -82,7 +82,7 @@ def draw_sample(data: Prepared, spec: Part, repeat: int, preprocess: list, own_s
     one, are fitted on the training rows.
     """
     facts, n = data.facts, len(data.y)
-    how = split_of(data, spec, own_split)
+    how = split_of(facts, own_split or spec.split)
     parts = ("n_train", "n_test")
     counts = tuple(how.get(part, facts[part]) for part in parts) if how["rule"] == "random" else None
     rows = split(n, facts["n_train_published"], repeat, spec.seed, how["rule"], counts, how.get("n_blocks"))
@@ -111,9 +111,9 @@ def draw_sample(data: Prepared, spec: Part, repeat: int, preprocess: list, own_s
     )
 
 
-def split_of(data: Prepared, spec: Part, own_split: dict | None = None) -> dict:
-    """How the rows of a data set are split: as an entry says, or the experiment, or the task."""
-    return {"rule": data.facts["split"]} | (own_split or spec.split or {})
+def split_of(facts: dict, own: dict | None) -> dict:
+    """How the rows of a data set are split: as an entry or the experiment says, or the task."""
+    return {"rule": facts["split"]} | (own or {})
 
 
 class Samples:
@@ -139,7 +139,7 @@ class Samples:
     def _repeats_differ(self, own_split: dict | None) -> bool:
         """Whether repeats have rows of their own: a fixed split that is not capped is the same in all."""
         facts, most = self.prepared.facts, self.spec.max_rows
-        rule = split_of(self.prepared, self.spec, own_split)["rule"]
+        rule = split_of(facts, own_split or self.spec.split)["rule"]
         return rule not in FIXED or (most is not None and max(facts["n_train"], facts["n_test"]) > most)
 
     def length_scale(self, repeat: int, preprocess: list, rule: dict, own_split: dict | None = None) -> float:
@@ -157,10 +157,9 @@ class Samples:
             raise UserError(f"bandwidth: the rule {rule['rule']} gives the length scale {found}; is its factor meant?")
         return found
 
-
-def approximation_rows(spec: Part, repeat: int, n_train: int, most: int) -> np.ndarray:
-    """At most so many of the training rows, on which the error of the kernel matrix is measured: random, the same for
-    all methods and sizes of a repeat.
-    """
-    generator = np.random.default_rng(seed_sequence(spec.seed, "approximation", spec.dataset, repeat))
-    return generator.choice(n_train, min(n_train, most), replace=False)
+    def approximation_rows(self, repeat: int, n_train: int, most: int) -> np.ndarray:
+        """At most so many of the training rows, on which the error of the kernel matrix is measured: random, the same
+        for all methods and sizes of a repeat.
+        """
+        generator = np.random.default_rng(seed_sequence(self.spec.seed, "approximation", self.spec.dataset, repeat))
+        return generator.choice(n_train, min(n_train, most), replace=False)

@@ -22,7 +22,7 @@ from random_features.errors import NotDefinedError, UserError
 from random_features.learners.entry import always_solvable, load
 from random_features.learners.penalties import best_penalty, is_at_edge
 from random_features.learners.scoring import score_sum
-from rfstudy.study.engine import Cell, Job, finished
+from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import SEARCHED, TUNE_SCOPES, merge, options_tried, own_kernel, searched, sizes, tune_scope
 from rfstudy.study.kinds.grid import (
     NOWHERE,
@@ -198,7 +198,7 @@ class Search:
                 continue
             for cell in self.cells(member, values, learner, {load(learner).grid: grid}):
                 cell = replace(cell, conditions=cell.conditions | {"asked": "has_solution"})
-                of_entry = journalled(self.job, cell, solvable_at).astype(bool)
+                of_entry = self.journalled(cell, solvable_at).astype(bool)
                 if of_entry.any():
                     solvable &= of_entry
         return solvable
@@ -210,11 +210,20 @@ class Search:
         """
         per_repeat = []
         for cell in self.cells(member, values, learner, own or {}):
-            scores = journalled(self.job, cell, scores_of)
+            scores = self.journalled(cell, scores_of)
             if not len(scores):
                 return None
             per_repeat.append(scores)
         return np.concatenate(per_repeat, axis=1)
+
+    def journalled(self, cell: Cell, compute) -> np.ndarray:
+        """What ``compute(job, cell)`` finds by value of a learner's grid, journalled; empty where there is nothing."""
+
+        def rows(cell, _checkpoints):
+            return [{"value": found} for found in compute(self.job, cell)], {}
+
+        content, _arrays = self.job.finished(cell, rows)
+        return np.array([row["value"] for row in content["rows"]], dtype=np.float64)
 
     def cells(self, member: Member, values: dict, learner: str, own: dict) -> list[Cell]:
         """The cells in which a candidate is scored, one for each repeat and draw.
@@ -249,12 +258,6 @@ def is_end(value, grid: list) -> bool:
         return is_at_edge(value, grid)
     ends = {name: [each[name] for each in grid if isinstance(each.get(name), (int, float))] for name in value}
     return any(is_at_edge(value[name], of) for name, of in ends.items())
-
-
-def journalled(job: Job, cell: Cell, compute) -> np.ndarray:
-    """What ``compute(job, cell)`` finds by value of a learner's grid, journalled; empty where there is nothing."""
-    content, _arrays = finished(job, cell, lambda cell, _: ([{"value": found} for found in compute(job, cell)], {}))
-    return np.array([row["value"] for row in content["rows"]], dtype=np.float64)
 
 
 def scores_of(job: Job, cell: Cell) -> list[list[float]]:
@@ -296,7 +299,7 @@ def tuned_map(job: Job, cell: Cell) -> tuple:
     learner, options = load(cell.conditions["learner"]), cell.conditions["settings"]
     sample = sample_of(job.samples, cell)
     X, y, blocks = tuning_rows(job.spec.seed, sample, cell.conditions["rows"])
-    phi, _kernel, _length_scale = map_of(job.spec, cell, job.samples)
+    phi, _kernel, _length_scale = map_of(job, cell)
     held_out = held_out_rows(job.spec.seed, len(y), cell.coordinates["repeat"], cell.conditions.get("held_out", 0.0))
     try:
         phi.fit(X[~held_out], y[~held_out])

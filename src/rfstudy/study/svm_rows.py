@@ -8,7 +8,7 @@ from random_features.arrays import row_blocks
 from random_features.learners.l1_svm import fit_l1_svm
 from random_features.learners.linear_model import LinearModel
 from rfstudy.data.target import Target
-from rfstudy.study.engine import Job, feature_map, sample_and_kernel
+from rfstudy.study.engine import Job
 from rfstudy.study.sample import Sample
 
 #: Rows that are mapped, or compared with the training rows, at a time.
@@ -23,8 +23,8 @@ def fit_on(phi, sample: Sample, target: Target, C: float):
 
 def rows_of_map(job: Job, entry: dict, s: int, repeat: int, C: float, columns: dict) -> list[dict]:
     """Return the rows, with these columns, of the l1-SVM on the features of an entry's map in a repeat."""
-    sample, kernel, length_scale = sample_and_kernel(job, repeat)
-    phi = feature_map(job.spec, entry, kernel, s, repeat).fit(sample.X_train, sample.y_train)
+    sample, kernel, length_scale = job.sample_and_kernel(repeat)
+    phi = job.feature_map(entry, kernel, s, repeat).fit(sample.X_train, sample.y_train)
     settings = {"length_scale": length_scale, "options": entry["options"], "C": C, "capped": sample.capped}
     columns = columns | {"n_columns": phi.n_columns_, "learner": "l1_svm"}
     model = fit_on(phi, sample, job.data.target, C)

@@ -17,16 +17,7 @@ import numpy as np
 import psutil
 
 from random_features.errors import NotDefinedError
-from rfstudy.study.engine import (
-    Cell,
-    Job,
-    Timed,
-    Work,
-    cell_key,
-    entry_key,
-    run_parts,
-    work_through,
-)
+from rfstudy.study.engine import Cell, Job, Timed, Work, entry_key, run_parts
 from rfstudy.study.job import Part
 from rfstudy.study.provenance import processor_name
 from rfstudy.study.rows import entry_columns
@@ -44,15 +35,17 @@ BEFORE = 0.2
 
 def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out) -> None:
     """The stage: write the times of every round and their provenance; ``chosen`` as in ``train``."""
-
-    def work_of(job: Job) -> Work:
-        return Work() if job.data and job.data.skipped else take_times(job, chosen.get(job.spec.dataset, {}))
-
-    run_parts("time", parts, prepared_dirs, journal, parts[0].time["threads"], work_of, out)
+    threads = parts[0].time["threads"]
+    run_parts("time", parts, prepared_dirs, journal, threads, lambda job: take_times(job, chosen), out)
 
 
 def take_times(job: Job, chosen: dict) -> Work:
-    """All rounds of one part; a finished round is journalled and, unless it was machine_busy, not taken again."""
+    """All rounds of one part; a finished round is journalled and, unless it was machine_busy, not taken again. None
+    where there are no data.
+    """
+    if job.data and job.data.skipped:
+        return Work()
+    chosen = chosen.get(job.spec.dataset, {})
     kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec.kind}")
     how = job.spec.time
     given = {
@@ -71,12 +64,12 @@ def take_times(job: Job, chosen: dict) -> Work:
         return rounds.best_of(1 + how["again"], cell.coordinates["round"]), {}
 
     cells = [Cell({}, {"round": number}, given) for number in range(how["rounds"])]
-    for key in (cell_key(job, cell) for cell in cells):
+    for key in (job.key(cell) for cell in cells):
         content, _arrays = job.journal.get(key) or ({"rows": []}, {})
         # a round beside other work is kept for want of a better one, and no longer than the job
         if any(row["settings"].get("machine_busy") for row in content["rows"]):
             job.journal.drop(key)
-    return work_through(job, cells, compute)
+    return job.work_through(cells, compute)
 
 
 class Rounds:

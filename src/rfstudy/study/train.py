@@ -17,11 +17,11 @@ from random_features.learners.entry import load
 from random_features.learners.penalties import best_penalty, is_at_edge
 from random_features.learners.streams import keep_within
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job, Work, finished, run_parts, work_through
+from rfstudy.study.engine import Cell, Job, Work, run_parts
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of, prefixes, sample_of, skipped_rows
 from rfstudy.study.rows import status_of
-from rfstudy.study.sample import Sample, approximation_rows
+from rfstudy.study.sample import Sample
 
 #: Contiguous blocks of test rows in which the errors of a draw are counted, for the variance between test rows.
 ERROR_BLOCKS = 50
@@ -35,11 +35,7 @@ def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out, threads: i
 
     ``chosen`` holds what ``tune`` found, by data set; it is empty where nothing was searched.
     """
-
-    def work_of(job: Job) -> Work:
-        return Training(job).work(chosen.get(job.spec.dataset, {}))
-
-    run_parts("train", parts, prepared_dirs, journal, threads, work_of, out)
+    run_parts("train", parts, prepared_dirs, journal, threads, lambda job: Training(job).work(chosen), out)
 
 
 class Training:
@@ -62,14 +58,14 @@ class Training:
                 for learner in self.spec.learners
                 for metric in self.metrics
             ]
-            return Work(skipped_rows(self.spec, data, missing))
+            return Work(skipped_rows(self.job, missing))
         # the learners of one map follow it, so that they share its features
         groups: dict[str, list[Cell]] = {}
         for learner in ("", *self.spec.learners):
-            for cell in grid_cells(self.spec, chosen, data.facts["d"], learner):
+            for cell in grid_cells(self.spec, chosen.get(self.spec.dataset, {}), data.facts["d"], learner):
                 groups.setdefault(cell.name, []).append(cell)
         self._maps = {name: cells[0] for name, cells in groups.items()}
-        return work_through(self.job, [cell for cells in groups.values() for cell in cells], self.measure)
+        return self.job.work_through([cell for cells in groups.values() for cell in cells], self.measure)
 
     def measure(self, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
         """The rows of one cell, and what its map has learned."""
@@ -79,7 +75,7 @@ class Training:
         """The error rows of a map, and the arrays that it learned; one that does not exist has its reason in place."""
         sample, how = sample_of(self.job.samples, cell), self.spec.approximation
         row = sample.size_columns | {"split": "train", "metric": self.error}
-        phi, kernel, length_scale = map_of(self.spec, cell, self.job.samples)
+        phi, kernel, length_scale = map_of(self.job, cell)
         settings = cell_settings(cell, length_scale, sample.capped)
         try:
             phi.fit(sample.X_train, sample.y_train, checkpoints)
@@ -87,7 +83,7 @@ class Training:
             because = {"status": status_of(error), "settings": settings | {"reason": str(error)}}
             return [row | size | because for _, size in prefixes(None, cell)], {}
         repeat = cell.coordinates["repeat"]
-        X = sample.X_train[approximation_rows(self.spec, repeat, len(sample.y_train), how["rows"])]
+        X = sample.X_train[self.job.samples.approximation_rows(repeat, len(sample.y_train), how["rows"])]
         exact = kernel(X.astype(np.float64))
         rows = []
         for prefix, size in prefixes(phi, cell):
@@ -110,12 +106,12 @@ class Training:
 
     def drawn(self, cell: Cell) -> tuple:
         """``map_of`` of a map's own cell, drawn anew with what the map learned when the cell was computed."""
-        content, learned = finished(self.job, cell, self.measure)
+        content, learned = self.job.finished(cell, self.measure)
         row = content["rows"][0]
         if "status" in row:
             return (row["status"], row["settings"]["reason"]), None, None, None
         sample = sample_of(self.job.samples, cell)
-        phi, _kernel, length_scale = map_of(self.spec, cell, self.job.samples)
+        phi, _kernel, length_scale = map_of(self.job, cell)
         phi.restore(sample.X_train.shape[1], learned, dtype=sample.X_train.dtype)
         return phi, length_scale, features_of(phi, sample.X_train), features_of(phi, sample.X_test)
 

@@ -3,12 +3,13 @@
 All maps of an experiment map the same rows, in float32, beside transformers of scikit-learn (``study.peers``).
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import TypedDict
 
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts
-from rfstudy.study.engine import Job, Timed, entry_map
+from rfstudy.study.engine import Job, Timed
 from rfstudy.study.job import Part, spread
 from rfstudy.study.kinds.fitting import normal_points
 from rfstudy.study.peers import make_peer
@@ -36,15 +37,16 @@ def check(spec: Part) -> None:
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of: mapping the rows by every map and every peer, from the smallest d."""
     grid = job.spec.grid
-    return [unit for d in spread(grid["dimensions"], grid.get("ends")) for unit in timed_at(job.spec, d)]
+    return [unit for d in spread(grid["dimensions"], grid.get("ends")) for unit in timed_at(job, d)]
 
 
-def timed_at(spec: Part, d: int) -> list[Timed]:
+def timed_at(job: Job, d: int) -> list[Timed]:
     """The maps and peers at one d, fitted on a few rows: none of them learns from the data. On the CPU, all of them."""
-    grid, kernel, on_cpu = spec.grid, make_kernel(spec.kernel), spec | {"device": "cpu"}
+    spec, on_cpu = job.spec, replace(job, spec=job.spec | {"device": "cpu"})
+    grid, kernel = spec.grid, make_kernel(spec.kernel)
     n = min(grid["most_rows"], grid["most_entries"] // d)
     X = normal_points(spec.seed, n, d)
-    sides = [(entry, entry_map(on_cpu, entry, kernel, d, "crossover", entry["method"], d)) for entry in spec.methods]
+    sides = [(entry, on_cpu.entry_map(entry, kernel, d, "crossover", entry["method"], d)) for entry in spec.methods]
     sides += [({"variant": name}, make_peer(name, kernel, d)) for name in grid["peers"]]
     columns = {"dataset": f"made-d{d}", "n_features": d, "n_train": n, "d": d}
     return [Timed(entry, columns, {"transform": partial(side.fit(X[:10]).transform, X)}) for entry, side in sides]

@@ -12,7 +12,7 @@ from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts, Positive, Some
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job, cells_of, entry_map
+from rfstudy.study.engine import Cell, Job
 
 RESOURCES = {"mb": 3000, "minutes": 240}
 
@@ -31,7 +31,7 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell a map, dimension and repeat; it holds all sizes."""
-    return cells_of(job.spec, d="dimensions")
+    return job.cells(d="dimensions")
 
 
 def measure(
@@ -44,7 +44,7 @@ def measure(
     exact = kernel(X)
     found = []
     for s in n_features:
-        phi = entry_map(job.spec, entry, kernel, s, "decay", entry["method"], d, s, repeat).fit(X)
+        phi = job.entry_map(entry, kernel, s, "decay", entry["method"], d, s, repeat).fit(X)
         Z = phi.transform(X)
         shared = {"dataset": f"points-d{d}", "n_features": s, "n_columns": phi.n_columns_, "n_train": rows}
         for norm in norms:

@@ -16,7 +16,7 @@ import numpy as np
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts, Positive, Positives
-from rfstudy.study.engine import Cell, Job, entry_map
+from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import Part
 
 RESOURCES = {"mb": 2000, "minutes": 60}
@@ -68,7 +68,7 @@ def measure(
     # the same candidates at all places of a repeat
     own = entry | {"options": entry["options"] | {"n_candidates": candidates}}
     axes = ("energy pool", dimension, candidates, repeat)
-    phi = entry_map(job.spec, own, make_kernel(job.spec.kernel), candidates, *axes)
+    phi = job.entry_map(own, make_kernel(job.spec.kernel), candidates, *axes)
     pool = phi.draw(dimension, dtype=np.float64).pool_
     frequencies, phases = pool.frequencies, pool.phases
     rng = np.random.default_rng(seed_sequence(job.spec.seed, "energy", dimension, n_train, input_scale, repeat))

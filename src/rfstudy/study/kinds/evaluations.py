@@ -11,7 +11,7 @@ from typing import TypedDict
 from random_features.errors import UserError
 from random_features.maps.registry import make_map, resolved_options
 from rfstudy.fields import Count, Counts, Positive
-from rfstudy.study.engine import Cell, Job, cells_of
+from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import Part
 from rfstudy.study.svm_rows import rows_of_map
 
@@ -32,7 +32,7 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, repeat and budget."""
-    return cells_of(job.spec, budget="evaluations")
+    return job.cells(budget="evaluations")
 
 
 def check(spec: Part) -> None:

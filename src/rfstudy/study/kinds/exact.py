@@ -18,7 +18,7 @@ from random_features.learners.multiple_kernel import fit_multiple_kernel_svm
 from random_features.learners.streams import Kept
 from rfstudy.data.target import Target
 from rfstudy.fields import Count, Positive, Positives
-from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, feature_map, sample_and_kernel
+from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned
 from rfstudy.study.job import kernel_id
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, rows_of_map
@@ -70,7 +70,7 @@ def measure(
     """The accuracies of a kernel, of a combination of ``kernels``, or of a map, on the test and the training rows."""
     if entry:
         return rows_of_map(job, entry, n_features, repeat, C, {}), {}
-    sample, _, length_scale = sample_and_kernel(job, repeat)
+    sample, _, length_scale = job.sample_and_kernel(repeat)
     model, features, settings = fit_kernels(kernels, sample, job.data.target, C, length_scale)
     settings |= {"C": C, "capped": sample.capped}
     return accuracy_rows(job.data.target, sample, model, features, {"learner": "kernel_svm"}, settings), {}
@@ -85,7 +85,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 
 def timed_cell(job: Job, cell: Cell) -> Timed:
     """The phases of a combination of kernels, or of a map."""
-    sample, kernel, length_scale = sample_and_kernel(job, 0)
+    sample, kernel, length_scale = job.sample_and_kernel(0)
     X, y, C, kept = sample.X_train, sample.y_train, cell.conditions["C"], {}
     Y, _ = job.data.target.encode(y)
     settings = {"length_scale": length_scale, "C": C, "capped": sample.capped}
@@ -97,7 +97,7 @@ def timed_cell(job: Job, cell: Cell) -> Timed:
         }
         return Timed({}, sample.size_columns | {"kernel": COMBINATION}, phases, "kernel_svm", settings)
     s = cell.coordinates["n_features"]
-    phi = feature_map(job.spec, cell.entry, kernel, s, 0)
+    phi = job.feature_map(cell.entry, kernel, s, 0)
     phases = drawn_and_learned(cell.entry, phi, X, y) | {
         "transform": lambda: kept.update(Z=phi.transform(X)),
         "fit": lambda: fit_l1_svm(Kept(kept["Z"]), Y, C, n_columns=phi.n_columns_),

@@ -12,8 +12,8 @@ import numpy as np
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts
-from rfstudy.study.engine import Job, Timed, drawn_and_learned, entry_map
-from rfstudy.study.job import Part, spread
+from rfstudy.study.engine import Job, Timed, drawn_and_learned
+from rfstudy.study.job import spread
 
 RESOURCES = {"mb": 3000, "minutes": 240}
 
@@ -40,19 +40,19 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
     if "ends" not in grid:
         pairs += [(n, grid["fixed_n_features"]) for n in grid["sample_sizes"]]
     d = grid["fixed_dimension"]
-    return [timed_map(spec, entry, f"made-n{n}", n, d, s) for n, s in dict.fromkeys(pairs) for entry in spec.methods]
+    return [timed_map(job, entry, f"made-n{n}", n, d, s) for n, s in dict.fromkeys(pairs) for entry in spec.methods]
 
 
-def timed_map(spec: Part, entry: dict, dataset: str, n: int, d: int, s: int) -> Timed:
+def timed_map(job: Job, entry: dict, dataset: str, n: int, d: int, s: int) -> Timed:
     """The phases of one map of s features on n rows; ``scores`` works on features of the pool that are ready.
 
     The labels, -1 and +1, say on which side of a plane a row is.
     """
-    X = normal_points(spec.seed, n, d)
+    X = normal_points(job.spec.seed, n, d)
     y = np.where(X[:, 0] > 0, 1, -1)
 
     def unfitted():
-        return entry_map(spec, entry, make_kernel(spec.kernel), s, "fitting", entry["method"], n, s)
+        return job.entry_map(entry, make_kernel(job.spec.kernel), s, "fitting", entry["method"], n, s)
 
     phi = unfitted()
     phases = drawn_and_learned(entry, phi, X, y) | {"transform": lambda: phi.transform(X)}

@@ -14,10 +14,9 @@ from random_features.maps.registry import has_prefixes
 from rfstudy.data.scale import columns_after
 from rfstudy.data.split import fold_of_block, fold_of_row
 from rfstudy.data.target import Target
-from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, feature_map, name_of
+from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, name_of
 from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, own_kernel, sizes, without
-from rfstudy.study.rows import skipped_row
-from rfstudy.study.sample import Prepared, Sample, Samples
+from rfstudy.study.sample import Sample, Samples
 
 #: The stage that yields rows, which names its metrics itself; an entry may have a kernel of its own.
 STAGE = "train"
@@ -232,19 +231,19 @@ def folds_of(spec: Part, n_rows: int, n_folds: int, repeat: int, blocks=None):
     return fold_of_row(n_rows, n_folds, spec.seed, "train", repeat)
 
 
-def map_of(spec: Part, cell: Cell, samples: Samples):
+def map_of(job: Job, cell: Cell):
     """The unfitted feature map of a cell, its exact kernel, and the length scale (None where there is none)."""
     conditions = cell.conditions
     length_scale = conditions["length_scale"]
     if conditions["bandwidth"]:
-        length_scale = samples.length_scale(
+        length_scale = job.samples.length_scale(
             cell.coordinates["repeat"], conditions["preprocess"], conditions["bandwidth"], conditions.get("split")
         )
     own = {} if length_scale is None else {"length_scale": length_scale}
-    kernel = make_kernel(conditions.get("kernel", spec.kernel) | own)
+    kernel = make_kernel(conditions.get("kernel", job.spec.kernel) | own)
     s = cell.coordinates["n_features"][-1]
     draw = [cell.coordinates["at"]] if cell.coordinates.get("axis") == "draw" else []
-    return feature_map(spec, cell.entry, kernel, s, cell.coordinates["repeat"], *draw), kernel, length_scale
+    return job.feature_map(cell.entry, kernel, s, cell.coordinates["repeat"], *draw), kernel, length_scale
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
@@ -261,7 +260,7 @@ def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
     """The phases of one cell, in the order in which a user meets them."""
     sample = sample_of(job.samples, cell)
     X, y = sample.X_train, sample.y_train
-    phi, _kernel, length_scale = map_of(job.spec, cell, job.samples)
+    phi, _kernel, length_scale = map_of(job, cell)
     phases = drawn_and_learned(cell.entry, phi, X, y) | {"transform": lambda: exhaust(phi.transform_blocks(X))}
     if learner:
         phases |= phases_of_learner(job.data.target, cell, phi, sample)
@@ -310,16 +309,17 @@ def cell_settings(cell: Cell, length_scale: float | None, capped: bool) -> dict:
     return found if length_scale is None else found | {"length_scale": length_scale}
 
 
-def skipped_rows(spec: Part, prepared: Prepared, measurements: list[dict]) -> list[dict]:
+def skipped_rows(job: Job, measurements: list[dict]) -> list[dict]:
     """One row a method, size and measurement that says why there is no number: for all repeats of a data set, in the
     shard that has the first of them.
     """
+    spec = job.spec
     if 0 not in spec.repeats:
         return []
     return [
-        skipped_row(spec, prepared, entry, {"n_features": s, "n_features_label": label} | place | measurement)
+        job.skipped_row(entry, {"n_features": s, "n_features_label": label} | place | measurement)
         for entry in spec.methods
         for place in places_of(spec, entry)
-        for s, label in sizes_of(entry, sizes(spec.sizes, prepared.facts["d"]))
+        for s, label in sizes_of(entry, sizes(spec.sizes, job.data.facts["d"]))
         for measurement in measurements
     ]

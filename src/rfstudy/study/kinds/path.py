@@ -17,7 +17,7 @@ from random_features.learners.decomposed import decompose, leave_one_out, ridge_
 from random_features.learners.penalties import best_penalty, is_at_edge
 from rfstudy import scores
 from rfstudy.fields import Count, Positive, Positives
-from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
+from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import Part, without
 from rfstudy.study.rows import rows_of
 from rfstudy.study.sample import Sample
@@ -67,13 +67,13 @@ def measure(
     of their features, and for both penalties the errors of ridge regression on labels of -1 and +1.
     """
     spec = job.spec
-    sample, kernel, length_scale = sample_and_kernel(job, repeat)
+    sample, kernel, length_scale = job.sample_and_kernel(repeat)
     chosen = training_rows(spec.seed, len(sample.y_train), rows, repeat)
     X_train, X_test = sample.X_train[chosen].astype(np.float64), sample.X_test.astype(np.float64)
     y_train, y_test = signs(job, sample)
     y_train, n = y_train[chosen], len(chosen)
     sizes = [max(1, round(ratio * n)) for ratio in ratios]
-    phi = entry_map(spec, entry, kernel, max(sizes), "path", spec.dataset, entry["method"], repeat).fit(X_train)
+    phi = job.entry_map(entry, kernel, max(sizes), "path", spec.dataset, entry["method"], repeat).fit(X_train)
     features, exact = (phi.transform(X_train), phi.transform(X_test)), kernel(X_train)
     settings = {"length_scale": length_scale, "capped": sample.capped}
     shared = {"n_train": n, "n_test": len(y_test), "d": X_train.shape[1], "axis": "s/n"}

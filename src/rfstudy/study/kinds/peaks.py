@@ -11,7 +11,7 @@ from typing import TypedDict
 import numpy as np
 
 from rfstudy.fields import Counts
-from rfstudy.study.engine import Cell, Job, cells_of, entry_map, sample_and_kernel
+from rfstudy.study.engine import Cell, Job
 from rfstudy.study.rows import rows_of
 
 METRICS = ("best_potential", "selected_norm")
@@ -26,14 +26,14 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, number of steps and repeat."""
-    return cells_of(job.spec, steps="steps")
+    return job.cells(steps="steps")
 
 
 def measure(job: Job, entry: dict, *, steps: int, repeat: int) -> tuple[list[dict], dict]:
     """The potential of the best frequency after so many steps, over n^2, and its length."""
-    sample, kernel, length_scale = sample_and_kernel(job, repeat)
+    sample, kernel, length_scale = job.sample_and_kernel(repeat)
     options = entry["options"] | {"n_steps": steps, "n_peaks": 1}
-    phi = entry_map(job.spec, entry | {"options": options}, kernel, 1, "peaks", job.spec.dataset, repeat)
+    phi = job.entry_map(entry | {"options": options}, kernel, 1, "peaks", job.spec.dataset, repeat)
     phi.fit(sample.X_train, sample.y_train)
     (frequency,) = phi.learned_["frequencies"]
     values = {

@@ -14,7 +14,7 @@ import numpy as np
 from random_features.learners import streams
 from random_features.learners.shifted import solve_shifted
 from rfstudy.fields import Counts, Positives
-from rfstudy.study.engine import Cell, Job, cells_of, feature_map, sample_and_kernel
+from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import size_of
 
 METRICS = ("accuracy_pct", "mean_squared_length")
@@ -32,7 +32,7 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, size and repeat."""
-    return cells_of(job.spec, multiple_of_d="multiples_of_d")
+    return job.cells(multiple_of_d="multiples_of_d")
 
 
 def measure(
@@ -41,10 +41,10 @@ def measure(
     """The mean squared length of the features of one map, and the accuracy at every penalty on both axes; a penalty at
     which the system is singular has a row that says so.
     """
-    sample, kernel, length_scale = sample_and_kernel(job, repeat)
+    sample, kernel, length_scale = job.sample_and_kernel(repeat)
     target, n = job.data.target, len(sample.y_train)
     s, label = size_of("multiples_of_d", multiple_of_d, sample.X_train.shape[1])
-    phi = feature_map(job.spec, entry, kernel, s, repeat).fit(sample.X_train, sample.y_train)
+    phi = job.feature_map(entry, kernel, s, repeat).fit(sample.X_train, sample.y_train)
     Y, classes = target.encode(sample.y_train)
     mean = Y.mean(axis=0)
     (gram,), (cross,) = streams.grams_by_group(

@@ -21,7 +21,7 @@ from random_features.learners import streams
 from random_features.learners.penalties import best_penalty
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge
 from rfstudy.fields import Count, Counts, Positives
-from rfstudy.study.engine import Cell, Job, cells_of, entry_map, sample_and_kernel
+from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import folds_of
 
@@ -54,7 +54,7 @@ def check(spec: Part) -> None:
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, repeat and size of the pool."""
-    return cells_of(job.spec, n_candidates="candidates")
+    return job.cells(n_candidates="candidates")
 
 
 def measure(
@@ -64,13 +64,13 @@ def measure(
     that EERF chooses too.
     """
     spec, target, choice = job.spec, job.data.target, entry["options"]["choice"]
-    sample, kernel, _ = sample_and_kernel(job, repeat)
+    sample, kernel, _ = job.sample_and_kernel(repeat)
     Y, classes = target.encode(sample.y_train)
     if Y.shape[1] > 1:
         raise UserError(f"{spec.dataset} has {Y.shape[1]} classes; a ranking needs two")
     # the same candidates for all entries, as EERF draws them
     eerf = {"method": "kprff", "options": {"n_candidates": n_candidates}}
-    phi = entry_map(spec, eerf, kernel, n_features, "ranking", spec.dataset, n_candidates, repeat)
+    phi = job.entry_map(eerf, kernel, n_features, "ranking", spec.dataset, n_candidates, repeat)
     pool = phi.draw(sample.X_train.shape[1], dtype=sample.X_train.dtype).pool_
     moments = Moments(pool, sample.X_train, Y)
     rng = np.random.default_rng(seed_of(spec.seed, "random choice", spec.dataset, n_candidates, repeat))

@@ -26,7 +26,7 @@ from random_features.learners.ridge import fit_ridge
 from random_features.learners.streams import Kept
 from random_features.maps.leverage import row_leverage_scores
 from rfstudy.fields import Count, Counts, Positive, Some
-from rfstudy.study.engine import Cell, Job, entry_map
+from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import Part, without
 
 RESOURCES = {"mb": 3000, "minutes": 240}
@@ -100,7 +100,7 @@ def measure(
         risks = []
         for repeat, sample, weights in zip(repeats, samples, distributions, strict=True):
             axes = ("requirement", method, variant, decay, n_train, s, repeat)
-            drawn = [drawn_features(job.spec, entry, kernel, sample, weights, s, *axes, draw) for draw in range(draws)]
+            drawn = [drawn_features(job, entry, kernel, sample, weights, s, *axes, draw) for draw in range(draws)]
             risks.append(float(np.mean([ridge_risk(features, sample) for features in drawn])))
         size = {"n_features": s, "n_columns": 2 * s, "metric": "risk"}
         rows += [shared | size | {"repeat": r, "value": risk} for r, risk in zip(repeats, risks, strict=True)]
@@ -155,14 +155,14 @@ def ridge_risk(features, sample: Sample) -> float:
     return sample.risk(model.decision(features(sample.X_test))[:, 0])
 
 
-def drawn_features(spec: Part, entry: dict, kernel: Circle, sample: Sample, weights, s: int, *axes):
+def drawn_features(job: Job, entry: dict, kernel: Circle, sample: Sample, weights, s: int, *axes):
     """The features of one draw of an entry's map, a function of points; ``weights`` are those of ``distribution_of``,
     or None where the map samples from its own pool.
     """
     if weights is not None:
-        return weighted_features(kernel, weights, s, np.random.default_rng(seed_of(spec.seed, *axes)))
+        return weighted_features(kernel, weights, s, np.random.default_rng(seed_of(job.spec.seed, *axes)))
     own = {"penalty": sample.penalty} if entry["method"] == "lsrff" else {}
-    phi = entry_map(spec, entry | {"options": own | entry["options"]}, kernel, s, *axes)
+    phi = job.entry_map(entry | {"options": own | entry["options"]}, kernel, s, *axes)
     return phi.fit(sample.X, sample.y).transform
 
 

@@ -28,7 +28,7 @@ from random_features.maps.game import Round
 from random_features.maps.registry import make_map
 from rfstudy.data.target import Target
 from rfstudy.fields import Count, Counts, distinct
-from rfstudy.study.engine import Cell, Job, cells_of, entry_map, sample_and_kernel
+from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import Part
 from rfstudy.study.rows import rows_of
 from rfstudy.study.sample import Sample
@@ -75,7 +75,7 @@ def check(spec: Part) -> None:
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry and repeat: a game."""
-    return cells_of(job.spec)
+    return job.cells()
 
 
 def measure(
@@ -83,8 +83,8 @@ def measure(
 ) -> tuple[list[dict], dict]:
     """The rows of one game at all of its readings, and of the first repeat of a method itself what is drawn of it."""
     spec, most = job.spec, max(n_features)
-    sample, kernel, length_scale = sample_and_kernel(job, repeat)
-    phi = entry_map(spec, entry, kernel, most, "rounds", spec.dataset, entry["method"], most, repeat)
+    sample, kernel, length_scale = job.sample_and_kernel(repeat)
+    phi = job.entry_map(entry, kernel, most, "rounds", spec.dataset, entry["method"], most, repeat)
     phi.draw(sample.X_train.shape[1], dtype=sample.X_train.dtype).learn(sample.X_train, sample.y_train, job.checkpoints)
     game = list(phi.replay(sample.X_train, sample.y_train))
     looks = looked_at(game, pictures)

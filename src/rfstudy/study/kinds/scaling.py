@@ -12,7 +12,7 @@ import torch
 
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts
-from rfstudy.study.engine import Cell, Job, Timed, entry_map
+from rfstudy.study.engine import Cell, Job, Timed
 from rfstudy.study.job import spread
 from rfstudy.study.kinds.fitting import timed_map
 
@@ -45,7 +45,7 @@ def pairs(grid: dict) -> list[tuple[int, int]]:
 def measure(job: Job, entry: dict, *, d: int, n_features: int) -> tuple[list[dict], dict]:
     """The one row of a cell: the bytes."""
     # the draws do not matter
-    phi = entry_map(job.spec, entry, make_kernel(job.spec.kernel), n_features).restore(d)
+    phi = job.entry_map(entry, make_kernel(job.spec.kernel), n_features).restore(d)
     row = {"dataset": f"made-d{d}", "n_columns": phi.n_columns_}
     return [row | {"metric": "stored_bytes", "value": stored_bytes(phi)}], {}
 
@@ -53,7 +53,7 @@ def measure(job: Job, entry: dict, *, d: int, n_features: int) -> tuple[list[dic
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of: drawing every map, and mapping the rows, at every pair of d and s."""
     spec, n = job.spec, job.spec.grid["rows"]
-    return [timed_map(spec, entry, f"made-d{d}", n, d, s) for d, s in pairs(spec.grid) for entry in spec.methods]
+    return [timed_map(job, entry, f"made-d{d}", n, d, s) for d, s in pairs(spec.grid) for entry in spec.methods]
 
 
 def stored_bytes(phi) -> int:

@@ -7,6 +7,7 @@ the others, or ``at_most_s`` in seconds). The report pairs the two sides round b
 
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Literal, TypedDict
 
@@ -20,7 +21,7 @@ from random_features.learners.ridge import cross_validate_ridge
 from random_features.maps.registry import REGISTRY
 from rfstudy.data.split import fold_of_row
 from rfstudy.fields import Count, Positive, Positives
-from rfstudy.study.engine import Job, Timed, entry_map
+from rfstudy.study.engine import Job, Timed
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.fitting import normal_points
 from rfstudy.study.peers import make_peer
@@ -100,12 +101,13 @@ def check(spec: Part) -> None:
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of: the sides of all comparisons, those of one comparison next to each other."""
     grid = job.spec.grid
-    maps = [unit for comparison in grid["maps"] for unit in timed_maps(job.spec, comparison)]
+    maps = [unit for comparison in grid["maps"] for unit in timed_maps(job, comparison)]
     return [*maps, *timed_ridge(job.spec.seed, grid["ridge"]), timed_planning(grid["planning"])]
 
 
-def timed_maps(spec: Part, comparison: dict) -> list[Timed]:
+def timed_maps(job: Job, comparison: dict) -> list[Timed]:
     """The sides of one comparison of maps, on the CPU; maps that are no methods of the experiment are left out."""
+    spec, on_cpu = job.spec, replace(job, spec=job.spec | {"device": "cpu"})
     entries = {entry["method"]: entry for entry in spec.methods}
     n, d, s = (comparison[key] for key in ("rows", "dimension", "n_features"))
     kernel = make_kernel(comparison.get("kernel", spec.kernel))
@@ -116,7 +118,7 @@ def timed_maps(spec: Part, comparison: dict) -> list[Timed]:
             name, _, dtype = side.rpartition("-")
             if name in entries:
                 entry = entries[name] | {"variant": dtype}
-                transformer = entry_map(spec | {"device": "cpu"}, entry, kernel, s, "speed", name, s)
+                transformer = on_cpu.entry_map(entry, kernel, s, "speed", name, s)
             elif name in REGISTRY:
                 continue
             else:

@@ -20,11 +20,10 @@ from random_features.learners.streams import keep_within
 from rfstudy.data.target import Target
 from rfstudy.fields import Count, Positive, Some, distinct
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job, Timed, feature_map
+from rfstudy.study.engine import Cell, Job, Timed
 from rfstudy.study.job import Part, kernel_id
 from rfstudy.study.rows import status_of
 from rfstudy.study.sample import Prepared, Sample, Samples
-from rfstudy.study.sample import approximation_rows as chosen_rows
 
 METRICS = ("approximation_error_frobenius", "train_error_pct", "error_pct")
 
@@ -112,7 +111,7 @@ def measure(
     sample, exact, settings = rows_and_kernel(job, n_train, repeat, **conditions)
     settings |= {"options": entry["options"]}
     shared = sample.size_columns | {"settings": settings}
-    phi = feature_map(job.spec, entry, exact, conditions["n_features"], repeat)
+    phi = job.feature_map(entry, exact, conditions["n_features"], repeat)
     try:
         phi.fit(sample.X_train, sample.y_train)
     except (NotDefinedError, np.linalg.LinAlgError) as error:
@@ -130,7 +129,7 @@ def measure(
         ("passes", "train"): model.n_iter,
     }
     # of some training rows, the same for all methods and kernels
-    chosen = chosen_rows(job.spec, repeat, len(sample.y_train), conditions["approximation_rows"])
+    chosen = job.samples.approximation_rows(repeat, len(sample.y_train), conditions["approximation_rows"])
     X = np.asarray(sample.X_train[np.sort(chosen)])
     Z = phi.transform(X).astype(np.float64)
     approximation = approximation_error(exact(X.astype(np.float64)), Z @ Z.T, "frobenius")
@@ -189,7 +188,7 @@ def timed_cell(job: Job, cell: Cell) -> Timed:
     s = conditions["n_features"]
 
     def total():
-        phi = feature_map(spec, entry, kernel, s, 0).fit(sample.X_train, sample.y_train)
+        phi = job.feature_map(entry, kernel, s, 0).fit(sample.X_train, sample.y_train)
         _, model, classes = fitted(phi, sample, at["penalty"])
         test = partial(phi.transform_blocks, sample.X_test)
         error_pct(job.data.target, test, sample.y_test, model, classes)

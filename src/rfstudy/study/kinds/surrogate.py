@@ -17,7 +17,7 @@ import numpy as np
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts, Positives
-from rfstudy.study.engine import Cell, Job, cells_of
+from rfstudy.study.engine import Cell, Job
 from rfstudy.study.rows import rows_of
 
 RESOURCES = {"mb": 3000, "minutes": 240}
@@ -34,7 +34,7 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, dimension, n and repeat; it holds all penalties."""
-    return cells_of(job.spec, d="dimensions", n_train="sample_sizes")
+    return job.cells(d="dimensions", n_train="sample_sizes")
 
 
 def measure(

@@ -15,7 +15,7 @@ from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from random_features.maps.registry import make_map
 from rfstudy.fields import Count, Counts, Positives
-from rfstudy.study.engine import Cell, Job, cells_of
+from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import Part, size_of
 
 RESOURCES = {"mb": 3000, "minutes": 240}
@@ -34,7 +34,7 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell a map, dimension, size and repeat; the repeats are batches of draws."""
-    return cells_of(job.spec, d="dimensions", multiple="multiples_of_d")
+    return job.cells(d="dimensions", multiple="multiples_of_d")
 
 
 def measure(

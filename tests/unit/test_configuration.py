@@ -60,17 +60,10 @@ EDITS = [
     (TITLE, f"{TITLE}\n  time: {{examples: [ege]}}", ".time.examples[0]: 'ege' is none of the data sets of the exp"),
     (TITLE, f"{TITLE}\n  steps: [{{name: a, methods: [rrf]}}]", ".steps[0].methods[0]: there is no method 'rrf'"),
     # types and ranges
-    ("C: [1]", "C: [0]", ".learners.svm.C[0]: 0: input should be greater than 0"),
     ("C: [1]", "C: [1, 1]", ".learners.svm.C: [1, 1] has a value twice"),
     ("C: [1]", "C: []", ".learners.svm.C: []: list should have at least 1 item"),
-    ("rows: 10", "rows: 1", ".approximation.rows: 1: input should be greater than or equal to 2"),
     ("rows: 10", "rows: 1e3", ".approximation.rows: '1e3': input should be a valid integer"),
-    ("[2]", "[2.0]", ".sizes.multiples_of_d[0]: 2.0: input should be a valid integer"),
-    ("[2]", "[true]", ".sizes.multiples_of_d[0]: True: input should be a valid integer"),
-    ("center: none", "center: all", ".learners.ridge.center: 'all': input should be 'targets', 'both' or 'none'"),
-    (TITLE, f"{TITLE}\n  search: {{tune_per: methods}}", ".search.tune_per: 'methods': input should be 'experiment'"),
     (TITLE, f"{TITLE}\n  search: {{length_scale: {{grid: [1.0e-200]}}}}", ".search.length_scale.grid[0]: 1e-200: inpu"),
-    (TITLE, f"{TITLE}\n  steps: [{{name: a, methods: []}}]", ".steps[0].methods: []: list should have at least 1 it"),
     ("{name: gaussian}", "{name: polynomial, degree: true}", ".kernel.degree: must be a number or a word, not True"),
     # options of maps
     ("{method: orf}", "{method: rom, options: {n_factor: 3}}", ".methods[1].options.n_factor: unknown option 'n"

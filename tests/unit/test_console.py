@@ -9,7 +9,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_rfstudy import PLAN, LogHandler
 from snakemake_logger_plugin_rfstudy.reason import reason_in, reason_of
-from snakemake_logger_plugin_rfstudy.remaining import Remaining, about
+from snakemake_logger_plugin_rfstudy.remaining import Remaining
 
 SETTINGS = {
     "printshellcmds": False, "nocolor": True, "quiet": set(), "debug_dag": False, "verbose": False,
@@ -117,14 +117,6 @@ def test_a_failure_of_a_command_that_no_job_claims_is_not_swallowed(console):
     assert console.stream.getvalue() == "Command 'x' returned non-zero exit status 1.\n"
 
 
-def test_a_dry_run_is_told_in_the_words_of_snakemake(monkeypatch):
-    console = Console(monkeypatch, dryrun=True)
-    lines = console(
-        0, "Rule", LogEvent.JOB_INFO, jobid=3, rule_msg="train x/eeg: 3 cells", reason="Missing output files: a.csv"
-    )
-    assert lines[-2:] == ["Job 3: train x/eeg: 3 cells", "Reason: Missing output files: a.csv"]
-
-
 @pytest.mark.parametrize(
     ("log", "reason"),
     [
@@ -160,9 +152,3 @@ def test_the_time_left_is_that_of_the_work_left_at_the_pace_of_the_work_done():
     run.finish(6)
     assert run.seconds(300.0) == pytest.approx(300 / (140 + unknown) * (10 + unknown))
     assert Remaining({}).seconds(100.0) is None
-
-
-def test_a_time_to_come_is_said_no_finer_than_it_is_known():
-    assert [about(60 * minutes) for minutes in (0.5, 4.4, 12, 58, 200, 400)] == [
-        "under a minute", "about 4 min", "about 10 min", "about 1 h", "about 3.5 h", "about 7 h",
-    ]  # fmt: skip

@@ -1,6 +1,5 @@
 """The registries of data: consistent, complete, and with the sizes that the papers print."""
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -153,31 +152,6 @@ def test_a_source_says_whose_its_files_are(tmp_path):
         assert found.endswith(f"files-of-toy: a source with files to download needs the key '{key}'")
 
 
-def test_the_sizes_are_those_of_the_survey():
-    known = registry.load(CONFIG)
-    with open(ROOT / "data/reference/survey_table6.csv", encoding="utf-8") as stream:
-        printed = {(row["dataset"], row["metric"]): row["value"] for row in csv.DictReader(stream)}
-    compared = 0
-    for task in known.tasks.values():
-        name = task["published_as"].get("survey")
-        if (name, "n_dims") not in printed:
-            continue
-        compared += 1
-        # what is streamed is reduced
-        assert task.get("streamed", {}).get("columns", task["d"]) == int(printed[name, "n_dims"])
-        assert task["n_train"] == int(printed[name, "n_train"])
-        assert task["split"] == {"yes": "half", "no": "published"}[printed[name, "random_split"]]
-        # the two known exceptions: the survey counts a row of skin twice, and tests cod-RNA on another file
-        if name == "skin":
-            assert task["n_test"] == int(printed[name, "n_test"]) - 1
-        elif name == "cod-RNA":
-            assert task["n_test"] != int(printed[name, "n_test"])
-            assert "cod-rna.r" in task["not_comparable"]
-        else:
-            assert task["n_test"] == int(printed[name, "n_test"])
-    assert compared == 11
-
-
 def test_whatever_a_task_is_made_from_it_has_its_sizes_its_split_and_its_target(tmp_path):
     again = FEATURES | {"features_of": {"task": "features"} | HOG}
     tasks = load_with(tmp_path, {"again": again, "features": FEATURES, "mill": GENERATED, "toy": TASK}).tasks
@@ -231,22 +205,6 @@ def test_a_streamed_task_has_the_test_rows_of_its_base_and_knows_its_chunks(tmp_
 def test_the_target_is_what_the_labels_have_values_for_unless_it_is_stated(tmp_path, change, target):
     task = {key: value for key, value in (TASK | change).items() if value is not None}
     assert load_with(tmp_path, {"toy": task}).tasks["toy"]["target"] == target
-
-
-def test_the_sizes_are_those_of_eerf():
-    tasks = registry.load(CONFIG).tasks
-    by_name = {task["published_as"]["eerf"]: task for task in tasks.values() if "eerf" in task["published_as"]}
-    compared = 0
-    for table in ("eerf_table2", "eerf_table4"):
-        with open(ROOT / f"data/reference/{table}.csv", encoding="utf-8") as stream:
-            for row in csv.DictReader(stream):
-                key = {"n_dims": "d"}.get(row["metric"], row["metric"])
-                if key in ("d", "n_train", "n_test"):
-                    assert by_name[row["dataset"]][key] == int(row["value"])
-                    compared += 1
-                if key == "task":
-                    assert (by_name[row["dataset"]]["target"] == "regression") == (row["value"] == "regression")
-    assert compared == 3 * 7
 
 
 @pytest.mark.parametrize("task_id", ["buzz", "year"])

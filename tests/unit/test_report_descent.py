@@ -1,10 +1,8 @@
 """Double descent, its claims and the counter-example on made rows: verdicts, and figures that fit to print."""
 
-import numpy as np
 import pytest
 import report_rows
 import verdict_rows
-from figure_checks import assert_fit_to_print
 
 from rfstudy import tidy
 
@@ -82,32 +80,3 @@ def test_a_training_error_that_falls_and_stays_above_a_thousandth_is_no_zero():
     told, evidence = verdict("survey-46", changed)
     assert told == "partly"
     assert "largest at s > n over that at s/n = 0.1: sonar 0.00200" in evidence
-
-
-def band_of(collection):
-    """The lower and the upper end of a band at every size."""
-    vertices = collection.get_paths()[0].vertices
-    return [[end(vertices[np.isclose(vertices[:, 0], s / N), 1]) for s in SIZES] for end in (np.min, np.max)]
-
-
-def test_the_figure_shows_medians_with_quartiles_and_the_threshold():
-    made = rows()
-    # a mean would be drawn up by one repeat
-    for row in made:
-        if row["metric"] == "mse" and row["split"] == "test" and row["repeat"] == 2:
-            row["value"] *= 1000
-    for row in rows():
-        made += [row | {"metric": "error_pct"}] if row["metric"] == "mse" and row["split"] == "test" else []
-    figure = report_rows.picture(report_rows.spec_of("figure-07-text"), made).figure
-    assert_fit_to_print(figure)
-    assert len(figure.axes) == 8
-    tested = figure.axes[1]
-    drawn = [line for line in tested.get_lines() if len(line.get_ydata()) == len(SIZES)]
-    np.testing.assert_allclose(drawn[0].get_ydata(), PEAK[2])
-    np.testing.assert_allclose(drawn[0].get_xdata(), np.array(SIZES) / N)
-    upright = {line.get_xdata()[0]: line.get_color() for line in tested.get_lines() if len(line.get_ydata()) == 2}
-    assert upright == {0.5: drawn[0].get_color(), 1.0: drawn[1].get_color()}
-    own = [row["value"] for row in made if (row["metric"], row["split"]) == ("mse", "test")]
-    values = np.reshape(own, (2, 2, len(SIZES), 3))[0, 1]  # of the second layout in the list: [cos | sin]
-    for ends, band in zip((0.25, 0.75), np.split(np.array(band_of(tested.collections[0])), 2), strict=True):
-        np.testing.assert_allclose(band.ravel(), np.quantile(values, ends, axis=1))

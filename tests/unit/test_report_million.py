@@ -5,8 +5,6 @@ import report_rows
 import verdict_rows
 
 from rfstudy import tidy
-from rfstudy.report.aggregate import select
-from rfstudy.report.scorecard import scorecard
 
 ROUNDS = 5
 
@@ -87,45 +85,3 @@ ERROR = "approximation_error_frobenius"
 )
 def test_other_numbers_give_other_verdicts(claim, factors, expected):
     assert verdict(claim, as_measured(factors=factors)) == expected
-
-
-@pytest.mark.slow
-def test_made_rows_stand_beside_the_printed_numbers_and_are_not_comparable():
-    spec = report_rows.spec_of("scorecard-all")
-
-    def verdicts(rows):
-        cells = scorecard(report_rows.context_of(rows), *(spec[key] for key in ("paper", "experiments", "scorecard")))
-        cells = select(cells, table="Table IX", protocol="code")
-        return {(c.kernel, c.metric, c.method): c for c in cells.itertuples()}
-
-    own = verdicts(as_measured())
-    # times are ratios to those of RFF
-    assert len(own) == 3 * (9 * 3 + 8)
-    # of one run beside one run nobody knows how far chance takes them apart; times have rounds
-    verdicts_of_own = [each.verdict for each in own.values()]
-    expected = {place: "reproduced" if place[1] == "time_total_s" else "too noisy" for place in own}
-    assert verdicts_of_own == list(expected.values())
-    made = verdicts(as_measured(dataset="mnist8m-made"))
-    assert {each.verdict for each in made.values()} == {"not comparable"}
-    assert {place: each.value for place, each in made.items()} == {p: e.value for p, e in own.items()}
-    # where both were measured the task itself counts
-    both = verdicts(as_measured() + as_measured(dataset="mnist8m-made", factors={("rff", "gaussian", ERROR): 3.0}))
-    assert [each.verdict for each in both.values()] == verdicts_of_own
-
-
-@pytest.mark.slow
-def test_a_stand_in_at_another_size_is_shown_with_its_size_and_compared_with_nothing(tmp_path):
-    other = {"n_features": 256, "n_features_label": "256", "stand_in": "digits, deformed (stand-in for MNIST-8M)"}
-    rows = as_measured(**other)
-    table = report_rows.made(report_rows.spec_of("table-09-code"), [report_rows.written(tmp_path, rows)])
-    frame, text = report_rows.as_read(table)
-    own = frame[(frame["quantity"] == "approximation error") & (frame["source"] == "ours")]
-    assert own["GQ"].tolist() == ["0.0121", "0.0383", "0.0369"]
-    assert "Ours at s = 256." in text
-    assert "digits, deformed stand-in" in text
-    # of the task itself another size is another cell
-    rows = as_measured(n_features=256, n_features_label="256")
-    frame, _ = report_rows.as_read(
-        report_rows.made(report_rows.spec_of("table-09-code"), [report_rows.written(tmp_path, rows, "own.csv")])
-    )
-    assert set(frame[frame["source"] == "ours"]["GQ"]) == {"not run"}

@@ -11,36 +11,11 @@ ROW = {
     "n_train": 7490, "n_test": 7490, "status": "ok", "value": 80.0, "learner": "ridge", "repeat": 0,
 }  # fmt: skip
 
-PER_SIZE = "{} tuned once per data set and size, for all methods, on {}."
 PER_METHOD = "{} tuned per data set, method and size, for all repeats, on {}."
 
 
 def notes_on(*rows):
     return notes(tidy.frame([ROW | row for row in rows]), {"paper": "survey"}, Context(tidy.frame([]), {}, {}))
-
-
-@pytest.mark.parametrize(
-    ("chosen_on", "words"),
-    [([0], "the first repeat"), ([0, 1, 2], "the first 3 repeats"), ([0, 4, 7], "repeats 0, 4, 7"), ([5], "repeat 5")],
-)
-def test_a_shared_choice_names_its_scope_and_its_repeats(chosen_on, words):
-    settings = {"chosen_on": chosen_on, "penalty": 0.1}
-    for scope, sentence in (("size", PER_SIZE), ("method_and_size", PER_METHOD)):
-        assert notes_on({"settings": settings | {"tune_per": scope}}) == [sentence.format("Penalty", words)]
-
-
-@pytest.mark.parametrize(
-    ("keys", "learner", "tuned"),
-    [
-        ([{"C": 1.0}], "svm", "C"),
-        ([{"C": 1.0}, {"penalty": 1.0}], "svm", "Penalty and C"),
-        ([{"shrinkage": 0.1}], "own", "Parameters"),
-    ],
-)
-def test_a_shared_choice_names_the_parameters_of_the_learner(keys, learner, tuned):
-    shared = {"tune_per": "size", "chosen_on": [0]}
-    rows = [{"settings": shared | own, "learner": learner, "repeat": i} for i, own in enumerate(keys)]
-    assert notes_on(*rows) == [PER_SIZE.format(tuned, "the first repeat")]
 
 
 def test_choices_of_a_cell_or_without_a_learner_or_value_need_no_note():

@@ -8,7 +8,6 @@ import report_rows
 from figure_checks import assert_fit_to_print
 
 from rfstudy import tidy
-from rfstudy.report import panels
 from rfstudy.report.chance import majority_pct
 from rfstudy.report.plots.lines import compared
 from rfstudy.report.tables.growth import features_needed
@@ -141,40 +140,6 @@ def test_a_panel_that_would_mix_rows_is_an_error():
     mixed = [{"metric": "kernel_bias", "label": "bias", "scale": "linear"}]
     with pytest.raises(ValueError, match=r"two values of rff/ at 0\.5 in one panel"):
         report_rows.picture(WALKED | {"panels": mixed}, walked_rows())
-
-
-# --- what is left out is said -----------------------------------------------------------------------------------------
-
-
-def test_sizes_that_were_measured_and_are_not_shown_are_named():
-    rows = report_rows.made_rows(tasks=["eeg"], methods=["rff"], sizes=(1, 2, 4, 64))
-    rows = report_rows.changed(rows, lambda row: row["n_features_label"] == "1d", n_features_label="d")
-    spec = report_rows.spec_of("figure-10-text") | {"datasets": ["eeg"]}
-    hidden = "Not drawn: s = d, 64d (measured, but not among the sizes shown)."
-    assert hidden in report_rows.picture(spec, rows).notes
-    assert not any("Not drawn" in note for note in report_rows.picture(spec | {"sizes": None}, rows).notes)
-
-
-def test_cells_over_a_limit_are_named_with_their_sizes():
-    rows = report_rows.made_rows(tasks=["eeg"], methods=["rff"])
-    over = report_rows.changed(
-        rows, lambda row: (row["learner"], row["n_features_label"]) == ("svm", "32d"), status="skipped", value=None,
-        settings={"reason": "over the max_entries that the preset allows"},
-    )  # fmt: skip
-    notes = report_rows.picture(report_rows.spec_of("figure-10-text") | {"datasets": ["eeg"]}, over).notes
-    expected = "EEG: 3 values of RFF at s = 32d (over the max_entries that the preset allows)"
-    assert f"Skipped and in no mean: {expected}." in notes
-
-
-def test_of_a_thousand_methods_the_first_are_drawn_and_the_others_counted():
-    (row, *_) = rows_of({"rff": falling(1.0, 1)})
-    picture = panel_of([row | {"method": f"map{i:03}"} for i in range(1000)] + [row])
-    assert len(picture.figure.axes[0].containers) == panels.MOST_LINES
-    assert picture.figure.legends[0].get_texts()[0].get_text() == "RFF"
-    assert "Not drawn: 961 further methods (more than 40 lines)." in picture.notes
-    assert_fit_to_print(picture.figure)
-    shown, notes = panels.first_lines({i: (f"map{i}", "") for i in range(1000)}, report_rows.context_of([]))
-    assert (list(shown), notes) == (list(range(40)), ["Not drawn: 960 further methods (more than 40 lines)."])
 
 
 # --- lines that are no measurements -----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import method_order, of_quantity, select, settings_of
-from rfstudy.report.cells import dataset_cell, method_cell
+from rfstudy.report.cells import each_dataset, method_cell
 from rfstudy.report.chance import majority_pct
 from rfstudy.report.compare import LEVEL, POWER, Estimate, holm, nested, overlap_of, paired, ranking
 from rfstudy.report.context import Context
@@ -69,9 +69,7 @@ def power(context, *, paper, datasets, methods, baseline, quantity) -> Table:
     """
     metric, rows = quantity["metric"], []
     frame = of_quantity(select(context.rows, dataset=datasets, axis=DRAW), quantity)
-    for dataset in datasets:
-        ours = select(frame, dataset=dataset)
-        name = dataset_cell(context, dataset, paper, ours)
+    for dataset, name, ours in each_dataset(context, datasets, paper, frame):
         if not len(ours):
             rows.append({"data set": name, "method": "not run"})
             continue
@@ -146,26 +144,25 @@ def calibration(context, *, paper, datasets, quantity, draws, comparisons) -> Ta
     """Return a row per data set and number of columns: how often the test passes without and with a difference."""
     frame = of_quantity(select(context.rows, dataset=datasets, axis=DRAW), quantity)
     rng, rows = np.random.default_rng(SEED), []
-    for (dataset, n_columns), cell in frame.groupby(["dataset", "n_columns"], sort=False):
-        values = scores(cell).to_numpy()
-        shape = comparisons, *values.shape
-        shuffled = np.take_along_axis(np.broadcast_to(values, shape), rng.random(shape).argsort(axis=-1), axis=-1)
-        one, other = shuffled[..., :draws], shuffled[..., draws : 2 * draws]
-        # what the design detects, by the variance of all draws
-        deviation, n_splits = np.sqrt(values.var(axis=1, ddof=1).mean()), len(values)
-        error = deviation * np.sqrt(2.0 / (n_splits * draws))
-        detectable = float(Estimate(0.0, error=error, df=2.0 * n_splits * (draws - 1)).detectable)
-        rows.append(
-            {
-                "data set": dataset_cell(context, dataset, paper, cell),
-                "D": int(n_columns),
+    for _, name, ours in each_dataset(context, datasets, paper, frame):
+        rows += [{"data set": name, "D": "not run"}] if not len(ours) else []
+        for n_columns, cell in ours.groupby("n_columns"):
+            values = scores(cell).to_numpy()
+            shape = comparisons, *values.shape
+            shuffled = np.take_along_axis(np.broadcast_to(values, shape), rng.random(shape).argsort(axis=-1), axis=-1)
+            one, other = shuffled[..., :draws], shuffled[..., draws : 2 * draws]
+            # what the design detects, by the variance of all draws
+            deviation, n_splits = np.sqrt(values.var(axis=1, ddof=1).mean()), len(values)
+            error = deviation * np.sqrt(2.0 / (n_splits * draws))
+            detectable = float(Estimate(0.0, error=error, df=2.0 * n_splits * (draws - 1)).detectable)
+            found = {
                 "comparisons": comparisons,
                 "sd of a draw": round(deviation, 3),
                 "detectable": round(detectable, 3),
                 "passes": share_below(nested(one, other).p),
                 "found": share_below(nested(one + detectable, other).p),
             }
-        )
+            rows.append({"data set": name, "D": int(n_columns)} | found)
     return Table(pd.DataFrame(rows), [CALIBRATION_NOTE.format(draws=draws, comparisons=comparisons)], shown=frame)
 
 

@@ -101,7 +101,7 @@ def test_the_console_says_what_is_done_how_far_it_is_and_how_long_it_takes(finis
     for stage in {rule.split("_")[0] for rule in jobs}:
         of_stage = [what for what in said if what.startswith((f"{stage} ", f"{stage}:"))]
         assert len(of_stage) == sum(count for rule, count in jobs.items() if rule.split("_")[0] == stage)
-    assert "train survey-gaussian-text/eeg: 18 cells on eeg" in said
+    assert "train survey-gaussian-text/eeg: 36 cells on eeg" in said
     assert said[-1] == "done"
     # nothing but the head, a line a job, one more for those that took long, and where the log is
     told = [line for line in said[:-1] if not line.startswith("done in ")]

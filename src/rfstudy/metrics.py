@@ -6,11 +6,9 @@
 import math
 from typing import NamedTuple
 
-#: Practical margins: percentages that are this many points apart are the same, and other values this share apart.
+#: Practical margins: percentages that are fewer points apart are the same for any practical purpose, and other values
+#: a smaller share apart. An effect between methods exceeds these points.
 POINTS, SHARE = 0.5, 0.10
-
-#: Points that a difference of percentages has to exceed to be told as an effect.
-EFFECT = 0.1
 
 #: Between what the values of metrics lie: anything, what is not negative, shares (also in percent), correlations.
 ANY, NON_NEGATIVE = (-math.inf, math.inf), (0.0, math.inf)
@@ -33,8 +31,8 @@ class Fact(NamedTuple):
 
     @property
     def smallest_effect(self) -> float:
-        """What a difference between methods has to exceed to be told as one: points of a percentage."""
-        return EFFECT if self.is_percentage else 0.0
+        """The size that a difference between methods has to exceed to be an effect: points of a percentage."""
+        return POINTS if self.is_percentage else 0.0
 
     def margin(self, value: float) -> float:
         """How far from a value another may be and still be the same for any practical purpose.

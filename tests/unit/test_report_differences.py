@@ -40,8 +40,8 @@ def test_all_methods_and_sizes_are_one_family(tabulated, p_value, told):
     assert effects(text) == told
 
 
-def test_a_tenth_of_a_point_is_no_effect(tabulated):
-    for gain, told in ((0.09, "0 of 4 above, 0 below"), (0.11, "2 of 4 above, 0 below")):
+def test_half_a_point_is_no_effect(tabulated):
+    for gain, told in ((0.49, "0 of 4 above, 0 below"), (0.51, "2 of 4 above, 0 below")):
         rows = [row for size in ("d", "2d") for row in accuracies("rff", size, [70.0] * 8)]
         rows += [row for size in ("d", "2d") for row in accuracies("orf", size, [70.0 + gain] * 8)]
         rows += [row for size in ("d", "2d") for row in accuracies("qmc", size, around(70.0))]

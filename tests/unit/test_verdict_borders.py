@@ -133,9 +133,9 @@ def test_a_bullet_needs_five_per_cent_of_each_pair_after_holm(tabulated, method)
     assert not is_marked(tabulated, **{method: around(-9.0)})
 
 
-def test_a_bullet_needs_a_tenth_of_a_point(tabulated):
-    assert is_marked(tabulated, lsrff=around(0.101, by=0.001))
-    assert not is_marked(tabulated, lsrff=around(0.099, by=0.001))
+def test_a_bullet_needs_half_a_point(tabulated):
+    assert is_marked(tabulated, lsrff=around(0.501, by=0.001))
+    assert not is_marked(tabulated, lsrff=around(0.499, by=0.001))
 
 
 @pytest.mark.parametrize("baseline", ["rff", "qmc"])
@@ -305,9 +305,9 @@ def test_differences_have_holm_s_p_value_from_five_repeats_on(tabulated):
     assert ablated(tabulated, n=5, lsrff=around(85.0, n=5))[0].loc["second", "change lsrff"].endswith(")")
 
 
-def test_a_step_has_to_change_a_gain_by_a_tenth_of_a_point(tabulated):
-    assert ablated(tabulated, lsrff=around(80.101, by=0.001))[1] == "eeg: second (lsrff +0.10)."
-    assert ablated(tabulated, lsrff=around(80.099, by=0.001))[1] == "eeg: none."
+def test_a_step_has_to_change_a_gain_by_half_a_point(tabulated):
+    assert ablated(tabulated, lsrff=around(80.501, by=0.001))[1] == "eeg: second (lsrff +0.50)."
+    assert ablated(tabulated, lsrff=around(80.499, by=0.001))[1] == "eeg: none."
 
 
 def test_a_gain_is_over_the_more_accurate_baseline_and_a_control_minus_its_method(tabulated):

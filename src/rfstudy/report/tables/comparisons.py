@@ -8,8 +8,25 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report.aggregate import by_repeat, method_order, of_quantity, select, summarise
-from rfstudy.report.cells import difference_cell, each_dataset, mean_and_std, means_by, method_cell, note_on_differences
-from rfstudy.report.compare import Estimate, family, is_effect, note_on_tests, overlap_of, paired, paired_differences
+from rfstudy.report.cells import (
+    difference_cell,
+    each_dataset,
+    mean_and_std,
+    means_by,
+    method_cell,
+    note_on_differences,
+    span,
+)
+from rfstudy.report.compare import (
+    POWER,
+    Estimate,
+    family,
+    is_effect,
+    note_on_tests,
+    overlap_of,
+    paired,
+    paired_differences,
+)
 from rfstudy.report.context import Context
 from rfstudy.report.typeset import Cell, Table
 
@@ -25,7 +42,7 @@ def differences(context, *, paper, datasets, methods, baselines, sizes, quantity
     metric = quantity["metric"]
     frame = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes), quantity)
     tests = paired_differences(frame, baselines, "n_features_label", context)
-    rows, effects = [], []
+    rows, effects, found = [], [], []
     for dataset, name, ours in each_dataset(context, datasets, paper, frame):
         own = select(tests, dataset=dataset)
         if not len(ours):
@@ -33,6 +50,9 @@ def differences(context, *, paper, datasets, methods, baselines, sizes, quantity
             continue
         above, below = (int((own["effect"] & (sign * own["value"] > 0)).sum()) for sign in (1, -1))
         effects.append(f"{context.name(dataset, paper)}: {above} of {len(own)} above, {below} below")
+        smallest = pd.Series(Estimate(0.0, error=own["error"], df=own["df"]).detectable).dropna()
+        if len(smallest):
+            found.append(f"{context.name(dataset, paper)} {span(smallest.min(), smallest.max(), '.1f').text}")
         cells = {(t.method, t.variant, t.minus, t.n_features_label): difference_cell(t) for t in own.itertuples()}
         for pair, minus in itertools.product(method_order(ours, methods), baselines):
             texts = {size: cells.get((*pair, minus, size), "") for size in sizes}
@@ -44,6 +64,8 @@ def differences(context, *, paper, datasets, methods, baselines, sizes, quantity
     if effects:
         remarks.append(note_on_differences(tests, "all differences of a data set", metric, paper, context))
         remarks.append(f"Effects: {'; '.join(effects)}.")
+    if found:
+        remarks.append(f"Points that a test finds with a probability of {POWER:.0%}, before Holm: {'; '.join(found)}.")
     table = pd.DataFrame(rows, columns=["data set", "method", "minus", *sizes])
     return Table(table, remarks, {size: {"size": size, "metric": metric} for size in sizes}, shown=frame)
 

@@ -1,4 +1,4 @@
-"""Where arrays live: device, block sizes, threads and seeds. No other module decides any of these."""
+"""Device, block sizes, threads and seeds. No other module decides any of these."""
 
 import hashlib
 import warnings
@@ -13,11 +13,11 @@ CPU_BLOCK_BYTES = 64 * 2**20
 
 
 def seed_sequence(*axes) -> np.random.SeedSequence:
-    """A seed sequence keyed by values: the study's seed first, then the axes that should vary.
+    """Return a seed sequence keyed by values: the study's seed first, then the axes that should vary.
 
-    Every axis (a number or a text) enters through a hash of its own, so that a new method or data set moves
-    nobody else's numbers, and the order of a configuration file does not matter. A scalar of NumPy is the value of
-    Python that it equals; 1, 1.0 and "1" are three axes.
+    Every axis (a number or a text) enters through a hash of its own. A new method or data set therefore changes no
+    other random numbers, and the order of a configuration file does not matter. A NumPy scalar counts as the Python
+    value that it equals; 1, 1.0 and "1" are three axes.
     """
     words = []
     for axis in (axis.item() if isinstance(axis, np.generic) else axis for axis in axes):
@@ -27,12 +27,12 @@ def seed_sequence(*axes) -> np.random.SeedSequence:
 
 
 def seed_of(*axes) -> int:
-    """The 32-bit seed that belongs to the axes, as an estimator's ``random_state``."""
+    """Return the 32-bit seed that belongs to the axes, as an estimator's ``random_state``."""
     return int(seed_sequence(*axes).generate_state(1)[0])
 
 
 def resolve_device(device: str = "auto"):
-    """The torch device for "auto" (CUDA where there is one), "cpu" or "cuda".
+    """Return the torch device for "auto" (CUDA where there is one), "cpu" or "cuda".
 
     Raises ``ValueError`` for another name and ``RuntimeError`` where "cuda" is asked for and absent.
     """
@@ -47,12 +47,12 @@ def resolve_device(device: str = "auto"):
 
 
 def exponential(exponents, out) -> None:
-    """Write the exponentials of a torch tensor into another; on the CPU by NumPy, in half the time of torch."""
+    """Write the exponentials of a torch tensor into another. On the CPU, NumPy takes half the time of torch."""
     _write("exp", exponents, out, in_numpy=exponents.device.type == "cpu")
 
 
 def cosine(angles, out) -> None:
-    """Write the cosines of a torch tensor, in radians, into another; in float32 on the CPU by NumPy."""
+    """Write the cosines of a torch tensor, in radians, into another. NumPy computes float32 on the CPU."""
     _write("cos", angles, out, in_numpy=_is_faster_in_numpy(angles))
 
 
@@ -62,7 +62,7 @@ def sine(angles, out) -> None:
 
 
 def _write(name: str, values, out, in_numpy: bool) -> None:
-    """Write a function of a tensor, by its name in torch and in NumPy, into another tensor."""
+    """Write a function of a tensor, given by its names in torch and NumPy, into another tensor."""
     import torch
 
     if in_numpy:
@@ -72,12 +72,12 @@ def _write(name: str, values, out, in_numpy: bool) -> None:
 
 
 def _is_faster_in_numpy(angles) -> bool:
-    """Whether NumPy has the faster cosine and sine: twice as fast in float32, several times slower in float64."""
+    """Return whether NumPy is faster: it takes half the time in float32 and several times as long in float64."""
     return angles.device.type == "cpu" and angles.itemsize == 4
 
 
 def product(A, B, out) -> None:
-    """Write A @ B into ``out``, torch tensors of one device; on the CPU by NumPy, whose BLAS is the faster one."""
+    """Write A @ B into ``out``, torch tensors of one device. On the CPU NumPy computes it, with the faster BLAS."""
     if A.device.type == "cpu":
         np.matmul(A.numpy(), B.numpy(), out=out.numpy())
     else:
@@ -85,7 +85,7 @@ def product(A, B, out) -> None:
 
 
 def block_rows(bytes_per_row: int, device=None) -> int:
-    """Rows per block for work that needs ``bytes_per_row`` bytes a row: at least 1.
+    """Return the rows per block for work that needs ``bytes_per_row`` bytes per row, at least 1.
 
     On CUDA a quarter of the free memory is used, on the CPU ``CPU_BLOCK_BYTES``.
     """
@@ -98,24 +98,24 @@ def block_rows(bytes_per_row: int, device=None) -> int:
 
 
 def is_sparse(X) -> bool:
-    """Whether X (n, d) is a csr matrix or csr array, which is what else than an ndarray checked data may be."""
+    """Return whether X (n, d) is a csr matrix or csr array. Checked data are either that or an ndarray."""
     return not isinstance(X, np.ndarray)
 
 
 def dense(X) -> np.ndarray:
-    """X, an ndarray or a csr matrix, as an ndarray."""
+    """Return X, an ndarray or a csr matrix, as an ndarray."""
     return X.toarray() if is_sparse(X) else X
 
 
 def row_reader(X, *, sparse: bool):
-    """A function that gives the rows in a slice of X (n, d) as a torch tensor on the CPU.
+    """Return a function that reads the rows in a slice of X (n, d) as a torch tensor on the CPU.
 
     Parameters
     ----------
     X : ndarray, or csr matrix without duplicate entries
         The tensors of an ndarray share its memory; they are only read.
     sparse : bool
-        Whether the rows of a csr matrix are given as sparse tensors (COO, coalesced). Without it they are made dense.
+        Whether the rows of a csr matrix are returned as sparse tensors (COO, coalesced). Otherwise they are made dense.
     """
     import torch
 
@@ -127,7 +127,7 @@ def row_reader(X, *, sparse: bool):
 
 
 def as_tensor(array):
-    """An array as a tensor that shares its memory where possible; it is only read, so a read-only one is no danger."""
+    """Return an array as a tensor that shares its memory where possible. The tensor is only read."""
     import torch
 
     with warnings.catch_warnings():
@@ -136,7 +136,7 @@ def as_tensor(array):
 
 
 def _sparse_tensor(rows):
-    """A csr matrix as a coalesced tensor."""
+    """Return a csr matrix as a coalesced tensor."""
     import torch
 
     of_entries = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
@@ -146,12 +146,12 @@ def _sparse_tensor(rows):
 
 
 def row_blocks(n_rows: int, rows: int):
-    """Consecutive slices of at most ``rows`` rows that cover ``range(n_rows)``."""
+    """Yield consecutive slices of at most ``rows`` rows that cover ``range(n_rows)``."""
     for start in range(0, n_rows, rows):
         yield slice(start, min(start + rows, n_rows))
 
 
-#: The threads that every BLAS pool was given by ``set_threads``; None where it was not called.
+#: The number of threads that ``set_threads`` gave every BLAS pool; None if it was not called.
 _blas_threads: int | None = None
 
 
@@ -167,13 +167,13 @@ def set_threads(threads: int) -> None:
 
 
 def one_blas_thread():
-    """A context in which the BLAS works on one thread; nothing is to be done where ``set_threads`` gave it one."""
+    """Return a context in which the BLAS uses one thread. It does nothing if ``set_threads`` chose one thread."""
     return nullcontext() if _blas_threads == 1 else _thread_pools().limit(limits=1, user_api="blas")
 
 
 @cache
 def _thread_pools():
-    """The BLAS and OpenMP pools that are loaded by now; looking for them takes longer than a small factorisation."""
+    """Return the BLAS and OpenMP pools loaded so far. Finding them takes longer than a small factorisation."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -1,4 +1,4 @@
-"""Errors with a meaning for users (mistakes that they can mend, limits of a method), and checks that raise them."""
+"""Errors that are meant for users (mistakes that they can mend, limits of a method), and checks that raise them."""
 
 from collections.abc import Iterable
 from contextlib import contextmanager
@@ -8,14 +8,14 @@ from numbers import Real
 
 
 class UserError(ValueError):
-    """Something outside the code is wrong (bad configuration, missing files); the message says what and what to do.
+    """An error outside the code (bad configuration, missing files); the message says what is wrong and what to do.
 
     The command line prints it as one line.
     """
 
 
 class NotDefinedError(ValueError):
-    """A feature map does not exist for this size or number of columns, or a learner for these classes.
+    """An error for a map that does not exist for this size or number of columns, or a learner for these classes.
 
     A study skips such a cell and goes on.
     """
@@ -23,7 +23,7 @@ class NotDefinedError(ValueError):
 
 @contextmanager
 def gathered(problems: list[str]):
-    """Collect the lines of a ``UserError`` in ``problems`` and go on, so that all problems are reported together."""
+    """Yield a context that collects the lines of a ``UserError`` in ``problems``, so that all are reported together."""
     try:
         yield
     except UserError as error:
@@ -45,12 +45,12 @@ def check_choice(name: str, value, allowed: Iterable[str]) -> None:
 
 
 def nearest(word, known: Iterable) -> list[str]:
-    """The word among those that are known that another one resembles most, or none."""
+    """Return a list with the known word that resembles a word most, or an empty one."""
     return get_close_matches(str(word), sorted(map(str, known)), n=1)
 
 
 def did_you_mean(word, known: Iterable[str]) -> str:
-    """What a message says after a word that is not known: the known one that is nearest, or nothing.
+    """Return the hint that a message gives after an unknown word: the nearest known word, or nothing.
 
     Examples
     --------
@@ -63,6 +63,6 @@ def did_you_mean(word, known: Iterable[str]) -> str:
 
 
 def suggestion(word, known: Iterable) -> str:
-    """Return what to say after a word that is not known: "did you mean ...? known are ..."."""
+    """Return the hint after an unknown word, with all known ones: "did you mean ...? known are ..."."""
     near = nearest(word, known)
     return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known)))}"

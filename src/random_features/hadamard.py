@@ -1,8 +1,8 @@
 """The fast Walsh-Hadamard transform on blocks of rows, in PyTorch, and the random signs that go with it.
 
-The Hadamard matrix of order p = a b is the Kronecker product of those of orders a and b. One transform is therefore
-two products with small matrices, O(p (a + b)) per row, which at the orders in use (up to some thousands) run several
-times faster than the O(p log p) butterfly, because a matrix product uses the arithmetic units fully.
+The Hadamard matrix of order p = a b is the Kronecker product of those of orders a and b. One transform is therefore two
+products with small matrices, O(p (a + b)) per row. At the orders in use (up to some thousands) they run several times
+faster than the O(p log p) butterfly, because a matrix product uses the arithmetic units fully.
 """
 
 from functools import lru_cache
@@ -16,12 +16,12 @@ LARGEST_SINGLE_FACTOR = 64
 
 
 def next_power_of_two(n: int) -> int:
-    """The smallest power of two that is at least n >= 1."""
+    """Return the smallest power of two that is at least n >= 1."""
     return 1 << (n - 1).bit_length()
 
 
 def random_signs(rng: np.random.Generator, shape) -> np.ndarray:
-    """Independent random signs, int8 of the given shape."""
+    """Draw independent random signs, int8 of the given shape."""
     return (2 * rng.integers(0, 2, size=shape, dtype=np.int8) - 1).astype(np.int8)
 
 
@@ -47,7 +47,7 @@ def walsh_hadamard(values, work):
     Raises
     ------
     ValueError
-        If p is no power of two.
+        If p is not a power of two.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def walsh_hadamard(values, work):
 
 
 def sequency_order(p: int) -> np.ndarray:
-    """The rows of the natural Hadamard matrix of order p sorted by their sign changes, integers of shape (p,).
+    """Return the rows of the natural Hadamard matrix of order p by their sign changes, integers of shape (p,).
 
     Row i in sequency order is row bit-reversal(Gray code(i)) in natural order.
     """

@@ -1,4 +1,4 @@
-"""Length scales: their check, and the rules that find one in data."""
+"""Checks of length scales, and the rules that find a length scale from data."""
 
 import numpy as np
 from scipy.spatial.distance import pdist
@@ -6,14 +6,14 @@ from scipy.spatial.distance import pdist
 from random_features.arrays import is_sparse
 from random_features.errors import check_positive
 
-#: Random rows between which the median distance is taken: their two million distances pin it to under a percent.
+#: Random rows between which the median distance is taken: their two million distances determine it to below 1 %.
 MEDIAN_ROWS = 2000
 
 
 def median_distance(X, rng: np.random.Generator, rows: int = MEDIAN_ROWS) -> float:
-    """The median Euclidean distance between pairs of at most ``rows`` random rows of X (n, d); O(rows^2) memory.
+    """Return the median Euclidean distance between pairs of at most ``rows`` random rows of X (n, d); O(rows^2) memory.
 
-    Raises ``ValueError`` where it is 0, because most rows are equal.
+    Raises ``ValueError`` if it is 0, because most rows are equal.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def median_distance(X, rng: np.random.Generator, rows: int = MEDIAN_ROWS) -> flo
 
 
 def pairwise_distances(X) -> np.ndarray:
-    """The Euclidean distances between all pairs of rows of X (m, d), float64 (m (m - 1) / 2,).
+    """Return the Euclidean distances between all pairs of rows of X (m, d), float64 (m (m - 1) / 2,).
 
     Sparse rows stay sparse: their distances come from inner products, whose rounding is about 1e-8 of the rows' length.
     """
@@ -42,9 +42,9 @@ def pairwise_distances(X) -> np.ndarray:
 
 
 def spread(X) -> float:
-    """The length scale of scikit-learn's ``gamma="scale"``: 1 / (d v) for the variance v of all numbers of X (n, d).
+    """Return the length scale of ``gamma="scale"`` in scikit-learn: 1 / (d v), v the variance of all of X (n, d).
 
-    Raises ``ValueError`` where all numbers are equal.
+    Raises ``ValueError`` if all numbers are equal.
     """
     variance = variance_of_all(X)
     if not variance > 0:
@@ -53,7 +53,7 @@ def spread(X) -> float:
 
 
 def variance_of_all(X) -> float:
-    """The variance of all numbers of X (n, d), in float64; those that a csr matrix does not store are zeros."""
+    """Return the variance of all numbers of X (n, d), in float64. What a csr matrix does not store is zero."""
     if not is_sparse(X):
         return float(np.var(X, dtype=np.float64))
     count, stored = X.shape[0] * X.shape[1], X.data.astype(np.float64)
@@ -61,7 +61,7 @@ def variance_of_all(X) -> float:
     return float((((stored - mean) ** 2).sum() + (count - len(stored)) * mean**2) / count)
 
 
-#: Length scales that data decide, each a function of X (n, d). The median is that of the same rows for every map.
+#: Rules that find a length scale from data, each a function of X (n, d). The median uses the same rows for every map.
 RULES = {"median": lambda X: median_distance(X, np.random.default_rng(0)), "scale": spread}
 
 

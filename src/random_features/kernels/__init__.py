@@ -1,11 +1,11 @@
-"""Exact kernels: the matrices that random features approximate, and what a feature map has to know of them.
+"""Exact kernels: the matrices that random features approximate, and the properties that feature maps use.
 
 A kernel is a small immutable object. Kernels with a spectral representation also say how their frequencies are
 distributed, coordinate by coordinate, and which function of the projections makes the features:
 ``k(x, y) = E[cos(w . (x - y))]`` for shift-invariant kernels (``activation`` is None, the map's layout decides),
 ``k(x, y) = 2 E[a(w . x) a(w . y)]`` for a kernel with an activation a.
 
-A kernel is one file of this folder and has the name of the file. A literal ``KERNEL`` in the file names its class, the
+Every kernel is one file of this folder, named after it. A literal ``KERNEL`` in the file names its class, the
 parameters that an experiment states, and its id in tables where that is not its name. A new file is a new kernel; there
 is no list. The classes can be imported from here (``from random_features.kernels import Gaussian``). This module needs
 only the standard library, so a workflow can read ``KERNELS`` while it parses.
@@ -20,7 +20,7 @@ from random_features.errors import UserError, did_you_mean
 
 
 def read_kernels() -> dict[str, dict]:
-    """The literal ``KERNEL`` of every file of this folder that has one, by the name of the file."""
+    """Return the literal ``KERNEL`` of every file of this folder that has one, by the name of the file."""
     found = {}
     for path in sorted(Path(__file__).parent.glob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -34,7 +34,7 @@ KERNELS = read_kernels()
 
 
 def class_named(class_name: str) -> type:
-    """The kernel class of a name, imported now; ``AttributeError`` where there is none."""
+    """Import and return the kernel class of a name; ``AttributeError`` if there is none."""
     for name, entry in KERNELS.items():
         if entry["class"] == class_name:
             return getattr(importlib.import_module(f"{__name__}.{name}"), class_name)
@@ -50,7 +50,7 @@ def __getattr__(name: str):
 
 
 def make_kernel(kernel: Mapping):
-    """The kernel of a mapping: its ``name`` in ``KERNELS`` and all of its parameters.
+    """Return the kernel that a mapping describes by its ``name`` in ``KERNELS`` and all of its parameters.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The arc-cosine kernels, and what kernels of the angles between rows have in common."""
+"""The arc-cosine kernels, and functions for kernels of the angles between rows."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from random_features.kernels.base import GaussianSpectrum
 
 KERNEL = {"class": "ArcCosine", "parameters": ("order",), "id": "arccos{order}"}
 
-#: Cosines this near to 1 or -1 lose half of their digits on the way to the angle.
+#: Cosines this near to 1 or -1 lose half of their digits when they are turned into angles.
 NEARLY_PARALLEL = 1e-6
 
 
@@ -27,7 +27,7 @@ class ArcCosine(GaussianSpectrum):
     Parameters
     ----------
     order : {0, 1, 2}, default 1
-        b. Raises ``ValueError`` for another one.
+        b. Raises ``ValueError`` for any other value.
 
     Notes
     -----
@@ -52,7 +52,7 @@ class ArcCosine(GaussianSpectrum):
 
     @property
     def name(self) -> str:
-        """ "arccos0", "arccos1" or "arccos2": the orders differ in what features they allow."""
+        """Return "arccos0", "arccos1" or "arccos2". The orders differ in the features that they allow."""
         return f"arccos{self.order}"
 
     @property
@@ -73,7 +73,7 @@ class ArcCosine(GaussianSpectrum):
         return of_angles(X, Y, self._at)
 
     def _at(self, theta, lengths):
-        """The kernel at angles and products of lengths."""
+        """Return the kernel at angles and products of lengths."""
         cosine, sine = np.cos(theta), np.sin(theta)
         if self.order == 0:
             angular = np.pi - theta
@@ -85,8 +85,9 @@ class ArcCosine(GaussianSpectrum):
 
 
 def of_angles(X, Y, function):
-    """The matrix (n, m) of a function of angles and products of lengths, which takes some rows of both at once: what it
-    computes on the way is several times as large as its result.
+    """Return the matrix (n, m) of a function of angles and products of lengths.
+
+    It takes blocks of rows of both, because intermediate arrays are several times as large as the result.
     """
     X, Y = check_pairwise_arrays(X, Y)
     matrix = np.empty((len(X), len(Y)), dtype=X.dtype)
@@ -96,7 +97,7 @@ def of_angles(X, Y, function):
 
 
 def angles(X, Y):
-    """Angles between rows and products of their lengths, (n, m) float64.
+    """Return the angles between rows and the products of their lengths, (n, m) float64.
 
     A zero vector is taken as orthogonal to all others. Angles of nearly parallel rows come from the difference of their
     directions, accurate to rounding, and are exactly 0 for equal rows.

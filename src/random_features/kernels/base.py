@@ -1,4 +1,4 @@
-"""What kernels have in common: the matrix, the parameters, and how their frequencies are distributed."""
+"""Base classes of the kernels: the matrix, the parameters, and the distribution of the frequencies."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
@@ -22,19 +22,19 @@ class Kernel(ABC):
 
     @abstractmethod
     def __call__(self, X, Y=None) -> np.ndarray:
-        """The kernel matrix of shape (n, m) for X (n, d) and Y (m, d); Y None means X."""
+        """Return the kernel matrix of shape (n, m) for X (n, d) and Y (m, d); Y None means X."""
 
     def against(self, Y, rows: int, device, dtype):
-        """The kernel values of many blocks of rows with one Y (m, d), for what must be fast.
+        """Return a fast function for the kernel values of many blocks of rows with one Y (m, d).
 
         Parameters
         ----------
         Y : array-like of shape (m, d)
         rows : int
-            Rows of a block at most.
+            The largest number of rows of a block.
         device : torch.device
         dtype : torch.float32 or torch.float64
-            Of the values, which are computed in float64 up to their last rounding or two.
+            The type of the values. All but the last one or two roundings are in float64.
 
         Returns
         -------
@@ -45,11 +45,11 @@ class Kernel(ABC):
         return lambda X: torch.from_numpy(self(X.cpu().double().numpy(), Y)).to(device, dtype)
 
     def get_params(self, deep: bool = True) -> dict:
-        """The constructor's parameters by name (scikit-learn's convention, so that ``clone`` works)."""
+        """Return the constructor's parameters by name (scikit-learn's convention, so that ``clone`` works)."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def set_params(self, **params) -> Self:
-        """A kernel with other parameters; this one, which others may share, stays as it is.
+        """Return a kernel with other parameters. This one, which others may share, does not change.
 
         Raises ``ValueError`` for a parameter that the kernel does not have, or a value outside its range.
         """
@@ -61,7 +61,7 @@ class Kernel(ABC):
         return replace(self, **params)
 
     def completed_by(self, X) -> Self:
-        """The kernel for data X (n, d), an array or a csr matrix: with a number where the length scale is a rule."""
+        """Return the kernel for data X (n, d), an array or csr matrix. A rule for the length scale becomes a number."""
         rule = self.get_params().get("length_scale")
         return self.set_params(length_scale=RULES[rule](X)) if isinstance(rule, str) else self
 
@@ -69,26 +69,26 @@ class Kernel(ABC):
 class SpectralKernel(Kernel):
     """A kernel that is an expectation over frequencies with independent coordinates of one distribution."""
 
-    #: None for shift-invariant kernels; else a function (projections, out) of two torch tensors of shape
-    #: (n, s) that writes the activation of the projections into ``out``.
+    #: None for shift-invariant kernels; otherwise a function (projections, out) of two torch tensors of shape (n, s)
+    #: that writes the activation of the projections into ``out``.
     activation: ClassVar = None
 
     @abstractmethod
     def frequency_quantile(self, probabilities) -> np.ndarray:
-        """Quantiles of one coordinate of the frequencies, elementwise for probabilities inside (0, 1)."""
+        """Return quantiles of one coordinate of the frequencies, elementwise for probabilities inside (0, 1)."""
 
     @abstractmethod
     def draw_frequencies(self, rng: np.random.Generator, shape) -> np.ndarray:
-        """Independent frequencies, float64 of the given shape (..., d)."""
+        """Draw independent frequencies, float64 of the given shape (..., d)."""
 
 
 class GaussianSpectrum(SpectralKernel):
-    """A kernel with frequencies N(0, ``frequency_scale``^2 I): what orthogonal and structured maps need."""
+    """A kernel with frequencies N(0, ``frequency_scale``^2 I), as orthogonal and structured maps need it."""
 
     @property
     @abstractmethod
     def frequency_scale(self) -> float:
-        """Standard deviation of one coordinate of the frequencies."""
+        """Return the standard deviation of one coordinate of the frequencies."""
 
     def frequency_quantile(self, probabilities):
         return self.frequency_scale * ndtri(probabilities)
@@ -99,7 +99,7 @@ class GaussianSpectrum(SpectralKernel):
 
 @dataclass(frozen=True)
 class Scaled(Kernel):
-    """A kernel of x / l and y / l. The ``length_scale`` l is a number > 0 or a rule; ``ValueError`` for others."""
+    """A kernel of x / l and y / l. The ``length_scale`` l is a number > 0 or a rule; ``ValueError`` otherwise."""
 
     length_scale: float | str = 1.0
 
@@ -108,7 +108,7 @@ class Scaled(Kernel):
 
     @property
     def ell(self) -> float:
-        """l as a number; ``ValueError`` while it is a rule that waits for data."""
+        """Return l as a number; ``ValueError`` if it is a rule that needs data."""
         if isinstance(self.length_scale, str):
             raise ValueError(
                 f"length_scale={self.length_scale!r} waits for data: a map learns it when it is fitted, and"

@@ -18,7 +18,7 @@ class Cauchy(Scaled, SpectralKernel):
     Parameters
     ----------
     length_scale : float, "median" or "scale", default 1.0
-        :math:`\ell > 0`, in the units of the data, or a rule as for :class:`Gaussian`. Raises ``ValueError`` when it is
+        :math:`\ell > 0`, in the units of the data, or a rule as for :class:`Gaussian`. Raises ``ValueError`` if it is
         not positive.
 
     Notes
@@ -37,7 +37,7 @@ class Cauchy(Scaled, SpectralKernel):
 
     @property
     def frequency_scale(self) -> float:
-        """Standard deviation of one coordinate of the frequencies."""
+        """Return the standard deviation of one coordinate of the frequencies."""
         return np.sqrt(2.0) / self.ell
 
     def frequency_quantile(self, probabilities):

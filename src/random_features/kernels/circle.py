@@ -29,7 +29,7 @@ HARMONICS_BLOCK = 1024
 
 @dataclass(frozen=True)
 class Circle(SpectralKernel):
-    r"""The kernel :math:`k(x, y) = \sum_j \mu_j \cos(2 \pi j (x - y))` on the circle [0, 1), of known eigenvalues.
+    r"""The kernel :math:`k(x, y) = \sum_j \mu_j \cos(2 \pi j (x - y))` on the circle [0, 1), with known eigenvalues.
 
     With x uniform on [0, 1) its eigenfunctions are :math:`\cos(2 \pi j x)` and :math:`\sin(2 \pi j x)` with the
     eigenvalues :math:`\mu_j / 2`, and :math:`\mu` is the distribution of the frequencies :math:`2 \pi j`; k(x, x) = 1.
@@ -38,7 +38,7 @@ class Circle(SpectralKernel):
     Parameters
     ----------
     decay : {"exponential", "polynomial", "slowest"}
-        How mu falls: as exp(-j / 2), j^-2 or 1 / j. Raises ``ValueError`` for another one.
+        How mu falls: as exp(-j / 2), j^-2 or 1 / j. Raises ``ValueError`` for any other value.
     terms : int
         The number of harmonics, at least 1.
 
@@ -57,7 +57,7 @@ class Circle(SpectralKernel):
 
     decay: str
     terms: int
-    #: What maps have to know: shift-invariant, frequencies of a distribution of its own.
+    #: Properties for maps: shift-invariant, and frequencies with a distribution of its own.
     like: ClassVar[str] = "laplacian"
 
     def __post_init__(self):
@@ -66,11 +66,11 @@ class Circle(SpectralKernel):
 
     @property
     def name(self) -> str:
-        """ "circle-exponential", "circle-polynomial" or "circle-slowest"."""
+        """Return "circle-exponential", "circle-polynomial" or "circle-slowest"."""
         return f"circle-{self.decay}"
 
     def frequencies(self) -> np.ndarray:
-        """All frequencies 2 pi j, shape (terms,)."""
+        """Return all frequencies 2 pi j, shape (terms,)."""
         return 2.0 * np.pi * np.arange(1, self.terms + 1)
 
     def frequency_quantile(self, probabilities):
@@ -92,7 +92,7 @@ class Circle(SpectralKernel):
 
 @cache
 def spectrum(decay: str, terms: int) -> np.ndarray:
-    """The distribution of the harmonics 1 to ``terms`` for a ``decay``: (terms,), sums to 1, read-only."""
+    """Return the distribution of the harmonics 1 to ``terms`` for a ``decay``: (terms,), sums to 1, read-only."""
     weights = DECAYS[decay](np.arange(1.0, terms + 1))
     weights /= weights.sum()
     weights.flags.writeable = False
@@ -100,6 +100,6 @@ def spectrum(decay: str, terms: int) -> np.ndarray:
 
 
 def harmonics(X: np.ndarray, frequencies: np.ndarray, weights) -> np.ndarray:
-    """[a_j cos(w_j x) | a_j sin(w_j x)] for X (n, 1), w (m,) and a (m,) or one number; shape (n, 2 m)."""
+    """Return [a_j cos(w_j x) | a_j sin(w_j x)] for X (n, 1), w (m,) and a (m,) or one number; shape (n, 2 m)."""
     angles = X * frequencies
     return np.concatenate([np.cos(angles) * weights, np.sin(angles) * weights], axis=1)

@@ -14,13 +14,13 @@ from random_features.kernels.base import GaussianSpectrum, Scaled
 
 KERNEL = {"class": "Gaussian", "parameters": ("length_scale",)}
 
-#: |x|^2 / (2 l^2) from which rounding takes half of the digits of a squared distance found as |x|^2 - 2 x.y + |y|^2.
+#: |x|^2 / (2 l^2) from which rounding takes half of the digits of a squared distance |x|^2 - 2 x.y + |y|^2.
 FAR = 0.5 / np.sqrt(np.finfo(np.float64).eps)
 
-#: Exponents under which the exponential is 0 in float64, and roundings of |x|^2 + |y|^2 that an exponent is wrong by.
+#: Exponents below which the exponential is 0 in float64, and the error of an exponent in roundings of |x|^2 + |y|^2.
 LOWEST, ROUNDINGS = -746.0, 64.0
 
-#: Numbers that are held at a time while pairs are found again.
+#: Numbers that are held at a time while pairs are recomputed.
 PAIRS_PER_BLOCK = 2**22
 
 
@@ -31,9 +31,9 @@ class Gaussian(Scaled, GaussianSpectrum):
     Parameters
     ----------
     length_scale : float, "median" or "scale", default 1.0
-        :math:`\ell > 0`, in the units of the data; scikit-learn's ``gamma`` is 1 / (2 l^2). A map
-        that is fitted learns the median distance between rows, or what ``gamma="scale"`` is there. Raises
-        ``ValueError`` when it is not positive.
+        :math:`\ell > 0`, in the units of the data; scikit-learn's ``gamma`` is 1 / (2 l^2). With a rule, ``fit`` of a
+        map learns the median distance between rows, or the value of ``gamma="scale"``. Raises ``ValueError`` if it is
+        not positive.
 
     Notes
     -----
@@ -69,7 +69,7 @@ class Gaussian(Scaled, GaussianSpectrum):
 
     def against(self, Y, rows, device, dtype):
         # The exponents are one matrix product, [u, |u|^2, 1] with [v, -1/2, -|v|^2 / 2], for u and v the rows of X and
-        # of Y in length scales, seen from the median of Y so that |u|^2 is not large compared with |u - v|^2.
+        # of Y in length scales, relative to the median of Y so that |u|^2 is not large compared with |u - v|^2.
         landmarks = np.asarray(Y, dtype=np.float64)
         (m, d), centre = landmarks.shape, np.median(landmarks, axis=0)
         v = (landmarks - centre) / self.ell
@@ -100,21 +100,21 @@ class Gaussian(Scaled, GaussianSpectrum):
 
 
 def _moved(X, centre) -> np.ndarray:
-    """The rows of X (n, d) in float64, seen from a centre (d,) or 0."""
+    """Return the rows of X (n, d) in float64, relative to a centre (d,) or 0."""
     return X.astype(np.float64) if issparse(X) else np.asarray(X, dtype=np.float64) - centre
 
 
 def _recompute_near_pairs(exponents, u, v, X, Y, gamma) -> None:
-    """Replace exponents -gamma |x - y|^2 of shape (n, m) that rounding has spoiled and that are not too low to matter.
+    """Recompute exponents -gamma |x - y|^2 of shape (n, m) that rounding has spoiled, unless they are too low to count.
 
-    A squared distance that is found as |x|^2 - 2 x.y + |y|^2 is wrong by a few roundings of |x|^2 + |y|^2. Pairs for
-    which that is too much are found again from the difference x - y. Most pairs with a row that is far off need no
-    more than the knowledge that their kernel value is 0.
+    A squared distance computed as |x|^2 - 2 x.y + |y|^2 has an error of a few roundings of |x|^2 + |y|^2. Where that is
+    too much, it is computed again from the difference x - y. Most pairs with a distant row need no more: their kernel
+    value is known to be 0.
 
     Parameters
     ----------
     exponents : float64 array of shape (n, m), changed in place
-    u, v : gamma times the squared norms of the rows (n,) and (m,) that the exponents were found from
+    u, v : gamma times the squared norms of the rows (n,) and (m,) that the exponents were computed from
     X, Y : arrays or csr matrices of shape (n, d) and (m, d)
     """
     np.minimum(exponents, 0.0, out=exponents)
@@ -132,6 +132,6 @@ def _recompute_near_pairs(exponents, u, v, X, Y, gamma) -> None:
 
 
 def _dense_rows(X, rows) -> np.ndarray:
-    """Rows of an array or csr matrix as a dense float64 array."""
+    """Return rows of an array or csr matrix as a dense float64 array."""
     chosen = X[rows]
     return (chosen.toarray() if issparse(chosen) else chosen).astype(np.float64)

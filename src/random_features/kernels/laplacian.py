@@ -18,7 +18,7 @@ class Laplacian(Scaled, SpectralKernel):
     Parameters
     ----------
     length_scale : float, "median" or "scale", default 1.0
-        :math:`\ell > 0`, in the units of the data, or a rule as for :class:`Gaussian`. Raises ``ValueError`` when it is
+        :math:`\ell > 0`, in the units of the data, or a rule as for :class:`Gaussian`. Raises ``ValueError`` if it is
         not positive.
 
     Notes

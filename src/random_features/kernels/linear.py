@@ -35,7 +35,7 @@ class Linear(Kernel):
         torch.mul(projections, 0.5**0.5, out=out)
 
     def draw_frequencies(self, rng: np.random.Generator, shape) -> np.ndarray:
-        """Unit vectors times sqrt(d), float64 of ``shape`` (s, d): columns drawn with replacement."""
+        """Draw unit vectors times sqrt(d), float64 of ``shape`` (s, d): columns are drawn with replacement."""
         n_frequencies, n_features = shape
         return np.sqrt(n_features) * np.eye(n_features)[rng.integers(n_features, size=n_frequencies)]
 

@@ -34,6 +34,6 @@ class NeuralTangent(Kernel):
         return of_angles(X, Y, self._at)
 
     def _at(self, theta, lengths):
-        """The kernel at angles and products of lengths."""
+        """Return the kernel at angles and products of lengths."""
         angular = 2.0 * np.cos(theta) * (np.pi - theta) + np.sin(theta)
         return lengths * angular / np.pi

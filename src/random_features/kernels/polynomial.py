@@ -22,7 +22,7 @@ class Polynomial(Kernel):
     degree : int, default 2
         p >= 1.
     coef0 : float, default 1.0
-        c >= 0; a negative one would not be positive definite.
+        c >= 0; with a negative c the kernel would not be positive definite.
 
     Examples
     --------

@@ -7,7 +7,7 @@ The Hessian of A is at most 1/2 (of one column 1/4) on vectors whose classes add
 do (Boehning 1992, "Multinomial logistic regression algorithm"). With the Cholesky factor :math:`L` of that bound,
 :math:`L L' = \lambda I + Z'Z / 2n`, the Hessian by the variables :math:`V = L'W` is at most the identity. SciPy's
 L-BFGS descends in them, one pass over the features per step. One Gram matrix and one factor serve all classes and all
-steps; nothing that is held grows with n but the labels, one byte a row.
+steps. The memory does not grow with n, except for the labels: one byte per row.
 
 It stops at a certificate. With the probabilities P as dual variables the duality gap is
 
@@ -30,11 +30,11 @@ from random_features.learners.newton import log_partition
 
 #: Duality gap over the objective at which the problem is solved.
 GAP_TOLERANCE = 1e-4
-#: Passes over the features (20 to 60 are usual), and changes of the gradient that are remembered.
+#: The largest number of passes over the features (20 to 60 are usual), and the changes of the gradient that are stored.
 MAX_PASSES = 1000
 MEMORY = 20
-#: Rows of the Gram matrix at most. Of more rows every k-th chunk is taken: what is then no bound any more is still a
-#: good metric, and a step has to bring a fall in any case.
+#: The largest number of rows for the Gram matrix. With more rows, every k-th chunk is used. The result is then no
+#: bound, but still a good metric, and every step has to lower the objective in any case.
 GRAM_ROWS = 2**18
 
 
@@ -50,7 +50,7 @@ def fit_on_stream(
     checkpoints=None,
     progress=None,
 ) -> LinearModel:
-    """Multinomial logistic regression without an intercept: ``penalty`` |W|^2 / 2 plus the mean of the losses.
+    """Fit multinomial logistic regression without an intercept: ``penalty`` |W|^2 / 2 plus the mean of the losses.
 
     Parameters
     ----------
@@ -60,13 +60,13 @@ def fit_on_stream(
     penalty : lambda > 0
     n_columns : D
     tolerance : duality gap over the objective
-    max_passes : over the features, that of the Gram matrix apart; the last step may take a few more
-    checkpoints : object, optional, with ``append(**arrays)`` and ``load()``: the fit repeats the passes that are stored
-        there without reading the features, and goes on as if it had not stopped
+    max_passes : over the features, not counting the one for the Gram matrix; the last step may take a few more
+    checkpoints : object, optional, with ``append(**arrays)`` and ``load()``: the fit repeats the stored passes without
+        reading the features, and continues as if it had not stopped
     progress : callable, optional, called after every step with the passes, the gap and the objective
 
-    Returns a ``LinearModel`` whose ``n_iter`` are the passes; ``converged`` is False where it gave up. Raises
-    ``ValueError`` for features that are not finite, and labels that are no class.
+    Returns a ``LinearModel`` whose ``n_iter`` is the number of passes; ``converged`` is False if the fit stopped early.
+    Raises ``ValueError`` for features that are not finite and for labels that are not a class.
     """
     labels = np.asarray(labels)
     if labels.min() < 0 or labels.max() >= n_classes:
@@ -95,7 +95,7 @@ def fit_on_stream(
         if gap <= tolerance * intermediate_result.fun:
             raise StopIteration
 
-    # SciPy's own criteria are off: they do not bound the distance from the optimum
+    # SciPy's own criteria are disabled, because they do not bound the distance from the optimum
     limits = {"maxcor": MEMORY, "maxfun": max_passes, "maxiter": max_passes, "ftol": 0.0, "gtol": 0.0}
     start = np.zeros(n_columns * problem.n_weights)
     found = minimize(objective, start, jac=True, method="L-BFGS-B", callback=stop_where_solved, options=limits)
@@ -105,12 +105,12 @@ def fit_on_stream(
 
 
 def duality_gap(gradient, penalty: float) -> float:
-    """The duality gap at a gradient (D, c), see the module."""
+    """Return the duality gap at a gradient (D, c), see the module."""
     return float((gradient**2).sum()) / (2 * penalty)
 
 
 class Problem:
-    """The objective on a stream, and the bound of its Hessian."""
+    """The objective on a stream, and the bound on its Hessian."""
 
     def __init__(self, blocks, labels, n_classes: int, penalty: float, n_columns: int):
         self.labels, self.penalty = labels, penalty
@@ -118,7 +118,7 @@ class Problem:
         self.design = Design(blocks, len(labels), n_columns, has_intercept=False)
 
     def at(self, weights) -> tuple[float, np.ndarray]:
-        """The objective and its gradient at weights (D, c): one pass."""
+        """Return the objective and its gradient at weights (D, c), in one pass."""
         n, loss = len(self.labels), 0.0
 
         def pull(rows, decision):
@@ -133,13 +133,14 @@ class Problem:
         return float(value), self.penalty * weights + product / n
 
     def indicator(self, rows) -> np.ndarray:
-        """Whether each of some rows is of the class of a column, bool (rows, c)."""
+        """Return whether each of some rows belongs to the class of a column, bool (rows, c)."""
         if self.n_weights == 1:
             return self.labels[rows, None] == 1
         return self.labels[rows, None] == np.arange(self.n_weights)
 
     def factor_of_bound(self) -> np.ndarray:
-        """The lower Cholesky factor (D, D) of penalty I + curvature Z'Z / n; Z'Z / n is that of at most ``GRAM_ROWS``.
+        """Return the lower Cholesky factor of penalty I + curvature Z'Z / n (D, D), Z'Z / n from ``GRAM_ROWS`` rows at
+        most.
 
         The products of a chunk are formed in the type of the features and summed in float64.
         """

@@ -1,8 +1,8 @@
 """Ridge regression on the singular values of the features: every penalty, however small, on either side of D = n.
 
 With Z = U S V' the coefficients of (Z'Z + shift I) w = Z'y are V S (S^2 + shift)^-1 U'y, whether there are more columns
-or more rows. Nothing is squared, so that a shift far below the rounding errors of a Gram matrix is exact, and the limit
-of no shift is the interpolator of the least norm (or the least squares fit). The features have to be in memory.
+or more rows. Nothing is squared, so a shift far below the rounding errors of a Gram matrix is exact. The limit of no
+shift is the interpolator with the least norm (or the least squares fit). The features have to be in memory.
 """
 
 from typing import NamedTuple
@@ -20,27 +20,26 @@ class Decomposed(NamedTuple):
 
 
 def decompose(Z) -> Decomposed:
-    """The thin singular value decomposition of finite features Z (n, D) in float64; ``ValueError`` for others."""
+    """Return the thin singular value decomposition of finite features Z (n, D) in float64; ``ValueError`` otherwise."""
     return Decomposed(*svd(np.asarray(Z, dtype=np.float64), full_matrices=False))
 
 
 def ridge_coefficients(Z: Decomposed, y: np.ndarray, shift: float) -> np.ndarray:
-    """The minimiser w (D,) of |Z w - y|^2 + shift |w|^2 for targets y (n,); of the least norm for a shift of zero.
+    """Return the minimiser w (D,) of |Z w - y|^2 + shift |w|^2 for targets y (n,).
 
-    Directions whose singular value is zero to working precision have no part in it, as in ``numpy.linalg.pinv``.
-    """
+    For a shift of zero it has the least norm. Directions whose singular value is zero to working precision do not
+    count, as in ``numpy.linalg.pinv``."""
     smallest = max(len(Z.left), Z.right.shape[1]) * np.finfo(np.float64).eps * Z.values[0]
     values = np.where(Z.values > smallest, Z.values, np.inf)
     return ((Z.left.T @ y) / (values + shift / values)) @ Z.right
 
 
 def leave_one_out(Z: Decomposed, y: np.ndarray, shifts) -> np.ndarray:
-    """Errors (g, n) of y (n,) at every row by the ridge regressions on the others, for positive shifts (g,).
+    """Return the errors (g, n) of y (n,) at every row by the ridge regressions on the other rows.
 
-    The residual over one minus the leverage, (y - H y)_i / (1 - H_ii) (Allen 1974). Both vanish with the shift where
-    there are no fewer columns than rows: they are summed from what the shift leaves of every direction, so that their
-    ratio keeps its digits. ``ValueError`` for a shift that is not positive.
-    """
+    ``shifts`` (g,) are positive; ``ValueError`` otherwise. The error is the residual over one minus the leverage, (y -
+    H y)_i / (1 - H_ii) (Allen 1974). Both vanish with the shift if there are at least as many columns as rows. They are
+    summed from what the shift leaves of every direction, so that their ratio keeps its digits."""
     shifts = np.asarray(shifts, dtype=np.float64)
     if not (shifts > 0).all():
         raise ValueError(f"leave-one-out errors need positive shifts, got {shifts.tolist()}")

@@ -1,6 +1,6 @@
-"""The features of a linear model as a matrix that is never whole in memory: the products that Newton's methods need.
+"""The features of a linear model as a matrix that is never held as a whole: the products that Newton's methods need.
 
-They work for many columns of weights at once: all of them share every pass over the features.
+They take many columns of weights at once, which share every pass over the features.
 """
 
 from functools import cached_property
@@ -13,15 +13,15 @@ from random_features.learners import streams
 #: Up to this many columns Z'Z (one more pass of n D^2 operations) preconditions the conjugate gradients. It takes
 #: 3 to 7 times fewer passes over the features (measured on ijcnn1, D = 704, squared hinge, C = 0.01 to 100).
 PRECONDITIONED_COLUMNS = 4096
-#: Bytes that the exact Hessians of a Newton step may take.
+#: The largest size in bytes of the exact Hessians of a Newton step.
 HESSIAN_BYTES = 2**27
-#: Columns of the features over the steps of conjugate gradients that cost what the exact Hessian of a column does
-#: (measured for logistic regression; the squared hinge loss has the same products).
+#: Columns of the features, divided by the steps of conjugate gradients that cost as much as the exact Hessian of a
+#: column (measured for logistic regression; the squared hinge loss has the same products).
 COLUMNS_PER_STEP = 8
 
 
 class Design:
-    """Features Z (n, D) as a stream, with a column of ones behind them where there is an intercept.
+    """Features Z (n, D) as a stream, followed by a column of ones if there is an intercept.
 
     Weights have shape (D, m), or (D + 1, m) with the intercepts in the last row.
 
@@ -38,7 +38,7 @@ class Design:
 
     @cached_property
     def gram(self) -> np.ndarray | None:
-        """Z'Z with the column of ones, float64; None above ``PRECONDITIONED_COLUMNS`` or n columns."""
+        """Return Z'Z with the column of ones, float64; None above ``PRECONDITIONED_COLUMNS`` or n columns."""
         if self.n_columns > min(PRECONDITIONED_COLUMNS, self.n_rows):
             return None
         one_group, ones = np.zeros(self.n_rows, dtype=int), np.ones((self.n_rows, 1))
@@ -48,22 +48,23 @@ class Design:
         return np.block([[gram, totals], [totals.T, np.array([[self.n_rows]])]])
 
     def preconditioner(self, curvature: float, penalty: float):
-        """A function that applies (penalty I + curvature Z'Z)^-1 to columns; intercepts are not penalised.
+        """Return a function that applies (penalty I + curvature Z'Z)^-1 to columns; intercepts are not penalised.
 
-        It does nothing where Z'Z is not held, or where that matrix is singular in float64 (an absurdly small penalty).
+        It does nothing if Z'Z is not held, or if that matrix is singular in float64 (an extremely small penalty).
         """
         if self.gram is None:
             return lambda residual: residual
         return inverse(curvature * self.gram, penalty * self.penalised[:, 0])
 
     def bytes_of_factors(self, n: int) -> int:
-        """What ``weighted_factors`` of n columns hold."""
+        """Return the bytes that ``weighted_factors`` of n columns take."""
         return 8 * n * len(self.penalised) ** 2
 
     def weighted_factors(self, weights, penalties) -> list[np.ndarray]:
-        """Cholesky factors, for ``solve``, of penalty I + Z' diag(w) Z for every column w >= 0 of weights (n, m) and
-        every penalty of (m,), products in the type of the features, in one pass; the column of ones is not penalised.
-        """
+        """Return Cholesky factors, for ``solve``, of penalty I + Z' diag(w) Z, in one pass.
+
+        There is one for every column w >= 0 of weights (n, m) with its penalty from (m,). Products have the type of the
+        features. The column of ones is not penalised."""
         width = len(self.penalised)
         grams = [np.zeros((width, width)) for _ in penalties]
         for rows, chunk in streams.cache_chunks(self.blocks, self.n_rows, self.n_columns):
@@ -74,26 +75,26 @@ class Design:
                 gram += scaled.T @ scaled
         for gram, penalty in zip(grams, penalties, strict=True):
             diagonal = np.einsum("ii->i", gram)
-            # products in float32 leave errors of this size, which must not make a matrix indefinite
+            # products in float32 have errors of this size, which must not make a matrix indefinite
             diagonal *= 1 + width * np.finfo(np.float32).eps
             diagonal += penalty * np.maximum(self.penalised[:, 0], np.finfo(np.float32).eps)
         return [lapack.dpotrf(gram.T, lower=1, clean=0, overwrite_a=1)[0] for gram in grams]
 
     def forward(self, weights) -> np.ndarray:
-        """Z weights, float64 (n, m), in one pass."""
+        """Return Z weights, float64 (n, m), in one pass."""
         coef, intercepts = weights[: self.n_columns], weights[self.n_columns :].sum(axis=0)
         blocks = streams.checked(self.blocks, self.n_rows, self.n_columns)
         return np.concatenate([block @ coef.astype(block.dtype) for _rows, block in blocks]) + intercepts
 
     def transposed(self, rowwise, weights=None):
-        """Z' rowwise(rows, Z weights), float64, in one pass.
+        """Return Z' rowwise(rows, Z weights), float64, in one pass.
 
         ``rowwise`` takes a slice of rows and their product with the weights (None without weights), and returns
         (rows, m). Raises ``ValueError`` for features that are not finite.
         """
         total, D = 0.0, self.n_columns
         for rows, chunk in streams.cache_chunks(self.blocks, self.n_rows, D):
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+            with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite raise an error below
                 forward = None
                 if weights is not None:
                     forward = (chunk @ weights[:D].astype(chunk.dtype)).astype(np.float64) + weights[D:].sum(axis=0)
@@ -105,10 +106,10 @@ class Design:
 
 
 def inverse(matrix: np.ndarray, diagonal):
-    """A function that applies (matrix + diag(diagonal))^-1 to columns, and does nothing where that is singular.
+    """Return a function that applies (matrix + diag(diagonal))^-1 to columns.
 
-    ``matrix`` (D, D) is symmetric positive semi-definite and overwritten; ``diagonal`` is a number or (D,).
-    """
+    It does nothing if that matrix is singular. ``matrix`` (D, D) is symmetric positive semi-definite and overwritten;
+    ``diagonal`` is a number or (D,)."""
     system = np.asfortranarray(matrix.T)  # no copy: the transpose of a symmetric C-ordered matrix
     np.einsum("ii->i", system)[:] += diagonal
     factor, failed = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
@@ -116,5 +117,5 @@ def inverse(matrix: np.ndarray, diagonal):
 
 
 def solve(factor, residual):
-    """The system of a Cholesky factor (D, D), of ``Design.weighted_factors``, for columns (D,) or (D, m)."""
+    """Solve the system of a Cholesky factor (D, D), from ``Design.weighted_factors``, for columns (D,) or (D, m)."""
     return lapack.dpotrs(factor, residual, lower=1)[0]

@@ -1,9 +1,9 @@
-"""Learners by name: the entry that describes each of them, and how it is found.
+"""Learners by name: the entry that describes each of them, and the functions that find it.
 
 A learner is one file of this folder, named after it, with two names at module level: ``Options``, a ``TypedDict`` of
 its options in an experiment, and ``LEARNER``, its ``Learner``. Its grid and ``n_folds`` are options of every learner
-and are not listed. There is no list of learners: a new file is a new learner. This module imports the standard library
-only, so that a workflow can read ``facts`` while it parses.
+and are not listed. There is no list of learners: a new file is a new learner. This module imports only the standard
+library, so a workflow can read ``facts`` while it parses.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from random_features.errors import UserError
 
 
 def known() -> tuple[str, ...]:
-    """The ids of all learners: the files of this folder that have a ``LEARNER``."""
+    """Return the ids of all learners: the files of this folder that have a ``LEARNER``."""
     paths = sorted(Path(__file__).parent.glob("*.py"))
     return tuple(path.stem for path in paths if "LEARNER" in _assignments(path))
 
 
 def load(name: str) -> Learner:
-    """The entry of a learner by its id; ``ValueError`` lists those there are."""
+    """Return the entry of a learner by its id; ``ValueError`` lists the known ids."""
     _check_known(name)
     return importlib.import_module(f"random_features.learners.{name}").LEARNER
 
 
 def facts(name: str) -> dict:
-    """Return the fields of a learner that are no functions: "grid", "chosen", "targets" and "bytes_per_entry".
+    """Return the fields of a learner that are not functions: "grid", "chosen", "targets" and "bytes_per_entry".
 
     They are read from the file without an import, so nothing of NumPy or scikit-learn is loaded. Raises ``ValueError``
     as ``load``.
@@ -57,7 +57,7 @@ def _facts(name: str) -> dict:
 
 
 def required(options: dict, *names: str) -> dict:
-    """Return the named options. ``UserError`` names missing ones: the objective is never a silent default."""
+    """Return the named options; ``UserError`` names missing ones, so that no objective is a silent default."""
     missing = [name for name in names if name not in options]
     if missing:
         raise UserError(f"the learner's options do not say {', '.join(missing)}; they say {', '.join(options)}")
@@ -65,24 +65,24 @@ def required(options: dict, *names: str) -> dict:
 
 
 def without_limit(options: dict, n_rows: int, n_columns: int) -> str:
-    """The ``limit`` of a learner that has none."""
+    """Return an empty reason: the ``limit`` of a learner that has none."""
     return ""
 
 
 def always_solvable(blocks, Y, values, *, n_columns: int, options: dict) -> list[bool]:
-    """The ``has_solution`` of a learner that has a solution at every value."""
+    """Return True for every value: the ``has_solution`` of a learner that always has a solution."""
     return [True] * len(values)
 
 
 @dataclass(frozen=True)
 class Learner:
-    """The entry of a learner. ``options`` is its mapping in an experiment; keys that are not its own are not read.
+    """The entry of a learner. ``options`` is its mapping in an experiment; keys of others are not read.
 
     Attributes
     ----------
     grid : the option that holds the grid of values to choose from, e.g. "penalties"
     chosen : the name of the chosen value in the settings of a row, e.g. "penalty"
-    targets : the kinds of targets that it serves ("binary", "classes", "regression")
+    targets : the kinds of targets that it supports ("binary", "classes", "regression")
     fit : callable (blocks, Y, value, *, n_columns, options) -> ``LinearModel``, for one value of the grid; ``blocks``
         is the stream of features (see ``random_features.learners``), Y (n, c) float64 the encoded targets
     cross_validate : callable (blocks, Y, folds, *, n_columns, score, options) -> ndarray (len(grid), n_folds) of
@@ -107,15 +107,15 @@ class Learner:
     bytes_per_entry: int = 0
 
     def left_out(self, target: str, options: dict, n_rows: int, n_columns: int) -> str:
-        """The reason why a kind of target, or features of this shape, are not for the learner, or an empty text."""
+        """Return why a kind of target, or features of this shape, are not for the learner, or an empty text."""
         if target not in self.targets:
             return f"the learner serves targets that are {' or '.join(self.targets)}, not {target}"
         return self.limit(options, n_rows, n_columns)
 
     def smallest_with_solution(self, blocks, Y, *, n_columns: int, options: dict) -> float:
-        """The smallest value of the grid at which there is a solution; parameters are those of ``fit``.
+        """Return the smallest value of the grid at which there is a solution; parameters are those of ``fit``.
 
-        Raises ``numpy.linalg.LinAlgError`` where there is none.
+        Raises ``numpy.linalg.LinAlgError`` if there is none.
         """
         from numpy.linalg import LinAlgError
 
@@ -135,7 +135,7 @@ def _check_known(name: str) -> None:
 
 @cache
 def _assignments(path: Path) -> dict[str, ast.expr]:
-    """What a file assigns at module level, by name, as syntax."""
+    """Return the syntax of what a file assigns at module level, by name."""
     return {
         target.id: node.value
         for node in ast.parse(path.read_text(encoding="utf-8")).body

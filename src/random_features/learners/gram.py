@@ -2,7 +2,7 @@
 
 All functions take the matrix K of the training rows, (n, n) with both triangles, and return dual coefficients: the
 decision values of new rows are K(new, training) @ dual + intercept. ``fit_kernel_ridge`` and ``fit_kernel_svm`` check
-the exact kernel matrix that they are given: the yardstick for every random feature map.
+the exact kernel matrix, with which every random feature map is compared.
 """
 
 import warnings
@@ -18,14 +18,14 @@ from random_features.learners.scoring import score_sum
 from random_features.learners.shifted import solve_shifted
 from random_features.learners.targets import as_columns, sign_columns
 
-#: libsvm's stopping tolerance, and the megabytes it may use for rows of the matrix.
+#: libsvm's stopping tolerance, and the megabytes that it may use for rows of the matrix.
 LIBSVM_TOLERANCE = 1e-4
 LIBSVM_CACHE_MB = 500
 
 #: What may be centred: the targets, the features too, or nothing.
 CENTERS = ("targets", "both", "none")
 
-#: Rows of an exact kernel matrix: 1.8 GB a matrix, three of them at work.
+#: The largest number of rows of an exact kernel matrix: 1.8 GB per matrix, three at a time.
 MAX_ROWS = 15_000
 
 #: How far from symmetric a kernel matrix may be, relative to its largest entry: the rounding of sums of ``MAX_ROWS``
@@ -34,7 +34,7 @@ SYMMETRY = MAX_ROWS * 2.0**-23
 
 
 def fit_kernel_ridge(K, Y, penalty: float, *, center="targets") -> LinearModel:
-    """Kernel ridge regression, (K + n penalty I) dual = y: the dual of ``fit_ridge`` with the scaling "mean".
+    """Fit kernel ridge regression, (K + n penalty I) dual = y: the dual of ``fit_ridge`` with the scaling "mean".
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def fit_kernel_ridge(K, Y, penalty: float, *, center="targets") -> LinearModel:
 
 
 def fit_kernel_svm(K, Y, C: float) -> LinearModel:
-    """Kernel SVM: minimise |f|^2 / 2 + C sum max(0, 1 - y (f + b)) in the space of the kernel, for every column of +-1.
+    """Fit a kernel SVM for every column of +-1: minimise |f|^2 / 2 + C sum max(0, 1 - y (f + b)) over functions f.
 
-    libsvm solves it; its intercept b is unpenalised.
+    The norm of f is that of the space of the kernel. libsvm solves the problem; its intercept b is unpenalised.
 
     Parameters
     ----------
@@ -61,17 +61,18 @@ def fit_kernel_svm(K, Y, C: float) -> LinearModel:
     C : positive number
 
     Raises ``ValueError`` for a column with one class, NaN or infinity, and above 15,000 rows. ``converged`` of the
-    result tells whether the solver met its tolerance.
+    result says whether the solver met its tolerance.
     """
     Y, grid = sign_columns(Y), check_grid(C, "C")
     return svm_on_gram(_check_kernel_matrix(K, len(Y)), Y, grid[0])
 
 
 def ridge_on_gram(K, Y, shifts, center, singular="raise") -> tuple[np.ndarray, np.ndarray]:
-    """Solutions of (K + shift I) dual = Y for every shift: dual (g, n, c) and intercept (g, c).
+    """Return the solutions of (K + shift I) dual = Y for every shift: dual (g, n, c) and intercept (g, c).
 
-    ``center`` as ``fit_ridge``, ``singular`` as ``solve_shifted``; with "both" K is centred on both sides, that is in
-    its feature space. The dual coefficients then add up to zero, so that they apply to the uncentred K of new rows.
+    ``center`` is as in ``fit_ridge``, ``singular`` as in ``solve_shifted``. With "both", K is centred on both sides,
+    that is, in its feature space. The dual coefficients then add up to zero, so that they apply to the uncentred K of
+    new rows.
     """
     check_choice("center", center, CENTERS)
     target_mean = np.zeros(Y.shape[1]) if center == "none" else Y.mean(axis=0)
@@ -87,7 +88,7 @@ def ridge_on_gram(K, Y, shifts, center, singular="raise") -> tuple[np.ndarray, n
 
 
 def svm_on_gram(K, Y, C) -> LinearModel:
-    """An SVM with the hinge loss and an unpenalised intercept (libsvm's) for every column of +-1."""
+    """Fit an SVM with the hinge loss and an unpenalised intercept (libsvm's) for every column of +-1."""
     dual, intercept, n_iter, converged = np.zeros(Y.shape), np.empty(Y.shape[1]), 0, True
     model = SVC(kernel="precomputed", C=C, tol=LIBSVM_TOLERANCE, cache_size=LIBSVM_CACHE_MB)
     with warnings.catch_warnings():
@@ -100,7 +101,10 @@ def svm_on_gram(K, Y, C) -> LinearModel:
 
 
 def scores_on_gram(K, Y, folds, score, fit) -> np.ndarray:
-    """Held-out scores (g, n_folds); ``fit(K, Y, fold)`` gives dual (g, n, c) and intercept (g, c) on training rows."""
+    """Return held-out scores (g, n_folds).
+
+    ``fit(K, Y, fold)`` returns the dual coefficients (g, n, c) and the intercepts (g, c) on the training rows.
+    """
     totals = []
     for fold in range(folds.max() + 1):
         training, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
@@ -119,6 +123,6 @@ def _check_kernel_matrix(K, n_rows):
     if K.dtype.kind not in "biuf" or not np.isfinite(K).all():
         raise ValueError("the kernel matrix holds NaN, infinity or what is no real number")
     K = np.asarray(K, dtype=np.float64)
-    if np.abs(K - K.T).max() > SYMMETRY * np.abs(K).max():  # for such a matrix libsvm would go on for ever
+    if np.abs(K - K.T).max() > SYMMETRY * np.abs(K).max():  # for such a matrix libsvm would never end
         raise ValueError("the kernel matrix must be symmetric")
     return K

@@ -1,7 +1,7 @@
-"""The linear l1-SVM: |w|^2 / 2 + C sum max(0, 1 - y (w.z + b)), b free; the dual of which is the game that learned
-features are chosen in (Bullins, Zhang and Zhang, ICLR 2018, section 3.2).
+"""The linear l1-SVM, which minimises |w|^2 / 2 + C sum max(0, 1 - y (w.z + b)) with b free.
 
-libsvm solves it on ZZ': its dual has the equality constraint that belongs to a free intercept, which LIBLINEAR can only
+Its dual is the game in which learned features are chosen (Bullins, Zhang and Zhang, ICLR 2018, section 3.2). libsvm
+solves it on ZZ': the dual has the equality constraint that belongs to a free intercept, which LIBLINEAR can only
 penalise.
 """
 
@@ -27,9 +27,9 @@ class Options(TypedDict, total=False):
 
 
 def fit_l1_svm(blocks, Y, C: float, *, n_columns: int, options=None) -> LinearModel:
-    """The machine for every column of -1 and +1 (n, c) on a stream of features (see ``random_features.learners``).
+    """Fit the machine for every column of -1 and +1 (n, c) on a stream (see ``random_features.learners``).
 
-    ``converged`` is False where the solver gave up early. Raises ``ValueError`` for NaN or infinity, a column with one
+    ``converged`` is False if the solver stopped early. Raises ``ValueError`` for NaN or infinity, a column with one
     class, and more than 20,000 rows.
     """
     Y, (C,) = sign_columns(Y), check_grid(C, "C")
@@ -39,7 +39,7 @@ def fit_l1_svm(blocks, Y, C: float, *, n_columns: int, options=None) -> LinearMo
 
 
 def cross_validate_l1_svm(blocks, Y, folds, *, n_columns, score, options):
-    """Held-out accuracies in percent, shape (grid of C, folds); a ``ConvergenceWarning`` as ``cross_validate_svm``."""
+    """Return held-out accuracies in percent (grid of C, folds); ``ConvergenceWarning`` as ``cross_validate_svm``."""
     if score != "accuracy":
         raise ValueError(f"support vector machines are scored by their accuracy, not by {score!r}")
     Y, grid = sign_columns(Y), check_grid(required(options, "C")["C"], "C")
@@ -58,14 +58,14 @@ def cross_validate_l1_svm(blocks, Y, folds, *, n_columns, score, options):
 
 
 def _in_memory(blocks, n_rows, n_columns):
-    """The features, kept; ``ValueError`` for too many rows."""
+    """Return the features, kept in memory; ``ValueError`` for too many rows."""
     if reason := too_many_rows({}, n_rows, n_columns):
         raise ValueError(f"{reason}; use the squared hinge loss")
     return streams.kept(blocks, n_rows, n_columns)
 
 
 def too_many_rows(options: dict, n_rows: int, n_columns: int) -> str:
-    """The reason why so many rows are left out, or ""."""
+    """Return why so many rows are left out, or ""."""
     return f"{n_rows} rows are over the {MOST_ROWS} that libsvm is given" if n_rows > MOST_ROWS else ""
 
 

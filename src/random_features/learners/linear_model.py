@@ -1,4 +1,4 @@
-"""What the learners return: a linear model, of features or of kernel values."""
+"""The result of a learner: a linear model, of features or of kernel values."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,8 @@ class LinearModel:
     ----------
     coef : float64 ndarray of shape (n_columns, c), of kernel values (n_train, c): the dual coefficients
     intercept : float64 ndarray of shape (c,)
-    solver : the route that was taken
-    converged : False where an iterative solver stopped before it met its tolerance
+    solver : the solver that was used
+    converged : False if an iterative solver stopped before it met its tolerance
     n_iter : iterations of that solver (the largest over the columns), 0 for a direct one
     """
 
@@ -25,5 +25,5 @@ class LinearModel:
     n_iter: int = 0
 
     def decision(self, Z) -> np.ndarray:
-        """Decision values (n, c), float64, of features or kernel values of shape (n, n_columns)."""
+        """Return decision values (n, c), float64, of features or kernel values of shape (n, n_columns)."""
         return np.asarray(Z) @ self.coef + self.intercept

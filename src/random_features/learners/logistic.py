@@ -1,8 +1,8 @@
 """Logistic regression on a stream of features, with an L2 penalty: binary, multinomial, or one class against the rest.
 
-Newton's method reads the features block by block, from memory where they fit into a stated budget. What
-it holds in addition is of the size of the targets (once for every fold) and of Z'Z. With fewer rows than columns the
-features are rotated into the space of their rows first, where the same problem has n columns.
+Newton's method reads the features block by block, from memory if they fit into a stated budget. In addition it holds
+arrays of the size of the targets (once for every fold) and of Z'Z. With fewer rows than columns the features are
+rotated into the space of their rows first, where the same problem has n columns.
 """
 
 from typing import Literal, TypedDict
@@ -40,7 +40,7 @@ def fit_logistic(
     intercept="none",
     classes="multinomial",
 ) -> LinearModel:
-    """Logistic regression: minimise penalty |W|^2 / 2 + mean over the rows of -log P(y | z).
+    """Fit logistic regression: minimise penalty |W|^2 / 2 + mean over the rows of -log P(y | z).
 
     P(y = +1 | z) = 1 / (1 + exp(-w.z - b)) for one column of targets, and for several
     P(y = k | z) = exp(w_k.z + b_k) / sum_j exp(w_j.z + b_j), or each column by itself as the one.
@@ -57,7 +57,7 @@ def fit_logistic(
     intercept : "none" (b = 0) or "unpenalised"
     classes : "multinomial" or "one_vs_rest"
 
-    Returns a ``LinearModel``; ``converged`` is False where the solver gave up early. Raises ``ValueError`` for NaN or
+    Returns a ``LinearModel``; ``converged`` is False if the solver stopped early. Raises ``ValueError`` for NaN or
     infinity, a column with one class, rows of several columns that name no class or several, and options that do not
     exist.
     """
@@ -89,9 +89,9 @@ def cross_validate_logistic(
     intercept="none",
     classes="multinomial",
 ) -> np.ndarray:
-    """Held-out accuracies of logistic regression in percent, shape (len(penalties), n_folds).
+    """Return held-out accuracies of logistic regression in percent, shape (len(penalties), n_folds).
 
-    Parameters and errors are those of ``fit_logistic``; ``folds`` as in ``cross_validate_ridge``, with both signs of
+    Parameters and errors are those of ``fit_logistic``; ``folds`` is as in ``cross_validate_ridge``, with both signs of
     every column among the training rows. All folds are trained in the same passes over the features, from the largest
     penalty to the smallest, each from the solution of the one before. A ``ConvergenceWarning`` says how many of the
     fits did not converge.
@@ -118,7 +118,7 @@ def cross_validate_logistic(
 
 
 def _targets(Y, intercept, classes):
-    """Whether a row is of a class, bool (n, groups, classes of a group), after a check of the options."""
+    """Check the options and return whether each row is of a class, bool (n, groups, classes of a group)."""
     check_choice("intercept", intercept, ("none", "unpenalised"))
     check_choice("classes", classes, ("multinomial", "one_vs_rest"))
     positive = Y > 0
@@ -132,7 +132,7 @@ def _targets(Y, intercept, classes):
 
 
 def _against_the_mean(penalties, counts, scaling, n_columns):
-    """Penalties of the mean of the losses, for every number of rows: (grid, len(counts))."""
+    """Return the penalties of the mean of the losses for every number of rows: (grid, len(counts))."""
     return np.column_stack([effective_penalties(penalties, n, scaling, n_columns) / n for n in counts])
 
 

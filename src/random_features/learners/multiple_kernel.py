@@ -3,9 +3,9 @@ r"""The support vector machine on the best convex combination of kernels: multip
 .. math:: \min_{\mu \ge 0, \sum_m \mu_m = 1} \max_{0 \le \alpha \le C, y^T \alpha = 0}
    1^T \alpha - \frac12 \sum_m \mu_m (y \alpha)^T K_m (y \alpha)
 
-Machines on the combination and the weights in closed form take turns (Xu, Jin, Yang, King and Lyu, ICML 2010, "Simple
-and efficient multiple kernel learning by group lasso"), until the duality gap is a hundredth of the objective, which is
-where SimpleMKL stops (Rakotomamonjy, Bach, Canu and Grandvalet, JMLR 2008).
+The fit alternates between a machine on the combination and weights in closed form (Xu, Jin, Yang, King and Lyu, ICML
+2010, "Simple and efficient multiple kernel learning by group lasso"), until the duality gap is a hundredth of the
+objective, which is where SimpleMKL stops (Rakotomamonjy, Bach, Canu and Grandvalet, JMLR 2008).
 """
 
 from dataclasses import replace
@@ -15,13 +15,13 @@ import numpy as np
 from random_features.learners.gram import fit_kernel_svm
 from random_features.learners.linear_model import LinearModel
 
-#: The duality gap, over the objective, at which the weights are taken for the best ones, and the most turns.
+#: The duality gap, over the objective, at which the weights count as optimal, and the largest number of turns.
 GAP = 0.01
 MAX_TURNS = 500
 
 
 def fit_multiple_kernel_svm(grams, Y, C: float) -> tuple[LinearModel, np.ndarray]:
-    """The machine with the hinge loss and the weights of its kernels.
+    """Fit the machine with the hinge loss, and the weights of its kernels.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def fit_multiple_kernel_svm(grams, Y, C: float) -> tuple[LinearModel, np.ndarray
     Returns
     -------
     model : of the kernel ``sum_m weights[m] kernel_m``; ``converged``: the gap was closed, ``n_iter``: the turns
-    weights : ndarray (m,), non-negative, of sum 1
+    weights : ndarray (m,), non-negative, with the sum 1
 
     Raises ``ValueError`` as ``fit_kernel_svm``.
     """

@@ -1,14 +1,14 @@
 r"""Newton's method for linear classifiers on a stream of features: squared hinge, logistic and multinomial losses.
 
 It minimises :math:`\lambda |W|^2 / 2 + \sum_i q_i \, L(f_i)` with the decision values :math:`f_i = W' z_i + b` and the
-weights :math:`q_i` of the rows. It does so for several *groups* at once: problems with losses, weights of rows and
-solutions of their own that share every product with the features, such as the folds of a cross-validation.
+weights :math:`q_i` of the rows. It does so for several *groups* at once, such as the folds of a cross-validation. They
+are problems with their own losses, weights of rows and solutions that share every product with the features.
 
 Conjugate gradients solve for Newton's steps, one pass over the features each. The Gram matrix of the features, with the
 mean curvature of the loss over the rows, preconditions them. (With an upper bound of the curvature in its place, the
 preconditioner alone is the fixed Hessian step of Boehning 1992, "Multinomial logistic regression algorithm", which
-always descends.) Where that takes many steps, the blocks of the Hessian that couple no classes precondition the next
-ones, a Gram matrix for each class. The decision values of all rows are carried along, so a line search needs no pass.
+always descends.) If that takes many steps, the blocks of the Hessian that couple no classes precondition the next ones:
+a Gram matrix for each class. The decision values of all rows are updated in every step, so a line search needs no pass.
 
 A group is solved where half the square of the Newton decrement, the fall of the objective that its quadratic model
 promises, is below the tolerance times the objective (Boyd & Vandenberghe 2004, section 9.5.1); that last step is taken.
@@ -31,9 +31,9 @@ TOLERANCE = 1e-7
 MAX_ITERATIONS = 100
 MAX_CONJUGATE_GRADIENTS = 500
 MAX_HALVINGS = 40
-#: Share of the fall that the slope promises which a step must bring (Armijo's rule).
+#: The share of the decrease predicted by the slope that a step must achieve (Armijo's rule).
 SUFFICIENT = 1e-4
-#: Share of the tolerance by which conjugate gradients may miss the fall of the quadratic model.
+#: The share of the tolerance by which conjugate gradients may miss the decrease of the quadratic model.
 NEGLIGIBLE = 0.002
 
 
@@ -46,11 +46,11 @@ class SquaredHinge:
     couples_classes: ClassVar[bool] = False
 
     def values(self, decision):
-        """The losses (n, g)."""
+        """Return the losses (n, g)."""
         return (np.maximum(0.0, 1.0 - self.targets * decision) ** 2)[..., 0]
 
     def derivatives(self, decision):
-        """The gradient by the decision values, and the curvature: (n, g, 1) each."""
+        """Return the gradient by the decision values, and the curvature: (n, g, 1) each."""
         slack = np.maximum(0.0, 1.0 - self.targets * decision)
         return -2.0 * self.targets * slack, 2.0 * (slack > 0)
 
@@ -66,17 +66,17 @@ class Logistic:
     couples_classes: ClassVar[bool] = True
 
     def values(self, decision):
-        """The losses (n, g)."""
+        """Return the losses (n, g)."""
         return log_partition(decision)[..., 0] - np.where(self.targets, decision, 0.0).sum(axis=2)
 
     def derivatives(self, decision):
-        """The gradient by the decision values, and the curvature, here the probabilities: (n, g, c) each."""
+        """Return the gradient by the decision values, and the curvature, here the probabilities: (n, g, c) each."""
         probabilities = np.exp(decision - log_partition(decision))
         return probabilities - self.targets, probabilities
 
 
 def log_partition(decision):
-    """The logarithm of the sum of the exponentials of decision values (..., c), of one column and 0; (..., 1)."""
+    """Return the log of the sum of the exponentials of decision values (..., c), for one column also of 0; (..., 1)."""
     if decision.shape[-1] == 1:
         return np.logaddexp(0.0, decision)
     return logsumexp(decision, axis=-1, keepdims=True)
@@ -84,11 +84,11 @@ def log_partition(decision):
 
 @dataclass
 class Solution:
-    """Coefficients (D, g, c) and intercepts (g, c) of g groups, decision values of all rows (n, g, c), convergence by
-    group (g,), Newton steps.
+    """The result of a fit, for g groups.
 
-    The decision values are those of the solver at work: they change when the next solution is asked for.
-    """
+    It holds coefficients (D, g, c), intercepts (g, c), the decision values of all rows (n, g, c), convergence by group
+    (g,) and the number of Newton steps. The decision values belong to the running solver: they change when the next
+    solution is requested."""
 
     coef: np.ndarray
     intercept: np.ndarray
@@ -100,7 +100,7 @@ class Solution:
 def minimise(
     blocks, loss, row_weights, penalties, *, n_columns, has_intercept, tolerance=TOLERANCE, max_iter=MAX_ITERATIONS
 ):
-    """A ``Solution`` for every row of a grid of penalties, one after the other; each starts from the one before.
+    """Yield a ``Solution`` for every row of a grid of penalties; each fit starts from the one before.
 
     Parameters
     ----------
@@ -123,10 +123,10 @@ def minimise(
 
 
 def held_out_accuracies(solutions, order, Y, folds) -> tuple[np.ndarray, int]:
-    """Accuracies in percent (grid, n_folds) on the rows held out, and how many fits did not converge.
+    """Return accuracies in percent (grid, n_folds) on the held-out rows, and how many fits did not converge.
 
-    ``solutions`` of ``minimise`` come in the ``order`` of the grid (g,). The groups are those of the first fold, then
-    those of the second, ...; all groups of a fold together decide the columns of Y (n, c).
+    ``solutions`` of ``minimise`` come in the ``order`` of the grid (g,). The groups of the first fold come first, then
+    those of the second, and so on. All groups of a fold together predict the columns of Y (n, c).
     """
     n_folds = folds.max() + 1
     scores, unconverged = np.empty((len(order), n_folds)), 0
@@ -141,25 +141,25 @@ def held_out_accuracies(solutions, order, Y, folds) -> tuple[np.ndarray, int]:
 
 @dataclass
 class Problem:
-    """What is minimised but for the penalty: features, losses, weights of the rows (n, g)."""
+    """The objective without the penalty: features, losses, weights of the rows (n, g)."""
 
     design: Design
     loss: SquaredHinge | Logistic
     row_weights: np.ndarray
 
     def of(self, groups) -> Self:
-        """The same problem for some of its groups."""
+        """Return the same problem for some of its groups."""
         return Problem(
             self.design, replace(self.loss, targets=self.loss.targets[:, groups]), self.row_weights[:, groups]
         )
 
     def objective(self, penalty, weights, decision):
-        """The objective of every group, (g,)."""
+        """Return the objective of every group, (g,)."""
         squares = (weights[: self.design.n_columns] ** 2).sum(axis=(0, 2))
         return 0.5 * penalty * squares + (self.row_weights * self.loss.values(decision)).sum(axis=0)
 
     def derivatives(self, penalty, weights, decision):
-        """The gradient (D, g, c) of the objective by the weights, and the ``Hessian``."""
+        """Return the gradient (D, g, c) of the objective by the weights, and the ``Hessian``."""
         slopes, curvature = self.loss.derivatives(decision)
         pull = self.row_weights[:, :, None] * slopes
         by_group = self.design.transposed(lambda rows, _: pull[rows].reshape(rows.stop - rows.start, -1))
@@ -178,12 +178,12 @@ class Hessian:
     couples_classes: bool
 
     def of(self, groups) -> Self:
-        """That of some of the groups."""
+        """Return the Hessian of some of the groups."""
         own = {"row_weights": self.row_weights[:, groups], "curvature": self.curvature[:, groups]}
         return replace(self, penalty=self.penalty[groups], **own)
 
     def times(self, direction) -> np.ndarray:
-        """The product with a direction (D, g, c), of the same shape, in one pass."""
+        """Return the product with a direction (D, g, c), of the same shape, in one pass."""
 
         def rowwise(rows, forward):
             h = self.curvature[rows]
@@ -198,14 +198,14 @@ class Hessian:
         return product.reshape(direction.shape) + self.design.penalised[:, :, None] * self.penalty[:, None] * direction
 
     def diagonals(self) -> np.ndarray:
-        """The second derivatives by each decision value, (n, g, c)."""
+        """Return the second derivatives by each decision value, (n, g, c)."""
         return self.curvature * (1 - self.curvature) if self.couples_classes else self.curvature
 
     def mean_inverse(self):
-        """A function of a residual (D, g, c), and of the numbers of its groups, that applies the inverse of the Hessian
-        with the mean curvature of all rows and groups.
+        """Return a function that applies the inverse of the Hessian with the mean curvature of all rows and groups.
 
-        The trace of diag(p) - pp' is that of max(1, c - 1) directions: the classes' weights add up to zero.
+        It takes a residual (D, g, c) and the numbers of its groups. The trace of diag(p) - pp' is that of max(1, c - 1)
+        directions, because the weights of the classes add up to zero.
         """
         directions = max(1, self.curvature.shape[2] - 1)
         traces = self.diagonals().sum(axis=2) / directions
@@ -214,9 +214,10 @@ class Hessian:
         return lambda residual, groups: balanced(apply(residual.reshape(len(residual), -1)).reshape(residual.shape))
 
     def block_inverse(self, groups):
-        """A function of a residual (D, g, c), and of the numbers of its groups, that applies the inverse of the blocks
-        that couple no classes; ``groups`` are the numbers of the Hessian's own.
-        """
+        """Return a function that applies the inverse of the blocks that couple no classes.
+
+        It takes a residual (D, g, c) and the numbers of its groups; ``groups`` are the numbers of the Hessian's own
+        groups."""
         n_rows, _, n_classes = self.curvature.shape
         weights = self.row_weights[:, :, None] * self.diagonals()
         factors: dict[int, list] = {group: [] for group in groups}
@@ -234,7 +235,7 @@ class Hessian:
         return apply
 
     def steps_for_blocks(self) -> float:
-        """How many steps of conjugate gradients cost what ``block_inverse`` does; infinite where it is too large."""
+        """Return how many conjugate gradient steps cost as much as ``block_inverse``; infinite if it is too large."""
         _, n_groups, n_classes = self.curvature.shape
         if self.design.bytes_of_factors(n_groups * n_classes) > HESSIAN_BYTES:
             return np.inf
@@ -242,12 +243,12 @@ class Hessian:
 
 
 def balanced(vectors) -> np.ndarray:
-    """The nearest vectors (D, g, c) whose classes add up to zero, as those of gradients do; of one column the same."""
+    """Return the nearest vectors (D, g, c) whose classes add up to zero, as in gradients; one column is unchanged."""
     return vectors - vectors.mean(axis=2, keepdims=True) if vectors.shape[2] > 1 else vectors
 
 
 def _newton(problem, penalty, weights, decision, tolerance, max_iter):
-    """Converged (g,) and steps; ``weights`` and ``decision`` (Z weights on entry) are updated in place."""
+    """Update ``weights`` and ``decision`` (Z weights on entry) in place; return convergence (g,) and steps."""
     live = np.arange(weights.shape[1])
     converged = np.zeros(len(live), dtype=bool)
     value = problem.objective(penalty, weights, decision)
@@ -268,7 +269,7 @@ def _newton(problem, penalty, weights, decision, tolerance, max_iter):
         decision[:, live] += length[:, None] * change
         solved = -0.5 * slope <= tolerance * value
         converged[live] = solved
-        # at the limit of the features' precision no step brings a fall: more of them are in vain
+        # at the limit of the features' precision no step lowers the objective, so more steps are useless
         unfinished = ~solved & (length > 0)
         live, value = live[unfinished], after[unfinished]
         iteration += 1
@@ -276,16 +277,15 @@ def _newton(problem, penalty, weights, decision, tolerance, max_iter):
 
 
 def _conjugate_gradients(hessian, groups, gradient, forcing, negligible, blocks):
-    """Solutions S (D, g, c) of H S = -gradient, and the ``block_inverse`` that the next iterations begin with, if any.
+    """Return solutions S (D, g, c) of H S = -gradient, and the ``block_inverse`` for the next iterations, if any.
 
-    A group is done where the fall of its quadratic model that is still to come is at most forcing^2 of that so far, or
+    A group is done when the remaining decrease of its quadratic model is at most forcing^2 of the decrease so far, or
     ``negligible`` (g,). New blocks are made after as many steps without them, or with old ones, as they cost.
-    ``groups`` are the numbers of the groups, by which blocks know them.
-    """
+    ``groups`` are the numbers of the groups, which the blocks use."""
     precondition = blocks or hessian.mean_inverse()
     patience = hessian.steps_for_blocks()
     step, residual = np.zeros_like(gradient), -gradient
-    direction = precondition(residual, groups).copy()  # of the residual, where there is no preconditioner
+    direction = precondition(residual, groups).copy()  # of the residual, if there is no preconditioner
     product = (residual * direction).sum(axis=(0, 2))
     smallest = np.finfo(np.float64).eps * product
     falls: list[np.ndarray] = []
@@ -313,15 +313,17 @@ def _conjugate_gradients(hessian, groups, gradient, forcing, negligible, blocks)
 
 
 def still_to_come(falls: list[np.ndarray]) -> np.ndarray:
-    """An estimate of the fall after some steps of conjugate gradients from those that each of them brought: that of the
-    last quarter, and of two at least.
+    """Return an estimate of the remaining decrease after some conjugate gradient steps.
+
+    It is the sum of the decreases of the last quarter of the steps, and of at least two of them.
     """
     return np.sum(falls[-max(2, len(falls) // 4) :], axis=0) if len(falls) > 2 else np.full(falls[0].shape, np.inf)
 
 
 def _line_search(problem, penalty, weights, decision, step, change, slope, before):
-    """The largest of 1, 1/2, 1/4, ... for each group (g,) that brings a sufficient fall, 0 where none does; and the
-    objective there.
+    """Return the largest of 1, 1/2, 1/4, ... for each group (g,) with a sufficient decrease (0 if none has one).
+
+    The second result is the objective there.
     """
     length = np.ones(len(slope))
     for _ in range(MAX_HALVINGS):

@@ -7,7 +7,7 @@ from random_features.learners.scoring import gain
 
 
 def check_grid(grid, name: str, *, zero_allowed: bool = False) -> np.ndarray:
-    """A grid of penalties or Cs as float64 (g,); ``ValueError`` unless finite and positive (or zero, if allowed)."""
+    """Return a grid of penalties or Cs as float64 (g,); ``ValueError`` unless finite and positive (zero if allowed)."""
     values = np.atleast_1d(np.asarray(grid, dtype=np.float64))
     lowest = "non-negative" if zero_allowed else "positive"
     good = np.isfinite(values) & ((values >= 0) if zero_allowed else (values > 0))
@@ -21,7 +21,7 @@ CHOICES = ("best", "one_standard_error")
 
 
 def best_penalty(scores, grid, score: str = "accuracy", choice: str = "best") -> float:
-    """The value of the grid with the best mean over the folds; of equal ones the largest.
+    """Return the value of the grid with the best mean over the folds; the largest of equal ones.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ def best_penalty(scores, grid, score: str = "accuracy", choice: str = "best") ->
     choice : "best", or "one_standard_error": the largest value whose mean is within one standard error, over the folds,
         of the best one's (Breiman et al. 1984, section 3.4.3): where the score is flat, the simpler model
 
-    The tie goes to the larger value, as in the cross-validation code of the survey's group. Means that differ
-    by rounding only (1e-12 relative) are equal. A value whose score is NaN in a fold (a singular system) is not
-    chosen. Raises ``ValueError`` for shapes that do not fit, ``numpy.linalg.LinAlgError`` if no value is left.
+    Ties go to the larger value, as in the cross-validation code of the survey's group. Means that differ by rounding
+    only (1e-12 relative) are equal. A value whose score is NaN in a fold (a singular system) is not chosen. Raises
+    ``ValueError`` for shapes that do not match, ``numpy.linalg.LinAlgError`` if no value is left.
 
     >>> best_penalty([[90.0, 80.0], [80.0, 90.0], [70.0, 70.0]], [0.1, 1.0, 10.0])
     1.0
@@ -55,8 +55,10 @@ def best_penalty(scores, grid, score: str = "accuracy", choice: str = "best") ->
 
 
 def is_at_edge(value: float, grid, scores=None) -> bool:
-    """Whether a chosen value is the smallest or the largest that there was to choose: of a grid, or of those of its
-    values that have a score in every fold, ``scores`` (len(grid), n_folds). A grid of one value leaves no choice.
+    """Return whether a chosen value is the smallest or the largest one available.
+
+    The choice is among a grid, or among its values that have a score in every fold, ``scores`` (len(grid), n_folds). A
+    grid of one value has no edge.
 
     >>> is_at_edge(0.1, [0.1, 1.0, 10.0]), is_at_edge(1.0, [0.1, 1.0, 10.0])
     (True, False)
@@ -70,9 +72,10 @@ def is_at_edge(value: float, grid, scores=None) -> bool:
 
 
 def effective_penalties(penalties, n_rows: int, scaling: str, n_columns: int) -> np.ndarray:
-    """What is added to the diagonal of Z'Z, Z of shape (n, D): n penalty for the scaling "mean", penalty for "sum" and
-    penalty / D for "per_column"; ``ValueError`` for another one. ``n_columns`` is D.
-    """
+    """Return the number added to the diagonal of Z'Z, Z of shape (n, D), with D = ``n_columns``.
+
+    It is n penalty for the scaling "mean", penalty for "sum" and penalty / D for "per_column"; ``ValueError`` for any
+    other scaling."""
     factors = {"mean": n_rows, "sum": 1.0, "per_column": 1.0 / n_columns}
     check_choice("scaling", scaling, factors)
     return np.asarray(penalties, dtype=np.float64) * factors[scaling]

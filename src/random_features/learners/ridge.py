@@ -1,10 +1,10 @@
 """Ridge regression on a stream of features: one fit, or a whole grid of penalties over all folds in two passes.
 
-The blocks of rows are summed into one Gram matrix Z'Z per fold; the training Gram of a fold is the sum of the
-others. The penalties of a fold share its Gram matrix (``shifted``), and one more pass predicts every row with
-the models of its fold. The memory is that of n_folds + 3 matrices of n_columns x n_columns, whatever n. With no
-more rows than columns the same problem is solved in its dual form on ZZ', where the features are kept: n x D
-numbers are then no more than the D x D of the primal.
+The blocks of rows are summed into one Gram matrix Z'Z per fold; the training Gram of a fold is the sum of the others.
+The penalties of a fold share its Gram matrix (``shifted``), and one more pass predicts every row with the models of its
+fold. The memory is that of n_folds + 3 matrices of n_columns x n_columns, whatever n. With no more rows than columns,
+the same problem is solved in its dual form on ZZ', and the features are kept in memory. These are n x D numbers, no
+more than the D x D of the primal form.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Options(TypedDict, total=False):
 
 
 def fit_ridge(blocks, Y, penalty: float, *, n_columns: int, scaling="mean", center="targets") -> LinearModel:
-    """Ridge regression: minimise (1/n) |Z w + b - y|^2 + penalty |w|^2 for every column of the targets.
+    """Fit ridge regression: minimise (1/n) |Z w + b - y|^2 + penalty |w|^2 for every column of the targets.
 
     Parameters
     ----------
@@ -51,21 +51,22 @@ def fit_ridge(blocks, Y, penalty: float, *, n_columns: int, scaling="mean", cent
         "sum", |Z w + b - y|^2 + penalty |w|^2, that is (Z'Z + penalty I) w = Z'y, or
         "per_column", the same with penalty / D
     center : "targets", y is centred and b its mean over the training rows (the survey's code);
-        "both", the features too: b is the unpenalised intercept; "none", b = 0
+             "both", the features too: b is the unpenalised intercept; "none", b = 0
 
     Products with the features are in float64, unless the blocks are float32 and rounding is harmless
-    (``float32_is_harmless``). Sums and solutions are float64 always, and so is all of the dual form.
+    (``float32_is_harmless``). Sums, solutions and the whole dual form are always float64.
 
     Raises ``ValueError`` for NaN or infinity in features or targets and for options that do not exist, and
-    ``numpy.linalg.LinAlgError`` where the system is singular.
+    ``numpy.linalg.LinAlgError`` if the system is singular.
     """
     coef, intercept, solver = _solutions(blocks, Y, penalty, n_columns, scaling, center, "raise")
     return LinearModel(coef[0], intercept[0], solver)
 
 
 def _solutions(blocks, Y, penalties, n_columns, scaling, center, singular):
-    """Coefficients (g, D, c) and intercepts (g, c) for every penalty, and the solver; ``singular`` as in
-    ``solve_shifted``.
+    """Return coefficients (g, D, c) and intercepts (g, c) for every penalty, and the solver.
+
+    ``singular`` is as in ``solve_shifted``.
     """
     Y, penalties = as_columns(Y), check_grid(penalties, "penalty", zero_allowed=True)
     shifts = effective_penalties(penalties, len(Y), scaling, n_columns)
@@ -89,7 +90,7 @@ def _solutions(blocks, Y, penalties, n_columns, scaling, center, singular):
 def cross_validate_ridge(
     blocks, Y, penalties, folds, *, n_columns: int, scaling="mean", center="targets", score="accuracy"
 ) -> np.ndarray:
-    """Held-out scores of ridge regression, shape (len(penalties), n_folds).
+    """Return held-out scores of ridge regression, shape (len(penalties), n_folds).
 
     Parameters are those of ``fit_ridge``, and
 
@@ -123,15 +124,16 @@ def cross_validate_ridge(
 
 
 def have_solutions(blocks, Y, penalties, *, n_columns: int, scaling="mean", center="targets") -> np.ndarray:
-    """At which penalties ``fit_ridge`` has a solution, bool (len(penalties),), from one pass; parameters and errors
-    are those of ``cross_validate_ridge``.
+    """Return at which penalties ``fit_ridge`` has a solution, bool (len(penalties),), from one pass.
+
+    Parameters and errors are those of ``cross_validate_ridge``.
     """
     coef, _, _ = _solutions(blocks, Y, penalties, n_columns, scaling, center, "nan")
     return ~np.isnan(coef).any(axis=(1, 2))
 
 
 def float32_is_harmless(trace: float, smallest_shift: float) -> bool:
-    """Whether products in float32 may make up a Gram matrix, by the smallest number added to its diagonal.
+    """Return whether a Gram matrix may be summed in float32, given the smallest number added to its diagonal.
 
     Products of r = ``streams.CHUNK_ROWS`` rows in float32, summed in float64, give A + E in place of A = Z'Z with
     |E| <= sqrt(r) eps trace(A): rounding errors add like a random walk (Higham & Mary 2019; eps = 2^-23 is twice
@@ -146,7 +148,7 @@ def float32_is_harmless(trace: float, smallest_shift: float) -> bool:
 
 @dataclass
 class _Sums:
-    """Sums over the rows of one fold: Z'Z, Z'[Y, 1], 1'Y and the number of rows."""
+    """The sums over the rows of one fold: Z'Z, Z'[Y, 1], 1'Y and the number of rows."""
 
     gram: np.ndarray
     cross: np.ndarray
@@ -155,9 +157,9 @@ class _Sums:
 
 
 def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift):
-    """The ``_Sums`` of every fold, and the type of their products.
+    """Return the ``_Sums`` of every fold, and the type of their products.
 
-    The rows of the first block stand for the trace; where they were no fair sample of it, the pass is repeated in
+    The trace is estimated from the rows of the first block. If they were not a fair sample, the pass is repeated in
     float64.
     """
     first = next(streams.checked(blocks, len(Y), n_columns))[1]
@@ -179,7 +181,7 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift):
 
 
 def _solve(sums, training, shifts, center, singular="raise"):
-    """Coefficients (g, D, c) and intercepts (g, c) for every shift on the rows of the training folds."""
+    """Return coefficients (g, D, c) and intercepts (g, c) for every shift on the rows of the training folds."""
     gram = sums[training[0]].gram.copy()
     for fold in training[1:]:
         gram += sums[fold].gram
@@ -201,7 +203,7 @@ def _solve(sums, training, shifts, center, singular="raise"):
 
 
 def _score_held_out(blocks, Y, folds, models, n_columns, dtype, score):
-    """Sums of the score over the rows of every fold under the models of that fold, (g, n_folds): one pass."""
+    """Return the sums of the score over each fold under the models of that fold, (g, n_folds), in one pass."""
     n_grid, n_targets = models[0][1].shape
     columns = [coef.transpose(1, 0, 2).reshape(n_columns, -1).astype(dtype) for coef, _ in models]
     totals = np.zeros((n_grid, len(models)))

@@ -11,13 +11,13 @@ SCORES = ("accuracy", "mse")
 
 
 def gain(values, score: str) -> np.ndarray:
-    """Values of a score turned so that more is better: "accuracy" as it is, "mse" with its sign changed."""
+    """Return values of a score with a sign such that more is better: "accuracy" as it is, "mse" negated."""
     check_choice("score", score, SCORES)
     return np.asarray(values, dtype=np.float64) * (1.0 if score == "accuracy" else -1.0)
 
 
 def score_sum(Y, decision, score: str) -> np.ndarray:
-    """Sum of a score over rows, shape (grid,).
+    """Return the sum of a score over rows, shape (grid,).
 
     ``Y`` has shape (m, c), ``decision`` (m, grid, c). "accuracy": 100 for a right class, else 0, so that the
     average is in percent; "mse": squared error, averaged over the columns of the targets. Decision values that are
@@ -30,7 +30,7 @@ def score_sum(Y, decision, score: str) -> np.ndarray:
 
 
 def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np.ndarray, int]:
-    """The fold of each row as an integer array (n,), and the number of folds.
+    """Return the fold of each row as an integer array (n,), and the number of folds.
 
     Raises ``ValueError`` unless the folds are 0..k-1, k >= 2, none of them empty, and, where classes are scored, the
     training rows of every fold hold at least two (with ``every_column``: both signs in every column).
@@ -56,9 +56,9 @@ def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np
 
 
 def warn_unconverged(unconverged: int, fits: int, learner: str) -> None:
-    """A ``ConvergenceWarning`` where some fits of a cross-validation stopped before they met their tolerance."""
+    """Issue a ``ConvergenceWarning`` if some fits of a cross-validation stopped before they met their tolerance."""
     if unconverged:
-        from sklearn.exceptions import ConvergenceWarning  # ridge regression needs nothing of scikit-learn
+        from sklearn.exceptions import ConvergenceWarning  # ridge regression does not need scikit-learn
 
         message = f"{unconverged} of {fits} {learner} fits of a cross-validation did not converge"
         warnings.warn(message, ConvergenceWarning, stacklevel=3)

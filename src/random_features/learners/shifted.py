@@ -1,7 +1,7 @@
 """Symmetric systems (A + shift I) X = B for one right-hand side and a whole grid of shifts.
 
-Each shift takes a Cholesky factorisation (D^3 / 3 operations). One tridiagonalisation could serve all of them, and
-saved a fifth of the time of a cross-validation over 11 penalties at D = 1408 (measured).
+Each shift takes a Cholesky factorisation (D^3 / 3 operations). One tridiagonalisation could serve all of them. It saved
+a fifth of the time of a cross-validation over 11 penalties at D = 1408 (measured).
 """
 
 from contextlib import nullcontext
@@ -16,23 +16,23 @@ SIZE_IN_CACHE = 2048
 
 
 def solve_shifted(matrix: np.ndarray, rhs: np.ndarray, shifts: np.ndarray, singular: str = "raise") -> np.ndarray:
-    """Solutions X of (A + shift I) X = rhs for every shift, shape (len(shifts), D, c).
+    """Return the solutions X of (A + shift I) X = rhs for every shift, shape (len(shifts), D, c).
 
     Parameters
     ----------
     matrix : float64 ndarray (D, D), symmetric (both triangles), positive semi-definite up to rounding
     rhs : float64 ndarray (D, c)
     shifts : ndarray of non-negative numbers
-    singular : what happens where a shifted matrix is singular to working precision (with a unit diagonal, which a
-        scaling of the unknowns gives it, its condition number is above 1 / (D eps)): "raise"
-        ``numpy.linalg.LinAlgError``, or "nan" for its solution, which leaves the others alone
+    singular : what happens if a shifted matrix is singular to working precision (with a unit diagonal, which a scaling
+        of the unknowns gives it, its condition number is above 1 / (D eps)): "raise" ``numpy.linalg.LinAlgError``, or
+        "nan" for its solution, which leaves the others alone
 
     The caller has checked that the numbers are finite.
     """
     matrix = np.asfortranarray(matrix.T)  # no copy: the transpose of a symmetric C-ordered matrix
     solutions = np.full((len(shifts), *rhs.shape), np.nan)
-    # the steps of a small factorisation are too short to be shared: where other processes hold the cores, threads
-    # that wait for each other at every one of them made it up to a hundred times slower
+    # the steps of a small factorisation are too short to be shared: when other processes use the cores, threads that
+    # wait for each other at every step made it up to a hundred times slower
     with one_blas_thread() if len(matrix) <= SIZE_IN_CACHE else nullcontext():
         for solution, shift in zip(solutions, shifts, strict=True):
             try:
@@ -67,8 +67,9 @@ def _solve_by_cholesky(matrix, rhs, shift):
 
 
 def _negligible(matrix):
-    """Shifts up to this do not outweigh the rounding errors of a matrix of that size and trace (a bound of the largest
-    eigenvalue).
+    """Return the shift up to which rounding errors of a matrix of that size and trace outweigh it.
+
+    The trace bounds the largest eigenvalue.
     """
     return len(matrix) * np.finfo(np.float64).eps * np.trace(matrix)
 

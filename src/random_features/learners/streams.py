@@ -1,6 +1,6 @@
 """Passes over a stream of feature blocks: checks, chunks, sums of products, and features kept in memory.
 
-All learners read their features through these functions, so that the size of the blocks matters to none of them.
+All learners read their features through these functions, so none of them depends on the size of the blocks.
 """
 
 from functools import cached_property
@@ -19,10 +19,10 @@ CACHE_BYTES = 4 * 2**20
 
 
 def checked(blocks, n_rows: int, n_columns: int):
-    """One pass over the stream: its (slice, block) pairs, after a check of widths, types and row numbers.
+    """Yield the (slice, block) pairs of one pass, after a check of widths, types and row numbers.
 
-    Raises ``ValueError`` where blocks do not cover the rows 0..n_rows-1 in order, or are no float32 or float64
-    arrays of shape (rows, n_columns).
+    Raises ``ValueError`` if blocks do not cover the rows 0..n_rows-1 in order, or are not float32 or float64 arrays of
+    shape (rows, n_columns).
     """
     done = 0
     for rows, block in blocks():
@@ -39,14 +39,14 @@ def checked(blocks, n_rows: int, n_columns: int):
 
 
 def cache_chunks(blocks, n_rows: int, n_columns: int):
-    """As ``checked``, cut into pieces small enough to be read twice from the cache."""
+    """Yield the pairs of ``checked``, cut into pieces small enough to be read twice from the cache."""
     for rows, block in checked(blocks, n_rows, n_columns):
         for part in row_blocks(len(block), max(64, CACHE_BYTES // (n_columns * block.itemsize))):
             yield slice(rows.start + part.start, rows.start + part.stop), block[part]
 
 
 def assemble(blocks, n_rows: int, n_columns: int, dtype=None) -> np.ndarray:
-    """All features as one C-contiguous array (n_rows, n_columns), in ``dtype`` or in that of the first block."""
+    """Return all features as one C-contiguous array (n_rows, n_columns), in ``dtype`` or that of the first block."""
     Z = None
     for rows, block in checked(blocks, n_rows, n_columns):
         if Z is None:
@@ -56,7 +56,7 @@ def assemble(blocks, n_rows: int, n_columns: int, dtype=None) -> np.ndarray:
 
 
 class Kept:
-    """A stream of features that is read from memory: one block, and the products of its rows, computed once."""
+    """A stream of features in memory: one block, and the products of its rows, which are computed once."""
 
     def __init__(self, Z: np.ndarray):
         self.Z = Z
@@ -66,12 +66,12 @@ class Kept:
 
     @cached_property
     def row_gram(self) -> np.ndarray:
-        """Z Z' as ``row_gram`` gives it; copy it before you change it."""
+        """Return Z Z' as the function ``row_gram`` does; copy it before you change it."""
         return row_gram(self.Z)
 
 
 def keep_within(blocks, n_rows: int, n_columns: int, memory_budget: int | None = None):
-    """The same stream, read from memory where the features fit into a budget, by default ``MEMORY_BUDGET`` bytes."""
+    """Return the stream, read from memory if the features fit into a budget, by default ``MEMORY_BUDGET`` bytes."""
     if isinstance(blocks, Kept):
         return blocks
     first = next(checked(blocks, n_rows, n_columns))[1]
@@ -81,7 +81,7 @@ def keep_within(blocks, n_rows: int, n_columns: int, memory_budget: int | None =
 
 
 def kept(blocks, n_rows: int, n_columns: int) -> Kept:
-    """The same stream, read from memory."""
+    """Return the same stream, read from memory."""
     if isinstance(blocks, Kept):
         next(checked(blocks, n_rows, n_columns))
         return blocks
@@ -89,12 +89,12 @@ def kept(blocks, n_rows: int, n_columns: int) -> Kept:
 
 
 def in_row_space(blocks, n_rows: int, n_columns: int):
-    """The same problem in as few columns as possible, for learners whose solution is Z' a.
+    """Return the same problem in as few columns as possible, for learners whose solution is Z' a.
 
-    Returns a stream of features, its number of columns, and a function that turns coefficients for these columns into
-    coefficients (n_columns, c) for the original ones. With fewer rows than columns and Z Z' = U S U', the features
+    The result is a stream of features, its number of columns, and a function that turns coefficients for these columns
+    into coefficients (n_columns, c) for the original ones. With fewer rows than columns and Z Z' = U S U', the features
     U sqrt(S), as many as Z Z' has rank, have the same inner products, and the coefficients v of a solution on them are
-    Z' U v / sqrt(S). Other features stay as they are, in memory where they fit into ``MEMORY_BUDGET`` bytes.
+    Z' U v / sqrt(S). Other features do not change; they are kept in memory if they fit into ``MEMORY_BUDGET`` bytes.
     """
     if n_rows < n_columns and 8 * n_rows * n_columns <= MEMORY_BUDGET:
         features = kept(blocks, n_rows, n_columns)
@@ -107,11 +107,10 @@ def in_row_space(blocks, n_rows: int, n_columns: int):
 
 
 def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype):
-    """One pass that sorts the rows by group: triples (group, row numbers, chunk (rows, n_columns) in ``dtype``).
+    """Yield (group, row numbers, chunk (rows, n_columns) in ``dtype``), the rows of one pass sorted by group.
 
-    A chunk holds ``CHUNK_ROWS`` rows of one group whatever the size of the blocks, the last one of a group fewer.
-    It is overwritten when the next one is asked for.
-    """
+    A chunk holds ``CHUNK_ROWS`` rows of one group whatever the size of the blocks; the last one of a group may have
+    fewer. It is overwritten when the next one is requested."""
     chunks = np.empty((n_groups, CHUNK_ROWS, n_columns), dtype=dtype)
     members = np.empty((n_groups, CHUNK_ROWS), dtype=np.intp)
     filled = np.zeros(n_groups, dtype=int)
@@ -135,7 +134,7 @@ def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype):
 def grams_by_group(
     blocks, B: np.ndarray, groups: np.ndarray, n_groups: int, n_columns: int, dtype=np.float64
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Z'Z (n_columns, n_columns) and Z'B (n_columns, c) over the rows of every group, in one pass.
+    """Return Z'Z (n_columns, n_columns) and Z'B (n_columns, c) over the rows of every group, in one pass.
 
     The products of a chunk are formed in ``dtype`` (by NumPy, which knows that chunk.T @ chunk is symmetric) and
     summed in float64. Raises ``ValueError`` for features that are not finite.
@@ -143,7 +142,7 @@ def grams_by_group(
     grams = [np.zeros((n_columns, n_columns)) for _ in range(n_groups)]
     crosses = [np.zeros((n_columns, B.shape[1])) for _ in range(n_groups)]
     product = np.empty((n_columns, n_columns), dtype=dtype)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+    with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite raise an error below
         for group, members, chunk in grouped(blocks, groups, n_groups, n_columns, dtype):
             grams[group] += np.matmul(chunk.T, chunk, out=product)
             crosses[group] += chunk.T @ B[members].astype(dtype)
@@ -153,7 +152,7 @@ def grams_by_group(
 
 
 def row_gram(Z: np.ndarray) -> np.ndarray:
-    """Z Z' of shape (n, n) in float64 for features kept in memory, with both triangles."""
+    """Return Z Z' of shape (n, n) in float64 for features kept in memory, with both triangles."""
     gram = np.zeros((len(Z), len(Z)))
     for columns in row_blocks(Z.shape[1], CHUNK_ROWS):
         chunk = Z[:, columns].astype(np.float64)
@@ -163,11 +162,11 @@ def row_gram(Z: np.ndarray) -> np.ndarray:
 
 
 def transposed_product(Z: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Z' B in float64, shape (n_columns, c), for features kept in memory, without a float64 copy of them."""
+    """Return Z' B in float64, shape (n_columns, c), for features in memory, without a float64 copy of them."""
     return np.concatenate([Z[:, columns].astype(np.float64).T @ B for columns in row_blocks(Z.shape[1], CHUNK_ROWS)])
 
 
 def refuse_non_finite(sums: np.ndarray) -> None:
-    """``ValueError`` where sums over the features (or features) are not finite: NaN or infinity reach every sum."""
+    """Raise ``ValueError`` if sums over the features (or features) are not finite: NaN and infinity reach every sum."""
     if not np.isfinite(sums).all():
         raise ValueError("the features hold NaN, infinity or values too large for their precision")

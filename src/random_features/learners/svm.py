@@ -21,13 +21,13 @@ from random_features.learners.penalties import check_grid
 from random_features.learners.scoring import check_folds, score_sum, warn_unconverged
 from random_features.learners.targets import sign_columns
 
-#: Entries n_rows x n_columns x columns of targets from which solver="auto" leaves LIBLINEAR: it holds 24 bytes an entry
-#: of the features (its own copy and ours) and works through them once per column.
+#: Entries n_rows x n_columns x columns of targets from which solver="auto" no longer chooses LIBLINEAR. It holds 24
+#: bytes per entry of the features (its own copy and ours) and works through them once per column.
 LIBLINEAR_ENTRIES = 1e8
 LIBLINEAR_TOLERANCE = 1e-4
 LIBLINEAR_MAX_ITERATIONS = 20_000
-#: LIBLINEAR squares its gradients, which are as large as C times the features, and steps along them: where such a
-#: number underflows or overflows, its trust region solver goes on for ever. It is not called with numbers beyond these.
+#: LIBLINEAR squares its gradients, which are as large as C times the features, and steps along them: if such a number
+#: underflows or overflows, its trust region solver never ends. It is not called with numbers beyond these.
 LIBLINEAR_RANGE = (1e-100, 1e100)
 
 
@@ -44,7 +44,7 @@ class Options(TypedDict, total=False):
 
 
 def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto") -> LinearModel:
-    """A linear SVM for every column: minimise |w|^2 / 2 + C sum max(0, 1 - y w.z)^2.
+    """Fit a linear SVM for every column: minimise |w|^2 / 2 + C sum max(0, 1 - y w.z)^2.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto") -> LinearMode
     n_columns : D, the columns of the features
     solver : "liblinear", "newton" or "auto", as ``choose_solver``
 
-    Returns a ``LinearModel`` that names its solver; ``converged`` is False where the solver gave up early.
-    Raises ``numpy.linalg.LinAlgError`` where LIBLINEAR would not end (``check_liblinear``), ``ValueError`` for NaN or
+    Returns a ``LinearModel`` that names its solver; ``converged`` is False if the solver stopped early. Raises
+    ``numpy.linalg.LinAlgError`` where LIBLINEAR would not end (``check_liblinear``), ``ValueError`` for NaN or
     infinity, and for a column with one class.
     """
     Y, grid = sign_columns(Y), check_grid(C, "C")
@@ -68,18 +68,18 @@ def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto") -> LinearMode
 
 
 def cross_validate_svm(blocks, Y, grid, folds, *, n_columns: int, solver="auto") -> np.ndarray:
-    """Held-out accuracies of the linear SVM in percent, shape (len(grid), n_folds); ``grid`` holds values of C.
+    """Return held-out accuracies of the linear SVM in percent, shape (len(grid), n_folds); ``grid`` holds values of C.
 
-    Parameters and errors are those of ``fit_svm``; ``folds`` as in ``cross_validate_ridge``, with both signs of every
-    column among the training rows. "newton" trains all folds in the same passes over the features and goes through
-    the grid from the smallest C, each from the solution of the one before. A ``ConvergenceWarning`` says how many of
-    the fits did not converge.
+    Parameters and errors are those of ``fit_svm``; ``folds`` is as in ``cross_validate_ridge``, with both signs of
+    every column among the training rows. "newton" trains all folds in the same passes over the features and goes
+    through the grid from the smallest C, each from the solution of the one before. A ``ConvergenceWarning`` says how
+    many of the fits did not converge.
     """
     Y, grid = sign_columns(Y), check_grid(grid, "grid")
     folds, n_folds = check_folds(folds, Y, "accuracy", every_column=True)
     if choose_solver(Y.size * n_columns, solver) == "newton":
         blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns)
-        # a group for every fold and class
+        # one group per fold and class
         used = np.repeat(folds[:, None] != np.arange(n_folds), Y.shape[1], axis=1)
         order = np.argsort(grid)
         solutions = _newton(blocks, np.tile(Y, (1, n_folds)), used, grid[order], n_used)
@@ -104,7 +104,7 @@ def cross_validate_svm(blocks, Y, grid, folds, *, n_columns: int, solver="auto")
 
 
 def choose_solver(n_entries: int, solver: str) -> str:
-    """Return "liblinear" or "newton", which "auto" takes from ``LIBLINEAR_ENTRIES`` on."""
+    """Return "liblinear" or "newton"; "auto" chooses the latter from ``LIBLINEAR_ENTRIES`` entries on."""
     check_choice("solver", solver, ("auto", "liblinear", "newton"))
     if solver != "auto":
         return solver
@@ -112,21 +112,21 @@ def choose_solver(n_entries: int, solver: str) -> str:
 
 
 def _newton(blocks, targets, used, grid, n_columns):
-    """Solutions for every C of an ascending grid, of targets (n, m) on the rows that each column uses, bool (n, m)."""
+    """Return solutions for each C of an ascending grid; ``used``, bool (n, m), are the rows of each column."""
     penalties = np.repeat(1.0 / np.asarray(grid)[:, None], targets.shape[1], axis=1)
     loss = SquaredHinge(targets[:, :, None])
     return minimise(blocks, loss, used, penalties, n_columns=n_columns, has_intercept=False)
 
 
 def _in_memory(blocks, n_rows, n_columns):
-    """All features in float64, finite."""
+    """Return all features in float64; they have to be finite."""
     Z = streams.assemble(blocks, n_rows, n_columns, np.float64)
     streams.refuse_non_finite(Z)
     return Z
 
 
 def check_liblinear(Z, C: float) -> None:
-    """Raise ``numpy.linalg.LinAlgError`` where LIBLINEAR would not come to an end with features Z (n, D)."""
+    """Raise ``numpy.linalg.LinAlgError`` if LIBLINEAR would never end with features Z (n, D)."""
     largest = np.abs(Z).max(initial=0.0)
     with np.errstate(over="ignore", under="ignore"):
         numbers = [C, *([C * largest, C * largest**2 * len(Z)] if largest else [])]
@@ -156,7 +156,7 @@ def _liblinear(Z, Y, C):
 
 
 def scaled_cost(C, n_columns: int, scaling: str):
-    """What the losses are multiplied by: C for the scaling "sum", C n_columns for "per_column".
+    """Return the factor of the losses: C for the scaling "sum", C n_columns for "per_column".
 
     Features that are sqrt(n_columns) times longer have the same machines with C as these have with C n_columns.
     """

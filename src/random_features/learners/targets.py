@@ -1,4 +1,4 @@
-"""Targets as a learner takes them: columns of finite numbers, for a support vector machine of -1 and +1."""
+"""Targets in the form that a learner takes: columns of finite numbers, for a support vector machine of -1 and +1."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from random_features.errors import NotDefinedError
 
 
 def as_columns(y) -> np.ndarray:
-    """Numeric targets of shape (n,) or (n, c) as a finite float64 array of shape (n, c).
+    """Return numeric targets of shape (n,) or (n, c) as a finite float64 array of shape (n, c).
 
     Raises ``ValueError`` for another shape, no rows, NaN or infinity.
     """
@@ -21,7 +21,7 @@ def as_columns(y) -> np.ndarray:
 
 
 def sign_columns(y) -> np.ndarray:
-    """As ``as_columns`` for columns that may hold nothing but -1 and +1, and must hold both.
+    """Return the columns of ``as_columns``, which may hold only -1 and +1, and must hold both.
 
     Raises ``ValueError`` that names the first column with other values or with one class only.
     """
@@ -35,7 +35,7 @@ def sign_columns(y) -> np.ndarray:
 
 
 def class_index(decision: np.ndarray) -> np.ndarray:
-    """Index of the predicted class from decision values of shape (..., c): shape (...).
+    """Return the index of the predicted class from decision values of shape (..., c): shape (...).
 
     One column decides by its sign (a zero is the first class), several by the largest value.
     """

@@ -139,8 +139,7 @@ class Problem:
         return self.labels[rows, None] == np.arange(self.n_weights)
 
     def factor_of_bound(self) -> np.ndarray:
-        """Return the lower Cholesky factor of penalty I + curvature Z'Z / n (D, D), Z'Z / n from ``GRAM_ROWS`` rows at
-        most.
+        """Return the lower Cholesky factor (D, D) of penalty I + curvature Z'Z / n, from at most ``GRAM_ROWS`` rows.
 
         The products of a chunk are formed in the type of the features and summed in float64.
         """

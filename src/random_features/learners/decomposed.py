@@ -28,7 +28,8 @@ def ridge_coefficients(Z: Decomposed, y: np.ndarray, shift: float) -> np.ndarray
     """Return the minimiser w (D,) of |Z w - y|^2 + shift |w|^2 for targets y (n,).
 
     For a shift of zero it has the least norm. Directions whose singular value is zero to working precision do not
-    count, as in ``numpy.linalg.pinv``."""
+    count, as in ``numpy.linalg.pinv``.
+    """
     smallest = max(len(Z.left), Z.right.shape[1]) * np.finfo(np.float64).eps * Z.values[0]
     values = np.where(Z.values > smallest, Z.values, np.inf)
     return ((Z.left.T @ y) / (values + shift / values)) @ Z.right
@@ -39,7 +40,8 @@ def leave_one_out(Z: Decomposed, y: np.ndarray, shifts) -> np.ndarray:
 
     ``shifts`` (g,) are positive; ``ValueError`` otherwise. The error is the residual over one minus the leverage, (y -
     H y)_i / (1 - H_ii) (Allen 1974). Both vanish with the shift if there are at least as many columns as rows. They are
-    summed from what the shift leaves of every direction, so that their ratio keeps its digits."""
+    summed from what the shift leaves of every direction, so that their ratio keeps its digits.
+    """
     shifts = np.asarray(shifts, dtype=np.float64)
     if not (shifts > 0).all():
         raise ValueError(f"leave-one-out errors need positive shifts, got {shifts.tolist()}")

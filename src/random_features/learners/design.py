@@ -63,8 +63,9 @@ class Design:
     def weighted_factors(self, weights, penalties) -> list[np.ndarray]:
         """Return Cholesky factors, for ``solve``, of penalty I + Z' diag(w) Z, in one pass.
 
-        There is one for every column w >= 0 of weights (n, m) with its penalty from (m,). Products have the type of the
-        features. The column of ones is not penalised."""
+        There is one for every column w >= 0 of weights (n, m) and its penalty of (m,). Products have the type of the
+        features. The column of ones is not penalised.
+        """
         width = len(self.penalised)
         grams = [np.zeros((width, width)) for _ in penalties]
         for rows, chunk in streams.cache_chunks(self.blocks, self.n_rows, self.n_columns):
@@ -109,7 +110,8 @@ def inverse(matrix: np.ndarray, diagonal):
     """Return a function that applies (matrix + diag(diagonal))^-1 to columns.
 
     It does nothing if that matrix is singular. ``matrix`` (D, D) is symmetric positive semi-definite and overwritten;
-    ``diagonal`` is a number or (D,)."""
+    ``diagonal`` is a number or (D,).
+    """
     system = np.asfortranarray(matrix.T)  # no copy: the transpose of a symmetric C-ordered matrix
     np.einsum("ii->i", system)[:] += diagonal
     factor, failed = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)

@@ -88,7 +88,8 @@ class Solution:
 
     It holds coefficients (D, g, c), intercepts (g, c), the decision values of all rows (n, g, c), convergence by group
     (g,) and the number of Newton steps. The decision values belong to the running solver: they change when the next
-    solution is requested."""
+    solution is requested.
+    """
 
     coef: np.ndarray
     intercept: np.ndarray
@@ -217,7 +218,8 @@ class Hessian:
         """Return a function that applies the inverse of the blocks that couple no classes.
 
         It takes a residual (D, g, c) and the numbers of its groups; ``groups`` are the numbers of the Hessian's own
-        groups."""
+        groups.
+        """
         n_rows, _, n_classes = self.curvature.shape
         weights = self.row_weights[:, :, None] * self.diagonals()
         factors: dict[int, list] = {group: [] for group in groups}
@@ -281,7 +283,8 @@ def _conjugate_gradients(hessian, groups, gradient, forcing, negligible, blocks)
 
     A group is done when the remaining decrease of its quadratic model is at most forcing^2 of the decrease so far, or
     ``negligible`` (g,). New blocks are made after as many steps without them, or with old ones, as they cost.
-    ``groups`` are the numbers of the groups, which the blocks use."""
+    ``groups`` are the numbers of the groups, which the blocks use.
+    """
     precondition = blocks or hessian.mean_inverse()
     patience = hessian.steps_for_blocks()
     step, residual = np.zeros_like(gradient), -gradient

@@ -75,7 +75,8 @@ def effective_penalties(penalties, n_rows: int, scaling: str, n_columns: int) ->
     """Return the number added to the diagonal of Z'Z, Z of shape (n, D), with D = ``n_columns``.
 
     It is n penalty for the scaling "mean", penalty for "sum" and penalty / D for "per_column"; ``ValueError`` for any
-    other scaling."""
+    other scaling.
+    """
     factors = {"mean": n_rows, "sum": 1.0, "per_column": 1.0 / n_columns}
     check_choice("scaling", scaling, factors)
     return np.asarray(penalties, dtype=np.float64) * factors[scaling]

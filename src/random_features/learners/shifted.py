@@ -67,7 +67,7 @@ def _solve_by_cholesky(matrix, rhs, shift):
 
 
 def _negligible(matrix):
-    """Return the shift up to which rounding errors of a matrix of that size and trace outweigh it.
+    """Return the shift below which the rounding errors of a matrix of that size and trace dominate.
 
     The trace bounds the largest eigenvalue.
     """

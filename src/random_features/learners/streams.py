@@ -110,7 +110,8 @@ def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype):
     """Yield (group, row numbers, chunk (rows, n_columns) in ``dtype``), the rows of one pass sorted by group.
 
     A chunk holds ``CHUNK_ROWS`` rows of one group whatever the size of the blocks; the last one of a group may have
-    fewer. It is overwritten when the next one is requested."""
+    fewer. It is overwritten when the next one is requested.
+    """
     chunks = np.empty((n_groups, CHUNK_ROWS, n_columns), dtype=dtype)
     members = np.empty((n_groups, CHUNK_ROWS), dtype=np.intp)
     filled = np.zeros(n_groups, dtype=int)

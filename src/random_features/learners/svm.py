@@ -112,7 +112,10 @@ def choose_solver(n_entries: int, solver: str) -> str:
 
 
 def _newton(blocks, targets, used, grid, n_columns):
-    """Return solutions for each C of an ascending grid; ``used``, bool (n, m), are the rows of each column."""
+    """Return solutions for every C of an ascending grid, of targets (n, m).
+
+    ``used``, bool (n, m), marks the rows that each column uses.
+    """
     penalties = np.repeat(1.0 / np.asarray(grid)[:, None], targets.shape[1], axis=1)
     loss = SquaredHinge(targets[:, :, None])
     return minimise(blocks, loss, used, penalties, n_columns=n_columns, has_intercept=False)

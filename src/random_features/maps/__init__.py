@@ -1,4 +1,4 @@
-"""Random feature maps: ``make_map`` builds one by its name, ``list_maps`` says which there are.
+"""Random feature maps: ``make_map`` builds one by its name, ``list_maps`` lists them.
 
 The classes of the maps can be imported from here, too: ``from random_features.maps import OrthogonalRandom``.
 """

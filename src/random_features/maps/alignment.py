@@ -1,5 +1,7 @@
-"""Features chosen by their alignment with the targets: sampled by surrogate leverage scores (SLS-RFF), reweighted
-under a divergence (KA-RFF, LKRF) or ranked (KP-RFF, EERF).
+"""Features chosen by their alignment with the targets: SLS-RFF, LKRF (KA-RFF) and EERF (KP-RFF).
+
+They are sampled by surrogate leverage scores (SLS-RFF), reweighted under a divergence (KA-RFF, LKRF) or ranked (KP-RFF,
+EERF).
 """
 
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ class SurrogateLeverageFourier(ScoredPoolMap):
     .. math:: p_i = (y^T z_i(X))^2 + [\,n \|z_i(X)\|^2\,]
 
     the bracket with ``identity=True``, and q = p / sum(p). For several classes the first term is summed over the
-    centred columns of a one-hot coding. See ``mode`` for what is done with q. In the mode "text" the map is unbiased,
+    centred columns of a one-hot coding. The option ``mode`` says how q is used. In the mode "text" the map is unbiased,
     as LS-RFF is. Set-up O(n s) after the features.
 
     Parameters
@@ -35,21 +37,21 @@ class SurrogateLeverageFourier(ScoredPoolMap):
         s, the number of frequencies.
     mode : {"text", "keep", "columns", "sorted", "code", "trace", "permuted"}
         "text" draws s frequencies from q (cosine and sine scored together) and weights them by sqrt(1 / (s q_i)).
-        "code" does what the code behind the published numbers does: all 2 s columns of the pool stay, cosine and
-        sine are scored apart and sorted by falling score, and column i is multiplied by sqrt(1 / q_i) without the
-        1 / (2 s) of an importance weight. The others lie between: "keep" draws nothing and keeps the weights of
-        "text"; "columns" also scores cosine and sine apart, with weights sqrt(1 / (2 s q_i)); "sorted" also reorders
-        the frequencies as "code" does. "trace" and "permuted" are controls of "columns".
+        "code" follows the code behind the published numbers: all 2 s columns of the pool stay, cosine and sine are
+        scored apart and sorted by falling score, and column i is multiplied by sqrt(1 / q_i) without the 1 / (2 s) of
+        an importance weight. The others lie between the two: "keep" draws nothing and keeps the weights of "text";
+        "columns" also scores cosine and sine apart, with weights sqrt(1 / (2 s q_i)); "sorted" also reorders the
+        frequencies as "code" does. "trace" and "permuted" are controls of "columns".
     pool_multiple : int, default 1
-        Frequencies of the pool over s; more than 1 in the mode "text" only. The paper has a pool of s.
+        Frequencies of the pool over s; more than 1 in the mode "text" only. The paper uses a pool of s.
     identity : bool, default False
         The term that makes the scores an upper bound of the ridge leverage scores (equation 12). The paper's algorithm
-        leaves it out (equations 13 to 15), where its theorem does not hold.
+        omits it (equations 13 to 15); its theorem does not hold then.
     center_targets : bool, default True
-        Whether the mean of the targets is subtracted. The paper's formulas have the labels -1 and +1 as they are
-        (False), which favours low frequencies where the classes are unbalanced.
+        Whether the mean of the targets is subtracted. The paper's formulas use the labels -1 and +1 unchanged (False),
+        which favours low frequencies where the classes are unbalanced.
     task : {"auto", "classification", "regression"}
-        "auto" takes floating-point targets that are not all integers as those of a regression, others as labels.
+        "auto" treats floating-point targets that are not all integers as those of a regression, others as labels.
     layout : {"cos_sin", "phase"}
         D = 2 s or D = s columns; "phase" in the modes "text" and "keep" only.
     device : {"auto", "cpu", "cuda"}
@@ -118,10 +120,10 @@ class KernelAlignmentFourier(AlignedMap):
     n_candidates : int, default None
         J >= s; None is 10 s.
     rho : float, default None
-        The divergence allowed, > 0: about 0 keeps a uniform, J - 1 allows a single candidate. None is 0.005 J, which
-        the authors use in their example and which leaves about a tenth of the candidates.
+        The largest divergence allowed, > 0: about 0 keeps a uniform, J - 1 allows a single candidate. None is 0.005 J,
+        as in the authors' example, which leaves about a tenth of the candidates.
     weights : {"uniform", "sqrt"}
-        What multiplies the features where a's whole support is used: 1 / sqrt(D), as in the authors' code, which
+        The factor of the features if the whole support of a is used. It is 1 / sqrt(D), as in the authors' code, which
         leaves the weights to the linear model, or sqrt(a_j), whose kernel is that of a.
     scoring_fraction : float, default 1.0
         Share of the rows that the scores are computed on: in (0, 1].
@@ -131,7 +133,7 @@ class KernelAlignmentFourier(AlignedMap):
         Whether the mean of the targets, over all rows, is subtracted; the columns of three classes or more always have
         it subtracted.
     task : {"auto", "classification", "regression"}
-        "auto" takes floating-point targets that are not all integers as those of a regression, others as labels.
+        "auto" treats floating-point targets that are not all integers as those of a regression, others as labels.
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
 
@@ -198,7 +200,7 @@ class KernelPolarizationFourier(AlignedMap):
         Whether the mean of the targets, over all rows, is subtracted; the columns of three classes or more always have
         it subtracted.
     task : {"auto", "classification", "regression"}
-        "auto" takes floating-point targets that are not all integers as those of a regression, others as labels.
+        "auto" treats floating-point targets that are not all integers as those of a regression, others as labels.
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
 
@@ -232,7 +234,7 @@ class KernelPolarizationFourier(AlignedMap):
 
 
 def aligned_distribution(scores: np.ndarray, rho: float) -> np.ndarray:
-    r"""The distribution a that maximises ``scores @ a`` within the chi-square divergence rho of the uniform one.
+    r"""Return the distribution a that maximises ``scores @ a`` within the chi-square divergence rho of the uniform one.
 
     The maximiser is the projection of :math:`1/J + v / \lambda` onto the simplex for the multiplier lambda at which
     the divergence :math:`J \|a - 1/J\|^2` is rho, or for lambda to 0 where the constraint is not active.
@@ -277,7 +279,7 @@ def aligned_distribution(scores: np.ndarray, rho: float) -> np.ndarray:
 
 
 def project_to_simplex(point: np.ndarray) -> np.ndarray:
-    """The nearest point of {a >= 0, sum(a) = 1} to a vector of shape (J,), in O(J log J)."""
+    """Return the nearest point of {a >= 0, sum(a) = 1} to a vector of shape (J,), in O(J log J)."""
     falling = np.sort(point)[::-1]
     excess = (np.cumsum(falling) - 1.0) / np.arange(1, len(point) + 1)
     threshold = excess[np.flatnonzero(falling > excess)[-1]]

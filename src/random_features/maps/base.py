@@ -1,4 +1,4 @@
-"""What all feature maps share: the estimator and its phases ``draw``, ``learn`` and ``transform``.
+"""The base class of all feature maps: the estimator and its phases ``draw``, ``learn`` and ``transform``.
 
 ``RandomFeatureMap`` is the template of every map: a subclass says what it draws (``_draw``), what it learns
 (``_learn``), how it takes over what was learned (``_use``) and how a block of rows is mapped (``_mapper``). To ``fit``
@@ -34,16 +34,15 @@ LEARNED_BY = "learned_by"
 class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base class of the feature maps: ``transform(X) @ transform(Y).T`` approximates ``kernel(X, Y)``.
 
-    Data may be sparse: maps that project rows on frequencies never make them dense, the others, which say so, do it a
-    block of rows at a time. Features are dense.
+    Data may be sparse. Maps that project rows on frequencies never make them dense. The others say so, and make one
+    block of rows dense at a time. Features are dense.
 
     Subclasses set ``method``, their name in the registry. Their options are the annotated fields of the class, from
     which ``dataclass`` makes ``__init__``; ``ClassVar`` fixes an option of a base class. An option is checked by its
-    annotation (``check_option``), and in ``_check_options`` where that does not say enough.
+    annotation (``check_option``), and in ``_check_options`` if the annotation is not enough.
 
-    A parameter that is set after the map was drawn or fitted is for the next ``fit`` or ``draw``; what the map is until
-    then, ``transform`` and all else that it can do, stays as it was. ``device`` alone, where the work is done, may
-    change at any time.
+    A parameter that is set after the map was drawn or fitted takes effect at the next ``fit`` or ``draw``. Until then
+    ``transform`` and all other methods do not change. Only ``device`` may change at any time.
 
     Attributes
     ----------
@@ -54,8 +53,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     kernel_ : kernel object
         The kernel that is approximated.
     learned_ : dict of ndarray
-        What depends on the data and cannot be drawn again from the seed, and under ``learned_by`` the map that learned
-        it; empty for most maps.
+        Everything that depends on the data and cannot be drawn again from the seed, and the map that learned it
+        (``learned_by``); empty for most maps.
     """
 
     kernel: object = field(default=None, kw_only=False)
@@ -64,13 +63,13 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     random_state: object = None
 
     method: ClassVar[str]
-    #: The kernel of ``kernel=None``.
+    #: The kernel that ``kernel=None`` means.
     default_kernel = Gaussian()
     #: Whether ``fit`` needs the targets.
     _requires_y = False
-    #: Whether ``_mapper`` is given sparse tensors of sparse data; dense blocks otherwise.
+    #: Whether ``_mapper`` takes sparse tensors of sparse data; it takes dense blocks otherwise.
     _takes_sparse_rows = False
-    #: How many times ``CACHE_BYTES`` a block of rows takes: more where one large product is most of the work.
+    #: The size of a block of rows over ``CACHE_BYTES``: larger where one large product is most of the work.
     _caches_per_block = 1
 
     @abstractmethod
@@ -78,11 +77,11 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Draw everything that does not depend on the data, in float64; store it by ``_cast``."""
 
     def _learn(self, X, y, rng: np.random.Generator) -> dict:
-        """What the data decide, as arrays by name; ``_draw`` has been called."""
+        """Return the results of learning from data, as arrays by name; ``_draw`` has been called."""
         return {}
 
     def _learn_resumably(self, X, y, rng: np.random.Generator, checkpoints) -> dict:
-        """``_learn`` of a map that learns for long: ``checkpoints`` as ``fit`` takes them, or None."""
+        """Return the results of ``_learn`` for a map that learns for long; ``checkpoints`` as for ``fit``, or None."""
         return self._learn(X, y, rng)
 
     def _use(self, learned: dict) -> None:
@@ -90,35 +89,35 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     @abstractmethod
     def _count_columns(self) -> int:
-        """D, once the map is complete."""
+        """Return D, once the map is complete."""
 
     @abstractmethod
     def _mapper(self, rows: int, device, dtype):
-        """A function that writes the features of X (r, d) into out (r, D) for r <= ``rows``, torch tensors.
+        """Return a function that writes the features of X (r, d) into out (r, D) for r <= ``rows``, torch tensors.
 
         X may be a sparse tensor where ``_takes_sparse_rows`` says so. The function may keep buffers: every thread makes
         one of its own, and the map itself is only read.
         """
 
     def _work_columns(self) -> int:
-        """Columns of the widest intermediate array of ``_mapper``; decides how many rows fit the cache."""
+        """Return the columns of the widest intermediate array of ``_mapper``; they decide how many rows fit a cache."""
         return self._count_columns()
 
     def fit(self, X, y=None, checkpoints=None):
-        """Draw the map for the columns of X and learn from X (and y) what the method takes from data.
+        """Draw the map for the columns of X, and learn from X (and y) if the method uses data.
 
         The same as ``draw`` for the columns and the type of X, and ``learn`` from X and y.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            float32 and float64 are kept, others become float64. NaN and infinity raise ``ValueError``.
+            float32 and float64 are kept, other types become float64. NaN and infinity raise ``ValueError``.
         y : array-like of shape (n,), optional
-            Targets; only maps that learn from them look at them.
+            Targets; maps that do not learn from them ignore them.
         checkpoints : object, optional
-            Where a map that learns for long keeps what it has, ``append(**arrays)``, and finds what an earlier process
-            with the same parameters and data had got, ``load()``: a list of dicts of arrays. Other maps do not look
-            at it.
+            Store for a map that learns for long. The map saves its state by ``append(**arrays)``. ``load()`` returns
+            the states of an earlier process with the same parameters and data, a list of dicts of arrays. Other maps
+            ignore it.
 
         Returns
         -------
@@ -129,7 +128,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self._learn_from(X, y, checkpoints)
 
     def draw(self, n_features_in: int, *, dtype=np.float32):
-        """Draw all that does not depend on the data; ``learn`` or ``restore`` completes the map.
+        """Draw everything that does not depend on the data; ``learn`` or ``restore`` completes the map.
 
         Parameters
         ----------
@@ -145,32 +144,32 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Raises
         ------
         ValueError
-            For parameters outside their range, and a kernel that the map does not support.
+            If a parameter is outside its range, or the map does not support the kernel.
         NotDefinedError
-            Where the map does not exist for d columns.
+            If the map does not exist for d columns.
         """
         self._draw_first(n_features_in, dtype)
         return self
 
     def _draw_first(self, n_features_in, dtype, complete=None):
-        """Draw, before any data are seen."""
+        """Draw the map before any data are seen."""
         check_scalar(n_features_in, "n_features_in", Integral, min_val=1)
-        # Of an earlier fit: this map knows the width alone.
+        # These belong to an earlier fit: this map knows only the width.
         vars(self).pop("feature_names_in_", None)
         self.n_features_in_ = n_features_in
         self._draw_for(n_features_in, dtype, complete)
 
     def learn(self, X, y=None, checkpoints=None):
-        """Complete the map that ``draw`` has drawn by what the method takes from data; again with the same result.
+        """Complete the map that ``draw`` has drawn from data; the result is the same every time.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
             Cast to the type that the map was drawn for. NaN and infinity raise ``ValueError``.
         y : array-like of shape (n,), optional
-            Targets; only maps that learn from them look at them.
+            Targets; maps that do not learn from them ignore them.
         checkpoints : object, optional
-            As for ``fit``.
+            As in ``fit``.
 
         Returns
         -------
@@ -181,7 +180,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         NotFittedError
             If nothing was drawn before.
         ValueError
-            If a parameter was set since, which the draw does not know.
+            If a parameter was set after the draw.
         """
         check_is_fitted(self, "_drawn", msg="%(name)s has nothing to complete: call draw before learn, or fit for both")
         changed = [name for name, value in self._drawn_with.items() if getattr(self, name) != value]
@@ -190,7 +189,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self._learn_from(*self._checked(X, y, dtype=self._dtype, reset=False), checkpoints)
 
     def restore(self, n_features_in: int, learned: dict | None = None, *, dtype=np.float32):
-        """Make the map as ``fit`` left it, without data: draw from the seed, take over what was learned.
+        """Rebuild the map as ``fit`` left it, without data: draw from the seed and use what was learned.
 
         Parameters
         ----------
@@ -233,19 +232,17 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             ) from error
 
     def prefix(self, n_components: int):
-        """The fitted map of a smaller size that the first features of this one are.
+        """Return the fitted map of a smaller size that consists of the first features of this one.
 
-        Only maps whose registry entry says ``prefix`` have it: there the prefix is the map that ``fit`` with fewer
-        components finds, and costs nothing.
+        Only maps with ``prefix`` in their registry entry have it. Their prefix is the map that ``fit`` finds with fewer
+        components, and costs nothing.
 
         Parameters
         ----------
         n_components : int
             From 1 to this map's ``n_components``.
 
-        Returns
-        -------
-        fitted map of the same class; this one stays as it is
+        Returns ------- fitted map of the same class; this one does not change
 
         Raises
         ------
@@ -255,7 +252,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         raise NotImplementedError(f"{self.method}: a prefix of its features is not the map at a smaller size; fit that")
 
     def transform(self, X):
-        """The features of X.
+        """Return the features of X.
 
         Parameters
         ----------
@@ -271,7 +268,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return features
 
     def transform_blocks(self, X, rows: int | None = None):
-        """The features of X in blocks of rows, for what must not hold the whole matrix.
+        """Return the features of X in blocks of rows, so that the whole matrix is never held.
 
         Parameters
         ----------
@@ -296,7 +293,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return _without_duplicates(X)
 
     def _checked(self, X, y, **checks):
-        """X, and y where the map learns from it, after scikit-learn's checks."""
+        """Return X, and y if the map learns from it, after scikit-learn's checks."""
         _check_numbers(X)
         if self._requires_y:
             _check_numbers(y, "y")
@@ -306,8 +303,9 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return _without_duplicates(X), y
 
     def check_parameters(self) -> None:
-        """Raise ``ValueError`` for parameters outside their range, and a kernel that the map does not support; whoever
-        draws or fits need not call it.
+        """Raise ``ValueError`` for parameters outside their range, and for a kernel that the map does not support.
+
+        ``draw`` and ``fit`` call it themselves.
         """
         checked = copy(self)
         checked.kernel_ = checked._kernel_object()
@@ -317,13 +315,13 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         checked._check_options()
 
     def _kernel_object(self):
-        """The kernel as it was stated."""
+        """Return the kernel as it was stated."""
         return self.default_kernel if self.kernel is None else as_kernel(self.kernel)
 
     def set_params(self, **params):
         """Set parameters, as scikit-learn's estimators do; ``kernel__<name>`` is a parameter of the kernel.
 
-        A kernel that other maps share stays as it is: this map gets another one.
+        A kernel that other maps share does not change: this map gets another one.
 
         Returns
         -------
@@ -339,17 +337,17 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _draw_for(self, n_features, dtype, complete=None):
         """Check the parameters, then draw what does not depend on data.
 
-        ``complete`` makes a kernel whose length scale waits for data one with a number.
+        ``complete`` turns a kernel whose length scale needs data into one with a number.
         """
         self.check_parameters()
         self.kernel_ = self._kernel_object() if complete is None else complete(self._kernel_object())
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype).name}")
-        # What an earlier fit has completed is of another draw.
+        # The results of an earlier fit belong to another draw.
         for name in ("_drawn", "n_columns_", "learned_"):
             vars(self).pop(name, None)
         self._dtype = np.dtype(dtype)
-        # NumPy's integers are of few bits, and overflow in the numbers of columns that are computed from this one.
+        # NumPy's integers have few bits, and overflow in the numbers of columns that are computed from this one.
         self.n_components = operator.index(self.n_components)
         self._drawn_with = {name: value for name, value in self.get_params(deep=False).items() if name != "device"}
         # Through RandomState, because scikit-learn's random_state may be None or a shared RandomState.
@@ -375,20 +373,20 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self
 
     def _description(self, arrays: dict) -> str:
-        """The method, its parameters, the columns of the data and the shapes of what was learned, in one line."""
+        """Return the method, its parameters, the columns of the data and the shapes of learned arrays, in one line."""
         stated = [f"{name}={value}" for name, value in sorted(self._drawn_with.items())]
         shapes = [f"{name} {np.shape(array)}" for name, array in sorted(arrays.items())]
         text = f"{self.method}({', '.join(stated)}) for {self.n_features_in_} columns with {', '.join(shapes)}"
         return re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)
 
     def _as_fitted(self):
-        """A shallow copy of this map with the parameters that it was drawn with, if it was."""
+        """Return a shallow copy of this map with the parameters that it was drawn with, if it was."""
         fitted = copy(self)
         vars(fitted).update(vars(self).get("_drawn_with", {}))
         return fitted
 
     def _shortened(self, n_components):
-        """This map as it was fitted, not yet complete, with fewer components."""
+        """Return this map as it was fitted, not yet complete, with fewer components."""
         check_is_fitted(self, "n_columns_")
         shorter = self._as_fitted()
         check_scalar(n_components, "n_components", Integral, min_val=1, max_val=shorter.n_components)
@@ -397,7 +395,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return shorter
 
     def _cast(self, array):
-        """The array in the type of the data the map was fitted on."""
+        """Return the array in the type of the data that the map was fitted on."""
         return np.ascontiguousarray(array, dtype=self._dtype)
 
     def _fill(self, X, features):
@@ -409,7 +407,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         fill_rows(fitted._mapper, X, features, fitted._work_columns(), device, cache_bytes, growth, sparse=sparse)
 
     def _growth(self):
-        """The power in which the features, or what they are computed from, grow with the data."""
+        """Return the power with which the features, or the numbers they are computed from, grow with the data."""
         return 2
 
     @property
@@ -424,15 +422,15 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return tags
 
 
-#: The annotations of a class by name; to find them takes longer than to draw a small map.
+#: The annotations of a class by name; finding them takes longer than drawing a small map.
 hints_of = cache(get_type_hints)
 
 
 def check_option(name: str, value, hint) -> None:
-    """Raise ``ValueError`` or ``TypeError`` for an option that is not as its annotation says.
+    """Raise ``ValueError`` or ``TypeError`` for an option that does not match its annotation.
 
     It is one of the values of a ``Literal``, a truth value for ``bool``, at least 1 for ``int``, above 0 for ``float``,
-    or None where the annotation has it. Other annotations say nothing but that a number is finite.
+    or None if the annotation allows it. Other annotations only require that a number is finite.
     """
     kinds = get_args(hint) or (hint,)
     if isinstance(value, bool | np.bool_) != (bool in kinds) and {bool, int, Integral, float, Real} & set(kinds):
@@ -460,9 +458,9 @@ def _check_numbers(X, name="X") -> None:
 
 
 def _without_duplicates(X):
-    """X, of a sparse matrix with entries that are stored in parts a copy in which they are added up.
+    """Return X; if a sparse matrix stores entries in parts, a copy in which they are added up.
 
-    ``ValueError`` where a sum is infinite.
+    ``ValueError`` if a sum is infinite.
     """
     if is_sparse(X) and not X.has_canonical_format:
         X = X.copy()
@@ -472,12 +470,12 @@ def _without_duplicates(X):
 
 
 def _learned_length_scale(stated, completed) -> dict:
-    """What ``learned_`` has of a length scale that data decided."""
+    """Return the entries of ``learned_`` for a length scale found from data."""
     return {} if stated == completed else {"length_scale": np.array(completed.length_scale)}
 
 
 def _with_length_scale(kernel, learned: dict):
-    """The kernel with the length scale that is taken out of ``learned``, if one was learned."""
+    """Return the kernel with the length scale that is taken out of ``learned``, if one was learned."""
     if "length_scale" not in learned:
         return kernel
     return kernel.set_params(length_scale=float(learned.pop("length_scale")))

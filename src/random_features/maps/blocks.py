@@ -1,5 +1,6 @@
-"""Features of many rows, block by block: each block fits the cache of a core or the memory of a device, and several
-threads take whole blocks.
+"""Features of many rows, block by block.
+
+Each block fits the cache of a core or the memory of a device. Several threads work on whole blocks.
 """
 
 import threading
@@ -10,16 +11,15 @@ import torch
 
 from random_features.arrays import block_rows, is_sparse, one_blas_thread, row_blocks, row_reader
 
-#: Bytes of intermediate results that a block of rows may take on the CPU, so that the passes over it (product,
-#: cosine, sine, scale) stay in the cache of a core; 0.5 to 4 MiB measured alike.
+#: The largest size in bytes of the intermediate results of a block of rows on the CPU. The passes over it (product,
+#: cosine, sine, scale) then stay in the cache of a core; 0.5 to 4 MiB gave similar times.
 CACHE_BYTES = 2 * 2**20
 
 
 def feature_blocks(fill, X, n_columns: int, rows: int):
-    """The features of X (n, d), an array or a csr matrix: (slice, ndarray of shape (rows, n_columns)), each an array of
-    its own.
+    """Yield the features of X (n, d), an array or csr matrix: (slice, ndarray of shape (rows, n_columns)).
 
-    ``fill`` is a function that writes the features of some rows into an array.
+    Each ndarray is an array of its own. ``fill`` is a function that writes the features of some rows into an array.
     """
     for part in row_blocks(X.shape[0], rows):
         features = np.empty((part.stop - part.start, n_columns), dtype=X.dtype)
@@ -32,10 +32,10 @@ def fill_rows(
 ) -> None:
     """Write the features of X (n, d), an array or a csr matrix, into ``features`` (n, D), block by block, on a device.
 
-    ``make_mapper`` is a function as ``RandomFeatureMap._mapper``, ``work_columns`` the columns of the widest
-    intermediate array of what it makes, ``cache_bytes`` what that may take on the CPU, ``growth`` the power in
-    which the features, or what they are computed from, grow with the data, and ``sparse`` says whether a sparse matrix
-    is mapped in sparse blocks. ``ValueError`` where features overflow.
+    ``make_mapper`` is a function like ``RandomFeatureMap._mapper``. ``work_columns`` is the number of columns of the
+    widest intermediate array of its result, and ``cache_bytes`` the bytes that this array may take on the CPU.
+    ``growth`` is the power with which the features, or the numbers they are computed from, grow with the data.
+    ``sparse`` says whether a sparse matrix is mapped in sparse blocks. ``ValueError`` if features overflow.
     """
     (n, d), dtype, finished = X.shape, X.dtype, features
     read, features = row_reader(X, sparse=sparse), torch.from_numpy(features)
@@ -69,7 +69,7 @@ def fill_rows(
     threads = min(len(parts), torch.get_num_threads()) if device.type == "cpu" else 1
     for_each_block(make_fill, parts, threads)
     largest = max(map(abs, extremes), default=0.0)
-    # a pass over the features would cost much of what they cost: it is made where the data leave a doubt
+    # a pass over the features would cost nearly as much as the features: it is made only if the data leave a doubt
     if largest > np.finfo(dtype).max ** (0.5 / growth) and not np.isfinite(finished).all():
         raise ValueError(f"features of numbers as large as {largest:.3g} overflow {dtype}: scale the data")
 
@@ -77,9 +77,9 @@ def fill_rows(
 def for_each_block(make_function, parts, threads):
     """Call the function that ``make_function`` makes, one per thread, on every part.
 
-    Several threads take whole blocks and run each operation alone, instead of sharing every operation: that saves a
-    barrier per operation, which costs a time slice of the scheduler whenever a core is busy otherwise, and no pool of
-    spinning threads is left behind to slow down the one of NumPy's BLAS.
+    Several threads take whole blocks and run each operation alone, instead of sharing every operation. That saves a
+    barrier per operation, which costs a time slice of the scheduler whenever a core is busy with other work. It also
+    leaves no pool of spinning threads behind to slow down the pool of NumPy's BLAS.
     """
     if threads == 1:
         function = make_function()
@@ -105,6 +105,6 @@ def for_each_block(make_function, parts, threads):
 
 
 def _extremes(block):
-    """The smallest and the largest number that a tensor stores; none where it stores nothing."""
+    """Return the smallest and the largest number that a tensor stores; none if it stores nothing."""
     stored = block.values() if block.is_sparse else block
     return map(float, torch.aminmax(stored)) if stored.numel() else ()

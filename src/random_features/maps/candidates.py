@@ -1,4 +1,4 @@
-"""What the maps that choose among candidate features share: the candidates, and the targets they are scored against."""
+"""Base classes of the maps that choose among candidate features, and the targets that candidates are scored against."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class CandidateMap(PoolMap):
         ``indices``: int (D,), the candidates in use; ``weights``: float64 (D,), D <= s.
     """
 
-    #: Candidates per feature where ``n_candidates`` is None.
+    #: Candidates per feature if ``n_candidates`` is None.
     candidates_per_feature = 10
 
     layout: ClassVar[str] = "phase"
@@ -64,8 +64,8 @@ class AlignedMap(CandidateMap):
     """Base class of the maps that score the candidates by their correlation with the targets.
 
     The score of a candidate z is :math:`\\sum_c (\\sum_i Y_{ic} z(x_i))^2` with the columns of ``target_columns``.
-    A subclass says in ``_rank`` what follows from the scores for maps of any size up to its own, and in ``_part`` what
-    a map of one size makes of that: where the number of candidates is stated, all sizes share the pool and its scores.
+    ``_rank`` of a subclass returns what the scores imply for maps of any size up to its own, and ``_part`` the part
+    that a map of one size uses. If the number of candidates is stated, all sizes share the pool and its scores.
     """
 
     _requires_y = True
@@ -77,18 +77,18 @@ class AlignedMap(CandidateMap):
 
     @abstractmethod
     def _rank(self, scores, rng) -> dict:
-        """What follows from the scores (J,), as arrays by name, whatever the size of the map up to its own."""
+        """Return what follows from the scores (J,), as arrays by name, for maps of any size up to this one."""
 
     @abstractmethod
     def _part(self, ranked: dict, n_components: int) -> dict:
-        """Indices and weights of the candidates that a map of a size takes, given what ``_rank`` returned."""
+        """Return the indices and weights of the candidates for a map of one size, from the result of ``_rank``."""
 
     def _learn(self, X, y, rng):
         ranked = self._rank(self._alignments(X, y, rng), rng)
         return ranked | self._part(ranked, self.n_components)
 
     def prefix(self, n_components: int):
-        """The fitted map of a smaller size, from the same pool and its scores: where ``n_candidates`` is stated."""
+        """Return the fitted map of a smaller size, from the same pool and scores; ``n_candidates`` has to be stated."""
         smaller = self._shortened(n_components)
         if smaller.n_candidates is None:
             raise NotImplementedError(
@@ -102,7 +102,7 @@ class AlignedMap(CandidateMap):
         check_scalar(self.scoring_fraction, "scoring_fraction", Real, min_val=0, max_val=1, include_boundaries="right")
 
     def _alignments(self, X, y, rng):
-        """The scores of the candidates, float64 (J,), from a share of the rows."""
+        """Return the scores of the candidates, float64 (J,), from a share of the rows."""
         targets = target_columns(y, self.task, centred=self.center_targets)
         if self.scoring_fraction < 1:
             n_rows = X.shape[0]
@@ -113,14 +113,14 @@ class AlignedMap(CandidateMap):
 
 
 def target_columns(y, task: str = "auto", *, centred: bool = True) -> np.ndarray:
-    """Targets as numeric columns, to be correlated with features.
+    """Return targets as numeric columns, to be correlated with features.
 
     Parameters
     ----------
     y : array-like of shape (n,)
         Labels of any type, or numbers.
     task : {"auto", "classification", "regression"}
-        "auto" takes floating-point targets that are not all integers as those of a regression, others as labels.
+        "auto" treats floating-point targets that are not all integers as those of a regression, others as labels.
     centred : bool
         Whether to subtract the mean from each column; the columns of three classes or more are always centred.
 

@@ -22,9 +22,9 @@ class SignedCirculant(SpectralMap):
        \qquad \phi(x) = s^{-1/2} [\cos(Wx) \,|\, \sin(Wx)]
 
     with D a diagonal of random signs and p the distribution of one coordinate of the frequencies. Every row of W is
-    distributed as a frequency of RFF, so that the map is unbiased; the rows of a block depend on each other. When s is
-    no multiple of d, the first s rows are used. Time O(s log d) a row, memory O(s). Sparse data are made dense, a block
-    of rows at a time.
+    distributed as a frequency of RFF, so that the map is unbiased; the rows of a block depend on each other. If s is
+    not a multiple of d, the first s rows are used. Time O(s log d) per row, memory O(s). Sparse data are made dense,
+    one block of rows at a time.
 
     With output signs, which the cosine does not see, an entry of the approximate Gaussian kernel matrix has for full
     blocks, :math:`z = \|x - y\| / \ell` and r_l the circular autocorrelation of x - y at lag l, divided by that at lag
@@ -42,7 +42,7 @@ class SignedCirculant(SpectralMap):
     n_components : int, default 100
         s, the number of frequencies.
     sign_side : {"input", "output"}
-        Where the signs stand: at the columns of C (Zhang et al., AISTATS 2019, their implementation) or at its rows
+        The side of the signs: at the columns of C (Zhang et al., AISTATS 2019, their implementation) or at its rows
         (Feng, Hu and Liao).
     layout : {"cos_sin", "phase"}
         D = 2 s or D = s columns.
@@ -106,19 +106,19 @@ class PModel(SpectralMap):
        G_{ij} = g_{(j - i) \bmod p} \;\text{(circulant)} \quad\text{or}\quad
        G_{ij} = g_{i - j + p - 1} \;\text{(Toeplitz)}, \qquad \phi(x) = s^{-1/2} [\cos(Wx) \,|\, \sin(Wx)]
 
-    with g independent N(0, 1), H the orthonormal Hadamard matrix of order p >= d (data are padded with zeros), and
-    D_0 and D_1 diagonals of random signs, which take the correlation out of the data. Row i of G is P_i^T g with
-    orthonormal columns of P_i, hence N(0, I), and the map is unbiased. (Columns of unit length, as the survey has it,
-    would not rule out a correlation inside a row.) Circulant blocks of p rows are stacked to s rows with
-    numbers of their own; a Toeplitz matrix has s rows and s + p - 1 numbers.
+    with g independent N(0, 1), H the orthonormal Hadamard matrix of order p >= d (data are padded with zeros), and D_0
+    and D_1 diagonals of random signs, which take the correlation out of the data. Row i of G is P_i^T g with
+    orthonormal columns of P_i, hence N(0, I), and the map is unbiased. (Columns of unit length, as the survey says,
+    would not exclude a correlation inside a row.) Circulant blocks of p rows, each with its own numbers, are stacked to
+    s rows; a Toeplitz matrix has s rows and s + p - 1 numbers.
 
     Given D_0 and D_1, and with :math:`z = \|x - y\| / \ell`, :math:`v = D_1 H D_0 (x - y)` and
     :math:`\rho_{ij} = v^T P_i^T P_j v / \|v\|^2`, an entry of the approximate kernel matrix has the variance
 
     .. math:: \frac{(1 - e^{-z^2})^2}{2 s} + \frac{1}{s^2} \sum_{i \ne j} e^{-z^2} (\cosh(z^2 \rho_{ij}) - 1).
 
-    Time O(s log p) a row for circulant blocks, O((s + p) log(s + p)) for a Toeplitz matrix; memory O(s + p). Sparse
-    data are made dense, a block of rows at a time.
+    Time O(s log p) per row for circulant blocks, O((s + p) log(s + p)) for a Toeplitz matrix; memory O(s + p). Sparse
+    data are made dense, one block of rows at a time.
 
     Parameters
     ----------

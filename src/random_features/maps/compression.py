@@ -1,5 +1,6 @@
-"""Features whose weights are fitted to kernel values at pairs of rows: compressed by geodesic ascent (CLR-RFF) or
-shrunken least squares (SES).
+"""Features whose weights are fitted to kernel values at pairs of rows: CLR-RFF and SES.
+
+They are compressed by geodesic ascent (CLR-RFF) or reweighted by shrunken least squares (SES).
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ class PairFittedMap(CandidateMap):
     """Base class of the maps that compare candidates with a kernel at random pairs of rows."""
 
     def _pair_products(self, X, n_pairs, rng):
-        """Random pairs (V, 2) of rows and z_j(x) z_j(x') of all candidates at them, (J, V)."""
+        """Draw random pairs (V, 2) of rows; return them and z_j(x) z_j(x') of all candidates at them, (J, V)."""
         pairs = rng.integers(X.shape[0], size=(n_pairs, 2))
         products = np.empty((n_pairs, self.pool_.n_columns), dtype=X.dtype)
         for part, first in self.pool_.blocks(X[pairs[:, 0]]):
@@ -34,13 +35,13 @@ class PairFittedMap(CandidateMap):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CompressedFourier(PairFittedMap):
-    r"""Compressed low-rank features: a few weighted candidates that stand for the kernel of all of them.
+    r"""Compressed low-rank features: a few weighted candidates that approximate the kernel of all of them.
 
     Candidate j gives the vector :math:`r_j \in R^V` of its products z_j(x) z_j(x') / J at V random pairs of rows, and
-    the sum r of all J vectors is the candidates' kernel at these pairs. Greedy iterative geodesic ascent finds
-    weights :math:`w \ge 0` with at most s that are not zero and :math:`\sum_j w_j r_j \approx r`; the features are
-    :math:`\sqrt{w_j / J}\, z_j(x)`. (The survey's equation (25) lacks the square of the error and takes the pairs
-    from [J] instead of [n].) Time O(s J V) to fit, memory J V numbers, O(D d) a row.
+    the sum r of all J vectors is the candidates' kernel at these pairs. Greedy iterative geodesic ascent finds weights
+    :math:`w \ge 0` with at most s that are not zero and :math:`\sum_j w_j r_j \approx r`; the features are
+    :math:`\sqrt{w_j / J}\, z_j(x)`. (The survey's equation (25) lacks the square of the error and takes the pairs from
+    [J] instead of [n].) Time O(s J V) to fit, memory J V numbers, O(D d) per row.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class CompressedFourier(PairFittedMap):
     n_components : int, default 100
         s, the steps of the ascent and greatest number of features; D <= s columns.
     n_candidates : int, default None
-        J >= s; None is 10 s. The paper has 5000.
+        J >= s; None is 10 s. The paper uses 5000.
     n_pairs : int, default 20000
         V, pairs of rows, drawn independently.
     device : {"auto", "cpu", "cuda"}
@@ -96,8 +97,8 @@ class SteinEffectFourier(PairFittedMap):
        + \lambda\, \|\beta - \tfrac1s 1\|^2
 
     and the features :math:`\sqrt{\beta_j}\, z_j(x)` with beta_j > 0. This is our reading of the paper's idea, for which
-    no code is public: the pairs, their number and the non-negative least squares are ours. Time O(s^3) to fit,
-    O(D d) a row.
+    no code is public: the pairs, their number and the non-negative least squares are ours. Time O(s^3) to fit, O(D d)
+    per row.
 
     Parameters
     ----------
@@ -144,10 +145,10 @@ class SteinEffectFourier(PairFittedMap):
 
 
 def geodesic_ascent(vectors: np.ndarray, n_steps: int) -> tuple[np.ndarray, np.ndarray]:
-    r"""Sparse weights >= 0 whose combination of vectors approximates the sum of all (GIGA).
+    r"""Return sparse weights >= 0 whose combination of vectors approximates the sum of all (GIGA).
 
-    Every step turns the current combination, on the unit sphere, along the geodesic towards the vector that points
-    best in the direction of the sum; the distance to the sum never grows.
+    Every step turns the current combination, on the unit sphere, along the geodesic towards the vector that points best
+    in the direction of the sum. The distance to the sum never grows.
 
     Parameters
     ----------
@@ -211,7 +212,7 @@ def geodesic_ascent(vectors: np.ndarray, n_steps: int) -> tuple[np.ndarray, np.n
 
 
 def shrunken_weights(products: np.ndarray, values: np.ndarray, penalty: float) -> np.ndarray:
-    r"""The weights :math:`eta \ge 0` with the least :math:`\|A eta - h\|^2 + \lambda \|eta - 1/s\|^2`.
+    r"""Return the weights :math:`eta \ge 0` with the least :math:`\|A eta - h\|^2 + \lambda \|eta - 1/s\|^2`.
 
     Parameters
     ----------
@@ -222,9 +223,7 @@ def shrunken_weights(products: np.ndarray, values: np.ndarray, penalty: float) -
     penalty : float
         lambda > 0.
 
-    Returns
-    -------
-    float64 ndarray of shape (s,); 1 / s throughout where all would be zero
+    Returns ------- float64 ndarray of shape (s,); 1 / s everywhere if all would be zero
     """
     n_weights = products.shape[1]
     gram = products.T @ products
@@ -232,5 +231,5 @@ def shrunken_weights(products: np.ndarray, values: np.ndarray, penalty: float) -
     factor = cholesky(gram)
     right = products.T @ values + penalty / n_weights
     weights, _ = nnls(factor, solve_triangular(factor, right, trans="T"))
-    # Without a positive weight there would be no feature: what is left is the point that the penalty shrinks to.
+    # Without a positive weight there would be no feature: the result is the point that the penalty shrinks to.
     return weights if weights.any() else np.full(n_weights, 1.0 / n_weights)

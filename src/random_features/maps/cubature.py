@@ -1,9 +1,8 @@
-"""Weighted rules for the Gaussian integral in d dimensions: the third-degree Smolyak rule (SGQ) and
-spherical-radial rules on random simplices (SSR).
+"""Weighted rules for the Gaussian integral in d dimensions: sparse grid (SGQ) and spherical-radial rules (SSR).
 
-A rule replaces the expectation of f over the frequencies by c f(0) plus the sum of w_i f(omega_i), with weights that
-sum to 1. The points come in pairs of opposite sign, which have the same cosine, so that one frequency stands for a
-pair; an arc-cosine kernel needs both.
+SGQ is the third-degree Smolyak rule, SSR uses random simplices. A rule replaces the expectation of f over the
+frequencies by c f(0) plus the sum of w_i f(omega_i), with weights that sum to 1. The points come in pairs of opposite
+sign, which have the same cosine, so that one frequency represents a pair; an arc-cosine kernel needs both.
 """
 
 from abc import abstractmethod
@@ -19,7 +18,7 @@ from random_features.hadamard import next_power_of_two
 from random_features.maps.montecarlo import haar_rows
 from random_features.maps.spectral import SpectralMap
 
-#: Butterflies in one random rotation, each after a permutation: what Munkhoeva et al. use.
+#: Butterflies in one random rotation, each after a permutation, as in Munkhoeva et al.
 N_BUTTERFLIES = 3
 
 
@@ -28,8 +27,8 @@ class CubatureMap(SpectralMap):
     """Base class: a subclass draws its points in ``_draw_frequencies`` and sets the two attributes below.
 
     With p_i the projection of x on frequency i, the features are sqrt(w_i) cos(p_i) and sqrt(w_i) sin(p_i), or
-    sqrt(w_i) a(p_i) and sqrt(w_i) a(-p_i) for a kernel with an activation a, and one constant column sqrt(c f(0))
-    where that is not zero.
+    sqrt(w_i) a(p_i) and sqrt(w_i) a(-p_i) for a kernel with an activation a, and one constant column sqrt(c f(0)) if
+    that is not zero.
 
     Attributes
     ----------
@@ -46,7 +45,7 @@ class CubatureMap(SpectralMap):
         """Draw the points; set ``point_weights_`` and ``origin_weight_``."""
 
     def _origin_value(self):
-        """f(0): the square of a feature at a projection of 0."""
+        """Return f(0), the square of a feature at a projection of 0."""
         if self.kernel_.activation is None:
             return 1.0
         value = torch.empty(1, dtype=torch.float64)
@@ -86,13 +85,13 @@ class SparseGridQuadrature(CubatureMap):
     .. math:: k(x, y) \approx w_0 f(0) + 2 a_1 \sum_{j=1}^{d} f(p\, e_j / \ell), \qquad
        a_1 = \frac{1}{2 p^2},\quad w_0 = 1 - \frac{d}{p^2}
 
-    with :math:`f(\omega) = \cos(\omega^T (x - y))`, e_j the unit vectors and any node p: exact for the moments of
-    N(0, I) up to degree 3. For w_0 >= 0 it has features [sqrt(2 a_1) cos | sqrt(2 a_1) sin] of the d axes and a
-    constant column sqrt(w_0). (The survey's map has a_0 for w_0 and the weights for their square roots, and counts
-    the points p e_j and -p e_j, whose features are the same, apart.)
+    with :math:`f(\omega) = \cos(\omega^T (x - y))`, e_j the unit vectors and any node p: exact for the moments of N(0,
+    I) up to degree 3. For w_0 >= 0 it has features [sqrt(2 a_1) cos | sqrt(2 a_1) sin] of the d axes and a constant
+    column sqrt(w_0). (The survey's map has a_0 in place of w_0 and the weights in place of their square roots. It
+    counts the points p e_j and -p e_j, whose features are the same, separately.)
 
-    With s < d frequencies, s axes are chosen at random; with s > d, the axes of d frequencies more at a time are turned
-    by a random rotation of their own, and the rules averaged. Deterministic for s = d. Time O(s) a row for the axes,
+    With s < d frequencies, s axes are chosen at random. With s > d, each further set of d axes is turned by a random
+    rotation of its own, and the rules are averaged. The map is deterministic for s = d. Time O(s) per row for the axes,
     O(s d) for the rotated ones.
 
     Parameters
@@ -181,17 +180,17 @@ class SphericalRadial(CubatureMap):
 
     with v_1, ..., v_{d+1} the corners of a regular simplex in the unit sphere, Q a random rotation for each d + 1
     frequencies and :math:`f(\omega) = \cos(\omega^T (x - y))`. Exact for polynomials of degree 3, and unbiased, because
-    :math:`E[d / \rho^2] = 1`; when s is no multiple of d + 1, the first s points are used.
+    :math:`E[d / \rho^2] = 1`; if s is not a multiple of d + 1, the first s points are used.
 
-    The weight of f(0), which the survey prints without the factor 1 / (d + 1), has the mean 0 and is often negative,
-    so that no real features have this estimate as their inner product. Therefore:
+    The weight of f(0), which the survey gives without the factor 1 / (d + 1), has the mean 0 and is often negative. No
+    real features then have this estimate as their inner product. Therefore:
 
-    * ``transform`` gives features with the weights normalised to the sum 1 and no constant. Their kernel is positive
+    * ``transform`` returns features with the weights normalised to the sum 1 and no constant. Their kernel is positive
       semi-definite with k(x, x) = 1 and has a bias that falls with the number of simplices;
-    * ``approximate_kernel`` gives, with ``weights="signed"``, the estimate above, and with ``weights="selfnorm"`` the
+    * ``approximate_kernel`` returns, with ``weights="signed"``, the estimate above, and with ``weights="selfnorm"`` the
       inner products of the features.
 
-    For the arc-cosine kernels of orders 1 and 2, f(0) is 0, and both are the unbiased estimate without more ado.
+    For the arc-cosine kernels of orders 1 and 2, f(0) is 0, and both are the unbiased estimate.
 
     Parameters
     ----------
@@ -202,10 +201,10 @@ class SphericalRadial(CubatureMap):
     weights : {"selfnorm", "signed"}
         What ``approximate_kernel`` computes; the features are the same.
     rotation : {"haar", "butterfly"}
-        Uniform rotations, held as a matrix: time O(s d) a row. Or products of Givens rotations in butterfly order
+        Uniform rotations, held as a matrix: time O(s d) per row. Or products of Givens rotations in butterfly order
         after random permutations, three times: time O(s log d), memory O(s log d), on the next power of two p >= d
-        dimensions (data are padded with zeros, d above becomes p), and uniform only nearly. Sparse data are made
-        dense for butterflies, a block of rows at a time.
+        dimensions (data are padded with zeros, d above becomes p), and uniform only nearly. Sparse data are made dense
+        for butterflies, one block of rows at a time.
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
 
@@ -235,7 +234,7 @@ class SphericalRadial(CubatureMap):
     rotation: Literal["haar", "butterfly"] = "haar"
 
     def approximate_kernel(self, X, Y=None):
-        """The approximate kernel matrix, by the weights that ``weights`` names.
+        """Return the approximate kernel matrix with the weights that ``weights`` names.
 
         Parameters
         ----------
@@ -309,7 +308,7 @@ class SphericalRadial(CubatureMap):
 
 
 def simplex_corners(d: int) -> np.ndarray:
-    """The corners of a regular simplex in the unit sphere, (d + 1, d): unit rows with inner products -1 / d."""
+    """Return the corners of a regular simplex in the unit sphere, (d + 1, d): unit rows with inner products -1 / d."""
     on_axis, off_axis = _simplex_entries(d)
     corners = np.tril(np.broadcast_to(off_axis, (d + 1, d)), k=-1)
     corners[np.arange(d), np.arange(d)] = on_axis
@@ -317,7 +316,7 @@ def simplex_corners(d: int) -> np.ndarray:
 
 
 def _simplex_entries(d):
-    """Corner i has ``on_axis[i]`` at coordinate i, ``off_axis[j]`` at every j < i and zeros after it."""
+    """Return the entries of corners: corner i has ``on_axis[i]`` at i, ``off_axis[j]`` at all j < i, then zeros."""
     remaining = d - np.arange(d)
     on_axis = np.sqrt((d + 1) * remaining / (d * (remaining + 1)))
     return on_axis, -on_axis / remaining

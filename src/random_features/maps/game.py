@@ -1,8 +1,9 @@
-"""Features that are learned in a game: a player finds those that align best with weighted targets, the other, the dual
-variables of a support vector machine, moves the weight to the rows that they leave close to the margin.
+"""Features that are learned in a game between a search for features and the dual variables of a support vector machine.
 
-``GameMap`` is the template: it plays the rounds, keeps what it has in checkpoints and replays a game that was played. A
-subclass says what is searched (``_searcher``) and how a component that was found responds to the rows (``_responses``).
+One player finds the features that align best with weighted targets. The other, the dual variables, moves the weight
+to the rows that these features leave close to the margin. ``GameMap`` is the template: it plays the rounds, keeps its
+state in checkpoints and replays a finished game. A subclass says what is searched (``_searcher``) and how a component
+that was found responds to the rows (``_responses``).
 """
 
 import sys
@@ -27,11 +28,11 @@ CHECKPOINT_SECONDS = 10.0
 
 
 class Round(NamedTuple):
-    """One round of a game: what the dual player had chosen, and what it was answered.
+    """One round of a game: the choice of the dual player, and the response to it.
 
-    ``alpha`` are the n dual variables, ``potentials`` (k,) those of the components that were found, divided by n^2,
-    ``n_components`` how many were found up to here, and ``payoff`` the objective of the game, F(alpha, lambda), for
-    the mean lambda of this round's components with mass 1.
+    ``alpha`` are the n dual variables, ``potentials`` (k,) those of the components that were found, divided by n^2. Up
+    to this round ``n_components`` were found. ``payoff`` is the objective of the game, F(alpha, lambda), for the mean
+    lambda of this round's components with mass 1.
     """
 
     number: int
@@ -59,38 +60,38 @@ class GameMap(RandomFeatureMap):
     dual_step: Real | None = None
 
     _requires_y = True
-    #: The arrays of ``learned_`` that have a row for each component.
+    #: The arrays of ``learned_`` with one row per component.
     _component_arrays: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def _searcher(self, X):
-        """A function (weights (n,) float64, number of the round) -> dict of arrays, a row for each component found.
+        """Return a function (weights (n,) float64, round number) -> dict of arrays with a row per component found.
 
         ``weights`` are y alpha / n; ``potentials`` is one of the arrays, largest first.
         """
 
     @abstractmethod
     def _responses(self, X, components: dict) -> np.ndarray:
-        """What components, as ``_searcher`` returns them, are on the rows of X (n, d): complex (n, k)."""
+        """Return the responses of components from ``_searcher`` on the rows of X (n, d): complex (n, k)."""
 
     @abstractmethod
     def _components_per_round(self) -> int:
-        """k."""
+        """Return k, the components of a round."""
 
     @abstractmethod
     def _evaluations_per_round(self) -> int:
-        """Evaluations of the potential, with its gradient or without, in a round."""
+        """Return the number of evaluations of the potential, with or without its gradient, in a round."""
 
     def _mass(self) -> float:
-        """The mass of the measure that the dual player's gradient is taken at: 2 for a component and its opposite."""
+        """Return the mass of the measure in the gradient for the dual player: 2 for a component and its opposite."""
         return 2.0
 
     def _dual_step(self, n_rows: int) -> float:
-        """The step of the ascent."""
+        """Return the step of the ascent."""
         return 1.0 / n_rows if self.dual_step is None else self.dual_step
 
     def _first_dual(self, signs) -> np.ndarray:
-        """Where the dual player begins."""
+        """Return the first point of the dual player."""
         return project_to_dual(np.full(len(signs), self.C / 2.0), signs, self.C)
 
     def _check_options(self):
@@ -99,17 +100,17 @@ class GameMap(RandomFeatureMap):
 
     @property
     def components_per_round_(self) -> int:
-        """k, the components that a round finds."""
+        """Return k, the components that a round finds."""
         return self._as_fitted()._components_per_round()
 
     @property
     def n_rounds_(self) -> int:
-        """Rounds in which the components in use were found."""
+        """Return the number of rounds in which the components in use were found."""
         return self._as_fitted()._count_rounds()
 
     @property
     def evaluations_(self) -> int:
-        """Evaluations of the potential that it took to find them."""
+        """Return the number of evaluations of the potential that it took to find them."""
         return self.n_rounds_ * self._as_fitted()._evaluations_per_round()
 
     def _count_rounds(self):
@@ -131,7 +132,7 @@ class GameMap(RandomFeatureMap):
         found = [{name: part for name, part in each.items() if name != "alpha"} for each in found]
         first = sum(len(each["potentials"]) for each in found) // self._components_per_round()
         saved, unsaved = time.monotonic(), len(found)
-        # one thread, because the order of a sum depends on their number, and the game on every rounding
+        # one thread, because the order of a sum depends on the number of threads, and the game on every rounding
         with one_blas_thread():
             search = self._searcher(X)
             for number in self._progress(first):
@@ -144,11 +145,11 @@ class GameMap(RandomFeatureMap):
         return {name: learned[: self.n_components] for name, learned in joined(found).items()}
 
     def _components(self, part):
-        """A part of the components that were learned."""
+        """Return a part of the components that were learned."""
         return {name: self.learned_[name][part] for name in self._component_arrays}
 
     def _progress(self, first):
-        """The numbers of the rounds from ``first`` on, with a bar where they last."""
+        """Return the numbers of the rounds from ``first`` on, with a progress bar if they take long."""
         rounds = range(first, self._count_rounds())
         try:
             from tqdm import tqdm
@@ -158,20 +159,20 @@ class GameMap(RandomFeatureMap):
         return tqdm(rounds, desc=f"{self.method} rounds", leave=False, **how)
 
     def _ascended(self, alpha, X, signs, components):
-        """The dual player's next choice: a step against the mean of the components of a round, projected."""
+        """Return the dual player's next choice: a projected step against the mean of the components of a round."""
         responses = self._responses(X, components)
         sums = (signs * alpha) @ responses
         gradient = 1.0 - self._mass() * signs * (responses @ sums.conj()).real / len(sums)
         return project_to_dual(alpha + self._dual_step(X.shape[0]) * gradient, signs, self.C)
 
     def replay(self, X, y) -> Iterator[Round]:
-        """The rounds of the game on the rows that the map was fitted on, without a search.
+        """Return the rounds of the game on the rows that the map was fitted on, without a search.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
-            Those of ``fit``; of other rows the result is the game that the components found there would have led to.
+            Those of ``fit``; with other rows, the game that the components found would have led to.
 
         Returns
         -------
@@ -191,10 +192,10 @@ class GameMap(RandomFeatureMap):
                 alpha = self._ascended(alpha, X, signs, components)
 
     def best_response(self, X, y, alpha) -> dict:
-        """The components of large potential at dual variables ``alpha`` (n,), by a search like that of one more round.
+        """Search as in one more round; return the components of large potential at dual variables ``alpha`` (n,).
 
-        The smallest payoff F(alpha, lambda) is at most ``alpha.sum() - n^2 potentials[0] / 2``, and that number where
-        the search has found the greatest potential.
+        The smallest payoff F(alpha, lambda) is at most ``alpha.sum() - n^2 potentials[0] / 2``, and equal to it if the
+        search has found the greatest potential.
 
         Returns
         -------
@@ -212,12 +213,12 @@ class GameMap(RandomFeatureMap):
 
 
 def joined(parts: list[dict]) -> dict:
-    """Dicts of arrays of the same names as one, the arrays one after the other."""
+    """Join dicts of arrays with the same names into one dict, the arrays one after the other."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def class_signs(y, method: str) -> np.ndarray:
-    """-1.0 for the rows of the first class in sorted order, +1.0 for those of the second; ``ValueError`` for three."""
+    """Return -1.0 for rows of the first class in sorted order and +1.0 for the second; ``ValueError`` for three."""
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) > 2:
         raise ValueError(f"{method} learns from two classes, got {len(classes)}; fit one map for each pair")
@@ -231,7 +232,7 @@ def check_step(name: str, value) -> None:
 
 
 def project_to_dual(alpha: np.ndarray, signs: np.ndarray, C: float, alternations: int = ALTERNATIONS) -> np.ndarray:
-    r"""A point of :math:`\{0 \le \alpha \le C, y^T \alpha = 0\}` near to ``alpha`` by alternating projections.
+    r"""Return a point of :math:`\{0 \le \alpha \le C, y^T \alpha = 0\}` near to ``alpha`` by alternating projections.
 
     Parameters
     ----------
@@ -240,9 +241,8 @@ def project_to_dual(alpha: np.ndarray, signs: np.ndarray, C: float, alternations
     C : upper end of the box
     alternations : how often the box and then the hyperplane are projected onto
 
-    Returns
-    -------
-    ndarray of shape (n,), on the hyperplane; what it exceeds the box by falls geometrically with ``alternations``
+    Returns ------- ndarray of shape (n,), on the hyperplane; its distance from the box falls geometrically with
+    ``alternations``
 
     References
     ----------

@@ -1,9 +1,9 @@
 """Random Fourier features chosen and weighted by scores of the data: ridge leverage scores (LS-RFF).
 
 A pool of frequencies, s of them in both papers, is drawn from the kernel's spectral measure; every feature of the pool
-gets a score from the data. Two readings of the method exist. The text resamples the pool by the scores and weights what
-it drew. The code that the published numbers come from keeps the whole pool and only weights it. Between the two stand
-the modes that take one of their differences at a time.
+gets a score from the data. Two readings of the method exist. The text resamples the pool by the scores and weights the
+result. The code that the published numbers come from keeps the whole pool and only weights it. The other modes lie
+between the two and change one difference at a time.
 """
 
 from abc import abstractmethod
@@ -15,7 +15,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from random_features.maps.pool import PoolMap
 
-#: Modes that score cosine and sine apart, and of these the ones that reorder the frequencies as the code does.
+#: Modes that score cosine and sine separately, and those among them that reorder the frequencies as the code does.
 COLUMN_MODES = ("columns", "sorted", "code", "trace", "permuted")
 SORTED_MODES = ("sorted", "code")
 
@@ -27,18 +27,18 @@ class ScoredPoolMap(PoolMap):
     With q the scores divided by their sum,
 
     * ``mode="text"``: q per frequency (the scores of its cosine and sine are added), s frequencies are drawn from q
-      with replacement, and a frequency i has the weight sqrt(1 / (s q_i)), so that the expectation over the drawing
-      is the kernel of the pool, of ``pool_multiple`` s frequencies;
+      with replacement, and a frequency i has the weight sqrt(1 / (s q_i)): the expectation over the draw is the kernel
+      of the pool, of ``pool_multiple`` s frequencies;
     * ``mode="keep"``: nothing is drawn, the whole pool stays with these weights;
     * ``mode="columns"``: q per column of [cos(Wx) | sin(Wx)] / sqrt(s), and column i has the weight
       sqrt(1 / (2 s q_i));
     * ``mode="sorted"``: q per column of [cos(Wx + b) | sin(Wx + b)] / sqrt(s); all 2 s columns are sorted by falling q,
       the frequencies of the first s get the cosine and those of the last s the sine, with b in the old order;
     * ``mode="code"``: as "sorted", with the weight sqrt(1 / q_i). The factor 1 / (2 s) that importance weights need is
-      missing, so that the features are about sqrt(2 s) times longer than those of RFF.
+      missing, so the features are about sqrt(2 s) times longer than those of RFF.
 
-    1 / q_i has no bounded mean for the scores of single columns, so that "columns" lengthens the features, which acts
-    as a smaller penalty. Two controls separate this effect from the information in the scores:
+    1 / q_i has no bounded mean for the scores of single columns. The mode "columns" therefore lengthens the features,
+    which acts as a smaller penalty. Two controls separate this effect from the information in the scores:
 
     * ``mode="trace"``: as "columns", with all weights divided by the root mean square length of the features over the
       rows of ``fit``: the trace of the kernel matrix is that of RFF, the number of rows;
@@ -60,16 +60,16 @@ class ScoredPoolMap(PoolMap):
 
     @abstractmethod
     def pool_scores(self, blocks, y=None, *, n_rows: int) -> np.ndarray:
-        """A score >= 0 for every column of the pool's features, float64 (``pool_.n_columns``,).
+        """Return a score >= 0 for every column of the pool's features, float64 (``pool_.n_columns``,).
 
-        What ``fit`` computes of the data; here on features that are ready, and once the pool is drawn.
+        ``fit`` computes the same from the data. Here the features are ready, and the pool has been drawn.
 
         Parameters
         ----------
         blocks : iterable of (slice, ndarray of shape (rows, ``pool_.n_columns``))
             The features of n rows, as ``pool_.blocks`` gives them.
         y : array-like of shape (n,), optional
-            Targets; only maps that learn from them look at them.
+            Targets; maps that do not learn from them ignore them.
         n_rows : int
             n.
         """
@@ -97,7 +97,7 @@ class ScoredPoolMap(PoolMap):
         scores = self.pool_scores(self.pool_.blocks(X), y, n_rows=X.shape[0])
         if not scores.max() > 0:
             raise ValueError(f"{self.method}: every feature of the pool has the score 0, so that none can be drawn")
-        # A score of 0 would be an infinite weight where nothing is drawn.
+        # A score of 0 would be an infinite weight if nothing is drawn.
         scores = np.maximum(scores, np.finfo(np.float64).eps * scores.max())
         if self._has_pairs() and self.mode not in COLUMN_MODES:
             scores = scores.reshape(2, -1).sum(axis=0)
@@ -121,7 +121,7 @@ class ScoredPoolMap(PoolMap):
 
     @property
     def n_distinct_(self) -> int:
-        """Different frequencies among those in use: what is drawn more often than once is one feature."""
+        """Return how many different frequencies are in use; one that was drawn several times is one feature."""
         return len(np.unique(self.learned_["indices"] % self._as_fitted()._pool_size()))
 
     def _use(self, learned):
@@ -132,7 +132,7 @@ class ScoredPoolMap(PoolMap):
 
 
 def root_mean_square_length(blocks, weights: np.ndarray) -> float:
-    """The root mean square length of weighted features, given as (slice, (rows, D)) blocks, with weights (D,)."""
+    """Return the root mean square length of (slice, (rows, D)) blocks of features with the weights (D,)."""
     squares, n_rows = np.zeros(len(weights)), 0
     for _, features in blocks:
         squares += np.square(features, dtype=np.float64).sum(axis=0)
@@ -148,9 +148,9 @@ class LeverageScoreFourier(ScoredPoolMap):
 
     .. math:: p_i = [Z^T Z (Z^T Z + n \lambda I)^{-1}]_{ii}
 
-    and q = p / sum(p). See ``mode`` for what is done with them. In the mode "text" the map is unbiased: given the pool
-    its expectation is the pool's kernel, which is unbiased itself. Set-up O(n s^2 + s^3), streamed over blocks of rows;
-    O(s d) a row.
+    and q = p / sum(p). The option ``mode`` says how they are used. In the mode "text" the map is unbiased: given the
+    pool its expectation is the pool's kernel, which is unbiased itself. Set-up O(n s^2 + s^3), streamed over blocks of
+    rows; O(s d) per row.
 
     Parameters
     ----------
@@ -160,13 +160,13 @@ class LeverageScoreFourier(ScoredPoolMap):
         s, the number of frequencies.
     mode : {"text", "keep", "columns", "sorted", "code", "trace", "permuted"}
         "text" draws s frequencies from q (cosine and sine scored together) and weights them by sqrt(1 / (s q_i)).
-        "code" does what the code behind the published numbers does: all 2 s columns of the pool stay, cosine and
-        sine are scored apart and sorted by falling score, and column i is multiplied by sqrt(1 / q_i) without the
-        1 / (2 s) of an importance weight. The others lie between: "keep" draws nothing and keeps the weights of
-        "text"; "columns" also scores cosine and sine apart, with weights sqrt(1 / (2 s q_i)); "sorted" also reorders
-        the frequencies as "code" does. "trace" and "permuted" are controls of "columns".
+        "code" follows the code behind the published numbers: all 2 s columns of the pool stay, cosine and sine are
+        scored apart and sorted by falling score, and column i is multiplied by sqrt(1 / q_i) without the 1 / (2 s) of
+        an importance weight. The others lie between the two: "keep" draws nothing and keeps the weights of "text";
+        "columns" also scores cosine and sine apart, with weights sqrt(1 / (2 s q_i)); "sorted" also reorders the
+        frequencies as "code" does. "trace" and "permuted" are controls of "columns".
     pool_multiple : int, default 1
-        Frequencies of the pool over s; more than 1 in the mode "text" only. The papers have a pool of s.
+        Frequencies of the pool over s; more than 1 in the mode "text" only. The papers use a pool of s.
     penalty : float, default 0.05
         lambda > 0, the mean-scaled ridge penalty of the scores.
     layout : {"cos_sin", "phase"}
@@ -211,7 +211,7 @@ class LeverageScoreFourier(ScoredPoolMap):
 
 
 def ridge_leverage_scores(gram: np.ndarray, ridge: float) -> np.ndarray:
-    """The diagonal of ``gram @ inv(gram + ridge * I)`` for a positive semi-definite matrix; ``gram`` is overwritten."""
+    """Return the diagonal of ``gram @ inv(gram + ridge * I)``; ``gram``, positive semi-definite, is overwritten."""
     gram[np.diag_indices_from(gram)] += ridge
     factor = cholesky(gram, lower=True, overwrite_a=True)
     inverse = solve_triangular(factor, np.eye(len(factor)), lower=True, overwrite_b=True)
@@ -219,7 +219,7 @@ def ridge_leverage_scores(gram: np.ndarray, ridge: float) -> np.ndarray:
 
 
 def row_leverage_scores(features: np.ndarray, ridge: float) -> np.ndarray:
-    """``ridge_leverage_scores`` of Z'Z for features Z (n, D) with n <= D, from the smaller matrix ZZ'.
+    """Return ``ridge_leverage_scores`` of Z'Z for features Z (n, D) with n <= D, from the smaller matrix ZZ'.
 
     Z'Z (Z'Z + ridge I)^-1 = Z' (ZZ' + ridge I)^-1 Z; neither side of the first form is made.
     """

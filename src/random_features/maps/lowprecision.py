@@ -20,16 +20,16 @@ class LowPrecisionFourier(RandomFourier):
 
     .. math:: \phi(x) = Q\big(\sqrt{2/s} \cos(Wx + b)\big)
 
-    Q rounds to the grid :math:`-c + j \delta`, :math:`0 \le j < 2^b`, with :math:`c = \sqrt{2/s}` and
-    :math:`\delta = 2c / (2^b - 1)`: to the upper neighbour with the fraction of the way to it as probability. Hence E Q
-    is the identity, and different rows are rounded independently, so that an entry of the approximate kernel matrix
-    off the diagonal is unbiased; an entry on the diagonal is too large by the sum of the rounding variances, at most
-    :math:`s \delta^2 / 4`. A row needs b s bits, although it is handed out as floating-point numbers here.
+    Q rounds to the grid :math:`-c + j \delta`, :math:`0 \le j < 2^b`, with :math:`c = \sqrt{2/s}` and :math:`\delta =
+    2c / (2^b - 1)`: to the upper neighbour with the fraction of the way to it as probability. Hence E Q is the
+    identity, and different rows are rounded independently, so that an entry of the approximate kernel matrix off the
+    diagonal is unbiased; an entry on the diagonal is too large by the sum of the rounding variances, at most :math:`s
+    \delta^2 / 4`. A row needs b s bits, although it is returned as floating-point numbers here.
 
     The random bits are a hash of the seed and of the content of the row (pairwise independent over rows), so that
     ``transform`` is a function: equal rows get equal features, in any order and any block. Projections are computed in
-    float64, so that the order of summation, which depends on the shape of a block and on the device, decides a
-    rounding with a probability of about 1e-14 only. Time O(s d) a row.
+    float64, so that the order of summation, which depends on the shape of a block and on the device, decides a rounding
+    with a probability of about 1e-14 only. Time O(s d) per row.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class LowPrecisionFourier(RandomFourier):
 
 
 def _key_of_rows(X, factors):
-    """A 64-bit word for each row of X (r, d), dense or sparse, from its content: (r, 1). Zeros add nothing."""
+    """Return a 64-bit word for each row of X (r, d), dense or sparse, from its content: (r, 1). Zeros add nothing."""
     if not X.is_sparse:
         return (_mix(_bits(X)) * factors).sum(dim=1, keepdim=True)
     rows, columns = X.indices()
@@ -108,22 +108,22 @@ def _key_of_rows(X, factors):
 
 
 def _bits(X):
-    """The bit patterns of float64 numbers as integers, one pattern for the two zeros."""
+    """Return the bit patterns of float64 numbers as integers, one pattern for the two zeros."""
     return (X + 0.0).view(torch.int64)
 
 
 def _mix(words):
-    """A bijection of 64-bit words that makes every output bit depend on all input bits (SplitMix64's finaliser)."""
+    """Map 64-bit words one to one so that each output bit depends on all input bits (SplitMix64's finaliser)."""
     words = (words ^ _shift_right(words, 30)) * MIXERS[0]
     words = (words ^ _shift_right(words, 27)) * MIXERS[1]
     return words ^ _shift_right(words, 31)
 
 
 def _uniform(words):
-    """Numbers in [0, 1) from the upper 53 bits of 64-bit words."""
+    """Return numbers in [0, 1) from the upper 53 bits of 64-bit words."""
     return _shift_right(words, 11).double() * 2.0**-53
 
 
 def _shift_right(words, bits):
-    """The logical shift, which PyTorch lacks for signed words."""
+    """Return the logical shift, which PyTorch lacks for signed words."""
     return (words >> bits) & (2 ** (64 - bits) - 1)

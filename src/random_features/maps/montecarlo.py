@@ -53,9 +53,9 @@ class OrthogonalRandom(SpectralMap):
 
     .. math:: W = \frac{1}{\ell} S Q \quad\text{per block}, \qquad \phi(x) = s^{-1/2} [\cos(Wx) \,|\, \sin(Wx)]
 
-    with Q a Haar-distributed orthogonal matrix and S_ii ~ chi_d independent. Unbiased, because every row is
-    N(0, I / l^2); the orthogonality inside a block lowers the variance by about (d - 1) e^{-z^2} z^4 / (2 d s).
-    The last block is truncated when s is no multiple of d.
+    with Q a Haar-distributed orthogonal matrix and S_ii ~ chi_d independent. Unbiased, because every row is N(0, I /
+    l^2); the orthogonality inside a block lowers the variance by about (d - 1) e^{-z^2} z^4 / (2 d s). The last block
+    is truncated if s is not a multiple of d.
 
     Parameters
     ----------
@@ -94,10 +94,10 @@ class OrthogonalRandom(SpectralMap):
 
 
 def haar_rows(rng: np.random.Generator, n_blocks: int, n_rows: int, n_features: int) -> np.ndarray:
-    """``n_rows`` <= ``n_features`` rows of independent Haar matrices, (n_blocks, n_rows, n_features).
+    """Draw ``n_rows`` <= ``n_features`` rows of independent Haar matrices, (n_blocks, n_rows, n_features).
 
-    The Q of a Gaussian matrix is Haar-distributed when the diagonal of R is made positive (Mezzadri, Notices of the
-    AMS 2007).
+    The Q of a Gaussian matrix is Haar-distributed if the diagonal of R is made positive (Mezzadri, Notices of the AMS
+    2007).
     """
     if n_blocks == 0:  # LAPACK would ask for the room of one
         return np.empty((0, n_rows, n_features))

@@ -10,10 +10,10 @@ from random_features.maps.game import GameMap, check_step, class_signs, joined
 from random_features.maps.peaks import Climb, PeakSearch
 from random_features.maps.spectral import SpectralMap
 
-#: Where "text" begins: this many times the variance of the kernel's frequencies (Appendix A.1).
+#: The start of "text": this many times the variance of the kernel's frequencies (Appendix A.1).
 VARIANCE_OF_START = 1.5
 
-#: What the code behind the published numbers uses: standard deviation of the start, step, noise, penalty of a
+#: The settings of the code behind the published numbers: standard deviation of the start, step, noise, penalty of a
 #: frequency's mean square, and the step of the dual player times n^2.
 CODE = {"initial_std": 0.3, "step_size": 20.0, "noise": 0.01, "decay": 0.01, "dual_step": 2000.0}
 
@@ -27,20 +27,20 @@ class PeakSearchFourier(GameMap, SpectralMap):
     .. math:: v_\alpha(w) = \Big|\frac1n \sum_i y_i \alpha_i e^{i w^T x_i}\Big|^2, \qquad
        w \leftarrow w + \zeta \nabla v_\alpha(w) + \text{noise},
 
-    and the best points of the k best copies are kept; then the dual variables alpha of a support vector machine, which
-    begin near C / 2, take a step against these frequencies (see ``GameMap``). Time O(n d) for each copy, step and
-    round to learn, O(s d) a row. The search makes sparse data dense as a whole; what is learned maps them as they are.
+    and the best points of the k best copies are kept. Then the dual variables alpha of a support vector machine, which
+    begin near C / 2, take a step against these frequencies (see ``GameMap``). Time O(n d) for each copy, step and round
+    to learn, O(s d) per row. The search makes sparse data dense as a whole; the learned map takes them as they are.
 
     Parameters
     ----------
     kernel : Gaussian, default None
-        None is ``Gaussian(1.0)``. Its frequencies, made wider, are where the copies start.
+        None is ``Gaussian(1.0)``. The copies start from its frequencies, with a larger variance.
     n_components : int, default 100
         s, the number of frequencies.
     mode : {"text", "code"}
         "text" is the paper: the features are [cos(Wx) | sin(Wx)] / sqrt(s). "code" is the code behind the published
-        numbers: sqrt(2 / s) cos(Wx + b), D = s, one frequency a round, and a potential from which 0.01 of the mean
-        square of the frequency's entries is taken. It does not evaluate the last point of a copy.
+        numbers: sqrt(2 / s) cos(Wx + b), D = s, one frequency per round, and a potential from which 0.01 of the mean
+        square of the frequency's entries is subtracted. It does not evaluate the last point of a copy.
     C : float, default 1.0
         The upper end of the dual variables.
     dual_step : float, default None
@@ -58,11 +58,11 @@ class PeakSearchFourier(GameMap, SpectralMap):
         zeta. None is 0.7 over the product of the data's largest variance and the copy's best potential so far: a step
         as large as the curvature of a peak allows, whatever the scale of data and alpha. In "code" None is 20.
     noise : float, default None
-        Standard deviation of what is added to the entries of a frequency in each step; 0 is gradient ascent. None is
+        Standard deviation of the noise added to the entries of a frequency in each step; 0 is gradient ascent. None is
         noise as long, on average, as the gradient's step; in "code" 0.01.
     step_factor, noise_factor : float, default 1.0
-        What ``step_size`` and ``noise`` are multiplied by, whether they are given or found. Noise that is found follows
-        the step.
+        Factors of ``step_size`` and ``noise``, both for stated values and for defaults. The default noise follows the
+        step.
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
         With one seed a device gives the same frequencies, whatever the number of threads. Starts are the same on all
@@ -106,7 +106,7 @@ class PeakSearchFourier(GameMap, SpectralMap):
 
     @property
     def layout(self) -> str:
-        """How the features are laid out, by the mode."""
+        """Return the layout of the features, which depends on the mode."""
         return "phase" if self.mode == "code" else "cos_sin"
 
     def _check_options(self):
@@ -134,21 +134,21 @@ class PeakSearchFourier(GameMap, SpectralMap):
         return super()._dual_step(n_rows)
 
     def _first_dual(self, signs):
-        # the code projects after a step only
+        # the code projects only after a step
         return np.full(len(signs), self.C / 2.0) if self.mode == "code" else super()._first_dual(signs)
 
     def _option(self, name):
-        """An option of the search, or what it is in "code" where it is None."""
+        """Return an option of the search; if it is None in "code", the value of that code."""
         value = getattr(self, name)
         return CODE[name] if value is None and self.mode == "code" else value
 
     @property
     def start_std_(self) -> float:
-        """The standard deviation of the entries of a start, once the map has been drawn."""
+        """Return the standard deviation of the entries of a start, once the map has been drawn."""
         return self._as_fitted()._option("initial_std") or VARIANCE_OF_START**0.5 * self.kernel_.frequency_scale
 
     def _climb(self):
-        """How a copy climbs."""
+        """Return how a copy climbs."""
         code = self.mode == "code"
         decay = CODE["decay"] if code else 0.0
         return Climb(
@@ -187,7 +187,7 @@ class PeakSearchFourier(GameMap, SpectralMap):
         self.frequencies_ = self._cast(learned["frequencies"])
 
     def potential(self, X, y, alpha, frequencies) -> np.ndarray:
-        """v / n^2 at ``frequencies`` (m, d) for rows X (n, d), targets y (n,) and dual variables ``alpha`` (n,).
+        """Return v / n^2 at ``frequencies`` (m, d) for rows X (n, d), targets y (n,) and dual variables ``alpha`` (n,).
 
         Returns
         -------
@@ -199,6 +199,6 @@ class PeakSearchFourier(GameMap, SpectralMap):
 
 
 def highest(components: dict, count: int) -> dict:
-    """The ``count`` components of the largest potential, largest first."""
+    """Return the ``count`` components of the largest potential, largest first."""
     order = np.argsort(-components["potentials"], kind="stable")[:count]
     return {name: values[order] for name, values in components.items()}

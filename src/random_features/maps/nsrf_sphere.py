@@ -1,4 +1,4 @@
-"""Not-so-random features on the sphere: the spherical harmonics with the largest potential, one a round."""
+"""Not-so-random features on the sphere: the spherical harmonics with the largest potential, one per round."""
 
 import warnings
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from random_features.arrays import block_rows, dense, row_blocks
 from random_features.errors import NotDefinedError
 from random_features.maps.game import GameMap, class_signs
 
-#: How far from 1 the length of a row may be before it is said that rows are projected: some roundings of float32.
+#: How far from 1 the length of a row may be before a warning about projected rows: some roundings of float32.
 LENGTH_TOLERANCE = 1e-5
 
-#: Bytes up to which the harmonics of the training rows are kept for all rounds.
+#: The largest size in bytes of the harmonics of the training rows that are kept for all rounds.
 KEPT_BYTES = 2**28
 
 
@@ -29,10 +29,9 @@ class PeakSearchHarmonics(GameMap):
     .. math:: v_\alpha(l, m) = \Big|\frac1n \sum_i y_i \alpha_i Y_l^m(x_i)\Big|^2
 
     of all degrees up to ``degree``; then the dual variables of a support vector machine take a step against it (see
-    ``GameMap``). A pair that was taken c times in s rounds has the features
-    :math:`\sqrt{c / s}\, [\mathrm{Re}\, Y_l^m(x), \mathrm{Im}\, Y_l^m(x)]`, without the second for m = 0, where it is
-    zero. The pairs stand in the order in which they were first taken. Time O(n degree^2) a round to learn. Sparse data
-    are made dense.
+    ``GameMap``). A pair that was taken c times in s rounds has the features :math:`\sqrt{c / s}\, [\mathrm{Re}\,
+    Y_l^m(x), \mathrm{Im}\, Y_l^m(x)]`, without the second for m = 0, where it is zero. The pairs are in the order in
+    which they were first taken. Time O(n degree^2) per round to learn. Sparse data are made dense.
 
     Parameters
     ----------
@@ -103,7 +102,7 @@ class PeakSearchHarmonics(GameMap):
         return self._on_sphere(super()._validate(X))
 
     def _on_sphere(self, X):
-        """X, dense: of three columns nothing is saved otherwise."""
+        """Return X as a dense array: with three columns a sparse one would save nothing."""
         X = dense(X)
         check_on_sphere(X)
         return X
@@ -151,7 +150,7 @@ class PeakSearchHarmonics(GameMap):
         return fill
 
     def potential(self, X, y, alpha) -> dict:
-        """v / n^2 of all pairs up to ``degree`` for rows X (n, 3), targets y (n,) and dual variables ``alpha`` (n,).
+        """Return v / n^2 of all pairs up to ``degree`` for X (n, 3), targets y (n,) and dual variables ``alpha`` (n,).
 
         Returns
         -------
@@ -164,7 +163,7 @@ class PeakSearchHarmonics(GameMap):
 
 
 class HarmonicsOfRows:
-    """The harmonics of given degrees and orders on rows X (n, 3), kept where they are few, computed again otherwise."""
+    """The harmonics of given degrees and orders on rows X (n, 3): kept if they are few, otherwise computed again."""
 
     def __init__(self, X, degrees, orders):
         self.X, self.degrees, self.orders = X, degrees, orders
@@ -176,21 +175,22 @@ class HarmonicsOfRows:
         return harmonics_at(self.X[part], self.degrees, self.orders)
 
     def potentials(self, weights: np.ndarray) -> np.ndarray:
-        """|sum_i w_i Y(x_i)|^2 of each pair for real weights (n,)."""
+        """Return |sum_i w_i Y(x_i)|^2 of each pair for real weights (n,)."""
         blocks = self.kept or map(self._of, self.parts)
         return np.abs(sum(weights[part] @ block for part, block in zip(self.parts, blocks, strict=True))) ** 2
 
 
 def pairs_up_to(degree: int) -> tuple[np.ndarray, np.ndarray]:
-    """Degrees and orders, 0 <= order <= degree, by degree and then by order: one for each pair of an order and its
-    negative.
+    """Return degrees and orders, 0 <= order <= degree, by degree and then by order.
+
+    There is one for each pair of an order and its negative.
     """
     degrees, orders = np.tril_indices(degree + 1)
     return degrees, orders
 
 
 def harmonics_at(X: np.ndarray, degrees: np.ndarray, orders: np.ndarray) -> np.ndarray:
-    r"""The spherical harmonics :math:`Y_l^m` in the directions of X (n, 3): complex128 (n, p).
+    r"""Return the spherical harmonics :math:`Y_l^m` in the directions of X (n, 3): complex128 (n, p).
 
     They are orthonormal on the sphere, whose area is 4 pi; the third coordinate is the axis.
     """
@@ -200,9 +200,9 @@ def harmonics_at(X: np.ndarray, degrees: np.ndarray, orders: np.ndarray) -> np.n
 
 
 def check_on_sphere(X: np.ndarray) -> None:
-    """Warn where rows of X (n, 3) do not have length 1; ``ValueError`` for a row without a direction."""
+    """Warn if rows of X (n, 3) do not have length 1; raise ``ValueError`` for a row without a direction."""
     if X.shape[1] != 3:
-        return  # said elsewhere
+        return  # reported elsewhere
     lengths = np.linalg.norm(X, axis=1)
     if not lengths.all():
         raise ValueError("nsrf_sphere: a row of zeros has no direction and cannot be projected onto the sphere")

@@ -8,15 +8,15 @@ import torch
 from random_features.arrays import dense, one_blas_thread, product
 from random_features.maps.base import RandomFeatureMap
 
-#: Eigenvalues of the landmarks' kernel matrix below this share of the largest one are rounding errors.
+#: Eigenvalues of the landmarks' kernel matrix below this share of the largest one count as rounding errors.
 SMALLEST_EIGENVALUE = 1e-12
 
 #: The largest ratio of two eigenvalues whose features are computed in float32 together: whitening then amplifies the
 #: rounding errors of what enters by its square root, 64, at most.
 SINGLE_PRECISION_RANGE = 2.0**12
 
-#: The most landmarks whose matrix one thread decomposes: the threads of NumPy's BLAS go on spinning when they have
-#: worked, beside those of ``transform``, for longer than they save in a matrix of this size.
+#: The most landmarks whose matrix one thread decomposes: the threads of NumPy's BLAS keep spinning after their work,
+#: next to those of ``transform``, for longer than they save in a matrix of this size.
 ONE_THREAD_LANDMARKS = 1000
 
 
@@ -26,13 +26,13 @@ class Nystroem(RandomFeatureMap):
     .. math:: \phi(x) = \Lambda^{-1/2} U^T k_L(x), \qquad K_{LL} = U \Lambda U^T, \qquad
        k_L(x) = (k(x, l_1), \dots, k(x, l_s))
 
-    with the landmarks l_i drawn from the rows uniformly without replacement (all of them where there are fewer than
-    s). Eigenvalues below 1e-12 of the largest are dropped, so that D <= s. With all rows as landmarks the kernel matrix
-    is exact. Set-up O(s^2 d + s^3), time O(s d + s D) a row.
+    with the landmarks l_i drawn from the rows uniformly without replacement (all of them if there are fewer than s).
+    Eigenvalues below 1e-12 of the largest are dropped, so D <= s. With all rows as landmarks the kernel matrix is
+    exact. Set-up O(s^2 d + s^3), time O(s d + s D) per row.
 
-    For float32 data, too, the whitening is found and kernel values are computed in float64; features of small
-    eigenvalues are as accurate as the others, a few 1e-6 of the length of a row. Sparse data are made dense, a block of
-    rows at a time; landmarks are held dense.
+    The whitening and the kernel values are computed in float64 for float32 data, too; features of small eigenvalues are
+    as accurate as the others, a few 1e-6 of the length of a row. Sparse data are made dense, one block of rows at a
+    time; landmarks are held dense.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Nystroem(RandomFeatureMap):
     _caches_per_block = 4
 
     def _draw(self, n_features, rng):
-        """Nothing is drawn before the data are seen."""
+        """Draw nothing: the landmarks need data."""
 
     def _learn(self, X, y, rng):
         chosen = rng.permutation(X.shape[0])[: self.n_components]
@@ -87,7 +87,7 @@ class Nystroem(RandomFeatureMap):
         return self._whitening.shape[1]
 
     def _work_columns(self):
-        # float64 kernel values at all landmarks
+        # kernel values at all landmarks in float64
         return 2 * len(self._landmarks)
 
     def _mapper(self, rows, device, dtype):
@@ -101,12 +101,12 @@ class Nystroem(RandomFeatureMap):
         return lambda X, out: product(values(X), whitening, out)
 
     def _single_mapper(self, rows, device):
-        """Features in float32, with those of the smallest and of the largest eigenvalues in float64.
+        """Return a function for float32 features that computes those of the extreme eigenvalues in float64.
 
-        Rounding leaves in every kernel value an error in proportion to it, so that in the direction of a small
-        eigenvalue, where a kernel vector is short, it would be seen 1 / sqrt(eigenvalue) times enlarged. Therefore the
-        part of the kernel vector in the leading directions is taken out before it is rounded, and the directions of
-        eigenvalues that are still too small are left in float64; ``split`` says which and how many.
+        Rounding leaves in every kernel value an error in proportion to it. In the direction of a small eigenvalue a
+        kernel vector is short, so the error would be enlarged 1 / sqrt(eigenvalue) times. Therefore the part of the
+        kernel vector in the leading directions is subtracted before rounding, and the directions of eigenvalues that
+        are still too small stay in float64; ``split`` says which and how many.
         """
         n_last, n_leading = split(self._eigenvalues)
         n_middle = len(self._eigenvalues) - n_last - n_leading
@@ -133,10 +133,10 @@ class Nystroem(RandomFeatureMap):
 
 
 def split(eigenvalues: np.ndarray) -> tuple[int, int]:
-    """How many of rising eigenvalues > 0 need float64: of the smallest, and of the leading ones.
+    """Return how many of rising eigenvalues > 0 need float64: of the smallest, and of the leading ones.
 
     The others lie within ``SINGLE_PRECISION_RANGE``. A leading direction costs twice, because its part of the kernel
-    vector is computed and taken out; the sum of the costs is the least.
+    vector is computed and subtracted. The sum of the costs is minimal.
     """
     falling = eigenvalues[::-1]
     n_last = np.searchsorted(eigenvalues, falling / SINGLE_PRECISION_RANGE)

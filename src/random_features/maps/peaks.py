@@ -1,7 +1,7 @@
 """Peaks of a Fourier potential: batches of frequencies, their potentials and gradients, climbed by Langevin dynamics.
 
-The potential of weights u (n,) is :math:`v(w) = |\\sum_i u_i e^{i w^T x_i}|^2`. Frequencies are worked on in blocks of
-fixed size, each on one thread, so that a result does not depend on how many threads there are.
+The potential of weights u (n,) is :math:`v(w) = |\\sum_i u_i e^{i w^T x_i}|^2`. Frequencies are processed in blocks of
+fixed size, each on one thread, so a result does not depend on the number of threads.
 """
 
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ import torch
 from random_features.arrays import cosine, dense, product, resolve_device, row_blocks, sine
 from random_features.maps.blocks import for_each_block
 
-#: Frequencies that a thread works on at once, and the most numbers in their product with the data: so few on the CPU
-#: that they stay in a cache.
+#: Frequencies that a thread processes at once, and the largest number of entries in their product with the data: so few
+#: on the CPU that they stay in a cache.
 BLOCK = {"cpu": (128, 2**21), "cuda": (512, 2**28)}
 
-#: The step of a copy where none is given, over the largest variance of the data and the copy's best potential. At a
-#: peak the logarithm of the potential is curved by at most twice that variance: 1 is where ascent begins to oscillate.
+#: The default step of a copy, over the largest variance of the data and the copy's best potential. At a peak the
+#: logarithm of the potential is curved by at most twice that variance: 1 is where ascent begins to oscillate.
 RELATIVE_STEP = 0.7
 
 
 @dataclass(frozen=True)
 class Climb:
-    """How Langevin dynamics climb: the step on the potential, the standard deviation of the noise, the decay.
+    """Settings of the Langevin dynamics: the step on the potential, the standard deviation of the noise, the decay.
 
     A step of None is as large as the curvature of a peak allows (``RELATIVE_STEP``); a noise of None as long, on
     average, as the gradient's step. Each is multiplied by its factor. ``decay`` is the penalty of a frequency's mean
@@ -41,12 +41,12 @@ class Climb:
 
     @property
     def evaluations(self) -> int:
-        """Evaluations of the potential for each copy."""
+        """Return the number of evaluations of the potential for each copy."""
         return self.n_steps + self.last
 
 
 class PeakSearch:
-    """Searches for peaks of the potentials of rows X (n, d), float32 or float64, an array or a csr matrix."""
+    """A search for peaks of the potentials of rows X (n, d), float32 or float64, an array or a csr matrix."""
 
     def __init__(self, X, device: str = "auto"):
         self.device, X = resolve_device(device), dense(X)
@@ -54,7 +54,7 @@ class PeakSearch:
         self.largest_variance = largest_variance(X)
 
     def evaluate(self, weights: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
-        """The potentials (m,) of ``frequencies`` (m, d) for ``weights`` (n,)."""
+        """Return the potentials (m,) of ``frequencies`` (m, d) for ``weights`` (n,)."""
         frequencies = torch.tensor(frequencies, device=self.device, dtype=self.X.dtype)
         potentials = torch.empty(len(frequencies), device=self.device, dtype=self.X.dtype)
 
@@ -65,7 +65,7 @@ class PeakSearch:
         return potentials.cpu().numpy()
 
     def climb(self, weights: np.ndarray, starts: np.ndarray, how: Climb, seed) -> tuple[np.ndarray, np.ndarray]:
-        """The best point on the way of each copy.
+        """Return the best point on the path of each copy.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class PeakSearch:
         return points.cpu().numpy(), potentials.cpu().numpy()
 
     def _climbed(self, potential, W, how, generator):
-        """The best points on the way of the copies of a block, and their potentials."""
+        """Return the best points on the paths of the copies of a block, and their potentials."""
         best, highest = W.clone(), torch.full((len(W),), -1.0, device=W.device, dtype=W.dtype)
         noise = torch.empty_like(W)
         for _ in range(how.n_steps):
@@ -141,12 +141,12 @@ class Potential:
         self.sines = torch.empty_like(self.cosines)
 
     def at(self, W):
-        """The potentials (r,) of frequencies W (r, d)."""
+        """Return the potentials (r,) of frequencies W (r, d)."""
         real, imaginary = self._transform(W)
         return real.square() + imaginary.square()
 
     def with_gradient(self, W):
-        """The potentials (r,) of frequencies W (r, d), and their gradients (r, d)."""
+        """Return the potentials (r,) of frequencies W (r, d), and their gradients (r, d)."""
         real, imaginary = self._transform(W)
         slopes = self.cosines[: len(W)].mul_(imaginary[:, None])
         slopes.addcmul_(self.sines[: len(W)], real[:, None], value=-1.0)
@@ -155,7 +155,7 @@ class Potential:
         return real.square() + imaginary.square(), gradients
 
     def _transform(self, W):
-        """Real and imaginary part of sum_i u_i exp(i w.x_i), (r,) each; leaves the buffers filled."""
+        """Return the real and imaginary parts of sum_i u_i exp(i w.x_i), (r,) each, and leave the buffers filled."""
         cosines, sines = self.cosines[: len(W)], self.sines[: len(W)]
         product(W, self.X.T, sines)
         cosine(sines, cosines)
@@ -164,7 +164,7 @@ class Potential:
 
 
 def largest_variance(X: np.ndarray) -> float:
-    """The largest variance of the rows X (n, d) along a direction."""
+    """Return the largest variance of the rows X (n, d) along a direction."""
     covariance = np.cov(X, rowvar=False, bias=True, dtype=np.float64)
     return float(np.linalg.eigvalsh(np.atleast_2d(covariance))[-1])
 

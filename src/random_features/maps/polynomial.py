@@ -1,5 +1,6 @@
-"""Random features for the polynomial kernel: random Maclaurin (RM), tensor sketch (TS) and tensorised random
-projections (TRP). All have s real columns and are unbiased.
+"""Random features for the polynomial kernel: random Maclaurin, tensor sketch and tensorised random projections.
+
+All three (RM, TS and TRP) have s real columns and are unbiased.
 """
 
 from functools import partial
@@ -25,7 +26,7 @@ class PolynomialMap(RandomFeatureMap):
         return self.kernel_.degree
 
     def _augmented_columns(self, n_features):
-        """Columns of (sqrt(coef0), x), whose linear kernel to the power of the degree is the kernel."""
+        """Return the columns of (sqrt(coef0), x), whose linear kernel to the power of the degree is the kernel."""
         return n_features + (self.kernel_.coef0 > 0)
 
     def _augment(self, X):
@@ -34,7 +35,7 @@ class PolynomialMap(RandomFeatureMap):
         return torch.nn.functional.pad(X, (1, 0), value=self.kernel_.coef0**0.5)
 
     def _augmented_product(self, X):
-        """A function of B (d or d + 1, m) that gives the augmented rows of X (r, d), dense or sparse, times B."""
+        """Return a function of B (d or d + 1, m): the augmented rows of X (r, d), dense or sparse, times B."""
         if not X.is_sparse or self.kernel_.coef0 == 0:
             return partial(torch.matmul, self._augment(X))
         return lambda B: (X @ B[1:]).add_(B[0], alpha=self.kernel_.coef0**0.5)
@@ -47,10 +48,9 @@ class RandomMaclaurin(PolynomialMap):
        a_N = \binom{p}{N} c^{\,p - N}
 
     with r_iq random signs and a_N the coefficients of :math:`(u + c)^p`. P(N) is proportional to 2^-(N + 1) over the
-    powers that the kernel has; over all powers, as Kar and Karnick have it, some columns would be zero. With
-    :math:`m = \|x\|^2 \|y\|^2 + 2 \langle x, y \rangle^2 - 2 \sum_j x_j^2 y_j^2` the variance of an entry of the
-    approximate kernel matrix is :math:`\frac1s [\sum_N a_N^2 m^N / P(N) - k^2]`. Time O(s d) times the mean power a
-    row.
+    powers that the kernel has; over all powers, as in Kar and Karnick, some columns would be zero. With :math:`m =
+    \|x\|^2 \|y\|^2 + 2 \langle x, y \rangle^2 - 2 \sum_j x_j^2 y_j^2` the variance of an entry of the approximate
+    kernel matrix is :math:`\frac1s [\sum_N a_N^2 m^N / P(N) - k^2]`. Time O(s d) times the mean power per row.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ class TensorSketch(PolynomialMap):
        \tilde x = (\sqrt c, x)
 
     where the count sketch C_q adds entry j of its argument, with a random sign, to the entry h_q(j) of its result, h_q
-    uniform on s entries. Time O(d + s log s) times the degree a row, memory O(d). Sparse data are made dense, a block
-    of rows at a time.
+    uniform on s entries. Time O(d + s log s) times the degree per row, memory O(d). Sparse data are made dense, one
+    block of rows at a time.
 
     For the degree 2, with :math:`u = \langle \tilde x, \tilde y \rangle`, :math:`D = \sum_j \tilde x_j^2 \tilde y_j^2`,
     :math:`P = \|\tilde x\|^2 \|\tilde y\|^2 - D` and :math:`R = u^2 - D`, the variance of an entry of the approximate
@@ -185,10 +185,10 @@ class TensorisedProjection(PolynomialMap):
 
     .. math:: \phi_i(x) = s^{-1/2} \prod_{q=1}^{p} r_{iq}^T \tilde x, \qquad \tilde x = (\sqrt c, x)
 
-    with r_iq random signs. With :math:`m = \|\tilde x\|^2 \|\tilde y\|^2 + 2 \langle \tilde x, \tilde y \rangle^2
-    - 2 \sum_j \tilde x_j^2 \tilde y_j^2` the variance of an entry of the approximate kernel matrix is
-    :math:`\frac1s (m^p - k^2)`. (The power is fixed here; that it is sampled by Maclaurin coefficients, as the
-    survey's appendix has it, describes RM.) Time O(p s d) a row.
+    with r_iq random signs. With :math:`m = \|\tilde x\|^2 \|\tilde y\|^2 + 2 \langle \tilde x, \tilde y \rangle^2 - 2
+    \sum_j \tilde x_j^2 \tilde y_j^2` the variance of an entry of the approximate kernel matrix is :math:`\frac1s (m^p -
+    k^2)`. (The power is fixed here. The survey's appendix samples it by Maclaurin coefficients, which describes RM.)
+    Time O(p s d) per row.
 
     Parameters
     ----------
@@ -241,11 +241,11 @@ class TensorisedProjection(PolynomialMap):
 
 
 def maclaurin_coefficients(degree: int, coef0: float) -> np.ndarray:
-    """The coefficients a_0, ..., a_p of (u + c)^p in powers of u, float64 of shape (p + 1,)."""
+    """Return the coefficients a_0, ..., a_p of (u + c)^p in powers of u, float64 of shape (p + 1,)."""
     return np.array([comb(degree, power) * float(coef0) ** (degree - power) for power in range(degree + 1)])
 
 
 def power_probabilities(coefficients: np.ndarray) -> np.ndarray:
-    """The probabilities P(N) of the powers 0, ..., p: in proportion to 2^-(N + 1) where the coefficient is not zero."""
+    """Return the probabilities P(N) of the powers 0, ..., p: 2^-(N + 1), scaled, where the coefficient is not zero."""
     halves = np.where(coefficients > 0, 0.5 ** (1.0 + np.arange(len(coefficients))), 0.0)
     return halves / halves.sum()

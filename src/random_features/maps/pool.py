@@ -1,7 +1,7 @@
 """The pool: features of many frequencies, of which a map keeps some, weighted.
 
-A pool is drawn from the kernel's spectral measure. What the data say of it (scores, products at pairs of rows) is taken
-from ``Pool.blocks``; what a map keeps is a ``Pool.subset``, again a pool, whose features are the map's.
+A pool is drawn from the kernel's spectral measure. Scores and products at pairs of rows are computed from
+``Pool.blocks``. A map keeps a ``Pool.subset``, again a pool, whose features are those of the map.
 """
 
 from abc import abstractmethod
@@ -24,7 +24,7 @@ class Pool:
     Parameters
     ----------
     kernel : kernel object
-        Its activation makes the features; the cosine where it has none.
+        Its activation makes the features; the cosine if it has none.
     frequencies : ndarray of shape (J, d)
         W, in the type of the data.
     phases : ndarray of shape (J,), optional
@@ -45,11 +45,11 @@ class Pool:
 
     @property
     def n_columns(self) -> int:
-        """Columns of the features."""
+        """Return the number of columns of the features."""
         return (2 if self.layout == "cos_sin" else 1) * len(self.frequencies)
 
     def blocks(self, X):
-        """The features of X (n, d), an array or a csr matrix of float32 or float64.
+        """Return the features of X (n, d), an array or a csr matrix of float32 or float64.
 
         Returns
         -------
@@ -58,7 +58,7 @@ class Pool:
         return feature_blocks(self._fill, X, self.n_columns, block_rows(self.n_columns * X.dtype.itemsize))
 
     def subset(self, indices: np.ndarray, weights: np.ndarray) -> Self:
-        """The features of the frequencies ``indices`` (m,), times ``weights`` (m,); a cosine and its sine have one."""
+        """Return the features of frequencies ``indices`` (m,) times ``weights`` (m,); cosine and sine share one."""
         return replace(
             self,
             frequencies=self.frequencies[indices],
@@ -67,10 +67,10 @@ class Pool:
         )
 
     def reordered(self, columns: np.ndarray, weights: np.ndarray) -> Self:
-        """As many features as in a pool of pairs, with the frequencies and weights of its ``columns`` in their order.
+        """Return as many features as in a pool of pairs, in the order of its ``columns`` and with their weights.
 
-        The first half are cosines and the second half sines, whatever the columns were, with the phases of the pool in
-        the old order: that of the code behind the published leverage-score features. For the columns in their own order
+        The first half are cosines and the second half sines, whatever the columns were. The phases of the pool keep the
+        old order, as in the code behind the published leverage-score features. With the columns in their own order,
         these are the features of the pool, weighted one by one.
         """
         return replace(
@@ -82,7 +82,7 @@ class Pool:
         )
 
     def mapper(self, rows: int, device, dtype):
-        """A function that writes the features of X (r, d) into out (r, n_columns) for r <= ``rows``, torch tensors."""
+        """Return a function that writes the features of X (r, d), r <= ``rows``, into out (r, n_columns); both tensors."""
         scale = self.scale
         return spectral_mapper(
             projector(self.frequencies, rows, device, dtype),
@@ -103,24 +103,24 @@ class PoolMap(SpectralMap):
     Attributes
     ----------
     pool_ : Pool
-        All that was drawn, not weighted.
+        Everything that was drawn, not weighted.
     chosen_ : Pool
-        What the features are made of.
+        The part that the features are computed from.
     learned_ : dict
-        ``indices`` and ``weights`` of what is in use.
+        ``indices`` and ``weights`` of the part in use.
     """
 
     @abstractmethod
     def _draw_frequencies(self, n_features, rng) -> np.ndarray:
-        """The frequencies of the pool, float64 of shape (J, d)."""
+        """Draw the frequencies of the pool, float64 of shape (J, d)."""
 
     @abstractmethod
     def _pool_scale(self) -> float:
-        """What the features of the pool are multiplied by."""
+        """Return the factor of the features of the pool."""
 
     @abstractmethod
     def _learn(self, X, y, rng) -> dict:
-        """The ``indices`` and ``weights`` of what is kept of ``pool_``, which has been drawn."""
+        """Return the ``indices`` and ``weights`` of the part that is kept of ``pool_``, which has been drawn."""
 
     def _draw(self, n_features, rng):
         frequencies = self._cast(self._draw_frequencies(n_features, rng))
@@ -133,7 +133,7 @@ class PoolMap(SpectralMap):
 
     @property
     def frequencies_(self) -> np.ndarray:
-        """The frequencies in use."""
+        """Return the frequencies in use."""
         return self.chosen_.frequencies
 
     def _count_columns(self):

@@ -8,8 +8,8 @@ from scipy.stats import qmc
 
 from random_features.maps.spectral import SpectralMap
 
-#: The nearest that a point of a sequence may come to 0 or 1, where quantiles are infinite: half the spacing of
-#: the Sobol points, which are multiples of 2^-30.
+#: The smallest distance of a point of a sequence from 0 and 1, where quantiles are infinite: half the spacing of the
+#: Sobol points, which are multiples of 2^-30.
 MARGIN = 2.0**-31
 
 
@@ -59,7 +59,7 @@ class QuasiMonteCarlo(SpectralMap):
 
 
 def scrambled_points(sequence: str, n_points: int, n_features: int, rng: np.random.Generator) -> np.ndarray:
-    """The first points of a scrambled sequence, (n_points, n_features), strictly between 0 and 1."""
+    """Return the first points of a scrambled sequence, (n_points, n_features), strictly between 0 and 1."""
     if sequence == "halton":
         points = qmc.Halton(n_features, scramble=True, seed=rng).random(n_points)
     else:

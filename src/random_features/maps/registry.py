@@ -1,7 +1,7 @@
-"""The feature maps by name: their modules, the kernels that they take, and facts about them.
+"""The feature maps by name: their modules, the kernels that they support, and facts about them.
 
-The module imports the standard library only, because a workflow reads it while it parses its rules; a map's own
-module is imported when a map is made. A new map is one file and one entry here.
+The module imports only the standard library, because a workflow reads it while it parses its rules. A map's own module
+is imported when a map is made. A new map is one file and one entry here.
 """
 
 import ast
@@ -18,10 +18,10 @@ from random_features.errors import UserError, did_you_mean
 class Entry:
     """The facts about a map.
 
-    ``path`` is its class, after the module of this folder that it is in; ``cost`` is the time to map one row after the
-    set-up, in s frequencies and d columns; ``unbiased`` says whether the expectation of the approximate kernel is the
-    kernel; ``prefix`` says whether the map has the method ``prefix``: the first features of the fitted map are the map
-    at a smaller size, so that one fit serves several sizes.
+    ``path`` is its class, after its module in this folder. ``cost`` is the time to map one row after the set-up, in s
+    frequencies and d columns. ``unbiased`` says whether the expectation of the approximate kernel is the kernel.
+    ``prefix`` says whether the map has the method ``prefix``: the first features of the fitted map are the map at a
+    smaller size, so one fit serves several sizes.
     """
 
     path: str
@@ -35,12 +35,12 @@ class Entry:
 
     @property
     def module(self) -> str:
-        """The module of this folder that the class is in."""
+        """Return the module of this folder that the class is in."""
         return self.path.partition(".")[0]
 
     @property
     def class_name(self) -> str:
-        """The name of the class."""
+        """Return the name of the class."""
         return self.path.partition(".")[2]
 
 
@@ -49,7 +49,7 @@ ARC_COSINE = ("arccos0", "arccos1", "arccos2")
 #: Kernels with frequencies, and those whose frequencies are normal.
 SPECTRAL, NORMAL = (*SHIFT_INVARIANT, *ARC_COSINE), ("gaussian", *ARC_COSINE)
 SPECTRAL_OR_LINEAR, GAUSSIAN, POLYNOMIAL = (*SPECTRAL, "linear"), ("gaussian",), ("polynomial",)
-#: With all frequencies of one length only the orders 0 and 1 come out right: order 2 needs E |w|^4 = d (d + 2).
+#: With all frequencies of one length, only the orders 0 and 1 are correct: order 2 needs E |w|^4 = d (d + 2).
 ONE_LENGTH = ("gaussian", "arccos0", "arccos1")
 
 REGISTRY = {
@@ -179,7 +179,7 @@ REGISTRY = {
     ),
 }
 
-#: Other names in use: the map they stand for and the options that make the difference.
+#: Other names in use: the map that each means, and the options that make the difference.
 ALIASES = {
     "rks": ("rff", {"layout": "phase"}),
     "lkrf": ("karff", {}),
@@ -188,7 +188,7 @@ ALIASES = {
 
 
 def resolve(name: str) -> tuple[str, dict]:
-    """The registry's own name and the options of a name or an alias; ``ValueError`` for an unknown one."""
+    """Return the registry's own name and the options of a name or an alias; ``ValueError`` for an unknown one."""
     if name in REGISTRY:
         return name, {}
     if name in ALIASES:
@@ -198,14 +198,14 @@ def resolve(name: str) -> tuple[str, dict]:
 
 
 def resolved_options(name: str, options: dict) -> dict:
-    """All own options of a map: their defaults, with those of an alias and then ``options`` laid over.
+    """Return all own options of a map: the defaults, overridden by those of an alias and then by ``options``.
 
     Parameters
     ----------
     name : str
         A name of ``list_maps()`` or an alias; ``ValueError`` for an unknown one.
     options : dict
-        What an experiment sets; not checked against the map.
+        The options that an experiment sets; they are not checked against the map.
 
     Examples
     --------
@@ -220,9 +220,9 @@ def resolved_options(name: str, options: dict) -> dict:
 
 @cache
 def defaults_of(module: str, class_name: str) -> dict:
-    """The options of a class of maps with their defaults, those of its base classes first, read without an import.
+    """Read the options of a class of maps with their defaults, base classes first, without an import; return them.
 
-    Options are the annotated fields of the class; a ``ClassVar`` takes an option of a base class away.
+    Options are the annotated fields of the class; a ``ClassVar`` removes an option of a base class.
     """
     if class_name == "RandomFeatureMap":
         return {}
@@ -243,13 +243,13 @@ def defaults_of(module: str, class_name: str) -> dict:
 
 @cache
 def statements_of(module: str) -> list[ast.stmt]:
-    """The statements of a module of maps, as syntax."""
+    """Return the statements of a module of maps, as syntax."""
     return ast.parse(Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")).body
 
 
 def has_prefixes(name: str, options: dict) -> bool:
-    """Whether one fit of a map with these options serves all sizes up to its own (``RandomFeatureMap.prefix``)."""
-    # candidates have to be as many at every size
+    """Return whether one fit of a map with these options serves all sizes up to its own (see ``prefix``)."""
+    # the number of candidates has to be the same at every size
     return REGISTRY[resolve(name)[0]].prefix and resolved_options(name, options).get("n_candidates", 0) is not None
 
 
@@ -270,7 +270,7 @@ def _text(value) -> str:
 
 
 def list_maps() -> Listing:
-    """One dict per map: name, family, kernels, data_dependent, unbiased, reference, cost, defaults.
+    """Return one dict per map: name, family, kernels, data_dependent, unbiased, reference, cost, defaults.
 
     The list is shown as a table.
 
@@ -288,7 +288,7 @@ def list_maps() -> Listing:
 
 
 def described(name: str) -> str:
-    """What the registry knows of a map, a line a fact; ``UserError`` for an unknown name."""
+    """Return the registry's facts about a map, one per line; ``UserError`` for an unknown name."""
     try:
         name, of_alias = resolve(name)
     except ValueError as error:
@@ -301,12 +301,12 @@ def described(name: str) -> str:
 
 
 def map_class(name: str) -> type:
-    """The class of a map, imported now."""
+    """Import and return the class of a map."""
     return class_named(REGISTRY[resolve(name)[0]].class_name)
 
 
 def class_named(class_name: str) -> type:
-    """The class of maps of this name, imported now; ``AttributeError`` where there is none."""
+    """Import and return the class of maps of this name; ``AttributeError`` if there is none."""
     for entry in REGISTRY.values():
         if entry.class_name == class_name:
             return getattr(importlib.import_module(f"random_features.maps.{entry.module}"), class_name)
@@ -315,14 +315,14 @@ def class_named(class_name: str) -> type:
 
 
 def class_names() -> list[str]:
-    """The names of the classes of all maps."""
+    """Return the names of the classes of all maps."""
     return sorted({entry.class_name for entry in REGISTRY.values()})
 
 
 def check_kernel(name: str, kernel) -> None:
     """Raise ``ValueError``, naming the kernels that the map supports, unless ``kernel`` is one of them.
 
-    A kernel that is defined elsewhere names in ``like`` the one of these that it is like in all that a map asks of it.
+    A kernel that is defined elsewhere names in ``like`` the supported kernel whose properties it shares.
     """
     supported = REGISTRY[name].kernels
     if kernel.name not in supported and getattr(kernel, "like", None) not in supported:
@@ -330,15 +330,15 @@ def check_kernel(name: str, kernel) -> None:
 
 
 def make_map(name: str, kernel=None, **params):
-    """The feature map of a name, unfitted.
+    """Return the unfitted feature map of a name.
 
     Parameters
     ----------
     name : str
         A name of ``list_maps()`` or an alias.
     kernel : kernel object, "rbf", "linear" or scikit-learn's ``RBF``, optional
-        From ``random_features.kernels``, or what ``random_features.maps.stated.as_kernel`` takes. The default is the
-        map's own, for most maps the Gaussian kernel of length scale 1.
+        A kernel from ``random_features.kernels``, or any value that ``random_features.maps.stated.as_kernel`` takes.
+        The default is the map's own, for most maps the Gaussian kernel of length scale 1.
     **params
         The map's parameters: ``n_components``, ``random_state``, ``device`` and its own options.
 

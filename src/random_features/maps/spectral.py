@@ -1,6 +1,6 @@
 """The template of the maps that are a fixed function of projections on frequencies.
 
-A subclass of ``SpectralMap`` says where its frequencies come from and, where they are not a matrix, how to project on
+A subclass of ``SpectralMap`` says where its frequencies come from and, if they are not a matrix, how to project on
 them.
 """
 
@@ -21,16 +21,16 @@ from random_features.maps.base import RandomFeatureMap
 class SpectralMap(RandomFeatureMap):
     r"""Base class of the maps :math:`\phi(x) = s^{-1/2} [\cos(w_i^T x) | \sin(w_i^T x)]_{i \le s}`.
 
-    The frequencies :math:`w_i` are the rows of W (s, d). In the layout "phase" the features are
-    :math:`\sqrt{2/s} \cos(w_i^T x + b_i)` with b_i uniform on [0, 2 pi). For a kernel with an activation a
-    (arc-cosine) they are :math:`\sqrt{2/s}\, a(w_i^T x)` in either layout. Subclasses draw ``frequencies_`` in
-    ``_draw_frequencies``, or replace ``_projector`` where W is structured. A projector of one's own is given dense
-    rows, unless ``_takes_sparse_rows`` says that it takes sparse ones.
+    The frequencies :math:`w_i` are the rows of W (s, d). In the layout "phase" the features are :math:`\sqrt{2/s}
+    \cos(w_i^T x + b_i)` with b_i uniform on [0, 2 pi). For a kernel with an activation a (arc-cosine) they are
+    :math:`\sqrt{2/s}\, a(w_i^T x)` in either layout. Subclasses draw ``frequencies_`` in ``_draw_frequencies``, or
+    replace ``_projector`` where W is structured. Such a projector gets dense rows, unless ``_takes_sparse_rows`` says
+    that it takes sparse ones.
 
     Attributes
     ----------
     frequencies_ : ndarray of shape (s, d)
-        W; only maps that hold it as a matrix have it (``dense_frequencies`` works for all).
+        W; only for maps that hold it as a matrix (``dense_frequencies`` works for all).
     phases_ : ndarray of shape (s,)
         b; only in the layout "phase".
     """
@@ -43,7 +43,7 @@ class SpectralMap(RandomFeatureMap):
 
     @abstractmethod
     def _draw_frequencies(self, n_features: int, rng: np.random.Generator) -> None:
-        """Draw what determines W."""
+        """Draw the numbers that determine W."""
 
     def _draw(self, n_features, rng):
         self._draw_frequencies(n_features, rng)
@@ -63,14 +63,14 @@ class SpectralMap(RandomFeatureMap):
         return self.n_components
 
     def dense_frequencies(self) -> np.ndarray:
-        """W as an array of shape (s, d), also for the maps that never hold it: the images of the unit vectors."""
+        """Return W as an array (s, d), the images of the unit vectors. This works for maps that never hold W, too."""
         check_is_fitted(self, "n_columns_")
         device, dtype = torch.device("cpu"), torch.from_numpy(np.empty(0, self._dtype)).dtype
         project = self._as_fitted()._projector(self.n_features_in_, device, dtype)
         return project(torch.eye(self.n_features_in_, dtype=dtype)).numpy().T.copy()
 
     def _projector(self, rows: int, device, dtype):
-        """A function that returns ``X @ W.T`` (r, s) for X (r, d), r <= ``rows``; valid until its next call."""
+        """Return a function for ``X @ W.T`` (r, s), X (r, d), r <= ``rows``; a result is valid until the next call."""
         return projector(self.frequencies_, rows, device, dtype)
 
     def _mapper(self, rows, device, dtype):
@@ -84,7 +84,7 @@ class SpectralMap(RandomFeatureMap):
 
 
 def projector(frequencies: np.ndarray, rows: int, device, dtype):
-    """A function that returns ``X @ W.T`` (r, s) for X (r, d), r <= ``rows``, and frequencies W (s, d).
+    """Return a function for ``X @ W.T`` (r, s), with X (r, d), r <= ``rows``, and frequencies W (s, d).
 
     X may be sparse. The result is valid until the next call.
     """
@@ -93,7 +93,7 @@ def projector(frequencies: np.ndarray, rows: int, device, dtype):
 
     @cache
     def contiguous():
-        """W.T with the rows that the entries of sparse data pick one after the other in memory."""
+        """Return W.T with contiguous rows, which the entries of sparse data pick one after the other."""
         return transposed.contiguous()
 
     def project(X):
@@ -103,7 +103,7 @@ def projector(frequencies: np.ndarray, rows: int, device, dtype):
 
 
 def spectral_mapper(project, scale, *, activation=None, pairs=False, phases=None):
-    """A function that writes ``scale`` times a function of projections on frequencies into ``out``, as ``_mapper``'s.
+    """Return a function like that of ``_mapper``: it writes ``scale`` times a function of projections into ``out``.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def spectral_mapper(project, scale, *, activation=None, pairs=False, phases=None
         X (r, d) -> projections (r, s), which may be overwritten.
     scale : float or tensor of shape (D,)
     activation : callable, optional
-        A kernel's; D = s. The cosine otherwise.
+        That of a kernel; D = s. The cosine otherwise.
     pairs : bool
         Whether the left half of the features are cosines and the right half sines: of all projections where D = 2 s, of
         their left and right half where D = s.

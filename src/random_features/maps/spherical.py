@@ -1,7 +1,7 @@
 """Frequencies on a sphere in nearly uniform position (SSF): directions of least energy times radii.
 
-The directions are columns of a structured matrix that a set of integers determines; the set is found by coordinate
-descent on the logarithmic energy, once per dimension and number of directions, and kept for the process.
+The directions are columns of a structured matrix that a set of integers determines. Coordinate descent on the
+logarithmic energy finds the set, once per dimension and number of directions. It is kept for the process.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class SphericalStructured(SpectralMap):
         s, the number of frequencies.
     radii : {"perm", "single", "grid"}
         "perm": the quantiles of chi_d at (i - 1/2) / s in random order, and a random rotation. "single": sqrt(d) for
-        all, as the survey writes; deterministic, and for the Gaussian kernel the error stops falling with s. "grid":
+        all, as in the survey; deterministic, and for the Gaussian kernel the error stops falling with s. "grid":
         ``n_radii`` quantiles at j / (n_radii + 1) for every direction; deterministic.
     n_radii : int, default 2
         Radii per direction, for ``radii="grid"`` only.
@@ -88,7 +88,7 @@ class SphericalStructured(SpectralMap):
 
 
 def spherical_directions(d: int, n_directions: int) -> np.ndarray:
-    """The first ``n_directions`` columns of V for an even dimension d, as rows: (n_directions, d) of unit length."""
+    """Return the first ``n_directions`` columns of V for an even dimension d, as rows (n_directions, d) of length 1."""
     m = d // 2
     n = next_prime(max(m + 1, -(-n_directions // 2)))
     # The product is reduced modulo n before the division, for the accuracy of the angles.
@@ -99,14 +99,14 @@ def spherical_directions(d: int, n_directions: int) -> np.ndarray:
 
 
 def next_prime(n: int) -> int:
-    """The smallest prime that is at least n >= 2."""
+    """Return the smallest prime that is at least n >= 2."""
     while any(n % divisor == 0 for divisor in range(2, int(n**0.5) + 1)):
         n += 1
     return n
 
 
 def inner_products(indices, n: int) -> np.ndarray:
-    """f(p) = mean over k of exp(2 pi i k p / n) for p = 0..n-1, complex (n,).
+    """Return f(p) = mean over k of exp(2 pi i k p / n) for p = 0..n-1, complex (n,).
 
     The inner product of columns j and l of V is Re f(j - l) in the same half, +-Im f(j - l) across the halves.
     """
@@ -116,7 +116,7 @@ def inner_products(indices, n: int) -> np.ndarray:
 
 
 def logarithmic_energy(f) -> np.ndarray:
-    """Sum of log(1 / distance) over ordered pairs of the 2 n columns of V, from f (..., n)."""
+    """Return the sum of log(1 / distance) over ordered pairs of the 2 n columns of V, from f (..., n)."""
     n = f.shape[-1]
     same_half = np.log(2.0 - 2.0 * f.real[..., 1:]).sum(axis=-1)
     across = np.log(2.0 - 2.0 * f.imag).sum(axis=-1)
@@ -125,11 +125,11 @@ def logarithmic_energy(f) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def lowest_energy_indices(m: int, n: int) -> np.ndarray:
-    """m integers out of 1..n-1 with low energy, by coordinate descent from a fixed random set.
+    """Return m integers out of 1..n-1 with low energy, by coordinate descent from a fixed random set.
 
     One step exchanges one integer for the best unused one. Candidates are ranked by the first-order change of the
-    energy, which one Fourier transform gives for all of them, and the best are evaluated exactly, so that a sweep
-    costs O(m n log n) for large n and tries everything for small n. The energy never rises.
+    energy, which one Fourier transform gives for all of them. The best are evaluated exactly. A sweep then costs O(m n
+    log n) for large n and tries everything for small n. The energy never rises.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def lowest_energy_indices(m: int, n: int) -> np.ndarray:
 
 
 def _most_promising(rest, unused, n_candidates):
-    """The unused integers whose first-order change of the energy at ``rest`` is lowest."""
+    """Return the unused integers whose first-order change of the energy at ``rest`` is lowest."""
     if len(unused) <= n_candidates:
         return unused
     slopes = 1.0 / (1.0 - rest.real) + 1j / (1.0 - rest.imag)

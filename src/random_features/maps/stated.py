@@ -1,4 +1,4 @@
-"""The kernel that the parameter ``kernel`` of a map states: an object, or what scikit-learn calls by the same name."""
+"""The kernel that the parameter ``kernel`` of a map states: an object, or a name or kernel of scikit-learn."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ from random_features.kernels.base import Kernel
 from random_features.kernels.gaussian import Gaussian
 from random_features.kernels.linear import Linear
 
-#: Kernels by the names that scikit-learn's estimators have for them.
+#: Kernels by their names in scikit-learn's estimators.
 OF_SCIKIT_LEARN = {"rbf": Gaussian("scale"), "linear": Linear()}
 
 
 def as_kernel(kernel) -> Kernel:
-    """The kernel object for a kernel, a name or a kernel of scikit-learn.
+    """Return the kernel object for a kernel, a name or a kernel of scikit-learn.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def as_kernel(kernel) -> Kernel:
     Raises
     ------
     TypeError
-        For anything else; ``ValueError`` for an ``RBF`` with a length scale a column.
+        For anything else; ``ValueError`` for an ``RBF`` with one length scale per column.
 
     Examples
     --------

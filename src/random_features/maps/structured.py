@@ -1,8 +1,8 @@
 """Frequencies that are products of diagonals and Hadamard matrices: SORF, ROM and Fastfood.
 
-W consists of independent square blocks of order p, the power of two at or above d (data are padded with zeros). A
-block is stored as its diagonals, O(p), and applied by the fast transform, O(p log p); no map here ever holds W. When s
-is no multiple of p, the first s rows are used: after random signs the rows of a block are exchangeable.
+W consists of independent square blocks of order p, the power of two at or above d (data are padded with zeros). A block
+is stored as its diagonals, O(p), and applied by the fast transform, O(p log p). No map here ever holds W. If s is not a
+multiple of p, the first s rows are used: after random signs the rows of a block are exchangeable.
 """
 
 from abc import abstractmethod
@@ -33,7 +33,7 @@ class HadamardBlocksMap(SpectralMap):
 
     @abstractmethod
     def _factors(self) -> list:
-        """The factors of W, the first applied first; that one must be a diagonal.
+        """Return the factors of W in the order of their application; the first must be a diagonal.
 
         A float array (blocks, p) is a diagonal, an integer array (blocks, p) a permutation (entry i of the result is
         entry ``array[i]``), HADAMARD the orthonormal Hadamard matrix.
@@ -69,7 +69,7 @@ class HadamardBlocksMap(SpectralMap):
 
 
 def _step(factor, device, dtype):
-    """The function (values, spare) -> (result, spare) that applies a factor to tensors of shape (r, blocks, p)."""
+    """Return a function (values, spare) -> (result, spare) that applies a factor to tensors (r, blocks, p)."""
     if isinstance(factor, str):
         return walsh_hadamard
     if factor.dtype.kind == "i":
@@ -92,7 +92,7 @@ def _step(factor, device, dtype):
 
 
 class SignedHadamardMap(HadamardBlocksMap):
-    """Blocks sqrt(p) H D_1 H D_2 ... H D_t with random signs on the diagonals of D_i, times the frequency scale."""
+    """A map of blocks sqrt(p) H D_1 H D_2 ... H D_t, with random signs in all D_i, times the frequency scale."""
 
     def _draw_blocks(self, n_blocks, rng):
         shape = (self.n_factors, n_blocks, self.block_size_)
@@ -117,8 +117,8 @@ class StructuredOrthogonal(SignedHadamardMap):
        \qquad \phi(x) = s^{-1/2} [\cos(Wx) \,|\, \sin(Wx)]
 
     with H the orthonormal Hadamard matrix of order p >= d (the survey's formula has d for p). All frequencies have the
-    norm sqrt(p) / l, so that the map is biased: |E k~ - k| <= 6 z / sqrt(d) with z = |x - y| / l. Time O(s log p) a
-    row, memory O(s). Sparse data are made dense, a block of rows at a time.
+    norm sqrt(p) / l, so that the map is biased: |E k~ - k| <= 6 z / sqrt(d) with z = |x - y| / l. Time O(s log p) per
+    row, memory O(s). Sparse data are made dense, one block of rows at a time.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ class RandomOrthogonalMatrices(SignedHadamardMap):
     .. math:: W = \frac{\sqrt{p}}{\ell} \prod_{i=1}^{t} H D_i \quad\text{per block},
        \qquad \phi(x) = s^{-1/2} [\cos(Wx) \,|\, \sin(Wx)]
 
-    With t = 3 and the natural order this has the same distribution as SORF. t = 1 has the least variance and the
-    same kind of bias. Time O(t s log p) a row, memory O(t s). Sparse data are made dense, a block of rows at a time.
+    With t = 3 and the natural order this has the same distribution as SORF. t = 1 has the least variance and the same
+    kind of bias. Time O(t s log p) per row, memory O(t s). Sparse data are made dense, one block of rows at a time.
 
     Parameters
     ----------
@@ -212,11 +212,11 @@ class Fastfood(HadamardBlocksMap):
     .. math:: W = \frac{\sqrt{p}}{\ell}\, S H G \Pi H B \quad\text{per block},
        \qquad \phi(x) = s^{-1/2} [\cos(Wx) \,|\, \sin(Wx)]
 
-    with H the orthonormal Hadamard matrix of order p >= d, B random signs, Pi a random permutation, G = diag(g) with
-    g ~ N(0, I_p), and S_ii = r_i / |g| with r_i ~ chi_p, which gives the rows the lengths of Gaussian vectors.
-    Unbiased. With H of entries +-1, as in the survey's equation (9), the factor is 1 / (l sqrt(p)); without it, as
-    printed there, E|w|^2 would be d^2 / l^2 instead of d / l^2. Time O(s log p) a row, memory O(s). Sparse data are
-    made dense, a block of rows at a time.
+    with H the orthonormal Hadamard matrix of order p >= d, B random signs, Pi a random permutation, G = diag(g) with g
+    ~ N(0, I_p), and S_ii = r_i / |g| with r_i ~ chi_p, which gives the rows the lengths of Gaussian vectors. Unbiased.
+    With H of entries +-1, as in the survey's equation (9), the factor is 1 / (l sqrt(p)); without it, as published
+    there, E|w|^2 would be d^2 / l^2 instead of d / l^2. Time O(s log p) per row, memory O(s). Sparse data are made
+    dense, one block of rows at a time.
 
     Parameters
     ----------

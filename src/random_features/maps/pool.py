@@ -82,7 +82,7 @@ class Pool:
         )
 
     def mapper(self, rows: int, device, dtype):
-        """Return a function that writes the features of X (r, d), r <= ``rows``, into out (r, n_columns); both tensors."""
+        """Return a function that writes the features of a tensor X (r, d), r <= ``rows``, into out (r, n_columns)."""
         scale = self.scale
         return spectral_mapper(
             projector(self.frequencies, rows, device, dtype),

@@ -1,4 +1,4 @@
-"""From tidy rows to what is shown: selections, and means over repeats.
+"""Selections of tidy rows, and means over repeats.
 
 Rows whose status is not ok never enter a mean. They are counted next to it, so that a table can show what is missing
 from the mean.
@@ -14,12 +14,12 @@ import pandas as pd
 from random_features.errors import UserError
 from rfstudy import tidy
 
-#: What one mean is taken over repeats of.
+#: The columns that identify a cell: one mean over repeats.
 CELL = [column for column in tidy.KEY if column != "repeat"]
 
 
 def select(frame: pd.DataFrame, **wanted) -> pd.DataFrame:
-    """Return the rows in which every named column has the wanted value, or one of a list; None means any value."""
+    """Return the rows in which every named column has the value wanted, or one of a list; None means any value."""
     keep = np.ones(len(frame), dtype=bool)
     for column, value in wanted.items():
         if isinstance(value, str):
@@ -30,15 +30,15 @@ def select(frame: pd.DataFrame, **wanted) -> pd.DataFrame:
 
 
 def of_quantity(frame: pd.DataFrame, quantity: dict) -> pd.DataFrame:
-    """Return the rows of a quantity: of its ``metric``, and its ``learner`` and ``split`` if named."""
+    """Return the rows of a quantity: those of its ``metric``, and of its ``learner`` and ``split`` if named."""
     return select(frame, metric=quantity["metric"], learner=quantity.get("learner"), split=quantity.get("split"))
 
 
 def measured(frames: Iterable[pd.DataFrame], experiments: list[str]) -> pd.DataFrame:
     """Return the measured rows of experiments in tidy frames.
 
-    Where a data set was measured under several presets, the one with the most values speaks for it: means over
-    different protocols would mean nothing.
+    If a data set was measured under several presets, only the preset with the most values is used: means over different
+    protocols would be meaningless.
     """
     own = [select(frame, origin="measured", experiment=experiments) for frame in frames]
     frame = pd.concat([tidy.frame([]), *own], ignore_index=True)
@@ -51,12 +51,12 @@ def measured(frames: Iterable[pd.DataFrame], experiments: list[str]) -> pd.DataF
 
 
 def facts_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the facts that preprocessing found in the data."""
+    """Return the rows with facts about the data that preprocessing found."""
     return frame[frame["metric"].str.startswith("fact_")]
 
 
 def settings_of(frame: pd.DataFrame) -> list[dict]:
-    """Return the ``settings`` of every row as a dict, to be read only; an empty one where there is none."""
+    """Return the ``settings`` of every row as a dict for reading only, empty if there are none."""
     return [_parsed(text) for text in frame["settings"].tolist()]
 
 
@@ -66,7 +66,7 @@ def _parsed(settings: str) -> dict:
 
 
 def reasons(frame: pd.DataFrame) -> list[str]:
-    """Return the distinct reasons why rows are not ok, in order of appearance, without the id of their own method."""
+    """Return the distinct reasons why rows are not ok, in order of appearance, without the id of their method."""
     frame = frame[frame["status"] != "ok"]
     rows = zip(frame["method"], settings_of(frame), strict=True)
     return list(dict.fromkeys(s["reason"].removeprefix(f"{method}: ") for method, s in rows if s.get("reason")))
@@ -75,7 +75,7 @@ def reasons(frame: pd.DataFrame) -> list[str]:
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the mean and the spread over repeats of every cell.
 
-    Returns one row per cell, with the columns of ``CELL`` and
+    There is one row per cell, with the columns of ``CELL`` and
 
     * ``mean``, ``std`` (ddof = 1; missing for a single repeat) and ``n`` of the repeats that are ok,
     * ``n_failed`` and ``n_skipped``, the repeats that are not.
@@ -86,7 +86,7 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     return by_cell(with_status(frame), CELL, mean=("value", "mean"), std=("value", "std"), **COUNTS)
 
 
-#: How many rows of a cell are ok and are not (see ``with_status``), as pandas' ``agg`` takes it.
+#: Counts of the rows of a cell that are ok and that are not (see ``with_status``), as arguments of pandas' ``agg``.
 COUNTS = {"n": ("ok", "sum"), "n_failed": ("failed", "sum"), "n_skipped": ("skipped", "sum")}
 
 
@@ -102,7 +102,7 @@ def by_cell(
     """Return a row for every combination of values of columns, with the aggregations that pandas' ``agg`` takes.
 
     With ``quartiles``, the median of the values is the column ``mean``, with the quartiles ``lower`` and ``upper``.
-    Columns with one value only are not grouped by: they would take most of the time.
+    Columns with a single value are not grouped by, because they would take most of the time.
     """
     differing = differing_columns(frame, columns) or columns[:1]
     groups = frame.groupby(differing, dropna=False, sort=False)
@@ -117,12 +117,12 @@ def by_cell(
 
 
 def differing_columns(frame: pd.DataFrame, columns: list[str]) -> list[str]:
-    """Return the columns with several values; of a frame without rows all."""
+    """Return the columns with several values; all columns if the frame has no rows."""
     return [column for column in columns if frame[column].nunique(dropna=False) != 1]
 
 
 def check_unique(frame: pd.DataFrame) -> None:
-    """``UserError`` if two rows claim to be the same measurement."""
+    """Raise ``UserError`` if two rows claim to be the same measurement."""
     twice = frame[frame.duplicated(list(tidy.KEY))]
     if len(twice):
         first = twice.iloc[0]
@@ -139,12 +139,12 @@ def method_order(frame: pd.DataFrame, listed: list[str]) -> list[tuple[str, str]
 
 
 def methods_shown(frame: pd.DataFrame, listed: list[str]) -> list[tuple[str, str]]:
-    """Return the same as ``method_order``; where there are no rows, the listed methods."""
+    """Return the same as ``method_order``, or the listed methods if there are no rows."""
     return method_order(frame, listed) or [(method, "") for method in listed]
 
 
 def by_repeat(frame: pd.DataFrame) -> pd.Series:
-    """Return the values of one cell that are ok, indexed by repeat; ``ValueError`` if the rows are of several cells."""
+    """Return the values of one cell that are ok, by repeat; ``ValueError`` if the rows belong to several cells."""
     ok = frame["status"].to_numpy() == "ok"
     repeats = frame["repeat"].to_numpy()[ok].astype(int)
     if len(set(repeats)) < len(repeats):
@@ -153,5 +153,5 @@ def by_repeat(frame: pd.DataFrame) -> pd.Series:
 
 
 def pairs_of(rows: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return (method, variant) of every method of the rows, in order of appearance."""
+    """Return (method, variant) of every method in the rows, in order of appearance."""
     return list(dict.fromkeys(zip(rows["method"], rows["variant"], strict=True)))

@@ -1,27 +1,30 @@
-"""What there is to draw: from the entries of ``config/figures`` to one specification per output.
+"""The outputs to draw: from the entries of ``config/figures`` to one specification per output.
 
-An entry names the experiment of each protocol it can be drawn for; every protocol gives a specification of its own,
-and the files it makes are named after the entry and the protocol (``figure-09-text.pdf``). The workflow asks for
-those names while it is parsed, so this module needs nothing but the standard library.
+An entry names the experiment of each protocol it can be drawn for. Every protocol gives a specification of its own,
+and its files are named after the entry and the protocol (``figure-09-text.pdf``). The workflow asks for
+those names while it is parsed, so this module needs only the standard library.
 """
 
 import re
 from functools import cache
 from pathlib import Path
 
-#: Endings of the files that one output consists of: the output itself, and what is said of it.
+#: Endings of the files of one output: the output itself, its caption and its notes.
 ENDINGS = {"figures": ("pdf", "png", "txt"), "tables": ("csv", "md", "tex", "txt")}
 
-#: Where the kinds of a form are, and what their functions return.
+#: The package of the kinds of a form, and the type that their functions return.
 FORMS = {"tables": ("tables", "Table"), "figures": ("plots", "Picture")}
 
-#: The kinds that compare every printed number with ours: what the report shows first.
+#: The kinds that compare every published number with ours; the report shows them first.
 SCORECARD = ("scorecard", "printed")
 
 
 @cache
 def kinds() -> dict[str, tuple[str, str]]:
-    """Return the form ("tables" or "figures") and the module of every kind: of a function that returns the form."""
+    """Return the form ("tables" or "figures") and the module of every kind, by its name.
+
+    A kind is a function that returns the form.
+    """
     here = Path(__file__).parent
     return {
         kind: (form, f"rfstudy.report.{folder}.{path.stem}")
@@ -32,7 +35,7 @@ def kinds() -> dict[str, tuple[str, str]]:
 
 
 def modules_of(spec: dict) -> list[str]:
-    """Return the modules that make an output: that of its kind, and the paper's claims if it is a table of claims."""
+    """Return the modules that make an output: that of its kind and, for a table of claims, the paper's claims."""
     own = Path(__file__).parent / "claims" / f"{spec['paper']}.py"
     return [
         kinds()[spec["kind"]][1],
@@ -58,7 +61,7 @@ def specifications(by_paper: dict[str, dict[str, dict]]) -> list[dict]:
 
 
 def listed(value) -> list:
-    """Return a value that may stand for a list of values, or for none, as a list."""
+    """Return a value as a list; it may be a list already, a single value, or None."""
     return [] if value is None else value if isinstance(value, list) else [value]
 
 
@@ -71,5 +74,5 @@ def specification(reports: list[dict], paper: str, name: str) -> dict:
 
 
 def outputs(spec: dict) -> list[str]:
-    """Return names of the files that a specification is written to."""
+    """Return the names of the files that a specification is written to."""
     return [f"{spec['name']}.{ending}" for ending in ENDINGS[spec["form"]]]

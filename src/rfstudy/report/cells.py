@@ -13,7 +13,7 @@ from rfstudy.report.notes import dataset_name, remark_on_data
 from rfstudy.report.times import summarise
 from rfstudy.report.typeset import Cell
 
-#: Means from this on are printed with a power of ten.
+#: Means from this value on are shown with a power of ten.
 LARGE = 1e5
 
 
@@ -42,19 +42,19 @@ def method_columns(context: Context, methods: list[str]) -> dict[str, dict]:
 
 
 def note_on_differences(tests: pd.DataFrame, of_family: str, metric: str, paper: str, context: Context) -> str:
-    """Return the sentence under a table of rows of ``compare.paired_differences``."""
+    """Return the sentence below a table of rows from ``compare.paired_differences``."""
     overlaps = tests.groupby("dataset", sort=False)["overlap"].first()
     by_name = {context.name(dataset, paper): overlap for dataset, overlap in overlaps.items()}
     return note_on_tests(by_name, of_family, [metric])
 
 
 def absent(why: str, *what: str) -> Cell:
-    """Return a cell without a number and without the values in ``what``; the reason is its remark."""
+    """Return a cell without a number; the reason is its remark."""
     return Cell(why, dict.fromkeys(("", *what)) | {"remark": why})
 
 
 def most_repeats(cells: pd.DataFrame) -> int:
-    """Return the largest number of repeats of a cell; rounds are no repeats."""
+    """Return the largest number of repeats of a cell; rounds do not count as repeats."""
     repeated = cells[cells["rounds"] == 0]
     return int(repeated["n"].max()) if len(repeated) else 0
 
@@ -66,7 +66,7 @@ def means_by(rows: pd.DataFrame, *columns: str) -> tuple[dict[tuple, dict], int]
 
 
 def by_place(cells: pd.DataFrame, *columns: str) -> dict[tuple, dict]:
-    """Return the rows of a summary as dicts, by the values of columns; ``ValueError`` where two rows share them."""
+    """Return the rows of a summary as dicts, by the values of columns; ``ValueError`` if two rows share them."""
     found = {}
     for cell in cells.to_dict("records"):
         place = tuple(cell[column] for column in columns)
@@ -82,7 +82,7 @@ def cell_text(cell: dict | None, full: int) -> Cell:
 
 
 def mean_and_std(cell: dict | None, full: int) -> Cell:
-    """Return the cell of a row of ``aggregate.summarise``, None where nothing was run.
+    """Return the cell of a row of ``aggregate.summarise``, None if nothing was run.
 
     It says how many repeats are missing or not ok; ``full`` is the number of repeats of the other cells.
     """
@@ -101,7 +101,7 @@ def mean_and_std(cell: dict | None, full: int) -> Cell:
 
 
 def median_and_quartiles(cell: dict) -> Cell:
-    """Return the cell of times by rounds, to three digits: "0.123 [0.120, 0.131]", and whether other work ran."""
+    """Return the cell of times by rounds: "0.123 [0.120, 0.131]", to three digits, and whether other work ran."""
     median, lower, upper = (cell[key] for key in ("mean", "lower", "upper"))
     digits = f".{decimals(median, 3)}f"
     text = f"{median:{digits}} [{lower:{digits}}, {upper:{digits}}]"
@@ -111,12 +111,12 @@ def median_and_quartiles(cell: dict) -> Cell:
 
 
 def decimals(value: float, digits: int) -> int:
-    """Return how many decimals show a number to so many significant digits; ``digits`` for zero and below."""
+    """Return how many decimals show a number with so many significant digits; ``digits`` for zero and below."""
     return max(0, digits - 1 - math.floor(math.log10(value))) if value > 0 else digits
 
 
 def difference_cell(test: Estimate | None) -> Cell | str:
-    """Return a difference of two means with its p-value in brackets, if known; empty without a repeat of both."""
+    """Return a difference of two means with its p-value in brackets, if known; empty if one side has no repeat."""
     if test is None or not test.n:
         return ""
     p_value = "" if pd.isna(test.p) else " (<0.001)" if test.p < 0.001 else f" ({test.p:.3f})"
@@ -125,7 +125,7 @@ def difference_cell(test: Estimate | None) -> Cell | str:
 
 
 def three_digits(value: float) -> float:
-    """Return a number to three significant digits: measured times give no more."""
+    """Return a number to three significant digits, because measured times are no more precise."""
     return float(f"{value:.3g}")
 
 
@@ -137,7 +137,7 @@ def exponent(power: Estimate | None) -> Cell:
 
 
 def with_error(value: float, error: float) -> Cell:
-    """Return a number and its standard error, to two digits of the error: "0.0241 ± 0.0018"; rounding is no error."""
+    """Return a number and its standard error, to two digits of the error: "0.0241 ± 0.0018". Rounding adds no error."""
     if error <= 1e-12 * max(1.0, abs(value)):
         return Cell(f"{value:.3g} ± 0", {"": value, "error": 0.0, "remark": ""})
     digits = f".{decimals(error, 2)}f"

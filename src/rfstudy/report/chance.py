@@ -1,4 +1,4 @@
-"""What needs no learning: the accuracy of naming the more frequent of two classes, whatever the features are."""
+"""Scores without learning: the accuracy of naming the more frequent of two classes, whatever the features are."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import pandas as pd
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 
-#: The fact that tells the shares of two classes: how often two rows taken at random have the same one.
+#: The fact that determines the shares of two classes: how often two random rows have the same class.
 AGREEMENT = "fact_neighbours_agree_by_chance"
 
 #: The score of naming the more frequent class, from the share of that class in percent.
@@ -17,15 +17,15 @@ SCORES = {
     "train_error_pct": lambda share: 100.0 - share,
 }
 
-#: The entry of a legend.
+#: The entry in the legend.
 LABEL = "more frequent class"
 
 
 def chance_of(rows: pd.DataFrame, quantity: dict, context: Context) -> float | None:
-    """Return what naming the more frequent class scores in the quantity (``metric`` and ``split``) that rows are about.
+    """Return the score of naming the more frequent class in the quantity (``metric`` and ``split``) of rows.
 
-    None where it is no share of right or wrong answers, where rows are of more than one data set, or where
-    ``majority_pct`` has no answer.
+    None if the quantity is not a share of right or wrong answers, if rows belong to more than one data set, or if
+    ``majority_pct`` returns None.
     """
     datasets = rows["dataset"].unique()
     if quantity["metric"] not in SCORES or len(datasets) != 1:
@@ -35,18 +35,18 @@ def chance_of(rows: pd.DataFrame, quantity: dict, context: Context) -> float | N
 
 
 def notes_on_chance(scores: dict[str, float], *, drawn: bool) -> list[str]:
-    """Return a sentence on these scores by the names of their data sets, and whether an axis reaches one."""
+    """Return a sentence on these scores by the names of their data sets, and whether an axis includes one."""
     listed = ", ".join(f"{name} {score:.1f} %".strip() for name, score in scores.items())
     where = "dotted where the axis reaches it" if drawn else "beyond the axes"
     return [f"Always naming the more frequent class: {listed}; {where}."] if scores else []
 
 
 def majority_pct(facts: pd.DataFrame, dataset: str, tasks: dict, split: str = "test") -> float | None:
-    """Return the share of the more frequent class in percent, in a part of the data or, without it, in all rows.
+    """Return the share of the more frequent class in percent, in a part of the data or, without ``split``, in all rows.
 
     With the shares p and 1 - p of two classes, rows agree by chance with the probability c = p^2 + (1 - p)^2, which is
-    among the facts about the data; so p = (1 + sqrt(2 c - 1)) / 2. None where c was not counted, and where there are
-    more than two classes: then c does not tell p.
+    among the facts about the data; so p = (1 + sqrt(2 c - 1)) / 2. None if c was not counted, or if there are more than
+    two classes: then c does not determine p.
 
     Parameters
     ----------

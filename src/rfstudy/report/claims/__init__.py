@@ -1,1 +1,1 @@
-"""Claims of the papers: functions of measured rows that return points, a file per paper (see ``registry``)."""
+"""Claims of the papers: functions of measured rows that return points, one file per paper (see ``registry``)."""

@@ -1,6 +1,6 @@
 """Claims of Shahrampour et al. (AAAI 2018) on features ranked by their use for the labels.
 
-LKRF is ``karff``: the paper reports it at the best of its penalties on the test rows, which counts where that was
+LKRF is ``karff``. The paper reports it at the best of its penalties on the test rows. That value is used where it was
 measured (``karff/best-on-test``). Every table of claims is about one learner.
 """
 
@@ -24,7 +24,7 @@ GAUSSIAN, OTHER_KERNELS = ("buzz", "news", "adult", "mnist"), ("year", "letter",
 ALL = GAUSSIAN + OTHER_KERNELS
 ERROR, SCORING, TRAINING, BOTH = "error_pct", "time_preprocess_s", "time_train_s", "time_preprocess_train_s"
 
-#: Columns of what is compared within one table.
+#: Columns that are the same for all values compared within one table.
 CELL = ("experiment", "dataset", "learner")
 
 LKRF = lowest("karff", also=("karff/best-on-test",))
@@ -50,7 +50,10 @@ def lower_error(rows: Rows, datasets, where: str = "", over: Side = BASELINES):
 
 @claim("eerf-05", GRIDS)
 def fewer_features(rows: Rows):
-    """The targets are the errors that a baseline reaches, each at the first size at which its mean is that low."""
+    """Return the tests of the features that reach the errors of a baseline.
+
+    The targets are the errors that the baseline reaches, each at the first size at which its mean is that low.
+    """
     rows, points, others = _errors(rows, GAUSSIAN), [], ("rff", "orf", "ses", LKRF)
     for other in others:
         what = f"features of {rows.name('kprff')}/{rows.name(other)} to a target"
@@ -104,13 +107,13 @@ def scoring_is_quicker(rows: Rows):
 
 @claim("eerf-11", GRIDS, stricter=TIMED, datasets="adult", below=0.2)
 def scoring(rows: Rows, datasets, **limits):
-    """The time of the scores over that of the training."""
+    """Return the test of the time of the scores over that of the training."""
     return check.keeps_bound(rows.of(datasets, where="share == 1"), SCORING, OF_SCORING, over=OF_TRAINING, **limits)
 
 
 @claim("eerf-12", {"text": "eerf-candidates"})
 def pool_of_five_to_twenty(rows: Rows):
-    """Pools of so many times the features."""
+    """Return the test of pools of so many times the features."""
     rows = _errors(rows, ALL[:-1])
     rows = replace(rows, frame=rows.frame.assign(at=rows.frame["at"] / rows.frame["n_features"]))
     five, twenty, hundred = (side("kprff", at=times) for times in (5, 20, 100))
@@ -129,8 +132,11 @@ def tenth_of_the_rows(rows: Rows):
 
 
 def _within_times(rows: Rows) -> Iterator[tuple[dict, list[float], list[tuple], float]]:
-    """Yield, for each data set and learner, the times of all sizes of ``kprff`` and ``rff``, rising; the size of each
-    method with the lowest error within that time (None: none yet); and how much the repeats overlap."""
+    """Yield data set and learner, the rising times of all sizes of ``kprff`` and ``rff``, and what they reach.
+
+    The third entry is the size of each method with the lowest error within that time (None: none yet). The last one is
+    how much the repeats overlap.
+    """
     own = rows.usable()
     for place, cell in select(own, metric=ERROR, split="test").groupby(list(CELL), sort=False):
         where = dict(zip(CELL, place, strict=True))
@@ -145,7 +151,11 @@ def _within_times(rows: Rows) -> Iterator[tuple[dict, list[float], list[tuple], 
 
 @claim("eerf-14", GRIDS, stricter=TIMED)
 def ahead_at_every_time(rows: Rows):
-    """A method that has nothing yet is behind, which does not tell who is ahead: such times must not decide."""
+    """Return the test of who is ahead at every time.
+
+    A method without a size within the time is behind. That does not say which one is better, so such times must not
+    decide.
+    """
     rows, points = rows.of("adult"), []
     what = f"{rows.name('rff')} minus {rows.name('kprff')} within the time"
     for place, budgets, best, overlap in _within_times(rows):
@@ -185,7 +195,7 @@ def share_of_scoring_falls(rows: Rows):
 
 @claim("eerf-18", GRIDS)
 def clearly_better_on_hands(rows: Rows):
-    """By over half a point, and by more than on the other two data sets."""
+    """Return the test of a gain of over half a point, and of more than on the other two data sets."""
     rows, points, what = _errors(rows, OTHER_KERNELS, "share == 1"), [], f"gap on {rows.dataset('har')} and here"
     gaps = {
         (where["learner"], where["dataset"]): gap.value
@@ -222,7 +232,7 @@ def arc_cosine_maps(rows: Rows):
 
 @claim("eerf-24", {"text": ["survey-gaussian-text", "survey-gaussian-code"]})
 def sorf_and_orf(rows: Rows):
-    """Similar accuracy from d = 32 on, a larger approximation error below."""
+    """Return the tests of similar accuracy from d = 32 on, and of a larger approximation error below."""
     wide, narrow = ("covtype", "a8a"), ("ijcnn1", "eeg", "cod-rna", "magic04", "letter-am-nz", "skin")
     similar = check.no_difference(rows.of(wide, learner="ridge"), "accuracy_pct", "orf", "sorf", errors=2)
     return [similar, check.better_than(rows.of(narrow), "approximation_error_frobenius", "orf", "sorf")]
@@ -233,8 +243,11 @@ def sorf_and_orf(rows: Rows):
     stricter="of so many pairs some differ by chance, so that a loss has to pass Holm's correction over them too",
 )  # fmt: skip
 def penalty_has_to_be_tuned_again(rows: Rows):
-    """``karff/divergence`` sweeps the penalty, and the settings of ``karff`` have the one that validation chose at each
-    size: neither of two values is the better one on the test rows by its choice."""
+    """Return the test of whether one penalty is the best at all sizes.
+
+    ``karff/divergence`` sweeps the penalty, and the settings of ``karff`` have the one that validation chose at each
+    size. Neither of two values is the better one on the test rows by the way it was chosen.
+    """
     rows, points = _errors(rows, GAUSSIAN), []
     chosen, what, cells = _chosen(rows), "loss by another size's choice", {}
     for where, (own,) in rows.places(ERROR, "karff/divergence"):
@@ -259,7 +272,7 @@ def penalty_has_to_be_tuned_again(rows: Rows):
 
 
 def _chosen(rows: Rows) -> dict[tuple, float]:
-    """The penalty that was chosen, by experiment, data set, learner and size."""
+    """Return the penalty that was chosen, by experiment, data set, learner and size."""
     own = rows.usable(method="karff", variant="", metric=ERROR)
     cells = own[[*CELL, "n_features_label"]].itertuples(index=False, name=None)
     chosen = [settings.get("options", settings).get("rho") for settings in settings_of(own)]
@@ -274,8 +287,11 @@ def small_extra_cost(rows: Rows):
 
 @claim("eerf-27", {"text": "eerf-energy"})
 def follows_the_spectrum(rows: Rows):
-    """The rank correlation with the input variance is one, and what the correlation lacks to one falls as a power of
-    the larger half of the variances, where an asymptotic power shows."""
+    """Return the test of whether the rank correlation with the input variance is one.
+
+    The difference of the correlation from one has to fall as a power of the larger half of the variances, where an
+    asymptotic power shows.
+    """
     metric, points = "score_spectrum_correlation", []
     own = select(rows.measured(metric, "kprff"), axis="input_scale")
     for dataset, cell in own.groupby("dataset", sort=False):

@@ -1,9 +1,10 @@
 """The tests that several claims share: functions of the rows of a claim that return a part of its test.
 
 Values are means over repeats (medians over rounds), as in the tests of the reference data. A side is a method
-("slsrff", or "slsrff/identity" for a variant) or a ``Side``; several ``of`` are one comparison each. Differences are
-printed so that more is better for the method that the claim is about; ratios are the first over the second. Limits are
-``above``, ``at_least``, ``below``, ``at_most`` or ``between``: numbers, or functions of the place.
+("slsrff", or "slsrff/identity" for a variant) or a ``Side``. Several sides in ``of`` are one comparison each.
+Differences have a sign such that more is better for the method that the claim is about; ratios are the first over the
+second. Limits are ``above``, ``at_least``, ``below``, ``at_most`` or ``between``: numbers, or functions of the
+coordinates.
 """
 
 import math
@@ -25,8 +26,11 @@ from rfstudy.report.estimates import SIGMAS, largest_half, power_law, varying
 
 
 def point(where, estimate: Estimate, holds, what: str, text: str, *, margin=0.0, opposite=False, reason="") -> Point:
-    """A point of an estimate. It must not decide if the estimate has a reason, or the margin is a number of standard
-    deviations that a single repeat does not have."""
+    """Return the point of an estimate.
+
+    It must not decide if the estimate has a reason, or if the margin is a number of standard deviations that a single
+    repeat does not have.
+    """
     reason = estimate.reason or reason or ("a single repeat" if math.isnan(margin) else "")
     return Point(estimate.value, holds, where, what, text, margin, estimate.error, opposite, reason)
 
@@ -35,13 +39,13 @@ def bounded(
     where: dict, estimate: Estimate, what: str, text: str = "", *,
     neutral: float | None = None, errors: float = 0.0, significant: bool = False, **limits,
 ) -> Point:  # fmt: skip
-    """The point of a value that has to keep its limits.
+    """Return the point of a value that has to keep its limits.
 
     Parameters
     ----------
     neutral : the value of no difference (0 for differences, 1 for ratios). The opposite of a claim that a difference
         exceeds a bound is a difference on the other side of ``neutral``; without it, an interval beyond the bound
-    errors : by how many standard errors of the value the bounds are loosened
+    errors : by how many standard errors of the value the bounds are relaxed
     significant : the whole interval has to keep the bounds
     """
     low, high, is_open = _bounds(where, **limits)
@@ -59,12 +63,12 @@ def bounded(
 def agreeing(
     where: dict, estimate: Estimate, what: str, text: str, *, practical: float = math.inf, **limits
 ) -> Point:  # fmt: skip
-    """The point of a claim of no difference, which holds only if the whole interval keeps its limits.
+    """Return the point of a claim of no difference, which holds only if the whole interval keeps its limits.
 
-    It is open (``holds`` None) if the value keeps them and its interval does not, or has no end. Nor does it hold
-    beyond the ``practical`` margin: limits that grow with the spread of the repeats would call any two methods the same
-    given enough noise. A value beyond its limits that has no interval must not decide: a range over many methods
-    exceeds them by chance.
+    It is open (``holds`` None) if the value keeps them and its interval does not, or has no end. It does not hold
+    beyond the ``practical`` margin either: with enough noise, limits that grow with the spread of the repeats would
+    call any two methods the same. A value beyond its limits without an interval must not decide: a range over many
+    methods exceeds them by chance.
     """
     low, high, is_open = _bounds(where, **limits)
     inside, interval = _contain(low, high, is_open, estimate.value, estimate.value), (estimate.low, estimate.high)
@@ -77,8 +81,10 @@ def agreeing(
 
 
 def _bounds(where: dict, above=None, below=None, at_least=None, at_most=None, between=None) -> tuple:
-    """The smallest and the largest value at a place, and whether they are excluded. Limits are numbers or functions of
-    the place; ``between`` are two numbers."""
+    """Return the smallest and the largest value at a point, and whether they are excluded.
+
+    Limits are numbers or functions of the coordinates; ``between`` is a pair of numbers.
+    """
     low, high = between or (above if at_least is None else at_least, below if at_most is None else at_most)
     low, high = (bound(where) if callable(bound) else bound for bound in (low, high))
     is_open = above is not None or below is not None
@@ -86,18 +92,18 @@ def _bounds(where: dict, above=None, below=None, at_least=None, at_most=None, be
 
 
 def _contain(smallest: float, largest: float, is_open: bool, low: float, high: float) -> bool:
-    """Whether bounds contain an interval; an end without a bound does not matter."""
+    """Return whether bounds contain an interval; an end without a bound does not matter."""
     beyond = operator.gt if is_open else operator.ge
     return bool((smallest == -math.inf or beyond(low, smallest)) and (largest == math.inf or beyond(largest, high)))
 
 
 def signed(value: float, metric: str) -> str:
-    """A difference in words: points of a percentage to two decimals, other values to three digits."""
+    """Return a difference in words: points of a percentage to two decimals, other values to three digits."""
     return f"{value:+.2f}" if fact_of(metric).is_percentage else ("+" if value > 0 else "") + number(value)
 
 
 def with_interval(estimate: Estimate, metric: str) -> str:
-    """A difference in words, or a ratio (``metric`` is empty), with its interval if it has one."""
+    """Return a difference in words, or a ratio (``metric`` is empty), with its interval if it has one."""
     value, low, high = (signed(each, metric) if metric else number(each) for each in estimate[:3])
     return f"{value} [{low}, {high}]" if math.isfinite(estimate.low + estimate.high) else value
 
@@ -106,14 +112,16 @@ def with_interval(estimate: Estimate, metric: str) -> str:
 
 
 def better(metric: str) -> int:
-    """1 if a high value is good, -1 if a low one is."""
+    """Return 1 if a high value is good, -1 if a low one is."""
     return -1 if lower_is_better(metric) else 1
 
 
 def estimated(rows: Rows, metric: str, of, minus=None, over=None, by_repeat: bool = False) -> Iterator[tuple]:
-    """Yield the value of each side ``of``, its difference ``minus`` another, or its ratio ``over`` another, at every
-    place: the columns of the place, the estimate, the samples, the names of the sides, and the value in words. Times
-    are compared round by round."""
+    """Yield the value of each side ``of``, its difference ``minus`` another, or its ratio ``over`` another.
+
+    Every item holds the coordinates by column, the estimate, the samples, the names of the sides, and the value in
+    words. Times are compared round by round.
+    """
     for one in sides(of):
         own, other = fact_of(one.metric or metric), minus or over
         what = f"{rows.name(one)} {own.label}"
@@ -131,8 +139,10 @@ def estimated(rows: Rows, metric: str, of, minus=None, over=None, by_repeat: boo
 
 
 def along_sizes(found) -> list[tuple[dict, list]]:
-    """What ``places`` or ``estimated`` yield, grouped by the names of the sides and the place without its size, which
-    comes first."""
+    """Return the results of ``places`` or ``estimated`` by the names of the sides and the coordinates but the size.
+
+    The size comes first.
+    """
     groups: dict[tuple, tuple[dict, list]] = {}
     for each in found:
         place = {column: value for column, value in each[0].items() if column not in SIZE}
@@ -147,7 +157,7 @@ def keeps_bound(
     rows: Rows, metric: str, of, *, minus=None, over=None, agree: bool = False, by_repeat: bool = False,
     errors: float = 0.0, significant: bool = False, **limits,
 ) -> Part:  # fmt: skip
-    """A value of each side ``of``, its difference ``minus`` another or its ratio ``over`` another keeps its limits.
+    """Test whether each side ``of``, its difference ``minus`` or its ratio ``over`` another keeps its limits.
 
     Parameters
     ----------
@@ -169,7 +179,7 @@ def keeps_bound(
 def better_than(
     rows: Rows, metric: str, of, over, *, errors: float = 0.0, deviations: float = 0.0, effect: bool = False
 ) -> Part:
-    """Each side ``of`` is better than the side ``over``.
+    """Test whether each side ``of`` is better than the side ``over``.
 
     Parameters
     ----------
@@ -178,7 +188,7 @@ def better_than(
     """
     points = []
     for one in sides(of):
-        first, second = (one, over)[:: better(metric)]  # the gain is printed
+        first, second = (one, over)[:: better(metric)]  # the gain is shown
         for where, gain, samples, what, text in estimated(rows, metric, first, minus=second):
             margin = errors * gain.error if errors else deviations * spread_of(*samples) if deviations else 0.0
             margin = fact_of(metric).smallest_effect if effect else margin
@@ -194,7 +204,7 @@ def better_than(
 def no_difference(
     rows: Rows, metric: str, of, over=None, *, value: float = 0.0, errors: float = 0.0, deviations: float = 0.0,
 ) -> Part:  # fmt: skip
-    """Each side ``of`` does not differ from the side ``over``, or from a value.
+    """Test whether each side ``of`` does not differ from the side ``over``, or from a value.
 
     Parameters
     ----------
@@ -217,8 +227,11 @@ def no_difference(
 
 
 def all_alike(rows: Rows, metric: str, among, *, margin: float | None = None) -> Part:
-    """The methods ``among`` differ by less than a margin, or by less than two pooled standard deviations and no more
-    than the practical margin of the metric."""
+    """Test whether the methods ``among`` differ by less than a margin.
+
+    Without one, they have to differ by less than two pooled standard deviations and by no more than the practical
+    margin of the metric.
+    """
     points = [
         range_of(where, samples, metric, margin, "range over the methods")
         for where, samples in rows.places(metric, *among)
@@ -227,8 +240,10 @@ def all_alike(rows: Rows, metric: str, among, *, margin: float | None = None) ->
 
 
 def range_of(where: dict, samples: list[Sample], metric: str, margin: float | None, what: str) -> Point:
-    """The point of a range of samples: the largest mean minus the smallest. The upper end of its interval is the
-    largest of all pairs, and missing if one of them has none."""
+    """Return the point of a range of samples: the largest mean minus the smallest.
+
+    The upper end of its interval is the largest of all pairs. It is missing if one of them has none.
+    """
     order = sorted(samples, key=lambda each: each.mean)
     high = float(np.max([difference(two, one).high for one, two in combinations(order, 2)]))
     estimate = difference(order[-1], order[0])._replace(high=high)
@@ -239,8 +254,10 @@ def range_of(where: dict, samples: list[Sample], metric: str, margin: float | No
 
 
 def is_best(rows: Rows, metric: str, best, among, *, deviations: float = 0.0) -> Part:
-    """One of the methods ``best`` is better than all others ``among``, by more than so many pooled standard
-    deviations."""
+    """Test whether one of the methods ``best`` is better than all others ``among``.
+
+    The difference has to exceed so many pooled standard deviations.
+    """
     best = sides(best)
     others = [each for each in sides(among) if each not in best]
     points, sign = [], better(metric)
@@ -256,8 +273,11 @@ def is_best(rows: Rows, metric: str, best, among, *, deviations: float = 0.0) ->
 
 
 def none_stands_out(rows: Rows, metric: str, among, *, over: str, is_open: bool = False) -> Part:
-    """The best of the methods ``among`` is not better than their "median" or the "second" (``over``) by two pooled
-    standard deviations, nor by the practical margin of the metric. With ``is_open`` not by exactly two either."""
+    """Test whether the best of the methods ``among`` is not better than their "median" or the "second" (``over``).
+
+    The limits are two pooled standard deviations and the practical margin of the metric. With ``is_open``, a difference
+    of exactly two deviations does not pass either.
+    """
     points, sign = [], better(metric)
     for where, samples in rows.places(metric, among):
         order = sorted(samples, key=lambda each: -sign * each.mean)
@@ -274,15 +294,16 @@ def changes(
     rows: Rows, metric: str, of, *, start=None, end=None, over=None, minus=None, falls: bool = False,
     floor: float = -math.inf, by: float = 0.0, errors: float = 0.0,
 ) -> Part:  # fmt: skip
-    """A quantity of each side ``of`` rises (or ``falls``) from the sizes ``start`` to the sizes ``end``, or from each
-    size to the next.
+    """Test whether a quantity of each side ``of`` rises (or ``falls``) along the sizes.
 
-    The means over the sizes count, of ratios the geometric ones. "first" and "last" are the smallest and the largest
+    The steps are from the sizes ``start`` to the sizes ``end``, or from each size to the next.
+
+    Means over the sizes are compared, geometric means for ratios. "first" and "last" are the smallest and the largest
     size.
 
     Parameters
     ----------
-    floor : a start below it counts as it: a gap that stays a loss has not grown
+    floor : a start below it is replaced by it: a gap that remains a loss has not grown
     by : the smallest change
     errors : the quantity does not change by more than so many standard errors in the other direction
     """
@@ -307,7 +328,7 @@ def changes(
 
 
 def _ends(found: list, start, end) -> list[tuple[list, list]]:
-    """What ``estimated`` yields at a place, grouped to the pairs of ends that are compared."""
+    """Return what ``estimated`` yields at one point, grouped to the pairs of ends that are compared."""
     if start is None:
         return [([one], [two]) for one, two in pairwise(found)]
     by_size = {each[0]["n_features_label"]: each for each in found}
@@ -319,7 +340,7 @@ def _ends(found: list, start, end) -> list[tuple[list, list]]:
 
 
 def _mean(group: list[Estimate], is_ratio: bool) -> Estimate:
-    """The mean of estimates, of ratios the geometric one; without an interval if they are several."""
+    """Return the mean of estimates, geometric for ratios; several estimates have no interval."""
     if len(group) == 1:
         return group[0]
     values = np.array([each.value for each in group])
@@ -331,13 +352,15 @@ def fits_power(
     rows: Rows, metric: str, of, along: str, *, by: str = "", held: str = "", half: bool = False,
     neutral: float | None = None, errors: float = 0.0, **limits,
 ) -> Part:  # fmt: skip
-    """The power with which each side ``of`` grows along a column keeps its limits, by least squares on logarithms.
+    """Test whether the power with which each side ``of`` grows along a column keeps its limits.
+
+    The fit is least squares on logarithms.
 
     Parameters
     ----------
     by : a column; one fit for each of its values
     held : a column; only the rows with the value that has the most of ``along`` count
-    half : only the larger half of ``along`` counts, where an asymptotic power shows
+    half : only the larger half of ``along`` is used, where an asymptotic power shows
     neutral, errors : see ``bounded``
     """
     points, symbol = [], "s" if along == "n_features" else "n"
@@ -354,8 +377,11 @@ def fits_power(
 
 
 def fitted(x, y, symbol: str = "") -> tuple[Estimate | None, str]:
-    """The power with which y (n,) grows with x (n,), both positive, with the interval of ``SIGMAS`` errors; and in
-    words, with the range of x if it has a symbol. None if they are too few."""
+    """Return the power with which y (n,) grows with x (n,), both positive, and the same in words.
+
+    The interval is ``SIGMAS`` errors to each side. The words include the range of x if it has a symbol. None if there
+    are too few values.
+    """
     power = power_law(x, y)
     if power is None:
         return None, ""
@@ -365,7 +391,7 @@ def fitted(x, y, symbol: str = "") -> tuple[Estimate | None, str]:
 
 
 def correlates_with_size(rows: Rows, metric: str, of, *, sign: float) -> Part:
-    """The rank correlation of a metric of each side ``of`` with the number of features is positive or negative."""
+    """Test whether the rank correlation of a metric of each side ``of`` with the size is positive or negative."""
     points, what = [], f"rank correlation of {fact_of(metric).label} with s"
     for one in sides(of):
         for where, found in along_sizes(rows.places(metric, one)):

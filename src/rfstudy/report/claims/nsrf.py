@@ -1,6 +1,6 @@
 """Claims of Bullins, Zhang and Zhang (ICLR 2018) on learned Fourier features.
 
-Windmill and checkerboard are ours, for the text has no formula for them.
+Windmill and checkerboard are our own, because the text has no formula for them.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ ONE_HARMONIC = "the labels of our checkerboard are the signs of a single harmoni
     not_testable="the checkerboard is ours and was chosen so that this kernel comes near the printed accuracy",
 )  # fmt: skip
 def exact_kernel_saturates(rows: Rows, dataset: str, kernels: list[str], below: float):
-    """At the best of all widths."""
+    """Return the test of exact kernels at the best of all widths."""
     rows = rows.of(dataset)
     exact = rows.usable(**MACHINE, kernel=kernels)
     if not len(exact):
@@ -70,7 +70,7 @@ def few_distinct_features(rows: Rows):
     stricter="on sets of our own, and over the Gaussian kernel at the best of its widths",
 )  # fmt: skip
 def beats_exact_kernels(rows: Rows):
-    """By three points, over the best of the kernels at all of their widths."""
+    """Return the test of a gain of three points over the best of the kernels at all of their widths."""
     exact, parts = rows.usable(**MACHINE, kernel=RIVALS), []
     for dataset, size, method in (("windmill", "1000", "nsrf"), ("checkerboard", "100", "nsrf_sphere")):
         own, rivals, points = rows.of(dataset, [size], learner="l1_svm"), select(exact, dataset=dataset), []
@@ -102,7 +102,7 @@ def _on_eight(rows: Rows) -> Rows:
 
 @claim("nsrf-15", PAIRS)
 def gap_shrinks(rows: Rows):
-    """The accuracy gained over both others is largest at the smallest size."""
+    """Return the test of whether the accuracy gained over both others is largest at the smallest size."""
     rows, points = _on_eight(rows), []
     for where, found in check.along_sizes(rows.places(ACCURACY, "nsrf", highest("rff", "karff"))):
         gaps = {where["n_features_label"]: one.mean - other.mean for where, (one, other) in found}
@@ -126,7 +126,7 @@ def hundred_beat_thousands(rows: Rows):
 
 @claim("nsrf-17", PAIRS)
 def keeps_rising(rows: Rows):
-    """No step down by more than 0.2 points."""
+    """Return the test that no step falls by more than 0.2 points."""
     rows, points = _on_eight(rows), []
     for where, found in check.along_sizes(rows.places(ACCURACY, "nsrf")):
         curve = [(where["n_features_label"], sample.mean) for where, (sample,) in found]
@@ -140,7 +140,7 @@ def keeps_rising(rows: Rows):
 
 @claim("nsrf-18", PAIRS, stricter=INTERVAL_WITHIN)
 def lkrf_gains_nothing(rows: Rows):
-    """The mean difference over all data sets and sizes, with the interval over the data sets."""
+    """Return the test of the mean difference over all data sets and sizes, with the interval over the data sets."""
     rows, gaps = _on_eight(rows), {}
     for where, gap, _, _, _ in check.estimated(rows, ACCURACY, "karff", minus="rff"):
         gaps.setdefault(where["dataset"], []).append(gap.value)
@@ -164,7 +164,7 @@ def thirty_seconds(rows: Rows):
 
 @claim("nsrf-20", PAIRS)
 def stable_results(rows: Rows):
-    """The standard deviation over the repeats; that of a few repeats is not known well enough."""
+    """Return the test of the standard deviation over the repeats, which a few repeats do not determine well."""
     rows, points = rows.of("cifar10-auto-truck", learner="l1_svm"), []
     what = f"standard deviations of {rows.name('nsrf')} and {rows.name('rff')}"
     for where, samples in rows.places(ACCURACY, "nsrf", "rff"):
@@ -176,8 +176,11 @@ def stable_results(rows: Rows):
 
 
 def _along_axis(rows: Rows, metric: str, axis: str, test: Callable) -> Part:
-    """A point per data set: ``test`` takes the means along an axis, and returns a value, whether the claim holds and
-    whether the opposite does; None if there are too few."""
+    """Return a part with a point per data set, from the means along an axis.
+
+    ``test`` takes the means and returns a value, whether the claim holds and whether the opposite does; None if there
+    are too few.
+    """
     points, what = [], f"{rows.name('nsrf')}, {fact_of(metric).label}"
     for dataset, cell in rows.usable(**LEARNED, metric=metric, axis=axis).groupby("dataset", sort=False):
         means = cell.groupby("at")["value"].mean()
@@ -189,7 +192,7 @@ def _along_axis(rows: Rows, metric: str, axis: str, test: Callable) -> Part:
 
 
 def _early_is_enough(means: pd.Series) -> tuple | None:
-    """The value after 100 steps is at least 0.9 of that after 1,000."""
+    """Return the value after 100 steps over that after 1,000, and whether it is at least 0.9."""
     if not {100.0, 1000.0} <= set(means.index):
         return None
     share = float(means[100.0] / means[1000.0])
@@ -197,7 +200,7 @@ def _early_is_enough(means: pd.Series) -> tuple | None:
 
 
 def _rises(means: pd.Series) -> tuple | None:
-    """The means rise at every step."""
+    """Return the smallest step, whether the means rise at every step, and whether they fall at every step."""
     steps = means.diff().dropna()
     return (steps.min(), bool((steps > 0).all()), bool((steps < 0).all())) if len(steps) else None
 
@@ -212,7 +215,7 @@ def hundred_steps(rows: Rows):
     stricter="bounded: after 1,000 steps no longer than after 100, up to the ten percent of the other part",
 )  # fmt: skip
 def peaks_are_easy_to_find(rows: Rows):
-    """The potentials of restarts are within a tenth of the largest."""
+    """Return the test of whether the potentials of restarts are within a tenth of the largest."""
     rows, points, metric = rows.of(EIGHT), [], "best_potential"
     for dataset, cell in rows.usable(**LEARNED, metric=metric, axis="steps", at=[100]).groupby("dataset", sort=False):
         spread, n = 1.0 - cell["value"].min() / cell["value"].max(), len(cell)
@@ -234,7 +237,7 @@ def weights_concentrate(rows: Rows):
 
 @claim("nsrf-25", WINDMILL)
 def peaks_spread(rows: Rows):
-    """From the first to the last iteration."""
+    """Return the test from the first to the last iteration."""
     rows = rows.of("windmill", n_features=[0, 300])
     return _along_axis(rows, "peak_area", "iteration", lambda means: _rises(means[:: max(len(means) - 1, 1)]))
 
@@ -244,7 +247,10 @@ def peaks_spread(rows: Rows):
     stricter="on the synthetic sets, and beside 100 learned features, as few as the paper has anywhere",
 )  # fmt: skip
 def kernels_take_longer(rows: Rows):
-    """The time from rows to a model: to train on a combination of kernels, or to learn a map and train on it."""
+    """Return the test of the time from rows to a model.
+
+    That is the time to train on a combination of kernels, or to learn a map and train on it.
+    """
     rows, points = rows.of(("windmill", "checkerboard")), []
     for method in ("nsrf", "nsrf_sphere"):
         pair = side("", metric="time_train_s"), side(method, metric="time_preprocess_train_s")
@@ -260,7 +266,7 @@ def kernels_take_longer(rows: Rows):
 
 @claim("nsrf-27", {"text": "nsrf-ablation"}, stricter=INTERVAL_WITHIN)
 def ten_samples_of_a_run(rows: Rows):
-    """At most half a point less accurate, and at least five times as quick."""
+    """Return the tests of at most half a point less accuracy, and of a fifth of the time or less."""
     rows = rows.of(("mnist-4-9", "cifar10-auto-truck"))
     similar = check.keeps_bound(rows.of(learner="l1_svm"), ACCURACY, "nsrf", minus="nsrf/one", agree=True, above=-0.5)
     return [similar, check.keeps_bound(rows, "time_learn_s", "nsrf/one", over="nsrf", at_least=5)]
@@ -286,7 +292,7 @@ def robust_to_its_settings(rows: Rows):
 
 @claim("nsrf-31", {"text": "nsrf-box"}, stricter="a power counts as another from four standard errors of the fit on")
 def gap_grows_with_the_box(rows: Rows):
-    """The duality gap after the same number of rounds, at each number of features, over all variants."""
+    """Return the test of the duality gap after equally many rounds, at each number of features, over all variants."""
     rows, points = rows.of("windmill"), []
     own = select(rows.usable(metric="duality_gap"), method="nsrf")
     own = own.assign(C=[settings["options"].get("C", 1.0) for settings in settings_of(own)])

@@ -1,14 +1,15 @@
 """Points of a claim, and the rule that turns them into a verdict and its evidence.
 
-A *point* is one comparison at one place (a data set and a size, a dimension, a map). The verdict on all points is
+A *point* is one comparison at one set of coordinates (a data set and a size, a dimension, a map). The verdict on all
+points is
 
 * ``holds``: each point shows what the claim states,
 * ``partly``: some points show it and others do not,
 * ``fails``: none does, or fewer than show the opposite,
-* ``contradicted``: none does, and each shows the opposite. For a stated difference, the 95 % interval lies wholly on
+* ``contradicted``: none does, and each shows the opposite. For a stated difference, the 95 % interval lies entirely on
   the other side of no difference: a gain that is too small fails, a significant loss contradicts. For a stated
-  agreement or bound, it lies wholly beyond the margin. All points have to be significant at once, so no correction for
-  their number is needed,
+  agreement or bound, it lies entirely beyond the margin. All points have to be significant at once, so no correction
+  for their number is needed,
 * ``not testable``: no point can decide (nothing was learned on the data set, the grid ends too early, times are too
   noisy, an identity, or the reason that the claim itself gives); or the claim is one of no difference, each known
   estimate is within the margin, and the 95 % interval of at least one is not: no power,
@@ -23,10 +24,10 @@ from dataclasses import dataclass, field, replace
 
 NO_POWER = "no power"
 
-#: Up to how many points of a data set, and of a part, the evidence lists one by one.
+#: The largest number of points of a data set, and of a part, that the evidence lists one by one.
 MOST_OF_GROUP, MOST_IN_ALL = 8, 20
 
-#: What the verdicts on claims that were run mean, in short.
+#: Short meanings of the verdicts on claims that were run.
 MEANING = {
     "holds": "at every point that was measured",
     "partly": "at some of them",
@@ -38,13 +39,13 @@ MEANING = {
 
 @dataclass(frozen=True)
 class Point:
-    """One comparison at one place.
+    """One comparison at one set of coordinates.
 
-    ``holds`` is None if a difference is within the margin of a claim of no difference and its interval is not;
+    ``holds`` is None if a difference is within the margin of a claim of no difference and its interval is not.
     ``opposite`` says that the interval shows the opposite, and ``reason`` why the point must not decide. ``where`` maps
-    the columns of the place to their values, ``what`` names the quantity, and ``text`` is how the evidence prints the
-    value. ``margin`` is the bound of the value if it differs from place to place. ``group`` (the data set) and
-    ``place`` are the place in words.
+    columns to the coordinates, ``what`` names the quantity, and ``text`` is the value in the evidence.
+    ``margin`` is the bound of the value if it differs from point to point. ``group`` (the data set) and
+    ``place`` are the coordinates in words.
     """
 
     value: float
@@ -65,7 +66,7 @@ class Part:
     """The points of one part of a claim's test.
 
     ``datasets`` are the names of the data sets with points, ``missing`` maps those without to the reason ("" if they
-    were not run). A part that is ``only_evidence`` does not decide; ``in_errors`` prints its largest value in standard
+    were not run). A part that is ``only_evidence`` does not decide; ``in_errors`` shows its largest value in standard
     errors. The points of a part that is ``joined`` are in the evidence of the parts that it joins.
     """
 
@@ -78,12 +79,12 @@ class Part:
 
 
 def only_evidence(part: Part) -> Part:
-    """The part as evidence that does not decide."""
+    """Return the part as evidence that does not decide."""
     return replace(part, only_evidence=True)
 
 
 def joined(*parts: Part) -> list[Part]:
-    """The parts as evidence, and one part that decides: at every place that all of them have, all have to hold."""
+    """Return the parts as evidence, and one part that decides: all have to hold wherever all of them have a point."""
     by_place = [{(point.where.get("dataset"), point.place): point for point in part.points} for part in parts]
     places = [place for place in by_place[0] if all(place in others for others in by_place)]
     merged = []
@@ -98,7 +99,7 @@ def joined(*parts: Part) -> list[Part]:
 
 
 def conclude(parts: list[Part], at: str = "every", needs: str = "every", not_testable: str = "") -> tuple[str, str]:
-    """Verdict and evidence of the parts of one claim.
+    """Return the verdict and the evidence of the parts of one claim.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ def _why_not_run(parts: list[Part]) -> str:
 
 
 def _deciding(part: Part, at: str) -> list[Point]:
-    """The points of a part that may decide; one in place of all if most or some of them suffice."""
+    """Return the points of a part that may decide; a single one for all if most or some of them suffice."""
     points = [point for point in part.points if not point.reason]
     if not points or at == "every":
         return points
@@ -151,7 +152,7 @@ def _verdict(parts: list[list[Point]]) -> str:
 
 
 def evidence(part: Part, at: str = "every") -> str:
-    """The points in words, by quantity and data set: one by one, or a summary if there are many."""
+    """Return the points in words, by quantity and data set: one by one, or a summary if there are many."""
     by_quantity: dict[str, dict[str, list[Point]]] = {}
     for point in [] if part.joined else part.points:
         by_quantity.setdefault(point.what, {}).setdefault(point.group, []).append(point)
@@ -170,7 +171,7 @@ def evidence(part: Part, at: str = "every") -> str:
 
 
 def _of_group(group: str, points: list[Point], part: Part) -> str:
-    """The points of one data set; a remark on all of them is printed once."""
+    """Return the points of one data set in words; a remark on all of them is written once."""
     remarks = [_remark(point) for point in points]
     shared = remarks[0] if len(set(remarks)) == 1 < len(points) else ""
     if len(points) > MOST_OF_GROUP:
@@ -217,7 +218,7 @@ def _remark(point: Point) -> str:
 
 
 def number(value: float) -> str:
-    """A number to three significant digits.
+    """Return a number to three significant digits.
 
     >>> number(43.71), number(-0.00312), number(1000.0)
     ('43.7', '-0.00312', '1000')

@@ -39,7 +39,7 @@ def claim(
     ----------
     identifier : of ``data/reference/claims.csv``
     experiments : protocol -> the experiments that the claim is tested on
-    stricter : how the test differs from that of the reference data, which is printed with it
+    stricter : how the test differs from that of the reference data; it is reported with the test
     not_testable : why the claim is not testable; or protocol -> reason
     at : at how many of its points a part has to hold: "every", "most" or "some"
     needs : whether "every" part must have points, or "any" one
@@ -56,13 +56,13 @@ def claim(
 
 
 def claims_of(paper: str) -> dict[str, Claim]:
-    """The claims of a paper by their ids."""
+    """Return the claims of a paper by their ids."""
     import_module(f"rfstudy.report.claims.{paper}")
     return {identifier: each for identifier, each in CLAIMS.items() if identifier.rpartition("-")[0] == paper}
 
 
 def judged(identifier: str, rows: Rows, protocol: str) -> tuple[str, str]:
-    """Verdict and evidence on a claim, tested on the experiments that it has under a protocol; "not run" if none."""
+    """Return the verdict and the evidence on a claim under a protocol; "not run" if it has no experiments there."""
     own = claims_of(rows.paper)[identifier]
     experiments = own.experiments.get(protocol)
     if not experiments:

@@ -1,4 +1,4 @@
-"""The rows that a claim is tested on: selection, the samples of methods at each place, and names for the evidence."""
+"""The rows that a claim is tested on: selection, the samples of methods at each point, and names for the evidence."""
 
 import math
 from collections.abc import Iterator
@@ -21,25 +21,25 @@ from rfstudy.report.times import COSTS, ROUND, machine_busy, shortest
 #: Columns of the size of a map.
 SIZE = ("n_features", "n_features_label")
 
-#: What identifies a place.
+#: Columns that identify the coordinates of a comparison.
 PLACE = ("experiment", "dataset", "kernel", "learner", "n_train", "d", *SIZE, "axis", "at", "direction")
 
 #: Columns that the repeats of a sample share.
 OF_SPLIT = ("experiment", "dataset", "stand_in", "learner", "metric", "n_train", "n_test", "split")
 
-#: What else is read off the rows of a sample.
+#: Other columns that are read from the rows of a sample.
 OF_SAMPLE = (
     *OF_SPLIT, *SIZE, "method", "variant", "axis", "at", "value", "spread", "run", "unit", "status", "settings",
     "machine_busy",
 )  # fmt: skip
 
-#: What makes a row a measurement of the paper's own data.
+#: Values that identify a measurement of the paper's own data.
 USABLE = {"status": "ok", "stand_in": ""}
 
-#: Columns of a place that head a group of points in the evidence.
+#: Columns of the coordinates that head a group of points in the evidence.
 HEADS = ("experiment", "kernel", "learner")
 
-#: Metrics of predictions: other rows or labels than the paper's change them.
+#: Metrics of predictions, which depend on the rows and labels.
 PREDICTIONS = ("accuracy_pct", "error_pct")
 
 #: Points of accuracy above the share of the larger class up to which nothing was learned.
@@ -55,11 +55,11 @@ class Rows:
 
     Parameters
     ----------
-    all : rows of all experiments of the claim, times summed as the papers print them
+    all : rows of all experiments of the claim, with times summed as in the papers
     frame : the selected rows
     context : of the report: labels of methods and data sets, and how the data were split
-    paper : whose names of the data sets are printed
-    datasets : the selected data sets, in the order of the evidence; none if the experiments make their data
+    paper : the paper whose names of the data sets are used
+    datasets : the selected data sets, in the order of the evidence; none if the experiments generate their data
     set_aside : data sets that must not decide -> reason
     overlaps : known overlaps of the training sets (a cache)
     """
@@ -73,7 +73,7 @@ class Rows:
     overlaps: dict = field(default_factory=dict)
 
     def of(self, datasets=None, sizes=None, where: str = "", set_aside: dict | None = None, **columns) -> Self:
-        """The rows of data sets, of sizes (by their labels) and of values of other ``columns``.
+        """Return the rows of data sets, of sizes (by their labels) and of values of other ``columns``.
 
         Parameters
         ----------
@@ -92,14 +92,14 @@ class Rows:
         return replace(self, frame=frame, datasets=datasets, set_aside=set_aside)
 
     def usable(self, **columns) -> pd.DataFrame:
-        """The selected rows that are ok and of the paper's own data, with the wanted values of columns."""
+        """Return the selected rows that are ok and of the paper's own data, with the wanted values of columns."""
         return select(self.frame, **USABLE, **columns)
 
     def places(self, metric: str, *compared, by_repeat: bool = False) -> Iterator[tuple[dict, list[Sample]]]:
-        """Yield each place at which all sides were measured, as a dict of its columns, with a sample of each side.
+        """Yield the coordinates at which all sides were measured, by column, with a sample of each side.
 
         A side of several methods is the one with the lowest or highest mean there, and needs all of them. With
-        ``by_repeat`` every repeat is a place. ``ValueError`` if two rows are of the same measurement.
+        ``by_repeat`` every repeat has coordinates of its own. ``ValueError`` if two rows are the same measurement.
         """
         of = sides(*compared)
         fixes_at = any(each.at is not None for each in of)
@@ -119,14 +119,14 @@ class Rows:
                 yield dict(zip(columns, place, strict=True)), samples
 
     def _sample_of(self, one: Side, found: dict) -> Sample | None:
-        """The sample of a side, from the rows of methods at a place; None if one of its methods is missing."""
+        """Return the sample of a side, from the rows of methods at one point; None if one of its methods is missing."""
         if not all(who in found for who in one.methods):
             return None
         samples = [self.sample(who, found[who]) for who in one.methods + one.also if who in found]
         return one.pick(samples, key=lambda each: each.mean) if one.pick else samples[0]
 
     def measured(self, metric: str, *compared) -> pd.DataFrame:
-        """The usable rows of sides, by data set and size, with their ``direction`` and ``unit``: the repeat or round.
+        """Return the usable rows of sides, by data set and size, with ``direction`` and ``unit``: the repeat or round.
 
         Costs are the shortest of their rounds. If several metrics are compared, the rows of a map alone are repeated
         for every learner.
@@ -147,7 +147,7 @@ class Rows:
         ).sort_values(["position", "n_features"], kind="stable")
 
     def sample(self, who: tuple[str, str], rows: list[dict]) -> Sample:
-        """The sample of a method: its rows of one place and metric."""
+        """Return the sample of a method, from its rows of one metric at one point."""
         axis = rows[0]["axis"]
         values = {(row["run"], row["unit"]) if axis == ROUND else row["unit"]: float(row["value"]) for row in rows}
         if len(values) < len(rows):
@@ -162,8 +162,10 @@ class Rows:
         return Sample(who, values, overlap=self.overlaps[split], runs=frozenset(row["run"] for row in rows))
 
     def part(self, points, metric: str = "", *compared, in_errors: bool = False) -> Part:
-        """The points as a part of the claim: with their places in words, the data sets that are missing, and the
-        reasons of points that must not decide.
+        """Return the points as a part of the claim.
+
+        The part has their coordinates in words, the data sets that are missing, and the reasons of points that must not
+        decide.
 
         Parameters
         ----------
@@ -187,7 +189,7 @@ class Rows:
         return "" if ((own["status"] == "ok").any() and why != "a stand-in") or why == "not run" else why
 
     def _reasons(self, of: list[Side]) -> dict[str, str]:
-        """Data sets on which predictions must not decide, and why."""
+        """Return the data sets on which predictions must not decide, and why."""
         rows = of_sides(self.usable(metric=PREDICTIONS), of)
         found = {dataset: "nothing was learned" for _, dataset in unlearned(self.all, rows)}
         for dataset, of_dataset in rows.groupby("dataset", sort=False):
@@ -196,8 +198,11 @@ class Rows:
         return found
 
     def _named(self, points: list[Point]) -> list[Point]:
-        """The points with their places in words: the data set, and what varies within it, head a group; what varies
-        otherwise tells the points apart."""
+        """Return the points with their coordinates in words.
+
+        The data set and the values that vary within it head a group. The values that vary otherwise distinguish the
+        points.
+        """
         columns = ["side", SIZE[1]] if self.datasets else ["side", SIZE[1], "d", "n_train", "direction", "at", "repeat"]
         by_dataset: dict[str, list[dict]] = {}
         for each in points:
@@ -214,11 +219,11 @@ class Rows:
         return found
 
     def dataset(self, dataset: str) -> str:
-        """What the paper calls a data set."""
+        """Return what the paper calls a data set."""
         return printed_name(self.context.tasks, dataset, self.paper)
 
     def name(self, one: Side | str) -> str:
-        """A side in words: "SLS-RFF", "lowest of LS-RFF and SLS-RFF", "highest of 7 others"."""
+        """Return a side in words: "SLS-RFF", "lowest of LS-RFF and SLS-RFF", "highest of 7 others"."""
         one = side(one)
         names = [plot_style(method, self.context.styles, variant).label for method, variant in one.methods + one.also]
         if one.pick and len(names) > 1:
@@ -228,22 +233,23 @@ class Rows:
 
 
 def listed(names) -> tuple[str, ...]:
-    """One name or several as a tuple."""
+    """Return one name or several as a tuple."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 
 def of_sides(frame: pd.DataFrame, of: list[Side]) -> pd.DataFrame:
-    """The rows of the methods of sides."""
+    """Return the rows of the methods of sides."""
     methods = {who for each in of for who in each.methods + each.also}
     keep = [who in methods for who in zip(frame["method"].tolist(), frame["variant"].tolist(), strict=True)]
     return frame[np.array(keep, dtype=bool)]
 
 
 def unlearned(frame: pd.DataFrame, rows: pd.DataFrame) -> set[tuple[str, str]]:
-    """(experiment, data set) of accuracies (``rows``) none of which is, in the mean at any size, over half a point
-    above the share of the larger class.
+    """Return the (experiment, data set) pairs on which no method learned anything.
 
-    That share p follows from how often two rows agree by chance, a fact of the data: p^2 + (1 - p)^2 for two classes.
+    On these, no accuracy in ``rows`` is, in the mean at any size, over half a point above the share of the larger
+    class. That share p follows from how often two rows agree by chance, a fact of the data: p^2 + (1 - p)^2 for two
+    classes.
     """
     facts = select(frame, metric="fact_neighbours_agree_by_chance", status="ok")
     chance = facts.groupby(["experiment", "dataset"])["value"].mean()

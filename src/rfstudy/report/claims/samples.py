@@ -1,10 +1,10 @@
-"""Samples of methods at a place, and estimates of their values, differences and ratios.
+"""Samples of methods at a point, and estimates of their values, differences and ratios.
 
 The values of a sample are repeats, rounds of times, or errors of pairs of points that have standard errors themselves:
 
 * repeats are paired, with the interval of ``compare.paired``,
-* rounds are paired within one record. The range of their ratios takes the place of the interval: it covers the median
-  with 94 % for five rounds, and more for more,
+* rounds are paired within one record. The range of their ratios replaces the interval. It covers the median
+  with 94 % for five rounds, and with more for more rounds,
 * values with standard errors are averaged over the repeats, and the interval is ``SIGMAS`` errors to each side.
 """
 
@@ -21,7 +21,7 @@ from rfstudy.report.times import TOO_WIDE
 
 
 class Side(NamedTuple):
-    """One side of a comparison: a method, or the one of several that is lowest or highest at a place.
+    """One side of a comparison: a method, or the one of several that is lowest or highest at a point.
 
     ``methods`` are pairs of method and variant; those in ``also`` count if they were measured. ``metric``, ``size`` and
     ``at`` (a value on the axis) fix what the sides do not share.
@@ -35,28 +35,28 @@ class Side(NamedTuple):
     at: float | None = None
 
     def takes(self, row: dict, metric: str) -> bool:
-        """Whether a row is of the metric and size of this side, whatever its method."""
+        """Return whether a row has the metric and size of this side, whatever its method."""
         return row["metric"] == (self.metric or metric) and self.size in ("", row["n_features_label"])
 
 
 def side(method: str | Side, **fixed) -> Side:
-    """The side of a method ("slsrff", or "slsrff/identity" for a variant), with what is fixed for it alone."""
+    """Return the side of a method ("slsrff", or "slsrff/identity" for a variant), with what is fixed for it alone."""
     return method if isinstance(method, Side) else Side((_pair(method),), **fixed)
 
 
 def sides(*compared) -> list[Side]:
-    """Sides that come one by one, in sequences, or as None, as a list."""
+    """Return a list of sides from single sides, sequences of sides and None."""
     groups = [[each] if isinstance(each, str | Side) else each or [] for each in compared]
     return [side(each) for group in groups for each in group]
 
 
 def lowest(*methods: str, also: tuple[str, ...] = ()) -> Side:
-    """The method with the smallest mean at a place."""
+    """Return the side of the method with the smallest mean at a point."""
     return Side(tuple(map(_pair, methods)), tuple(map(_pair, also)), min)
 
 
 def highest(*methods: str, also: tuple[str, ...] = ()) -> Side:
-    """The method with the largest mean at a place."""
+    """Return the side of the method with the largest mean at a point."""
     return Side(tuple(map(_pair, methods)), tuple(map(_pair, also)), max)
 
 
@@ -66,7 +66,7 @@ def _pair(method: str) -> tuple[str, str]:
 
 
 class Sample(NamedTuple):
-    """What was measured of a method at a place, by repeat or round."""
+    """The measurements of a method at a point, by repeat or round."""
 
     who: tuple[str, str]
     values: dict  # repeat, or (run, round), to value
@@ -78,14 +78,16 @@ class Sample(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """The mean over repeats, or the median over rounds."""
+        """Return the mean over repeats, or the median over rounds."""
         values = list(self.values.values())
         return float(np.median(values) if self.kind == "rounds" else np.mean(values))
 
 
 def difference(one: Sample, other: Sample | None = None) -> Estimate:
-    """The mean of a sample, or by how much it is above that of another: the value is that of all repeats of each, the
-    interval that of the repeats that both have."""
+    """Return the mean of a sample, or by how much it is above that of another.
+
+    The value uses all repeats of each sample; the interval uses the repeats that both have.
+    """
     value = one.mean - (other.mean if other else 0.0)
     if one.kind == "pooled":
         error = math.hypot(one.error, other.error if other else 0.0)
@@ -98,12 +100,12 @@ def difference(one: Sample, other: Sample | None = None) -> Estimate:
 
 
 def quotient(one: Sample, other: Sample, is_time: bool) -> Estimate | None:
-    """The first mean over the second.
+    """Return the first mean over the second.
 
-    For rounds, the median of the ratios within one record, which must not decide if other work ran at that time or the
-    quartiles are too far apart; None if the two share no round. Otherwise the ratio of the means, with the interval of
-    the logarithms of the paired ratios. Times by repeat have no interval, for the methods did not take turns, and must
-    not decide if they are of different records.
+    For rounds, it is the median of the ratios within one record; None if the two share no round. It must not decide if
+    other work ran at that time or the quartiles are too far apart. Otherwise it is the ratio of the means, with the
+    interval of the logarithms of the paired ratios. Times by repeat have no interval, because the methods did not take
+    turns, and must not decide if they come from different records.
     """
     first, second = _common(one, other)
     if one.kind == "rounds":
@@ -125,25 +127,27 @@ def quotient(one: Sample, other: Sample, is_time: bool) -> Estimate | None:
 
 
 def shifted(estimate: Estimate, value: float) -> Estimate:
-    """The estimate with another value, at the same distances from the ends of its interval."""
+    """Return the estimate with another value, at the same distances from the ends of its interval."""
     shift = value - estimate.value
     return estimate._replace(value=value, low=estimate.low + shift, high=estimate.high + shift)
 
 
 def spread_of(*samples: Sample) -> float:
-    """The root mean square of the standard deviations over the repeats of samples; NaN with a single repeat."""
+    """Return the root mean square of the standard deviations over the repeats of samples; NaN for a single repeat."""
     return math.sqrt(np.mean([deviation(sample) ** 2 for sample in samples]))
 
 
 def deviation(sample: Sample) -> float:
-    """The standard deviation over repeats (ddof = 1); NaN for a single one."""
+    """Return the standard deviation over repeats (ddof = 1); NaN for a single one."""
     return float(np.std(list(sample.values.values()), ddof=1)) if len(sample.values) > 1 else math.nan
 
 
 def rank_correlation(x, y, sign: float = 1.0) -> Estimate:
-    """Spearman's rank correlation of x and y (n,), times ``sign``, with the 95 % interval of Fisher's transformation
-    (variance 1.06 / (n - 3)) and the one-sided p-value against none or a negative one, both from five pairs on. NaN
-    if one of the two does not vary."""
+    """Return Spearman's rank correlation of x and y (n,), times ``sign``; NaN if one of the two does not vary.
+
+    It has the 95 % interval of Fisher's transformation (variance 1.06 / (n - 3)) and the one-sided p-value against no
+    or a negative correlation, both from five pairs on.
+    """
     from scipy.special import ndtr, ndtri
 
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)

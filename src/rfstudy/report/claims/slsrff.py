@@ -139,7 +139,7 @@ def similar_on_covtype(rows: Rows):
 
 @claim("slsrff-17", GRIDS, stricter=INTERVAL_WITHIN)
 def equally_well_on_average(rows: Rows):
-    """The mean over the sizes; its interval is that of the repeats with all sizes."""
+    """Return the test of the mean over the sizes; its interval is that of the repeats with all sizes."""
     rows, points = rows.of(DATASETS), []
     what = f"{rows.name('slsrff')} minus {rows.name('lsrff')}, mean over s"
     for where, found in check.along_sizes(rows.places(ACCURACY, "slsrff", "lsrff")):
@@ -155,8 +155,10 @@ def equally_well_on_average(rows: Rows):
 
 @claim("slsrff-19", GRIDS)
 def out_of_memory(rows: Rows):
-    """The n x 2s training matrix fits into memory at 16d and not at 32d. If it fits at 32d as well, nothing is shown:
-    the peak of the code is unknown."""
+    """Return the test of whether the n x 2s training matrix fits into memory at 16d and not at 32d.
+
+    If it fits at 32d as well, nothing is shown: the peak memory of the code is unknown.
+    """
     rows, points = rows.of("covtype"), []
     for _, first in rows.usable(method="rff", variant="", metric=ACCURACY)[:1].iterrows():
         columns = first["d"] * first["n_columns"] / first["n_features"]
@@ -171,7 +173,10 @@ def out_of_memory(rows: Rows):
 
 @claim("slsrff-20", COST)
 def cost_of_leverage(rows: Rows):
-    """A difference that is not above zero grows with no power: the claim fails."""
+    """Return the test of the growth of the cost; a difference that is not above zero fails the claim.
+
+    Such a difference does not grow with any power.
+    """
     metric, along = "time_fit_s", "n_features"
     frame = varying(rows.measured(metric, "lsrff", "slsrff"), metric, along, "n_train")
     lsrff, slsrff = (select(frame, method=method).groupby(along)["value"].mean() for method in ("lsrff", "slsrff"))
@@ -227,8 +232,10 @@ def total_below_its_bound(rows: Rows):
     "against neither; the rows show what was needed",
 )  # fmt: skip
 def required_features(rows: Rows):
-    """Frequencies drawn from the whole distribution, as in the theorems, and from a pool; a need beyond the largest
-    size is at least any other."""
+    """Return the tests of required features, drawn from the whole distribution (as in the theorems) and from a pool.
+
+    A requirement beyond the largest size is at least as large as any other.
+    """
     needed = features_needed(rows.frame)
     whole = "whole" if "whole" in set(needed["variant"]) else ""
     return [_required(rows, needed, whole), only_evidence(_required(rows, needed, ""))]
@@ -251,9 +258,12 @@ def _required(rows: Rows, needed, variant: str) -> Part:
 
 @claim("slsrff-24", GRIDS)
 def needs_no_more_features(rows: Rows):
-    """The size from which a curve is within half a point of its own best is known to an interval, of the differences
-    from the best; if two intervals overlap, there is no power. A curve that still rises at the last size gets there at
-    that or later, and two that are there from the first size on at that or earlier: the grid cuts them off."""
+    """Return the test of the sizes from which curves are within half a point of their own best.
+
+    Such a size is known to an interval, by the differences from the best. If two intervals overlap, there is no power.
+    A curve that still rises at the last size gets there at that size or later. Two curves that are there from the first
+    size on got there at that size or earlier, because the grid ends there.
+    """
     rows, points = rows.of(DATASETS), []
     what = f"{rows.name('slsrff')}/{rows.name('lsrff')}"
     for where, found in check.along_sizes(rows.places(ACCURACY, "slsrff", "lsrff")):
@@ -274,18 +284,20 @@ def needs_no_more_features(rows: Rows):
 
 
 def _near_best(curve: list[Sample]) -> tuple[int, int]:
-    """The first size at which a curve may be within half a point of its best, and the first at which it surely is: by
-    the lower and the upper end of the interval. Without an interval, only the best is near."""
+    """Return the first size at which a curve may be within half a point of its best, and where it surely is.
+
+    The two follow from the lower and the upper end of the interval. Without an interval, only the best is near.
+    """
     best = max(curve, key=lambda each: each.mean)
     behind = [difference(best, each) if each is not best else Estimate(0.0, 0.0, 0.0) for each in curve]
-    # rounding is no distance from the best
+    # a difference by rounding does not count as a distance from the best
     may_be = [not round(each.low, 9) > 0.5 for each in behind]
     surely = [bool(round(each.high, 9) <= 0.5) for each in behind]
     return may_be.index(True), surely.index(True)
 
 
 def _still_rises(curve: list[Sample]) -> bool:
-    """Whether the last step is a gain over the smallest effect, so that the best may lie beyond the grid."""
+    """Return whether the last step still gains more than ``STILL_GAINS``, so that the best may lie beyond the grid."""
     return len(curve) < 2 or curve[-1].mean - curve[-2].mean > STILL_GAINS
 
 

@@ -110,7 +110,7 @@ def leads_grow(rows: Rows):
     ]
 
 
-# Without VGG16, the maps see other features of CIFAR-10: they are evidence and must not decide.
+# Without VGG16, the maps see other features of CIFAR-10: they are shown as evidence and must not decide.
 OTHER_FEATURES = {"cifar10-hog": "other features than the paper's"}
 OTHERS = lowest("rff", "sorf", "rom", "fastfood", "qmc", "gq", also=("lsrff",))
 
@@ -138,7 +138,7 @@ def cifar_as_mnist(rows: Rows):
     not_testable=SEARCH,
 )  # fmt: skip
 def slower_than_the_others(rows: Rows, datasets, slow, others, above: float, sizes=None):
-    """The others take similar times."""
+    """Return the tests that the slow methods take longer and that the others take similar times."""
     rows = rows.of(datasets, sizes, set_aside=OTHER_FEATURES)
     slower = check.keeps_bound(rows, TIME, slow, over=highest(*others), above=above)
     return [slower, check.keeps_bound(rows, TIME, highest(*others), over=lowest(*others), below=2)]
@@ -163,8 +163,10 @@ def more_features_help(rows: Rows):
 
 @claim("survey-30", GAUSSIAN)
 def changing_best(rows: Rows):
-    """One point for "most data sets", as the reference data count what is printed, and one for "none is best
-    everywhere"."""
+    """Return one point for "most data sets", and one for "none is best everywhere".
+
+    The first counts as the reference data count the published values.
+    """
     rows, best, winners = rows.of(EIGHT_SETS), {}, set()
     for where, samples in rows.places(ERROR, NINE):
         winner = rows.name(min(samples, key=lambda each: each.mean).who[0])
@@ -188,7 +190,7 @@ def changing_best(rows: Rows):
 
 @claim("survey-31", GAUSSIAN)
 def errors_vary_more_than_accuracies(rows: Rows):
-    """The coefficient of variation over the methods."""
+    """Return the test of the coefficient of variation over the methods."""
     rows = rows.of(EIGHT_SETS)
 
     def variation(rows: Rows, metric: str) -> dict[tuple, float]:
@@ -217,8 +219,10 @@ def orthogonality_gains_nothing(rows: Rows):
 
 
 def _with_gaussian(rows: Rows, metric: str, *methods: str) -> Iterator[tuple[dict, list[Sample], list[Sample]]]:
-    """Yield the places of the arc-cosine kernels at which the Gaussian one was run too, on the same data at the same
-    size and maybe in another experiment, with the samples of both."""
+    """Yield the coordinates of the arc-cosine kernels at which the Gaussian one was run too, with the samples of both.
+
+    The data and the size are the same; the experiment may differ.
+    """
     shared = ("dataset", "n_train", "n_features_label", "axis", "at")
 
     def by_place(kernel: str) -> dict[tuple, tuple]:
@@ -252,7 +256,7 @@ def similar_on_arc_cosine_kernels(rows: Rows):
 
 @claim("survey-38", {"text": ["survey-kernels-text", "survey-gaussian-text"]})
 def times_ordered_as_gaussian(rows: Rows):
-    """The times of one kernel have to be of one record, the two kernels need not."""
+    """Return the test of times; those of one kernel have to come from one record, the two kernels need not share it."""
     rows, points = rows.of("covtype"), []
     what = f"rank correlation of {fact_of(TIME).label} with that with the gaussian kernel"
     for where, own, other in _with_gaussian(rows, TIME, *EIGHT):
@@ -263,7 +267,7 @@ def times_ordered_as_gaussian(rows: Rows):
 
 
 def _timed_apart(samples: list[Sample]) -> str:
-    """Why times cannot be ranked: not of one record, or other work ran at that time; "" if they can."""
+    """Return why times cannot be ranked, or "": they come from several records, or other work ran at that time."""
     runs = {run for each in samples if each.kind == "rounds" for run, _ in each.values}
     if len(runs) != 1 or any(each.kind != "rounds" for each in samples):
         return "timed apart"
@@ -315,7 +319,7 @@ def slow_on_mnist8m(rows: Rows):
 
 @claim("survey-44", MILLION)
 def lowest_test_error_of_lsrff(rows: Rows):
-    """The lowest test error, and one of the three largest approximation errors."""
+    """Return the tests of the lowest test error, and of one of the three largest approximation errors."""
     rows, points = rows.of(MILLIONS, kernel=["gaussian", "arccos0"]), []
     for where, samples in rows.places(ERROR, NINE):
         rank = 1 + sum(each.mean > samples[NINE.index("lsrff")].mean for each in samples)
@@ -334,9 +338,11 @@ def lowest_test_error_of_lsrff(rows: Rows):
     stricter="no correlation is one whose 95 % interval ends below 0.5; one that is only not significant shows nothing",
 )
 def errors_do_not_decide(rows: Rows):
-    """Over the methods at one size, for all kernels and the classifiers that were run. A significantly positive
-    correlation contradicts, with Holm's correction over the sizes of a data set and kernel. An accuracy counts as its
-    error."""
+    """Return the test of the correlation over the methods at one size, for all kernels and classifiers that were run.
+
+    A significantly positive correlation contradicts the claim, with Holm's correction over the sizes of a data set and
+    kernel. An accuracy counts as its error.
+    """
     rows = rows.of(EIGHT_SETS + IMAGE_SETS + MILLIONS)
     return [
         _unrelated(rows, ACCURACY, "ridge"),

@@ -18,8 +18,10 @@ FOUR_ERRORS = "a difference counts from four standard errors on"
 
 
 def _sweeps(rows: Rows, metric: str) -> Iterator[tuple[dict, str, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield, for each layout and data set, the place, a name, and from few features to many: frequencies over n,
-    columns over n, and the mean over the repeats."""
+    """Yield, for each layout and data set, the coordinates, a name, and the values from few features to many.
+
+    The values are frequencies over n, columns over n, and the mean over the repeats.
+    """
     for method in LAYOUTS:
         name = f"{rows.name(method)}, {fact_of(metric).label}"
         for dataset, own in rows.measured(metric, method).groupby("dataset", sort=False):
@@ -29,8 +31,10 @@ def _sweeps(rows: Rows, metric: str) -> Iterator[tuple[dict, str, np.ndarray, np
 
 
 def _falling(where: dict, what: str, frequencies: np.ndarray, means: np.ndarray, strictly: bool = True) -> list[Point]:
-    """A point, if there is a step: whether means fall at every step, or rise at none; the value is the largest ratio of
-    neighbours."""
+    """Return a point, if there is a step: whether means fall at every step, or rise at none.
+
+    The value is the largest ratio of neighbours.
+    """
     ratios = means[1:] / means[:-1]
     if not len(ratios):
         return []
@@ -43,7 +47,7 @@ def _falling(where: dict, what: str, frequencies: np.ndarray, means: np.ndarray,
 
 @claim("survey-46", DESCENT)
 def training_error_vanishes(rows: Rows):
-    """With more frequencies than training rows, the error is below a thousandth of its first value at every size."""
+    """Return the test of errors below a thousandth of the first one, at every size with more frequencies than rows."""
     rows, falls, points = rows.of(SWEPT, learner="ridge", split="train"), [], []
     for where, name, frequencies, _, means in _sweeps(rows, "mse"):
         falls += _falling(where, f"{name}, falls", frequencies, means, strictly=False)
@@ -66,7 +70,7 @@ def error_falls_throughout(rows: Rows):
 
 @claim("survey-48", DESCENT)
 def peaks_at_interpolation(rows: Rows):
-    """Counted by columns; as evidence by frequencies, of which each is two columns of [cos | sin]."""
+    """Return the test of the peak, counted by columns; frequencies, two columns each in [cos | sin], are evidence."""
     rows, by_columns, by_frequencies = rows.of(SWEPT, learner="ridge", split="test"), [], []
     for where, name, frequencies, columns, means in _sweeps(rows, "mse"):
         for counted, points, n in (("columns", by_columns, columns), ("frequencies", by_frequencies, frequencies)):
@@ -77,7 +81,11 @@ def peaks_at_interpolation(rows: Rows):
 
 @claim("survey-49", DESCENT)
 def falls_from_the_peak(rows: Rows):
-    """Below the peak where the columns are half and twice the training rows, and falling at every step beyond it."""
+    """Return the test of a fall from the peak.
+
+    The error has to be below the peak where the columns are half and twice the training rows, and to fall at every step
+    beyond it.
+    """
     rows, points = rows.of(SWEPT, learner="ridge", split="test"), []
     for where, name, frequencies, columns, means in _sweeps(rows, "mse"):
         top = int(means.argmax())
@@ -108,7 +116,7 @@ def orf_has_less_variance(rows: Rows):
 @claim("survey-52", VARIANCE)
 def variance_of_fastfood(rows: Rows):
     def bound(where: dict) -> float:
-        """The bound over the variance of RFF, in which s cancels."""
+        """Return the bound over the variance of RFF, in which s cancels."""
         square = where["at"] ** 2
         return 1 + 6 * square**2 * (np.exp(-square) + square / 3) / ((1 - np.exp(-square)) ** 2 / 2)
 
@@ -122,8 +130,10 @@ def bias_of_sorf(rows: Rows):
         return 6 * where["at"] / np.sqrt(where["d"])
 
     def largest(where: dict) -> float:
-        """The mean of (w'z)^2 is t^2, so that kernel and approximation lie between 1 - t^2/2 and 1; and both within -1
-        and 1."""
+        """Return the largest difference that is possible between kernel and approximation.
+
+        Both lie between 1 - t^2/2 and 1, and within -1 and 1. The mean of (w'z)^2 is t^2.
+        """
         square = where["at"] ** 2
         return min(square / 2, 1 + np.exp(-square / 2))
 
@@ -157,7 +167,10 @@ def decay_of_qmc(rows: Rows):
 
 @claim("survey-56", VARIANCE, needs="any", stricter=FOUR_ERRORS)
 def maps_with_less_variance(rows: Rows):
-    """Features with random phases have half the columns; the experiments have SSF with one radius, which is biased."""
+    """Return the tests of maps with less variance.
+
+    Features with random phases have half the columns. The experiments use SSF with one radius, which is biased.
+    """
     less = ("qmc", "nrff", "mm", "orf", "ssf", "rom", "gq", "sgq", "ssr")
     significant = {"below": 1, "significant": True}
     return [

@@ -1,16 +1,16 @@
 """The one comparison of the study: a paired test between methods, and a rule for published against measured numbers.
 
-All methods of a repeat see the same rows, so every test pairs the repeats. If repeats are random splits of the same
-rows, their training sets overlap and the differences are not independent: the variance of their mean is larger than
-1/R of theirs by the factor 1 + R n_test/n_train (Nadeau and Bengio, Inference for the generalization error, Machine
+All methods of a repeat use the same rows, so every test pairs the repeats. If repeats are random splits of the same
+rows, their training sets overlap and the differences are not independent: the variance of their mean is larger than 1/R
+of theirs by the factor 1 + R n_test/n_train (Nadeau and Bengio, Inference for the generalization error, Machine
 Learning 52, 2003: the corrected resampled t-test). If the rows stay the same and only the map varies, the plain paired
-test says what holds for these rows. Where each map was drawn several times on each split, ``nested`` says what holds on
-average over the maps' draws on these splits; this test has power, and its silence next to a small ``detectable`` effect
-is evidence.
+test says what holds for these rows. If each map was drawn several times on each split, ``nested`` says what holds on
+average over the maps' draws on these splits. This test has power: a result that is not significant, next to a small
+``detectable`` effect, is evidence.
 
 Two means, one published and one ours, agree if they differ by less than the larger of a practical margin (``metrics``)
 and ``ERRORS`` standard errors of their difference. If the second exceeds ``MARGINS`` margins, the verdict is "too
-noisy". A difference beyond the standard errors is one, however large they are.
+noisy". A difference beyond the standard errors counts, however large they are.
 """
 
 import itertools
@@ -33,7 +33,7 @@ POWER = 0.8
 #: Standard errors within which a published and a measured mean are the same, and how many margins they may reach.
 ERRORS, MARGINS = 3.0, 2.0
 
-#: What the comparison of a published number with ours can result in.
+#: The verdicts on a published number and ours.
 CELL_VERDICTS = ("reproduced", "better", "worse", "too noisy", "not comparable", "not run")
 
 #: Split rules of ``data.split`` that draw new training rows in every repeat.
@@ -52,7 +52,7 @@ RULE_NOTE = (
 
 
 class Estimate(NamedTuple):
-    """A number and how well it is known; what is not known is NaN.
+    """A number and how well it is known; unknown values are NaN.
 
     ``value`` with the ends ``low`` and ``high`` of its interval (by default 95 % of Student's t; quartiles for ratios
     of times), its standard ``error``, the ``p``-value of "no difference", the number ``n`` of repeats or rounds, the
@@ -70,7 +70,7 @@ class Estimate(NamedTuple):
 
     @property
     def detectable(self) -> float:
-        """The smallest true difference that the test would find with the probability ``POWER``."""
+        """Return the smallest true difference that the test would find with the probability ``POWER``."""
         return (stdtrit(self.df, 1.0 - LEVEL / 2) + stdtrit(self.df, POWER)) * self.error
 
     def is_within(self, margin: float) -> bool:
@@ -158,7 +158,7 @@ def is_effect(estimate: Estimate, metric: str) -> bool:
 
 
 def holm(p_values) -> np.ndarray:
-    """Holm's adjustment of p-values of shape (m,); those that are NaN stay so and do not count.
+    """Return Holm's adjustment of p-values of shape (m,); those that are NaN stay so and do not count.
 
     The same as ``statsmodels.stats.multitest.multipletests``, which collects garbage in every call: with the objects of
     a report this takes a thousand times as long as the adjustment.
@@ -183,7 +183,7 @@ def paired_differences(rows: pd.DataFrame, baselines: list[str], place: str, con
     ----------
     rows : measured rows of one experiment and quantity
     baselines : ids of the methods that the others are compared with, in their plain variant
-    place : column that the two share besides the data set, such as the size
+    place : column that the two share in addition to the data set, such as the size
     context : of the report, see ``overlap_of``
 
     Returns
@@ -211,10 +211,10 @@ def paired_differences(rows: pd.DataFrame, baselines: list[str], place: str, con
 def overlap_of(rows: pd.DataFrame, context) -> float:
     """Return n_test/n_train if the repeats are random splits of the same rows; 0 if only the map varies.
 
-    0 as well for what no learner predicts (errors of the kernel matrix) and for times. The first of these that has a
-    ``split`` says how a data set was split: the settings of the rows, those of the facts about the data in the same
-    experiment, and the registry. A published training part counts as split at random if a cap draws rows of it in every
-    repeat, or if the experiment has another number of rows in its place.
+    It is also 0 for quantities that no learner predicts (errors of the kernel matrix) and for times. The first of these
+    that has a ``split`` says how a data set was split: the settings of the rows, those of the facts about the data in
+    the same experiment, and the registry. A published training part counts as split at random if a cap draws rows of it
+    in every repeat, or if the experiment has another number of rows in its place.
 
     Parameters
     ----------
@@ -251,8 +251,8 @@ def note_on_tests(overlaps: dict[str, float], of_family: str, metrics: list[str]
     Parameters
     ----------
     overlaps : result of ``overlap_of`` by name of the data set
-    of_family : what Holm's correction covers ("all methods and sizes of a data set")
-    metrics : what is compared
+    of_family : the tests that Holm's correction covers ("all methods and sizes of a data set")
+    metrics : the quantities that are compared
     """
     corrected = [name for name, overlap in overlaps.items() if overlap]
     plain = [name for name, overlap in overlaps.items() if not overlap]
@@ -279,7 +279,7 @@ def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
     """Return published and measured numbers with the columns difference, margin, standard_error and verdict.
 
     The standard error of the difference combines both means and the rounding of the published one. A mean without a
-    spread borrows the other's: our spread over the published number of repeats (over ours if that is unknown), and the
+    spread uses the other's: our spread over the published number of repeats (over ours if that is unknown), and the
     published spread for a single repeat of ours. A single repeat of ours without any spread is too noisy.
 
     Parameters

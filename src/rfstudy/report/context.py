@@ -1,4 +1,4 @@
-"""What tables and figures are made from: rows and arrays, published numbers, claims, plot styles, tasks."""
+"""The material for tables and figures: rows and arrays, published numbers, claims, plot styles, tasks."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -18,12 +18,12 @@ from rfstudy.report.times import with_printed
 
 
 class Context:
-    """All that a kind of table or figure may ask for; what few ask for is read when it is asked for.
+    """All material that a kind of table or figure may use. Parts that few kinds use are read on request.
 
     Parameters
     ----------
-    rows : tidy rows that were measured; times by rounds are summed to what papers print, and what papers print under
-        another name is read off them (``derived``)
+    rows : tidy rows that were measured; times by rounds are summed as in the papers, and quantities that papers report
+        under another name are derived (``derived``)
     styles, tasks : the parsed registries (``methods.yaml``, ``datasets.yaml``: id -> entry)
     reference_dir : folder of the published numbers
     array_files : ``.npz`` files that go with the rows
@@ -41,7 +41,7 @@ class Context:
 
     @classmethod
     def of(cls, tables: dict, experiments: list[str], styles: dict, tasks: dict, reference_dir=None, kernel="") -> Self:
-        """Return the same from tables that were read before (``read_tables``), with a ``kernel`` of its rows alone."""
+        """Return the same from tables in memory (``read_tables``), with only the rows of a ``kernel`` if it is given."""
         own = {path: table for path, table in tables.items() if table["experiment"].isin(experiments).any()}
         arrays = [file for path in own if (file := arrays_beside(path)).exists()]
         rows = [of_kernel(table, kernel) if kernel else table for table in own.values()]
@@ -57,7 +57,7 @@ class Context:
 
     @cached_property
     def arrays(self) -> dict[str, np.ndarray]:
-        """Named arrays that the experiments measured next to their rows."""
+        """Return the named arrays that the experiments measured next to their rows."""
         found = {}
         for file in self._array_files:
             found |= read_arrays(file)
@@ -65,12 +65,12 @@ class Context:
 
     @cached_property
     def published(self) -> pd.DataFrame:
-        """The printed numbers as tidy rows."""
+        """Return the published numbers as tidy rows."""
         return published.load(self._reference_dir, self.styles, self.tasks)
 
     @cached_property
     def claims(self) -> pd.DataFrame:
-        """The claims of the papers, one row each."""
+        """Return the claims of the papers, one row each."""
         return published.claims(self._reference_dir)
 
     def texts(self, name: str, **wanted) -> pd.DataFrame:
@@ -79,9 +79,10 @@ class Context:
 
 
 def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterator[tuple[dict, Context]]:
-    """Yield specifications with their contexts; those of the same rows share one, and every file is read once.
+    """Yield specifications with their contexts.
 
-    ``styles`` and ``tasks`` are the parsed registries.
+    Specifications of the same rows share one context, and every file is read once. ``styles`` and ``tasks`` are the
+    parsed registries.
     """
     tables = read_tables(results)
     made: dict[tuple, Context] = {}

@@ -1,8 +1,8 @@
-"""Rows derived from measured ones: what a paper prints and an experiment measures under another name.
+"""Rows derived from measured ones: a paper reports a quantity that an experiment measures under another name.
 
-A paper reports an option of a map at the best of its grid on the test rows. The experiment sweeps the option; here the
-best of the sweep is chosen, as the paper did, under a variant of its own that says so. And a regression error that a
-paper prints in percent, without saying of what, is read as the share of the squared responses that is not explained.
+A paper reports an option of a map at its best value on the test rows. The experiment sweeps the option; here the
+best of the sweep is chosen, as in the paper, under a variant of its own that says so. A regression error that a
+paper reports in percent, without saying of what, is read as the share of the squared responses that is not explained.
 """
 
 import json
@@ -13,10 +13,10 @@ import pandas as pd
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report.aggregate import CELL, select
 
-#: Axes along which a paper reports the best value on the test rows, and the variant that this is here.
+#: Axes along which a paper reports the best value on the test rows, and the variant for it here.
 BEST_ON_TEST = {"divergence": "best-on-test"}
 
-#: The error in percent that papers print of any task, and what it is read as where the task is a regression.
+#: The error in percent that papers report for any task, and the metric that it means if the task is a regression.
 ERROR, OF_REGRESSION = "error_pct", "relative_squared_error_pct"
 
 #: The columns that the rows of one sweep share: all but the position on its axis and the repeat.
@@ -33,8 +33,8 @@ def with_derived(frame: pd.DataFrame) -> pd.DataFrame:
 def best_on_test(frame: pd.DataFrame, axis: str, variant: str) -> pd.DataFrame:
     """Return the rows of each sweep of a test score along an axis at the position with the best mean over the repeats.
 
-    Of equal ones the first. The rows are on no axis, have the variant, and their settings say where it was
-    (``best_at``). Of a sweep without any value, the rows of its first position say why.
+    The first of equal ones is taken. The rows are on no axis, have the variant, and their settings give the position
+    (``best_at``). For a sweep without any value, the rows of its first position say why.
     """
     swept = select(frame, axis=axis, split="test")
     swept = swept[np.array([bool(fact_of(metric).better) for metric in swept["metric"]], dtype=bool)]
@@ -56,14 +56,14 @@ def best_on_test(frame: pd.DataFrame, axis: str, variant: str) -> pd.DataFrame:
 
 
 def undefined(metric: str, dataset: str, tasks: dict) -> str:
-    """Return why a printed number of a metric is not defined on a task ("" if it is)."""
+    """Return why a published number of a metric is not defined on a task ("" if it is)."""
     if metric != ERROR or tasks.get(dataset, {}).get("target") != "regression":
         return ""
     return "the paper does not say what the error of a regression is a percentage of"
 
 
 def notes_on_derived(rows: pd.DataFrame, tasks: dict) -> list[str]:
-    """Return sentences on the rows shown that are derived."""
+    """Return sentences on the derived rows among those shown."""
     found = []
     for axis, variant in BEST_ON_TEST.items():
         if (rows["variant"] == variant).any():

@@ -11,7 +11,7 @@ from rfstudy.report.context import contexts
 
 
 def run(entries: list[dict], results, reference, methods, tasks, out, pages_dir=None) -> None:
-    """Write the files of outputs to ``<out>/<paper>``, and a page of HTML for each to ``pages_dir`` where it is given.
+    """Write the files of outputs to ``<out>/<paper>``, and a page of HTML for each to ``pages_dir`` if it is given.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def run(entries: list[dict], results, reference, methods, tasks, out, pages_dir=
             table = tables.make(context, spec)
             typeset.write(table, folder, outputs(spec))
             content = typeset.html(table)
-        else:  # a job without figures starts without matplotlib
+        else:  # a job without figures does not import matplotlib
             from rfstudy.report import plots
 
             plots.draw(context, spec, folder)

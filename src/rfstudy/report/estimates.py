@@ -1,4 +1,4 @@
-"""From rows with standard errors to statements: pooled estimates, what is lower or higher, and fitted powers."""
+"""Statements from rows with standard errors: pooled estimates, what is lower or higher, and fitted powers."""
 
 from typing import NamedTuple
 
@@ -8,17 +8,18 @@ import pandas as pd
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.compare import Estimate
 
-#: Standard errors from which a difference is one. The claims of the papers are tested at many points at once.
+#: Standard errors from which a difference counts. The claims of the papers are tested at many points at once.
 SIGMAS = 4.0
 
-#: What one pooled estimate of a pair of points is for.
+#: Columns that identify a pooled estimate of a pair of points.
 POINT = ["method", "variant", "direction", "d", "n_features", "distance"]
 
 
 def pooled(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return the mean over repeats of a metric of pairs of points, and its standard error from those of the repeats.
 
-    Returns the columns of ``POINT``, ``value`` and ``error``; one row a map, direction, dimension, size and distance.
+    The columns are those of ``POINT``, ``value`` and ``error``. There is one row per map, direction, dimension, size
+    and distance.
     """
     rows = select(frame, metric=metric, axis="distance", status="ok")
     directions = [s["direction"] for s in settings_of(rows)]
@@ -28,7 +29,7 @@ def pooled(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 class SignCounts(NamedTuple):
-    """At how many points a quantity is lower than, not different from, or higher than another."""
+    """Counts of points at which a quantity is lower than, not different from, or higher than another."""
 
     lower: int
     even: int
@@ -36,7 +37,7 @@ class SignCounts(NamedTuple):
 
     @property
     def total(self) -> int:
-        """All points."""
+        """Return the number of all points."""
         return sum(self)
 
     def __str__(self) -> str:
@@ -56,7 +57,7 @@ def compared_with_rff(points: pd.DataFrame) -> SignCounts:
 
 
 def lower_variance_verdict(counts: SignCounts, claim: str) -> str:
-    """Return whether measured ratios bear out a claim about them: "Yes" (lower), "No" (not lower) or "The same".
+    """Return whether measured ratios support a claim about them: "Yes" (lower), "No" (not lower) or "The same".
 
     "Yes" holds if the variance is lower at every point and fails if it is at none; "No" the other way round; "The
     same" holds if no point differs and fails if all do. Anything between is partly true, and anything else no claim.
@@ -70,16 +71,16 @@ def lower_variance_verdict(counts: SignCounts, claim: str) -> str:
 
 
 def power_law(x, y) -> Estimate | None:
-    """Return the exponent a of y = c x^a by least squares on the logarithms, x and y of shape (n,).
+    """Return the exponent a of y = c x^a by least squares on the logarithms of x and y, shape (n,).
 
-    Points with y = 0, such as times below the resolution of the clock, have no logarithm and are left out. None where
-    there are fewer than three points or one x only: nothing is left for an error.
+    Points with y = 0, such as times below the resolution of the clock, have no logarithm and are left out. None if
+    there are fewer than three points or only one x: the error is then unknown.
     """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     x, y = x[y > 0], y[y > 0]
     if len(x) < 3 or len(set(x)) < 2:
         return None
-    # as scipy.stats.linregress, whose import takes as long as a table
+    # the same as scipy.stats.linregress, whose import takes as long as a table
     of_x, of_both, _, of_y = np.cov(np.log(x), np.log(y), bias=True).flat
     correlation = min(1.0, max(-1.0, of_both / np.sqrt(of_x * of_y))) if of_y else 0.0
     error = np.sqrt((1.0 - correlation**2) * of_y / of_x / (len(x) - 2))

@@ -1,6 +1,6 @@
-"""What a reader has to know about the numbers shown: stand-ins, caps, fewer repeats, shared choices, missing rows.
+"""Notes that a reader needs next to the numbers: stand-ins, caps, fewer repeats, shared choices, missing rows.
 
-All notes are read off the rows of the table or figure that prints them.
+All notes are derived from the rows of the table or figure that shows them.
 """
 
 import importlib
@@ -15,7 +15,7 @@ from rfstudy.report.context import Context
 from rfstudy.report.derived import notes_on_derived
 from rfstudy.report.times import ROUND, by_rounds, machine_busy
 
-#: Names of the learners as the study prints them.
+#: Names of the learners in the study's texts.
 LEARNER_NAMES = {
     "ridge": "ridge",
     "ridge_tuned": "ridge, penalty tuned",
@@ -34,7 +34,7 @@ SHARED = {
     "method_and_size": "per data set, method and size, for all repeats",
 }
 
-#: Settings that may be tuned, and what notes call them: of the map and the data, and of the learner.
+#: Settings that may be tuned, and their names in notes: those of the map and the data, and those of the learner.
 TUNED_OF_MAP = {"preprocess": "scaling", "length_scale": "bandwidth", "options": "options of the map"}
 TUNED_OF_LEARNER = {"penalty": "penalty", "C": "C"}
 
@@ -46,7 +46,10 @@ SEARCHES = {"n_copies": (500, "copies"), "n_steps": (100, "steps")}
 
 
 def stand_in_of(rows: pd.DataFrame) -> str:
-    """Return what replaces a data set, "" for its own data: "digits (stand-in for MNIST)" is a "digits stand-in"."""
+    """Return the replacement of a data set, "" for its own data.
+
+    "digits (stand-in for MNIST)" is a "digits stand-in".
+    """
     names = dict.fromkeys(name.split(" (stand-in")[0] for name in rows["stand_in"] if name)
     return ", ".join(f"{name} stand-in" for name in names)
 
@@ -61,14 +64,16 @@ def cap_of(rows: pd.DataFrame) -> str:
 
 
 def comparability(rows: pd.DataFrame, tasks: dict) -> str:
-    """Return why rows cannot be compared with published numbers, "" if they can: a stand-in, a cap, or what the
-    registry of the data sets says under ``not_comparable``."""
+    """Return why rows cannot be compared with published numbers, "" if they can.
+
+    The reason is a stand-in, a cap, or the text that the registry of the data sets has under ``not_comparable``.
+    """
     others = [tasks.get(dataset, {}).get("not_comparable", "") for dataset in dict.fromkeys(rows["dataset"])]
     return "; ".join(filter(None, (stand_in_of(rows), cap_of(rows), *others)))
 
 
 def remark_on_data(rows: pd.DataFrame) -> str:
-    """Return what a name of a data set must carry: "generated stand-in", "capped", or nothing."""
+    """Return the remark that the name of a data set must have: "generated stand-in", "capped", or nothing."""
     return ", ".join(filter(None, (stand_in_of(rows), cap_of(rows) and "capped")))
 
 
@@ -97,13 +102,13 @@ def quantity(metric: str, learner: str = "") -> str:
 
 
 def why_not(rows: pd.DataFrame) -> str:
-    """Return the reason why rows are not ok; of several the first, and how many more there are."""
+    """Return why rows are not ok: the first of several reasons, and how many more there are."""
     first, *more = reasons(rows) or [""]
     return first + (f" and {len(more)} more reason{'s' if len(more) > 1 else ''} like it" if more else "")
 
 
 def absence(rows: pd.DataFrame) -> str:
-    """Return why there is nothing to show in rows none of which is ok: "not run", or their status and its reason."""
+    """Return why rows without an ok one show nothing: "not run", or their status and its reason."""
     if not len(rows):
         return "not run"
     return ": ".join(filter(None, (" and ".join(sorted(set(rows["status"]))), why_not(rows))))
@@ -113,7 +118,7 @@ def absence(rows: pd.DataFrame) -> str:
 
 
 def made(context: Context, spec: dict):
-    """Return what the kind of an output makes (a table or a picture), with the notes on the rows that it shows.
+    """Return the table or picture of an output, with the notes on the rows that it shows.
 
     The function of the kind takes the keys of ``spec`` that it names as arguments.
     """
@@ -126,7 +131,7 @@ def made(context: Context, spec: dict):
 def notes(frame: pd.DataFrame, spec: dict, context: Context) -> list[str]:
     """Return sentences about the rows behind a table or figure: the data, how they were run, and what is missing.
 
-    ``spec`` has the ``paper`` and, where it is known, over how many ``repeats`` the paper averages.
+    ``spec`` has the ``paper`` and, if known, the number of ``repeats`` that the paper averages over.
     """
     ok, paper = frame[frame["status"] == "ok"], spec["paper"]
     unfinished = sum(settings.get("converged") is False for settings in settings_of(ok))
@@ -166,7 +171,7 @@ def notes_on_searches(ok: pd.DataFrame) -> list[str]:
 
 
 def notes_on_tuning(ok: pd.DataFrame) -> list[str]:
-    """Return a sentence for each way in which cells share what was tuned, and for the repeats it was tuned on."""
+    """Return a sentence for each way in which cells share tuned values, and for the repeats used for tuning."""
     ways = [(each.get("tune_per", ""), tuple(each.get("chosen_on", ()))) for each in settings_of(ok)]
     found = []
     for scope, repeats in sorted(set(ways), key=lambda way: ([*SHARED, way[0]].index(way[0]), way[1])):
@@ -183,7 +188,7 @@ def notes_on_tuning(ok: pd.DataFrame) -> list[str]:
 
 
 def _tuned_of_map(rows: pd.DataFrame) -> list[str]:
-    """Return which settings of maps and data were tuned: those in which the sizes of a method differ."""
+    """Return which settings of maps and data were tuned: those that differ between the sizes of a method."""
     values = pd.DataFrame(
         {key: [str(settings.get(key)) for settings in settings_of(rows)] for key in TUNED_OF_MAP}, index=rows.index
     )
@@ -230,7 +235,10 @@ def machine_busy_where(rounds: pd.DataFrame, context: Context, place: str = "n_f
 
 
 def notes_on_sizes(frame: pd.DataFrame, paper: str, context: Context) -> list[str]:
-    """Return a sentence about methods that were run at fewer sizes than others on the same data: their lines end."""
+    """Return a sentence about methods that were run at fewer sizes than others on the same data.
+
+    Their lines end earlier.
+    """
     sized = frame[(frame["n_features_label"] != "") & (frame["method"] != "")]
     found: dict[str, dict[str, None]] = {}
     for (dataset, *_), rows in sized.groupby(["dataset", "kernel", "metric", "learner"], sort=False):
@@ -264,7 +272,7 @@ def notes_on_missing(frame: pd.DataFrame, paper: str, context: Context) -> list[
 
 
 def notes_on_draws(frame: pd.DataFrame) -> list[str]:
-    """Return a sentence about how many draws of a map the moments of its estimates are from."""
+    """Return a sentence about the number of draws of a map behind the moments of its estimates."""
     rows = select(frame, metric="kernel_bias")
     if not len(rows):
         return []

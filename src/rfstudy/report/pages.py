@@ -1,6 +1,6 @@
 """Pages of HTML for Snakemake's own report: a table or a picture, with its caption and notes.
 
-A page loads nothing from elsewhere.
+A page loads no other files.
 """
 
 import base64
@@ -25,7 +25,7 @@ th, td { padding: 0.2em 0.7em; text-align: left; vertical-align: top; font-varia
 
 
 def write(source: Path, content: str, folder) -> None:
-    """Write ``<folder>/<name>.html``: the page of the output whose files are ``source`` with their endings.
+    """Write ``<folder>/<name>.html``, the page of the output whose files are ``source`` with their endings.
 
     ``content`` is its table or picture, as HTML; caption and notes are those of the file ``.txt``.
     """

@@ -21,7 +21,7 @@ from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.style import REFERENCE, SMALLEST, Picture, drawn_as
 
-#: Inches that a figure is wide in print: one of two columns, and the text of a page.
+#: Widths of a figure on paper in inches: one of two columns, and the text of a page.
 WIDTHS = {"column": 3.5, "page": 7.16}
 
 #: Inches of a line of the legend and of the notes, of an entry of the legend without its label, and of a character.
@@ -33,13 +33,13 @@ TITLE = 28
 #: Lines of notes under a figure, and characters of an inch of them.
 NOTE_LINES, PER_INCH = 2, 25
 
-#: Lines in one figure: with more, no reader tells them apart.
+#: The largest number of lines in one figure: more cannot be distinguished.
 MOST_LINES = 40
 
 #: The text of a figure without panels.
 NOTHING = "No measurements to show."
 
-#: A linear axis is cut where one line makes it more than so many times as long as the others need.
+#: A linear axis is cut if one line makes it more than so many times as long as the others need.
 FLATTENED = 3.0
 
 
@@ -59,7 +59,7 @@ def side_by_side(width: str, n: int, most: int, height: float) -> tuple[Figure, 
 
 
 def nothing(width: str, reasons: dict[str, str]) -> Picture:
-    """Return the picture of a figure that no measurements are there for, by the reason of each part of it."""
+    """Return the picture of a figure without measurements, by the reason of each of its parts."""
     return Picture(side_by_side(width, 0, 1, 1.0)[0], notes=not_drawn(reasons))
 
 
@@ -115,7 +115,7 @@ def set_titles(axes: Sequence[Axes], names: Iterable[str]) -> None:
 
 
 def finished(picture: Picture) -> Picture:
-    """Return a picture whose panels are drawn with its legend and the notes that fit in two lines."""
+    """Return a picture with drawn panels, completed by its legend and the notes that fit in two lines."""
     figure, entries, notes, _ = picture
     width, height = figure.get_size_inches()
     entries = [drawn_as(each) if isinstance(each, PlotStyle) else each for each in entries]
@@ -141,12 +141,12 @@ def finished(picture: Picture) -> Picture:
 
 
 def length(text: str) -> int:
-    """Return how many characters wide a text is, perhaps with mathematics in it."""
+    """Return how many characters wide a text is; it may contain mathematics."""
     return len(re.sub(r"\\[a-zA-Z]+", "m", text)) - len(re.findall(r"[${}^_]", text))
 
 
 def first_notes(notes: Iterable[str], characters: int) -> list[str]:
-    """Return the lines of the notes that fit under a figure, each whole; the others are in its ``.txt`` alone."""
+    """Return the lines of the notes that fit under a figure, each note whole; the others are only in its ``.txt``."""
     shown = ""
     for note in notes:
         longer = f"{shown} {note}".strip()
@@ -155,7 +155,7 @@ def first_notes(notes: Iterable[str], characters: int) -> list[str]:
 
 
 def styles_of(rows: pd.DataFrame, methods: list[str], context: Context) -> tuple[dict[str, PlotStyle], list[str]]:
-    """Return ``first_lines`` of the lines "method/variant" of rows, the listed methods first."""
+    """Return ``first_lines`` for the lines "method/variant" of rows, the listed methods first."""
     pairs = method_order(rows, methods)
     return first_lines({f"{method}/{variant}": (method, variant) for method, variant in pairs}, context)
 
@@ -172,7 +172,7 @@ def first_lines(pairs: dict, context: Context) -> tuple[dict[str, PlotStyle], li
 
 
 def not_drawn(reasons: dict[str, str]) -> list[str]:
-    """Return a sentence about what a figure has no panel for, by the reason; none where nothing is missing."""
+    """Return a sentence about missing panels of a figure, by the reason; none if nothing is missing."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         by_reason.setdefault(reason, []).append(name)
@@ -181,7 +181,7 @@ def not_drawn(reasons: dict[str, str]) -> list[str]:
 
 
 def without_panel(frame: pd.DataFrame, datasets: list[str], paper: str, context: Context) -> list[str]:
-    """Return a sentence on the data sets none of whose rows is ok, by the reason."""
+    """Return a sentence on the data sets without any ok row, by the reason."""
     ok = set(select(frame, status="ok")["dataset"])
     return not_drawn(
         {
@@ -193,7 +193,7 @@ def without_panel(frame: pd.DataFrame, datasets: list[str], paper: str, context:
 
 
 def with_unit(metric: str) -> str:
-    """Return what a metric is called along an axis: its label and, in brackets, its unit."""
+    """Return the name of a metric along an axis: its label and, in brackets, its unit."""
     fact = fact_of(metric)
     return f"{fact.label} ({fact.unit})" if fact.unit else fact.label
 
@@ -255,7 +255,7 @@ def draw_dots(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], n_row
 
 
 def draw_chance(ax: Axes, name: str, chance: float | None) -> bool:
-    """Draw a score across an axis ("x" or "y") that stays readable with it; return whether it is drawn."""
+    """Draw a score across an axis ("x" or "y") if the axis stays readable; return whether it is drawn."""
     low, high = ax.get_xlim() if name == "x" else ax.get_ylim()
     if chance is None or not low - (high - low) <= chance <= high + (high - low):
         return False
@@ -274,7 +274,7 @@ def doublings_axis(ax: Axes, values: Sequence[float], labels: Sequence[str]) -> 
 
 
 def log_axis(axis) -> None:
-    """Make an axis logarithmic, with some two to six ticks whose labels need no exponents; all is drawn before."""
+    """Make an axis logarithmic, with two to six ticks and labels without exponents; call it after drawing."""
     name = axis.axis_name
     getattr(axis.axes, f"set_{name}scale")("log")
     low, high = axis.get_view_interval()
@@ -291,7 +291,7 @@ def log_axis(axis) -> None:
 def cut_outlier(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], always: Sequence[float] = ()) -> None:
     """Cut an upright axis that one line makes over ``FLATTENED`` times as long, and write its values on the panel.
 
-    ``always`` are values that the axis shows in any case.
+    ``always`` are values that the axis always shows.
     """
     transform = ax.yaxis.get_transform()
     ends = cells[["mean", "lower", "upper"]]

@@ -14,7 +14,7 @@ SPARE_LINESTYLES = ("dotted", "dashdot", "dashed")
 
 
 class PlotStyle(NamedTuple):
-    """Label, colour, marker and line style (as matplotlib takes it) of one method; ``hollow`` markers are variants."""
+    """Label, colour, marker and line style (as matplotlib takes it) of a method; ``hollow`` markers are variants."""
 
     label: str
     colour: str
@@ -27,7 +27,7 @@ def plot_style(method: str, styles: dict, variant: str = "") -> PlotStyle:
     """Return the plot style of a method.
 
     ``styles`` is the parsed ``methods.yaml``. A method without an entry gets a style that depends on its id only and
-    that no entry uses. A variant (a differently configured entry of the same method) keeps colour and marker, and is
+    that no entry uses. A variant (a differently configured entry of the same method) keeps colour and marker. It is
     dotted and hollow, unless the entry gives it a style under ``variants``.
     """
     entry = styles.get(method, {})

@@ -1,9 +1,9 @@
-"""The printed numbers as tidy rows: the one loader of ``data/reference``.
+"""The published numbers as tidy rows: the only loader of ``data/reference``.
 
 The files there keep the papers' own words. Here a method or data set gets the id that the registries give it
-(``published_as: {paper: name}``), a metric the study's name for it, and a classifier that a paper treats as part of a
-metric becomes the ``learner``. A name that no registry knows stays as printed. Nothing here is ever an input of a
-measurement.
+(``published_as: {paper: name}``), a metric gets the study's name for it, and a classifier that a paper treats as part
+of a metric becomes the ``learner``. A name that no registry knows does not change. These numbers are never an input of
+a measurement.
 """
 
 from decimal import Decimal
@@ -16,7 +16,7 @@ from rfstudy import tidy
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.typeset import Cell
 
-#: The table files; ``figures.csv``, ``claims.csv`` and what schematics are drawn from hold no values, and
+#: The table files. ``figures.csv``, ``claims.csv`` and the files for schematics hold no values, and
 #: ``letter_survey_rows.csv`` is data.
 FILES = (
     *(f"survey_table{number}.csv" for number in range(1, 10)),
@@ -27,7 +27,7 @@ FILES = (
 #: The survey's names of its two linear classifiers.
 LEARNERS = {"lr": "ridge", "liblinear": "svm"}
 
-#: (paper, printed metric) -> (metric, learner), where they differ from what is printed.
+#: (paper, published metric) -> (metric, learner), where they differ from the published ones.
 METRICS = {
     ("survey", "approximation_error"): ("approximation_error_frobenius", ""),
     ("survey", "best_methods_approximation_error"): ("best_methods_approximation_error_frobenius", ""),
@@ -37,7 +37,7 @@ METRICS = {
     ("survey", "error_pct"): ("error_pct", "logistic"),
 }
 
-#: The mark of a printed number that was deduced.
+#: The mark of a published number that was deduced.
 RECONSTRUCTED = "*"
 
 TEST_METRICS = ("accuracy_pct", "error_pct")
@@ -45,9 +45,9 @@ TRAIN_METRICS = ("train_accuracy_pct", "train_error_pct")
 
 
 def ids_by_name(registry: dict, what: str) -> dict[tuple[str, str], str]:
-    """``(paper, printed name) -> id`` from the ``published_as`` of a registry (``methods.yaml``, ``datasets.yaml``).
+    """Return ``(paper, published name) -> id`` from the ``published_as`` of a registry.
 
-    ``ValueError`` names a printed name that two ids claim.
+    The registry is ``methods.yaml`` or ``datasets.yaml``. ``ValueError`` names a published name that two ids claim.
     """
     ids = {}
     for identifier, entry in registry.items():
@@ -59,7 +59,7 @@ def ids_by_name(registry: dict, what: str) -> dict[tuple[str, str], str]:
 
 
 def printed_name(registry: dict, identifier: str, paper: str) -> str:
-    """Return what a paper calls a method or data set; its label, or the id itself, where the paper does not name it."""
+    """Return what a paper calls a method or data set; its label, or the id itself, if the paper does not name it."""
     entry = registry.get(identifier, {})
     names = (entry.get("published_as") or {}).get(paper)
     if names:
@@ -75,12 +75,10 @@ def load(directory, styles: dict, tasks: dict) -> pd.DataFrame:
     directory : path of the folder with the table files; ``FileNotFoundError`` for one that is missing
     styles, tasks : the parsed registries (``methods.yaml``, ``datasets.yaml``)
 
-    Returns
-    -------
-    data frame of the tidy schema. ``experiment`` is the place in the paper ("Table VII"), ``n_features_label``
-    the number of features as printed. ``settings`` holds what the columns do not: ``printed`` (a number's
-    digits), ``text`` (a value that is no number: lists of winners, grids, rules), ``item`` (what a row of a table of
-    texts is about) and ``note``. A value that could not be recovered is a row with status "skipped".
+    Returns ------- data frame of the tidy schema. ``experiment`` is the place in the paper ("Table VII"),
+    ``n_features_label`` the number of features as published. ``settings`` holds the other values: ``printed`` (a
+    number's digits), ``text`` (a value that is not a number: lists of winners, grids, rules), ``item`` (what a row of a
+    table of texts is about) and ``note``. A value that could not be recovered is a row with status "skipped".
     """
     method_ids = ids_by_name(styles, "method")
     dataset_ids = ids_by_name(tasks, "data set")
@@ -96,7 +94,7 @@ def claims(directory) -> pd.DataFrame:
 
 
 def texts(directory, name: str) -> pd.DataFrame:
-    """Return a file of facts in words from the folder of the published numbers; all columns are texts."""
+    """Return a file of facts in words from the folder of the published numbers; all columns are text."""
     return pd.read_csv(Path(directory) / f"{name}.csv", dtype=str, keep_default_na=False)
 
 
@@ -104,7 +102,7 @@ def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:
     paper = row["paper"]
     metric, learner = METRICS.get((paper, row["metric"]), (row["metric"], ""))
     method = row["method"]
-    if method in LEARNERS:  # a setting of a classifier is printed in the column of the methods
+    if method in LEARNERS:  # a setting of a classifier is published in the column of the methods
         method, learner = "", LEARNERS[method]
     settings = {key: row[key] for key in ("item", "note") if row.get(key)}
     value, status = _number(row["value"]), "ok"
@@ -134,7 +132,7 @@ def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:
 
 
 def _ids(printed: str, paper: str, ids: dict) -> str:
-    """Return the id of a printed name; of a list "a;b" the list of ids."""
+    """Return the id of a published name, or the list of ids of a list "a;b"."""
     if (paper, printed) in ids:
         return ids[paper, printed]
     return ";".join(ids.get((paper, name), name) for name in printed.split(";"))
@@ -148,7 +146,7 @@ def _number(text: str) -> float | None:
 
 
 def _spread(value: float) -> str:
-    """Return a printed spread: with two decimals, as most are, or with all that it has."""
+    """Return a published spread: with two decimals, as most are, or with all its digits."""
     text = f"{value:.2f}"
     return text if float(text) == value else f"{value:g}"
 
@@ -156,8 +154,8 @@ def _spread(value: float) -> str:
 def numbers(published: pd.DataFrame, paper: str, table: str | None = None, kernel: str | None = None) -> pd.DataFrame:
     """Return the numbers among the published rows (``load``) of a paper, table and kernel, one row each.
 
-    Columns: ``table``, ``dataset``, ``kernel``, ``size``, ``method``, ``metric``, ``learner``, ``printed`` (as printed,
-    "" if lost), ``published`` (NaN if lost), ``published_spread``, ``spread_kind`` and ``confidence``.
+    Columns: ``table``, ``dataset``, ``kernel``, ``size``, ``method``, ``metric``, ``learner``, ``printed`` (as
+    published, "" if lost), ``published`` (NaN if lost), ``published_spread``, ``spread_kind`` and ``confidence``.
     """
     rows = select(published, paper=paper, experiment=table, kernel=kernel)
     settings = settings_of(rows)
@@ -170,7 +168,7 @@ def numbers(published: pd.DataFrame, paper: str, table: str | None = None, kerne
 
 
 def half_unit(printed: str) -> float:
-    """Return half a unit of the last printed digit.
+    """Return half a unit of the last published digit.
 
     >>> half_unit("68.45"), half_unit("1.9e-2")
     (0.005, 0.0005)
@@ -179,7 +177,7 @@ def half_unit(printed: str) -> float:
 
 
 def printed_text(number) -> Cell:
-    """Return the cell of a row of ``numbers`` (None if there is none) with its spread, and a mark if it is deduced."""
+    """Return the cell of a row of ``numbers`` (or None) with its spread, and a mark if the number is deduced."""
     if number is None or not number.printed:
         remark = "not printed" if number is None else "lost"
         return Cell(remark, {"": None, "std": None, "n": None, "remark": remark})

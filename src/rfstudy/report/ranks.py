@@ -1,9 +1,9 @@
-"""How methods rank over data sets.
+"""Ranks of methods over data sets.
 
 The unit is the data set: methods are ranked on each, and the ranks are averaged. Friedman's test says whether the
-methods differ at all, and Nemenyi's critical difference how far two mean ranks must be apart (Demšar, Statistical
-comparisons of classifiers over multiple data sets, Journal of Machine Learning Research 7, 2006). Eight data sets leave
-no p-value of a single pair that passes Holm's correction over all pairs, so pairs are not tested one by one.
+methods differ at all. Nemenyi's critical difference says how far two mean ranks must be apart (Demšar, Statistical
+comparisons of classifiers over multiple data sets, Journal of Machine Learning Research 7, 2006). With eight data sets,
+no p-value of a single pair passes Holm's correction over all pairs, so pairs are not tested one by one.
 """
 
 from collections.abc import Iterable
@@ -19,20 +19,20 @@ from rfstudy.report.compare import LEVEL
 #: Data sets that a test needs; with fewer, Friedman's distribution is a poor guide.
 MIN_DATASETS = 5
 
-#: The smallest error of a kernel matrix that a score tells apart from 0: the rounding of float64 numbers.
+#: The smallest error of a kernel matrix that a score distinguishes from 0: the rounding of float64 numbers.
 ROUNDING = float(np.finfo(np.float64).eps)
 
 
 class Ranking(NamedTuple):
-    """Methods over the data sets on which all of them have a score."""
+    """The ranks of methods over the data sets on which all of them have a score."""
 
     ranks: pd.Series  # mean rank by method, the best (1) first
     datasets: tuple[str, ...]  # that the ranks are averaged over
-    p_value: float  # of Friedman's test; missing with under ``MIN_DATASETS`` data sets or three methods
+    p_value: float  # of Friedman's test; missing with fewer than ``MIN_DATASETS`` data sets or three methods
 
 
 def ranked_rows(frame: pd.DataFrame, datasets, methods, criteria: list[dict], sizes: Iterable[str]) -> pd.DataFrame:
-    """Return the rows that methods are ranked by, those of data sets, methods and criteria at sizes."""
+    """Return the rows that methods are ranked by: those of data sets, methods and criteria at sizes."""
     metrics = {criterion["metric"] for criterion in criteria}
     return select(frame, dataset=datasets, method=methods, variant="", metric=metrics, n_features_label=sizes)
 
@@ -40,10 +40,10 @@ def ranked_rows(frame: pd.DataFrame, datasets, methods, criteria: list[dict], si
 def complete_scores(rows: pd.DataFrame, metric: str, sizes: list[str]) -> pd.DataFrame:
     """Return scores of one quantity on one data set: repeats in rows, methods with their variants in columns.
 
-    A score is the mean over the sizes, of the logarithm unless the quantity is a percentage. It is missing in repeats
-    in which some size is not ok. Errors of the kernel matrix, which are relative, count as ``ROUNDING`` if they are
-    smaller: an exact map is ahead of all others, and two exact maps tie. Raises ``ValueError`` for any other quantity
-    that is 0, and for negative ones.
+    A score is the mean over the sizes. The logarithm is averaged unless the quantity is a percentage. A score is
+    missing in repeats in which some size is not ok. Errors of the kernel matrix, which are relative, count as
+    ``ROUNDING`` if they are smaller: an exact map is ahead of all others, and two exact maps tie. Raises ``ValueError``
+    for any other quantity that is 0, and for negative ones.
     """
     ok = select(rows, status="ok")
     if not fact_of(metric).is_percentage:
@@ -63,7 +63,8 @@ def scores(frame: pd.DataFrame, quantity: dict, methods: list[str], sizes: list[
     or the logarithm of a ratio.
     """
     rows = select(of_quantity(frame, quantity), method=methods, variant="", n_features_label=sizes)
-    # the mean of each method by itself: one over all columns rounds differently, and equal scores must stay ties
+    # the mean of each method is computed separately: one over all columns rounds differently, and equal scores must
+    # stay ties
     found = {
         dataset: complete_scores(own, quantity["metric"], sizes)
         .apply(lambda of: of.dropna().mean())
@@ -87,13 +88,13 @@ def friedman(table: pd.DataFrame) -> float:
 
     if len(table) < MIN_DATASETS or table.shape[1] < 3:
         return np.nan
-    if (table.nunique(axis=1) == 1).all():  # no rank differs
+    if (table.nunique(axis=1) == 1).all():  # all ranks are equal
         return 1.0
     return float(friedmanchisquare(*(table[method] for method in table)).pvalue)
 
 
 def nemenyi(n_datasets: int, n_methods: int) -> float:
-    """Return the difference of mean ranks from which on Nemenyi's test finds two methods different at ``LEVEL``."""
+    """Return the difference of mean ranks from which Nemenyi's test finds two methods different at ``LEVEL``."""
     from scipy.stats import studentized_range
 
     quantile = studentized_range.ppf(1 - LEVEL, n_methods, np.inf) / np.sqrt(2)

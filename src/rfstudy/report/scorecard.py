@@ -1,7 +1,7 @@
-"""The frame of published numbers and ours: each number that a paper prints joined with the measured rows of its cell.
+"""The frame of published numbers and ours: each number of a paper joined with the measured rows of its cell.
 
-``config/scorecard.yaml`` names, for each printed table, the experiment that measures its numbers under each protocol
-and the rows that they are. Every table and figure that shows published numbers next to ours reads this frame.
+``config/scorecard.yaml`` names, for each published table, the experiment that measures its numbers under each protocol,
+and selects the rows. Every table and figure that shows published numbers next to ours reads this frame.
 """
 
 import re
@@ -21,15 +21,15 @@ from rfstudy.report.published import half_unit, numbers, printed_text
 from rfstudy.report.times import ROUND, ratios
 from rfstudy.report.typeset import Cell
 
-#: What a verdict rests on, as columns of a table.
+#: The values behind a verdict, as columns of a table.
 JUDGED = ("difference", "margin", "standard error", "in standard errors")
 
 
 def scorecard(context: Context, paper: str, experiments: list[str], scorecard: dict) -> pd.DataFrame:
     """Return one row per published number and protocol, with our number and the verdict.
 
-    Columns: those of ``published.numbers`` (``published`` is the quotient where ``over`` names the method that a number
-    is divided by); ``protocol``, ``experiment``, ``learner``; ours (``value``, ``low``, ``high``, ``std``, ``error``,
+    Columns: those of ``published.numbers`` (``published`` is the quotient if ``over`` names the method that a number is
+    divided by); ``protocol``, ``experiment``, ``learner``; ours (``value``, ``low``, ``high``, ``std``, ``error``,
     ``n``; quartiles of the ratio in a round for times, whose ``std`` is missing); ``difference``, ``margin``,
     ``standard_error``, ``verdict`` (``compare.with_verdicts``); ``reason`` why there is no number or no comparison;
     ``rows``, the index of the measured rows.
@@ -41,7 +41,7 @@ def scorecard(context: Context, paper: str, experiments: list[str], scorecard: d
     paper, scorecard : the paper, and its entry in ``config/scorecard.yaml``
     """
     what = repr((paper, experiments, scorecard))
-    if what not in context.scorecards:  # a table, a figure and several parts of a table are made from one
+    if what not in context.scorecards:  # a table, a figure and several parts of a table share one
         context.scorecards[what] = _scorecard(context, paper, experiments, scorecard)
     return context.scorecards[what]
 
@@ -68,7 +68,7 @@ def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) ->
                     cells["reason"] = entry["not_run"]
                 found.append(cells.assign(protocol=protocol, experiment=experiment))
     cells = pd.concat(found, ignore_index=True)
-    # the distance of a stand-in to a published number means nothing
+    # the distance of a stand-in from a published number is meaningless
     judged = with_verdicts(cells.assign(published=cells["published"].mask(cells["stand_in"])))
     cells = judged.assign(published=cells["published"])
     lost = cells["published"].isna() & cells["value"].notna()
@@ -106,7 +106,7 @@ def _published(cells: pd.DataFrame, source: dict) -> pd.DataFrame:
     under = select(cells, method=source["over"]).set_index(columns)[["published", "rounding"]]
     cells = cells[cells["method"] != source["over"]].join(under.add_suffix("_under"), on=columns)
     value = cells["published"] / cells["published_under"]
-    # rounding: the farthest that the true quotient may be away
+    # rounding: the largest distance of the true quotient
     most = (cells["published"] + cells["rounding"]) / (cells["published_under"] - cells["rounding_under"])
     least = (cells["published"] - cells["rounding"]) / (cells["published_under"] + cells["rounding_under"])
     return cells.assign(
@@ -126,11 +126,11 @@ def measured_as(printed: str, measured: set[str], tasks: dict) -> str:
 def _measured(
     cells: pd.DataFrame, dataset: str, kernel: str, metric: str, source: dict, measured: dict, context: Context
 ) -> pd.DataFrame:
-    """Return our numbers of published cells of one data set and kernel, on their index."""
+    """Return our numbers for published cells of one data set and kernel, with the index of these cells."""
     dataset = measured_as(dataset, set(measured), context.tasks)
     rows = measured.get(dataset, context.rows.iloc[:0])
     not_defined, is_fact = undefined(metric, dataset, context.tasks), "column" in source
-    if is_fact:  # of the data; only where there are no facts, of the rows, which may be capped
+    if is_fact:  # of the data; only without facts, of the rows, which may be capped
         rows = facts if len(facts := facts_of(rows)) else rows
         fact = Estimate(rows[source["column"]].astype(float).max())
     else:
@@ -149,7 +149,7 @@ def _measured(
     differs = context.tasks.get(dataset, {}).get("not_comparable", "") or not_defined
     ours = []
     for cell in cells.itertuples():
-        # a stand-in that was run at one size only has that one, whatever it is
+        # a stand-in that was run at a single size has that size, whatever it is
         size = next(iter(sizes)) if stand_in and len(sizes) == 1 else cell.size
         own = rows if is_fact else groups.get((size, cell.method), nothing)
         if is_fact or is_timed:
@@ -189,7 +189,7 @@ def our_cell(cell, decimals: int = 2) -> Cell:
 
 
 def printed_cell(cell) -> Cell:
-    """Return the published number of a row of ``scorecard`` as printed, or the quotient that it is compared by."""
+    """Return the published number of a row of ``scorecard``, or the quotient that is compared."""
     if not cell.over:
         return printed_text(cell)
     if pd.isna(cell.published):
@@ -198,7 +198,7 @@ def printed_cell(cell) -> Cell:
 
 
 def judgement(cell) -> dict:
-    """Return what the verdict on a row of ``scorecard`` rests on, rounded, and the verdict, by columns."""
+    """Return the verdict on a row of ``scorecard`` and the rounded values behind it, by columns."""
     in_errors = cell.difference / cell.standard_error if cell.standard_error else np.nan
     values = (cell.difference, cell.margin, cell.standard_error, in_errors)
     decimals = (2, 2, 3, 1) if fact_of(cell.metric).is_percentage or cell.over else (4, 4, 4, 1)
@@ -207,7 +207,7 @@ def judgement(cell) -> dict:
 
 
 def quantity_in_words(cell, styles: dict) -> str:
-    """Return what a row of ``scorecard`` is of: "ridge accuracy", "generation time over that of RFF"."""
+    """Return the quantity of a row of ``scorecard`` in words: "ridge accuracy", "generation time over that of RFF"."""
     label = quantity(cell.metric, cell.learner)
     return f"{label} over that of {plot_style(cell.over, styles).label}" if cell.over else label
 

@@ -1,7 +1,7 @@
 """The style of the study's figures, and files that are equal byte for byte.
 
-Fonts are the ones that come with matplotlib, so that a figure does not depend on what a machine has installed; dates
-and version strings stay out of the files, so that an unchanged figure is an unchanged file.
+The fonts come with matplotlib, so a figure does not depend on installed fonts. The files contain no dates and no
+version strings, so an unchanged figure is an unchanged file.
 """
 
 import io
@@ -60,11 +60,11 @@ STYLE = {
     "pdf.fonttype": 42,
 }
 
-#: A line that is no measurement of a method, such as the share of the more frequent class.
+#: A line that is not a measurement of a method, such as the share of the more frequent class.
 REFERENCE = {"color": "#777777", "linestyle": (0, (1, 1.2)), "linewidth": 1.0, "zorder": 1.5}
 
 #: Colours that stay apart under the common colour-vision deficiencies (Okabe and Ito 2008), and markers, for lines that
-#: are no methods.
+#: are not methods.
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
@@ -82,7 +82,7 @@ def drawn_as(each: PlotStyle) -> dict:
 
 
 def spare_style(label: str, position: int) -> PlotStyle:
-    """Return the plot style of a line that is no method, by its position among others."""
+    """Return the plot style of a line that is not a method, by its position among others."""
     return PlotStyle(label, COLOURS[position % len(COLOURS)], MARKERS[position % len(MARKERS)], "none")
 
 
@@ -92,10 +92,10 @@ def style():
 
 
 class Picture(NamedTuple):
-    """A figure with the entries of its legend, the notes that a reader needs besides its caption, and the measured rows
-    that it shows; ``plots.picture`` adds legend and notes.
+    """A figure with the entries of its legend, its notes, and the measured rows that it shows.
 
-    An entry is a plot style, or keyword arguments of ``Line2D``; those of one label share an entry.
+    The notes are those that a reader needs in addition to the caption; ``plots.picture`` adds legend and notes. An
+    entry is a plot style, or keyword arguments of ``Line2D``; entries with the same label are merged.
     """
 
     figure: Figure
@@ -107,7 +107,7 @@ class Picture(NamedTuple):
 def save(picture: Picture, caption: str, out_dir, names: list[str]) -> list[Path]:
     """Write a picture to ``out_dir`` under each of the names, atomically and with the same bytes every time.
 
-    ``.pdf`` and ``.png`` have caption and notes in their metadata, ``.txt`` has nothing else.
+    ``.pdf`` and ``.png`` have caption and notes in their metadata; ``.txt`` contains only these.
     """
     words = description(caption, picture.notes)
     metadata = {

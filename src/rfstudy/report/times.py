@@ -1,10 +1,10 @@
-"""Times that were taken by rounds: from the phases of a round to what the papers print, to medians and to ratios.
+"""Times by rounds: from the phases of a round to the times that the papers report, to medians and to ratios.
 
-A round times every phase of every map and learner once, one after the other (``axis`` "round", ``at`` its number): one
-row for drawing the map, one each for learning it, mapping the training rows, fitting the learner, mapping the test rows
-and predicting, by the clock (``time_<phase>_s``) and of the processor (``cpu_<phase>_s``). What was timed in one round
-met the same state of the machine, so two methods are compared round by round, within one record. Rows by repeat, which
-are older and hold sums of phases, are left as they are.
+A round times every phase of every map and learner once, one after the other (``axis`` "round", ``at`` its number).
+There is one row for drawing the map, and one each for learning it, mapping the training rows, fitting the learner,
+mapping the test rows and predicting, by the clock (``time_<phase>_s``) and of the processor (``cpu_<phase>_s``). All
+times of one round met the same state of the machine, so two methods are compared round by round, within one record.
+Rows by repeat, which are older and hold sums of phases, do not change.
 """
 
 import numpy as np
@@ -16,8 +16,9 @@ from rfstudy.report.compare import Estimate
 
 ROUND = "round"
 
-#: What the papers print, as sums of phases, and of which rows it is. The last phase says whose the sum is; the phases
-#: of a map have no learner. A phase in brackets may be missing: a map that takes nothing from data does not learn.
+#: The times that the papers report, as sums of phases, and the rows that they are of. The last phase says whose sum it
+#: is; the phases of a map have no learner. A phase in brackets may be missing: a map that takes nothing from data does
+#: not learn.
 PRINTED = {
     "time_feature_s": (("draw", "[learn]", "transform"), "train"),
     "time_preprocess_s": (("[learn]", "draw"), "train"),
@@ -26,7 +27,7 @@ PRINTED = {
     "time_test_s": (("predict_transform", "predict"), "test"),
 }
 
-#: What the growth of a cost is fitted to: sums of phases of the processor.
+#: The costs whose growth is fitted: sums of phases of the processor.
 COSTS = {
     "time_draw_s": ("draw",),
     "time_transform_s": ("transform",),
@@ -34,10 +35,10 @@ COSTS = {
     "time_scores_s": ("scores",),
 }
 
-#: From which share of a ratio on its interquartile range is too wide for a verdict.
+#: The share of a ratio from which its interquartile range is too wide for a verdict.
 TOO_WIDE = 0.25
 
-#: What tells two phases of a map apart from those of another place or round; a learner's have one more column.
+#: Columns that identify the phases of a map at one set of coordinates and round; those of a learner have one more.
 PLACE = [column for column in aggregate.CELL if column not in ("learner", "metric", "split")] + ["repeat", "run"]
 
 
@@ -61,8 +62,8 @@ def with_printed(frame: pd.DataFrame) -> pd.DataFrame:
 def shortest(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with the costs of ``COSTS``, each the shortest round of the processor, in place of its rounds.
 
-    An exponent is about the work, and whatever disturbs a round makes it longer. They take the place of older rows of
-    the same cost, experiment and data set.
+    An exponent is about the work, and any disturbance makes a round longer. They take the place of older rows of the
+    same cost, experiment and data set.
     """
     rounds = by_rounds(frame)
     if not len(rounds):
@@ -111,9 +112,9 @@ def machine_busy(rows: pd.DataFrame, column: str = "settings") -> pd.Series:
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the same as ``aggregate.summarise``, and for times by rounds their median and quartiles.
 
-    Beside its columns (``mean`` is the median over the rounds, ``n`` their number, ``std`` missing) there are ``lower``
-    and ``upper``, the ends of what is drawn as an error bar (one standard deviation, or the quartiles), ``rounds`` (0
-    for means over repeats) and ``machine_busy``.
+    In addition to its columns (``mean`` is the median over the rounds, ``n`` their number, ``std`` missing) there are
+    ``lower`` and ``upper``, the ends of the error bar (one standard deviation, or the quartiles), ``rounds`` (0 for
+    means over repeats) and ``machine_busy``.
     """
     is_round = frame["axis"] == ROUND
     means = aggregate.summarise(frame[~is_round])
@@ -130,11 +131,11 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def ratios(one: pd.DataFrame, other: pd.DataFrame, place: list[str], by: list[str]) -> pd.DataFrame:
-    """Return the ratios of cells by rounds to the cell of ``other`` at the same place: fields of ``Estimate``.
+    """Return the ratios of cells by rounds to the cell of ``other`` at the same coordinates: fields of ``Estimate``.
 
     A ratio is the median of the ratios by round, with quartiles. Its error is that of the median of normal ratios,
     whose quartiles are 1.349 standard deviations apart: sqrt(pi / (2 R)) standard deviations for R rounds. The reason
-    is "machine busy" if other work ran next to a round, and "too noisy" if the quartiles are over ``TOO_WIDE`` of the
+    is "machine busy" if other work ran during a round, and "too noisy" if the quartiles are over ``TOO_WIDE`` of the
     ratio apart or a time is zero. Only rounds of the same record are paired.
 
     Parameters

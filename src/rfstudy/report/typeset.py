@@ -43,9 +43,9 @@ _LATEX = str.maketrans({
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell as people read it, and the numbers and texts in it by name ("std", "remark") for machines.
+    """The text of a cell for people, and its numbers and texts by name ("std", "remark") for machines.
 
-    The name "" stands for the number, or the name, that the cell is about. A cell that lists several things has a dict
+    The name "" holds the number, or the name, that the cell is about. A cell that lists several things has a dict
     for each.
     """
 
@@ -57,7 +57,7 @@ class Cell:
 
     @property
     def records(self) -> list[dict]:
-        """The values, one dict for each thing in the cell."""
+        """Return the values, one dict for each thing in the cell."""
         return [self.values] if isinstance(self.values, dict) else list(self.values)
 
 
@@ -70,7 +70,7 @@ class Table:
     frame, notes : cells, and sentences below them
     unfold : columns that become rows of the CSV file: column -> further columns of the CSV file and their values, e.g.
         ``{"2d": {"size": "2d"}}``
-    parts : title -> columns of the parts in which people read it; columns that are in no part are in all of them
+    parts : title -> columns of the parts for people; columns that are in no part are in all of them
     shown : the measured rows that the table shows; ``tables.make`` adds the notes on them
     name, caption : stem of its files, and title; ``tables.make`` takes them from the entry in ``config/figures``
     """
@@ -85,7 +85,7 @@ class Table:
 
     @property
     def keys(self) -> list[str]:
-        """The columns that say what a row is about."""
+        """Return the columns that say what a row is about."""
         others = {column for columns in self.parts.values() for column in columns} or set(self.unfold)
         return [column for column in self.frame.columns if column not in (others or set(self.frame.columns[2:]))]
 
@@ -177,7 +177,7 @@ def _digits(value) -> str:
 
 
 def text(cell) -> str:
-    """Return a cell as people read it."""
+    """Return the text of a cell for people."""
     if isinstance(cell, str | Cell):
         return str(cell)
     if pd.isna(cell):
@@ -186,7 +186,7 @@ def text(cell) -> str:
 
 
 def in_words(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells as texts; one of the first column that repeats the one above is empty."""
+    """Return the cells as texts; a cell of the first column that repeats the one above is empty."""
     texts = frame.astype(object).map(text)
     first = texts.iloc[:, 0]
     return texts.assign(**{texts.columns[0]: first.mask(first == first.shift(), "")})
@@ -202,7 +202,7 @@ def in_parts(table: Table) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _numeric(frame: pd.DataFrame) -> list[bool]:
-    """Return which columns hold numbers only: they are set flush right."""
+    """Return which columns hold only numbers; they are set flush right."""
     return [not any(isinstance(cell, str | Cell) for cell in frame[column]) for column in frame.columns]
 
 
@@ -274,7 +274,7 @@ def _pieces(table: Table) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _longtable(frame: pd.DataFrame, caption: str, label: str, line: int) -> str:
-    """Return one longtable; paragraphs share what the other columns leave of a line, by the roots of their lengths."""
+    """Return one longtable; paragraphs share the rest of a line in proportion to the roots of their lengths."""
     roots = {
         column: max(len(text(cell)) for cell in frame[column]) ** 0.5 for column in frame if _is_long(frame[column])
     }

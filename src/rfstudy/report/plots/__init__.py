@@ -1,4 +1,4 @@
-"""Kinds of figures: every function that returns a ``Picture`` is a kind of its name, in files of kinds that are alike.
+"""Kinds of figures: every function that returns a ``Picture`` is a kind with its name. Similar kinds share a file.
 
 An entry of ``config/figures`` gives its keyword arguments, by name; ``output_models.Output`` has their types.
 """

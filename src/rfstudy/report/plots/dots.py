@@ -57,8 +57,8 @@ def dot(values: pd.Series, *, pale: bool = False) -> dict:
 # --- steps ------------------------------------------------------------------------------------------------------------
 # An ablation as dots: a panel per data set, the steps from top to bottom, a marker per method, controls below.
 #
-# A method that a step does not change keeps its value as a pale marker. A control that decides what the steps mean is a
-# line through the whole panel.
+# A method that a step does not change keeps its value as a pale marker. A control that decides the meaning of the steps
+# is a line through the whole panel.
 
 
 #: Inches of a step, panels in a row, and the share of a step that methods are spread over.
@@ -71,9 +71,9 @@ def steps(context, *, paper, width, datasets, methods, quantity, steps, sizes=No
     Parameters
     ----------
     context : its rows are tidy rows of the experiment
-    sizes : the one that is shown
+    sizes : the size that is shown
     steps : labels by variant, in order
-    controls : ``method``, ``variant`` and ``label``, and ``line`` where it runs through the panel
+    controls : ``method``, ``variant`` and ``label``, and ``line`` if it runs through the panel
     """
     controls = controls or []
     frame = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes), quantity)
@@ -122,7 +122,7 @@ def cells_of(rows: pd.DataFrame, steps: list[str], methods: list[str]) -> pd.Dat
 
 
 def controls_in(rows: pd.DataFrame, controls: list[dict], first: int) -> pd.DataFrame:
-    """Return the same of the controls, from the row ``first`` on, and whether they are lines through the panel."""
+    """Return the means of the controls, from the row ``first`` on, and whether they are lines through the panel."""
     found = []
     for row, control in enumerate(controls, start=first):
         values = by_repeat(select(rows, method=control["method"], variant=control["variant"]))
@@ -222,7 +222,7 @@ RATIO_ROW = 0.17
 
 
 def ratio_chart(context, *, width) -> Picture:
-    """Return the figure: a dot at the median ratio, a line between its quartiles, an upright stroke at its bar."""
+    """Return the figure: a dot at the median ratio, a line between its quartiles, an upright stroke at its bound."""
     found = comparisons(context.rows)
     if not len(found):
         return plot.nothing(width, {"all": absence(context.rows)})
@@ -312,7 +312,7 @@ def _draw_panel(ax, cells: pd.DataFrame) -> None:
     margin = np.array([FACTS[metric].margin(value) for value in line])
     ax.fill_between(line, line - margin, line + margin, color="#DDDDDD", linewidth=0, zorder=0)
     ax.plot(line, line, color="#555555", linewidth=0.6, zorder=1)
-    for verdict in reversed(STYLES):  # what a reader must not miss is drawn last
+    for verdict in reversed(STYLES):  # the most important points are drawn last
         own = (cells["verdict"] == verdict).to_numpy()
         if own.any():
             ax.errorbar(x[own], y[own], yerr=errors[own], elinewidth=0.5, zorder=2, **drawn_as(STYLES[verdict]))
@@ -323,7 +323,7 @@ def _draw_panel(ax, cells: pd.DataFrame) -> None:
 
 
 def limits(values: np.ndarray, is_log: bool) -> tuple[float, float]:
-    """Return the ends of both axes: all values (on a logarithmic axis the positive ones) with a margin of 6 %."""
+    """Return the ends of both axes: all values (the positive ones on a logarithmic axis) with a margin of 6 %."""
     values = np.log(values[values > 0]) if is_log else values
     pad = 0.06 * (values.max() - values.min()) or 0.5
     ends = np.array([values.min() - pad, values.max() + pad])

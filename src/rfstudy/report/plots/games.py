@@ -73,7 +73,7 @@ def game(context, *, paper, width, datasets, methods, labels) -> Picture:
 
 
 def style_of(own: PlotStyle, labels: dict[str, str], variant: str) -> PlotStyle:
-    """Return the plot style of a method, or of a variant with the label and colour of its place among ``labels``."""
+    """Return the plot style of a method, or of a variant, which has its own label and colour from ``labels``."""
     if variant not in labels:
         return own
     position = list(labels).index(variant)
@@ -123,7 +123,7 @@ def plane(context, *, width, method, dataset, pictures, layers) -> Picture:
 
 
 def kept_of(context: Context, dataset: str, method: str) -> dict[str, np.ndarray]:
-    """Return the arrays of the first repeat of a game, by their names."""
+    """Return the arrays that were kept for the first repeat of a game, by their names."""
     start = f"{dataset}/{method}/0/"
     return {name.removeprefix(start): array for name, array in context.arrays.items() if name.startswith(start)}
 

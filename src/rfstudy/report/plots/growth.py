@@ -1,4 +1,4 @@
-"""Figures of how times and needs grow: over the columns, and over the rows."""
+"""Figures of how times and requirements grow: over the columns, and over the rows."""
 
 import numpy as np
 import pandas as pd
@@ -97,7 +97,7 @@ def cells_of(rows: pd.DataFrame, reference: str) -> tuple[pd.DataFrame, pd.DataF
 
 
 def crossings(cells: pd.DataFrame, reference: str) -> dict[str, float | str]:
-    """Return by line the dimension from which on it is faster than the reference, or why there is none."""
+    """Return by line the dimension from which it is faster than the reference, or why there is none."""
     found = {}
     for line, own in cells[cells["line"] != reference].groupby("line", sort=False):
         dimensions = own["x"].to_numpy()
@@ -109,7 +109,7 @@ def crossings(cells: pd.DataFrame, reference: str) -> dict[str, float | str]:
 
 
 def crossing(dimensions: np.ndarray, ratios: np.ndarray) -> float | None:
-    """Return where a ratio of times falls below 1 for good: d on the straight line, in logarithms, between two points.
+    """Return where a ratio of times falls below 1 for good, interpolated between two points in logarithms of d.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def crossing(dimensions: np.ndarray, ratios: np.ndarray) -> float | None:
 
 
 def _in_words(places: dict[str, float | str], styles: dict[str, PlotStyle], label: str, dense: str) -> list[str]:
-    """Return a sentence on the crossings, to two digits: measured times give no more."""
+    """Return a sentence on the crossings, to two digits, because measured times are no more precise."""
     words = [
         f"{styles[line].label} {place}"
         if isinstance(place, str)
@@ -159,7 +159,7 @@ REQUIRED_HEIGHT = 2.1
 #: Lines are spread over this share of a doubling of n, so that equal requirements do not hide one another.
 SPREAD = 0.45
 
-#: How a bound is drawn, in the colour of its method.
+#: The style of a bound, in the colour of its method.
 BOUND = {"linewidth": 3.0, "alpha": 0.3, "solid_capstyle": "butt", "zorder": 1}
 
 
@@ -211,7 +211,10 @@ def required(context, *, paper, width, methods, panels, bounds) -> Picture:
 
 
 def _draw_line(ax, own: pd.DataFrame, each: PlotStyle, shift: float) -> None:
-    """Draw what a method needs with its intervals; triangles were not enough, carets are open ends of intervals."""
+    """Draw the requirements of a method with their intervals.
+
+    Triangles mark sizes that were not enough, carets open ends of intervals.
+    """
     n = own["n"].to_numpy(dtype=float) * shift
     s, lower, upper, largest = own[["s", "lower", "upper", "largest"]].to_numpy(dtype=float).T
     ax.plot(n, s, **drawn_as(each))

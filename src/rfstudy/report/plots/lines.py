@@ -32,16 +32,16 @@ from rfstudy.report.times import ROUND, ratios, summarise
 # with the quartiles.
 
 
-#: What two compared cells have in common: all but their method; a size is the same if its label is.
+#: Columns that two compared cells share: all but the method; sizes are equal if their labels are.
 PLACE = [column for column in CELL if column not in ("kernel", "method", "variant", "n_features")]
 
 
 def compared(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """Return each cell of a frame of one quantity compared with that of the method ``baseline`` at the same place.
+    """Return each cell of a frame of one quantity, compared with that of ``baseline`` at the same coordinates.
 
-    Returns the columns of ``CELL`` (without ``at`` of rounds) and those that ``times.summarise`` gives: ``mean``,
-    ``lower``, ``upper``, ``n`` (pairs), ``n_failed`` and ``n_skipped`` (0), ``rounds`` and ``machine_busy``. Cells of
-    the baseline itself, and cells that share no repeat with it, are left out.
+    The columns are those of ``CELL`` (without ``at`` of rounds) and those of ``times.summarise``: ``mean``, ``lower``,
+    ``upper``, ``n`` (pairs), ``n_failed`` and ``n_skipped`` (0), ``rounds`` and ``machine_busy``. Cells of the baseline
+    itself, and cells that share no repeat with it, are left out.
     """
     ok = select(frame, status="ok")
     of_baseline = select(ok, method=baseline, variant="")
@@ -60,7 +60,7 @@ def _by_repeat(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
     shared = [*differing_columns(pd.concat([others[PLACE], baseline[PLACE]]), PLACE), "repeat"]
     pairs = others.merge(baseline[[*shared, "value"]], on=shared, suffixes=("", "_other"), validate="many_to_one")
     points = all(fact_of(metric).is_percentage for metric in pairs["metric"].unique())
-    if not points:  # zero, such as a time below the resolution of the clock, has no ratio
+    if not points:  # zero, such as a time below the resolution of the clock, has no defined ratio
         pairs = pairs[(pairs[["value", "value_other"]] > 0).all(axis=1)]
     gap = pairs["value"] - pairs["value_other"] if points else np.log(pairs["value"] / pairs["value_other"])
     cells = by_cell(pairs.assign(gap=gap), CELL, mean=("gap", "mean"), std=("gap", "std"), n=("gap", "size"))
@@ -97,7 +97,7 @@ def curves(
     Parameters
     ----------
     context : its rows are tidy rows of the experiments
-    panels : the quantities of a row: ``metric``, ``label``, ``scale`` and, where they matter, ``learner``, ``split``,
+    panels : the quantities of a row: ``metric``, ``label``, ``scale`` and, if they matter, ``learner``, ``split``,
         ``kernel`` and the method that the others are compared ``against``
     methods, sizes : their order; a method that is not listed is drawn too, after the others, but not as a level line
     bars : one standard "deviation", or one standard "error" of the mean
@@ -165,7 +165,7 @@ def _of_panel(rows: pd.DataFrame, panel: dict) -> pd.DataFrame:
 def cells_of(rows: pd.DataFrame, panel: dict, *, is_size: bool, errors: bool) -> pd.DataFrame:
     """Return the points of a panel on all data sets with the ends of their error bars, as ``draw_lines`` takes them.
 
-    ``ValueError`` if rows give two points at one place of a line.
+    ``ValueError`` if rows give two points at the same coordinates of a line.
     """
     cells = compared(rows, panel["against"]) if "against" in panel else summarise(rows)
     cells = cells[cells["n"] > 0]
@@ -222,7 +222,7 @@ def _draw_panel(ax, panel: dict, cells: pd.DataFrame, styles: dict[str, PlotStyl
 
 
 def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict) -> str:
-    """Return why a panel has nothing to show; ``rows`` are those of its data set."""
+    """Return why a panel shows nothing; ``rows`` are those of its data set."""
     if len(rows) and not len(own) and fact_of(panel["metric"]).unit == "s":
         return "not timed"
     if "against" in panel and (own["status"] == "ok").any():

@@ -25,7 +25,7 @@ from rfstudy.report.style import Picture
 #: Points of a text; its lines and characters per inch.
 SIZE, LINES, CHARACTERS = 7.0, 9.4, 25.0
 
-#: Stands for a space that does not break a line.
+#: A mark for a space that does not break a line.
 FIXED = "\u00a0"
 
 
@@ -39,7 +39,7 @@ def sheet(width: str, lines: float) -> tuple[Figure, Axes]:
 
 
 def across(width: str) -> int:
-    """Return how many characters a sheet of a width is wide."""
+    """Return the width of a sheet in characters."""
     return int(CHARACTERS * WIDTHS[width])
 
 
@@ -51,8 +51,10 @@ def lines_of(text: str, characters: int) -> list[str]:
 
 
 def fitted(columns: list[list[str]], available: float) -> tuple[int, list[int]]:
-    """Return the longest lines with which the texts of all columns fit into so many characters, and the widths of the
-    columns with them."""
+    """Return the longest lines with which the texts of all columns fit into so many characters.
+
+    The second result is the widths of the columns with these lines.
+    """
     for limit in range(int(available), 0, -1):
         lines = [[line for text in column for line in lines_of(text, limit)] for column in columns]
         widths = [max(map(length, of_column)) for of_column in lines]
@@ -117,8 +119,9 @@ def diagram(context, *, paper, width, published, facts) -> Picture:
 
 
 def nodes_and_edges(facts: pd.DataFrame, context: Context, paper: str) -> tuple[dict[str, str], list[dict]]:
-    """Return the texts of the nodes by their ids, and the edges: a row of the facts is an edge, and the first one of a
-    node has its text.
+    """Return the texts of the nodes by their ids, and the edges.
+
+    A row of the facts is an edge. The first row of a node has its text.
 
     ``ValueError`` for an edge from a node that is not above it.
     """
@@ -145,9 +148,9 @@ def columns_of(nodes: Iterable[str], edges: list[dict]) -> dict[str, int]:
 
 
 def stacked(lines: dict[str, list[str]], edges: list[dict]) -> tuple[dict[str, float], float]:
-    """Return the middles of all boxes, in lines from above, and how many lines high the diagram is.
+    """Return the middles of all boxes, in lines from above, and the height of the diagram in lines.
 
-    Nodes that nothing follows are stacked; others are at the middle of those that follow, or of several parents.
+    Nodes without successors are stacked. Others are at the middle of their successors, or of several parents.
     """
     parents = {name: [edge["parent"] for edge in edges if edge["node"] == name] for name in lines}
     middles: dict[str, float] = {}
@@ -227,7 +230,7 @@ def timeline(context, *, paper, width, published, facts) -> Picture:
 
 
 def height_of(entry: tuple[str, str]) -> float:
-    """Return how many lines high an entry is, with the space to the next one."""
+    """Return the height of an entry in lines, with the space to the next one."""
     return entry[0].count("\n") + 1 + YEAR_APART
 
 

@@ -1,4 +1,4 @@
-"""Kinds of tables: every function that returns a ``Table`` is a kind of its name, in files of kinds that are alike.
+"""Kinds of tables: every function that returns a ``Table`` is a kind with its name. Similar kinds share a file.
 
 An entry of ``config/figures`` gives its keyword arguments, by name; ``output_models.Output`` has their types. A cell
 with more than one number is a ``typeset.Cell``: a text for people and numbers for machines (``report/cells.py``).

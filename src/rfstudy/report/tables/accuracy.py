@@ -30,13 +30,13 @@ from rfstudy.report.times import ROUND, summarise
 from rfstudy.report.typeset import Cell, Table
 
 # --- accuracy_and_time ------------------------------------------------------------------------------------------------
-# Accuracies, and times where they are asked for, in the form of the paper: published and measured.
+# Accuracies, and times if requested, in the form of the paper: published and measured.
 #
-# A published number that is ``reconstructed`` in data/reference is marked, one that is ``lost`` is shown as that. Times
-# are shown as they were measured.
+# A published number that is ``reconstructed`` in data/reference is marked, one that is ``lost`` is shown as lost. Times
+# are shown as measured.
 
 
-#: The mark of measured numbers that are significantly better than those of all baselines.
+#: The mark of measured numbers that are significantly better than all baselines.
 BULLET = "•"
 
 MARKS_NOTE = "*: deduced from a damaged source, see data/reference/README.md; lost: not legible there."
@@ -48,8 +48,8 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
     """Return "mean ± std (mean ± std)" of every method by data set and size: published and measured.
 
     The sizes of a data set are those that are published or measured for it. ``quantity`` is the number before the
-    brackets, ``time`` the one in them (none without it). A bullet means that each method outside ``baselines`` has an
-    effect over each of them.
+    brackets, ``time`` the one in them (there is none without it). A bullet means that each method outside ``baselines``
+    has an effect over each of them.
     """
     quantities = [quantity, *([time] if time else [])]
     metrics = [each["metric"] for each in quantities]
@@ -93,7 +93,7 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
 
 
 def _together(metrics: list[str], cells: list[Cell], marked: bool = False) -> Cell:
-    """Return quantities in one cell, the second in brackets; what is missing of both is said once."""
+    """Return quantities in one cell, the second in brackets; a value missing for both is reported once."""
     before, *inside = dict.fromkeys(cell.text for cell in cells)
     text = f"{before} ({inside[0]})" if inside else before
     values = {
@@ -110,7 +110,7 @@ def _together(metrics: list[str], cells: list[Cell], marked: bool = False) -> Ce
 # Measured cells never come from published ones: the two meet only in the rows of agreements.
 
 
-#: From how many methods on, a list no longer says which are best.
+#: The number of methods from which a list no longer says which are best.
 TOO_MANY = 5
 
 #: The note under every table of best methods.
@@ -122,7 +122,7 @@ BEST_METHODS_NOTE = (
 
 
 class Best(NamedTuple):
-    """Outcome of ``best_methods``: ``verdict`` is "listed", "none stands out", "no verdict" or "not run"."""
+    """The outcome of ``best_methods``: ``verdict`` is "listed", "none stands out", "no verdict" or "not run"."""
 
     verdict: str
     methods: tuple[tuple[str, str], ...] = ()  # (method, variant), best first
@@ -134,20 +134,20 @@ class Best(NamedTuple):
 def best_of(frame: pd.DataFrame, metric: str, groups: dict[str, list[str]], overlap: float = 0.0) -> dict:
     """Return which methods are best over groups of sizes: the best one and all that are not shown to be worse.
 
-    The unit of the test is the repeat: all methods of a repeat see the same split, but the sizes of one repeat share
-    that split too and are no independent observations. So a method's score in a repeat is its mean over the sizes of
-    a group (of the logarithm where it is no percentage, so that every size weighs the same), and the method with the
-    best mean score is compared with every other by ``paired``. Two-sided, because the best method is chosen on the
-    same repeats. The groups are one family.
+    The unit of the test is the repeat: all methods of a repeat use the same split. The sizes of one repeat share that
+    split too and are not independent observations. So a method's score in a repeat is its mean over the sizes of a
+    group. For quantities other than percentages, the logarithm is averaged, so that every size has the same weight. The
+    method with the best mean score is compared with every other by ``paired``. The test is two-sided, because the best
+    method is chosen on the same repeats. The groups are one family.
 
     A method takes part with every repeat in which it is ok at all sizes of the group; with fewer than ``MIN_REPEATS``
-    it is left out. The comparison is made on the repeats that are complete for all who take part; with too few of
-    them, or one method alone, there is no verdict. If ``TOO_MANY`` methods or more are listed, none stands out.
+    it is left out. The comparison uses the repeats that are complete for all of these methods. With too few of them, or
+    a single method, there is no verdict. If ``TOO_MANY`` methods or more are listed, none stands out.
 
     Parameters
     ----------
     frame : tidy rows of one experiment, data set, kernel, learner and split; ``ValueError`` otherwise
-    metric : what is compared
+    metric : the quantity that is compared
     groups : labels of the sizes of every group, by its name, e.g. {"small s": ["2d", "4d"]}
     overlap : of these rows, see ``compare.overlap_of``
 
@@ -204,7 +204,7 @@ def best_methods(context, *, paper, published, datasets, methods, groups, criter
             of_criterion = of_quantity(ours, criterion)
             overlap = overlap_of(of_criterion, context)
             if len(of_criterion):
-                # an error of the kernel matrix has no training sets, wherever it is from
+                # an error of the kernel matrix has no training sets, whatever its source
                 overlaps[name if criterion.get("learner") else quantity(criterion["metric"])] = overlap
             for group, best in best_of(of_criterion, criterion["metric"], groups, overlap).items():
                 heading, sizes = f"{criterion['label']}, {group}", groups[group]
@@ -235,7 +235,7 @@ def _tally(agreements: list[str]) -> list[str]:
 
 
 def _printed_winners(rows: pd.DataFrame, criterion: dict, sizes: list[str], ids: dict) -> list[str] | None:
-    """Return ids of the methods that a paper lists: an empty list where it prints "-", None where nothing."""
+    """Return the ids of the methods that a paper lists: an empty list for "-", None if there is no entry."""
     metric, learner = f"best_methods_{criterion['metric']}", criterion.get("learner", "")
     cell = select(rows, metric=metric, learner=learner, n_features_label=";".join(sizes))
     if not len(cell):
@@ -269,12 +269,12 @@ def _winners(methods: dict[tuple[str, str], dict], context: Context) -> Cell:
 
 
 def _winner(remark: str = "") -> dict:
-    """Return what a CSV file has in the place of a winner."""
+    """Return the entry of a CSV file in place of a winner."""
     return dict.fromkeys(("method", "method id", "method variant", "p_value")) | {"remark": remark}
 
 
 def _agreement(winners: list[str] | None, best: Best) -> str:
-    """Return "same", "overlap" or "differs"; nothing where one of the two has no list."""
+    """Return "same", "overlap" or "differs"; an empty text if one of the two has no list."""
     if winners is None or best.verdict in ("no verdict", "not run"):
         return ""
     ours = {method for method, _ in best.methods} if best.verdict == "listed" else set()
@@ -288,10 +288,10 @@ def _agreement(winners: list[str] | None, best: Best) -> str:
 
 
 def grid(context, *, paper, datasets, methods, quantity=None, says=None, sizes=None, axis=None, label="s") -> Table:
-    """Return mean and standard deviation over repeats, for times by rounds the median and the quartiles.
+    """Return mean and standard deviation over repeats, or the median and the quartiles for times by rounds.
 
-    Metrics are columns where there are several (``says``, with headings), else ``sizes`` where they are named, else
-    methods. The ``axis`` is what the rows swept, ``label`` the heading of the sizes.
+    Metrics are columns if there are several (``says``, with headings), otherwise ``sizes`` if they are named, otherwise
+    methods. The ``axis`` is the one that the rows sweep, ``label`` the heading of the sizes.
     """
     metrics = list(says) if says else [quantity["metric"]]
     frame = select(context.rows, dataset=datasets, n_features_label=sizes, axis=[axis] if axis else ["", ROUND])
@@ -369,7 +369,7 @@ def kernels(context, *, paper, datasets, methods, kernels) -> Table:
 
 
 def _machine(label: str, kernel: str, width: float) -> Cell:
-    """Return the cell of a kernel, and at how many times the median distance."""
+    """Return the cell of a kernel and its width, in multiples of the median distance."""
     if pd.isna(width):
         return Cell(label, {"": label, "id": kernel, "variant": ""})
     return Cell(f"{label}, {width:.3g} x median", {"": label, "id": kernel, "variant": f"{width:g}"})

@@ -10,7 +10,7 @@ from rfstudy.report.typeset import Table
 
 
 def claims(context, *, paper, protocol, claims, learner=None) -> Table:
-    """Return a row per claim: what it says and its test, both from the reference data, the verdict and the evidence."""
+    """Return a row per claim: its text and its test, both from the reference data, the verdict and the evidence."""
     texts, tests = context.claims.set_index("claim_id"), claims_of(paper)
     measured = select(context.rows, learner=["", learner]) if learner is not None else context.rows
     table, rows = [], Rows(measured, measured, context, paper)

@@ -71,7 +71,7 @@ def differences(context, *, paper, datasets, methods, baselines, sizes, quantity
 
 
 # --- choices ----------------------------------------------------------------------------------------------------------
-# Ways of choosing features, along an axis (from how many candidates): what each is worth.
+# Ways of choosing features, along an axis (the number of candidates): the gain of each.
 
 
 def choices(context, *, paper, datasets, methods, axis, label, says) -> Table:
@@ -104,10 +104,10 @@ def choices(context, *, paper, datasets, methods, axis, label, says) -> Table:
 # Means of named cells, rows by columns, with the differences between columns and their tests.
 #
 # An entry names the cells by rows and columns, perhaps of several experiments. A row and a column each select tidy rows
-# (by experiment, variant, learner, size, place on an axis, ...); a cell has what both select.
+# (by experiment, variant, learner, size, position on an axis, ...); a cell has the rows that both select.
 
 
-#: What a cell selects unless its row or column says otherwise.
+#: The default selection of a cell, unless its row or column says otherwise.
 PLAIN = {"variant": "", "axis": ""}
 
 
@@ -124,7 +124,7 @@ def named_cells(context: Context, quantity: dict, lines: list[dict], columns: li
 
 
 def wanted(quantity: dict, row: dict, column: dict) -> dict:
-    """Return the keywords of ``select`` for a cell; texts of a column may use those of its row: "{variant}-longer"."""
+    """Return the keywords of ``select`` for a cell; column texts may use those of the row: "{variant}-longer"."""
     filled = {key: value.format(**row) if isinstance(value, str) else value for key, value in column.items()}
     named = PLAIN | {key: value for key, value in (quantity | row | filled).items() if key != "label"}
     if not named["axis"]:
@@ -161,7 +161,7 @@ def crossed(context, *, heading, quantity, lines, columns, tests=None) -> Table:
 def between_columns(cells: dict, lines: list[str], pairs: list[tuple], context: Context) -> tuple[dict, dict]:
     """Return the tests between pairs of columns, by row and the two columns, as one family for each data set.
 
-    And the largest overlap of the repeats of each row.
+    The second result is the largest overlap of the repeats of each row.
     """
     by_dataset, overlaps = {}, {}
     for line in lines:
@@ -179,22 +179,22 @@ def between_columns(cells: dict, lines: list[str], pairs: list[tuple], context: 
 # The table of an ablation: scores step by step, what each step changes, and controls.
 #
 # One experiment holds all steps, as variants of the methods. A step that does not concern a method has no rows of it:
-# the method stays where it was. Tests pair the repeats, since all variants of a repeat see the same split.
+# the method keeps its values. Tests pair the repeats, because all variants of a repeat use the same split.
 
 
 class Reached(NamedTuple):
-    """What a method reaches at a step: its values by repeat, and whether they are those of an earlier step."""
+    """The values of a method at a step, by repeat, and whether they are those of an earlier step."""
 
     values: pd.Series
     carried: bool = False
 
 
 def course(rows: pd.DataFrame, steps, methods: list[str], alone: bool = False) -> list[dict[str, Reached]]:
-    """Return what the methods reach on one data set: for each step, method -> ``Reached``.
+    """Return the values of the methods on one data set: for each step, method -> ``Reached``.
 
     ``rows`` are those of one data set and quantity; ``steps`` are names of variants, in order; ``alone`` says that each
-    changes the first one and not the one before. A method without rows at a step carries over what it reached there. A
-    step without rows of any method was not run, and nothing carries over.
+    changes the first one and not the one before. A method without rows at a step carries over its values. A step
+    without rows of any method was not run, and nothing is carried over.
     """
     rows = select(rows, variant=steps, method=methods)
     cells = {place: by_repeat(cell) for place, cell in rows.groupby(["variant", "method"], sort=False)}
@@ -244,8 +244,8 @@ def controls_of(
 ) -> list[tuple[dict, str, Estimate]]:
     """Return each comparison with a control on one data set, without Holm's correction.
 
-    That is the control's entry of ``spec``, the method that it is compared with, and control minus method at the step
-    that the entry names. ``reached`` is the ``course``.
+    An item is the control's entry in ``spec``, the method that it is compared with, and control minus method at the
+    step that the entry names. ``reached`` is the ``course``.
     """
     steps = list(spec["steps"])
     found = []
@@ -264,9 +264,9 @@ def ablation(
     A change is from the step before. The controls follow, each minus the method that it is compared with.
 
     ``steps`` maps the variant to the step in words, in order; ``one_at_a_time`` says whether each changes the first one
-    and not the one before; ``sizes``, where the experiment has more than one of a data set; ``baselines``, the methods
-    that the gain of the others is over; ``controls``, entries ``{method, variant, label, step, against}``: further
-    variants, and the methods that each is compared with, at which step.
+    and not the one before; ``sizes`` are needed if the experiment has more than one per data set; ``baselines`` are the
+    methods that the gain of the others is over; ``controls``, entries ``{method, variant, label, step, against}``:
+    further variants, and the methods that each is compared with, at which step.
     """
     metric, alone, controls = quantity["metric"], one_at_a_time, controls or []
     fact, sign = fact_of(metric), -1.0 if lower_is_better(metric) else 1.0

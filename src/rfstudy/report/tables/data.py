@@ -1,4 +1,4 @@
-"""Tables about the data sets: what a paper says of them, and what preprocessing found."""
+"""Tables about the data sets: the facts that a paper reports, and those that preprocessing found."""
 
 import json
 
@@ -11,7 +11,7 @@ from rfstudy.report.scorecard import measured_as
 from rfstudy.report.typeset import Cell, Table, text
 
 # --- dataset_facts ----------------------------------------------------------------------------------------------------
-# What preprocessing found in the data sets, by topic.
+# Facts that preprocessing found in the data sets, by topic.
 
 
 #: The facts by topic, in order, as they are called in a table; others follow under ``OTHERS`` by their own names.
@@ -67,9 +67,9 @@ FACTS_NOTE = (
 
 
 def dataset_facts(context, *, paper, datasets) -> Table:
-    """Return what preprocessing found: a row for each part of a data set, a column for each fact, by topic.
+    """Return the facts found by preprocessing: a row per part of a data set, a column per fact, by topic.
 
-    A fact that is no number is in the settings of its row (``detail``, JSON). A sentence that is the same for all
+    A fact that is not a number is in the settings of its row (``detail``, JSON). A sentence that is the same for all
     becomes a note, and so does the reason why a data set has no facts.
     """
     facts = facts_of(select(context.rows, dataset=datasets))
@@ -110,7 +110,7 @@ def _words(fact: str) -> str:
 
 
 def _cell(value: float, settings: dict):
-    """Return the cell of a fact: its number, or the detail in its settings, one thing per entry for machines."""
+    """Return the cell of a fact: its number, or the detail in its settings, one entry each for machines."""
     if not settings.get("detail"):
         return value
     detail = json.loads(settings["detail"])
@@ -120,7 +120,7 @@ def _cell(value: float, settings: dict):
 
 
 def _entry(fact) -> dict:
-    """Return a number as such, anything else in words."""
+    """Return a number unchanged, anything else in words."""
     number = isinstance(fact, int | float) and not isinstance(fact, bool)
     return {"": fact if number else None, "text": None if number else _in_words(fact)}
 
@@ -145,7 +145,7 @@ def _in_words(fact) -> str:
 NUMBERS = ("d", "training rows", "test rows")
 COLUMNS = (*NUMBERS, "random split", "scaling")
 
-#: What the column for a random split says of a rule.
+#: The texts of the column for a random split, by rule.
 IS_RANDOM = {"half": "yes", "random": "yes", "published": "no"}
 
 REGISTERED_NOTE = "Registered: not measured here; what the registry of the data sets says of them."
@@ -155,9 +155,9 @@ def dataset_statistics(context, *, paper, published, datasets, registered=None, 
     """Return columns, training and test rows, split and scaling of every data set: as published, and as found.
 
     Numbers are the ``d``, ``n_train`` and ``n_test`` of the facts about the whole data set, split and scaling their
-    settings. Where there are no facts, they are those of measured rows, which may be capped, and where nothing was
-    measured, those of the registry. ``registered`` data sets, which the experiments need not have, follow the others.
-    ``says`` maps further published texts, by metric, to their headings.
+    settings. Without facts, they are those of measured rows, which may be capped. If nothing was measured, they are
+    those of the registry. ``registered`` data sets, which the experiments need not have, follow the others. ``says``
+    maps further published texts, by metric, to their headings.
     """
     measured, tasks, says = set(context.rows["dataset"]), context.tasks, says or {}
     ours_of = {dataset: measured_as(dataset, measured, tasks) for dataset in [*datasets, *(registered or [])]}
@@ -177,7 +177,7 @@ def dataset_statistics(context, *, paper, published, datasets, registered=None, 
         differ = [key for key in COLUMNS[:4] if _differ(as_printed[key], found[key])]
         remark = "not comparable" if stand_in_of(ours) else ", ".join(differ)
         name = dataset_cell(context, own, paper, ours)
-        # what was measured in place of a data set has a name of its own
+        # the replacement of a data set has a name of its own
         of_paper = name if own == dataset else dataset_cell(context, dataset, paper, ours.iloc[:0])
         source = "found" if is_measured else "registered"
         rows.append({"data set": of_paper, "source": "published", **said, **as_printed, "differs in": ""})
@@ -195,7 +195,7 @@ def _printed(rows: pd.DataFrame) -> dict:
 
 
 def _registered(dataset: str, tasks: dict) -> dict:
-    """Return what the registry says of a data set, but for its scaling.
+    """Return the registry's facts about a data set, except for its scaling.
 
     A streamed one has the columns before they are reduced, and the test part of its base.
     """

@@ -1,4 +1,4 @@
-"""Tables of how errors, times and needs grow with the size, and of the moments of kernel estimates."""
+"""Tables of how errors, times and requirements grow with the size, and of the moments of kernel estimates."""
 
 import numpy as np
 import pandas as pd
@@ -63,7 +63,7 @@ def rates(context, *, paper, published, methods, norms) -> Table:
 
 
 def _about(printed: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Return the published rows about a map; a row may be about several."""
+    """Return the published rows about a map; a row may be about several maps."""
     return printed[np.array([method in names.split(";") for names in printed["method"]], dtype=bool)]
 
 
@@ -111,7 +111,7 @@ POWER_NOTE = (
 
 
 def costs(context, *, methods, timed) -> Table:
-    """Return fitted powers of s and n of the times of a fit, of the features and of the scores, and what is stated."""
+    """Return fitted powers of s and n of the times of a fit, of the features and of the scores, and the stated ones."""
     frame, rows = shortest(context.rows), []
     for method, variant in methods_shown(frame, methods):
         ours = select(frame, method=method, variant=variant)
@@ -245,10 +245,10 @@ def _largest(bias: pd.DataFrame) -> Cell:
 # The rows are those of the kind ``requirement``: risks by size.
 
 
-#: What one requirement is for.
+#: Columns that identify a requirement.
 PLACE = ["decay", "n", "method", "variant"]
 
-#: The bounds of Table 1 as printed: functions of n. The polynomial decay that is measured has t = 1.
+#: The bounds of Table 1 as published: functions of n. The polynomial decay that is measured has t = 1.
 BOUNDS = {
     "log^2 n": lambda n: np.log(n) ** 2,
     "sqrt(n) loglog n": lambda n: np.sqrt(n) * np.log(np.log(n)),
@@ -256,7 +256,7 @@ BOUNDS = {
     "sqrt(n) log n": lambda n: np.sqrt(n) * np.log(n),
 }
 
-#: Of the interval of a requirement.
+#: The level of the interval of a requirement.
 CONFIDENCE = 1 - LEVEL
 
 
@@ -266,7 +266,7 @@ def decay_of(printed: str) -> str:
 
 
 def stated_bounds(published: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Return the name in ``BOUNDS`` of the bound of every decay and method among printed rows."""
+    """Return the name in ``BOUNDS`` of the bound for every decay and method among published rows."""
     rows = select(published, metric="required_features_bound")
     texts = [s["text"].removeprefix("s >= ") for s in settings_of(rows)]
     return {
@@ -278,12 +278,12 @@ def stated_bounds(published: pd.DataFrame) -> dict[tuple[str, str], str]:
 def features_needed(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the smallest size from which on the mean risk stays within the tolerance of that of the exact kernel.
 
-    Returns one row per decay, n, method and variant (``PLACE``), with ``s`` (missing if the largest size is not within
-    the tolerance either); ``largest``, the largest size that was measured; ``step``, the largest ratio of neighbouring
-    sizes; ``exact``, the mean risk of the exact kernel; and between which sizes the requirement lies: from the first
-    one from which on none is surely too small (``lower``) to the first from which on all are surely enough (``upper``),
-    by the intervals of the mean excess of the risk over what is tolerated (``compare.paired``). Infinite means beyond
-    the largest size.
+    There is one row per decay, n, method and variant (``PLACE``). It has ``s`` (missing if the largest size is not
+    within the tolerance either); ``largest``, the largest size that was measured; ``step``, the largest ratio of
+    neighbouring sizes; and ``exact``, the mean risk of the exact kernel. The requirement lies between ``lower``, the
+    first size from which none is surely too small, and ``upper``, the first from which all are surely enough. Both
+    follow from the intervals of the mean excess of the risk over the tolerated one (``compare.paired``). Infinite means
+    beyond the largest size.
     """
     rows = select(frame, metric=["risk", "risk_exact"], status="ok")
     rows = rows.assign(
@@ -313,16 +313,16 @@ def features_needed(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _from_which_on(holds: np.ndarray, sizes: np.ndarray, beyond: float = np.nan) -> float:
-    """Return the first of rising sizes from which on something holds; ``beyond`` if it does not at the last one."""
+    """Return the first of rising sizes from which something holds; ``beyond`` if it does not at the last one."""
     first = np.flatnonzero(~holds)[-1] + 1 if not holds.all() else 0
     return float(sizes[first]) if first < len(sizes) else beyond
 
 
 def growth_of_need(needed: pd.DataFrame) -> Estimate | None:
-    """Return the power of n with which a requirement grows (rows of one place but n), None with fewer than three met.
+    """Return the power of n with which a requirement grows; None if fewer than three were met.
 
-    A size is known up to the step between sizes only: its logarithm is off by up to a step, evenly, which enters the
-    error next to that of the fit.
+    The rows differ in n alone. A size is known up to the step between sizes only. Its logarithm is off by up to a step,
+    evenly, which enters the error next to that of the fit.
     """
     met = needed[needed["s"].notna()]
     power = estimates.power_law(met["n"], met["s"])
@@ -338,7 +338,7 @@ def size_text(s: float, largest: int) -> str:
     return f"> {largest}" if np.isnan(s) else f"{s:.0f}"
 
 
-#: The cell of an n that was not run.
+#: The cell for an n that was not run.
 NOT_RUN = absent("not run", "more than")
 
 NEED_NOTE = (
@@ -399,7 +399,7 @@ def requirements(context, *, paper, published, methods) -> Table:
 
 
 def _needed(s: float, largest: int) -> Cell:
-    """Return the cell of a requirement; of one that was not met, the largest size that is not enough."""
+    """Return the cell of a requirement; if it was not met, the largest size, which is not enough."""
     return Cell(size_text(s, largest), {"": s, "more than": largest if np.isnan(s) else None, "remark": ""})
 
 

@@ -1,4 +1,4 @@
-"""Tables of what a paper prints: its texts, and its numbers next to ours."""
+"""Tables of what a paper published: its texts, and its numbers next to ours."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from rfstudy.report.times import TOO_WIDE, by_rounds
 from rfstudy.report.typeset import Cell, Table
 
 # --- scorecard --------------------------------------------------------------------------------------------------------
-# The scorecard of a paper: every number that it prints, next to ours, with a verdict.
+# The scorecard of a paper: every published number next to ours, with a verdict.
 
 
 RATIO_NOTE = "A time is its ratio to that of another method in the same cell, which has no row itself."
@@ -26,7 +26,7 @@ NUMBERS = ("published", "published spread", "ours", "our spread", *compared.JUDG
 
 
 def scorecard(context, *, paper, experiments, scorecard) -> Table:
-    """Return a row per published number and protocol: published, ours, the verdict, and what it rests on.
+    """Return a row per published number and protocol: published, ours, the verdict, and the values behind it.
 
     A number that no experiment measures has one row, without a protocol. The remark says what is missing or why the two
     are not comparable.
@@ -64,7 +64,7 @@ def _row(cell, context: Context, paper: str) -> dict:
 
 
 def _number(value: float, cell) -> float:
-    """Return a number to the digits that a table needs: two decimals of percentages and ratios, else six digits."""
+    """Return a number to the digits of a table: two decimals for percentages and ratios, otherwise six digits."""
     return round(value, 2) if cell.over or fact_of(cell.metric).is_percentage else float(f"{value:.6g}")
 
 
@@ -84,7 +84,7 @@ def _not_scored(mapping: dict) -> list[str]:
 #: The cell of the method that all others are divided by.
 ONE = Cell("1", {"": 1.0})
 
-#: What else a missing number lacks.
+#: Other values that a missing number lacks.
 QUARTILES = ("std", "lower_quartile", "upper_quartile")
 
 OURS_NOTE = (
@@ -103,7 +103,7 @@ def printed_beside(context, *, paper, experiments, scorecard, published, methods
             own = {method: found.get((kernel, metric, method)) for method in methods}
             if not any(own.values()):
                 continue  # of a kernel that these experiments do not have
-            # who is divided by the method that has no number of its own has measured that method, too
+            # a method that is divided by one without a number of its own has measured that method, too
             measured = any(cell and pd.notna(cell.value) for cell in own.values())
             units = ONE, ONE if measured else absent("not run", *QUARTILES)
             for source, text, unit in zip(("published", "ours"), (compared.printed_cell, _ours), units, strict=True):
@@ -125,7 +125,7 @@ def _ours(cell) -> Cell:
 # --- scores -----------------------------------------------------------------------------------------------------------
 # Published means next to ours, cell by cell, with a verdict.
 #
-# A published number that is lost is compared with nothing. Times are compared only as ratios between methods.
+# A published number that is lost is not compared. Times are compared only as ratios between methods.
 
 
 RATIO_BY_REPEAT_NOTE = "Ratios to {name} in the same cell; ours are means over repeats of the ratio in a repeat."
@@ -137,7 +137,7 @@ RATIO_BY_ROUND_NOTE = (
 
 
 def scores(context, *, paper, experiments, scorecard, published, datasets, methods, sizes, quantity) -> Table:
-    """Return a row per published cell of one quantity: published, ours and the verdict, with what it rests on.
+    """Return a row per published cell of one quantity: published, ours, the verdict and the values behind it.
 
     The ``quantity`` is joined and, for times, divided as ``config/scorecard.yaml`` says.
     """
@@ -175,8 +175,10 @@ def scores(context, *, paper, experiments, scorecard, published, datasets, metho
 
 
 class Reached(NamedTuple):
-    """Where a method's mean reaches a number: its size, features and mean; ``size`` is "" where it nowhere does, with
-    the largest size that was run in ``n_features`` and its mean."""
+    """Where the mean of a method reaches a number: its size, features and mean.
+
+    If it never does, ``size`` is "", and ``n_features`` and the mean are those of the largest size that was run.
+    """
 
     method: str
     variant: str
@@ -186,8 +188,11 @@ class Reached(NamedTuple):
 
 
 class Need(NamedTuple):
-    """The best published number at a size of a data set, its method, and where ours reach it: the baseline, and the
-    other method that needs the fewest features (of several the most accurate); None without rows."""
+    """The best published number at a size of a data set, its method, and where ours reach it.
+
+    Ours are the baseline and the other method that needs the fewest features (the most accurate of several); None
+    without rows.
+    """
 
     dataset: str
     size: str
@@ -218,7 +223,7 @@ def needs(context: Context, paper, published, datasets, sizes, quantity: dict, b
 
 
 def _order(at: Reached) -> tuple:
-    """Sorts by the number of features, then by the mean, and last those that never reach the number."""
+    """Return a sort key: the number of features, then the mean; methods that never reach the number come last."""
     return not at.size, at.n_features if at.size else 0, -at.mean
 
 
@@ -263,10 +268,11 @@ def _cell(found: Reached | None) -> Cell:
 
 
 # --- facts ------------------------------------------------------------------------------------------------------------
-# Facts that a paper tables and nobody can measure, typeset as they are printed.
+# Facts in tables of a paper that nobody can measure, typeset as published.
 #
-# What a method needs, what a symbol means, which assumptions a theorem makes: texts of ``data/reference``, in rows by
-# what they are about and in columns by what they say. Numbers that can be measured have kinds of their own.
+# They are the requirements of a method, the meaning of a symbol, the assumptions of a theorem: texts of
+# ``data/reference``, with a row per subject and a column per kind of fact. Numbers that can be measured have kinds of
+# their own.
 
 
 MARK_NOTE = f"{RECONSTRUCTED}: deduced, see data/reference/README.md."
@@ -275,7 +281,7 @@ MARK_NOTE = f"{RECONSTRUCTED}: deduced, see data/reference/README.md."
 def facts(context, *, paper, published, about, says) -> Table:
     """Return a row per thing that the published table is about, in the order of the paper.
 
-    ``ValueError`` where the entry names a metric that the published table does not have.
+    ``ValueError`` if the entry names a metric that the published table does not have.
     """
     printed = select(context.published, paper=paper, experiment=published)
     absent = [metric for metric in says if metric not in set(printed["metric"])]
@@ -296,13 +302,13 @@ def facts(context, *, paper, published, about, says) -> Table:
 
 
 def _name(context: Context, column: str, identifier: str, paper: str) -> str:
-    """Return what a row is about, by the name that the paper has for it; of several, all of them."""
+    """Return the subject of a row by its name in the paper; all names if there are several."""
     registry = {"method": context.styles, "dataset": context.tasks}.get(column, {})
     return ", ".join(printed_name(registry, each, paper) for each in identifier.split(";"))
 
 
 def _said(rows: pd.DataFrame) -> Cell:
-    """Return what is printed of one thing, its parts and its lists joined; for machines with ``confidence``."""
+    """Return the published text on one subject, its parts and lists joined; for machines with ``confidence``."""
     texts = [s.get("text", s.get("printed", "lost")) for s in settings_of(rows)]
     joined = "; ".join(", ".join(part.strip() for part in text.split(";")) for text in texts)
     deduced = rows["confidence"].eq("reconstructed").any()

@@ -22,7 +22,7 @@ from rfstudy.report.typeset import Cell, Table
 # brackets its ratio to the training time of the baseline in the same row.
 
 
-#: What is said of a plain method where the variant that is printed was not measured.
+#: The remark on a plain method if the published variant was not measured.
 PLAIN = "by validation"
 
 #: The time that all others of a row are divided by.
@@ -41,11 +41,11 @@ def errors_and_times(
 
     The size of a data set is the one that is published for it. ``quantity`` (the error, without its learner),
     ``learners``, ``times`` (metrics with their headings), ``baselines`` (whose training time the others are divided
-    by), ``settings`` (what else is published, with headings), ``variants`` (of a method the one published, where it was
-    measured).
+    by), ``settings`` (other published values, with headings), ``variants`` (the published variant of a method, if it
+    was measured).
     """
     printed, metric, variants = numbers(context.published, paper, published), quantity["metric"], variants or {}
-    # a number that is printed for a list of methods is that of each of them
+    # a number that is published for a list of methods holds for each of them
     printed = printed.assign(method=printed["method"].str.split(";")).explode("method")
     there = set(zip(printed["metric"], printed["method"], strict=True))
     columns = {
@@ -111,7 +111,7 @@ def _with_ratio(text: str, seconds: float, over: float | None, **more) -> Cell:
 
 
 def _settings(rows: pd.DataFrame, settings: dict[str, str], method: str) -> dict:
-    """Return what we ran a method with, by the headings of the published settings."""
+    """Return our settings of a method, by the headings of the published settings."""
     own = select(rows, method=method, variant="", status="ok")
     if not len(own):
         return {}
@@ -125,9 +125,10 @@ def _settings(rows: pd.DataFrame, settings: dict[str, str], method: str) -> dict
 
 
 def _error(rows: pd.DataFrame, variant: str, is_swept: bool) -> Cell:
-    """Return the mean over the repeats with its standard error, as the paper has it.
+    """Return the mean over the repeats with its standard error, as in the paper.
 
-    A method without rows of the published ``variant`` is shown in its plain one, which is said if others were swept.
+    A method without rows of the published ``variant`` is shown in its plain one, which is reported if others were
+    swept.
     """
     is_there = (rows["variant"] == variant).any()
     rows, remark = select(rows, variant=variant if is_there else ""), PLAIN if is_swept and not is_there else ""
@@ -139,7 +140,7 @@ def _error(rows: pd.DataFrame, variant: str, is_swept: bool) -> Cell:
 
 
 def _time(rounds: pd.DataFrame, base: pd.DataFrame) -> Cell | str:
-    """Return median seconds, and the median of the quotients by round; nothing of a learner that was not timed."""
+    """Return the median seconds, and the median of the quotients by round; empty for a learner that was not timed."""
     if not len(rounds) or not len(base):
         return ""
     seconds, over = float(rounds["value"].median()), ratio(rounds, base)
@@ -150,7 +151,7 @@ def _time(rounds: pd.DataFrame, base: pd.DataFrame) -> Cell | str:
 
 
 # --- equal_time -------------------------------------------------------------------------------------------------------
-# What plain features reach in the time that a method takes to choose its own: errors at equal time.
+# Errors at equal time: what plain features reach in the time that a method takes to choose its own.
 #
 # An error is a mean over repeats, a time the median over rounds of the same size, data set and learner; a method's time
 # is the sum of phases that an entry names for it. Two methods are compared at equal time on the curve of one of them:
@@ -168,17 +169,17 @@ class Timed(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The mean error."""
+        """Return the mean error."""
         return float(self.errors.mean())
 
     @property
     def standard_error(self) -> float:
-        """Of the mean error; 0 of a single repeat."""
+        """Return the standard error of the mean error; 0 for a single repeat."""
         return float(np.nan_to_num(self.errors.std(ddof=1)) / np.sqrt(len(self.errors)))
 
     @property
     def time(self) -> float:
-        """The median of the seconds."""
+        """Return the median of the seconds."""
         return float(self.seconds.median())
 
 
@@ -193,27 +194,27 @@ def curve(rows: pd.DataFrame, method: str, quantity: dict, time: str) -> list[Ti
     found = []
     for (n_features, label), of_size in errors.groupby(["n_features", "n_features_label"], sort=True):
         timed = select(rounds, n_features_label=label)
-        if timed["value"].median() > 0:  # a time of zero is no time: the clock did not resolve it
+        if timed["value"].median() > 0:  # a time of zero is not a measurement: the clock did not resolve it
             is_busy = bool(machine_busy(timed).any())
             found.append(Timed(label, int(n_features), by_repeat(of_size), timed.set_index("at")["value"], is_busy))
     return found
 
 
 def within(points: list[Timed], seconds: float) -> Timed | None:
-    """Return the size with the lowest error among those that take no longer; None where all take longer."""
+    """Return the size with the lowest error among those that take no longer; None if all take longer."""
     quick = [point for point in points if point.time <= seconds]
     return min(quick, key=lambda point: point.error) if quick else None
 
 
 class Read(NamedTuple):
-    """What is read off a curve at a time: errors by repeat, and the number of features in between."""
+    """Values read from a curve at a time: errors by repeat, and the interpolated number of features."""
 
     errors: pd.Series
     n_features: float
 
 
 def at_time(points: list[Timed], seconds: float) -> Read | None:
-    """Return the curve of a method at a time, by repeat; None where the time is beyond its ends.
+    """Return the curve of a method at a time, by repeat; None if the time is beyond its ends.
 
     Examples
     --------
@@ -299,14 +300,14 @@ def _mean(values: pd.Series | None) -> float | None:
 
 
 # --- ratios -----------------------------------------------------------------------------------------------------------
-# Ratios of speed and the bars that the project sets itself.
+# Ratios of speed and the bounds that the project sets itself.
 #
 # A ratio is that of the times of two sides by rounds. The settings of the rows of one side name the others that it is
 # compared with and the largest ratio that it may have (``at_most``, by method and variant of the other side), or the
 # seconds that it may take (``at_most_s``).
 
 
-#: What the two sides of a comparison have in common, and what tells them apart.
+#: Columns that the two sides of a comparison share, and columns that distinguish them.
 TOGETHER = ["dataset", "kernel", "n_features_label", "learner", "metric"]
 SIDE = ["method", "variant"]
 
@@ -320,7 +321,7 @@ COLUMNS = (
 def comparisons(frame: pd.DataFrame) -> pd.DataFrame:
     """Return all comparisons of an experiment that were measured, in the order of its rows.
 
-    The verdict is "kept", "missed", or what stands in the way of one (``Estimate.reason`` of the ratio); the seconds of
+    The verdict is "kept", "missed", or the reason why there is none (``Estimate.reason`` of the ratio); the seconds of
     both sides are medians.
     """
     rounds = select(by_rounds(frame), status="ok")
@@ -362,7 +363,7 @@ RATIOS_NOTE = (
 
 
 def ratios(context) -> Table:
-    """Return comparisons of speed: the time of one side over that of the other, with the bar that it must keep."""
+    """Return comparisons of speed: the time of one side over that of the other, with the bound that it must keep."""
     table = comparisons(context.rows)
     numbers = ["ratio", "lower quartile", "upper quartile", "at most", "seconds", "seconds of the other"]
     table[numbers] = table[numbers].map(three_digits)

@@ -22,7 +22,7 @@ from random_features.learners.targets import as_columns, sign_columns
 LIBSVM_TOLERANCE = 1e-4
 LIBSVM_CACHE_MB = 500
 
-#: What may be centred: the targets, the features too, or nothing.
+#: The options of centring: the targets, the features too, or nothing.
 CENTERS = ("targets", "both", "none")
 
 #: The largest number of rows of an exact kernel matrix: 1.8 GB per matrix, three at a time.

@@ -41,7 +41,7 @@ class Context:
 
     @classmethod
     def of(cls, tables: dict, experiments: list[str], styles: dict, tasks: dict, reference_dir=None, kernel="") -> Self:
-        """Return the same from tables in memory (``read_tables``), with only the rows of a ``kernel`` if it is given."""
+        """Return the same from tables in memory (``read_tables``), with only the rows of ``kernel`` if it is given."""
         own = {path: table for path, table in tables.items() if table["experiment"].isin(experiments).any()}
         arrays = [file for path in own if (file := arrays_beside(path)).exists()]
         rows = [of_kernel(table, kernel) if kernel else table for table in own.values()]

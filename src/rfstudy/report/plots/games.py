@@ -81,7 +81,7 @@ def style_of(own: PlotStyle, labels: dict[str, str], variant: str) -> PlotStyle:
 
 
 # --- plane ------------------------------------------------------------------------------------------------------------
-# What a game of learned features does in the plane: a column of panels per number of features.
+# A game of learned features in the plane: a column of panels per number of features.
 #
 # Rows show the data weighted by their dual variables, the Fourier potential with the frequencies so far, and the
 # decision of the machine on their features (Bullins, Zhang and Zhang, ICLR 2018, Figure 1 (a) and (b)).
@@ -281,7 +281,7 @@ def _draw_globe(ax) -> None:
 #: The approximations, the nearer first, with the names that the proposition has for them and their colours.
 NAMES = {"nearer": ("A1", "#D55E00"), "farther": ("A2", "#0072B2")}
 
-#: What is compared, in the order of the bars: metrics with what they are in the proof.
+#: The compared metrics in the order of the bars, with their meanings in the proof.
 COMPARED = {
     "kernel_distance": r"$\|E\|$",
     "cross_kernel_distance_squared": r"$\|\tilde{\epsilon}\|^2$",

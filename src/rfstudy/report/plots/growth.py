@@ -109,7 +109,7 @@ def crossings(cells: pd.DataFrame, reference: str) -> dict[str, float | str]:
 
 
 def crossing(dimensions: np.ndarray, ratios: np.ndarray) -> float | None:
-    """Return where a ratio of times falls below 1 for good, interpolated between two points in logarithms of d.
+    """Return where a ratio of times falls below 1 for good: d, interpolated in logarithms between two points.
 
     Parameters
     ----------

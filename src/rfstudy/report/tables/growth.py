@@ -89,7 +89,7 @@ def _points_of(frame: pd.DataFrame) -> list[str]:
 # Cost of maps that choose their features: what papers state, and measurements.
 
 
-#: What is timed, in words, by metric.
+#: The timed quantities in words, by metric.
 TIMED = {"time_fit_s": "fit", "time_transform_s": "features", "time_scores_s": "scores"}
 
 #: Stated times by method: Liu et al. (AAAI 2020; abstract, section 3.2 and, for scores, equations 3 and 15), and

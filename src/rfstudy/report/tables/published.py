@@ -175,7 +175,7 @@ def scores(context, *, paper, experiments, scorecard, published, datasets, metho
 
 
 class Reached(NamedTuple):
-    """Where the mean of a method reaches a number: its size, features and mean.
+    """The size at which the mean of a method reaches a number, with its features and mean.
 
     If it never does, ``size`` is "", and ``n_features`` and the mean are those of the largest size that was run.
     """

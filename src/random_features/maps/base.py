@@ -242,7 +242,9 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         n_components : int
             From 1 to this map's ``n_components``.
 
-        Returns ------- fitted map of the same class; this one does not change
+        Returns
+        -------
+        fitted map of the same class; this one does not change
 
         Raises
         ------

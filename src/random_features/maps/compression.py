@@ -223,7 +223,9 @@ def shrunken_weights(products: np.ndarray, values: np.ndarray, penalty: float) -
     penalty : float
         lambda > 0.
 
-    Returns ------- float64 ndarray of shape (s,); 1 / s everywhere if all would be zero
+    Returns
+    -------
+    float64 ndarray of shape (s,); 1 / s everywhere if all would be zero
     """
     n_weights = products.shape[1]
     gram = products.T @ products

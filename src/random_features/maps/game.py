@@ -241,8 +241,9 @@ def project_to_dual(alpha: np.ndarray, signs: np.ndarray, C: float, alternations
     C : upper end of the box
     alternations : how often the box and then the hyperplane are projected onto
 
-    Returns ------- ndarray of shape (n,), on the hyperplane; its distance from the box falls geometrically with
-    ``alternations``
+    Returns
+    -------
+    ndarray of shape (n,), on the hyperplane; its distance from the box falls geometrically with ``alternations``
 
     References
     ----------

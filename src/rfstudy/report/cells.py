@@ -49,7 +49,7 @@ def note_on_differences(tests: pd.DataFrame, of_family: str, metric: str, paper:
 
 
 def absent(why: str, *what: str) -> Cell:
-    """Return a cell without a number; the reason is its remark."""
+    """Return a cell without a number and without the values in ``what``; the reason is its remark."""
     return Cell(why, dict.fromkeys(("", *what)) | {"remark": why})
 
 

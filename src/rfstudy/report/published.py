@@ -75,10 +75,12 @@ def load(directory, styles: dict, tasks: dict) -> pd.DataFrame:
     directory : path of the folder with the table files; ``FileNotFoundError`` for one that is missing
     styles, tasks : the parsed registries (``methods.yaml``, ``datasets.yaml``)
 
-    Returns ------- data frame of the tidy schema. ``experiment`` is the place in the paper ("Table VII"),
-    ``n_features_label`` the number of features as published. ``settings`` holds the other values: ``printed`` (a
-    number's digits), ``text`` (a value that is not a number: lists of winners, grids, rules), ``item`` (what a row of a
-    table of texts is about) and ``note``. A value that could not be recovered is a row with status "skipped".
+    Returns
+    -------
+    data frame of the tidy schema. ``experiment`` is the place in the paper ("Table VII"), ``n_features_label`` the
+    number of features as published. ``settings`` holds the other values: ``printed`` (a number's digits), ``text`` (a
+    value that is not a number: lists of winners, grids, rules), ``item`` (what a row of a table of texts is about) and
+    ``note``. A value that could not be recovered is a row with status "skipped".
     """
     method_ids = ids_by_name(styles, "method")
     dataset_ids = ids_by_name(tasks, "data set")

@@ -107,9 +107,9 @@ class KernelAlignmentFourier(AlignedMap):
 
     .. math:: \max_a v^T a \quad\text{over } a \ge 0,\; \sum_j a_j = 1,\; J \sum_j (a_j - 1/J)^2 \le \rho,
 
-    the last being the chi-square divergence from the uniform distribution, by bisection over its multiplier. When a
-    has more than s entries that are not zero, s candidates are drawn from a with replacement, so that the expected
-    kernel is that of a; otherwise all of these are used, D <= s. Time O(n J d) to fit, O(D d) a row.
+    the last being the chi-square divergence from the uniform distribution, by bisection over its multiplier. When a has
+    more than s entries that are not zero, s candidates are drawn from a with replacement, so that the expected kernel
+    is that of a; otherwise all of these are used, D <= s. Time O(n J d) to fit, O(D d) per row.
 
     Parameters
     ----------
@@ -181,8 +181,8 @@ class KernelPolarizationFourier(AlignedMap):
     r"""Kernel-polarization features (EERF): the candidates that correlate most with the targets.
 
     Of J candidates with the scores :math:`S_j^2 = \sum_c (\frac1n \sum_i Y_{ic} z_j(x_i))^2` (see ``target_columns``
-    for the columns Y) the s with the largest are used, all with the weight 1 / sqrt(s). Time O(n J d) to fit, O(s d) a
-    row.
+    for the columns Y) the s with the largest are used, all with the weight 1 / sqrt(s). Time O(n J d) to fit, O(s d)
+    per row.
 
     Parameters
     ----------

@@ -92,9 +92,10 @@ def in_row_space(blocks, n_rows: int, n_columns: int):
     """Return the same problem in as few columns as possible, for learners whose solution is Z' a.
 
     The result is a stream of features, its number of columns, and a function that turns coefficients for these columns
-    into coefficients (n_columns, c) for the original ones. With fewer rows than columns and Z Z' = U S U', the features
-    U sqrt(S), as many as Z Z' has rank, have the same inner products, and the coefficients v of a solution on them are
-    Z' U v / sqrt(S). Other features do not change; they are kept in memory if they fit into ``MEMORY_BUDGET`` bytes.
+    into coefficients (n_columns, c) for the original ones. With fewer rows than columns, let Z Z' = U S U'. The
+    features U sqrt(S), as many as Z Z' has rank, have the same inner products. The coefficients v of a solution on them
+    become Z' U v / sqrt(S). Other features do not change; they are kept in memory if they fit into ``MEMORY_BUDGET``
+    bytes.
     """
     if n_rows < n_columns and 8 * n_rows * n_columns <= MEMORY_BUDGET:
         features = kept(blocks, n_rows, n_columns)

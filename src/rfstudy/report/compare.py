@@ -116,8 +116,8 @@ def paired(one, other=0.0, overlap: float = 0.0) -> Estimate:
 def nested(one, other) -> Estimate:
     """Return the mean of ``one - other`` over splits and draws with the t-test of no difference on these splits.
 
-    The splits are fixed: the error is that of the draws alone, sqrt((S1^2 + S2^2) / (I J)), with the variances S^2
-    within splits pooled over the splits, I (J - 1) degrees of freedom each, and those of Welch and Satterthwaite
+    The splits are fixed, so the error is that of the draws alone, sqrt((S1^2 + S2^2) / (I J)). The variances S^2 within
+    splits are pooled over the splits. They have I (J - 1) degrees of freedom each, and those of Welch and Satterthwaite
     together. If no draw differs from another, p is 1 for equal means, else 0.
 
     Parameters

@@ -1,8 +1,8 @@
 """Rows derived from measured ones: a paper reports a quantity that an experiment measures under another name.
 
-A paper reports an option of a map at its best value on the test rows. The experiment sweeps the option; here the
-best of the sweep is chosen, as in the paper, under a variant of its own that says so. A regression error that a
-paper reports in percent, without saying of what, is read as the share of the squared responses that is not explained.
+A paper reports an option of a map at the best value of its grid on the test rows. The experiment sweeps the option;
+here the best of the sweep is chosen, as in the paper, under a variant of its own that says so. A regression error that
+a paper reports in percent, without saying of what, is read as the share of the squared responses that is not explained.
 """
 
 import json

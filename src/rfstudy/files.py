@@ -141,12 +141,14 @@ def write_arrays(arrays: dict, path, sync: bool = True) -> None:
 
 
 def read_json(path):
-    """The document in a JSON file; ``ValueError`` for what is no JSON, ``FileNotFoundError`` for no file."""
+    """Return the document in a JSON file; ``ValueError`` for what is no JSON, ``FileNotFoundError`` for no file."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def read_choices(path) -> dict:
-    """The choices by data set that ``tune`` wrote; ``UserError`` where the file is another, was cut or changed."""
+    """Return the choices by data set that ``tune`` wrote; ``UserError`` where the file is another, was cut or
+    changed.
+    """
     check_recorded(path)
     chosen = read_json(path)
     if not isinstance(chosen, dict):
@@ -155,7 +157,9 @@ def read_choices(path) -> dict:
 
 
 def read_arrays(path) -> dict:
-    """The named arrays of an ``.npz``; ``UserError`` where it has no record or is not the one that was written."""
+    """Return the named arrays of an ``.npz``; ``UserError`` where it has no record or is not the one that was
+    written.
+    """
     import numpy as np
 
     check_recorded(path)
@@ -167,7 +171,7 @@ def read_arrays(path) -> dict:
 
 
 def record_file(path) -> Path:
-    """The provenance file beside a file of rows, of arrays or of choices."""
+    """Return the provenance file beside a file of rows, of arrays or of choices."""
     path = Path(path)
     stem = re.sub(r"\.(csv(\.xz)?|npz|json)$", "", path.name)
     return path.with_name(f"{stem}.provenance.json")
@@ -196,7 +200,7 @@ def write_record(digests: dict[str, str], runs: dict[str, dict], path) -> None:
 
 
 def read_record_file(path) -> dict:
-    """A provenance file: ``sha256`` (of the files that it is about, by name) and ``runs``, the records of runs.
+    """Return a provenance file: ``sha256`` (of the files that it is about, by name) and ``runs``, the records of runs.
 
     ``UserError`` where it is none.
     """
@@ -217,7 +221,7 @@ def read_record_file(path) -> dict:
 
 
 def read_yaml(path) -> dict:
-    """The mapping in a YAML file; an empty file is an empty one.
+    """Return the mapping in a YAML file; an empty file is an empty one.
 
     ``UserError`` names file and line of a syntax error, of a key that stands twice in a mapping (of the two values the
     second would silently replace the first), and of what JSON, in which jobs are told of it, would not keep: keys that
@@ -244,7 +248,9 @@ def read_yaml(path) -> dict:
 
 
 def yaml_files(folder) -> list[Path]:
-    """The YAML files of a folder, sorted; ``UserError`` for one of another ending, which would be passed over."""
+    """Return the YAML files of a folder, sorted; ``UserError`` for one of another ending, which would be passed
+    over.
+    """
     found = sorted(path for path in Path(folder).glob("*.*") if path.suffix.lower() in (".yaml", ".yml"))
     for path in found:
         if path.suffix != ".yaml":
@@ -294,7 +300,7 @@ def check_extent(content, path) -> None:
 
 @cache
 def checking_loader():
-    """The safe loader, in C where it was built, that refuses a key that stands twice."""
+    """Return the safe loader, in C where it was built, that refuses a key that stands twice."""
     import yaml
 
     class CheckingLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -328,7 +334,7 @@ def checking_loader():
             return number if math.isfinite(number) else self.stop(f"{node.value} is no finite number", node)
 
         def decimal(self, node):
-            """A number as whoever reads it takes it: 010 is 8 in YAML, and 1:30 is 90."""
+            """Return a number as whoever reads it takes it: 010 is 8 in YAML, and 1:30 is 90."""
             if re.fullmatch(r"[-+]?(0|[1-9]\d*)", node.value):
                 return int(node.value)
             self.stop(f"the number {node.value} is not plain decimal: YAML would take it for another", node)
@@ -341,6 +347,6 @@ def checking_loader():
 
 
 def shown(path) -> str:
-    """A path as messages have it: from the working directory where it lies below that."""
+    """Return a path as messages have it: from the working directory where it lies below that."""
     path = Path(path).absolute()
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

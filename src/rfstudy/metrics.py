@@ -26,7 +26,7 @@ class Fact(NamedTuple):
 
     @property
     def is_percentage(self) -> bool:
-        """Whether differences are told in points."""
+        """Return whether differences are told in points."""
         return self.unit == "%"
 
     @property

@@ -33,7 +33,7 @@ CATEGORIES = {
 
 
 def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[dict]:
-    """The specifications of all tables and figures (``catalogue.specifications``).
+    """Return the specifications of all tables and figures (``catalogue.specifications``).
 
     ``experiments`` are all that are configured, by name; ``styles`` and ``tasks`` the parsed registries.
     ``ConfigurationError`` names file, entry and key of everything that is wrong.
@@ -64,7 +64,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
 
 
 def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict) -> tuple[dict, list[str]]:
-    """Where the printed numbers are measured (``scorecard.yaml``), and what is wrong with it."""
+    """Return where the printed numbers are measured (``scorecard.yaml``), and what is wrong with it."""
     scorecard = read_yaml(Path(config_dir) / "scorecard.yaml")
     where = f"{Path(config_dir).name}/scorecard.yaml"
     problems = [f"{where}: {paper}{p}" for paper, entry in scorecard.items() for p in problems_of(Scorecard, entry)]
@@ -83,7 +83,7 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict)
 
 
 def claims_of(config_dir: Path, paper: str) -> set[str]:
-    """The ids of a paper's claims in the reference data that stand beside the configuration."""
+    """Return the ids of a paper's claims in the reference data that stand beside the configuration."""
     reference = Path(config_dir).parent / "data" / "reference" / "claims.csv"
     try:
         with reference.open(encoding="utf-8", newline="") as stream:
@@ -95,7 +95,7 @@ def claims_of(config_dir: Path, paper: str) -> set[str]:
 
 
 def without_nulls(entry: dict) -> dict:
-    """An entry without the keys that an extension takes away."""
+    """Return an entry without the keys that an extension takes away."""
     return {key: value for key, value in entry.items() if value is not None}
 
 
@@ -114,7 +114,9 @@ def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks
 
 
 def unknown(part, known: dict, of: str = "", where: str = "", key: str = "") -> list[str]:
-    """The texts of an entry, wherever they are in it, that are not among those known for their key, a line each."""
+    """Return the texts of an entry, wherever they are in it, that are not among those known for their key, a line
+    each.
+    """
     if isinstance(part, dict):
         # a learner without a metric is one that a kind of experiment has of its own
         own = {name: each for name, each in part.items() if name != "learner" or "metric" in part}
@@ -142,37 +144,39 @@ def known_of(experiments: list[dict]) -> dict[str, set[str]]:
 
 
 def drawable(specs: list[dict], experiments) -> list[dict]:
-    """The outputs whose rows all come from these experiments."""
+    """Return the outputs whose rows all come from these experiments."""
     return [spec for spec in specs if set(spec["experiments"]) <= set(experiments)]
 
 
 def drawable_in_part(specs: list[dict], experiments) -> list[dict]:
-    """The outputs that need no rows, or some of these experiments: what was not measured reads "not run" there."""
+    """Return the outputs that need no rows, or some of these experiments: what was not measured reads "not run"
+    there.
+    """
     return [spec for spec in specs if not spec["experiments"] or set(spec["experiments"]) & set(experiments)]
 
 
 def results_of(collection: str, experiment: str) -> str:
-    """The file of the rows that a collection has of an experiment."""
+    """Return the file of the rows that a collection has of an experiment."""
     if collection == MEASURED:
         return f"data/measured/{experiment}.csv.xz"
     return f"results/{collection}/{experiment}.csv"
 
 
 def files_of(collection: str, spec: dict) -> list[str]:
-    """The files of one table or figure."""
+    """Return the files of one table or figure."""
     return [f"figures/{collection}/{spec['paper']}/{name}" for name in catalogue.outputs(spec)]
 
 
 def pages_of(collection: str, paper: str) -> str:
-    """The folder of the pages that Snakemake's report shows of a paper."""
+    """Return the folder of the pages that Snakemake's report shows of a paper."""
     return f"figures/{collection}/pages/{paper}"
 
 
 def experiments_of(specs: list[dict]) -> list[str]:
-    """The experiments whose rows some outputs are drawn from."""
+    """Return the experiments whose rows some outputs are drawn from."""
     return list(dict.fromkeys(name for spec in specs for name in spec["experiments"]))
 
 
 def category_of(spec: dict) -> str:
-    """The part of the report that shows a table or figure."""
+    """Return the part of the report that shows a table or figure."""
     return SCORECARD if spec["kind"] in catalogue.SCORECARD else CATEGORIES[spec["paper"]]

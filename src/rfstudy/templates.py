@@ -68,15 +68,15 @@ class Shipped:
         self.table = cache(lambda paper, name: one_number_per_cell(self.made(paper, name)))
 
     def file(self, experiment: str) -> Path:
-        """Where the rows of an experiment are, if they are shipped."""
+        """Return where the rows of an experiment are, if they are shipped."""
         return self.root / "data" / "measured" / f"{experiment}.csv.xz"
 
     def has(self, experiments) -> bool:
-        """Whether the rows of all these experiments are shipped."""
+        """Return whether the rows of all these experiments are shipped."""
         return all(self.file(name).exists() for name in experiments)
 
     def spec(self, paper: str, name: str) -> dict:
-        """The specification of a table or figure."""
+        """Return the specification of a table or figure."""
         return specification(self.reports, paper, name)
 
     def _context(self, *experiments: str, kernel: str = "") -> Context:
@@ -89,7 +89,7 @@ class Shipped:
         return tables.make(context, spec) if spec["form"] == "tables" else plots.picture(context, spec)
 
     def runs(self, experiment: str) -> list[dict]:
-        """The records of the runs that the shipped rows of an experiment point to."""
+        """Return the records of the runs that the shipped rows of an experiment point to."""
         path = self.file(experiment)
         return json.loads(path.with_name(f"{experiment}.provenance.json").read_text(encoding="utf-8"))["runs"]
 
@@ -99,13 +99,13 @@ class Shipped:
 
     @cached_property
     def processors(self) -> set[str]:
-        """Where the shipped rows were measured: processor and cores."""
+        """Return where the shipped rows were measured: processor and cores."""
         shipped = [name for name in self.experiments if self.file(name).exists()]
         return {f"{run['cores']} cores of an {run['cpu']}" for name in shipped for run in self.runs(name)}
 
     @cached_property
     def methods(self) -> set[str]:
-        """The maps that have rows with a value."""
+        """Return the maps that have rows with a value."""
         found = set()
         for name in self.experiments:
             if self.file(name).exists():
@@ -126,7 +126,7 @@ def run(root, out) -> None:
 
 
 def rendered(shipped: Shipped, template: str) -> str:
-    """The text of a page, from its template in ``docs``; ``UserError`` where a sentence no longer holds."""
+    """Return the text of a page, from its template in ``docs``; ``UserError`` where a sentence no longer holds."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(shipped.root / "docs"),
         undefined=jinja2.StrictUndefined,
@@ -148,7 +148,9 @@ def shown(shipped: Shipped, name: str) -> str:
 
 
 def picture(shipped: Shipped, name: str) -> bytes:
-    """A picture as PNG, the same bytes for the same rows; its text ``Source`` is the ``digest`` of what it shows."""
+    """Return a picture as PNG, the same bytes for the same rows; its text ``Source`` is the ``digest`` of what it
+    shows.
+    """
     spec = of_results(shipped.spec(*PICTURES[name][:2]))
     drawn, large, small = plots.picture(shipped.context(*spec["experiments"]), spec), io.BytesIO(), io.BytesIO()
     with style.style():
@@ -164,7 +166,7 @@ def picture(shipped: Shipped, name: str) -> bytes:
 
 
 def of_results(spec: dict) -> dict:
-    """A specification without the counts of rows and columns that a paper prints of its data."""
+    """Return a specification without the counts of rows and columns that a paper prints of its data."""
     numbers = [
         entry | {"metrics": {metric: how for metric, how in entry["metrics"].items() if "column" not in how}}
         for entry in spec.get("scorecard", {}).get("numbers", [])
@@ -173,7 +175,7 @@ def of_results(spec: dict) -> dict:
 
 
 def digest(shipped: Shipped, name: str) -> str:
-    """The SHA-256 of the shipped rows that a picture shows."""
+    """Return the SHA-256 of the shipped rows that a picture shows."""
     state = hashlib.sha256()
     for experiment in shipped.spec(*PICTURES[name][:2])["experiments"]:
         state.update(shipped.file(experiment).read_bytes())
@@ -186,13 +188,15 @@ def listed(ids) -> str:
 
 
 def markdown(rows: list[dict]) -> str:
-    """A table of texts and numbers."""
+    """Return a table of texts and numbers."""
     lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(map(str, row.values())) for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def verdicts(shipped: Shipped) -> str:
-    """How many of the printed results of each paper came out under each protocol; counts of rows are no results."""
+    """Return how many of the printed results of each paper came out under each protocol; counts of rows are no
+    results.
+    """
     rows = []
     for paper in ("survey", "slsrff", "eerf", "nsrf"):
         spec = shipped.spec(paper, "scorecard-all")
@@ -206,7 +210,7 @@ def verdicts(shipped: Shipped) -> str:
 
 
 def measured(shipped: Shipped) -> str:
-    """Which experiments and maps have rows in ``data/measured``, and which have none yet."""
+    """Return which experiments and maps have rows in ``data/measured``, and which have none yet."""
     rows = []
     for paper in dict.fromkeys(each["paper"] for each in shipped.experiments.values()):
         own = [name for name, each in shipped.experiments.items() if each["paper"] == paper]
@@ -250,7 +254,7 @@ def effects(table: pd.DataFrame, sign: int = 0) -> pd.DataFrame:
 
 
 def accuracies(shipped: Shipped, protocol: str, method: str = "") -> dict[str, int]:
-    """How many published accuracies of SLS-RFF's Table 3 have each verdict, and how many can be compared."""
+    """Return how many published accuracies of SLS-RFF's Table 3 have each verdict, and how many can be compared."""
     cells = shipped.table("slsrff", f"table-03-cells-{protocol}")
     found = cells.loc[cells["method_id"].eq(method) if method else slice(None), "verdict"].value_counts()
     number = {word.replace(" ", "_"): int(found.get(word, 0)) for word in CELL_VERDICTS}
@@ -258,9 +262,9 @@ def accuracies(shipped: Shipped, protocol: str, method: str = "") -> dict[str, i
 
 
 def at_equal_columns(shipped: Shipped, method: str, size: str = "") -> dict[str, list[float]]:
-    """The error of a method's kernel matrix over that of RFF, and its gain in accuracy by ridge regression, at every
-    data set and number of columns of the survey's Gaussian benchmark where both have ``ENOUGH`` repeats; only at one
-    ``size`` of RFF, if it is given.
+    """Return the error of a method's kernel matrix over that of RFF, and its gain in accuracy by ridge regression, at
+    every data set and number of columns of the survey's Gaussian benchmark where both have ``ENOUGH`` repeats; only at
+    one ``size`` of RFF, if it is given.
     """
     found = shipped.context("survey-gaussian-text", "survey-gaussian-others").rows
     found = select(found, method=["rff", method], variant="", learner=["", "ridge"], status="ok")

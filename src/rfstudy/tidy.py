@@ -65,7 +65,7 @@ STATUSES = ("ok", "failed", "skipped")
 
 
 def frame(rows) -> pd.DataFrame:
-    """Rows (dicts or a data frame) as a data frame of the schema.
+    """Return the rows (dicts or a data frame) as a data frame of the schema.
 
     Missing columns become missing values, a missing ``unit`` that of the metric; ``settings`` may be a dict. Raises
     ``ValueError`` that names columns outside the schema, a status that is none, a unit that is not the metric's, or an
@@ -86,7 +86,7 @@ def frame(rows) -> pd.DataFrame:
 
 
 def _typed(table: pd.DataFrame, column: str) -> pd.Series:
-    """A column in its type, of missing values where the table does not have it."""
+    """Return a column in its type, of missing values where the table does not have it."""
     dtype = "Int64" if column in INTEGERS else "float64" if column in FLOATS else "object"
     if column not in table:
         return pd.Series("" if column in TEXTS else None, index=table.index, dtype=dtype)
@@ -104,7 +104,7 @@ def _typed(table: pd.DataFrame, column: str) -> pd.Series:
 
 
 def _units(table: pd.DataFrame) -> list[str]:
-    """The units of all rows: what they say, else what the metric has."""
+    """Return the units of all rows: what they say, else what the metric has."""
     for metric, unit in set(zip(table["metric"], table["unit"], strict=True)):
         if metric in FACTS and unit not in ("", FACTS[metric].unit):
             raise ValueError(f"the unit of {metric} is {FACTS[metric].unit or 'none'}, not {unit}")
@@ -147,8 +147,8 @@ def _place(rows: pd.DataFrame) -> str:
 
 
 def read(path) -> pd.DataFrame:
-    """The tidy table in a CSV file (compressed or not); ``UserError`` names a file that is none, has no record, or is
-    not the one that its record was written for.
+    """Return the tidy table in a CSV file (compressed or not); ``UserError`` names a file that is none, has no record,
+    or is not the one that its record was written for.
     """
     check_recorded(path)
     try:

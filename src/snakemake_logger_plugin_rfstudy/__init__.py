@@ -49,7 +49,7 @@ class Detailed(DefaultFormatter):
     """What Snakemake's log file says: with files, resources and the command of a job even where it has a message."""
 
     def format_job_info(self, msg):
-        """The message of a job, and all that Snakemake says of a job without one."""
+        """Return the message of a job, and all that Snakemake says of a job without one."""
         lines = [timestamp(), f"Job {msg['jobid']}: {msg['rule_msg']}", *self._format_job_info(msg)]
         return "\n".join([*lines, f"    command: {msg['shellcmd']}"] if msg["shellcmd"] else lines)
 
@@ -112,13 +112,13 @@ class LogHandler(LogHandlerBase):
         self.say(f"{self.total} job{'s' * (self.total != 1)}: {stages}")
 
     def job_info(self, record):
-        """A line for a job that is started."""
+        """Return a line for a job that is started."""
         message = record.rule_msg or f"{record.rule_name} {' '.join(map(str, record.wildcards.values()))}".strip()
         self.started[record.jobid] = message, record.created
         self.line(message, record.created)
 
     def job_finished(self, record):
-        """A line for a job that took long, when it is done."""
+        """Return a line for a job that took long, when it is done."""
         self.remaining.finish(record.job_id)
         message, began = self.started.get(record.job_id, ("", record.created))
         if record.created - began >= LONG:
@@ -126,7 +126,7 @@ class LogHandler(LogHandlerBase):
             self.line(what, record.created, done=self.done + 1)
 
     def job_error(self, record):
-        """Two lines for a job that failed: why, and where its log is."""
+        """Return two lines for a job that failed: why, and where its log is."""
         mine = [each for each in self.told if record.shellcmd and record.shellcmd in str(each.msg)][:1]
         self.told = [each for each in self.told if each not in mine]
         reason, log = reason_of(record.log, status_in(str(mine[0].msg)) if mine else "")
@@ -137,7 +137,7 @@ class LogHandler(LogHandlerBase):
             self.say(line, ColorizingTextHandler.RED)
 
     def error(self, record):
-        """An error of Snakemake; that a job's command failed is told with the job."""
+        """Return an error of Snakemake; that a job's command failed is told with the job."""
         if status_in(str(record.msg)):
             self.told.append(record)
         elif not (self.failures and str(record.msg).startswith(CHATTER)):
@@ -156,7 +156,7 @@ class LogHandler(LogHandlerBase):
                 handler.setFormatter(Detailed(handler.formatter.quiet, handler.formatter.show_failed_logs))
 
     def line(self, text, now, done=None):
-        """A line with how far the run is, how long it has taken and about how long it still will."""
+        """Return a line with how far the run is, how long it has taken and about how long it still will."""
         elapsed = now - self.began
         left = self.remaining.seconds(elapsed)
         width = len(str(self.total))

@@ -22,8 +22,8 @@ _STATUS = re.compile(r"non-zero exit status (\d+)|died with <Signals\.(\w+)")
 
 
 def reason_of(logs, status: str = "") -> tuple[str, str]:
-    """The reason of a failure and the log that has it: of the first log that tells one, else ``status`` and the last
-    line of the last log. The path is "" where there is no log.
+    """Return the reason of a failure and the log that has it: of the first log that tells one, else ``status`` and the
+    last line of the last log. The path is "" where there is no log.
     """
     last = ""
     for path in logs:
@@ -40,7 +40,7 @@ def reason_of(logs, status: str = "") -> tuple[str, str]:
 
 
 def reason_in(text: str) -> str:
-    """The error that a log ends with: what follows ``error:`` (said to users) or the last line of a traceback.
+    """Return the error that a log ends with: what follows ``error:`` (said to users) or the last line of a traceback.
 
     >>> reason_in("1 of 3\\nerror: no such file: a.csv\\n")
     'error: no such file: a.csv'
@@ -82,7 +82,7 @@ def status_in(message: str) -> str:
 
 
 def tail(path) -> str:
-    """The end of a text file; "" where there is none."""
+    """Return the end of a text file; "" where there is none."""
     try:
         with open(path, "rb") as stream:
             stream.seek(0, 2)
@@ -93,5 +93,5 @@ def tail(path) -> str:
 
 
 def spoken(text: str) -> list[str]:
-    """The lines of a log that say something: no empty ones and no progress bars."""
+    """Return the lines of a log that say something: no empty ones and no progress bars."""
     return [line.rstrip() for line in text.splitlines() if line.strip() and not _BAR.search(line)]

@@ -55,7 +55,9 @@ class ChecksumError(UserError):
 
 
 def archive_names(name: str) -> list[str]:
-    """The names that a file may have in a folder or in an archive: its own, and those with the ending of an archive."""
+    """Return the names that a file may have in a folder or in an archive: its own, and those with the ending of an
+    archive.
+    """
     return [name + ending for ending in ARCHIVE_ENDINGS]
 
 
@@ -141,7 +143,7 @@ def copy(stream, path, most: int) -> str:
 
 
 def open_layer(stream, names: list[str]):
-    """The content of a compressed file, or the next member of an archive, as a stream; None for a plain file.
+    """Return the content of a compressed file, or the next member of an archive, as a stream; None for a plain file.
 
     The first bytes decide what it is, not the file's name.
     """

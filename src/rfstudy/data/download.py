@@ -292,7 +292,7 @@ def request(url: str, part: Path, most: int, version: dict[str, str]) -> None:
 
 @contextmanager
 def patience():
-    """A context that ``TooSlow`` ends after ``PATIENCE`` seconds in which nothing called what it yields.
+    """Yield a context that ``TooSlow`` ends after ``PATIENCE`` seconds in which nothing called what it yields.
 
     A signal of the clock interrupts the wait for a server, even where that sends its headers byte by byte.
     """

@@ -20,7 +20,7 @@ RUN_EXCESS, RUN_STANDARD_ERRORS = 0.05, 6.0
 
 
 def describe(X: np.ndarray, y: np.ndarray, n_train: int | None, train_share: float = 0.5) -> dict:
-    """The facts about a task's rows, as a flat dictionary of numbers, short lists and texts.
+    """Return the facts about a task's rows, as a flat dictionary of numbers, short lists and texts.
 
     X (n, d) and y (n,) have the ``n_train`` published training rows first; None means that the rows have no parts,
     and that the facts about a random split that trains on ``train_share`` of the rows are of interest. Integers in y
@@ -60,7 +60,9 @@ def duplicates(X: np.ndarray, y: np.ndarray, parts: dict[str, slice], train_shar
 
 
 def row_codes(X: np.ndarray) -> np.ndarray:
-    """A 64-bit code for each row (n,): equal rows have equal codes, others differ but for chance (about n^2 / 2^65)."""
+    """Return a 64-bit code for each row (n,): equal rows have equal codes, others differ but for chance (about n^2 /
+    2^65).
+    """
     # -0.0 and 0.0 are the same number with different bits
     X = X + 0.0 if X.dtype.kind == "f" else X
     return pd.util.hash_pandas_object(pd.DataFrame(X), index=False).to_numpy()
@@ -95,7 +97,7 @@ def target_distribution(y: np.ndarray) -> dict:
 
 
 def class_order(y: np.ndarray) -> dict:
-    """Whether the rows stand in an order that neighbours' classes give away (time, sorting).
+    """Return whether the rows stand in an order that neighbours' classes give away (time, sorting).
 
     ``class_order`` is "sorted" if every class is one run, "long runs" if neighbours agree more often than by chance
     (by ``RUN_EXCESS`` and by ``RUN_STANDARD_ERRORS``), else "mixed".
@@ -117,7 +119,7 @@ def class_order(y: np.ndarray) -> dict:
 
 
 def spikes(X: np.ndarray) -> dict:
-    """Rows with a cell that no sensor should give: more than ``SPIKE_DEVIATIONS`` robust deviations off.
+    """Return the rows with a cell that no sensor should give: more than ``SPIKE_DEVIATIONS`` robust deviations off.
 
     The robust deviation of a column over all rows is 1.4826 times its median absolute deviation. Columns in which
     that is 0 (more than half of the cells equal) and images (bytes cannot spike) are not judged.
@@ -137,5 +139,5 @@ def spikes(X: np.ndarray) -> dict:
 
 
 def percent(part: float, whole: int) -> float:
-    """A share in percent, four digits."""
+    """Return a share in percent, four digits."""
     return round(100.0 * float(part) / whole, 4) if whole else 0.0

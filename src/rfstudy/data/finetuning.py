@@ -41,7 +41,7 @@ class Schedule:
     weight_decay: float
 
     def rate(self, epoch: int) -> float:
-        """The learning rate in an epoch, from 0.
+        """Return the learning rate in an epoch, from 0.
 
         >>> schedule = Schedule(240, 64, 0.1, (120, 160, 200), 0.9, 5e-4)
         >>> [round(schedule.rate(epoch), 6) for epoch in (0, 119, 120, 160, 200, 239)]
@@ -63,7 +63,7 @@ class Training:
         self.losses: list[float] = []  # mean over the images, by epoch
 
     def state(self) -> dict:
-        """All that the epochs to come depend on."""
+        """Return all that the epochs to come depend on."""
         parts = {name: getattr(self, name).state_dict() for name in ("network", "optimiser", "scaler")}
         return parts | {"losses": self.losses}
 
@@ -94,7 +94,7 @@ class Training:
         progress.set_postfix(epoch=number + 1, loss=f"{mean:.4f}")
 
     def step(self, images, labels):
-        """One step of the descent; returns the mean loss before it, a tensor that is detached."""
+        """Return one step of the descent; returns the mean loss before it, a tensor that is detached."""
         with torch.autocast(self.device.type, enabled=self.device.type == "cuda"):
             loss = functional.cross_entropy(self.network(normalised(images)), labels)
         self.optimiser.zero_grad(set_to_none=True)
@@ -151,7 +151,7 @@ def save_checkpoint(path, state: dict) -> None:
 
 
 def load_checkpoint(path, key: str) -> dict | None:
-    """The state of an earlier run with this key; None where there is none, or none that can be read."""
+    """Return the state of an earlier run with this key; None where there is none, or none that can be read."""
     if path is None or not Path(path).exists():
         return None
     try:
@@ -166,7 +166,9 @@ def load_checkpoint(path, key: str) -> dict | None:
 
 
 def augmented(images):
-    """Each of some images (n, 3, side, side) mirrored or not and shifted by up to ``SHIFT`` pixels, at random."""
+    """Return each of some images (n, 3, side, side) mirrored or not and shifted by up to ``SHIFT`` pixels, at
+    random.
+    """
     n, _, height, width = images.shape
     padded = functional.pad(images, (SHIFT,) * 4)
     down, right = torch.randint(0, 2 * SHIFT + 1, (2, n, 1))

@@ -21,7 +21,9 @@ HEADER = """\
 
 
 def expected(path, source_id: str, name: str, entry: dict) -> dict:
-    """The entry of a file in ``sources.yaml`` with the checksum and length that the lock has of it, where it has."""
+    """Return the entry of a file in ``sources.yaml`` with the checksum and length that the lock has of it, where it
+    has.
+    """
     if entry["sha256"] != UNKNOWN:
         return entry
     known = read_lock(path).get(source_id, {}).get(name)
@@ -29,7 +31,7 @@ def expected(path, source_id: str, name: str, entry: dict) -> dict:
 
 
 def read_lock(path) -> dict:
-    """The lock by source and file, empty where there is none yet; ``UserError`` where it is broken."""
+    """Return the lock by source and file, empty where there is none yet; ``UserError`` where it is broken."""
     if not Path(path).exists():
         return {}
     lock = read_yaml(path)
@@ -43,7 +45,7 @@ def read_lock(path) -> dict:
 
 
 def is_record(known) -> bool:
-    """Whether this is what a lock says of a file."""
+    """Return whether this is what a lock says of a file."""
     if not isinstance(known, dict):
         return False
     return bool(re.fullmatch("[0-9a-f]{64}", str(known.get("sha256")))) and isinstance(known.get("bytes"), int)
@@ -76,7 +78,7 @@ def record(path, source_id: str, name: str, found: dict) -> dict:
 
 @contextmanager
 def locked(folder: Path):
-    """A context that one process at a time is in, of those that share the folder."""
+    """Yield a context that one process at a time is in, of those that share the folder."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -21,19 +21,19 @@ KINDS = {
 
 @cache
 def names(kind: str) -> tuple[str, ...]:
-    """The steps, generators or extractors that there are, sorted."""
+    """Return the steps, generators or extractors that there are, sorted."""
     return tuple(sorted(path.stem for path in (Path(__file__).parent / kind).glob("[a-z]*.py")))
 
 
 def load(kind: str, name: str):
-    """The module of a step, generator or extractor; ``UserError`` lists those that there are."""
+    """Return the module of a step, generator or extractor; ``UserError`` lists those that there are."""
     if name not in names(kind):
         raise UserError(unknown(kind, name))
     return importlib.import_module(module_name(kind, name))
 
 
 def module_name(kind: str, name: str) -> str:
-    """The full name of the module of a step, generator or extractor."""
+    """Return the full name of the module of a step, generator or extractor."""
     return f"rfstudy.data.{kind}.{name}"
 
 
@@ -51,7 +51,7 @@ def step_of(step: str | dict) -> tuple[str, dict]:
 
 
 def step_text(step: str | dict) -> str:
-    """A step in words.
+    """Return a step in words.
 
     >>> step_text({"pca": {"n_components": 50}})
     'pca(n_components=50)'
@@ -61,10 +61,10 @@ def step_text(step: str | dict) -> str:
 
 
 def code_of_steps(steps) -> list[str]:
-    """The full names of the modules of preprocessing steps."""
+    """Return the full names of the modules of preprocessing steps."""
     return sorted({module_name("steps", step_of(step)[0]) for step in steps})
 
 
 def unknown(kind: str, name) -> str:
-    """The message for a name that no file has."""
+    """Return the message for a name that no file has."""
     return f"there is no {KINDS[kind][0]} {name!r}; there are {', '.join(names(kind))}"

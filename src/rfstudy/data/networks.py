@@ -34,7 +34,7 @@ def hidden_width(width: float) -> int:
 
 
 def scaled(number: int, width: float) -> int:
-    """A share of a number of channels, at least one."""
+    """Return a share of a number of channels, at least one."""
     return max(1, round(number * width))
 
 
@@ -57,7 +57,9 @@ class VGG16(nn.Module):
         )
 
     def first_layer(self, images):
-        """The outputs of the first fully connected layer, (n, ``hidden_width(width)``), before its rectification."""
+        """Return the outputs of the first fully connected layer, (n, ``hidden_width(width)``), before its
+        rectification.
+        """
         return self.classifier[0](self.avgpool(self.features(images)).flatten(1))
 
     def forward(self, images):
@@ -66,7 +68,7 @@ class VGG16(nn.Module):
 
 
 def convolutions(width: float):
-    """The layers that see images, in order."""
+    """Yield the layers that see images, in order."""
     before = 3
     for group in CHANNELS:
         for channels in (scaled(each, width) for each in group):

@@ -110,7 +110,7 @@ def read_files(paths: list[Path], task: dict):
 
 
 def read_rows(path: Path) -> tuple[np.ndarray, int]:
-    """A published choice of rows: a CSV file with the columns part (train, test) and row (from 0), in order.
+    """Return a published choice of rows: a CSV file with the columns part (train, test) and row (from 0), in order.
 
     ``UserError`` for another part, and for what is no row or is there twice.
     """
@@ -198,7 +198,7 @@ def notation_free(label: str) -> float | str:
 
 
 def plain_label(label) -> str:
-    """A label as text, without blanks and one pair of quotes around it."""
+    """Return a label as text, without blanks and one pair of quotes around it."""
     text = str(label).strip()
     quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
     return text[1:-1].strip() if quoted else text
@@ -263,7 +263,9 @@ def parse_idx(paths: list[Path], task: dict):
 
 
 def parse_pair(paths: list[Path], task: dict):
-    """A file of features, one row a line with blanks between the cells, and a file of as many lines with the labels."""
+    """Return a file of features, one row a line with blanks between the cells, and a file of as many lines with the
+    labels.
+    """
     X, labels = read_lines(paths[0], "float32", NO_NUMBER), read_lines(paths[1], "str", [])
     if X.shape[1] != width(task) or labels.shape[1] != 1:
         raise UserError(
@@ -339,7 +341,7 @@ def check_separator(path: Path, separator: str, skipped: int | list[int]) -> Non
 
 
 def width(task: dict) -> int:
-    """The columns of a task's files without that of the labels: its own, and those that it drops."""
+    """Return the columns of a task's files without that of the labels: its own, and those that it drops."""
     return task["d"] + len(task.get("drop_columns", []))
 
 
@@ -349,7 +351,7 @@ def without_dropped(X: np.ndarray, task: dict) -> np.ndarray:
 
 
 def read_idx(path: Path) -> np.ndarray:
-    """An array of bytes in the IDX format; ``UserError`` for another type or a file that is cut off."""
+    """Return an array of bytes in the IDX format; ``UserError`` for another type or a file that is cut off."""
     content = path.read_bytes()
     n_axes = content[3] if len(content) > 3 else 0
     if content[:3] != b"\x00\x00\x08" or not n_axes:

@@ -20,7 +20,7 @@ def points_of(n: int, random: np.random.Generator, label) -> tuple[np.ndarray, n
 
 
 def blades_of(angle: np.ndarray, blades: int, positives: float) -> np.ndarray:
-    """The classes of angles: +1 for the share ``positives`` with the largest sin(blades x angle), else -1."""
+    """Return the classes of angles: +1 for the share ``positives`` with the largest sin(blades x angle), else -1."""
     # the classes have the wanted counts exactly: the boundary is a quantile of the drawn heights
     n = len(angle)
     y = np.full(n, -1, dtype=np.int64)

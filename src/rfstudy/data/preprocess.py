@@ -150,7 +150,7 @@ def downloaded(source_id: str, raw_dir, names=None) -> dict[str, dict]:
 
 
 def without(sizes: dict, missing: dict[str, int]) -> dict:
-    """The sizes of a task without some of its rows, by part."""
+    """Return the sizes of a task without some of its rows, by part."""
     return sizes | {
         "n": sizes["n"] - sum(missing.values()),
         "n_train": sizes["n_train"] - missing.get("train", 0),
@@ -207,8 +207,8 @@ def gathered(task_id: str, task: dict, raw_dir, base_dir, chunks: list, out_dir:
 
 
 def extracted(task: dict, base_dir, raw_dir, checkpoint: Path, device: str) -> Rows:
-    """The features of another task's rows; of its stand-in where it has one, and ``Missing`` where it has no rows, or
-    the files of the extractor could not be had.
+    """Return the features of another task's rows; of its stand-in where it has one, and ``Missing`` where it has no
+    rows, or the files of the extractor could not be had.
     """
     base_dir = Path(base_dir or "")
     read_record(base_dir / "facts.json", "prepare the task that this one is features of first")
@@ -230,7 +230,7 @@ def extracted(task: dict, base_dir, raw_dir, checkpoint: Path, device: str) -> R
 
 
 def sizes_of(entry: dict) -> dict:
-    """The numbers of rows and columns of a task as its entry or its facts state them."""
+    """Return the numbers of rows and columns of a task as its entry or its facts state them."""
     return {key: entry[key] for key in ("n", "d", "n_train", "n_test")}
 
 
@@ -268,7 +268,7 @@ def check_target(task_id: str, y: np.ndarray, target: str) -> None:
 
 
 def class_counts(y: np.ndarray, n_train: int | None) -> dict:
-    """The classes, and how many rows each has by part."""
+    """Return the classes, and how many rows each has by part."""
     parts = {"all": y} if n_train is None else {"train": y[:n_train], "test": y[n_train:]}
     return {
         "classes": np.unique(y).tolist(),

@@ -80,7 +80,7 @@ def split_in_blocks(n: int, n_blocks: int | None, rule: str, repeat: int, seed: 
 
 
 def block_of_row(n: int, n_blocks: int | None) -> np.ndarray:
-    """The block of each row, (n,) int from 0: contiguous ones, whose sizes differ by one at most.
+    """Return the block of each row, (n,) int from 0: contiguous ones, whose sizes differ by one at most.
 
     Raises ``ValueError`` unless 2 <= n_blocks <= n.
 
@@ -93,7 +93,7 @@ def block_of_row(n: int, n_blocks: int | None) -> np.ndarray:
 
 
 def fold_of_row(n: int, n_folds: int, seed: int, *axes) -> np.ndarray:
-    """The fold of each row for a cross-validation: (n,) int, random, sizes that differ by one at most.
+    """Return the fold of each row for a cross-validation: (n,) int, random, sizes that differ by one at most.
 
     ``axes`` are what the folds should vary with, e.g. a repeat. Raises ``ValueError`` unless 2 <= n_folds <= n.
     """
@@ -106,7 +106,8 @@ def fold_of_row(n: int, n_folds: int, seed: int, *axes) -> np.ndarray:
 
 
 def fold_of_block(blocks: np.ndarray, n_folds: int, seed: int, *axes) -> np.ndarray:
-    """The fold of each row, (n,) int, where the rows of a block are held out together: as ``fold_of_row`` of blocks.
+    """Return the fold of each row, (n,) int, where the rows of a block are held out together: as ``fold_of_row`` of
+    blocks.
 
     ``blocks`` (n,) are what rows belong to. Raises ``ValueError`` where there are fewer blocks than folds.
     """

@@ -44,7 +44,9 @@ def run(task_id: str, task: dict, number: int, raw_dir, base_dir, out) -> None:
 
 
 def made(task_id: str, streamed: dict, number: int, base_dir) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of a chunk (from 0) by the generator of an entry, from the training images of its prepared base task."""
+    """Return the rows of a chunk (from 0) by the generator of an entry, from the training images of its prepared base
+    task.
+    """
     images, labels, n_train = base_images(streamed, base_dir)
     seed = int.from_bytes(seed_sequence("stream", task_id).generate_state(4, np.uint32).tobytes(), "little")
     first = number * rows_per_chunk(streamed)
@@ -55,7 +57,7 @@ def made(task_id: str, streamed: dict, number: int, base_dir) -> tuple[np.ndarra
 
 
 def base_images(streamed: dict, base_dir) -> tuple[np.ndarray, np.ndarray, int]:
-    """The images (n, columns), memory-mapped, and labels (n,) of the base task, and how many of them train."""
+    """Return the images (n, columns), memory-mapped, and labels (n,) of the base task, and how many of them train."""
     images, labels, facts = read(base_dir, streamed["base"])
     if facts["status"] != "ok":
         raise UserError(f"the rows of {streamed['base']}, which this task is made of, are missing: {facts['reason']}")
@@ -65,7 +67,7 @@ def base_images(streamed: dict, base_dir) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 def parsed(streamed: dict, number: int, file) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of a chunk of a LIBSVM file: those whose lines begin in its share of the bytes."""
+    """Return the rows of a chunk of a LIBSVM file: those whose lines begin in its share of the bytes."""
     size, of = Path(file).stat().st_size, -(-streamed["n_train"] // rows_per_chunk(streamed))
     first, last = size * number // of, size * (number + 1) // of
     X, y = zip(no_rows(streamed), *libsvm_blocks(file, first, last, streamed["columns"]), strict=True)
@@ -73,7 +75,7 @@ def parsed(streamed: dict, number: int, file) -> tuple[np.ndarray, np.ndarray]:
 
 
 def no_rows(streamed: dict) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of a file that could not be had."""
+    """Return the rows of a file that could not be had."""
     return np.empty((0, streamed["columns"]), np.uint8), np.empty(0, np.int64)
 
 
@@ -106,7 +108,7 @@ def libsvm_blocks(file, first: int, last: int, n_columns: int, window: int = WIN
 
 
 def first_line_after(stream, start: int) -> int:
-    """Where the first line begins that begins after byte ``start``."""
+    """Return where the first line begins that begins after byte ``start``."""
     stream.seek(start)
     stream.readline()
     return stream.tell()
@@ -121,7 +123,7 @@ def check_whole(numbers: np.ndarray, least: float, most: float, what: str) -> No
 
 
 def second_moment(X: np.ndarray) -> np.ndarray:
-    """The sum of x x' (columns, columns) over rows at unit length, float64."""
+    """Return the sum of x x' (columns, columns) over rows at unit length, float64."""
     moment = np.zeros((X.shape[1], X.shape[1]))
     for rows in row_blocks(len(X), BLOCK_ROWS):
         block = unit(X[rows].astype(np.float64))
@@ -130,7 +132,8 @@ def second_moment(X: np.ndarray) -> np.ndarray:
 
 
 def leading_components(moment: np.ndarray, n_components: int) -> tuple[np.ndarray, float]:
-    """The leading eigenvectors (columns, n_components) of a second moment, and the share of its trace that they keep.
+    """Return the leading eigenvectors (columns, n_components) of a second moment, and the share of its trace that they
+    keep.
 
     Of the two signs of each the one is taken in which its largest entry is positive. ``UserError`` for more components
     than columns.
@@ -179,6 +182,6 @@ def gather(streamed: dict, chunks: list, base_dir, n_components: int, out) -> tu
 
 
 def array_of(chunk, name: str) -> np.ndarray:
-    """One of the arrays of a chunk; the others stay on the disk."""
+    """Return one of the arrays of a chunk; the others stay on the disk."""
     with np.load(chunk, allow_pickle=False) as stored:
         return stored[name]

@@ -52,7 +52,7 @@ class Target:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics that are reported where none are asked for."""
+        """Return the metrics that are reported where none are asked for."""
         return tuple(OF_NUMBERS) if self.kind == "regression" else ("accuracy_pct",)
 
     def encode(self, y) -> tuple[np.ndarray, np.ndarray | None]:

@@ -34,7 +34,8 @@ REGISTRIES = ("random_features.maps.registry", "rfstudy.metrics")
 
 @cache
 def import_closure(*modules: str) -> tuple[str, ...]:
-    """Names of all modules of both packages that the named ones import, directly or not, themselves included.
+    """Return the names of all modules of both packages that the named ones import, directly or not, themselves
+    included.
 
     Imports inside functions count. What a registry names is not followed: whoever loads a module by its id adds that
     module to the roots. A name that is no module raises ``FileNotFoundError``.
@@ -55,12 +56,12 @@ def import_closure(*modules: str) -> tuple[str, ...]:
 
 @cache
 def code_hash(*modules: str) -> str:
-    """The SHA-256 of the import closure of modules, without comments, docstrings and layout."""
+    """Return the SHA-256 of the import closure of modules, without comments, docstrings and layout."""
     return hashlib.sha256(listing(*modules).encode()).hexdigest()
 
 
 def listing(*modules: str) -> str:
-    """The import closure of modules as text, a line a module with the hash of what it does."""
+    """Return the import closure of modules as text, a line a module with the hash of what it does."""
     return "".join(f"{facts_of(module)[0]}  {module}\n" for module in import_closure(*modules))
 
 
@@ -111,7 +112,7 @@ def save_known(path) -> None:
 
 @cache
 def facts_of(module: str) -> tuple[str, list[str]]:
-    """The ``module_hash`` of a module and its ``imported_modules``."""
+    """Return the ``module_hash`` of a module and its ``imported_modules``."""
     state = file_of(module).stat()
     found = f"{state.st_mtime_ns} {state.st_size} {sys.version_info[:3]}"
     if KNOWN.get(module, [""])[0] != found:
@@ -120,7 +121,7 @@ def facts_of(module: str) -> tuple[str, list[str]]:
 
 
 def module_hash(module: str) -> str:
-    """The SHA-256 of the syntax tree of a module without docstrings."""
+    """Return the SHA-256 of the syntax tree of a module without docstrings."""
     tree = ast.parse(source_of(module))
     for node in [tree, *statements(tree)]:
         body = getattr(node, "body", None)
@@ -130,7 +131,9 @@ def module_hash(module: str) -> str:
 
 
 def imported_modules(module: str) -> frozenset[str]:
-    """Modules of both packages that a module names in import statements, with the packages that they are in."""
+    """Return the modules of both packages that a module names in import statements, with the packages that they are
+    in.
+    """
     package = module if file_of(module).name == "__init__.py" else module.rpartition(".")[0]
     names = set()
     for node in statements(parsed(module)):
@@ -149,20 +152,20 @@ def imported_modules(module: str) -> frozenset[str]:
 
 
 def modules_in(package: str) -> list[str]:
-    """The names of the modules in a package, e.g. "random_features.learners", in order."""
+    """Return the names of the modules in a package, e.g. "random_features.learners", in order."""
     return sorted(path.stem for path in SOURCE.joinpath(*package.split(".")).glob("*.py") if path.stem != "__init__")
 
 
 @cache
 def module_file(module: str) -> Path | None:
-    """The file of a module of the packages by its full name, or None."""
+    """Return the file of a module of the packages by its full name, or None."""
     base = SOURCE.joinpath(*module.split("."))
     candidates = (base / "__init__.py", base.with_suffix(".py")) if module.split(".")[0] in PACKAGES else ()
     return next((path for path in candidates if path.is_file()), None)
 
 
 def file_of(module: str) -> Path:
-    """The file of a module; ``FileNotFoundError`` if there is none."""
+    """Return the file of a module; ``FileNotFoundError`` if there is none."""
     path = module_file(module)
     if path is None:
         raise FileNotFoundError(f"{module} is no module of the packages")
@@ -171,18 +174,18 @@ def file_of(module: str) -> Path:
 
 @cache
 def source_of(module: str) -> str:
-    """The text of a module."""
+    """Return the text of a module."""
     return file_of(module).read_text(encoding="utf-8")
 
 
 @cache
 def parsed(module: str) -> ast.Module:
-    """The syntax tree of a module, not to be changed."""
+    """Return the syntax tree of a module, not to be changed."""
     return ast.parse(source_of(module))
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All statements within a node, at any depth; expressions, most of a tree, are not visited."""
+    """Yield all statements within a node, at any depth; expressions, most of a tree, are not visited."""
     for name in ("body", "orelse", "handlers", "finalbody", "cases"):
         for inner in getattr(node, name, ()):
             yield inner
@@ -190,5 +193,5 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def is_docstring(node: ast.AST) -> bool:
-    """Whether a statement is a text by itself."""
+    """Return whether a statement is a text by itself."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

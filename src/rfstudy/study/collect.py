@@ -54,7 +54,7 @@ def check_of_one_experiment(tables: dict, specs: list[Part]) -> None:
 
 
 def collected_arrays(array_files: list) -> dict:
-    """The arrays of all files by name."""
+    """Return the arrays of all files by name."""
     arrays: dict = {}
     for path in array_files:
         stored = read_arrays(path)
@@ -66,7 +66,7 @@ def collected_arrays(array_files: list) -> dict:
 
 
 def record_of_facts(prepared: Prepared) -> dict[str, dict]:
-    """The record of the run that made the rows of a data set, by run; nothing where there are no data."""
+    """Return the record of the run that made the rows of a data set, by run; nothing where there are no data."""
     record = prepared.facts.get("provenance")
     return {record["run"]: record} if record and not prepared.skipped else {}
 

@@ -1,10 +1,11 @@
-"""The one loop over cells: it resumes, records where numbers come from, and reports progress.
+"""Work through cells: resume finished ones, record where numbers come from, and report progress.
 
 A *cell* is an entry (a map with its options, or none) with its coordinates (size, repeat, round, position on an axis)
 and its conditions (preprocessing, bandwidth, penalty). It yields rows of the tidy table and named arrays. The journal
-keeps a finished cell under the hash of all that decides it: the entry with all its options, coordinates and conditions,
-the description of the job without its names, the facts about the data, the code, and the versions of the libraries that
-do the arithmetic. A long cell may write checkpoints; after a kill it continues from them.
+keeps a finished cell under a hash of everything that decides it. This includes the entry with all its options, the
+coordinates and the conditions. It also includes the description of the job without its names, the facts about the data,
+the code, and the versions of the numerical libraries. A long cell may write checkpoints; after a kill it continues from
+them.
 """
 
 import itertools
@@ -28,28 +29,31 @@ from rfstudy.study.provenance import Run, versions, write_results
 from rfstudy.study.rows import entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples, loaded
 
-#: What does not decide a cell: a specification's names, its lists of cells, and what its choices, errors and scores
-#: come from, of which a cell has its own share in ``conditions``. Two experiments that share a cell compute it once.
+#: Fields that do not decide a cell: the names of a specification, its lists of cells, and the sources of its choices,
+#: errors and scores. A cell has its own share of these in ``conditions``. Two experiments that share a cell compute it
+#: once.
 IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "draws", "grid", "time")
 IRRELEVANT += ("learners", "search", "shared_methods", "approximation", "scores")
 
-#: The facts about a data set that decide no cell: its names, what describes its rows, and where they come from. All
-#: other facts are part of every key, those that are added later as well.
+#: Facts about a data set that decide no cell: its names, the description of its rows, and their provenance. All other
+#: facts are part of every key, including facts that are added later.
 IRRELEVANT_FACTS = ("task", "label", "stand_in", "reason", "facts", "provenance", prepared.CHECKSUM)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One unit of work that is journalled."""
+    """A unit of work whose result the journal keeps."""
 
     entry: dict  # of an experiment's methods; empty where no map is concerned
-    coordinates: dict  # JSON-like: size, repeat, position on an axis; what tells the cells of an entry apart
+    coordinates: dict  # JSON-like: size, repeat, position on an axis; they distinguish the cells of an entry
     conditions: dict = field(default_factory=dict)  # JSON-like: preprocessing, bandwidth, penalty, ...
     columns: dict = field(default_factory=dict)  # further columns of the tidy table that its rows share
 
     @property
     def name(self) -> str:
-        """A short id, of one computation within an experiment and data set: what its arrays are filed under."""
+        """Return the short id of the cell within an experiment and data set. The arrays of the cell are filed under
+        it.
+        """
         words = [
             "+".join(map(str, value)) if isinstance(value, list) else str(value) for value in self.coordinates.values()
         ]
@@ -57,8 +61,8 @@ class Cell:
 
     @property
     def shared_columns(self) -> dict:
-        """The columns of the tidy table that its rows share: those of its entry, of its coordinates and conditions that
-        are columns, and ``columns``.
+        """Return the columns of the tidy table that the rows of the cell share. They are the columns of the entry,
+        those coordinates and conditions that are columns, and ``columns``.
         """
         stated = self.coordinates | self.conditions
         own = {name: stated[name] for name in tidy.COLUMNS if isinstance(stated.get(name), str | int | float)}
@@ -67,11 +71,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Timed:
-    """What the stage ``time`` takes the times of: an entry, the columns and settings of its rows, and its phases.
+    """An entry that the stage ``time`` measures, with the columns and settings of its rows, and its phases.
 
-    Phases are functions by name, in the order in which they are run; each may be called again and again. Those of a
-    learner (``fit``, ``predict``) are rows of that learner. What takes too long for that takes part in the first
-    ``rounds`` rounds only.
+    Phases are functions by name, in the order in which they run. Each can be called many times. The phases of a learner
+    (``fit``, ``predict``) are rows of that learner. An entry that takes too long takes part in the first ``rounds``
+    rounds only.
     """
 
     entry: dict
@@ -84,14 +88,14 @@ class Timed:
 
 @dataclass
 class Work:
-    """What cells yielded: rows, arrays by ``<cell>/<name>``, and the provenance records of their runs."""
+    """The results of cells: rows, arrays by ``<cell>/<name>``, and the provenance records of their runs."""
 
     rows: list[dict] = field(default_factory=list)
     arrays: dict = field(default_factory=dict)
     records: dict = field(default_factory=dict)
 
     def add(self, other: Self, dataset: str = "") -> None:
-        """Take over what other cells yielded; the data set tells their arrays apart."""
+        """Add the results of other cells. The name of the data set keeps their arrays apart."""
         self.rows += other.rows
         self.arrays |= {"/".join(filter(None, (dataset, name))): value for name, value in other.arrays.items()}
         self.records |= other.records
@@ -99,7 +103,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Job:
-    """What all cells of one part of a stage's work share."""
+    """The state that all cells of one part of a stage's work share."""
 
     stage: str
     spec: Part
@@ -111,11 +115,11 @@ class Job:
 
     @property
     def columns(self) -> dict:
-        """The columns of the tidy table that all of its rows share."""
+        """Return the columns of the tidy table that all rows of the job share."""
         return self.spec.columns | {"stand_in": self.data.facts["stand_in"] if self.data else ""}
 
     def skipped_row(self, entry: dict, columns: dict) -> dict:
-        """A row of an entry, with these columns, that says why there is no number: there are no data."""
+        """Return a row of an entry, with these columns, that says why there is no number: the data set is missing."""
         why = {"status": "skipped", "settings": {"reason": self.data.skipped}}
         return self.columns | entry_columns(entry) | why | columns
 
@@ -135,13 +139,13 @@ class Job:
         ]
 
     def work_through(self, cells: list[Cell], compute) -> Work:
-        """Rows and arrays of all cells: from the journal where a cell is finished, from ``compute`` otherwise.
+        """Return the rows and arrays of all cells. A finished cell comes from the journal; ``compute`` does the others.
 
         Parameters
         ----------
         cells : in the order of their rows
         compute : callable (cell, checkpoints) -> (rows, arrays); rows hold what is particular to the cell, arrays are
-            by name; ``checkpoints`` keeps what a long cell would not like to lose
+            by name; a long cell saves its progress in ``checkpoints``
 
         Returns
         -------
@@ -159,7 +163,9 @@ class Job:
         return done
 
     def finished(self, cell: Cell, compute) -> tuple[dict, dict]:
-        """The content (rows, provenance record) and arrays of a cell: as journalled, or computed and journalled now."""
+        """Return the content (rows, provenance record) and arrays of a cell. Compute and journal them if the journal
+        lacks them.
+        """
         key = self.key(cell)
         stored = self.journal.get(key)
         if stored is None:
@@ -171,8 +177,8 @@ class Job:
         return stored
 
     def key(self, cell: Cell) -> str:
-        """The hash of everything that decides a cell."""
-        # the conditions of a cell count in place of what the specification says about all cells
+        """Return the hash of everything that decides a cell."""
+        # the conditions of a cell replace what the specification says about all cells
         common = without(self.spec.stated(), *IRRELEVANT, *cell.conditions)
         decided = {"methods": [cell.entry] if cell.entry else []} | common | cell.conditions
         return key_of(
@@ -187,8 +193,8 @@ class Job:
         )
 
     def sample_and_kernel(self, repeat: int) -> tuple[Sample, Kernel, float | None]:
-        """The rows of a repeat as the experiment prepares them, its kernel with the length scale that its bandwidth
-        rule finds on the training rows, and this length scale; None where the experiment has no rule.
+        """Return the prepared rows of a repeat, the kernel and its length scale. The bandwidth rule of the experiment
+        finds the length scale on the training rows. It is None if the experiment has no rule.
         """
         preprocess, bandwidth = self.spec.preprocess, self.spec.bandwidth
         length_scale = self.samples.length_scale(repeat, preprocess, bandwidth) if bandwidth else None
@@ -196,16 +202,16 @@ class Job:
         return self.samples.of(repeat, preprocess), make_kernel(self.spec.kernel | own), length_scale
 
     def feature_map(self, entry: dict, kernel, n_features: int, repeat: int, *draw: int):
-        """The unfitted map of an entry in a repeat: data set, method, size, repeat and, where there are several in a
-        repeat, the number of the draw alone decide its frequencies, so that experiments of any kind have the same
-        features where they have the same map.
+        """Return the unfitted map of an entry in a repeat. Its frequencies depend only on the data set, method, size
+        and repeat, and on the number of the draw if a repeat has several. Experiments of any kind therefore have the
+        same features where they have the same map.
         """
         axes = ("features", self.spec.dataset, entry["method"], n_features, repeat, *draw)
         return self.entry_map(entry, kernel, n_features, *axes)
 
     def entry_map(self, entry: dict, kernel, n_features: int, *axes):
-        """The unfitted map of an entry, with ``n_features`` frequencies; the seed of the study and ``axes`` decide its
-        draws.
+        """Return the unfitted map of an entry, with ``n_features`` frequencies. The seed of the study and ``axes``
+        decide its draws.
         """
         return make_map(
             entry["method"],
@@ -218,13 +224,13 @@ class Job:
 
 
 def jobs(stage: str, parts: list[Part], prepared_dirs, journal, threads: int):
-    """Yield the jobs of a stage's parts; each part with data has its folder in ``prepared_dirs``.
+    """Yield the jobs of a stage's parts. Each part with data has its folder in ``prepared_dirs``.
 
-    The device "auto" is resolved here, so that no cell of a GPU is taken for one of a processor.
+    The device "auto" is resolved here, so that a cell computed on a GPU is never taken for one computed on a processor.
     """
     try:
         device = resolve_device(parts[0].device).type
-    except RuntimeError as error:  # the machine that made the plan could not know what this one has
+    except RuntimeError as error:  # the machine that made the plan may have other devices than this one
         raise UserError(str(error)) from error
     run, cells = Run(stage, parts, threads, device), Journal(journal)
     parts = [spec | {"device": device} for spec in parts]
@@ -235,14 +241,14 @@ def jobs(stage: str, parts: list[Part], prepared_dirs, journal, threads: int):
 
 
 def name_of(entry: dict) -> str:
-    """The name of a method's entry: its id and, if it has them, its variant and its own kernel."""
+    """Return the name of a method's entry: its id with its variant and its own kernel, if it has them."""
     return "-".join(filter(None, (entry.get("method"), entry.get("variant"), own_kernel(entry))))
 
 
 def run_parts(
     stage: str, parts: list[Part], prepared_dirs, journal, threads: int, work_of, out, out_arrays=None
 ) -> None:
-    """Write what the parts of a stage yield: rows, the records of their runs and, where they have a file, arrays.
+    """Write the results of a stage's parts: rows, the records of their runs and, if there is a file for them, arrays.
 
     ``work_of`` is a function of a job that does its work (``Job.work_through``).
     """
@@ -254,12 +260,14 @@ def run_parts(
 
 
 def labelled(row: dict) -> dict:
-    """Return a row with the label of its number of features: the number itself, unless the row has another."""
+    """Return a row with a label for its number of features. The label is the number itself unless the row has
+    another.
+    """
     return {"n_features_label": str(row["n_features"])} | row if "n_features" in row else row
 
 
 def entry_key(entry: dict) -> dict:
-    """What of an entry decides its numbers: the map, and all its options with their defaults written out."""
+    """Return what decides the numbers of an entry: the map, and all its options with the defaults written out."""
     if not entry:
         return {}
     return {
@@ -270,7 +278,7 @@ def entry_key(entry: dict) -> dict:
 
 
 def drawn_and_learned(entry: dict, phi, X, y) -> dict:
-    """The phases that complete a map on X (n, d) and y: drawing it and, where it takes anything from data, learning."""
+    """Return the phases that complete a map on X (n, d) and y: draw and, if the map depends on data, learn."""
     if not REGISTRY[entry["method"]].data_dependent:
         return {"draw": lambda: phi.draw(X.shape[1], dtype=X.dtype).learn(X)}
     return {"draw": lambda: phi.draw(X.shape[1], dtype=X.dtype), "learn": lambda: phi.learn(X, y)}

@@ -8,7 +8,7 @@ from rfstudy.study.job import merge, own_kernel, size_of
 
 
 def with_steps(experiment: dict) -> dict:
-    """The experiment with its ``steps`` written out as entries of its methods, one a method and step.
+    """Return the experiment with its ``steps`` written out as entries of its methods, one a method and step.
 
     Every method without a variant goes through the steps: an entry has the step's name as its variant, and what this
     step and those before it change. A step that names ``methods`` is one of these methods only; the others have no
@@ -33,13 +33,13 @@ def entries_with_steps(experiment: dict):
 
 
 def listed_twice(entries: list[dict]) -> list[tuple[str, str, str]]:
-    """The method, variant and own kernel of entries that no row could tell apart, each once."""
+    """Return the method, variant and own kernel of entries that no row could tell apart, each once."""
     named = [(entry["method"], entry.get("variant", ""), own_kernel(entry)) for entry in entries]
     return [each for each in dict.fromkeys(named) if named.count(each) > 1]
 
 
 def wanted_sizes(experiment_sizes: dict, largest: int | None, labels=()) -> dict:
-    """The sizes up to the largest multiple of d and, where labels ("8d", "4096") are given, with one of them.
+    """Return the sizes up to the largest multiple of d and, where labels ("8d", "4096") are given, with one of them.
 
     A limit on multiples of d says nothing of sizes that are no multiples of d.
     """
@@ -55,24 +55,24 @@ def wanted_sizes(experiment_sizes: dict, largest: int | None, labels=()) -> dict
 
 
 def size_lists(experiment: dict) -> list[dict]:
-    """The sizes of an experiment, and those that it has on single data sets."""
+    """Return the sizes of an experiment, and those that it has on single data sets."""
     everywhere = [experiment, *(own or {} for own in experiment.get("datasets", {}).values())]
     return [each["sizes"] for each in everywhere if "sizes" in each]
 
 
 def kernels_of(experiment: dict) -> list[dict]:
-    """The kernels of an experiment's methods: its own, where one of them has no other, and theirs; each once."""
+    """Return the kernels of an experiment's methods: its own, where one of them has no other, and theirs; each once."""
     found = [entry.get("kernel", experiment["kernel"]) for entry in filter(None, experiment["methods"])]
     return [kernel for i, kernel in enumerate(found) if kernel not in found[:i]]
 
 
 def module_of(kind: str) -> str:
-    """The module of a kind."""
+    """Return the module of a kind."""
     return f"rfstudy.study.kinds.{kind}"
 
 
 def needs_data(kind: str) -> bool:
-    """Whether a kind needs data: it then names what it measures of them."""
+    """Return whether a kind needs data: it then names what it measures of them."""
     return "METRICS" in definitions(module_of(kind))
 
 

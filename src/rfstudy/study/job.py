@@ -1,4 +1,4 @@
-"""What a job is told and how it is read: the vocabulary that planning and execution share.
+"""The description of a job, and how to read it: the vocabulary that planning and execution share.
 
 Planning imports this module; it imports nothing that plans. Standard library only.
 """
@@ -16,18 +16,18 @@ from rfstudy.data.modules import code_of_steps
 #: Columns of the tidy table that an experiment decides as a whole.
 NAMES = ("preset", "paper", "experiment", "protocol")
 
-#: Who shares a choice, from the widest scope to the narrowest: all of an experiment; all methods at a size; all sizes
-#: of a method; a method at a size; all draws of a method at a size on one split; nobody but the cell (a method at a
-#: size in one repeat).
+#: The scopes that share a choice, from the widest to the narrowest: a whole experiment; all methods at a size; all
+#: sizes of a method; a method at a size; all draws of a method at a size on one split; one cell (a method at a size in
+#: one repeat).
 TUNE_SCOPES = ("experiment", "size", "method", "method_and_size", "split", "cell")
 
-#: What can be chosen by validation.
+#: Quantities that validation can choose.
 SEARCHED = ("preprocess", "length_scale", "bandwidth", "options", "penalty")
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a job is told of one data set: the whole description from the plan to the row.
+    """The description of a job's work on one data set, used from the plan to the row.
 
     The plan makes it, a work file carries it as JSON, and the engine and the kinds read it. A field that a stage does
     not need is None.
@@ -59,12 +59,12 @@ class Part:
     time: dict | None = None
 
     def __or__(self, changes: dict) -> Self:
-        """A copy with other values of some fields."""
+        """Return a copy with other values of some fields."""
         return replace(self, **changes)
 
     @property
     def columns(self) -> dict:
-        """The columns of the tidy table that every row shares."""
+        """Return the columns of the tidy table that every row shares."""
         return {
             "origin": "measured",
             **{name: getattr(self, name) for name in NAMES},
@@ -75,12 +75,12 @@ class Part:
         }
 
     def stated(self) -> dict:
-        """The fields that have a value, for JSON and for keys."""
+        """Return the fields that have a value, for JSON and for keys."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
 def read_parts(documents: list[dict]) -> list[Part]:
-    """The parts in a work file; ``UserError`` for one that lacks a field or has another."""
+    """Return the parts in a work file. Raise ``UserError`` if a part lacks a field or has an unknown one."""
     try:
         return [Part(**each) for each in documents]
     except TypeError as error:
@@ -88,10 +88,10 @@ def read_parts(documents: list[dict]) -> list[Part]:
 
 
 def merge(base: dict, overlay: dict, *, null_removes: bool = True) -> dict:
-    """``overlay`` laid over ``base``: mappings merge, null removes, everything else is replaced.
+    """Return ``base`` with ``overlay`` applied: mappings merge, null removes, everything else is replaced.
 
-    A null that finds nothing to remove stays, for what is merged later: an overlay of a data set may remove a key of
-    the experiment. Neither is changed; what is taken over from one of them alone is shared with it.
+    A null that finds nothing to remove stays, for later merges: an overlay of a data set may remove a key of the
+    experiment. Neither argument is changed. A value that comes from one argument alone is shared with it, not copied.
     """
     result = base | {}  # of the type of the base
     for key, value in overlay.items():
@@ -105,12 +105,12 @@ def merge(base: dict, overlay: dict, *, null_removes: bool = True) -> dict:
 
 
 def without(mapping: dict, *keys: str) -> dict:
-    """A copy of a mapping without some of its keys."""
+    """Return a copy of a mapping without some of its keys."""
     return {key: value for key, value in mapping.items() if key not in keys}
 
 
 def spread(values: list, number: int | None) -> list:
-    """``number`` of the values, evenly from the first to the last; None is all of them.
+    """Return ``number`` of the values, evenly spaced from the first to the last; None means all of them.
 
     >>> spread([1, 2, 4, 8, 16], 3)
     [1, 4, 16]
@@ -122,7 +122,7 @@ def spread(values: list, number: int | None) -> list:
 
 
 def sizes(experiment_sizes: dict, d: int) -> list[tuple[int, str]]:
-    """The numbers of features s with their labels, for data of ``d`` columns.
+    """Return the numbers of features s with their labels, for data of ``d`` columns.
 
     >>> sizes({"multiples_of_d": [1, 2]}, 14)
     [(14, 'd'), (28, '2d')]
@@ -133,16 +133,17 @@ def sizes(experiment_sizes: dict, d: int) -> list[tuple[int, str]]:
 
 
 def size_of(rule: str, value: int, d: int) -> tuple[int, str]:
-    """One number of features with its label: ``value`` times d, or ``value`` itself."""
+    """Return one number of features with its label: ``value`` times d, or ``value`` itself."""
     if rule == "multiples_of_d":
         return value * d, "d" if value == 1 else f"{value}d"
     return value, str(value)
 
 
 def kernel_id(kernel: dict) -> str:
-    """The id of a kernel as rows have it; of one that an experiment leaves open (a family), the name of the family.
+    """Return the id of a kernel as it appears in rows. If an experiment leaves the kernel open (a family), return the
+    name of the family.
 
-    It is the ``name`` of the kernel object, read from ``KERNELS`` without an import of it.
+    It is the ``name`` of the kernel object, read from ``KERNELS`` without importing it.
     """
     try:
         return KERNELS[kernel["name"]].get("id", kernel["name"]).format(**kernel)
@@ -151,12 +152,12 @@ def kernel_id(kernel: dict) -> str:
 
 
 def own_kernel(entry: dict) -> str:
-    """The id of the kernel that an entry has in place of the experiment's; empty where it has none."""
+    """Return the id of the kernel that an entry uses instead of the experiment's; empty if it has none."""
     return kernel_id(entry["kernel"]) if "kernel" in entry else ""
 
 
 def tune_scope(search: dict, quantity: str) -> str:
-    """Who shares the choice of a quantity (one of ``TUNE_SCOPES``)."""
+    """Return the scope that shares the choice of a quantity (one of ``TUNE_SCOPES``)."""
     scope = search.get(quantity, {}).get("tune_per", search.get("tune_per"))
     if scope not in TUNE_SCOPES:
         raise UserError(f"search.{quantity} must say by whom it is shared: one of {', '.join(TUNE_SCOPES)}")
@@ -164,36 +165,37 @@ def tune_scope(search: dict, quantity: str) -> str:
 
 
 def searched(search: dict) -> list[str]:
-    """The quantities that a search names and that ``tune`` chooses: all but a penalty that every cell chooses alone.
+    """Return the quantities of a search that ``tune`` chooses: all except a penalty that every cell chooses alone.
 
-    The cell's penalty is chosen in ``train``, on the features that it is for.
+    Such a penalty is chosen in ``train``, on the features that it is for.
     """
     named = [quantity for quantity in SEARCHED if quantity in search]
     return [q for q in named if q != "penalty" or tune_scope(search, q) != "cell"]
 
 
 def options_tried(search: dict, method: str) -> list[dict]:
-    """The options of a map that a search tries; nothing where it leaves them alone."""
+    """Return the options of a map that a search tries; empty if it tries none."""
     grid = search.get("options", {}).get("grid", [])
     return grid.get(method, []) if isinstance(grid, dict) else grid
 
 
 @cache
 def learner_ids() -> frozenset[str]:
-    """The ids of all learners."""
+    """Return the ids of all learners."""
     return frozenset(known())
 
 
 def code_roots(stage: str, part: dict) -> list[str]:
-    """Full names of the modules that a part of a stage's work runs: the stage and its kind, and what both load by name.
+    """Return the full names of the modules that a part of a stage's work runs: the stage, its kind, and the modules
+    that both load by name.
 
-    ``part`` may be the description of a single cell; its ``learner`` then stands in place of ``learners``.
+    ``part`` may be the description of a single cell; it then has ``learner`` instead of ``learners``.
     """
     roots = [f"rfstudy.study.{stage}", f"rfstudy.study.kinds.{part['kind']}"]
     entries = [*part["methods"], *part.get("shared_methods", [])]
     roots += [f"random_features.maps.{REGISTRY[entry['method']].module}" for entry in entries]
     learners = [part["learner"]] if "learner" in part else part.get("learners", [])
-    # a kind may have predictions of its own that it names as a learner
+    # a kind may name its own predictions as a learner
     roots += [f"random_features.learners.{name}" for name in learners if name in learner_ids()]
     roots += [f"random_features.kernels.{name}" for name in kernels_in(part)]
     roots += [f"rfstudy.study.bandwidths.{part['bandwidth']['rule']}"] if part.get("bandwidth") else []
@@ -201,7 +203,7 @@ def code_roots(stage: str, part: dict) -> list[str]:
 
 
 def step_lists(document) -> list[list]:
-    """All lists of preprocessing steps in an experiment or a part of it, wherever they stand."""
+    """Return all lists of preprocessing steps in an experiment or a part of it, at any depth."""
     if isinstance(document, list):
         return [steps for each in document for steps in step_lists(each)]
     if not isinstance(document, dict):
@@ -217,7 +219,9 @@ def step_lists(document) -> list[list]:
 
 
 def kernels_in(document) -> set[str]:
-    """The names of all kernels in an experiment or a part of it: those of mappings with such a ``name``."""
+    """Return the names of all kernels in an experiment or a part of it: the ``name`` of each mapping that names a
+    kernel.
+    """
     if isinstance(document, dict):
         own = {document["name"]} & set(KERNELS) if isinstance(document.get("name"), str) else set()
         return own.union(*map(kernels_in, document.values()))

@@ -31,7 +31,7 @@ ENDING = ".cells"
 
 
 def key_of(*parts) -> str:
-    """The hash of JSON-like values that names a cell."""
+    """Return the hash of JSON-like values that names a cell."""
     text = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:KEY]
 
@@ -73,7 +73,7 @@ class Log:
                 start = end
 
     def read(self, start: int, end: int) -> bytes | None:
-        """The content of the record between two positions; None where it is not what was written."""
+        """Return the content of the record between two positions; None where it is not what was written."""
         with self.opened("rb") as file:
             file.seek(start)
             record = file.read(end - start)
@@ -94,7 +94,7 @@ class Log:
 
 
 def checksum(name: bytes, body: bytes) -> bytes:
-    """The SHA-256 of a record."""
+    """Return the SHA-256 of a record."""
     return hashlib.sha256(name + body).digest()
 
 
@@ -124,7 +124,7 @@ class Journal:
                 self.ends[path] = end
 
     def get(self, key: str):
-        """The content (rows and the record of the run that computed them) and the arrays of a finished cell.
+        """Return the content (rows and the record of the run that computed them) and the arrays of a finished cell.
 
         None where there is no such cell; a damaged one is forgotten, and a line on the console says so.
         """
@@ -139,7 +139,7 @@ class Journal:
         return {"rows": content["rows"], "record": json.loads(run) | content["record"]}, arrays
 
     def body(self, key: str) -> bytes | None:
-        """The content of the last record with a key."""
+        """Return the content of the last record with a key."""
         if key not in self.places and time.monotonic() - self.looked >= SYNC_SECONDS:
             self.look()
         if key not in self.places:
@@ -185,7 +185,7 @@ def packed(arrays: dict) -> bytes:
 
 
 def unpacked(body: bytes) -> dict:
-    """The named arrays in what ``packed`` made."""
+    """Return the named arrays in what ``packed`` made."""
     if not body:
         return {}
     with np.load(io.BytesIO(body), allow_pickle=False) as stored:
@@ -204,7 +204,7 @@ class Checkpoints:
         self.end = 0
 
     def load(self) -> list[dict[str, np.ndarray]]:
-        """The checkpoints of an earlier process, in order; what follows a damaged one is dropped."""
+        """Return the checkpoints of an earlier process, in order; what follows a damaged one is dropped."""
         found = []
         for _, start, end in self.log.records():
             body = self.log.read(start, end)

@@ -19,7 +19,7 @@ def run(parts: list[Part], prepared_dirs, journal, out, out_arrays, threads: int
 
 
 def work_of(job: Job) -> Work:
-    """The cells of a job's kind; where there are no data, rows that say so."""
+    """Return the cells of a job's kind; where there are no data, rows that say so."""
     # by name, so that a change of one kind is no change of another
     kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec.kind}")
     if job.data and job.data.skipped:

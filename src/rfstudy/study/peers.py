@@ -50,7 +50,9 @@ PEERS = {
 
 
 def make_peer(name: str, kernel, n_features: int):
-    """The unfitted transformer of a name in ``PEERS`` beside a map of ``n_features``; ``ValueError`` lists names."""
+    """Return the unfitted transformer of a name in ``PEERS`` beside a map of ``n_features``; ``ValueError`` lists
+    names.
+    """
     if name not in PEERS:
         raise ValueError(f"there is nothing called {name!r} to hold a map against; there are {', '.join(PEERS)}")
     return PEERS[name](kernel, n_features)

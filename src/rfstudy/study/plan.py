@@ -1,9 +1,9 @@
-"""From experiments to jobs: shards, and what each stage has to know of one.
+"""Turn experiments into jobs: shards, and the description of a shard for each stage.
 
-A *shard* is one job of a stage: one experiment x data set x method with all its variants, or what is left when a
-preset's ``shard_by`` drops axes. A stage receives a list of *parts*, one a data set (one in all where an experiment has
-none), as plain JSON: what the experiment is on that data set, of that what the stage needs and no more, so that a
-change of the penalties does not regenerate features, and every command of a log can be run by hand.
+A *shard* is one job of a stage: one experiment x data set x method with all its variants, or more if a preset's
+``shard_by`` drops axes. A stage receives a list of *parts* as plain JSON: one per data set, or a single part if an
+experiment has none. A part describes the experiment on that data set, with only what the stage needs. A change of the
+penalties therefore does not regenerate features, and every command of a log can be run by hand.
 
 Imported by the workflow when it parses: standard library and PyYAML only.
 """
@@ -22,28 +22,30 @@ class Shard:
 
     experiment: str
     name: str
-    datasets: tuple[str, ...]  # one empty id where an experiment has none
+    datasets: tuple[str, ...]  # one empty id if an experiment has none
     methods: tuple[int, ...]  # positions in the experiment's list
     repeats: tuple[int, ...]
 
 
 def shards_of(stage: str, experiment: dict, settings: dict) -> list[Shard]:
-    """The jobs of a stage in an experiment; none where the stage has nothing to do."""
+    """Return the jobs of a stage in an experiment; none if the stage has nothing to do."""
     of_all = {"tune": tune_shards, "time": time_shards, stage_of(experiment): shards}
     return of_all[stage](experiment, settings) if stage in of_all else []
 
 
 def shards(experiment: dict, settings: dict) -> list[Shard]:
-    """The shards of one experiment: cut by its own ``shard_by`` or the preset's, and by ``repeats_per_shard``."""
+    """Return the shards of one experiment, cut by its own ``shard_by`` or the preset's, and by
+    ``repeats_per_shard``.
+    """
     axes = axes_of(experiment, settings)
     entries = experiment["methods"]
-    # the variants of a method stay together: a job each would spend its time on imports
+    # the variants of a method stay together: one job per variant would spend its time on imports
     names = list(dict.fromkeys(entry["method"] for entry in entries)) if "method" in axes else [""]
     groups = {name: tuple(i for i, entry in enumerate(entries) if name in ("", entry["method"])) for name in names}
     datasets = list(experiment["datasets"]) or [""]
     parts = [(dataset,) for dataset in datasets] if "dataset" in axes else [tuple(datasets)]
     repeats = repeats_of(experiment, settings)
-    # only where repeats are cells of their own are they cut: elsewhere one cell may cover them all
+    # repeats are cut only if they are separate cells: elsewhere one cell may cover them all
     size = (needs_data(experiment["kind"]) and settings["repeats_per_shard"]) or len(repeats)
     chunks = [tuple(repeats[i : i + size]) for i in range(0, len(repeats), size)]
     result = []
@@ -60,7 +62,7 @@ def shards(experiment: dict, settings: dict) -> list[Shard]:
 
 
 def axes_of(experiment: dict, settings: dict) -> list[str]:
-    """What separates the jobs of an experiment: its own ``shard_by``, or the preset's.
+    """Return the axes that separate the jobs of an experiment: its own ``shard_by``, or the preset's.
 
     A preset with one job for each paper still has one shard for each experiment: a job then works on several shards.
     """
@@ -69,15 +71,15 @@ def axes_of(experiment: dict, settings: dict) -> list[str]:
 
 
 def repeats_of(experiment: dict, settings: dict) -> list[int]:
-    """The repeats of an experiment: those of the preset, or fewer of its own."""
+    """Return the repeats of an experiment: those of the preset, or fewer of its own."""
     return list(range(min(settings["repeats"], experiment.get("repeats", settings["repeats"]))))
 
 
 def on_dataset(experiment: dict, dataset: str) -> dict:
-    """An experiment as it is on one data set: what stands under ``datasets.<id>`` laid over it and its entries.
+    """Return an experiment as it is on one data set. The keys under ``datasets.<id>`` override it and its entries.
 
-    ``options`` by method are laid under those of its entries, and so are their ``only_sizes``. None stands in place of
-    an entry that is not run there.
+    ``options`` by method are defaults for those of its entries, and so are ``only_sizes``. An entry that is not run
+    there is None.
     """
     own = {key: value for key, value in experiment.items() if key != "datasets"}
     own = merge(own, experiment["datasets"].get(dataset, {}))
@@ -94,30 +96,30 @@ def on_dataset(experiment: dict, dataset: str) -> dict:
 
 
 def is_run_on(entry: dict, dataset: str) -> bool:
-    """Whether an entry is run on a data set: a null under its ``datasets`` leaves it out there."""
+    """Return whether an entry is run on a data set: a null under its ``datasets`` leaves it out there."""
     return entry.get("datasets", {}).get(dataset, {}) is not None
 
 
 def within_sizes(entry: dict, only_sizes: dict) -> dict:
-    """An entry with the labels of the sizes that its method is run at, unless it names some itself."""
+    """Return an entry with the labels of the sizes that its method is run at, unless it names some itself."""
     named = only_sizes.get(entry["method"])
     return ({"only_sizes": labels_of(named)} if named else {}) | entry
 
 
 def labels_of(named: list) -> list[str]:
-    """The labels of sizes that are named by label or by number."""
+    """Return the labels of sizes, each named by its label or its number."""
     return [str(each) for each in named]
 
 
 def entry_on(entry: dict, dataset: str, options: dict) -> dict:
-    """An entry of an experiment's methods as it is on one data set."""
+    """Return an entry of an experiment's methods as it is on one data set."""
     own = {key: value for key, value in entry.items() if key != "datasets"}
     own["options"] = merge(options.get(entry["method"], {}), own["options"])
     return merge(own, entry.get("datasets", {}).get(dataset, {}))
 
 
 def part(experiment: dict, dataset: str, settings: dict) -> Part:
-    """What every stage must know of an experiment on a data set."""
+    """Return the fields that every stage needs about an experiment on a data set."""
     return Part(
         preset=settings["preset"],
         paper=experiment["paper"],
@@ -132,7 +134,9 @@ def part(experiment: dict, dataset: str, settings: dict) -> Part:
 
 
 def sample_part(experiment: dict, dataset: str, settings: dict) -> Part:
-    """``part``, and what decides the training and test rows of a repeat; ``experiment`` as it is on the data set."""
+    """Return ``part`` with the fields that decide the training and test rows of a repeat. ``experiment`` is the one on
+    the data set.
+    """
     return part(experiment, dataset, settings) | {
         "preprocess": experiment["preprocess"],
         "bandwidth": experiment.get("bandwidth"),
@@ -143,52 +147,54 @@ def sample_part(experiment: dict, dataset: str, settings: dict) -> Part:
 
 
 def facts_parts(experiment: dict, settings: dict) -> list[Part]:
-    """What ``collect`` is told of the data of an experiment: one part a data set, nothing where it has none."""
+    """Return the parts that tell ``collect`` about the data of an experiment: one per data set, none if it has no
+    data.
+    """
     return [sample_part(on_dataset(experiment, name), name, settings) for name in experiment["datasets"]]
 
 
 def parts_of(stage: str, experiment: dict, shard: Shard, settings: dict) -> list[Part]:
-    """The specification of a stage's job: one part a data set of the shard."""
+    """Return the specification of a stage's job: one part per data set of the shard."""
     make = PARTS[stage]
     return [make(on_dataset(experiment, dataset), dataset, shard, settings) for dataset in shard.datasets]
 
 
 def entries_of(experiment: dict, shard: Shard) -> list[dict]:
-    """The entries of a shard that are run on the data set of an experiment."""
+    """Return the entries of a shard that are run on the data set of an experiment."""
     return list(filter(None, (experiment["methods"][i] for i in shard.methods)))
 
 
 def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
-    """The work of ``tune``: what is searched, by whom the choice is shared, and the learners that decide."""
+    """Return the work of ``tune``: what is searched, who shares the choice, and the learners that decide."""
     search = experiment["search"]
     spec = sample_part(experiment, dataset, settings) | {
         "search": without(search, "method"),
         "methods": list(filter(None, experiment["methods"])) if concerns_methods(search) else [],
         "shared_methods": [entry for _, entry in standing_for_all(search)],
-        # how often a learner is trained is nothing to its choices
+        # the number of training repeats does not affect a learner's choices
         "learners": {name: without(options, "repeats") for name, options in experiment["learners"].items()},
         "repeats": repeats_of(experiment, settings),
     }
-    # all who share a penalty have to have a solution at it
+    # all members that share a penalty need a solution at it
     if scopes_in(search) & {"size", "method_and_size", "split", "cell"} or "penalty" in searched(search):
         return spec | {"sizes": experiment["sizes"]}
     return spec
 
 
 def scopes_in(search: dict) -> set[str]:
-    """The scopes in which ``tune`` has something to choose."""
+    """Return the scopes in which ``tune`` has something to choose."""
     return {tune_scope(search, quantity) for quantity in searched(search)}
 
 
 def concerns_methods(search: dict) -> bool:
-    """Whether ``tune`` looks at the methods: where it chooses for them on their own, and not only for all of them with
-    one that stands for them, and where they share a penalty, at which all of them need a solution.
+    """Return whether ``tune`` needs the methods. It does if it chooses for single methods, and not only for all of them
+    with one representative. It also does if they share a penalty, at which all of them need a solution.
     """
     return "penalty" in searched(search) or bool(scopes_in(search) & {"method", "method_and_size", "split", "cell"})
 
 
 def train_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
-    """The work of ``train``: the maps, their sizes and the error, the learners and the scores."""
+    """Return the work of ``train``: the maps, their sizes and the error, the learners and the scores."""
     return sample_part(experiment, dataset, settings) | {
         "methods": entries_of(experiment, shard),
         "sizes": experiment["sizes"],
@@ -200,7 +206,7 @@ def train_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> 
 
 
 def measure_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
-    """The work of ``measure``: the maps, and the grid of the experiment's kind."""
+    """Return the work of ``measure``: the maps, and the grid of the experiment's kind."""
     base = sample_part if needs_data(experiment["kind"]) else part
     return base(experiment, dataset, settings) | {
         "methods": entries_of(experiment, shard),
@@ -210,7 +216,7 @@ def measure_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -
 
 
 def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
-    """The work of ``time``: all methods together, how often, and what of them; one repeat."""
+    """Return the work of ``time``: all methods together, how often and what to measure; one repeat."""
     how = experiment["time"]
     spec = (sample_part if needs_data(experiment["kind"]) else part)(experiment, dataset, settings) | {
         # an entry that sweeps an option is not timed
@@ -228,7 +234,7 @@ def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> P
 
 
 def timed_sizes(experiment_sizes: dict, which: int | list | None) -> dict:
-    """Of the sizes of an experiment those that are named, or so many, from the smallest to the largest; None is all of
+    """Return the named sizes of an experiment, or a number of them from the smallest to the largest; None means all of
     them.
 
     >>> timed_sizes({"multiples_of_d": [1, 2, 4, 8]}, 2)
@@ -241,7 +247,7 @@ def timed_sizes(experiment_sizes: dict, which: int | list | None) -> dict:
     return {rule: spread(values, which) for rule, values in experiment_sizes.items()}
 
 
-#: What the stages are told, by stage.
+#: The function that describes the work of a stage, by stage.
 PARTS = {
     "tune": tune_part,
     "train": train_part,
@@ -251,15 +257,15 @@ PARTS = {
 
 
 def stage_of(experiment: dict) -> str:
-    """The stage whose jobs yield an experiment's rows: the one that its kind names, or ``measure``; empty for a kind
-    that is about times only.
+    """Return the stage whose jobs yield an experiment's rows: the one that its kind names, or ``measure``. It is empty
+    for a kind that only measures times.
     """
     module = module_of(experiment["kind"])
     return literal(module, "STAGE", "measure" if "measure" in definitions(module) else "")
 
 
 def time_shards(experiment: dict, settings: dict) -> list[Shard]:
-    """The jobs of ``time``: one a data set with all its methods, of the data sets that the preset times."""
+    """Return the jobs of ``time``: one per data set that the preset times, with all its methods."""
     if "time" not in experiment:
         return []
     how, datasets = experiment["time"], list(experiment["datasets"])
@@ -275,7 +281,7 @@ def time_shards(experiment: dict, settings: dict) -> list[Shard]:
 
 
 def tune_shards(experiment: dict, settings: dict) -> list[Shard]:
-    """The jobs of ``tune``: as the shards of the other stages, with all methods together."""
+    """Return the jobs of ``tune``: like the shards of the other stages, but with all methods together."""
     if not searched(experiment.get("search", {})):
         return []
     together = experiment | {"shard_by": axes_of(experiment, settings)[:2]}
@@ -283,9 +289,9 @@ def tune_shards(experiment: dict, settings: dict) -> list[Shard]:
 
 
 def same_choices(one: Part, other: Part) -> bool:
-    """Whether what ``tune`` finds for one of its parts is what it would find for the other.
+    """Return whether ``tune`` would find the same for both parts.
 
-    It is where the two differ in names only, and the other has no size that the one has not.
+    It would if the two differ in names only, and ``other`` has no size that ``one`` lacks.
     """
     work, same = (without(vars(each), "paper", "experiment", "protocol", "sizes") for each in (one, other))
     own, others = (set(sizes(each.sizes or {}, 1)) for each in (one, other))
@@ -293,24 +299,26 @@ def same_choices(one: Part, other: Part) -> bool:
 
 
 def number_of_cells(part: Part) -> int:
-    """How many cells a part of an accuracy grid has: maps x sizes x repeats, each alone and with every learner."""
+    """Return the number of cells in a part of an accuracy grid: maps x sizes x repeats, each alone and with every
+    learner.
+    """
     values = sum(len(entry.get("sweep", {}).get("values", [None])) for entry in part.methods)
     maps = (part.draws or 1) * values * len(sizes(part.sizes, 1)) * len(part.repeats)
     return maps * (1 + len(part.learners))
 
 
 def learners_in(stage: str, experiment: dict) -> list[str]:
-    """The learners that a job of a stage runs."""
+    """Return the learners that a job of a stage runs."""
     if stage == "time":
         return [name for name in experiment.get("learners", {}) if name == experiment["time"].get("learner")]
     return list(experiment.get("learners", {})) if stage in ("tune", "train") else []
 
 
 def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dict) -> dict:
-    """Memory (MB) and run time (minutes) that a job asks for at its first attempt.
+    """Return the memory (MB) and run time (minutes) that a job requests at its first attempt.
 
     The kind states them per unit of work: ``mb`` of libraries, ``bytes_per_value`` of the data (n x d) and
-    ``bytes_per_gram`` of a matrix over the columns of the features (at most n of them), and a learner
+    ``bytes_per_gram`` of a matrix over the columns of the features (at most n of them), and a learner states
     ``bytes_per_entry`` of the features (n x D).
     """
     needs = literal(module_of(experiment["kind"]), "RESOURCES")
@@ -333,7 +341,7 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
 
 
 def rows_of(task: dict, settings: dict) -> tuple[int, int]:
-    """Rows and columns of a task that a run works with at most."""
+    """Return the largest number of rows and columns of a task that a run can use."""
     # generated rows, and those of a file of this machine, are the same in every preset
     own = "generator" in task or (("source" in task or "streamed" in task) and "stand_in" not in task)
     stands_in = settings["data"] == "embedded" and not own

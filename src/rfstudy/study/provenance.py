@@ -45,7 +45,7 @@ class Run:
         self.id = key_of(self.record, os.getpid(), time.time_ns())[:12]
 
     def finished(self) -> dict:
-        """The record with the wall time so far, in seconds, and the load average that it met."""
+        """Return the record with the wall time so far, in seconds, and the load average that it met."""
         if "blas" not in self.record:
             self.record["blas"] = linear_algebra()  # of the libraries that are there once something was computed
         wall = round(time.perf_counter() - self.clock, 2)
@@ -53,7 +53,7 @@ class Run:
 
 
 def code_state() -> dict:
-    """The commit of the checkout and whether code, configuration or reference data differ from it.
+    """Return the commit of the checkout and whether code, configuration or reference data differ from it.
 
     New entries of the lock of sources are no difference. Outside a checkout there is no commit, and all is uncommitted.
     """
@@ -87,26 +87,26 @@ def machine_state(device: str) -> dict:
 
 @cache
 def versions() -> dict[str, str]:
-    """The versions of the modules that do the arithmetic."""
+    """Return the versions of the modules that do the arithmetic."""
     return {module: version(package) for module, package in ARITHMETIC.items()}
 
 
 def linear_algebra() -> list[str]:
-    """The libraries of linear algebra and of threads that this process has loaded, with their versions."""
+    """Return the libraries of linear algebra and of threads that this process has loaded, with their versions."""
     from threadpoolctl import threadpool_info
 
     return sorted({f"{pool['internal_api']} {pool.get('version') or ''}".strip() for pool in threadpool_info()})
 
 
 def gpu_name() -> str:
-    """The GPU that torch works on, or an empty text."""
+    """Return the GPU that torch works on, or an empty text."""
     import torch  # a job that uses none needs not wait for it
 
     return torch.cuda.get_device_name() if torch.cuda.is_available() else ""
 
 
 def processor_name() -> str:
-    """The processor as the operating system calls it."""
+    """Return the processor as the operating system calls it."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
@@ -117,7 +117,7 @@ def processor_name() -> str:
 
 
 def read_records(results_file) -> dict[str, dict]:
-    """The provenance records beside a results file, by run."""
+    """Return the provenance records beside a results file, by run."""
     return {run["run"]: run for run in read_record_file(record_file(results_file))["runs"]}
 
 

@@ -70,19 +70,19 @@ def run(results_file, out) -> None:
 
 
 def arrays_file(path) -> Path:
-    """The file of the arrays that a kind of experiment measures beside the rows of a results file."""
+    """Return the file of the arrays that a kind of experiment measures beside the rows of a results file."""
     path = Path(path)
     return path.with_name(path.name.split(".")[0] + ".npz")
 
 
 def arrays_of(path) -> dict:
-    """The named arrays beside a results file; none where there is no such file."""
+    """Return the named arrays beside a results file; none where there is no such file."""
     file = arrays_file(path)
     return read_arrays(file) if file.exists() else {}
 
 
 def blocks(table: pd.DataFrame) -> pd.Series:
-    """The block that each row is in."""
+    """Return the block that each row is in."""
     found = table[list(BLOCK)].astype(str)
     found.loc[table["axis"].eq("round"), ["method", "variant"]] = "times"
     return found.agg(tuple, axis=1) if len(found) else pd.Series(dtype=object)
@@ -92,7 +92,9 @@ def blocks(table: pd.DataFrame) -> pd.Series:
 
 
 def publishable(results_file) -> tuple[pd.DataFrame, dict[str, dict]]:
-    """The rows of a results file that may be published, and the records of its runs; ``UserError`` says why not."""
+    """Return the rows of a results file that may be published, and the records of its runs; ``UserError`` says why
+    not.
+    """
     table, records = tidy.read(results_file), read_records(results_file)
     # data that could not be had leave rows that no run computed: nothing was measured
     table = table[table["status"].ne("skipped") | table["run"].ne("")]
@@ -119,12 +121,12 @@ def publishable(results_file) -> tuple[pd.DataFrame, dict[str, dict]]:
 
 
 def is_of_a_commit(record: dict) -> bool:
-    """Whether a run was of committed code, and its record names the commit (40 hexadecimal digits)."""
+    """Return whether a run was of committed code, and its record names the commit (40 hexadecimal digits)."""
     return not record.get("uncommitted", True) and bool(re.fullmatch("[0-9a-f]{40}", str(record.get("commit"))))
 
 
 def settings_of(table: pd.DataFrame) -> pd.Series:
-    """The settings of each row as a mapping."""
+    """Return the settings of each row as a mapping."""
     return table["settings"].map(lambda text: json.loads(text or "{}"))
 
 
@@ -154,7 +156,7 @@ def check_alike(neighbours: pd.DataFrame, new: pd.DataFrame, results_file, out) 
 
 
 def conditions(table: pd.DataFrame) -> pd.DataFrame:
-    """The quantities of ``SHARED`` that each row states, a line each: its place, ``quantity`` and ``value``.
+    """Return the quantities of ``SHARED`` that each row states, a line each: its place, ``quantity`` and ``value``.
 
     Facts about data are counted on all rows and have no neighbours; the rounds of a time are one place.
     """
@@ -169,5 +171,5 @@ def conditions(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def json_text(value) -> str:
-    """A value of a column or setting as JSON; 20 and 20.0 are the same."""
+    """Return a value of a column or setting as JSON; 20 and 20.0 are the same."""
     return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value, default=str)

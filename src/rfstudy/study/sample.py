@@ -67,7 +67,9 @@ def load_prepared(directory, dataset: str = "") -> Prepared:
 
 
 def loaded(specs: list[dict], folders) -> Iterator[tuple[dict, Prepared]]:
-    """Each specification of a data set with its prepared data; ``UserError`` where a folder holds another one's."""
+    """Yield each specification of a data set with its prepared data; ``UserError`` where a folder holds another
+    one's.
+    """
     if len(specs) != len(folders):
         raise UserError(f"--prepared: {len(folders)} folders are given for {len(specs)} data sets")
     for spec, folder in zip(specs, folders, strict=True):
@@ -127,7 +129,9 @@ class Samples:
         self._length_scales: dict[tuple[str, str], float] = {}
 
     def of(self, repeat: int, preprocess: list, own_split: dict | None = None) -> Sample:
-        """The sample of a repeat under these preprocessing steps, split as the specification or an entry says."""
+        """Return the sample of a repeat under these preprocessing steps, split as the specification or an entry
+        says.
+        """
         what = str((repeat if self._repeats_differ(own_split) else 0, preprocess, own_split))
         if what not in self._drawn:
             sample = draw_sample(self.prepared, self.spec, repeat, preprocess, own_split)
@@ -137,13 +141,13 @@ class Samples:
         return self._drawn[what]
 
     def _repeats_differ(self, own_split: dict | None) -> bool:
-        """Whether repeats have rows of their own: a fixed split that is not capped is the same in all."""
+        """Return whether repeats have rows of their own: a fixed split that is not capped is the same in all."""
         facts, most = self.prepared.facts, self.spec.max_rows
         rule = split_of(facts, own_split or self.spec.split)["rule"]
         return rule not in FIXED or (most is not None and max(facts["n_train"], facts["n_test"]) > most)
 
     def length_scale(self, repeat: int, preprocess: list, rule: dict, own_split: dict | None = None) -> float:
-        """The length scale that a rule of ``bandwidths`` finds on the training rows of a repeat."""
+        """Return the length scale that a rule of ``bandwidths`` finds on the training rows of a repeat."""
         parameters = {key: value for key, value in rule.items() if key not in ("rule", "factor")}
         what = str((repeat, preprocess, own_split)), str((rule["rule"], sorted(parameters.items())))
         if what not in self._length_scales:

@@ -2,12 +2,12 @@
 
 The mapping ``search`` of an experiment names the quantities, the values to try and the scope that shares the choice
 (``tune_per``). Scopes are searched from the widest to the narrowest, each under the choices of the wider ones. The
-quantities of one scope are searched together over their whole grid. A candidate's score is the best that one learner
-has over the grid of its penalties. It is cross-validated on the training rows of a repeat and averaged over the repeats
-of the choice: three of them (splits, draws of the map, folds) where several repeats share it, otherwise its own. Where
-a map is drawn several times in a repeat, three of these draws are averaged. A tie
-goes to the values that are named first, and to the larger bandwidth or penalty. A penalty that several maps share is
-chosen among those at which all of them have a solution.
+quantities of one scope are searched together over their whole grid. A candidate's score is the best score of one
+learner over its grid of penalties. It is cross-validated on the training rows of a repeat and averaged over the repeats
+of the choice. There are three such repeats (splits, draws of the map, folds) if several repeats share the choice;
+otherwise there is one, the choice's own. If a map is drawn several times in a repeat, three of these draws are
+averaged. A tie goes to the values that are named first, and to the larger bandwidth or penalty. A penalty that several
+maps share is chosen among those at which all of them have a solution.
 """
 
 import itertools
@@ -39,16 +39,16 @@ from rfstudy.study.kinds.grid import (
 )
 from rfstudy.study.sample import Sample
 
-#: What of a choice is marked where it is at an end of its grid, beside the penalty.
+#: Quantities of a choice that are marked if they are at an end of their grid, besides the penalty.
 WIDTHS = ("length_scale", "bandwidth")
 
-#: Repeats that a choice is made on where several share it.
+#: Number of repeats used for a choice that several repeats share.
 SHARED_ON = 3
 
 
 @dataclass(frozen=True)
 class Member:
-    """An entry at a size (its label) that a choice is made with, and the repeats that it is made on."""
+    """An entry at a size (its label) with which a choice is made, and the repeats used for it."""
 
     entry: dict
     label: str
@@ -63,11 +63,11 @@ class Search:
         self.found: dict = {}  # of the wider scopes
 
     def choices(self) -> dict:
-        """The choices by scope, for ``kinds.grid.choice_for``.
+        """Return the choices by scope, for ``kinds.grid.choice_for``.
 
         A choice is a mapping ``{"chosen": {quantity: value}, "chosen_on": repeats, "score": ..., "at_edge": [...]}``.
-        The last has the quantities (of a penalty: the learners) whose value is the first or the last of its grid.
-        ``kinds.grid.place_of`` says where a choice stands in its scope.
+        ``at_edge`` has the quantities whose value is the first or the last of its grid; for a penalty it has the
+        learners. ``kinds.grid.place_of`` returns the place of a choice in its scope.
         """
         for scope in TUNE_SCOPES:
             quantities = [q for q in searched(self.how) if tune_scope(self.how, q) == scope]
@@ -86,10 +86,10 @@ class Search:
         return self.found
 
     def members(self, scope: str) -> list[tuple[tuple, Member]]:
-        """The place of every choice of a scope, and what it is made with.
+        """Return the place of every choice of a scope, and the members with which it is made.
 
-        What all methods share is chosen with the method, one for each kernel, that the search names; what all sizes
-        share is chosen at the size that it names.
+        A choice that all methods share is made with the method that the search names, one for each kernel. A choice
+        that all sizes share is made at the size that the search names.
         """
         entries = self.spec.shared_methods if scope in ("experiment", "size") else self.spec.methods
         labels = self.labels("size" if scope in ("experiment", "method") else "sizes")
@@ -101,17 +101,17 @@ class Search:
         ]
 
     def sizes(self, which: str, d: int = 1) -> list[tuple[int, str]]:
-        """The ``sizes`` of the experiment, or the ``size`` at which it chooses what all sizes share."""
+        """Return the ``sizes`` of the experiment, or the ``size`` at which it chooses what all sizes share."""
         if which == "sizes":
             return sizes(self.spec.sizes or {}, d)
         return sizes({rule: [value] for rule, value in self.how.get("size", {}).items()}, d)
 
     def labels(self, which: str) -> list[str]:
-        """The labels of ``sizes``."""
+        """Return the labels of ``sizes``."""
         return [label for _, label in self.sizes(which)]
 
     def sharers(self, scope: str, member: Member) -> list[Member]:
-        """All who share a choice, whichever of them it is made with."""
+        """Return all members that share a choice, including those it is not made with."""
         of_kernel = [each for each in self.spec.methods if own_kernel(each) == own_kernel(member.entry)]
         entries = of_kernel if scope in ("experiment", "size") else [member.entry]
         labels = self.labels("sizes") if scope in ("experiment", "method") else [member.label]
@@ -122,13 +122,13 @@ class Search:
         ]
 
     def takes_part(self, entry: dict, quantity: str) -> bool:
-        """Whether there is anything to choose of a quantity for an entry."""
+        """Return whether an entry has anything to choose for a quantity."""
         tried = quantity != "options" or options_tried(self.how, entry["method"])
         return is_searched(entry, quantity) and bool(tried)
 
     def best_choice(self, quantities: list[str], member: Member, sharers: list[Member]) -> dict:
-        """The best values of quantities that are searched together; a penalty among those at which all that share it
-        have a solution.
+        """Return the best values of quantities that are searched together. A penalty is chosen among those at which all
+        members that share it have a solution.
         """
         named = [self.how.get("learner"), *self.spec.learners]
         selecting = [name for name in named if name and is_learned(member.entry, name)]
@@ -158,7 +158,7 @@ class Search:
         return {"chosen": chosen, "chosen_on": list(member.repeats), "score": score, "at_edge": at_edge} | draws
 
     def candidates(self, quantities: list[str], method: str) -> list[dict]:
-        """All combinations of the values of quantities, the preferred ones first: a tie goes to what comes first."""
+        """Return all combinations of the values of quantities, preferred ones first: a tie goes to the first."""
         grids = {}
         for quantity in (each for each in SEARCHED if each in quantities and each != "penalty"):
             grid = options_tried(self.how, method) if quantity == "options" else self.how[quantity]["grid"]
@@ -166,8 +166,8 @@ class Search:
         return [dict(zip(grids, values, strict=True)) for values in itertools.product(*grids.values())]
 
     def best_penalties(self, member: Member, values: dict, sharers: list[Member]) -> tuple[dict, list[str]]:
-        """By learner the value of its grid with the best score, and the learners whose value is at an edge of what
-        there was to choose from; a learner that is left out, or singular at every value, has none.
+        """Return the value with the best score by learner, and the learners whose value is at an edge of the available
+        grid. A learner that is left out, or singular at every value, has no value.
         """
         best, at_edge = {}, []
         for learner in (name for name in self.spec.learners if is_learned(member.entry, name)):
@@ -177,7 +177,7 @@ class Search:
             options = learner_settings(self.spec, member.entry, learner)
             grid = options[load(learner).grid]
             solvable = self.solvable_for_all(sharers, values, learner, grid)
-            if (solvable & ~np.isnan(scores).any(axis=1)).any():  # else what suits all does not suit the map
+            if (solvable & ~np.isnan(scores).any(axis=1)).any():  # else none suits both the others and this map
                 scores[~solvable] = np.nan
             best[learner] = best_penalty(scores, grid, self.job.data.target.score, options.get("choice", "best"))
             if is_at_edge(best[learner], grid, scores):
@@ -185,14 +185,14 @@ class Search:
         return best, at_edge
 
     def solvable_for_all(self, sharers: list[Member], values: dict, learner: str, grid: list) -> np.ndarray:
-        """At which values of a learner's grid every entry that shares the choice has a solution on the tuning rows of
-        all repeats of the choice, bool (g,).
+        """Return the mask, bool (g,), of the grid values at which all entries that share the choice have a solution.
+        They need one on the tuning rows of all repeats of the choice.
 
-        A map that does not exist, and one that has no solution at any value, has no say.
+        A map that does not exist, or that has no solution at any value, is ignored.
         """
         solvable = np.ones(len(grid), dtype=bool)
         if load(learner).has_solution is always_solvable:
-            return solvable  # without the maps of all who share it
+            return solvable  # without the maps of all members that share it
         for member in sharers:
             if not (is_learned(member.entry, learner) and is_searched(member.entry, "penalty")):
                 continue
@@ -204,9 +204,9 @@ class Search:
         return solvable
 
     def scores_by_fold(self, member: Member, values: dict, learner: str, own: dict | None = None) -> np.ndarray | None:
-        """Scores of a learner's grid (g, folds of all repeats); larger is better but for "mse".
+        """Return the scores of a learner's grid (g, folds of all repeats). Larger is better except for "mse".
 
-        None where there is no map or the learner is left out.
+        Return None if there is no map or the learner is left out.
         """
         per_repeat = []
         for cell in self.cells(member, values, learner, own or {}):
@@ -217,7 +217,9 @@ class Search:
         return np.concatenate(per_repeat, axis=1)
 
     def journalled(self, cell: Cell, compute) -> np.ndarray:
-        """What ``compute(job, cell)`` finds by value of a learner's grid, journalled; empty where there is nothing."""
+        """Return the journalled result of ``compute(job, cell)`` by value of a learner's grid; empty if there is
+        none.
+        """
 
         def rows(cell, _checkpoints):
             return [{"value": found} for found in compute(self.job, cell)], {}
@@ -226,9 +228,9 @@ class Search:
         return np.array([row["value"] for row in content["rows"]], dtype=np.float64)
 
     def cells(self, member: Member, values: dict, learner: str, own: dict) -> list[Cell]:
-        """The cells in which a candidate is scored, one for each repeat and draw.
+        """Return the cells in which a candidate is scored, one for each repeat and draw.
 
-        ``values`` are laid over what wider scopes chose, and ``own`` over the learner's options.
+        ``values`` override the choices of wider scopes, and ``own`` overrides the learner's options.
         """
         d, found = self.job.data.facts["d"], []
         size = next(each for each in self.sizes("size", d) + self.sizes("sizes", d) if each[1] == member.label)
@@ -248,8 +250,7 @@ class Search:
 
 
 def is_end(value, grid: list) -> bool:
-    """Whether a chosen length scale, or parameters of the bandwidth rule, are at an end of their grid: parameters where
-    one of them is.
+    """Return whether a chosen length scale, or any parameter of the bandwidth rule, is at an end of its grid.
 
     >>> is_end({"factor": 4}, [{"factor": 4}, {"factor": 2}, {"factor": 1}]), is_end(2, [1, 2, 3])
     (True, False)
@@ -261,8 +262,9 @@ def is_end(value, grid: list) -> bool:
 
 
 def scores_of(job: Job, cell: Cell) -> list[list[float]]:
-    """Scores of a learner's grid (g, folds) on the features of a cell's map, cross-validated, or (g, 1) on rows that
-    neither map nor learner saw; empty where the learner is left out, the map does not exist, or a fold has one class.
+    """Return the scores of a learner's grid on the features of a cell's map. They are cross-validated (g, folds), or
+    from rows that neither map nor learner saw (g, 1). They are empty if the learner is left out, the map does not
+    exist, or a fold has one class.
     """
     learner, options, score = load(cell.conditions["learner"]), cell.conditions["settings"], job.data.target.score
     phi, X, Y, held_out, blocks = tuned_map(job, cell)
@@ -279,8 +281,8 @@ def scores_of(job: Job, cell: Cell) -> list[list[float]]:
 
 
 def solvable_at(job: Job, cell: Cell) -> list[bool]:
-    """At which values of its grid (g,) a learner has a solution on the features of a cell's map; empty where the
-    learner is left out or the map does not exist.
+    """Return the mask (g,) of the grid values at which a learner has a solution on the features of a cell's map. It is
+    empty if the learner is left out or the map does not exist.
     """
     learner, options = load(cell.conditions["learner"]), cell.conditions["settings"]
     phi, X, Y, held_out, _blocks = tuned_map(job, cell)
@@ -292,9 +294,9 @@ def solvable_at(job: Job, cell: Cell) -> list[bool]:
 
 
 def tuned_map(job: Job, cell: Cell) -> tuple:
-    """The map of a candidate, fitted on those of the tuning rows that are not held out; these rows X (n, d), their
-    encoded targets Y (n, c), which are held out (n,), and their blocks (n,) where folds follow them. None in place of
-    all where the learner is left out or the map does not exist.
+    """Return the map of a candidate, fitted on the tuning rows that are not held out, and these tuning rows. The rows
+    come as X (n, d), their encoded targets Y (n, c), the mask of held-out rows (n,), and their blocks (n,) if folds
+    follow them. Return None instead of all of these if the learner is left out or the map does not exist.
     """
     learner, options = load(cell.conditions["learner"]), cell.conditions["settings"]
     sample = sample_of(job.samples, cell)
@@ -311,14 +313,16 @@ def tuned_map(job: Job, cell: Cell) -> tuple:
 
 
 def held_out_rows(seed: int, n: int, repeat: int, share: float) -> np.ndarray:
-    """Which of n training rows of a repeat are kept from map and learner to validate them on, (n,): such a share."""
+    """Return the mask (n,) of the training rows of a repeat that validation holds out from map and learner: ``share``
+    of n rows.
+    """
     generator = np.random.default_rng(seed_sequence(seed, "held out", repeat))
     return np.isin(np.arange(n), generator.choice(n, round(share * n), replace=False))
 
 
 def validated(learner, options: dict, phi, X, Y, held_out: np.ndarray, score: str) -> list[float]:
-    """The scores of a learner's grid (g,) on held-out rows, fitted on the features of the others; missing where there
-    is no solution. What a map has learned from the targets of a row says nothing of how it does on another.
+    """Return the scores of a learner's grid (g,) on held-out rows, fitted on the features of the others. A score is
+    missing if there is no solution. A map that learned from the targets of a row must be scored on other rows.
     """
     scores = []
     for value in options[learner.grid]:
@@ -335,8 +339,8 @@ def validated(learner, options: dict, phi, X, Y, held_out: np.ndarray, score: st
 
 
 def tuning_rows(seed: int, sample: Sample, most: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """The training rows of a sample that a search works with, their labels and their blocks (None: folds of rows): at
-    most so many, a random choice.
+    """Return a random choice of the training rows for a search, up to a limit, with their labels and blocks. Blocks of
+    None mean folds of rows.
     """
     n_train, blocks = len(sample.y_train), sample.train_blocks
     if not most or n_train <= most:

@@ -16,7 +16,7 @@ BLOCK = 2000
 
 
 def fit_on(phi, sample: Sample, target: Target, C: float):
-    """The l1-SVM on the features of a fitted map of the training rows of a sample, of two classes."""
+    """Return the l1-SVM on the features of a fitted map of the training rows of a sample, of two classes."""
     Y, _ = target.encode(sample.y_train)
     return fit_l1_svm(lambda: phi.transform_blocks(sample.X_train), Y, C, n_columns=phi.n_columns_)
 
@@ -39,7 +39,7 @@ def decided(model, features, X) -> np.ndarray:
 def accuracy_rows(
     target: Target, sample: Sample, model: LinearModel, features, columns: dict, settings: dict
 ) -> list[dict]:
-    """The rows, with these columns and settings, of a model's accuracy on the test and on the training rows."""
+    """Return the rows, with these columns and settings, of a model's accuracy on the test and on the training rows."""
     _, classes = target.encode(sample.y_train)
     settings = settings | {"solver": model.solver} | ({} if model.converged else {"converged": False})
     parts = (

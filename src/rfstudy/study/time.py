@@ -40,8 +40,8 @@ def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out) -> None:
 
 
 def take_times(job: Job, chosen: dict) -> Work:
-    """All rounds of one part; a finished round is journalled and, unless it was machine_busy, not taken again. None
-    where there are no data.
+    """Return all rounds of one part; a finished round is journalled and, unless it was machine_busy, not taken again.
+    None where there are no data.
     """
     if job.data and job.data.skipped:
         return Work()
@@ -80,7 +80,9 @@ class Rounds:
         self.calls: list[dict] | None = None
 
     def best_of(self, attempts: int, number: int) -> list[dict]:
-        """Rows of a round, done again while others are at work; of several the one that met the least of them."""
+        """Return the rows of a round, done again while others are at work; of several the one that met the least of
+        them.
+        """
         if self.calls is None:
             self.calls = [warm_up(unit) for unit in self.units]
         least = None
@@ -127,7 +129,7 @@ def long_enough(phase, shortest: float) -> tuple[float, float, int]:
 def one_round(
     units: list[Timed], calls: list[dict], threads: int, shortest: float, number: int
 ) -> tuple[list[dict], float]:
-    """Rows of all phases of all units, in this round's order, and the cores that others kept busy meanwhile.
+    """Return the rows of all phases of all units, in this round's order, and the cores that others kept busy meanwhile.
 
     ``calls`` of every unit say how often its phases are called; what the first round finds is put there.
     """

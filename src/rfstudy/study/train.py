@@ -1,13 +1,14 @@
-"""Fit the maps of a shard, and train and test learners on their features: no feature matrix on disk, none in memory.
+"""Fit the maps of a shard, and train and test learners on their features. No feature matrix is kept on disk or as a
+whole in memory.
 
 A cell is a map, with its approximation errors, or one learner on the features of a map. The error is that of the inner
 products of the features, or of the map's own estimate of the kernel (``approximate_kernel``). A map that may draw a
-frequency more than once has a row with the number of different ones. A map that does not exist for the data, or whose
-system of equations has no solution, has rows with that reason, and so have its learners.
+frequency more than once has a row with the number of distinct ones. If a map does not exist for the data, or its system
+of equations has no solution, its rows give that reason. So do the rows of its learners.
 
 Learners take from the map's cell what its seed cannot reproduce (selected features, weights), and draw the rest again:
-an edit of a learner fits no map anew. The target of the data set defines its encoding and its scores. The entry of a
-learner defines how it is fitted and where it is left out.
+an edit of a learner does not refit any map. The target of the data set defines its encoding and its scores. The entry
+of a learner defines how it is fitted and where it is left out.
 """
 
 import numpy as np
@@ -23,7 +24,8 @@ from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of
 from rfstudy.study.rows import status_of
 from rfstudy.study.sample import Sample
 
-#: Contiguous blocks of test rows in which the errors of a draw are counted, for the variance between test rows.
+#: Number of contiguous blocks of test rows in which the errors of a draw are counted, for the variance between test
+#: rows.
 ERROR_BLOCKS = 50
 
 #: Bytes up to which the features of one map are kept for all learners and passes; above, they are streamed.
@@ -31,9 +33,9 @@ KEPT_BYTES = 2**28
 
 
 def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out, threads: int) -> None:
-    """The stage: write a shard's rows and their provenance.
+    """Write the rows of a shard and their provenance.
 
-    ``chosen`` holds what ``tune`` found, by data set; it is empty where nothing was searched.
+    ``chosen`` holds the choices of ``tune`` by data set. It is empty if nothing was searched.
     """
     run_parts("train", parts, prepared_dirs, journal, threads, lambda job: Training(job).work(chosen), out)
 
@@ -46,11 +48,11 @@ class Training:
         self.error = f"approximation_error_{job.spec.approximation['norm']}"
         self.metrics = job.spec.scores or list(job.data.target.metrics)
         self._maps: dict[str, Cell] = {}
-        # the map whose learners are worked on, by the name of its cell: another map forgets the one before
+        # the map of the current learners, by the name of its cell: a new map replaces it
         self._map: tuple = ("", ())
 
     def work(self, chosen: dict) -> Work:
-        """The cells of all maps and learners; where there are no data, rows that say so."""
+        """Return the results of all maps and learners. If the data set is missing, return rows that say so."""
         data = self.job.data
         if data.skipped:
             missing = [{"metric": self.error, "split": "train"}] + [
@@ -59,7 +61,7 @@ class Training:
                 for metric in self.metrics
             ]
             return Work(skipped_rows(self.job, missing))
-        # the learners of one map follow it, so that they share its features
+        # the learners of a map come right after it, so that they share its features
         groups: dict[str, list[Cell]] = {}
         for learner in ("", *self.spec.learners):
             for cell in grid_cells(self.spec, chosen.get(self.spec.dataset, {}), data.facts["d"], learner):
@@ -68,11 +70,13 @@ class Training:
         return self.job.work_through([cell for cells in groups.values() for cell in cells], self.measure)
 
     def measure(self, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
-        """The rows of one cell, and what its map has learned."""
+        """Return the rows of one cell, and what its map learned."""
         return (self.scores(cell), {}) if "learner" in cell.conditions else self.errors(cell, checkpoints)
 
     def errors(self, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
-        """The error rows of a map, and the arrays that it learned; one that does not exist has its reason in place."""
+        """Return the error rows of a map and the arrays that it learned. If the map does not exist, the rows give the
+        reason.
+        """
         sample, how = sample_of(self.job.samples, cell), self.spec.approximation
         row = sample.size_columns | {"split": "train", "metric": self.error}
         phi, kernel, length_scale = map_of(self.job, cell)
@@ -97,15 +101,17 @@ class Training:
         return rows, phi.learned_
 
     def map_of(self, cell: Cell) -> tuple:
-        """The map of a learner's cell, its length scale, and its features of the training and of the test rows as
-        streams, from memory where they are few; in place of the map the status and the reason where there is none.
+        """Return the map of a learner's cell, its length scale, and its training and test features. The features are
+        streams, kept in memory if they are few. If there is no map, return the status and the reason instead of it.
         """
         if cell.name != self._map[0]:
             self._map = cell.name, self.drawn(self._maps[cell.name])
         return self._map[1]
 
     def drawn(self, cell: Cell) -> tuple:
-        """``map_of`` of a map's own cell, drawn anew with what the map learned when the cell was computed."""
+        """Return ``map_of`` for the cell of the map itself. The map is drawn again, with what it learned when the cell
+        was computed.
+        """
         content, learned = self.job.finished(cell, self.measure)
         row = content["rows"][0]
         if "status" in row:
@@ -116,7 +122,7 @@ class Training:
         return phi, length_scale, features_of(phi, sample.X_train), features_of(phi, sample.X_test)
 
     def scores(self, cell: Cell) -> list[dict]:
-        """The scores of one learner on one map as rows; without a map or a solution they say so."""
+        """Return the scores of one learner on one map as rows. If there is no map or no solution, the rows say so."""
         sample = sample_of(self.job.samples, cell)
         shared = sample.size_columns | {"learner": cell.conditions["learner"], "split": "test"}
         phi, length_scale, *features = self.map_of(cell)
@@ -136,11 +142,11 @@ class Training:
         return rows
 
     def scored(self, cell: Cell, sample: Sample, position: int, n_columns: int, train_features, test_features):
-        """Pairs of a metric and its value as a column, the status of the rows, and what their settings say of the
+        """Return pairs of a metric and its value as a column, the status of the rows, and settings that describe the
         model.
 
-        ``position`` is that of the size among those of the cell. A penalty that nobody chose is chosen here; one that
-        is shared is taken as it is: where it leaves a singular system, the rows have failed.
+        ``position`` is that of the size among those of the cell. A penalty that was not chosen before is chosen here. A
+        shared penalty is used as it is: if it leaves a singular system, the rows have failed.
         """
         target, given = self.job.data.target, cell.conditions
         learner, options, penalty = load(given["learner"]), given["settings"], given["penalty"]
@@ -164,7 +170,7 @@ class Training:
         predicted = target.decode(decision, classes)
         reported = {learner.chosen: used, "solver": model.solver}
         if penalty is None and "chosen_on" in given["choice"]:
-            # what should have been shared had no value at which the shared map has a solution
+            # no value of the shared penalty had a solution for the shared map
             reported |= {"tune_per": "cell", "chosen_on": [cell.coordinates["repeat"]]}
         if cell.coordinates.get("axis") == "draw" and target.kind != "regression":
             wrong = np.array_split(predicted != sample.y_test, ERROR_BLOCKS)
@@ -178,7 +184,7 @@ class Training:
 
 
 def approximate_kernel(phi, X) -> tuple[np.ndarray, dict]:
-    """The kernel matrix of X (n, d) as a fitted map has it, (n, n), and the setting that says where it is from."""
+    """Return the kernel matrix (n, n) that a fitted map gives for X (n, d), and the setting that names its source."""
     if hasattr(phi, "approximate_kernel"):
         return phi.approximate_kernel(X).astype(np.float64), {"estimate": "approximate_kernel"}
     Z = phi.transform(X).astype(np.float64)
@@ -186,16 +192,16 @@ def approximate_kernel(phi, X) -> tuple[np.ndarray, dict]:
 
 
 def features_of(phi, X):
-    """The features of X (n, d) as a stream of blocks, from memory where they fit into ``KEPT_BYTES``."""
+    """Return the features of X (n, d) as a stream of blocks, kept in memory if they fit into ``KEPT_BYTES``."""
     return keep_within(lambda: phi.transform_blocks(X), len(X), phi.n_columns_, KEPT_BYTES)
 
 
 def fitted_on_own_choice(learner, features, Y, folds, score: str, how: dict) -> tuple:
-    """The model at the value of the grid that cross-validation chooses, that value, and whether it is at an edge of the
-    values that have a solution.
+    """Return the model at the grid value that cross-validation chooses, that value, and whether it is at an edge. The
+    edges are those of the values that have a solution.
 
-    A value can have a solution on the rows of every fold and none on all of them. Then the choice is made among the
-    others. Raises ``numpy.linalg.LinAlgError`` where none is left.
+    A value can have a solution on the rows of every fold but none on all rows. Then the choice is made among the
+    others. Raise ``numpy.linalg.LinAlgError`` if none is left.
     """
     options = how["options"]
     grid = options[learner.grid]

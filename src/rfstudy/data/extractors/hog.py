@@ -24,7 +24,7 @@ def extract(
     cells_per_block: Count,
     block_norm: Literal["L1", "L1-sqrt", "L2", "L2-Hys"],
 ) -> np.ndarray:
-    """One row of histograms for each image: (n, ``columns(d, ...)``) float32.
+    """Return one row of histograms for each image: (n, ``columns(d, ...)``) float32.
 
     Parameters
     ----------

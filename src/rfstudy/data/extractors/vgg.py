@@ -42,7 +42,7 @@ def extract(
     weight_decay: Annotated[float, Ge(0)],
     width: Annotated[float, Gt(0), Le(1)] = 1.0,
 ) -> np.ndarray:
-    """One row of features for each image: (n, ``columns(d, ...)``) float32.
+    """Return one row of features for each image: (n, ``columns(d, ...)``) float32.
 
     Parameters
     ----------
@@ -101,7 +101,9 @@ def columns(d: int, *, width: float = 1.0, **others) -> int:
 
 
 def images_of(X, side: int):
-    """Rows of bytes (n, d) as a tensor of images (n, 3, side, side) of bytes; grey ones have three equal colours."""
+    """Return the rows of bytes (n, d) as a tensor of images (n, 3, side, side) of bytes; grey ones have three equal
+    colours.
+    """
     import torch
     from torch.nn import functional
 
@@ -114,7 +116,7 @@ def images_of(X, side: int):
 
 
 def features_of(network, X, side: int) -> np.ndarray:
-    """The outputs of the first fully connected layer for rows of bytes (n, d), float32, block by block."""
+    """Return the outputs of the first fully connected layer for rows of bytes (n, d), float32, block by block."""
     import torch
 
     from rfstudy.data.networks import normalised
@@ -130,7 +132,9 @@ def features_of(network, X, side: int) -> np.ndarray:
 
 
 def key_of(images: np.ndarray, numbers: np.ndarray, weights, parameters: list) -> str:
-    """The hash of what decides the fitted network: images, classes, weights, parameters, this code and its library."""
+    """Return the hash of what decides the fitted network: images, classes, weights, parameters, this code and its
+    library.
+    """
     from rfstudy.data import finetuning, networks
 
     state = hashlib.sha256(json.dumps([parameters, version("torch")]).encode())

@@ -23,7 +23,7 @@ def fit(X_train, *, n_components: int):
 
 
 def columns(d: int, *, n_components: int) -> int:
-    """The columns that are left of d: ``n_components``; ``UserError`` where there are fewer."""
+    """Return the columns that are left of d: ``n_components``; ``UserError`` where there are fewer."""
     if not 1 <= n_components <= d:
         raise UserError(f"pca cannot keep {n_components} components of {d} columns")
     return n_components

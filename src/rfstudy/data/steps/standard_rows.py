@@ -9,7 +9,7 @@ def fit(X_train):
 
 
 def standard_rows(X):
-    """Rows with mean 0 and standard deviation 1; a constant row becomes 0."""
+    """Return the rows with mean 0 and standard deviation 1; a constant row becomes 0."""
     constant = X.min(1) == X.max(1)
     if constant.all():
         return np.zeros_like(X)

@@ -9,6 +9,6 @@ def fit(X_train):
 
 
 def unit(X):
-    """Rows of length 1; a zero row stays zero."""
+    """Return the rows of length 1; a zero row stays zero."""
     length = np.linalg.norm(X, axis=1, keepdims=True)
     return X / np.where(length == 0, 1.0, length)

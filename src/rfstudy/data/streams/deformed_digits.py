@@ -25,7 +25,8 @@ BATCH = 1024
 
 
 def rows(first: int, last: int, images, labels, seed: int):
-    """The rows ``first`` to ``last`` - 1: X (m, d) uint8 and labels (m,), functions of the seed and the row alone.
+    """Return the rows ``first`` to ``last`` - 1: X (m, d) uint8 and labels (m,), functions of the seed and the row
+    alone.
 
     Parameters
     ----------
@@ -74,7 +75,9 @@ def smooth_field(side: int) -> np.ndarray:
 
 
 def interpolated(images: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The grey levels of images (m, side, side) at places (m, d) in pixels, bilinear, 0 outside; uint8 (m, d)."""
+    """Return the grey levels of images (m, side, side) at places (m, d) in pixels, bilinear, 0 outside; uint8 (m,
+    d).
+    """
     side = images.shape[1]
     framed = np.pad(images, ((0, 0), (1, 1), (1, 1))).astype(np.float64)
     # a pixel beyond the frame is as dark as the frame

@@ -36,7 +36,7 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell a variant, of which each has its split, and repeat."""
+    """Return one cell a variant, of which each has its split, and repeat."""
     spec = job.spec
     own = {
         entry["variant"]: spec.grid
@@ -51,7 +51,9 @@ def cells(job: Job) -> list[Cell]:
 def measure(
     job: Job, entry: dict, *, variant: str, repeat: int, learners: list, preprocess: list, split: dict
 ) -> tuple[list[dict], dict]:
-    """The accuracy of every learner on the test rows, and the share of each part that has the class that sorts last."""
+    """Return the accuracy of every learner on the test rows, and the share of each part that has the class that sorts
+    last.
+    """
     sample = job.samples.of(repeat, preprocess, split)
     settings = {"preprocess": preprocess, "capped": sample.capped}
     if "rule" in split:

@@ -75,16 +75,16 @@ def check(spec: Part) -> None:
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell: the whole search."""
+    """Return one cell: the whole search."""
     return [Cell({}, {"repeat": repeat}, job.spec.grid) for repeat in job.spec.repeats]
 
 
 def measure(
     job: Job, entry: dict, *, repeat: int, gram: list, labels: list, target: float, penalty: float, entries: list
 ) -> tuple[list[dict], dict]:
-    """Rows of the counter-example with the largest difference of the risks, the nearer approximation as variant
-    "nearer" and the other as "farther", with their fractions; of how many pairs are counter-examples; and what a
-    picture of the vectors in T needs.
+    """Return the rows of the counter-example with the largest difference of the risks, the nearer approximation as
+    variant "nearer" and the other as "farther", with their fractions; of how many pairs are counter-examples; and what
+    a picture of the vectors in T needs.
     """
     problem = Problem(fractions(gram), fractions(labels), Fraction(str(target)), Fraction(str(penalty)))
     pairs = admissible(approximations(problem, fractions(entries)), problem)
@@ -114,8 +114,8 @@ def fractions(numbers: list) -> np.ndarray:
 
 
 def approximations(problem: Problem, entries: np.ndarray) -> list[Approximation]:
-    """The exact kernel with one feature more, for every feature with these entries; of two that differ in their sign,
-    and are the same kernel, one.
+    """Return the exact kernel with one feature more, for every feature with these entries; of two that differ in their
+    sign, and are the same kernel, one.
     """
     features = itertools.product(entries, repeat=len(problem.gram))
     different = {max(v, tuple(-entry for entry in v)): None for v in features if any(v[:-1])}
@@ -142,7 +142,7 @@ def approximation(problem: Problem, feature: np.ndarray) -> Approximation:
 
 
 def admissible(tried: list[Approximation], problem: Problem) -> list[tuple[Approximation, Approximation]]:
-    """The pairs of a nearer and a farther approximation that keep what the proof assumes."""
+    """Return the pairs of a nearer and a farther approximation that keep what the proof assumes."""
     smallest = float(problem.penalty)
     allowed = [a for a in tried if a.values["alignment_with_labels"] >= 0 and a.largest_eigenvalue >= smallest]
     return [
@@ -155,19 +155,23 @@ def admissible(tried: list[Approximation], problem: Problem) -> list[tuple[Appro
 
 
 def is_counter_example(nearer: Approximation, farther: Approximation) -> bool:
-    """Whether the nearer approximation is worse: farther from the prediction of the exact kernel, and of more risk."""
+    """Return whether the nearer approximation is worse: farther from the prediction of the exact kernel, and of more
+    risk.
+    """
     return all(nearer.values[metric] > farther.values[metric] for metric in ("prediction_deviation", "excess_risk"))
 
 
 def by_difference(pair: tuple[Approximation, Approximation]) -> tuple:
-    """The counter-example that is shown has most of this: the difference of the risks, then the plainest fractions."""
+    """Return the counter-example that is shown has most of this: the difference of the risks, then the plainest
+    fractions.
+    """
     nearer, farther = (own.values for own in pair)
     plain = sum(value.denominator for value in (*nearer.values(), *farther.values()))
     return nearer["excess_risk"] - farther["excess_risk"], -plain
 
 
 def stated(problem: Problem, own: Approximation, value: Fraction) -> dict:
-    """The settings of a row: the value as a fraction, and all that it can be checked with."""
+    """Return the settings of a row: the value as a fraction, and all that it can be checked with."""
     settings = {
         "gram": problem.gram[:-1, :-1],
         "cross": problem.gram[-1, :-1],

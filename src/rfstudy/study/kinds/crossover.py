@@ -41,7 +41,9 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 
 
 def timed_at(job: Job, d: int) -> list[Timed]:
-    """The maps and peers at one d, fitted on a few rows: none of them learns from the data. On the CPU, all of them."""
+    """Return the maps and peers at one d, fitted on a few rows: none of them learns from the data. On the CPU, all of
+    them.
+    """
     spec, on_cpu = job.spec, replace(job, spec=job.spec | {"device": "cpu"})
     grid, kernel = spec.grid, make_kernel(spec.kernel)
     n = min(grid["most_rows"], grid["most_entries"] // d)

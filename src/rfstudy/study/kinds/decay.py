@@ -30,14 +30,14 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell a map, dimension and repeat; it holds all sizes."""
+    """Return one cell a map, dimension and repeat; it holds all sizes."""
     return job.cells(d="dimensions")
 
 
 def measure(
     job: Job, entry: dict, *, d: int, repeat: int, rows: int, n_features: list, norms: list, ridge: float
 ) -> tuple[list[dict], dict]:
-    """Rows of one cell: the error in every norm at every size."""
+    """Return the rows of one cell: the error in every norm at every size."""
     kernel = make_kernel(job.spec.kernel)
     rng = np.random.default_rng(seed_sequence(job.spec.seed, "decay", d, repeat))
     X = rng.standard_normal((rows, d)) / np.sqrt(2 * d)

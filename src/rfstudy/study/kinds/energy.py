@@ -47,7 +47,7 @@ def check(spec: Part) -> None:
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry, repeat and place: tau at one n, and n at one tau."""
+    """Return one cell an entry, repeat and place: tau at one n, and n at one tau."""
     grid = job.spec.grid
     fixed = {key: grid[key] for key in FIXED}
     places = [("input_scale", scale, grid["rows"], scale) for scale in grid["input_scales"]]
@@ -63,7 +63,7 @@ def cells(job: Job) -> list[Cell]:
 def measure(
     job: Job, entry: dict, *, axis: str, at: float, repeat: int, n_train: int, input_scale: float, **grid
 ) -> tuple[list[dict], dict]:
-    """The row of one cell: the correlation of scores and spectrum along tau, the largest deviation along n."""
+    """Return the row of one cell: the correlation of scores and spectrum along tau, the largest deviation along n."""
     dimension, candidates, terms = (grid[key] for key in FIXED)
     # the same candidates at all places of a repeat
     own = entry | {"options": entry["options"] | {"n_candidates": candidates}}
@@ -88,7 +88,9 @@ def measure(
 
 
 def expected_scores(frequencies, phases, coefficients, input_scale: float) -> np.ndarray:
-    """The expectations S (J,) of the scores for the target of the first candidates, as in the module's formula."""
+    """Return the expectations S (J,) of the scores for the target of the first candidates, as in the module's
+    formula.
+    """
     K = len(coefficients)
 
     def products(sign):

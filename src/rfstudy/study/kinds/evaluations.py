@@ -31,7 +31,7 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry, repeat and budget."""
+    """Return one cell an entry, repeat and budget."""
     return job.cells(budget="evaluations")
 
 
@@ -42,7 +42,7 @@ def check(spec: Part) -> None:
 
 
 def measure(job: Job, entry: dict, *, budget: int, repeat: int, n_features: int, C: float) -> tuple[list[dict], dict]:
-    """The accuracies of the l1-SVM on the features that were found within a budget."""
+    """Return the accuracies of the l1-SVM on the features that were found within a budget."""
     own, place = {"options": spent(entry, n_features, budget)}, {"axis": "evaluations", "at": budget}
     return rows_of_map(job, entry | own, n_features, repeat, C, place), {}
 

@@ -43,7 +43,9 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell a repeat and kernel, of the experiment's own one a width, or one a repeat for them all; one an entry."""
+    """Return one cell a repeat and kernel, of the experiment's own one a width, or one a repeat for them all; one an
+    entry.
+    """
     spec, grid = job.spec, job.spec.grid
     kernels = [{"kernel": kernel} for kernel in grid["kernels"]]
     kernels += [{"kernel": spec.kernel, "factor": factor} for factor in grid["factors"]]
@@ -59,7 +61,7 @@ def cells(job: Job) -> list[Cell]:
 
 
 def place_of(own: dict) -> dict:
-    """The columns of the rows of a single kernel: its id and, of the experiment's own one, its width."""
+    """Return the columns of the rows of a single kernel: its id and, of the experiment's own one, its width."""
     width = {"axis": "factor", "at": own["factor"]} if "factor" in own else {}
     return {"kernel": kernel_id(own["kernel"])} | width
 
@@ -67,7 +69,9 @@ def place_of(own: dict) -> dict:
 def measure(
     job: Job, entry: dict, *, repeat: int, C: float, n_features: int = 0, kernels: list = (), **place
 ) -> tuple[list[dict], dict]:
-    """The accuracies of a kernel, of a combination of ``kernels``, or of a map, on the test and the training rows."""
+    """Return the accuracies of a kernel, of a combination of ``kernels``, or of a map, on the test and the training
+    rows.
+    """
     if entry:
         return rows_of_map(job, entry, n_features, repeat, C, {}), {}
     sample, _, length_scale = job.sample_and_kernel(repeat)
@@ -84,7 +88,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 
 
 def timed_cell(job: Job, cell: Cell) -> Timed:
-    """The phases of a combination of kernels, or of a map."""
+    """Return the phases of a combination of kernels, or of a map."""
     sample, kernel, length_scale = job.sample_and_kernel(0)
     X, y, C, kept = sample.X_train, sample.y_train, cell.conditions["C"], {}
     Y, _ = job.data.target.encode(y)
@@ -107,8 +111,8 @@ def timed_cell(job: Job, cell: Cell) -> Timed:
 
 
 def fit_kernels(kernels: list[dict], sample: Sample, target: Target, C: float, length_scale: float):
-    """The machine on a kernel, or on the best combination of several: the model, the kernel of rows with the training
-    rows, and what rows say of both.
+    """Return the machine on a kernel, or on the best combination of several: the model, the kernel of rows with the
+    training rows, and what rows say of both.
     """
     X, (Y, _) = sample.X_train.astype(np.float64), target.encode(sample.y_train)
     made = at_width(kernels, length_scale)
@@ -128,7 +132,7 @@ def fit_kernels(kernels: list[dict], sample: Sample, target: Target, C: float, l
 
 
 def at_width(kernels: list[dict], length_scale: float) -> list:
-    """The kernels of a cell, each at its width."""
+    """Return the kernels of a cell, each at its width."""
     return [
         make_kernel(own["kernel"] | ({"length_scale": own["factor"] * length_scale} if "factor" in own else {}))
         for own in kernels
@@ -136,7 +140,9 @@ def at_width(kernels: list[dict], length_scale: float) -> list:
 
 
 def normalised_grams(kernels: list, X) -> tuple[np.ndarray, np.ndarray]:
-    """The kernel matrices (m, n, n) of rows X (n, d), each over the mean of its diagonal, and these means (m,)."""
+    """Return the kernel matrices (m, n, n) of rows X (n, d), each over the mean of its diagonal, and these means
+    (m,).
+    """
     grams = np.stack([kernel(X.astype(np.float64)) for kernel in kernels])
     scales = np.einsum("mii->m", grams) / len(X)
     return grams / scales[:, None, None], scales

@@ -44,7 +44,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 
 
 def timed_map(job: Job, entry: dict, dataset: str, n: int, d: int, s: int) -> Timed:
-    """The phases of one map of s features on n rows; ``scores`` works on features of the pool that are ready.
+    """Return the phases of one map of s features on n rows; ``scores`` works on features of the pool that are ready.
 
     The labels, -1 and +1, say on which side of a plane a row is.
     """

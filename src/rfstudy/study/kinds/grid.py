@@ -37,7 +37,7 @@ OF_CHOICE = ("n_folds", "choice")
 
 
 def grid_cells(spec: Part, chosen: dict, d: int, learner: str = "", *, together: bool = True) -> list[Cell]:
-    """All cells of a part, repeats outermost, so that a repeat's data are loaded once.
+    """Return all cells of a part, repeats outermost, so that a repeat's data are loaded once.
 
     ``chosen`` is what ``tune`` found for the data set; ``d`` the columns of the prepared data. Sizes in multiples of d
     are of the columns that the map sees. Without ``together`` every size is a cell, also of a map whose sizes share
@@ -57,13 +57,13 @@ def grid_cells(spec: Part, chosen: dict, d: int, learner: str = "", *, together:
 
 
 def sizes_of(entry: dict, named: list) -> list:
-    """The sizes, numbers with labels, that an entry is run at: all, or those that it names."""
+    """Return the sizes, numbers with labels, that an entry is run at: all, or those that it names."""
     return [(s, label) for s, label in named if label in entry.get("only_sizes", [label])]
 
 
 def places_of(spec: Part, entry: dict) -> list[dict]:
-    """The draws of an entry's map in a repeat, or the values that it sweeps, as columns of the tidy table; one empty
-    mapping if there are neither.
+    """Return the draws of an entry's map in a repeat, or the values that it sweeps, as columns of the tidy table; one
+    empty mapping if there are neither.
     """
     if spec.draws:
         return draws(spec.draws)
@@ -77,7 +77,7 @@ def draws(number: int) -> list[dict]:
 
 
 def sharing(chosen: dict, entry: dict, place: dict, named: list, repeat: int, together: bool):
-    """The sizes of an entry in groups that are one cell, each with the choices for its sizes.
+    """Return the sizes of an entry in groups that are one cell, each with the choices for its sizes.
 
     ``together`` are the sizes at which one map was chosen, if its prefixes are the maps at the smaller ones.
     """
@@ -93,7 +93,9 @@ def sharing(chosen: dict, entry: dict, place: dict, named: list, repeat: int, to
 
 
 def options_of(entry: dict, place: dict, chosen: dict) -> dict:
-    """The options of an entry's map at a value of its sweep, once what was chosen is laid over the entry's own."""
+    """Return the options of an entry's map at a value of its sweep, once what was chosen is laid over the entry's
+    own.
+    """
     swept = {entry["sweep"]["option"]: place["at"]} if place and "sweep" in entry else {}
     return merge(entry["options"], chosen) | swept
 
@@ -101,7 +103,7 @@ def options_of(entry: dict, place: dict, chosen: dict) -> dict:
 def grid_cell(
     spec: Part, choices: list, entry: dict, group: list, d: int, repeat: int, learner: str = "", place: dict = NOWHERE
 ) -> Cell:
-    """One cell: an entry at a size, or at several that share their work (``group``: numbers with labels).
+    """Return one cell: an entry at a size, or at several that share their work (``group``: numbers with labels).
 
     ``choices`` is what ``choice_for`` found for each of these sizes; they differ in their penalties only. ``place`` is
     the value of its sweep (``places_of``).
@@ -168,12 +170,12 @@ def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str = "") -> 
 
 
 def is_learned(entry: dict, learner: str) -> bool:
-    """Whether a learner is run on the features of an entry: a null under its ``learners`` leaves it out."""
+    """Return whether a learner is run on the features of an entry: a null under its ``learners`` leaves it out."""
     return entry.get("learners", {}).get(learner, {}) is not None
 
 
 def learner_settings(spec: Part, entry: dict, learner: str) -> dict:
-    """The options of a learner for an entry: the experiment's, with the entry's own laid over them."""
+    """Return the options of a learner for an entry: the experiment's, with the entry's own laid over them."""
     return without(merge(spec.learners[learner], entry.get("learners", {}).get(learner, {})), "repeats")
 
 
@@ -198,12 +200,13 @@ def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict
 
 
 def is_searched(entry: dict, quantity: str) -> bool:
-    """Whether an entry takes part in the search of a quantity: it may name those that it does."""
+    """Return whether an entry takes part in the search of a quantity: it may name those that it does."""
     return quantity in entry.get("searched", SEARCHED)
 
 
 def place_of(scope: str, entry: dict, label: str, repeat: int | None) -> tuple[str, ...]:
-    """Where the choice that a cell shares stands among those of its circle: by method, size and repeat, as needed.
+    """Return where the choice that a cell shares stands among those of its circle: by method, size and repeat, as
+    needed.
 
     All methods are those of one kernel.
     """
@@ -218,12 +221,12 @@ def place_of(scope: str, entry: dict, label: str, repeat: int | None) -> tuple[s
 
 
 def sample_of(samples: Samples, cell: Cell) -> Sample:
-    """The training and test rows of a cell."""
+    """Return the training and test rows of a cell."""
     return samples.of(cell.coordinates["repeat"], cell.conditions["preprocess"], cell.conditions.get("split"))
 
 
 def folds_of(spec: Part, n_rows: int, n_folds: int, repeat: int, blocks=None):
-    """The fold (n_rows,) in which a training row of a repeat is held out, the same for all methods and learners;
+    """Return the fold (n_rows,) in which a training row of a repeat is held out, the same for all methods and learners;
     ``blocks`` (n_rows,) are held out whole.
     """
     if blocks is not None:
@@ -232,7 +235,7 @@ def folds_of(spec: Part, n_rows: int, n_folds: int, repeat: int, blocks=None):
 
 
 def map_of(job: Job, cell: Cell):
-    """The unfitted feature map of a cell, its exact kernel, and the length scale (None where there is none)."""
+    """Return the unfitted feature map of a cell, its exact kernel, and the length scale (None where there is none)."""
     conditions = cell.conditions
     length_scale = conditions["length_scale"]
     if conditions["bandwidth"]:
@@ -257,7 +260,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 
 
 def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
-    """The phases of one cell, in the order in which a user meets them."""
+    """Return the phases of one cell, in the order in which a user meets them."""
     sample = sample_of(job.samples, cell)
     X, y = sample.X_train, sample.y_train
     phi, _kernel, length_scale = map_of(job, cell)
@@ -310,8 +313,8 @@ def cell_settings(cell: Cell, length_scale: float | None, capped: bool) -> dict:
 
 
 def skipped_rows(job: Job, measurements: list[dict]) -> list[dict]:
-    """One row a method, size and measurement that says why there is no number: for all repeats of a data set, in the
-    shard that has the first of them.
+    """Return one row a method, size and measurement that says why there is no number: for all repeats of a data set, in
+    the shard that has the first of them.
     """
     spec = job.spec
     if 0 not in spec.repeats:

@@ -53,7 +53,7 @@ def check(spec: Part) -> None:
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry and path; paths are numbered as repeats."""
+    """Return one cell an entry and path; paths are numbered as repeats."""
     grid = job.spec.grid
     conditions = without(grid, "draws")
     paths = [repeat * grid["draws"] + draw for repeat in job.spec.repeats for draw in range(grid["draws"])]
@@ -63,8 +63,8 @@ def cells(job: Job) -> list[Cell]:
 def measure(
     job: Job, entry: dict, *, repeat: int, rows: int, ratios: list[float], penalty: float, penalties: list[float]
 ) -> tuple[list[dict], dict]:
-    """Rows of one path: at every s/n the error of the kernel matrix of the training rows, the smallest singular value
-    of their features, and for both penalties the errors of ridge regression on labels of -1 and +1.
+    """Return the rows of one path: at every s/n the error of the kernel matrix of the training rows, the smallest
+    singular value of their features, and for both penalties the errors of ridge regression on labels of -1 and +1.
     """
     spec = job.spec
     sample, kernel, length_scale = job.sample_and_kernel(repeat)
@@ -104,7 +104,9 @@ def training_rows(seed: int, n_rows: int, most: int, path: int) -> np.ndarray:
 
 
 def signs(job: Job, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
-    """The labels of the training and of the test rows as -1 and +1; ``UserError`` unless a data set has two classes."""
+    """Return the labels of the training and of the test rows as -1 and +1; ``UserError`` unless a data set has two
+    classes.
+    """
     columns, classes = job.data.target.encode(np.concatenate([sample.y_train, sample.y_test]))
     if classes is None or len(classes) != 2:
         raise UserError(f"{job.spec.dataset} has not two classes; a path is about labels of -1 and +1")
@@ -112,8 +114,8 @@ def signs(job: Job, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
 
 
 def first_frequencies(features: np.ndarray, s: int, largest: int) -> np.ndarray:
-    """The features (n, D) of the first s frequencies of a map with ``largest`` frequencies, whose features are given
-    (columns of cosines, then of sines, or of one kind): those of the map of that size.
+    """Return the features (n, D) of the first s frequencies of a map with ``largest`` frequencies, whose features are
+    given (columns of cosines, then of sines, or of one kind): those of the map of that size.
     """
     by_kind = features.reshape(len(features), -1, largest)
     return np.sqrt(largest / s) * by_kind[:, :, :s].reshape(len(features), -1)

@@ -25,12 +25,12 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry, number of steps and repeat."""
+    """Return one cell an entry, number of steps and repeat."""
     return job.cells(steps="steps")
 
 
 def measure(job: Job, entry: dict, *, steps: int, repeat: int) -> tuple[list[dict], dict]:
-    """The potential of the best frequency after so many steps, over n^2, and its length."""
+    """Return the potential of the best frequency after so many steps, over n^2, and its length."""
     sample, kernel, length_scale = job.sample_and_kernel(repeat)
     options = entry["options"] | {"n_steps": steps, "n_peaks": 1}
     phi = job.entry_map(entry | {"options": options}, kernel, 1, "peaks", job.spec.dataset, repeat)

@@ -31,15 +31,15 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry, size and repeat."""
+    """Return one cell an entry, size and repeat."""
     return job.cells(multiple_of_d="multiples_of_d")
 
 
 def measure(
     job: Job, entry: dict, *, multiple_of_d: int, repeat: int, penalties: list[float]
 ) -> tuple[list[dict], dict]:
-    """The mean squared length of the features of one map, and the accuracy at every penalty on both axes; a penalty at
-    which the system is singular has a row that says so.
+    """Return the mean squared length of the features of one map, and the accuracy at every penalty on both axes; a
+    penalty at which the system is singular has a row that says so.
     """
     sample, kernel, length_scale = job.sample_and_kernel(repeat)
     target, n = job.data.target, len(sample.y_train)

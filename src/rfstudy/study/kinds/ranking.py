@@ -53,15 +53,15 @@ def check(spec: Part) -> None:
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry, repeat and size of the pool."""
+    """Return one cell an entry, repeat and size of the pool."""
     return job.cells(n_candidates="candidates")
 
 
 def measure(
     job: Job, entry: dict, *, n_candidates: int, repeat: int, n_features: int, penalties: list[float], n_folds: int
 ) -> tuple[list[dict], dict]:
-    """Rows of one cell: error of ridge regression on the chosen candidates, their effective rank, and the share of them
-    that EERF chooses too.
+    """Return the rows of one cell: error of ridge regression on the chosen candidates, their effective rank, and the
+    share of them that EERF chooses too.
     """
     spec, target, choice = job.spec, job.data.target, entry["options"]["choice"]
     sample, kernel, _ = job.sample_and_kernel(repeat)
@@ -110,14 +110,14 @@ class Moments:
         self.with_targets = cross[:, 0] / n
 
     def standardised(self) -> tuple[np.ndarray, np.ndarray]:
-        """The same of candidates of unit variance, times the number of rows; a constant one keeps its zeros."""
+        """Return the same of candidates of unit variance, times the number of rows; a constant one keeps its zeros."""
         deviations = np.sqrt(np.diagonal(self.covariance).clip(min=0))
         scale = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)
         return self.n_rows * self.covariance * np.outer(scale, scale), self.n_rows * self.with_targets * scale
 
 
 def choose(how: str, moments: Moments, n_features: int, rng: np.random.Generator) -> np.ndarray:
-    """The candidates that a way of choosing takes, int (M,), fewer where the way ends before."""
+    """Return the candidates that a way of choosing takes, int (M,), fewer where the way ends before."""
     n_candidates = len(moments.with_targets)
     if how == "pool":
         return np.arange(n_candidates)
@@ -141,5 +141,5 @@ def choose(how: str, moments: Moments, n_features: int, rng: np.random.Generator
 
 
 def effective_rank(covariance: np.ndarray) -> float:
-    """The exponential of the entropy of the eigenvalues, scaled to add up to one (Roy and Vetterli, 2007)."""
+    """Return the exponential of the entropy of the eigenvalues, scaled to add up to one (Roy and Vetterli, 2007)."""
     return float(np.exp(entropy(np.linalg.eigvalsh(covariance).clip(min=0))))

@@ -63,7 +63,9 @@ def kernels(spec: Part):
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry, decay and n; it holds all sizes and all repeats: how far s goes depends on their mean."""
+    """Return one cell an entry, decay and n; it holds all sizes and all repeats: how far s goes depends on their
+    mean.
+    """
     grid = job.spec.grid
     conditions = without(grid, "decays", "sample_sizes") | {"n_test": grid["test_rows"], "repeats": job.spec.repeats}
     return [
@@ -77,7 +79,8 @@ def cells(job: Job) -> list[Cell]:
 def measure(
     job: Job, entry: dict, *, decay: str, n_train: int, variant: str, repeats: list[int], n_test: int, **grid
 ) -> tuple[list[dict], dict]:
-    """Rows of one cell: by repeat the risk of the exact kernel, and at every size that was reached that of the map.
+    """Return the rows of one cell: by repeat the risk of the exact kernel, and at every size that was reached that of
+    the map.
 
     The risk of a map in a repeat is the mean over its draws.
     """
@@ -121,7 +124,7 @@ class Sample:
 
     @classmethod
     def drawn(cls, seed: int, n: int, n_test: int, repeat: int) -> Self:
-        """The sample of a repeat: the same for all decays and maps."""
+        """Return the sample of a repeat: the same for all decays and maps."""
         rng = np.random.default_rng(seed_sequence(seed, "requirement", n, repeat))
         X, X_test = rng.uniform(size=(n, 1)), rng.uniform(size=(n_test, 1))
         y = np.where(rng.uniform(size=n) < 0.5 * (1.0 + mean_label(X)), 1.0, -1.0)
@@ -133,7 +136,7 @@ class Sample:
         return len(self.y) ** -0.5
 
     def risk(self, predicted: np.ndarray) -> float:
-        """The expected squared error of predictions at the fresh points, over the labels there."""
+        """Return the expected squared error of predictions at the fresh points, over the labels there."""
         return float(np.mean((predicted - self.f_test) ** 2 + 1.0 - self.f_test**2))
 
 
@@ -143,21 +146,21 @@ def mean_label(X: np.ndarray) -> np.ndarray:
 
 
 def exact_risk(kernel: Circle, sample: Sample) -> float:
-    """The risk of kernel ridge regression with the exact kernel matrix."""
+    """Return the risk of kernel ridge regression with the exact kernel matrix."""
     model = fit_kernel_ridge(kernel(sample.X), sample.y, sample.penalty, center="none")
     return sample.risk(model.decision(kernel(sample.X_test, sample.X))[:, 0])
 
 
 def ridge_risk(features, sample: Sample) -> float:
-    """The risk of ridge regression on features, a function of points."""
+    """Return the risk of ridge regression on features, a function of points."""
     Z = features(sample.X)
     model = fit_ridge(Kept(Z), sample.y, sample.penalty, n_columns=Z.shape[1], center="none")
     return sample.risk(model.decision(features(sample.X_test))[:, 0])
 
 
 def drawn_features(job: Job, entry: dict, kernel: Circle, sample: Sample, weights, s: int, *axes):
-    """The features of one draw of an entry's map, a function of points; ``weights`` are those of ``distribution_of``,
-    or None where the map samples from its own pool.
+    """Return the features of one draw of an entry's map, a function of points; ``weights`` are those of
+    ``distribution_of``, or None where the map samples from its own pool.
     """
     if weights is not None:
         return weighted_features(kernel, weights, s, np.random.default_rng(seed_of(job.spec.seed, *axes)))
@@ -167,14 +170,18 @@ def drawn_features(job: Job, entry: dict, kernel: Circle, sample: Sample, weight
 
 
 def weighted_features(kernel: Circle, weights: np.ndarray, s: int, rng: np.random.Generator):
-    """A function that maps points with s harmonics drawn by weights (terms,); their mean product is the kernel."""
+    """Return a function that maps points with s harmonics drawn by weights (terms,); their mean product is the
+    kernel.
+    """
     chosen = rng.choice(len(weights), size=s, p=weights)
     amplitudes = np.sqrt(spectrum(kernel.decay, kernel.terms)[chosen] / (s * weights[chosen]))
     return lambda X: harmonics(X, kernel.frequencies()[chosen], amplitudes)
 
 
 def distribution_of(kernel: Circle, sample: Sample, entry: dict) -> np.ndarray:
-    """The distribution (terms,) that a method samples harmonics from: mu times the ridge leverage, or its surrogate."""
+    """Return the distribution (terms,) that a method samples harmonics from: mu times the ridge leverage, or its
+    surrogate.
+    """
     n, Z = len(sample.y), harmonics(sample.X, kernel.frequencies(), np.sqrt(spectrum(kernel.decay, kernel.terms)))
     if entry["method"] == "lsrff":
         scores = row_leverage_scores(Z, n * sample.penalty)

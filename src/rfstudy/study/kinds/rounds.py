@@ -74,14 +74,16 @@ def check(spec: Part) -> None:
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry and repeat: a game."""
+    """Return one cell an entry and repeat: a game."""
     return job.cells()
 
 
 def measure(
     job: Job, entry: dict, *, repeat: int, n_features: list[int], pictures: list[int], resolution: int
 ) -> tuple[list[dict], dict]:
-    """The rows of one game at all of its readings, and of the first repeat of a method itself what is drawn of it."""
+    """Return the rows of one game at all of its readings, and of the first repeat of a method itself what is drawn of
+    it.
+    """
     spec, most = job.spec, max(n_features)
     sample, kernel, length_scale = job.sample_and_kernel(repeat)
     phi = job.entry_map(entry, kernel, most, "rounds", spec.dataset, entry["method"], most, repeat)
@@ -116,13 +118,15 @@ def measure(
 
 
 def looked_at(game: list[Round], pictures: list[int]) -> list[tuple[int, Round]]:
-    """The numbers of features at which the weights of a game are looked at, each with the round that comes then."""
+    """Return the numbers of features at which the weights of a game are looked at, each with the round that comes
+    then.
+    """
     before = [0, *(played.n_components for played in game)]
     return [(m, played) for m, played in zip(before, game, strict=False) if m in pictures]
 
 
 def readings(target: Target, sample: Sample, phi, game: list[Round], n_features: list[int]) -> list[dict]:
-    """The rows of a game that was played with the map, at all numbers of features at which it is read."""
+    """Return the rows of a game that was played with the map, at all numbers of features at which it is read."""
     (X, y), C, n = (sample.X_train, sample.y_train), phi.C, len(sample.y_train)
     signs = target.encode(y)[0][:, 0]
     total, violation, rows = np.zeros(n), 0.0, []
@@ -178,7 +182,7 @@ def plane(target: Target, sample: Sample, phi, looks: list, potentials: dict, si
 
 
 def harmonics(names: np.ndarray) -> dict:
-    """The harmonics that were chosen most often, on a grid of latitudes from the north and longitudes from 0."""
+    """Return the harmonics that were chosen most often, on a grid of latitudes from the north and longitudes from 0."""
     counts = Counter(map(tuple, names.tolist())).most_common()
     polar, azimuth = np.linspace(0, np.pi, LATITUDES)[:, None], np.arange(LONGITUDES) * 2 * np.pi / LONGITUDES
     waves = [sph_harm_y(degree, order, polar, azimuth).real for (degree, order), _ in counts[:STRONGEST]]
@@ -197,8 +201,8 @@ def svm_objective(model, decision: np.ndarray, y: np.ndarray, C: float) -> float
 
 
 def gap_bound(rounds: int, n: int, C: float, gradient: float = 1.0) -> float:
-    """The bound of Theorem 4.1 after so many rounds on n rows, without half the mean error of the search:
-    3 (C + 2 C^2 g) n / (4 sqrt(rounds)), printed with g = 1; ``gradient`` is another g.
+    """Return the bound of Theorem 4.1 after so many rounds on n rows, without half the mean error of the search: 3 (C +
+    2 C^2 g) n / (4 sqrt(rounds)), printed with g = 1; ``gradient`` is another g.
     """
     return 3.0 * (C + 2.0 * C**2 * gradient) * n / (4.0 * math.sqrt(rounds))
 
@@ -212,7 +216,7 @@ def dual_violation(alpha: np.ndarray, y: np.ndarray, C: float) -> float:
 
 
 def distance_to_other_class(X, y, X_more, y_more) -> np.ndarray:
-    """The distance (n,) of every row of X (n, d) to the nearest row of another class, among X and ``X_more``."""
+    """Return the distance (n,) of every row of X (n, d) to the nearest row of another class, among X and ``X_more``."""
     everything, labels = np.concatenate([X, X_more]), np.concatenate([y, y_more])
     distances = np.empty(len(X))
     for label in np.unique(y):
@@ -222,7 +226,9 @@ def distance_to_other_class(X, y, X_more, y_more) -> np.ndarray:
 
 
 def boundary_weight_ratio(alpha: np.ndarray, distances: np.ndarray) -> float:
-    """The mean dual weight of the tenth of the rows that is nearest to the other class over the mean of the rest."""
+    """Return the mean dual weight of the tenth of the rows that is nearest to the other class over the mean of the
+    rest.
+    """
     order = np.argsort(distances, kind="stable")
     near, far = np.split(alpha[order], [max(1, len(alpha) // 10)])
     return float(near.mean() / far.mean())
@@ -235,5 +241,7 @@ def square(half: float, side: int) -> np.ndarray:
 
 
 def area_above_half(values: np.ndarray, half: float) -> float:
-    """The area of a square window of this half side in which values on a grid are above half of their maximum."""
+    """Return the area of a square window of this half side in which values on a grid are above half of their
+    maximum.
+    """
     return float((values > 0.5 * values.max()).mean() * (2.0 * half) ** 2)

@@ -30,12 +30,12 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell a map and pair of d and s: along s at one d, and along d at one s."""
+    """Return one cell a map and pair of d and s: along s at one d, and along d at one s."""
     return [Cell(entry, {"d": d, "n_features": s}) for entry in job.spec.methods for d, s in pairs(job.spec.grid)]
 
 
 def pairs(grid: dict) -> list[tuple[int, int]]:
-    """The pairs of d and s, each once; where a few sizes are asked for, these at the one d alone."""
+    """Return the pairs of d and s, each once; where a few sizes are asked for, these at the one d alone."""
     found = [(grid["fixed_dimension"], s) for s in spread(grid["n_features"], grid.get("ends"))]
     if "ends" not in grid:
         found += [(d, grid["fixed_n_features"]) for d in grid["dimensions"]]
@@ -43,7 +43,7 @@ def pairs(grid: dict) -> list[tuple[int, int]]:
 
 
 def measure(job: Job, entry: dict, *, d: int, n_features: int) -> tuple[list[dict], dict]:
-    """The one row of a cell: the bytes."""
+    """Return the one row of a cell: the bytes."""
     # the draws do not matter
     phi = job.entry_map(entry, make_kernel(job.spec.kernel), n_features).restore(d)
     row = {"dataset": f"made-d{d}", "n_columns": phi.n_columns_}

@@ -106,7 +106,9 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 
 
 def timed_maps(job: Job, comparison: dict) -> list[Timed]:
-    """The sides of one comparison of maps, on the CPU; maps that are no methods of the experiment are left out."""
+    """Return the sides of one comparison of maps, on the CPU; maps that are no methods of the experiment are left
+    out.
+    """
     spec, on_cpu = job.spec, replace(job, spec=job.spec | {"device": "cpu"})
     entries = {entry["method"]: entry for entry in spec.methods}
     n, d, s = (comparison[key] for key in ("rows", "dimension", "n_features"))
@@ -139,7 +141,9 @@ def work_of(phase: str, transformer, X: np.ndarray):
 
 
 def timed_ridge(seed: int, grid: dict) -> list[Timed]:
-    """All penalties and folds of ridge regression, one Gram matrix with one solve, and scikit-learn's grid search."""
+    """Return all penalties and folds of ridge regression, one Gram matrix with one solve, and scikit-learn's grid
+    search.
+    """
     from sklearn.linear_model import Ridge
     from sklearn.model_selection import GridSearchCV
 
@@ -167,7 +171,7 @@ def timed_ridge(seed: int, grid: dict) -> list[Timed]:
 
 
 def solved_once(Z, y: np.ndarray) -> np.ndarray:
-    """The coefficients (D,) of ridge regression on Z (n, D), with the penalty 1."""
+    """Return the coefficients (D,) of ridge regression on Z (n, D), with the penalty 1."""
     Z = Z.astype(np.float64)
     gram = Z.T @ Z
     gram[np.diag_indices(len(gram))] += 1.0
@@ -175,7 +179,7 @@ def solved_once(Z, y: np.ndarray) -> np.ndarray:
 
 
 def timed_planning(grid: dict) -> Timed:
-    """A dry-run of all that a preset draws, in a process of its own, in the folder of the workflow."""
+    """Return a dry-run of all that a preset draws, in a process of its own, in the folder of the workflow."""
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--nolock", "--quiet", "all", "--cores", "2"]
     command += ["--configfile", f"config/presets/{grid['preset']}.yaml"]
     settings = {"what": f"dry-run of the preset {grid['preset']}", "at_most_s": grid["at_most_s"]}

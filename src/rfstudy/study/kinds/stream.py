@@ -62,14 +62,14 @@ class MappedRows(Samples):
         self.n_train = n_train
 
     def of(self, repeat: int, preprocess: list, own_split: dict | None = None) -> Sample:
-        """The rows, the same in all repeats."""
+        """Return the rows, the same in all repeats."""
         data, n_all = self.prepared, self.prepared.facts["n_train"]
         n = min(self.n_train, n_all)
         return Sample(data.X[:n], data.y[:n], data.X[n_all:], data.y[n_all:], capped=n < n_all)
 
 
 def kernels(spec: Part) -> list[tuple[dict, list[dict]]]:
-    """Every kernel, with the entries that approximate it."""
+    """Return every kernel, with the entries that approximate it."""
     return [(kernel, spec.methods) for kernel in spec.grid["kernels"]]
 
 
@@ -80,7 +80,7 @@ def check(spec: Part) -> None:
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry and kernel and, of those that sweep, place on an axis, for the first kernel."""
+    """Return one cell an entry and kernel and, of those that sweep, place on an axis, for the first kernel."""
     spec, (first, *_), sweeps = job.spec, job.spec.grid["kernels"], job.spec.grid["sweeps"]
     work = [(entry, kernel, {}) for kernel in spec.grid["kernels"] for entry in spec.methods]
     work += [
@@ -94,7 +94,7 @@ def cells(job: Job) -> list[Cell]:
 
 
 def cell_of(spec: Part, entry: dict, kernel: dict, place: dict, repeat: int) -> Cell:
-    """The cell of an entry for a kernel; at a place on an axis, or with what the grid states."""
+    """Return the cell of an entry for a kernel; at a place on an axis, or with what the grid states."""
     at = {"kernel": kernel_id(kernel), "n_train": spec.grid["rows"], "penalty": spec.grid["penalty"], "repeat": repeat}
     if place:
         at[place["axis"]] = place["at"]
@@ -107,7 +107,9 @@ def cell_of(spec: Part, entry: dict, kernel: dict, place: dict, repeat: int) -> 
 def measure(
     job: Job, entry: dict, *, kernel: str, n_train: int, penalty: float, repeat: int, **conditions
 ) -> tuple[list[dict], dict]:
-    """The error of the kernel matrix, the errors on training and test rows, and the passes over the training rows."""
+    """Return the error of the kernel matrix, the errors on training and test rows, and the passes over the training
+    rows.
+    """
     sample, exact, settings = rows_and_kernel(job, n_train, repeat, **conditions)
     settings |= {"options": entry["options"]}
     shared = sample.size_columns | {"settings": settings}
@@ -141,7 +143,7 @@ def measure(
 
 
 def rows_and_kernel(job: Job, n_train: int, repeat: int, *, parameters: dict, bandwidth: dict | None, **_):
-    """The rows of a cell, its kernel, and what its rows say of both."""
+    """Return the rows of a cell, its kernel, and what its rows say of both."""
     samples = MappedRows(job.data, job.spec, n_train)
     sample = samples.of(repeat, job.spec.preprocess)
     own = {"length_scale": samples.length_scale(repeat, job.spec.preprocess, bandwidth)} if bandwidth else {}
@@ -159,7 +161,9 @@ def shown_by(bar):
 
 
 def fitted(phi, sample: Sample, penalty: float, checkpoints=None, progress=None):
-    """The features of the training rows as a stream, from memory where they fit; the model; and the sorted classes."""
+    """Return the features of the training rows as a stream, from memory where they fit; the model; and the sorted
+    classes.
+    """
     classes, labels = np.unique(sample.y_train, return_inverse=True)
     n, D = len(labels), phi.n_columns_
     train = keep_within(lambda: phi.transform_blocks(sample.X_train), n, D)
@@ -168,7 +172,7 @@ def fitted(phi, sample: Sample, penalty: float, checkpoints=None, progress=None)
 
 
 def error_pct(target: Target, features, y, model, classes) -> float:
-    """The error in percent of a model on a stream of features with the labels y (n,)."""
+    """Return the error in percent of a model on a stream of features with the labels y (n,)."""
     predicted = np.concatenate([target.decode(model.decision(block), classes) for _, block in features()])
     return target.evaluate("error_pct", y, predicted)
 
@@ -182,7 +186,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 
 
 def timed_cell(job: Job, cell: Cell) -> Timed:
-    """One phase: to draw and to learn the map, to fit on streamed features, and to predict the test rows."""
+    """Return one phase: to draw and to learn the map, to fit on streamed features, and to predict the test rows."""
     spec, entry, at, conditions = job.spec, cell.entry, cell.coordinates, cell.conditions
     sample, kernel, settings = rows_and_kernel(job, at["n_train"], 0, **conditions)
     s = conditions["n_features"]

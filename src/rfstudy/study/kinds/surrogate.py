@@ -33,14 +33,14 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry, dimension, n and repeat; it holds all penalties."""
+    """Return one cell an entry, dimension, n and repeat; it holds all penalties."""
     return job.cells(d="dimensions", n_train="sample_sizes")
 
 
 def measure(
     job: Job, entry: dict, *, d: int, n_train: int, repeat: int, penalties: list, draws: int
 ) -> tuple[list[dict], dict]:
-    """Rows of one cell, by penalty: the fixed ones, and n^(-1/2) as in the paper's theory.
+    """Return the rows of one cell, by penalty: the fixed ones, and n^(-1/2) as in the paper's theory.
 
     The points are normal; their labels, -1 and +1, say on which side of a plane they are.
     ``leverage_ratio_least`` is the least of L / l over the frequencies, ``leverage_ratio_below`` the share of the

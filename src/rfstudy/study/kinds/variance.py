@@ -33,14 +33,15 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell a map, dimension, size and repeat; the repeats are batches of draws."""
+    """Return one cell a map, dimension, size and repeat; the repeats are batches of draws."""
     return job.cells(d="dimensions", multiple="multiples_of_d")
 
 
 def measure(
     job: Job, entry: dict, *, d: int, multiple: int, repeat: int, distances: list[float], draws: int
 ) -> tuple[list[dict], dict]:
-    """Rows of one cell: bias, variance, mean squared error and variance over that of RFF, by direction and distance.
+    """Return the rows of one cell: bias, variance, mean squared error and variance over that of RFF, by direction and
+    distance.
 
     ``spread`` is the standard error over the draws.
     """
@@ -76,7 +77,7 @@ def kernel_estimates(
 
 
 def products(phi, x: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """The approximate kernel of one point (1, d) with others (m, d), shape (m,).
+    """Return the approximate kernel of one point (1, d) with others (m, d), shape (m,).
 
     By the features, or by the map's own estimate where that is no product of features (signed quadrature weights).
     """
@@ -110,7 +111,7 @@ def moments(estimates: np.ndarray, distance: float, n_features: int, n_columns: 
 
 
 def rff_variance(distance: float, n_features: float, layout: str = "cos_sin") -> float:
-    """The variance of the RFF estimate of the Gaussian kernel at a distance in length scales.
+    """Return the variance of the RFF estimate of the Gaussian kernel at a distance in length scales.
 
     With s frequencies as [cos | sin] it is (1 - exp(-z^2))^2 / (2 s) (survey, section 3.1), with random phases, one
     column a frequency, 1 / (2 s) more (Sutherland and Schneider, On the error of random Fourier features, UAI 2015).

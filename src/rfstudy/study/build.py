@@ -32,18 +32,18 @@ from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes, without
 from rfstudy.study.plan import on_dataset, repeats_of
 from rfstudy.study.selection import load_study
 
-#: Shape of the points that a bandwidth rule is tried on.
+#: Shape of the points on which a bandwidth rule is tried.
 RULE_ROWS, RULE_COLUMNS = 500, 2
 
 
 def problems_of_preset(config_dir, preset: str) -> list[str]:
-    """Return what cannot be built of the experiments of a preset, a line each."""
+    """Return a line for everything in the experiments of a preset that cannot be built."""
     study = load_study(read_yaml(Path(config_dir) / "config.yaml") | {"preset": preset}, config_dir)
     return located(problems_of_parts(study.chosen, study.settings, study.registry.tasks), config_dir)
 
 
 def problems_of_parts(experiments: dict[str, dict], settings: dict, tasks: dict) -> list[tuple[str, str]]:
-    """Return experiments and messages; what several experiments have in common is built once."""
+    """Return experiments and messages. A part that several experiments share is built once."""
     known: dict[str, str] = {}
     found = []
     with warnings.catch_warnings():
@@ -58,7 +58,7 @@ def problems_of_parts(experiments: dict[str, dict], settings: dict, tasks: dict)
 
 
 def problem_of(trial, arguments: dict) -> str:
-    """Return the message of the error that a trial raises; empty where it raises none."""
+    """Return the message of the error that a trial raises; empty if it raises none."""
     try:
         trial(**arguments)
     except (ValueError, TypeError, ArithmeticError) as error:  # user errors are values, too
@@ -70,9 +70,9 @@ def problem_of(trial, arguments: dict) -> str:
 
 
 def parts(experiment: dict, settings: dict, tasks: dict):
-    """Yield the place of every part of an experiment, how it is tried, and the arguments of that."""
+    """Yield the place of every part of an experiment, the function that tries it, and its arguments."""
     module = module_of(experiment["kind"])
-    # a kind that completes its kernels makes them itself
+    # a kind that completes its kernels also makes them
     own_kernels = "kernels" in definitions(module)
     if not own_kernels:
         yield ".kernel", try_kernel, {"kernel": experiment["kernel"]}
@@ -137,7 +137,7 @@ def map_part(entry: dict, kernel: dict, grid, steps=()) -> dict:
 
 
 def kind_part(experiment: dict, repeats: list[int], settings: dict) -> dict:
-    """Return what a kind lists its cells from, for an experiment as a whole or as it is on a data set."""
+    """Return the part from which a kind lists its cells, for a whole experiment or for one data set."""
     entries = [without_own_options(each, module_of(experiment["kind"])) for each in filter(None, experiment["methods"])]
     spec = {key: experiment.get(key) for key in ("kernel", "grid", "preprocess", "split", "bandwidth")}
     spec |= {"methods": entries, "repeats": repeats, "seed": settings["seed"], "device": "cpu"}
@@ -151,7 +151,7 @@ def without_own_options(entry: dict, module: str) -> dict:
 
 
 def widest(grid: dict) -> int:
-    """Return the largest number of features in a grid, 1 where it names none."""
+    """Return the largest number of features in a grid, 1 if it names none."""
     named = grid.get("n_features", 1)
     return max(named) if isinstance(named, list) else named
 
@@ -160,7 +160,7 @@ def widest(grid: dict) -> int:
 
 
 def kernel_of(kernel: dict):
-    """Return the kernel of a mapping, with length scale 1 where it leaves that open."""
+    """Return the kernel of a mapping, with length scale 1 if it states none."""
     known = KERNELS.get(kernel["name"], {"parameters": ()})["parameters"]
     return make_kernel({key: 1.0 for key in known if key == "length_scale"} | kernel)
 
@@ -185,7 +185,7 @@ def try_map(method: str, options: dict, kernel: dict, grid, steps: list):
 
 
 def try_learner(learner: str, options: dict, target: str):
-    """Fit and cross-validate a learner on a few points, where it serves the target."""
+    """Fit and cross-validate a learner on a few points, if it suits the target."""
     entry = load_learner(learner)
     if target not in entry.targets:
         return
@@ -220,7 +220,7 @@ def try_extractor(features_of: dict, d: int, expected: int):
 
 def try_rule(bandwidth: dict, n_train: int):
     """Apply a bandwidth rule to as many rows as there are, or to a few."""
-    # more rows than neighbours that it counts
+    # more rows than the neighbours it counts
     rows = min(n_train, max([RULE_ROWS, *(value + 1 for value in bandwidth.values() if isinstance(value, int))]))
     module = importlib.import_module(f"rfstudy.study.bandwidths.{bandwidth['rule']}")
     X = np.random.default_rng(0).normal(size=(rows, RULE_COLUMNS))

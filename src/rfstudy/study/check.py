@@ -1,8 +1,8 @@
-"""What an experiment cannot do on its data sets, found when the plan is made.
+"""Find what an experiment cannot do on its data sets, when the plan is made.
 
 The models (``study.models``) check an experiment as it is written. This module checks it on every data set of a run,
-once all overlays are laid: whether the search and the learners are complete, and whether splits and folds are possible
-with the rows there are. Nothing is built here; ``study.build`` does that.
+after all overlays: whether the search and the learners are complete, and whether there are enough rows for splits and
+folds. Nothing is built here; ``study.build`` does that.
 """
 
 import re
@@ -31,7 +31,7 @@ def check_on_datasets(experiments: dict[str, dict], settings: dict, tasks: dict,
 
 
 def located(found: list[tuple[str, str]], config_dir) -> list[str]:
-    """Return a line per problem with its file; what an experiment inherits is reported for the one that states it."""
+    """Return a line per problem with its file. An inherited problem is reported for the experiment that states it."""
     files, raw, resolved = resolved_experiments(config_dir)
     of_one: dict[str, list[str]] = {}
     seen = set()
@@ -41,7 +41,7 @@ def located(found: list[tuple[str, str]], config_dir) -> list[str]:
         if mistake in seen:
             continue
         seen.add(mistake)
-        # the position of an entry is that in the file, where the steps are not written out
+        # the position of an entry is that in the file, which does not write out the steps
         positions = [i for i, _ in entries_with_steps(resolved[name])]
         head, _, rest = problem.partition("]")
         if head.startswith(".methods["):
@@ -51,8 +51,8 @@ def located(found: list[tuple[str, str]], config_dir) -> list[str]:
 
 
 def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[str]:
-    """Return what is wrong with a selected experiment on its data sets, each as ``.key: message``; what is wrong in the
-    same way on several is reported for the first.
+    """Return the problems of a selected experiment on its data sets, each as ``.key: message``. A problem that several
+    data sets share is reported for the first.
     """
     found = {problem: problem for problem in problems_of_time(experiment)}
     for dataset in experiment["datasets"]:
@@ -78,7 +78,7 @@ def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[
 
 
 def problems_of_time(experiment: dict) -> list[str]:
-    """Return what the key ``time`` names that the experiment, or its kind, does not have."""
+    """Return the names under the key ``time`` that the experiment, or its kind, does not have."""
     how, known = experiment.get("time", {}), experiment.get("learners", {})
     learner = how.get("learner")
     if isinstance(how.get("sizes"), list) and "sizes" not in experiment:
@@ -89,15 +89,15 @@ def problems_of_time(experiment: dict) -> list[str]:
 
 
 def check_choices(experiment: dict) -> None:
-    """Raise ``ConfigurationError`` where an experiment, as it is on a data set, has no length scale for its kernel, or
-    several, or where what is shared has nothing to be chosen with.
+    """Raise ``ConfigurationError`` if an experiment on a data set has no length scale for its kernel, or several. Raise
+    it also if nothing is named with which a shared choice can be made.
     """
     search = experiment["search"]
     for kernel in kernels_of(experiment):
         check_length_scale(experiment, kernel)
     if experiment.get("draws"):
         check_draws(experiment)
-    tune_scope(search, "penalty")  # of every learner, whatever else is searched
+    tune_scope(search, "penalty")  # for every learner, whatever else is searched
     for quantity in searched(search):
         scope = tune_scope(search, quantity)
         for missing, scopes in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
@@ -113,7 +113,9 @@ def check_choices(experiment: dict) -> None:
 
 
 def check_draws(experiment: dict) -> None:
-    """Raise ``ConfigurationError`` where several draws of a map are asked for with what they exclude."""
+    """Raise ``ConfigurationError`` if an experiment asks for several draws of a map together with a key that excludes
+    them.
+    """
     if any("sweep" in entry for entry in filter(None, experiment["methods"])):
         raise ConfigurationError("has draws and an entry with a sweep: rows have one axis")
     if "time" in experiment:
@@ -124,7 +126,7 @@ def check_draws(experiment: dict) -> None:
 
 
 def check_length_scale(experiment: dict, kernel: dict) -> None:
-    """Raise ``ConfigurationError`` unless the methods of a kernel that has a length scale have it from one place."""
+    """Raise ``ConfigurationError`` unless the methods of a kernel take its length scale from exactly one place."""
     search = experiment["search"]
     has_length_scale = "length_scale" in KERNELS[kernel["name"]]["parameters"]
     entries = [each for each in experiment["methods"] if each and each.get("kernel", experiment["kernel"]) == kernel]
@@ -217,8 +219,8 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
 
 
 def learners_of_entries(own: dict):
-    """Yield the place, the name and the options of learners: of the experiment on a data set, of the selection learner
-    of its search, and of entries.
+    """Yield the place, the name and the options of learners: those of the experiment on a data set, the selection
+    learner of its search, and those of entries.
     """
     for name, options in own.get("learners", {}).items():
         yield ".learners", name, options

@@ -1,4 +1,4 @@
-"""Which code a result depends on: the modules that a stage imports, hashed without comments and docstrings.
+"""Find the code that a result depends on: the modules that a stage imports, hashed without comments and docstrings.
 
 The workflow does not see that an imported file was edited. A rule therefore has a small file as a parameter that lists
 the hashes of the modules that its job runs (``stamp``), and the journal keeps a finished cell under the ``code_hash``
@@ -34,11 +34,10 @@ REGISTRIES = ("random_features.maps.registry", "rfstudy.metrics")
 
 @cache
 def import_closure(*modules: str) -> tuple[str, ...]:
-    """Return the names of all modules of both packages that the named ones import, directly or not, themselves
-    included.
+    """Return the names of the given modules and of all modules of both packages that they import, directly or not.
 
-    Imports inside functions count. What a registry names is not followed: whoever loads a module by its id adds that
-    module to the roots. A name that is no module raises ``FileNotFoundError``.
+    Imports inside functions count. Modules that a registry names are not followed: code that loads a module by its id
+    adds that module to the roots. A name that is not a module raises ``FileNotFoundError``.
 
     Parameters
     ----------
@@ -61,12 +60,14 @@ def code_hash(*modules: str) -> str:
 
 
 def listing(*modules: str) -> str:
-    """Return the import closure of modules as text, a line a module with the hash of what it does."""
+    """Return the import closure of modules as text, one line per module with the hash of its code."""
     return "".join(f"{facts_of(module)[0]}  {module}\n" for module in import_closure(*modules))
 
 
 def stamp(folder, *modules: str) -> Path:
-    """Return the file in ``folder`` that holds the ``listing`` of modules; its name has the hash of what it holds."""
+    """Return the file in ``folder`` that holds the ``listing`` of modules; its name contains the hash of its
+    content.
+    """
     text = f"{PYTHON}\n{listing(*modules)}"
     path = Path(folder) / f"{modules[0]}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.txt"
     if not path.exists():
@@ -75,10 +76,10 @@ def stamp(folder, *modules: str) -> Path:
 
 
 def load_as_planned(path) -> None:
-    """Import the modules that a plan's ``stamp`` lists; ``UserError`` where one of them was edited since.
+    """Import the modules that a plan's ``stamp`` lists. Raise ``UserError`` if one of them was edited since.
 
     They are imported before anything runs, so a later edit changes neither what a job computes nor the hashes under
-    which it keeps its cells. Another version of Python hashes otherwise, and nothing is compared.
+    which it keeps its cells. Another version of Python gives other hashes, so nothing is compared then.
     """
     python, *lines = Path(path).read_text(encoding="utf-8").splitlines()
     if python != PYTHON:
@@ -94,19 +95,19 @@ def load_as_planned(path) -> None:
         raise UserError(f"{edited[0]} was edited after the plan was made: run the same command again")
 
 
-#: By module: time and size of its file, its hash and the modules that it imports. To parse all modules takes seconds,
-#: so the workflow keeps this between plans.
+#: By module: time and size of its file, its hash and the modules that it imports. Parsing all modules takes seconds, so
+#: the workflow keeps this between plans.
 KNOWN: dict[str, list] = {}
 
 
 def load_known(path) -> None:
-    """Take over what an earlier plan found out about modules that have not changed since."""
+    """Load what an earlier plan found about modules that have not changed since."""
     with suppress(OSError, ValueError):
         KNOWN.update(json.loads(Path(path).read_text(encoding="utf-8")))
 
 
 def save_known(path) -> None:
-    """Write what this plan found out about modules, for the next one."""
+    """Write what this plan found about modules, for the next plan."""
     write_text(json.dumps(KNOWN, sort_keys=True), path, only_if_changed=True, sync=False)
 
 
@@ -131,9 +132,7 @@ def module_hash(module: str) -> str:
 
 
 def imported_modules(module: str) -> frozenset[str]:
-    """Return the modules of both packages that a module names in import statements, with the packages that they are
-    in.
-    """
+    """Return the modules of both packages that a module names in import statements, with their packages."""
     package = module if file_of(module).name == "__init__.py" else module.rpartition(".")[0]
     names = set()
     for node in statements(parsed(module)):
@@ -185,7 +184,7 @@ def parsed(module: str) -> ast.Module:
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield all statements within a node, at any depth; expressions, most of a tree, are not visited."""
+    """Yield all statements within a node, at any depth; expressions, which are most of a tree, are not visited."""
     for name in ("body", "orelse", "handlers", "finalbody", "cases"):
         for inner in getattr(node, name, ()):
             yield inner
@@ -193,5 +192,5 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def is_docstring(node: ast.AST) -> bool:
-    """Return whether a statement is a text by itself."""
+    """Return whether a statement is a bare string."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

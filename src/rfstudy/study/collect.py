@@ -1,5 +1,5 @@
-"""Put the shards of an experiment together: one tidy table, the facts about its data, and where all of it is from; and
-the arrays that its kind measured beside the rows.
+"""Put the shards of an experiment together: one tidy table, the facts about its data, and the provenance of both. The
+arrays that its kind measured are put together as well.
 """
 
 import json
@@ -16,11 +16,11 @@ from rfstudy.study.sample import Prepared, loaded
 
 
 def run(specs: list[Part], shard_files: list, prepared_dirs: list, array_files: list, out, out_arrays) -> None:
-    """The stage: write an experiment's table, its provenance and its arrays.
+    """Write the table of an experiment, its provenance and its arrays.
 
-    ``specs`` (one a data set, as ``study.plan.facts_parts``) go with ``prepared_dirs`` one to one. Raises
-    ``UserError`` where two shards have the same row or the same array or are of two experiments, a row has no record of
-    its run, or a file is not the one that its stage wrote.
+    ``specs`` (one per data set, from ``study.plan.facts_parts``) match ``prepared_dirs`` one to one. Raise
+    ``UserError`` if two shards have the same row or array, or are of two experiments. Raise it also if a row has no
+    record of its run, or if a file is not the one that its stage wrote.
     """
     tables = [tidy.read(path) for path in shard_files]
     check_of_one_experiment(dict(zip(shard_files, tables, strict=True)), specs)
@@ -41,7 +41,7 @@ def run(specs: list[Part], shard_files: list, prepared_dirs: list, array_files: 
 
 
 def check_of_one_experiment(tables: dict, specs: list[Part]) -> None:
-    """``UserError`` where not all rows have the names and the seed that those of one experiment share."""
+    """Raise ``UserError`` unless all rows have the names and the seed of one experiment."""
     columns = [*NAMES, "seed"]
     expected = {tuple(str(getattr(spec, column)) for column in columns): "--spec" for spec in specs}
     for path, table in tables.items():
@@ -66,13 +66,15 @@ def collected_arrays(array_files: list) -> dict:
 
 
 def record_of_facts(prepared: Prepared) -> dict[str, dict]:
-    """Return the record of the run that made the rows of a data set, by run; nothing where there are no data."""
+    """Return the record of the run that prepared a data set, by run; empty if the data are missing."""
     record = prepared.facts.get("provenance")
     return {record["run"]: record} if record and not prepared.skipped else {}
 
 
 def fact_rows(spec: Part, prepared: Prepared) -> list[dict]:
-    """What preprocessing found about a data set, as rows with metrics ``fact_...``; ``split`` is the part."""
+    """Return the facts that preprocessing found about a data set, as rows with metrics ``fact_...``; ``split`` is the
+    part.
+    """
     shared = spec.columns | {"stand_in": prepared.facts["stand_in"]}
     if prepared.skipped:
         reason = {"reason": prepared.skipped}

@@ -1,8 +1,7 @@
-"""The configuration: read the settings, the registries and the experiments, merge them, and check them before any work
-is planned.
+"""Read the configuration (settings, registries and experiments), merge it, and check it before any work is planned.
 
-An experiment states what a paper ran (``study.models``). What differs on a data set is below ``datasets.<id>`` and is
-laid over the experiment there. The workflow imports this module when it parses, so it imports nothing that computes.
+An experiment states what a paper ran (``study.models``). Keys that differ on a data set are below ``datasets.<id>`` and
+override the experiment there. The workflow imports this module when it parses, so it imports nothing that computes.
 """
 
 import re
@@ -24,12 +23,12 @@ NAME = "[a-z0-9-]+"
 #: Settings that restrict a run.
 SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
 
-#: What figures of the shipped measurements have in place of a preset.
+#: The name that figures of the shipped measurements use instead of a preset.
 MEASURED = "measured"
 
 
 def stop_at(problems: list[str]) -> None:
-    """Raise ``ConfigurationError`` with a line per problem, where there are any."""
+    """Raise ``ConfigurationError`` with a line per problem, if there are any."""
     if problems:
         raise ConfigurationError("\n".join(problems))
 
@@ -38,10 +37,10 @@ def stop_at(problems: list[str]) -> None:
 
 
 def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
-    """Return the settings of a run (``load_settings``) once they are checked.
+    """Return the checked settings of a run (``load_settings``).
 
-    ``files`` are those that ``config`` was read from, the last one on top: a message names the file that a key is from.
-    Raises ``ConfigurationError`` for an unknown preset and for every key or value that the model refuses.
+    ``files`` are the sources of ``config``; later files override earlier ones. A message names the file that a key is
+    from. Raise ``ConfigurationError`` for an unknown preset and for every key or value that the model refuses.
     """
     documents = {shown(path): read_yaml(path) for path in files}
     presets = Path(config_dir) / "presets"
@@ -64,10 +63,10 @@ def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
 
 
 def load_settings(config: dict, config_dir: Path) -> dict:
-    """Return the file of a preset with the keys of the command line or of ``--configfile`` laid over it.
+    """Return the settings of a preset, overridden by the keys of the command line or of ``--configfile``.
 
-    ``config`` is what Snakemake read: ``config.yaml`` with the user's keys laid over it. Raises ``ConfigurationError``
-    for an unknown preset.
+    ``config`` is the mapping that Snakemake read: ``config.yaml``, overridden by the user's keys. Raise
+    ``ConfigurationError`` for an unknown preset.
     """
     folder = Path(config_dir) / "presets"
     known = [path.stem for path in yaml_files(folder)]
@@ -91,7 +90,7 @@ def load_settings(config: dict, config_dir: Path) -> dict:
 
 
 def origin_of(key: str, config: dict, documents: dict[str, dict], otherwise: str) -> str:
-    """Return where a setting is from: the last file that has it, or the command line where it has another value."""
+    """Return the origin of a setting: the last file that has it, or the command line if that gives another value."""
     if key not in config:
         return otherwise
     having = [path for path, document in documents.items() if key in document]
@@ -100,14 +99,14 @@ def origin_of(key: str, config: dict, documents: dict[str, dict], otherwise: str
 
 
 def typed(value):
-    """Return a value of ``--config``, where numbers and words inside a mapping arrive as texts, as YAML reads it."""
+    """Return a value of ``--config`` as YAML reads it. Numbers and words inside a mapping arrive as texts."""
     if isinstance(value, dict):
         return {key: typed(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [typed(inner) for inner in value]
     if isinstance(value, str) and value.strip() and "," not in value:
         try:
-            return float(value) if set(value) & set(".eE") else int(value)  # 1e6, too, which is a text in YAML
+            return float(value) if set(value) & set(".eE") else int(value)  # also 1e6, which is a text in YAML
         except ValueError:
             try:
                 word = yaml.safe_load(value)
@@ -135,9 +134,9 @@ def load_methods(config_dir: Path) -> dict[str, dict]:
 def load_experiments(config_dir: Path, datasets=None) -> dict[str, dict]:
     """Return all experiments by name, with ``extends`` resolved and ``steps`` written out, checked by their models.
 
-    ``datasets`` are the ids of all tasks; without them the data sets that are named are not looked up. Raises
-    ``ConfigurationError`` with file, experiment and key of everything that is wrong. What an experiment inherits is
-    reported once, for the experiment that states it.
+    ``datasets`` are the ids of all tasks; without them the names of data sets are not looked up. Raise
+    ``ConfigurationError`` with file, experiment and key of every problem. An inherited problem is reported once, for
+    the experiment that states it.
     """
     files, raw, resolved = resolved_experiments(config_dir)
     found = {name: problems_of_experiment(experiment, datasets) for name, experiment in resolved.items()}
@@ -146,8 +145,8 @@ def load_experiments(config_dir: Path, datasets=None) -> dict[str, dict]:
 
 
 def laid_over(experiments: dict[str, dict], overlays: dict, datasets=None) -> dict[str, dict]:
-    """Return the experiments of a run: a preset's ``overlays`` are laid over single ones, not over those that extend
-    them. Raises ``ConfigurationError`` for everything that is wrong with the result.
+    """Return the experiments of a run, with a preset's ``overlays``. An overlay applies to one experiment, not to those
+    that extend it. Raise ``ConfigurationError`` for every problem of the result.
     """
     check_ids("experiments", set(overlays), set(experiments), "experiment")
     found = experiments | {name: merge(experiments[name], own) for name, own in overlays.items()}
@@ -157,7 +156,7 @@ def laid_over(experiments: dict[str, dict], overlays: dict, datasets=None) -> di
 
 
 def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, dict], dict[str, dict]]:
-    """Return, by name, the files of all experiments, what is written there, and that laid over what it extends."""
+    """Return, by name, the files of all experiments, their content, and this content merged into what it extends."""
     raw: dict[str, dict] = {}
     files: dict[str, Path] = {}
     problems = []
@@ -175,7 +174,7 @@ def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, d
 
 
 def told_once(found: dict[str, list[str]], files: dict[str, Path], raw: dict[str, dict]) -> list[str]:
-    """Return a line per problem with its file; what an experiment inherits is reported for the one that states it."""
+    """Return a line per problem with its file. An inherited problem is reported for the experiment that states it."""
     return [
         f"{shown(files[name])}: {name}{problem}"
         for name, problems in found.items()
@@ -185,7 +184,7 @@ def told_once(found: dict[str, list[str]], files: dict[str, Path], raw: dict[str
 
 
 def bases_of(name: str, raw: dict[str, dict]) -> list[str]:
-    """Return the experiments that one extends, the nearest first."""
+    """Return the experiments that an experiment extends, the nearest first."""
     found = []
     while raw[name].get("extends"):
         name = raw[name]["extends"]

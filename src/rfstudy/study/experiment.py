@@ -1,4 +1,4 @@
-"""What an experiment says, as its mapping in the configuration does: entries and steps, sizes, kernels, searches.
+"""Read the mapping of an experiment: entries and steps, sizes, kernels, searches.
 
 Imported by the workflow when it parses: standard library and PyYAML only.
 """
@@ -8,18 +8,18 @@ from rfstudy.study.job import merge, own_kernel, size_of
 
 
 def with_steps(experiment: dict) -> dict:
-    """Return the experiment with its ``steps`` written out as entries of its methods, one a method and step.
+    """Return the experiment with its ``steps`` written out as entries, one per method and step.
 
-    Every method without a variant goes through the steps: an entry has the step's name as its variant, and what this
-    step and those before it change. A step that names ``methods`` is one of these methods only; the others have no
-    entry there.
+    Every method without a variant goes through the steps. An entry has the step's name as its variant, and the changes
+    of this step and of those before it. A step that names ``methods`` applies to these methods only; the others have no
+    entry for it.
     """
     plain = {key: value for key, value in experiment.items() if key != "steps"}
     return plain | {"methods": [entry for _, entry in entries_with_steps(experiment)]}
 
 
 def entries_with_steps(experiment: dict):
-    """Pairs of a position in ``methods`` and an entry, one a method and step."""
+    """Yield pairs of a position in ``methods`` and an entry, one per method and step."""
     steps = experiment.get("steps", [])
     for i, entry in enumerate(experiment["methods"]):
         if not steps or entry.get("variant"):
@@ -33,15 +33,16 @@ def entries_with_steps(experiment: dict):
 
 
 def listed_twice(entries: list[dict]) -> list[tuple[str, str, str]]:
-    """Return the method, variant and own kernel of entries that no row could tell apart, each once."""
+    """Return the method, variant and own kernel of entries whose rows could not be distinguished, each once."""
     named = [(entry["method"], entry.get("variant", ""), own_kernel(entry)) for entry in entries]
     return [each for each in dict.fromkeys(named) if named.count(each) > 1]
 
 
 def wanted_sizes(experiment_sizes: dict, largest: int | None, labels=()) -> dict:
-    """Return the sizes up to the largest multiple of d and, where labels ("8d", "4096") are given, with one of them.
+    """Return the sizes up to the largest multiple of d, and only those with one of the labels ("8d", "4096") if there
+    are any.
 
-    A limit on multiples of d says nothing of sizes that are no multiples of d.
+    A limit on multiples of d does not affect sizes that are not multiples of d.
     """
     return {
         rule: [
@@ -55,13 +56,15 @@ def wanted_sizes(experiment_sizes: dict, largest: int | None, labels=()) -> dict
 
 
 def size_lists(experiment: dict) -> list[dict]:
-    """Return the sizes of an experiment, and those that it has on single data sets."""
+    """Return the sizes of an experiment, and those for single data sets."""
     everywhere = [experiment, *(own or {} for own in experiment.get("datasets", {}).values())]
     return [each["sizes"] for each in everywhere if "sizes" in each]
 
 
 def kernels_of(experiment: dict) -> list[dict]:
-    """Return the kernels of an experiment's methods: its own, where one of them has no other, and theirs; each once."""
+    """Return the kernels of an experiment's methods, each once: those of the methods, and the experiment's own if a
+    method has no other.
+    """
     found = [entry.get("kernel", experiment["kernel"]) for entry in filter(None, experiment["methods"])]
     return [kernel for i, kernel in enumerate(found) if kernel not in found[:i]]
 
@@ -72,13 +75,13 @@ def module_of(kind: str) -> str:
 
 
 def needs_data(kind: str) -> bool:
-    """Return whether a kind needs data: it then names what it measures of them."""
+    """Return whether a kind needs data. Such a kind names the metrics that it measures on them."""
     return "METRICS" in definitions(module_of(kind))
 
 
 def standing_for_all(search: dict) -> list[tuple[str, dict]]:
-    """Pairs of a place and the entry there, of the entries that a search chooses with what several methods share: one,
-    or one for each kernel.
+    """Return pairs of a place and the entry there, for the entries that represent all methods in a search: one, or one
+    for each kernel.
     """
     named = search.get("method", [])
     if isinstance(named, list):

@@ -1,8 +1,8 @@
-"""Finished cells on disk, so that a killed job starts again where it was, and checkpoints within a long one.
+"""Keep finished cells on disk, so that a killed job resumes where it was, and checkpoints within a long cell.
 
 A job appends its finished cells to one file, each under the hash of everything that decides its result: configuration,
-code and data. A journal is therefore never out of date, and jobs read the files of each other: two experiments that
-share a cell compute it once. Workflow rules do not declare journals; deleting them costs only time.
+code and data. A journal is therefore never out of date, and jobs read each other's files: two experiments that share a
+cell compute it once. Workflow rules do not declare journals; deleting them costs only time.
 """
 
 import hashlib
@@ -19,14 +19,14 @@ import numpy as np
 from random_features.errors import UserError
 from rfstudy.files import shown
 
-#: Seconds after which a file is forced onto the disk, and after which a job looks for new cells of other jobs: what a
-#: machine that loses its power may lose. To force each cell onto the disk would cost more than many cells take.
+#: Seconds after which a file is forced onto the disk, and after which a job looks for new cells of other jobs. A power
+#: failure loses at most this much work. Forcing each cell onto the disk would take longer than computing many cells.
 SYNC_SECONDS = 30.0
 
 #: Bytes of a key, and of all that precedes the content of a record: its key, its length and its checksum.
 KEY, HEADER = 24, 24 + 8 + 32
 
-#: How the file of a job's cells ends.
+#: The suffix of the file of a job's cells.
 ENDING = ".cells"
 
 
@@ -47,7 +47,7 @@ class Log:
         self.synced = time.monotonic()
 
     def opened(self, mode: str):
-        """Return the open file; ``UserError`` where something else, or nothing that can be opened, has its path."""
+        """Return the open file. Raise ``UserError`` if its path is taken by something else or cannot be opened."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             return open(self.path, mode)
@@ -73,7 +73,7 @@ class Log:
                 start = end
 
     def read(self, start: int, end: int) -> bytes | None:
-        """Return the content of the record between two positions; None where it is not what was written."""
+        """Return the content of the record between two positions; None if it differs from what was written."""
         with self.opened("rb") as file:
             file.seek(start)
             record = file.read(end - start)
@@ -81,7 +81,7 @@ class Log:
         return body if record[KEY + 8 : HEADER] == checksum(record[:KEY], body) else None
 
     def append(self, key: str, body: bytes, end: int) -> tuple[int, int]:
-        """Write a record at a position, the end of the last complete one; returns its position and its end."""
+        """Write a record at a position, the end of the last complete one, and return its position and its end."""
         name = key.ljust(KEY).encode("ascii")
         with self.opened("ab") as file:
             file.truncate(end)
@@ -99,7 +99,7 @@ def checksum(name: bytes, body: bytes) -> bytes:
 
 
 class Journal:
-    """The finished cells of one job, and those of all jobs that keep theirs in the same folder.
+    """The finished cells of one job and of all jobs that use the same folder.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Journal:
         self.looked = -SYNC_SECONDS
 
     def look(self) -> None:
-        """Note which records there are in the files of other jobs and in the own one, which has the last word."""
+        """Index the records in the files of other jobs and in the job's own file, which takes precedence."""
         self.looked = time.monotonic()
         others = sorted(set(self.log.path.parent.glob(f"*{ENDING}")) - {self.log.path})
         for path in (*others, self.log.path):
@@ -126,7 +126,7 @@ class Journal:
     def get(self, key: str):
         """Return the content (rows and the record of the run that computed them) and the arrays of a finished cell.
 
-        None where there is no such cell; a damaged one is forgotten, and a line on the console says so.
+        Return None if there is no such cell. A damaged cell is dropped, and a line on the console says so.
         """
         body = self.body(key)
         if body is None:
@@ -154,7 +154,7 @@ class Journal:
     def put(self, key: str, content: dict, arrays: dict | None = None) -> None:
         """Store a finished cell; the record of its run is stored with the first cell of the run.
 
-        ``content`` has ``rows`` and ``record``. What changes from cell to cell of a run is kept with the cell.
+        ``content`` has ``rows`` and ``record``. Values that change between the cells of a run are kept with the cell.
         """
         record = content["record"]
         own = {name: record[name] for name in ("wall_time_s", "load_average") if name in record}
@@ -172,12 +172,12 @@ class Journal:
         self.places[key] = (self.log, start, self.ends[path])
 
     def drop(self, key: str) -> None:
-        """Forget a finished cell in this process: it is to be computed, and stored, again."""
+        """Forget a finished cell in this process, so that it is computed and stored again."""
         self.places.pop(key, None)
 
 
 def packed(arrays: dict) -> bytes:
-    """Named arrays as the bytes of an ``.npz``; nothing where there are none."""
+    """Return named arrays as the bytes of an ``.npz``; empty if there are none."""
     stream = io.BytesIO()
     if arrays:
         np.savez(stream, **arrays)
@@ -185,7 +185,7 @@ def packed(arrays: dict) -> bytes:
 
 
 def unpacked(body: bytes) -> dict:
-    """Return the named arrays in what ``packed`` made."""
+    """Return the named arrays in the bytes that ``packed`` made."""
     if not body:
         return {}
     with np.load(io.BytesIO(body), allow_pickle=False) as stored:
@@ -193,10 +193,10 @@ def unpacked(body: bytes) -> dict:
 
 
 class Checkpoints:
-    """What a long cell has got so far: named arrays, appended to one file one after the other.
+    """The progress of a long cell: named arrays, appended to one file.
 
     Each is written to the file at once, so that a killed process loses none of them. A record that was cut off or
-    damaged ends the list: those before it are whole.
+    damaged ends the list; those before it are complete.
     """
 
     def __init__(self, journal: Journal, key: str):
@@ -204,7 +204,7 @@ class Checkpoints:
         self.end = 0
 
     def load(self) -> list[dict[str, np.ndarray]]:
-        """Return the checkpoints of an earlier process, in order; what follows a damaged one is dropped."""
+        """Return the checkpoints of an earlier process, in order; those after a damaged one are dropped."""
         found = []
         for _, start, end in self.log.records():
             body = self.log.read(start, end)
@@ -215,9 +215,9 @@ class Checkpoints:
         return found
 
     def append(self, **arrays) -> None:
-        """Keep named arrays (or numbers)."""
+        """Write named arrays (or numbers) as the next checkpoint."""
         _, self.end = self.log.append("", packed(arrays), self.end)
 
     def clear(self) -> None:
-        """Forget them: the cell is finished."""
+        """Delete the checkpoints: the cell is finished."""
         self.log.path.unlink(missing_ok=True)

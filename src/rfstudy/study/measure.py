@@ -1,9 +1,9 @@
 """Run the kinds of experiments other than ``grid``: the stage around the modules in ``kinds``.
 
-A kind defines the cells of a part (``cells``) and what is measured in one (``measure``: rows and, where a figure needs
-them, arrays). ``measure`` takes the job, the entry of the cell, and by name its coordinates and conditions. The engine
-resumes, records where the numbers come from and collects the rows. A kind that needs data also names its ``METRICS``:
-missing data leave a row of each.
+A kind defines the cells of a part (``cells``) and measures one cell (``measure``: rows and, if a figure needs them,
+arrays). ``measure`` takes the job, the entry of the cell, and by name its coordinates and conditions. The engine
+resumes finished work, records provenance and collects the rows. A kind that needs data also names its ``METRICS``: a
+missing data set leaves one row for each of them.
 """
 
 import importlib
@@ -14,13 +14,13 @@ from rfstudy.study.job import Part
 
 
 def run(parts: list[Part], prepared_dirs, journal, out, out_arrays, threads: int) -> None:
-    """The stage: write the rows of a shard, its arrays and their provenance."""
+    """Write the rows of a shard, its arrays and their provenance."""
     run_parts("measure", parts, prepared_dirs, journal, threads, work_of, out, out_arrays)
 
 
 def work_of(job: Job) -> Work:
-    """Return the cells of a job's kind; where there are no data, rows that say so."""
-    # by name, so that a change of one kind is no change of another
+    """Return the results of the cells of a job's kind. If the data set is missing, return rows that say so."""
+    # by name, so that a change of one kind does not affect another
     kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec.kind}")
     if job.data and job.data.skipped:
         columns = [{"repeat": 0, "metric": metric} for metric in kind.METRICS]

@@ -289,7 +289,7 @@ class Experiment(Model):
 
     @model_validator(mode="after")
     def check_entries(self, info: ValidationInfo):
-        """Check what entries, steps and times say together."""
+        """Check that entries, steps and times are consistent."""
         refuse([*self.problems_of_names(info.context or {})])
         everywhere = list(dict.fromkeys(entry.method for entry in self.methods))
         given = [
@@ -305,7 +305,7 @@ class Experiment(Model):
         return self
 
     def problems_of_names(self, context: dict):
-        """Yield the place and the message of names that are there twice or do not exist, and of keys of other kinds."""
+        """Yield the place and the message of names that appear twice or do not exist, and of keys of other kinds."""
         steps, datasets = [step.name for step in self.steps or []], self.datasets or {}
         for i, name in enumerate(steps):
             if name in steps[:i]:
@@ -369,9 +369,9 @@ class OnDataWithGrid(OnData, WithGrid):
 
 
 def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
-    """Return what is wrong with an experiment whose steps are not written out yet, as ``problems_of`` does.
+    """Return the problems of an experiment whose steps are not written out yet, as ``problems_of`` does.
 
-    ``datasets`` are the ids of all tasks; without them the data sets that are named are not looked up.
+    ``datasets`` are the ids of all tasks; without them the names of data sets are not looked up.
     """
     kinds, kind = modules_in("rfstudy.study.kinds"), experiment.get("kind")
     if kind not in kinds:
@@ -379,7 +379,7 @@ def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
     module = module_of(kind)
     with_grid, on_data = declared(module, "Grid"), needs_data(experiment["kind"])
     model = (OnDataWithGrid if on_data else WithGrid) if with_grid else AccuracyGrid
-    # a null takes a key away once the data set's own is laid over the experiment
+    # a null removes a key when the data set's own keys override the experiment
     own = experiment.get("datasets")
     if isinstance(own, dict):
         experiment = experiment | {"datasets": {key: without_nulls(each) for key, each in own.items()}}

@@ -1,7 +1,7 @@
 """Typed models of the parts of an experiment: kernels, learners, preprocessing, splits, sizes, and entries with maps.
 
-The keys of a learner, a bandwidth rule or a preprocessing step are declared in its own file, so that an addition edits
-nothing here.
+The keys of a learner, a bandwidth rule or a preprocessing step are declared in its own file. A new one needs no edit
+here.
 """
 
 from typing import Annotated, Any, Literal
@@ -37,7 +37,7 @@ def known_map(name: str) -> str:
 
 
 def known_dataset(name: str, info: ValidationInfo) -> str:
-    """Check the id of a data set, where the caller says which there are."""
+    """Check the id of a data set, if the caller lists the ids that exist."""
     known = (info.context or {}).get("datasets")
     if known is not None and name not in known:
         raise ValueError(f"there is no data set {name!r}; {suggestion(name, known)}")
@@ -213,7 +213,7 @@ def problems_of_options(method: str, options: dict, own: dict) -> list[tuple[str
 
 
 def check_options(given: list[tuple[tuple, str, dict | None]], info: ValidationInfo) -> None:
-    """Refuse options that maps cannot take; ``given`` has their place, the map and the options."""
+    """Raise an error for options that maps cannot take; ``given`` has their place, the map and the options."""
     own = (info.context or {}).get("options", {})
     problems: dict[tuple, str] = {}
     for place, method, options in given:

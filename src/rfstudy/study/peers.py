@@ -1,7 +1,7 @@
-"""What the speed of the maps is held against: scikit-learn's transformers, and the arithmetic that every map has to do.
+"""References for the speed of the maps: scikit-learn's transformers, and the arithmetic that every map has to do.
 
-All have ``fit`` and ``transform``. Beside a map of s frequencies stand 2 s columns, cosines and sines; beside one of s
-features or landmarks, s.
+All have ``fit`` and ``transform``. The peer of a map of s frequencies has 2 s columns, cosines and sines. The peer of a
+map of s features or landmarks has s.
 """
 
 from typing import Self
@@ -13,7 +13,7 @@ from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSam
 
 class Arithmetic:
     """The product with a dense matrix and the two trigonometric passes of random Fourier features, in torch, into a
-    result that is allocated anew.
+    newly allocated result.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Arithmetic:
         return self
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        """Features (n, 2 s): the cosines and the sines of the products."""
+        """Return the features (n, 2 s): the cosines and the sines of the products."""
         Z = np.empty((len(X), 2 * self.n_frequencies), dtype=X.dtype)
         target = torch.from_numpy(Z)
         projections = torch.from_numpy(X) @ self.frequencies_
@@ -38,7 +38,7 @@ class Arithmetic:
         return Z
 
 
-#: Makers by name: (kernel, s) -> transformer.
+#: Constructors by name: (kernel, s) -> transformer.
 PEERS = {
     "arithmetic": lambda kernel, s: Arithmetic(s),
     "RBFSampler": lambda kernel, s: RBFSampler(gamma=gamma_of(kernel), n_components=2 * s, random_state=0),
@@ -50,8 +50,8 @@ PEERS = {
 
 
 def make_peer(name: str, kernel, n_features: int):
-    """Return the unfitted transformer of a name in ``PEERS`` beside a map of ``n_features``; ``ValueError`` lists
-    names.
+    """Return the unfitted transformer with a name in ``PEERS``, as the peer of a map of ``n_features``. Otherwise raise
+    ``ValueError``, which lists the names.
     """
     if name not in PEERS:
         raise ValueError(f"there is nothing called {name!r} to hold a map against; there are {', '.join(PEERS)}")
@@ -59,5 +59,5 @@ def make_peer(name: str, kernel, n_features: int):
 
 
 def gamma_of(kernel) -> float:
-    """scikit-learn's parameter of a Gaussian kernel, exp(-gamma |x - y|^2)."""
+    """Return scikit-learn's parameter of a Gaussian kernel, exp(-gamma |x - y|^2)."""
     return 0.5 / kernel.length_scale**2

@@ -1,4 +1,4 @@
-"""Where a number comes from: versions, commit, machine, threads and command of the run that computed it."""
+"""Record the provenance of a number: versions, commit, machine, threads and command of the run that computed it."""
 
 import hashlib
 import json
@@ -18,13 +18,13 @@ from rfstudy.files import digest_of, read_record_file, record_file, write_arrays
 from rfstudy.study.code import SOURCE
 from rfstudy.study.journal import key_of
 
-#: Folders and files whose uncommitted edits make a result one of no commit.
+#: Folders and files whose uncommitted edits make a result belong to no commit.
 TRACKED = ("src", "config", "rules", "Snakefile", "data/reference")
 
-#: The file that a download adds checksums to: an addition changes no number, since the content is what it was.
+#: The file that a download adds checksums to: an addition changes no number, because the content stays the same.
 LOCK = "config/sources.lock.yaml"
 
-#: The modules that do the arithmetic, and the packages that they come in.
+#: The modules that do the arithmetic, and their packages.
 ARITHMETIC = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "torch": "torch"}
 
 
@@ -45,9 +45,9 @@ class Run:
         self.id = key_of(self.record, os.getpid(), time.time_ns())[:12]
 
     def finished(self) -> dict:
-        """Return the record with the wall time so far, in seconds, and the load average that it met."""
+        """Return the record with the wall time so far, in seconds, and the load average of the machine."""
         if "blas" not in self.record:
-            self.record["blas"] = linear_algebra()  # of the libraries that are there once something was computed
+            self.record["blas"] = linear_algebra()  # of the libraries that are loaded after something was computed
         wall = round(time.perf_counter() - self.clock, 2)
         return {"run": self.id, **self.record, "wall_time_s": wall, "load_average": round(os.getloadavg()[0], 2)}
 
@@ -55,7 +55,8 @@ class Run:
 def code_state() -> dict:
     """Return the commit of the checkout and whether code, configuration or reference data differ from it.
 
-    New entries of the lock of sources are no difference. Outside a checkout there is no commit, and all is uncommitted.
+    New entries in the lock of sources do not count as a difference. Outside a checkout there is no commit, and
+    everything counts as uncommitted.
     """
     root = SOURCE.parent
 
@@ -74,7 +75,7 @@ def code_state() -> dict:
 
 
 def machine_state(device: str) -> dict:
-    """Processor, memory, GPU, and the versions of what does the arithmetic."""
+    """Return the processor, memory, GPU, and the versions of the numerical libraries."""
     return {
         "versions": {"python": platform.python_version(), **versions()},
         "cpu": processor_name(),
@@ -87,26 +88,26 @@ def machine_state(device: str) -> dict:
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of the modules that do the arithmetic."""
+    """Return the versions of the numerical libraries."""
     return {module: version(package) for module, package in ARITHMETIC.items()}
 
 
 def linear_algebra() -> list[str]:
-    """Return the libraries of linear algebra and of threads that this process has loaded, with their versions."""
+    """Return the linear algebra and threading libraries that this process has loaded, with their versions."""
     from threadpoolctl import threadpool_info
 
     return sorted({f"{pool['internal_api']} {pool.get('version') or ''}".strip() for pool in threadpool_info()})
 
 
 def gpu_name() -> str:
-    """Return the GPU that torch works on, or an empty text."""
-    import torch  # a job that uses none needs not wait for it
+    """Return the name of the GPU that torch uses, or an empty text."""
+    import torch  # a job without a GPU need not wait for it
 
     return torch.cuda.get_device_name() if torch.cuda.is_available() else ""
 
 
 def processor_name() -> str:
-    """Return the processor as the operating system calls it."""
+    """Return the name of the processor as reported by the operating system."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
@@ -117,12 +118,12 @@ def processor_name() -> str:
 
 
 def read_records(results_file) -> dict[str, dict]:
-    """Return the provenance records beside a results file, by run."""
+    """Return the provenance records next to a results file, by run."""
     return {run["run"]: run for run in read_record_file(record_file(results_file))["runs"]}
 
 
 def write_results(rows, records: dict[str, dict], out, arrays: dict | None = None, out_arrays=None) -> None:
-    """Write what a job yields: its rows, its arrays where it has a file for them, and the record of both."""
+    """Write the results of a job: its rows, its arrays if there is a file for them, and the record of both."""
     digests = {}
     if out_arrays is not None:
         write_arrays(arrays, out_arrays)
@@ -131,7 +132,7 @@ def write_results(rows, records: dict[str, dict], out, arrays: dict | None = Non
 
 
 def write_choices(chosen: dict, record: dict, out) -> None:
-    """Write choices by data set as JSON, and before them the record of the run that made them."""
+    """Write choices by data set as JSON, after the record of the run that made them."""
     text = json.dumps(chosen, indent=2) + "\n"
     write_record({Path(out).name: hashlib.sha256(text.encode()).hexdigest()}, {record["run"]: record}, out)
     write_text(text, out)

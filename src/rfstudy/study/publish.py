@@ -1,9 +1,9 @@
-"""Move finished real-data results into ``data/measured``: what the repository ships and draws its figures from.
+"""Move finished real-data results into ``data/measured``, from which the repository draws its figures.
 
 Results are published in blocks: all rows of a method and variant on a data set, and all times of a data set, which are
-compared with each other. A block takes the place of the one that is there. A mean must not be over two experiments, and
-methods are compared on the same rows, so a block is refused where it was measured otherwise than the other blocks of
-its data set.
+compared with each other. A new block replaces the old one. A mean must not mix two experiments, and methods are
+compared on the same rows. A block is therefore refused if it was measured differently from the other blocks of its data
+set.
 """
 
 import json
@@ -17,31 +17,31 @@ from rfstudy import tidy
 from rfstudy.files import read_arrays, record_file
 from rfstudy.study.provenance import read_records, write_results
 
-#: How the name of a published file ends, which is how it is compressed.
+#: The suffix of a published file, which also sets its compression.
 ENDING = ".csv.xz"
 
-#: What tells the blocks of an experiment apart; times are one block on a data set.
+#: Columns that separate the blocks of an experiment; the times on a data set are one block.
 BLOCK = ("dataset", "method", "variant")
 
-#: Where methods are compared: rows that differ in the method alone have these in common.
+#: Columns of a place where methods are compared: rows that differ in the method alone share them.
 PLACE = ("dataset", "kernel", "learner", "metric", "n_features_label", "axis", "at")
 
-#: Settings that tell such places apart: an entry may have a split of its own.
+#: Settings that separate such places: an entry may have its own split.
 SPLIT = ("split", "split_options")
 
 #: Columns and settings that the methods of a data set share at one place.
 SHARED = ("seed", "n_train", "n_test", "capped", "chosen_on")
 
-#: Differences that a message lists at most.
+#: Largest number of differences that a message lists.
 LISTED = 8
 
 
 def run(results_file, out) -> None:
-    """The stage: replace the blocks of an experiment's published table that a results file has.
+    """Replace the blocks of an experiment's published table by those of a results file.
 
-    Raises ``UserError`` for rows that nobody could repeat (of stand-ins, of uncommitted code, without a record, times
-    that were taken beside other work or by another rule than ``time``), for blocks that were measured otherwise than
-    their neighbours, and for rows of another experiment.
+    Raise ``UserError`` for rows that cannot be repeated: rows of stand-ins, of uncommitted code or without a record,
+    and times that were taken while the machine was busy or by another rule than ``time``. Raise it also for blocks that
+    were measured differently from their neighbours, and for rows of another experiment.
     """
     out = Path(out)
     new, records = publishable(results_file)
@@ -70,13 +70,13 @@ def run(results_file, out) -> None:
 
 
 def arrays_file(path) -> Path:
-    """Return the file of the arrays that a kind of experiment measures beside the rows of a results file."""
+    """Return the file of the arrays that belong to the rows of a results file."""
     path = Path(path)
     return path.with_name(path.name.split(".")[0] + ".npz")
 
 
 def arrays_of(path) -> dict:
-    """Return the named arrays beside a results file; none where there is no such file."""
+    """Return the named arrays next to a results file; none if there is no such file."""
     file = arrays_file(path)
     return read_arrays(file) if file.exists() else {}
 
@@ -92,11 +92,11 @@ def blocks(table: pd.DataFrame) -> pd.Series:
 
 
 def publishable(results_file) -> tuple[pd.DataFrame, dict[str, dict]]:
-    """Return the rows of a results file that may be published, and the records of its runs; ``UserError`` says why
-    not.
+    """Return the publishable rows of a results file, and the records of its runs. Raise ``UserError`` if they cannot be
+    published.
     """
     table, records = tidy.read(results_file), read_records(results_file)
-    # data that could not be had leave rows that no run computed: nothing was measured
+    # a data set that was not available leaves rows that no run computed: nothing was measured
     table = table[table["status"].ne("skipped") | table["run"].ne("")]
     if table.empty:
         raise UserError(f"{results_file} holds no row that was measured: there is nothing to publish")
@@ -121,7 +121,7 @@ def publishable(results_file) -> tuple[pd.DataFrame, dict[str, dict]]:
 
 
 def is_of_a_commit(record: dict) -> bool:
-    """Return whether a run was of committed code, and its record names the commit (40 hexadecimal digits)."""
+    """Return whether a run used committed code, and its record names the commit (40 hexadecimal digits)."""
     return not record.get("uncommitted", True) and bool(re.fullmatch("[0-9a-f]{40}", str(record.get("commit"))))
 
 
@@ -134,9 +134,9 @@ def settings_of(table: pd.DataFrame) -> pd.Series:
 
 
 def check_alike(neighbours: pd.DataFrame, new: pd.DataFrame, results_file, out) -> None:
-    """``UserError`` where the neighbours of blocks agree on something that the blocks have otherwise."""
+    """Raise ``UserError`` if the neighbours of blocks agree on a value that differs in the blocks."""
     theirs, ours = conditions(neighbours), conditions(new)
-    # what differs among the neighbours is a property of each
+    # a value that differs among the neighbours is a property of each
     place = [*PLACE, *SPLIT, "quantity"]
     agreed = theirs.groupby(place, dropna=False)["value"].agg(["nunique", "first"]).reset_index()
     compared = ours.merge(agreed[agreed["nunique"].eq(1)], on=place)
@@ -156,7 +156,8 @@ def check_alike(neighbours: pd.DataFrame, new: pd.DataFrame, results_file, out) 
 
 
 def conditions(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the quantities of ``SHARED`` that each row states, a line each: its place, ``quantity`` and ``value``.
+    """Return the quantities of ``SHARED`` that each row states, one line per quantity: its place, ``quantity`` and
+    ``value``.
 
     Facts about data are counted on all rows and have no neighbours; the rounds of a time are one place.
     """

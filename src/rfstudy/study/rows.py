@@ -5,14 +5,14 @@ from rfstudy.study.job import own_kernel
 
 
 def entry_columns(entry: dict) -> dict:
-    """Return the columns that name an entry; the kernel only where it has one of its own."""
+    """Return the columns that name an entry; the kernel is included only if the entry has its own."""
     of_kernel = {"kernel": own_kernel(entry)} if "kernel" in entry else {}
     return {"method": entry.get("method", ""), "variant": entry.get("variant", "")} | of_kernel
 
 
 def status_of(error: Exception) -> str:
-    """Return the status of a row without a value: "skipped" where a map or a learner is not defined, "failed" where a
-    system of equations has no solution.
+    """Return the status of a row without a value. It is "skipped" if a map or a learner is not defined, and "failed" if
+    a system of equations has no solution.
     """
     return "skipped" if isinstance(error, NotDefinedError) else "failed"
 

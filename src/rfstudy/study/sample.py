@@ -1,4 +1,4 @@
-"""The rows that a repeat trains and tests on: prepared data, split, caps and scaling, the same for every method."""
+"""Draw the training and test rows of a repeat: prepared data, split, caps and scaling, the same for every method."""
 
 import importlib
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from rfstudy.data.target_scaling import fitted
 from rfstudy.data.tasks import OF_BLOCKS
 from rfstudy.study.job import Part
 
-#: Bytes up to which the samples of a data set are kept.
+#: Bytes up to which the samples of a data set are cached.
 KEPT_BYTES = 2**26
 
 
@@ -30,12 +30,12 @@ class Prepared:
 
     @property
     def skipped(self) -> str:
-        """Why there are no data, or an empty text."""
+        """Return the reason why the data are missing, or an empty text."""
         return self.facts["reason"] if self.facts["status"] == "skipped" else ""
 
     @property
     def target(self) -> Target:
-        """What the task asks to predict; classes, where its facts do not say."""
+        """Return the target of the task; classes if its facts do not name one."""
         return Target(self.facts.get("target", "classes"))
 
 
@@ -52,23 +52,25 @@ class Sample:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the four arrays."""
+        """Return the number of bytes of the four arrays."""
         return sum(part.nbytes for part in (self.X_train, self.y_train, self.X_test, self.y_test))
 
     @property
     def size_columns(self) -> dict[str, int]:
-        """Training and test rows and the columns of the data, as columns of the tidy table."""
+        """Return the numbers of training rows, test rows and data columns, as columns of the tidy table."""
         return {"n_train": len(self.y_train), "n_test": len(self.y_test), "d": self.X_train.shape[1]}
 
 
 def load_prepared(directory, dataset: str = "") -> Prepared:
-    """Open and verify what ``preprocess`` wrote of a data set; large arrays stay on disk until rows are taken."""
+    """Open and verify the files that ``preprocess`` wrote for a data set. Large arrays stay on disk until rows are
+    taken.
+    """
     return Prepared(*prepared.read(directory, dataset))
 
 
 def loaded(specs: list[dict], folders) -> Iterator[tuple[dict, Prepared]]:
-    """Yield each specification of a data set with its prepared data; ``UserError`` where a folder holds another
-    one's.
+    """Yield each specification of a data set with its prepared data. Raise ``UserError`` if a folder holds another data
+    set.
     """
     if len(specs) != len(folders):
         raise UserError(f"--prepared: {len(folders)} folders are given for {len(specs)} data sets")
@@ -79,9 +81,9 @@ def loaded(specs: list[dict], folders) -> Iterator[tuple[dict, Prepared]]:
 def draw_sample(data: Prepared, spec: Part, repeat: int, preprocess: list, own_split: dict | None = None) -> Sample:
     """Split, cap and preprocess the rows of one repeat.
 
-    The split depends on the study's seed and the repeat only; ``own_split`` stands in place of the specification's.
-    ``max_rows`` caps both parts, by a random choice of rows; the steps, and the range of the targets where the task has
-    one, are fitted on the training rows.
+    The split depends on the study's seed and the repeat only; ``own_split`` replaces the specification's split.
+    ``max_rows`` caps both parts by a random choice of rows. The steps are fitted on the training rows, and so is the
+    range of the targets if the task has one.
     """
     facts, n = data.facts, len(data.y)
     how = split_of(facts, own_split or spec.split)
@@ -114,13 +116,13 @@ def draw_sample(data: Prepared, spec: Part, repeat: int, preprocess: list, own_s
 
 
 def split_of(facts: dict, own: dict | None) -> dict:
-    """How the rows of a data set are split: as an entry or the experiment says, or the task."""
+    """Return the split of a data set: that of an entry, of the experiment, or of the task."""
     return {"rule": facts["split"]} | (own or {})
 
 
 class Samples:
-    """The samples of a data set and what bandwidth rules find on them; small ones are kept for when they are asked for
-    again, a large one is forgotten for the next.
+    """The samples of a data set and the results of bandwidth rules on them. Small samples are cached; a large one is
+    dropped before the next.
     """
 
     def __init__(self, prepared: Prepared, spec: Part):
@@ -129,8 +131,8 @@ class Samples:
         self._length_scales: dict[tuple[str, str], float] = {}
 
     def of(self, repeat: int, preprocess: list, own_split: dict | None = None) -> Sample:
-        """Return the sample of a repeat under these preprocessing steps, split as the specification or an entry
-        says.
+        """Return the sample of a repeat under these preprocessing steps, with the split of the specification or of an
+        entry.
         """
         what = str((repeat if self._repeats_differ(own_split) else 0, preprocess, own_split))
         if what not in self._drawn:
@@ -141,7 +143,7 @@ class Samples:
         return self._drawn[what]
 
     def _repeats_differ(self, own_split: dict | None) -> bool:
-        """Return whether repeats have rows of their own: a fixed split that is not capped is the same in all."""
+        """Return whether repeats have different rows. A fixed split that is not capped is the same in all repeats."""
         facts, most = self.prepared.facts, self.spec.max_rows
         rule = split_of(facts, own_split or self.spec.split)["rule"]
         return rule not in FIXED or (most is not None and max(facts["n_train"], facts["n_test"]) > most)
@@ -155,15 +157,15 @@ class Samples:
             rng = np.random.default_rng(seed_sequence(self.spec.seed, "bandwidth", rule["rule"], repeat))
             X_train = self.of(repeat, preprocess, own_split).X_train
             self._length_scales[what] = module.length_scale(X_train, rng, **parameters)
-        # a factor multiplies what every rule that has one finds: other factors find it only once
+        # a factor multiplies the result of a rule, so the rule runs once for all factors
         found = rule.get("factor", 1.0) * self._length_scales[what]
         if not 0 < found < np.inf:
             raise UserError(f"bandwidth: the rule {rule['rule']} gives the length scale {found}; is its factor meant?")
         return found
 
     def approximation_rows(self, repeat: int, n_train: int, most: int) -> np.ndarray:
-        """At most so many of the training rows, on which the error of the kernel matrix is measured: random, the same
-        for all methods and sizes of a repeat.
+        """Return a random choice of training rows, up to a limit, on which the error of the kernel matrix is measured.
+        They are the same for all methods and sizes of a repeat.
         """
         generator = np.random.default_rng(seed_sequence(self.spec.seed, "approximation", self.spec.dataset, repeat))
         return generator.choice(n_train, min(n_train, most), replace=False)

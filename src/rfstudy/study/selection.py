@@ -1,4 +1,4 @@
-"""The experiments of a run: those that it is restricted to, with what its preset lays under and over them."""
+"""Select the experiments of a run, and merge them with the defaults and overrides of its preset."""
 
 from typing import NamedTuple
 
@@ -23,9 +23,9 @@ class Study(NamedTuple):
 
 
 def load_study(given: dict, config_dir, files=()) -> Study:
-    """Return the configuration of a run, all of it checked; parameters are those of ``config.checked_settings``.
+    """Return the checked configuration of a run; parameters are those of ``config.checked_settings``.
 
-    Raises ``ConfigurationError`` with a line for everything that is wrong.
+    Raise ``ConfigurationError`` with a line for every problem.
     """
     problems: list[str] = []
     with gathered(problems):
@@ -47,7 +47,7 @@ def load_study(given: dict, config_dir, files=()) -> Study:
 def select(experiments: dict[str, dict], settings: dict, datasets: set[str]) -> dict[str, dict]:
     """Return the experiments that a run builds: ``only_*`` applied, and every id of the settings checked.
 
-    What the preset says about searches, learners and the largest size is laid under what an experiment says.
+    An experiment overrides what the preset says about searches, learners and the largest size.
     """
     wanted = set(settings["only_experiments"])
     check_ids("only_experiments", wanted, set(experiments), "experiment")
@@ -71,7 +71,7 @@ def select(experiments: dict[str, dict], settings: dict, datasets: set[str]) -> 
 
 
 def check_selection(chosen: dict[str, dict], settings: dict) -> None:
-    """Raise ``ConfigurationError`` where a run has nothing to do, or nothing of an id that it is restricted to."""
+    """Raise ``ConfigurationError`` if a run has nothing to do, or nothing for an id to which it is restricted."""
     everywhere = list(chosen.values())
     present = {
         "only_experiments": set(chosen),
@@ -87,9 +87,9 @@ def check_selection(chosen: dict[str, dict], settings: dict) -> None:
 
 
 def with_preset(experiment: dict, settings: dict) -> dict:
-    """Return an experiment over what the preset says about it: the scope of a search, the learners' solvers and limits.
+    """Return an experiment with the defaults of the preset: the scope of a search, the learners' solvers and limits.
 
-    What the preset says about the learners of this experiment is laid over what it says about those of all.
+    The preset's options for the learners of this experiment override its options for those of all experiments.
     """
     of_preset = {}
     if "learners" in experiment:
@@ -115,12 +115,12 @@ def with_preset(experiment: dict, settings: dict) -> dict:
 
 
 def with_own(laid_over: dict, own: dict) -> dict:
-    """Return what a preset lays over learners, with what it says for one experiment, or for one data set of it."""
+    """Return the options that a preset sets for learners, including those for one experiment or one data set of it."""
     return merge(laid_over, own.get("learners") or {}, null_removes=False)
 
 
 def with_learners(on_dataset: dict | None, laid_over: dict) -> dict | None:
-    """Return the part of an experiment for a data set, with a preset's options laid over those of its learners."""
+    """Return the part of an experiment for a data set, with the options of its learners overridden by a preset's."""
     if not (on_dataset or {}).get("learners"):
         return on_dataset
     learners = {
@@ -152,8 +152,9 @@ def restricted(experiment: dict, settings: dict) -> dict:
 
 
 def with_fewer_values(document, number: int | None):
-    """Return a document with at most so many of the ``values`` of sizes and sweeps and of the mappings that a search
-    tries in its ``grid`` (for all maps, or by map), evenly from the first to the last; None keeps all.
+    """Return a document with a limited number of values, evenly spaced from the first to the last. The limit applies to
+    the ``values`` of sizes and sweeps, and to the mappings that a search tries in its ``grid`` (for all maps, or by
+    map). None keeps all.
     """
     if isinstance(document, list):
         return [with_fewer_values(each, number) for each in document]
@@ -179,5 +180,7 @@ def completed(entry: dict) -> dict:
 
 
 def is_asked_for(experiment: dict, settings: dict) -> bool:
-    """Return whether a run that names no outputs makes those of an experiment; one ``on_demand`` has to be named."""
+    """Return whether a run that names no outputs makes those of an experiment. An experiment ``on_demand`` must be
+    named.
+    """
     return not experiment.get("on_demand", False) or experiment["name"] in settings["only_experiments"]

@@ -1,5 +1,5 @@
-"""The l1-SVM on the features of a map, and its accuracies as rows: what the kinds of experiments about one machine
-share.
+"""Fit the l1-SVM on the features of a map, and return its accuracies as rows. Several kinds of experiments share
+this.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from rfstudy.data.target import Target
 from rfstudy.study.engine import Job
 from rfstudy.study.sample import Sample
 
-#: Rows that are mapped, or compared with the training rows, at a time.
+#: Number of rows that are mapped, or compared with the training rows, at a time.
 BLOCK = 2000
 
 
@@ -32,7 +32,7 @@ def rows_of_map(job: Job, entry: dict, s: int, repeat: int, C: float, columns: d
 
 
 def decided(model, features, X) -> np.ndarray:
-    """Decision values (n, c) of rows X (n, d); ``features`` is a function from rows to what the model takes."""
+    """Return the decision values (n, c) of rows X (n, d). ``features`` maps rows to the input of the model."""
     return np.concatenate([model.decision(features(X[rows])) for rows in row_blocks(len(X), BLOCK)])
 
 

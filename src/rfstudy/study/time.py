@@ -22,26 +22,26 @@ from rfstudy.study.job import Part
 from rfstudy.study.provenance import processor_name
 from rfstudy.study.rows import entry_columns
 
-#: Cores that others may keep busy on average while a round runs; above it the round is beside other work. An idle
-#: machine is at a few hundredths, one busy process at 1.
+#: Cores that others may keep busy on average while a round runs; above it the machine counts as busy. An idle machine
+#: is at a few hundredths, one busy process at 1.
 OTHERS = 0.25
 
 #: The phases of a learner; all others are a map's.
 OF_LEARNER = ("fit", "predict")
 
-#: Seconds before a round in which the load of others is read already.
+#: Seconds before a round from which the load of others is read.
 BEFORE = 0.2
 
 
 def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out) -> None:
-    """The stage: write the times of every round and their provenance; ``chosen`` as in ``train``."""
+    """Write the times of every round and their provenance; ``chosen`` is as in ``train``."""
     threads = parts[0].time["threads"]
     run_parts("time", parts, prepared_dirs, journal, threads, lambda job: take_times(job, chosen), out)
 
 
 def take_times(job: Job, chosen: dict) -> Work:
-    """Return all rounds of one part; a finished round is journalled and, unless it was machine_busy, not taken again.
-    None where there are no data.
+    """Return all rounds of one part. A finished round is journalled and, unless it was machine_busy, not repeated.
+    Return None if the data set is missing.
     """
     if job.data and job.data.skipped:
         return Work()
@@ -49,7 +49,7 @@ def take_times(job: Job, chosen: dict) -> Work:
     kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec.kind}")
     how = job.spec.time
     given = {
-        # with what an entry has of its own beside its map: preprocessing, bandwidth
+        # with the entry's own settings besides its map: preprocessing, bandwidth
         "methods": [entry | entry_key(entry) for entry in job.spec.methods],
         "learners": (job.spec.learners or {}),
         "chosen": chosen,
@@ -66,22 +66,22 @@ def take_times(job: Job, chosen: dict) -> Work:
     cells = [Cell({}, {"round": number}, given) for number in range(how["rounds"])]
     for key in (job.key(cell) for cell in cells):
         content, _arrays = job.journal.get(key) or ({"rows": []}, {})
-        # a round beside other work is kept for want of a better one, and no longer than the job
+        # a round on a busy machine is kept only if there is no better one, and no longer than the job
         if any(row["settings"].get("machine_busy") for row in content["rows"]):
             job.journal.drop(key)
     return job.work_through(cells, compute)
 
 
 class Rounds:
-    """The turns of all that is timed together; a warm-up comes before the first."""
+    """The rounds of everything that is timed together; a warm-up precedes the first."""
 
     def __init__(self, units: list[Timed], threads: int, shortest: float):
         self.units, self.threads, self.shortest = units, threads, shortest
         self.calls: list[dict] | None = None
 
     def best_of(self, attempts: int, number: int) -> list[dict]:
-        """Return the rows of a round, done again while others are at work; of several the one that met the least of
-        them.
+        """Return the rows of a round, which is repeated while the machine is busy. Among repetitions, the one with the
+        least load of others counts.
         """
         if self.calls is None:
             self.calls = [warm_up(unit) for unit in self.units]
@@ -100,10 +100,11 @@ class Rounds:
 
 
 def warm_up(unit: Timed) -> dict:
-    """Call each phase once, which loads libraries, starts threads and fills caches; empty where the map does not exist.
+    """Call each phase once, which loads libraries, starts threads and fills caches; the result is empty if the map does
+    not exist.
 
-    Returns how often each is called within a round: None, where the first round has to find it. What takes part in few
-    rounds is long: it is called once a round, and a warm-up is nothing beside it.
+    Return the number of calls of each phase in a round, or None if the first round has to find it. A unit that takes
+    part in few rounds is long. It is called once per round and needs no warm-up.
     """
     if unit.rounds is not None:
         return dict.fromkeys(unit.phases, 1)
@@ -116,27 +117,29 @@ def warm_up(unit: Timed) -> dict:
 
 
 def long_enough(phase, shortest: float) -> tuple[float, float, int]:
-    """Wall and processor seconds of one call of a phase, and how many last ``shortest`` seconds together."""
+    """Return the wall and processor seconds of one call of a phase, and the number of calls that last ``shortest``
+    seconds.
+    """
     number = 1
     while True:
         wall, cpu = seconds(phase, number)
         if wall * number >= shortest:
             return wall, cpu, number
-        # at most ten times as many: a call that was quick by chance is no measure
+        # at most ten times as many: one call may be quick by chance
         number = min(10 * number, 1 + int(1.2 * shortest / max(wall, 1e-9)))
 
 
 def one_round(
     units: list[Timed], calls: list[dict], threads: int, shortest: float, number: int
 ) -> tuple[list[dict], float]:
-    """Return the rows of all phases of all units, in this round's order, and the cores that others kept busy meanwhile.
+    """Return the rows of all phases of all units, in this round's order, and the cores that other processes kept busy.
 
-    ``calls`` of every unit say how often its phases are called; what the first round finds is put there.
+    ``calls`` holds the number of calls of each unit's phases; the first round stores what it finds there.
     """
     rows: dict[int, list[dict]] = {}
     load = LoadOfOthers()
     time.sleep(BEFORE)
-    # what ran before leaves its mark: caches, clocks, memory that was or was not given back to the system
+    # earlier work affects later work: caches, clocks, memory that was or was not returned to the system
     for position in np.random.default_rng(number).permutation(len(units)):
         unit, calls_of = units[position], calls[position]
         if unit.rounds is not None and number >= unit.rounds:
@@ -144,7 +147,7 @@ def one_round(
         for name, repeated in calls_of.items():
             phase = unit.phases[name]
             if repeated in (None, 1) and unit.rounds is None:
-                phase()  # what is called once follows itself, and so meets the memory that it needs
+                phase()  # a phase that is called once then follows itself, and finds the memory that it needs
             if repeated is None:
                 wall, cpu, repeated = long_enough(phase, shortest)
                 calls_of[name] = repeated
@@ -156,13 +159,13 @@ def one_round(
             both = ((f"time_{name}_s", wall), (f"cpu_{name}_s", cpu))
             rows.setdefault(position, []).extend(row | {"metric": metric, "value": value} for metric, value in both)
     others = load.cores()
-    # whoever reads them finds them as they were asked for, not as they took turns
+    # a reader finds the rows in the order of the units, not in the order of the turns
     told = [row for position in sorted(rows) for row in rows[position]]
     return [row | {"settings": row["settings"] | {"others": round(others, 2)}} for row in told], others
 
 
 def seconds(function, number: int) -> tuple[float, float]:
-    """Wall and processor seconds of one of ``number`` calls."""
+    """Return the wall and processor seconds of one of ``number`` calls."""
     wall, cpu = time.perf_counter(), processor_seconds()
     for _ in range(number):
         function()
@@ -170,7 +173,7 @@ def seconds(function, number: int) -> tuple[float, float]:
 
 
 def processor_seconds() -> float:
-    """Processor seconds of this process, and of those that it started and that have ended."""
+    """Return the processor seconds of this process, and of the finished processes that it started."""
     of_children = os.times()
     return time.process_time() + of_children.children_user + of_children.children_system
 
@@ -183,7 +186,7 @@ class LoadOfOthers:
 
     @staticmethod
     def reading() -> tuple[float, float, float]:
-        """Wall clock, processor seconds of the whole machine, and those of this job."""
+        """Return the wall clock, the processor seconds of the whole machine, and those of this job."""
         times = psutil.cpu_times()
         busy = (
             times.user + times.system + sum(getattr(times, name, 0.0) for name in ("nice", "irq", "softirq", "steal"))
@@ -191,6 +194,6 @@ class LoadOfOthers:
         return time.perf_counter(), busy, processor_seconds()
 
     def cores(self) -> float:
-        """Their mean number since the start."""
+        """Return the mean number of these cores since the start."""
         wall, busy, own = np.subtract(self.reading(), self.start)
         return float(max(0.0, busy - own) / wall)

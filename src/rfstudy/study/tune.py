@@ -1,4 +1,4 @@
-"""Choose by validation what an experiment leaves to a search: one JSON document a job, a mapping by data set."""
+"""Choose by validation what an experiment leaves to a search: one JSON document per job, a mapping by data set."""
 
 from random_features.arrays import set_threads
 from rfstudy.study.engine import jobs
@@ -8,7 +8,7 @@ from rfstudy.study.search import Search
 
 
 def run(parts: list[Part], prepared_dirs, journal, out, threads: int) -> None:
-    """The stage: write the choices for every data set, by scope (``study.search``)."""
+    """Write the choices for every data set, by scope (``study.search``)."""
     set_threads(threads)
     chosen = {}
     for job in jobs("tune", parts, prepared_dirs, journal, threads):

@@ -1,1 +1,1 @@
-"""Rules for the bandwidth of a kernel that has one, one file a rule: ``length_scale`` of the rows that train."""
+"""Rules for the bandwidth of a kernel, one file per rule: ``length_scale`` of the training rows."""

@@ -8,9 +8,9 @@ from rfstudy.fields import Count, Positive
 
 
 def length_scale(X, rng: np.random.Generator, *, rows: Count = MEDIAN_ROWS, factor: Positive = 1.0) -> float:
-    """``factor`` times the median Euclidean distance between pairs of at most ``rows`` random rows of X (n, d).
+    """Return ``factor`` times the median Euclidean distance between pairs of at most ``rows`` random rows of X (n, d).
 
-    Raises ``UserError`` where most rows are equal, so that the median is 0.
+    Raise ``UserError`` if most rows are equal, so that the median is 0.
     """
     try:
         return factor * median_distance(X, rng, rows)

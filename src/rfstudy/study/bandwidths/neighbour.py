@@ -11,10 +11,11 @@ WORKING_MEMORY = 64
 
 
 def length_scale(X, rng: np.random.Generator, *, k: Count, rows: Count = 5000, factor: Positive = 1.0) -> float:
-    """``factor`` times the mean Euclidean distance to the k-th nearest other row, over at most ``rows`` random rows.
+    """Return ``factor`` times the mean Euclidean distance to the k-th nearest other row, over at most ``rows`` random
+    rows.
 
-    The neighbours are looked for among all rows of X (n, d), in blocks: O(rows n) work, memory of one block. Raises
-    ``UserError`` where there are no k other rows, or the mean is 0.
+    The neighbours are searched among all rows of X (n, d), in blocks: O(rows n) work, memory of one block. Raise
+    ``UserError`` if there are fewer than k other rows, or the mean is 0.
     """
     if len(X) <= k:
         raise UserError(f"the {k}-th nearest neighbour needs more than {k} training rows, there are {len(X)}")
@@ -22,7 +23,7 @@ def length_scale(X, rng: np.random.Generator, *, k: Count, rows: Count = 5000, f
     chosen = np.sort(rng.choice(len(X), min(rows, len(X)), replace=False))
 
     def to_neighbour(distances, start):
-        # a row is no neighbour of itself, but a twin of it is one
+        # a row is not its own neighbour, but an equal row is one
         distances[np.arange(len(distances)), chosen[start : start + len(distances)]] = np.inf
         return np.partition(distances, k - 1, axis=1)[:, k - 1].copy()  # a view would keep all distances
 

@@ -1,1 +1,1 @@
-"""Experiments that are no grid of maps x sizes x repeats x learners, one module a kind."""
+"""Experiments that are not a grid of maps x sizes x repeats x learners, one module per kind."""

@@ -1,9 +1,9 @@
 """What a split tells without a learned model: the nearest training row, the majority of the labels, and their shares.
 
-One nearest neighbour is as good as memory is: where test rows have near copies among the training rows it is hard to
-beat, and where they have none it falls to chance. The majority class of the training rows is that chance. The splits
-are those of the entries, one a variant, so that an experiment of this kind may extend one of the kind ``grid``; their
-maps take no part.
+One nearest neighbour measures how far memory goes. It is hard to beat if test rows have near copies among the training
+rows, and falls to chance level if they have none. The majority class of the training rows gives the chance level. The
+splits are those of the entries, one per variant, so an experiment of this kind may extend one of the kind ``grid``. The
+maps of the entries are not used.
 """
 
 import itertools
@@ -21,8 +21,8 @@ METRICS = ("accuracy_pct", "class_share_pct")
 RESOURCES = {"mb": 900, "bytes_per_value": 24, "minutes": 60}
 
 
-#: What predicts, by its id: the nearest training row; the most frequent label of the training rows, of equally frequent
-#: ones the smallest.
+#: Predictors by id: the nearest training row; the most frequent label of the training rows (the smallest if several are
+#: equally frequent).
 PREDICTORS = {
     "nearest_neighbour": KNeighborsClassifier(n_neighbors=1),
     "majority": DummyClassifier(strategy="most_frequent"),
@@ -36,7 +36,7 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell a variant, of which each has its split, and repeat."""
+    """Return one cell per variant and repeat; each variant has its split."""
     spec = job.spec
     own = {
         entry["variant"]: spec.grid
@@ -51,8 +51,8 @@ def cells(job: Job) -> list[Cell]:
 def measure(
     job: Job, entry: dict, *, variant: str, repeat: int, learners: list, preprocess: list, split: dict
 ) -> tuple[list[dict], dict]:
-    """Return the accuracy of every learner on the test rows, and the share of each part that has the class that sorts
-    last.
+    """Return the accuracy of every learner on the test rows, and the share of the last class (in sorted order) in each
+    part.
     """
     sample = job.samples.of(repeat, preprocess, split)
     settings = {"preprocess": preprocess, "capped": sample.capped}

@@ -9,7 +9,7 @@ its unitarily invariant norms are :math:`|v|^2`, whichever the proposition means
 
 All pairs of features with the stated entries are tried under what the proof assumes: E is positive semi-definite,
 :math:`\lambda \le \lambda_1(\tilde K_1) \le \lambda_1(\tilde K_2)`, no T is negative, and the first approximation is
-nearer, :math:`\|E_1\| < \|E_2\|` and :math:`\|\epsilon_1\| \le \|\epsilon_2\|`. It is a counter-example where its
+nearer, :math:`\|E_1\| < \|E_2\|` and :math:`\|\epsilon_1\| \le \|\epsilon_2\|`. It is a counter-example if its
 prediction is farther both from that of the exact kernel and from the target.
 """
 
@@ -55,7 +55,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Approximation:
-    """A kernel with one feature more, and what comes of it at the new point."""
+    """A kernel with one feature more, and its results at the new point."""
 
     feature: np.ndarray  # (n + 1,), the new point last
     gram: np.ndarray  # (n + 1, n + 1)
@@ -66,7 +66,7 @@ class Approximation:
 
 
 def check(spec: Part) -> None:
-    """Raise ``ValueError`` for a matrix that is none of a kernel, or does not go with the labels."""
+    """Raise ``ValueError`` for a matrix that is not a kernel matrix, or does not match the labels."""
     gram, n = np.array(spec.grid["gram"], dtype=object), len(spec.grid["labels"])
     if gram.shape != (n + 1, n + 1) or (gram != gram.T).any():
         raise ValueError(f"gram must be a symmetric matrix with a row for each of the {n} labels and one more")
@@ -82,9 +82,9 @@ def cells(job: Job) -> list[Cell]:
 def measure(
     job: Job, entry: dict, *, repeat: int, gram: list, labels: list, target: float, penalty: float, entries: list
 ) -> tuple[list[dict], dict]:
-    """Return the rows of the counter-example with the largest difference of the risks, the nearer approximation as
-    variant "nearer" and the other as "farther", with their fractions; of how many pairs are counter-examples; and what
-    a picture of the vectors in T needs.
+    """Return the rows of the counter-example with the largest difference of the risks, and the arrays for a picture of
+    the vectors in T. The nearer approximation is the variant "nearer" and the other is "farther", both with their
+    fractions. Further rows count the pairs that are counter-examples.
     """
     problem = Problem(fractions(gram), fractions(labels), Fraction(str(target)), Fraction(str(penalty)))
     pairs = admissible(approximations(problem, fractions(entries)), problem)
@@ -109,13 +109,13 @@ def measure(
 
 
 def fractions(numbers: list) -> np.ndarray:
-    """Return the fractions that the numbers of an array are written as: 1/10 for 0.1."""
+    """Return the numbers of an array as the fractions that their decimals state: 1/10 for 0.1."""
     return np.vectorize(lambda number: Fraction(str(number)), otypes=[object])(numbers)
 
 
 def approximations(problem: Problem, entries: np.ndarray) -> list[Approximation]:
-    """Return the exact kernel with one feature more, for every feature with these entries; of two that differ in their
-    sign, and are the same kernel, one.
+    """Return the exact kernel with one feature more, for every feature with these entries. Two features that differ
+    only in sign give the same kernel, so one of them is kept.
     """
     features = itertools.product(entries, repeat=len(problem.gram))
     different = {max(v, tuple(-entry for entry in v)): None for v in features if any(v[:-1])}
@@ -123,7 +123,7 @@ def approximations(problem: Problem, entries: np.ndarray) -> list[Approximation]
 
 
 def approximation(problem: Problem, feature: np.ndarray) -> Approximation:
-    """What comes of one feature more, v (n + 1,)."""
+    """Return the kernel with one feature more, v (n + 1,), and its results."""
     own, epsilon = feature[:-1], feature[-1] * feature[:-1]
     gram = problem.gram + np.outer(feature, feature)
     cross = problem.gram[-1, :-1]
@@ -142,7 +142,7 @@ def approximation(problem: Problem, feature: np.ndarray) -> Approximation:
 
 
 def admissible(tried: list[Approximation], problem: Problem) -> list[tuple[Approximation, Approximation]]:
-    """Return the pairs of a nearer and a farther approximation that keep what the proof assumes."""
+    """Return the pairs of a nearer and a farther approximation that satisfy the assumptions of the proof."""
     smallest = float(problem.penalty)
     allowed = [a for a in tried if a.values["alignment_with_labels"] >= 0 and a.largest_eigenvalue >= smallest]
     return [
@@ -155,14 +155,14 @@ def admissible(tried: list[Approximation], problem: Problem) -> list[tuple[Appro
 
 
 def is_counter_example(nearer: Approximation, farther: Approximation) -> bool:
-    """Return whether the nearer approximation is worse: farther from the prediction of the exact kernel, and of more
-    risk.
+    """Return whether the nearer approximation is worse: farther from the prediction of the exact kernel, and with a
+    larger risk.
     """
     return all(nearer.values[metric] > farther.values[metric] for metric in ("prediction_deviation", "excess_risk"))
 
 
 def by_difference(pair: tuple[Approximation, Approximation]) -> tuple:
-    """Return the counter-example that is shown has most of this: the difference of the risks, then the plainest
+    """Return the key whose maximum selects the counter-example to show: the difference of the risks, then the simplest
     fractions.
     """
     nearer, farther = (own.values for own in pair)
@@ -171,7 +171,7 @@ def by_difference(pair: tuple[Approximation, Approximation]) -> tuple:
 
 
 def stated(problem: Problem, own: Approximation, value: Fraction) -> dict:
-    """Return the settings of a row: the value as a fraction, and all that it can be checked with."""
+    """Return the settings of a row: the value as a fraction, and everything needed to check it."""
     settings = {
         "gram": problem.gram[:-1, :-1],
         "cross": problem.gram[-1, :-1],

@@ -1,6 +1,6 @@
 """The time to map a row against the number of columns d, at s = d: where fast transforms overtake the dense product.
 
-All maps of an experiment map the same rows, in float32, beside transformers of scikit-learn (``study.peers``).
+All maps of an experiment map the same rows, in float32, next to transformers of scikit-learn (``study.peers``).
 """
 
 from dataclasses import replace
@@ -29,20 +29,20 @@ class Grid(TypedDict):
 
 
 def check(spec: Part) -> None:
-    """Raise ``ValueError`` for a peer that there is not."""
+    """Raise ``ValueError`` for a peer that does not exist."""
     for name in spec.grid["peers"]:
         make_peer(name, make_kernel(spec.kernel), 1)
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
-    """What ``time`` takes the times of: mapping the rows by every map and every peer, from the smallest d."""
+    """Return the units that ``time`` measures: every map and every peer maps the rows, from the smallest d."""
     grid = job.spec.grid
     return [unit for d in spread(grid["dimensions"], grid.get("ends")) for unit in timed_at(job, d)]
 
 
 def timed_at(job: Job, d: int) -> list[Timed]:
-    """Return the maps and peers at one d, fitted on a few rows: none of them learns from the data. On the CPU, all of
-    them.
+    """Return the maps and peers at one d, all on the CPU. They are fitted on a few rows, since none of them learns from
+    the data.
     """
     spec, on_cpu = job.spec, replace(job, spec=job.spec | {"device": "cpu"})
     grid, kernel = spec.grid, make_kernel(spec.kernel)

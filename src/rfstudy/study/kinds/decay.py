@@ -30,7 +30,7 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell a map, dimension and repeat; it holds all sizes."""
+    """Return one cell per map, dimension and repeat; it holds all sizes."""
     return job.cells(d="dimensions")
 
 
@@ -48,7 +48,7 @@ def measure(
         Z = phi.transform(X)
         shared = {"dataset": f"points-d{d}", "n_features": s, "n_columns": phi.n_columns_, "n_train": rows}
         for norm in norms:
-            # the penalty of kernel ridge regression, n times lambda, is what the survey adds to the diagonal
+            # the survey adds the penalty of kernel ridge regression, n times lambda, to the diagonal
             added = {"ridge": rows * ridge} if norm == "delta_spectral" else {}
             value = approximation_error(exact, Z @ Z.T, norm, **added)
             found.append(shared | {"metric": f"approximation_error_{norm}", "value": value, "settings": added})

@@ -41,13 +41,13 @@ class Grid(TypedDict):
 
 
 def check(spec: Part) -> None:
-    """Raise ``ValueError`` where the target has more terms than the pool candidates."""
+    """Raise ``ValueError`` if the target has more terms than the pool has candidates."""
     if spec.grid["terms"] > spec.grid["candidates"]:
         raise ValueError("terms must be at most candidates: the target is made of the pool's first")
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell an entry, repeat and place: tau at one n, and n at one tau."""
+    """Return one cell per entry, repeat and place: tau at one n, and n at one tau."""
     grid = job.spec.grid
     fixed = {key: grid[key] for key in FIXED}
     places = [("input_scale", scale, grid["rows"], scale) for scale in grid["input_scales"]]
@@ -65,7 +65,7 @@ def measure(
 ) -> tuple[list[dict], dict]:
     """Return the row of one cell: the correlation of scores and spectrum along tau, the largest deviation along n."""
     dimension, candidates, terms = (grid[key] for key in FIXED)
-    # the same candidates at all places of a repeat
+    # all places of a repeat have the same candidates
     own = entry | {"options": entry["options"] | {"n_candidates": candidates}}
     axes = ("energy pool", dimension, candidates, repeat)
     phi = job.entry_map(own, make_kernel(job.spec.kernel), candidates, *axes)

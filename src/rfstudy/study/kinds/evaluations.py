@@ -1,9 +1,9 @@
 """What a search for features gains, by its budget: accuracy at one number of features against the number of candidate
 frequencies whose alignment with the labels is evaluated.
 
-A map that chooses among a pool has as many candidates; one that searches by copies of a walk has as many copies as the
-budget allows in all of its rounds, each of the steps that its entry says; a map without a search has the same accuracy
-at every budget.
+A map that chooses from a pool has as many candidates as the budget. A map that searches by copies of a walk has as many
+copies as the budget allows over all of its rounds, each with the number of steps in its entry. A map without a search
+has the same accuracy at every budget.
 """
 
 from typing import TypedDict
@@ -18,7 +18,7 @@ from rfstudy.study.svm_rows import rows_of_map
 METRICS = ("accuracy_pct", "train_accuracy_pct")
 RESOURCES = {"mb": 6000, "bytes_per_value": 32, "minutes": 240}
 
-#: The options by which a map spends a budget: the size of its pool, the copies of its walk.
+#: The options with which a map spends a budget: the size of its pool, the copies of its walk.
 POOL, COPIES = "n_candidates", "n_copies"
 
 
@@ -31,7 +31,7 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell an entry, repeat and budget."""
+    """Return one cell per entry, repeat and budget."""
     return job.cells(budget="evaluations")
 
 
@@ -48,9 +48,9 @@ def measure(job: Job, entry: dict, *, budget: int, repeat: int, n_features: int,
 
 
 def spent(entry: dict, s: int, budget: int) -> dict:
-    """Return the options with which the map of an entry finds s features within a budget of evaluations; a pool has s
-    candidates at least, and a map without a search spends nothing. ``UserError`` for a budget that leaves a walk fewer
-    copies than it keeps peaks of a round.
+    """Return the options with which the map of an entry finds s features within a budget of evaluations. A pool has at
+    least s candidates, and a map without a search spends nothing. Raise ``UserError`` if the budget leaves a walk fewer
+    copies than the peaks that it keeps per round.
 
     >>> spent({"method": "kprff", "options": {}}, 100, 5000)
     {'n_candidates': 5000}

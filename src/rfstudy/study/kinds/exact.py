@@ -1,10 +1,10 @@
 """The exact kernels as yardstick: support vector machines on the whole kernel matrix, by kernel and by width.
 
-It is what a feature map approximates, and what a learned kernel is held against: the experiment's own kernel at
-multiples of the length scale that the bandwidth rule finds (``factor``), and kernels without a length scale, the linear
-one among them, which asks whether the data need a kernel at all. Maps of ``methods`` stand beside them at one size.
-Where the grid asks for it, the best combination of all these kernels, each over the mean of its diagonal, is learned in
-their place (multiple-kernel learning); it is the kernel ``combination``.
+A feature map approximates these kernels, and a learned kernel is compared with them. The experiment's own kernel
+appears at multiples of the length scale that the bandwidth rule finds (``factor``). There are also kernels without a
+length scale. The linear one among them shows whether the data need a kernel at all. The maps of ``methods`` are
+compared at one size. If the grid asks for it, the best combination of all these kernels, each over the mean of its
+diagonal, is learned instead (multiple-kernel learning). This is the kernel ``combination``.
 """
 
 from typing import Any, TypedDict
@@ -26,7 +26,7 @@ from rfstudy.study.svm_rows import accuracy_rows, rows_of_map
 METRICS = ("accuracy_pct", "train_accuracy_pct")
 RESOURCES = {"mb": 8000, "bytes_per_value": 32, "minutes": 240}
 
-#: What rows call the combination.
+#: Name of the combination in rows.
 COMBINATION = "combination"
 
 
@@ -43,8 +43,8 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell a repeat and kernel, of the experiment's own one a width, or one a repeat for them all; one an
-    entry.
+    """Return one cell per repeat and kernel (per width for the experiment's own kernel), or one per repeat for all
+    kernels, and one per entry.
     """
     spec, grid = job.spec, job.spec.grid
     kernels = [{"kernel": kernel} for kernel in grid["kernels"]]
@@ -61,7 +61,7 @@ def cells(job: Job) -> list[Cell]:
 
 
 def place_of(own: dict) -> dict:
-    """Return the columns of the rows of a single kernel: its id and, of the experiment's own one, its width."""
+    """Return the columns of the rows of a single kernel: its id and, for the experiment's own kernel, its width."""
     width = {"axis": "factor", "at": own["factor"]} if "factor" in own else {}
     return {"kernel": kernel_id(own["kernel"])} | width
 
@@ -81,8 +81,8 @@ def measure(
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
-    """What ``time`` takes the times of, where kernels are combined: making all kernel matrices and learning their
-    weights beside the maps and the machines on their features.
+    """Return the units that ``time`` measures if kernels are combined: making all kernel matrices and learning their
+    weights, next to the maps and the machines on their features.
     """
     return [timed_cell(job, cell) for cell in cells(job) if cell.coordinates["repeat"] == 0]
 
@@ -111,8 +111,8 @@ def timed_cell(job: Job, cell: Cell) -> Timed:
 
 
 def fit_kernels(kernels: list[dict], sample: Sample, target: Target, C: float, length_scale: float):
-    """Return the machine on a kernel, or on the best combination of several: the model, the kernel of rows with the
-    training rows, and what rows say of both.
+    """Return the machine on a kernel, or on the best combination of several. The result has the model, the kernel of
+    rows with the training rows, and the settings of both for the rows.
     """
     X, (Y, _) = sample.X_train.astype(np.float64), target.encode(sample.y_train)
     made = at_width(kernels, length_scale)

@@ -1,8 +1,8 @@
 """What it costs to fit a map as s and n grow: the times of its phases and, where it has scores, of these alone.
 
 A map that samples frequencies by scores of the data maps the rows with a pool of frequencies, scores the pool and draws
-from it; plain random Fourier features draw and look at no data. The report fits powers of s and of n to the times and
-sets them beside the complexities that Liu et al. state (AAAI 2020, section 3.2).
+from it; plain random Fourier features draw without looking at data. The report fits powers of s and of n to the times
+and compares them with the complexities that Liu et al. state (AAAI 2020, section 3.2).
 """
 
 from typing import TypedDict
@@ -31,9 +31,10 @@ class Grid(TypedDict):
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
-    """What ``time`` takes the times of: every map at every pair of n and s, along s at one n and along n at one s.
+    """Return the units that ``time`` measures: every map at every pair of n and s, along s at one n and along n at one
+    s.
 
-    Where a few sizes are asked for, these at the one n alone.
+    If a few sizes are asked for, return only these, at the fixed n.
     """
     spec, grid = job.spec, job.spec.grid
     pairs = [(grid["rows"], s) for s in spread(grid["n_features"], grid.get("ends"))]
@@ -46,7 +47,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 def timed_map(job: Job, entry: dict, dataset: str, n: int, d: int, s: int) -> Timed:
     """Return the phases of one map of s features on n rows; ``scores`` works on features of the pool that are ready.
 
-    The labels, -1 and +1, say on which side of a plane a row is.
+    The labels, -1 and +1, give the side of a plane on which a row is.
     """
     X = normal_points(job.spec.seed, n, d)
     y = np.where(X[:, 0] > 0, 1, -1)
@@ -69,6 +70,6 @@ def timed_map(job: Job, entry: dict, dataset: str, n: int, d: int, s: int) -> Ti
 
 
 def normal_points(seed: int, n: int, d: int) -> np.ndarray:
-    """Normal points (n, d), float32, about one length scale apart."""
+    """Return normal points (n, d), float32, about one length scale apart."""
     X = np.random.default_rng(seed_sequence(seed, "points", n, d)).standard_normal((n, d), dtype=np.float32)
     return X / np.float32(np.sqrt(d))

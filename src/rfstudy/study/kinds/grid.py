@@ -1,8 +1,8 @@
 """The accuracy grid: maps x sizes x repeats, each with its approximation error, and learners on the features.
 
-A cell is one map at one size in one repeat, and at one value of the option that its entry sweeps. It has all sizes
-where a prefix of the features is the map at a smaller size. ``tune``, ``train`` and ``time`` work on these cells: here
-is which there are, what one is computed under, and its map.
+A cell is one map at one size in one repeat, and at one value of the option that its entry sweeps. It has all sizes if a
+prefix of the features is the map at a smaller size. ``tune``, ``train`` and ``time`` work on these cells. This module
+lists the cells, and returns the conditions and the map of each.
 """
 
 from collections import deque
@@ -18,7 +18,7 @@ from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, name_of
 from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, own_kernel, sizes, without
 from rfstudy.study.sample import Sample, Samples
 
-#: The stage that yields rows, which names its metrics itself; an entry may have a kernel of its own.
+#: The stage that yields rows and names its own metrics; an entry may have its own kernel.
 STAGE = "train"
 METRICS = ()
 KERNELS_OF_ENTRIES = True
@@ -26,22 +26,22 @@ KERNELS_OF_ENTRIES = True
 #: Memory: libraries (MB), the rows in float32 a few times over, and Gram matrices of the largest size; minutes.
 RESOURCES = {"mb": 900, "bytes_per_value": 16, "bytes_per_gram": 80, "minutes": 240}
 
-#: What of a search decides a map, in the order in which its rows say who shares it.
+#: Quantities of a search that decide a map, in the order in which its rows name their scopes.
 OF_MAP = ("length_scale", "bandwidth", "preprocess", "options")
 
-#: The place of an entry that sweeps nothing.
+#: The place of an entry without a sweep.
 NOWHERE: dict = {}
 
-#: What of a learner's options is of the choice of its penalty, and nothing to whom it is given.
+#: Options of a learner that only concern the choice of its penalty; they do not matter once the penalty is fixed.
 OF_CHOICE = ("n_folds", "choice")
 
 
 def grid_cells(spec: Part, chosen: dict, d: int, learner: str = "", *, together: bool = True) -> list[Cell]:
     """Return all cells of a part, repeats outermost, so that a repeat's data are loaded once.
 
-    ``chosen`` is what ``tune`` found for the data set; ``d`` the columns of the prepared data. Sizes in multiples of d
-    are of the columns that the map sees. Without ``together`` every size is a cell, also of a map whose sizes share
-    their work.
+    ``chosen`` holds the choices of ``tune`` for the data set; ``d`` is the number of columns of the prepared data.
+    Sizes in multiples of d refer to the columns that the map sees. Without ``together`` every size is a cell, even for
+    a map whose sizes share their work.
     """
     named = sizes(spec.sizes, d)
     limits = (spec.learners or {}).get(learner, {})
@@ -57,7 +57,7 @@ def grid_cells(spec: Part, chosen: dict, d: int, learner: str = "", *, together:
 
 
 def sizes_of(entry: dict, named: list) -> list:
-    """Return the sizes, numbers with labels, that an entry is run at: all, or those that it names."""
+    """Return the sizes of an entry, as numbers with labels: all sizes, or those that it names."""
     return [(s, label) for s, label in named if label in entry.get("only_sizes", [label])]
 
 
@@ -72,12 +72,12 @@ def places_of(spec: Part, entry: dict) -> list[dict]:
 
 
 def draws(number: int) -> list[dict]:
-    """So many draws of a map on the same rows, as columns of the tidy table."""
+    """Return the draws of a map on the same rows, as columns of the tidy table."""
     return [{"axis": "draw", "at": draw} for draw in range(number)]
 
 
 def sharing(chosen: dict, entry: dict, place: dict, named: list, repeat: int, together: bool):
-    """Return the sizes of an entry in groups that are one cell, each with the choices for its sizes.
+    """Return the sizes of an entry in groups, one cell per group, each with the choices for its sizes.
 
     ``together`` are the sizes at which one map was chosen, if its prefixes are the maps at the smaller ones.
     """
@@ -93,9 +93,7 @@ def sharing(chosen: dict, entry: dict, place: dict, named: list, repeat: int, to
 
 
 def options_of(entry: dict, place: dict, chosen: dict) -> dict:
-    """Return the options of an entry's map at a value of its sweep, once what was chosen is laid over the entry's
-    own.
-    """
+    """Return the options of an entry's map at a value of its sweep. Chosen options override the entry's own."""
     swept = {entry["sweep"]["option"]: place["at"]} if place and "sweep" in entry else {}
     return merge(entry["options"], chosen) | swept
 
@@ -105,8 +103,8 @@ def grid_cell(
 ) -> Cell:
     """Return one cell: an entry at a size, or at several that share their work (``group``: numbers with labels).
 
-    ``choices`` is what ``choice_for`` found for each of these sizes; they differ in their penalties only. ``place`` is
-    the value of its sweep (``places_of``).
+    ``choices`` are the results of ``choice_for`` for these sizes; they differ in their penalties only. ``place`` is the
+    value of its sweep (``places_of``).
     """
     conditions = conditions_of(spec, choices[-1], entry, learner)
     penalties = [values.get("penalty", {}).get(learner) for values, _ in choices]
@@ -123,9 +121,9 @@ def grid_cell(
 
 
 def prefixes(phi, cell: Cell):
-    """Pairs of a cell's map at each of its sizes and that size as columns of the tidy table.
+    """Yield pairs of a cell's map at each of its sizes and that size as columns of the tidy table.
 
-    ``phi`` is the fitted map at the largest size, or None where there is none; it then stands at every size.
+    ``phi`` is the fitted map at the largest size, or None if there is none; every size then has None.
     """
     *smaller, largest = zip(cell.coordinates["n_features"], cell.coordinates["label"], strict=True)
     for s, label in smaller:
@@ -134,14 +132,15 @@ def prefixes(phi, cell: Cell):
 
 
 def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str = "") -> dict:
-    """What a cell is computed under: what its entry has of its own, else what ``tune`` chose, else the experiment's.
+    """Return the conditions of a cell: the entry's own values, else the choices of ``tune``, else the experiment's
+    values.
 
-    Returns the ``split`` and the ``kernel`` where the entry has one of its own, the steps of ``preprocess``, the
-    ``length_scale`` (None where a rule finds it on the training rows, or the kernel has none), the rule of the
-    ``bandwidth``, the ``options`` of the map that were chosen, and ``choice``: who shares what was chosen, and on which
-    repeats. For a learner also its ``learner`` id, its ``settings`` and the ``penalty`` (None where the cell chooses
-    its own, a list where its sizes have different ones). Where what was chosen of the map is at an edge of its grid,
-    ``at_edge`` names the quantities.
+    The conditions are the ``split`` and the ``kernel`` if the entry has its own, the steps of ``preprocess``, the
+    ``length_scale``, the rule of the ``bandwidth``, the chosen ``options`` of the map, and ``choice``. The
+    ``length_scale`` is None if a rule finds it on the training rows, or if the kernel has none. ``choice`` states the
+    scope that shares the choices, and the repeats used for them. A learner also has its ``learner`` id, its
+    ``settings`` and the ``penalty``. The penalty is None if the cell chooses its own, and a list if its sizes have
+    different ones. If a choice for the map is at an edge of its grid, ``at_edge`` names the quantities.
     """
     values, how = choice
     conditions = {
@@ -175,13 +174,13 @@ def is_learned(entry: dict, learner: str) -> bool:
 
 
 def learner_settings(spec: Part, entry: dict, learner: str) -> dict:
-    """Return the options of a learner for an entry: the experiment's, with the entry's own laid over them."""
+    """Return the options of a learner for an entry: the experiment's, overridden by the entry's own."""
     return without(merge(spec.learners[learner], entry.get("learners", {}).get(learner, {})), "repeats")
 
 
 def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict, dict]:
-    """What ``tune`` chose for a cell, of every scope that it is in, and by quantity who shares it (``tune_per``) and
-    on which repeats it was chosen (``chosen_on``); ``at_edge`` as in ``search.Search``.
+    """Return the choices of ``tune`` for a cell, from every scope that it is in. For each quantity they state the scope
+    that shares it (``tune_per``) and the repeats used for it (``chosen_on``). ``at_edge`` is as in ``search.Search``.
     """
     values: dict = {}
     how: dict = {}
@@ -200,13 +199,14 @@ def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict
 
 
 def is_searched(entry: dict, quantity: str) -> bool:
-    """Return whether an entry takes part in the search of a quantity: it may name those that it does."""
+    """Return whether an entry takes part in the search of a quantity. An entry may list the quantities it takes part
+    in.
+    """
     return quantity in entry.get("searched", SEARCHED)
 
 
 def place_of(scope: str, entry: dict, label: str, repeat: int | None) -> tuple[str, ...]:
-    """Return where the choice that a cell shares stands among those of its circle: by method, size and repeat, as
-    needed.
+    """Return the place, within its scope, of the choice that a cell shares: by method, size and repeat, as needed.
 
     All methods are those of one kernel.
     """
@@ -235,7 +235,7 @@ def folds_of(spec: Part, n_rows: int, n_folds: int, repeat: int, blocks=None):
 
 
 def map_of(job: Job, cell: Cell):
-    """Return the unfitted feature map of a cell, its exact kernel, and the length scale (None where there is none)."""
+    """Return the unfitted feature map of a cell, its exact kernel, and the length scale (None if there is none)."""
     conditions = cell.conditions
     length_scale = conditions["length_scale"]
     if conditions["bandwidth"]:
@@ -250,9 +250,9 @@ def map_of(job: Job, cell: Cell):
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
-    """What ``time`` takes the times of: every map of the first repeat at every size and, of a learner that the
-    experiment names, its fit and its predictions, with the smallest value of its grid that has a solution where none
-    was chosen.
+    """Return the units that ``time`` measures: every map of the first repeat at every size. If the experiment names a
+    learner, its fit and its predictions are measured as well. If no penalty was chosen, the learner uses the smallest
+    value of its grid that has a solution.
     """
     spec, learner = job.spec, next(iter(job.spec.learners), "")
     cells = grid_cells(spec, chosen, job.data.facts["d"], learner, together=False)
@@ -273,7 +273,7 @@ def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
 
 
 def phases_of_learner(target: Target, cell: Cell, phi, sample: Sample) -> dict:
-    """Fitting on features that are ready, and mapping and predicting the test rows."""
+    """Return the phases of a learner: to fit it on features that are ready, and to map and predict the test rows."""
     learner, options = load(cell.conditions["learner"]), cell.conditions["settings"]
     Y, classes = target.encode(sample.y_train)
     kept: dict = {"penalty": cell.conditions["penalty"]}
@@ -297,12 +297,12 @@ def phases_of_learner(target: Target, cell: Cell, phi, sample: Sample) -> dict:
 
 
 def exhaust(blocks) -> None:
-    """Make all blocks and keep none."""
+    """Compute all blocks and keep none."""
     deque(blocks, maxlen=0)
 
 
 def cell_settings(cell: Cell, length_scale: float | None, capped: bool) -> dict:
-    """What the rows of a cell say of how it was computed."""
+    """Return the settings that tell in the rows of a cell how it was computed."""
     conditions = cell.conditions
     found = {key: conditions[key] for key in ("preprocess", "at_edge") if key in conditions} | conditions["choice"]
     found |= {"options": cell.entry["options"], "capped": capped}
@@ -313,8 +313,8 @@ def cell_settings(cell: Cell, length_scale: float | None, capped: bool) -> dict:
 
 
 def skipped_rows(job: Job, measurements: list[dict]) -> list[dict]:
-    """Return one row a method, size and measurement that says why there is no number: for all repeats of a data set, in
-    the shard that has the first of them.
+    """Return one row per method, size and measurement that says why there is no number. Each row covers all repeats of
+    a data set, and is written by the shard with the first of them.
     """
     spec = job.spec
     if 0 not in spec.repeats:

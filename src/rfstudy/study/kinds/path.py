@@ -1,10 +1,10 @@
 """Double descent: ridge regression on random Fourier features as they become more than the training rows (survey,
 section 7 and Figure 7).
 
-A path follows the frequencies of one map: at a ratio s/n the features are those of its first s frequencies, which
-are the map of that size because frequencies are independent. Everything is in float64. Beside the stated penalty, at
-which the training rows are interpolated as soon as there are columns enough, stands the best of a grid by the
-leave-one-out error of the training rows.
+A path follows the frequencies of one map: at a ratio s/n the features are those of its first s frequencies, which are
+the map of that size because frequencies are independent. Everything is in float64. The stated penalty interpolates the
+training rows as soon as there are enough columns. It is compared with the best penalty of a grid by the leave-one-out
+error of the training rows.
 """
 
 from typing import TypedDict
@@ -25,10 +25,10 @@ from rfstudy.study.sample import Sample
 METRICS = ("mse", "error_pct", "approximation_error_frobenius", "smallest_singular_value")
 RESOURCES = {"mb": 1500, "bytes_per_value": 24, "minutes": 240}
 
-#: The maps whose first frequencies are the map of a smaller size.
+#: Maps whose first frequencies are the map of a smaller size.
 INDEPENDENT = ("rff",)
 
-#: What rows of the stated and of the chosen penalty have as their learner.
+#: Values of the column of the learner in rows of the stated and of the chosen penalty.
 STATED, CHOSEN = "ridge", "ridge_tuned"
 
 
@@ -45,7 +45,7 @@ class Grid(TypedDict):
 
 
 def check(spec: Part) -> None:
-    """Raise ``ValueError`` for maps whose frequencies are not independent."""
+    """Raise ``ValueError`` for a map whose frequencies are not independent."""
     others = sorted({entry["method"] for entry in spec.methods} - set(INDEPENDENT))
     if others:
         raise ValueError(f"a path follows independent frequencies, those of {', '.join(INDEPENDENT)}; not of "
@@ -53,7 +53,7 @@ def check(spec: Part) -> None:
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell an entry and path; paths are numbered as repeats."""
+    """Return one cell per entry and path; paths are numbered as repeats."""
     grid = job.spec.grid
     conditions = without(grid, "draws")
     paths = [repeat * grid["draws"] + draw for repeat in job.spec.repeats for draw in range(grid["draws"])]
@@ -63,8 +63,9 @@ def cells(job: Job) -> list[Cell]:
 def measure(
     job: Job, entry: dict, *, repeat: int, rows: int, ratios: list[float], penalty: float, penalties: list[float]
 ) -> tuple[list[dict], dict]:
-    """Return the rows of one path: at every s/n the error of the kernel matrix of the training rows, the smallest
-    singular value of their features, and for both penalties the errors of ridge regression on labels of -1 and +1.
+    """Return the rows of one path. At every s/n they have the error of the kernel matrix of the training rows and the
+    smallest singular value of their features. For both penalties they have the errors of ridge regression on labels of
+    -1 and +1.
     """
     spec = job.spec
     sample, kernel, length_scale = job.sample_and_kernel(repeat)
@@ -98,14 +99,14 @@ def measure(
 
 
 def training_rows(seed: int, n_rows: int, most: int, path: int) -> np.ndarray:
-    """At most so many of the training rows at random, in their order, (n,) int."""
+    """Return a random choice of training rows, up to a limit and in their order, (n,) int."""
     rng = np.random.default_rng(seed_sequence(seed, "path rows", path))
     return np.sort(rng.choice(n_rows, min(most, n_rows), replace=False))
 
 
 def signs(job: Job, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels of the training and of the test rows as -1 and +1; ``UserError`` unless a data set has two
-    classes.
+    """Return the labels of the training and of the test rows as -1 and +1. Raise ``UserError`` unless the data set has
+    two classes.
     """
     columns, classes = job.data.target.encode(np.concatenate([sample.y_train, sample.y_test]))
     if classes is None or len(classes) != 2:
@@ -114,15 +115,15 @@ def signs(job: Job, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
 
 
 def first_frequencies(features: np.ndarray, s: int, largest: int) -> np.ndarray:
-    """Return the features (n, D) of the first s frequencies of a map with ``largest`` frequencies, whose features are
-    given (columns of cosines, then of sines, or of one kind): those of the map of that size.
+    """Return the features (n, D) of the first s frequencies of a map with ``largest`` frequencies: those of the map of
+    size s. The features of the large map are columns of cosines, then of sines, or of one kind.
     """
     by_kind = features.reshape(len(features), -1, largest)
     return np.sqrt(largest / s) * by_kind[:, :, :s].reshape(len(features), -1)
 
 
 def scores_of(y_train, predicted_train, y_test, predicted_test) -> list[dict]:
-    """Squared errors of both parts and the wrong signs among the test rows, as columns of rows; all (n,)."""
+    """Return the squared errors of both parts and the wrong signs among the test rows, as columns of rows; all (n,)."""
     wrong = scores.error_pct(y_test, np.where(predicted_test > 0, 1.0, -1.0))
     return [
         {"split": "train", "metric": "mse", "value": scores.mse(y_train, predicted_train)},

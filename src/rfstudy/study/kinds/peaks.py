@@ -1,7 +1,7 @@
 """How easily peaks of the Fourier potential are found: the best one by the number of steps of the search, each repeat
 from a start of its own, and how long its frequency is (Bullins, Zhang and Zhang, ICLR 2018, section 3.1).
 
-The weights are those before the first round. Lengths are in those of the frequencies at the start of the walk,
+The weights are those before the first round. The unit of length is that of the frequencies at the start of the walk,
 sqrt(d) standard deviations.
 """
 
@@ -25,12 +25,12 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell an entry, number of steps and repeat."""
+    """Return one cell per entry, number of steps and repeat."""
     return job.cells(steps="steps")
 
 
 def measure(job: Job, entry: dict, *, steps: int, repeat: int) -> tuple[list[dict], dict]:
-    """Return the potential of the best frequency after so many steps, over n^2, and its length."""
+    """Return the potential of the best frequency after the steps of the cell, over n^2, and its length."""
     sample, kernel, length_scale = job.sample_and_kernel(repeat)
     options = entry["options"] | {"n_steps": steps, "n_peaks": 1}
     phi = job.entry_map(entry | {"options": options}, kernel, 1, "peaks", job.spec.dataset, repeat)

@@ -1,9 +1,9 @@
 """Accuracy of ridge regression by the penalty, and by the penalty over the mean squared length of the features.
 
-Features that are a times longer have the same ridge regression under a penalty a^2 times larger. What a penalty does is
-therefore told by the penalty over the mean squared length of the features of the training rows, which is 1 for plain
-random Fourier features: maps that differ in the length of their features only have one curve against it, and curves
-that lie apart against the penalty alone.
+Features that are a times longer have the same ridge regression under a penalty a^2 times larger. The effect of a
+penalty therefore depends on its ratio to the mean squared length of the features of the training rows, which is 1 for
+plain random Fourier features. Maps that differ only in the length of their features have the same curve against this
+ratio. Against the penalty alone their curves are apart.
 """
 
 import itertools
@@ -31,15 +31,15 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell an entry, size and repeat."""
+    """Return one cell per entry, size and repeat."""
     return job.cells(multiple_of_d="multiples_of_d")
 
 
 def measure(
     job: Job, entry: dict, *, multiple_of_d: int, repeat: int, penalties: list[float]
 ) -> tuple[list[dict], dict]:
-    """Return the mean squared length of the features of one map, and the accuracy at every penalty on both axes; a
-    penalty at which the system is singular has a row that says so.
+    """Return the mean squared length of the features of one map, and the accuracy at every penalty on both axes. If the
+    system is singular at a penalty, its row says so.
     """
     sample, kernel, length_scale = job.sample_and_kernel(repeat)
     target, n = job.data.target, len(sample.y_train)

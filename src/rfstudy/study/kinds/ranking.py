@@ -1,9 +1,10 @@
 """How good a ranking of candidates is: one pool, the same number of features chosen from it in several ways.
 
-EERF ranks every candidate alone, by its correlation with the labels. Beside it stand a random choice, the features that
-enter the Lasso's path first and those of orthogonal matching pursuit (both scikit-learn's, on candidates of zero mean
-and unit variance), which know of each other, and the whole pool. All see all training rows of a data set with two
-classes; ridge regression on the chosen candidates, its penalty cross-validated, says what they are worth.
+EERF ranks every candidate alone, by its correlation with the labels. It is compared with a random choice, the features
+that enter the Lasso's path first, those of orthogonal matching pursuit, and the whole pool. Lasso and orthogonal
+matching pursuit are scikit-learn's, on candidates of zero mean and unit variance. They choose features jointly. All
+ways see all training rows of a data set with two classes. Ridge regression on the chosen candidates, with a
+cross-validated penalty, measures their quality.
 """
 
 import warnings
@@ -31,7 +32,7 @@ RESOURCES = {"mb": 3000, "bytes_per_value": 24, "minutes": 240}
 #: How an entry chooses: by score, at random, by the Lasso's path, by orthogonal matching pursuit, or the whole pool.
 OPTIONS = {"choice": ("score", "random", "lasso", "omp", "pool")}
 
-#: Steps of the Lasso's path for each feature that is wanted: some features leave it again.
+#: Steps of the Lasso's path per wanted feature: some features leave the path again.
 LASSO_STEPS = 4
 
 
@@ -53,7 +54,7 @@ def check(spec: Part) -> None:
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell an entry, repeat and size of the pool."""
+    """Return one cell per entry, repeat and size of the pool."""
     return job.cells(n_candidates="candidates")
 
 
@@ -61,7 +62,7 @@ def measure(
     job: Job, entry: dict, *, n_candidates: int, repeat: int, n_features: int, penalties: list[float], n_folds: int
 ) -> tuple[list[dict], dict]:
     """Return the rows of one cell: error of ridge regression on the chosen candidates, their effective rank, and the
-    share of them that EERF chooses too.
+    share of them that EERF also chooses.
     """
     spec, target, choice = job.spec, job.data.target, entry["options"]["choice"]
     sample, kernel, _ = job.sample_and_kernel(repeat)
@@ -110,14 +111,16 @@ class Moments:
         self.with_targets = cross[:, 0] / n
 
     def standardised(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the same of candidates of unit variance, times the number of rows; a constant one keeps its zeros."""
+        """Return the covariances for candidates of unit variance, times the number of rows. A constant candidate keeps
+        its zeros.
+        """
         deviations = np.sqrt(np.diagonal(self.covariance).clip(min=0))
         scale = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)
         return self.n_rows * self.covariance * np.outer(scale, scale), self.n_rows * self.with_targets * scale
 
 
 def choose(how: str, moments: Moments, n_features: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the candidates that a way of choosing takes, int (M,), fewer where the way ends before."""
+    """Return the candidates that a way of choosing selects, int (M,); fewer if the way ends early."""
     n_candidates = len(moments.with_targets)
     if how == "pool":
         return np.arange(n_candidates)
@@ -127,7 +130,7 @@ def choose(how: str, moments: Moments, n_features: int, rng: np.random.Generator
         return np.argsort(-np.abs(moments.with_targets), kind="stable")[:n_features]
     gram, cross = moments.standardised()
     with warnings.catch_warnings():
-        # near-copies among the candidates end a path early; how many features there are stands in the rows
+        # near-copies among the candidates end a path early; the rows state the number of features
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         warnings.filterwarnings("ignore", category=RuntimeWarning, module="sklearn.linear_model")
         if how == "omp":

@@ -7,8 +7,8 @@ choice of :math:`\mu` sets the decay of the kernel matrix; and :math:`\mu` is th
 The labels are -1 and +1 with the mean f(x), a sum of three harmonics: f lies in the space of every kernel here, and no
 method can have a risk below the mean of 1 - f(x)^2. The penalty is lambda = n^(-1/2), as in the paper's theory.
 
-For every decay and n the sizes s grow until the mean risk, over the repeats and the draws of a map, is
-within a tolerance of that of the exact kernel at two sizes running: the first of them is what is needed, the second
+For every decay and n the sizes s grow until the mean risk, over the repeats and the draws of a map, is within a
+tolerance of that of the exact kernel at two consecutive sizes. The first of them is the requirement, the second
 confirms it.
 """
 
@@ -31,13 +31,13 @@ from rfstudy.study.job import Part, without
 
 RESOURCES = {"mb": 3000, "minutes": 240}
 
-#: Options of an entry that are the kind's own and not its map's, with their values.
+#: Options of an entry that belong to the kind and not to its map, with their values.
 OPTIONS = {"pool": ["whole"]}
 
 #: The mean of the labels: amplitudes of sin(2 pi j x), j = 1, 2, 3. They sum to less than 1, the labels' size.
 AMPLITUDES = (0.5, 0.3, 0.15)
 
-#: Sizes running at which the risk has to be within the tolerance.
+#: Number of consecutive sizes at which the risk has to be within the tolerance.
 CONFIRMATIONS = 2
 
 
@@ -57,14 +57,16 @@ class Grid(TypedDict):
 
 
 def kernels(spec: Part):
-    """Pairs of a kernel and the entries whose maps are made for it: the decay and the terms are those of the grid."""
+    """Yield pairs of a kernel and the entries whose maps are made for it. The decay and the terms are those of the
+    grid.
+    """
     for decay in spec.grid["decays"]:
         yield spec.kernel | {"decay": decay, "terms": spec.grid["terms"]}, spec.methods
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell an entry, decay and n; it holds all sizes and all repeats: how far s goes depends on their
-    mean.
+    """Return one cell per entry, decay and n. It holds all sizes and repeats, because their mean decides how far s
+    goes.
     """
     grid = job.spec.grid
     conditions = without(grid, "decays", "sample_sizes") | {"n_test": grid["test_rows"], "repeats": job.spec.repeats}
@@ -79,8 +81,8 @@ def cells(job: Job) -> list[Cell]:
 def measure(
     job: Job, entry: dict, *, decay: str, n_train: int, variant: str, repeats: list[int], n_test: int, **grid
 ) -> tuple[list[dict], dict]:
-    """Return the rows of one cell: by repeat the risk of the exact kernel, and at every size that was reached that of
-    the map.
+    """Return the rows of one cell: the risk of the exact kernel by repeat, and that of the map at every size that was
+    reached.
 
     The risk of a map in a repeat is the mean over its draws.
     """
@@ -115,7 +117,7 @@ def measure(
 
 @dataclass(frozen=True)
 class Sample:
-    """Points on the circle with labels, and fresh points with the mean of theirs."""
+    """Points on the circle with labels, and fresh points with the means of their labels."""
 
     X: np.ndarray
     y: np.ndarray
@@ -132,7 +134,7 @@ class Sample:
 
     @property
     def penalty(self) -> float:
-        """lambda = n^(-1/2)."""
+        """Return the penalty lambda = n^(-1/2)."""
         return len(self.y) ** -0.5
 
     def risk(self, predicted: np.ndarray) -> float:
@@ -141,7 +143,7 @@ class Sample:
 
 
 def mean_label(X: np.ndarray) -> np.ndarray:
-    """f at points (n, 1), shape (n,)."""
+    """Return the mean label f at points (n, 1), shape (n,)."""
     return sum(a * np.sin(2 * np.pi * j * X[:, 0]) for j, a in enumerate(AMPLITUDES, start=1))
 
 
@@ -160,7 +162,7 @@ def ridge_risk(features, sample: Sample) -> float:
 
 def drawn_features(job: Job, entry: dict, kernel: Circle, sample: Sample, weights, s: int, *axes):
     """Return the features of one draw of an entry's map, a function of points; ``weights`` are those of
-    ``distribution_of``, or None where the map samples from its own pool.
+    ``distribution_of``, or None if the map samples from its own pool.
     """
     if weights is not None:
         return weighted_features(kernel, weights, s, np.random.default_rng(seed_of(job.spec.seed, *axes)))

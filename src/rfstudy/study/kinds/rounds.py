@@ -5,14 +5,14 @@ takes a step up the gradient of :math:`F(\alpha, \lambda) = 1^T \alpha - \frac12
 d\omega`. With :math:`\bar\lambda_t` the even mixture of the features so far and :math:`\bar\alpha_t` the mean of the
 weights, the value of the game lies between :math:`\min_\lambda F(\bar\alpha_t, \lambda)` (``margin_lower``, as good as
 the search for the peak) and :math:`\max_\alpha F(\alpha, \bar\lambda_t)`, the optimum of the l1-SVM on the features
-(``margin_objective``); their distance is the ``duality_gap``. ``gap_bound`` is the bound on it that the theorem
-prints for a search without errors, :math:`3 (C + 2 C^2) n / (4 \sqrt t)`; half their mean is added to it, which is not
-measured and which the peaks of a round beside the best one make large. Its proof takes the gradient to be at most
-(1 + 2 C) sqrt(n) long, but its products with the labelled weights are as large as C n: with (1 + 2 C n) sqrt(n) the
-same proof gives ``gap_bound_mended``, :math:`3 (C + 2 C^2 n) n / (4 \sqrt t)`.
+(``margin_objective``); their distance is the ``duality_gap``. ``gap_bound`` is the published bound of the theorem for a
+search without errors, :math:`3 (C + 2 C^2) n / (4 \sqrt t)`. With errors, half their mean is added. This mean is not
+measured, and the peaks of a round besides the best one make it large. Its proof takes the gradient to be at most (1 + 2
+C) sqrt(n) long, but its products with the labelled weights are as large as C n: with (1 + 2 C n) sqrt(n) the same proof
+gives ``gap_bound_mended``, :math:`3 (C + 2 C^2 n) n / (4 \sqrt t)`.
 
-The axis ``iteration`` counts rounds; ``n_features`` the features found up to then. In the plane the kind leaves what
-Figure 1 shows as arrays, on the sphere the harmonics that were chosen most often.
+The axis ``iteration`` counts rounds; ``n_features`` the features found up to then. In the plane the kind stores the
+content of Figure 1 as arrays; on the sphere it stores the harmonics that were chosen most often.
 """
 
 import math
@@ -40,13 +40,13 @@ METRICS = (
 )  # fmt: skip
 RESOURCES = {"mb": 3000, "bytes_per_value": 32, "minutes": 240}
 
-#: How many times the largest frequency at the last look the window of the potential reaches.
+#: Half side of the window of the potential, as a multiple of the largest frequency in the last picture.
 WINDOW = 1.2
 
-#: Points of the sphere that a harmonic is drawn at: latitudes and longitudes.
+#: Points of the sphere at which a harmonic is drawn: latitudes and longitudes.
 LATITUDES, LONGITUDES = 181, 360
 
-#: Harmonics that are drawn.
+#: Number of harmonics that are drawn.
 STRONGEST = 3
 
 
@@ -61,7 +61,9 @@ class Grid(TypedDict):
 
 
 def check(spec: Part) -> None:
-    """Raise ``ValueError`` for a reading or a look between two rounds of an entry, and a look after the last round."""
+    """Raise ``ValueError`` for a reading or a picture between two rounds of an entry, and for a picture after the last
+    round.
+    """
     grid, last = spec.grid, max(spec.grid["n_features"])
     late = [m for m in grid["pictures"] if m >= last]
     if late:
@@ -74,15 +76,15 @@ def check(spec: Part) -> None:
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell an entry and repeat: a game."""
+    """Return one cell per entry and repeat: a game."""
     return job.cells()
 
 
 def measure(
     job: Job, entry: dict, *, repeat: int, n_features: list[int], pictures: list[int], resolution: int
 ) -> tuple[list[dict], dict]:
-    """Return the rows of one game at all of its readings, and of the first repeat of a method itself what is drawn of
-    it.
+    """Return the rows of one game at all of its readings. The first repeat of a method without a variant also returns
+    the arrays that are drawn.
     """
     spec, most = job.spec, max(n_features)
     sample, kernel, length_scale = job.sample_and_kernel(repeat)
@@ -92,7 +94,7 @@ def measure(
     looks = looked_at(game, pictures)
     is_plane = sample.X_train.shape[1] == 2
     if is_plane:
-        # the same window of frequencies for all looks
+        # the same window of frequencies for all pictures
         window = WINDOW * float(np.abs(phi.learned_["frequencies"][: max(pictures, default=0) or None]).max())
         points, side = square(window, resolution), (resolution, resolution)
         potentials = {
@@ -118,9 +120,7 @@ def measure(
 
 
 def looked_at(game: list[Round], pictures: list[int]) -> list[tuple[int, Round]]:
-    """Return the numbers of features at which the weights of a game are looked at, each with the round that comes
-    then.
-    """
+    """Return the numbers of features at which the weights of a game are drawn, each with the round that follows."""
     before = [0, *(played.n_components for played in game)]
     return [(m, played) for m, played in zip(before, game, strict=False) if m in pictures]
 
@@ -157,7 +157,7 @@ def readings(target: Target, sample: Sample, phi, game: list[Round], n_features:
 
 
 def names_of(phi, m: int) -> np.ndarray:
-    """What tells the first m features apart, (m, ...)."""
+    """Return the identifiers of the first m features, (m, ...)."""
     learned = phi.learned_
     if "frequencies" in learned:
         return learned["frequencies"][:m]
@@ -165,8 +165,8 @@ def names_of(phi, m: int) -> np.ndarray:
 
 
 def plane(target: Target, sample: Sample, phi, looks: list, potentials: dict, side: int) -> dict:
-    """What Figure 1 shows of a game in the plane, as arrays by name: frequencies, and by look weights, potential and
-    decisions.
+    """Return the content of Figure 1 for a game in the plane, as arrays by name: frequencies, and by picture the
+    weights, potential and decisions.
     """
     X, extent = sample.X_train, float(np.abs(sample.X_train).max())
     shown = {"frequencies": phi.learned_["frequencies"], "extent": np.array(extent)}
@@ -202,7 +202,7 @@ def svm_objective(model, decision: np.ndarray, y: np.ndarray, C: float) -> float
 
 def gap_bound(rounds: int, n: int, C: float, gradient: float = 1.0) -> float:
     """Return the bound of Theorem 4.1 after so many rounds on n rows, without half the mean error of the search: 3 (C +
-    2 C^2 g) n / (4 sqrt(rounds)), printed with g = 1; ``gradient`` is another g.
+    2 C^2 g) n / (4 sqrt(rounds)), published with g = 1; ``gradient`` is another g.
     """
     return 3.0 * (C + 2.0 * C**2 * gradient) * n / (4.0 * math.sqrt(rounds))
 
@@ -235,13 +235,13 @@ def boundary_weight_ratio(alpha: np.ndarray, distances: np.ndarray) -> float:
 
 
 def square(half: float, side: int) -> np.ndarray:
-    """Points (side^2, 2) of a square around the origin, row by row upwards."""
+    """Return the points (side^2, 2) of a square around the origin, row by row upwards."""
     ticks = np.linspace(-half, half, side)
     return np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
 
 
 def area_above_half(values: np.ndarray, half: float) -> float:
-    """Return the area of a square window of this half side in which values on a grid are above half of their
-    maximum.
+    """Return the area in which values on a grid are above half of their maximum; the grid is a square window with half
+    side ``half``.
     """
     return float((values > 0.5 * values.max()).mean() * (2.0 * half) ** 2)

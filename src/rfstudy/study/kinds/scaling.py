@@ -1,6 +1,6 @@
 """What a map costs as s and d grow: the bytes that it keeps, and the times to draw it and to map a number of rows.
 
-The report fits powers of s and of d to these numbers and sets them beside the complexities that the survey states
+The report fits powers of s and of d to these numbers and compares them with the complexities that the survey states
 (Table II).
 """
 
@@ -30,12 +30,12 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell a map and pair of d and s: along s at one d, and along d at one s."""
+    """Return one cell per map and pair of d and s: along s at one d, and along d at one s."""
     return [Cell(entry, {"d": d, "n_features": s}) for entry in job.spec.methods for d, s in pairs(job.spec.grid)]
 
 
 def pairs(grid: dict) -> list[tuple[int, int]]:
-    """Return the pairs of d and s, each once; where a few sizes are asked for, these at the one d alone."""
+    """Return the pairs of d and s, each once. If a few sizes are asked for, return only these, at the fixed d."""
     found = [(grid["fixed_dimension"], s) for s in spread(grid["n_features"], grid.get("ends"))]
     if "ends" not in grid:
         found += [(d, grid["fixed_n_features"]) for d in grid["dimensions"]]
@@ -51,13 +51,15 @@ def measure(job: Job, entry: dict, *, d: int, n_features: int) -> tuple[list[dic
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
-    """What ``time`` takes the times of: drawing every map, and mapping the rows, at every pair of d and s."""
+    """Return the units that ``time`` measures: drawing every map, and mapping the rows, at every pair of d and s."""
     spec, n = job.spec, job.spec.grid["rows"]
     return [timed_map(job, entry, f"made-d{d}", n, d, s) for d, s in pairs(spec.grid) for entry in spec.methods]
 
 
 def stored_bytes(phi) -> int:
-    """Bytes of all arrays that a fitted map holds, wherever in its attributes; an array held twice counts once."""
+    """Return the bytes of all arrays in the attributes of a fitted map, at any depth. An array held twice counts
+    once.
+    """
     found: dict[int, int] = {}
     waiting = list(vars(phi).values())
     while waiting:

@@ -1,8 +1,8 @@
 """How fast the library is: its maps and its ridge path beside what else does the same work, and its own plan.
 
-Comparisons and the ratios that they may have at most stand in the experiment. Rows of a comparison say ``what`` was
-timed; those of the one side also against which others and how long it may take (``at_most``, by method and variant of
-the others, or ``at_most_s`` in seconds). The report pairs the two sides round by round.
+The experiment states the comparisons and their largest ratios. Rows of a comparison say ``what`` was timed. The rows of
+one side also name the other sides and the largest time (``at_most``, by method and variant of the others, or
+``at_most_s`` in seconds). The report pairs the two sides round by round.
 """
 
 import subprocess
@@ -28,7 +28,7 @@ from rfstudy.study.peers import make_peer
 
 RESOURCES = {"mb": 8000, "minutes": 120}
 
-#: Rounds of what takes a minute or more.
+#: Number of rounds of units that take a minute or more.
 FEW = 3
 
 #: Rows of a block of features.
@@ -83,7 +83,7 @@ class Grid(TypedDict):
 
 
 def kernels(spec: Part):
-    """Pairs of a kernel and the entries whose maps are made for it: a comparison may have a kernel of its own."""
+    """Yield pairs of a kernel and the entries whose maps are made for it. A comparison may have its own kernel."""
     for comparison in spec.grid["maps"]:
         names = {side.rpartition("-")[0] for side in comparison["of"]}
         own = [entry for entry in spec.methods if entry["method"] in names]
@@ -99,14 +99,16 @@ def check(spec: Part) -> None:
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
-    """What ``time`` takes the times of: the sides of all comparisons, those of one comparison next to each other."""
+    """Return the units that ``time`` measures: the sides of all comparisons, those of one comparison next to each
+    other.
+    """
     grid = job.spec.grid
     maps = [unit for comparison in grid["maps"] for unit in timed_maps(job, comparison)]
     return [*maps, *timed_ridge(job.spec.seed, grid["ridge"]), timed_planning(grid["planning"])]
 
 
 def timed_maps(job: Job, comparison: dict) -> list[Timed]:
-    """Return the sides of one comparison of maps, on the CPU; maps that are no methods of the experiment are left
+    """Return the sides of one comparison of maps, on the CPU. Maps that are not methods of the experiment are left
     out.
     """
     spec, on_cpu = job.spec, replace(job, spec=job.spec | {"device": "cpu"})
@@ -134,15 +136,17 @@ def timed_maps(job: Job, comparison: dict) -> list[Timed]:
 
 
 def work_of(phase: str, transformer, X: np.ndarray):
-    """What is called for a phase; before a transformer is timed by itself, it is fitted here."""
+    """Return the function that is called for a phase. A transformer whose transformation is timed alone is fitted
+    here.
+    """
     if phase == "transform":
         return partial(transformer.fit(X).transform, X)
     return lambda: transformer.fit(X).transform(X)
 
 
 def timed_ridge(seed: int, grid: dict) -> list[Timed]:
-    """Return all penalties and folds of ridge regression, one Gram matrix with one solve, and scikit-learn's grid
-    search.
+    """Return the units of ridge regression: all penalties and folds, one Gram matrix with one solve, and scikit-learn's
+    grid search.
     """
     from sklearn.linear_model import Ridge
     from sklearn.model_selection import GridSearchCV
@@ -179,7 +183,9 @@ def solved_once(Z, y: np.ndarray) -> np.ndarray:
 
 
 def timed_planning(grid: dict) -> Timed:
-    """Return a dry-run of all that a preset draws, in a process of its own, in the folder of the workflow."""
+    """Return the unit that plans a preset: a dry-run of all its outputs, in a separate process, in the folder of the
+    workflow.
+    """
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--nolock", "--quiet", "all", "--cores", "2"]
     command += ["--configfile", f"config/presets/{grid['preset']}.yaml"]
     settings = {"what": f"dry-run of the preset {grid['preset']}", "at_most_s": grid["at_most_s"]}

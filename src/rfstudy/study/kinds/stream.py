@@ -1,8 +1,8 @@
 """Multinomial logistic regression on the features of rows that are too many to be held: approximation and both errors.
 
 The prepared rows are read through a memory map and their features made block by block, again in every pass, so that
-memory does not grow with n; where all features fit into the stated budget they are kept. One cell is a map for one
-kernel on so many rows, the first of the training part; a fit leaves checkpoints, from which it goes on.
+memory does not grow with n. If all features fit into the stated budget, they are kept. A cell is a map for one kernel
+on a number of rows, the first of the training part. A fit writes checkpoints, from which it resumes.
 """
 
 import sys
@@ -27,7 +27,7 @@ from rfstudy.study.sample import Prepared, Sample, Samples
 
 METRICS = ("approximation_error_frobenius", "train_error_pct", "error_pct")
 
-#: Two matrices of 8,192 columns, the factor and what it is made from, a chunk of the features, and the budget.
+#: Two matrices of 8,192 columns (the factor and its source), a chunk of the features, and the budget.
 RESOURCES = {"mb": 5000, "minutes": 240}
 
 
@@ -62,7 +62,7 @@ class MappedRows(Samples):
         self.n_train = n_train
 
     def of(self, repeat: int, preprocess: list, own_split: dict | None = None) -> Sample:
-        """Return the rows, the same in all repeats."""
+        """Return the rows, which are the same in all repeats."""
         data, n_all = self.prepared, self.prepared.facts["n_train"]
         n = min(self.n_train, n_all)
         return Sample(data.X[:n], data.y[:n], data.X[n_all:], data.y[n_all:], capped=n < n_all)
@@ -74,13 +74,15 @@ def kernels(spec: Part) -> list[tuple[dict, list[dict]]]:
 
 
 def check(spec: Part) -> None:
-    """Raise ``ValueError`` for preprocessing, which rows of a stream have behind them."""
+    """Raise ``ValueError`` for preprocessing: the rows of a stream are preprocessed already."""
     if spec.preprocess not in ([], ["none"]):
         raise ValueError(f"the rows of a stream are taken as they are prepared, not after {spec.preprocess}")
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell an entry and kernel and, of those that sweep, place on an axis, for the first kernel."""
+    """Return one cell per entry and kernel. Entries that sweep also have one cell per place on an axis, for the first
+    kernel.
+    """
     spec, (first, *_), sweeps = job.spec, job.spec.grid["kernels"], job.spec.grid["sweeps"]
     work = [(entry, kernel, {}) for kernel in spec.grid["kernels"] for entry in spec.methods]
     work += [
@@ -94,7 +96,7 @@ def cells(job: Job) -> list[Cell]:
 
 
 def cell_of(spec: Part, entry: dict, kernel: dict, place: dict, repeat: int) -> Cell:
-    """Return the cell of an entry for a kernel; at a place on an axis, or with what the grid states."""
+    """Return the cell of an entry for a kernel, at a place on an axis or with the values of the grid."""
     at = {"kernel": kernel_id(kernel), "n_train": spec.grid["rows"], "penalty": spec.grid["penalty"], "repeat": repeat}
     if place:
         at[place["axis"]] = place["at"]
@@ -143,7 +145,7 @@ def measure(
 
 
 def rows_and_kernel(job: Job, n_train: int, repeat: int, *, parameters: dict, bandwidth: dict | None, **_):
-    """Return the rows of a cell, its kernel, and what its rows say of both."""
+    """Return the rows of a cell, its kernel, and the settings of both for the tidy table."""
     samples = MappedRows(job.data, job.spec, n_train)
     sample = samples.of(repeat, job.spec.preprocess)
     own = {"length_scale": samples.length_scale(repeat, job.spec.preprocess, bandwidth)} if bandwidth else {}
@@ -151,7 +153,9 @@ def rows_and_kernel(job: Job, n_train: int, repeat: int, *, parameters: dict, ba
 
 
 def shown_by(bar):
-    """What a bar shows of a fit: the passes over the rows, and how near it is."""
+    """Return the function that shows a fit in a progress bar: the passes over the rows, and the distance to
+    convergence.
+    """
 
     def show(passes: int, gap: float, objective: float) -> None:
         bar.set_postfix_str(f"gap {gap:.1e} of {objective:.4f}", refresh=False)
@@ -161,7 +165,7 @@ def shown_by(bar):
 
 
 def fitted(phi, sample: Sample, penalty: float, checkpoints=None, progress=None):
-    """Return the features of the training rows as a stream, from memory where they fit; the model; and the sorted
+    """Return the features of the training rows as a stream (kept in memory if they fit), the model, and the sorted
     classes.
     """
     classes, labels = np.unique(sample.y_train, return_inverse=True)
@@ -178,7 +182,7 @@ def error_pct(target: Target, features, y, model, classes) -> float:
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
-    """What ``time`` takes the times of: all work on so many rows, as it is streamed, for every map and kernel."""
+    """Return the units that ``time`` measures: all streamed work on ``timed_rows`` rows, for every map and kernel."""
     grid, entries = job.spec.grid, job.spec.methods
     place = {"axis": "n_train", "at": grid["timed_rows"]}
     work = [cell_of(job.spec, entry, kernel, place, 0) for kernel in grid["kernels"] for entry in entries]

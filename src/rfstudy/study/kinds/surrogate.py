@@ -2,12 +2,11 @@ r"""The surrogate of the ridge leverage function against the function itself, on
 2020, footnote 1 and section 4.1).
 
 For a frequency w with :math:`z_w = (e^{-i w^T x_j})_j` and the exact kernel matrix K, the ridge leverage function is
-:math:`l(w) = z_w^* (K + n \lambda I)^{-1} z_w` and its surrogate
-:math:`L(w) = (|y^T z_w|^2 + n |z_w|^2) / (n^2 \lambda)`; the density p(w) and the factor 1 / s are common to both.
-An entry of SLS-RFF says whether the second term, that of the identity, is there: the paper's theorem needs it, and its
-algorithm leaves it out. The integrals over p(w) have closed forms, because that of :math:`z_w z_w^*` is K: the total
-leverage is :math:`\mathrm{Tr}\,K (K + n \lambda I)^{-1}`, the total surrogate leverage
-:math:`(y^T K y + n\, \mathrm{Tr}\,K) / (n^2 \lambda)`.
+:math:`l(w) = z_w^* (K + n \lambda I)^{-1} z_w` and its surrogate :math:`L(w) = (|y^T z_w|^2 + n |z_w|^2) / (n^2
+\lambda)`; the density p(w) and the factor 1 / s are common to both. An entry of SLS-RFF states whether the second term,
+that of the identity, is included: the paper's theorem needs it, and its algorithm leaves it out. The integrals over
+p(w) have closed forms, because that of :math:`z_w z_w^*` is K: the total leverage is :math:`\mathrm{Tr}\,K (K + n
+\lambda I)^{-1}`, the total surrogate leverage :math:`(y^T K y + n\, \mathrm{Tr}\,K) / (n^2 \lambda)`.
 """
 
 from typing import TypedDict
@@ -33,7 +32,7 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell an entry, dimension, n and repeat; it holds all penalties."""
+    """Return one cell per entry, dimension, n and repeat; it holds all penalties."""
     return job.cells(d="dimensions", n_train="sample_sizes")
 
 
@@ -42,9 +41,9 @@ def measure(
 ) -> tuple[list[dict], dict]:
     """Return the rows of one cell, by penalty: the fixed ones, and n^(-1/2) as in the paper's theory.
 
-    The points are normal; their labels, -1 and +1, say on which side of a plane they are.
-    ``leverage_ratio_least`` is the least of L / l over the frequencies, ``leverage_ratio_below`` the share of the
-    frequencies at which L is below l.
+    The points are normal; their labels, -1 and +1, give the side of a plane on which they are. ``leverage_ratio_least``
+    is the smallest L / l over the frequencies, ``leverage_ratio_below`` the share of the frequencies at which L is
+    below l.
     """
     n, kernel = n_train, make_kernel(job.spec.kernel)
     rng = np.random.default_rng(seed_sequence(job.spec.seed, "surrogate", d, n, repeat))

@@ -1,9 +1,9 @@
 """Bias and variance of the estimate of one kernel value, over many independent draws of a map (survey, section 3.1).
 
-A pair of points is the origin and a point at distance z, in units of the length scale; the estimate is the product
-of their features. Every draw has a map of its own, with a random direction of its own, and is also asked for the
-direction of the first axis, on which the structured maps depend. The yardstick is the variance of plain random
-Fourier features, twice: in the layout of the map, with as many frequencies, and as [cos | sin], with as many columns.
+A pair of points is the origin and a point at distance z, in units of the length scale; the estimate is the product of
+their features. Every draw has its own map and its own random direction. It is also evaluated in the direction of the
+first axis, on which the structured maps depend. The reference is the variance of plain random Fourier features in two
+forms: in the layout of the map, with as many frequencies, and as [cos | sin], with as many columns.
 """
 
 import itertools
@@ -33,15 +33,15 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """Return one cell a map, dimension, size and repeat; the repeats are batches of draws."""
+    """Return one cell per map, dimension, size and repeat; the repeats are batches of draws."""
     return job.cells(d="dimensions", multiple="multiples_of_d")
 
 
 def measure(
     job: Job, entry: dict, *, d: int, multiple: int, repeat: int, distances: list[float], draws: int
 ) -> tuple[list[dict], dict]:
-    """Return the rows of one cell: bias, variance, mean squared error and variance over that of RFF, by direction and
-    distance.
+    """Return the rows of one cell by direction and distance: bias, variance, mean squared error, and variance over that
+    of RFF.
 
     ``spread`` is the standard error over the draws.
     """
@@ -60,7 +60,9 @@ def measure(
 def kernel_estimates(
     spec: Part, entry: dict, d: int, s: int, repeat: int, draws: int, distances: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    """Estimates of the kernel, one a draw, direction and distance: shape (draws, 2, distances); columns of the map."""
+    """Return estimates of the kernel, one per draw, direction and distance, shape (draws, 2, distances), and the number
+    of columns of the map.
+    """
     kernel = make_kernel(spec.kernel)
     seeds = seed_sequence(spec.seed, "variance", entry["method"], d, s, repeat).generate_state(draws)
     directions = np.random.default_rng(seed_sequence(spec.seed, "directions", d, s, repeat)).standard_normal((draws, d))
@@ -79,7 +81,8 @@ def kernel_estimates(
 def products(phi, x: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Return the approximate kernel of one point (1, d) with others (m, d), shape (m,).
 
-    By the features, or by the map's own estimate where that is no product of features (signed quadrature weights).
+    The products are those of the features, or the map's own estimate if that is not a product of features (signed
+    quadrature weights).
     """
     if hasattr(phi, "approximate_kernel"):
         return phi.approximate_kernel(x, Y)[0]
@@ -88,10 +91,11 @@ def products(phi, x: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 
 def moments(estimates: np.ndarray, distance: float, n_features: int, n_columns: int) -> dict[str, tuple[float, float]]:
-    """Metric -> (value, standard error) of independent estimates (n,) of the Gaussian kernel at a distance.
+    """Return a mapping from metric to (value, standard error), for independent estimates (n,) of the Gaussian kernel at
+    a distance.
 
     The standard error of the variance is that of a sample variance: ``sqrt((m4 - (n - 3) / (n - 1) v^2) / n)``. A map
-    of one column a frequency is in the layout with phases; columns beyond two a frequency are constants.
+    with one column per frequency has the layout with phases; columns beyond two per frequency are constants.
     """
     n = len(estimates)
     deviations = estimates - np.exp(-(distance**2) / 2)
@@ -114,7 +118,7 @@ def rff_variance(distance: float, n_features: float, layout: str = "cos_sin") ->
     """Return the variance of the RFF estimate of the Gaussian kernel at a distance in length scales.
 
     With s frequencies as [cos | sin] it is (1 - exp(-z^2))^2 / (2 s) (survey, section 3.1), with random phases, one
-    column a frequency, 1 / (2 s) more (Sutherland and Schneider, On the error of random Fourier features, UAI 2015).
+    column per frequency, 1 / (2 s) more (Sutherland and Schneider, On the error of random Fourier features, UAI 2015).
     """
     of_phases = 1.0 if layout == "phase" else 0.0
     return float((of_phases + (1 - np.exp(-(distance**2))) ** 2) / (2 * n_features))

@@ -28,7 +28,7 @@ OF_THE_DISK = (
     errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP,
 )  # fmt: skip
 
-#: Seconds between two looks at the process of the workflow.
+#: Seconds between two checks of the process of the workflow.
 LOOK_SECONDS = 2.0
 
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -36,7 +36,7 @@ EXISTING_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-#: The option by which a job gets the code that it was planned with.
+#: The option that gives a job the code with which it was planned.
 CODE = click.option(
     "--code",
     type=EXISTING_FILE,
@@ -47,7 +47,7 @@ CODE = click.option(
 
 
 def read_work(context, option, path):
-    """Return what a work file holds; a file that cannot be read is an error of the argument."""
+    """Return the content of a work file. A file that cannot be read is an error of the argument."""
     try:
         return read_json(path)
     except (OSError, ValueError) as error:
@@ -80,17 +80,17 @@ def stage_command(name: str, package: str, summary: str) -> None:
         for arguments in work:
             stage = arguments.pop("stage")
             print(f"{stage} {arguments['out']}", flush=True)
-            if threads and stage != "time":  # what is timed has threads of its own
+            if threads and stage != "time":  # timed work has its own number of threads
                 arguments["threads"] = threads
             importlib.import_module(f"rfstudy.{package}.{stage}").run(**arguments_of(stage, arguments))
 
 
 def arguments_of(stage: str, stated: dict) -> dict:
-    """Return the arguments of a stage with what the files hold that its work file names."""
+    """Return the arguments of a stage, with the content of the files that its work file names."""
     found = {key: read_parts(stated[key]) for key in ("parts", "specs") if key in stated}
     if "tuned" in stated:
         found["chosen"] = {dataset: of for path in stated.pop("tuned") for dataset, of in read_choices(path).items()}
-    if stage == "download":  # whatever a mirror holds, the content is the same
+    if stage == "download":  # the content is the same with any mirror
         found["mirror"] = os.environ.get("RFSTUDY_MIRROR")
     if stage == "preprocess":
         from rfstudy.study.provenance import Run
@@ -155,20 +155,20 @@ def readme(page):
 
 
 def spare_the_collector():
-    """Have the garbage collector look seldom, and not at all at the end.
+    """Make the garbage collector run rarely, and not at the end of the process.
 
-    What a stage imports makes some 250,000 objects that live as long as the process: by default they are gone through
-    hundreds of times while they are made and once more when all is done, a third of the time of a short job.
+    The imports of a stage make some 250,000 objects that live as long as the process. By default the collector scans
+    them hundreds of times while they are made, and once more at the end. This takes a third of the time of a short job.
     """
     gc.set_threshold(50_000, 20, 100)
     atexit.register(gc.freeze)
 
 
 def end_with_the_workflow():
-    """Have this process end when the workflow that started it is gone; nothing where none did.
+    """End this process when the workflow that started it is gone. Do nothing if no workflow started it.
 
-    A workflow that is killed cannot end its jobs: they would go on, write where the next run works, and take its
-    processors. ``rules/common.smk`` leaves the number of its process in the environment.
+    A killed workflow cannot end its jobs. They would continue, write where the next run works, and use its processors.
+    ``rules/common.smk`` leaves the number of its process in the environment.
     """
     if number := os.environ.get("RFSTUDY_WORKFLOW"):
         import psutil
@@ -178,11 +178,11 @@ def end_with_the_workflow():
 
 
 def wait_for_the_end_of(workflow):
-    """End this process, and those that it started, once another one is gone; finished cells are in the journal."""
+    """End this process, and those that it started, when another process is gone. Finished cells are in the journal."""
     import psutil
 
     with contextlib.suppress(psutil.NoSuchProcess):
-        # one that has ended and that nobody has waited for is still listed
+        # a process that has ended is still listed until its parent waits for it
         while workflow.is_running() and workflow.status() != psutil.STATUS_ZOMBIE:
             sleep(LOOK_SECONDS)
     print("error: the workflow that started this job is gone, so the job ends; the next one resumes", file=sys.stderr)
@@ -194,7 +194,7 @@ def wait_for_the_end_of(workflow):
 
 
 def main():
-    """Run a subcommand; an error that a user can mend is one line without a traceback."""
+    """Run a subcommand. An error that a user can fix is one line without a traceback."""
     spare_the_collector()
     end_with_the_workflow()
     try:
@@ -204,7 +204,7 @@ def main():
         sys.exit(error.exit_code)
     except click.exceptions.Abort as abort:
         if isinstance(abort.__cause__, EOFError):
-            raise abort.__cause__ from None  # a file that ends too early is no interruption
+            raise abort.__cause__ from None  # a file that ends too early is not an interruption
         sys.exit(130)
     except (UserError, OSError) as error:
         if isinstance(error, OSError) and error.errno not in OF_THE_DISK:

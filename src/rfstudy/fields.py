@@ -11,11 +11,11 @@ from annotated_types import Ge, Gt, Le, Lt, MinLen, Predicate
 
 
 def distinct(values: list) -> bool:
-    """Return whether no value of a list is there twice."""
+    """Return whether no value of a list appears twice."""
     return all(value not in values[:i] for i, value in enumerate(values))
 
 
-#: What every list of values to sweep or to choose from is: not empty, and without a value that is there twice.
+#: The constraints on every list of values to sweep or to choose from: not empty, and no value twice.
 Some = (MinLen(1), Predicate(distinct))
 
 Count = Annotated[int, Ge(1)]

@@ -1,8 +1,8 @@
-"""Files that are there whole or not at all, how documents, named arrays and YAML mappings are kept in them, and how a
-cut or changed one is noticed.
+"""Write files whole or not at all; read and write documents, named arrays and YAML mappings; and detect cut or changed
+files.
 
-What a job yields has a record beside it with the checksum of every file and the runs that computed it. A file without
-its record, or another one than was written, is not read (``check_recorded``).
+The files of a job have a record next to them, with the checksum of every file and the runs that computed it. A file
+without its record, or one that differs from what was written, is not read (``check_recorded``).
 """
 
 import fcntl
@@ -18,13 +18,13 @@ from pathlib import Path
 
 from random_features.errors import UserError, suggestion
 
-#: How the name of a half-written file starts.
+#: The prefix of the name of a half-written file.
 PARTIAL = ".partial-"
 
-#: What a YAML file has at most, aliases counted wherever they stand: a hundred times what any of the study has.
+#: Largest size of a YAML file, with aliases counted at every place: a hundred times that of any file of the study.
 MOST_LEVELS, MOST_VALUES = 100, 1_000_000
 
-#: What to do about a file that is not what was written.
+#: Advice for a file that is not what was written.
 REMEDY = "remove it and run the same command again (or restore it, where it is under version control)"
 
 
@@ -36,11 +36,11 @@ class ConfigurationError(UserError):
 
 
 def write_atomically(path, writer, sync: bool = True) -> None:
-    """Call ``writer`` with a temporary path beside ``path`` and rename when it has returned.
+    """Call ``writer`` with a temporary path next to ``path``, and rename the file afterwards.
 
-    The temporary name ends in the target's name, so that a writer that chooses a format or a compression by
-    suffix chooses the right one; a killed process leaves the old file as it was. The content is on the disk before the
-    file has its name, unless ``sync`` is False: then whoever reads it has to know a whole file from an empty one.
+    The temporary name ends in the target's name, so that a writer that chooses a format or a compression by suffix
+    chooses the right one; a killed process leaves the old file as it was. The content is on the disk before the file
+    has its name, unless ``sync`` is False: then a reader has to distinguish a whole file from an empty one.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def write_atomically(path, writer, sync: bool = True) -> None:
     except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno and error.filename is None:
-            error.filename = str(path)  # a full disk does not say which file it has no room for
+            error.filename = str(path)  # the error of a full disk does not name the file
         raise
     finally:
         os.close(handle)
@@ -74,7 +74,9 @@ def locked_file(path: Path) -> tuple[int, str]:
 
 
 def is_locked_by_us(handle: int) -> bool:
-    """Lock an open file, if no other process has; where the file system has no locks, every file counts as locked."""
+    """Lock an open file, unless another process has locked it. If the file system has no locks, every file counts as
+    locked.
+    """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -85,12 +87,12 @@ def is_locked_by_us(handle: int) -> bool:
 
 
 def force_onto_disk(path) -> None:
-    """Return when a file, or the names in a folder, have reached the disk."""
+    """Wait until a file, or the names in a folder, are on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     except OSError:
-        if not os.path.isdir(path):  # some file systems keep their folders themselves
+        if not os.path.isdir(path):  # some file systems do not support this for folders
             raise
     finally:
         os.close(handle)
@@ -98,14 +100,14 @@ def force_onto_disk(path) -> None:
 
 @cache
 def sweep(folder: Path) -> None:
-    """Remove what processes that are gone left half-written in a folder; looked for once by every process.
+    """Remove half-written files of ended processes from a folder. Every process does this once.
 
-    A process that is at work has its file locked, on whichever machine or in whichever container it is.
+    A running process has its file locked, on any machine or in any container.
     """
     with os.scandir(folder) as entries:
         found = [entry.path for entry in entries if entry.name.startswith(PARTIAL)]
     for path in found:
-        with suppress(OSError):  # it is locked, another process was quicker, or it is not ours to remove
+        with suppress(OSError):  # it is locked, another process was quicker, or we may not remove it
             handle = os.open(path, os.O_RDWR)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -115,7 +117,7 @@ def sweep(folder: Path) -> None:
 
 
 def write_text(text: str, path, *, only_if_changed: bool = False, sync: bool = True) -> None:
-    """Write a text atomically; with ``only_if_changed`` a file that holds it keeps its time."""
+    """Write a text atomically. With ``only_if_changed``, a file that already holds it keeps its time."""
     if only_if_changed and Path(path).is_file() and Path(path).read_text(encoding="utf-8") == text:
         return
     write_atomically(path, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"), sync)
@@ -141,12 +143,14 @@ def write_arrays(arrays: dict, path, sync: bool = True) -> None:
 
 
 def read_json(path):
-    """Return the document in a JSON file; ``ValueError`` for what is no JSON, ``FileNotFoundError`` for no file."""
+    """Return the document in a JSON file. Raise ``ValueError`` if it is not JSON, and ``FileNotFoundError`` if it is
+    missing.
+    """
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def read_choices(path) -> dict:
-    """Return the choices by data set that ``tune`` wrote; ``UserError`` where the file is another, was cut or
+    """Return the choices by data set that ``tune`` wrote. Raise ``UserError`` if the file is another, was cut or
     changed.
     """
     check_recorded(path)
@@ -157,7 +161,7 @@ def read_choices(path) -> dict:
 
 
 def read_arrays(path) -> dict:
-    """Return the named arrays of an ``.npz``; ``UserError`` where it has no record or is not the one that was
+    """Return the named arrays of an ``.npz``. Raise ``UserError`` if it has no record or differs from what was
     written.
     """
     import numpy as np
@@ -171,20 +175,20 @@ def read_arrays(path) -> dict:
 
 
 def record_file(path) -> Path:
-    """Return the provenance file beside a file of rows, of arrays or of choices."""
+    """Return the provenance file next to a file of rows, of arrays or of choices."""
     path = Path(path)
     stem = re.sub(r"\.(csv(\.xz)?|npz|json)$", "", path.name)
     return path.with_name(f"{stem}.provenance.json")
 
 
 def digest_of(path) -> str:
-    """SHA-256 of a file, as hexadecimal digits."""
+    """Return the SHA-256 of a file, as hexadecimal digits."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def check_recorded(path) -> None:
-    """``UserError`` where a file has no record beside it, or is not the one that the record was written for."""
+    """Raise ``UserError`` if a file has no record next to it, or is not the one that the record was written for."""
     path, beside = Path(path), record_file(path)
     expected, found = read_record_file(beside)["sha256"].get(path.name, "none"), digest_of(path)
     if found != expected:
@@ -202,7 +206,7 @@ def write_record(digests: dict[str, str], runs: dict[str, dict], path) -> None:
 def read_record_file(path) -> dict:
     """Return a provenance file: ``sha256`` (of the files that it is about, by name) and ``runs``, the records of runs.
 
-    ``UserError`` where it is none.
+    Raise ``UserError`` if it is not a provenance file.
     """
     try:
         record = read_json(path)
@@ -221,11 +225,11 @@ def read_record_file(path) -> dict:
 
 
 def read_yaml(path) -> dict:
-    """Return the mapping in a YAML file; an empty file is an empty one.
+    """Return the mapping in a YAML file; an empty file is an empty mapping.
 
-    ``UserError`` names file and line of a syntax error, of a key that stands twice in a mapping (of the two values the
-    second would silently replace the first), and of what JSON, in which jobs are told of it, would not keep: keys that
-    are no texts, dates and sets, a mapping inside itself.
+    Raise ``UserError``, with file and line, for a syntax error and for a key that appears twice in a mapping (the
+    second value would silently replace the first). Raise it also for content that JSON, the format of work files,
+    cannot keep: keys that are not texts, dates and sets, a mapping inside itself.
     """
     import yaml  # the command line starts without
 
@@ -248,8 +252,8 @@ def read_yaml(path) -> dict:
 
 
 def yaml_files(folder) -> list[Path]:
-    """Return the YAML files of a folder, sorted; ``UserError`` for one of another ending, which would be passed
-    over.
+    """Return the YAML files of a folder, sorted. Raise ``UserError`` for a file with another suffix, which would be
+    ignored.
     """
     found = sorted(path for path in Path(folder).glob("*.*") if path.suffix.lower() in (".yaml", ".yml"))
     for path in found:
@@ -259,7 +263,7 @@ def yaml_files(folder) -> list[Path]:
 
 
 def extended(raw: dict[str, dict], what: str, lay, where=lambda name: "") -> dict[str, dict]:
-    """Return entries by name, each laid (``lay(base, own)``) over the one that it ``extends``.
+    """Return entries by name, each merged (``lay(base, own)``) into the one that it ``extends``.
 
     ``where(name)`` is the beginning of a message.
     """
@@ -284,7 +288,7 @@ def extended(raw: dict[str, dict], what: str, lay, where=lambda name: "") -> dic
 
 
 def check_extent(content, path) -> None:
-    """``UserError`` where aliases make of a document more than anybody wrote, or a mapping that is inside itself."""
+    """Raise ``UserError`` if aliases make a document larger than anybody writes, or put a mapping inside itself."""
     waiting, values = [(content, 0)], 0
     while waiting:
         value, depth = waiting.pop()
@@ -300,11 +304,13 @@ def check_extent(content, path) -> None:
 
 @cache
 def checking_loader():
-    """Return the safe loader, in C where it was built, that refuses a key that stands twice."""
+    """Return the safe loader that refuses a key that appears twice, in C if that was built."""
     import yaml
 
     class CheckingLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        """YAML in which a key that stands twice is an error, and what JSON does not have."""
+        """A loader for YAML in which a key that appears twice is an error, and so is content that JSON does not
+        have.
+        """
 
         def stop(self, problem, node):
             """Raise an error with the line of a node."""
@@ -325,16 +331,16 @@ def checking_loader():
             return super().construct_mapping(node, deep)
 
         def refuse(self, node):
-            """Refuse what would be an object of Python."""
+            """Refuse a tag that would create a Python object."""
             self.stop(f"a value of the type {node.tag.rpartition(':')[2]}: put it in quotes, or write a list", node)
 
         def finite(self, node):
-            """Refuse .nan and .inf, which every bound lets pass."""
+            """Refuse .nan and .inf, which pass every bound."""
             number = self.construct_yaml_float(node)
             return number if math.isfinite(number) else self.stop(f"{node.value} is no finite number", node)
 
         def decimal(self, node):
-            """Return a number as whoever reads it takes it: 010 is 8 in YAML, and 1:30 is 90."""
+            """Return a number as a reader understands it: 010 is 8 in YAML, and 1:30 is 90."""
             if re.fullmatch(r"[-+]?(0|[1-9]\d*)", node.value):
                 return int(node.value)
             self.stop(f"the number {node.value} is not plain decimal: YAML would take it for another", node)
@@ -347,6 +353,6 @@ def checking_loader():
 
 
 def shown(path) -> str:
-    """Return a path as messages have it: from the working directory where it lies below that."""
+    """Return a path for messages: relative to the working directory if it lies below that."""
     path = Path(path).absolute()
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

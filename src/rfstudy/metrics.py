@@ -1,4 +1,4 @@
-"""What is known of every metric: its unit, its name in words, which way is better, and between what its values lie.
+"""Facts about every metric: its unit, its name in words, its better direction, and the range of its values.
 
 ``FACTS`` is the one table of the metrics; ``rfstudy.scores`` computes them. Standard library only.
 """
@@ -10,34 +10,34 @@ from typing import NamedTuple
 #: a smaller share apart. An effect between methods exceeds these points.
 POINTS, SHARE = 0.5, 0.10
 
-#: Between what the values of metrics lie: anything, what is not negative, shares (also in percent), correlations.
+#: Ranges of the values of metrics: any number, non-negative numbers, shares (also in percent), correlations.
 ANY, NON_NEGATIVE = (-math.inf, math.inf), (0.0, math.inf)
 SHARES, PERCENT, CORRELATION = (0.0, 1.0), (0.0, 100.0), (-1.0, 1.0)
 
 
 class Fact(NamedTuple):
-    """What the study knows of a metric."""
+    """The facts about a metric."""
 
     unit: str  # "" for a plain number
     label: str  # in words
-    better: str = ""  # "low", "high", or "" where neither is
+    better: str = ""  # "low", "high", or "" if neither is better
     tolerance: float | None = None  # points of a percentage, a share of any other value; None: only equal is the same
     bounds: tuple[float, float] = ANY  # what a value can be, both ends included
 
     @property
     def is_percentage(self) -> bool:
-        """Return whether differences are told in points."""
+        """Return whether differences are reported in points."""
         return self.unit == "%"
 
     @property
     def smallest_effect(self) -> float:
-        """The size that a difference between methods has to exceed to be an effect: points of a percentage."""
+        """Return the value that a difference between methods has to exceed to be an effect: points of a percentage."""
         return POINTS if self.is_percentage else 0.0
 
     def margin(self, value: float) -> float:
-        """How far from a value another may be and still be the same for any practical purpose.
+        """Return the largest distance from a value at which another value is the same in practice.
 
-        An error in percent has the smaller of its points and its share: half a point of an error of 0.2 % is no detail.
+        An error in percent has the smaller of its points and its share: half a point matters for an error of 0.2 %.
         """
         share = SHARE * abs(value)
         if not self.is_percentage:
@@ -49,7 +49,7 @@ def _seconds(kind: str, what: str) -> Fact:
     return Fact("s", f"{kind} of {what}", "low", SHARE, NON_NEGATIVE)
 
 
-#: What is timed on its own, in words: ``time_<phase>_s`` by the clock and ``cpu_<phase>_s`` of the processor.
+#: Timed phases, in words: ``time_<phase>_s`` by the clock and ``cpu_<phase>_s`` of the processor.
 PHASES = {
     "draw": "drawing the map",
     "learn": "learning the map",
@@ -63,7 +63,7 @@ PHASES = {
     "total": "learning, mapping, fitting and predicting",
 }
 
-#: Facts by metric. A metric that is not listed is a plain number, and nothing is known of it.
+#: Facts by metric. A metric that is not listed is a plain number without further facts.
 FACTS = {
     "accuracy_pct": Fact("%", "accuracy", "high", POINTS, PERCENT),
     "train_accuracy_pct": Fact("%", "training accuracy", "high", POINTS, PERCENT),
@@ -133,12 +133,14 @@ FACTS = {
 
 
 def fact_of(metric: str) -> Fact:
-    """What is known of a metric: its entry of ``FACTS``, or a plain number by its own name."""
+    """Return the facts about a metric: its entry in ``FACTS``, or those of a plain number with its own name."""
     return FACTS.get(metric) or Fact("", metric.replace("_", " "))
 
 
 def lower_is_better(metric: str) -> bool:
-    """Direction of a metric: errors and times are better low, accuracies high; ``ValueError`` where it has none."""
+    """Return whether lower is better: errors and times are better low, accuracies high. Raise ``ValueError`` if a
+    metric has no direction.
+    """
     better = fact_of(metric).better
     if not better:
         raise ValueError(f"whether a low {metric} is good is not known")

@@ -53,7 +53,7 @@ class Model(BaseModel):
     @model_validator(mode="wrap")
     @classmethod
     def in_our_words(cls, value, handler):
-        """Validate a mapping; put what is wrong with it into our words while the known keys are at hand."""
+        """Validate a mapping, and report its problems in our words, with the known keys."""
         try:
             return handler(value)
         except ValidationError as error:
@@ -108,7 +108,7 @@ def refuse(problems: list[tuple[tuple, str]]):
 
 
 def problems_of(model: type[Model], document, **context) -> list[str]:
-    """Return what is wrong with a document, each as ``.key[0].key: message``; validators look up ``context``."""
+    """Return the problems of a document, each as ``.key[0].key: message``; validators look up ``context``."""
     try:
         model.model_validate(document, context=context)
     except ValidationError as error:
@@ -118,7 +118,7 @@ def problems_of(model: type[Model], document, **context) -> list[str]:
 
 
 def place(loc: tuple, document, kind: str = "") -> str:
-    """Return the way to a value as ``.key[0].key``; what Pydantic adds to it (the branch of a union) is left out."""
+    """Return the path of a value as ``.key[0].key``, without Pydantic's additions (the branch of a union)."""
     found = ""
     for part in loc:
         if isinstance(document, dict) and part in document:
@@ -129,7 +129,7 @@ def place(loc: tuple, document, kind: str = "") -> str:
 
 
 def shortened(text: str) -> str:
-    """Return a text whose middle is cut out where it is long."""
+    """Return a text, with its middle cut out if it is long."""
     half = LONGEST_VALUE // 2
     return text if len(text) <= LONGEST_VALUE else f"{text[:half]} ... {text[-half:]}"
 
@@ -139,13 +139,15 @@ def shortened(text: str) -> str:
 
 @cache
 def syntax_of(module: str) -> list[ast.stmt]:
-    """Return the statements at the top level of a module, which is not imported."""
+    """Return the statements at the top level of a module, without importing it."""
     return ast.parse(SOURCE.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")).body
 
 
 @cache
 def definitions(module: str) -> dict[str, ast.AST]:
-    """Return what a module defines at its top level: by name a function, a class or the value of an assignment."""
+    """Return the definitions at the top level of a module, by name: a function, a class or the value of an
+    assignment.
+    """
     found: dict[str, ast.AST] = {}
     for node in syntax_of(module):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -161,7 +163,7 @@ def functions_of(module: str) -> list[str]:
 
 
 def literal(module: str, name: str, *default):
-    """Return the value of a literal such as ``GPU = False`` of a module, or the default where the module has none."""
+    """Return the value of a literal such as ``GPU = False`` of a module, or the default if the module has none."""
     if default and name not in definitions(module):
         return default[0]
     return ast.literal_eval(definitions(module)[name])
@@ -169,7 +171,7 @@ def literal(module: str, name: str, *default):
 
 @cache
 def types_of(module: str) -> dict:
-    """Return the types that a module may declare keys with: what it imports from modules of types alone."""
+    """Return the types with which a module may declare keys: those that it imports from modules of types."""
     scope: dict = {"__name__": module}
     for node in syntax_of(module):
         if isinstance(node, ast.ImportFrom) and node.module in OF_TYPES:
@@ -179,7 +181,7 @@ def types_of(module: str) -> dict:
 
 @cache
 def declared(module: str, name: str) -> type[Model] | None:
-    """Return the ``TypedDict`` of this name in a module as a model; None where the module declares none."""
+    """Return the ``TypedDict`` of this name in a module as a model; None if the module declares none."""
     scope = types_of(module)
     for node in syntax_of(module):
         if isinstance(node, ast.ClassDef) and node.bases and {*map(ast.unparse, node.bases)} <= {*scope}:
@@ -202,12 +204,12 @@ def parameters(module: str, function: str) -> type[Model]:
 
 
 def partial(model: type[Model]) -> type[Model]:
-    """Return a model of which no key is required."""
+    """Return a model without required keys."""
     keys = {key: (field.rebuild_annotation(), None) for key, field in model.model_fields.items()}
     return create_model(model.__name__, __base__=Model, __doc__=model.__doc__, **keys)
 
 
 def by_name(key: str, models: dict[str, type[Model]]):
-    """Return the union of models that a key tells apart, each with this key."""
+    """Return the union of models that a key distinguishes, each with this key."""
     own = [create_model(name, __base__=model, **{key: (Literal[name], ...)}) for name, model in models.items()]
     return Annotated[reduce(or_, own), Discriminator(key)]

@@ -21,7 +21,7 @@ Protocol = Annotated[str, StringConstraints(pattern="^[a-z]+$")]
 
 
 class Quantity(Model):
-    """What is measured."""
+    """The quantity that is measured."""
 
     metric: Text
     learner: Text = None
@@ -246,7 +246,7 @@ def arguments_of(kind: str) -> dict[str, bool]:
 
 
 def problems_of_output(entry: dict) -> list[str]:
-    """Return what is wrong with the keys and values of an entry, as ``problems_of`` does."""
+    """Return the problems of the keys and values of an entry, as ``problems_of`` does."""
     kind, kinds = entry.get("kind"), list(catalogue.kinds())
     if kind not in kinds:
         return [f".kind: there is no {kind!r}; {suggestion(kind, kinds)}"]
@@ -262,7 +262,7 @@ def problems_of_output(entry: dict) -> list[str]:
 
 
 class Measured(Model):
-    """How a published metric is measured.
+    """The measurement of a published metric.
 
     Attributes
     ----------

@@ -1,10 +1,11 @@
-"""The outputs of the study: entries of ``config/figures``, and which of them a run can draw into which files.
+"""The outputs of the study: the entries of ``config/figures``, those that a run can draw, and their files.
 
-An entry gives one specification, and one set of files, for every protocol that it names an experiment of. Experiments,
-data sets, sizes, learners and metrics in an entry are checked here, so a typo is an error before anything is computed.
+An entry gives one specification, and one set of files, for every protocol for which it names an experiment.
+Experiments, data sets, sizes, learners and metrics in an entry are checked here, so a typo is an error before anything
+is computed.
 
-A *collection* is what can be drawn from one set of rows: those of a preset, or "measured", the rows that ship with the
-repository.
+A *collection* holds the outputs that can be drawn from one set of rows: those of a preset, or "measured", the rows that
+ship with the repository.
 """
 
 import csv
@@ -35,8 +36,8 @@ CATEGORIES = {
 def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[dict]:
     """Return the specifications of all tables and figures (``catalogue.specifications``).
 
-    ``experiments`` are all that are configured, by name; ``styles`` and ``tasks`` the parsed registries.
-    ``ConfigurationError`` names file, entry and key of everything that is wrong.
+    ``experiments`` are all that are configured, by name; ``styles`` and ``tasks`` the parsed registries. Raise
+    ``ConfigurationError``, with file, entry and key of every problem.
     """
     problems, by_paper = [], {}
     for path in yaml_files(Path(config_dir) / "figures"):
@@ -64,7 +65,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
 
 
 def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict) -> tuple[dict, list[str]]:
-    """Return where the printed numbers are measured (``scorecard.yaml``), and what is wrong with it."""
+    """Return the measurements of the published numbers (``scorecard.yaml``), and the problems of that file."""
     scorecard = read_yaml(Path(config_dir) / "scorecard.yaml")
     where = f"{Path(config_dir).name}/scorecard.yaml"
     problems = [f"{where}: {paper}{p}" for paper, entry in scorecard.items() for p in problems_of(Scorecard, entry)]
@@ -83,7 +84,7 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict)
 
 
 def claims_of(config_dir: Path, paper: str) -> set[str]:
-    """Return the ids of a paper's claims in the reference data that stand beside the configuration."""
+    """Return the ids of a paper's claims in the reference data next to the configuration."""
     reference = Path(config_dir).parent / "data" / "reference" / "claims.csv"
     try:
         with reference.open(encoding="utf-8", newline="") as stream:
@@ -95,12 +96,12 @@ def claims_of(config_dir: Path, paper: str) -> set[str]:
 
 
 def without_nulls(entry: dict) -> dict:
-    """Return an entry without the keys that an extension takes away."""
+    """Return an entry without the keys that an extension removes."""
     return {key: value for key, value in entry.items() if value is not None}
 
 
 def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[str]:
-    """What an entry names that its experiments, or the registries, do not have."""
+    """Return the names in an entry that its experiments, or the registries, do not have."""
     found = unknown(entry, {"methods": styles, "baselines": styles, "registered": tasks})
     found += unknown(entry.get("panels", []), {"against": styles}, where=".panels")
     for protocol, named in entry["experiments"].items():
@@ -114,11 +115,9 @@ def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks
 
 
 def unknown(part, known: dict, of: str = "", where: str = "", key: str = "") -> list[str]:
-    """Return the texts of an entry, wherever they are in it, that are not among those known for their key, a line
-    each.
-    """
+    """Return a line for each text of an entry, at any depth, that is not among those known for its key."""
     if isinstance(part, dict):
-        # a learner without a metric is one that a kind of experiment has of its own
+        # a learner without a metric belongs to a kind of experiment
         own = {name: each for name, each in part.items() if name != "learner" or "metric" in part}
         inner = [(f"{where}.{name}", name, each) for name, each in own.items()]
     elif isinstance(part, list):
@@ -130,7 +129,9 @@ def unknown(part, known: dict, of: str = "", where: str = "", key: str = "") -> 
 
 
 def known_of(experiments: list[dict]) -> dict[str, set[str]]:
-    """What entries on experiments may name, by key; what the experiments have nothing of may be anything."""
+    """Return the names that entries on experiments may use, by key. A key for which the experiments have no names
+    allows any.
+    """
     parts = [part for each in experiments for part in (each, *(each.get("datasets") or {}).values())]
     known = {
         "datasets": {dataset for each in experiments for dataset in each.get("datasets", {})},
@@ -149,14 +150,14 @@ def drawable(specs: list[dict], experiments) -> list[dict]:
 
 
 def drawable_in_part(specs: list[dict], experiments) -> list[dict]:
-    """Return the outputs that need no rows, or some of these experiments: what was not measured reads "not run"
+    """Return the outputs that need no rows, or rows of some of these experiments. Missing measurements read "not run"
     there.
     """
     return [spec for spec in specs if not spec["experiments"] or set(spec["experiments"]) & set(experiments)]
 
 
 def results_of(collection: str, experiment: str) -> str:
-    """Return the file of the rows that a collection has of an experiment."""
+    """Return the file with the rows of an experiment in a collection."""
     if collection == MEASURED:
         return f"data/measured/{experiment}.csv.xz"
     return f"results/{collection}/{experiment}.csv"
@@ -168,12 +169,12 @@ def files_of(collection: str, spec: dict) -> list[str]:
 
 
 def pages_of(collection: str, paper: str) -> str:
-    """Return the folder of the pages that Snakemake's report shows of a paper."""
+    """Return the folder of a paper's pages in Snakemake's report."""
     return f"figures/{collection}/pages/{paper}"
 
 
 def experiments_of(specs: list[dict]) -> list[str]:
-    """Return the experiments whose rows some outputs are drawn from."""
+    """Return the experiments from whose rows some outputs are drawn."""
     return list(dict.fromkeys(name for spec in specs for name in spec["experiments"]))
 
 

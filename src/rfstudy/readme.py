@@ -21,12 +21,12 @@ BLOCK = re.compile(r"<!-- table: (?P<name>[\w -]+) -->\n.*?<!-- end -->", re.DOT
 
 
 def run(path) -> None:
-    """Write a page with all of its tables made anew."""
+    """Write a page with all of its tables regenerated."""
     write_text(written(Path(path).read_text(encoding="utf-8")), path)
 
 
 def written(page: str) -> str:
-    """Return a page with all of its tables made anew."""
+    """Return a page with all of its tables regenerated."""
     made = tables()
     return BLOCK.sub(lambda block: f"<!-- table: {block['name']} -->\n{made[block['name']]}<!-- end -->", page)
 

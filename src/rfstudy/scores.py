@@ -1,10 +1,11 @@
-"""Error measures of kernel approximation and prediction: the numbers that the papers print."""
+"""Error measures of kernel approximation and prediction, as published in the papers."""
 
 import numpy as np
 
 
 def approximation_error(exact, approximate, norm: str = "frobenius", *, ridge: float | None = None) -> float:
-    """Relative error of an approximate kernel matrix, ``|K - K~| / |K|``, or its spectral approximation factor.
+    """Return the relative error of an approximate kernel matrix, ``|K - K~| / |K|``, or its spectral approximation
+    factor.
 
     Parameters
     ----------
@@ -49,34 +50,36 @@ def approximation_error(exact, approximate, norm: str = "frobenius", *, ridge: f
 
 
 def accuracy_pct(y_true, y_predicted) -> float:
-    """Share of equal labels in percent.
+    """Return the share of equal labels in percent.
 
     Like all scores below it takes two arrays of one shape (n,), n >= 1, without NaN or infinity, and raises
-    ``ValueError`` for others, which would give a number that means nothing.
+    ``ValueError`` for others, which would give a meaningless number.
     """
     y_true, y_predicted = _pair(y_true, y_predicted)
     return float(100.0 * np.mean(y_true == y_predicted))
 
 
 def error_pct(y_true, y_predicted) -> float:
-    """Share of labels that differ, in percent."""
+    """Return the share of labels that differ, in percent."""
     y_true, y_predicted = _pair(y_true, y_predicted)
     return float(100.0 * np.mean(y_true != y_predicted))
 
 
 def mse(y_true, y_predicted) -> float:
-    """Mean squared error, in the squared unit of the target."""
+    """Return the mean squared error, in the squared unit of the target."""
     y_true, y_predicted = _pair(y_true, y_predicted, np.float64)
     return float(np.mean((y_true - y_predicted) ** 2))
 
 
 def rmse(y_true, y_predicted) -> float:
-    """Root of the mean squared error, in the unit of the target."""
+    """Return the root of the mean squared error, in the unit of the target."""
     return float(np.sqrt(mse(y_true, y_predicted)))
 
 
 def relative_error(y_true, y_predicted) -> float:
-    """``|y - f| / |y|``, Euclidean norms over all rows, without unit; ``ValueError`` where all targets are zero."""
+    """Return ``|y - f| / |y|``, Euclidean norms over all rows, without unit. Raise ``ValueError`` if all targets are
+    zero.
+    """
     y_true, y_predicted = _pair(y_true, y_predicted, np.float64)
     length = np.linalg.norm(y_true)
     if length == 0:
@@ -85,7 +88,7 @@ def relative_error(y_true, y_predicted) -> float:
 
 
 def relative_squared_error_pct(y_true, y_predicted) -> float:
-    """``100 |y - f|^2 / |y|^2``, in percent: the square of ``relative_error``, and ``ValueError`` as there."""
+    """Return ``100 |y - f|^2 / |y|^2``, in percent: the square of ``relative_error``, with the same ``ValueError``."""
     return 100.0 * relative_error(y_true, y_predicted) ** 2
 
 

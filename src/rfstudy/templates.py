@@ -1,7 +1,7 @@
 """Pages made from templates: README.md with its pictures and docs/findings.md, from the rows in ``data/measured``.
 
-A template (``docs/*.md.j2``) holds the sentences. Its numbers are values of the functions below. Next to each finding
-stands the condition (``holds``) under which it is true: rows that no longer meet it stop the build.
+A template (``docs/*.md.j2``) holds the sentences. Its numbers are values of the functions below. Each finding has a
+condition (``holds``) next to it under which it is true. Rows that no longer meet it stop the build.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ from rfstudy.report.scorecard import scorecard
 from rfstudy.report.typeset import description, one_number_per_cell
 from rfstudy.study.config import load_experiments
 
-#: The pictures of the page: the file, the paper and name of the figure, and what is seen where there is no picture.
+#: The pictures of the page: the file, the paper and name of the figure, and its alternative text.
 PICTURES = {
     "printed-against-ours.png": ("slsrff", "printed-against-ours-all", "every printed result of SLS-RFF against ours"),
     "crossover.png": ("study", "crossover-times", "time to map a row against the number of columns"),
@@ -46,12 +46,12 @@ PAGES = {"README.md": "README.md.j2"} | {
 #: Pixels across, and colours: enough for lines and letters, and small files.
 WIDTH, COLOURS = 1060, 256
 
-#: Repeats from which on a finding gives the mean of a cell.
+#: Smallest number of repeats for which a finding gives the mean of a cell.
 ENOUGH = 5
 
 
 class Shipped:
-    """The measurements that ship with a repository, with its configuration and the printed numbers.
+    """The measurements that ship with a repository, with its configuration and the published numbers.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Shipped:
         self.table = cache(lambda paper, name: one_number_per_cell(self.made(paper, name)))
 
     def file(self, experiment: str) -> Path:
-        """Return where the rows of an experiment are, if they are shipped."""
+        """Return the file of the rows of an experiment, if they are shipped."""
         return self.root / "data" / "measured" / f"{experiment}.csv.xz"
 
     def has(self, experiments) -> bool:
@@ -89,17 +89,17 @@ class Shipped:
         return tables.make(context, spec) if spec["form"] == "tables" else plots.picture(context, spec)
 
     def runs(self, experiment: str) -> list[dict]:
-        """Return the records of the runs that the shipped rows of an experiment point to."""
+        """Return the records of the runs of an experiment's shipped rows."""
         path = self.file(experiment)
         return json.loads(path.with_name(f"{experiment}.provenance.json").read_text(encoding="utf-8"))["runs"]
 
     def hours(self, experiment: str) -> float:
-        """What these runs took, in hours of wall time."""
+        """Return the hours of wall time that these runs took."""
         return sum(run["wall_time_s"] for run in self.runs(experiment)) / 3600
 
     @cached_property
     def processors(self) -> set[str]:
-        """Return where the shipped rows were measured: processor and cores."""
+        """Return the machine of the shipped rows: processor and cores."""
         shipped = [name for name in self.experiments if self.file(name).exists()]
         return {f"{run['cores']} cores of an {run['cpu']}" for name in shipped for run in self.runs(name)}
 
@@ -115,7 +115,7 @@ class Shipped:
 
 
 def run(root, out) -> None:
-    """Write the pages and the pictures in docs/pictures, and into ``out`` the hashes of what these were made from."""
+    """Write the pages and the pictures in docs/pictures, and into ``out`` the hashes of their sources."""
     shipped = Shipped(root)
     for name in PICTURES:
         path, content = shipped.root / "docs" / "pictures" / name, picture(shipped, name)
@@ -126,7 +126,7 @@ def run(root, out) -> None:
 
 
 def rendered(shipped: Shipped, template: str) -> str:
-    """Return the text of a page, from its template in ``docs``; ``UserError`` where a sentence no longer holds."""
+    """Return the text of a page, from its template in ``docs``. Raise ``UserError`` if a sentence no longer holds."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(shipped.root / "docs"),
         undefined=jinja2.StrictUndefined,
@@ -148,9 +148,7 @@ def shown(shipped: Shipped, name: str) -> str:
 
 
 def picture(shipped: Shipped, name: str) -> bytes:
-    """Return a picture as PNG, the same bytes for the same rows; its text ``Source`` is the ``digest`` of what it
-    shows.
-    """
+    """Return a picture as PNG, the same bytes for the same rows. Its text ``Source`` is the ``digest`` of its rows."""
     spec = of_results(shipped.spec(*PICTURES[name][:2]))
     drawn, large, small = plots.picture(shipped.context(*spec["experiments"]), spec), io.BytesIO(), io.BytesIO()
     with style.style():
@@ -166,7 +164,7 @@ def picture(shipped: Shipped, name: str) -> bytes:
 
 
 def of_results(spec: dict) -> dict:
-    """Return a specification without the counts of rows and columns that a paper prints of its data."""
+    """Return a specification without the counts of rows and columns that a paper publishes for its data."""
     numbers = [
         entry | {"metrics": {metric: how for metric, how in entry["metrics"].items() if "column" not in how}}
         for entry in spec.get("scorecard", {}).get("numbers", [])
@@ -183,7 +181,7 @@ def digest(shipped: Shipped, name: str) -> str:
 
 
 def listed(ids) -> str:
-    """Ids in code style, with commas; a dash for none."""
+    """Return ids in code style, with commas; a dash for none."""
     return ", ".join(f"`{each}`" for each in ids) or "-"
 
 
@@ -194,7 +192,7 @@ def markdown(rows: list[dict]) -> str:
 
 
 def verdicts(shipped: Shipped) -> str:
-    """Return how many of the printed results of each paper came out under each protocol; counts of rows are no
+    """Return how many published results of each paper were reproduced under each protocol. Counts of rows are not
     results.
     """
     rows = []
@@ -210,7 +208,7 @@ def verdicts(shipped: Shipped) -> str:
 
 
 def measured(shipped: Shipped) -> str:
-    """Return which experiments and maps have rows in ``data/measured``, and which have none yet."""
+    """Return the experiments and maps that have rows in ``data/measured``, and those that have none yet."""
     rows = []
     for paper in dict.fromkeys(each["paper"] for each in shipped.experiments.values()):
         own = [name for name, each in shipped.experiments.items() if each["paper"] == paper]
@@ -229,7 +227,7 @@ def measured(shipped: Shipped) -> str:
 
 
 def holds(template: str, condition: bool, finding: str) -> str:
-    """Return an empty text; ``UserError`` if the shipped rows no longer say what a finding says."""
+    """Return an empty text. Raise ``UserError`` if the shipped rows no longer support a finding."""
     if not condition:
         raise UserError(f"the shipped rows no longer say that {finding}: rewrite the sentence in docs/{template}")
     return ""
@@ -242,7 +240,7 @@ def rows(table: pd.DataFrame, **wanted) -> pd.DataFrame:
 
 
 def one(table: pd.DataFrame, column: str = "value", **wanted) -> float:
-    """Return the value of a column in the only row with the wanted values; ``ValueError`` for none or several."""
+    """Return the value of a column in the only row with the wanted values. Raise ``ValueError`` for none or several."""
     return float(rows(table, **wanted)[column].item())
 
 
@@ -262,9 +260,9 @@ def accuracies(shipped: Shipped, protocol: str, method: str = "") -> dict[str, i
 
 
 def at_equal_columns(shipped: Shipped, method: str, size: str = "") -> dict[str, list[float]]:
-    """Return the error of a method's kernel matrix over that of RFF, and its gain in accuracy by ridge regression, at
-    every data set and number of columns of the survey's Gaussian benchmark where both have ``ENOUGH`` repeats; only at
-    one ``size`` of RFF, if it is given.
+    """Return the error of a method's kernel matrix over that of RFF, and its gain in accuracy by ridge regression. The
+    rows are the data sets and numbers of columns of the survey's Gaussian benchmark at which both have ``ENOUGH``
+    repeats. If ``size`` is given, only that size of RFF counts.
     """
     found = shipped.context("survey-gaussian-text", "survey-gaussian-others").rows
     found = select(found, method=["rff", method], variant="", learner=["", "ridge"], status="ok")

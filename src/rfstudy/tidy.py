@@ -14,7 +14,7 @@ from random_features.errors import UserError
 from rfstudy.files import REMEDY, check_recorded, digest_of, write_atomically, write_record
 from rfstudy.metrics import FACTS, fact_of
 
-#: Frames of a report are small and many: texts that are Python's are taken and compared faster than Arrow's.
+#: Frames of a report are small and many: Python's texts are selected and compared faster than Arrow's.
 pd.options.mode.string_storage = "python"
 
 COLUMNS = (
@@ -25,14 +25,14 @@ COLUMNS = (
     "experiment",
     "protocol",  # text | code | tuned
     "dataset",  # id of the task (datasets.yaml)
-    "stand_in",  # empty, or what was used in place of the task's data
+    "stand_in",  # empty, or the replacement of the task's data
     "kernel",
     "method",  # id of the map (registry)
     "variant",  # empty, or the name of a differently configured entry of the same method
     "n_features",  # s, the number of frequencies
     "n_features_label",  # as the paper counts it: "8d", "4096"
     "n_columns",  # D, the columns of the feature matrix
-    "axis",  # what is swept and is no column: distance, penalty, round; empty in a plain grid
+    "axis",  # a swept quantity without its own column: distance, penalty, round; empty in a plain grid
     "at",  # the value on that axis
     "repeat",
     "split",  # train | test | validation | all
@@ -48,14 +48,14 @@ COLUMNS = (
     "unit",
     "status",  # ok | failed | skipped
     "seed",
-    "settings",  # JSON: bandwidth, penalty, ..., and the reason where the status is not ok
+    "settings",  # JSON: bandwidth, penalty, ..., and the reason if the status is not ok
 )
 
 INTEGERS = ("n_features", "n_columns", "repeat", "n_train", "n_test", "d", "seed")
 FLOATS = ("at", "value", "spread")
 TEXTS = tuple(c for c in COLUMNS if c not in INTEGERS + FLOATS)
 
-#: What tells two measurements apart; the rest of a row describes the measurement.
+#: Columns that identify a measurement; the rest of a row describes it.
 KEY = (
     "origin", "preset", "paper", "experiment", "protocol", "dataset", "kernel", "method", "variant",
     "n_features_label", "n_features", "axis", "at", "repeat", "split", "learner", "metric",
@@ -67,8 +67,8 @@ STATUSES = ("ok", "failed", "skipped")
 def frame(rows) -> pd.DataFrame:
     """Return the rows (dicts or a data frame) as a data frame of the schema.
 
-    Missing columns become missing values, a missing ``unit`` that of the metric; ``settings`` may be a dict. Raises
-    ``ValueError`` that names columns outside the schema, a status that is none, a unit that is not the metric's, or an
+    Missing columns become missing values, and a missing ``unit`` becomes that of the metric; ``settings`` may be a
+    dict. Raise ``ValueError`` for columns outside the schema, an unknown status, a unit that is not the metric's, or an
     ``axis`` without ``at``.
     """
     table = pd.DataFrame(rows)
@@ -86,7 +86,7 @@ def frame(rows) -> pd.DataFrame:
 
 
 def _typed(table: pd.DataFrame, column: str) -> pd.Series:
-    """Return a column in its type, of missing values where the table does not have it."""
+    """Return a column in its type, with missing values if the table lacks it."""
     dtype = "Int64" if column in INTEGERS else "float64" if column in FLOATS else "object"
     if column not in table:
         return pd.Series("" if column in TEXTS else None, index=table.index, dtype=dtype)
@@ -104,7 +104,7 @@ def _typed(table: pd.DataFrame, column: str) -> pd.Series:
 
 
 def _units(table: pd.DataFrame) -> list[str]:
-    """Return the units of all rows: what they say, else what the metric has."""
+    """Return the units of all rows: their own, else that of the metric."""
     for metric, unit in set(zip(table["metric"], table["unit"], strict=True)):
         if metric in FACTS and unit not in ("", FACTS[metric].unit):
             raise ValueError(f"the unit of {metric} is {FACTS[metric].unit or 'none'}, not {unit}")
@@ -112,7 +112,7 @@ def _units(table: pd.DataFrame) -> list[str]:
 
 
 def check_settings(table: pd.DataFrame) -> None:
-    """``ValueError`` where the settings of a row are neither empty nor a JSON object."""
+    """Raise ``ValueError`` if the settings of a row are neither empty nor a JSON object."""
     for text in set(table["settings"]) - {""}:
         try:
             if isinstance(json.loads(text), dict):
@@ -123,7 +123,7 @@ def check_settings(table: pd.DataFrame) -> None:
 
 
 def check_values(table: pd.DataFrame) -> None:
-    """``ValueError`` where a measurement that went well has no finite value, or one that its metric cannot have; facts
+    """Raise ``ValueError`` if a successful measurement has no finite value, or one that its metric cannot have. Facts
     may be words.
     """
     measured = table[table["status"].eq("ok") & ~table["metric"].str.startswith("fact_")]
@@ -141,14 +141,14 @@ def check_values(table: pd.DataFrame) -> None:
 
 
 def _place(rows: pd.DataFrame) -> str:
-    """What the first of some rows is about."""
+    """Return the place of the first of some rows, in words."""
     row = rows.iloc[0]
     return ", ".join(str(row[c]) for c in ("dataset", "method", "n_features_label", "metric") if row[c])
 
 
 def read(path) -> pd.DataFrame:
-    """Return the tidy table in a CSV file (compressed or not); ``UserError`` names a file that is none, has no record,
-    or is not the one that its record was written for.
+    """Return the tidy table in a CSV file (compressed or not). Raise ``UserError`` for a file that is not a tidy table,
+    has no record, or is not the one that its record was written for.
     """
     check_recorded(path)
     try:
@@ -168,7 +168,7 @@ def write(rows, path, runs: dict[str, dict] | None = None, digests: dict[str, st
     """Write rows as one tidy CSV file, atomically, with its record; compression follows the file's suffix.
 
     The record holds the records of ``runs`` and the checksums of this file and of others (``digests``, by name). It is
-    there before the rows, so that no kill leaves rows without it.
+    written before the rows, so that a killed process never leaves rows without it.
     """
     table = frame(rows)
 

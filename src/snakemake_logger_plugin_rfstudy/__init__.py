@@ -1,10 +1,10 @@
-"""The console of a run, ``snakemake --logger rfstudy``: a line a job, how far and how long, and why a job failed.
+"""The console of a run, ``snakemake --logger rfstudy``: one line per job, the progress, and the reason of a failure.
 
-A line says how many jobs are done, how long the run has taken, about how long it still will, and what is started (the
-``message`` of its rule); what took long says so when it is done. A job that fails is named with the reason that its
-log gives and with that log. Everything else that Snakemake says (files, resources, commands, reasons to run) is in its
-own log under ``.snakemake/log``, whose path is the last line. Warnings and errors that are not about a job are
-printed as they are, and so is everything in a dry-run.
+A line has the number of finished jobs, the elapsed time, the estimated remaining time, and the started job (the
+``message`` of its rule). A job that took long also has a line when it is done. A job that fails is named with the
+reason that its log gives and with that log. Everything else that Snakemake says (files, resources, commands, reasons to
+run) is in its own log under ``.snakemake/log``, whose path is the last line. Warnings and errors that are not about a
+job are printed as they are, and so is everything in a dry-run.
 """
 
 import logging
@@ -19,10 +19,10 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_logger_plugin_rfstudy.reason import reason_of, status_in
 from snakemake_logger_plugin_rfstudy.remaining import Remaining, about, clock
 
-#: Seconds from which the end of a job is worth a line.
+#: Smallest duration in seconds of a job whose end is worth a line.
 LONG = 10
 
-#: What Snakemake says to everybody in every run, by its first words: for the log.
+#: The first words of Snakemake's general messages, which appear in every run and go to the log.
 CHATTER = (
     "Assuming unrestricted shared filesystem",
     "Building DAG of jobs",
@@ -41,15 +41,15 @@ CHATTER = (
 #: Events that are left to the log; the jobs of a group that failed follow one by one.
 UNTOLD = ("resources_info", "run_info", "job_started", "rulegraph", "group_info", "group_error")
 
-#: What a record must have as ``extra`` to tell of the jobs that are to run: see rules/console.smk.
+#: The keys in ``extra`` of a record about the jobs that are to run: see rules/console.smk.
 PLAN = "rfstudy_plan"
 
 
 class Detailed(DefaultFormatter):
-    """What Snakemake's log file says: with files, resources and the command of a job even where it has a message."""
+    """The content of Snakemake's log file: files, resources and the command of a job, even if it has a message."""
 
     def format_job_info(self, msg):
-        """Return the message of a job, and all that Snakemake says of a job without one."""
+        """Return the message of a job, and everything that Snakemake writes about a job without one."""
         lines = [timestamp(), f"Job {msg['jobid']}: {msg['rule_msg']}", *self._format_job_info(msg)]
         return "\n".join([*lines, f"    command: {msg['shellcmd']}"] if msg["shellcmd"] else lines)
 
@@ -63,7 +63,7 @@ class LogHandler(LogHandlerBase):
         shown = DefaultFilter(
             settings.quiet, settings.debug_dag, settings.verbose, settings.dryrun, settings.printshellcmds
         )
-        #: says the rest in Snakemake's own words
+        #: prints all other records in Snakemake's own words
         self.usual = ColorizingTextHandler(
             settings.nocolor, stream, DefaultFormatter(settings.quiet, settings.show_failed_logs), shown
         )
@@ -71,7 +71,7 @@ class LogHandler(LogHandlerBase):
         self.began = time.time()
         self.done, self.total = 0, 0
         self.remaining = Remaining({})
-        self.started: dict[int, tuple[str, float]] = {}  # by job its message, and when
+        self.started: dict[int, tuple[str, float]] = {}  # by job, its message and its start
         self.failures: list[tuple[str, str]] = []  # the lines of a failed job
         self.told: list[logging.LogRecord] = []  # of commands that failed, until their jobs are known
 
@@ -82,7 +82,7 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def emit(self, record):
-        """Print what a record is worth."""
+        """Print a record, if it is worth a line."""
         try:
             self.tell(record)
         except BrokenPipeError:
@@ -91,7 +91,7 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def tell(self, record):
-        """Print a record: by the method of its event, where there is one, else in Snakemake's words, or not at all."""
+        """Print a record: by the method of its event if there is one, else in Snakemake's words, or not at all."""
         event = getattr(record, "event", None)
         if self.common_settings.dryrun:
             self.usual.handle(record)
@@ -103,7 +103,7 @@ class LogHandler(LogHandlerBase):
             self.usual.handle(record)
 
     def plan(self, record):
-        """Take note of the jobs that are to run, and say how many they are."""
+        """Note the jobs that are to run, and print their number."""
         plan = getattr(record, PLAN)
         self.remaining = Remaining({number: (share, seconds) for number, _, share, seconds in plan})
         self.began, self.total = record.created, len(plan)
@@ -112,13 +112,13 @@ class LogHandler(LogHandlerBase):
         self.say(f"{self.total} job{'s' * (self.total != 1)}: {stages}")
 
     def job_info(self, record):
-        """Return a line for a job that is started."""
+        """Print a line for a job that is started."""
         message = record.rule_msg or f"{record.rule_name} {' '.join(map(str, record.wildcards.values()))}".strip()
         self.started[record.jobid] = message, record.created
         self.line(message, record.created)
 
     def job_finished(self, record):
-        """Return a line for a job that took long, when it is done."""
+        """Print a line for a job that took long, when it is done."""
         self.remaining.finish(record.job_id)
         message, began = self.started.get(record.job_id, ("", record.created))
         if record.created - began >= LONG:
@@ -126,7 +126,7 @@ class LogHandler(LogHandlerBase):
             self.line(what, record.created, done=self.done + 1)
 
     def job_error(self, record):
-        """Return two lines for a job that failed: why, and where its log is."""
+        """Print two lines for a job that failed: the reason, and its log."""
         mine = [each for each in self.told if record.shellcmd and record.shellcmd in str(each.msg)][:1]
         self.told = [each for each in self.told if each not in mine]
         reason, log = reason_of(record.log, status_in(str(mine[0].msg)) if mine else "")
@@ -137,26 +137,26 @@ class LogHandler(LogHandlerBase):
             self.say(line, ColorizingTextHandler.RED)
 
     def error(self, record):
-        """Return an error of Snakemake; that a job's command failed is told with the job."""
+        """Print an error of Snakemake. The failure of a command is reported with its job."""
         if status_in(str(record.msg)):
             self.told.append(record)
         elif not (self.failures and str(record.msg).startswith(CHATTER)):
             self.usual.handle(record)
 
     def progress(self, record):
-        """How far the run is; its end is a line."""
+        """Update the progress of the run, and print a line at its end."""
         self.done, self.total = record.done, record.total
         if self.done == self.total:
             self.say(f"[{self.done} of {self.total}, {clock(record.created - self.began)}] done")
 
     def workflow_started(self, record):
-        """Have Snakemake's log file keep what the messages of the rules stand for."""
+        """Make Snakemake's log file keep the details behind the messages of the rules."""
         for handler in snakemake_logger.handlers:
             if isinstance(handler, logging.FileHandler) and isinstance(handler.formatter, DefaultFormatter):
                 handler.setFormatter(Detailed(handler.formatter.quiet, handler.formatter.show_failed_logs))
 
     def line(self, text, now, done=None):
-        """Return a line with how far the run is, how long it has taken and about how long it still will."""
+        """Print a line with the progress of the run, the elapsed time and the estimated remaining time."""
         elapsed = now - self.began
         left = self.remaining.seconds(elapsed)
         width = len(str(self.total))
@@ -170,7 +170,7 @@ class LogHandler(LogHandlerBase):
         print(text, file=self.stream, flush=True)
 
     def close(self):
-        """Say once more which jobs failed, where a run ends that has failed."""
+        """Print the failed jobs once more at the end of a run that failed."""
         for record in self.told:
             self.usual.handle(record)
         if self.failures:
@@ -182,12 +182,12 @@ class LogHandler(LogHandlerBase):
 
 
 def name_the_file(record) -> bool:
-    """Say which file of ``--configfile`` cannot be read, and where the mistake is; Snakemake says only that one cannot.
+    """Print the file of ``--configfile`` that cannot be read, and the place of the mistake. Snakemake reports neither.
 
     A filter of Snakemake's log that keeps all records.
     """
     if record.levelno >= logging.ERROR and sys.exc_info()[1]:
-        from rfstudy.files import read_yaml  # as late as possible: the workflow has it, too
+        from rfstudy.files import read_yaml  # as late as possible: the workflow imports it too
 
         for path in (word for word in sys.argv if word.endswith((".yaml", ".yml"))):
             try:
@@ -198,5 +198,5 @@ def name_the_file(record) -> bool:
     return True
 
 
-# Snakemake imports this package to know its options, also where another console is used
+# Snakemake imports this package to know its options, even if another console is used
 snakemake_logger.addFilter(name_the_file)

@@ -1,4 +1,4 @@
-"""Why a job failed, in one line, from the log that its command left."""
+"""Find the reason of a job's failure, in one line, in the log of its command."""
 
 import re
 import signal
@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 from textwrap import shorten
 
-#: Bytes of the end of a log that are looked at: an error stands at its end.
+#: Bytes at the end of a log that are read: an error is at its end.
 TAIL = 1 << 16
 
-#: Characters of a reason that are told; the log has the rest.
+#: Largest number of characters of a reason that are printed; the log has the rest.
 LONGEST = 400
 
 shortened = partial(shorten, width=LONGEST, placeholder=" ...")
@@ -17,13 +17,13 @@ shortened = partial(shorten, width=LONGEST, placeholder=" ...")
 #: A line of a progress bar.
 _BAR = re.compile(r"\d+%\|")
 
-#: What Snakemake says of a shell command that failed.
+#: Snakemake's message for a shell command that failed.
 _STATUS = re.compile(r"non-zero exit status (\d+)|died with <Signals\.(\w+)")
 
 
 def reason_of(logs, status: str = "") -> tuple[str, str]:
-    """Return the reason of a failure and the log that has it: of the first log that tells one, else ``status`` and the
-    last line of the last log. The path is "" where there is no log.
+    """Return the reason of a failure and the log that has it, from the first log with a reason. Otherwise return
+    ``status`` and the last line of the last log. The path is "" if there is no log.
     """
     last = ""
     for path in logs:
@@ -40,7 +40,7 @@ def reason_of(logs, status: str = "") -> tuple[str, str]:
 
 
 def reason_in(text: str) -> str:
-    """Return the error that a log ends with: what follows ``error:`` (said to users) or the last line of a traceback.
+    """Return the error at the end of a log: the text after ``error:`` (for users) or the last line of a traceback.
 
     >>> reason_in("1 of 3\\nerror: no such file: a.csv\\n")
     'error: no such file: a.csv'
@@ -56,13 +56,13 @@ def reason_in(text: str) -> str:
         if lines[position].startswith("Traceback (most recent call last)"):
             after = lines[position + 1 :]
             starts = [i for i, line in enumerate(after) if not line[0].isspace()]
-            # where it was cut off, the place is better than nothing
+            # if it was cut off, the place is better than nothing
             return " ".join(" ".join(after[starts[0] if starts else -1 :]).split()) or "a traceback without an end"
     return ""
 
 
 def status_in(message: str) -> str:
-    """How a shell command ended, from what Snakemake says of it; "" where it does not say.
+    """Return how a shell command ended, from Snakemake's message; "" if the message does not say it.
 
     >>> status_in("Command 'python' returned non-zero exit status 2.")
     'exit status 2'
@@ -82,7 +82,7 @@ def status_in(message: str) -> str:
 
 
 def tail(path) -> str:
-    """Return the end of a text file; "" where there is none."""
+    """Return the end of a text file; "" if there is none."""
     try:
         with open(path, "rb") as stream:
             stream.seek(0, 2)
@@ -93,5 +93,5 @@ def tail(path) -> str:
 
 
 def spoken(text: str) -> list[str]:
-    """Return the lines of a log that say something: no empty ones and no progress bars."""
+    """Return the lines of a log with content: no empty lines and no progress bars."""
     return [line.rstrip() for line in text.splitlines() if line.strip() and not _BAR.search(line)]

@@ -1,16 +1,16 @@
-"""How long a run will still take: what is left of its work, at the pace of what is done."""
+"""Estimate the remaining time of a run: the work that is left, at the pace of the finished work."""
 
-#: Jobs and seconds that a run must have behind it before it says how long it will take.
+#: Jobs and seconds that a run must have finished before it estimates its remaining time.
 LEAST_JOBS, LEAST_SECONDS = 5, 20
 
 
 class Remaining:
-    """The work of a run that is left: cores times seconds.
+    """The remaining work of a run: cores times seconds.
 
     Parameters
     ----------
-    jobs : dict, by the id of a job the share of the cores that it takes and the seconds that it took the last time, or
-        None where that is not known: such a job is expected to take the mean of the others
+    jobs : dict, by the id of a job, its share of the cores and its seconds the last time, or None if these are unknown:
+        such a job is expected to take the mean of the others
     """
 
     def __init__(self, jobs: dict[int, tuple[float, float | None]]):
@@ -25,7 +25,7 @@ class Remaining:
         self.finished += 1
 
     def seconds(self, elapsed: float) -> float | None:
-        """Return about how long the rest takes after ``elapsed`` seconds; None while that would be a guess."""
+        """Return the estimated seconds of the rest after ``elapsed`` seconds; None while that would be a guess."""
         if self.finished < LEAST_JOBS or elapsed < LEAST_SECONDS or not self.done:
             return None
         return elapsed * sum(self.work.values()) / self.done
@@ -43,7 +43,7 @@ def clock(seconds: float) -> str:
 
 
 def about(seconds: float) -> str:
-    """Return a time to come, no finer than it can be known.
+    """Return an estimated duration in words, no finer than it can be known.
 
     >>> about(20), about(100), about(17 * 60), about(100 * 60), about(30 * 3600)
     ('under a minute', 'about 2 min', 'about 15 min', 'about 1.5 h', 'about 30 h')

@@ -1,10 +1,12 @@
-"""The step that several preprocessing steps are: shift and scale columns."""
+"""Shift and scale columns, as several preprocessing steps do."""
 
 import numpy as np
 
 
 def affine(offset: np.ndarray, width: np.ndarray, constant: np.ndarray, shift: float = 0.0):
-    """``(x - offset) / width + shift`` by column, and 0 in constant columns: a callable (n, d) -> (n, d)."""
+    """Return the callable (n, d) -> (n, d) that computes ``(x - offset) / width + shift`` by column, and 0 in constant
+    columns.
+    """
     width = np.where(constant, 1.0, width)
 
     def step(X):

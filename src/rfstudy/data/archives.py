@@ -21,11 +21,11 @@ from rfstudy.files import write_atomically
 #: A .tar.gz inside a .zip occurs (UCI). No data set has more layers than this, the content included.
 MAX_LAYERS = 4
 
-#: Where a tar archive says that it is one.
+#: Position and text of the signature of a tar archive.
 TAR_MAGIC = slice(257, 262)
 
-#: How compressed files begin, and what opens them. A GzipFile needs a mode: it would ask its stream for one, and
-#: another GzipFile answers with a number.
+#: The first bytes of compressed files, and the functions that open them. A GzipFile needs a mode: it would ask its
+#: stream for one, and another GzipFile answers with a number.
 COMPRESSED = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream, mode="rb"),
     b"BZh": bz2.BZ2File,
@@ -33,10 +33,10 @@ COMPRESSED = {
     b"]\x00\x00": lzma.LZMAFile,  # .lzma, the format before xz
 }
 
-#: How files begin that are compressed by 7z, zstd, RAR and compress, which are not unpacked.
+#: The first bytes of files compressed by 7z, zstd, RAR and compress, which are not unpacked.
 UNSUPPORTED = (b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd", b"Rar!", b"\x1f\x9d")
 
-#: Names of an archive that a message lists at most.
+#: Largest number of names of an archive that a message lists.
 MAX_NAMES = 10
 
 #: Bytes that are read and written at once.
@@ -68,13 +68,12 @@ def unpack(archive: Path, target: Path, entry: dict, member: str | list[str] | N
     ----------
     archive : path
     target : path
-    entry : dict
-        ``sha256`` and ``bytes`` of the content. Where the checksum is unknown, the content is the innermost layer, of
-        ``most_bytes`` at most.
+    entry : dict ``sha256`` and ``bytes`` of the content. If the checksum is unknown, the content is the innermost
+        layer, of at most ``most_bytes``.
     member : str or list of str, optional
         The name inside an archive, by default that of the target, or the names inside archives that lie in each other.
 
-    Raises ``ChecksumError`` and writes nothing if no layer has the checksum. No more is unpacked than the content is
+    Raise ``ChecksumError`` and write nothing if no layer has the checksum. No more is unpacked than the content is
     long.
     """
     names, expected = [member] if isinstance(member, str) else list(member or [target.name]), entry["sha256"]
@@ -104,7 +103,7 @@ def unpack(archive: Path, target: Path, entry: dict, member: str | list[str] | N
             write_content(temporary)
         except UNREADABLE as error:
             if isinstance(error, ChecksumError) or getattr(error, "errno", None):
-                raise  # an error number is one of the disk, not of the file
+                raise  # an error with a number comes from the disk, not from the file
             what = wanted if expected == UNKNOWN else f"sha256 {expected}"
             raise ChecksumError(f"expected {what}, but the file is broken: {error}") from error
 
@@ -115,7 +114,7 @@ def choose(names: list[str], members: list[str]) -> str:
     """Return the member of an archive to open: the first of the names itself, or with the ending of an archive, in any
     folder. The name is removed from the list, unless it is the last, which is used again.
 
-    ``ChecksumError`` lists the members if there is none, or more than one.
+    Raise ``ChecksumError``, which lists the members, if there is none, or more than one.
     """
     name = names.pop(0) if len(names) > 1 else names[0]
     in_folders = [member for member in members if member.rpartition("/")[2] in archive_names(name)]
@@ -128,8 +127,8 @@ def choose(names: list[str], members: list[str]) -> str:
 
 
 def copy(stream, path, most: int) -> str:
-    """Write a stream to a file and return the SHA-256 of what was written; an empty text where there is more than
-    ``most`` bytes of it, of which no more is read.
+    """Write a stream to a file and return the SHA-256 of what was written. If the stream has more than ``most`` bytes,
+    stop reading and return an empty text.
     """
     digest, length = hashlib.sha256(), 0
     with open(path, "wb") as sink:
@@ -145,7 +144,7 @@ def copy(stream, path, most: int) -> str:
 def open_layer(stream, names: list[str]):
     """Return the content of a compressed file, or the next member of an archive, as a stream; None for a plain file.
 
-    The first bytes decide what it is, not the file's name.
+    The first bytes decide the format, not the file's name.
     """
     stream.seek(0)
     head = stream.read(TAR_MAGIC.stop)

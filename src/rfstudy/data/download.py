@@ -1,9 +1,9 @@
 """Get the files of a source and check their content.
 
-A file of this machine (``path``) is read there. Any other file is taken from its folder (where a user or an earlier run
-has put it), from a local mirror, or from its addresses in the order of ``sources.yaml``. It may be packed (see
-``archives``); what is written is the content. A broken transfer goes on where it stopped, a stalled one is given up,
-and the next address is tried when one fails.
+A local file (``path``) is read in place. Any other file is taken from its folder (where a user or an earlier run has
+put it), from a local mirror, or from its addresses in the order of ``sources.yaml``. It may be packed (see
+``archives``); the content is written. A broken transfer resumes where it stopped, and a stalled one is given up. If an
+address fails, the next one is tried.
 
 A file with an unknown checksum is trusted when it is first used: its content is recorded in the lock of the sources
 (``lock``), the log says so, and from then on it is the expected content.
@@ -38,7 +38,7 @@ TIMEOUT = 30
 #: keep a job for ever. It is about a kilobyte a second.
 PATIENCE = 60.0
 
-#: A compressed file may be longer than its content by so many bytes, an archive so many times as long.
+#: Number of bytes by which a compressed file may be longer than its content, and the same for an archive as a factor.
 FRAME_BYTES, ARCHIVE_TIMES = 2**20, 20
 
 
@@ -47,11 +47,11 @@ class NotTheFile(requests.RequestException):
 
 
 class TooSlow(Exception):
-    """A transfer that does not come forward."""
+    """A transfer that makes no progress."""
 
 
 class DownloadError(UserError):
-    """A file that could not be had from anywhere; the message says what was tried and where to put it by hand."""
+    """A file that no place could provide. The message says what was tried and where to put the file by hand."""
 
 
 def run(source_id: str, source: dict, out, *, lock_path, mirror=None, allow_missing: bool = False) -> dict:
@@ -65,12 +65,11 @@ def run(source_id: str, source: dict, out, *, lock_path, mirror=None, allow_miss
         Its entry in ``sources.yaml``.
     out : path
         The source's own folder, ``data/raw/<source>``: ``<out>/<file>`` and ``<out>/record.json``.
-    lock_path : path
-        The lock of the sources, which files with an unknown checksum are recorded in when they are first used.
-    mirror : path, optional
-        A folder ``<mirror>/<source>/<file>[.xz|.gz|.bz2|.zip]`` that is looked into before any address.
-    allow_missing : bool
-        Where a file cannot be had, write a record with status "missing" and the reason instead of failing.
+    lock_path : path The lock of the sources. It records files with an unknown checksum when they are first used.
+    mirror : path, optional A folder ``<mirror>/<source>/<file>[.xz|.gz|.bz2|.zip]`` that is searched before any
+        address.
+    allow_missing : bool If a file is not available, write a record with status "missing" and the reason instead of
+        failing.
 
     Returns
     -------
@@ -80,8 +79,7 @@ def run(source_id: str, source: dict, out, *, lock_path, mirror=None, allow_miss
 
     Raises
     ------
-    DownloadError
-        A file cannot be had and ``allow_missing`` is false. Nothing wrong is left in the folder.
+    DownloadError A file is not available and ``allow_missing`` is false. No wrong file is left in the folder.
     UserError
         The lock is broken, or cannot be written.
     """
@@ -102,7 +100,7 @@ def run(source_id: str, source: dict, out, *, lock_path, mirror=None, allow_miss
 
 
 def verified(source_id: str, name: str, entry: dict, directory: Path, lock_path, mirror=None) -> dict:
-    """Make ``directory/name``, or its substitute, and return its sha256, its bytes and where it is from; what is used
+    """Make ``directory/name``, or its substitute, and return its sha256, its bytes and its origin. A file that is used
     for the first time is recorded in the lock.
     """
     entry = lock.expected(lock_path, source_id, name, entry)
@@ -132,8 +130,8 @@ def verified(source_id: str, name: str, entry: dict, directory: Path, lock_path,
 
 
 def substituted(source_id: str, name: str, substitute: dict, directory: Path, mirror, why: DownloadError) -> dict:
-    """Make ``directory/file`` of the substitute of a file that could not be had, and return what ``verified`` does with
-    the name of that file and its rows that are to be left out. Raises ``why`` where there is no substitute either.
+    """Make ``directory/file`` of the substitute of an unavailable file. Return the result of ``verified`` with the name
+    of the substitute and its rows to leave out. Raise ``why`` if there is no substitute either.
     """
     file, rows = substitute["file"], substitute["excluded_rows"]
     try:
@@ -146,9 +144,9 @@ def substituted(source_id: str, name: str, substitute: dict, directory: Path, mi
 
 
 def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) -> str:
-    """Make ``directory/name`` from the first place that has the expected content; returns where that was.
+    """Make ``directory/name`` from the first place that has the expected content, and return that place.
 
-    Raises ``DownloadError`` that lists every place that was tried and what was wrong with it.
+    Raise ``DownloadError``, which lists every place that was tried and its problem.
     """
     target, is_local, tried = directory / name, "path" in entry, []
     if not is_local and target.exists() and digest_of(target) == entry["sha256"]:
@@ -159,7 +157,7 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
             return origin
         except ChecksumError as error:
             tried.append(f"{path}: {error}")
-            if path.parent == directory and not is_local:  # under a name for its content, so that no other file is lost
+            if path.parent == directory and not is_local:  # under the hash of its content, to keep others
                 aside = path.rename(path.with_name(f"{path.name}.rejected-{digest_of(path)[:8]}"))
                 tried[-1] += f"; moved to {aside.name}"
             log.warning(tried[-1])
@@ -167,7 +165,7 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
         try:
             from_address(address, target, entry)
             return address["url"]
-        except (TooSlow, requests.RequestException, ValueError) as error:  # ValueError: a header of nonsense
+        except (TooSlow, requests.RequestException, ValueError) as error:  # ValueError: a malformed header
             tried.append(f"{address['url']}: {explain(error)}")
             log.warning(tried[-1])
     if is_local:
@@ -182,8 +180,8 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
 
 
 def local_places(source_id: str, name: str, entry: dict, directory: Path, mirror) -> list[tuple[Path, str]]:
-    """Return the files of this machine that may hold the content, each with what a record says of it: the one that the
-    entry names or, of a file to download, those in its folder and in the mirror.
+    """Return the local files that may hold the content, each with its origin for the record. This is the file that the
+    entry names. For a file to download, it is the files in its folder and in the mirror.
     """
     if "path" in entry:
         own = Path(os.path.expanduser(entry["path"]))
@@ -198,7 +196,7 @@ def local_places(source_id: str, name: str, entry: dict, directory: Path, mirror
 
 
 def wanted(entry: dict) -> str:
-    """What the content of a file must be, in words."""
+    """Return the expected content of a file, in words."""
     if entry["sha256"] == UNKNOWN:
         return "its checksum is not known, and will be recorded"
     content = f"its content must have\n    sha256 {entry['sha256']} ({entry['bytes']} bytes)"
@@ -211,11 +209,12 @@ def wanted(entry: dict) -> str:
 
 
 def from_address(address: dict, target: Path, entry: dict) -> None:
-    """Download from one address and place the content; what has arrived stays for a later run until it is complete.
+    """Download from one address and place the content. A partial transfer is kept for a later run until it is complete.
 
-    A file whose checksum is not known is always fetched whole: nothing could show that its parts are of one version.
+    A file with an unknown checksum is always fetched whole, because nothing could show that its parts are of one
+    version.
 
-    Raises ``ChecksumError`` (nothing is left then) or ``requests.RequestException``.
+    Raise ``ChecksumError`` (nothing is left then) or ``requests.RequestException``.
     """
     url = address["url"]
     name = hashlib.sha256(url.encode()).hexdigest()[:8]
@@ -225,7 +224,7 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
     resumable = entry["sha256"] != UNKNOWN
     if not resumable:
         part.unlink(missing_ok=True)
-    # what an earlier run left may be of another version of the file: then all of it is fetched once more
+    # the part of an earlier run may be of another version of the file: then the whole file is fetched again
     for last in (False, True) if part.exists() else (True,):
         transfer(url, part, most, resumable=resumable)
         try:
@@ -240,8 +239,9 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
 
 
 def transfer(url: str, part: Path, most: int, *, resumable: bool) -> None:
-    """Complete ``part`` from a URL; a failure that may pass is tried again after a while, from where it stopped, or
-    from the first byte if the file is not ``resumable``."""
+    """Complete ``part`` from a URL. A temporary failure is retried after a while, from where it stopped, or from the
+    first byte if the file is not ``resumable``.
+    """
     version: dict[str, str] = {}
     for wait in (*WAITS, None):
         try:
@@ -263,8 +263,8 @@ def request(url: str, part: Path, most: int, version: dict[str, str]) -> None:
     """Ask a server once, and append what it sends to what ``part`` holds, up to ``most`` bytes in all.
 
     ``version`` keeps the server's name of the version that the first bytes are of (``If-Range``), so that another
-    version is sent whole. Raises ``NotTheFile``, ``TooSlow``, and ``requests.RequestException`` for a failed transfer
-    and other bytes than those that were asked for.
+    version is sent whole. Raise ``NotTheFile``, ``TooSlow``, or ``requests.RequestException`` for a failed transfer or
+    for bytes that were not requested.
     """
     start = part.stat().st_size if part.exists() else 0
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} | version if start else {})
@@ -276,7 +276,7 @@ def request(url: str, part: Path, most: int, version: dict[str, str]) -> None:
             if not sent.startswith(f"bytes {start}-"):
                 part.unlink(missing_ok=True)
                 raise requests.RequestException(f"the server sends {sent or 'other bytes'}, not those from {start} on")
-        else:  # all of the file: the server knows no ranges, or has another version
+        else:  # the whole file: the server supports no ranges, or has another version
             if response.headers.get("Content-Type", "").startswith("text/html"):
                 raise NotTheFile("the server sends a web page in place of the file")
             named = response.headers.get("ETag") or response.headers.get("Last-Modified")
@@ -292,7 +292,7 @@ def request(url: str, part: Path, most: int, version: dict[str, str]) -> None:
 
 @contextmanager
 def patience():
-    """Yield a context that ``TooSlow`` ends after ``PATIENCE`` seconds in which nothing called what it yields.
+    """Yield a function, in a context that raises ``TooSlow`` if the function is not called for ``PATIENCE`` seconds.
 
     A signal of the clock interrupts the wait for a server, even where that sends its headers byte by byte.
     """
@@ -313,7 +313,7 @@ def patience():
 
 
 def explain(error: Exception) -> str:
-    """Return what went wrong; requests says of a failed connection more than helps."""
+    """Return a short message for an error; requests says too much about a failed connection."""
     if isinstance(error, requests.ConnectionError):
         return f"no connection ({str(error).rpartition(': ')[2]})"
     return str(error)

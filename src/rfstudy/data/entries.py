@@ -1,12 +1,12 @@
-"""The entries of ``config/datasets.yaml``, complete: with the keys that a task has from another one, and with defaults.
+"""Complete the entries of ``config/datasets.yaml`` with inherited keys and with defaults.
 
-Planning checks them (``data.registry``); what draws results needs the labels of tasks and their numbers of rows.
+Planning checks them (``data.registry``); tables and figures need the labels of tasks and their numbers of rows.
 """
 
 from rfstudy.data.tasks import DROP, halves
 from rfstudy.files import extended, read_yaml, shown
 
-#: Rows of each part of a stand-in, where it does not state them.
+#: Number of rows of each part of a stand-in that does not state it.
 STAND_IN_ROWS = 300
 
 #: Keys that a stand-in has from its task.
@@ -19,20 +19,20 @@ def read_tasks(path) -> dict[str, dict]:
 
 
 def with_defaults(path) -> dict[str, dict]:
-    """Return the tasks in a file with the keys that they have from others, null removes one, and with what follows from
-    what they state. ``UserError`` where a task ``extends`` itself or one that is not there.
+    """Return the tasks in a file with inherited keys (null removes one) and with the keys that follow from these. Raise
+    ``UserError`` if a task ``extends`` itself or an unknown task.
     """
     tasks = extended(read_yaml(path), "task", over, lambda _: f"{shown(path)}: ")
     return {name: default_keys(task) for name, task in tasks.items()}
 
 
 def over(base: dict, own: dict) -> dict:
-    """Return a task with the keys of the one that it extends."""
+    """Return a task with the keys of the task that it extends."""
     return {key: value for key, value in (base | own).items() if value is not None or not base}
 
 
 def default_keys(task: dict) -> dict:
-    """Return a task with what follows from what it states: names, split, numbers of rows, and its stand-in's."""
+    """Return a task with derived keys: names, split, numbers of rows, and those of its stand-in."""
     task = {"published_as": {}} | task
     if "source" in task:
         files = task.get("files")
@@ -60,7 +60,8 @@ def default_rows(task: dict, has_parts: bool) -> dict:
 
 
 def complete(tasks: dict[str, dict]) -> dict[str, dict]:
-    """Return tasks with what follows from their generators, their bases, or the tasks that they are features of.
+    """Return tasks with the keys that follow from their generators, their bases, or the tasks that they are features
+    of.
 
     Their stand-ins are complete, too: ``in_use`` chooses between the two.
     """
@@ -68,7 +69,7 @@ def complete(tasks: dict[str, dict]) -> dict[str, dict]:
 
 
 def complete_task(task: dict, tasks: dict) -> dict:
-    """Return a task with what follows from its generator, from its base, or from the task that it is features of."""
+    """Return a task with the keys that follow from its generator, its base, or the task that it is features of."""
     if "features_of" in task:
         other = complete_task(tasks[task["features_of"]["task"]], tasks)
         taken = ("n", "n_train", "n_test", "split", "target", "target_scaling")
@@ -88,16 +89,18 @@ def complete_task(task: dict, tasks: dict) -> dict:
 
 
 def in_use(task: dict, *, embedded: bool) -> dict:
-    """Return the entry of the rows that a run uses: the task's own or, where nothing may be downloaded, its stand-in's.
+    """Return the entry of the rows that a run uses: the task's own, or its stand-in's if nothing may be downloaded.
 
-    What needs no download (a generator, a file of this machine without a stand-in) is the same in every preset.
+    A task that needs no download (a generator, a local file without a stand-in) is the same in every preset.
     """
     own = {key: value for key, value in task.items() if key != "stand_in"}
     return task.get("stand_in", own) if embedded else own
 
 
 def target_of(task: dict) -> str:
-    """Return what is learned: "binary", "classes" or "regression"; by default what the label map has values for."""
+    """Return the kind of target: "binary", "classes" or "regression". The default follows from the values of the label
+    map.
+    """
     return task.get("target") or ("binary" if len(class_values(task["labels"])) == 2 else "classes")
 
 

@@ -12,7 +12,7 @@ SPIKE_DEVIATIONS = 100
 #: The median absolute deviation times this is the standard deviation of a normal variable.
 MAD_TO_DEVIATION = 1.4826
 
-#: Numbers of rows or columns that a fact lists at most.
+#: Largest number of rows or columns that a fact lists.
 MAX_LISTED = 20
 
 #: Labels come in long runs if neighbours agree this much more often than by chance, and by this many standard errors.
@@ -22,9 +22,9 @@ RUN_EXCESS, RUN_STANDARD_ERRORS = 0.05, 6.0
 def describe(X: np.ndarray, y: np.ndarray, n_train: int | None, train_share: float = 0.5) -> dict:
     """Return the facts about a task's rows, as a flat dictionary of numbers, short lists and texts.
 
-    X (n, d) and y (n,) have the ``n_train`` published training rows first; None means that the rows have no parts,
-    and that the facts about a random split that trains on ``train_share`` of the rows are of interest. Integers in y
-    are classes, floating-point numbers are the target of a regression.
+    X (n, d) and y (n,) have the ``n_train`` published training rows first; None means that the rows have no parts. The
+    facts are then about a random split that trains on ``train_share`` of the rows. Integers in y are classes,
+    floating-point numbers are the target of a regression.
     """
     parts = {"all": slice(None)} if n_train is None else {"train": slice(0, n_train), "test": slice(n_train, None)}
     facts = duplicates(X, y, parts, train_share)
@@ -34,10 +34,10 @@ def describe(X: np.ndarray, y: np.ndarray, n_train: int | None, train_share: flo
 
 
 def duplicates(X: np.ndarray, y: np.ndarray, parts: dict[str, slice], train_share: float) -> dict:
-    """Exact repetitions of rows (all columns and the target), and rows whose columns repeat with another target.
+    """Return exact repetitions of rows (all columns and the target), and rows whose columns repeat with another target.
 
-    For published parts: the test rows that occur in the training part. Without parts: the rows that have a twin, and
-    the share of test rows whose twin a random split is expected to put into the training part.
+    For published parts, these are the test rows that occur in the training part. Without parts, they are the rows that
+    have a twin, and the share of test rows whose twin a random split is expected to put into the training part.
     """
     columns = row_codes(X)
     rows = pd.Series(row_codes(np.column_stack([columns, row_codes(y[:, None])])))
@@ -60,8 +60,8 @@ def duplicates(X: np.ndarray, y: np.ndarray, parts: dict[str, slice], train_shar
 
 
 def row_codes(X: np.ndarray) -> np.ndarray:
-    """Return a 64-bit code for each row (n,): equal rows have equal codes, others differ but for chance (about n^2 /
-    2^65).
+    """Return a 64-bit code for each row (n,): equal rows have equal codes, and different rows have different codes
+    except by chance (about n^2 / 2^65).
     """
     # -0.0 and 0.0 are the same number with different bits
     X = X + 0.0 if X.dtype.kind == "f" else X
@@ -69,7 +69,9 @@ def row_codes(X: np.ndarray) -> np.ndarray:
 
 
 def part_facts(X: np.ndarray, y: np.ndarray) -> dict:
-    """Range, constant columns, and the order of the classes or the distribution of the target of one part."""
+    """Return the range, the constant columns, and the order of the classes or the distribution of the target of one
+    part.
+    """
     low, high = X.min(0), X.max(0)
     constant = np.flatnonzero(low == high) + 1
     return {
@@ -81,10 +83,11 @@ def part_facts(X: np.ndarray, y: np.ndarray) -> dict:
 
 
 def target_distribution(y: np.ndarray) -> dict:
-    """Mean, standard deviation (ddof = 0) and range of a regression target, and whether neighbours resemble each other.
+    """Return the mean, standard deviation (ddof = 0) and range of a regression target, and whether neighbours are
+    alike.
 
-    ``neighbours_correlation`` is the correlation of the target with that of the next row: near 0 unless the rows stand
-    in an order that gives it away (time, sorting); 0 where the target is constant.
+    ``neighbours_correlation`` is the correlation of the target with that of the next row: near 0 unless the order of
+    the rows reveals it (time, sorting); 0 if the target is constant.
     """
     correlation = pd.Series(y).autocorr() if len(y) > 2 else np.nan
     return {
@@ -97,7 +100,7 @@ def target_distribution(y: np.ndarray) -> dict:
 
 
 def class_order(y: np.ndarray) -> dict:
-    """Return whether the rows stand in an order that neighbours' classes give away (time, sorting).
+    """Return whether the classes of neighbouring rows reveal an order (time, sorting).
 
     ``class_order`` is "sorted" if every class is one run, "long runs" if neighbours agree more often than by chance
     (by ``RUN_EXCESS`` and by ``RUN_STANDARD_ERRORS``), else "mixed".
@@ -119,10 +122,10 @@ def class_order(y: np.ndarray) -> dict:
 
 
 def spikes(X: np.ndarray) -> dict:
-    """Return the rows with a cell that no sensor should give: more than ``SPIKE_DEVIATIONS`` robust deviations off.
+    """Return the rows with an implausible cell: more than ``SPIKE_DEVIATIONS`` robust deviations from the median.
 
-    The robust deviation of a column over all rows is 1.4826 times its median absolute deviation. Columns in which
-    that is 0 (more than half of the cells equal) and images (bytes cannot spike) are not judged.
+    The robust deviation of a column over all rows is 1.4826 times its median absolute deviation. Columns in which that
+    is 0 (more than half of the cells equal) and images (bytes cannot spike) are not checked.
     """
     rule = f"a cell more than {SPIKE_DEVIATIONS} x 1.4826 MAD from its column's median"
     if X.dtype == np.uint8:
@@ -139,5 +142,5 @@ def spikes(X: np.ndarray) -> dict:
 
 
 def percent(part: float, whole: int) -> float:
-    """Return a share in percent, four digits."""
+    """Return a share in percent, with four digits."""
     return round(100.0 * float(part) / whole, 4) if whole else 0.0

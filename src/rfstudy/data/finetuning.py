@@ -1,8 +1,8 @@
-"""Fine-tune a network on labelled images: stochastic gradient descent by a schedule, which a killed job goes on with.
+"""Fine-tune a network on labelled images by stochastic gradient descent with a schedule; a killed job resumes.
 
-Every epoch has a seed of its own, from which the order of the images, their shifts and mirrors, and what is dropped out
-follow: a network that goes on from a checkpoint is, on a CPU, the one that was never interrupted, to the last bit. On
-CUDA the arithmetic is in mixed precision, and its sums have no fixed order.
+Every epoch has its own seed. It determines the order of the images, their shifts and mirrors, and the dropout. On a
+CPU, a network that resumes from a checkpoint is therefore bitwise equal to one that was never interrupted. On CUDA the
+arithmetic is in mixed precision, and its sums have no fixed order.
 """
 
 import math
@@ -20,7 +20,7 @@ from random_features.errors import UserError
 from rfstudy.data.networks import normalised
 from rfstudy.files import write_atomically
 
-#: Pixels by which an image is shifted at most, both ways; what comes in is black.
+#: Largest shift of an image in pixels, in both directions; new pixels are black.
 SHIFT = 4
 
 #: Seconds between two checkpoints: one of the whole network takes a gigabyte.
@@ -29,8 +29,8 @@ CHECKPOINT_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a network is fitted: ``epochs`` over all images in batches of ``batch``, by steps of ``learning_rate`` that
-    are divided by ten at each of the ``milestones`` (epochs), with ``momentum`` and ``weight_decay``.
+    """The schedule of a fit: ``epochs`` over all images in batches of ``batch``, by steps of ``learning_rate`` that are
+    divided by ten at each of the ``milestones`` (epochs), with ``momentum`` and ``weight_decay``.
     """
 
     epochs: int
@@ -51,7 +51,7 @@ class Schedule:
 
 
 class Training:
-    """A network (on its device) with its optimiser, and the epochs that it has behind it."""
+    """A network (on its device) with its optimiser and its finished epochs."""
 
     def __init__(self, network, schedule: Schedule):
         self.network, self.schedule = network, schedule
@@ -63,20 +63,20 @@ class Training:
         self.losses: list[float] = []  # mean over the images, by epoch
 
     def state(self) -> dict:
-        """Return all that the epochs to come depend on."""
+        """Return the state on which the remaining epochs depend."""
         parts = {name: getattr(self, name).state_dict() for name in ("network", "optimiser", "scaler")}
         return parts | {"losses": self.losses}
 
     def restore(self, state: dict) -> None:
-        """Go on where a state was taken."""
+        """Restore a state, to continue from there."""
         for name in ("network", "optimiser", "scaler"):
             getattr(self, name).load_state_dict(state[name])
         self.losses = list(state["losses"])
 
     def epoch(self, images, labels, progress) -> None:
-        """One pass over the images of bytes (n, 3, side, side) and their labels (n,), on the device of the network.
+        """Run one pass over the images of bytes (n, 3, side, side) and their labels (n,), on the device of the network.
 
-        ``UserError`` where the loss is not finite any more.
+        Raise ``UserError`` if the loss is no longer finite.
         """
         number, total = len(self.losses), 0.0
         for group in self.optimiser.param_groups:
@@ -84,7 +84,7 @@ class Training:
         torch.manual_seed(seed_of("fine-tuning", number))
         self.network.train()
         for rows in torch.randperm(len(images)).split(self.schedule.batch):
-            if len(rows) > 1:  # of a single image there is no deviation to normalise by
+            if len(rows) > 1:  # a single image has no deviation to normalise by
                 total += len(rows) * self.step(augmented(images[rows.to(self.device)]), labels[rows.to(self.device)])
             progress.update(len(rows))
         mean = float(total) / len(images)
@@ -94,7 +94,7 @@ class Training:
         progress.set_postfix(epoch=number + 1, loss=f"{mean:.4f}")
 
     def step(self, images, labels):
-        """Return one step of the descent; returns the mean loss before it, a tensor that is detached."""
+        """Make one step of the descent and return the mean loss before it, a detached tensor."""
         with torch.autocast(self.device.type, enabled=self.device.type == "cuda"):
             loss = functional.cross_entropy(self.network(normalised(images)), labels)
         self.optimiser.zero_grad(set_to_none=True)
@@ -110,10 +110,9 @@ def fine_tune(network, images, labels, schedule: Schedule, checkpoint=None, key:
     Parameters
     ----------
     network : module on its device; images, labels : tensors, which are put there
-    checkpoint : path, optional
-        Where a killed run goes on from; it is written every ``CHECKPOINT_SECONDS``, and after the last epoch.
-    key : str
-        What decides the result: a checkpoint of another key is none.
+    checkpoint : path, optional The state from which a killed run resumes; it is written every ``CHECKPOINT_SECONDS``,
+        and after the last epoch.
+    key : str Hash of what decides the result: a checkpoint with another key is ignored.
 
     Returns
     -------
@@ -141,17 +140,17 @@ def fine_tune(network, images, labels, schedule: Schedule, checkpoint=None, key:
 
 
 def save_checkpoint(path, state: dict) -> None:
-    """Write a state; a process that is killed meanwhile leaves the one before."""
+    """Write a state. If the process is killed meanwhile, the previous state remains."""
 
     def write(temporary):
-        with open(temporary, "wb") as stream:  # given a name, torch asks more of it than that it can be opened
+        with open(temporary, "wb") as stream:  # torch requires more of a name than that it can be opened
             torch.save(state, stream)
 
     write_atomically(path, write)
 
 
 def load_checkpoint(path, key: str) -> dict | None:
-    """Return the state of an earlier run with this key; None where there is none, or none that can be read."""
+    """Return the state of an earlier run with this key; None if there is none, or none that can be read."""
     if path is None or not Path(path).exists():
         return None
     try:
@@ -159,16 +158,14 @@ def load_checkpoint(path, key: str) -> dict | None:
         if state["key"] == key:
             return state
         why = "is of other settings, images or code"
-    except Exception as error:  # a file that was cut or changed fails in as many ways
+    except Exception as error:  # a file that was cut or changed fails in many ways
         why = f"cannot be read ({error})"
     print(f"{path} {why}: fine-tuning starts anew", file=sys.stderr)
     return None
 
 
 def augmented(images):
-    """Return each of some images (n, 3, side, side) mirrored or not and shifted by up to ``SHIFT`` pixels, at
-    random.
-    """
+    """Return images (n, 3, side, side), each randomly mirrored or not and shifted by up to ``SHIFT`` pixels."""
     n, _, height, width = images.shape
     padded = functional.pad(images, (SHIFT,) * 4)
     down, right = torch.randint(0, 2 * SHIFT + 1, (2, n, 1))

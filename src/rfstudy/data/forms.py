@@ -1,4 +1,4 @@
-"""Typed models of ``config/datasets.yaml``: what a task says, by what it is made from.
+"""Typed models of ``config/datasets.yaml``: the keys of a task, by what it is made from.
 
 The parameters of a generator, an extractor or a stream are the keyword arguments of its function, in its own file.
 """
@@ -115,7 +115,7 @@ Streamed = Annotated[
 
 
 def label_value(value) -> int | str:
-    """Check what a label is mapped to."""
+    """Check the value of a label in the label map."""
     if value != DROP and (type(value) is not int or abs(value) > 2**53):
         raise ValueError(f"{value!r} is neither an integer nor {DROP!r}")
     return value
@@ -142,7 +142,7 @@ TargetScaling = Annotated[scaling_type(), AfterValidator(one_key)]
 
 
 class StandIn(Model):
-    """What takes the place of a task's own rows where nothing may be downloaded.
+    """The replacement of a task's own rows if nothing may be downloaded.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class Parts(Model):
 
 
 class Task(Model):
-    """What every task has.
+    """The keys of every task.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ class Labelled(Task):
     labels: Labels = None
 
     def problems_of_target(self):
-        """Yield what is wrong with target, scaling and labels."""
+        """Yield the problems of target, scaling and labels."""
         if self.target_scaling and self.target != "regression":
             yield "only the target 'regression' has a target_scaling"
         if self.labels and self.target == "regression":
@@ -246,13 +246,13 @@ class Labelled(Task):
             yield "it needs labels, or a target"
 
     def problems_of_generator(self, generator: Rows):
-        """Yield what is wrong with the numbers of rows that a generator makes."""
+        """Yield the problems of the numbers of rows that a generator makes."""
         if self.split == "half":
             yield from problems_of_half(generator.n_train + generator.n_test, generator.n_train)
 
 
 def problems_of_labels(labels: dict, target: str):
-    """Yield whether labels have not as many values as their target needs."""
+    """Yield a problem if labels do not have as many values as their target needs."""
     values = class_values(labels)
     if len(values) < 2 or (target == "binary" and len(values) != 2):
         wanted = "two" if target == "binary" else "at least two"
@@ -260,7 +260,7 @@ def problems_of_labels(labels: dict, target: str):
 
 
 def problems_of_half(n: int, n_train: int):
-    """Yield what is wrong with the number of training rows of a half split."""
+    """Yield the problems of the number of training rows of a half split."""
     if n_train != halves(n)[0]:
         yield f"a half split of {n} rows has {halves(n)[0]} training rows, not {n_train}"
 
@@ -299,7 +299,7 @@ class FileTask(Labelled):
     stand_in: StandIn = None
 
     def problems(self, sources: dict, reference, **_):
-        """Yield what is wrong with the files, the numbers of rows, and the stand-in."""
+        """Yield the problems of the files, the numbers of rows, and the stand-in."""
         yield from self.problems_of_target()
         yield from self.problems_of_files(sources)
         yield from self.problems_of_counts()
@@ -313,7 +313,7 @@ class FileTask(Labelled):
             yield from (f"stand_in: {problem}" for problem in of_stand_in)
 
     def problems_of_files(self, sources: dict):
-        """Yield what is wrong with the files."""
+        """Yield the problems of the files."""
         parts = self.files.model_dump(exclude_none=True)
         names = [name for part in parts.values() for name in part]
         if set(parts) not in ({"all"}, {"train", "test"}):
@@ -335,7 +335,7 @@ class FileTask(Labelled):
             yield "the key 'stand_in' is missing: files have to be downloaded"
 
     def problems_of_counts(self):
-        """Yield what is wrong with the split and the numbers of rows."""
+        """Yield the problems of the split and the numbers of rows."""
         in_use, has_parts = self.n_train + self.n_test, bool(self.files.train or self.rows)
         if self.split == "random" and in_use > self.n:
             yield f"n_train + n_test = {in_use} is more than n = {self.n}"
@@ -360,7 +360,7 @@ class GeneratedTask(Labelled):
     generator: Generator
 
     def problems(self, **_):
-        """Yield what is wrong with the target and the numbers of rows."""
+        """Yield the problems of the target and the numbers of rows."""
         yield from self.problems_of_target()
         yield from self.problems_of_generator(self.generator)
 
@@ -377,7 +377,7 @@ class FeaturesTask(Task):
     features_of: Features
 
     def problems(self, tasks: dict, sources: dict, **_):
-        """Yield what is wrong with the other task, or with the source of the extractor's files."""
+        """Yield the problems of the other task, or of the source of the extractor's files."""
         own, trail = self.features_of, []
         if own.source and own.source not in sources:
             yield f"there is no source {own.source!r} in sources.yaml; {suggestion(own.source, sources)}"
@@ -408,7 +408,7 @@ class StreamedTask(Task):
     stand_in: StandIn = None
 
     def problems(self, tasks: dict, sources: dict, **_):
-        """Yield what is wrong with the streams of a task and of its stand-in."""
+        """Yield the problems of the streams of a task and of its stand-in."""
         from_file = isinstance(self.streamed, FileStream)
         if from_file and not self.stand_in:
             yield "the key 'stand_in' is missing: files have to be downloaded"

@@ -1,7 +1,7 @@
-"""The lock of the sources: what was the first content of a file whose checksum nobody had held before.
+"""The lock of the sources: the first content of each file whose checksum was unknown before.
 
-``sources.lock.yaml`` says of every such file its ``sha256``, its ``bytes`` and where it came ``from``. It is written by
-the download and is meant to be committed: from then on the file is verified like any other.
+``sources.lock.yaml`` states for every such file its ``sha256``, its ``bytes`` and where it came ``from``. It is written
+by the download and is meant to be committed: from then on the file is verified like any other.
 """
 
 import fcntl
@@ -21,9 +21,7 @@ HEADER = """\
 
 
 def expected(path, source_id: str, name: str, entry: dict) -> dict:
-    """Return the entry of a file in ``sources.yaml`` with the checksum and length that the lock has of it, where it
-    has.
-    """
+    """Return the entry of a file in ``sources.yaml``, with the checksum and length from the lock if it has them."""
     if entry["sha256"] != UNKNOWN:
         return entry
     known = read_lock(path).get(source_id, {}).get(name)
@@ -31,7 +29,7 @@ def expected(path, source_id: str, name: str, entry: dict) -> dict:
 
 
 def read_lock(path) -> dict:
-    """Return the lock by source and file, empty where there is none yet; ``UserError`` where it is broken."""
+    """Return the lock by source and file, empty if there is none yet. Raise ``UserError`` if it is broken."""
     if not Path(path).exists():
         return {}
     lock = read_yaml(path)
@@ -45,17 +43,17 @@ def read_lock(path) -> dict:
 
 
 def is_record(known) -> bool:
-    """Return whether this is what a lock says of a file."""
+    """Return whether a value is a valid record of a file in a lock."""
     if not isinstance(known, dict):
         return False
     return bool(re.fullmatch("[0-9a-f]{64}", str(known.get("sha256")))) and isinstance(known.get("bytes"), int)
 
 
 def record(path, source_id: str, name: str, found: dict) -> dict:
-    """Write down what a file was when it was first used; returns what the lock has of it now.
+    """Record the content of a file when it is first used, and return the lock's record of it.
 
-    ``found`` has sha256, bytes and from. Where another process was quicker the lock keeps what it has. ``UserError``
-    where the lock cannot be written, with the lines to add by hand.
+    ``found`` has sha256, bytes and from. If another process was quicker, the lock keeps its record. Raise ``UserError``
+    if the lock cannot be written, with the lines to add by hand.
     """
     import yaml
 
@@ -78,7 +76,7 @@ def record(path, source_id: str, name: str, found: dict) -> dict:
 
 @contextmanager
 def locked(folder: Path):
-    """Yield a context that one process at a time is in, of those that share the folder."""
+    """Yield in a context that only one of the processes that share the folder can enter at a time."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -1,7 +1,7 @@
 """Steps, generators, extractors and streams are files that are found by their names.
 
-``data/steps/pca.py`` is the step ``pca``: adding one is adding a file. Nothing is imported to say which there are.
-Imported by the workflow when it parses: standard library only.
+``data/steps/pca.py`` is the step ``pca``: to add a step, add a file. Nothing is imported to list them. Imported by the
+workflow when it parses: standard library only.
 """
 
 import importlib
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from random_features.errors import UserError
 
-#: What the files of a folder are called, and the function whose parameters a configuration gives.
+#: For each folder, the word for its files, and the function whose parameters a configuration gives.
 KINDS = {
     "steps": ("preprocessing step", "fit"),
     "generators": ("generator", "generate"),
@@ -21,12 +21,14 @@ KINDS = {
 
 @cache
 def names(kind: str) -> tuple[str, ...]:
-    """Return the steps, generators or extractors that there are, sorted."""
+    """Return the names of all steps, generators or extractors, sorted."""
     return tuple(sorted(path.stem for path in (Path(__file__).parent / kind).glob("[a-z]*.py")))
 
 
 def load(kind: str, name: str):
-    """Return the module of a step, generator or extractor; ``UserError`` lists those that there are."""
+    """Return the module of a step, generator or extractor. Otherwise raise ``UserError``, which lists those that
+    exist.
+    """
     if name not in names(kind):
         raise UserError(unknown(kind, name))
     return importlib.import_module(module_name(kind, name))
@@ -38,7 +40,7 @@ def module_name(kind: str, name: str) -> str:
 
 
 def step_of(step: str | dict) -> tuple[str, dict]:
-    """Name and parameters of a step, which is a name or a mapping from a name to its parameters.
+    """Return the name and parameters of a step, which is a name or a mapping from a name to its parameters.
 
     >>> step_of("minmax"), step_of({"pca": {"n_components": 50}})
     (('minmax', {}), ('pca', {'n_components': 50}))
@@ -66,5 +68,5 @@ def code_of_steps(steps) -> list[str]:
 
 
 def unknown(kind: str, name) -> str:
-    """Return the message for a name that no file has."""
+    """Return the message for a name without a file."""
     return f"there is no {KINDS[kind][0]} {name!r}; there are {', '.join(names(kind))}"

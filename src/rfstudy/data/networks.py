@@ -13,7 +13,7 @@ from random_features.errors import UserError
 #: Channels of the convolutions of 3 x 3 pixels, in groups behind each of which the image is halved.
 CHANNELS = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
 
-#: Outputs of the first two fully connected layers, and the side of the images that the first of them sees.
+#: Number of outputs of the first two fully connected layers, and the side of the images that the first of them sees.
 HIDDEN = 4096
 POOLED = 7
 
@@ -21,20 +21,20 @@ POOLED = 7
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
 
-#: Letters of an error that are reported: it may name every layer.
+#: Largest number of characters of an error that are reported: it may name every layer.
 MOST_REPORTED = 300
 
-#: The layer whose outputs are the classes, which other classes have to learn anew.
+#: The layer whose outputs are the classes; it is trained from scratch for other classes.
 LAST = "classifier.6"
 
 
 def hidden_width(width: float) -> int:
-    """Outputs of the first fully connected layer of a network of this share of the channels."""
+    """Return the number of outputs of the first fully connected layer, for a share ``width`` of the channels."""
     return scaled(HIDDEN, width)
 
 
 def scaled(number: int, width: float) -> int:
-    """Return a share of a number of channels, at least one."""
+    """Return a share of a number of channels, but at least one."""
     return max(1, round(number * width))
 
 
@@ -63,12 +63,12 @@ class VGG16(nn.Module):
         return self.classifier[0](self.avgpool(self.features(images)).flatten(1))
 
     def forward(self, images):
-        """Scores of the classes, (n, ``n_classes``)."""
+        """Return the scores of the classes, (n, ``n_classes``)."""
         return self.classifier[1:](self.first_layer(images))
 
 
 def convolutions(width: float):
-    """Yield the layers that see images, in order."""
+    """Yield the convolutional layers, in order."""
     before = 3
     for group in CHANNELS:
         for channels in (scaled(each, width) for each in group):
@@ -80,9 +80,9 @@ def convolutions(width: float):
 
 
 def load_weights(network: VGG16, path) -> None:
-    """Put the weights of a file, fitted to any classes, into a network whose last layer stays as it is.
+    """Load the weights of a file, fitted to any classes, into a network. Its last layer stays unchanged.
 
-    The file is read as tensors and nothing else. ``UserError`` where it does not hold the weights of this network.
+    The file is read as tensors and nothing else. Raise ``UserError`` if it does not hold the weights of this network.
     """
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
@@ -94,6 +94,6 @@ def load_weights(network: VGG16, path) -> None:
 
 
 def normalised(images):
-    """Images of bytes (n, 3, side, side) as the network takes them: float32, normalised like those of ImageNet."""
+    """Return images of bytes (n, 3, side, side) as input of the network: float32, normalised like those of ImageNet."""
     mean, deviation = (images.new_tensor(of, dtype=torch.float32).view(1, 3, 1, 1) for of in (MEAN, DEVIATION))
     return (images.float() / 255 - mean) / deviation

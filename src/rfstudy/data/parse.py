@@ -1,8 +1,8 @@
-"""Read the original files of a task: features, labels as printed, and their map to integers or their numbers.
+"""Read the original files of a task: features, labels as text, and their map to integers or their numbers.
 
 Every parser is a function ``parse_<name>``: it takes the paths of one part of a task and its entry, and returns ``(X,
-labels)``: X (n, d) float32, or uint8 where the file holds bytes, and labels (n,) as the file prints them.
-``read_task`` puts the published training rows first.
+labels)``: X (n, d) float32, or uint8 where the file holds bytes, and labels (n,) as the file has them. ``read_task``
+puts the published training rows first.
 """
 
 import math
@@ -21,7 +21,7 @@ REST = "rest"
 #: Cells of a table that mark a missing number.
 NO_NUMBER = ["", "NA", "NaN", "nan", "null"]
 
-#: How pandas reads the cells of a file without names of columns.
+#: Arguments with which pandas reads the cells of a file without column names.
 AS_PRINTED = {"header": None, "keep_default_na": False}
 
 #: Texts in lower case that mark a missing label, unless the label map names them.
@@ -47,9 +47,8 @@ def read_task(
         Folder of the source's files.
     reference_dir : path
         Folder of the lists of rows (key ``rows`` of a task).
-    substitutes : dict, optional
-        Files that take the place of others by the names of these, each with its name, ``file``, and its
-        ``excluded_rows``, which are left out.
+    substitutes : dict, optional Files that replace others, by the names of the replaced files. Each has its name,
+        ``file``, and its ``excluded_rows``, which are left out.
 
     Returns
     -------
@@ -62,9 +61,8 @@ def read_task(
 
     Raises
     ------
-    UserError
-        Unknown labels, rows of another width, values that are no finite numbers, or a substitute for one of several
-        files of a part, whose rows are not known.
+    UserError Unknown labels, rows of another width, values that are not finite numbers, or a substitute for one of
+        several files of a part, whose rows are not known.
     """
     parts, left_out = [], {}
     for part, names in task["files"].items():
@@ -85,7 +83,7 @@ def read_task(
         n_train = int(parts[0][2].sum())
     elif task.get("rows") == IN_ORDER:
         n_train = task["n_train"]
-    elif "rows" in task:  # they are rows of the file, also where some of them are dropped
+    elif "rows" in task:  # they are rows of the file, even if some of them are dropped
         rows, n_train = read_rows(Path(reference_dir) / task["rows"])
         if len(rows) and rows.max() >= len(y):
             raise UserError(f"{task['rows']} names row {rows.max()}, the file has {len(y)} rows")
@@ -95,7 +93,9 @@ def read_task(
 
 
 def read_files(paths: list[Path], task: dict):
-    """Return X and the labels as printed of the files of one part; ``UserError`` in one line where they have none."""
+    """Return X and the labels as text, from the files of one part. Raise ``UserError``, in one line, if they have
+    none.
+    """
     names = " and ".join(path.name for path in paths)
     try:
         X, labels = globals()[f"parse_{task['parser']}"](paths, task)
@@ -112,7 +112,7 @@ def read_files(paths: list[Path], task: dict):
 def read_rows(path: Path) -> tuple[np.ndarray, int]:
     """Return a published choice of rows: a CSV file with the columns part (train, test) and row (from 0), in order.
 
-    ``UserError`` for another part, and for what is no row or is there twice.
+    Raise ``UserError`` for another part, and for a value that is not a row or appears twice.
     """
     try:
         table = pd.read_csv(path, usecols=["part", "row"], dtype={"row": np.int64})
@@ -126,7 +126,7 @@ def read_rows(path: Path) -> tuple[np.ndarray, int]:
 
 
 def encoded(labels, task: dict) -> tuple[np.ndarray, np.ndarray]:
-    """Return y (n,) as the target needs it, numbers (float64) or integers by the label map, and the rows to keep."""
+    """Return y (n,) as the target needs it (numbers in float64, or integers by the label map), and the rows to keep."""
     if task.get("target") == "regression":
         y = as_numbers(labels)
         return y, np.ones(len(y), dtype=bool)
@@ -134,13 +134,15 @@ def encoded(labels, task: dict) -> tuple[np.ndarray, np.ndarray]:
 
 
 def as_numbers(labels) -> np.ndarray:
-    """Return labels as finite float64; ``UserError`` names the first that is none."""
+    """Return labels as finite float64. Otherwise raise ``UserError``, which names the first that is not a finite
+    number.
+    """
     try:
         y = np.asarray(labels, dtype=np.float64)
     except ValueError as error:
         raise UserError(f"a regression target must be a number: {error}") from error
     grouped = next((label for label in labels if isinstance(label, str) and "_" in label), None)
-    if grouped:  # Python's 1_000 is in no other notation a number
+    if grouped:  # 1_000 is a number in Python only
         raise UserError(f"a regression target must be a number, not {grouped!r}")
     if not np.isfinite(y).all():
         raise UserError(
@@ -150,7 +152,9 @@ def as_numbers(labels) -> np.ndarray:
 
 
 def as_integers(labels: np.ndarray, path: Path) -> np.ndarray:
-    """Labels that were read as float64 as the integers that they are; ``UserError`` names the first that is none."""
+    """Return labels that were read as float64 as integers. Otherwise raise ``UserError``, which names the first that is
+    not an integer.
+    """
     exact = (labels == np.round(labels)) & (np.abs(labels) <= LARGEST_EXACT)
     if not exact.all():
         row = exact.argmin()
@@ -161,9 +165,9 @@ def as_integers(labels: np.ndarray, path: Path) -> np.ndarray:
 def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
     """Return integers for labels, (n,) int64, and which rows are kept, (n,) bool.
 
-    ``mapping`` goes from the label as printed to an integer; its key "rest" stands for every other label and its
-    value "drop" for rows to leave out, whose integer is 0. Raises ``UserError`` for a missing label, and for one that
-    the map does not cover.
+    ``mapping`` maps the label as text to an integer. Its key "rest" means every other label. Its value "drop" means
+    rows to leave out, whose integer is 0. Raise ``UserError`` for a missing label, and for a label that the map does
+    not cover.
     """
     codes, printed = pd.factorize(np.asarray(labels), use_na_sentinel=False)
     names = [plain_label(label) for label in printed]
@@ -189,7 +193,7 @@ def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
 
 
 def notation_free(label: str) -> float | str:
-    """Return the number that a label is, or its text without the differences of case and of Unicode's encodings."""
+    """Return a label as a number, or as text without differences of case and of Unicode's encodings."""
     try:
         return float(label)
     except ValueError:
@@ -205,11 +209,11 @@ def plain_label(label) -> str:
 
 
 def parse_libsvm(paths: list[Path], task: dict):
-    """LIBSVM text: ``label column:value ...``, columns from 1, absent ones are zero.
+    """Read LIBSVM text: ``label column:value ...``, columns from 1, absent ones are zero.
 
     A label is a number, exact to the last digit of float64; the label of a class is an integer.
     """
-    # as long to import as a stand-in takes to make
+    # importing it takes as long as making a stand-in
     from sklearn.datasets import load_svmlight_file
 
     (path,) = paths
@@ -229,16 +233,16 @@ def parse_libsvm(paths: list[Path], task: dict):
 
 
 def parse_table(paths: list[Path], task: dict):
-    """Text with one row a line, a separator between the cells and the label in the first or the last one."""
+    """Read text with one row per line, a separator between the cells, and the label in the first or the last cell."""
     return read_table(*paths, task, task.get("header_lines", 0))
 
 
 def parse_arff(paths: list[Path], task: dict):
-    """Weka's ARFF with numeric attributes and the label as the last one: a table below the line ``@DATA``, in which
-    empty lines and those that begin with % say nothing.
+    """Read Weka's ARFF with numeric attributes and the label as the last one: a table below the line ``@DATA``. Empty
+    lines and those that begin with % are ignored.
     """
     (path,), skipped, in_data = paths, [], False
-    # what the header says may be in any encoding; its line @DATA is the same in all of them
+    # the header may have any encoding; its line @DATA is the same in all of them
     with path.open("rb") as stream:
         for number, line in enumerate(map(bytes.strip, stream)):
             if not in_data or not line or line.startswith(b"%"):
@@ -250,7 +254,7 @@ def parse_arff(paths: list[Path], task: dict):
 
 
 def parse_idx(paths: list[Path], task: dict):
-    """MNIST's IDX: a file of images (n, rows, columns) and a file of labels (n,), all bytes."""
+    """Read MNIST's IDX: a file of images (n, rows, columns) and a file of labels (n,), all bytes."""
     images, labels = (read_idx(path) for path in paths)
     if len(images) != len(labels):
         raise UserError(f"{paths[0].name} has {len(images)} images, {paths[1].name} has {len(labels)} labels")
@@ -263,7 +267,7 @@ def parse_idx(paths: list[Path], task: dict):
 
 
 def parse_pair(paths: list[Path], task: dict):
-    """Return a file of features, one row a line with blanks between the cells, and a file of as many lines with the
+    """Read a file of features, one row per line with blanks between the cells, and a file of as many lines with the
     labels.
     """
     X, labels = read_lines(paths[0], "float32", NO_NUMBER), read_lines(paths[1], "str", [])
@@ -279,9 +283,9 @@ def parse_pair(paths: list[Path], task: dict):
 def read_lines(path: Path, dtype: str, missing: list[str]) -> np.ndarray:
     """Return the cells of a file with blanks between them (n, columns), NaN for those that mark a ``missing`` number.
 
-    Blank lines at the end are no rows.
+    Blank lines at the end are ignored.
 
-    ``UserError`` names a blank line between the rows, which would belong to a row of another file.
+    Raise ``UserError`` for a blank line between the rows, which would correspond to a row of another file.
     """
     lines = path.read_bytes().rstrip().splitlines() or [b""]
     blank = next((number for number, line in enumerate(lines, start=1) if not line.strip()), None)
@@ -291,7 +295,8 @@ def read_lines(path: Path, dtype: str, missing: list[str]) -> np.ndarray:
 
 
 def parse_cifar(paths: list[Path], task: dict):
-    """CIFAR's binary files, one after the other: a byte for the label, then the pixels in red, in green and in blue.
+    """Read CIFAR's binary files, one after the other: a byte for the label, then the pixels in red, in green and in
+    blue.
 
     Columns are red, green and blue of each pixel, as images are read elsewhere.
     """
@@ -307,8 +312,8 @@ def parse_cifar(paths: list[Path], task: dict):
 
 
 def read_table(path: Path, task: dict, skipped: int | list[int] = 0):
-    """Features (float32) and labels (text) of a delimited file without so many lines of a header, or without the lines
-    of these numbers from 0; dropped columns may hold anything.
+    """Return the features (float32) and labels (text) of a delimited file. Header lines are skipped by their count, or
+    by their numbers from 0. Dropped columns may hold anything.
     """
     n_columns = width(task) + 1
     label_column = 0 if task.get("label_column") == "first" else n_columns - 1
@@ -341,17 +346,17 @@ def check_separator(path: Path, separator: str, skipped: int | list[int]) -> Non
 
 
 def width(task: dict) -> int:
-    """Return the columns of a task's files without that of the labels: its own, and those that it drops."""
+    """Return the number of columns of a task's files without that of the labels: its own, and those that it drops."""
     return task["d"] + len(task.get("drop_columns", []))
 
 
 def without_dropped(X: np.ndarray, task: dict) -> np.ndarray:
-    """X without the columns that the task drops, which are numbered from 1."""
+    """Return X without the columns that the task drops, which are numbered from 1."""
     return np.delete(X, [number - 1 for number in task.get("drop_columns", [])], axis=1)
 
 
 def read_idx(path: Path) -> np.ndarray:
-    """Return an array of bytes in the IDX format; ``UserError`` for another type or a file that is cut off."""
+    """Return an array of bytes in the IDX format. Raise ``UserError`` for another type or a file that is cut off."""
     content = path.read_bytes()
     n_axes = content[3] if len(content) > 3 else 0
     if content[:3] != b"\x00\x00\x08" or not n_axes:

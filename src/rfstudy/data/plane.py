@@ -1,8 +1,9 @@
-"""Points of a plane whose angle decides, and a plane laid into many columns: what the generated stand-ins share.
+"""Points of a plane whose angle decides their target, and a plane embedded into many columns, for the generated
+stand-ins.
 
-Their classes are the blades of a windmill: the sign of sin(blades x angle) in a plane, moved to the wanted balance.
-The boundary depends on directions only, so it survives scaling of the columns and standardising of the rows; a linear
-classifier cannot see it and random features can, the better the more there are of them.
+Their classes are the blades of a windmill: the sign of sin(blades x angle) in a plane, moved to the wanted balance. The
+boundary depends on directions only, so it survives scaling of the columns and standardising of the rows; a linear
+classifier cannot learn it, but random features can, better with more of them.
 """
 
 import numpy as np
@@ -12,7 +13,7 @@ NOISE = 0.1
 
 
 def points_of(n: int, random: np.random.Generator, label) -> tuple[np.ndarray, np.ndarray]:
-    """Points of the plane (n, 2) with length in [0.5, 1], and what ``label`` says of their angles (n,)."""
+    """Return points of the plane (n, 2) with length in [0.5, 1], and the values of ``label`` at their angles (n,)."""
     angle = random.uniform(0, 2 * np.pi, n)
     y = label(angle)
     length = random.uniform(0.5, 1.0, n)
@@ -29,7 +30,7 @@ def blades_of(angle: np.ndarray, blades: int, positives: float) -> np.ndarray:
 
 
 def lay_into_columns(points: np.ndarray, d: int, random: np.random.Generator) -> np.ndarray:
-    """Points (n, 2) in a random plane of d columns, with noise across that plane: (n, d) float32."""
+    """Return points (n, 2) embedded in a random plane of d columns, with noise across that plane: (n, d) float32."""
     plane = np.linalg.qr(random.standard_normal((d, 2)))[0]
     noise = random.normal(0, NOISE / np.sqrt(d), (len(points), d))
     return (points @ plane.T + noise - noise @ plane @ plane.T).astype(np.float32)

@@ -1,8 +1,8 @@
-"""The three files of a prepared task: written whole, and verified when they are read.
+"""Write the three files of a prepared task as a whole, and verify them when they are read.
 
-``facts.json`` holds the digest of ``X.npy`` and ``y.npy``. It is in the key of every cell that is computed on them, so
-that arrays that are not those of the digest would leave wrong numbers under a right key. Its own digest is its last
-entry: what it says of split, target and stand-in decides numbers and what they may be compared with.
+``facts.json`` holds the digest of ``X.npy`` and ``y.npy``. The digest is in the key of every cell that is computed on
+them. Arrays with another digest would leave wrong numbers under a right key. The last entry of ``facts.json`` is its
+own digest, because its split, target and stand-in decide numbers and their comparisons.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ CHECKSUM = "sha256_of_facts"
 
 
 def digest(X: np.ndarray, y: np.ndarray, n_train: int | None) -> str:
-    """SHA-256 of the arrays with their types and shapes, and of where the published training rows end."""
+    """Return the SHA-256 of the arrays with their types and shapes, and of the end of the published training rows."""
     content = hashlib.sha256(f"{X.dtype.str} {X.shape} {y.dtype.str} {n_train}".encode())
     content.update(np.ascontiguousarray(X))
     content.update(np.ascontiguousarray(y))
@@ -27,7 +27,7 @@ def digest(X: np.ndarray, y: np.ndarray, n_train: int | None) -> str:
 
 
 def write(out_dir, record: dict, X: np.ndarray, y: np.ndarray) -> dict:
-    """Write the three files, each atomically, the facts last; returns the record."""
+    """Write the three files, each atomically, the facts last, and return the record."""
     out_dir = Path(out_dir)
     for name, array in (("X.npy", X), ("y.npy", y)):
         try:
@@ -35,29 +35,29 @@ def write(out_dir, record: dict, X: np.ndarray, y: np.ndarray) -> dict:
         except OSError as error:
             if error.errno:
                 raise
-            # NumPy says of a full disk how many numbers it could not write, and no more
+            # on a full disk, NumPy only reports how many numbers it could not write
             raise UserError(f"{shown(out_dir / name)} could not be written: {error}; is the disk full?") from error
     return write_facts(record, out_dir)
 
 
 def write_facts(record: dict, out_dir) -> dict:
-    """Write the facts about a task with their digest; returns both."""
+    """Write the facts about a task with their digest, and return both."""
     record = record | {CHECKSUM: checksum_of(record)}
     write_json(record, Path(out_dir) / "facts.json")
     return record
 
 
 def checksum_of(record: dict) -> str:
-    """SHA-256 of facts but for their own digest, whatever the order of their keys."""
+    """Return the SHA-256 of facts without their own digest, independent of the order of their keys."""
     facts = {key: value for key, value in record.items() if key != CHECKSUM}
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def read(directory, task_id: str = "") -> tuple[np.ndarray, np.ndarray, dict]:
-    """X (n, d), memory-mapped, y (n,) and the facts of a prepared task, if they are what ``preprocess`` wrote.
+    """Return X (n, d), memory-mapped, y (n,) and the facts of a prepared task, if they are what ``preprocess`` wrote.
 
-    ``UserError`` names what was expected, what is there, and what to do about it; ``task_id``, where it is given, has
-    to be the task that they are of.
+    Otherwise raise ``UserError``, which names what was expected, what is there, and what to do. ``task_id``, if given,
+    must be their task.
     """
     directory = Path(directory)
     again = f"remove the folder {shown(directory)} and run again: its files are made anew"
@@ -88,7 +88,9 @@ def read(directory, task_id: str = "") -> tuple[np.ndarray, np.ndarray, dict]:
 
 
 def read_record(path: Path, advice: str) -> dict:
-    """What an earlier step wrote down; ``UserError`` with an advice if it has not run, or its record is broken."""
+    """Return the record of an earlier step. Raise ``UserError``, with advice, if the step has not run, or its record is
+    broken.
+    """
     path = Path(path)
     if not path.is_file():
         raise UserError(f"{shown(path)} does not exist: {advice}")

@@ -1,7 +1,7 @@
 """Make a task's rows and write the arrays and facts that every later stage reads.
 
-The rows are parsed from files and checked, drawn by a generator, they are features of the rows of another prepared
-task, or gathered from the chunks of a stream. Where nothing may be downloaded, the entry is that of a stand-in
+The rows are parsed from files and checked, or drawn by a generator. They may also be features of the rows of another
+prepared task, or be gathered from the chunks of a stream. If nothing may be downloaded, the entry is that of a stand-in
 (``entries.in_use``).
 """
 
@@ -26,18 +26,18 @@ CHECKPOINT = "checkpoint"
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a task, the sizes that had to come out, and what facts say of them."""
+    """The rows of a task, their expected sizes, and entries for their facts."""
 
     X: np.ndarray  # (n, d)
     y: np.ndarray  # (n,)
     n_train_published: int | None  # they come first; None where the rows have no parts
     expected: dict  # n, d, n_train, n_test
-    reported: dict = field(default_factory=dict)  # of a stand-in its label, of substitutes what they leave out
+    reported: dict = field(default_factory=dict)  # the label of a stand-in, or the rows that substitutes leave out
     described: dict | None = None  # the facts of rows that are too many for ``describe``
 
 
 class Missing(Exception):
-    """A source could not be had, and the configuration allows that; the message says why."""
+    """A source is not available, and the configuration allows that; the message says why."""
 
 
 def run(
@@ -68,12 +68,9 @@ def run(
         Folder of the published lists of rows.
     base_dir : path, optional
         Folder of the three files of the task that this one is ``features_of``, or whose rows it is streamed from.
-    chunks : list of paths, optional
-        The chunks of a stream, in order; of one chunk it is made here.
-    device : {"cpu", "cuda", "auto"}
-        Where an extractor computes.
-    told_of : callable, optional
-        What returns the provenance record of this run once the rows are made.
+    chunks : list of paths, optional The chunks of a stream, in order; a stream of one chunk is made here.
+    device : {"cpu", "cuda", "auto"} The device of an extractor.
+    told_of : callable, optional Function that returns the provenance record of this run after the rows are made.
 
     Returns
     -------
@@ -119,7 +116,7 @@ def run(
 
 
 def parsed(task: dict, raw_dir, reference_dir) -> Rows:
-    """Return the rows of a task from its files; ``Missing`` where they could not be had."""
+    """Return the rows of a task from its files. Raise ``Missing`` if these are not available."""
     names = [name for of_part in task["files"].values() for name in of_part]
     known = downloaded(task["source"], raw_dir, names)
     substitutes = {name: known[name] for name in names if "file" in known[name]}
@@ -129,8 +126,8 @@ def parsed(task: dict, raw_dir, reference_dir) -> Rows:
 
 
 def downloaded(source_id: str, raw_dir, names=None) -> dict[str, dict]:
-    """What the record of a download says of files of a source, by name, each of those named (by default all) checked
-    against it; ``Missing`` where they could not be had.
+    """Return the record of a download by file of the source. The named files (by default all) are checked against it.
+    Raise ``Missing`` if they are not available.
     """
     raw_dir = Path(raw_dir)
     advice = f"remove {shown(raw_dir / 'record.json')} and run again: the download checks every file, and gets it again"
@@ -187,7 +184,7 @@ def generated(task_id: str, task: dict) -> tuple[np.ndarray, np.ndarray, int | N
 
 
 def gathered(task_id: str, task: dict, raw_dir, base_dir, chunks: list, out_dir: Path) -> Rows:
-    """Return the rows of a stream, reduced and memory-mapped; ``Missing`` where its file could not be had."""
+    """Return the rows of a stream, reduced and memory-mapped. Raise ``Missing`` if its file is not available."""
     from rfstudy.data import stream
 
     streamed = task["streamed"]
@@ -200,15 +197,15 @@ def gathered(task_id: str, task: dict, raw_dir, base_dir, chunks: list, out_dir:
     reduced = out_dir / "reduced.npy"
     X, y, n_train, kept = stream.gather(streamed, chunks or own, base_dir, task["d"], reduced)
     for path in (*own, reduced):
-        path.unlink()  # what is mapped stays until it is copied
+        path.unlink()  # a mapped array stays until it is copied
     # the test rows are all of the base's, which may be those of its stand-in
     expected = sizes_of(task) | {"n": len(y), "n_test": len(y) - n_train}
     return Rows(X, y, n_train, expected, described={"second_moment_kept_pct": round(100 * kept, 4)})
 
 
 def extracted(task: dict, base_dir, raw_dir, checkpoint: Path, device: str) -> Rows:
-    """Return the features of another task's rows; of its stand-in where it has one, and ``Missing`` where it has no
-    rows, or the files of the extractor could not be had.
+    """Return the features of another task's rows, or of its stand-in's. Raise ``Missing`` if it has no rows, or if the
+    files of the extractor are not available.
     """
     base_dir = Path(base_dir or "")
     read_record(base_dir / "facts.json", "prepare the task that this one is features of first")
@@ -235,9 +232,9 @@ def sizes_of(entry: dict) -> dict:
 
 
 def checked_sizes(task_id: str, rows: Rows, record: dict) -> dict:
-    """Sizes, classes and digest of a task's arrays.
+    """Return the sizes, classes and digest of a task's arrays.
 
-    ``UserError`` if the sizes are not the expected ones, or the labels not what the target needs.
+    Raise ``UserError`` if the sizes are not the expected ones, or the labels are not what the target needs.
     """
     y, n_train, expected = rows.y, rows.n_train_published, rows.expected
     found = {"d": rows.X.shape[1]}
@@ -268,7 +265,7 @@ def check_target(task_id: str, y: np.ndarray, target: str) -> None:
 
 
 def class_counts(y: np.ndarray, n_train: int | None) -> dict:
-    """Return the classes, and how many rows each has by part."""
+    """Return the classes, and the number of rows of each by part."""
     parts = {"all": y} if n_train is None else {"train": y[:n_train], "test": y[n_train:]}
     return {
         "classes": np.unique(y).tolist(),

@@ -17,7 +17,7 @@ from rfstudy.data.tasks import IN_ORDER, UNKNOWN, rows_per_chunk
 from rfstudy.files import read_yaml, shown
 from rfstudy.models import literal, problems_of
 
-#: Minutes that the job asks for which makes the rows of a task, unless its extractor says otherwise.
+#: Minutes that the job of a task's rows requests, unless its extractor states others.
 MINUTES = 60
 
 
@@ -25,7 +25,7 @@ MINUTES = 60
 class Registry:
     """The sources and the tasks, by id.
 
-    The tasks are complete: whatever one is made from, it has ``n``, ``d``, ``n_train``, ``n_test``, ``split`` and
+    The tasks are complete: whatever a task is made from, it has ``n``, ``d``, ``n_train``, ``n_test``, ``split`` and
     ``target``.
     """
 
@@ -36,7 +36,7 @@ class Registry:
 def load(config_dir) -> Registry:
     """Return the sources and tasks of a folder, checked against each other and complete.
 
-    Raises ``UserError`` with a line per problem.
+    Raise ``UserError`` with a line per problem.
     """
     files = {name: Path(config_dir) / f"{name}.yaml" for name in ("sources", "datasets")}
     sources, tasks = read_yaml(files["sources"]), entries.with_defaults(files["datasets"])
@@ -55,7 +55,7 @@ def load(config_dir) -> Registry:
 
 
 def problems_of_task(task: dict, context: dict) -> list[str]:
-    """Return what is wrong with the entry of a task, each as ``problems_of`` does."""
+    """Return the problems of the entry of a task, each as ``problems_of`` does."""
     forms = [form for form in FORMS if form in task]
     if len(forms) != 1:
         one = " and ".join(forms) or "none of them"
@@ -64,7 +64,7 @@ def problems_of_task(task: dict, context: dict) -> list[str]:
 
 
 def complete_source(source: dict) -> dict:
-    """Return a source with what follows for its files of this machine: the first content is trusted, however long."""
+    """Return a source with the derived keys of its local files: their first content is trusted, at any length."""
     of_path = {"sha256": UNKNOWN, "most_bytes": sys.maxsize, "addresses": []}
     files = {name: entry | of_path if "path" in entry else entry for name, entry in source["files"].items()}
     return {"licence": "not stated"} | source | {"files": files}
@@ -88,30 +88,30 @@ def claimed_twice(entries: dict) -> list[str]:
 
 
 def list_of_rows(task: dict) -> str:
-    """Return the file of the rows that a paper used of a source, in data/reference; empty where there is none."""
+    """Return the file in data/reference that lists the rows of a source that a paper used; empty if there is none."""
     rows = task.get("rows", IN_ORDER)
     return "" if rows == IN_ORDER else rows
 
 
 def source_of(task: dict) -> str:
-    """Return the source whose files a task, or its extractor, needs; empty where there is none."""
+    """Return the source whose files a task, or its extractor, needs; empty if there is none."""
     places = (task, task.get("features_of", {}), task.get("streamed", {}))
     return next((each["source"] for each in places if "source" in each), "")
 
 
 def base_of(task: dict) -> str:
-    """Return the task whose prepared rows a task is made from; empty where there is none."""
+    """Return the task whose prepared rows a task is made from; empty if there is none."""
     return task.get("streamed", {}).get("base", "") or task.get("features_of", {}).get("task", "")
 
 
 def n_chunks(task: dict) -> int:
-    """Return the number of chunks that a task is made in; 0 where it is not streamed."""
+    """Return the number of chunks of a task; 0 if it is not streamed."""
     streamed = task.get("streamed")
     return -(-streamed["n_train"] // rows_per_chunk(streamed)) if streamed else 0
 
 
 def code_of(task: dict) -> list[str]:
-    """Return the modules that make a task's rows, next to the common ones."""
+    """Return the modules that make a task's rows, besides the common ones."""
     if "streamed" in task:
         generator = task["streamed"].get("generator")
         return ["rfstudy.data.stream", *([modules.module_name("streams", generator)] if generator else [])]
@@ -121,10 +121,10 @@ def code_of(task: dict) -> list[str]:
 
 
 def wants_gpu(task: dict) -> bool:
-    """Return whether a GPU makes the rows of a task faster: its extractor says so."""
+    """Return whether a GPU makes the rows of a task faster, as stated by its extractor."""
     return "features_of" in task and literal(*code_of(task), "GPU")
 
 
 def minutes_of(task: dict) -> int:
-    """Return the minutes that the job asks for which makes the rows of a task."""
+    """Return the minutes that the job of a task's rows requests."""
     return literal(*code_of(task), "MINUTES") if "features_of" in task else MINUTES

@@ -1,13 +1,13 @@
 """Preprocessing steps that are fitted on the training rows and applied to all.
 
 A step is a name, or a mapping from its name to its parameters: ``minmax``, ``{pca: {n_components: 50}}``. It is a file
-in ``steps/`` with a function ``fit(X_train, **parameters)`` that returns a callable (n, d) -> (n, d'), and, where d' is
-not d, a function ``columns(d, **parameters)`` that says what it is.
+in ``steps/`` with a function ``fit(X_train, **parameters)`` that returns a callable (n, d) -> (n, d'), and, if d' is
+not d, a function ``columns(d, **parameters)`` that returns it.
 
-One convention for what has no spread: a column that is constant in the training rows, or a row that is constant
-where rows are standardised, becomes 0. Nothing was learned about its scale, and 0 adds nothing to an inner product
-or a distance. (MATLAB's mapstd and mapminmax leave such a row or column as it is.) The arithmetic is float64 on
-blocks of rows, whatever the type of the data; float64 stays float64, everything else becomes float32.
+One convention for data without spread: a column that is constant in the training rows, or a row that is constant where
+rows are standardised, becomes 0. Nothing was learned about its scale, and 0 adds nothing to an inner product or a
+distance. (MATLAB's mapstd and mapminmax leave such a row or column as it is.) The arithmetic is float64 on blocks of
+rows, whatever the type of the data; float64 stays float64, everything else becomes float32.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,9 +25,8 @@ def fit_steps(steps: Sequence[str | dict], X_train: np.ndarray) -> Step:
 
     Parameters
     ----------
-    steps : sequence of str or dict
-        Names of files in ``steps/``, or mappings ``{name: parameters}``. A step is fitted on what those before it made
-        of the training rows.
+    steps : sequence of str or dict Names of files in ``steps/``, or mappings ``{name: parameters}``. A step is fitted
+        on the training rows after the steps before it.
     X_train : ndarray (n_train, d)
 
     Returns

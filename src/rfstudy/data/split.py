@@ -1,4 +1,4 @@
-"""Which rows train, which test, and the folds of a cross-validation: from seeds only, the same for every method."""
+"""Choose training rows, test rows and the folds of a cross-validation: from seeds only, the same for every method."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def split(
     counts: tuple[int, int] | None = None,
     n_blocks: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Training and test rows of one repeat.
+    """Return the training and test rows of one repeat.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def split(
 
 
 def split_in_blocks(n: int, n_blocks: int | None, rule: str, repeat: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Training and test rows of the rules of blocks, each in their order; see ``split``."""
+    """Return the training and test rows of the rules of blocks, each in order; see ``split``."""
     block = block_of_row(n, n_blocks)
     order = {
         "blocks": np.random.default_rng(seed_sequence(seed, "split", repeat)).permutation(n_blocks),
@@ -80,9 +80,9 @@ def split_in_blocks(n: int, n_blocks: int | None, rule: str, repeat: int, seed: 
 
 
 def block_of_row(n: int, n_blocks: int | None) -> np.ndarray:
-    """Return the block of each row, (n,) int from 0: contiguous ones, whose sizes differ by one at most.
+    """Return the block of each row, (n,) int from 0: contiguous blocks, whose sizes differ by at most one.
 
-    Raises ``ValueError`` unless 2 <= n_blocks <= n.
+    Raise ``ValueError`` unless 2 <= n_blocks <= n.
 
     >>> block_of_row(5, 2)
     array([0, 0, 0, 1, 1])
@@ -93,9 +93,9 @@ def block_of_row(n: int, n_blocks: int | None) -> np.ndarray:
 
 
 def fold_of_row(n: int, n_folds: int, seed: int, *axes) -> np.ndarray:
-    """Return the fold of each row for a cross-validation: (n,) int, random, sizes that differ by one at most.
+    """Return the fold of each row for a cross-validation: (n,) int, random, with sizes that differ by at most one.
 
-    ``axes`` are what the folds should vary with, e.g. a repeat. Raises ``ValueError`` unless 2 <= n_folds <= n.
+    ``axes`` are the values with which the folds vary, e.g. a repeat. Raise ``ValueError`` unless 2 <= n_folds <= n.
     """
     if not 2 <= n_folds <= n:
         raise ValueError(f"n_folds must be between 2 and the number of rows ({n}), got {n_folds}")
@@ -106,10 +106,10 @@ def fold_of_row(n: int, n_folds: int, seed: int, *axes) -> np.ndarray:
 
 
 def fold_of_block(blocks: np.ndarray, n_folds: int, seed: int, *axes) -> np.ndarray:
-    """Return the fold of each row, (n,) int, where the rows of a block are held out together: as ``fold_of_row`` of
+    """Return the fold of each row, (n,) int, if the rows of a block are held out together: ``fold_of_row`` of the
     blocks.
 
-    ``blocks`` (n,) are what rows belong to. Raises ``ValueError`` where there are fewer blocks than folds.
+    ``blocks`` (n,) are the blocks of the rows. Raise ``ValueError`` if there are fewer blocks than folds.
     """
     present, block_of = np.unique(blocks, return_inverse=True)
     if len(present) < n_folds:

@@ -1,10 +1,10 @@
-"""Rows of a task that are too many to be held: made in chunks, each by a job of its own, and reduced to a few columns.
+"""Make the rows of a task that are too many to be held: in chunks, each by its own job, reduced to a few columns.
 
 A chunk is a range of the training rows: of a file (LIBSVM text, by its bytes) or of a generator (``data/streams``, by
-its numbers), images of bytes. With its rows comes their second moment at unit length. To gather the chunks is to add up
-these moments, whose leading eigenvectors are the principal components about the origin (the columns are not centred, as
-in the code of Dai et al. 2014, whose protocol for MNIST-8M the survey follows), and to write the components of all
-rows, block by block, into one file that is read through a memory map. The test part is that of another task, the base.
+its numbers), images of bytes. With its rows comes their second moment at unit length. Gathering the chunks adds up
+these moments. Their leading eigenvectors are the principal components about the origin. The columns are not centred, as
+in the code of Dai et al. 2014, whose protocol for MNIST-8M the survey follows. The components of all rows are written,
+block by block, into one file that is read through a memory map. The test part is that of another task, the base.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ BLOCK_ROWS = 4096
 
 
 def run(task_id: str, task: dict, number: int, raw_dir, base_dir, out) -> None:
-    """Write the arrays of a chunk, without rows where its file could not be had: ``X`` (m, columns) uint8, ``y`` (m,)
+    """Write the arrays of a chunk, without rows if its file is not available: ``X`` (m, columns) uint8, ``y`` (m,)
     int64, and ``moment`` (columns, columns).
     """
     streamed = task["streamed"]
@@ -75,18 +75,19 @@ def parsed(streamed: dict, number: int, file) -> tuple[np.ndarray, np.ndarray]:
 
 
 def no_rows(streamed: dict) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of a file that could not be had."""
+    """Return the empty rows of a file that is not available."""
     return np.empty((0, streamed["columns"]), np.uint8), np.empty(0, np.int64)
 
 
 def libsvm_blocks(file, first: int, last: int, n_columns: int, window: int = WINDOW_BYTES) -> Iterator[tuple]:
-    """Images (m, n_columns) uint8 and labels (m,) int64 of the lines of a LIBSVM file that begin in a range of bytes.
+    """Yield images (m, n_columns) uint8 and labels (m,) int64 of the lines of a LIBSVM file that begin in a range of
+    bytes.
 
     A line belongs to the range ``first`` < b <= ``last`` that its first byte b is in, and the line at 0 to the first
-    one: ranges that follow each other have every line once. What is parsed at once is a ``window`` of bytes.
-    ``UserError`` names the bytes in which something is no line of an image, and what is wrong with it.
+    one: consecutive ranges have every line once. A ``window`` of bytes is parsed at once. Raise ``UserError`` for a
+    line that is not an image; it names the bytes and the problem.
     """
-    # as long to import as a small chunk takes to make
+    # importing it takes as long as making a small chunk
     from sklearn.datasets import load_svmlight_file
 
     for start in range(first, last, window):
@@ -108,14 +109,14 @@ def libsvm_blocks(file, first: int, last: int, n_columns: int, window: int = WIN
 
 
 def first_line_after(stream, start: int) -> int:
-    """Return where the first line begins that begins after byte ``start``."""
+    """Return the position of the first line that begins after byte ``start``."""
     stream.seek(start)
     stream.readline()
     return stream.tell()
 
 
 def check_whole(numbers: np.ndarray, least: float, most: float, what: str) -> None:
-    """``UserError`` unless all numbers are whole and between two others."""
+    """Raise ``UserError`` unless all numbers are whole and within two bounds."""
     wrong = (numbers != np.rint(numbers)) | (numbers < least) | (numbers > most)
     if wrong.any():
         between = f" from {least:g} to {most:g}" if np.isfinite(most) else ""
@@ -135,8 +136,7 @@ def leading_components(moment: np.ndarray, n_components: int) -> tuple[np.ndarra
     """Return the leading eigenvectors (columns, n_components) of a second moment, and the share of its trace that they
     keep.
 
-    Of the two signs of each the one is taken in which its largest entry is positive. ``UserError`` for more components
-    than columns.
+    The sign of each is such that its largest entry is positive. Raise ``UserError`` for more components than columns.
     """
     if not 1 <= n_components <= len(moment):
         raise UserError(f"a stream of {len(moment)} columns cannot be reduced to {n_components} components")
@@ -159,7 +159,7 @@ def gather(streamed: dict, chunks: list, base_dir, n_components: int, out) -> tu
     Returns
     -------
     X (n, n_components) float32, memory-mapped; y (n,) int64; the number of training rows; and the share of the second
-    moment that the components keep. ``UserError`` where the chunks do not have the rows that the entry states.
+    moment that the components keep. Raise ``UserError`` if the chunks do not have the rows that the entry states.
     """
     images, labels, n_base = base_images(streamed, base_dir)
     y = [array_of(path, "y") for path in chunks]

@@ -16,7 +16,7 @@ from rfstudy import scores
 
 KINDS = ("binary", "classes", "regression")
 
-#: What predictions of labels, and of numbers, can be evaluated by.
+#: Metrics for predictions of labels, and of numbers.
 OF_LABELS = {"accuracy_pct": scores.accuracy_pct, "error_pct": scores.error_pct}
 OF_NUMBERS = {
     "mse": scores.mse,
@@ -47,18 +47,18 @@ class Target:
 
     @property
     def score(self) -> str:
-        """What a validation goes by: "accuracy" (more is better) or "mse" (less is better)."""
+        """Return the score of validation: "accuracy" (more is better) or "mse" (less is better)."""
         return "mse" if self.kind == "regression" else "accuracy"
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Return the metrics that are reported where none are asked for."""
+        """Return the metrics that are reported by default."""
         return tuple(OF_NUMBERS) if self.kind == "regression" else ("accuracy_pct",)
 
     def encode(self, y) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return targets (n,) as float64 columns (n, c) for a learner, and the sorted classes, None of a regression.
+        """Return targets (n,) as float64 columns (n, c) for a learner, and the sorted classes (None for a regression).
 
-        Labels are integers, as preprocessing writes them. Raises ``ValueError`` for another number of classes than the
+        Labels are integers, as preprocessing writes them. Raise ``ValueError`` for another number of classes than the
         kind has, for labels of another type, and for numbers that are not finite.
         """
         if self.kind == "regression":
@@ -77,7 +77,7 @@ class Target:
     def decode(self, decision, classes) -> np.ndarray:
         """Return the predictions (n,) that belong to decision values (n, c): labels, or numbers without ``classes``.
 
-        Raises ``ValueError`` for another number of columns, and for labels from NaN, which decides nothing.
+        Raise ``ValueError`` for another number of columns, and for labels from NaN, which decides nothing.
         """
         decision = np.asarray(decision, dtype=np.float64)
         n_columns = 1 if classes is None or len(classes) == 2 else len(classes)
@@ -90,7 +90,7 @@ class Target:
         return classes[class_index(decision)]
 
     def evaluate(self, metric: str, y_true, predictions) -> float:
-        """Return a metric of targets and predictions (n,); ``ValueError`` for a metric that does not apply."""
+        """Return a metric of targets and predictions (n,). Raise ``ValueError`` for a metric that does not apply."""
         measures = OF_NUMBERS if self.kind == "regression" else OF_LABELS
         if metric not in measures:
             raise ValueError(f"{metric!r} is no metric of a {self.kind} target; known are {', '.join(measures)}")

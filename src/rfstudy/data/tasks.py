@@ -1,14 +1,14 @@
-"""What the entry of a task in ``config/datasets.yaml`` says, for planning and for the jobs that make its rows.
+"""Read the entry of a task in ``config/datasets.yaml``, for planning and for the jobs that make its rows.
 
 Standard library only.
 """
 
-#: Keys of a generator, of an extractor and of a stream that are no parameters of the function in its file.
+#: Keys of a generator, of an extractor and of a stream that are not parameters of the function in its file.
 OF_GENERATOR = ("name", "n_train", "n_test")
 OF_FEATURES = ("task", "extractor", "source")
 OF_STREAM = ("base", "generator", "n_train", "rows_per_chunk")
 
-#: What ``sources.yaml`` says in place of a checksum that nobody knows.
+#: The value in ``sources.yaml`` for an unknown checksum.
 UNKNOWN = "unknown"
 
 #: Rules of ``data.split`` that keep neighbouring rows together.
@@ -27,12 +27,12 @@ def parameters_of(given: dict, own: tuple[str, ...]) -> dict:
 
 
 def rows_per_chunk(streamed: dict) -> int:
-    """Return the training rows of a chunk at most; all, where a stream does not say."""
+    """Return the largest number of training rows of a chunk; all rows if a stream does not state it."""
     return streamed.get("rows_per_chunk", streamed["n_train"])
 
 
 def halves(n: int) -> tuple[int, int]:
-    """Return how many of n rows (or blocks) train and test in a half split; of an odd number one more trains.
+    """Return how many of n rows (or blocks) train and test in a half split. If n is odd, one more trains.
 
     The papers' code has MATLAB's ``round(n / 2)``, which takes a half up. Python's ``round`` takes it to the even
     number.
@@ -44,7 +44,7 @@ def halves(n: int) -> tuple[int, int]:
 
 
 def rows_of_blocks(n: int, n_blocks: int, rule: str) -> int:
-    """Return how many of n rows train where half of the blocks do; of random blocks, the fewest that may.
+    """Return how many of n rows train if half of the blocks do; for random blocks, the smallest possible number.
 
     Block i has the rows r with floor(r n_blocks / n) = i.
 

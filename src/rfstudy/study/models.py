@@ -111,7 +111,7 @@ class OptionSearch(Shared):
 
 
 class Search(Model):
-    """What is chosen by cross-validation on the training rows, and the scope that shares a choice.
+    """The quantities chosen by cross-validation on the training rows, and the scope that shares a choice.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class Search(Model):
 
 
 class Timing(Model):
-    """How times are measured.
+    """The measurement of times.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class Timing(Model):
 
 
 class TimedExperiment(partial(Timing)):
-    """What is timed: keys of the preset's `time`, and these. `{}` leaves all to the preset.
+    """The timed parts of an experiment: keys of the preset's `time`, and these. `{}` leaves all to the preset.
 
     Attributes
     ----------
@@ -204,7 +204,7 @@ class TimedExperiment(partial(Timing)):
 
 
 class DataOptions(Model):
-    """What an experiment says of data, for all data sets or for one.
+    """The keys of an experiment about data, for all data sets or for one.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class DataOptions(Model):
 
 
 class GridOptions(Model):
-    """What an accuracy grid says, for all data sets or for one.
+    """The keys of an accuracy grid, for all data sets or for one.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ class GridOptions(Model):
 
 
 class Overlay(DataOptions, GridOptions):
-    """What is different on one data set, laid over the experiment. Null removes a key.
+    """The keys that override the experiment on one data set. Null removes a key.
 
     Attributes
     ----------
@@ -254,8 +254,8 @@ class Overlay(DataOptions, GridOptions):
 
 
 class Experiment(Model):
-    """What a paper ran. `extends` names another experiment to start from: mappings merge, null removes a key, lists
-    replace.
+    """An experiment of a paper. `extends` names another experiment to start from: mappings merge, null removes a key,
+    lists replace.
 
     Attributes
     ----------

@@ -103,7 +103,7 @@ Steps = Annotated[list[step_type()], MinLen(1)]
 
 
 class Split(Model):
-    """In place of the task's own split.
+    """The split that replaces the task's own.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Split(Model):
 
 
 class EntrySplit(Split):
-    """The split of an entry or a step, laid over the experiment's.
+    """The split of an entry or a step, which overrides the experiment's.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ OptionLists = dict[MapId, Annotated[list[Options], *Some]]
 
 
 class EntryOptions(Model):
-    """What is laid over the experiment for an entry.
+    """The keys that override the experiment for an entry.
 
     Attributes
     ----------
@@ -252,7 +252,7 @@ class EntryOptions(Model):
 
 
 class Change(EntryOptions):
-    """What is different for an entry on one data set.
+    """The keys that override an entry on one data set.
 
     Attributes
     ----------
@@ -268,7 +268,7 @@ Searched = Annotated[list[Literal[SEARCHED]], Predicate(distinct)]
 
 
 class EntryOrStep(EntryOptions):
-    """What an entry or a step says of itself.
+    """The keys of an entry or a step.
 
     Attributes
     ----------

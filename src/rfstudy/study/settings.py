@@ -13,7 +13,7 @@ from rfstudy.study.parts import Learners, Name, Options
 
 
 class SharedPenalty(Model):
-    """What a preset says of the search of every experiment with learners.
+    """The keys of a preset for the search of every experiment with learners.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class SharedPenalty(Model):
 
 
 class Settings(Model):
-    """Settings of a run: `config.yaml`, laid over a preset.
+    """Settings of a run: a preset, overridden by `config.yaml`.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ LineStyle = Annotated[
 
 
 class PlotStyle(Model):
-    """How a method is drawn.
+    """The plot style of a method.
 
     Attributes
     ----------

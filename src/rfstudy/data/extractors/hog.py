@@ -9,7 +9,7 @@ from random_features.errors import UserError
 from rfstudy.data.images import Given, image_shape
 from rfstudy.fields import Count
 
-#: Whether the extractor is faster on a GPU, the minutes that its job asks for, and whether it reads files of a source.
+#: Whether the extractor is faster on a GPU, the minutes that its job requests, and whether it reads files of a source.
 GPU = False
 MINUTES = 60
 FILES = False
@@ -40,7 +40,7 @@ def extract(
     block_norm : {"L1", "L1-sqrt", "L2", "L2-Hys"}
         scikit-image's own default has changed over the years.
 
-    Raises ``UserError`` for images that are not square or not bytes, or that hold no block.
+    Raise ``UserError`` for images that are not square or not bytes, or that are smaller than a block.
     """
     from skimage.color import rgb2gray
     from skimage.feature import hog
@@ -64,7 +64,9 @@ def extract(
 
 
 def columns(d: int, *, orientations: int, pixels_per_cell: int, cells_per_block: int, block_norm: str) -> int:
-    """Return blocks x cells in a block x orientations of d numbers; ``UserError`` where they hold no block."""
+    """Return blocks x cells in a block x orientations for images of d numbers. Raise ``UserError`` if an image is
+    smaller than a block.
+    """
     blocks = image_shape(d)[0] // pixels_per_cell - cells_per_block + 1
     if blocks < 1:
         raise UserError(f"images of {d} numbers hold no block of {cells_per_block} cells of {pixels_per_cell} pixels")

@@ -1,7 +1,7 @@
-"""What a fine-tuned VGG16 makes of images: the outputs of its first fully connected layer (survey, section 6.2.2).
+"""Features of images from a fine-tuned VGG16: the outputs of its first fully connected layer (survey, section 6.2.2).
 
 The network starts from weights that were fitted to ImageNet and is fitted to the labels of the training rows; the
-features of all rows are then those of the network at rest (normalised by its running means, nothing dropped out).
+features of all rows are then computed in evaluation mode (normalised by the running means, without dropout).
 """
 
 import hashlib
@@ -19,13 +19,13 @@ from rfstudy.data.images import Given, image_shape
 from rfstudy.fields import Count, Positive
 from rfstudy.files import digest_of
 
-#: Whether the extractor is faster on a GPU, the minutes that its job asks for (a killed one goes on), and whether it
+#: Whether the extractor is faster on a GPU, the minutes that its job requests (a killed job resumes), and whether it
 #: reads files of a source.
 GPU = True
 MINUTES = 240
 FILES = True
 
-#: Floats that a pixel of an image takes at most while the network sees it: two layers of 64 channels and the image.
+#: Largest number of floats per pixel of an image in the network: two layers of 64 channels and the image.
 FLOATS_PER_PIXEL = 160
 
 
@@ -48,17 +48,15 @@ def extract(
     ----------
     X : ndarray (n, d), uint8
         Square images, pixel after pixel in rows, grey or red, green and blue of each pixel.
-    given : Given
-        The network is fitted to the training rows with their labels and sees no others. It starts from the weights in
-        the file, or from random ones without a file. The fine-tuning goes on from the checkpoint.
-    side : int
-        Pixels along a side of what the network sees: images of another side are scaled, bilinearly.
+    given : Given The network is fitted to the training rows with their labels and sees no others. It starts from the
+        weights in the file, or from random weights without a file. The fine-tuning resumes from the checkpoint.
+    side : int Pixels along a side of the images that the network sees: images of another side are scaled, bilinearly.
     epochs, batch, learning_rate, milestones, momentum, weight_decay
         The schedule of the fine-tuning, see ``finetuning.Schedule``.
     width : float
         Share of all channels of the network; its file of weights has them all.
 
-    Raises ``UserError`` for images that are not square or not bytes, for weights of another network, for a device
+    Raise ``UserError`` for images that are not square or not bytes, for weights of another network, for a device
     that is not there, and without labels.
     """
     import torch
@@ -90,9 +88,9 @@ def extract(
 
 
 def columns(d: int, *, width: float = 1.0, **others) -> int:
-    """Return the outputs of the first fully connected layer: 4,096 of the whole network.
+    """Return the number of outputs of the first fully connected layer: 4,096 for the whole network.
 
-    ``UserError`` for d numbers that are no square image.
+    Raise ``UserError`` if d numbers are not a square image.
     """
     from rfstudy.data.networks import hidden_width
 

@@ -1,1 +1,1 @@
-"""Data without files, one generator a file: ``generate(n, d, random, **parameters)`` makes rows and labels."""
+"""Synthetic data, one generator per file: ``generate(n, d, random, **parameters)`` makes rows and labels."""

@@ -5,12 +5,12 @@ import numpy as np
 from rfstudy.data.plane import NOISE, blades_of, points_of
 from rfstudy.fields import Count, Share
 
-#: Attributes: the columns are their categories, one of each attribute is set in a row.
+#: Number of attributes: the columns are their categories, and a row has one category of each attribute set.
 N_ATTRIBUTES = 14
 
 
 def generate(n, d, random, *, blades: Count, positives: Share):
-    """X (n, d) float32 and y (n,) of +1 for a share ``positives`` and -1 for the rest.
+    """Return X (n, d) float32 and y (n,) of +1 for a share ``positives`` and -1 for the rest.
 
     Each attribute is a direction of the plane, cut into categories with equal numbers of rows. ``blades`` is the
     number of blades of either class.

@@ -5,9 +5,9 @@ from sklearn.datasets import load_breast_cancer
 
 
 def generate(n, d, random):
-    """X (569, 30) float32 and labels 0 (malignant) and 1 (benign).
+    """Return X (569, 30) float32 and labels 0 (malignant) and 1 (benign).
 
-    The set is what it is: the number of rows, of columns and chance have no say.
+    The set is fixed: the numbers of rows and columns and the random generator are ignored.
     """
     X, labels = load_breast_cancer(return_X_y=True)
     return X.astype(np.float32), labels

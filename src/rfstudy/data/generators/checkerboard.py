@@ -7,12 +7,12 @@ from rfstudy.fields import Count
 
 
 def generate(n, d, random, *, waves: Count):
-    """X (n, 3) float32, uniform on the sphere, and y (n,): +1 where cos(waves x longitude) >= 0 or the point lies on
-    the northern hemisphere, but not both.
+    """Return X (n, 3) float32, uniform on the sphere, and y (n,): +1 where cos(waves x longitude) >= 0 or the point
+    lies on the northern hemisphere, but not both.
 
     With the angle theta to the north pole the northern hemisphere is where sin(2 theta) >= 0. Bullins, Zhang and Zhang,
     Not-So-Random Features, ICLR 2018, Figure 1, which shows the set and gives no formula; four waves make eight fields
-    on each hemisphere. ``UserError`` where d is not 3.
+    on each hemisphere. Raise ``UserError`` if d is not 3.
     """
     if d != 3:
         raise UserError(f"the checkerboard lies on the sphere: it has 3 columns, not {d}")

@@ -10,7 +10,7 @@ from rfstudy.fields import Count, Positive
 
 
 def generate(n, d, random, *, waves: Count, shares: Annotated[list[Positive], MinLen(2)]):
-    """X (n, d) float32 and y (n,) int64 from 0, classes with the given shares of the rows.
+    """Return X (n, d) float32 and y (n,) int64 from 0, classes with the given shares of the rows.
 
     The rows in the order of sin(waves x angle) are cut into the classes, one after the other.
     """

@@ -5,9 +5,9 @@ from sklearn.datasets import load_digits
 
 
 def generate(n, d, random):
-    """X (1797, 64) uint8, the 17 grey levels spread over 0 to 255 as in MNIST, and labels 0 to 9.
+    """Return X (1797, 64) uint8, the 17 grey levels spread over 0 to 255 as in MNIST, and labels 0 to 9.
 
-    The set is what it is: the number of rows, of columns and chance have no say, the label map chooses rows.
+    The set is fixed: the numbers of rows and columns and the random generator are ignored. The label map chooses rows.
     """
     X, labels = load_digits(return_X_y=True)
     return np.round(X * (255 / 16)).astype(np.uint8), labels

@@ -5,7 +5,7 @@ from rfstudy.fields import Count, Share
 
 
 def generate(n, d, random, *, blades: Count, positives: Share):
-    """X (n, d) float32 and y (n,) of +1 for a share ``positives`` and -1 for the rest.
+    """Return X (n, d) float32 and y (n,) of +1 for a share ``positives`` and -1 for the rest.
 
     ``blades`` is the number of blades of either class.
     """

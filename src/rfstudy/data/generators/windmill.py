@@ -7,10 +7,10 @@ from rfstudy.fields import Count
 
 
 def generate(n, d, random, *, blades: Count):
-    """X (n, 2) float32, uniform on [-1, 1]^2, and y (n,), the sign of sin(blades x angle).
+    """Return X (n, 2) float32, uniform on [-1, 1]^2, and y (n,), the sign of sin(blades x angle).
 
     Bullins, Zhang and Zhang, Not-So-Random Features, ICLR 2018, Figure 1, which shows the set and gives no formula.
-    ``blades`` is the number of blades of either class. ``UserError`` where d is not 2.
+    ``blades`` is the number of blades of either class. Raise ``UserError`` if d is not 2.
     """
     if d != 2:
         raise UserError(f"the windmill lies in the plane: it has 2 columns, not {d}")

@@ -7,10 +7,10 @@ from random_features.errors import UserError
 
 
 def fit(X_train, *, n_components: int):
-    """Learn the mean and the leading eigenvectors of the covariance, in float64 and without chance.
+    """Learn the mean and the leading eigenvectors of the covariance, in float64 and without randomness.
 
     Components are ordered by the variance of the training rows along them, largest first, and not scaled by it; signs
-    are scikit-learn's. ``UserError`` where ``n_components`` is not between 1 and min(n_train, d).
+    are scikit-learn's. Raise ``UserError`` unless ``n_components`` is between 1 and min(n_train, d).
     """
     n, d = X_train.shape
     if not 1 <= n_components <= min(n, d):
@@ -23,7 +23,7 @@ def fit(X_train, *, n_components: int):
 
 
 def columns(d: int, *, n_components: int) -> int:
-    """Return the columns that are left of d: ``n_components``; ``UserError`` where there are fewer."""
+    """Return the number of columns that remain of d: ``n_components``. Raise ``UserError`` if there are fewer."""
     if not 1 <= n_components <= d:
         raise UserError(f"pca cannot keep {n_components} components of {d} columns")
     return n_components

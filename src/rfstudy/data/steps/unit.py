@@ -4,7 +4,7 @@ import numpy as np
 
 
 def fit(X_train):
-    """Nothing is learned: a row is scaled by itself."""
+    """Return the step, which learns nothing: a row is scaled by itself."""
     return unit
 
 

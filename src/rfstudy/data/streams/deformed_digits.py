@@ -1,7 +1,7 @@
-"""Images by small deformations of others, as many as are asked for: an affine map and an elastic displacement each.
+"""Make images by small deformations of others, in any number: an affine map and an elastic displacement each.
 
-The way in which MNIST-8M was made of MNIST (Loosli, Canu and Bottou 2007, "Training invariant support vector machines
-using selective sampling"), with deformations of our own: theirs are not printed with their sizes.
+MNIST-8M was made from MNIST in this way (Loosli, Canu and Bottou 2007, "Training invariant support vector machines
+using selective sampling"). The sizes of the deformations are our own, since theirs are not published.
 """
 
 from functools import cache
@@ -15,12 +15,12 @@ ROTATION, SCALE, SHEAR, SHIFT = 0.17, 0.1, 0.15, 0.05
 #: a share of a side.
 KNOTS, ELASTIC = 5, 0.045
 
-#: Random numbers of a row: affine ones and two displacements a knot. Four make one step of the generator.
+#: Random numbers per row: affine ones and two displacements per knot. One step of the generator makes four.
 AFFINE = 6
 NUMBERS = AFFINE + 2 * KNOTS**2
 PER_STEP = 4
 
-#: Rows that are made at once.
+#: Number of rows that are made at once.
 BATCH = 1024
 
 
@@ -44,14 +44,16 @@ def rows(first: int, last: int, images, labels, seed: int):
 
 
 def random_numbers(first: int, last: int, seed: int) -> np.ndarray:
-    """Uniform numbers in [-1, 1) of some rows (m, ``NUMBERS``): a row's place in the sequence is its number's."""
+    """Return uniform numbers in [-1, 1) for some rows (m, ``NUMBERS``). The number of a row is its place in the
+    sequence.
+    """
     steps = -(-NUMBERS // PER_STEP)
     generator = np.random.Generator(np.random.Philox(key=seed, counter=first * steps))
     return 2.0 * generator.random((last - first, PER_STEP * steps))[:, :NUMBERS] - 1.0
 
 
 def deformed(images: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Images (m, d) uint8 after the deformations that their numbers (m, ``NUMBERS``) stand for."""
+    """Return images (m, d) uint8 after the deformations that their numbers (m, ``NUMBERS``) define."""
     side = round(np.sqrt(images.shape[1]))
     turn, wider, higher, shear, right, down = numbers[:, :AFFINE].T[:, :, None]
     y, x = (axis.ravel() - (side - 1) / 2 for axis in np.mgrid[:side, :side].astype(np.float64))
@@ -65,7 +67,7 @@ def deformed(images: np.ndarray, numbers: np.ndarray) -> np.ndarray:
 
 @cache
 def smooth_field(side: int) -> np.ndarray:
-    """Weights (``KNOTS``^2, side^2) by which displacements of knots are those of all pixels: Gaussian bumps, whose
+    """Return the weights (``KNOTS``^2, side^2) that extend displacements of knots to all pixels: Gaussian bumps, whose
     squares add up to one at every pixel.
     """
     knots = np.linspace(0, side - 1, KNOTS)

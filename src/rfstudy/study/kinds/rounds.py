@@ -194,8 +194,9 @@ def harmonics(names: np.ndarray) -> dict:
 
 
 def svm_objective(model, decision: np.ndarray, y: np.ndarray, C: float) -> float:
-    """|w|^2 / 2 + C sum max(0, 1 - y f) of a linear model, for decisions f and y = +-1, both (n,): by strong duality
-    the optimum of the dual, which is the value of the game for the kernel of the features.
+    """Return |w|^2 / 2 + C sum max(0, 1 - y f) of a linear model, for decisions f and y = +-1, both (n,).
+
+    By strong duality this is the optimum of the dual, which is the value of the game for the kernel of the features.
     """
     return float(0.5 * (model.coef**2).sum() + C * np.maximum(0.0, 1.0 - y * decision).sum())
 
@@ -208,8 +209,9 @@ def gap_bound(rounds: int, n: int, C: float, gradient: float = 1.0) -> float:
 
 
 def dual_violation(alpha: np.ndarray, y: np.ndarray, C: float) -> float:
-    """How far dual weights (n,) are from 0 <= alpha <= C and y'alpha = 0: the larger distance, with the plane's as
-    |y'alpha| / sqrt(n).
+    """Return the distance of dual weights (n,) from 0 <= alpha <= C and y'alpha = 0.
+
+    It is the larger of the two distances; that from the plane is |y'alpha| / sqrt(n).
     """
     box = max(-alpha.min(), alpha.max() - C, 0.0)
     return float(max(box, abs(y @ alpha) / math.sqrt(len(y))))

@@ -36,7 +36,7 @@ BLOCK = 8192
 
 
 class ComparisonOptions(TypedDict, total=False):
-    """What a comparison may say: the `phases` that are timed, and a `kernel` instead of the experiment's."""
+    """The optional keys of a comparison: the `phases` that are timed, and a `kernel` instead of the experiment's."""
 
     phases: Annotated[list[Literal["transform", "fit_transform"]], MinLen(1)]
     kernel: dict[str, Any]

@@ -1,5 +1,5 @@
-# Random Features, Reproduced: includes and named targets; the rules are in rules/, one file a stage, what is read from
-# the configuration in rules/common.smk.
+# Random Features, Reproduced: includes and named targets. The rules are in rules/, one file per stage. The
+# configuration is read in rules/common.smk.
 from snakemake.utils import min_version
 
 min_version("9.20")
@@ -47,7 +47,7 @@ rule benchmarks:
         "benchmarks: the tables and figures about the library are there"
 
 
-# one target a paper (survey), one a table or figure of all its protocols (survey_table_07)
+# one target per paper (survey), and one per table or figure, with all its protocols (survey_table_07)
 for paper in sorted({report["paper"] for report in REPORTS} - {"study"}):
 
     rule:

@@ -1,6 +1,6 @@
-# All rows of an experiment in one table; with `shard_by: [paper]` one job does it for all experiments of a paper.
+# Put all rows of an experiment into one table. With `shard_by: [paper]` one job does it for all experiments of a paper.
 def shard_results(name):
-    """The rows of all jobs of an experiment, of all its stages."""
+    """Return the files of rows of all jobs of an experiment, of all its stages."""
     return [
         f"{RESULTS}/{name}/{stage}/{shard}.csv"
         for stage in ("train", "measure", "time")
@@ -9,17 +9,17 @@ def shard_results(name):
 
 
 def shard_arrays(name):
-    """The arrays that an experiment's kind measures with its rows; what maps learn stays with their shards."""
+    """Return the arrays that an experiment's kind measures; those that maps learn stay with their shards."""
     return [path.removesuffix(".csv") + ".npz" for path in shard_results(name) if "/measure/" in path]
 
 
 def collected_facts(name):
-    """What ``preprocess`` found of the data sets of an experiment."""
+    """Return the files with the facts that ``preprocess`` found about the data sets of an experiment."""
     return [facts_file(dataset) for dataset in experiment_of(name)["datasets"]]
 
 
 def collect_work(name):
-    """The arguments of the ``run`` of ``collect`` for an experiment."""
+    """Return the arguments of the ``run`` of ``collect`` for an experiment."""
     return {
         "stage": "collect",
         "specs": [part.stated() for part in plan.facts_parts(experiment_of(name), SETTINGS)],
@@ -32,7 +32,7 @@ def collect_work(name):
 
 
 def of_experiments(function, paper=None):
-    """An input function: ``function`` of every experiment of a job."""
+    """Return an input function: ``function`` of every experiment of a job."""
 
     def with_names(wildcards):
         names = PAPERS.get(paper) or [wildcards.experiment]

@@ -1,5 +1,5 @@
 # Pure helpers: the registries, the settings of this run, the shards of an experiment, their paths, and the code that
-# a step depends on. No rule here.
+# a step depends on. This file has no rules.
 import atexit
 import gc
 import hashlib
@@ -32,7 +32,7 @@ from rfstudy import outputs
 
 
 def tell_shortly(kind, error, trace):
-    """What is printed of an error that nobody has caught: of Ctrl-C while the plan is made one line."""
+    """Print an uncaught error; print one line for Ctrl-C while the plan is made."""
     if issubclass(kind, KeyboardInterrupt):
         print("interrupted; the same command goes on from what is finished", file=sys.stderr)
     else:
@@ -43,12 +43,12 @@ sys.excepthook = tell_shortly
 
 
 def stop_at(problems):
-    """End the workflow with what is wrong, and nothing else, where anything is."""
+    """End the workflow with its problems, and no other message, if there are any."""
     if problems:
         sys.exit("\n".join(problems))
 
 
-# read before the workflow engine reads it, which does not say where a mistake is
+# read before the workflow engine reads it, because the engine does not report the place of a mistake
 PROBLEMS = []
 with gathered(PROBLEMS):
     read_yaml(CONFIG / "config.yaml")
@@ -59,7 +59,7 @@ configfile: "config/config.yaml"
 
 
 def load_study():
-    """Return the configuration and the reports of this run, all of it checked before the DAG is built."""
+    """Return the configuration and the reports of this run, both checked before the DAG is built."""
     files = dict.fromkeys(["config/config.yaml", *map(str, reversed(workflow.configfiles))])
     with gathered(PROBLEMS):
         study = selection.load_study(config, CONFIG, files)
@@ -74,11 +74,11 @@ if set("{}") & set(str(ROOT)):
 STUDY, REPORTS = load_study()
 SETTINGS, REGISTRY, EXPERIMENTS = STUDY.settings, STUDY.registry, STUDY.chosen
 
-# where files are had from is no parameter of a job: whatever a mirror holds, their checksums are the same
+# the origin of files is not a parameter of a job: their checksums are the same with any mirror
 if SETTINGS["mirror"]:
     os.environ.update(RFSTUDY_MIRROR=SETTINGS["mirror"])
 
-# by this a job knows the workflow that it belongs to, and ends when that is gone
+# a job finds its workflow by this number, and ends when the workflow is gone
 os.environ.update(RFSTUDY_WORKFLOW=str(os.getpid()))
 
 PRESET = SETTINGS["preset"]
@@ -87,7 +87,7 @@ PREPARED = f"data/prepared/{SETTINGS['data']}"
 EMBEDDED = SETTINGS["data"] == "embedded"
 TASKS = {name: in_use(task, embedded=EMBEDDED) for name, task in REGISTRY.tasks.items()}
 
-# the endings of the files that each stage writes
+# the suffixes of the files that each stage writes
 ENDINGS = {
     "tune": ["json", "provenance.json"],
     "train": ["csv", "provenance.json"],
@@ -95,10 +95,10 @@ ENDINGS = {
     "time": ["csv", "provenance.json"],
 }
 
-# the stages that use what ``tune`` chose
+# the stages that use the choices of ``tune``
 TUNED = ("train", "time")
 
-# a timed job has the machine to itself: nothing else of this workflow runs beside it
+# a timed job has the machine to itself: nothing else of this workflow runs at the same time
 ALL_CORES = workflow.resource_settings.cores or 2
 
 
@@ -119,16 +119,16 @@ if workflow.is_main_process:
 
 @cache
 def code_of(*modules):
-    """The file that lists the code that modules run, a parameter of a job.
+    """Return the file that lists the code that modules run, a parameter of a job.
 
-    Its name has the hash of what it lists: an edit that changes what the code does is another file, and a rerun.
+    Its name has the hash of its content: an edit that changes the code's behaviour gives another file, and a rerun.
     """
     return os.path.relpath(package_code.stamp(CODE, *modules), ROOT)
 
 
 @cache
 def experiment_of(name):
-    """An experiment, or its part on the data sets that follow its name: ``survey-gaussian-text.eeg.skin``."""
+    """Return an experiment, or its part on the data sets that follow its name: ``survey-gaussian-text.eeg.skin``."""
     name, *datasets = name.split(".")
     if name not in EXPERIMENTS:
         stop_at([f"no experiment of this run ({PRESET}) is called {name!r}; {suggestion(name, EXPERIMENTS)}"])
@@ -138,24 +138,24 @@ def experiment_of(name):
 
 @cache
 def shards_of(stage, experiment):
-    """The shards of a stage in an experiment, by name; empty where the stage has nothing to do."""
+    """Return the shards of a stage in an experiment, by name; empty if the stage has nothing to do."""
     return {shard.name: shard for shard in plan.shards_of(stage, experiment_of(experiment), SETTINGS)}
 
 
 @cache
 def parts_of(stage, shard):
-    """The work of a stage on a shard: one part a data set."""
+    """Return the work of a stage on a shard: one part per data set."""
     return plan.parts_of(stage, EXPERIMENTS[shard.experiment], shard, SETTINGS)
 
 
 @cache
 def needs_of(stage, shard):
-    """Memory and run time of the first attempt of a job."""
+    """Return the memory and run time of the first attempt of a job."""
     return plan.resources(stage, EXPERIMENTS[shard.experiment], shard, REGISTRY.tasks, SETTINGS)
 
 
 def facts_file(dataset):
-    """What ``preprocess`` found of a data set, with the checksum of the rows that it wrote; it is written last."""
+    """Return the file with the facts about a data set and the checksum of its rows; ``preprocess`` writes it last."""
     return f"{PREPARED}/{dataset}/facts.json"
 
 
@@ -164,16 +164,16 @@ FILES_OF_TASK = ("X.npy", "y.npy", "facts.json")
 
 @cache
 def tuned_files(stage, experiment, shard):
-    """The files with the choices for a stage's job on a shard; none where there is nothing to choose."""
+    """Return the files with the choices for a stage's job on a shard; none if there is nothing to choose."""
     chosen = shards_of("tune", experiment) if stage in TUNED else {}
     return sorted({chosen_file(experiment, each) for each in shard.datasets}) if chosen else []
 
 
 @cache
 def chosen_file(experiment, dataset):
-    """The file with the choices of an experiment on a data set.
+    """Return the file with the choices of an experiment on a data set.
 
-    An earlier experiment with the same work on a data set has made the choice already. A part of an experiment
+    An earlier experiment with the same work on a data set has already made the choice. A part of an experiment
     (``survey-gaussian-text.eeg``) makes its own, so that it computes nothing else.
     """
     others = [] if "." in experiment else EXPERIMENTS
@@ -186,35 +186,35 @@ def chosen_file(experiment, dataset):
 
 @cache
 def tune_part(experiment, dataset):
-    """The work of ``tune`` for an experiment on one data set."""
+    """Return the work of ``tune`` for an experiment on one data set."""
     shard = next(each for each in shards_of("tune", experiment).values() if dataset in each.datasets)
     return plan.tune_part(plan.on_dataset(experiment_of(experiment), dataset), dataset, shard, SETTINGS)
 
 
-# GPUs that a job asks for: none unless the configuration may use one
+# GPUs that a job requests: none unless the configuration may use one
 GPUS = 1 if SETTINGS["device"] == "cuda" else 0
 
 
 def memory_of_rows(dataset):
-    """The memory in MB of a job that makes the rows of a task whole."""
+    """Return the memory in MB of a job that holds all rows of a task at once."""
     n, d = plan.rows_of(REGISTRY.tasks[dataset], SETTINGS)
     return int(700 + 24 * n * d / 2**20)
 
 
 def counted(number, thing):
-    """A number of things in words: 1 map, 9 maps."""
+    """Return a number of things in words: 1 map, 9 maps."""
     return f"{number:,} {thing}{'s' * (number != 1)}"
 
 
-# what jobs do, as the text of their work files, by its hash
+# the work of jobs, as the text of their work files, by its hash
 WORK = {}
 
 
 def work_hash(work):
-    """The hash of what a job does. Snakemake keeps it and runs the job again when it changes.
+    """Return the hash of a job's work. Snakemake keeps it and runs the job again when it changes.
 
-    A change of a setting or of a map's default is found in this way alone. Snakemake compares no parameter that is a
-    function of threads, so these are an option of the command.
+    Only this hash detects a change of a setting or of a map's default. Snakemake does not compare parameters that are
+    functions of threads, so threads are an option of the command.
     """
     text = json.dumps(work, separators=(",", ":"))
     key = hashlib.sha256(text.encode()).hexdigest()
@@ -227,58 +227,58 @@ ASKED_FOR = [name for name, experiment in EXPERIMENTS.items() if selection.is_as
 
 
 def local_files(wildcards):
-    """The files of a source that are on this machine, where they are there: an edit of one is a rerun."""
+    """Return the local files of a source that exist: an edit of one causes a rerun."""
     files = REGISTRY.sources[wildcards.source]["files"].values()
     paths = [os.path.expanduser(entry["path"]) for entry in files if "path" in entry]
     return [path for path in paths if os.path.exists(path)]
 
 
 def raw_record(wildcards):
-    """The download that a task, or its extractor, needs; an embedded stand-in has none, and what is no file neither."""
+    """Return the download that a task, or its extractor, needs; none for an embedded stand-in or without files."""
     source = data_registry.source_of(TASKS[wildcards.dataset])
     return f"data/raw/{source}/record.json" if source else []
 
 
 def listed_rows(wildcards):
-    """The list of the rows that a paper used of a source; nothing for all other tasks, and for an embedded stand-in."""
+    """Return the list of the rows of a source that a paper used; none for other tasks and for embedded stand-ins."""
     name = data_registry.list_of_rows(TASKS[wildcards.dataset])
     return f"data/reference/{name}" if name else []
 
 
 def base_files(wildcards):
-    """The prepared data of the task that a task is made of; nothing for all others."""
+    """Return the prepared data of the task from which a task is made; none for other tasks."""
     base = data_registry.base_of(TASKS[wildcards.dataset])
     return facts_file(base) if base else []
 
 
 def chunk_files(wildcards):
-    """The chunks of a streamed task that are made by jobs of their own; of one chunk there is none."""
+    """Return the chunks of a streamed task that have their own jobs; none if there is only one chunk."""
     number = data_registry.n_chunks(TASKS[wildcards.dataset])
     return [f"{PREPARED}/{wildcards.dataset}/chunk-{i}.npz" for i in range(number)] if number > 1 else []
 
 
 def rows_work(stage, dataset, input):
-    """The arguments that the stages have in common that make rows of a task, of the files of a source or of its base."""
+    """Return the common arguments of the stages that make rows of a task, from a source's files or from its base."""
     folders = {f"{key}_dir": str(Path(input[key]).parent) if input.get(key) else None for key in ("raw", "base")}
     return {"stage": stage, "task_id": dataset, "task": TASKS[dataset]} | folders
 
 
 def preprocess_work(dataset, input):
-    """The arguments of the ``run`` of ``preprocess`` for a task."""
+    """Return the arguments of the ``run`` of ``preprocess`` for a task."""
     device = SETTINGS["device"] if data_registry.wants_gpu(TASKS[dataset]) else "cpu"
     told = {"chunks": list(input.get("chunks", [])), "reference_dir": "data/reference", "device": device}
     return rows_work("preprocess", dataset, input) | told | {"out": f"{PREPARED}/{dataset}"}
 
 
 def download_work(source):
-    """The arguments of the ``run`` of ``download`` for a source."""
+    """Return the arguments of the ``run`` of ``download`` for a source."""
     arguments = {"source_id": source, "source": REGISTRY.sources[source], "out": f"data/raw/{source}"}
     told = {"lock_path": "config/sources.lock.yaml", "allow_missing": SETTINGS["allow_missing"]}
     return {"stage": "download"} | arguments | told
 
 
 def preprocess_memory(wildcards):
-    """The memory in MB that the rows of a task are made in; those of a stream are never whole, but its chunks."""
+    """Return the memory in MB to make the rows of a task; a stream is made chunk by chunk."""
     streamed = TASKS[wildcards.dataset].get("streamed")
     if streamed:
         columns = REGISTRY.tasks[streamed["base"]]["d"]
@@ -288,10 +288,10 @@ def preprocess_memory(wildcards):
 
 @cache
 def code_of_tasks(*datasets):
-    """The code that makes the rows of tasks: their generators and extractors included, found by name."""
+    """Return the code that makes the rows of tasks, including their generators and extractors, found by name."""
     own = [module for name in datasets for module in data_registry.code_of(TASKS[name])]
     return code_of("rfstudy.data.preprocess", *sorted({*own}))
 
 
-# the tasks that one job prepares; one that is made from files, or from another task, has a job of its own
+# the tasks that one job prepares; a task made from files, or from another task, has its own job
 TOGETHER = [dataset for dataset in SETTINGS.get("prepared_together", []) if "generator" in TASKS[dataset]]

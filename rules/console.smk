@@ -1,17 +1,17 @@
-# Before the first job: what each job will do goes into its work file, and the console (snakemake --logger rfstudy) gets
-# the jobs of the run, their shares of the cores and how long each took the last time, to say how long the run will take.
+# Before the first job, the work of each job is written to its work file. The console (snakemake --logger rfstudy) gets
+# the jobs of the run, their shares of the cores and their last durations, from which it estimates the remaining time.
 from snakemake.logging import logger
 
 
 def write_work(job):
-    """Write the work file of a job; no command line could hold a large one."""
+    """Write the work file of a job, which can be too large for a command line."""
     work = job.params.get("job", job.params).get("work")
     if work:
         write_text(WORK[work], job.params.file, only_if_changed=True, sync=False)
 
 
 def seconds_before(job):
-    """The seconds that a job took the last time, from its benchmark; None where there is none."""
+    """Return the seconds that a job took the last time, from its benchmark; None if there is none."""
     try:
         header, values = Path(job.benchmark).read_text().splitlines()[:2]
         return float(dict(zip(header.split("\t"), values.split("\t")))["s"])
@@ -20,7 +20,7 @@ def seconds_before(job):
 
 
 def stage_of(job):
-    """What a job does: the first word of its message."""
+    """Return the kind of a job: the first word of its message."""
     return job.message.split()[0].rstrip(":")
 
 

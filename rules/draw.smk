@@ -1,9 +1,9 @@
-# Tables and figures. One job draws all of a paper, so libraries are imported and rows are read once; an output that is
-# asked for by its file name is drawn alone.
+# Tables and figures. One job draws all outputs of a paper, so libraries are imported and rows are read once. An output
+# that is requested by its file name is drawn alone.
 report: "report.rst"
 
 
-# the outputs that can be drawn from each set of rows, and those of them that are drawn when none is named
+# the outputs that can be drawn from each set of rows, and those that are drawn if none is named
 SHIPPED = glob_wildcards(str(ROOT / outputs.results_of("measured", "{name}"))).name
 DRAWABLE = {
     PRESET: outputs.drawable(REPORTS, EXPERIMENTS),
@@ -11,25 +11,25 @@ DRAWABLE = {
 }
 WANTED = DRAWABLE | {PRESET: outputs.drawable(REPORTS, ASKED_FOR)}
 
-# what every table and figure is drawn from, beside rows
+# the inputs of every table and figure besides rows
 PUBLISHED = expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name)
 
 
 def asked(collection, specs, **like):
-    """The files of those outputs whose entries match; an error for the one who asks where there are none."""
+    """Return the files of the outputs whose entries match; if none match, return a function that raises the error."""
     found = [spec for spec in specs if all(spec[key] == value for key, value in like.items())]
     return [path for spec in found for path in outputs.files_of(collection, spec)] or nothing_drawn(collection, like)
 
 
 def pages(collection, **like):
-    """The pages of the report, one folder a paper: with them, all its tables and figures are drawn."""
+    """Return the pages of the report, one folder per paper: all its tables and figures are drawn with them."""
     papers = [spec["paper"] for spec in WANTED[collection] if spec["paper"] == like.get("paper", spec["paper"])]
     found = [outputs.pages_of(collection, paper) for paper in dict.fromkeys(papers)]
     return found or nothing_drawn(collection, like)
 
 
 def nothing_drawn(collection, like):
-    """An input function that ends the workflow with a message."""
+    """Return an input function that ends the workflow with a message."""
     what = "".join(f"{key}={value} " for key, value in like.items())
     message = (
         f"nothing to do: no table or figure {what}is drawn from {collection} rows of {', '.join(EXPERIMENTS)} alone;"
@@ -39,18 +39,18 @@ def nothing_drawn(collection, like):
 
 
 def rows_behind(collection, specs):
-    """The files of the rows that some outputs are drawn from."""
+    """Return the files of the rows from which some outputs are drawn."""
     names = outputs.experiments_of(specs)
     return [outputs.results_of(collection, name) for name in names if collection != "measured" or name in SHIPPED]
 
 
 def records_of(rows):
-    """The records of files of rows, without which these are not read."""
+    """Return the records of files of rows; without its record a file is not read."""
     return [str(record_file(path)) for path in rows]
 
 
 def rows_of_one(collection, spec):
-    """The rows of one output: those of whole experiments where they have been made, else of its own data sets."""
+    """Return the rows of one output: those of whole experiments if they exist, else those of its own data sets."""
     if collection == "measured":
         return rows_behind(collection, [spec])
     whole = {name: outputs.results_of(collection, name) for name in spec["experiments"]}
@@ -59,27 +59,27 @@ def rows_of_one(collection, spec):
 
 
 def part_of(name, spec):
-    """The part of an experiment that an output shows: its name, with its data sets where these are not all."""
+    """Return the part of an experiment that an output shows: its name, with its data sets if these are not all."""
     there = EXPERIMENTS[name]["datasets"]
     wanted = [dataset for dataset in there if dataset in spec.get("datasets", there)]
     return ".".join([name, *wanted]) if 0 < len(wanted) < len(there) else name
 
 
 def code_behind(specs):
-    """The code that draws some outputs."""
+    """Return the code that draws some outputs."""
     kinds = {module for spec in specs for module in catalogue.modules_of(spec)}
     return code_of("rfstudy.report.draw", "rfstudy.report.tables", "rfstudy.report.plots", *sorted(kinds))
 
 
 def draw_work(collection, specs, input, pages=None):
-    """The hash of the arguments of the ``run`` of ``draw`` for some outputs."""
+    """Return the hash of the arguments of the ``run`` of ``draw`` for some outputs."""
     read = {"results": list(input.rows), "methods": input.methods, "tasks": input.tasks, "reference": "data/reference"}
     written = {"out": f"figures/{collection}", "pages_dir": pages}
     return work_hash([{"stage": "draw", "entries": specs} | read | written])
 
 
 def shown(page):
-    """The output that a page of the report shows, by the wildcards of its path."""
+    """Return the output that a page of the report shows, by the wildcards of its path."""
     return next(spec for specs in WANTED.values() for spec in specs if (spec["paper"], spec["name"]) == page)
 
 
@@ -128,7 +128,7 @@ ONE = {(collection, spec["paper"], spec["name"]): spec for collection, specs in 
 
 
 def one_output(function):
-    """An input function or parameter: ``function`` of the collection and the output that a job draws alone."""
+    """Return an input function or parameter: ``function`` of the collection and the output that a job draws alone."""
     return lambda wildcards: function(wildcards.collection, ONE[tuple(wildcards)])
 
 

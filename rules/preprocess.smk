@@ -27,7 +27,7 @@ rule preprocess:
         "PYTHONPATH=src python -m rfstudy preprocess {params.file:q} --code {params.code:q} > {log} 2>&1"
 
 
-# what generators make takes less time than the start of a job: one makes all that the preset lists
+# generating rows takes less time than starting a job, so one job makes all tasks that the preset lists
 if TOGETHER:
 
     ruleorder: preprocess_together > preprocess

@@ -1,4 +1,4 @@
-# The published table is merged into, not made anew, so it is no declared output.
+# New rows are merged into the published table, so the table is not a declared output.
 rule publish:
     input:
         rows=f"{RESULTS}/{{experiment}}.csv",

@@ -1,5 +1,5 @@
-# What README.md says of the shipped measurements, and its pictures. Both are in the repository and therefore no outputs:
-# the output lists what they were made from.
+# Write the statements of README.md about the shipped measurements, and its pictures. Both are in the repository and
+# therefore not outputs: the output lists their sources.
 rule render:
     input:
         rows=expand("data/measured/{name}.csv.xz", name=glob_wildcards("data/measured/{name}.csv.xz").name),

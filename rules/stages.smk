@@ -1,13 +1,13 @@
 # The jobs that compute. A job works on one shard of an experiment. With `shard_by: [paper]` one job works on all shards
-# of a paper, whose cells take less time than imports; a part of an experiment (the rows of one figure) still has jobs of
-# its own.
+# of a paper, whose cells take less time than imports. A part of an experiment (the rows of one figure) still has its
+# own jobs.
 
 STAGES = ("tune", "train", "measure", "time")
 
-# others wait for what is chosen; what is timed waits until nothing else is left to run
+# other jobs wait for choices; timed jobs wait until nothing else is left to run
 PRIORITIES = {"tune": 1, "time": -1}
 
-# the experiments that one job works on, by paper
+# the experiments of one job, by paper
 PAPERS = {}
 if SETTINGS["shard_by"] == ["paper"]:
     for name in ASKED_FOR:
@@ -15,19 +15,19 @@ if SETTINGS["shard_by"] == ["paper"]:
 
 
 def work_of_job(stage, paper, wildcards):
-    """Pairs of an experiment and a shard: the work of a job, of all experiments of a paper or of one shard."""
+    """Return pairs of an experiment and a shard: the work of a job, for all experiments of a paper or for one shard."""
     return shards_together(stage, paper) or [
         (wildcards.experiment, shards_of(stage, wildcards.experiment)[wildcards.shard])
     ]
 
 
 def shards_together(stage, paper):
-    """Pairs of an experiment and a shard: the work of the job of a stage for all experiments of a paper."""
+    """Return pairs of an experiment and a shard: the work of the job of a stage for all experiments of a paper."""
     return [(name, shard) for name in PAPERS.get(paper, []) for shard in shards_of(stage, name).values()]
 
 
 def job_inputs(stage, paper):
-    """An input function: the facts about prepared data, which have the checksum of the rows, and what ``tune`` chose."""
+    """Return an input function: the facts about prepared data, with the checksum of the rows, and the choices."""
 
     def files(wildcards):
         work = work_of_job(stage, paper, wildcards)
@@ -39,8 +39,8 @@ def job_inputs(stage, paper):
 
 
 def job_params(stage, paper):
-    """A parameter function: the code that a job runs, the hash of what it does (see rules/console.smk), the versions of
-    libraries and, for its message, how much it does and on which data.
+    """Return a parameter function: the code that a job runs, the hash of its work (see rules/console.smk), the versions
+    of libraries and, for its message, the amount of its work and its data.
     """
 
     def params(wildcards):
@@ -58,7 +58,7 @@ def job_params(stage, paper):
 
 
 def arguments(stage, experiment, shard):
-    """A stage and the arguments of its ``run`` for a shard."""
+    """Return a stage and the arguments of its ``run`` for a shard."""
     stem = f"{RESULTS}/{experiment}/{stage}/{shard.name}"
     found = {
         "stage": stage,
@@ -75,7 +75,7 @@ def arguments(stage, experiment, shard):
 
 
 def words_of(stage, parts):
-    """How much a job does, and on which data, in words."""
+    """Return the amount of a job's work and its data, in words."""
     datasets = list(dict.fromkeys(part.dataset for part in parts if part.dataset))
     if stage == "tune":
         what = ", ".join(dict.fromkeys(quantity for part in parts for quantity in searched(part.search)))
@@ -88,7 +88,7 @@ def words_of(stage, parts):
 
 
 def job_needs(key, stage, paper):
-    """A resource function: what a job asks for, more with every attempt; one that is killed resumes from its journal."""
+    """Return a resource function: a job requests more with every attempt; a killed job resumes from its journal."""
     return lambda wildcards, attempt: attempt * max(
         needs_of(stage, shard)[key] for _, shard in work_of_job(stage, paper, wildcards)
     )

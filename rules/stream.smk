@@ -1,4 +1,4 @@
-# The rows of a streamed task in chunks, each made by a job of its own; `preprocess` gathers them.
+# Make the rows of a streamed task in chunks, each by its own job; `preprocess` gathers them.
 rule stream:
     input:
         raw=raw_record,

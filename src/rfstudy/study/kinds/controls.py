@@ -1,4 +1,4 @@
-"""What a split tells without a learned model: the nearest training row, the majority of the labels, and their shares.
+"""Accuracy of a split without a learned model: the nearest training row, the majority of the labels, and their shares.
 
 One nearest neighbour measures how far memory goes. It is hard to beat if test rows have near copies among the training
 rows, and falls to chance level if they have none. The majority class of the training rows gives the chance level. The

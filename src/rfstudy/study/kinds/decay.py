@@ -1,4 +1,5 @@
-"""How the error of an approximate kernel matrix falls as s grows, in several norms, on made points (survey, Table III).
+"""The decay of the error of an approximate kernel matrix in s, in several norms, on synthetic points (survey, Table
+III).
 
 The points are normal with the scale at which two of them lie about one length scale apart in every dimension; all maps
 and sizes of a repeat see the same points. The report fits the power of s and compares it with the stated rates.

@@ -1,5 +1,5 @@
-r"""EERF's scores beside the spectrum of the target and beside their expectation, on made data (Shahrampour, Beirami and
-Tarokh, AAAI 2018, Theorem 1 and what follows equation 7).
+r"""EERF's scores compared with the spectrum of the target and with their expectation, on synthetic data (Shahrampour,
+Beirami and Tarokh, AAAI 2018, Theorem 1 and the text after equation 7).
 
 The rows are normal, :math:`x \sim N(0, \tau^2 I)`, and the target is made of the first candidates of the pool:
 :math:`y = \sum_{k \le K} c_k \cos(w_k^T x + b_k)`. Its spectrum on the pool is :math:`|c_k|` there and 0 elsewhere,

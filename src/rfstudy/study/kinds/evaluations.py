@@ -1,4 +1,4 @@
-"""What a search for features gains, by its budget: accuracy at one number of features against the number of candidate
+"""The gain of a search for features, by its budget: accuracy at one number of features against the number of candidate
 frequencies whose alignment with the labels is evaluated.
 
 A map that chooses from a pool has as many candidates as the budget. A map that searches by copies of a walk has as many

@@ -1,4 +1,4 @@
-"""The exact kernels as yardstick: support vector machines on the whole kernel matrix, by kernel and by width.
+"""The exact kernels as reference: support vector machines on the whole kernel matrix, by kernel and by width.
 
 A feature map approximates these kernels, and a learned kernel is compared with them. The experiment's own kernel
 appears at multiples of the length scale that the bandwidth rule finds (``factor``). There are also kernels without a

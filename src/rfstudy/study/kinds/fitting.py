@@ -1,4 +1,4 @@
-"""What it costs to fit a map as s and n grow: the times of its phases and, where it has scores, of these alone.
+"""The cost to fit a map as s and n grow: the times of its phases and, if it has scores, of these alone.
 
 A map that samples frequencies by scores of the data maps the rows with a pool of frequencies, scores the pool and draws
 from it; plain random Fourier features draw without looking at data. The report fits powers of s and of n to the times

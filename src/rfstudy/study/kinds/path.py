@@ -1,5 +1,5 @@
-"""Double descent: ridge regression on random Fourier features as they become more than the training rows (survey,
-section 7 and Figure 7).
+"""Double descent: ridge regression on random Fourier features as their number exceeds that of the training rows
+(survey, section 7 and Figure 7).
 
 A path follows the frequencies of one map: at a ratio s/n the features are those of its first s frequencies, which are
 the map of that size because frequencies are independent. Everything is in float64. The stated penalty interpolates the

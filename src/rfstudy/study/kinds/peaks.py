@@ -1,5 +1,5 @@
-"""How easily peaks of the Fourier potential are found: the best one by the number of steps of the search, each repeat
-from a start of its own, and how long its frequency is (Bullins, Zhang and Zhang, ICLR 2018, section 3.1).
+"""The difficulty of finding peaks of the Fourier potential: the best peak by the number of steps of the search, each
+repeat from its own start, and the length of its frequency (Bullins, Zhang and Zhang, ICLR 2018, section 3.1).
 
 The weights are those before the first round. The unit of length is that of the frequencies at the start of the walk,
 sqrt(d) standard deviations.

@@ -1,4 +1,4 @@
-"""How good a ranking of candidates is: one pool, the same number of features chosen from it in several ways.
+"""The quality of a ranking of candidates: one pool, and the same number of features chosen from it in several ways.
 
 EERF ranks every candidate alone, by its correlation with the labels. It is compared with a random choice, the features
 that enter the Lasso's path first, those of orthogonal matching pursuit, and the whole pool. Lasso and orthogonal

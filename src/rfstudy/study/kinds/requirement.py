@@ -1,5 +1,5 @@
-r"""How many features kernel ridge regression needs, by the decay of the eigenvalues and by how frequencies are sampled:
-the empirical companion of Table 1 of Liu et al. (AAAI 2020).
+r"""The number of features that kernel ridge regression needs, by the decay of the eigenvalues and by the sampling of
+frequencies: the empirical companion of Table 1 of Liu et al. (AAAI 2020).
 
 On the circle, with x uniform on [0, 1), the kernel :math:`k(x, x') = \sum_j \mu_j \cos(2 \pi j (x - x'))` has the
 eigenfunctions :math:`\cos(2 \pi j x)` and :math:`\sin(2 \pi j x)` with the eigenvalues :math:`\mu_j / 2`, so that the

@@ -1,4 +1,4 @@
-"""What a map costs as s and d grow: the bytes that it keeps, and the times to draw it and to map a number of rows.
+"""The cost of a map as s and d grow: the bytes that it keeps, and the times to draw it and to map a number of rows.
 
 The report fits powers of s and of d to these numbers and compares them with the complexities that the survey states
 (Table II).

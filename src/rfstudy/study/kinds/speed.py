@@ -1,4 +1,4 @@
-"""How fast the library is: its maps and its ridge path beside what else does the same work, and its own plan.
+"""The speed of the library: its maps and its ridge path compared with other code for the same work, and its planning.
 
 The experiment states the comparisons and their largest ratios. Rows of a comparison say ``what`` was timed. The rows of
 one side also name the other sides and the largest time (``at_most``, by method and variant of the others, or

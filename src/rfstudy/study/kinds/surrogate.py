@@ -1,5 +1,5 @@
-r"""The surrogate of the ridge leverage function against the function itself, on made labelled points (Liu et al., AAAI
-2020, footnote 1 and section 4.1).
+r"""The surrogate of the ridge leverage function against the function itself, on synthetic labelled points (Liu et al.,
+AAAI 2020, footnote 1 and section 4.1).
 
 For a frequency w with :math:`z_w = (e^{-i w^T x_j})_j` and the exact kernel matrix K, the ridge leverage function is
 :math:`l(w) = z_w^* (K + n \lambda I)^{-1} z_w` and its surrogate :math:`L(w) = (|y^T z_w|^2 + n |z_w|^2) / (n^2

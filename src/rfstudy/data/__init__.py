@@ -1,1 +1,1 @@
-"""Data sets: where they are from, how they are read, checked, scaled and split, and what stands in for them."""
+"""Data sets: their sources, parsing, checks, scaling, splits and stand-ins."""

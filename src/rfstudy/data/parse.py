@@ -1,8 +1,8 @@
 """Read the original files of a task: features, labels as text, and their map to integers or their numbers.
 
 Every parser is a function ``parse_<name>``: it takes the paths of one part of a task and its entry, and returns ``(X,
-labels)``: X (n, d) float32, or uint8 where the file holds bytes, and labels (n,) as the file has them. ``read_task``
-puts the published training rows first.
+labels)``: X (n, d) float32, or uint8 if the file holds bytes, and labels (n,) as the file has them. ``read_task`` puts
+the published training rows first.
 """
 
 import math
@@ -54,8 +54,7 @@ def read_task(
     -------
     X : ndarray (n, d), float32 or uint8
     y : ndarray (n,), int64, or float64 where the target is regression
-    n_train : int or None
-        Rows of the published training part, which come first; None where a file has no parts.
+    n_train : int or None Rows of the published training part, which come first; None if a file has no parts.
     left_out : dict
         Rows that substitutes exclude, by part; rows that the label map drops do not count.
 

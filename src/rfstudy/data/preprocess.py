@@ -30,7 +30,7 @@ class Rows:
 
     X: np.ndarray  # (n, d)
     y: np.ndarray  # (n,)
-    n_train_published: int | None  # they come first; None where the rows have no parts
+    n_train_published: int | None  # they come first; None if the rows have no parts
     expected: dict  # n, d, n_train, n_test
     reported: dict = field(default_factory=dict)  # the label of a stand-in, or the rows that substitutes leave out
     described: dict | None = None  # the facts of rows that are too many for ``describe``
@@ -59,8 +59,8 @@ def run(
     task_id : str
     task : dict
         The entry that is in use (``entries.in_use``): the task's own in ``datasets.yaml``, or its stand-in's.
-    raw_dir : path or None
-        The folder of the source of the task, or of its extractor, with its ``record.json``; None where it needs none.
+    raw_dir : path or None The folder of the source of the task, or of its extractor, with its ``record.json``; None if
+        it needs none.
     out : path
         Folder of the three files. X (n, d) is float32, or uint8 for images; y (n,) is int64, or float64 where the
         target is regression; published training rows come first.
@@ -74,13 +74,12 @@ def run(
 
     Returns
     -------
-    dict
-        The content of ``facts.json``: status ("ok", or "skipped" with the reason where the source is missing; the
-        arrays then have no rows), label, stand_in ("" for a task's own data), split, target, target_scaling (where the
-        task has one: the arrays hold the targets as they are), substitutes and left_out (where files are not the
-        published ones: their names, and how many rows of each part are missing for that), sizes, classes with their
-        counts (not of a regression), the digest of the arrays, under "facts" what ``describe`` counts, and under
-        "provenance" the record of the run.
+    dict The content of ``facts.json``: status ("ok", or "skipped" with the reason if the source is missing; the arrays
+        then have no rows), label, stand_in ("" for a task's own data), split, target, target_scaling (where the task
+        has one: the arrays hold the targets as they are), substitutes and left_out (where files are not the published
+        ones: their names, and how many rows of each part are missing for that), sizes, classes with their counts (not
+        of a regression), the digest of the arrays, under "facts" what ``describe`` counts, and under "provenance" the
+        record of the run.
 
     Raises
     ------

@@ -64,7 +64,7 @@ def fit_steps(steps: Sequence[str | dict], X_train: np.ndarray) -> Step:
 
 
 def columns_after(steps: Sequence[str | dict], d: int) -> int:
-    """Return the columns that a map sees: those that the steps make of d; ``ValueError`` where they cannot."""
+    """Return the columns that a map sees: the number that the steps make of d. Raise ``ValueError`` if they cannot."""
     for name, parameters in map(step_of, steps):
         columns = getattr(load("steps", name), "columns", None)
         d = columns(d, **parameters) if columns else d

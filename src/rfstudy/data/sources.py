@@ -29,7 +29,7 @@ class Address(Model):
 
 
 class Substitute(Model):
-    """Another file, in the folder or in a mirror, that is used where the file itself cannot be had.
+    """Another file, in the folder or in a mirror, that is used if the file itself is not available.
 
     Attributes
     ----------

@@ -144,7 +144,7 @@ def check_length_scale(experiment: dict, kernel: dict) -> None:
 
 
 def check_one_a_kernel(experiment: dict) -> None:
-    """Raise ``ConfigurationError`` unless one entry of ``search.method`` stands for the methods of every kernel."""
+    """Raise ``ConfigurationError`` unless one entry of ``search.method`` represents the methods of every kernel."""
     shared = [own_kernel(entry) for _, entry in standing_for_all(experiment["search"])]
     for kernel in dict.fromkeys(own_kernel(entry) for entry in filter(None, experiment["methods"])):
         if shared.count(kernel) != 1:
@@ -190,7 +190,7 @@ def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[s
 
 
 def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | str:
-    """Return the training and test rows of a repeat before any cap, or what is wrong with the split."""
+    """Return the training and test rows of a repeat before any cap, or the problem of the split."""
     rows = in_use(task, embedded=settings["data"] == "embedded")
     n_train, n_test, total = rows["n_train"], rows["n_test"], rows["n"]
     how = {"rule": task["split"]} | (own.get("split") or {})

@@ -44,7 +44,7 @@ IRRELEVANT_FACTS = ("task", "label", "stand_in", "reason", "facts", "provenance"
 class Cell:
     """A unit of work whose result the journal keeps."""
 
-    entry: dict  # of an experiment's methods; empty where no map is concerned
+    entry: dict  # of an experiment's methods; empty if there is no map
     coordinates: dict  # JSON-like: size, repeat, position on an axis; they distinguish the cells of an entry
     conditions: dict = field(default_factory=dict)  # JSON-like: preprocessing, bandwidth, penalty, ...
     columns: dict = field(default_factory=dict)  # further columns of the tidy table that its rows share

@@ -41,7 +41,7 @@ class Part:
     kernel: dict
     seed: int
     device: str
-    dataset: str = ""  # empty where an experiment has no data
+    dataset: str = ""  # empty if an experiment has no data
     methods: list[dict] = field(default_factory=list)  # entries: a map with its options
     preprocess: list | None = None
     bandwidth: dict | None = None

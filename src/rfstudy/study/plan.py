@@ -71,7 +71,7 @@ def axes_of(experiment: dict, settings: dict) -> list[str]:
 
 
 def repeats_of(experiment: dict, settings: dict) -> list[int]:
-    """Return the repeats of an experiment: those of the preset, or fewer of its own."""
+    """Return the repeats of an experiment: those of the preset, or its own smaller number."""
     return list(range(min(settings["repeats"], experiment.get("repeats", settings["repeats"]))))
 
 

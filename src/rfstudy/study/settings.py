@@ -117,7 +117,7 @@ class PlotStyle(Model):
 
 
 class Method(PlotStyle):
-    """Names and plot style of a method. A method without an entry gets a style of its own.
+    """Names and plot style of a method. A method without an entry gets its own style.
 
     Attributes
     ----------

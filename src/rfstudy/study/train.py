@@ -8,7 +8,7 @@ of equations has no solution, its rows give that reason. So do the rows of its l
 
 Learners take from the map's cell what its seed cannot reproduce (selected features, weights), and draw the rest again:
 an edit of a learner does not refit any map. The target of the data set defines its encoding and its scores. The entry
-of a learner defines how it is fitted and where it is left out.
+of a learner defines how it is fitted and when it is left out.
 """
 
 import numpy as np

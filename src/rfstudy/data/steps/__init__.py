@@ -1,1 +1,3 @@
-"""Preprocessing steps, one file each: ``fit(X_train, **parameters)`` and, where a step changes it, ``columns``."""
+"""Preprocessing steps, one file each: ``fit(X_train, **parameters)`` and, if a step changes the number of columns,
+``columns``.
+"""

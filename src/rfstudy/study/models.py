@@ -79,7 +79,7 @@ class LengthScaleSearch(Shared):
 
     Attributes
     ----------
-    grid : the length scales; of two that are equally good the larger is chosen
+    grid : the length scales; if two are equally good, the larger is chosen
     """
 
     grid: Positives
@@ -90,7 +90,7 @@ class BandwidthSearch(Shared):
 
     Attributes
     ----------
-    grid : mappings that are laid over the rule: `{factor: 0.5}`
+    grid : mappings that override parameters of the rule: `{factor: 0.5}`
     """
 
     grid: Annotated[list[Options], *Some]
@@ -101,7 +101,7 @@ class OptionSearch(Shared):
 
     Attributes
     ----------
-    grid : mappings that are laid over the options of an entry: a list, or a list by map
+    grid : mappings that override the options of an entry: a list, or a list by map
     """
 
     grid: Annotated[
@@ -116,10 +116,10 @@ class Search(Model):
     Attributes
     ----------
     tune_per : scope of the quantities that do not state their own
-    method : the entry that stands for all where methods share a choice; a list has one for each kernel
-    size : the size that stands for all where sizes share a choice
+    method : the entry that represents all methods if they share a choice; a list has one for each kernel
+    size : the size that represents all sizes if they share a choice
     learner : the learner whose score decides; by default the first
-    learners : options that are laid over those of the learner while its score decides on anything but its penalty
+    learners : options that override those of the learner while its score decides on anything but its penalty
     max_rows : largest number of training rows of the search
     held_out : in place of folds: the share of the training rows that neither map nor learner sees and that everything
         is scored on; for maps that learn from all labels
@@ -167,11 +167,11 @@ class Timing(Model):
     Attributes
     ----------
     rounds : rounds in which everything that is compared takes turns
-    again : how often a round that overlaps other work is repeated
-    shortest : seconds that short work is repeated for within a round
+    again : how often a round is repeated if the machine was busy
+    shortest : seconds for which short work is repeated within a round
     datasets : all data sets of an experiment, or those that it names as `examples`
     sizes : number of sizes, from the smallest to the largest; null for all
-    threads : threads of what is timed
+    threads : threads of timed work
     """
 
     rounds: Count
@@ -189,7 +189,7 @@ class TimedExperiment(partial(Timing)):
     ----------
     sizes : number of sizes, null for all; in an accuracy grid also a list of sizes: `[1000, 2000]`
     learner : the learner whose fit and predictions are timed, next to the phases of the maps
-    examples : the data sets that stand for all in a preset that asks for examples
+    examples : the data sets that represent all in a preset that asks for examples
     """
 
     sizes: Annotated[
@@ -210,9 +210,9 @@ class DataOptions(Model):
     ----------
     preprocess : steps, fitted on the training rows in this order: names, or names with parameters (`{pca:
         {n_components: 50}}`)
-    split : in place of the split of the tasks
+    split : replaces the split of the tasks
     bandwidth : the rule that finds the length scale on the training rows
-    options : by method, options that are laid under those of its entries: `lsrff: {penalty: 0.01}`
+    options : by method, defaults for the options of its entries: `lsrff: {penalty: 0.01}`
     """
 
     preprocess: Steps = None
@@ -229,7 +229,7 @@ class GridOptions(Model):
     sizes : the numbers of frequencies s
     largest_multiple_of_d : larger multiples of d are left out
     search : what validation chooses
-    learners : by learner, its options; null takes one away on a data set
+    learners : by learner, its options; null removes one on a data set
     scores : metrics of the predictions; by default those of the target
     """
 
@@ -266,11 +266,11 @@ class Experiment(Model):
     kernel : name and parameters of the kernel that the maps approximate; a length scale that is left out comes from
         `bandwidth` or `search`
     methods : the maps
-    datasets : tasks of `datasets.yaml`, each with what is different there; null removes an inherited one
+    datasets : tasks of `datasets.yaml`, each with the keys that differ there; null removes an inherited one
     steps : a sequence of decisions
-    repeats : at most so many, whatever the preset asks for
-    shard_by : what separates its jobs, in place of the preset's
-    on_demand : `true`: runs only where it, or an output of it, is asked for by name
+    repeats : the largest number of repeats in any preset
+    shard_by : the axes that separate its jobs, in place of the preset's
+    on_demand : `true`: runs only if it, or an output of it, is requested by name
     time : times are measured; `{}` leaves everything to the preset
     """
 
@@ -357,7 +357,7 @@ class WithGrid(Experiment):
     Attributes
     ----------
     grid : the values of its axes, see the kinds below
-    large : laid over `grid` where the preset has the extent `large`
+    large : overrides keys of `grid` if the preset has the extent `large`
     """
 
     grid: Annotated[Options, AfterValidator(grid_of_kind)]

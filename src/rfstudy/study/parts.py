@@ -165,7 +165,7 @@ class Approximation(Model):
     Attributes
     ----------
     norm : norm of the relative error
-    rows : number of training rows that it is measured on
+    rows : number of training rows on which it is measured
     """
 
     norm: Literal["frobenius", "spectral", "sup", "l2"]
@@ -239,10 +239,10 @@ class EntryOptions(Model):
 
     Attributes
     ----------
-    options : laid over the options of the entry
+    options : override the options of the entry
     preprocess : in place of the preprocessing of the data set
     length_scale : in place of the one that the bandwidth rule finds
-    learners : laid over those of the experiment; null leaves a learner out
+    learners : override those of the experiment; null leaves a learner out
     """
 
     options: Options = None
@@ -256,7 +256,7 @@ class Change(EntryOptions):
 
     Attributes
     ----------
-    only_sizes : labels of the sizes that it runs at; by default all
+    only_sizes : labels of the sizes at which it runs; by default all
     sweep : the values of the sweep
     """
 
@@ -272,9 +272,9 @@ class EntryOrStep(EntryOptions):
 
     Attributes
     ----------
-    split : laid over the experiment's
-    searched : what of the search the entry takes part in; by default all
-    datasets : by data set, what is different there; null leaves the entry out
+    split : overrides the experiment's
+    searched : the quantities of the search in which the entry takes part; by default all
+    datasets : by data set, the keys that differ there; null leaves the entry out
     """
 
     split: EntrySplit = None
@@ -288,7 +288,7 @@ class Entry(EntryOrStep, Change):
     Attributes
     ----------
     method : id of the map (`python -m rfstudy maps` lists them)
-    variant : a name that tells two entries of one map apart
+    variant : a name that distinguishes two entries of one map
     options : parameters of the map
     kernel : in place of the experiment's, in an accuracy grid; what all methods share in `search` is then shared by
         those of one kernel

@@ -17,7 +17,7 @@ class SharedPenalty(Model):
 
     Attributes
     ----------
-    penalty : scope that shares a penalty where an experiment does not say it
+    penalty : scope that shares a penalty if an experiment does not state one
     max_rows : largest number of training rows of a search
     """
 
@@ -32,30 +32,30 @@ class Settings(Model):
     ----------
     preset : name of a file in `presets/`; results go to `results/<preset>`
     seed : the seed of the study; all other seeds derive from it
-    device : where maps compute; `auto` is CUDA where there is one
+    device : where maps compute; `auto` is CUDA if it is available
     mirror : a folder `<mirror>/<dataset>/<original file>[.xz|.gz]` that is tried before any address; setting it reruns
         nothing
-    allow_missing : data that cannot be had become `skipped` rows instead of an error
+    allow_missing : unavailable data become `skipped` rows instead of an error
     only_experiments : ids to keep, as a list or as `a,b`; empty keeps all
     only_datasets : the same for data sets
     only_methods : the same for methods
     only_sizes : the same for labels of sizes: `d,8d`
     data : stand-ins that ship with the code, or the papers' data
-    repeats : repeats of an experiment that does not ask for fewer
-    largest_multiple_of_d : larger multiples of d are left out; sizes that are no multiples of d are not concerned
-    most_values : largest number of sizes that are no multiples of d, of values of a sweep, and of mappings that a
-        search tries, evenly from the first to the last; null for all
+    repeats : repeats of an experiment that does not state fewer
+    largest_multiple_of_d : larger multiples of d are left out; sizes that are not multiples of d are kept
+    most_values : largest number of sizes that are not multiples of d, of values of a sweep, and of mappings that a
+        search tries, evenly spaced from the first to the last; null for all
     max_rows : largest number of training and of test rows; capped rows say so
-    search : laid under the search of every experiment with learners
-    experiments : by experiment, keys that are laid over its own in this preset; null removes. Experiments that extend
-        it keep all of theirs
-    learners : by learner, options that are laid over those of every experiment
-    time : how times are measured; laid under the `time` of an experiment
-    prepared_together : tasks whose rows one job makes, where a generator makes them
-    shard_by : what separates jobs: `paper`, or a beginning of `experiment, dataset, method`
+    search : defaults for the search of every experiment with learners
+    experiments : by experiment, keys that override its own in this preset; null removes. Experiments that extend it
+        keep all of theirs
+    learners : by learner, options that override those of every experiment
+    time : how times are measured; defaults for the `time` of an experiment
+    prepared_together : tasks whose rows one job makes, if a generator makes them
+    shard_by : the axes that separate jobs: `paper`, or a beginning of `experiment, dataset, method`
     repeats_per_shard : repeats of one job; null for all
     threads : threads of a job that measures no times
-    extent : whether `large` is laid over the `grid` of an experiment
+    extent : whether `large` overrides keys of the `grid` of an experiment
     """
 
     preset: Name
@@ -124,7 +124,7 @@ class Method(PlotStyle):
     year : of the publication
     family : as in the registry of maps
     reference : the publication
-    published_as : by paper, the name that is printed there, or a list of names
+    published_as : by paper, the name that is used there, or a list of names
     variants : by variant, the label and the style; without one it is drawn as the method, hollow and dotted
     """
 

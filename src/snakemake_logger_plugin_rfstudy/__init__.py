@@ -41,7 +41,7 @@ CHATTER = (
 #: Events that are left to the log; the jobs of a group that failed follow one by one.
 UNTOLD = ("resources_info", "run_info", "job_started", "rulegraph", "group_info", "group_error")
 
-#: The keys in ``extra`` of a record about the jobs that are to run: see rules/console.smk.
+#: The key in ``extra`` of a record about the jobs that are to run: see rules/console.smk.
 PLAN = "rfstudy_plan"
 
 
@@ -182,7 +182,8 @@ class LogHandler(LogHandlerBase):
 
 
 def name_the_file(record) -> bool:
-    """Print the file of ``--configfile`` that cannot be read, and the place of the mistake. Snakemake reports neither.
+    """Put into a record the file of ``--configfile`` that cannot be read, and the place of the mistake. Snakemake
+    reports neither.
 
     A filter of Snakemake's log that keeps all records.
     """

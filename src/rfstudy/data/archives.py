@@ -21,7 +21,7 @@ from rfstudy.files import write_atomically
 #: A .tar.gz inside a .zip occurs (UCI). No data set has more layers than this, the content included.
 MAX_LAYERS = 4
 
-#: Position and text of the signature of a tar archive.
+#: The bytes of a tar archive that hold its signature.
 TAR_MAGIC = slice(257, 262)
 
 #: The first bytes of compressed files, and the functions that open them. A GzipFile needs a mode: it would ask its

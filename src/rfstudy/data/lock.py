@@ -76,7 +76,7 @@ def record(path, source_id: str, name: str, found: dict) -> dict:
 
 @contextmanager
 def locked(folder: Path):
-    """Yield in a context that only one of the processes that share the folder can enter at a time."""
+    """Yield while this process alone, of those that share the folder, holds its lock."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -86,12 +86,12 @@ def test_cells_are_compared_over_the_repeats_that_both_have():
 @pytest.mark.parametrize(
     ("difference", "p_value", "metric", "stands"),
     [
-        (0.101, 0.049, "accuracy_pct", True), (-0.101, 0.049, "accuracy_pct", True),
-        (0.1, 0.001, "accuracy_pct", False), (0.101, 0.05, "accuracy_pct", False),
+        (0.501, 0.049, "accuracy_pct", True), (-0.501, 0.049, "accuracy_pct", True),
+        (0.5, 0.001, "accuracy_pct", False), (0.501, 0.05, "accuracy_pct", False),
         (0.001, 0.049, ERROR, True), (5.0, math.nan, "accuracy_pct", False),
     ],
 )  # fmt: skip
-def test_an_effect_passes_and_exceeds_a_tenth_of_a_point(difference, p_value, metric, stands):
+def test_an_effect_passes_and_exceeds_half_a_point(difference, p_value, metric, stands):
     assert is_effect(Estimate(difference, p=p_value, n=10), metric) == stands
 
 

@@ -11,7 +11,6 @@ import math
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from rfstudy.data.tasks import OF_FEATURES, parameters_of
 from rfstudy.files import read_yaml
 from rfstudy.models import definitions, literal
 from rfstudy.study.check import entries_in, learners_of_entries, located, rows_of_split
+from rfstudy.study.engine import Job
 from rfstudy.study.experiment import module_of, needs_data, standing_for_all, wanted_sizes
 from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes, without
 from rfstudy.study.plan import on_dataset, repeats_of
@@ -247,4 +247,4 @@ def try_kind(kind: str, spec: dict):
     if hasattr(module, "check"):
         module.check(spec)
     if hasattr(module, "cells"):
-        module.cells(SimpleNamespace(spec=spec))
+        module.cells(Job("measure", spec, journal=None, run=None))

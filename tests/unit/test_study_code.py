@@ -244,7 +244,7 @@ NEW_MAP = """
 HARMLESS = {
     "comments and docstrings": [
         ("random_features/maps/montecarlo.py", "", "# a comment\n"),
-        ("rfstudy/study/train.py", '    """The error rows', '    """Another text. The error rows'),
+        ("rfstudy/study/train.py", '"""Return the error rows', '"""Another text. Return the error rows'),
         ("rfstudy/study/engine.py", "    def key(", "    # a comment\n    def key("),
     ],
     "units and labels": [

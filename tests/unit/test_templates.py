@@ -42,7 +42,7 @@ def test_rows_effects_and_single_values_of_a_table():
     columns = {
         "method": ["rff", "orf", "orf"],
         "size": [2, 2, 4],
-        "value": [0.3, -0.3, 0.05],
+        "value": [0.7, -0.7, 0.05],
         "p_value": [0.01, 0.04, 0.01],
     }
     table = pd.DataFrame(columns | {"p_value": [0.01, 0.04, 0.01]})

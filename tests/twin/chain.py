@@ -160,8 +160,8 @@ def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat:
     label = {"options": given["options"], "capped": sample.capped}
     settings = label | {"preprocess": given["preprocess"]}
     settings |= {"length_scale": given["length_scale"]} if given["length_scale"] else {}
-    edges = [each for each in told.pop("at_edge", []) if each in study.learners or each not in entry]
-    edges_of_map = [each for each in edges if each in OF_MAP]
+    edges = {q: edge for q, edge in told.pop("at_edge", {}).items() if q in study.learners or q not in entry}
+    edges_of_map = {each: edge for each, edge in edges.items() if each in OF_MAP}
     settings |= {"at_edge": edges_of_map} if edges_of_map else {}
     of_map = settings | next((told[quantity] for quantity in OF_MAP if quantity in told), {})
     error_row = sample.counts | {"metric": f"approximation_error_{study.norm}", "split": "train", "settings": of_map}
@@ -190,9 +190,10 @@ def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat:
         learner = row["learner"]
         options, penalty = learners_of(study, entry)[learner], values.get("penalty", {}).get(learner)
         trained = accuracy_of(study, learner, options, phi, sample, repeat, penalty, told.get("penalty"))
-        is_edge = trained.pop("at_edge", False)
-        if learner in edges if is_edge is None else is_edge:
-            trained["settings"]["at_edge"] = [*edges_of_map, "penalty"]
+        edge = trained.pop("at_edge", None)
+        edge = edges.get(learner) if edge == "elsewhere" else edge
+        if edge is not None:
+            trained["settings"]["at_edge"] = edges_of_map | {"penalty": edge}
         errors = trained.pop("errors_by_block", None)
         trained["settings"] = settings | trained["settings"] | ({"errors_by_block": errors} if draw and errors else {})
         found.append(row | columns | trained)
@@ -267,7 +268,8 @@ def relative_error(exact: np.ndarray, approximate: np.ndarray, norm: str, ridge:
 def accuracy_of(study, learner: str, options: dict, phi, sample: Sample, repeat: int, penalty, told) -> dict:
     """The accuracy of a learner on the test rows, with the penalty that is shared or, where there is none, of this
     cell, the best that has a solution on all rows; ``told`` is what rows say of who shares it. Where a shared one
-    leaves a singular system, the cell has failed. ``at_edge`` is None of a choice that was made elsewhere.
+    leaves a singular system, the cell has failed. ``at_edge`` is
+    "elsewhere" for a choice that was made elsewhere.
     """
     n_train, told = len(sample.y_train), told or {"tune_per": "cell"}
     if left_out(study, learner, n_train, phi.n_columns_):
@@ -281,7 +283,7 @@ def accuracy_of(study, learner: str, options: dict, phi, sample: Sample, repeat:
             used, decide = best_regular(learner, options, Z, Y, scores)
             is_edge = at_edge(used, scores)
         else:
-            used, decide, is_edge = penalty, train(learner, options, Z, Y, penalty), None
+            used, decide, is_edge = penalty, train(learner, options, Z, Y, penalty), "elsewhere"
     except np.linalg.LinAlgError:
         return {"status": "failed", "settings": told | {"reason": "singular"}}
     if penalty is None and "chosen_on" in told:  # of what was to be shared nothing has a solution

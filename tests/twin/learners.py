@@ -118,7 +118,15 @@ def best_regular(learner: str, options: dict, Z: np.ndarray, Y: np.ndarray, scor
             scores[value] = [np.nan]
 
 
-def at_edge(value: float, scores: dict[float, list[float]]) -> bool:
-    """Whether no smaller, or no larger, value of a grid has a score in every fold."""
-    known = [other for other, of_folds in scores.items() if not np.isnan(np.sum(of_folds))]
-    return len(scores) > 1 and value in (min(known), max(known))
+def at_edge(value: float, scores: dict[float, list[float]]) -> bool | None:
+    """Return None if a smaller and a larger value of a grid have a score in every fold; else whether the last step
+    gains more than its standard error.
+    """
+    known = sorted(other for other, of_folds in scores.items() if not np.isnan(np.sum(of_folds)))
+    if len(scores) == 1 or value not in (known[0], known[-1]):
+        return None
+    if len(known) == 1:
+        return False
+    steps = np.subtract(scores[value], scores[known[1] if value == known[0] else known[-2]])
+    error = np.std(steps, ddof=1) / len(steps) ** 0.5 if len(steps) > 1 else 0.0
+    return bool(np.mean(steps) > error + 1e-9)

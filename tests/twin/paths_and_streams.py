@@ -14,7 +14,7 @@ from random_features.kernels import make_kernel
 
 from .chain import exact_kernel, gaussian, relative_error
 from .data import length_scale_of
-from .learners import accuracy, doubtful, predicted
+from .learners import accuracy, at_edge, doubtful, predicted
 from .on_data import OnData, kernel_with, sample_of
 from .search import drawn, features, id_of, name_of, sized
 
@@ -59,9 +59,11 @@ def rows_of_path(study: OnData, dataset: str, entry: dict, path: int) -> list[di
             shared | {"split": "train", "metric": metric, "value": value, "settings": told}
             for metric, value in of_features.items()
         ]
-        best = least_left_out(Z, y, axes["penalties"])
-        at_edge = {"at_edge": ["penalty"]} if best in (min(axes["penalties"]), max(axes["penalties"])) else {}
-        for learner, how in (("ridge", {"penalty": axes["penalty"]}), ("ridge_tuned", {"penalty": best} | at_edge)):
+        gains = {penalty: -errors for penalty, errors in left_out(Z, y, axes["penalties"]).items()}
+        best = max(gains, key=lambda penalty: np.mean(gains[penalty]))
+        edge = at_edge(best, gains)
+        chosen = {"penalty": best} | ({} if edge is None else {"at_edge": {"penalty": edge}})
+        for learner, how in (("ridge", {"penalty": axes["penalty"]}), ("ridge_tuned", chosen)):
             w = shrunk(Z, y, n * how["penalty"])
             decision = (Z_test @ w)[:, None]
             wrong = 100 - accuracy(y_test, predicted(decision, np.array([-1.0, 1.0])))
@@ -90,15 +92,15 @@ def shrunk(Z: np.ndarray, y: np.ndarray, shift: float) -> np.ndarray:
     return np.linalg.lstsq(np.vstack([Z, more]), np.concatenate([y, np.zeros(len(more))]), rcond=None)[0]
 
 
-def least_left_out(Z: np.ndarray, y: np.ndarray, penalties: list[float]) -> float:
-    """The penalty with the least squared error at every row by the regression on the others, n times it added still."""
+def left_out(Z: np.ndarray, y: np.ndarray, penalties: list[float]) -> dict[float, np.ndarray]:
+    """Return by penalty the squared error at every row of the regression on the others, n times it added still."""
     n = len(y)
     errors = {}
     for penalty in penalties:
         others = [np.arange(n) != i for i in range(n)]
         of_rows = [y[i] - Z[i] @ shrunk(Z[kept], y[kept], n * penalty) for i, kept in enumerate(others)]
-        errors[penalty] = np.mean(np.square(of_rows))
-    return min(errors, key=errors.get)
+        errors[penalty] = np.square(of_rows)
+    return errors
 
 
 def stream_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:

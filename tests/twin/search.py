@@ -44,8 +44,12 @@ class Choices:
             stand_in = plain(entry) if circle in ("experiment", "size") else entry
             found = self.in_circle(circle, stand_in, size, on)
             searched = entry.get("searched", QUANTITIES)
-            edges = [each for each in found.pop("at_edge", []) if each in searched or each in self.study.learners]
-            told["at_edge"] = [*told.get("at_edge", []), *edges]
+            edges = {
+                each: edge
+                for each, edge in found.pop("at_edge", {}).items()
+                if each in searched or each in self.study.learners
+            }
+            told["at_edge"] = told.get("at_edge", {}) | edges
             for quantity, value in found.items():
                 if quantity in searched:
                     values[quantity] = value
@@ -110,7 +114,7 @@ class Choices:
                 grids[quantity] = self.study.search[quantity]["grid"]
         learners = learners_of(self.study, entry)
         judge = self.study.judge or next(iter(learners))
-        chosen, top = None, -np.inf
+        chosen, top, reached_by = None, -np.inf, []
         for values in itertools.product(*grids.values()):
             tried = dict(zip(grids, values, strict=True))
             own = self.study.of_judge if grids else {}
@@ -119,10 +123,18 @@ class Choices:
                 return {}
             means = [np.mean(of_folds) for of_folds in scores.values()]
             reached = max((mean for mean in means if not np.isnan(mean)), default=-np.inf)
+            reached_by += [(tried, of_folds) for of_folds in scores.values() if np.mean(of_folds) == reached][:1]
             if chosen is None or reached > top + 1e-9:
                 chosen, top = tried, reached
         widths = [quantity for quantity in ("length_scale", "bandwidth") if quantity in grids]
-        edges = [quantity for quantity in widths if is_end(chosen[quantity], grids[quantity])]
+        edges = {}
+        for quantity in widths:
+            alone = {
+                float(number(tried[quantity])): of_folds
+                for tried, of_folds in reached_by
+                if all(tried[other] == chosen[other] for other in tried if other != quantity)
+            }
+            edges[quantity] = at_edge(float(number(chosen[quantity])), alone)
         if "penalty" in quantities:
             penalties = {}
             for learner in learners:
@@ -134,9 +146,9 @@ class Choices:
                         v: [np.nan] for v in scores if not self.suits_all(v, list(scores), on, wider, chosen, sharers)
                     }
                 penalties[learner] = best(scores, learners[learner].get("choice", "best"))
-                edges += [learner] if at_edge(penalties[learner], scores) else []
+                edges[learner] = at_edge(penalties[learner], scores)
             chosen = chosen | {"penalty": penalties}
-        return chosen | {"at_edge": edges}
+        return chosen | {"at_edge": {each: edge for each, edge in edges.items() if edge is not None}}
 
     def suits_all(self, value: float, grid: list[float], on: list[int], wider, chosen: dict, sharers: list) -> bool:
         """Whether ridge regression has a solution at a penalty on the maps of all sharers that have one at any."""
@@ -294,8 +306,6 @@ def laid_over(base, change):
     return base | {key: laid_over(base.get(key), value) for key, value in change.items()}
 
 
-def is_end(value, grid: list) -> bool:
-    """Whether nothing smaller, or nothing larger, was there to choose; of parameters, for one of them."""
-    if isinstance(value, dict):
-        return any(is_end(value[name], [each[name] for each in grid if name in each]) for name in value)
-    return len(set(grid)) > 1 and value in (min(grid), max(grid))
+def number(width) -> float:
+    """A length scale, or the parameter of a bandwidth rule."""
+    return min(width.values()) if isinstance(width, dict) else width

@@ -54,21 +54,30 @@ def best_penalty(scores, grid, score: str = "accuracy", choice: str = "best") ->
     return float(grid[means >= best - margin].max())
 
 
-def is_at_edge(value: float, grid, scores=None) -> bool:
-    """Return whether a chosen value is the smallest or the largest one available.
+def edge_of(value: float, grid, scores, score: str = "accuracy") -> bool | None:
+    """Return None if a chosen value is inside its grid; at an edge, return whether the last step still gains.
 
-    The choice is among a grid, or among its values that have a score in every fold, ``scores`` (len(grid), n_folds). A
-    grid of one value has no edge.
+    The last step gains if its score improves by more than one standard error over the folds; with one fold, if it
+    improves. A wider grid might then change the choice. The grid has the values with a score in every fold, ``scores``
+    (len(grid), n_folds). A grid of one value has no edge.
 
-    >>> is_at_edge(0.1, [0.1, 1.0, 10.0]), is_at_edge(1.0, [0.1, 1.0, 10.0])
+    >>> grid = [0.1, 1.0, 10.0]
+    >>> edge_of(0.1, grid, [[90, 91], [80, 82], [70, 70]]), edge_of(0.1, grid, [[80, 90], [84, 85], [70, 70]])
     (True, False)
-    >>> is_at_edge(1.0, [0.1, 1.0, 10.0], [[float("nan")], [90.0], [80.0]])
-    True
+    >>> edge_of(1.0, grid, [[80], [90], [85]]), edge_of(1.0, grid, [[float("nan")], [90], [85]])
+    (None, True)
     """
-    values = np.asarray(grid, dtype=np.float64)
-    if scores is not None:
-        values = values[~np.isnan(scores).any(axis=1)]
-    return len(grid) > 1 and value in (values.min(), values.max())
+    values, scores = np.asarray(grid, dtype=np.float64), gain(scores, score)
+    order = np.argsort(values)
+    order = order[~np.isnan(scores[order]).any(axis=1)]
+    if len(grid) == 1 or value not in values[order[[0, -1]]]:
+        return None
+    if len(order) == 1:  # the others have no solution
+        return False
+    last, inner = order[:2] if value == values[order[0]] else order[:-3:-1]
+    steps = scores[last] - scores[inner]
+    error = steps.std(ddof=1) / np.sqrt(len(steps)) if len(steps) > 1 else 0.0
+    return bool(steps.mean() > error * (1 + 1e-9))  # one fold alone that improves gains its standard error
 
 
 def effective_penalties(penalties, n_rows: int, scaling: str, n_columns: int) -> np.ndarray:

@@ -20,8 +20,8 @@ from tqdm import tqdm
 from random_features.arrays import seed_sequence
 from random_features.errors import NotDefinedError, UserError
 from random_features.learners.entry import always_solvable, load
-from random_features.learners.penalties import best_penalty, is_at_edge
-from random_features.learners.scoring import score_sum
+from random_features.learners.penalties import best_penalty, edge_of
+from random_features.learners.scoring import gain, score_sum
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import SEARCHED, TUNE_SCOPES, merge, options_tried, own_kernel, searched, sizes, tune_scope
 from rfstudy.study.kinds.grid import (
@@ -65,9 +65,10 @@ class Search:
     def choices(self) -> dict:
         """Return the choices by scope, for ``kinds.grid.choice_for``.
 
-        A choice is a mapping ``{"chosen": {quantity: value}, "chosen_on": repeats, "score": ..., "at_edge": [...]}``.
-        ``at_edge`` has the quantities whose value is the first or the last of its grid; for a penalty it has the
-        learners. ``kinds.grid.place_of`` returns the place of a choice in its scope.
+        A choice is a mapping ``{"chosen": {quantity: value}, "chosen_on": repeats, "score": ..., "at_edge": {...}}``.
+        ``at_edge`` has the quantities whose value is the first or the last of its grid, and whether the last step still
+        gains (``penalties.edge_of``); for a penalty it has the learners. ``kinds.grid.place_of`` returns the place
+        of a choice in its scope.
         """
         for scope in TUNE_SCOPES:
             quantities = [q for q in searched(self.how) if tune_scope(self.how, q) == scope]
@@ -142,20 +143,27 @@ class Search:
             if scores is None:
                 reason = "there is no map, or no learner, at this size"
                 return {"chosen": {}, "chosen_on": member.repeats, "reason": reason}
-            tried.append((values, scores.mean(axis=1)))
-        sign = 1.0 if self.job.data.target.score == "accuracy" else -1.0
-        finest = np.array([np.max(sign * scores, where=~np.isnan(scores), initial=-np.inf) for _, scores in tried])
+            tried.append((values, scores))
+        score = self.job.data.target.score
+        means = [gain(scores.mean(axis=1), score) for _, scores in tried]
+        finest = np.array([np.max(of, where=~np.isnan(of), initial=-np.inf) for of in means])
         # means that differ by rounding are equal, as they are to ``best_penalty``
         best = int(np.argmax(finest >= finest.max() - 1e-12 * abs(finest.max())))
         values, _ = tried[best]
         chosen = dict(values)
-        at_edge = [name for name in WIDTHS if name in values and is_end(values[name], self.how[name]["grid"])]
+        solved = [
+            (of, scores, mean) for (of, scores), mean in zip(tried, means, strict=True) if not np.isnan(mean).all()
+        ]
+        best_scores = [(of, scores[np.nanargmax(mean)]) for of, scores, mean in solved]
+        widths = [name for name in WIDTHS if name in values and best_scores]
+        at_edge = {name: edge_of_width(name, values, best_scores, score) for name in widths}
         if "penalty" in quantities:
             chosen["penalty"], edges = self.best_penalties(member, values, sharers)
-            at_edge += edges
-        score = float(sign * finest[best]) if np.isfinite(finest[best]) else None
+            at_edge |= edges
+        at_edge = {name: edge for name, edge in at_edge.items() if edge is not None}
+        reached = float(gain(finest[best], score)) if np.isfinite(finest[best]) else None
         draws = {"draws": min(SHARED_ON, self.spec.draws)} if self.spec.draws else {}
-        return {"chosen": chosen, "chosen_on": list(member.repeats), "score": score, "at_edge": at_edge} | draws
+        return {"chosen": chosen, "chosen_on": list(member.repeats), "score": reached, "at_edge": at_edge} | draws
 
     def candidates(self, quantities: list[str], method: str) -> list[dict]:
         """Return all combinations of the values of quantities, preferred ones first: a tie goes to the first."""
@@ -165,11 +173,11 @@ class Search:
             grids[quantity] = sorted(grid, reverse=True) if quantity == "length_scale" else grid
         return [dict(zip(grids, values, strict=True)) for values in itertools.product(*grids.values())]
 
-    def best_penalties(self, member: Member, values: dict, sharers: list[Member]) -> tuple[dict, list[str]]:
-        """Return the value with the best score by learner, and the learners whose value is at an edge of the available
-        grid. A learner that is left out, or singular at every value, has no value.
+    def best_penalties(self, member: Member, values: dict, sharers: list[Member]) -> tuple[dict, dict]:
+        """Return the value with the best score by learner, and its edge (``penalties.edge_of``) by learner. A learner
+        that is left out, or singular at every value, has no value.
         """
-        best, at_edge = {}, []
+        best, edges, score = {}, {}, self.job.data.target.score
         for learner in (name for name in self.spec.learners if is_learned(member.entry, name)):
             scores = self.scores_by_fold(member, values, learner)
             if scores is None or np.isnan(scores).any(axis=1).all():
@@ -179,10 +187,9 @@ class Search:
             solvable = self.solvable_for_all(sharers, values, learner, grid)
             if (solvable & ~np.isnan(scores).any(axis=1)).any():  # else none suits both the others and this map
                 scores[~solvable] = np.nan
-            best[learner] = best_penalty(scores, grid, self.job.data.target.score, options.get("choice", "best"))
-            if is_at_edge(best[learner], grid, scores):
-                at_edge.append(learner)
-        return best, at_edge
+            best[learner] = best_penalty(scores, grid, score, options.get("choice", "best"))
+            edges[learner] = edge_of(best[learner], grid, scores, score)
+        return best, edges
 
     def solvable_for_all(self, sharers: list[Member], values: dict, learner: str, grid: list) -> np.ndarray:
         """Return the mask, bool (g,), of the grid values at which all entries that share the choice have a solution.
@@ -249,16 +256,23 @@ class Search:
         return found
 
 
-def is_end(value, grid: list) -> bool:
-    """Return whether a chosen length scale, or any parameter of the bandwidth rule, is at an end of its grid.
+def edge_of_width(name: str, chosen: dict, tried: list[tuple[dict, np.ndarray]], score: str) -> bool | None:
+    """Return the edge (``penalties.edge_of``) of a chosen length scale, or of the first number of a bandwidth rule.
 
-    >>> is_end({"factor": 4}, [{"factor": 4}, {"factor": 2}, {"factor": 1}]), is_end(2, [1, 2, 3])
-    (True, False)
+    ``tried`` has every combination of values with its scores by fold. Those that differ in this width only are a grid.
+
+    >>> tried = [({"bandwidth": {"factor": factor}}, [score, score]) for factor, score in ((4, 90), (2, 85), (1, 80))]
+    >>> [edge_of_width("bandwidth", values, tried, "accuracy") for values, _ in tried]
+    [True, None, False]
     """
-    if not isinstance(value, dict):
-        return is_at_edge(value, grid)
-    ends = {name: [each[name] for each in grid if isinstance(each.get(name), (int, float))] for name in value}
-    return any(is_at_edge(value[name], of) for name, of in ends.items())
+    others = [(of, scores) for of, scores in tried if of | {name: 0} == chosen | {name: 0}]
+    numbers = [number_in(of[name]) for of, _ in others]
+    return edge_of(number_in(chosen[name]), numbers, np.array([scores for _, scores in others]), score)
+
+
+def number_in(width) -> float:
+    """Return a length scale, or the first number of a bandwidth rule."""
+    return width if not isinstance(width, dict) else next(v for v in width.values() if isinstance(v, (int, float)))
 
 
 def scores_of(job: Job, cell: Cell) -> list[list[float]]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from random_features.errors import NotDefinedError
 from random_features.learners.entry import load
-from random_features.learners.penalties import best_penalty, is_at_edge
+from random_features.learners.penalties import best_penalty, edge_of
 from random_features.learners.streams import keep_within
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, Work, run_parts
@@ -157,11 +157,11 @@ class Training:
             return no_scores, "skipped", {"reason": reason}
         Y, classes = target.encode(sample.y_train)
         how = {"n_columns": n_columns, "options": options}
-        at_edge = "penalty_at_edge" in given and given["penalty_at_edge"][position]
+        edge = given["penalty_at_edge"][position] if "penalty_at_edge" in given else None
         try:
             if penalty is None:
                 folds = folds_of(self.spec, len(Y), options["n_folds"], cell.coordinates["repeat"], sample.train_blocks)
-                model, used, at_edge = fitted_on_own_choice(learner, train_features, Y, folds, target.score, how)
+                model, used, edge = fitted_on_own_choice(learner, train_features, Y, folds, target.score, how)
             else:
                 model, used = learner.fit(train_features, Y, penalty, **how), penalty
         except (NotDefinedError, np.linalg.LinAlgError) as error:
@@ -175,8 +175,8 @@ class Training:
         if cell.coordinates.get("axis") == "draw" and target.kind != "regression":
             wrong = np.array_split(predicted != sample.y_test, ERROR_BLOCKS)
             reported["errors_by_block"] = [int(block.sum()) for block in wrong]
-        if at_edge:
-            reported["at_edge"] = [*given.get("at_edge", []), "penalty"]
+        if edge is not None:
+            reported["at_edge"] = given.get("at_edge", {}) | {"penalty": edge}
         if not model.converged:
             reported["converged"] = False
         values = [(metric, {"value": target.evaluate(metric, sample.y_test, predicted)}) for metric in self.metrics]
@@ -197,8 +197,8 @@ def features_of(phi, X):
 
 
 def fitted_on_own_choice(learner, features, Y, folds, score: str, how: dict) -> tuple:
-    """Return the model at the grid value that cross-validation chooses, that value, and whether it is at an edge. The
-    edges are those of the values that have a solution.
+    """Return the model at the grid value that cross-validation chooses, that value, and its edge (``edge_of``) among
+    the values that have a solution.
 
     A value can have a solution on the rows of every fold but none on all rows. Then the choice is made among the
     others. Raise ``numpy.linalg.LinAlgError`` if none is left.
@@ -209,6 +209,6 @@ def fitted_on_own_choice(learner, features, Y, folds, score: str, how: dict) -> 
     while True:
         value = best_penalty(scores, grid, score, options.get("choice", "best"))
         try:
-            return learner.fit(features, Y, value, **how), value, is_at_edge(value, grid, scores)
+            return learner.fit(features, Y, value, **how), value, edge_of(value, grid, scores, score)
         except np.linalg.LinAlgError:
             scores[np.asarray(grid) == value] = np.nan

@@ -110,8 +110,8 @@ def grid_cell(
     penalties = [values.get("penalty", {}).get(learner) for values, _ in choices]
     if len(set(penalties)) > 1:
         conditions["penalty"] = penalties
-    edges = [learner in how.get("at_edge", []) for _, how in choices]
-    if any(edges):
+    edges = [how.get("at_edge", {}).get(learner) for _, how in choices]
+    if set(edges) != {None}:
         conditions["penalty_at_edge"] = edges  # by size
     width = columns_after(conditions["preprocess"], d)
     numbers = [s * width // d if label.endswith("d") else s for s, label in group]
@@ -140,7 +140,8 @@ def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str = "") -> 
     ``length_scale`` is None if a rule finds it on the training rows, or if the kernel has none. ``choice`` states the
     scope that shares the choices, and the repeats used for them. A learner also has its ``learner`` id, its
     ``settings`` and the ``penalty``. The penalty is None if the cell chooses its own, and a list if its sizes have
-    different ones. If a choice for the map is at an edge of its grid, ``at_edge`` names the quantities.
+    different ones. If a choice for the map is at an edge of its grid, ``at_edge`` has the quantities, and whether the
+    last step still gains (``penalties.edge_of``).
     """
     values, how = choice
     conditions = {
@@ -164,7 +165,7 @@ def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str = "") -> 
         conditions["scores"] = spec.scores
     else:
         conditions["approximation"] = spec.approximation
-    at_edge = [each for each in how.get("at_edge", []) if each in OF_MAP and each not in entry]
+    at_edge = {each: edge for each, edge in how.get("at_edge", {}).items() if each in OF_MAP and each not in entry}
     return conditions | ({"at_edge": at_edge} if at_edge else {})
 
 
@@ -192,9 +193,10 @@ def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict
         values |= own
         shared = {key: found[key] for key in ("chosen_on", "draws") if key in found and scope != "cell"}
         how |= dict.fromkeys(own, {"tune_per": scope} | shared)
-        edges = [each for each in found.get("at_edge", []) if each in own or ("penalty" in own and each not in OF_MAP)]
-        if edges:
-            how["at_edge"] = [*how.get("at_edge", []), *edges]
+        edges = found.get("at_edge", {}).items()
+        of_own = {each: edge for each, edge in edges if each in own or ("penalty" in own and each not in OF_MAP)}
+        if of_own:
+            how["at_edge"] = how.get("at_edge", {}) | of_own
     return values, how
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from random_features.arrays import seed_sequence
 from random_features.errors import UserError
 from random_features.learners.decomposed import decompose, leave_one_out, ridge_coefficients
-from random_features.learners.penalties import best_penalty, is_at_edge
+from random_features.learners.penalties import best_penalty, edge_of
 from rfstudy import scores
 from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Cell, Job
@@ -90,7 +90,8 @@ def measure(
         found += rows_of(place | {"split": "train", "settings": settings}, of_features)
         left_out = leave_one_out(parts, y_train, n * np.array(penalties))
         best = best_penalty(left_out**2, penalties, "mse")
-        at_edge = {"at_edge": ["penalty"]} if is_at_edge(best, penalties) else {}
+        edge = edge_of(best, penalties, left_out**2, "mse")
+        at_edge = {} if edge is None else {"at_edge": {"penalty": edge}}
         for learner, how in ((STATED, {"penalty": penalty}), (CHOSEN, {"penalty": best} | at_edge)):
             coef = ridge_coefficients(parts, y_train, n * how["penalty"])
             own = place | {"learner": learner, "settings": settings | how}

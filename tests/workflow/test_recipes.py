@@ -127,11 +127,11 @@ def method(space, page):
     ]
 
 
-def new_files(section):
+def new_files(name, *section):
     """A recipe of a new module and a new experiment."""
 
     def recipe(space, page):
-        blocks = (page("architecture.md").blocks(language, section) for language in ("python", "yaml"))
+        blocks = (page(name).blocks(language, *section) for language in ("python", "yaml"))
         return [space.add(block) for (block,) in blocks]
 
     return recipe
@@ -141,7 +141,7 @@ def kind_of_output(section):
     """A recipe of a new kind of table or figure."""
 
     def recipe(space, page):
-        (module,), (entry,) = (page("architecture.md").blocks(language, section) for language in ("python", "yaml"))
+        (module,), (entry,) = (page("adding-a-kind.md").blocks(language, section) for language in ("python", "yaml"))
         return [space.add(module), space.insert("config/figures/survey.yaml", entry)]
 
     return recipe
@@ -161,7 +161,8 @@ def claim(space, page):
 RECIPES = [
     own_file, generator, features_of_another_task, another_format, scaling_of_targets, preprocessing_step, method,
     claim,
-    *map(new_files, ["A kernel", "A learner", "A kind of experiment"]),
+    new_files("adding-a-kernel.md"), new_files("adding-a-learner.md"),
+    new_files("adding-a-kind.md", "A kind of experiment"),
     *map(kind_of_output, ["A kind of table", "A kind of figure"]),
 ]  # fmt: skip
 

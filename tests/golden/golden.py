@@ -32,7 +32,7 @@ TOLERANCE = 1e-6
 #: Words that are outcomes. A column of text is kept if it holds nothing else.
 VERDICTS = (
     "reproduced", "better", "worse", "too noisy", "not comparable", "not run",
-    "holds", "partly", "fails", "contradicted", "not testable",
+    "holds", "partly", "fails", "contradicted", "undecided", "not testable",
     "same", "differs", "yes", "no", "kept", "missed", "lost", "deduced", "not printed", "none stands out", "no verdict",
 )  # fmt: skip
 

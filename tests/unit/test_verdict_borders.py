@@ -195,7 +195,9 @@ def test_who_is_not_significantly_worse_is_listed(tabulated, means, listed):
 
 def test_five_methods_are_too_many(tabulated):
     assert best_of(tabulated, behind(0.1, 0.1, 0.1))[0] == "best, m0, m1, m2"
-    assert best_of(tabulated, behind(0.1, 0.1, 0.1, 0.1)) == ("-", "same")
+    assert best_of(tabulated, behind(0.1, 0.1, 0.1, 0.1)) == ("undecided", "undecided")
+    equal = {method: [90.0] * 8 for method in ("rff", "orf", "qmc", "ssf", "gq")}
+    assert best_of(tabulated, equal) == ("-", "neither names one")
 
 
 def test_a_verdict_needs_five_repeats_that_all_share(tabulated):

@@ -10,9 +10,10 @@ points is
   the other side of no difference: a gain that is too small fails, a significant loss contradicts. For a stated
   agreement or bound, it lies entirely beyond the margin. All points have to be significant at once, so no correction
   for their number is needed,
-* ``not testable``: no point can decide (nothing was learned on the data set, the grid ends too early, times are too
-  noisy, an identity, or the reason that the claim itself gives); or the claim is one of no difference, each known
-  estimate is within the margin, and the 95 % interval of at least one is not: no power,
+* ``undecided``: the claim is one of no difference, each known estimate is within the margin, and the 95 % interval of
+  at least one is not: the test lacks power,
+* ``not testable``: no point can decide (other rows than the paper's, nothing was learned on the data set, the grid ends
+  too early, times are too noisy, an identity, or the reason that the claim itself gives),
 * ``not run``: a part of the test has no point.
 
 A point with a reason must not decide. It stays in the evidence with that reason. If one of several parts has only such
@@ -33,7 +34,8 @@ MEANING = {
     "partly": "at some of them",
     "fails": "at none, or at fewer than show the opposite",
     "contradicted": "at none, and the 95 % interval of every point lies on the other side",
-    "not testable": "no point can decide, or the 95 % interval of a claim of no difference exceeds its margin",
+    "undecided": "the 95 % interval of a claim of no difference exceeds its margin: the test lacks power",
+    "not testable": "no point can decide",
 }
 
 
@@ -142,13 +144,12 @@ def _deciding(part: Part, at: str) -> list[Point]:
 def _verdict(parts: list[list[Point]]) -> str:
     points = [point for part in parts for point in part]
     found = [point.holds for point in points]
-    undecided = not all(parts)
     if False not in found:
-        return "not testable" if undecided or None in found else "holds"
+        return "not testable" if not all(parts) else "undecided" if None in found else "holds"
     opposite = [point.opposite for point in points]
     if True in found:
         return "partly" if found.count(True) >= sum(opposite) else "fails"
-    return "contradicted" if all(opposite) and not undecided else "fails"
+    return "contradicted" if all(opposite) and all(parts) else "fails"
 
 
 def evidence(part: Part, at: str = "every") -> str:

@@ -169,11 +169,10 @@ class Rows:
 
         Parameters
         ----------
-        metric, compared : what was compared; scores are set aside on data sets with other rows or labels than the
-            paper's, and on those on which none of the methods learned anything
+        metric, compared : what was compared. Data sets with other rows or labels than the paper's are set aside, as in
+            the tables of published numbers. So are scores on data sets on which none of the methods learned anything
         """
-        reasons = self._reasons(sides(*compared)) if metric in PREDICTIONS else {}
-        reasons |= self.set_aside
+        reasons = self._reasons(metric, sides(*compared)) | self.set_aside
         points = [replace(each, reason=each.reason or reasons.get(each.where.get("dataset"), "")) for each in points]
         run = {name for each in points for name in each.where.get("datasets", [each.where.get("dataset")])}
         return Part(
@@ -188,10 +187,11 @@ class Rows:
         why = "a stand-in" if len(own) and (own["stand_in"] != "").all() else absence(own)
         return "" if ((own["status"] == "ok").any() and why != "a stand-in") or why == "not run" else why
 
-    def _reasons(self, of: list[Side]) -> dict[str, str]:
-        """Return the data sets on which predictions must not decide, and why."""
-        rows = of_sides(self.usable(metric=PREDICTIONS), of)
-        found = {dataset: "nothing was learned" for _, dataset in unlearned(self.all, rows)}
+    def _reasons(self, metric: str, of: list[Side]) -> dict[str, str]:
+        """Return the data sets that must not decide, and why."""
+        rows, found = of_sides(self.usable(), of) if of else self.usable(), {}
+        if metric in PREDICTIONS:
+            found = {dataset: "nothing was learned" for _, dataset in unlearned(self.all, rows)}
         for dataset, of_dataset in rows.groupby("dataset", sort=False):
             if comparability(of_dataset, self.context.tasks):
                 found[dataset] = "not comparable"

@@ -21,7 +21,16 @@ from rfstudy.report.cells import (
     most_repeats,
     note_on_differences,
 )
-from rfstudy.report.compare import MIN_REPEATS, family, is_effect, note_on_tests, overlap_of, paired, paired_differences
+from rfstudy.report.compare import (
+    MIN_REPEATS,
+    family,
+    is_effect,
+    note_on_tests,
+    overlap_of,
+    paired,
+    paired_differences,
+    ranking,
+)  # fmt: skip
 from rfstudy.report.context import Context
 from rfstudy.report.notes import absence, comparability, quantity
 from rfstudy.report.published import ids_by_name, numbers, printed_text
@@ -113,16 +122,21 @@ def _together(metrics: list[str], cells: list[Cell], marked: bool = False) -> Ce
 #: The number of methods from which a list no longer says which are best.
 TOO_MANY = 5
 
+#: The agreement of two lists that both name no method.
+NEITHER = "neither names one"
+
 #: The note under every table of best methods.
 BEST_METHODS_NOTE = (
     "Measured: the best method and all that are not shown to be worse. A method's score in a repeat is its mean over "
     "the sizes of the group (of the logarithm for errors), which is compared with the best method's. "
-    f'"-": {TOO_MANY} or more methods are listed. "no verdict": fewer than {MIN_REPEATS} complete repeats.'
+    f'"-": no method stands out, because {TOO_MANY} or more are shown to be equal. "undecided": {TOO_MANY} or more are '
+    "listed, but the test cannot show that they are equal. "
+    f'"no verdict": fewer than {MIN_REPEATS} complete repeats.'
 )
 
 
 class Best(NamedTuple):
-    """The outcome of ``best_methods``: ``verdict`` is "listed", "none stands out", "no verdict" or "not run"."""
+    """The outcome of ``best_of``; ``verdict``: "listed", "none stands out", "undecided", "no verdict" or "not run"."""
 
     verdict: str
     methods: tuple[tuple[str, str], ...] = ()  # (method, variant), best first
@@ -142,7 +156,8 @@ def best_of(frame: pd.DataFrame, metric: str, groups: dict[str, list[str]], over
 
     A method takes part with every repeat in which it is ok at all sizes of the group; with fewer than ``MIN_REPEATS``
     it is left out. The comparison uses the repeats that are complete for all of these methods. With too few of them, or
-    a single method, there is no verdict. If ``TOO_MANY`` methods or more are listed, none stands out.
+    a single method, there is no verdict. If ``TOO_MANY`` methods or more are listed, none stands out if as many are
+    shown to be equal to the best; otherwise the group is undecided.
 
     Parameters
     ----------
@@ -177,7 +192,9 @@ def best_of(frame: pd.DataFrame, metric: str, groups: dict[str, list[str]], over
     tests = family(tests)
     for group, (best, *others) in order.items():
         listed = (best, *(other for other in others if not is_effect(tests[group, other], metric)))
-        verdict = "none stands out" if len(listed) >= TOO_MANY else "listed"
+        alike = [other for other in others if ranking(tests[group, other], metric) == "equal"]
+        none = "none stands out" if len(alike) + 1 >= TOO_MANY else "undecided"
+        verdict = none if len(listed) >= TOO_MANY else "listed"
         p = {other: tests[group, other].p for other in others}
         found[group] = found[group]._replace(verdict=verdict, methods=listed, p=p)
     return found
@@ -186,7 +203,7 @@ def best_of(frame: pd.DataFrame, metric: str, groups: dict[str, list[str]], over
 def best_methods(context, *, paper, published, datasets, methods, groups, criteria) -> Table:
     """Return which methods are best by data set, criterion and group of sizes: published, and measured.
 
-    See ``best_methods``. A third row says whether the two lists are the same, overlap or differ.
+    A third row says whether the two lists are the same, overlap or differ, where at least one of them names a method.
     """
     frame = select(context.rows, dataset=datasets, n_features_label=list(itertools.chain(*groups.values())))
     frame = pd.concat([of_quantity(frame, criterion) for criterion in criteria])
@@ -228,10 +245,11 @@ def best_methods(context, *, paper, published, datasets, methods, groups, criter
 
 
 def _tally(agreements: list[str]) -> list[str]:
-    counts = {word: agreements.count(word) for word in ("same", "overlap", "differs")}
-    words = ", ".join(f"{word} {n}" for word, n in counts.items())
-    total = sum(counts.values())
-    return [f"Agreement of the {total} cells that can be compared: {words}."] if total else []
+    words = ("same", "overlap", "differs", "undecided", NEITHER)
+    counts = {word: agreements.count(word) for word in words if word in agreements}
+    total = sum(counts.get(word, 0) for word in words[:3])
+    text = ", ".join(f"{word} {n}" for word, n in counts.items())
+    return [f"Agreement of {sum(counts.values())} comparable cells, {total} decided and with a named method: {text}."]
 
 
 def _printed_winners(rows: pd.DataFrame, criterion: dict, sizes: list[str], ids: dict) -> list[str] | None:
@@ -274,10 +292,14 @@ def _winner(remark: str = "") -> dict:
 
 
 def _agreement(winners: list[str] | None, best: Best) -> str:
-    """Return "same", "overlap" or "differs"; an empty text if one of the two has no list."""
+    """Return "same", "overlap", "differs", "undecided" or ``NEITHER``; "" if one of the two has no list."""
     if winners is None or best.verdict in ("no verdict", "not run"):
         return ""
+    if best.verdict == "undecided":
+        return "undecided"
     ours = {method for method, _ in best.methods} if best.verdict == "listed" else set()
+    if not ours and not winners:
+        return NEITHER
     if ours == set(winners):
         return "same"
     return "overlap" if ours & set(winners) else "differs"

@@ -9,11 +9,14 @@ import pytest
 import study_toys as toys
 from scipy.spatial.distance import cdist
 
+from random_features.kernels import make_kernel
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge
 from rfstudy.data.split import block_of_row, fold_of_block, split
-from rfstudy.study import config
+from rfstudy.data.target import Target
+from rfstudy.study import config, yardsticks
 from rfstudy.study.check import rows_of_split
 from rfstudy.study.kinds import controls, grid, penalties
+from rfstudy.study.sample import Sample
 
 N, D = 120, 3
 RIDGE = toys.RIDGE | {"n_folds": 3}
@@ -149,6 +152,23 @@ def test_controls_against_what_they_are(prepared, tmp_path):
             ("accuracy_pct", "majority", "test"): pytest.approx(100 * (sample.y_test == most).mean()),
         }
         assert {(row["variant"], row["repeat"]) for row in rows} == {tuple(cell.coordinates.values())}
+
+
+def test_the_exact_kernel_is_the_regression_of_the_settings_that_it_reports():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(400, 2))
+    y = np.where(np.sin(3 * X[:, 0]) + 0.1 * rng.normal(size=400) > 0, 7, 3)
+    sample = Sample(X[:300], y[:300], X[300:], y[300:], capped=False)
+    predicted, settings = yardsticks.predicted("exact_kernel", sample, Target("binary"), 1)
+    kernel = make_kernel({"name": "gaussian", "length_scale": settings["length_scale"]})
+    shifted = kernel(X[:300]) + 300 * settings["penalty"] * np.eye(300)
+    decision = kernel(X[300:], X[:300]) @ np.linalg.solve(shifted, np.where(y[:300] == 7, 1.0, -1.0))
+    assert np.array_equal(predicted, np.where(decision > 0, 7, 3))
+    assert (
+        (predicted == y[300:]).mean()
+        > 0.85
+        > (yardsticks.predicted("linear", sample, Target("binary"), 1)[0] == y[300:]).mean()
+    )
 
 
 @pytest.mark.parametrize("options", [{}, {"mode": "code"}])

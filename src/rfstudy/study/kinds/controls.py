@@ -1,19 +1,20 @@
-"""Accuracy of a split without a learned model: the nearest training row, the majority of the labels, and their shares.
+"""Accuracy of predictors without a feature map, and the shares of the classes.
 
-One nearest neighbour measures how far memory goes. It is hard to beat if test rows have near copies among the training
-rows, and falls to chance level if they have none. The majority class of the training rows gives the chance level. The
-splits are those of the entries, one per variant, so an experiment of this kind may extend one of the kind ``grid``. The
-maps of the entries are not used.
+The majority class of the training rows gives the chance level. The linear model shows whether the data need a kernel at
+all, the exact kernel what a map approximates. One nearest neighbour measures how far memory goes: it is hard to beat if
+test rows have near copies among the training rows, and falls to chance level if they have none. The splits are those of
+the entries, one per variant, so an experiment of this kind may extend one of the kind ``grid``. The maps of the entries
+are not used.
 """
 
 import itertools
 from typing import Annotated, Literal, TypedDict
 
 import numpy as np
-from sklearn.dummy import DummyClassifier
-from sklearn.neighbors import KNeighborsClassifier
 
+from random_features.arrays import seed_of
 from rfstudy.fields import Some
+from rfstudy.study import yardsticks
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import merge
 
@@ -21,18 +22,10 @@ METRICS = ("accuracy_pct", "class_share_pct")
 RESOURCES = {"mb": 900, "bytes_per_value": 24, "minutes": 60}
 
 
-#: Predictors by id: the nearest training row; the most frequent label of the training rows (the smallest if several are
-#: equally frequent).
-PREDICTORS = {
-    "nearest_neighbour": KNeighborsClassifier(n_neighbors=1),
-    "majority": DummyClassifier(strategy="most_frequent"),
-}
-
-
 class Grid(TypedDict):
-    """`learners`: what predicts, the nearest training row or the majority of the labels."""
+    """`learners`: what predicts (see `study/yardsticks.py`)."""
 
-    learners: Annotated[list[Literal["nearest_neighbour", "majority"]], *Some]
+    learners: Annotated[list[Literal["majority", "nearest_neighbour", "linear", "boosting", "exact_kernel"]], *Some]
 
 
 def cells(job: Job) -> list[Cell]:
@@ -65,7 +58,9 @@ def measure(
         for part, y in (("train", sample.y_train), ("test", sample.y_test))
     ]
     for learner in learners:
-        predicted = PREDICTORS[learner].fit(sample.X_train, sample.y_train).predict(sample.X_test)
+        seed = seed_of(job.spec.seed, "yardstick", repeat)
+        predicted, reported = yardsticks.predicted(learner, sample, job.data.target, seed)
         value = job.data.target.evaluate("accuracy_pct", sample.y_test, predicted)
-        rows.append(shared | {"split": "test", "learner": learner, "metric": "accuracy_pct", "value": value})
+        own = {"split": "test", "learner": learner, "settings": settings | reported}
+        rows.append(shared | own | {"metric": "accuracy_pct", "value": value})
     return rows, {}

@@ -1,0 +1,88 @@
+"""Predictors without a feature map, next to which the accuracies of maps are shown.
+
+| id | predictor |
+|---|---|
+| `majority` | the most frequent label of the training rows |
+| `nearest_neighbour` | the label of the nearest training row |
+| `linear` | logistic regression on standardised columns, C chosen by three folds |
+| `boosting` | gradient-boosted trees, with scikit-learn's defaults |
+| `exact_kernel` | ridge regression on the exact Gaussian kernel, length scale and penalty chosen by validation |
+"""
+
+import numpy as np
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, ShuffleSplit
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from random_features.learners.penalties import edge_of
+from random_features.learners.scoring import gain, score_sum
+from random_features.length_scales import median_distance
+from rfstudy.data.target import Target
+from rfstudy.study.sample import Sample
+
+ESTIMATORS = {
+    "majority": DummyClassifier(strategy="most_frequent"),
+    "nearest_neighbour": KNeighborsClassifier(n_neighbors=1),
+    "linear": make_pipeline(
+        StandardScaler(), GridSearchCV(LogisticRegression(max_iter=1000), {"C": 4.0 ** np.arange(-7, 8)}, cv=3)
+    ),
+    "boosting": HistGradientBoostingClassifier(random_state=0),
+}
+
+#: Training rows of the exact kernel, and those on which its settings are chosen: one half trains, the other validates.
+MOST_ROWS, CHOSEN_ON = 15000, 5000
+
+#: Multiples of the median distance, and penalties per training row.
+FACTORS = 2.0 ** np.arange(-3, 4)
+PENALTIES = 1e-9 * 4.0 ** np.arange(15)
+
+#: Rows whose predictions are computed at once.
+BLOCK = 4096
+
+
+def predicted(learner: str, sample: Sample, target: Target, seed: int) -> tuple[np.ndarray, dict]:
+    """Return what a yardstick predicts for the test rows (n_test,), and its settings."""
+    if learner == "exact_kernel":
+        return exact_kernel(sample, target, seed)
+    return ESTIMATORS[learner].fit(sample.X_train, sample.y_train).predict(sample.X_test), {}
+
+
+def exact_kernel(sample: Sample, target: Target, seed: int) -> tuple[np.ndarray, dict]:
+    """Return the predictions of kernel ridge regression, trained on at most ``MOST_ROWS`` rows, and its settings.
+
+    Half of ``CHOSEN_ON`` training rows are fitted with every length scale and penalty, and the other half scores them.
+    """
+    rng, score = np.random.default_rng(seed), target.score
+    rows = rng.permutation(len(sample.y_train))[:MOST_ROWS]
+    X, (Y, classes) = sample.X_train[rows].astype(np.float64), target.encode(sample.y_train[rows])
+    few = min(CHOSEN_ON, len(rows))
+    half = ShuffleSplit(1, test_size=0.5, random_state=0)
+    ((fitted_on, _),) = half.split(X[:few])
+    length_scales = FACTORS * median_distance(X, rng)
+    gammas = 0.5 / length_scales**2
+    search = GridSearchCV(
+        KernelRidge(kernel="rbf"),
+        {"gamma": gammas, "alpha": PENALTIES * len(fitted_on)},
+        scoring=lambda model, X, Y: gain(score_sum(Y, model.predict(X)[:, None, :], score)[0] / len(Y), score),
+        cv=half,
+        refit=False,
+    ).fit(X[:few], Y[:few])
+    # by factor and penalty; of equal scores the largest of both
+    scores = search.cv_results_["mean_test_score"].reshape(len(PENALTIES), len(FACTORS)).T
+    i, j = np.argwhere(scores == scores.max())[-1]
+    alpha = PENALTIES[j] * len(rows)
+    model = KernelRidge(kernel="rbf", gamma=gammas[i], alpha=alpha).fit(X, Y)
+    blocks = np.array_split(sample.X_test.astype(np.float64), -(-len(sample.X_test) // BLOCK))
+    decision = np.concatenate([model.predict(block) for block in blocks])
+    edges = {
+        "length_scale": edge_of(FACTORS[i], FACTORS, scores[:, [j]]),
+        "penalty": edge_of(PENALTIES[j], PENALTIES, scores[i][:, None]),
+    }
+    settings = {"length_scale": float(length_scales[i]), "penalty": float(PENALTIES[j]), "rows": len(rows)}
+    at_edge = {name: edge for name, edge in edges.items() if edge is not None}
+    return target.decode(decision, classes), settings | ({"at_edge": at_edge} if at_edge else {})

@@ -158,8 +158,8 @@ def test_a_misspelt_map_or_option_names_the_nearest(name, params, error, message
 def test_the_list_of_maps_is_shown_as_a_table():
     lines = str(list_maps()).splitlines()
     assert len(lines) == len(list_maps()) + 1
-    assert lines[0].split() == ["name", "family", "kernels", "cost", "reference"]
-    place = lines[0].index("cost")
+    assert lines[0].split() == ["name", "family", "kernels", "fit", "cost", "reference"]
+    place = lines[0].index("fit")
     assert all(line[place : place + 2] == "O(" and line[place - 1] == " " for line in lines[1:])
 
 

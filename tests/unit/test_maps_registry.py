@@ -34,8 +34,12 @@ def test_entry_agrees_with_its_class(name):
 def test_list_maps_has_a_row_per_map():
     rows = list_maps()
     assert [row["name"] for row in rows] == list(REGISTRY)
-    expected = {"name", "family", "kernels", "data_dependent", "unbiased", "reference", "cost", "defaults"}
+    expected = {"name", "family", "kernels", "data_dependent", "unbiased", "reference", "fit", "cost", "defaults"}
     assert all(set(row) == expected for row in rows)
+    assert [row["name"] for row in list_maps(kernel=Gaussian(2.0))] == [row["name"] for row in list_maps("rbf")]
+    assert all("arccos1" in row["kernels"] for row in list_maps(kernel="arccos1"))
+    with pytest.raises(ValueError, match=r"called 'gausian' \(did you mean 'gaussian'\?\); there are arccos0"):
+        list_maps(kernel="gausian")
 
 
 def test_make_map_sets_parameters():

@@ -18,10 +18,10 @@ from random_features.errors import UserError, did_you_mean
 class Entry:
     """The facts about a map.
 
-    ``path`` is its class, after its module in this folder. ``cost`` is the time to map one row after the set-up, in s
-    frequencies and d columns. ``unbiased`` says whether the expectation of the approximate kernel is the kernel.
-    ``prefix`` says whether the map has the method ``prefix``: the first features of the fitted map are the map at a
-    smaller size, so one fit serves several sizes.
+    ``path`` is its class, after its module in this folder. ``fit`` is the time to draw and learn the map, ``cost`` the
+    time to map one row afterwards, for n rows of d columns, s frequencies and J candidates. ``unbiased`` says whether
+    the expectation of the approximate kernel is the kernel. ``prefix`` says whether the map has the method ``prefix``:
+    the first features of the fitted map are the map at a smaller size, so one fit serves several sizes.
     """
 
     path: str
@@ -29,6 +29,7 @@ class Entry:
     kernels: tuple[str, ...]
     reference: str
     cost: str = "O(s d)"
+    fit: str = "O(s d)"
     unbiased: bool = False
     data_dependent: bool = False
     prefix: bool = False
@@ -56,20 +57,33 @@ REGISTRY = {
     "rff": Entry(
         "montecarlo.RandomFourier", "Monte Carlo", SPECTRAL_OR_LINEAR, "Rahimi and Recht, NIPS 2007", unbiased=True
     ),
-    "orf": Entry("montecarlo.OrthogonalRandom", "Monte Carlo", NORMAL, "Yu et al., NIPS 2016", unbiased=True),
-    "sorf": Entry("structured.StructuredOrthogonal", "structured", ONE_LENGTH, "Yu et al., NIPS 2016", "O(s log d)"),
+    "orf": Entry(
+        "montecarlo.OrthogonalRandom", "Monte Carlo", NORMAL, "Yu et al., NIPS 2016", unbiased=True, fit="O(s d^2)"
+    ),
+    "sorf": Entry(
+        "structured.StructuredOrthogonal", "structured", ONE_LENGTH, "Yu et al., NIPS 2016", "O(s log d)", "O(s)"
+    ),
     "rom": Entry(
         "structured.RandomOrthogonalMatrices",
         "structured",
         ONE_LENGTH,
         "Choromanski, Rowland and Weller, NIPS 2017",
         "O(s log d)",
+        "O(s)",
     ),
     "fastfood": Entry(
-        "structured.Fastfood", "structured", NORMAL, "Le, Sarlos and Smola, ICML 2013", "O(s log d)", unbiased=True
+        "structured.Fastfood",
+        "structured",
+        NORMAL,
+        "Le, Sarlos and Smola, ICML 2013",
+        "O(s log d)",
+        "O(s)",
+        unbiased=True,
     ),
     "qmc": Entry("quasi.QuasiMonteCarlo", "quasi-Monte Carlo", SPECTRAL, "Yang et al., ICML 2014", unbiased=True),
-    "ssf": Entry("spherical.SphericalStructured", "quasi-Monte Carlo", ONE_LENGTH, "Lyu, ICML 2017"),
+    "ssf": Entry(
+        "spherical.SphericalStructured", "quasi-Monte Carlo", ONE_LENGTH, "Lyu, ICML 2017", fit="O(s d log s)"
+    ),
     "gq": Entry("quadrature.GaussianQuadrature", "quadrature", NORMAL, "Dao, De Sa and Re, NIPS 2017"),
     "lsrff": Entry(
         "leverage.LeverageScoreFourier",
@@ -78,10 +92,15 @@ REGISTRY = {
         "Li et al., ICML 2019",
         unbiased=True,
         data_dependent=True,
+        fit="O(n s^2 + s^3)",
     ),
     "nrff": Entry("normalised.NormalisedFourier", "Monte Carlo", GAUSSIAN, "Li, KDD 2017"),
     "mm": Entry(
-        "momentmatching.MomentMatching", "quasi-Monte Carlo", (*NORMAL, "cauchy"), "Shen, Yang and Wang, AAAI 2017"
+        "momentmatching.MomentMatching",
+        "quasi-Monte Carlo",
+        (*NORMAL, "cauchy"),
+        "Shen, Yang and Wang, AAAI 2017",
+        fit="O(s d^2)",
     ),
     "scrf": Entry(
         "circulant.SignedCirculant",
@@ -89,10 +108,17 @@ REGISTRY = {
         SPECTRAL,
         "Feng, Hu and Liao, IJCAI 2015",
         "O(s log d)",
+        "O(s)",
         unbiased=True,
     ),
     "pmodel": Entry(
-        "circulant.PModel", "structured", NORMAL, "Choromanski and Sindhwani, ICML 2016", "O(s log d)", unbiased=True
+        "circulant.PModel",
+        "structured",
+        NORMAL,
+        "Choromanski and Sindhwani, ICML 2016",
+        "O(s log d)",
+        "O(s)",
+        unbiased=True,
     ),
     "lprff": Entry(
         "lowprecision.LowPrecisionFourier", "low precision", GAUSSIAN, "Zhang et al., AISTATS 2019", unbiased=True
@@ -103,6 +129,7 @@ REGISTRY = {
         NORMAL,
         "Dao, De Sa and Re, NIPS 2017",
         "O(s) for s <= d, O(s d) above",
+        fit="O(s d^2)",
     ),
     "ssr": Entry(
         "cubature.SphericalRadial",
@@ -110,6 +137,7 @@ REGISTRY = {
         NORMAL,
         "Munkhoeva et al., NeurIPS 2018",
         "O(s d), O(s log d) with butterflies",
+        fit="O(s d^2)",
     ),
     "slsrff": Entry(
         "alignment.SurrogateLeverageFourier",
@@ -118,6 +146,7 @@ REGISTRY = {
         "Liu et al., AAAI 2020",
         unbiased=True,
         data_dependent=True,
+        fit="O(n s d)",
     ),
     "karff": Entry(
         "alignment.KernelAlignmentFourier",
@@ -126,6 +155,7 @@ REGISTRY = {
         "Sinha and Duchi, NIPS 2016",
         data_dependent=True,
         prefix=True,
+        fit="O(n J d)",
     ),
     "kprff": Entry(
         "alignment.KernelPolarizationFourier",
@@ -134,16 +164,33 @@ REGISTRY = {
         "Shahrampour, Beirami and Tarokh, AAAI 2018",
         data_dependent=True,
         prefix=True,
+        fit="O(n J d)",
     ),
     "clrff": Entry(
-        "compression.CompressedFourier", "compression", SPECTRAL, "Agrawal et al., AISTATS 2019", data_dependent=True
+        "compression.CompressedFourier",
+        "compression",
+        SPECTRAL,
+        "Agrawal et al., AISTATS 2019",
+        data_dependent=True,
+        fit="O(s J) per pair",
     ),
     "ses": Entry(
-        "compression.SteinEffectFourier", "kernel alignment", GAUSSIAN, "Chang et al., IJCAI 2017", data_dependent=True
+        "compression.SteinEffectFourier",
+        "kernel alignment",
+        GAUSSIAN,
+        "Chang et al., IJCAI 2017",
+        data_dependent=True,
+        fit="O(s^3)",
     ),
     "rm": Entry("polynomial.RandomMaclaurin", "polynomial", POLYNOMIAL, "Kar and Karnick, AISTATS 2012", unbiased=True),
     "ts": Entry(
-        "polynomial.TensorSketch", "polynomial", POLYNOMIAL, "Pham and Pagh, KDD 2013", "O(d + s log s)", unbiased=True
+        "polynomial.TensorSketch",
+        "polynomial",
+        POLYNOMIAL,
+        "Pham and Pagh, KDD 2013",
+        "O(d + s log s)",
+        "O(d)",
+        unbiased=True,
     ),
     "trp": Entry(
         "polynomial.TensorisedProjection",
@@ -159,6 +206,7 @@ REGISTRY = {
         "Bullins, Zhang and Zhang, ICLR 2018",
         data_dependent=True,
         prefix=True,
+        fit="O(n s d), times 5,000",
     ),
     "nsrf_sphere": Entry(
         "nsrf_sphere.PeakSearchHarmonics",
@@ -168,6 +216,7 @@ REGISTRY = {
         "O(s l)",
         data_dependent=True,
         prefix=True,
+        fit="O(n s l^2)",
     ),
     "nystroem": Entry(
         "nystroem.Nystroem",
@@ -176,6 +225,7 @@ REGISTRY = {
         "Williams and Seeger, NIPS 2001",
         "O(s d + s^2)",
         data_dependent=True,
+        fit="O(s^2 d + s^3)",
     ),
 }
 
@@ -257,7 +307,7 @@ class Listing(list):
     """A list of mappings with the same keys that is shown as a table of some of them."""
 
     #: The keys that the table shows.
-    COLUMNS = ("name", "family", "kernels", "cost", "reference")
+    COLUMNS = ("name", "family", "kernels", "fit", "cost", "reference")
 
     def __repr__(self):
         rows = [self.COLUMNS, *([_text(item[key]) for key in self.COLUMNS] for item in self)]
@@ -269,22 +319,51 @@ def _text(value) -> str:
     return value if isinstance(value, str) else " ".join(value)
 
 
-def list_maps() -> Listing:
-    """Return one dict per map: name, family, kernels, data_dependent, unbiased, reference, cost, defaults.
+def list_maps(kernel=None) -> Listing:
+    """Return one dict per map: name, family, kernels, data_dependent, unbiased, reference, fit, cost, defaults.
 
-    The list is shown as a table.
+    The list is shown as a table. ``fit`` is the time to fit a map on n rows, ``cost`` the time to map one row.
+
+    Parameters
+    ----------
+    kernel : str or any kernel that ``make_map`` takes, optional
+        Lists only the maps that support this kernel: a name such as "gaussian", "rbf" or "polynomial", or an object.
+
+    Raises
+    ------
+    ValueError
+        For a name that no map supports.
 
     Examples
     --------
     >>> from random_features.maps import list_maps
-    >>> [entry["cost"] for entry in list_maps() if entry["name"] == "rff"]
-    ['O(s d)']
+    >>> [entry["name"] for entry in list_maps(kernel="polynomial")]
+    ['rm', 'ts', 'trp', 'nystroem']
     """
-    facts = ("family", "kernels", "data_dependent", "unbiased", "reference", "cost")
+    names = list(REGISTRY) if kernel is None else supporting(kernel)
+    facts = ("family", "kernels", "data_dependent", "unbiased", "reference", "fit", "cost")
     return Listing(
-        {"name": name, **{fact: getattr(entry, fact) for fact in facts}, "defaults": resolved_options(name, {})}
-        for name, entry in REGISTRY.items()
+        {
+            "name": name,
+            **{fact: getattr(REGISTRY[name], fact) for fact in facts},
+            "defaults": resolved_options(name, {}),
+        }
+        for name in names
     )
+
+
+def supporting(kernel) -> list[str]:
+    """Return the names of the maps that support a kernel, stated as for ``list_maps``."""
+    known = sorted({name for entry in REGISTRY.values() for name in entry.kernels})
+    if isinstance(kernel, str) and kernel not in (*known, "rbf"):
+        near = did_you_mean(kernel, known)
+        raise ValueError(f"no map supports a kernel called {kernel!r}{near}; there are {', '.join(known)} and rbf")
+    if kernel not in known:
+        from random_features.maps.stated import as_kernel
+
+        kernel = as_kernel(kernel)
+    stated = {kernel} if isinstance(kernel, str) else {kernel.name, getattr(kernel, "like", None)}
+    return [name for name, entry in REGISTRY.items() if stated & set(entry.kernels)]
 
 
 def described(name: str) -> str:
@@ -324,9 +403,9 @@ def check_kernel(name: str, kernel) -> None:
 
     A kernel that is defined elsewhere names in ``like`` the supported kernel whose properties it shares.
     """
-    supported = REGISTRY[name].kernels
-    if kernel.name not in supported and getattr(kernel, "like", None) not in supported:
-        raise ValueError(f"{name} does not apply to the kernel {kernel.name}; it supports {', '.join(supported)}")
+    if name not in supporting(kernel):
+        supported = ", ".join(REGISTRY[name].kernels)
+        raise ValueError(f"{name} does not apply to the kernel {kernel.name}; it supports {supported}")
 
 
 def make_map(name: str, kernel=None, **params):

@@ -192,6 +192,23 @@ def test_the_standard_error_has_both_spreads_and_the_rounding(numbers, expected)
     assert verdict_on(published=80.0, value=81.0, **numbers)["standard_error"] == pytest.approx(math.hypot(*expected))
 
 
+@pytest.mark.parametrize(
+    ("numbers", "freedom"),
+    [
+        ({"std": 0.8, "n": 5, "published_error": 0.0, "published_n": 10}, 4),
+        ({"std": 0.8, "n": 10, "published_std": 0.8, "published_n": 10}, 18),
+        ({"std": 0.8, "n": 10, "published_n": 10}, 18),
+        ({"published_std": 0.8, "published_n": 10, "n": 1, "std": math.nan}, 0.8**4 * 1.1**2 / (0.8**4 * 1.01 / 9)),
+        ({"std": 0.8, "n": 5, "published_error": 0.2}, (0.128 + 0.04) ** 2 / (0.128**2 / 4)),
+    ],
+)
+def test_the_half_width_is_that_of_students_t_with_welchs_degrees_of_freedom(numbers, freedom):
+    found = verdict_on(published=80.0, value=81.0, **numbers)
+    assert found["half_width"] / found["standard_error"] == pytest.approx(
+        stats.t.ppf(1 - 0.0027 / 2, freedom), rel=1e-6
+    )
+
+
 def test_a_single_repeat_without_any_spread_is_too_noisy():
     alone = verdict_on(published=80.0, rounding=0.005, value=85.0, n=1)
     assert (alone["verdict"], alone["difference"]) == ("too noisy", 5.0)

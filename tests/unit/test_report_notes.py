@@ -95,3 +95,25 @@ def test_a_method_that_was_run_at_fewer_sizes_is_named_with_them(lsrff, rff, sho
     ]  # fmt: skip
     expected = ["Run at fewer sizes than others: lsrff at s = 10, 20 (eeg)."] if shorter else []
     assert notes_on_sizes(tidy.frame(rows), "survey", Context(tidy.frame([]), {}, {})) == expected
+
+
+def test_choices_at_an_end_of_their_grid_are_counted():
+    shared = {"tune_per": "cell"}
+    edges = [{"penalty": True}, {"penalty": False, "length_scale": False}, {}, ["penalty"]]
+    found = notes_on(*({"repeat": i, "settings": shared | {"at_edge": edge}} for i, edge in enumerate(edges)))
+    assert found[-1] == (
+        "Choices at an end of their grid, of 4 values: length scale 1 (the last step still gains in 0), "
+        "penalty 3 (the last step still gains in 1)."
+    )
+
+
+def test_accuracies_without_a_map_are_given_for_the_data_sets_shown():
+    yardsticks = [
+        ROW | {"experiment": "yardsticks", "method": "", "learner": learner, "repeat": repeat, "value": value}
+        for learner, values in (("linear", (70.0, 72.0)), ("majority", (60.0, 60.0)))
+        for repeat, value in enumerate(values)
+    ]
+    rows = tidy.frame([ROW, *yardsticks])
+    found = notes(rows[rows["method"] != ""], {"paper": "survey"}, Context(rows, {}, {}))
+    words = "majority class 60.0, logistic regression on the data 71.0"
+    assert found == [f"Accuracy in % without a map, columns standardised: eeg: {words}."]

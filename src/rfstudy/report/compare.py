@@ -9,8 +9,8 @@ average over the maps' draws on these splits. This test has power: a result that
 ``detectable`` effect, is evidence.
 
 Two means, one published and one ours, agree if they differ by less than the larger of a practical margin (``metrics``)
-and ``ERRORS`` standard errors of their difference. If the second exceeds ``MARGINS`` margins, the verdict is "too
-noisy". A difference beyond the standard errors counts, however large they are.
+and the half-width of the interval of their difference (``CONFIDENCE``, by Student's t). If the half-width exceeds
+``MARGINS`` margins, the verdict is "too noisy". A difference beyond the interval counts, however wide that is.
 """
 
 import itertools
@@ -30,8 +30,9 @@ MIN_REPEATS = 5
 #: The probability with which a test finds what it is said to detect.
 POWER = 0.8
 
-#: Standard errors within which a published and a measured mean are the same, and how many margins they may reach.
-ERRORS, MARGINS = 3.0, 2.0
+#: Confidence of the interval within which a published and a measured mean are the same (three standard errors if both
+#: are known well), and how many margins its half-width may reach.
+CONFIDENCE, MARGINS = 0.9973, 2.0
 
 #: The verdicts on a published number and ours.
 CELL_VERDICTS = ("reproduced", "better", "worse", "too noisy", "not comparable", "not run")
@@ -40,9 +41,9 @@ CELL_VERDICTS = ("reproduced", "better", "worse", "too noisy", "not comparable",
 RANDOM_SPLITS = ("half", "random", "blocks")
 
 RULE_NOTE = (
-    f"Reproduced: the difference is under the larger of the margin and {ERRORS:g} standard errors; better, worse: it "
-    f"is not, as the metric has it; too noisy: it is, but {ERRORS:g} "
-    f"standard errors are more than {MARGINS:g} margins. Margin: "
+    "Reproduced: the difference is under the larger of the margin and the half-width of its interval "
+    f"({CONFIDENCE:.1%}, Student's t with Welch's degrees of freedom); better, worse: it is not, as the metric has it; "
+    f"too noisy: it is, but the half-width is more than {MARGINS:g} margins. Margin: "
     f"{POINTS:g} points of accuracy, of an error in percent the smaller of {POINTS:g} points and {SHARE:.0%} of it, "
     f"{SHARE:.0%} of any other value; numbers of rows and columns are the same or not comparable. Standard error of "
     "the difference: both spreads over the square roots of their repeats, ours where none is printed (and the printed "
@@ -276,11 +277,14 @@ def note_on_tests(overlaps: dict[str, float], of_family: str, metrics: list[str]
 
 
 def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return published and measured numbers with the columns difference, margin, standard_error and verdict.
+    """Return published and measured numbers with the columns difference, margin, standard_error, half_width
+    and verdict.
 
     The standard error of the difference combines both means and the rounding of the published one. A mean without a
     spread uses the other's: our spread over the published number of repeats (over ours if that is unknown), and the
-    published spread for a single repeat of ours. A single repeat of ours without any spread is too noisy.
+    published spread for a single repeat of ours. A single repeat of ours without any spread is too noisy. The
+    half-width of the interval is the standard error times the quantile of Student's t whose degrees of freedom are
+    Welch's (1947), from the repeats behind each spread; unknown numbers of repeats count as many.
 
     Parameters
     ----------
@@ -298,7 +302,9 @@ def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
         their_error.fillna(our_spread / np.sqrt(cells["published_n"])).fillna(our_error),
         our_error.fillna(their_spread / np.sqrt(cells["n"])),
     )
-    error = np.sqrt(their_error.fillna(0.0) ** 2 + our_error.fillna(0.0) ** 2 + cells["rounding"].fillna(0.0) ** 2)
+    theirs, ours, rounding = (each.fillna(0.0) ** 2 for each in (their_error, our_error, cells["rounding"]))
+    error = np.sqrt(theirs + ours + rounding)
+    half_width = error * t_quantile(theirs + ours + rounding, theirs, ours, cells)
     facts = [FACTS[metric] for metric in cells["metric"]]
     margin = pd.Series([f.margin(v) for f, v in zip(facts, published, strict=True)], cells.index, dtype=float)
     counted = pd.Series([f.tolerance is None for f in facts], cells.index, dtype=bool)
@@ -306,8 +312,8 @@ def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
 
     difference = value - published
     compared = cells["comparable"].astype(bool) & difference.notna()
-    within = (difference.abs() < np.maximum(margin, ERRORS * error)) | cells["too_noisy"]
-    noisy = (ERRORS * error > MARGINS * margin) | cells["too_noisy"]
+    within = (difference.abs() < np.maximum(margin, half_width)) | cells["too_noisy"]
+    noisy = (half_width > MARGINS * margin) | cells["too_noisy"]
     single = (cells["n"] == 1) & our_spread.isna() & their_spread.isna()
     rules = {
         "not run": value.isna(),
@@ -320,5 +326,19 @@ def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
         difference=difference,
         margin=margin.where(compared),
         standard_error=error.where(compared & ~counted & ~single),
+        half_width=half_width.where(compared & ~counted & ~single),
         verdict=np.select(list(rules.values()), list(rules), "worse"),
     )
+
+
+def t_quantile(variance, theirs, ours, cells: pd.DataFrame) -> np.ndarray:
+    """Return the quantiles of Student's t (m,) for a ``variance`` (m,) that is the sum of those of both means and more.
+
+    A mean whose spread is that of the other has the degrees of freedom of the other.
+    """
+    their_n = cells["published_n"].where(cells["published_std"].notna() | cells["published_error"].notna(), cells["n"])
+    our_n = cells["n"].where(cells["std"].notna() | cells["error"].notna(), cells["published_n"])
+    squares = [mean**2 / (n - 1).where(n > 1).fillna(np.inf) for mean, n in ((theirs, their_n), (ours, our_n))]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = (variance**2 / sum(squares)).fillna(np.inf)
+    return stdtrit(freedom, 0.5 + CONFIDENCE / 2)

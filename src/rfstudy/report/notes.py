@@ -25,7 +25,13 @@ LEARNER_NAMES = {
     "logistic": "logistic regression",
     "nearest_neighbour": "nearest neighbour",
     "majority": "majority class",
+    "linear": "logistic regression on the data",
+    "boosting": "gradient boosting",
+    "exact_kernel": "exact kernel",
 }
+
+#: The predictors without a map to which accuracies are compared, in the order of the note.
+YARDSTICKS = ("majority", "linear", "boosting", "exact_kernel")
 
 #: Which cells share what was tuned, by ``tune_per`` of the settings of a row.
 SHARED = {
@@ -141,6 +147,8 @@ def notes(frame: pd.DataFrame, spec: dict, context: Context) -> list[str]:
         *notes_on_derived(ok, context.tasks),
         *notes_on_searches(ok),
         *notes_on_tuning(ok),
+        *notes_on_edges(ok),
+        *notes_on_yardsticks(ok, paper, context),
         *notes_on_rounds(ok, paper, context),
         *([f"Solver stopped before convergence: {unfinished} of {len(ok)} values."] if unfinished else []),
         *notes_on_missing(frame, paper, context),
@@ -185,6 +193,34 @@ def notes_on_tuning(ok: pd.DataFrame) -> list[str]:
             words = " and ".join(filter(None, (", ".join(tuned[:-1]), tuned[-1])))
             found.append(f"{words[0].upper()}{words[1:]} tuned {SHARED[scope]}, on {_in_words(repeats)}.")
     return found
+
+
+def notes_on_edges(ok: pd.DataFrame) -> list[str]:
+    """Return a sentence about the choices at an end of their grid, and how many of them a wider grid might change."""
+    chosen = [settings for settings in settings_of(select(ok, axis=["", "draw"])) if "tune_per" in settings]
+    found = []
+    for name in sorted({name for settings in chosen for name in settings.get("at_edge", ())}):
+        edges = [settings["at_edge"] for settings in chosen if name in settings.get("at_edge", ())]
+        known = [edge[name] for edge in edges if isinstance(edge, dict)]
+        gains = (
+            f"the last step still gains in {sum(known)}" if known else "whether the last step gains was not recorded"
+        )
+        found.append(f"{name.replace('_', ' ')} {len(edges)} ({gains})")
+    return [f"Choices at an end of their grid, of {len(chosen)} values: {', '.join(found)}."] if found else []
+
+
+def notes_on_yardsticks(ok: pd.DataFrame, paper: str, context: Context) -> list[str]:
+    """Return a sentence with the accuracies of predictors without a map, on the data sets shown."""
+    scored = ok[ok["metric"].isin(["accuracy_pct", "error_pct"]) & ~ok["learner"].isin(["", *YARDSTICKS])]
+    rows = select(context.rows, metric="accuracy_pct", learner=YARDSTICKS, variant="", status="ok")
+    means = rows.groupby(["dataset", "learner"])["value"].mean()
+    found = []
+    for dataset in (each for each in scored["dataset"].unique() if each in means):
+        own = ", ".join(
+            f"{LEARNER_NAMES[name]} {means[dataset, name]:.1f}" for name in YARDSTICKS if name in means[dataset]
+        )
+        found.append(f"{context.name(dataset, paper)}: {own}")
+    return [f"Accuracy in % without a map, columns standardised: {'; '.join(found)}."] if found else []
 
 
 def _tuned_of_map(rows: pd.DataFrame) -> list[str]:

@@ -9,7 +9,7 @@ from rfstudy.metrics import FACTS, fact_of
 from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
 from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
-from rfstudy.report.compare import ERRORS
+from rfstudy.report.compare import CONFIDENCE
 from rfstudy.report.notes import absence
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.published import printed_name
@@ -286,7 +286,7 @@ def printed(context, *, paper, width, experiments, scorecard) -> Picture:
             ax.set_title(textwrap.fill(", ".join(place), TITLE))
         else:
             ax.remove()
-    remarks = [f"Line: equal; band: the practical margin; bars: {ERRORS:g} standard errors of the difference."]
+    remarks = [f"Line: equal; band: the practical margin; bars: the interval of the difference ({CONFIDENCE:.1%})."]
     remarks += [counts(shown, "Shown")] if len(shown) else []
     remarks += [counts(hidden, "Not shown, for there is nothing to compare")] if len(hidden) else []
     verdicts = set(shown["verdict"])
@@ -305,7 +305,7 @@ def _draw_panel(ax, cells: pd.DataFrame) -> None:
     """Draw one panel: equal axes, the line of equality with its band, and the numbers with their error bars."""
     metric = cells["metric"].iloc[0]
     x, y = cells["published"].to_numpy(), cells["value"].to_numpy()
-    errors = ERRORS * cells["standard_error"].fillna(0.0).to_numpy()
+    errors = cells["half_width"].fillna(0.0).to_numpy()
     is_log = not fact_of(metric).is_percentage
     low, high = limits(np.concatenate([x, y, y - errors, y + errors]), is_log)
     line = np.geomspace(low, high, 200) if is_log else np.linspace(low, high, 200)

@@ -273,6 +273,11 @@ GRIDS = {
         sizes={"values": [6]}, learners={"ridge": RIDGE | {"penalties": PENALTIES[::2], "n_folds": 3}},
         search=alone("split", length_scale=[0.3, 1, 3]), draws=4, repeats=2,
     ),
+    "draws-per-cell": replace(
+        TUNED,
+        sizes={"values": [6]}, learners={"ridge": RIDGE | {"penalties": PENALTIES[::2], "n_folds": 3}},
+        search=alone("split", length_scale=[0.3, 1, 3]) | {"penalty": {"tune_per": "cell"}}, draws=2, repeats=2,
+    ),
     "singular-draws": replace(SINGULAR, search={"penalty": {"tune_per": "split"}}, draws=2),
     "singular-per-cell": replace(SINGULAR, search={"penalty": {"tune_per": "cell"}}),
     # nothing to choose from where the data could not be had

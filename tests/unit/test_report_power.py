@@ -1,6 +1,7 @@
 """The test between maps that are drawn several times on each split: closed forms, what it finds, what it says."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from report_rows import context_of
 from scipy import stats
@@ -103,3 +104,13 @@ def test_the_calibration_passes_and_finds_at_the_rates_that_it_is_made_for():
     (found,) = power.calibration(context_of(rows), **spec).frame.to_dict("records")
     for name, share in (("passes", 5.0), ("found", 80.0)):
         assert abs(found[name].values[""] - share) < 4 * found[name].values["error"], name
+
+
+def test_intervals_of_ratios_cover_that_of_the_means_in_nineteen_of_twenty():
+    rng, n = np.random.default_rng(4), 1000
+    of_splits = 10.0 + rng.standard_normal((4, 1))
+    one, other = (mean * of_splits + 0.3 * rng.standard_normal((n, 4, 20)) for mean in (0.8, 1.0))
+    found = [power.ratio(pd.DataFrame(a), pd.DataFrame(b)).values for a, b in zip(one, other, strict=True)]
+    assert np.mean([each[""] for each in found]) == pytest.approx(0.8, rel=1e-3)
+    covered = np.mean([each["low"] < 0.8 < each["high"] for each in found])
+    assert abs(covered - 0.95) < 4 * np.sqrt(0.95 * 0.05 / n)

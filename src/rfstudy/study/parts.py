@@ -76,7 +76,7 @@ def learner_type(name: str) -> type[Model]:
     """Return the model of the options of a learner: its own, its grid, and those that every learner has."""
     own = declared(f"random_features.learners.{name}", "Options") or Model
     grid = Annotated[list[Annotated[float, Gt(0)]], *Some]
-    keys = {learners.facts(name)["grid"]: grid, "n_folds": Annotated[int, Ge(2)], "repeats": Count}
+    keys = {learners.facts(name)["grid"]: grid, "n_folds": Annotated[int, Ge(2)], "repeats": Annotated[int, Ge(0)]}
     return create_model(name, __base__=own, **{k: (of, None) for k, of in keys.items() if k not in own.model_fields})
 
 

@@ -1,4 +1,4 @@
-"""Differences between methods where each map was drawn several times on each split, and what the test could find.
+"""Differences and ratios between methods where each map was drawn several times on each split, and what tests find.
 
 The test is ``compare.nested``: on average over the draws, on these splits. Each row states the power of the test (the
 smallest difference that it would find), what varies (draws, test rows, splits), and the p-value of the corrected test
@@ -7,6 +7,7 @@ for new rows (``compare.paired``).
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import method_order, of_quantity, select, settings_of
@@ -121,6 +122,43 @@ def difference(test: Estimate) -> Cell:
     """Return the cell of a difference with its interval."""
     values = {"": float(test.value), "low": float(test.low), "high": float(test.high), "error": float(test.error)}
     return Cell(f"{test.value:+.2f} [{test.low:+.2f}, {test.high:+.2f}]", values)
+
+
+# --- error_ratios -----------------------------------------------------------------------------------------------------
+# Errors of kernel matrices over those of a baseline, from many draws of each map.
+
+
+def error_ratios(context, *, paper, datasets, methods, baseline, sizes, quantity) -> Table:
+    """Return a row per data set and method: its error over that of the baseline, with a 95 % interval, by size."""
+    frame = of_quantity(select(context.rows, dataset=datasets, axis=DRAW), quantity)
+    rows, headings = [], {size: {"size": size} for size in sizes}
+    for _, name, ours in each_dataset(context, datasets, paper, frame):
+        if not len(ours):
+            rows.append({"data set": name, "method": "not run"})
+        for who in (each for each in method_order(ours, methods) if each != (baseline, "")):
+            row = {"data set": name, "method": method_cell(context, *who)}
+            for size in sizes:
+                cells = select(ours, n_features_label=size)
+                one, other = (scores(select(cells, method=m, variant=v)) for m, v in (who, (baseline, "")))
+                row[size] = ratio(*one.align(other, join="inner", axis=0))
+            rows.append(row)
+    note = "In brackets: the 95 % interval of the ratio, from the variance between the draws on the same rows."
+    return Table(pd.DataFrame(rows), [note], headings, shown=frame)
+
+
+def ratio(one: pd.DataFrame, other: pd.DataFrame) -> Cell | str:
+    """Return the geometric mean over splits of the ratios of mean errors, with its interval (delta method).
+
+    ``one`` and ``other`` have the errors by split and draw.
+    """
+    if not one.size or not other.size:
+        return "not run"
+    logs = np.log(one.mean(axis=1) / other.mean(axis=1))
+    relative = [frame.var(axis=1, ddof=1) / frame.shape[1] / frame.mean(axis=1) ** 2 for frame in (one, other)]
+    error = np.sqrt(sum(relative).sum()) / len(logs)
+    half = error * stdtrit(len(logs) * (one.shape[1] - 1), 1.0 - LEVEL / 2)
+    value, low, high = (float(np.exp(logs.mean() + step)) for step in (0.0, -half, half))
+    return Cell(f"{value:.3f} [{low:.3f}, {high:.3f}]", {"": value, "low": low, "high": high})
 
 
 # --- calibration ------------------------------------------------------------------------------------------------------

@@ -23,9 +23,9 @@ def test_points_are_means_and_bars_standard_deviations():
     rows = report_rows.made_rows(tasks=["eeg"], methods=["rff"])
     figure = drawn("figure-10-text", rows)
     values = np.array([row["value"] for row in rows if row["learner"] == "ridge"]).reshape(5, 3)
-    line, _, bars = figure.axes[2].containers[0]
+    (line,), (bars,) = figure.axes[2].lines, figure.axes[2].collections
     np.testing.assert_allclose(line.get_ydata(), values.mean(axis=1), rtol=1e-14)
-    ends = np.array([segment[:, 1] for segment in bars[0].get_segments()])
+    ends = np.array([segment[:, 1] for segment in bars.get_segments()])
     np.testing.assert_allclose(np.diff(ends)[:, 0], 2 * values.std(axis=1, ddof=1), rtol=1e-12)
     # one method is not shifted: its points stand on the ticks, at s = 2d .. 32d
     np.testing.assert_allclose(line.get_xdata(), [28, 56, 112, 224, 448])
@@ -53,9 +53,9 @@ def test_what_is_missing_takes_no_place_and_is_said():
     assert "Not drawn: magic04 (not run); a8a: accuracy (%), LIBLINEAR (skipped)." in notes
     assert [bool(ax.get_xlabel()) for ax in figure.axes] == [False] * 7 + [True] * 4
     # the failed size of GQ is a gap at the end of its line, not a value
-    ridge = dict(zip(report_rows.NINE, figure.axes[2].containers, strict=True))
-    assert len(ridge["gq"].lines[0].get_xdata()) == 4
-    assert len(ridge["rff"].lines[0].get_xdata()) == 5
+    ridge = dict(zip(report_rows.NINE, figure.axes[2].lines, strict=True))
+    assert len(ridge["gq"].get_xdata()) == 4
+    assert len(ridge["rff"].get_xdata()) == 5
 
 
 @pytest.mark.slow

@@ -30,9 +30,9 @@ def panel_of(rows, **panel):
     return report_rows.picture(spec, rows)
 
 
-def whiskers(container):
-    """The ends (n, 2) of the error bars of a line."""
-    return np.array([segment[:, 1] for segment in container[2][0].get_segments()])
+def whiskers(ax):
+    """The ends (n, 2) of the error bars of a panel."""
+    return np.array([segment[:, 1] for segment in ax.collections[0].get_segments()])
 
 
 def falling(factor, n=3):
@@ -53,13 +53,12 @@ def test_differences_are_paired_by_repeat():
         scale="linear",
     )  # fmt: skip
     (ax,) = picture.figure.axes
-    (container,) = ax.containers
     gap = values["orf"] - values["rff"]
-    np.testing.assert_allclose(container.lines[0].get_ydata(), gap.mean(axis=1), rtol=1e-10)
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), gap.mean(axis=1), rtol=1e-10)
     mean, spread = gap.mean(axis=1), gap.std(axis=1, ddof=1)
-    np.testing.assert_allclose(whiskers(container), np.stack([mean - spread, mean + spread], axis=1), rtol=1e-10)
+    np.testing.assert_allclose(whiskers(ax), np.stack([mean - spread, mean + spread], axis=1), rtol=1e-10)
     # the baseline is the line at zero
-    assert [line.get_ydata() for line in ax.lines if line not in container.lines][-1] == [0.0, 0.0]
+    assert ax.lines[1].get_ydata() == [0.0, 0.0]
     assert [text.get_text() for text in picture.figure.legends[0].get_texts()] == ["RFF", "ORF"]
 
 
@@ -127,7 +126,7 @@ def test_the_axis_may_be_what_an_experiment_varies_and_a_panel_that_of_a_kernel(
     assert [ax.get_ylabel() for ax in figure.axes] == ["gaussian", "laplacian"]
     ax = figure.axes[1]
     assert (ax.get_xscale(), ax.get_xlabel()) == ("linear", "distance")
-    one, other = (container.lines[0] for container in ax.containers)
+    one, other = ax.lines
     np.testing.assert_allclose(one.get_ydata(), [0.51, 1.01, 2.01])
     np.testing.assert_allclose(other.get_ydata(), [1.01, 2.01, 4.01])
     # next to each other, on both sides of their value of x

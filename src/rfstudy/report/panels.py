@@ -215,6 +215,7 @@ def draw_lines(
     is_log = ax.get_xscale() == "log"
     along = np.unique(cells["x"].dropna().to_numpy(dtype=float))
     step = np.diff(np.log2(along) if is_log else along).min(initial=np.inf) if len(along) > 1 else 1.0
+    bars = []
     for position, line in enumerate(present):
         own, drawn = groups[line], drawn_as(styles[line])
         x, mean, lower, upper = own[["x", "mean", "lower", "upper"]].to_numpy(dtype=float).T
@@ -224,15 +225,19 @@ def draw_lines(
             continue
         shift = spread * step * ((position + 0.5) / len(present) - 0.5)
         x = x * 2.0**shift if is_log else x + shift
+        ax.plot(x, mean, **drawn)
         if band:
             ax.fill_between(x, lower, upper, color=drawn["color"], alpha=0.2, linewidth=0)
-            ax.plot(x, mean, **drawn)
             continue
-        across = [x - own["left"], own["right"] - x] if "left" in own else None
-        ax.errorbar(x, mean, yerr=[mean - lower, upper - mean], xerr=across, elinewidth=0.6, **drawn)
+        bars.append(own.assign(x=x, color=drawn["color"]))
         busy = own.get("machine_busy", pd.Series(False, own.index)).to_numpy(dtype=bool)
         if busy.any():
             ax.plot(x[busy], mean[busy], marker="x", color="black", markersize=5.0, linestyle="none", zorder=4)
+    if bars:  # all of a panel are one artist: one per line takes longer than the lines themselves
+        bars = pd.concat(bars)
+        ax.vlines(bars["x"], bars["lower"], bars["upper"], colors=bars["color"], linewidth=0.6)
+        if "left" in bars:
+            ax.hlines(bars["mean"], bars["left"], bars["right"], colors=bars["color"], linewidth=0.6)
 
 
 def draw_dots(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], n_rows: int, spread: float = 0.0) -> None:
@@ -293,22 +298,22 @@ def cut_outlier(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], alw
 
     ``always`` are values that the axis always shows.
     """
-    transform = ax.yaxis.get_transform()
-    ends = cells[["mean", "lower", "upper"]]
-    # the ends of bars that a logarithmic axis cannot show are those of their means
-    ends = ends.where(ends > 0).bfill(axis="columns") if ax.get_yscale() == "log" else ends
-    spans = pd.DataFrame({"line": cells["line"], "low": transform.transform(ends.min(axis=1)),
-                          "high": transform.transform(ends.max(axis=1))})  # fmt: skip
-    spans = spans.groupby("line").agg(low=("low", "min"), high=("high", "max"))
-    fixed = transform.transform(np.array(always)).tolist()
-    for line in spans.index if len(spans) > 2 else []:
-        others, own = spans.drop(line), spans.loc[line]
-        low, high = min([others["low"].min(), *fixed]), max([others["high"].max(), *fixed])
-        if 0 < FLATTENED * (high - low) < max(high, own["high"]) - min(low, own["low"]):
+    transform, lines = ax.yaxis.get_transform(), cells["line"].to_numpy()
+    ends = cells[["mean", "lower", "upper"]].to_numpy(dtype=float)
+    ends = np.where(ends > 0, ends, np.nan) if ax.get_yscale() == "log" else ends
+    spans = {
+        line: transform.transform([extreme.reduce(ends[lines == line], axis=None) for extreme in (np.fmin, np.fmax)])
+        for line in dict.fromkeys(lines)
+    }
+    fixed = transform.transform(np.array(always))
+    for line, (lowest, highest) in spans.items() if len(spans) > 2 else ():
+        others = np.concatenate([fixed, *(span for each, span in spans.items() if each != line)])
+        low, high = np.fmin.reduce(others), np.fmax.reduce(others)
+        if 0 < FLATTENED * (high - low) < max(high, highest) - min(low, lowest):
             margin = 0.08 * (high - low)
             ax.set_ylim(transform.inverted().transform([low - margin, high + margin]))
             means = cells.loc[cells["line"] == line, "mean"]
-            below = own["low"] < low
+            below = lowest < low
             text = f"{styles[line].label} {means.min():.3g} to {means.max():.3g} {'↓' if below else '↑'}"
             y, upright = (0.03, "bottom") if below else (0.97, "top")
             ax.text(0.97, y, text, ha="right", va=upright, fontsize=SMALLEST, color=styles[line].colour,

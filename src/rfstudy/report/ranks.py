@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of, lower_is_better
-from rfstudy.report.aggregate import of_quantity, pairs_of, select
+from rfstudy.report.aggregate import of_quantity, select
 from rfstudy.report.compare import LEVEL
 
 #: Data sets that a test needs; with fewer, Friedman's distribution is a poor guide.
@@ -38,7 +38,7 @@ def ranked_rows(frame: pd.DataFrame, datasets, methods, criteria: list[dict], si
 
 
 def complete_scores(rows: pd.DataFrame, metric: str, sizes: list[str]) -> pd.DataFrame:
-    """Return scores of one quantity on one data set: repeats in rows, methods with their variants in columns.
+    """Return scores of one quantity: data sets and repeats in rows, methods with their variants in columns.
 
     A score is the mean over the sizes. The logarithm is averaged unless the quantity is a percentage. A score is
     missing in repeats in which some size is not ok. Errors of the kernel matrix, which are relative, count as
@@ -51,9 +51,9 @@ def complete_scores(rows: pd.DataFrame, metric: str, sizes: list[str]) -> pd.Dat
         if (ok["value"] < 0).any() or (not is_relative and (ok["value"] == 0).any()):
             raise ValueError(f"{metric} must be positive: methods are compared by its logarithm")
         ok = ok.assign(value=np.log(ok["value"].clip(lower=ROUNDING if is_relative else None)))
-    means = ok.groupby(["repeat", "method", "variant"])["value"].agg(["mean", "size"])
+    means = ok.groupby(["dataset", "repeat", "method", "variant"])["value"].agg(["mean", "size"])
     complete = means["mean"].where(means["size"] == len(sizes)).unstack(["method", "variant"])
-    return complete.reindex(columns=pd.MultiIndex.from_tuples(pairs_of(rows), names=["method", "variant"]))
+    return complete.reindex(columns=pd.MultiIndex.from_frame(rows[["method", "variant"]].drop_duplicates()))
 
 
 def scores(frame: pd.DataFrame, quantity: dict, methods: list[str], sizes: list[str]) -> pd.DataFrame:
@@ -63,15 +63,8 @@ def scores(frame: pd.DataFrame, quantity: dict, methods: list[str], sizes: list[
     or the logarithm of a ratio.
     """
     rows = select(of_quantity(frame, quantity), method=methods, variant="", n_features_label=sizes)
-    # the mean of each method is computed separately: one over all columns rounds differently, and equal scores must
-    # stay ties
-    found = {
-        dataset: complete_scores(own, quantity["metric"], sizes)
-        .apply(lambda of: of.dropna().mean())
-        .droplevel("variant")
-        for dataset, own in rows.groupby("dataset", sort=False)
-    }
-    table = pd.DataFrame(found, dtype=float).T
+    complete = complete_scores(rows, quantity["metric"], sizes).droplevel("variant", axis="columns")
+    table = complete.groupby(level="dataset").mean()
     return table.reindex(columns=methods).dropna(axis="columns", how="all").dropna(how="all")
 
 
@@ -88,7 +81,7 @@ def friedman(table: pd.DataFrame) -> float:
 
     if len(table) < MIN_DATASETS or table.shape[1] < 3:
         return np.nan
-    if (table.nunique(axis=1) == 1).all():  # all ranks are equal
+    if table.eq(table.iloc[:, 0], axis="index").all(axis=None):  # all ranks are equal
         return 1.0
     return float(friedmanchisquare(*(table[method] for method in table)).pvalue)
 

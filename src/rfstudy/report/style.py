@@ -104,6 +104,14 @@ class Picture(NamedTuple):
     shown: pd.DataFrame | None = None
 
 
+def fix_axis_labels(figure: Figure) -> None:
+    """Keep the labels of axes where they were drawn: to find their places takes a third of the time of a drawing."""
+    to_figure = figure.transFigure.inverted()
+    for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
+        place = axis.label.get_transform().transform(axis.label.get_position())
+        axis.set_label_coords(*to_figure.transform(place), transform=figure.transFigure)
+
+
 def save(picture: Picture, caption: str, out_dir, names: list[str]) -> list[Path]:
     """Write a picture to ``out_dir`` under each of the names, atomically and with the same bytes every time.
 
@@ -123,6 +131,7 @@ def save(picture: Picture, caption: str, out_dir, names: list[str]) -> list[Path
             stream = io.BytesIO()
             # savefig would draw twice; a PDF changes the resolution, so it is the last
             getattr(canvas(picture.figure), f"print_{suffix[1:]}")(stream, metadata=metadata[suffix])
+            fix_axis_labels(picture.figure)
             contents[suffix] = stream.getvalue()
     written = [Path(out_dir) / name for name in names]
     for path in written:

@@ -106,9 +106,12 @@ class Rows:
         fixed = [*(SIZE if any(each.size for each in of) else ()), *(("axis", "at") if fixes_at else ())]
         columns = [column for column in PLACE if column not in fixed] + ["repeat"] * by_repeat
         table = self.measured(metric, *of)
-        table = table[list(dict.fromkeys([*columns, *OF_SAMPLE]))].astype(object)
+        names = list(dict.fromkeys([*columns, *OF_SAMPLE]))
+        table = table[names].astype(object)
         cells: dict[tuple, list[dict]] = {}
-        for row in table.where(table.notna(), None).to_dict("records"):
+        # many times as quick as to_dict of pandas
+        for values in table.where(table.notna(), None).itertuples(index=False, name=None):
+            row = dict(zip(names, values, strict=True))
             found = cells.setdefault(tuple(row[column] for column in columns), [{} for _ in of])
             for own, one in zip(found, of, strict=True):
                 if one.takes(row, metric) and (not fixes_at or row["at"] == one.at):

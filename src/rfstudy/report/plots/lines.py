@@ -232,7 +232,8 @@ def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict) -> str:
 
 def _on_levels(found: dict, styles: dict[str, PlotStyle]) -> list[str]:
     """Return a sentence on the methods that are level lines."""
-    level = {line for *_, cells in found.values() for line, own in cells.groupby("line") if own["x"].isna().all()}
+    drawn = [(cells["line"].to_numpy(), cells["x"].isna().to_numpy()) for *_, cells in found.values()]
+    level = {line for lines, is_level in drawn for line in {*lines[is_level]} - {*lines[~is_level]}}
     names = ", ".join(styles[line].label for line in styles if line in level)
     return [f"Level lines with a band: {names}, which the horizontal axis does not change."] if names else []
 

@@ -5,6 +5,24 @@ from pathlib import Path
 
 import pytest
 
+#: Beginnings of files whose tests fit, draw or run whole stages, so that together they take longer than all others.
+SLOW = (
+    "tests/twin/", "tests/property/", "tests/golden/",
+    *(f"tests/unit/test_{each}" for each in (
+        "claim_helpers", "data_extractors", "glossary", "learners_", "report_figures", "report_panels",
+        "report_scorecard", "report_times", "report_typeset", "study_damage", "study_grid", "study_learned",
+        "study_publish", "study_search", "study_speed", "study_splits", "study_stream", "study_time", "study_train",
+        "templates",
+    )),
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests of ``SLOW`` files."""
+    for item in items:
+        if item.nodeid.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture(scope="session")
 def shipped():

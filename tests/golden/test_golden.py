@@ -4,7 +4,6 @@ import golden
 import pytest
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("paper", golden.PAPERS)
 def test_outputs_equal_their_golden_copies(paper, shipped):
     assert golden.check([f"{paper}/*"], shipped) == []

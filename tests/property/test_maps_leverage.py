@@ -80,7 +80,6 @@ def test_text_in_the_phase_layout_keeps_the_phases_of_the_drawn_frequencies():
     np.testing.assert_allclose(phi.transform(data()), expected, atol=1e-12)
 
 
-@pytest.mark.slow
 def test_text_is_unbiased_for_the_kernel():
     """Over pools and resamplings together, at pairs of the data that the scores were computed on."""
     X = data()[:20]

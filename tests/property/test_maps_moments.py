@@ -156,7 +156,6 @@ def test_quadrature_has_the_moments_of_its_degree():
     assert abs((W**6).mean() - 15) > 4 * (W**6).std() / np.sqrt(len(W))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("sequence", ["halton", "sobol"])
 def test_qmc_is_unbiased_and_better_than_independent(sequence):
     tau, s = np.array([0.7, -0.9, 0.6]), 16
@@ -171,7 +170,6 @@ def test_qmc_is_unbiased_and_better_than_independent(sequence):
     assert s * sample.var() < rff_variance(z)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("d", [4, 5])
 def test_ssf_mean_over_rotations_is_the_mean_over_its_radii(d):
     """A random rotation makes every direction uniform on the sphere of the even dimension above d."""

@@ -106,7 +106,6 @@ def test_karff_uses_the_whole_support_where_it_fits(kind):
     np.testing.assert_allclose(uniform.transform(X), C[:, support] / np.sqrt(len(support)), atol=1e-12)
 
 
-@pytest.mark.slow
 def test_karff_samples_where_the_support_does_not_fit():
     """The draws are independent and follow a, so that the expected kernel is that of a."""
     X, y = data()

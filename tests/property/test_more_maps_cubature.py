@@ -173,7 +173,6 @@ def ssr_draws(z, weights, rotation="haar", d=8, draws=800):
     return np.array(estimates)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("z", "rotation"), [(0.3, "haar"), (1.3, "haar"), (1.3, "butterfly")])
 def test_ssr_signed_estimate_is_unbiased(z, rotation):
     sample = ssr_draws(z, "signed", rotation)
@@ -182,7 +181,6 @@ def test_ssr_signed_estimate_is_unbiased(z, rotation):
     assert 9 * sample.var() < 0.4 * rff_variance(z)
 
 
-@pytest.mark.slow
 def test_ssr_selfnormalised_features_have_a_small_bias():
     sample = ssr_draws(0.7, "selfnorm", draws=1200)
     bias = sample.mean() - np.exp(-(0.7**2) / 2)
@@ -192,7 +190,6 @@ def test_ssr_selfnormalised_features_have_a_small_bias():
     assert 9 * sample.var() < 0.25 * rff_variance(0.7)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_ssr_arc_cosine(order):
     """f(0) is 2 H(0)^2 = 1/2 for the step and 0 for the others, whose features are the unbiased estimate itself."""

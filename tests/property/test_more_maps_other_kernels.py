@@ -40,7 +40,6 @@ def test_arc_cosine_features_are_unbiased(name, options, order):
         assert_mean(sample / 2, ArcCosine(order)(X)[0, 1])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [ArcCosine(0), ArcCosine(2), Laplacian(4.0), Cauchy(4.0)], ids=repr)
 def test_qmc_is_unbiased(kernel):
     X = points(4)

@@ -85,7 +85,6 @@ def sketch_variance(x, y, s):
     return (2 * u**2 * (parallel + crossed) + parallel**2 + crossed**2) / s + both
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("s", "coef0"), [(2, 1.0), (3, 1.0), (8, 0.0)])
 def test_ts_mean_and_variance(s, coef0):
     X, kernel = pair(4, length=1.2), Polynomial(2, coef0)
@@ -98,7 +97,6 @@ def test_ts_mean_and_variance(s, coef0):
     assert_variance(sample, sketch_variance(*augmented(X, coef0), s))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("degree", [1, 3])
 def test_ts_is_unbiased_for_other_degrees(degree):
     X, kernel = pair(5), Polynomial(degree, 1.0)

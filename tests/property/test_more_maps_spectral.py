@@ -45,7 +45,6 @@ def normalised_estimates():
     return np.array(draws)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("column", range(len(DISTANCES)))
 def test_nrff_variance(column, normalised_estimates):
     """The formula is the limit for large s: its relative remainder is a few multiples of 1 / s."""
@@ -97,7 +96,6 @@ def mm_estimates(s, z, draws):
     )
 
 
-@pytest.mark.slow
 def test_mm_bias_falls_and_variance_is_below_rff():
     few, many = mm_estimates(16, 1.3, DRAWS), mm_estimates(64, 1.3, DRAWS)
     kernel = np.exp(-(1.3**2) / 2)
@@ -212,7 +210,6 @@ def test_pmodel_circulant_variance():
     assert_variance(np.sqrt(8) * sample, circulant_variance(preconditioned(phi, tau), 7))
 
 
-@pytest.mark.slow
 def test_pmodel_toeplitz_variance():
     """Given the signs the mean is the kernel, so that the variance is the mean of the variances given the signs."""
     s, tau = 6, 1.3 * direction(7, 4)

@@ -16,12 +16,6 @@ KEY = (
     "dataset", "kernel", "method", "variant", "n_features_label", "axis", "at", "repeat", "split", "learner", "metric",
 )  # fmt: skip
 
-#: What takes seconds.
-SLOW = (
-    "circles", "text", "tuned", "tuned-per-cell", "kernels", "per-cell", "code", "held-out", "steps", "sweep",
-    "requirement", "variance", "path", "rounds",
-)  # fmt: skip
-
 #: The twin of each form of experiments.
 TWINS = {chain.Grid: chain, kinds.Measurement: kinds, OnData: kinds_on_data}
 
@@ -85,23 +79,17 @@ def assert_same_row(row: dict, twin: dict, key: tuple) -> None:
     assert row == twin, key
 
 
-def marked(names):
-    """The names of experiments, those that take seconds marked as slow."""
-    return [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in names]
-
-
-@pytest.mark.parametrize("name", marked(GRIDS))
+@pytest.mark.parametrize("name", GRIDS)
 def test_every_row_of_a_grid(name, tmp_path, journal, twins):
     assert_same_rows(adapter.rows_of_the_chain(GRIDS[name], tmp_path, journal), twins(GRIDS[name]))
 
 
-@pytest.mark.parametrize("name", marked([*MEASUREMENTS, *ON_DATA]))
+@pytest.mark.parametrize("name", [*MEASUREMENTS, *ON_DATA])
 def test_every_row_of_a_measurement(name, tmp_path, journal, twins):
     study = {**MEASUREMENTS, **ON_DATA}[name]
     assert_same_rows(adapter.rows_of_the_chain(study, tmp_path, journal), twins(study))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["missing", "circles"])
 def test_one_job_a_method_and_repeat_gives_the_same_rows(name, tmp_path, twins):
     found = adapter.rows_of_the_chain(GRIDS[name], tmp_path, tmp_path / "journal", cut="many")

@@ -219,7 +219,6 @@ def test_a_ratio_and_a_difference_keep_their_bounds(value, expected):
     assert verdict(keeps_bound, BIAS, "orf", minus="rff", above=2, rows=rows) == expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limits", "values"),
     [
@@ -304,7 +303,6 @@ def rounds(runs=("r1", "r1"), busy=False, **seconds):
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "expected", "remark"),
     [

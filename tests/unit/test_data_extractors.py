@@ -100,7 +100,6 @@ def fitted(X, n_train=12, **changes):
     return vgg.extract(X, Given(**{"labels": 3 * (np.arange(n_train) % 2)} | changes), **TINY)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("side", "colours"), [(32, (3,)), (8, ())])
 def test_features_of_a_network_are_a_row_for_every_image(side, colours):
     X = images(15, side, colours)

@@ -52,7 +52,6 @@ def test_the_minimum_is_that_of_scikit_learn_on_five_thousand_rows(penalty, n_cl
     assert of_model(model, Z, Y, penalty) >= lowest * (1 - 1e-4)
 
 
-@pytest.mark.slow
 def test_features_of_unequal_length_take_few_passes_with_blocks_and_the_same_solution_without(monkeypatch):
     """Rows told apart with certainty beside others: the mean curvature of all rows is that of few."""
     Z, _, Y = problem(n=2000, n_columns=20, n_classes=8, dtype=np.float32)

@@ -63,7 +63,6 @@ def test_newton_is_within_its_certificate_of_a_general_optimiser(C):
     assert model.intercept == 0.0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_features_streamed_in_odd_blocks_and_kept_give_one_objective(dtype, monkeypatch):
     Z, _, Y = problem(n=500, n_columns=30, dtype=dtype)

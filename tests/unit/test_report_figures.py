@@ -31,7 +31,6 @@ def test_points_are_means_and_bars_standard_deviations():
     np.testing.assert_allclose(line.get_xdata(), [28, 56, 112, 224, 448])
 
 
-@pytest.mark.slow
 def test_what_is_missing_takes_no_place_and_is_said():
     rows = [row for row in report_rows.made_rows(repeats=4) if row["dataset"] != "magic04"]
     rows = report_rows.changed(rows, lambda row: row["dataset"] == "eeg", stand_in="generated (stand-in for EEG)")
@@ -58,7 +57,6 @@ def test_what_is_missing_takes_no_place_and_is_said():
     assert len(ridge["rff"].get_xdata()) == 5
 
 
-@pytest.mark.slow
 def test_new_methods_and_variants_appear_without_an_edit():
     rows = report_rows.made_rows(methods=("rff", "brandnew")) + report_rows.made_rows(
         methods=("ssf",), variant="one-radius"
@@ -70,7 +68,6 @@ def test_new_methods_and_variants_appear_without_an_edit():
     assert_fit_to_print(figure)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1e-6, 1.0, 1e4])
 @pytest.mark.parametrize("spread", [1.02, 3.0, 1e5])
 def test_logarithmic_axes_have_at_least_two_readable_labels(factor, spread):
@@ -86,7 +83,6 @@ def test_logarithmic_axes_have_at_least_two_readable_labels(factor, spread):
     assert len(set(inside)) == len(inside)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("smallest", [0.0, 5e-324])
 def test_a_logarithmic_axis_survives_values_that_it_cannot_show(smallest):
     rows = report_rows.made_rows(tasks=["eeg"], methods=["rff", "orf", "sorf"])
@@ -97,7 +93,6 @@ def test_a_logarithmic_axis_survives_values_that_it_cannot_show(smallest):
         assert all(np.isfinite(ax.get_ylim()).all() for ax in figure.axes)
 
 
-@pytest.mark.slow
 def test_the_same_rows_are_the_same_files(tmp_path):
     results = report_rows.written(
         tmp_path, report_rows.made_rows(tasks=["letter-am-nz", "ijcnn1"], methods=report_rows.NINE[:3]), "rows.csv.xz"
@@ -124,7 +119,6 @@ def test_the_same_rows_are_the_same_files(tmp_path):
     assert b"CreationDate" not in here[0].read_bytes()
 
 
-@pytest.mark.slow
 def test_a_users_matplotlib_settings_do_not_change_a_figure(tmp_path):
     import matplotlib as mpl
 

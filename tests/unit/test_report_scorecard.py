@@ -137,7 +137,6 @@ def test_printed_and_measured_numbers_meet_in_their_cell():
     assert cells["tuned", "eeg", "d", "lsrff", "accuracy_pct"].reason == "not run"
 
 
-@pytest.mark.slow
 def test_variants_other_learners_and_splits_are_other_numbers():
     rows = surrogate("text", tasks=["eeg"], sizes=(2,), methods=["rff"])
     others = [
@@ -159,7 +158,6 @@ def test_times_are_ratios_to_a_method_that_is_no_cell_itself():
     assert each.value == pytest.approx(1 + 0.02 * 128, rel=0.1)
 
 
-@pytest.mark.slow
 def test_a_ratio_by_rounds_has_the_error_of_its_median():
     rounds = {"rff": [1.0] * 5, "lsrff": [4.4, 4.6, 4.7, 4.8, 5.0]}
     rows = []
@@ -181,7 +179,6 @@ def test_a_ratio_by_rounds_has_the_error_of_its_median():
     assert found(told)["text", "eeg", "128d", "lsrff", "time_feature_s"].verdict == "not comparable"
 
 
-@pytest.mark.slow
 def test_counts_are_those_of_the_facts_and_only_equal_ones_are_reproduced():
     capped = surrogate("text", tasks=["eeg"], sizes=(1,), settings={"capped": True})
     cells = found(facts() + report_rows.changed(capped, lambda row: True, n_train=5, n_test=5))
@@ -197,7 +194,6 @@ def test_counts_are_those_of_the_facts_and_only_equal_ones_are_reproduced():
     assert found(stand_in)["text", "eeg", "", "", "n_train"].verdict == "not comparable"
 
 
-@pytest.mark.slow
 def test_capped_rows_stand_ins_and_other_data_are_not_comparable():
     rows = surrogate("text", tasks=["eeg", "magic04", "cod-rna"], sizes=(2,))
     rows = report_rows.changed(rows, lambda row: row["dataset"] == "eeg", settings={"capped": True})

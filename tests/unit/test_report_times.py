@@ -70,7 +70,6 @@ def test_every_learner_has_the_map_it_is_trained_on():
     assert values(frame, "time_feature_s") == [7.0]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("other", [{"method": "qmc"}, {"multiple": 4}, {"at": 1}, {"run": "r2"}, {"variant": "v"}])
 def test_phases_of_another_cell_round_or_record_are_not_summed(other):
     rows = [phase_row("draw", 1.0), phase_row("learn", 2.0), phase_row("transform", 4.0, **other)]
@@ -169,7 +168,6 @@ SCORES = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rounds", "settings", "expected"),
     [
@@ -204,7 +202,6 @@ def test_a_printed_ratio_beside_ours_by_rounds(tabulated, rounds, settings, expe
     assert "Fewer repeats" not in text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", ["shortest of the processor", "older rows give way"])
 def test_the_growth_of_a_cost_is_that_of_the_shortest_rounds(tabulated, what):
     rows = []
@@ -266,7 +263,6 @@ def ratios_of(method, over, by_multiple, dataset="eeg", **columns):
 CLEAR, NOISY = (2.1, 2.1, 2.1), (0.1, 2.1, 9.9)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "rows", "verdict"),
     [

@@ -121,7 +121,6 @@ def test_a_cell_of_a_csv_file_is_one_number_or_a_text_or_empty(number):
     assert_sound_csv(made(number, True))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", cases(FIRST))
 def test_a_table_without_rows_is_typeset(number):
     assert_sound_csv(made(number, False))

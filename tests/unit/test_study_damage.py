@@ -68,7 +68,6 @@ DAMAGE = {
 READERS = {"train.csv": "collected", "train.provenance.json": "collected", "tune.json": "trained"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("name", READERS)
 def test_a_file_between_two_stages_that_was_cut_or_changed_is_named(chain, tmp_path, name, damage):
@@ -90,7 +89,6 @@ def test_a_file_between_two_stages_that_was_cut_or_changed_is_named(chain, tmp_p
     assert len(reader(tmp_path))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_the_table_and_the_arrays_of_an_experiment_are_checked_by_whoever_reads_them(chain, tmp_path, damage):
     _, collected, _ = chain
@@ -151,7 +149,6 @@ def test_facts_that_could_not_be_counted_are_of_no_run(tmp_path):
     assert collect.record_of_facts(load_prepared(prepared)) == {}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "value"), [("seed", 7), ("preset", "quick"), ("experiment", "other"), ("protocol", "code")]
 )
@@ -270,7 +267,6 @@ def test_a_job_ends_with_the_workflow_that_started_it(tmp_path):
     os.close(child)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", ["", "1", "999999999", "of no process"])
 def test_a_job_that_no_workflow_started_goes_on(tmp_path, number):
     """Started by hand, or with the number of some other process: the first one of the machine is nobody's workflow, but

@@ -120,7 +120,6 @@ def test_rows_say_the_columns_and_sizes_that_the_steps_leave(prepared, tmp_path)
         assert set(rows["n_columns"]) == {12, 96}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "methods", "name"),
     [

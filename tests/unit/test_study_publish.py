@@ -122,7 +122,6 @@ def test_rows_of_another_experiment_and_files_of_another_kind_are_refused(publis
     assert out.read_bytes() == before
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "record", "message"),
     [
@@ -161,7 +160,6 @@ def test_what_was_skipped_for_want_of_data_is_left_out(published):
     assert len(published(rows([0]) + rows([0], run="", dataset="skin", status="skipped", value=None))) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
 @pytest.mark.parametrize("which", ["results.csv", "measured/e.csv.xz", "measured/e.provenance.json"])
 def test_a_file_that_was_cut_is_named_and_stays(published, tmp_path, share, which):
@@ -185,7 +183,6 @@ OTHERWISE = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", OTHERWISE)
 @pytest.mark.parametrize("neighbour", [{"method": "orf"}, {"variant": "b"}])
 def test_a_block_is_refused_where_its_neighbours_were_measured_otherwise(published, tmp_path, what, neighbour):
@@ -205,7 +202,6 @@ def test_a_block_is_refused_where_its_neighbours_were_measured_otherwise(publish
     assert set(published(rows([0, 1], "b", **changes) + rows([0, 1], "b", **changes | neighbour))["run"]) == {"b"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -233,7 +229,6 @@ def test_what_differs_among_the_neighbours_may_differ(published):
 SHIPPED = sorted((Path(__file__).resolve().parents[2] / "data" / "measured").glob("*.csv.xz"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_shipped_rows_are_of_committed_code_and_their_times_of_the_rule_time_alone(path):
     table, records = tidy.read(path), read_records(path)
@@ -249,7 +244,6 @@ def test_shipped_rows_are_of_committed_code_and_their_times_of_the_rule_time_alo
     assert not publish.settings_of(times).map(lambda settings: bool(settings.get("machine_busy"))).any()
 
 
-@pytest.mark.slow
 def test_every_shipped_block_goes_with_its_neighbours():
     """On the data sets with the most methods, each block as if it were new."""
     path = next(path for path in SHIPPED if path.name == "slsrff-text.csv.xz")

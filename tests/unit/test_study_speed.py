@@ -164,7 +164,6 @@ def test_every_preset_takes_all_sizes_in_rounds_enough_with_two_threads(name, pr
     assert spec.time["rounds"] >= 3
 
 
-@pytest.mark.slow
 def test_the_stage_writes_rounds_that_the_report_can_compare(tmp_path, monkeypatch):
     planned = []
     fake = SimpleNamespace(run=lambda command, **_: planned.append(command), DEVNULL=None)
@@ -187,7 +186,6 @@ def test_the_stage_writes_rounds_that_the_report_can_compare(tmp_path, monkeypat
     assert planned[0][-1] == "config/presets/paper.yaml"
 
 
-@pytest.mark.slow
 def test_what_is_long_takes_part_in_the_first_rounds_only_and_is_not_warmed_up():
     calls = []
     units = [

@@ -44,7 +44,6 @@ def run(spec, folder, tmp_path, name="one"):
     return tidy.read(out)
 
 
-@pytest.mark.slow
 def test_blocks_of_any_size_give_the_same_numbers(folder, tmp_path, monkeypatch):
     whole = run(spec_of(), folder, tmp_path)
     monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)

@@ -188,7 +188,6 @@ def test_a_missing_source_leaves_a_row_for_every_metric(prepared, tmp_path):
     assert {settings["reason"] for settings in toys.settings_of(rows)} == {"not to be had"}
 
 
-@pytest.mark.slow
 def test_the_learners_of_a_map_share_its_features_and_never_anothers(prepared, tmp_path, monkeypatch):
     """Maps are mapped once a cell, whatever the number of learners and passes; where they are too large to be kept, the
     streams give the same numbers.

@@ -13,7 +13,6 @@ from rfstudy.report.aggregate import select
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("page", "template"), templates.PAGES.items())
 def test_a_page_is_what_its_template_makes_of_the_shipped_rows(shipped, page, template):
     assert templates.rendered(shipped, template) == (ROOT / page).read_text(encoding="utf-8")

@@ -60,7 +60,6 @@ for paper in (None, *PAPERS):
             f"logs/{PRESET}/{stem}.log",
         conda:
             "../envs/study.yaml"
-        threads: 1
         resources:
             mem_mb=1000,
             runtime=20,

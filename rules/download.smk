@@ -7,7 +7,6 @@ rule download:
         "logs/download/{source}.log",
     conda:
         "../envs/study.yaml"
-    threads: 1
     resources:
         mem_mb=500,
         runtime=120,

@@ -108,7 +108,6 @@ for collection, specs in WANTED.items():
             priority: len(of_paper)  # the longest job first, so that two cores end together
             conda:
                 "../envs/study.yaml"
-            threads: 1
             resources:
                 mem_mb=1000,
                 runtime=60,
@@ -153,7 +152,6 @@ for form, endings in catalogue.ENDINGS.items():
             name="|".join(map(re.escape, names)),
         conda:
             "../envs/study.yaml"
-        threads: 1
         resources:
             mem_mb=1000,
             runtime=20,

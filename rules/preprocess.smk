@@ -12,7 +12,6 @@ rule preprocess:
         f"benchmarks/preprocess/{SETTINGS['data']}/{{dataset}}.tsv"
     conda:
         "../envs/study.yaml"
-    threads: 1
     resources:
         mem_mb=preprocess_memory,
         runtime=lambda wildcards: data_registry.minutes_of(TASKS[wildcards.dataset]),

@@ -9,7 +9,6 @@ rule publish:
         f"logs/{PRESET}/{{experiment}}/publish.log",
     conda:
         "../envs/study.yaml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=20,

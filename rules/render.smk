@@ -13,7 +13,6 @@ rule render:
         "logs/measured/render.log",
     conda:
         "../envs/study.yaml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=20,

@@ -11,7 +11,6 @@ rule stream:
         f"benchmarks/stream/{SETTINGS['data']}/{{dataset}}-{{number}}.tsv"
     conda:
         "../envs/study.yaml"
-    threads: 1
     resources:
         mem_mb=preprocess_memory,
         runtime=60,

@@ -18,7 +18,7 @@ from rfstudy import tidy
 from rfstudy.data.entries import read_tasks
 from rfstudy.outputs import load_reports
 from rfstudy.report import catalogue, plots, tables, typeset
-from rfstudy.report.context import Context
+from rfstudy.report.context import Context, read_tables
 from rfstudy.study.config import load_experiments
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,7 +79,9 @@ def context_of(rows, styles=METHODS, tasks=None):
 
 def made(spec, results, styles=METHODS, tasks=None, reference=REFERENCE):
     """The table of a specification from tidy files."""
-    context = Context.read(results, spec["experiments"], styles, DATASETS if tasks is None else tasks, reference)
+    context = Context.of(
+        read_tables(results), spec["experiments"], styles, DATASETS if tasks is None else tasks, reference
+    )
     return tables.make(context, spec)
 
 
@@ -107,7 +109,7 @@ def picture(spec, rows=(), tasks=None):
 def draw(spec, results, out, styles=METHODS, tasks=None):
     """Draw the figure of a specification from tidy files, as the stage does; the paths."""
     tasks = DATASETS if tasks is None else tasks
-    return plots.draw(Context.read(results, spec["experiments"], styles, tasks, REFERENCE), spec, out)
+    return plots.draw(Context.of(read_tables(results), spec["experiments"], styles, tasks, REFERENCE), spec, out)
 
 
 def made_rows(tasks=TASKS, methods=NINE, repeats=3, sizes=SIZES, **columns) -> list[dict]:

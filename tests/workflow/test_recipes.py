@@ -174,7 +174,7 @@ from types import SimpleNamespace
 from random_features.maps import stratified
 from rfstudy import tidy
 from rfstudy.report import plots, tables
-from rfstudy.report.context import Context
+from rfstudy.report.context import Context, read_tables
 from rfstudy.report.typeset import one_number_per_cell
 from rfstudy.study.sample import draw_sample, load_prepared
 from rfstudy.templates import Shipped
@@ -182,7 +182,7 @@ from rfstudy.templates import Shipped
 study = Shipped(".")
 
 def read(spec, file):
-    return Context.read([file], spec["experiments"], study.styles, study.tasks, "data/reference")
+    return Context.of(read_tables([file]), spec["experiments"], study.styles, study.tasks, "data/reference")
 
 def lines(name, file):
     spec = study.spec("survey", name)

@@ -135,7 +135,8 @@ def check_unique(frame: pd.DataFrame) -> None:
 def method_order(frame: pd.DataFrame, listed: list[str]) -> list[tuple[str, str]]:
     """Return (method, variant) of every method in the frame: the listed ones in that order, then the others by name."""
     order = {method: position for position, method in enumerate(listed)}
-    return sorted(pairs_of(frame), key=lambda pair: (order.get(pair[0], len(order)), pair))
+    pairs = set(zip(frame["method"], frame["variant"], strict=True))
+    return sorted(pairs, key=lambda pair: (order.get(pair[0], len(order)), pair))
 
 
 def methods_shown(frame: pd.DataFrame, listed: list[str]) -> list[tuple[str, str]]:
@@ -150,8 +151,3 @@ def by_repeat(frame: pd.DataFrame) -> pd.Series:
     if len(set(repeats)) < len(repeats):
         raise ValueError("the rows of one cell must differ in their repeat")
     return pd.Series(frame["value"].to_numpy()[ok], index=repeats)
-
-
-def pairs_of(rows: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return (method, variant) of every method in the rows, in order of appearance."""
-    return list(dict.fromkeys(zip(rows["method"], rows["variant"], strict=True)))

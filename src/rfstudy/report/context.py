@@ -35,13 +35,11 @@ class Context:
         self.scorecards: dict[str, pd.DataFrame] = {}
 
     @classmethod
-    def read(cls, results, experiments: list[str], styles: dict, tasks: dict, reference_dir=None) -> Self:
-        """Return the context of the tidy files of experiments and their arrays, without rows of other experiments."""
-        return cls.of(read_tables(results), experiments, styles, tasks, reference_dir)
-
-    @classmethod
     def of(cls, tables: dict, experiments: list[str], styles: dict, tasks: dict, reference_dir=None, kernel="") -> Self:
-        """Return the same from tables in memory (``read_tables``), with only the rows of ``kernel`` if it is given."""
+        """Return the context of experiments from tables in memory (``read_tables``) and the arrays next to their files.
+
+        It has no rows of other experiments and, if ``kernel`` is given, of other kernels.
+        """
         own = {path: table for path, table in tables.items() if table["experiment"].isin(experiments).any()}
         arrays = [file for path in own if (file := arrays_beside(path)).exists()]
         rows = [of_kernel(table, kernel) if kernel else table for table in own.values()]

@@ -51,11 +51,6 @@ def tally(differences, errors) -> SignCounts:
     return SignCounts(lower, len(differences) - lower - higher, higher)
 
 
-def compared_with_rff(points: pd.DataFrame) -> SignCounts:
-    """Return where the variance ratios of a map (rows of ``pooled``) are below, near or above one."""
-    return tally(points["value"] - 1.0, points["error"])
-
-
 def lower_variance_verdict(counts: SignCounts, claim: str) -> str:
     """Return whether measured ratios support a claim about them: "Yes" (lower), "No" (not lower) or "The same".
 

@@ -64,7 +64,9 @@ def scores(frame: pd.DataFrame, quantity: dict, methods: list[str], sizes: list[
     """
     rows = select(of_quantity(frame, quantity), method=methods, variant="", n_features_label=sizes)
     complete = complete_scores(rows, quantity["metric"], sizes).droplevel("variant", axis="columns")
-    table = complete.groupby(level="dataset").mean()
+    # the mean of each method is computed separately: one over all columns rounds differently, and equal scores must
+    # stay ties
+    table = complete.groupby(level="dataset").agg(lambda scores: scores.dropna().mean())
     return table.reindex(columns=methods).dropna(axis="columns", how="all").dropna(how="all")
 
 

@@ -203,7 +203,7 @@ def complexities(context, *, paper, published, methods) -> Table:
         stated = dict(zip(of_method["metric"], texts, strict=True))
         ours = select(frame, method=method, variant=variant)
         points, at_columns, bias = (select(each, method=method, variant=variant) for each in moments)
-        counts = estimates.compared_with_rff(points)
+        counts = estimates.tally(points["value"] - 1.0, points["error"])
         rows.append(
             {"method": method_cell(context, method, variant)}
             | {heading: stated.get(metric, "not listed") for heading, metric in PRINTED.items()}

@@ -23,9 +23,11 @@ from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_yaml, write_atomically, write_text
 from rfstudy.metrics import FACTS
 from rfstudy.outputs import load_reports
+from rfstudy.paper_pages import Page, markdown
 from rfstudy.report import plots, style, tables
 from rfstudy.report.aggregate import select
 from rfstudy.report.catalogue import specification
+from rfstudy.report.claims.points import MEANING
 from rfstudy.report.compare import CELL_VERDICTS, Estimate, is_effect
 from rfstudy.report.context import Context
 from rfstudy.report.scorecard import scorecard
@@ -38,9 +40,13 @@ PICTURES = {
     "crossover.png": ("study", "crossover-times", "time to map a row against the number of columns"),
 }
 
+#: The papers, in the order of the pages.
+PAPERS = ("survey", "slsrff", "eerf", "nsrf")
+
 #: The pages, each with its template in ``docs``.
 PAGES = {"README.md": "README.md.j2"} | {
-    f"docs/{name}.md": f"{name}.md.j2" for name in ("findings", "measurements", "which-map")
+    f"docs/{name}.md": f"{name}.md.j2"
+    for name in ("findings", "measurements", "which-map", *(f"papers/{paper}" for paper in PAPERS))
 }
 
 #: Pixels across, and colours: enough for lines and letters, and small files.
@@ -137,6 +143,7 @@ def rendered(shipped: Shipped, template: str) -> str:
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
     environment.globals |= {"table": shipped.table, "rows": rows, "one": one, "effects": effects}
     environment.globals |= {"holds": partial(holds, template), "abs": abs, "number_of_maps": len(REGISTRY)}
+    environment.globals |= {"page": partial(Page, shipped), "meaning": MEANING}
     return environment.get_template(template).render()
 
 
@@ -185,18 +192,12 @@ def listed(ids) -> str:
     return ", ".join(f"`{each}`" for each in ids) or "-"
 
 
-def markdown(rows: list[dict]) -> str:
-    """Return a table of texts and numbers."""
-    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(map(str, row.values())) for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def verdicts(shipped: Shipped) -> str:
     """Return how many published results of each paper were reproduced under each protocol. Counts of rows are not
     results.
     """
     rows = []
-    for paper in ("survey", "slsrff", "eerf", "nsrf"):
+    for paper in PAPERS:
         spec = shipped.spec(paper, "scorecard-all")
         cells = scorecard(shipped.context(*spec["experiments"]), paper, spec["experiments"], spec["scorecard"])
         is_count = [FACTS[metric].tolerance is None for metric in cells["metric"]]

@@ -90,6 +90,14 @@ def test_the_verdict_of_points(holds, at, expected):
     assert conclude([Part(points(*holds))], at)[0] == expected
 
 
+def test_a_reason_counts_the_points_that_decide_and_those_that_do_not():
+    part = Part([*points(True, False, what="gain"), *points(None, True, what="gain", reason="too noisy")])
+    assert conclude([part], brief=True) == (
+        "partly", "shown at 1 of 2; gain: 0 1.00, 1 1.00; set aside 2 (too noisy)"
+    )  # fmt: skip
+    assert conclude([part], not_testable="an identity; 2 points", brief=True) == ("not testable", "an identity")
+
+
 def test_a_contradiction_is_one_at_every_point():
     against = points(False, opposite=True)
     for others, expected in (

@@ -37,6 +37,26 @@ def test_counts_of_verdicts_are_those_of_the_cells(shipped):
     assert found["compared"] == (~cells["verdict"].isin(["not comparable", "not run"])).sum()
 
 
+@pytest.mark.parametrize("paper", templates.PAPERS)
+def test_the_verdicts_on_the_page_of_a_paper_add_up(paper):
+    text = (ROOT / "docs" / "papers" / f"{paper}.md").read_text("utf-8")
+    for total in ("results", "claims"):
+        table = re.search(rf"^\|.* {total} \|\n\| --- .*\n((?:\|.*\n)+)", text, re.MULTILINE)[1]
+        for line in table.splitlines():
+            *counts, whole = [int(cell) for cell in line.split("|") if cell.strip().isdecimal()]
+            assert sum(counts) == whole > 0
+    claims = pd.read_csv(ROOT / "data" / "reference" / "claims.csv", dtype=str)
+    assert re.findall(rf"^\| ({paper}-\d+) ", text, re.MULTILINE) == sorted(select(claims, paper=paper)["claim_id"])
+
+
+@pytest.mark.parametrize("page", [page for page in templates.PAGES if "measurements" not in page])
+def test_no_sentence_of_a_page_has_more_than_35_words(page):
+    text = re.sub(r"```.*?```|<!--.*?-->|\]\(.*?\)", " ", (ROOT / page).read_text("utf-8"), flags=re.DOTALL)
+    for block in re.split(r"\n\n|\n\* |[|#\n]*\n[|#]+|\|", text):
+        for sentence in re.split(r"[.!?]\**\s", block):
+            assert len(re.findall(r"\w[\w.,%-]*", sentence)) <= 35, sentence
+
+
 def test_rows_effects_and_single_values_of_a_table():
     columns = {
         "method": ["rff", "orf", "orf"],

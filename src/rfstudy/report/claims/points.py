@@ -28,6 +28,12 @@ NO_POWER = "no power"
 #: The largest number of points of a data set, and of a part, that the evidence lists one by one.
 MOST_OF_GROUP, MOST_IN_ALL = 8, 20
 
+#: The largest number of points that a reason lists, and of words that they may take.
+FEW, MOST_WORDS = 2, 20
+
+#: What a range of values is about if each of them names the best method.
+LEADS = {"lowest": "lead", "highest": "lead"}
+
 #: Short meanings of the verdicts on claims that were run.
 MEANING = {
     "holds": "at every point that was measured",
@@ -100,7 +106,9 @@ def joined(*parts: Part) -> list[Part]:
     return [*map(only_evidence, parts), Part(merged, missing=missing, joined=True)]
 
 
-def conclude(parts: list[Part], at: str = "every", needs: str = "every", not_testable: str = "") -> tuple[str, str]:
+def conclude(
+    parts: list[Part], at: str = "every", needs: str = "every", not_testable: str = "", brief: bool = False
+) -> tuple[str, str]:
     """Return the verdict and the evidence of the parts of one claim.
 
     Parameters
@@ -108,6 +116,7 @@ def conclude(parts: list[Part], at: str = "every", needs: str = "every", not_tes
     at : at how many of its points a part has to hold: "every", "most" or "some"
     needs : whether "every" part must have points, or "any" one
     not_testable : why the claim is not testable ("" if it is)
+    brief : return the reason of the verdict in place of the evidence
     """
     deciding = [part for part in parts if not part.only_evidence]
     run = [part for part in deciding if part.points]
@@ -118,8 +127,29 @@ def conclude(parts: list[Part], at: str = "every", needs: str = "every", not_tes
     missing = dict.fromkeys(name for part in deciding for name in part.missing if part.points or name not in present)
     text += f"; not run: {', '.join(missing)}" if missing else ""
     if not_testable:
-        return "not testable", f"{not_testable}; {text}"
-    return _verdict([_deciding(part, at) for part in run]), text
+        return "not testable", not_testable.split("; ")[0] if brief else f"{not_testable}; {text}"
+    return _verdict([_deciding(part, at) for part in run]), reason(run) if brief else text
+
+
+def reason(parts: list[Part]) -> str:
+    """Return at how many of the points that may decide a claim is shown, and why the others must not decide."""
+    points = [point for part in parts for point in part.points]
+    deciding = [point for point in points if not point.reason]
+    texts = [f"shown at {sum(map(_shown, deciding))} of {len(deciding)}"] if deciding else []
+    if opposite := sum(point.opposite for point in deciding):
+        texts[0] += f", the opposite at {opposite}"
+    if undecided := sum(point.holds is None for point in deciding):
+        texts[0] += f", undecided at {undecided}"
+    quantities = {point.what for part in parts if not part.joined for point in part.points if not point.reason}
+    if len(quantities) == 1 and (what := quantities.pop()):
+        values = [point.value for point in deciding]
+        texts.append(f"{LEADS.get(what, what)}: {number(min(values))} to {number(max(values))}")
+        if len(deciding) <= FEW:
+            listed = ", ".join(_words(each.group, each.place, each.text or number(each.value)) for each in deciding)
+            texts[-1] = f"{what}: {listed}" if len(listed.split()) <= MOST_WORDS else ""
+    asides = [point.reason for point in points if point.reason]
+    texts += [f"set aside {asides.count(why)} ({why})" for why in dict.fromkeys(asides)]
+    return "; ".join(filter(None, texts))
 
 
 def _why_not_run(parts: list[Part]) -> str:

@@ -61,8 +61,11 @@ def claims_of(paper: str) -> dict[str, Claim]:
     return {identifier: each for identifier, each in CLAIMS.items() if identifier.rpartition("-")[0] == paper}
 
 
-def judged(identifier: str, rows: Rows, protocol: str) -> tuple[str, str]:
-    """Return the verdict and the evidence on a claim under a protocol; "not run" if it has no experiments there."""
+def judged(identifier: str, rows: Rows, protocol: str, brief: bool = False) -> tuple[str, str]:
+    """Return the verdict and the evidence (``brief``: the reason) on a claim under a protocol.
+
+    Return "not run" if it has no experiments there.
+    """
     own = claims_of(rows.paper)[identifier]
     experiments = own.experiments.get(protocol)
     if not experiments:
@@ -70,4 +73,4 @@ def judged(identifier: str, rows: Rows, protocol: str) -> tuple[str, str]:
     frame = select(rows.all, experiment=listed(experiments))
     parts = own.test(replace(rows, all=frame, frame=frame), **own.arguments)
     reason = own.not_testable if isinstance(own.not_testable, str) else own.not_testable.get(protocol, "")
-    return conclude([parts] if isinstance(parts, Part) else parts, own.at, own.needs, reason)
+    return conclude([parts] if isinstance(parts, Part) else parts, own.at, own.needs, reason, brief)

@@ -9,13 +9,13 @@ from rfstudy.report.claims.rows import Rows
 from rfstudy.report.typeset import Table
 
 
-def claims(context, *, paper, protocol, claims, learner=None) -> Table:
+def claims(context, *, paper, protocol, claims, learner=None, brief=False) -> Table:
     """Return a row per claim: its text and its test, both from the reference data, the verdict and the evidence."""
     texts, tests = context.claims.set_index("claim_id"), claims_of(paper)
     measured = select(context.rows, learner=["", learner]) if learner is not None else context.rows
     table, rows = [], Rows(measured, measured, context, paper)
     for identifier in claims:
-        verdict, evidence = judged(identifier, rows, protocol)
+        verdict, evidence = judged(identifier, rows, protocol, brief)
         text, stricter = texts.loc[identifier], tests[identifier].stricter
         test = f"{text['test']} (here: {stricter})" if stricter else text["test"]
         row = {"claim": identifier, "says": text["claim"], "test": test, "verdict": verdict, "evidence": evidence}

@@ -1,0 +1,182 @@
+"""The pages of the papers (``docs/papers``): claims with their verdicts, and published numbers next to ours."""
+
+import copy
+import re
+from functools import cache, cached_property
+
+import pandas as pd
+
+from rfstudy.metrics import FACTS, fact_of
+from rfstudy.report import tables
+from rfstudy.report.aggregate import select
+from rfstudy.report.claims.points import MEANING
+from rfstudy.report.compare import CELL_VERDICTS
+from rfstudy.report.notes import LEARNER_NAMES
+from rfstudy.report.published import printed_name
+from rfstudy.report.scorecard import scorecard
+from rfstudy.report.typeset import in_words
+
+#: The verdicts on claims.
+CLAIM_VERDICTS = (*MEANING, "not run")
+
+
+def markdown(rows: list[dict]) -> str:
+    """Return a table of texts and numbers."""
+    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(map(str, row.values())) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+class Page:
+    """The values of the page of a paper.
+
+    Methods have the names that the paper gives them.
+
+    Parameters
+    ----------
+    shipped : the measurements (``templates.Shipped``)
+    paper : its id
+    """
+
+    def __init__(self, shipped, paper: str):
+        self.paper, self.shipped = paper, copy.copy(shipped)
+        self.shipped.styles = {method: _renamed(method, shipped.styles, paper) for method in shipped.styles}
+        self.shipped.context = cache(self.shipped._context)
+        self.specs = [spec for spec in shipped.reports if spec["paper"] == paper]
+
+    def name(self, method: str) -> str:
+        """Return what the paper calls a method."""
+        return printed_name(self.shipped.styles, method, self.paper)
+
+    # --- claims -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        """Return a row per claim and reading (protocol and learner) with its text, verdict and reason."""
+        found = []
+        for spec in (spec for spec in self.specs if spec["kind"] == "claims"):
+            context = self.shipped.context(*spec["experiments"])
+            frame = tables.make(context, spec | {"brief": True}).frame.rename(columns={"evidence": "reason"})
+            reading = " ".join(filter(None, (spec["protocol"], LEARNER_NAMES.get(spec.get("learner", ""), ""))))
+            found.append(frame.assign(reading=f"`{spec['protocol']}`" + reading.removeprefix(spec["protocol"])))
+        return pd.concat(found, ignore_index=True).sort_values("claim", kind="stable")
+
+    def claim_counts(self) -> str:
+        """Return how many claims have each verdict, by reading."""
+        rows = [
+            {"reading": reading} | {word: int((own == word).sum()) for word in CLAIM_VERDICTS} | {"claims": len(own)}
+            for reading, own in self.claims.groupby("reading", sort=False)["verdict"]
+        ]
+        return markdown(rows)
+
+    def claim_table(self) -> str:
+        """Return each claim with its verdicts and their reasons; readings with the same verdict share a row."""
+        sections = self.shipped.context().claims.set_index("claim_id")["section"]
+        rows = []
+        for claim, own in self.claims.groupby("claim", sort=False):
+            first = {"claim": f"{claim} ({sections[claim]})", "the paper states": own["says"].iloc[0]}
+            for verdict, group in own.groupby("verdict", sort=False):
+                why = (group["reason"].iloc[0] or "not measured").replace("|", r"\|").split("; ")
+                why = " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in why)
+                rows.append(first | {"verdict": f"**{verdict}** ({', '.join(group['reading'])})", "reason": why})
+                first = dict.fromkeys(first, "")
+        return markdown(rows)
+
+    # --- numbers ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def numbers(self) -> pd.DataFrame:
+        """Return the published numbers next to ours (``scorecard``)."""
+        spec = next(spec for spec in self.specs if spec["name"] == "scorecard-all")
+        context = self.shipped.context(*spec["experiments"])
+        cells = scorecard(context, self.paper, spec["experiments"], spec["scorecard"])
+        return cells[cells["protocol"].ne("")]
+
+    def number_counts(self) -> str:
+        """Return how many published results have each verdict, by table and protocol. Counts of rows are no results."""
+        counted = [metric for metric, fact in FACTS.items() if fact.tolerance is None]
+        results, rows = self.numbers[~self.numbers["metric"].isin(counted)], []
+        for (table, protocol), own in results.groupby(["table", "protocol"], sort=False)["verdict"]:
+            counts = {word: int((own == word).sum()) for word in CELL_VERDICTS}
+            rows.append({"table": table, "protocol": f"`{protocol}`"} | counts | {"results": len(own)})
+        return markdown(rows)
+
+    def beside(self, table: str, metric: str, **wanted) -> str:
+        """Return the published numbers of a metric next to ours and the verdict, by data set, size and method.
+
+        Cells that no protocol measured are left out, and their data sets are named below.
+        """
+        cells = select(self.numbers, table=table, metric=metric, **wanted)
+        cells = cells.assign(ran=cells["value"].notna())
+        fact, rows = fact_of(metric), []
+        digits = 2 if fact.is_percentage or cells["over"].any() else 0 if fact.tolerance is None else 4
+        for (dataset, size, method), own in cells.groupby(["dataset", "size", "method"], sort=False):
+            if not own["ran"].any():
+                continue
+            row = {"data set": self.shipped.context().name(dataset, self.paper), "s": size}
+            row |= {"method": self.name(method), "published": f"{own['published'].iloc[0]:.{digits}f}"}
+            for cell in own.itertuples():
+                learner = LEARNER_NAMES.get(cell.learner, "") if own["learner"].nunique() > 1 else ""
+                value = f"{cell.value:.{digits}f}, {cell.verdict}" if cell.ran else cell.verdict
+                row[" ".join(filter(None, (f"`{cell.protocol}`", learner)))] = value
+            rows.append(row)
+        frame = pd.DataFrame(rows).fillna("")
+        frame = frame.drop(columns=[each for each in ("s", "method") if frame[each].nunique() == 1])
+        measured = cells.groupby("dataset", sort=False)["ran"].any()
+        missing = [self.shipped.context().name(dataset, self.paper) for dataset in measured.index[~measured]]
+        return markdown(frame.to_dict("records")) + (f"\n\nNot measured: {', '.join(missing)}." if missing else "")
+
+    def values(self, name: str, *, rows="data_set", columns="method", value="value", digits: int = 3, **wanted) -> str:
+        """Return our values of a table, with a row and a column for each value of two of its columns."""
+        found = select(self.shipped.table(self.paper, name).fillna("").astype(str), **wanted)
+        found = found[found[value] != ""]
+        shown = found.assign(shown=[f"{float(number):.{digits}f}" for number in found[value]])
+        table = [
+            {rows.replace("_", " "): self.renamed(row)}
+            | {self.renamed(of): text for of, text in zip(own[columns], own["shown"], strict=True)}
+            for row, own in shown.groupby(rows, sort=False)
+        ]
+        return markdown(pd.DataFrame(table).fillna("").to_dict("records"))
+
+    def cells(self, name: str, columns: list[str], **wanted) -> str:
+        """Return columns of a table as it is drawn."""
+        frame = self.shipped.made(self.paper, name).frame
+        frame = in_words(select(frame.assign(**{key: frame[key].astype(str) for key in wanted}), **wanted)[columns])
+        return markdown(frame.rename(columns=self.renamed).map(self.renamed).to_dict("records"))
+
+    def note(self, name: str, start: str) -> str:
+        """Return the note under a table that has this start."""
+        return next(note for note in self.shipped.made(self.paper, name).notes if note.startswith(start))
+
+    def renamed(self, text: str) -> str:
+        """Return a text with the paper's names of methods in place of the study's."""
+        names = {entry["study"]: entry["label"] for entry in self.shipped.styles.values()}
+        pattern = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+        return re.sub(rf"(?<![\w-])({pattern})(?![\w-])", lambda found: names[found[0]], text)
+
+    def drawn(self, *ids: str) -> str:
+        """Return the files of the tables and figures with these ids, drawn from measured rows."""
+        files = []
+        for identifier in ids:
+            specs = [spec for spec in self.specs if spec["id"] == identifier]
+            there = [
+                each["protocol"]
+                for each in specs
+                if not each["experiments"] or any(map(self._has, each["experiments"]))
+            ]
+            ending = "md" if specs[0]["form"] == "tables" else "pdf"
+            protocols = there[0] if len(there) == 1 else f"{{{','.join(there)}}}"
+            files += [f"`{identifier}-{protocols}.{ending}`"] if there else []
+        return f"Drawn in `figures/measured/{self.paper}`: {', '.join(files)}." if files else "Not measured yet."
+
+    def _has(self, experiment: str) -> bool:
+        return self.shipped.has([experiment])
+
+
+def _renamed(method: str, styles: dict, paper: str) -> dict:
+    """Return the entry of a method with the paper's name as its label, and the study's under ``study``."""
+    entry, name = styles[method], printed_name(styles, method, paper)
+    variants = {
+        variant: own | ({"label": own["label"].replace(entry["label"], name)} if "label" in own else {})
+        for variant, own in entry.get("variants", {}).items()
+    }
+    return entry | {"label": name, "study": entry["label"], "variants": variants}

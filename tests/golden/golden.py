@@ -120,7 +120,7 @@ def number(text: str) -> float | str:
 
 
 def is_same(old, new) -> bool:
-    """Whether two cells are equal, numbers up to rounding."""
+    """Return whether two cells are equal, numbers up to rounding."""
     if isinstance(old, float) and isinstance(new, float):
         return old == new or (old != old and new != new) or abs(old - new) <= TOLERANCE * max(abs(old), abs(new))
     return old == new

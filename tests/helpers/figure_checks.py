@@ -29,7 +29,7 @@ def texts_of(figure):
 
 
 def overlap(one, other) -> bool:
-    """Whether boxes share more than a hundredth of an inch: they contain descents that are rarely used."""
+    """Return whether boxes share more than a hundredth of an inch: they contain descents that are rarely used."""
     return min(one.x1, other.x1) - max(one.x0, other.x0) > 2 and min(one.y1, other.y1) - max(one.y0, other.y0) > 2
 
 

@@ -1,5 +1,5 @@
-"""What the tests of the study share: a small experiment as configuration, made data, and the stages as the rules call
-them.
+"""Share among the tests of the study: a small experiment as configuration, synthetic data, and the stages as the rules
+call them.
 """
 
 import json
@@ -72,7 +72,7 @@ def selected(settings=None, **changes) -> dict:
 
 
 def parts(stage: str, toy: dict, settings=None) -> list[Part]:
-    """What a stage is told of all shards together, as JSON has it."""
+    """Return the arguments of a stage for all shards, as JSON has them."""
     settings = SETTINGS | (settings or {})
     (shard,) = plan.shards_of(stage, toy, settings)
     return as_read(plan.parts_of(stage, toy, shard, settings))
@@ -130,11 +130,11 @@ def run_grid(toy: dict, prepared: dict[str, Path], folder: Path, settings=None, 
         return [prepared[part.dataset] for part in stage_parts]
 
     if searched(toy.get("search", {})):
-        told = parts("tune", toy, settings)
-        tune.run(told, folders(told), journal / "tune", folder / "tune.json", 1)
+        shards = parts("tune", toy, settings)
+        tune.run(shards, folders(shards), journal / "tune", folder / "tune.json", 1)
         chosen = read_choices(folder / "tune.json")
-    told = parts("train", toy, settings)
-    train.run(told, folders(told), chosen, journal / "train", folder / "train.csv", 1)
+    shards = parts("train", toy, settings)
+    train.run(shards, folders(shards), chosen, journal / "train", folder / "train.csv", 1)
     rows = tidy.read(folder / "train.csv")
     of_maps = rows["learner"].eq("")
     return rows[of_maps].reset_index(drop=True), rows[~of_maps].reset_index(drop=True), chosen

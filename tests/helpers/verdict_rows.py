@@ -37,7 +37,7 @@ def row(metric, value, **columns):
 
 
 def on_axis(axis, at, **settings):
-    """The columns of a row that stands on an axis, with its settings."""
+    """Return the columns of a row on an axis, with its settings."""
     return {"axis": axis, "at": at, "settings": settings}
 
 
@@ -47,7 +47,7 @@ def on_circle(decay, **settings):
 
 
 def accuracies(method, size, values, **columns):
-    """Test accuracies of ridge regression, one a repeat."""
+    """Test accuracies of ridge regression, one per repeat."""
     shared = {"method": method, "n_features_label": size, "learner": "ridge", "split": "test"} | columns
     return [row("accuracy_pct", value, repeat=repeat, **shared) for repeat, value in enumerate(values)]
 
@@ -94,7 +94,7 @@ def tabulated(tmp_path, spec, rows, printed_rows=()):
 
 
 def repeated(rows, n=5):
-    """The rows once a repeat: without any spread, so that intervals have no width."""
+    """Return the same rows for every repeat, without spread, so that intervals have no width."""
     return [each | {"repeat": repeat} for each in rows for repeat in range(n)]
 
 

@@ -154,7 +154,7 @@ def test_linear_kernel_selects_columns(name):
 
 @pytest.mark.parametrize("name", ["kprff", "karff"])
 def test_scores_use_a_share_of_the_rows(name):
-    """Rows without a say cannot be told apart from rows that are not there: count those that change the scores."""
+    """Rows without a say cannot be distinguished from rows that are not there: count those that change the scores."""
     X, y = data()
     phi = make_map(name, n_components=7, scoring_fraction=0.25, random_state=0).fit(X, y)
 
@@ -240,7 +240,7 @@ def test_without_a_stated_pool_there_is_no_prefix(name):
         make_map(name, n_components=12, random_state=1).fit(X, y).prefix(5)
 
 
-def test_kprff_scores_the_first_rows_where_it_is_told_to():
+def test_kprff_scores_the_first_rows_where_it_is_asked_to():
     X, y = data()
     phi = make_map(
         "kprff",
@@ -256,7 +256,7 @@ def test_kprff_scores_the_first_rows_where_it_is_told_to():
     np.testing.assert_array_equal(phi.learned_["indices"], np.argsort(-scores, kind="stable")[:12])
 
 
-def test_kprff_scores_targets_as_they_are_where_it_is_told_to():
+def test_kprff_scores_targets_as_they_are_where_it_is_asked_to():
     X, y = data()[0], labels("binary")
     phi = make_map("kprff", Gaussian(0.7), n_components=12, n_candidates=40, center_targets=False, random_state=1).fit(
         X, y

@@ -16,7 +16,7 @@ def fitted(name, d, s, kernel=None, seed=0, **options):
 @pytest.mark.parametrize("node", ["sqrt_d_plus_2", "sqrt_d", "sqrt_3"])
 @pytest.mark.parametrize(("d", "s"), [(1, 1), (3, 3), (3, 9), (7, 7), (7, 21)])
 def test_sgq_is_exact_on_monomials_up_to_degree_three(node, d, s):
-    """E 1 = 1, E w_i w_j = delta_ij / l^2; odd monomials vanish, because every point stands for a pair w, -w."""
+    """E 1 = 1, E w_i w_j = delta_ij / l^2; odd monomials vanish, because every point represents a pair w, -w."""
     if node == "sqrt_3" and d > 3:
         with pytest.raises(ValueError, match="sgq with node='sqrt_3' has no real features for 7 columns"):
             fitted("sgq", d, s, node=node)
@@ -113,7 +113,7 @@ def test_ssr_simplex(d):
 @pytest.mark.parametrize("rotation", ["haar", "butterfly"])
 @pytest.mark.parametrize(("d", "simplices"), [(1, 1), (2, 2), (8, 3)])
 def test_ssr_is_exact_on_monomials_up_to_degree_three(rotation, d, simplices):
-    """In every draw; odd monomials vanish, because every point stands for a pair."""
+    """In every draw; odd monomials vanish, because every point represents a pair."""
     s = simplices * (d + 1)
     phi = fitted("ssr", d, s, Gaussian(1.6), rotation=rotation)
     W = phi.dense_frequencies()

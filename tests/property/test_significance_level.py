@@ -1,4 +1,4 @@
-"""How often equal methods are told apart where training sets overlap: at its level by the corrected test alone."""
+"""Only the corrected test keeps its level for equal methods on overlapping training sets."""
 
 import numpy as np
 import pytest
@@ -12,10 +12,10 @@ NEAR = 4 * np.sqrt(LEVEL * (1 - LEVEL) / SAMPLES)
 
 
 def false_alarms(n_train: int, n_test: int, overlap: float) -> float:
-    """How often two methods that are equally good over all data sets pass as different on one.
+    """Return how often two methods that are equally good over all data sets pass as different on one.
 
-    Each predicts its own target (equal in law) by the mean over the training rows; its score is the mean squared error
-    on the test rows. The data set is drawn anew, its rows are split at random ``REPEATS`` times.
+    Each predicts its own target (equal in distribution) by the mean over the training rows; its score is the mean
+    squared error on the test rows. The data set is drawn anew, its rows are split at random ``REPEATS`` times.
     """
     rng = np.random.default_rng([n_train, n_test])
     rejected = 0

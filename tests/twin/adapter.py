@@ -24,7 +24,7 @@ from .chain import Grid
 from .on_data import OnData
 from .search import PLAIN
 
-#: How the work is cut into jobs: as few as there can be, or one a method and repeat.
+#: How the work is cut into jobs: as few as there can be, or one per method and repeat.
 CUTS = {
     "few": {"shard_by": ["experiment"], "repeats_per_shard": None},
     "many": {"shard_by": ["experiment", "dataset", "method"], "repeats_per_shard": 1},
@@ -55,7 +55,7 @@ def circle(decay: str, terms: int):
 
 
 def preset(study) -> dict:
-    """What a preset decides."""
+    """The settings of a preset."""
     of_grid = isinstance(study, Grid)
     svm = {"repeats": study.svm_repeats, "solver": study.svm_solver, "max_entries": study.svm_limit} if of_grid else {}
     shared = ("data", "largest_multiple_of_d", "most_values", "time", "threads", "extent")
@@ -95,7 +95,7 @@ def common(study, kind: str) -> dict:
 
 
 def grid(study) -> dict:
-    """What an accuracy grid has beside that."""
+    """The further settings of an accuracy grid."""
     learners = {name: dict(options) for name, options in study.learners.items()}
     datasets = {
         name: {"preprocess": steps}
@@ -116,7 +116,7 @@ def grid(study) -> dict:
 
 
 def searched(study) -> dict:
-    """What is chosen by validation, but for the penalty, of which the preset says who shares it."""
+    """The choices by validation, except the penalty, whose sharers the preset names."""
     said = {"learner": study.judge, "size": study.search_size, "held_out": study.held_out}
     said |= {"learners": {study.judge or next(iter(study.learners)): study.of_judge}} if study.of_judge else {}
     said |= {quantity: how for quantity, how in study.search.items() if quantity != "penalty"}
@@ -176,7 +176,7 @@ def put_together(stored: dict[str, Path], experiment: dict, settings: dict, file
 
 
 def parts(stage: str, experiment: dict, shard, settings: dict) -> list[Part]:
-    """What a stage is told of a shard."""
+    """Return the arguments of a stage for a shard."""
     return toys.as_read(plan.parts_of(stage, experiment, shard, settings))
 
 
@@ -202,5 +202,5 @@ def normalised(table) -> list[dict]:
 
 
 def missing(value) -> bool:
-    """Whether a cell of the table is empty."""
+    """Return whether a cell of the table is empty."""
     return pd.isna(value) or value == ""

@@ -132,7 +132,7 @@ def entries(study: Grid, dataset: str) -> list[dict]:
 
 
 def places(study: Grid, entry: dict) -> list[dict]:
-    """Where an entry stands on the axis that it walks, as columns of the table; one empty place if it does not."""
+    """Return the points of an entry on its axis, as columns of the table; one empty point without an axis."""
     if study.draws:
         return [{"axis": "draw", "at": draw} for draw in range(study.draws)]
     sweep = entry.get("sweep")
@@ -151,7 +151,7 @@ def sizes(study: Grid, dataset: str) -> list[tuple[int, str]]:
 
 def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat: int, choices: Choices) -> list[dict]:
     """One map at one size in one repeat: its error, and its accuracy with every learner."""
-    values, told = choices.of(entry, size, repeat)
+    values, recorded = choices.of(entry, size, repeat)
     draw = {"draw": place["at"]} if study.draws else {}
     given = conditions(study, dataset, entry, values | draw, repeat)
     if "sweep" in entry:
@@ -160,10 +160,10 @@ def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat:
     label = {"options": given["options"], "capped": sample.capped}
     settings = label | {"preprocess": given["preprocess"]}
     settings |= {"length_scale": given["length_scale"]} if given["length_scale"] else {}
-    edges = {q: edge for q, edge in told.pop("at_edge", {}).items() if q in study.learners or q not in entry}
+    edges = {q: edge for q, edge in recorded.pop("at_edge", {}).items() if q in study.learners or q not in entry}
     edges_of_map = {each: edge for each, edge in edges.items() if each in OF_MAP}
     settings |= {"at_edge": edges_of_map} if edges_of_map else {}
-    of_map = settings | next((told[quantity] for quantity in OF_MAP if quantity in told), {})
+    of_map = settings | next((recorded[quantity] for quantity in OF_MAP if quantity in recorded), {})
     error_row = sample.counts | {"metric": f"approximation_error_{study.norm}", "split": "train", "settings": of_map}
     accuracy_rows = [
         sample.counts | {"metric": "accuracy_pct", "split": "test", "learner": learner}
@@ -189,7 +189,7 @@ def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat:
     for row in accuracy_rows:
         learner = row["learner"]
         options, penalty = learners_of(study, entry)[learner], values.get("penalty", {}).get(learner)
-        trained = accuracy_of(study, learner, options, phi, sample, repeat, penalty, told.get("penalty"))
+        trained = accuracy_of(study, learner, options, phi, sample, repeat, penalty, recorded.get("penalty"))
         edge = trained.pop("at_edge", None)
         edge = edges.get(learner) if edge == "elsewhere" else edge
         if edge is not None:
@@ -221,11 +221,11 @@ def error_of(study: Grid, dataset, phi, sample: Sample, given: dict, repeat: int
     taken = generator.choice(n_train, min(n_train, study.error_rows), replace=False)
     X = sample.X_train[taken]
     Z = features(phi, X)
-    approximate, told = Z @ Z.T, {"rows": len(taken)}
+    approximate, recorded = Z @ Z.T, {"rows": len(taken)}
     if hasattr(phi, "approximate_kernel"):  # a map with an estimate that is no product of its features
-        approximate, told = phi.approximate_kernel(X), told | {"estimate": "approximate_kernel"}
+        approximate, recorded = phi.approximate_kernel(X), recorded | {"estimate": "approximate_kernel"}
     exact = exact_kernel(given["kernel"], given["length_scale"], X, X)
-    return {"value": relative_error(exact, approximate, study.norm), "settings": settings | told}
+    return {"value": relative_error(exact, approximate, study.norm), "settings": settings | recorded}
 
 
 def exact_kernel(kernel: dict, width: float | None, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -265,16 +265,16 @@ def relative_error(exact: np.ndarray, approximate: np.ndarray, norm: str, ridge:
     return size(difference) / size(exact)
 
 
-def accuracy_of(study, learner: str, options: dict, phi, sample: Sample, repeat: int, penalty, told) -> dict:
+def accuracy_of(study, learner: str, options: dict, phi, sample: Sample, repeat: int, penalty, recorded) -> dict:
     """The accuracy of a learner on the test rows, with the penalty that is shared or, where there is none, of this
-    cell, the best that has a solution on all rows; ``told`` is what rows say of who shares it. Where a shared one
+    cell, the best that has a solution on all rows; ``recorded`` names who shares it. Where a shared one
     leaves a singular system, the cell has failed. ``at_edge`` is
     "elsewhere" for a choice that was made elsewhere.
     """
-    n_train, told = len(sample.y_train), told or {"tune_per": "cell"}
+    n_train, recorded = len(sample.y_train), recorded or {"tune_per": "cell"}
     if left_out(study, learner, n_train, phi.n_columns_):
         reason = f"{n_train} rows x {phi.n_columns_} columns are over"
-        return {"status": "skipped", "settings": told | {"reason": reason}}
+        return {"status": "skipped", "settings": recorded | {"reason": reason}}
     Z, (Y, classes) = features(phi, sample.X_train), coded(sample.y_train)
     try:
         if penalty is None:
@@ -285,9 +285,9 @@ def accuracy_of(study, learner: str, options: dict, phi, sample: Sample, repeat:
         else:
             used, decide, is_edge = penalty, train(learner, options, Z, Y, penalty), "elsewhere"
     except np.linalg.LinAlgError:
-        return {"status": "failed", "settings": told | {"reason": "singular"}}
-    if penalty is None and "chosen_on" in told:  # of what was to be shared nothing has a solution
-        told = {"tune_per": "cell", "chosen_on": [repeat]}
+        return {"status": "failed", "settings": recorded | {"reason": "singular"}}
+    if penalty is None and "chosen_on" in recorded:  # of what was to be shared nothing has a solution
+        recorded = {"tune_per": "cell", "chosen_on": [repeat]}
     decision = decide(features(phi, sample.X_test))
     solvers = {
         "ridge": "dual" if n_train <= phi.n_columns_ else "primal",
@@ -297,7 +297,7 @@ def accuracy_of(study, learner: str, options: dict, phi, sample: Sample, repeat:
     return {
         "value": accuracy(sample.y_test, predicted(decision, classes)),
         "errors_by_block": errors_by_block(sample.y_test, predicted(decision, classes)),
-        "settings": told | {CHOSEN[learner]: used, "solver": solvers[learner]},
+        "settings": recorded | {CHOSEN[learner]: used, "solver": solvers[learner]},
         "at_edge": is_edge,
         "doubtful": doubtful(learner, decision),
     }
@@ -311,7 +311,7 @@ def errors_by_block(y: np.ndarray, guess: np.ndarray, n_blocks: int = 50) -> lis
 
 
 def missing_rows(study: Grid, data: Data) -> list[dict]:
-    """What stands in place of the numbers of a cell whose data are missing."""
+    """Return the rows of a cell whose data are missing."""
     because = {"status": "skipped", "settings": {"reason": data.missing}}
     return [{"metric": f"approximation_error_{study.norm}", "split": "train"} | because] + [
         {"metric": "accuracy_pct", "split": "test", "learner": learner} | because for learner in study.learners
@@ -319,7 +319,7 @@ def missing_rows(study: Grid, data: Data) -> list[dict]:
 
 
 def fact_rows(study, dataset: str) -> list[dict]:
-    """What is known of a data set: a number as the value, anything else as a detail of the settings."""
+    """Return the facts about a data set: a number as the value, anything else in the settings."""
     data = study.data[dataset]
     if data.missing:
         because = {"status": "skipped", "settings": {"reason": data.missing}}

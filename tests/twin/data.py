@@ -84,13 +84,13 @@ def scaled(step: str, X: np.ndarray, X_train: np.ndarray) -> np.ndarray:
 
 
 def length_scale_by(rule: dict, study, dataset: str, scaling: list[str], repeat: int) -> float:
-    """What a bandwidth rule finds on the training rows of a repeat."""
+    """Return the length scale of a bandwidth rule on the training rows of a repeat."""
     return length_scale_of(rule, draw_sample(study, dataset, scaling, repeat).X_train, study.seed, repeat)
 
 
 def length_scale_of(rule: dict, X: np.ndarray, seed: int, repeat: int) -> float:
-    """What a bandwidth rule finds on the rows X (n, d) of a repeat: a factor times the median distance of two of them,
-    or times the mean distance of a row to its k-th nearest other one.
+    """Return the length scale of a rule on the rows X (n, d) of a repeat: a factor times the median distance of two of
+    them, or times the mean distance of a row to its k-th nearest other one.
     """
     X = X.astype(np.float64)
     generator = np.random.default_rng(seed_sequence(seed, "bandwidth", rule["rule"], repeat))
@@ -114,6 +114,6 @@ def folds(n: int, n_folds: int, *axes) -> np.ndarray:
 
 
 def held_out_rows(n: int, share: float, *axes) -> np.ndarray:
-    """Whether a row is kept from map and learner to score them on, for a share of the n rows."""
+    """Return whether a row is kept from map and learner to score them on, for a share of the n rows."""
     taken = np.random.default_rng(seed_sequence(*axes)).choice(n, round(share * n), replace=False)
     return np.array([row in set(taken) for row in range(n)])

@@ -1,5 +1,5 @@
-"""The experiments that the chain and its naive twin are both run on: small, of made data, each there to show something,
-as the last tests of ``test_twin_of_the_chain`` hold.
+"""The experiments that the chain and its naive twin are both run on: small, of synthetic data, each there to show
+something, as the last tests of ``test_twin_of_the_chain`` hold.
 """
 
 from dataclasses import replace
@@ -93,7 +93,7 @@ GRIDS = {
             {"method": "slsrff", "options": {"mode": "text", "center_targets": False}},
             {"method": "ssr", "options": {"weights": "signed"}},
             {"method": "sgq", "options": {"node": "sqrt_3"}},
-            {"method": "rff", "variant": "own", "length_scale": 0.5},  # whatever was chosen
+            {"method": "rff", "variant": "own", "length_scale": 0.5},  # regardless of the choice
         ],
         sizes={"multiples_of_d": [1, 2, 8]}, learners={"ridge": RIDGE, "svm": SVM},
         search={
@@ -159,7 +159,7 @@ GRIDS = {
         search={quantity: how | {"tune_per": "cell"} for quantity, how in TUNED.search.items()}, tuning_cap=45,
         repeats=3,
     ),
-    # from text to code, one decision at a time, beside an entry that is in no step
+    # from text to code, one decision at a time, next to an entry that is in no step
     "steps": Grid(
         protocol="code", data={"halves": HALVES, "parts": PARTS},
         scaling={"halves": ["minmax"], "parts": ["minmax"]},
@@ -189,7 +189,7 @@ GRIDS = {
         methods=[
             {"method": "rff"},
             {"method": "rff", "variant": "by-the-rule", "searched": ["penalty"]},
-            {"method": "slsrff", "options": {"mode": "keep"}},  # what is chosen stands in place of it
+            {"method": "slsrff", "options": {"mode": "keep"}},  # the choice replaces it
             {"method": "kprff", "only_sizes": ["11"], "learners": {"svm": None}},
             {
                 "method": "karff", "options": {"n_candidates": 30, "rho": 0.5},

@@ -16,7 +16,7 @@ from .search import drawn, features, name_of, sized
 
 @dataclass(frozen=True)
 class Measurement:
-    """An experiment without data of its own: what its kind walks over stands in ``axes``."""
+    """An experiment without data of its own: ``axes`` has the coordinates of its kind."""
 
     kind: str
     methods: list[dict]
@@ -150,16 +150,16 @@ def requirement_rows(study: Measurement) -> list[dict]:
     for entry, decay, n in itertools.product(study.methods, axes["decays"], axes["sample_sizes"]):
         entry = {"variant": "", "options": {}, **entry}
         penalty, harmonics = n**-0.5, np.arange(1, axes["terms"] + 1)
-        law = {"exponential": np.exp(-harmonics / 2), "polynomial": 1 / harmonics**2, "slowest": 1 / harmonics}[decay]
-        law = law / law.sum()
+        mass = {"exponential": np.exp(-harmonics / 2), "polynomial": 1 / harmonics**2, "slowest": 1 / harmonics}[decay]
+        mass = mass / mass.sum()
         shared = name_of(entry) | {"kernel": f"circle-{decay}", "dataset": f"circle-{decay}-n{n}", "learner": "ridge"}
         shared |= {"n_train": n, "n_test": axes["test_rows"], "d": 1, "split": "test"}
         shared["settings"] = {"penalty": penalty} | {key: axes[key] for key in ("terms", "draws", "tolerance")}
         samples = [circle_sample(study, n, repeat) for repeat in range(study.repeats)]
         exact = []
         for X, y, X_test, f_test in samples:
-            dual = np.linalg.solve(circle_kernel(X, X, law) + n * penalty * np.eye(n), y)
-            exact.append(risk(circle_kernel(X_test, X, law) @ dual, f_test))
+            dual = np.linalg.solve(circle_kernel(X, X, mass) + n * penalty * np.eye(n), y)
+            exact.append(risk(circle_kernel(X_test, X, mass) @ dual, f_test))
         found += [
             shared | {"n_features_label": "exact", "repeat": repeat, "metric": "risk_exact", "value": value}
             for repeat, value in enumerate(exact)
@@ -172,7 +172,7 @@ def requirement_rows(study: Measurement) -> list[dict]:
                 for draw in range(axes["draws"]):
                     own = (entry["method"], entry["variant"], decay, n, s, repeat, draw)
                     seed = seed_of(study.seed, "requirement", *own)
-                    map_features = circle_features(study, entry, s, seed, (X, y, penalty), decay, law)
+                    map_features = circle_features(study, entry, s, seed, (X, y, penalty), decay, mass)
                     options = {"scaling": "mean", "center": "none"}
                     decide = ridge(options, map_features(X), y[:, None], penalty)
                     of_draws.append(risk(decide(map_features(X_test))[:, 0], f_test))
@@ -197,9 +197,9 @@ def circle_sample(study: Measurement, n: int, repeat: int):
     return X, y, X_test, mean_label(X_test[:, 0])
 
 
-def circle_kernel(X: np.ndarray, Y: np.ndarray, law: np.ndarray) -> np.ndarray:
+def circle_kernel(X: np.ndarray, Y: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """sum_j mu_j cos(2 pi j (x - y))."""
-    return sum(mu * np.cos(2 * np.pi * (j + 1) * (X - Y.T)) for j, mu in enumerate(law))
+    return sum(mu * np.cos(2 * np.pi * (j + 1) * (X - Y.T)) for j, mu in enumerate(mass))
 
 
 def risk(predictions: np.ndarray, f: np.ndarray) -> float:
@@ -207,26 +207,26 @@ def risk(predictions: np.ndarray, f: np.ndarray) -> float:
     return np.mean(predictions**2 - 2 * predictions * f + 1)
 
 
-def circle_features(study: Measurement, entry: dict, s: int, seed: int, training, decay: str, law) -> Callable:
-    """The features of a map, or of harmonics that are drawn from the whole of a data-dependent law."""
+def circle_features(study: Measurement, entry: dict, s: int, seed: int, training, decay: str, mass) -> Callable:
+    """The features of a map, or of harmonics that are drawn from the whole of a data-dependent distribution."""
     X, y, penalty = training
     n, options = len(y), dict(entry["options"])
     if options.pop("pool", None) != "whole":
         if entry["method"] == "lsrff":
             options = {"penalty": penalty, **options}
-        kernel = study.circle(decay, len(law))
+        kernel = study.circle(decay, len(mass))
         phi = drawn(entry | {"options": options}, kernel, s, seed).fit(X, y)
         return lambda points: features(phi, points)
-    frequencies = 2 * np.pi * np.arange(1, len(law) + 1)
+    frequencies = 2 * np.pi * np.arange(1, len(mass) + 1)
     if entry["method"] == "lsrff":
-        middle = np.linalg.inv(circle_kernel(X, X, law) + n * penalty * np.eye(n))
+        middle = np.linalg.inv(circle_kernel(X, X, mass) + n * penalty * np.eye(n))
     else:
         middle = np.outer(y, y) + n * np.eye(n) * (1 if options.get("identity") else 0)
     waves = [np.exp(1j * w * X[:, 0]) for w in frequencies]
-    scored = law * [(z.conj() @ middle @ z).real for z in waves]
+    scored = mass * [(z.conj() @ middle @ z).real for z in waves]
     scored = scored / scored.sum()
-    taken = np.random.default_rng(seed).choice(len(law), size=s, p=scored)
-    weights = np.sqrt(law[taken] / (s * scored[taken]))
+    taken = np.random.default_rng(seed).choice(len(mass), size=s, p=scored)
+    weights = np.sqrt(mass[taken] / (s * scored[taken]))
     return lambda points: np.hstack(
         [weights * np.cos(points * frequencies[taken]), weights * np.sin(points * frequencies[taken])]
     )
@@ -246,7 +246,7 @@ def scaling_rows(study: Measurement) -> list[dict]:
 
 def energy_rows(study: Measurement) -> list[dict]:
     """Correlations of normal rows with candidates, where the target is a sum of the first of these: along the scale of
-    the rows beside the spectrum of the target, along their number beside their expectation.
+    the rows next to the spectrum of the target, along their number next to their expectation.
     """
     axes, found = study.axes, []
     d, J, K = axes["dimension"], axes["candidates"], axes["terms"]

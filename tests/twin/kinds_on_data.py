@@ -68,10 +68,10 @@ def rows_of_machine(study: OnData, dataset: str, repeat: int, entry: dict, s: in
     sample, length_scale = sample_of(study, dataset, repeat)
     seed, C = seed_of(study.seed, "features", dataset, entry["method"], s, repeat), study.axes["C"]
     phi = drawn(entry, kernel_with(study, length_scale), s, seed).fit(sample.X_train, sample.y_train)
-    told = {"length_scale": length_scale, "options": entry["options"], "C": C, "capped": sample.capped}
+    recorded = {"length_scale": length_scale, "options": entry["options"], "C": C, "capped": sample.capped}
     columns = name_of(entry) | sample.counts | sized(s) | {"n_columns": phi.n_columns_, "learner": "l1_svm"} | place
     decide = machine_on(phi, sample.X_train, sample.y_train, C)
-    return [columns | row | {"settings": told | row["settings"]} for row in accuracies(sample, decide)]
+    return [columns | row | {"settings": recorded | row["settings"]} for row in accuracies(sample, decide)]
 
 
 def machine_on(phi, X: np.ndarray, y: np.ndarray, C: float) -> Callable:
@@ -112,15 +112,15 @@ def ranking_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
         decision = ridge(options, weight * Z[:, chosen], Y, penalty)(weight * Z_test[:, chosen])
         eigenvalues = np.linalg.eigvalsh(np.cov(Z[:, chosen], rowvar=False, bias=True))
         shares = eigenvalues[eigenvalues > 0] / eigenvalues[eigenvalues > 0].sum()
-        told = {"choice": how, "capped": sample.capped}
+        recorded = {"choice": how, "capped": sample.capped}
         shared = name_of(entry) | sample.counts | sized(len(chosen))
         shared |= {"n_columns": len(chosen), "axis": "candidates", "at": J}
         value = 100 - accuracy(sample.y_test, predicted(decision, classes))
         error = {"split": "test", "learner": "ridge", "metric": "error_pct", "value": value}
-        error |= {"doubtful": doubtful("ridge", decision), "settings": told | {"penalty": penalty}}
+        error |= {"doubtful": doubtful("ridge", decision), "settings": recorded | {"penalty": penalty}}
         rank = {"metric": "effective_rank", "value": np.exp(-np.sum(shares * np.log(shares)))}
         overlap = {"metric": "overlap_pct", "value": 100 * len(set(chosen) & set(by_score)) / len(chosen)}
-        found += [shared | error, *(shared | {"split": "train", "settings": told} | row for row in (rank, overlap))]
+        found += [shared | error, *(shared | {"split": "train", "settings": recorded} | row for row in (rank, overlap))]
     return found
 
 
@@ -159,9 +159,9 @@ def exact_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
         columns = {"kernel": id_of(kernel), "learner": "kernel_svm"} | (
             {"axis": "factor", "at": factor} if factor else {}
         )
-        told = ({"length_scale": width} if factor else {}) | {"C": C, "capped": sample.capped}
+        chosen = ({"length_scale": width} if factor else {}) | {"C": C, "capped": sample.capped}
         found += [
-            sample.counts | columns | row | {"settings": told | row["settings"]} for row in accuracies(sample, decide)
+            sample.counts | columns | row | {"settings": chosen | row["settings"]} for row in accuracies(sample, decide)
         ]
     for entry in study.methods:
         found += rows_of_machine(study, dataset, repeat, {"options": {}, **entry}, axes["n_features"], {})
@@ -228,16 +228,16 @@ def rounds_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
         seed = seed_of(study.seed, "rounds", dataset, entry["method"], m, repeat)
         phi = drawn(entry, kernel_with(study, length_scale), m, seed).fit(sample.X_train, sample.y_train)
         weights = weights_by_round(phi, entry["options"], sample)
-        told = {"length_scale": length_scale, "options": entry["options"], "capped": sample.capped}
+        recorded = {"length_scale": length_scale, "options": entry["options"], "capped": sample.capped}
         of_game = readings(study, phi, entry["options"], sample, weights)
         of_game += looks(study, phi, entry["options"], sample, weights)
         shared = name_of(entry) | sample.counts
-        found += [shared | row | {"settings": told | row.get("settings", {})} for row in of_game]
+        found += [shared | row | {"settings": recorded | row.get("settings", {})} for row in of_game]
     return found
 
 
 def per_round(options: dict) -> int:
-    """How many components are found in a round."""
+    """Return how many components are found in a round."""
     return options.get("n_peaks", 1)
 
 
@@ -257,7 +257,7 @@ def weights_by_round(phi, options: dict, sample: Sample) -> list[np.ndarray]:
 
 
 def responses(phi, X: np.ndarray, part: slice) -> np.ndarray:
-    """What components are on rows: waves exp(i w.x), or spherical harmonics."""
+    """Return the components on rows: waves exp(i w.x), or spherical harmonics."""
     if "frequencies" in phi.learned_:
         return np.exp(1j * (X @ phi.learned_["frequencies"][part].T).astype(np.float64))
     x, y, z = X.T.astype(np.float64)[:, :, None]
@@ -266,7 +266,7 @@ def responses(phi, X: np.ndarray, part: slice) -> np.ndarray:
 
 
 def readings(study: OnData, phi, options: dict, sample: Sample, weights: list[np.ndarray]) -> list[dict]:
-    """What is read off the game once it has found so many features."""
+    """Return the values that the game has once it has found so many features."""
     X, labels, C, k = sample.X_train, sample.y_train, options.get("C", 1.0), per_round(options)
     y, n, found = coded(labels)[0][:, 0], len(labels), []
     for number in range(1, len(weights) + 1):
@@ -306,7 +306,7 @@ def readings(study: OnData, phi, options: dict, sample: Sample, weights: list[np
 
 
 def component(phi, i: int) -> tuple:
-    """What tells one component from another."""
+    """Return the numbers that identify a component."""
     learned = phi.learned_
     return (
         tuple(learned["frequencies"][i]) if "frequencies" in learned else (learned["degrees"][i], learned["orders"][i])
@@ -314,8 +314,8 @@ def component(phi, i: int) -> tuple:
 
 
 def looks(study: OnData, phi, options: dict, sample: Sample, weights: list[np.ndarray]) -> list[dict]:
-    """How the weights lie beside the border of the classes and, in the plane, how wide the peaks of the potential are,
-    before the round that follows so many features.
+    """Return how the weights lie next to the border of the classes and, in the plane, how wide the peaks of the
+    potential are, before the round that follows so many features.
     """
     X, k, found = sample.X_train.astype(np.float64), per_round(options), []
     y = coded(sample.y_train)[0][:, 0]

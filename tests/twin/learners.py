@@ -32,7 +32,7 @@ def ridge(options: dict, Z: np.ndarray, Y: np.ndarray, penalty: float) -> Callab
 
 
 def svm(options: dict, Z: np.ndarray, Y: np.ndarray, C: float) -> Callable:
-    """Linear support vector machines with the squared hinge loss and no intercept, one a column."""
+    """Linear support vector machines with the squared hinge loss and no intercept, one per column."""
     machines = [
         LinearSVC(C=C, loss="squared_hinge", dual=False, fit_intercept=False, tol=1e-8, max_iter=100_000).fit(Z, y)
         for y in Y.T
@@ -41,13 +41,13 @@ def svm(options: dict, Z: np.ndarray, Y: np.ndarray, C: float) -> Callable:
 
 
 def l1_svm(options: dict, Z: np.ndarray, Y: np.ndarray, C: float) -> Callable:
-    """Linear support vector machines with the hinge loss and a free intercept, one a column."""
+    """Linear support vector machines with the hinge loss and a free intercept, one per column."""
     machines = [SVC(kernel="linear", C=C, tol=1e-8).fit(Z, y) for y in Y.T]
     return lambda Z: np.column_stack([machine.decision_function(Z) for machine in machines])
 
 
 def coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Labels as columns of -1 and +1, one for two classes (+1 sorts last), else one a class; and the classes."""
+    """Labels as columns of -1 and +1, one for two classes (+1 sorts last), else one per class; and the classes."""
     classes = np.unique(y)
     positives = classes[1:] if len(classes) == 2 else classes
     return np.where(y[:, None] == positives, 1.0, -1.0), classes
@@ -70,7 +70,7 @@ def doubtful(learner: str, decision: np.ndarray) -> float:
 
 
 def margins(decision: np.ndarray) -> np.ndarray:
-    """How far each row is from another class."""
+    """Return how far each row is from another class."""
     if decision.shape[1] == 1:
         return np.abs(decision[:, 0])
     ordered = np.sort(decision, axis=1)

@@ -10,7 +10,7 @@ from .search import id_of
 
 @dataclass(frozen=True)
 class OnData:
-    """An experiment on data: what its kind walks over stands in ``axes``."""
+    """An experiment on data: ``axes`` has the coordinates of its kind."""
 
     kind: str
     data: dict[str, Data]

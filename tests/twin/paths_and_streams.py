@@ -46,7 +46,7 @@ def rows_of_path(study: OnData, dataset: str, entry: dict, path: int) -> list[di
     sizes = [max(1, round(ratio * n)) for ratio in axes["ratios"]]
     seed = seed_of(study.seed, "path", dataset, entry["method"], path)
     phi = drawn(entry, kernel_with(study, length_scale), max(sizes), seed).fit(X)
-    told = {"length_scale": length_scale, "capped": sample.capped}
+    recorded = {"length_scale": length_scale, "capped": sample.capped}
     for ratio, s in zip(axes["ratios"], sizes, strict=True):
         Z, Z_test = waves(phi, s, X), waves(phi, s, X_test)
         shared = name_of(entry) | sample.counts | {"n_train": n, "n_columns": Z.shape[1], "axis": "s/n", "at": s / n}
@@ -56,7 +56,7 @@ def rows_of_path(study: OnData, dataset: str, entry: dict, path: int) -> list[di
             "smallest_singular_value": np.linalg.svd(Z, compute_uv=False).min(),
         }
         found += [
-            shared | {"split": "train", "metric": metric, "value": value, "settings": told}
+            shared | {"split": "train", "metric": metric, "value": value, "settings": recorded}
             for metric, value in of_features.items()
         ]
         gains = {penalty: -errors for penalty, errors in left_out(Z, y, axes["penalties"]).items()}
@@ -72,7 +72,7 @@ def rows_of_path(study: OnData, dataset: str, entry: dict, path: int) -> list[di
                 {"split": "test", "metric": "mse", "value": np.mean((y_test - Z_test @ w) ** 2)},
                 {"split": "test", "metric": "error_pct", "value": wrong, "doubtful": doubtful("ridge", decision)},
             ]
-            found += [shared | {"learner": learner, "settings": told | how} | score for score in scores]
+            found += [shared | {"learner": learner, "settings": recorded | how} | score for score in scores]
     return found
 
 
@@ -126,10 +126,10 @@ def rows_of_stream(study: OnData, dataset: str, repeat: int, entry: dict, kernel
     axes, data = study.axes, study.data[dataset]
     n, n_all, s = min(at["n_train"], data.n_train), data.n_train, axes["n_features"]
     X, y, X_test, y_test = data.X[:n], data.y[:n], data.X[n_all:], data.y[n_all:]
-    told, own = {"options": entry["options"], "capped": n < n_all}, {}
+    recorded, own = {"options": entry["options"], "capped": n < n_all}, {}
     if kernel["name"] == "gaussian":
         own = {"length_scale": length_scale_of(study.rule, X, study.seed, repeat)}
-    told |= own
+    recorded |= own
     seed = seed_of(study.seed, "features", dataset, entry["method"], s, repeat)
     phi = drawn(entry, make_kernel(kernel | own), s, seed).fit(X, y)
     Z, Z_test = features(phi, X), features(phi, X_test)
@@ -141,8 +141,8 @@ def rows_of_stream(study: OnData, dataset: str, repeat: int, entry: dict, kernel
     weights, passes = regressed(Z, y, at["penalty"])
     approximation = {"split": "train", "metric": "approximation_error_frobenius"}
     approximation |= {"value": relative_error(exact, Z[taken] @ Z[taken].T, "frobenius")}
-    approximation |= {"settings": told | {"rows": len(taken)}}
-    solved = {"learner": "logistic", "settings": told | {"penalty": at["penalty"], "solver": "boehning"}}
+    approximation |= {"settings": recorded | {"rows": len(taken)}}
+    solved = {"learner": "logistic", "settings": recorded | {"penalty": at["penalty"], "solver": "boehning"}}
     solved["settings"] |= {"tolerance": GAP}
     errors = [{"split": "train", "metric": "passes", "value": passes}]
     for split, metric, rows, labels in (("train", "train_error_pct", Z, y), ("test", "error_pct", Z_test, y_test)):

@@ -20,7 +20,7 @@ QUANTITIES = ("preprocess", "length_scale", "bandwidth", "options", "penalty")
 #: On how many repeats, the first ones, a choice is made where several repeats share it.
 SHARED_ON = 3
 
-#: The map that stands for all of a kernel.
+#: The map that represents all maps of a kernel.
 PLAIN = {"gaussian": "rff", "arc_cosine": "rff", "polynomial": "trp"}
 
 
@@ -35,10 +35,10 @@ class Choices:
     made: dict = field(default_factory=dict)
 
     def of(self, entry: dict, size: tuple[int, str], repeat: int | None, circles=CIRCLES) -> tuple[dict, dict]:
-        """What some circles have chosen for a cell, by quantity; by quantity what rows say of who shares it, and which
+        """Return the choices of some circles for a cell by quantity, who shares each of them by quantity, and which
         quantities (of penalties, which learners') are at an edge of their grids.
         """
-        values, told = {}, {}
+        values, recorded = {}, {}
         for circle in circles:
             on = [repeat] if circle in ("split", "cell") else list(range(min(SHARED_ON, self.study.repeats)))
             stand_in = plain(entry) if circle in ("experiment", "size") else entry
@@ -49,20 +49,20 @@ class Choices:
                 for each, edge in found.pop("at_edge", {}).items()
                 if each in searched or each in self.study.learners
             }
-            told["at_edge"] = told.get("at_edge", {}) | edges
+            recorded["at_edge"] = recorded.get("at_edge", {}) | edges
             for quantity, value in found.items():
                 if quantity in searched:
                     values[quantity] = value
                     draws = {"draws": len(self.draws())} if self.study.draws else {}
-                    told[quantity] = {"tune_per": circle} | ({"chosen_on": on} | draws if circle != "cell" else {})
-        return values, told
+                    recorded[quantity] = {"tune_per": circle} | ({"chosen_on": on} | draws if circle != "cell" else {})
+        return values, recorded
 
     def draws(self) -> list[dict]:
         """The draws of a map in a repeat that a choice is made on."""
         return [{"draw": draw} for draw in range(min(SHARED_ON, self.study.draws))] or [{}]
 
     def stated_size(self) -> tuple[int, str]:
-        """The size that stands for all."""
+        """The size that represents all sizes."""
         ((rule, value),) = self.study.search_size.items()
         return value * (self.study.data[self.dataset].X.shape[1] if rule == "multiples_of_d" else 1), "for all"
 
@@ -84,8 +84,8 @@ class Choices:
         return dict(self.made[key])
 
     def takes_part(self, circle: str, entry: dict, quantity: str) -> bool:
-        """Whether something of a quantity is chosen for an entry in a circle; of the penalties of a cell it is not:
-        they are chosen where it is trained.
+        """Return whether something of a quantity is chosen for an entry in a circle; of the penalties of a cell it is
+        not: they are chosen where it is trained.
         """
         search = self.study.search
         if quantity not in search or search[quantity]["tune_per"] != circle:
@@ -151,7 +151,7 @@ class Choices:
         return chosen | {"at_edge": {each: edge for each, edge in edges.items() if edge is not None}}
 
     def suits_all(self, value: float, grid: list[float], on: list[int], wider, chosen: dict, sharers: list) -> bool:
-        """Whether ridge regression has a solution at a penalty on the maps of all sharers that have one at any."""
+        """Return whether ridge regression has a solution at a penalty on all sharers that have one at any."""
         for (entry, size), repeat, draw in itertools.product(sharers, on, self.draws()):
             takes_part = "penalty" in entry.get("searched", QUANTITIES) and "ridge" in learners_of(self.study, entry)
             if not takes_part:
@@ -228,13 +228,13 @@ class Choices:
 
 
 def plain(entry: dict) -> dict:
-    """The entry that stands for all of the kernel of an entry."""
+    """The entry that represents the kernel of an entry."""
     own = {"kernel": entry["kernel"]} if "kernel" in entry else {}
     return {"method": PLAIN[own.get("kernel", {"name": "gaussian"})["name"]], "options": {}} | own
 
 
 def conditions(study, dataset: str, entry: dict, values: dict, repeat: int) -> dict:
-    """What a cell is computed under: what its entry says, else what was chosen, else what the experiment says."""
+    """Return the conditions of a cell: from its entry, else from the choice, else from the experiment."""
     scaling = entry.get("scaling") or values.get("preprocess") or study.scaling[dataset]
     kernel = entry.get("kernel", {"name": "gaussian"})
     length_scale = entry.get("length_scale") or values.get("length_scale") or study.length_scale
@@ -259,7 +259,7 @@ def learners_of(study, entry: dict) -> dict[str, dict]:
 
 
 def left_out(study, learner: str, n_train: int, n_columns: int) -> bool:
-    """Whether a learner is not run on features of this shape."""
+    """Return whether a learner is not run on features of this shape."""
     return learner == "svm" and study.svm_limit is not None and n_train * n_columns > study.svm_limit
 
 
@@ -280,7 +280,7 @@ def drawn(entry: dict, kernel, s: int, seed: int, **more):
 
 
 def name_of(entry: dict) -> dict:
-    """What the rows of an entry are called."""
+    """Return the names of the rows of an entry."""
     return {"method": entry["method"], "variant": entry.get("variant", "")}
 
 

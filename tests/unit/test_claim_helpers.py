@@ -317,8 +317,8 @@ def rounds(runs=("r1", "r1"), busy=False, **seconds):
     ],
 )
 def test_times_are_compared_round_by_round_within_a_record(rows, expected, remark):
-    told, text = found(keeps_bound, TIME, "orf", over="rff", above=2, rows=rows)
-    assert told == expected
+    reported, text = found(keeps_bound, TIME, "orf", over="rff", above=2, rows=rows)
+    assert reported == expected
     assert text.endswith(remark)
 
 

@@ -19,7 +19,7 @@ GAUSSIAN = ("buzz", "news", "adult", "mnist")
 
 
 def errors(dataset, m, *values, methods=None, **columns):
-    """One error a method at a number of features; a value may be a list, one a repeat."""
+    """One error per method at a number of features; a value may be a list, one per repeat."""
     methods = methods or (FIVE if len(values) == len(FIVE) else THREE)
     rows = []
     for method, value in zip(methods, values, strict=True):
@@ -32,15 +32,15 @@ def errors(dataset, m, *values, methods=None, **columns):
 
 def times(dataset, m, method="kprff", rounds=1, **phases):
     """One round, or several alike, of the phases of a method; what is not said takes no time."""
-    told = {"draw": 0.0, "transform": 0.0} | phases
-    told = {"learn": told.pop("learn"), **told} if "learn" in told else told
+    timed = {"draw": 0.0, "transform": 0.0} | phases
+    timed = {"learn": timed.pop("learn"), **timed} if "learn" in timed else timed
     return [
         row(
             dataset, method, f"time_{phase}_s", seconds, m, axis="round", at=float(at), repeat=None,
             learner="ridge" if phase == "fit" else "", split="train", settings={},
         )
         for at in range(rounds)
-        for phase, seconds in told.items()
+        for phase, seconds in timed.items()
     ]  # fmt: skip
 
 
@@ -159,10 +159,10 @@ def test_the_curves_cross_once():
     assert judged("eerf-15", twice) == "fails"
     both = race([(1, 11), (2, 8)], [(1, 10), (2, 9)]) + race([(1, 9), (2, 8)], [(1, 10), (2, 9)], "mnist")
     assert judged("eerf-15", both) == "partly"
-    beside = race([(1, 11), (2, 8)], [(1, 10), (2, 9)])
-    beside = [each | {"settings": {"machine_busy": True}} if each["axis"] == "round" else each
-              for each in [{"axis": ""} | each for each in beside]]  # fmt: skip
-    assert judged("eerf-15", beside) == "not testable"
+    neighbours = race([(1, 11), (2, 8)], [(1, 10), (2, 9)])
+    neighbours = [each | {"settings": {"machine_busy": True}} if each["axis"] == "round" else each
+              for each in [{"axis": ""} | each for each in neighbours]]  # fmt: skip
+    assert judged("eerf-15", neighbours) == "not testable"
 
 
 @pytest.mark.parametrize(("gap", "verdict"), [(0.25, "holds"), (0.0, "fails"), (0.5, "fails"), (0.46875, "holds")])

@@ -34,7 +34,7 @@ def curves(lsrff, slsrff, dataset="eeg"):
     return cells("accuracy", dataset, **by_size)
 
 
-#: Of rows whose repeats are random halves.
+#: The settings of rows whose repeats are random halves.
 HALVES = {"settings": {"split": "half"}}
 
 

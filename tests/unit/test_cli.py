@@ -1,4 +1,4 @@
-"""The command line called by hand: what is wrong with an argument is told with its name, before anything is done."""
+"""The command line called by hand: what is wrong with an argument is reported by name, before anything is done."""
 
 import errno
 import json

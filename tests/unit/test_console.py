@@ -44,8 +44,8 @@ class Console:
         return self(at, text, LogEvent.ERROR, logging.ERROR, exception="RuleException")
 
     def job_fails(self, at, number, logs, command):
-        told = {"jobid": number, "log": logs, "shellcmd": command, "rule_name": "train"}
-        return self(at, "Error", LogEvent.JOB_ERROR, logging.ERROR, **told)
+        fields = {"jobid": number, "log": logs, "shellcmd": command, "rule_name": "train"}
+        return self(at, "Error", LogEvent.JOB_ERROR, logging.ERROR, **fields)
 
     def fail(self, at, number, logs, command="python -m rfstudy train"):
         return self.command_fails(at, command, 137) + self.job_fails(at, number, logs, command)
@@ -72,7 +72,7 @@ def test_a_run_says_what_is_done_how_far_it_is_and_how_long_it_takes(console):
     assert console.end(40, 7, 8, 8) == ["[8 of 8, 0:40] done"]
 
 
-def test_what_everybody_is_told_is_left_to_the_log_and_warnings_are_not(console):
+def test_general_messages_are_left_to_the_log_and_warnings_are_not(console):
     assert console(0, "Building DAG of jobs...") == []
     assert console(0, "Provided cores: 2", LogEvent.RESOURCES_INFO) == []
     assert console(0, "Select jobs to execute...") == []

@@ -52,12 +52,12 @@ def test_rows_with_numbers_as_targets_repeat_and_conflict_by_their_exact_values(
     assert (facts["duplicate_rows_all"], facts["rows_with_twin"], facts["conflicting_rows"]) == (2, 4, 3)
 
 
-def test_the_law_of_a_regression_target_by_part():
+def test_the_distribution_of_a_regression_target_by_part():
     X = np.arange(6, dtype=np.float32)[:, None]
     y = np.array([1.5, 2.5, 3.5, 4.5, 10.0, 10.0])
     facts = describe(X, y, 4)
-    law = {key: facts[f"target_{key}_train"] for key in ("mean", "deviation", "minimum", "maximum")}
-    assert law == {"mean": 3.0, "deviation": pytest.approx(np.sqrt(1.25)), "minimum": 1.5, "maximum": 4.5}
+    moments = {key: facts[f"target_{key}_train"] for key in ("mean", "deviation", "minimum", "maximum")}
+    assert moments == {"mean": 3.0, "deviation": pytest.approx(np.sqrt(1.25)), "minimum": 1.5, "maximum": 4.5}
     assert facts["neighbours_correlation_train"] == 1.0
     assert (facts["target_mean_test"], facts["target_deviation_test"]) == (10.0, 0.0)
     assert facts["neighbours_correlation_test"] == 0.0

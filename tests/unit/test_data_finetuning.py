@@ -25,13 +25,13 @@ def data(n=33):
 
 
 def same(one, other):
-    """Whether two networks are the same to the last bit."""
+    """Return whether two networks are the same to the last bit."""
     mine, theirs = one.state_dict(), other.state_dict()
     return list(mine) == list(theirs) and all(torch.equal(mine[name], theirs[name]) for name in mine)
 
 
 @pytest.mark.slow
-def test_the_loss_falls_and_the_classes_are_told_apart():
+def test_the_loss_falls_and_the_classes_are_distinguished():
     torch.manual_seed(0)
     network, (images, labels) = VGG16(2, 1 / 16), data()
     losses = fine_tune(network, images, labels, Schedule(15, 16, 0.01, (10,), 0.9, 5e-4))
@@ -44,7 +44,7 @@ def test_the_loss_falls_and_the_classes_are_told_apart():
 
 
 class Killed(Exception):
-    """What ends a run in its middle."""
+    """An error that ends a run in its middle."""
 
 
 @pytest.mark.slow

@@ -57,7 +57,7 @@ def plain_first_layer(network, x):
             )
         channels, side, _ = x.shape
         x = x.reshape(channels, side // 2, 2, side // 2, 2).amax(dim=(2, 4))
-    assert x.shape[1:] == (1, 1)  # of images of 32 pixels one is left, which stands in all 7 x 7 places
+    assert x.shape[1:] == (1, 1)  # images of 32 pixels leave one, which fills all 7 x 7 places
     return state["classifier.0.weight"] @ x.expand(-1, 7, 7).flatten() + state["classifier.0.bias"]
 
 

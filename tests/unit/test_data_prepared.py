@@ -1,4 +1,4 @@
-"""What was prepared is verified when it is read: a byte that changed is an error, and no wrong number."""
+"""Prepared data are verified when they are read: a changed byte is an error."""
 
 import errno
 import json

@@ -225,7 +225,7 @@ def own_images(images, **changes):
     write_facts(facts | {"stand_in": ""} | changes, images)
 
 
-def test_rows_of_a_substitute_are_left_out_and_told(raw, tmp_path):
+def test_rows_of_a_substitute_are_left_out_and_reported(raw, tmp_path):
     """The third test row is dropped by its label, and is not counted."""
     (raw / "toy.copy").write_text("1 2:1\n-1 1:2\n7 1:9\n-1 1:3\n", encoding="utf-8")
     record = json.loads(downloaded(raw).joinpath("record.json").read_text(encoding="utf-8"))

@@ -173,7 +173,7 @@ def test_more_components_than_there_can_be_are_refused(n, d, n_components):
     ],
 )
 @pytest.mark.parametrize("dtype", TYPES)
-def test_the_columns_after_the_steps_are_told_and_come_out(steps, columns, dtype):
+def test_the_columns_after_the_steps_are_reported_and_come_out(steps, columns, dtype):
     X = rows(0, dtype)
     assert columns_after(steps, 7) == columns
     assert fit_steps(steps, X)(rows(1, dtype)).shape == (40, columns)

@@ -1,4 +1,4 @@
-"""Rows in chunks: the same whatever the chunks are, made or read, and reduced about the origin."""
+"""Rows in chunks: the same for all sizes of chunks, made or read, and reduced about the origin."""
 
 from itertools import pairwise
 
@@ -46,8 +46,8 @@ def run(task, base, folder, raw=None):
     chunks = [folder / f"chunk-{i}.npz" for i in range(registry.n_chunks(task))]
     for number in reversed(range(len(chunks))):
         stream.run("many", task, number, raw, base, chunks[number])
-    told = {"reference_dir": folder, "base_dir": base, "chunks": chunks if len(chunks) > 1 else []}
-    facts = preprocess.run("many", task, raw, folder / "out", **told)
+    arguments = {"reference_dir": folder, "base_dir": base, "chunks": chunks if len(chunks) > 1 else []}
+    facts = preprocess.run("many", task, raw, folder / "out", **arguments)
     return np.load(folder / "out" / "X.npy"), np.load(folder / "out" / "y.npy"), facts
 
 
@@ -171,14 +171,14 @@ def test_every_line_of_a_file_is_in_one_range_of_bytes_whatever_the_ranges(tmp_p
         ("2.5 1:10", "a class is a whole number, not 2.5"),
     ],
 )
-def test_a_bad_line_is_told_with_the_bytes_that_it_stands_in(tmp_path, line, message):
+def test_a_bad_line_is_reported_with_its_range_of_bytes(tmp_path, line, message):
     libsvm_file(tmp_path / "digits")
     with open(tmp_path / "digits", "a", encoding="utf-8") as file:
         file.write(line + "\n")
     size = (tmp_path / "digits").stat().st_size
-    with pytest.raises(UserError, match=message) as told:
+    with pytest.raises(UserError, match=message) as refused:
         list(stream.libsvm_blocks(tmp_path / "digits", 0, size, COLUMNS))
-    assert "digits, bytes 0 to" in str(told.value)
+    assert "digits, bytes 0 to" in str(refused.value)
 
 
 def raw_folder(tmp_path):

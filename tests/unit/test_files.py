@@ -108,14 +108,14 @@ def test_a_file_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monkey
 
 
 def test_a_file_is_the_one_that_its_record_tells_of(tmp_path):
-    path, beside = tmp_path / "rows.csv", tmp_path / "rows.provenance.json"
+    path, record = tmp_path / "rows.csv", tmp_path / "rows.provenance.json"
     path.write_text("rows")
     with pytest.raises(UserError, match=r"rows\.provenance\.json is missing"):
         check_recorded(path)
-    write_json({"sha256": {"rows.csv": digest_of(path)}, "runs": []}, beside)
+    write_json({"sha256": {"rows.csv": digest_of(path)}, "runs": []}, record)
     check_recorded(path)
     for digests, said in (({"rows.csv": "0" * 64}, "000000000000"), ({"rows.npz": digest_of(path)}, "none")):
-        write_json({"sha256": digests, "runs": []}, beside)
+        write_json({"sha256": digests, "runs": []}, record)
         message = rf"rows\.csv is not the file that rows\.provenance\.json was written for \(sha256 {said}\.\.\., found"
         with pytest.raises(UserError, match=message):
             check_recorded(path)

@@ -77,7 +77,7 @@ def test_what_the_workflow_imports_when_it_parses_is_light():
 
 
 def run(program: str) -> str:
-    """What a program prints in a process of its own."""
+    """Return the output of a program in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, env={"PYTHONPATH": str(SOURCE)}
     )

@@ -239,17 +239,17 @@ def test_matrices_are_symmetric_positive_and_keep_their_type(kernel):
     np.testing.assert_allclose(single, kernel(X.astype(np.float32).astype(np.float64)), rtol=2e-5)
 
 
-@pytest.mark.parametrize(("kernel", "law"), [(Gaussian(0.8), norm), (Laplacian(0.8), cauchy), (Cauchy(0.8), laplace)])
-def test_spectral_laws(kernel, law):
+@pytest.mark.parametrize(("kernel", "dist"), [(Gaussian(0.8), norm), (Laplacian(0.8), cauchy), (Cauchy(0.8), laplace)])
+def test_spectral_distributions(kernel, dist):
     """The Laplacian kernel has Cauchy frequencies, the Cauchy kernel Laplace frequencies: not the other way round."""
-    law = law(scale=1 / kernel.length_scale)
+    dist = dist(scale=1 / kernel.length_scale)
     probabilities = np.linspace(0.001, 0.999, 57)
-    np.testing.assert_allclose(kernel.frequency_quantile(probabilities), law.ppf(probabilities), rtol=1e-9, atol=1e-14)
+    np.testing.assert_allclose(kernel.frequency_quantile(probabilities), dist.ppf(probabilities), rtol=1e-9, atol=1e-14)
     draws = kernel.draw_frequencies(np.random.default_rng(0), (4000, 2))
     assert draws.shape == (4000, 2)
-    assert kstest(draws.ravel(), law.cdf).pvalue > 1e-3
+    assert kstest(draws.ravel(), dist.cdf).pvalue > 1e-3
     for tau in (0.3, 1.1, 2.7):
-        transform = 2 * quad(law.pdf, 0, np.inf, weight="cos", wvar=tau, limlst=200)[0]
+        transform = 2 * quad(dist.pdf, 0, np.inf, weight="cos", wvar=tau, limlst=200)[0]
         np.testing.assert_allclose(transform, kernel([[0.0]], [[tau]])[0, 0], rtol=1e-6)
 
 

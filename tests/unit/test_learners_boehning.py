@@ -102,7 +102,7 @@ def test_the_step_by_the_bound_always_brings_the_fall_that_it_promises(n_classes
     ("n_classes", "weights", "direction"), [(2, [0.0], [1.0]), (3, [0.0, 0.0, -60.0], [1.0, -1.0, 0.0])]
 )
 def test_no_smaller_bound_would_do(n_classes, weights, direction):
-    """Where two classes have half of the probability each, the curvature between them is the bound."""
+    """If two classes have half of the probability each, the curvature between them is the bound."""
     own = Problem(stream(np.ones((6, 1))), np.arange(6) % n_classes, n_classes, 1e-3, 1)
     at, along, step = np.array([weights]), np.array([direction]), 1e-5
     change = own.at(at + step * along)[1] - own.at(at - step * along)[1]
@@ -148,7 +148,7 @@ def test_the_bound_saves_most_of_the_passes(monkeypatch):
     assert 2 * own.n_iter < plain.n_iter
 
 
-def test_the_gram_matrix_of_some_chunks_stands_for_all(monkeypatch):
+def test_the_gram_matrix_of_some_chunks_replaces_that_of_all(monkeypatch):
     Z, labels, _ = problem(n=6000, n_columns=10, n_classes=3)
     whole = fit_on_stream(stream(Z, 500), labels, 3, 1e-3, n_columns=10)
     monkeypatch.setattr(boehning, "GRAM_ROWS", 1000)

@@ -255,7 +255,7 @@ def test_the_smallest_value_with_a_solution():
 
 
 @pytest.mark.parametrize("name", ["gram", "nothing", "entry", "__init__"])
-def test_an_unknown_learner_is_told_the_known_ones(name):
+def test_an_unknown_learner_is_refused_with_the_known_ones(name):
     for function in (entry.load, entry.facts):
         with pytest.raises(ValueError, match=f"there is no learner '{name}'; known are l1_svm, logistic, ridge, svm"):
             function(name)

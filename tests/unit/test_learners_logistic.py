@@ -53,7 +53,7 @@ def test_the_minimum_is_that_of_scikit_learn_on_five_thousand_rows(penalty, n_cl
 
 
 def test_features_of_unequal_length_take_few_passes_with_blocks_and_the_same_solution_without(monkeypatch):
-    """Rows told apart with certainty beside others: the mean curvature of all rows is that of few."""
+    """Rows distinguished with certainty next to others: the mean curvature of all rows is that of few."""
     Z, _, Y = problem(n=2000, n_columns=20, n_classes=8, dtype=np.float32)
     Z *= np.exp(2 * np.random.default_rng(4).standard_normal((2000, 1))).astype(np.float32)
     passes = []
@@ -175,7 +175,7 @@ def test_a_penalty_that_is_not_positive_is_refused(penalty):
         fit_logistic(stream(Z), Y, penalty, n_columns=15)
 
 
-def test_fits_that_stop_early_are_told(monkeypatch):
+def test_fits_that_stop_early_are_reported(monkeypatch):
     Z, _, Y = problem(n_classes=3)
     monkeypatch.setattr(logistic, "minimise", functools.partial(newton.minimise, max_iter=1))
     model = fit_logistic(stream(Z), Y, 1e-4, n_columns=15)

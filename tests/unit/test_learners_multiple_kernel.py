@@ -65,7 +65,7 @@ def test_a_kernel_that_says_nothing_gets_little_weight_and_one_kernel_all():
     assert model.n_iter == 1
 
 
-def test_turns_that_end_before_the_gap_is_closed_are_told(monkeypatch):
+def test_turns_that_end_before_the_gap_is_closed_are_reported(monkeypatch):
     X, Y = problem()
     monkeypatch.setattr(multiple_kernel, "MAX_TURNS", 1)
     model, weights = fit_multiple_kernel_svm(grams_of(X), Y, 10.0)

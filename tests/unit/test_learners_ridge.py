@@ -82,7 +82,7 @@ def test_memory_does_not_grow_with_the_rows():
 
 
 def in_single_precision(monkeypatch, fit, *arguments, **options):
-    """What a fit on float32 features gives where rounding counts as harmless."""
+    """Return a fit on float32 features that treats rounding as harmless."""
     with monkeypatch.context() as patch:
         patch.setattr(ridge, "float32_is_harmless", lambda trace, smallest_shift: True)
         return fit(*arguments, **options)

@@ -246,19 +246,19 @@ def test_the_range_that_liblinear_is_called_in_has_both_ends(C, largest, ends):
 def test_c_per_column_is_the_machine_of_longer_features(solver):
     """|w|^2 / 2 + C D sum loss(w.z) is least where |v|^2 / 2 + C sum loss(v.(sqrt(D) z)) is, with v = w / sqrt(D)."""
     Z, _, Y = problem(60, 4)
-    told = {"solver": solver, "C": [0.01, 0.3], "n_folds": 3}
-    per_column = told | {"scaling": "per_column"}
+    options = {"solver": solver, "C": [0.01, 0.3], "n_folds": 3}
+    per_column = options | {"scaling": "per_column"}
     longer = 2.0 * Z
-    for value in told["C"]:
+    for value in options["C"]:
         one = svm.LEARNER.fit(stream(Z), Y, value, n_columns=4, options=per_column)
-        other = svm.LEARNER.fit(stream(longer), Y, value, n_columns=4, options=told)
+        other = svm.LEARNER.fit(stream(longer), Y, value, n_columns=4, options=options)
         np.testing.assert_allclose(one.decision(Z), other.decision(longer), rtol=1e-2, atol=1e-2)
-        plain = svm.LEARNER.fit(stream(Z), Y, 4 * value, n_columns=4, options=told | {"scaling": "sum"})
+        plain = svm.LEARNER.fit(stream(Z), Y, 4 * value, n_columns=4, options=options | {"scaling": "sum"})
         np.testing.assert_array_equal(one.coef, plain.coef)
     how = {"n_columns": 4, "score": "accuracy"}
     folds = np.arange(60) % 3
     scores = svm.LEARNER.cross_validate(stream(Z), Y, folds, options=per_column, **how)
-    plain = svm.LEARNER.cross_validate(stream(Z), Y, folds, options=told | {"C": [0.04, 1.2]}, **how)
+    plain = svm.LEARNER.cross_validate(stream(Z), Y, folds, options=options | {"C": [0.04, 1.2]}, **how)
     np.testing.assert_array_equal(scores, plain)
 
 

@@ -75,8 +75,8 @@ def test_shapes_and_types_of_a_fitted_map_and_of_what_is_restored_from_it(varian
 
 
 def tolerance(variant):
-    """How far float32 features are from float64 ones, relative to the largest: some roundings of angles up to about 50,
-    where a float32 is 4e-6 apart. The frequencies of the Laplacian kernel have no bound: angles reach thousands."""
+    """Return how far float32 features are from float64 ones, relative to the largest: some roundings of angles up to
+    about 50, where a float32 is 4e-6 apart. The Laplacian kernel's frequencies have no bound: angles reach thousands."""
     return 5e-3 if "laplacian" in variant else 5e-5
 
 
@@ -84,7 +84,7 @@ def tolerance(variant):
     "variant", slow_unless(MAPS.__contains__, [v for v in VARIANTS if not v.startswith("lprff")])
 )  # fmt: skip
 def test_float32_agrees_with_float64(variant):
-    """Of one and the same map, because rounded data may teach another one; LP-RFF rounds by the bits of a row."""
+    """The map stays the same, because rounded data may teach another one; LP-RFF rounds by the bits of a row."""
     phi, double = fitted(variant)
     restored = build(variant).restore(5, phi.learned_, dtype=np.float32)
     single = restored.transform(data(dtype=np.float32)[0])
@@ -236,7 +236,7 @@ def test_cuda_agrees_with_the_cpu(variant, dtype):
 
 
 class Changed:
-    """A parameter that was set after the fit: whoever takes it for the fitted one fails."""
+    """A parameter that was set after the fit: a use of it as the fitted one fails."""
 
     def __repr__(self):
         return "changed"

@@ -1,4 +1,4 @@
-"""What all maps inherit: names and types, the parameters that they take, and the data that they refuse."""
+"""The inheritance of all maps: names and types, the parameters that they take, and the data that they refuse."""
 
 from typing import Literal, get_args, get_origin, get_type_hints
 

@@ -44,7 +44,7 @@ def test_points_on_the_border_are_moved_inside(monkeypatch):
 
 
 def test_sobol_points_are_stratified():
-    """Of 2^m points every interval of length 2^-m holds one, in every coordinate."""
+    """Every interval of length 2^-m has one of 2^m points, in every coordinate."""
     W = make_map("qmc", n_components=64, sequence="sobol", random_state=1).restore(3, {}, dtype=np.float64).frequencies_
     cells = np.sort(np.floor(64 * ndtr(W)), axis=0)
     np.testing.assert_array_equal(cells, np.arange(64)[:, None].repeat(3, axis=1))

@@ -1,4 +1,4 @@
-"""What is known of the metrics: one table, which knows whatever the study measures and compares."""
+"""The facts about metrics: one table with all that the study measures and compares."""
 
 import math
 from pathlib import Path

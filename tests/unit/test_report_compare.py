@@ -31,7 +31,7 @@ def series(values, start=0):
 
 
 def by_hand(a, b, n_train, n_test):
-    """The corrected resampled t-test of Nadeau and Bengio, as it stands in their paper: loops and scipy's t."""
+    """The corrected resampled t-test of Nadeau and Bengio, as in their paper: loops and scipy's t."""
     differences = [x - y for x, y in zip(a, b, strict=True)]
     n = len(differences)
     mean = sum(differences) / n
@@ -84,15 +84,15 @@ def test_cells_are_compared_over_the_repeats_that_both_have():
 
 
 @pytest.mark.parametrize(
-    ("difference", "p_value", "metric", "stands"),
+    ("difference", "p_value", "metric", "expected"),
     [
         (0.501, 0.049, "accuracy_pct", True), (-0.501, 0.049, "accuracy_pct", True),
         (0.5, 0.001, "accuracy_pct", False), (0.501, 0.05, "accuracy_pct", False),
         (0.001, 0.049, ERROR, True), (5.0, math.nan, "accuracy_pct", False),
     ],
 )  # fmt: skip
-def test_an_effect_passes_and_exceeds_half_a_point(difference, p_value, metric, stands):
-    assert is_effect(Estimate(difference, p=p_value, n=10), metric) == stands
+def test_an_effect_passes_and_exceeds_half_a_point(difference, p_value, metric, expected):
+    assert is_effect(Estimate(difference, p=p_value, n=10), metric) == expected
 
 
 def test_holm_by_hand():
@@ -126,8 +126,8 @@ def rows_of(n_train=60, n_test=40, metric="accuracy_pct", learner="ridge", datas
 
 
 def overlap(rows, facts=None, tasks=None):
-    told = [] if facts is None else [rows_of(metric="fact_rows", learner="", split="all", **facts)]
-    return overlap_of(rows, Context(pd.concat([rows, *told]), {}, tasks or {}))
+    reported = [] if facts is None else [rows_of(metric="fact_rows", learner="", split="all", **facts)]
+    return overlap_of(rows, Context(pd.concat([rows, *reported]), {}, tasks or {}))
 
 
 def test_random_splits_overlap_by_the_rows_that_were_used():
@@ -177,7 +177,7 @@ def verdict_on(metric="accuracy_pct", **numbers):
     ("numbers", "expected"),
     [
         ({"published_std": 0.6, "published_n": 9, "rounding": 0.005, "std": 0.8, "n": 4}, (0.2, 0.4, 0.005)),
-        # a standard error is as printed
+        # a standard error is the published one
         ({"published_error": 0.2, "std": 0.8, "n": 4}, (0.2, 0.4)),
         # ours in place of a missing one, over the paper's repeats if they are known
         ({"published_n": 16, "std": 0.8, "n": 4}, (0.2, 0.4)),

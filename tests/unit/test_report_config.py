@@ -178,7 +178,7 @@ def test_a_slip_in_an_entry_is_an_error_that_names_it(tmp_path, changes, message
         loaded(entry | changes)
 
 
-def test_all_slips_are_told_at_once(tmp_path):
+def test_all_slips_are_reported_at_once(tmp_path):
     (tmp_path / "config" / "figures").mkdir(parents=True)
     (tmp_path / "config" / "scorecard.yaml").write_text("{}")
     entries = {name: MADE | {"panels": [PANEL], "datasets": ["egg"]} for name in ("one", "two")}

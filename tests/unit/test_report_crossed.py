@@ -1,4 +1,4 @@
-"""Tables and pictures of named cells: what stands in one, what is tested, and what is said where there is nothing."""
+"""Tables and pictures of named cells: their contents, their tests and their remarks on empty cells."""
 
 import json
 
@@ -95,7 +95,7 @@ def test_differences_are_paired_and_corrected_where_splits_are_random_and_holm_i
         assert found[label, "RFF", "neighbour"].p == pytest.approx(p_value)
 
 
-def test_what_does_not_walk_stands_beside_every_place_of_what_does():
+def test_an_entry_without_axis_is_next_to_every_point_of_one_with_an_axis():
     walked = [
         row
         for at in (1, 4)

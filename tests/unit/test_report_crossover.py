@@ -59,7 +59,7 @@ def test_a_map_that_is_always_or_never_faster_has_no_crossing_inside():
     assert crossing(DIMENSIONS, np.array([0.5, 0.5, 0.5, 1.0])) is None
 
 
-def test_a_crossing_beside_ratios_that_scatter_is_none(frame):
+def test_a_crossing_next_to_ratios_that_scatter_is_none(frame):
     narrow, wide = (1.0, 1.0, 1.1, 0.9, 1.0), (1.0, 1.0, 1.3, 0.7, 1.3)
     dense = 1e-9 * DIMENSIONS**2
     lines = [rows(name, "gaussian", 1e-7 * DIMENSIONS, wobble=w) for name, w in (("scrf", narrow), ("pmodel", wide))]

@@ -6,7 +6,7 @@ import verdict_rows
 
 from rfstudy import tidy
 
-#: Rows of the made data, and s of their walks: columns of [cos | sin] are twice as many.
+#: Rows of the synthetic data, and s of their walks: columns of [cos | sin] are twice as many.
 N, SIZES = 100, (10, 25, 50, 60, 100, 200, 400)
 
 
@@ -77,6 +77,6 @@ def test_one_value_elsewhere_and_a_claim_does_not_hold_everywhere(claim, metric,
 def test_a_training_error_that_falls_and_stays_above_a_thousandth_is_no_zero():
     # at s = 2n, where the next size is below it
     changed = {("mse", "train"): [1.0, 0.5, 0.2, 0.1, 0.01, 2e-3, 1e-6]}
-    told, evidence = verdict("survey-46", changed)
-    assert told == "partly"
+    reported, evidence = verdict("survey-46", changed)
+    assert reported == "partly"
     assert "largest at s > n over that at s/n = 0.1: sonar 0.00200" in evidence

@@ -32,17 +32,17 @@ def effects(text):
     return line.removeprefix("- Effects: eeg: ").rstrip(".")
 
 
-@pytest.mark.parametrize(("p_value", "told"), [(0.0124, "1 of 4 above, 1 below"), (0.0126, "0 of 4 above, 1 below")])
-def test_all_methods_and_sizes_are_one_family(tabulated, p_value, told):
+@pytest.mark.parametrize(("p_value", "said"), [(0.0124, "1 of 4 above, 1 below"), (0.0126, "0 of 4 above, 1 below")])
+def test_all_methods_and_sizes_are_one_family(tabulated, p_value, said):
     # t = gain sqrt(7) at 7 degrees of freedom; the smallest p-value, of the loss, counts four times, the next one three
     just = float(stats.t.isf(p_value / 2 * 4 / 3, 7)) / math.sqrt(7)
     _, text = tabulated(gains(orf=(just, 0.0), qmc=(-9.0, 0.0)))
-    assert effects(text) == told
+    assert effects(text) == said
 
 
 def test_half_a_point_is_no_effect(tabulated):
-    for gain, told in ((0.49, "0 of 4 above, 0 below"), (0.51, "2 of 4 above, 0 below")):
+    for gain, reported in ((0.49, "0 of 4 above, 0 below"), (0.51, "2 of 4 above, 0 below")):
         rows = [row for size in ("d", "2d") for row in accuracies("rff", size, [70.0] * 8)]
         rows += [row for size in ("d", "2d") for row in accuracies("orf", size, [70.0 + gain] * 8)]
         rows += [row for size in ("d", "2d") for row in accuracies("qmc", size, around(70.0))]
-        assert effects(tabulated(rows)[1]) == told
+        assert effects(tabulated(rows)[1]) == reported

@@ -1,4 +1,4 @@
-"""What tables and figures of EERF derive from rows, and what they read off them."""
+"""The values that tables and figures of EERF derive from rows."""
 
 import json
 
@@ -78,8 +78,8 @@ def test_what_is_derived_has_the_values_and_says_what_it_is():
     asked = [("error_pct", "buzz"), ("error_pct", "adult"), ("accuracy_pct", "buzz")]
     assert [bool(derived.undefined(metric, dataset, tasks)) for metric, dataset in asked] == [True, False, False]
     chosen = tidy.frame([row | {"variant": "best-on-test", "dataset": "adult"}])
-    (told,) = derived.notes_on_derived(chosen, tasks)
-    assert told.startswith("Best on test: of all values of the divergence penalty the one with the lowest mean error")
+    (note,) = derived.notes_on_derived(chosen, tasks)
+    assert note.startswith("Best on test: of all values of the divergence penalty the one with the lowest mean error")
 
 
 def timed(label, errors, seconds):

@@ -1,4 +1,4 @@
-"""Figures from made-up rows: what they show, that nothing overlaps, and that the same input is the same file."""
+"""Figures from synthetic rows: what they show, that nothing overlaps, and that the same input is the same file."""
 
 import json
 import os

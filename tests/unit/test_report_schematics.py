@@ -22,7 +22,7 @@ def test_a_schematic_fits_to_print(figure):
         assert "Fastfood" in shown
 
 
-def test_a_new_map_of_a_family_stands_in_the_taxonomy():
+def test_a_new_map_of_a_family_is_in_the_taxonomy():
     styles = report_rows.METHODS | {
         "mine": report_rows.METHODS["gq"] | {"label": "Mine", "year": 2030, "published_as": {}}
     }

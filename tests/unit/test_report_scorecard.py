@@ -52,7 +52,7 @@ def found(rows, spec=SPEC, **only):
 
 
 @pytest.mark.parametrize("paper", ["survey", "eerf", "nsrf", "slsrff"])
-def test_every_printed_number_stands_in_one_entry(paper):
+def test_every_printed_number_is_in_one_entry(paper):
     mapping = SCORECARD[paper]
     scored = {(entry["table"], metric) for entry in mapping["numbers"] for metric in entry["metrics"]}
     for number in numbers(PRINTED, paper)[["table", "metric"]].drop_duplicates().itertuples():
@@ -175,8 +175,8 @@ def test_a_ratio_by_rounds_has_the_error_of_its_median():
     assert each.error == pytest.approx(error)
     # of the paper, which has ten repeats, the spread is ours
     assert each.standard_error == pytest.approx(np.sqrt(1.5 * error**2 + each.rounding**2))
-    told = report_rows.changed(rows, lambda row: row["at"] == 2, settings={"machine_busy": True})
-    assert found(told)["text", "eeg", "128d", "lsrff", "time_feature_s"].verdict == "not comparable"
+    reported = report_rows.changed(rows, lambda row: row["at"] == 2, settings={"machine_busy": True})
+    assert found(reported)["text", "eeg", "128d", "lsrff", "time_feature_s"].verdict == "not comparable"
 
 
 def test_counts_are_those_of_the_facts_and_only_equal_ones_are_reproduced():

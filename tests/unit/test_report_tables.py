@@ -1,4 +1,4 @@
-"""Tables from made-up rows: what stands in them, beside what is printed, and that every format is sound."""
+"""Tables from synthetic rows: their contents next to published values, and the soundness of every format."""
 
 import pandas as pd
 import pytest
@@ -25,19 +25,19 @@ NUMBERS = ["d", "training rows", "test rows", "random split", "scaling"]
 def test_the_registry_speaks_for_what_was_not_measured(tmp_path):
     rows = [row for row in report_rows.fact_rows(duplicate_rows=3) if row["dataset"] != "a8a"]
     frame, text = table("table-06-text", rows, tmp_path)
-    told = frame[frame["source"] == "registered"].set_index("data set")
-    assert list(told.index) == ["a8a", "MNIST", "CIFAR-10", "MNIST-8M"]
-    assert told.loc["MNIST", NUMBERS].tolist() == ["784", "60000", "10000", "no", "not run"]
-    assert told.loc["CIFAR-10", NUMBERS].tolist() == ["3072", "50000", "10000", "no", "not run"]
+    reported = frame[frame["source"] == "registered"].set_index("data set")
+    assert list(reported.index) == ["a8a", "MNIST", "CIFAR-10", "MNIST-8M"]
+    assert reported.loc["MNIST", NUMBERS].tolist() == ["784", "60000", "10000", "no", "not run"]
+    assert reported.loc["CIFAR-10", NUMBERS].tolist() == ["3072", "50000", "10000", "no", "not run"]
     # a stream has the columns of its file and the test part of its base
-    assert told.loc["MNIST-8M", NUMBERS].tolist() == ["784", "8100000", "10000", "no", "not run"]
-    assert set(told["differs in"]) == {""}
+    assert reported.loc["MNIST-8M", NUMBERS].tolist() == ["784", "8100000", "10000", "no", "not run"]
+    assert set(reported["differs in"]) == {""}
     assert "- Registered: not measured here; what the registry of the data sets says of them." in text
     of_four = report_rows.changed(rows, lambda row: True, experiment="slsrff-text")
     assert "Registered" not in table("table-02-text", of_four, tmp_path, "slsrff")[1]
 
 
-def test_what_was_measured_in_place_of_a_data_set_stands_under_its_own_name(tmp_path):
+def test_what_was_measured_in_place_of_a_data_set_has_its_own_name(tmp_path):
     def in_its_place(row):
         return row["dataset"] == "a8a"
 

@@ -49,13 +49,13 @@ def test_what_the_papers_print_is_the_sum_of_its_phases():
     assert values(frame, "time_train_s") == [12.0, 120.0]
     assert values(frame, "time_preprocess_train_s") == [15.0, 150.0]
     assert values(frame, "time_test_s") == [48.0, 480.0]
-    told = select(frame, metric=list(times.PRINTED))
-    assert set(told["unit"]) == {"s"}
-    assert set(zip(told["metric"], told["learner"], told["split"], strict=True)) == {
+    reported = select(frame, metric=list(times.PRINTED))
+    assert set(reported["unit"]) == {"s"}
+    assert set(zip(reported["metric"], reported["learner"], reported["split"], strict=True)) == {
         ("time_feature_s", "", "train"), ("time_preprocess_s", "", "train"), ("time_train_s", "ridge", "train"),
         ("time_preprocess_train_s", "ridge", "train"), ("time_test_s", "ridge", "test"),
     }  # fmt: skip
-    assert select(told, metric="time_test_s")["at"].tolist() == [0.0, 1.0]
+    assert select(reported, metric="time_test_s")["at"].tolist() == [0.0, 1.0]
     # the phases are still there
     assert values(frame, "time_draw_s") == [1.0, 10.0]
     assert not frame.duplicated(list(tidy.KEY)).any()
@@ -80,17 +80,17 @@ def test_phases_of_another_cell_round_or_record_are_not_summed(other):
 def test_a_round_with_a_phase_that_is_not_ok_has_no_value_and_its_reason():
     rows = rounds_of()
     rows[1] |= {"value": None, "status": "failed", "settings": {"reason": "singular"}}
-    told = select(times.with_printed(tidy.frame(rows)), metric="time_feature_s")
-    assert told["value"].isna().all()
-    assert told[["status", "settings"]].to_numpy().tolist() == [["failed", '{"reason": "singular"}']]
+    reported = select(times.with_printed(tidy.frame(rows)), metric="time_feature_s")
+    assert reported["value"].isna().all()
+    assert reported[["status", "settings"]].to_numpy().tolist() == [["failed", '{"reason": "singular"}']]
 
 
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_a_sum_with_a_machine_busy_phase_is_machine_busy(position):
     rows = rounds_of()
     rows[position]["settings"] = {"machine_busy": True}
-    told = select(times.with_printed(tidy.frame(rows)), metric=["time_feature_s", "time_test_s"])
-    assert times.machine_busy(told).tolist() == [True, False]
+    reported = select(times.with_printed(tidy.frame(rows)), metric=["time_feature_s", "time_test_s"])
+    assert times.machine_busy(reported).tolist() == [True, False]
 
 
 def test_rounds_take_the_place_of_repeats_on_their_data_set_alone():
@@ -183,8 +183,8 @@ SCORES = {
         ((2.0, 2.0, 2.0), {"machine_busy": True}, ("2.00 [2.00, 2.00] machine busy", "0.0", "", "not comparable")),
     ],
 )
-def test_a_printed_ratio_beside_ours_by_rounds(tabulated, rounds, settings, expected):
-    as_printed = [
+def test_a_printed_ratio_next_to_ours_by_rounds(tabulated, rounds, settings, expected):
+    published = [
         printed("time_feature_s", value, method=method, n_features="2d")
         for method, value in (("lsrff", "4.00"), ("rff", "2.00"))
     ]
@@ -193,7 +193,7 @@ def test_a_printed_ratio_beside_ours_by_rounds(tabulated, rounds, settings, expe
     rows = generation("rff", state) + generation(
         "lsrff", [a * b for a, b in zip(rounds, state, strict=True)], settings=settings
     )
-    table, text = tabulated(SCORES, rows, as_printed)
+    table, text = tabulated(SCORES, rows, published)
     assert tuple(table.loc[0, ["ours", "difference", "margin", "verdict"]]) == expected
     assert f"Verdicts, 1 printed cell: {expected[-1]} 1." in text
     assert "medians over rounds of the ratio in a round" in text

@@ -133,12 +133,12 @@ def assert_sound_csv(table):
     assert len(set(header)) == len(header)
     for name, *cells in zip(header, *rows, strict=True):
         assert re.fullmatch(r"[a-z][a-z0-9_]*", name), name
-        told = [cell for cell in cells if cell]
-        assert not set(told) & {"nan", "NaN", "None", "<NA>", "inf"}, name
-        numbers = [bool(NUMBER.fullmatch(cell)) for cell in told]
-        assert all(numbers) or not any(numbers), (name, told[:5])
+        reported = [cell for cell in cells if cell]
+        assert not set(reported) & {"nan", "NaN", "None", "<NA>", "inf"}, name
+        numbers = [bool(NUMBER.fullmatch(cell)) for cell in reported]
+        assert all(numbers) or not any(numbers), (name, reported[:5])
         if name not in PROSE:
-            for cell in told:
+            for cell in reported:
                 assert not re.search(r"±|\[\d|\d \(|\d / \d|\d to \d|\d, \d|<\d|• ", cell), (name, cell)
 
 
@@ -153,22 +153,22 @@ def test_people_and_machines_read_the_same_numbers(number):
             isinstance(record.get(name), str) for record in cell.records for name in ("", "method", "text")
         ):
             continue
-        told = [v for record in cell.records for v in record.values() if isinstance(v, int | float | np.number)]
-        told.append(len(cell.records))
+        reported = [v for record in cell.records for v in record.values() if isinstance(v, int | float | np.number)]
+        reported.append(len(cell.records))
         remarks = [value for record in cell.records for value in record.values() if isinstance(value, str) and value]
         text = re.sub("|".join(map(re.escape, remarks)), "", cell.text) if remarks else cell.text
         for digits in re.findall(r"(?<![<\d.])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?", text):
             value = float(digits.rstrip(",").replace(",", ""))
             mantissa, _, power = digits.partition("e")
             half = 0.5 * 10.0 ** (int(power or 0) - len(mantissa.partition(".")[2]))
-            assert any(abs(value - number) <= half * (1 + 1e-9) for number in told), (column, cell)
+            assert any(abs(value - number) <= half * (1 + 1e-9) for number in reported), (column, cell)
             compared += 1
     kinds = ("grid", "scores", "accuracy_and_time", "ablation", "pairs", "rates", "complexities", "costs")
     assert compared or TABLES[number]["kind"] not in kinds or not measured_here(table)
 
 
 def measured_here(table):
-    """Whether a table shows anything of the made rows."""
+    """Return whether a table shows anything of the made rows."""
     return any(re.search(r"\d", typeset.text(cell)) for cell in table.frame.iloc[:, -2:].to_numpy().ravel())
 
 

@@ -1,4 +1,4 @@
-"""Whether the study has all of each paper: an output for every table and figure, and a test for every claim."""
+"""The study has all of each paper: an output for every table and figure, and a test for every claim."""
 
 import csv
 import importlib
@@ -89,7 +89,7 @@ def test_the_names_in_claims_exist(paper, monkeypatch):
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_claim_of_a_paper_stands_in_one_table_a_protocol(paper):
+def test_every_claim_of_a_paper_is_in_one_table_per_protocol(paper):
     claims = {row["claim_id"] for row in printed("claims.csv") if row["paper"] == paper}
     tables = [report for report in report_rows.REPORTS if report["paper"] == paper and report["kind"] == "claims"]
     listed = Counter(

@@ -1,4 +1,4 @@
-"""What configuration and engine promise to kinds, learners and kernels that they do not know."""
+"""The promises of configuration and engine to kinds, learners and kernels that they do not know."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What becomes of the files between two stages: a cut, changed or empty one is named by whoever reads it, and a job
+"""Damage to the files between two stages: the reader names a cut, changed or empty file, and a job
 that is killed at any moment is finished by the next.
 """
 
@@ -90,7 +90,7 @@ def test_a_file_between_two_stages_that_was_cut_or_changed_is_named(chain, tmp_p
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_the_table_and_the_arrays_of_an_experiment_are_checked_by_whoever_reads_them(chain, tmp_path, damage):
+def test_the_table_and_the_arrays_of_an_experiment_are_checked_by_their_reader(chain, tmp_path, damage):
     _, collected, _ = chain
     write_results([], {}, tmp_path / "shard.csv", {"curve": np.arange(300.0)}, tmp_path / "shard.npz")
     collected(tmp_path, [tmp_path / "shard.npz"])
@@ -167,16 +167,16 @@ def test_data_of_another_task_are_refused(chain, tmp_path):
     folder, _, _ = chain
     other = toys.write_data(tmp_path / "other", *toys.labelled(40, 3), task="other")
     toy = toys.selected(methods=[{"method": "nystroem"}], search=SEARCH)
-    told = toys.parts("train", toy)
+    shards = toys.parts("train", toy)
     arguments = ({}, tmp_path / "journal", tmp_path / "rows.csv", 1)
     with pytest.raises(UserError, match="holds the data of other, not of made"):
-        train.run(told, [other], *arguments)
+        train.run(shards, [other], *arguments)
     with pytest.raises(UserError, match="holds the data of other, not of made"):
-        collect.run(told, [folder / "train.csv"], [other], [], tmp_path / "all.csv", tmp_path / "all.npz")
+        collect.run(shards, [folder / "train.csv"], [other], [], tmp_path / "all.csv", tmp_path / "all.npz")
     with pytest.raises(UserError, match="--prepared: 0 folders are given for 1 data sets"):
-        train.run(told, [], *arguments)
+        train.run(shards, [], *arguments)
     with pytest.raises(UserError, match="--prepared: 2 folders are given for 1 data sets"):
-        train.run(told, [other, other], *arguments)
+        train.run(shards, [other, other], *arguments)
 
 
 def test_one_row_that_two_shards_have_is_an_error(chain, tmp_path):
@@ -261,8 +261,8 @@ def test_a_job_ends_with_the_workflow_that_started_it(tmp_path):
     child = os.pidfd_open(int(process.stdout.readline()))
     process.send_signal(signal.SIGKILL)
     # both streams end when the last process that holds them has
-    _, told = process.communicate(timeout=30)
-    assert told == "error: the workflow that started this job is gone, so the job ends; the next one resumes\n"
+    _, reported = process.communicate(timeout=30)
+    assert reported == "error: the workflow that started this job is gone, so the job ends; the next one resumes\n"
     assert select.select([child], [], [], 30)[0], "the child of the job has ended, too"
     os.close(child)
 

@@ -79,7 +79,7 @@ def test_a_second_run_computes_what_the_first_left_undone_and_both_are_named(tmp
     assert computed == [0, 1]
     done = job(tmp_path).work_through(CELLS, compute)
     assert computed == [0, 1, 2, 3]
-    # in the order of the cells, whoever computed them; with the record of that run
+    # in the order of the cells, also if another job computed them; with the record of that run
     assert [row["value"] for row in done.rows] == [0.0, 1.0, 2.0, 3.0]
     first, second = done.rows[0]["run"], done.rows[2]["run"]
     assert [row["run"] for row in done.rows] == [first, first, second, second]
@@ -90,7 +90,7 @@ def test_a_second_run_computes_what_the_first_left_undone_and_both_are_named(tmp
 
 
 def test_checkpoints_belong_to_the_key_of_their_cell(tmp_path):
-    """What an earlier code or configuration began is not gone on with."""
+    """A cell that an earlier code or configuration began starts again."""
 
     def begin(cell, checkpoints):
         checkpoints.append(round=1)
@@ -396,8 +396,8 @@ def test_auto_is_a_device_before_it_is_in_a_key(prepared, monkeypatch):
     def keys_on(device, is_there):
         monkeypatch.setattr("torch.cuda.is_available", lambda: is_there)
         toy = toys.selected({"device": device})
-        told = toys.parts("train", toy, {"device": device})
-        (work,) = engine.jobs("train", told, [prepared], prepared / "j", 1)
+        shards = toys.parts("train", toy, {"device": device})
+        (work,) = engine.jobs("train", shards, [prepared], prepared / "j", 1)
         return [work.key(cell) for cell in grid_cells(work.spec, {}, 3)]
 
     assert keys_on("auto", False) == keys_on("cpu", True)
@@ -407,6 +407,6 @@ def test_auto_is_a_device_before_it_is_in_a_key(prepared, monkeypatch):
 def test_a_device_that_is_not_there_ends_a_job_at_its_start(prepared, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     toy = toys.selected({"device": "cuda"})
-    told = toys.parts("train", toy, {"device": "cuda"})
+    shards = toys.parts("train", toy, {"device": "cuda"})
     with pytest.raises(UserError, match="device='cuda' was asked for, but PyTorch sees no CUDA device; use 'auto' or"):
-        next(engine.jobs("train", told, [prepared], prepared / "journal", 1))
+        next(engine.jobs("train", shards, [prepared], prepared / "journal", 1))

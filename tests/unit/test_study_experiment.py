@@ -1,4 +1,4 @@
-"""What an experiment says: steps written out, entries told apart."""
+"""The settings of an experiment: steps written out, entries distinguished."""
 
 from rfstudy.study import experiment
 
@@ -24,7 +24,7 @@ def test_methods_walk_the_steps_and_keep_what_they_changed():
     }  # fmt: skip
 
 
-def test_entries_are_told_apart_by_their_kernels_too():
+def test_entries_are_distinguished_by_their_kernels_too():
     zero, one = ({"name": "arc_cosine", "order": order} for order in (0, 1))
     entries = [{"method": "rff"}, {"method": "rff", "kernel": zero}, {"method": "rff", "kernel": one}]
     assert experiment.listed_twice(entries) == []

@@ -1,4 +1,4 @@
-"""The stage train on made data: maps that need targets, that have an estimate of their own, or no map;
+"""The stage train on synthetic data: maps that need targets, that have an estimate of their own, or no map;
 what a cell is computed under; other kernels; sizes that share one map.
 """
 
@@ -209,7 +209,7 @@ def test_a_map_that_fails_says_so_at_every_size_that_it_has(prepared, tmp_path, 
 
 
 def test_another_learner_takes_a_map_as_it_was_fitted(prepared, tmp_path, monkeypatch):
-    """What a map took from the data is kept with its errors: an edit of a learner fits nothing anew."""
+    """Arrays that a map took from the data are kept with its errors: an edit of a learner fits nothing anew."""
     methods = ({"method": "nystroem"}, {"method": "sgq", "options": {"node": "sqrt_3"}}, {"method": "rff"})
     sizes = {"values": [3], "multiples_of_d": None}
     errors, scores = stages(prepared, tmp_path, *methods, sizes=sizes)

@@ -228,11 +228,11 @@ def test_a_killed_process_loses_nothing_that_it_had_written(tmp_path):
     while not process.stdout.readline().startswith(b"20"):
         pass
     process.send_signal(signal.SIGKILL)
-    told = [20, *map(int, process.stdout.read().split())]
+    reported = [20, *map(int, process.stdout.read().split())]
     process.wait()
     found = checkpoints(tmp_path).load()
     assert rounds(found) == list(range(len(found)))
-    assert len(found) > told[-1]
+    assert len(found) > reported[-1]
     assert all((each["weights"] == each["round"]).all() for each in found)
     left = journal(tmp_path)
-    assert all(left.get(str(number))[0]["rows"] == [{"value": number}] for number in range(told[-1] + 1))
+    assert all(left.get(str(number))[0]["rows"] == [{"value": number}] for number in range(reported[-1] + 1))

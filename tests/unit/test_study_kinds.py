@@ -112,7 +112,7 @@ def test_a_pool_that_is_too_small_is_refused():
 
 
 def test_a_path_of_the_lasso_goes_on_until_as_many_features_have_entered_as_are_wanted():
-    """A candidate that another stands for leaves the path again: it takes more steps than features."""
+    """A candidate that another represents leaves the path again: it takes more steps than features."""
     rng = np.random.default_rng(8)
     for _ in range(100):
         Z = StandardScaler().fit_transform(rng.normal(size=(60, 12)) @ (np.eye(12) + 0.9 * rng.normal(size=(12, 12))))

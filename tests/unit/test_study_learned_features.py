@@ -160,12 +160,12 @@ def test_a_combination_of_kernels_is_that_of_its_weights(job_of):
 
     model = SVC(kernel="precomputed", C=2.0, tol=1e-8).fit(kernel(X), y)
     right = 100 * model.score(kernel(X_test), y_test)
-    # weights are told to four digits
+    # weights are given to four digits
     assert value(rows, "accuracy_pct") == pytest.approx(right, abs=2 * 100 / N_TEST)
     assert {(row["kernel"], row["learner"]) for row in rows} == {("combination", "kernel_svm")}
 
 
-def test_a_combination_is_timed_with_its_kernel_matrices_beside_maps_and_their_learning(job_of):
+def test_a_combination_is_timed_with_its_kernel_matrices_next_to_maps_and_their_learning(job_of):
     grid = {"kernels": [{"name": "linear"}], "factors": [1], "n_features": 10, "C": 1.0, "combined": True}
     units = exact.timed(job_of("exact", [{"method": "nsrf", "options": SEARCH}], grid, repeats=(0, 1)), {})
     assert [(unit.entry.get("method"), list(unit.phases), unit.learner) for unit in units] == [
@@ -208,7 +208,7 @@ def test_a_budget_is_that_of_the_map_whatever_its_mode(options):
     assert 360 < phi.fit(X, y).evaluations_ <= 400
 
 
-def test_a_length_is_told_in_those_of_the_starts_also_in_the_mode_of_the_code(job_of):
+def test_a_length_is_reported_in_those_of_the_starts_also_in_the_mode_of_the_code(job_of):
     job = job_of("peaks", [{"method": "nsrf", "options": {"mode": "code", "n_copies": 20}}], {"steps": [3]})
     ((_, rows, _),) = measured(peaks, job)
     X, y, *_ = sample()

@@ -1,4 +1,4 @@
-"""From experiments to jobs: shards, what differs by data set, and what each stage is told."""
+"""From experiments to jobs: shards, what differs by data set, and what each stage receives."""
 
 import copy
 
@@ -94,7 +94,7 @@ def test_an_experiment_without_data_has_shards_by_method_and_its_repeats_stay_to
     assert plan.tune_shards(decay(), SETTINGS) == []
 
 
-def test_what_stands_under_a_data_set_is_laid_over_the_experiment_there_and_nowhere_else():
+def test_settings_of_a_data_set_are_laid_over_the_experiment_there_and_nowhere_else():
     toy = selected(
         datasets={
             "eeg": {
@@ -177,7 +177,7 @@ EVERYONES = {"method": {"method": "rff"}, "size": {"multiples_of_d": 2}}
         ("cell", 1, True),
     ],
 )
-def test_tune_is_told_what_its_circle_looks_at_and_no_more(scope, methods, has_sizes):
+def test_tune_receives_what_its_circle_looks_at_and_no_more(scope, methods, has_sizes):
     search = EVERYONES | {"length_scale": {"grid": [1, 2], "tune_per": scope}}
     (part,) = parts("tune", selected(search=search))
     assert (len(part.methods), part.sizes is not None) == (methods, has_sizes)
@@ -189,26 +189,26 @@ def test_choices_are_shared_by_experiments_that_differ_in_names_and_have_fewer_s
     search = {"method": {"method": "rff"}, "penalty": {"tune_per": "size"}}
     toy = {"search": search, "sizes": {"multiples_of_d": [2, 4]}}
 
-    def told(**changes):
+    def work(**changes):
         return parts("tune", selected(**(toy | changes)) | {"name": "another"})[0]
 
-    all_sizes, fewer = told(), told(sizes={"multiples_of_d": [4]})
+    all_sizes, fewer = work(), work(sizes={"multiples_of_d": [4]})
     assert plan.same_choices(all_sizes, fewer)
     assert not plan.same_choices(fewer, all_sizes)
     # all maps have to have a solution at a penalty that they share; a bandwidth asks nothing of them
     bandwidth = {"length_scale": {"grid": [1], "tune_per": "experiment"}, "size": {"multiples_of_d": 2}}
     others = {"methods": [{"method": "orf"}]}
     one, another = (
-        told(search=search | bandwidth | {"penalty": {"tune_per": "cell"}}, bandwidth=None, **of) for of in ({}, others)
+        work(search=search | bandwidth | {"penalty": {"tune_per": "cell"}}, bandwidth=None, **of) for of in ({}, others)
     )
     assert plan.same_choices(one, another)
     for other in (
-        told(**others),
-        told(learners={"ridge": {"penalties": [2]}}),
-        told(preprocess=["minmax"]),
-        told(search=search | {"max_rows": 10}),
-        told(datasets={"eeg": {}, "made": None}),
-        told(bandwidth={"length_scale": 1.0}),
+        work(**others),
+        work(learners={"ridge": {"penalties": [2]}}),
+        work(preprocess=["minmax"]),
+        work(search=search | {"max_rows": 10}),
+        work(datasets={"eeg": {}, "made": None}),
+        work(bandwidth={"length_scale": 1.0}),
     ):
         assert not plan.same_choices(all_sizes, other)
 
@@ -298,12 +298,12 @@ def test_of_a_grid_without_data_the_ends_are_named():
         "grid": {"rows": 10, "fixed_dimension": 4, "n_features": [8], "fixed_n_features": 8, "dimensions": [2]},
         "time": {},
     }  # fmt: skip
-    for number, told in ((2, {"ends": 2}), (None, {})):
+    for number, settings in ((2, {"ends": 2}), (None, {})):
         settings = SETTINGS | {"time": SETTINGS["time"] | {"sizes": number}}
         theory = selection.select({"theory": copy.deepcopy(experiment)}, settings, set())["theory"]
         (shard,) = plan.time_shards(theory, settings)
         (part,) = plan.parts_of("time", theory, shard, settings)
-        assert part.grid == experiment["grid"] | told
+        assert part.grid == experiment["grid"] | settings
         assert [entry["method"] for entry in part.methods] == ["rff", "orf"]
 
 
@@ -344,7 +344,7 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
     ]  # fmt: skip
     for stage, named in {"tune": ["ridge", "svm"], "train": ["ridge", "svm"], "time": ["svm"]}.items():
         assert roots(stage, eeg, learners) == named
-    # tune draws the map that stands for all, and the others where they share a penalty or have choices of their own
+    # tune draws the map that represents all, and the others where they share a penalty or have choices of their own
     toy["search"]["method"][0]["method"] = "fastfood"
     for scope in ("size", "method_and_size"):
         toy["search"]["penalty"]["tune_per"] = scope

@@ -135,7 +135,7 @@ def test_rows_of_another_experiment_and_files_of_another_kind_are_refused(publis
         (rows([0]) + rows([0]), {}, r"2 rows of .* \(eeg\) measure the same thing twice"),
         (rows([0]) + rows([1], seed=5), {}, r"2 rows of .* \(eeg\) are of several seeds on one data set"),
         (rows([0], metric="time_draw_s", unit="s"), {}, r"\(time_draw_s\) are times that the rule time did not take"),
-        (rounds(2, settings={"machine_busy": True}), {}, "2 rows of .* are times beside other work"),
+        (rounds(2, settings={"machine_busy": True}), {}, "2 rows of .* are times next to other work"),
         (rows([0], run="", status="skipped", value=None), {}, "holds no row that was measured: there is nothing to"),
     ],
 )

@@ -40,12 +40,12 @@ def test_a_random_split_takes_the_counts_of_the_facts(tmp_path):
 
 def test_rows_that_a_substitute_leaves_out_make_fewer_than_published(tmp_path):
     facts = {"substitutes": ["some"], "left_out": {"test": 3}}
-    for directory, told, capped in (
+    for directory, reported, capped in (
         ("a", {}, False),
         ("b", facts | {"left_out": {"test": 0}}, False),
         ("c", facts, True),
     ):
-        assert draw_sample(prepared_as(tmp_path / directory, "half", **told), SPEC, 0, ["none"]).capped == capped
+        assert draw_sample(prepared_as(tmp_path / directory, "half", **reported), SPEC, 0, ["none"]).capped == capped
 
 
 def test_numbers_stay_numbers_under_a_cap(tmp_path):

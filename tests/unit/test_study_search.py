@@ -1,4 +1,4 @@
-"""What is chosen by validation, beside what the naive twin shows (tests/twin): who shares a choice, ties within
+"""Choices by validation, in addition to the naive twin (tests/twin): who shares a choice, ties within
 rounding, maps and learners that are not there, and the rows that a choice sees.
 """
 
@@ -26,7 +26,7 @@ def search(job) -> dict:
 
 
 def chosen_by(prepared, tmp_path, monkeypatch, score, settings=None, **search_of):
-    """What is chosen in the toy with two methods and sizes and four repeats, where a function scores candidates."""
+    """Return the choices in the toy with two methods and sizes and four repeats, where a function scores candidates."""
 
     def scores_of(job, cell):
         grid = cell.conditions["settings"]["penalties" if cell.conditions["learner"] == "ridge" else "C"]

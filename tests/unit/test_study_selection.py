@@ -1,4 +1,4 @@
-"""What a run builds: its restrictions, what a preset lays under and over an experiment, ids that there are none of."""
+"""The contents of a run: its restrictions, what a preset lays under and over an experiment, unknown ids."""
 
 import copy
 
@@ -102,7 +102,7 @@ def test_the_large_grid_is_laid_over_the_small_one():
     assert theory(extent="large")["theory"]["grid"] == THEORY["grid"] | {"rows": 100}
 
 
-def test_whoever_asks_for_data_sets_does_not_ask_for_an_experiment_without_any():
+def test_a_request_for_data_sets_is_no_request_for_an_experiment_without_any():
     assert theory(only_datasets=["eeg"]) == {}
     assert [m["method"] for m in theory(only_methods=["orf"])["theory"]["methods"]] == ["orf"]
 

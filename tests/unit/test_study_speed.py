@@ -1,4 +1,4 @@
-"""The experiments on speed: what is held against what, that both sides do the same work, and when they run."""
+"""The experiments on speed: what is compared with what, that both sides do the same work, and when they run."""
 
 import copy
 import subprocess
@@ -76,11 +76,11 @@ def test_all_comparisons_of_the_experiment_have_both_sides(sides):
         assert set(names[: len(comparison["of"])]) <= methods
     for unit in sides:
         for other in unit.settings.get("at_most", {}):
-            (beside,) = [
+            (other,) = [
                 u for u in sides if name_of(u) == other and list(u.phases) == list(unit.phases)
                 and all(u.columns.get(c) == unit.columns.get(c) for c in ("dataset", "kernel"))
             ]  # fmt: skip
-            assert beside.settings["what"]
+            assert other.settings["what"]
 
 
 def test_the_sides_of_a_comparison_work_on_as_many_numbers_of_one_type(sides):

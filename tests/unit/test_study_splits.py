@@ -66,11 +66,11 @@ def test_rows_say_how_they_were_split_and_an_entry_without_a_split_shares_its_ce
     settings = {"repeats": 2}
     errors, scores, _ = toys.run_grid(toy, {"made": prepared}, tmp_path, settings)
     for table in (errors, scores):
-        told = {
+        reported = {
             row.variant: (own.get("split"), own.get("split_options"))
             for row, own in zip(table.itertuples(), toys.settings_of(table), strict=True)
         }
-        assert told == {
+        assert reported == {
             "all": (None, None),
             "blocks": ("blocks", {"n_blocks": 12}),
             "late": ("last_blocks", {"n_blocks": 12}),
@@ -125,7 +125,7 @@ N_BLOCKS = "the rules blocks, first_blocks, last_blocks need n_blocks, and no ot
         ({"rule": "blocks", "n_blocks": 101}, "101 blocks of 100 rows"),
     ],
 )
-def test_a_split_that_is_not_possible_is_told(own, expected):
+def test_a_split_that_is_not_possible_is_reported(own, expected):
     task = {"n": 100, "n_train": 50, "n_test": 50, "split": "half"}
     assert rows_of_split({"split": own}, task, {"data": "original"}) == expected
 

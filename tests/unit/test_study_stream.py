@@ -96,7 +96,7 @@ def test_a_cell_that_was_killed_goes_on_from_its_last_pass(folder, tmp_path, mon
     assert not list(tmp_path.glob("*.checkpoints"))
 
 
-def test_what_is_timed_is_all_of_the_work_once_a_round(folder, tmp_path):
+def test_what_is_timed_is_all_of_the_work_once_per_round(folder, tmp_path):
     spec = spec_of(time={"rounds": 2, "again": 0, "shortest": 1e-6, "threads": 1})
     time.run([spec], [folder], {}, tmp_path / "journal", tmp_path / "times.csv")
     rows = tidy.read(tmp_path / "times.csv")

@@ -114,8 +114,8 @@ def test_a_row_is_a_phase_of_a_method_in_a_round_in_wall_and_in_processor_time(m
     # of a learner are its fit and its predictions
     assert set(table.loc[table["metric"].str.contains("fit"), "learner"]) == {"ridge"}
     assert set(table.loc[table["metric"].str.contains("draw"), "learner"]) == {""}
-    told = json.loads(table.iloc[0]["settings"])
-    assert told == {"length_scale": 2.0, "threads": 3, "calls": 1, "others": 0.0}
+    reported = json.loads(table.iloc[0]["settings"])
+    assert reported == {"length_scale": 2.0, "threads": 3, "calls": 1, "others": 0.0}
 
 
 @pytest.mark.parametrize("seconds", [1e-6, 0.0007, 0.019, 0.021, 0.5])
@@ -137,8 +137,8 @@ def test_short_work_is_repeated_until_it_lasts_as_long_as_is_asked(machine, seco
     assert len(machine.called) == 2 * (rows[0]["settings"]["calls"] + (calls == 1))
 
 
-def test_the_first_call_is_no_measure_and_long_work_is_called_once_a_round(machine):
-    """What loads libraries at its first call is short later."""
+def test_the_first_call_is_no_measure_and_long_work_is_called_once_per_round(machine):
+    """A call that loads libraries is short later."""
     durations = iter([0.09, *[0.001] * 1000])
     work = Timed({"method": "A", "variant": ""}, {}, {"draw": lambda: machine.work(next(durations))})
     (row, _) = Rounds([work], 1, SHORTEST).best_of(1, 0)
@@ -149,7 +149,7 @@ def test_the_first_call_is_no_measure_and_long_work_is_called_once_a_round(machi
 
 
 def test_work_that_was_slow_because_of_what_ran_before_is_not_measured(machine):
-    """Another's work leaves the memory in a state in which the next call takes longer, whoever makes it."""
+    """Another's work leaves the memory in a state in which the next call takes longer, also in another process."""
     last = []
 
     def phase(name):
@@ -174,7 +174,7 @@ def test_work_that_is_quick_by_chance_is_not_taken_at_its_word(machine):
 
 
 @pytest.mark.parametrize(("others", "machine_busy"), [(0.0, False), (0.2, False), (0.3, True), (1.0, True)])
-def test_a_round_beside_other_work_is_machine_busy(machine, others, machine_busy):
+def test_a_round_next_to_other_work_is_machine_busy(machine, others, machine_busy):
     machine.others = others
     rows = Rounds([unit(machine, "A", draw=(1.0, 4.0))], 1, SHORTEST).best_of(1, 0)
     for row in rows:
@@ -241,7 +241,7 @@ def test_a_process_that_burns_the_processor_is_noticed(capsys):
         process.wait()
     assert all(row["settings"]["machine_busy"] is True for row in rows)
     assert all(row["settings"]["others"] > stage.OTHERS for row in rows)
-    assert "round 5 beside other work" in capsys.readouterr().err
+    assert "round 5 next to other work" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -316,7 +316,7 @@ def test_finished_rounds_are_not_taken_again(prepared, tmp_path, quick, monkeypa
     again = run(part, prepared, tmp_path)
     assert taken == [2, 2]
     assert again.equals(rows)
-    # more rounds are taken beside those that there are
+    # more rounds are taken next to those that there are
     run(timed_part({"time": toys.SETTINGS["time"] | {"rounds": 5}}), prepared, tmp_path)
     assert taken[2:] == [3, 4]
 
@@ -390,7 +390,7 @@ def of_kind(kind, *methods, **grid):
     return module.timed(Job("time", spec | {"grid": GRIDS[kind] | grid}, None, None), {})
 
 
-def test_the_grid_of_fits_varies_s_and_n_one_at_a_time_with_all_methods_beside_each_other():
+def test_the_grid_of_fits_varies_s_and_n_one_at_a_time_with_all_methods_together():
     units = of_kind("fitting", ("rff", {}), ("slsrff", {}))
     places = [(u.columns["n_train"], u.columns["n_features"]) for u in units]
     assert places[::2] == places[1::2] == [(80, 4), (80, 8), (80, 16), (40, 8), (60, 8)]

@@ -26,9 +26,9 @@ def variance_cells(tabulated, claim, *points):
         for repeat, (value, error) in enumerate(repeats)
         for metric in ("variance_ratio", "kernel_bias")
     ]
-    as_printed = [printed("lower_variance_than_rff", claim, paper="survey", method="orf", dataset="")]
+    published = [printed("lower_variance_than_rff", claim, paper="survey", method="orf", dataset="")]
     spec = {"kind": "complexities", "paper": "survey", "methods": ["orf"]}
-    table, _ = tabulated(spec, rows, as_printed)
+    table, _ = tabulated(spec, rows, published)
     return tuple(table.loc[0, ["variance points", "verdict"]])
 
 
@@ -79,11 +79,11 @@ def rate_verdict(tabulated, slope, stated, noise=0.1):
             n_features_label=str(s))
         for s, (repeat, sign) in itertools.product((64, 128, 256, 512), enumerate((-1, 1)))
     ]  # fmt: skip
-    as_printed = [
+    published = [
         printed("rate_exponent_in_s_sup", power, paper="survey", method="rff;orf", dataset="") for power in stated
     ]
     spec = {"kind": "rates", "paper": "survey", "methods": ["rff"], "norms": ["sup"]}
-    table, _ = tabulated(spec, rows, as_printed)
+    table, _ = tabulated(spec, rows, published)
     assert table.loc[0, "fitted power of s"] == f"{slope:.2f} ± {0.5268 * noise:.2f}"
     return table.loc[0, "verdict"]
 
@@ -144,11 +144,11 @@ def need_rows(method, needed, decay="polynomial", variant="", tolerance=0.25, sa
 
 
 def required(tabulated, rows, bound="sqrt(n) log n", decay="polynomial"):
-    as_printed = [
+    published = [
         printed("required_features_bound", f"s >= {bound}", method="lsrff",
                 dataset=f"eigenvalue decay {decay}: lambda_i ~ n i^(-2)")
     ]  # fmt: skip
-    table, _ = tabulated({"kind": "requirements", "methods": ["lsrff"]}, rows, as_printed)
+    table, _ = tabulated({"kind": "requirements", "methods": ["lsrff"]}, rows, published)
     assert table["eigenvalues"].tolist() == ["lambda_i ~ n i^(-2)"] * len(table)
     return table
 

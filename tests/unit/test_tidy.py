@@ -10,7 +10,7 @@ from rfstudy.study.provenance import write_results
 
 
 def written_by_hand(table, path):
-    """A file of a table as it is, with a record that fits: whoever writes wrong rows writes their digest, too."""
+    """A file of a table as it is, with a record that fits: wrong rows come with their digest."""
     table.to_csv(path, index=False)
     write_record({path.name: digest_of(path)}, {}, path)
 

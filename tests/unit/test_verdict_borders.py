@@ -21,15 +21,15 @@ SCORES = {
 STD = {"spread_kind": "std over 10 runs"}
 
 
-def score_of(tabulated, value, ours, metric="accuracy_pct", told=None, **columns):
+def score_of(tabulated, value, ours, metric="accuracy_pct", change=None, **columns):
     """Verdict, margin and standard error on one printed cell; ``ours`` are values by repeat, ``columns`` of the printed
     row."""
     # without a printed spread a single repeat gets no verdict: five of one value have none of their own
     ours = list(ours) * 5 if len(ours) == 1 and "spread" not in columns else ours
     rows = accuracies("lsrff", "2d", ours) if metric == "accuracy_pct" else of_metric(metric, ours)
     quantity = ACCURACY if metric == "accuracy_pct" else {"metric": metric}
-    as_printed = [printed(metric, value, method="lsrff", n_features="2d", **columns)]
-    table, _ = tabulated(SCORES | {"quantity": quantity}, rows if told is None else told(rows), as_printed)
+    published = [printed(metric, value, method="lsrff", n_features="2d", **columns)]
+    table, _ = tabulated(SCORES | {"quantity": quantity}, rows if change is None else change(rows), published)
     assert len(table) == 1
     return tuple(table.loc[0, ["verdict", "margin", "standard error"]])
 
@@ -44,7 +44,7 @@ def pair(mean, error):
     return [mean - error, mean + error]
 
 
-def test_a_standard_error_is_taken_as_printed_and_ours_for_a_missing_one(tabulated):
+def test_a_standard_error_is_taken_as_published_and_ours_for_a_missing_one(tabulated):
     standard = {"spread": "0.24", "spread_kind": "standard error"}
     assert score_of(tabulated, "80.0000", pair(80.0, 0.18), **standard)[2] == "0.3"
     # ours twice: 0.2 sqrt(2)
@@ -60,17 +60,17 @@ def test_half_a_printed_unit_is_an_error(tabulated, value, error):
 
 def test_what_is_not_comparable_has_no_margin(tabulated):
     for columns in ({"stand_in": "made (stand-in for eeg)"}, {"settings": {"capped": True}, "n_train": 5, "n_test": 5}):
-        verdict = score_of(tabulated, "80.00", [80.0], told=lambda rows, c=columns: [each | c for each in rows])
+        verdict = score_of(tabulated, "80.00", [80.0], change=lambda rows, c=columns: [each | c for each in rows])
         assert verdict == ("not comparable", "", "")
     assert score_of(tabulated, "", [80.0], confidence="lost")[0] == "not comparable"
-    assert score_of(tabulated, "80.00", [], told=lambda rows: accuracies("rff", "2d", [80.0]))[0] == "not run"
+    assert score_of(tabulated, "80.00", [], change=lambda rows: accuracies("rff", "2d", [80.0]))[0] == "not run"
     failed = {"value": None, "status": "failed"}
-    assert score_of(tabulated, "80.00", [80.0], told=lambda rows: [each | failed for each in rows])[0] == "not run"
+    assert score_of(tabulated, "80.00", [80.0], change=lambda rows: [each | failed for each in rows])[0] == "not run"
 
 
 def ratio_of(tabulated, printed_values, ours):
     """Verdict, margin, standard error and "ours" of the ratio of two printed times; ``ours`` are pairs by repeat."""
-    as_printed = [
+    published = [
         printed("time_feature_s", value, method=method, n_features="2d", spread="0.0", **STD)
         for method, value in zip(("lsrff", "rff"), printed_values, strict=True)
     ]
@@ -79,7 +79,7 @@ def ratio_of(tabulated, printed_values, ours):
         for method, values in zip(("lsrff", "rff"), zip(*ours, strict=True), strict=True)
         for each in of_metric("time_feature_s", values, method)
     ]
-    table, _ = tabulated(SCORES | {"quantity": {"metric": "time_feature_s"}}, rows, as_printed)
+    table, _ = tabulated(SCORES | {"quantity": {"metric": "time_feature_s"}}, rows, published)
     assert table["method"].tolist() == ["lsrff"]
     return tuple(table.loc[0, ["verdict", "margin", "standard error", "ours"]])
 
@@ -112,7 +112,7 @@ BULLETS = {
 
 
 def is_marked(tabulated, columns=None, **gains):
-    """Whether the cell has its bullet; ``gains`` over the baselines' 80 points, ``columns`` are of all rows."""
+    """Return whether the cell has its bullet; ``gains`` over the baselines' 80 points, ``columns`` are of all rows."""
     values = {"rff": [0.0] * 8, "qmc": [0.0] * 8, "lsrff": around(9.0), "slsrff": around(9.0)} | gains
     rows = [
         each for m, of in values.items() for each in accuracies(m, "2d", [80 + gain for gain in of], **(columns or {}))
@@ -163,8 +163,8 @@ def best_of(tabulated, values, winners="none", spec=WINNERS, make=accuracies):
         for (method, of), size in itertools.product(values.items(), ("2d", "4d"))
         for each in make(method, size, of[size] if isinstance(of, dict) else of)
     ]
-    as_printed = [printed("best_methods_accuracy_lr", winners, paper="survey", n_features="2d;4d")]
-    table, _ = tabulated(spec, rows, as_printed)
+    published = [printed("best_methods_accuracy_lr", winners, paper="survey", n_features="2d;4d")]
+    table, _ = tabulated(spec, rows, published)
     (heading,) = [name for name in table.columns if name not in ("data set", "source")]
     cells = table.set_index("source")[heading]
     return cells["measured"], cells["agreement"]
@@ -262,12 +262,12 @@ def ablated(tabulated, spec=ABLATION, n=8, columns=None, **values):
         rows += accuracies(method, "32d", values.get(method, [80.0] * n), variant="b")
     rows += accuracies("rff", "32d", values.get("control", []), variant="c")
     table, text = tabulated(spec, [each | (columns or {}) for each in rows])
-    told = [line for line in text.splitlines() if TURNS in line]
-    return table.set_index("step"), told[0].split("gain: ", 1)[1] if told else None
+    reported = [line for line in text.splitlines() if TURNS in line]
+    return table.set_index("step"), reported[0].split("gain: ", 1)[1] if reported else None
 
 
 @pytest.mark.parametrize(
-    ("gains", "told"),
+    ("gains", "reported"),
     [
         # Holm over two methods: p = 0.024 and 0.04 count, 0.026 and 0.04 do not
         ((1.0847, 0.9512), "eeg: second (lsrff +1.08, slsrff +0.95)."),
@@ -275,9 +275,9 @@ def ablated(tabulated, spec=ABLATION, n=8, columns=None, **values):
         ((-1.0847, 0.8886), "eeg: second (lsrff -1.08)."),
     ],
 )
-def test_a_step_changes_a_gain_at_five_per_cent_after_holm(tabulated, gains, told):
+def test_a_step_changes_a_gain_at_five_per_cent_after_holm(tabulated, gains, reported):
     values = dict(zip(("lsrff", "slsrff"), ([80 + by for by in around(gain)] for gain in gains), strict=True))
-    assert ablated(tabulated, **values)[1] == told
+    assert ablated(tabulated, **values)[1] == reported
 
 
 def test_a_family_is_one_data_set(tabulated):
@@ -293,16 +293,16 @@ def test_a_family_is_one_data_set(tabulated):
 
 def test_differences_have_holm_s_p_value_from_five_repeats_on(tabulated):
     # p = 0.0125, the smallest of four changes and of four gains; of two turns it is 0.025
-    table, told = ablated(tabulated, lsrff=around(81.2609))
+    table, reported = ablated(tabulated, lsrff=around(81.2609))
     assert table.loc["second", ["change lsrff", "gain lsrff", "change rff"]].tolist() == [
         "+1.26 (0.050)", "+1.26 (0.050)", "+0.00 (1.000)",
     ]  # fmt: skip
-    assert told == "eeg: second (lsrff +1.26)."
+    assert reported == "eeg: second (lsrff +1.26)."
     # a control is one of the changes: 5 times 0.0125
     table, _ = ablated(tabulated, lsrff=around(81.2609), control=around(81.2609))
     assert table.loc["second", "change lsrff"] == "+1.26 (0.062)"
-    table, told = ablated(tabulated, n=4, lsrff=around(85.0, n=4))
-    assert told is None
+    table, reported = ablated(tabulated, n=4, lsrff=around(85.0, n=4))
+    assert reported is None
     assert table.loc["second", "change lsrff"] == "+5.00"
     assert ablated(tabulated, n=5, lsrff=around(85.0, n=5))[0].loc["second", "change lsrff"].endswith(")")
 

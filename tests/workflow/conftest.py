@@ -70,7 +70,7 @@ class Workspace:
         return name
 
     def insert(self, name: str, text: str, *, before: str = "") -> str:
-        """Put text into a file in front of the first place where ``before`` stands, by default at its end."""
+        """Put text into a file in front of the first ``before``, by default at its end."""
         path = self.folder / name
         content = path.read_text(encoding="utf-8")
         assert before in content
@@ -79,7 +79,7 @@ class Workspace:
         return name
 
     def replace(self, name: str, old: str, new: str) -> str:
-        """Replace the only place of a file where a text stands."""
+        """Replace the only occurrence of a text in a file."""
         path = self.folder / name
         content = path.read_text(encoding="utf-8")
         assert content.count(old) == 1

@@ -25,7 +25,7 @@ import numpy as np
 from rfstudy import cli, files, tidy
 from rfstudy.study import journal, provenance
 
-#: What the commands write beside logs and the journal.
+#: What the commands write next to logs and the journal.
 KEPT = ("data/raw", "data/prepared", "data/measured", "results", "figures")
 
 
@@ -101,11 +101,11 @@ def run(command: list[str], space: Path, fatal: int = 0) -> int:
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as stream:
-        told = stream.read()
+        reported = stream.read()
     ended = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     if ended not in (0, -signal.SIGKILL):
         sys.exit(f"{command[0]} ended with {ended}, killed at {fatal} in {space}:\n{(space / 'log').read_text()}")
-    return int(told or 0)
+    return int(reported or 0)
 
 
 def state(space: Path) -> dict[str, str]:
@@ -120,7 +120,7 @@ def state(space: Path) -> dict[str, str]:
 
 
 def content_of(path: Path, name: str) -> bytes:
-    """What a file holds; of rows without their run, of facts and choices without their record."""
+    """Return the content of a file: rows without their run, facts and choices without their record."""
     if name.startswith(("results", "data/measured")) and ".csv" in name:
         return tidy.read(path).drop(columns="run").to_csv(index=False).encode()
     if path.suffix == ".npz":

@@ -1,4 +1,4 @@
-"""What a user sees of jobs that fail: the reason of each in one line and where its log is, at once and at the end."""
+"""The messages about jobs that fail: the reason of each in one line and where its log is, at once and at the end."""
 
 import itertools
 import re
@@ -22,11 +22,11 @@ def test_every_job_that_fails_is_named_with_its_reason(workspace):
     workspace.insert("src/rfstudy/study/kinds/decay.py", f"def measure(*arguments, **options):\n    {killed}\n")
     lines = workspace.with_console("--cores", "1", "--keep-going", *TARGETS, *SETTINGS, check=False)
 
-    told = [pair for pair in itertools.pairwise(lines) if pair[0].startswith("FAILED ")]
+    reported = [pair for pair in itertools.pairwise(lines) if pair[0].startswith("FAILED ")]
     # said again at the end, when other jobs may have scrolled it away
-    assert len(told) == 4
-    assert told[:2] == told[2:]
-    (reason, log), (of_killed, _) = sorted(told[:2])
+    assert len(reported) == 4
+    assert reported[:2] == reported[2:]
+    (reason, log), (of_killed, _) = sorted(reported[:2])
     assert reason.startswith("FAILED download eeg: error: the data set 'eeg' needs the file 'EEG Eye State.arff'")
     assert f"mirror/eeg/{damaged.name}: " in reason
     assert re.search("sha-?256", reason, re.IGNORECASE)

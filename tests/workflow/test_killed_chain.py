@@ -180,7 +180,7 @@ def test_a_chain_whose_commands_are_killed_ends_in_the_same_files(chain):
     chain.environment |= {"RFSTUDY_MIRROR": str(chain.folder / "mirror"), "OMP_NUM_THREADS": "1"}
     done = chain.run(str(SCRIPT), str(chain.folder), str(EVERY), str(FOLLOWED), check=False)
     assert done.returncode == 0, done.stderr
-    told = [line.split() for line in done.stdout.splitlines()]
-    assert [stage for stage, *_ in told] == [words[0] for words in asked]
-    assert all(int(kills) > 0 for _, _, kills, _ in told)
-    assert sum(int(to_the_end) for *_, to_the_end in told) == sum(int(kills) for _, _, kills, _ in told) // FOLLOWED > 2
+    jobs = [line.split() for line in done.stdout.splitlines()]
+    assert [stage for stage, *_ in jobs] == [words[0] for words in asked]
+    assert all(int(kills) > 0 for _, _, kills, _ in jobs)
+    assert sum(int(to_the_end) for *_, to_the_end in jobs) == sum(int(kills) for _, _, kills, _ in jobs) // FOLLOWED > 2

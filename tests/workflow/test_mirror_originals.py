@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MIRROR = os.environ.get("RFSTUDY_MIRROR")
 KNOWN = registry.load(ROOT / "config")
 
-#: The sources of tasks whose files somebody has held: nothing can be known of the content of the others.
+#: The sources of tasks whose files the project has held; the content of the others is unknown.
 HELD = {
     source_id: source
     for source_id, source in KNOWN.sources.items()
@@ -114,7 +114,7 @@ def raw(tmp_path_factory):
     """All sources, from the mirror."""
     folder = tmp_path_factory.mktemp("raw")
     for source_id, source in HELD.items():
-        # without addresses nothing can be asked of the network
+        # without addresses no request can be made
         offline = source | {"files": {name: entry | {"addresses": []} for name, entry in source["files"].items()}}
         record = download(source_id, offline, folder / source_id, lock_path=folder / "lock.yaml", mirror=MIRROR)
         assert {entry["from"].split(":")[0] for entry in record["files"].values()} == {"mirror"}

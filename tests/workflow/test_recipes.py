@@ -1,4 +1,4 @@
-"""What the pages of docs show works: their blocks are applied to a copy of the repository, and one run makes the rows.
+"""The recipes of docs work: their blocks are applied to a copy of the repository, and one run makes the rows.
 
 Every recipe changes the files that its page states and no others. The rows, lines and verdicts that come out are
 compared with numbers that are computed here in another way.

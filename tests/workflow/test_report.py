@@ -14,7 +14,7 @@ from PIL import Image
 
 
 class Page(html.parser.HTMLParser):
-    """What a page of HTML has: its images, everything that it would load, and the texts of its elements."""
+    """Collect from a page of HTML its images, everything that it would load, and the texts of its elements."""
 
     def __init__(self, text):
         super().__init__()
@@ -43,7 +43,7 @@ def document(uri: str) -> bytes:
 
 
 def drawn_at(figures, page: str):
-    """Where the picture of a page would be, were it one of a figure."""
+    """Return the path of the picture, if the page is that of a figure."""
     return figures / f"{page.removeprefix('figures/quick/pages/').removesuffix('.html')}.png"
 
 

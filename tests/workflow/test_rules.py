@@ -1,4 +1,4 @@
-"""What the rules make of a plan: what each job reads, writes, asks for and is told, and what has to wait for what."""
+"""The jobs that the rules make of a plan: what each reads, writes, asks for and receives, and their order."""
 
 import json
 import shlex
@@ -30,14 +30,14 @@ class LogHandler(LogHandlerBase):
 
     def emit(self, record):
         if getattr(record, "event", None) == LogEvent.JOB_INFO:
-            told = {key: getattr(record, key) for key in ("rule_name", "priority", "threads", "shellcmd", "rule_msg")}
-            told |= {key: list(getattr(record, key)) for key in ("input", "output", "log")}
-            told |= {key: dict(getattr(record, key).items()) for key in ("wildcards", "resources")}
+            found = {key: getattr(record, key) for key in ("rule_name", "priority", "threads", "shellcmd", "rule_msg")}
+            found |= {key: list(getattr(record, key)) for key in ("input", "output", "log")}
+            found |= {key: dict(getattr(record, key).items()) for key in ("wildcards", "resources")}
             workflow = next(each for each in gc.get_objects() if isinstance(each, Workflow))
             (job,) = [job for job in workflow.dag.jobs if workflow.dag.jobid(job) == record.jobid]
             work = job.params.get("job", job.params).get("work")
-            told["work"] = json.loads(workflow.globals["WORK"][work]) if work else []
-            print("JOB", json.dumps(told))
+            found["work"] = json.loads(workflow.globals["WORK"][work]) if work else []
+            print("JOB", json.dumps(found))
 """
 
 #: The study that is planned: original data, a search, times, an experiment without data, features of another task, and
@@ -47,7 +47,7 @@ SELECTION = (
     "only_methods=rff,lsrff,slsrff", "repeats=2", "device=cpu",
 )  # fmt: skip
 
-#: Named targets that are planned beside that of everything.
+#: Named targets that are planned next to that of everything.
 TARGETS = ("publish_all", "slsrff", "slsrff_table_02")
 
 PREPARED = [f"data/prepared/original/eeg/{name}" for name in ("X.npy", "y.npy", "facts.json")]
@@ -58,10 +58,10 @@ class Planned:
     """The jobs of a dry-run."""
 
     def __init__(self, space, *arguments):
-        package = space.folder / "plugins/snakemake_logger_plugin_told"
+        package = space.folder / "plugins/snakemake_logger_plugin_jobs"
         package.mkdir(parents=True, exist_ok=True)
         (package / "__init__.py").write_text(LOGGER)
-        options = ("--dry-run", "--cores", "2", *arguments, "--logger", "told")
+        options = ("--dry-run", "--cores", "2", *arguments, "--logger", "jobs")
         done = space.snakemake(*options, PYTHONPATH=f"{space.folder / 'plugins'}:{space.folder / 'src'}")
         found = [json.loads(line[4:]) for line in done.stdout.splitlines() if line.startswith("JOB ")]
         self.jobs = [SimpleNamespace(**each, words=words_of(each["shellcmd"])) for each in found]
@@ -104,7 +104,7 @@ def plan(repository):
     return Planned(repository, "all", *TARGETS, *preset, "--config", *SELECTION)
 
 
-#: One job of each rule: its wildcards, what it reads beside printed numbers, and what it writes.
+#: One job of each rule: its wildcards, what it reads next to printed numbers, and what it writes.
 JOBS = {
     "download": ({"source": "eeg"}, [], ["data/raw/eeg/record.json"]),
     "preprocess": ({"dataset": "eeg"}, ["data/raw/eeg/record.json"], PREPARED),
@@ -164,14 +164,14 @@ READ = ("methods", "tasks", "results_file")
 FOLDERS = ("raw_dir", "base_dir")
 
 
-def test_every_path_that_a_stage_is_told_is_an_input_or_an_output_of_its_job(plan):
+def test_every_path_that_a_stage_receives_is_an_input_or_an_output_of_its_job(plan):
     for job in plan.jobs:
-        for told in job.work:
-            read = [told[name] for name in READ if name in told] + told.get("results", []) + told.get("chunks", [])
+        for work in job.work:
+            read = [work[name] for name in READ if name in work] + work.get("results", []) + work.get("chunks", [])
             assert set(read) <= set(job.input), job.rule_msg
-            inside = [each for each in job.output if Path(told["out"]) in (Path(each), *Path(each).parents)]
+            inside = [each for each in job.output if Path(work["out"]) in (Path(each), *Path(each).parents)]
             assert inside or job.rule_name == "publish", job.rule_msg
-            for path in filter(None, map(told.get, FOLDERS)):
+            for path in filter(None, map(work.get, FOLDERS)):
                 assert [each for each in job.input if Path(path) in Path(each).parents], job.rule_msg
 
 
@@ -188,7 +188,7 @@ def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(
         if stage in ("tune", "train", "measure", "time", "collect"):
             assert [Path(job.words[1]).name] == [f"{job.wildcards.get('shard', 'collect')}.work.json"]
     assert plan.named("download", source="eeg").work[0]["source_id"] == "eeg"
-    assert not [job.rule_msg for job in plan.jobs for told in job.work if told.get("allow_missing")]
+    assert not [job.rule_msg for job in plan.jobs for work in job.work if work.get("allow_missing")]
     of = "slsrff-text"
     (published,) = plan.named("publish", experiment=of).work
     assert published["out"] == f"data/measured/{of}.csv.xz"

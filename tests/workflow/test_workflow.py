@@ -86,7 +86,7 @@ def test_times_are_taken_when_nothing_else_is_left_to_run(finished):
     assert finished.log.index("rule time:") > finished.log.rindex("(Rule: train)")
     finished_at = [finished.log.index(f"(Rule: {rule})") for rule in ("time", "collect", FIGURES)]
     assert finished_at == sorted(finished_at)
-    # the log has what the message of the job stands for
+    # the log has the details behind the message of the job
     block = finished.log[finished.log.index("rule time:") :].split("Finished jobid")[0]
     assert re.search(r"^ *threads: 2$", block, re.MULTILINE)
 
@@ -104,8 +104,8 @@ def test_the_console_says_what_is_done_how_far_it_is_and_how_long_it_takes(finis
     assert "train survey-gaussian-text/eeg: 36 cells on eeg" in said
     assert said[-1] == "done"
     # nothing but the head, a line a job, one more for those that took long, and where the log is
-    told = [line for line in said[:-1] if not line.startswith("done in ")]
-    assert len(told) == number
+    reported = [line for line in said[:-1] if not line.startswith("done in ")]
+    assert len(reported) == number
     others = [line for line, match in zip(finished.console, lines, strict=True) if not match]
     assert others[-1].startswith("Complete log(s): ")
     assert f"{number} jobs: " in others[-2]
@@ -206,8 +206,8 @@ def test_a_workflow_that_is_killed_takes_its_jobs_along_and_the_next_ends_in_the
     assert not [path for path in workspace.folder.rglob(".partial-*") if ".snakemake" not in path.parts]
 
 
-def told(done) -> list[str]:
-    """What a refused plan says, which is all that it says."""
+def refused(done) -> list[str]:
+    """Return the lines of a refused plan, which prints nothing else."""
     assert done.returncode == 1
     output = done.stdout + done.stderr
     assert not re.search(r"Traceback|\.smk|WorkflowError|Exception", output)
@@ -217,22 +217,22 @@ def told(done) -> list[str]:
 
 
 def test_mistakes_in_the_settings_are_a_line_each_and_nothing_else(repository):
-    lines = told(repository.snakemake("--dry-run", "--config", "repeat=3", "seed=x", check=False))
+    lines = refused(repository.snakemake("--dry-run", "--config", "repeat=3", "seed=x", check=False))
     assert [line.partition(":")[0] for line in lines] == ["--config", "--config"]
 
 
-def test_a_slip_in_a_file_of_the_command_line_is_told_with_its_line(repository, tmp_path):
+def test_a_slip_in_a_file_of_the_command_line_is_reported_with_its_line(repository, tmp_path):
     """Snakemake reads it first, and does not say in which file and where the slip is."""
     good, mine = tmp_path / "good.yaml", tmp_path / "mine.yaml"
     good.write_text("seed: 1\n")
     mine.write_text("seed: 1\nseed: 2\n")
-    (line,) = told(repository.snakemake("--cores", "1", "--configfile", str(good), str(mine), check=False))
+    (line,) = refused(repository.snakemake("--cores", "1", "--configfile", str(good), str(mine), check=False))
     assert line.startswith(f"{mine}: line 2: the key 'seed' is given twice")
 
 
-def test_a_slip_in_the_settings_of_the_repository_is_told_with_its_line(workspace):
+def test_a_slip_in_the_settings_of_the_repository_is_reported_with_its_line(workspace):
     workspace.insert("config/config.yaml", "seeds: [1\n")
-    (line,) = told(workspace.snakemake("--dry-run", check=False))
+    (line,) = refused(workspace.snakemake("--dry-run", check=False))
     assert re.match(r"config/config\.yaml: line \d+: did not find expected", line)
 
 
@@ -242,7 +242,7 @@ def test_ctrl_c_while_the_plan_is_made_is_a_line(workspace):
     process = subprocess.Popen(
         [sys.executable, "-m", "snakemake", "--dry-run"], cwd=workspace.folder, env=workspace.environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-        # whoever runs the tests in the background may ignore it
+        # a shell may ignore it for tests in the background
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     assert "here\n" in iter(process.stdout.readline, "")
@@ -277,7 +277,7 @@ def test_a_folder_with_braces_in_its_path_is_refused_in_a_line(repository, tmp_p
     shutil.copy(repository.folder / "Snakefile", folder)
     for name in ("rules", "config", "src", "envs"):
         (folder / name).symlink_to(repository.folder / name)
-    (line,) = told(repository.snakemake("--dry-run", "--directory", folder, "-s", folder / "Snakefile", check=False))
+    (line,) = refused(repository.snakemake("--dry-run", "--directory", folder, "-s", folder / "Snakefile", check=False))
     assert "Snakemake takes the braces in this path for wildcards" in line
 
 

@@ -58,7 +58,7 @@ def source_with(*addresses):
 
 
 def download(source_id, source, directory, **more):
-    """The stage with a lock beside the folder."""
+    """The stage with a lock next to the folder."""
     return stage.run(source_id, source, directory, lock_path=directory.parent / "sources.lock.yaml", **more)
 
 

@@ -87,7 +87,7 @@ def test_no_more_is_unpacked_than_the_content_is_long(server, tmp_path, monkeypa
         download("toy", source_with(server.url("toy")), tmp_path)
     assert len(written) >= 2
     assert max(written) <= len(CONTENT)
-    # one byte too many is too many, and what has its length but not its digest is told by its digest
+    # one byte too many is refused, and so is the right length with another digest
     server.content["toy"] = CONTENT + b"x"
     with pytest.raises(DownloadError, match="more than"):
         download("toy", source_with(server.url("toy")), tmp_path)

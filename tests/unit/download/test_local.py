@@ -1,4 +1,4 @@
-"""Files of this machine: copied, recorded at their first use, and told when they have changed or are not there."""
+"""Files of this machine: copied, recorded at their first use, and reported when they have changed or are not there."""
 
 import gzip
 import lzma
@@ -35,7 +35,7 @@ def test_a_file_of_this_machine_is_copied_and_its_checksum_recorded(tmp_path, en
 
 
 @pytest.mark.parametrize("folder", ["", "raw"])
-def test_a_file_of_this_machine_that_has_changed_is_told_although_its_copy_has_not(tmp_path, folder):
+def test_a_file_of_this_machine_that_has_changed_is_reported_although_its_copy_has_not(tmp_path, folder):
     own = tmp_path / folder / "mine.csv"
     own.parent.mkdir(exist_ok=True)
     own.write_bytes(CONTENT)
@@ -51,7 +51,7 @@ def test_a_file_of_this_machine_that_has_changed_is_told_although_its_copy_has_n
     assert (tmp_path / "raw/toy.data").read_bytes() == WRONG
 
 
-def test_a_file_of_this_machine_that_is_not_there_is_told_with_its_path(tmp_path):
+def test_a_file_of_this_machine_that_is_not_there_is_reported_with_its_path(tmp_path):
     source = local_source(tmp_path / "mine.csv")
     with pytest.raises(
         DownloadError, match=r"needs the file 'toy.data', which could not be had:\n  Put it at .*mine\.csv, or"

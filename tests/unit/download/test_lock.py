@@ -44,7 +44,7 @@ def test_a_file_that_nobody_has_held_is_recorded_when_it_is_first_used(server, t
     assert f"sha256 {DIGEST}); commit it" in caplog.text
 
 
-def test_what_was_recorded_is_verified_by_whoever_comes_next(server, tmp_path, caplog):
+def test_the_next_user_verifies_what_was_recorded(server, tmp_path, caplog):
     server.content["toy.data"] = CONTENT
     source = unknown_with(server.url("toy.data"))
     download("toy", source, tmp_path / "raw")
@@ -132,7 +132,7 @@ def test_those_that_record_at_once_lose_nothing_and_agree(tmp_path):
     assert {name: each["bytes"] for name, each in known["own"].items()} == {f"file{i}": i for i in range(12)}
 
 
-def test_whoever_comes_second_with_another_content_is_refused(server, tmp_path, monkeypatch):
+def test_a_second_user_with_another_content_is_refused(server, tmp_path, monkeypatch):
     server.content["toy.data"] = CONTENT
     other = {"sha256": "0" * 64, "bytes": 5, "from": "another process"}
     record = lock.record
@@ -172,7 +172,7 @@ def test_without_a_lock_that_can_be_written_nothing_is_trusted(server, tmp_path,
     ["toy: nothing", "toy: {toy.data: nothing}", "toy: {toy.data: {sha256: 12, bytes: 3}}",
      f"toy: {{toy.data: {{sha256: {DIGEST}}}}}"],
 )  # fmt: skip
-def test_a_broken_lock_is_told(tmp_path, refused, content):
+def test_a_broken_lock_is_reported(tmp_path, refused, content):
     (tmp_path / "sources.lock.yaml").write_text(content, encoding="utf-8")
     with pytest.raises(UserError, match=r"sources\.lock\.yaml: toy: every file needs sha256"):
         download("toy", unknown_with(refused), tmp_path / "raw")

@@ -97,7 +97,7 @@ def test_a_cut_transfer_goes_on_where_it_stopped(server, tmp_path):
 
 @pytest.fixture
 def killed(server, tmp_path, monkeypatch):
-    """What a run that was killed in the middle of the transfer leaves behind."""
+    """Return the files that a run leaves behind if it is killed in the middle of the transfer."""
     server.content["toy.data"] = CONTENT
     server.cut["toy.data"] = CUT
     monkeypatch.setattr(stage, "WAITS", ())  # one attempt: as if the process had ended there
@@ -168,7 +168,7 @@ def test_an_endless_body_is_left_at_the_known_size_for_the_next_address(server, 
 @pytest.fixture
 def dripping(server, monkeypatch):
     """A server that sends of /drip its headers or its body a byte at a time, the first time after as many bytes as it
-    is told to send at once; it ends with the test.
+    is asked to send at once; it ends with the test.
     """
     monkeypatch.setattr(stage, "PATIENCE", 0.15)
     answer, over = server.answer, threading.Event()
@@ -220,7 +220,7 @@ def test_a_server_that_becomes_slow_is_asked_for_the_rest(dripping, tmp_path):
     assert dripping.asked == [("drip", None), *[("drip", f"bytes={stage.CHUNK_BYTES}-")] * 2]
 
 
-def test_two_downloads_of_one_file_at_once_are_told_of_each_other(server, tmp_path, monkeypatch):
+def test_two_downloads_of_one_file_at_once_know_of_each_other(server, tmp_path, monkeypatch):
     server.content["toy.data"] = CONTENT
     complete = stage.transfer
 
@@ -241,7 +241,7 @@ def unknown(server):
 
 
 def test_a_file_that_changes_during_a_first_download_is_not_spliced(server, tmp_path):
-    """Whether or not the server names versions, what is recorded is one of them."""
+    """The record is one version, also if the server names no versions."""
     new = CONTENT[::-1]
     for number, headers in enumerate([{}, {"ETag": None}]):
         server.headers, folder = headers, tmp_path / str(number) / "raw"

@@ -76,7 +76,7 @@ def test_shapes_and_types_of_a_fitted_map_and_of_what_is_restored_from_it(varian
 
 def tolerance(variant):
     """Return how far float32 features are from float64 ones, relative to the largest: some roundings of angles up to
-    about 50, where a float32 is 4e-6 apart. The Laplacian kernel's frequencies have no bound: angles reach thousands."""
+    about 50, where a float32 is 4e-6 apart. The Laplacian kernel's frequencies have no bound."""
     return 5e-3 if "laplacian" in variant else 5e-5
 
 

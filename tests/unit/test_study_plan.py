@@ -298,12 +298,12 @@ def test_of_a_grid_without_data_the_ends_are_named():
         "grid": {"rows": 10, "fixed_dimension": 4, "n_features": [8], "fixed_n_features": 8, "dimensions": [2]},
         "time": {},
     }  # fmt: skip
-    for number, settings in ((2, {"ends": 2}), (None, {})):
+    for number, ends in ((2, {"ends": 2}), (None, {})):
         settings = SETTINGS | {"time": SETTINGS["time"] | {"sizes": number}}
         theory = selection.select({"theory": copy.deepcopy(experiment)}, settings, set())["theory"]
         (shard,) = plan.time_shards(theory, settings)
         (part,) = plan.parts_of("time", theory, shard, settings)
-        assert part.grid == experiment["grid"] | settings
+        assert part.grid == experiment["grid"] | ends
         assert [entry["method"] for entry in part.methods] == ["rff", "orf"]
 
 

@@ -1,5 +1,5 @@
-# make quick: a virtual environment, the package, and the embedded study, with all of it on one page, figures/quick/
-# report.html; make test: the test suite.
+# make quick: a virtual environment, the package, and the embedded study on one page, figures/quick/report.html;
+# make test: the test suite.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin

@@ -266,15 +266,15 @@ def rows_work(stage, dataset, input):
 def preprocess_work(dataset, input):
     """Return the arguments of the ``run`` of ``preprocess`` for a task."""
     device = SETTINGS["device"] if data_registry.wants_gpu(TASKS[dataset]) else "cpu"
-    told = {"chunks": list(input.get("chunks", [])), "reference_dir": "data/reference", "device": device}
-    return rows_work("preprocess", dataset, input) | told | {"out": f"{PREPARED}/{dataset}"}
+    more = {"chunks": list(input.get("chunks", [])), "reference_dir": "data/reference", "device": device}
+    return rows_work("preprocess", dataset, input) | more | {"out": f"{PREPARED}/{dataset}"}
 
 
 def download_work(source):
     """Return the arguments of the ``run`` of ``download`` for a source."""
     arguments = {"source_id": source, "source": REGISTRY.sources[source], "out": f"data/raw/{source}"}
-    told = {"lock_path": "config/sources.lock.yaml", "allow_missing": SETTINGS["allow_missing"]}
-    return {"stage": "download"} | arguments | told
+    more = {"lock_path": "config/sources.lock.yaml", "allow_missing": SETTINGS["allow_missing"]}
+    return {"stage": "download"} | arguments | more
 
 
 def preprocess_memory(wildcards):

@@ -11,7 +11,7 @@ DRAWABLE = {
 }
 WANTED = DRAWABLE | {PRESET: outputs.drawable(REPORTS, ASKED_FOR)}
 
-# the inputs of every table and figure besides rows
+# the inputs of every table and figure, without rows
 PUBLISHED = expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name)
 
 

@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= all
 
-.PHONY: quick test test-workflow test-package check clean
+.PHONY: quick test test-workflow test-package check docs clean
 
 quick: $(VENV)/.installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES) \
@@ -33,6 +33,17 @@ check: $(VENV)/.installed
 	for preset in config/presets/*.yaml; do \
 	  PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --dry-run --quiet all --cores 2 --configfile $$preset || exit 1; done
 
+# the site, whose warnings are errors; then its links, pictures and search are checked
+docs: $(VENV)/.docs-installed
+	rm -rf docs/_build
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -q tests/unit/test_site.py
+	@echo "The site: docs/_build/index.html"
+
+$(VENV)/.docs-installed: $(VENV)/.installed envs/docs.lock
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps -r envs/docs.lock
+	@touch $@
+
 $(VENV)/.installed: envs/requirements.lock pyproject.toml
 	@mkdir -p logs
 	@echo "Installing the packages of envs/requirements.lock into $(VENV): once, a few minutes; log: logs/install.log"
@@ -43,4 +54,4 @@ $(VENV)/.installed: envs/requirements.lock pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) results figures logs benchmarks .snakemake
+	rm -rf $(VENV) results figures logs benchmarks .snakemake docs/_build

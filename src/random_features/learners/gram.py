@@ -41,6 +41,8 @@ def fit_kernel_ridge(K, Y, penalty: float, *, center="targets") -> LinearModel:
     K : ndarray (n, n), the symmetric kernel matrix of the training rows, n <= 15,000
     Y, penalty, center : as ``fit_ridge``; "both" centres in the feature space of the kernel
 
+    Notes
+    -----
     Errors as ``fit_ridge``, and ``ValueError`` above 15,000 rows.
     """
     Y, penalties = as_columns(Y), check_grid(penalty, "penalty", zero_allowed=True)
@@ -50,7 +52,7 @@ def fit_kernel_ridge(K, Y, penalty: float, *, center="targets") -> LinearModel:
 
 
 def fit_kernel_svm(K, Y, C: float) -> LinearModel:
-    """Fit a kernel SVM for every column of +-1: minimise |f|^2 / 2 + C sum max(0, 1 - y (f + b)) over functions f.
+    """Fit a kernel SVM for every column of +-1: minimise ``|f|^2 / 2 + C sum max(0, 1 - y (f + b))`` over functions f.
 
     The norm of f is that of the space of the kernel. libsvm solves the problem; its intercept b is unpenalised.
 
@@ -60,6 +62,8 @@ def fit_kernel_svm(K, Y, C: float) -> LinearModel:
     Y : ndarray (n,) or (n, c) of -1 and +1: a column for each class, or one for two classes
     C : positive number
 
+    Notes
+    -----
     Raises ``ValueError`` for a column with one class, NaN or infinity, and above 15,000 rows. ``converged`` of the
     result says whether the solver met its tolerance.
     """

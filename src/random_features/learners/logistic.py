@@ -40,7 +40,7 @@ def fit_logistic(
     intercept="none",
     classes="multinomial",
 ) -> LinearModel:
-    """Fit logistic regression: minimise penalty |W|^2 / 2 + mean over the rows of -log P(y | z).
+    """Fit logistic regression: minimise ``penalty |W|^2 / 2`` + mean over the rows of ``-log P(y | z)``.
 
     P(y = +1 | z) = 1 / (1 + exp(-w.z - b)) for one column of targets, and for several
     P(y = k | z) = exp(w_k.z + b_k) / sum_j exp(w_j.z + b_j), or each column by itself as the one.
@@ -52,11 +52,13 @@ def fit_logistic(
     penalty : positive number
     n_columns : D, the columns of the features
     scaling : "mean", the objective above (MATLAB's ``fitclinear``), or
-        "sum", penalty |W|^2 / 2 + sum of the losses (scikit-learn's C is 1 / penalty), or
+        "sum", ``penalty |W|^2 / 2`` + sum of the losses (scikit-learn's C is 1 / penalty), or
         "per_column", the same with penalty / D
     intercept : "none" (b = 0) or "unpenalised"
     classes : "multinomial" or "one_vs_rest"
 
+    Notes
+    -----
     Returns a ``LinearModel``; ``converged`` is False if the solver stopped early. Raises ``ValueError`` for NaN or
     infinity, a column with one class, rows of several columns that name no class or several, and options that do not
     exist.

@@ -34,6 +34,8 @@ def fit_multiple_kernel_svm(grams, Y, C: float) -> tuple[LinearModel, np.ndarray
     model : of the kernel ``sum_m weights[m] kernel_m``; ``converged``: the gap was closed, ``n_iter``: the turns
     weights : ndarray (m,), non-negative, with the sum 1
 
+    Notes
+    -----
     Raises ``ValueError`` as ``fit_kernel_svm``.
     """
     grams = np.asarray(grams, dtype=np.float64)

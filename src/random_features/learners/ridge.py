@@ -39,7 +39,7 @@ class Options(TypedDict, total=False):
 
 
 def fit_ridge(blocks, Y, penalty: float, *, n_columns: int, scaling="mean", center="targets") -> LinearModel:
-    """Fit ridge regression: minimise (1/n) |Z w + b - y|^2 + penalty |w|^2 for every column of the targets.
+    """Fit ridge regression: minimise ``(1/n) |Z w + b - y|^2 + penalty |w|^2`` for every column of the targets.
 
     Parameters
     ----------
@@ -48,11 +48,13 @@ def fit_ridge(blocks, Y, penalty: float, *, n_columns: int, scaling="mean", cent
     penalty : non-negative number
     n_columns : D, the columns of the features
     scaling : "mean", the objective above, that is (Z'Z + n penalty I) w = Z'y, or
-        "sum", |Z w + b - y|^2 + penalty |w|^2, that is (Z'Z + penalty I) w = Z'y, or
+        "sum", ``|Z w + b - y|^2 + penalty |w|^2``, that is (Z'Z + penalty I) w = Z'y, or
         "per_column", the same with penalty / D
     center : "targets", y is centred and b its mean over the training rows (the survey's code);
              "both", the features too: b is the unpenalised intercept; "none", b = 0
 
+    Notes
+    -----
     Products with the features are in float64, unless the blocks are float32 and rounding is harmless
     (``float32_is_harmless``). Sums, solutions and the whole dual form are always float64.
 
@@ -92,17 +94,20 @@ def cross_validate_ridge(
 ) -> np.ndarray:
     """Return held-out scores of ridge regression, shape (len(penalties), n_folds).
 
-    Parameters are those of ``fit_ridge``, and
+    Other parameters and errors are those of ``fit_ridge``.
 
+    Parameters
+    ----------
     penalties : ndarray (g,) of non-negative numbers. n in the scaling "mean" is the number of training rows of the
         fold, and centring uses those rows only
     folds : integer ndarray (n,), the fold in which a row is held out: 0..k-1
     score : "accuracy", in percent, of columns of -1 and +1, or "mse", the squared error averaged over rows and
         columns
 
+    Notes
+    -----
     A penalty at which the system of a fold is singular to working precision scores NaN there, and ``best_penalty``
-    does not choose it. Errors as ``fit_ridge`` otherwise; ``ValueError`` too for an empty fold or one whose training
-    rows hold a single class.
+    does not choose it. Raises ``ValueError`` also for an empty fold or one whose training rows hold a single class.
     """
     Y, penalties = as_columns(Y), check_grid(penalties, "penalties", zero_allowed=True)
     folds, n_folds = check_folds(folds, Y, score)

@@ -44,7 +44,7 @@ class Options(TypedDict, total=False):
 
 
 def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto") -> LinearModel:
-    """Fit a linear SVM for every column: minimise |w|^2 / 2 + C sum max(0, 1 - y w.z)^2.
+    """Fit a linear SVM for every column: minimise ``|w|^2 / 2 + C sum max(0, 1 - y w.z)^2``.
 
     Parameters
     ----------
@@ -54,6 +54,8 @@ def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto") -> LinearMode
     n_columns : D, the columns of the features
     solver : "liblinear", "newton" or "auto", as ``choose_solver``
 
+    Notes
+    -----
     Returns a ``LinearModel`` that names its solver; ``converged`` is False if the solver stopped early. Raises
     ``numpy.linalg.LinAlgError`` where LIBLINEAR would not end (``check_liblinear``), ``ValueError`` for NaN or
     infinity, and for a column with one class.

@@ -212,7 +212,7 @@ def geodesic_ascent(vectors: np.ndarray, n_steps: int) -> tuple[np.ndarray, np.n
 
 
 def shrunken_weights(products: np.ndarray, values: np.ndarray, penalty: float) -> np.ndarray:
-    r"""Return the weights :math:`eta \ge 0` with the least :math:`\|A eta - h\|^2 + \lambda \|eta - 1/s\|^2`.
+    r"""Return the weights :math:`\beta \ge 0` with the least :math:`\|A \beta - h\|^2 + \lambda \|\beta - 1/s\|^2`.
 
     Parameters
     ----------

@@ -10,8 +10,8 @@ class RandomFourier(SpectralMap):
 
     .. math:: \phi(x) = s^{-1/2} [\cos(Wx) \,|\, \sin(Wx)], \qquad w_i \sim p(w) \text{ i.i.d.}
 
-    Unbiased. For the Gaussian kernel and z = |x - y| / l the variance of an entry of the approximate kernel matrix is
-    (1 - e^{-z^2})^2 / (2 s), in the layout "phase" (1/2 + (1 - e^{-z^2})^2 / 2) / s.
+    Unbiased. For the Gaussian kernel and z = ``|x - y| / l`` the variance of an entry of the approximate kernel matrix
+    is (1 - e^{-z^2})^2 / (2 s), in the layout "phase" (1/2 + (1 - e^{-z^2})^2 / 2) / s.
 
     Parameters
     ----------

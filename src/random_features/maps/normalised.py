@@ -15,7 +15,7 @@ class NormalisedFourier(RandomFourier):
     .. math:: \phi(x) = \frac{\psi(x)}{\|\psi(x)\|}, \qquad \psi(x) = \sqrt{2/s}\, \cos(Wx + b),
        \qquad w_i \sim p(w),\; b_i \sim U[0, 2\pi)
 
-    With z = |x - y| / l, normalising takes :math:`\frac{1}{4s} e^{-z^2} (3 - e^{-2 z^2})` off the variance
+    With z = ``|x - y| / l``, normalising takes :math:`\frac{1}{4s} e^{-z^2} (3 - e^{-2 z^2})` off the variance
     :math:`\frac1s [\frac12 + \frac12 (1 - e^{-z^2})^2]` of the features with phases, for large s; the map has a bias of
     O(1/s). (The survey says that the input is normalised, which would change nothing. It compares with the variance of
     [cos | sin] features, whose length is 1 anyway and whose variance at the same number of columns is even lower.) Time

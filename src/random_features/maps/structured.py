@@ -117,8 +117,8 @@ class StructuredOrthogonal(SignedHadamardMap):
        \qquad \phi(x) = s^{-1/2} [\cos(Wx) \,|\, \sin(Wx)]
 
     with H the orthonormal Hadamard matrix of order p >= d (the survey's formula has d for p). All frequencies have the
-    norm sqrt(p) / l, so that the map is biased: |E k~ - k| <= 6 z / sqrt(d) with z = |x - y| / l. Time O(s log p) per
-    row, memory O(s). Sparse data are made dense, one block of rows at a time.
+    norm sqrt(p) / l, so that the map is biased: ``|E k~ - k| <= 6 z / sqrt(d)`` with ``z = |x - y| / l``. Time
+    O(s log p) per row, memory O(s). Sparse data are made dense, one block of rows at a time.
 
     Parameters
     ----------
@@ -213,10 +213,10 @@ class Fastfood(HadamardBlocksMap):
        \qquad \phi(x) = s^{-1/2} [\cos(Wx) \,|\, \sin(Wx)]
 
     with H the orthonormal Hadamard matrix of order p >= d, B random signs, Pi a random permutation, G = diag(g) with g
-    ~ N(0, I_p), and S_ii = r_i / |g| with r_i ~ chi_p, which gives the rows the lengths of Gaussian vectors. Unbiased.
-    With H of entries +-1, as in the survey's equation (9), the factor is 1 / (l sqrt(p)); without it, as published
-    there, E|w|^2 would be d^2 / l^2 instead of d / l^2. Time O(s log p) per row, memory O(s). Sparse data are made
-    dense, one block of rows at a time.
+    ~ N(0, I_p), and ``S_ii = r_i / |g|`` with r_i ~ chi_p, which gives the rows the lengths of Gaussian vectors.
+    Unbiased. With H of entries +-1, as in the survey's equation (9), the factor is 1 / (l sqrt(p)); without it, as
+    published there, ``E|w|^2`` would be d^2 / l^2 instead of d / l^2. Time O(s log p) per row, memory O(s). Sparse
+    data are made dense, one block of rows at a time.
 
     Parameters
     ----------

@@ -1,0 +1,73 @@
+"""The examples run. The site that ``make docs`` built has no broken link, and a browser finds its pictures."""
+
+import re
+import runpy
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "docs" / "_build"
+needs_site = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="no site: make docs builds it")
+needs_browser = pytest.mark.skipif(not shutil.which("chromium"), reason="no browser: Debian's package is chromium")
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "docs" / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_an_example_runs(example, capsys):
+    runpy.run_path(str(example))
+    assert re.search(r"\d", capsys.readouterr().out)
+
+
+class Page(HTMLParser):
+    """The ids, links and pictures of a page."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.ids, self.targets, self.pictures = set(), [], []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.ids.add(found.get("id"))
+        self.targets += [found[key] for key in ("href", "src") if key in found]
+        self.pictures += [found] if tag == "img" else []
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[Path, Page]:
+    return {path: Page(path) for path in SITE.rglob("*.html") if "_static" not in path.parts}
+
+
+@needs_site
+def test_links_lead_to_a_page_and_a_place_on_it_and_pictures_have_a_text(pages):
+    for path, page in pages.items():
+        for link in map(urlsplit, page.targets):
+            assert not (link.netloc and link.path.endswith((".js", ".css"))), f"{path.name} loads {link.geturl()}"
+            if not (link.scheme or link.netloc):
+                target = (path.parent / unquote(link.path)).resolve() if link.path else path
+                assert target.exists(), f"{path.name} links to {link.geturl()}"
+                named = target in pages and link.fragment not in ("", "top")
+                assert not named or unquote(link.fragment) in pages[target].ids, f"{path.name} links to {link.geturl()}"
+        assert all(len(picture["alt"]) > 10 for picture in page.pictures), f"{path.name} has a picture without a text"
+
+
+def dumped(address: str) -> str:
+    """The page of an address as the browser has it after its scripts ran."""
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=8000", "--dump-dom"]
+    return subprocess.run([*command, address], capture_output=True, text=True, timeout=100, check=True).stdout
+
+
+@needs_site
+@needs_browser
+def test_a_browser_opens_the_first_page_searches_and_finds_every_picture(pages, tmp_path):
+    assert "Random Features, Reproduced</title>" in dumped(f"file://{SITE}/index.html")
+    found = dumped(f"file://{SITE}/search.html?q=TensorSketch")
+    assert 'href="reference/maps.html#random_features.maps.TensorSketch"' in found
+    addresses = {(path.parent / picture["src"]).as_uri() for path, page in pages.items() for picture in page.pictures}
+    album = "".join(f'<img src="{address}" onload="this.alt=this.naturalWidth">' for address in addresses)
+    (tmp_path / "album.html").write_text(album)
+    assert len(re.findall(r'alt="[1-9]\d*"', dumped(f"file://{tmp_path}/album.html"))) == len(addresses) > 0

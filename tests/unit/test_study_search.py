@@ -177,3 +177,16 @@ def test_a_choice_of_a_cell_sees_the_training_rows_of_its_repeat_and_no_other(tm
         assert (other[place] == choice) == (place[2] == "0"), place
     shared, changed = (choices_on(folder, tmp_path, "method_and_size") for folder in folders)
     assert all(changed[place] != choice for place, choice in shared.items())
+
+
+def test_nothing_is_chosen_for_a_size_at_which_a_method_is_not_run(prepared, tmp_path, monkeypatch):
+    toy = {"methods": [{"method": "rff", "only_sizes": ["2d"]}, {"method": "orf"}], "sizes": {"multiples_of_d": [2, 4]}}
+    found = chosen_by(
+        prepared,
+        tmp_path,
+        monkeypatch,
+        lambda _, penalty: 90 - penalty,
+        toy=toy,
+        penalty={"tune_per": "method_and_size"},
+    )
+    assert set(leaves(found["method_and_size"])) == {("rff", "2d"), ("orf", "2d"), ("orf", "4d")}

@@ -31,6 +31,7 @@ from rfstudy.study.kinds.grid import (
     folds_of,
     grid_cell,
     is_learned,
+    is_run,
     is_searched,
     learner_settings,
     map_of,
@@ -44,6 +45,10 @@ WIDTHS = ("length_scale", "bandwidth")
 
 #: Number of repeats used for a choice that several repeats share.
 SHARED_ON = 3
+
+
+#: Scopes whose choices are made for one entry at one size.
+OF_ONE_SIZE = ("method_and_size", "split", "cell")
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,7 @@ class Search:
         return [
             (place_of(scope, entry, label, repeat), Member(entry, label, chosen_on))
             for entry, label, (repeat, chosen_on) in itertools.product(entries, labels, repeats.items())
+            if scope not in OF_ONE_SIZE or is_run(entry, label)
         ]
 
     def sizes(self, which: str, d: int = 1) -> list[tuple[int, str]]:
@@ -119,7 +125,7 @@ class Search:
         return [
             replace(member, entry=entry, label=label)
             for entry, label in itertools.product(entries, labels)
-            if label in entry.get("only_sizes", [label])
+            if is_run(entry, label)
         ]
 
     def takes_part(self, entry: dict, quantity: str) -> bool:

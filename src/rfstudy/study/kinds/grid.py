@@ -58,7 +58,7 @@ def grid_cells(spec: Part, chosen: dict, d: int, learner: str = "", *, together:
 
 def sizes_of(entry: dict, named: list) -> list:
     """Return the sizes of an entry, as numbers with labels: all sizes, or those that it names."""
-    return [(s, label) for s, label in named if label in entry.get("only_sizes", [label])]
+    return [(s, label) for s, label in named if is_run(entry, label)]
 
 
 def places_of(spec: Part, entry: dict) -> list[dict]:
@@ -167,6 +167,11 @@ def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str = "") -> 
         conditions["approximation"] = spec.approximation
     at_edge = {each: edge for each, edge in how.get("at_edge", {}).items() if each in OF_MAP and each not in entry}
     return conditions | ({"at_edge": at_edge} if at_edge else {})
+
+
+def is_run(entry: dict, label: str) -> bool:
+    """Return whether an entry is run at a size."""
+    return label in entry.get("only_sizes", [label])
 
 
 def is_learned(entry: dict, learner: str) -> bool:

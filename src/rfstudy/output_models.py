@@ -112,8 +112,8 @@ class Output(Model):
     experiments : protocol: name of the experiment, a list of names, or `null` for an output without rows
     kernel : of experiments with several kernels, the id of the one whose rows are drawn
     width : of a figure: the size that it is printed at and readable at, `column` (3.5 in) or `page` (7.16 in)
-    published : place of the printed values that the table shows beside ours; of `timeline` and `diagram` the figure
-        that they show
+    published : place of the published values that a table shows next to ours; of `curves` one place or several, whose
+        percentages are hollow markers; of `timeline` and `diagram` the figure that they show
     facts : of `timeline` and `diagram`: the file of `data/reference` that has their content, beside the maps of
         `methods.yaml`
     dataset : of `plane` and `sphere`: the one whose game is drawn
@@ -192,7 +192,7 @@ class Output(Model):
     experiments: Experiments = None
     kernel: Text = None
     width: Literal["column", "page"] = None
-    published: Text = None
+    published: Text | Names = None
     facts: Text = None
     dataset: Text = None
     datasets: Names = None

@@ -14,7 +14,6 @@ import jinja2
 import numpy as np
 import pandas as pd
 from PIL import Image
-from PIL.PngImagePlugin import PngInfo
 
 from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY
@@ -49,8 +48,8 @@ PAGES = {"README.md": "README.md.j2"} | {
     for name in ("findings", "measurements", "which-map", *(f"papers/{paper}" for paper in PAPERS))
 }
 
-#: Pixels across, and colours: enough for lines and letters, and small files.
-WIDTH, COLOURS = 1060, 256
+#: Pixels across.
+WIDTH = 1060
 
 #: Smallest number of repeats for which a finding gives the mean of a cell.
 ENOUGH = 5
@@ -156,27 +155,13 @@ def shown(shipped: Shipped, name: str) -> str:
 
 def picture(shipped: Shipped, name: str) -> bytes:
     """Return a picture as PNG, the same bytes for the same rows. Its text ``Source`` is the ``digest`` of its rows."""
-    spec = of_results(shipped.spec(*PICTURES[name][:2]))
-    drawn, large, small = plots.picture(shipped.context(*spec["experiments"]), spec), io.BytesIO(), io.BytesIO()
+    spec = shipped.spec(*PICTURES[name][:2])
+    drawn, large = plots.picture(shipped.context(*spec["experiments"]), spec), io.BytesIO()
     with style.style():
-        drawn.figure.savefig(large, format="png", metadata={"Software": None})
+        drawn.figure.savefig(large, format="png")
     image = Image.open(large).convert("RGB")
-    size = (WIDTH, round(image.height * WIDTH / image.width))
-    words = PngInfo()
-    words.add_text("Source", digest(shipped, name))
-    words.add_text("Description", description(spec["caption"], drawn.notes))
-    image = image.resize(size, Image.Resampling.LANCZOS).quantize(COLOURS, Image.Quantize.FASTOCTREE)
-    image.save(small, "PNG", optimize=True, pnginfo=words)
-    return small.getvalue()
-
-
-def of_results(spec: dict) -> dict:
-    """Return a specification without the counts of rows and columns that a paper publishes for its data."""
-    numbers = [
-        entry | {"metrics": {metric: how for metric, how in entry["metrics"].items() if "column" not in how}}
-        for entry in spec.get("scorecard", {}).get("numbers", [])
-    ]
-    return spec | ({"scorecard": spec["scorecard"] | {"numbers": numbers}} if numbers else {})
+    image = image.resize((WIDTH, round(image.height * WIDTH / image.width)), Image.Resampling.LANCZOS)
+    return style.png(image, Source=digest(shipped, name), Description=description(spec["caption"], drawn.notes))
 
 
 def digest(shipped: Shipped, name: str) -> str:

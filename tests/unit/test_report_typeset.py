@@ -179,7 +179,8 @@ def markdown_parts(text):
         rows = [re.split(r"(?<!\\)\|", line.strip())[1:-1] for line in block.splitlines()]
         assert len(set(map(len, rows))) == 1
         assert all(re.fullmatch(":?-+:?", cell) for cell in rows[1])
-        unescaped = [[cell.strip().replace(r"\|", "|") for cell in row] for row in rows]
+        plain = [[re.sub(r"^\*\*(.*)\*\*$", r"\1", cell.strip()) for cell in row] for row in rows]
+        unescaped = [[cell.replace(r"\|", "|") for cell in row] for row in plain]
         parts.append(pd.DataFrame(unescaped[2:], columns=unescaped[0]))
     return parts
 
@@ -192,16 +193,17 @@ def test_markdown_latex_and_html_say_the_same(number):
 def assert_same_in_all_formats(table):
     parts = markdown_parts(typeset.markdown(table))
     assert len(parts) == max(1, len(list(filter(None, table.parts.values()))))
-    assert {name for part in parts for name in part.columns} == set(map(str, table.frame.columns))
+    assert {name for part in parts for name in part.columns} == {str(name) for name in table.frame} - {*table.hidden}
     pieces = latex_pieces(typeset.latex(table))
     shown = re.findall(r"<t[hd]\b[^>]*>\s*(.*?)\s*</t[hd]>", typeset.html(table), re.S)
-    cells = [html.unescape(cell) for cell in shown]
+    cells = [html.unescape(re.sub("</?b>", "", cell)) for cell in shown]
     assert cells == [cell for part in parts for row in (part.columns, *part.to_numpy()) for cell in row]
     for names, rows in pieces:
         (part,) = [each for each in parts if set(names) <= set(each.columns.map(typeset.escape))][:1]
         part = part.map(typeset.escape).rename(columns=typeset.escape)
         assert rows == part[names].to_numpy().tolist()
-    assert {name for names, _ in pieces for name in names} >= set(table.frame.columns.map(str).map(typeset.escape))
+    columns = table.frame.columns.drop(list(table.hidden))
+    assert {name for names, _ in pieces for name in names} >= set(columns.map(str).map(typeset.escape))
     for note in table.notes:
         assert typeset.latex(table).count(typeset.escape(note) + r"\par") == 1
 
@@ -229,8 +231,9 @@ def latex_pieces(text):
         types = re.sub(r">\{\\raggedright\\arraybackslash\}p\{(0\.\d+)\\linewidth\}", "p", types)
         head = body.split("\\toprule\n")[1].split("\n\\midrule")[0].removesuffix(r" \\")
         head = re.sub(r"\\shortstack\[l\]\{(.*?)\}(?= &|$)", lambda m: m[1].replace(r" \\ ", " "), head)
-        rows = [line.removesuffix(r" \\") for line in body.split("\\endlastfoot\n")[1].splitlines()]
+        rows = [re.sub(r" \\\\\*?$", "", line) for line in body.split("\\endlastfoot\n")[1].splitlines()]
         cells = [[cell.strip() for cell in re.split(r"(?<!\\)&", row)] for row in (head, *rows)]
+        cells = [[re.sub(r"^\\textbf\{(.*)\}$", r"\1", cell) for cell in row] for row in cells]
         assert {len(row) for row in cells} == {len(types)}
         found.append((cells[0], cells[1:]))
     return found
@@ -246,6 +249,14 @@ def test_numbers_in_csv_files_have_ten_digits_and_no_point_where_they_are_whole(
     ]  # fmt: skip
 
 
+def test_the_best_number_is_bold_in_every_format():
+    rows = [{"a": typeset.Cell("1 ± 2", {"": 1.0}), "b": typeset.Cell("3", {"": 3.0}), "c": typeset.Cell("no", {})}]
+    table = typeset.Table(pd.DataFrame(typeset.with_best(rows, ["a", "b", "c"], lower=True)))
+    assert "**1 ± 2**" in typeset.markdown(table)
+    assert "<b>1 ± 2</b>" in typeset.html(table)
+    assert r"\textbf{1 $\pm$ 2}" in typeset.latex(table)
+
+
 def test_special_characters_are_escaped():
     frame = pd.DataFrame({"a|b": ["[143]", "*", "1 < 2 & <b>", "x | y"], "n": [1, 2, 3, 4]})
     table = typeset.Table(frame)
@@ -254,7 +265,8 @@ def test_special_characters_are_escaped():
     lines = typeset.latex(table).splitlines()
     start = lines.index(r"\endlastfoot") + 1
     assert lines[start : start + 2] == [r"{}[143] & 1 \\", r"{}* & 2 \\"]
-    assert lines[start + 2] == r"1 \textless{} 2 \& \textless{}b\textgreater{} & 3 \\"
+    # no page break before the last row
+    assert lines[start + 2] == r"1 \textless{} 2 \& \textless{}b\textgreater{} & 3 \\*"
     assert typeset.escape("50 % of a_b {c} # $") == r"50 \% of a\_b \{c\} \# \$"
     assert typeset.escape("x^2 ~ \\ ±") == r"x\textasciicircum{}2 \textasciitilde{} \textbackslash{} $\pm$"
 

@@ -5,6 +5,7 @@ A job draws a list of outputs (``catalogue.specifications``), so that libraries 
 
 from pathlib import Path
 
+from random_features.errors import UserError
 from rfstudy.report import pages, tables, typeset
 from rfstudy.report.catalogue import outputs
 from rfstudy.report.context import contexts
@@ -29,7 +30,13 @@ def run(entries: list[dict], results, reference, methods, tasks, out, pages_dir=
         else:  # a job without figures does not import matplotlib
             from rfstudy.report import plots
 
-            plots.draw(context, spec, folder)
+            try:
+                plots.draw(context, spec, folder)
+            except UserError as error:
+                if not pages_dir:  # the output was requested by its name
+                    raise
+                print(error)
+                continue
             content = pages.picture(folder / spec["name"])
         if pages_dir:
             pages.write(folder / spec["name"], content, pages_dir)

@@ -5,6 +5,7 @@ All notes are derived from the rows of the table or figure that shows them.
 
 import importlib
 import inspect
+import re
 
 import pandas as pd
 
@@ -292,16 +293,18 @@ def notes_on_missing(frame: pd.DataFrame, paper: str, context: Context) -> list[
     """Return sentences about the failed and the skipped rows: how many, of which methods, and why."""
     found = []
     for status in ("failed", "skipped"):
-        places = []
+        by_reason: dict[str, list[str]] = {}
         for dataset, rows in select(frame, status=status).groupby("dataset", sort=False):
             pairs = rows[rows["method"] != ""].groupby(["method", "variant"], sort=False).groups
             names = [context.label(method, variant) for method, variant in pairs]
             sizes = [size for size in rows["n_features_label"].unique() if size]
             of = f" of {', '.join(names)}" if 0 < len(names) <= 4 else ""
             of += f" at s = {', '.join(sizes)}" if 0 < len(sizes) <= 4 else ""
-            why = f" ({why_not(rows)})" if why_not(rows) else ""
             number = f"{len(rows)} value{'s' if len(rows) > 1 else ''}"
-            places.append(f"{context.name(dataset, paper)}: {number}{of}{why}")
+            # the numbers of a reason differ between data sets
+            why = re.sub(r" at a diagonal term of \S+(?=:)| and \d+ more reasons? like it", "", why_not(rows))
+            by_reason.setdefault(why, []).append(f"{context.name(dataset, paper)}, {number}{of}")
+        places = [f"{'; '.join(places)}{why and f' ({why})'}" for why, places in by_reason.items()]
         if places:
             found.append(f"{status.capitalize()} and in no mean: {'; '.join(places)}.")
     return found

@@ -36,11 +36,11 @@ NOTE_LINES, PER_INCH = 2, 25
 #: The largest number of lines in one figure: more cannot be distinguished.
 MOST_LINES = 40
 
-#: The text of a figure without panels.
-NOTHING = "No measurements to show."
+#: An upright axis is cut if some lines make it more than so many times as long as the others need.
+FLATTENED, DECADES = 3.0, 3.0
 
-#: A linear axis is cut if one line makes it more than so many times as long as the others need.
-FLATTENED = 3.0
+#: The least length of an axis of percentages, in points: differences below the practical margin look small.
+LEAST_POINTS = 2.0
 
 
 def grid(width: str, n_rows: int, n_columns: int, height: float) -> tuple[Figure, np.ndarray]:
@@ -59,7 +59,7 @@ def side_by_side(width: str, n: int, most: int, height: float) -> tuple[Figure, 
 
 
 def nothing(width: str, reasons: dict[str, str]) -> Picture:
-    """Return the picture of a figure without measurements, by the reason of each of its parts."""
+    """Return a picture without panels, which is not written, with the reason of each of its parts."""
     return Picture(side_by_side(width, 0, 1, 1.0)[0], notes=not_drawn(reasons))
 
 
@@ -89,7 +89,7 @@ def by_dataset(
         axes.pop(place).remove()
     first = {dataset: ax for (dataset, _), ax in reversed(axes.items())}
     for letter, dataset in zip(letters(), there, strict=False):
-        first[dataset].set_title(f"({letter}) {titles[dataset]}" if len(titles) > 1 else titles[dataset], loc="left")
+        first[dataset].set_title(f"({letter}) {titles[dataset]}" if len(there) > 1 else titles[dataset], loc="left")
     lowest = {ax.get_subplotspec().colspan.start: ax for ax in axes.values()}
     for ax in lowest.values():
         ax.set_xlabel(x)
@@ -121,8 +121,7 @@ def finished(picture: Picture) -> Picture:
     entries = [drawn_as(each) if isinstance(each, PlotStyle) else each for each in entries]
     handles = [Line2D([], [], **each) for each in {each["label"]: each for each in entries}.values()]
     if not figure.axes:
-        figure.text(0.5, 0.5, NOTHING, ha="center", va="center")
-        handles, height = [], 4 * NOTE_LINE
+        return picture
     if handles:
         widths = [HANDLE + CHARACTER * length(handle.get_label()) for handle in handles]
         lines = next(
@@ -219,6 +218,8 @@ def draw_lines(
     for position, line in enumerate(present):
         own, drawn = groups[line], drawn_as(styles[line])
         x, mean, lower, upper = own[["x", "mean", "lower", "upper"]].to_numpy(dtype=float).T
+        if ax.get_yscale() == "log":  # a bar that reaches zero is drawn upwards only
+            lower = np.where(lower > 0, lower, mean)
         if np.isnan(x).all():
             ax.axhspan(lower[0], upper[0], color=drawn["color"], alpha=0.12, linewidth=0, zorder=0.5)
             ax.axhline(mean[0], color=drawn["color"], linestyle=drawn["linestyle"], linewidth=0.9, zorder=1.5)
@@ -229,7 +230,7 @@ def draw_lines(
         if band:
             ax.fill_between(x, lower, upper, color=drawn["color"], alpha=0.2, linewidth=0)
             continue
-        bars.append(own.assign(x=x, color=drawn["color"]))
+        bars.append(own.assign(x=x, lower=lower, color=drawn["color"]))
         busy = own.get("machine_busy", pd.Series(False, own.index)).to_numpy(dtype=bool)
         if busy.any():
             ax.plot(x[busy], mean[busy], marker="x", color="black", markersize=5.0, linestyle="none", zorder=4)
@@ -287,16 +288,27 @@ def log_axis(axis) -> None:
     if decades < 0.9:
         axis.set_major_locator(MaxNLocator(4, min_n_ticks=3))
     else:
-        subs = (1.0, 2.0, 5.0) if decades < 2.0 else (1.0, 3.0) if decades < 3.2 else (1.0,)
+        has_powers = low < 1e-4 or high >= 1e6
+        subs = (1.0, 2.0, 5.0) if decades < 2.0 else (1.0, 3.0) if decades < 3.2 and not has_powers else (1.0,)
         axis.set_major_locator(LogLocator(subs=subs, numticks=20 if decades < 3.2 else 4 if name == "x" else 6))
-    axis.set_major_formatter("{x:g}")
+    axis.set_major_formatter(lambda x, _: brief(x))
     axis.set_minor_locator(NullLocator())
 
 
-def cut_outlier(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], always: Sequence[float] = ()) -> None:
-    """Cut an upright axis that one line makes over ``FLATTENED`` times as long, and write its values on the panel.
+def brief(value: float) -> str:
+    """Return a number to three digits, with a power of ten if it is very small or large."""
+    if 1e-4 <= abs(value) < 1e6 or value == 0:
+        return f"{float(f'{value:.3g}'):,.10g}"
+    digits, power = f"{value:.1e}".split("e")
+    factor = "" if digits == "1.0" else digits.removesuffix(".0") + r" \times "
+    return f"${factor}10^{{{int(power)}}}$"
 
-    ``always`` are values that the axis always shows.
+
+def cut_outliers(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], always: Sequence[float] = ()) -> None:
+    """Cut an upright axis that some lines make over ``FLATTENED`` times as long, and write their values on the panel.
+
+    Two lines stay. Several are cut only if they make a logarithmic axis ``DECADES`` longer. ``always`` are values that
+    the axis always shows.
     """
     transform, lines = ax.yaxis.get_transform(), cells["line"].to_numpy()
     ends = cells[["mean", "lower", "upper"]].to_numpy(dtype=float)
@@ -306,16 +318,30 @@ def cut_outlier(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], alw
         for line in dict.fromkeys(lines)
     }
     fixed = transform.transform(np.array(always))
-    for line, (lowest, highest) in spans.items() if len(spans) > 2 else ():
-        others = np.concatenate([fixed, *(span for each, span in spans.items() if each != line)])
+    least, most = (extreme.reduce(np.concatenate([fixed, *spans.values()])) for extreme in (np.fmin, np.fmax))
+    orders = sorted(spans, key=lambda line: -spans[line][1]), sorted(spans, key=lambda line: spans[line][0])
+    for n, order in itertools.product(range(1, len(spans) - 1), orders):
+        others = np.concatenate([fixed, *(spans[line] for line in order[n:])])
         low, high = np.fmin.reduce(others), np.fmax.reduce(others)
-        if 0 < FLATTENED * (high - low) < max(high, highest) - min(low, lowest):
-            margin = 0.08 * (high - low)
-            ax.set_ylim(transform.inverted().transform([low - margin, high + margin]))
-            means = cells.loc[cells["line"] == line, "mean"]
-            below = lowest < low
-            text = f"{styles[line].label} {means.min():.3g} to {means.max():.3g} {'↓' if below else '↑'}"
-            y, upright = (0.03, "bottom") if below else (0.97, "top")
-            ax.text(0.97, y, text, ha="right", va=upright, fontsize=SMALLEST, color=styles[line].colour,
-                    transform=ax.transAxes, bbox={"facecolor": "white", "linewidth": 0, "pad": 1})  # fmt: skip
+        saves = n == 1 or (ax.get_yscale() == "log" and most - high + low - least > DECADES)
+        if saves and 0 < FLATTENED * (high - low) < most - least:
+            margin, below = 0.08 * (high - low), low - least > most - high
+            room = 0.15 * n * (high - low)  # for the text
+            ends = [low - margin - room * below, high + margin + room * (not below)]
+            ax.set_ylim(transform.inverted().transform(ends))
+            for position, line in enumerate(line for line in styles if line in order[:n]):
+                means = cells.loc[cells["line"] == line, "mean"]
+                text = f"{styles[line].label} {brief(means.min())} to {brief(means.max())} {'↓' if below else '↑'}"
+                y = 0.03 + 0.13 * (n - 1 - position) if below else 0.97 - 0.13 * position
+                ax.text(0.97, y, text, ha="right", va="bottom" if below else "top", fontsize=SMALLEST,
+                        color=styles[line].colour, transform=ax.transAxes,
+                        bbox={"facecolor": "white", "linewidth": 0, "pad": 0})  # fmt: skip
             return
+
+
+def widen(ax: Axes) -> None:
+    """Make an upright axis of percentages at least ``LEAST_POINTS`` long."""
+    low, high = ax.get_ylim()
+    missing = LEAST_POINTS - (high - low)
+    if missing > 0:
+        ax.set_ylim(low - missing / 2, high + missing / 2)

@@ -14,13 +14,13 @@ SPARE_LINESTYLES = ("dotted", "dashdot", "dashed")
 
 
 class PlotStyle(NamedTuple):
-    """Label, colour, marker and line style (as matplotlib takes it) of a method; ``hollow`` markers are variants."""
+    """Label, colour, marker and line style (as matplotlib takes it) of a method; ``is_variant`` marks variants."""
 
     label: str
     colour: str
     marker: str
     linestyle: str | tuple
-    hollow: bool = False
+    is_variant: bool = False
 
 
 def plot_style(method: str, styles: dict, variant: str = "") -> PlotStyle:
@@ -28,7 +28,7 @@ def plot_style(method: str, styles: dict, variant: str = "") -> PlotStyle:
 
     ``styles`` is the parsed ``methods.yaml``. A method without an entry gets a style that depends on its id only and
     that no entry uses. A variant (a differently configured entry of the same method) keeps colour and marker. It is
-    dotted and hollow, unless the entry gives it a style under ``variants``.
+    dotted and half filled, unless the entry gives it a style under ``variants``.
     """
     entry = styles.get(method, {})
     if entry:
@@ -42,7 +42,7 @@ def plot_style(method: str, styles: dict, variant: str = "") -> PlotStyle:
         return base
     defaults = {"label": f"{base.label} ({variant})", "linestyle": "dotted"}
     own = defaults | entry.get("variants", {}).get(variant, {})
-    return base._replace(**own | {"linestyle": _linestyle(own["linestyle"])}, hollow=True)
+    return base._replace(**own | {"linestyle": _linestyle(own["linestyle"])}, is_variant=True)
 
 
 def _linestyle(style: str | list) -> str | tuple:

@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from rfstudy.metrics import fact_of
+from rfstudy.metrics import FACTS, fact_of
 from rfstudy.report.aggregate import by_repeat, facts_of, select
 from rfstudy.report.cells import absent
 from rfstudy.report.compare import CELL_VERDICTS, Estimate, with_verdicts
@@ -213,10 +213,20 @@ def quantity_in_words(cell, styles: dict) -> str:
 
 
 def counts(cells: pd.DataFrame, lead: str) -> str:
-    """Return how often each verdict was given: "Verdicts, 4 printed cells: reproduced 3, better 1."."""
-    number = cells["verdict"].value_counts()
-    words = ", ".join(f"{word} {number[word]}" for word in CELL_VERDICTS if word in number)
-    return f"{lead}, {len(cells)} printed cell{'s' if len(cells) > 1 else ''}: {words}."
+    """Return how often each verdict was given: "Verdicts, 4 printed cells: reproduced 3, better 1.".
+
+    Counts of rows and columns of the data are no results; they come last.
+    """
+    is_result = np.array([FACTS[metric].tolerance is not None for metric in cells["metric"]])
+    results, facts, parts = cells[is_result], cells[~is_result], []
+    if len(results):
+        number = results["verdict"].value_counts()
+        words = ", ".join(f"{word} {number[word]}" for word in CELL_VERDICTS if word in number)
+        parts.append(f"{lead}, {len(results)} printed cell{'s' if len(results) > 1 else ''}: {words}.")
+    if len(facts):
+        same = (facts["verdict"] == "reproduced").sum()
+        parts.append(f"{lead}, {len(facts)} counts of rows and columns of the data: {same} as printed.")
+    return " ".join(parts)
 
 
 def counts_by_confidence(cells: pd.DataFrame) -> list[str]:

@@ -11,10 +11,13 @@ from typing import NamedTuple
 
 import matplotlib as mpl
 import matplotlib.style
+import numpy as np
 import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from rfstudy.files import write_atomically
 from rfstudy.report.plot_styles import PlotStyle
@@ -63,6 +66,9 @@ STYLE = {
 #: A line that is not a measurement of a method, such as the share of the more frequent class.
 REFERENCE = {"color": "#777777", "linestyle": (0, (1, 1.2)), "linewidth": 1.0, "zorder": 1.5}
 
+#: A published value: a large hollow marker without a line.
+PUBLISHED = {"linestyle": "none", "markersize": 5.5, "markeredgewidth": 0.7, "fillstyle": "none", "clip_on": False}
+
 #: Colours that stay apart under the common colour-vision deficiencies (Okabe and Ito 2008), and markers, for lines that
 #: are not methods.
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -70,13 +76,14 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 def drawn_as(each: PlotStyle) -> dict:
-    """Return a plot style as keyword arguments of matplotlib's lines."""
+    """Return a plot style as keyword arguments of matplotlib's lines; markers of variants are half filled."""
     return {
         "label": each.label,
         "color": each.colour,
         "marker": each.marker,
         "linestyle": each.linestyle,
-        "markerfacecolor": "white" if each.hollow else each.colour,
+        "fillstyle": "bottom" if each.is_variant else "full",
+        "markerfacecoloralt": "white",
         "markeredgewidth": 0.5,
     }
 
@@ -118,22 +125,29 @@ def save(picture: Picture, caption: str, out_dir, names: list[str]) -> list[Path
     ``.pdf`` and ``.png`` have caption and notes in their metadata; ``.txt`` contains only these.
     """
     words = description(caption, picture.notes)
-    metadata = {
-        ".pdf": {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None, "Subject": words},
-        ".png": {"Software": None, "Description": words},
-    }
+    facts = {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None, "Subject": words}
     with style():
         # both formats share one layout, which takes longer than drawing
         picture.figure.get_layout_engine().execute(picture.figure)
         picture.figure.set_layout_engine("none")
-        contents = {".txt": words.encode()}
-        for suffix, canvas in ((".png", FigureCanvasAgg), (".pdf", FigureCanvasPdf)):
-            stream = io.BytesIO()
-            # savefig would draw twice; a PDF changes the resolution, so it is the last
-            getattr(canvas(picture.figure), f"print_{suffix[1:]}")(stream, metadata=metadata[suffix])
-            fix_axis_labels(picture.figure)
-            contents[suffix] = stream.getvalue()
+        # savefig would draw twice; a PDF changes the resolution, so it is the last
+        (canvas := FigureCanvasAgg(picture.figure)).draw()
+        fix_axis_labels(picture.figure)
+        image, pdf = Image.fromarray(np.asarray(canvas.buffer_rgba())), io.BytesIO()
+        contents = {".txt": words.encode(), ".png": png(image, Description=words)}
+        FigureCanvasPdf(picture.figure).print_pdf(pdf, metadata=facts)
+        contents[".pdf"] = pdf.getvalue()
     written = [Path(out_dir) / name for name in names]
     for path in written:
         write_atomically(path, lambda temporary, path=path: Path(temporary).write_bytes(contents[path.suffix]))
     return written
+
+
+def png(image: Image.Image, **texts: str) -> bytes:
+    """Return an image as PNG with a palette of 256 colours, which is a third as large, and with texts about it."""
+    stream, about = io.BytesIO(), PngInfo()
+    for name, text in texts.items():
+        about.add_text(name, text)
+    image = image.convert("RGB").quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    image.save(stream, "PNG", optimize=True, pnginfo=about)
+    return stream.getvalue()

@@ -9,7 +9,7 @@ import numbers
 import re
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape as escaped
 from pathlib import Path
 from string import ascii_lowercase
@@ -23,8 +23,8 @@ from rfstudy.files import write_text
 DIGITS = 10
 
 #: LaTeX: type size and characters per line of an upright and of a turned A4 page with margins of 25 mm, measured in
-#: Computer Modern. Wider tables are split.
-UPRIGHT, TURNED = (r"\small", 104), (r"\footnotesize", 175)
+#: Computer Modern; tables with several columns of paragraphs are dense. Wider tables are split.
+UPRIGHT, TURNED, DENSE = (r"\small", 104), (r"\footnotesize", 175), (r"\scriptsize", 200)
 
 #: LaTeX: characters of the space between columns; length from which a text becomes a paragraph; least width of one.
 GAP, PARAGRAPH, NARROWEST = 2.5, 40, 20
@@ -46,11 +46,12 @@ class Cell:
     """The text of a cell for people, and its numbers and texts by name ("std", "remark") for machines.
 
     The name "" holds the number, or the name, that the cell is about. A cell that lists several things has a dict
-    for each.
+    for each. The best of several cells is bold.
     """
 
     text: str
     values: dict | tuple[dict, ...]
+    is_best: bool = False
 
     def __str__(self) -> str:
         return self.text
@@ -71,6 +72,7 @@ class Table:
     unfold : columns that become rows of the CSV file: column -> further columns of the CSV file and their values, e.g.
         ``{"2d": {"size": "2d"}}``
     parts : title -> columns of the parts for people; columns that are in no part are in all of them
+    hidden : columns for machines only
     shown : the measured rows that the table shows; ``tables.make`` adds the notes on them
     name, caption : stem of its files, and title; ``tables.make`` takes them from the entry in ``config/figures``
     """
@@ -79,6 +81,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
     unfold: dict[str, dict] = field(default_factory=dict)
     parts: dict[str, list[str]] = field(default_factory=dict)
+    hidden: tuple[str, ...] = ()
     shown: pd.DataFrame | None = None
     name: str = ""
     caption: str = ""
@@ -185,25 +188,56 @@ def text(cell) -> str:
     return f"{int(cell):,}" if float(cell).is_integer() else f"{cell:.4g}"
 
 
-def in_words(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells as texts; a cell of the first column that repeats the one above is empty."""
-    texts = frame.astype(object).map(text)
+def with_best(rows: list[dict], columns, lower: bool, key: str = "") -> list[dict]:
+    """Return rows of cells in which the best number of some columns is bold, if there are several numbers.
+
+    ``key`` names the compared values of a cell; ``lower`` values may be better.
+    """
+    found = {
+        (row, column): value
+        for row, cells in enumerate(rows)
+        for column in columns
+        if isinstance(cell := cells.get(column), Cell) and not _missing(value := cell.records[0].get(key))
+    }
+    if len(found) > 1:
+        row, column = (min if lower else max)(found, key=found.get)
+        rows[row][column] = replace(rows[row][column], is_best=True)
+    return rows
+
+
+def in_words(frame: pd.DataFrame, plain=str, bold: tuple[str, str] = ("", "")) -> pd.DataFrame:
+    """Return the cells as texts of a format, the best ones in ``bold``.
+
+    A cell of the first column that repeats the one above is empty.
+    """
+
+    def words(cell) -> str:
+        return plain(text(cell)).join(bold if isinstance(cell, Cell) and cell.is_best else ("", ""))
+
+    texts = frame.astype(object).map(words)
     first = texts.iloc[:, 0]
     return texts.assign(**{texts.columns[0]: first.mask(first == first.shift(), "")})
 
 
 def in_parts(table: Table) -> list[tuple[str, pd.DataFrame]]:
-    """Return title and frame of every part; rows that are empty in a part are left out of it."""
+    """Return title and frame of every part for people; rows that are empty in a part are left out of it."""
     parts = []
     for title, columns in ((title, columns) for title, columns in table.parts.items() if columns):
         shown = (table.frame[columns].astype(object).map(text) != "").any(axis=1)
         parts.append((title, table.frame.loc[shown, [*table.keys, *columns]]))
-    return parts or [("", table.frame)]
+    return parts or [("", table.frame.drop(columns=list(table.hidden)))]
 
 
 def _numeric(frame: pd.DataFrame) -> list[bool]:
-    """Return which columns hold only numbers; they are set flush right."""
-    return [not any(isinstance(cell, str | Cell) for cell in frame[column]) for column in frame.columns]
+    """Return which columns hold only numbers, perhaps with their spread; they are set flush right."""
+
+    def is_number(cell) -> bool:
+        if isinstance(cell, Cell):
+            values = cell.values if isinstance(cell.values, dict) else {"": ""}
+            return not any(isinstance(value, str) for key, value in values.items() if key != "remark")
+        return not isinstance(cell, str)
+
+    return [all(map(is_number, frame[column])) for column in frame.columns]
 
 
 def markdown(table: Table) -> str:
@@ -211,7 +245,7 @@ def markdown(table: Table) -> str:
     blocks = [f"**{table.caption}**"]
     for title, frame in in_parts(table):
         blocks += [f"*{title}*"] if title else []
-        blocks.append(_tabulated(frame, in_words(frame).rename(columns=_piped).map(_piped), "pipe"))
+        blocks.append(_tabulated(frame, in_words(frame, _piped, ("**", "**")).rename(columns=_piped), "pipe"))
     return "\n\n".join([*blocks, "\n".join(f"- {note}" for note in table.notes)]).rstrip("\n") + "\n"
 
 
@@ -220,7 +254,8 @@ def html(table: Table) -> str:
     blocks = []
     for title, frame in in_parts(table):
         start = f"<table><caption>{escaped(title)}</caption>" if title else "<table>"
-        blocks.append(_tabulated(frame, in_words(frame), "html").replace("<table>", start, 1))
+        texts = in_words(frame, escaped, ("<b>", "</b>")).rename(columns=lambda name: escaped(str(name)))
+        blocks.append(_tabulated(frame, texts, "unsafehtml").replace("<table>", start, 1))
     return "\n".join(blocks)
 
 
@@ -241,7 +276,8 @@ def latex(table: Table) -> str:
     """
     pieces = _pieces(table)
     turned = any(sum(_width(frame[column]) for column in frame.columns) > UPRIGHT[1] for _, frame in pieces)
-    size, line = TURNED if turned else UPRIGHT
+    dense = any(sum(_is_long(frame[column]) for column in frame) > 1 for _, frame in pieces)
+    size, line = (DENSE if dense else TURNED) if turned else UPRIGHT
     lines = [r"\begingroup", size, r"\setlength{\LTcapwidth}{\linewidth}"]
     for position, (title, frame) in enumerate(pieces):
         letter = ascii_lowercase[position]
@@ -284,14 +320,13 @@ def _longtable(frame: pd.DataFrame, caption: str, label: str, line: int) -> str:
         share = max(NARROWEST, left * roots.get(column, 0) / sum(roots.values() or [1])) / line
         paragraph = rf">{{\raggedright\arraybackslash}}p{{{share:.2f}\linewidth}}"
         types += paragraph if column in roots else "r" if right else "l"
-    texts = in_words(frame).map(escape)
+    texts = in_words(frame, escape, (r"\textbf{", "}"))
     texts.columns = [_heading(column, frame[column]) for column in frame.columns]
-    return (
-        Styler(texts)
-        .hide(axis="index")
-        .to_latex(environment="longtable", hrules=True, column_format=types, caption=caption, label=label)
-        .rstrip("\n")
-    )
+    styler = Styler(texts).hide(axis="index")
+    content = styler.to_latex(environment="longtable", hrules=True, column_format=types, caption=caption, label=label)
+    *lines, before_last, last, end = content.rstrip("\n").split("\n")
+    # the page does not break before the last row
+    return "\n".join([*lines, f"{before_last}*" if before_last.endswith(r"\\") else before_last, last, end])
 
 
 def _is_long(cells: pd.Series) -> bool:

@@ -5,6 +5,7 @@ An entry of ``config/figures`` gives its keyword arguments, by name; ``output_mo
 
 from pathlib import Path
 
+from random_features.errors import UserError
 from rfstudy.report import style
 from rfstudy.report.catalogue import outputs
 from rfstudy.report.context import Context
@@ -13,8 +14,16 @@ from rfstudy.report.panels import finished
 
 
 def draw(context: Context, spec: dict, out_dir) -> list[Path]:
-    """Write one figure into ``out_dir`` and return the paths of its files; the same input gives the same bytes."""
-    return style.save(picture(context, spec), spec["caption"], out_dir, outputs(spec))
+    """Write one figure into ``out_dir`` and return the paths of its files; the same input gives the same bytes.
+
+    ``UserError`` if there is no measurement to show; a file of an earlier run is removed.
+    """
+    drawn = picture(context, spec)
+    if not drawn.figure.axes:
+        for name in outputs(spec):
+            (Path(out_dir) / name).unlink(missing_ok=True)
+        raise UserError(f"{spec['paper']}/{spec['name']} is not drawn, for no measurement is there. {drawn.notes[0]}")
+    return style.save(drawn, spec["caption"], out_dir, outputs(spec))
 
 
 def picture(context: Context, spec: dict) -> style.Picture:

@@ -108,7 +108,8 @@ def steps(context, *, paper, width, datasets, methods, quantity, steps, sizes=No
     remarks = ["Pale: the step does not change the method."]
     remarks += [f"Dashed line with a band: {through}, mean and standard deviation."] if through else []
     remarks += more + plot.without_panel(frame, datasets, paper, context) + notes_on_chance(chances, drawn=reached)
-    return Picture(figure, [*styles.values(), *([{"label": LABEL} | REFERENCE] if reached else [])], remarks, frame)
+    entries = [each._replace(linestyle="none") for each in styles.values()]
+    return Picture(figure, [*entries, *([{"label": LABEL} | REFERENCE] if reached else [])], remarks, frame)
 
 
 def cells_of(rows: pd.DataFrame, steps: list[str], methods: list[str]) -> pd.DataFrame:
@@ -166,7 +167,7 @@ def mean_ranks(context, *, width, datasets, methods, sizes, criteria) -> Picture
 
 
 # --- critical_difference ----------------------------------------------------------------------------------------------
-# Mean ranks of methods over data sets with Nemenyi's intervals: two methods differ where their intervals do not touch.
+# Mean ranks of methods over data sets; upright bars join methods that Nemenyi's test does not set apart.
 #
 # A panel per criterion and group of sizes (Demšar, Statistical comparisons of classifiers over multiple data sets,
 # Journal of Machine Learning Research 7, 2006).
@@ -193,19 +194,31 @@ def critical_difference(context, *, width, datasets, methods, groups, criteria) 
     height = RANK_ROW * min(len(styles), max((len(each.ranks) for each in found.values()), default=0)) + AROUND
     figure, axes = plot.side_by_side(width, len(found), len(groups), height)
     for (title, each), ax in zip(found.items(), axes, strict=True):
-        half = nemenyi(len(each.datasets), len(each.ranks)) / 2
         ranks = each.ranks[each.ranks.index.isin(list(styles))]
-        cells = pd.DataFrame({"line": ranks.index, "row": range(len(ranks)), "mean": ranks.to_numpy()})
-        cells = cells.assign(lower=cells["mean"] - half, upper=cells["mean"] + half, pale=False)
-        plot.draw_dots(ax, cells, styles, len(cells))
-        ax.set_yticks(cells["row"], [styles[method].label for method in cells["line"]])
+        for row, (method, rank) in enumerate(ranks.items()):
+            ax.plot(rank, row, **drawn_as(styles[method]))
+        joined = alike(ranks.to_numpy(), nemenyi(len(each.datasets), len(each.ranks)))
+        for position, (first, last) in enumerate(joined):
+            ax.plot([len(styles) + 0.5 + 0.35 * position] * 2, [first, last], color="#555555", linewidth=1.6)
+        ax.set_yticks(range(len(ranks)), [styles[method].label for method in ranks.index])
+        ax.set_ylim(len(ranks) - 0.4, -0.6)
+        ax.set(xlim=(0.7, len(styles) + 0.5 + 0.35 * len(joined)), xticks=range(1, len(styles) + 1))
         ax.set_xlabel("mean rank (1 is best)")
-        ax.set_title(f"{title} ({len(each.datasets)} data sets)", loc="left")
-    tests = "; ".join(f"{title} {each.p_value:.1g}" for title, each in found.items() if each.p_value == each.p_value)
-    remarks = ["Bars that do not overlap: the maps differ at 5 % by Nemenyi's test."]
-    remarks += [f"Friedman's test that the maps differ, p: {tests}."] if tests else []
-    remarks += plot.not_drawn(absent) + more
-    return Picture(figure, notes=remarks, shown=frame)
+        p_value = f", p = {each.p_value:.1g}" if each.p_value == each.p_value else ""
+        ax.set_title(f"{title} ({len(each.datasets)} data sets{p_value})", loc="left")
+    remarks = ["Bars on the right join maps that do not differ at 5 % by Nemenyi's test; p is that of Friedman's test."]
+    return Picture(figure, notes=[*remarks, *plot.not_drawn(absent), *more], shown=frame)
+
+
+def alike(ranks: np.ndarray, distance: float) -> list[tuple[int, int]]:
+    """Return the first and last positions of the longest groups of rising ranks that differ by less than a distance.
+
+    >>> alike(np.array([1.0, 2.0, 2.5, 4.0]), 2.0)
+    [(0, 2), (2, 3)]
+    """
+    lasts = np.searchsorted(ranks, ranks + distance) - 1
+    groups = [(first, int(last)) for first, last in enumerate(lasts) if last > first]
+    return [(first, last) for i, (first, last) in enumerate(groups) if i == 0 or groups[i - 1][1] < last]
 
 
 # --- ratio_chart ------------------------------------------------------------------------------------------------------
@@ -251,41 +264,34 @@ def ratio_chart(context, *, width) -> Picture:
 # The line is where the two are equal, the band around it the practical margin; colour and marker are the verdict.
 
 
-#: Inches of a panel, characters of a line of its title, and from how many quantities on two of them are in one row.
-PRINTED_HEIGHT, TITLE, MOST = 1.95, 28, 4
-
-#: All counts of rows and columns share one panel.
-COUNTS = "rows and columns of the data"
+#: Inches of a panel, characters of a line of its title, and the most panels in a row.
+PRINTED_HEIGHT, TITLE, PRINTED_ACROSS = 1.95, 28, 4
 
 #: Plot styles of the verdicts.
 STYLES = {
     "reproduced": PlotStyle("reproduced", "#0072B2", "o", "none"),
     "better": PlotStyle("better", "#009E73", "^", "none"),
     "worse": PlotStyle("worse", "#D55E00", "v", "none"),
-    "too noisy": PlotStyle("too noisy", "#999999", "s", "none", hollow=True),
+    "too noisy": PlotStyle("too noisy", "#999999", "s", "none", is_variant=True),
     "not comparable": PlotStyle("not comparable", "#000000", "x", "none"),
 }
 
 
 def printed(context, *, paper, width, experiments, scorecard) -> Picture:
-    """Return the figure: quantities from top to bottom, protocols side by side; of many quantities two in a row."""
+    """Return the figure: a panel per quantity and protocol, without the counts of rows and columns of the data."""
     cells = compared(context, paper, experiments, scorecard)
+    cells = cells[[FACTS[metric].tolerance is not None for metric in cells["metric"]]]
     cells = cells.assign(panel=[panel_of(cell, context.styles) for cell in cells.itertuples()])
     is_shown = cells["difference"].notna()
     shown, hidden = cells[is_shown], cells[~is_shown]
-    panels = dict(iter(shown.groupby(["panel", "protocol"])))
-    quantities = sorted(shown["panel"].unique(), key=lambda quantity: quantity == COUNTS)
-    protocols = list(shown["protocol"].unique())
-    places = [(quantity, protocol) for quantity in quantities for protocol in protocols]
-    figure, axes = plot.side_by_side(
-        width, len(places), len(protocols) * (2 if len(quantities) > MOST else 1), PRINTED_HEIGHT
-    )
-    for place, ax in zip(places, axes, strict=True):
-        if place in panels:
-            _draw_panel(ax, panels[place])
-            ax.set_title(textwrap.fill(", ".join(place), TITLE))
-        else:
-            ax.remove()
+    order = list(shown["panel"].unique())
+    found = shown.groupby(["panel", "protocol"], sort=False)
+    panels = dict(sorted(found, key=lambda pair: order.index(pair[0][0])))
+    n_rows = max(1, -(-len(panels) // PRINTED_ACROSS))
+    figure, axes = plot.side_by_side(width, len(panels), -(-len(panels) // n_rows), PRINTED_HEIGHT)
+    for (place, own), ax in zip(panels.items(), axes, strict=True):
+        _draw_panel(ax, own)
+        ax.set_title(textwrap.fill(", ".join(place), TITLE))
     remarks = [f"Line: equal; band: the practical margin; bars: the interval of the difference ({CONFIDENCE:.1%})."]
     remarks += [counts(shown, "Shown")] if len(shown) else []
     remarks += [counts(hidden, "Not shown, for there is nothing to compare")] if len(hidden) else []
@@ -294,10 +300,8 @@ def printed(context, *, paper, width, experiments, scorecard) -> Picture:
 
 
 def panel_of(cell, styles: dict) -> str:
-    """Return the quantity of a panel, with its unit; all counts share one."""
+    """Return the quantity of a panel, with its unit."""
     fact = FACTS[cell.metric]
-    if fact.tolerance is None:
-        return COUNTS
     return quantity_in_words(cell, styles) + (f" ({fact.unit})" if fact.unit and not cell.over else "")
 
 

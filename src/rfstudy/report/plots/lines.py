@@ -14,7 +14,7 @@ from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
 from rfstudy.report.notes import absence, notes_on_sizes
 from rfstudy.report.plot_styles import PlotStyle
 from rfstudy.report.published import printed_name
-from rfstudy.report.style import REFERENCE, Picture
+from rfstudy.report.style import PUBLISHED, REFERENCE, Picture
 from rfstudy.report.tables.times import Timed, curve
 from rfstudy.report.times import ROUND, ratios, summarise
 
@@ -83,15 +83,16 @@ def _by_round(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
 SIZES = {"axis": "n_features", "label": "number of features s", "scale": "log"}
 
 #: Inches of a row of panels, and characters of a label along its side.
-HEIGHT, LABEL_WIDTH = 1.3, 22
+HEIGHT, LABEL_WIDTH = 1.3, 19
 
 #: Lines are spread over this share of the distance between two values of x.
 SPREAD = 0.24
 
 
 def curves(
-    context, *, paper, width, datasets, methods, panels, sizes=None, bars="deviation", datasets_per_row=1, x=SIZES
-) -> Picture:
+    context, *, paper, width, datasets, methods, panels, sizes=None, bars="deviation", datasets_per_row=1, x=SIZES,
+    published=None,
+) -> Picture:  # fmt: skip
     """Return the figure with a row of panels per data set.
 
     Parameters
@@ -103,6 +104,7 @@ def curves(
     bars : one standard "deviation", or one standard "error" of the mean
     datasets_per_row : data sets in one row
     x : the ``axis`` that the experiment varies, its ``label`` and ``scale``
+    published : tables whose percentages are hollow markers
     """
     is_size = x["axis"] == SIZES["axis"]
     rows = _rows(select(context.rows, dataset=datasets), x["axis"], methods)
@@ -125,10 +127,14 @@ def curves(
             absent[dataset, panel["label"]] = _why_absent(select(shown, dataset=dataset), own, panel)
     titles = plot.titles_of(datasets, shown, paper, context)
     figure, axes = plot.by_dataset(width, HEIGHT, list(found), titles, x["label"], datasets_per_row)
-    chances, reached = {}, False
+    printed = select(context.published, paper=paper, experiment=published, status="ok") if published else None
+    chances, reached, has_printed = {}, False, False
     for place, ax in axes.items():
         panel, own, cells = found[place]
-        _draw_panel(ax, panel, cells, styles, x)
+        along = pd.concat([each for (dataset, _), (*_, each) in found.items() if dataset == place[0]])
+        theirs = cells.iloc[:0] if printed is None else printed_points(printed, place[0], panel, cells)
+        _draw_panel(ax, panel, cells, styles, x, along, theirs)
+        has_printed |= len(theirs) > 0
         chance = None if "against" in panel else chance_of(own, panel, context)
         if chance is not None:
             chances[printed_name(context.tasks, place[0], paper)] = chance
@@ -145,7 +151,17 @@ def curves(
     if is_size:
         remarks += notes_on_sizes(shown, paper, context)
     entries = [*styles.values(), *([{"label": LABEL} | REFERENCE] if reached else [])]
+    entries += [{"label": "published", "marker": "o", "color": "#777777"} | PUBLISHED] if has_printed else []
     return Picture(figure, entries, remarks, shown)
+
+
+def printed_points(printed: pd.DataFrame, dataset: str, panel: dict, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the published percentages of a panel's lines: ``line``, ``x`` and ``mean``."""
+    if "against" in panel or not fact_of(panel["metric"]).is_percentage:
+        return cells.iloc[:0]
+    rows = select(printed, dataset=dataset, metric=panel["metric"], split=panel["split"])
+    rows = rows.assign(line=rows["method"] + "/", x=rows["n_features"].astype(float), mean=rows["value"])
+    return rows[rows["line"].isin(cells["line"])]
 
 
 def _rows(frame: pd.DataFrame, axis: str, methods: list[str]) -> pd.DataFrame:
@@ -196,23 +212,32 @@ def with_errors(cells: pd.DataFrame, *, geometric: bool = False) -> pd.DataFrame
     return cells.assign(**ends)
 
 
-def _draw_panel(ax, panel: dict, cells: pd.DataFrame, styles: dict[str, PlotStyle], x: dict) -> None:
+def _draw_panel(ax, panel: dict, cells, styles: dict[str, PlotStyle], x: dict, along, printed) -> None:
+    """Draw a panel; ``along`` are the points of all panels of its data set, ``printed`` published points."""
     ax.set_xscale(x["scale"])
-    plot.draw_lines(ax, cells, styles, spread=SPREAD)
-    always = [no_difference(panel["metric"])] if "against" in panel else []
-    for value in always:
-        ax.axhline(value, color="black", linewidth=0.7, zorder=1.5)
     ax.set_yscale(panel["scale"])
+    plot.draw_lines(ax, cells, styles, spread=SPREAD)
+    # a size that this panel lacks leaves a gap
+    transform, everywhere = ax.xaxis.get_transform(), pd.concat([along["x"], printed["x"]]).dropna()
+    low, high = transform.transform([everywhere.min(), everywhere.max()])
+    margin = 0.07 * (high - low) or 1.0
+    ax.set_xlim(transform.inverted().transform([low - margin, high + margin]))
+    for line, own in printed.groupby("line", sort=False):
+        ax.plot(own["x"], own["mean"], color=styles[line].colour, marker=styles[line].marker, **PUBLISHED)
+    always = printed["mean"].tolist()
+    if "against" in panel:
+        always = [no_difference(panel["metric"])]
+        ax.axhline(*always, color="black", linewidth=0.7, zorder=1.5)
     if cells["x"].nunique() > 1:
-        plot.cut_outlier(ax, cells, styles, always)
-    else:
-        ax.margins(x=1.0)
+        plot.cut_outliers(ax, cells, styles, always)
     if panel["scale"] == "log":
         plot.log_axis(ax.yaxis)
     else:
         ax.yaxis.set_major_locator(MaxNLocator(5))
-    if x["scale"] == "log" and x["axis"] == SIZES["axis"]:
-        sizes = cells.drop_duplicates("x").sort_values("x")
+        if fact_of(panel["metric"]).is_percentage:
+            plot.widen(ax)
+    if x["scale"] == "log" and x["axis"] == SIZES["axis"] and not along["n_features_label"].str.isdigit().all():
+        sizes = along.drop_duplicates("x").sort_values("x")
         plot.doublings_axis(ax, sizes["x"], sizes["n_features_label"])
     elif x["scale"] == "log":
         plot.log_axis(ax.xaxis)

@@ -36,7 +36,7 @@ from rfstudy.report.notes import absence, comparability, quantity
 from rfstudy.report.published import ids_by_name, numbers, printed_text
 from rfstudy.report.ranks import complete_scores
 from rfstudy.report.times import ROUND, summarise
-from rfstudy.report.typeset import Cell, Table
+from rfstudy.report.typeset import Cell, Table, with_best
 
 # --- accuracy_and_time ------------------------------------------------------------------------------------------------
 # Accuracies, and times if requested, in the form of the paper: published and measured.
@@ -91,7 +91,8 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
                 ours[context.label(method)] = _together(
                     metrics, [cell_text(at.get(p), full) for p in places], is_marked
                 )
-            rows += [theirs, ours]
+            labels = list(map(context.label, methods))
+            rows += [with_best([each], labels, sign < 0, metrics[0])[0] for each in (theirs, ours)]
     better, than = (" and ".join(map(context.label, group)) for group in (others, baselines))
     remarks = [
         f"{BULLET}: {better} are each more accurate than each of {than}. Measured cells with it: {len(marked)}.",
@@ -343,7 +344,7 @@ def grid(context, *, paper, datasets, methods, quantity=None, says=None, sizes=N
             continue
         values = {"pair": method_order(ours, methods), "size": sizes or own["n_features_label"].unique()}
         values["metric"] = metrics
-        along = list(values.pop(across))
+        along, own_rows = list(values.pop(across)), []
         for place in (dict(zip(values, each, strict=True)) for each in product(*values.values())):
             places = {heading: place | {across: value} for heading, value in columns.items() if value in along}
             found = {
@@ -354,7 +355,12 @@ def grid(context, *, paper, datasets, methods, quantity=None, says=None, sizes=N
             row = {"data set": name}
             row |= {"method": method_cell(context, *place["pair"])} if "pair" in place else {}
             row |= {label: Cell(place["size"], {"": place["size"]})} if "size" in place else {}
-            rows.append(row | {heading: cell_text(cell, full) for heading, cell in found.items()})
+            own_rows.append(row | {heading: cell_text(cell, full) for heading, cell in found.items()})
+        for column in columns if across == "size" else ():
+            with_best(own_rows, [column], lower_is_better(metrics[0]))
+        for row in own_rows if across == "pair" else ():
+            with_best([row], columns, lower_is_better(metrics[0]))
+        rows += own_rows
     keys = {"metric": ["method", label], "size": ["method"], "pair": [label]}[across]
     remarks = [f"Mean ± standard deviation over {full} repeats."] if full > 1 else []
     return Table(pd.DataFrame(rows, columns=["data set", *keys, *columns]), remarks, unfold, shown=shown)

@@ -10,7 +10,7 @@ from rfstudy.report.typeset import Table
 
 
 def claims(context, *, paper, protocol, claims, learner=None, brief=False) -> Table:
-    """Return a row per claim: its text and its test, both from the reference data, the verdict and the evidence."""
+    """Return a row per claim: its text, verdict and evidence, and for machines its test."""
     texts, tests = context.claims.set_index("claim_id"), claims_of(paper)
     measured = select(context.rows, learner=["", learner]) if learner is not None else context.rows
     table, rows = [], Rows(measured, measured, context, paper)
@@ -22,4 +22,4 @@ def claims(context, *, paper, protocol, claims, learner=None, brief=False) -> Ta
         table.append(row)
     frame = pd.DataFrame(table)
     meaning = "; ".join(f"{verdict}, {MEANING[verdict]}" for verdict in MEANING if (frame["verdict"] == verdict).any())
-    return Table(frame, [f"Verdicts: {meaning}."] if meaning else [], shown=measured)
+    return Table(frame, [f"Verdicts: {meaning}."] if meaning else [], hidden=("test",), shown=measured)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from rfstudy.metrics import fact_of
+from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report import scorecard as compared
 from rfstudy.report.aggregate import of_quantity, select, settings_of, summarise
 from rfstudy.report.cells import absent, dataset_cell, method_cell, method_columns
@@ -13,13 +13,16 @@ from rfstudy.report.compare import RULE_NOTE
 from rfstudy.report.context import Context
 from rfstudy.report.published import RECONSTRUCTED, numbers, printed_name
 from rfstudy.report.times import TOO_WIDE, by_rounds
-from rfstudy.report.typeset import Cell, Table
+from rfstudy.report.typeset import Cell, Table, with_best
 
 # --- scorecard --------------------------------------------------------------------------------------------------------
 # The scorecard of a paper: every published number next to ours, with a verdict.
 
 
 RATIO_NOTE = "A time is its ratio to that of another method in the same cell, which has no row itself."
+
+#: The columns for machines only.
+HIDDEN = ("kernel", "published spread", "confidence", "our spread", "repeats", *compared.JUDGED)
 
 #: The columns that hold numbers.
 NUMBERS = ("published", "published spread", "ours", "our spread", *compared.JUDGED)
@@ -38,16 +41,17 @@ def scorecard(context, *, paper, experiments, scorecard) -> Table:
         for protocol, of_protocol in cells.groupby("protocol", sort=False)
     ]
     remarks = [RULE_NOTE, RATIO_NOTE, *tallies, *_not_scored(scorecard)]
-    return Table(table.astype(dict.fromkeys(NUMBERS, float) | {"repeats": "Int64"}), remarks)
+    return Table(table.astype(dict.fromkeys(NUMBERS, float) | {"repeats": "Int64"}), remarks, hidden=HIDDEN)
 
 
 def _row(cell, context: Context, paper: str) -> dict:
     # half the distance of the quartiles over rounds takes the place of a standard deviation
     spread = cell.std if pd.isna(cell.low) else (cell.high - cell.low) / 2
+    name, kernel = context.name(cell.dataset, paper), cell.kernel if cell.kernel != "gaussian" else ""
     return {
         "protocol": cell.protocol,
         "table": cell.table,
-        "data set": context.name(cell.dataset, paper),
+        "data set": Cell(", ".join(filter(None, [name, kernel])), {"": name}),
         "kernel": cell.kernel,
         "s": cell.size,
         "method": context.label(cell.method) if cell.method else "",
@@ -108,7 +112,8 @@ def printed_beside(context, *, paper, experiments, scorecard, published, methods
             units = ONE, ONE if measured else absent("not run", *QUARTILES)
             for source, text, unit in zip(("published", "ours"), (compared.printed_cell, _ours), units, strict=True):
                 texts = {context.label(method): text(cell) if cell else unit for method, cell in own.items()}
-                rows.append({"kernel": name, "quantity": words, "source": source} | texts)
+                row = {"kernel": name, "quantity": words, "source": source} | texts
+                rows += with_best([row], texts, lower_is_better(metric))
     shown = context.rows.loc[sorted({row for index in cells["rows"] for row in index})]
     others = sorted(set(shown["n_features_label"]) - set(cells["size"]))
     remarks = [OURS_NOTE, *([f"Ours at s = {', '.join(others)}."] if others else [])]

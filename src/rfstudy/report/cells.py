@@ -115,13 +115,14 @@ def decimals(value: float, digits: int) -> int:
     return max(0, digits - 1 - math.floor(math.log10(value))) if value > 0 else digits
 
 
-def difference_cell(test: Estimate | None) -> Cell | str:
+def difference_cell(test: Estimate | None, metric: str = "accuracy_pct") -> Cell | str:
     """Return a difference of two means with its p-value in brackets, if known; empty if one side has no repeat."""
     if test is None or not test.n:
         return ""
     p_value = "" if pd.isna(test.p) else " (<0.001)" if test.p < 0.001 else f" ({test.p:.3f})"
     values = {"": test.value, "std": None, "n": test.n, "p_value": test.p, "remark": ""}
-    return Cell(f"{test.value:+.2f}{p_value}", values)
+    digits = "+.2f" if fact_of(metric).is_percentage else "+.3g"
+    return Cell(f"{test.value:{digits}}{p_value}", values)
 
 
 def three_digits(value: float) -> float:

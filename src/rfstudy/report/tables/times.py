@@ -8,7 +8,7 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, of_quantity, select, settings_of
-from rfstudy.report.cells import absent, dataset_cell, difference_cell, each_dataset, three_digits
+from rfstudy.report.cells import absent, dataset_cell, difference_cell, each_dataset, method_cell, three_digits
 from rfstudy.report.compare import family, note_on_tests, overlap_of, paired
 from rfstudy.report.notes import LEARNER_NAMES, absence
 from rfstudy.report.published import numbers, printed_text
@@ -236,67 +236,67 @@ def at_time(points: list[Timed], seconds: float) -> Read | None:
 
 
 def equal_time(context, *, paper, datasets, methods, baselines, quantity, times) -> Table:
-    """Return a row per data set and size of the method: its error and time, and errors of the baseline.
+    """Return a row per data set, method and size: its error and time, and errors of the baseline.
 
     The baseline is compared at as many features and at as much time. Its curve is read between two of its sizes; a time
     beyond its last one is not read.
     """
-    (method,), (baseline,) = methods, baselines
-    label, other = context.label(method), context.label(baseline)
+    (baseline,) = baselines
+    other = context.label(baseline)
     metric, frame = quantity["metric"], select(context.rows, dataset=datasets)
     rows, overlaps = [], {}
     for dataset, name, own in each_dataset(context, datasets, paper, frame):
-        points, others = (curve(own, each, quantity, times[each]) for each in (method, baseline))
+        curves = {each: curve(own, each, quantity, times[each]) for each in (baseline, *methods)}
+        others = curves.pop(baseline)
         errors = select(own, metric=metric, learner=quantity.get("learner"))
-        if not points or not others:
+        if not others or not any(curves.values()):
             why = "not timed" if (errors["status"] == "ok").any() else absence(errors).split(":")[0]
-            rows.append({"data set": name, "M": absent(why)})
+            rows.append({"data set": name, "method": absent(why)})
             continue
-        overlap = overlap_of(select(errors, method=[method, baseline], axis=""), context)
+        overlap = overlap_of(select(errors, method=[baseline, *methods], axis=""), context)
         overlaps[context.name(dataset, paper)] = overlap
-        at_times = {point.label: at_time(others, point.time) for point in points}
-        against = {("M", each.label): each.errors for each in others}
-        against |= {("time", size): read.errors for size, read in at_times.items() if read}
-        tests = family(
-            {
-                (what, point.label): paired(point.errors, against[what, point.label], overlap)
-                for point in points
-                for what in ("M", "time")
-                if (what, point.label) in against
-            }
-        )
         first, last = (end(others, key=lambda each: each.time) for end in (min, max))
-        for point in points:
-            size, read = point.label, at_times[point.label]
+        points = {(method, point.label): point for method, own in curves.items() for point in own}
+        reads = {place: at_time(others, point.time) for place, point in points.items()}
+        at_size = {point.label: point.errors for point in others}
+        against = {("M", *place): at_size[place[1]] for place in points if place[1] in at_size}
+        against |= {("time", *place): read.errors for place, read in reads.items() if read}
+        tests = family({what: paired(points[what[1:]].errors, errors, overlap) for what, errors in against.items()})
+        for place, point in points.items():
+            read = reads[place]
             beyond = "below its first" if point.time < first.time else f"beyond {other} at {last.label}"
+            at_m, at_t = (against.get((what, *place)) for what in ("M", "time"))
             rows.append(
                 {
                     "data set": name,
-                    "M": size,
-                    f"time of {label} (s)": three_digits(point.time),
-                    f"error of {label}": round(point.error, 2),
-                    f"error of {other} at M": _mean(against.get(("M", size))),
-                    f"{label} minus {other} at M": difference_cell(tests.get(("M", size))),
+                    "method": method_cell(context, place[0]),
+                    "M": point.label,
+                    "time (s)": three_digits(point.time),
+                    "error": rounded(point.error, metric),
+                    f"error of {other} at M": None if at_m is None else rounded(at_m.mean(), metric),
+                    f"minus {other} at M": difference_cell(tests.get(("M", *place)), metric),
                     f"M of {other} at equal time": Cell(f"{read.n_features:.0f}", {"": read.n_features})
                     if read
                     else beyond,
-                    f"error of {other} at equal time": _mean(against.get(("time", size))),
-                    f"{label} minus {other} at equal time": difference_cell(tests.get(("time", size))),
+                    f"error of {other} at equal time": None if at_t is None else rounded(at_t.mean(), metric),
+                    f"minus {other} at equal time": difference_cell(tests.get(("time", *place)), metric),
                 }
             )
+    kinds = ", ".join(dict.fromkeys(f"{fact_of(times[each]).label}" for each in methods))
     remarks = [
-        f"Time: {fact_of(times[method]).label} of {label}, {fact_of(times[baseline]).label} of "
-        f"{other}; median of the rounds. At equal time the error of {other} is read off the line between its "
-        "two neighbouring sizes, in the logarithm of the time. In brackets Holm's p-value.",
+        f"Time: {kinds}, for {other} {fact_of(times[baseline]).label}; median of the rounds. At equal time the error "
+        f"of {other} is read off the line between its two neighbouring sizes, in the logarithm of the time. In "
+        "brackets Holm's p-value.",
         note_on_tests(overlaps, "all comparisons of a data set", [metric]),
     ]
-    shown = select(frame, method=[method, baseline], variant="", metric=[metric, *times.values()])
+    shown = select(frame, method=[baseline, *methods], variant="", metric=[metric, *times.values()])
     shown = select(shown, learner=["", quantity.get("learner", "")])
     return Table(pd.DataFrame(rows), remarks, shown=shown)
 
 
-def _mean(values: pd.Series | None) -> float | None:
-    return None if values is None else round(float(values.mean()), 2)
+def rounded(value: float, metric: str) -> float:
+    """Return a value with two decimals for a percentage, else with three significant digits."""
+    return round(float(value), 2) if fact_of(metric).is_percentage else three_digits(value)
 
 
 # --- ratios -----------------------------------------------------------------------------------------------------------

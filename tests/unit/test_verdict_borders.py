@@ -352,4 +352,4 @@ def test_p_values_at_equal_time_are_corrected_by_holm(tabulated):
 def test_times_of_zero_are_no_times(tabulated, zero):
     rows = timed("rff", "8", "time_train_s", float("rff" not in zero), [80.0] * 8)
     rows += timed("lsrff", "8", "time_fit_s", float("lsrff" not in zero), [80.0] * 8)
-    assert tabulated(EQUAL_TIME, rows)[0]["M"].tolist() == ["not timed"]
+    assert tabulated(EQUAL_TIME, rows)[0]["method"].tolist() == ["not timed"]

@@ -23,8 +23,9 @@ def rows_of(values, method="rff", n_columns=64, blocks=None):
     blocks = [5] * 50 if blocks is None else blocks
     shared = {
         "origin": "measured", "paper": "study", "experiment": "nested-text", "protocol": "text", "dataset": "eeg",
-        "kernel": "gaussian", "method": method, "n_features": n_columns // 2, "n_columns": n_columns, "axis": "draw",
-        "n_train": N_TEST, "n_test": N_TEST, "d": 14, "unit": "%", "status": "ok", **QUANTITY,
+        "kernel": "gaussian", "method": method, "n_features": n_columns // 2,
+        "n_features_label": str(n_columns), "n_columns": n_columns,
+        "axis": "draw", "n_train": N_TEST, "n_test": N_TEST, "d": 14, "unit": "%", "status": "ok", **QUANTITY,
     }  # fmt: skip
     return [
         shared | {"repeat": split, "at": draw, "value": value, "settings": {"errors_by_block": list(blocks)}}
@@ -76,7 +77,8 @@ def test_the_table_compares_at_equal_columns_and_says_what_varies():
     blocks = [4, 6] * 25  # their deviation is 10 / 7 errors, sqrt(50) times that over the test rows
     rows = rows_of(base) + rows_of(base, n_columns=128)
     rows += rows_of(base.mean(axis=1, keepdims=True) + drawn(rng, 10, 5, mean=2.0, of_splits=0.0), "orf", blocks=blocks)
-    rows += rows_of(base + 0.01, "nystroem", n_columns=128)
+    rows += [row | {"n_columns": 127} for row in rows_of(base + 0.01, "nystroem", n_columns=128)]  # one dropped
+    rows += rows_of(base, "nystroem", n_columns=32)
     spec = {"paper": "study", "datasets": ["eeg"], "methods": ["orf", "nystroem"], "baseline": "rff"}
     table = power.power(context_of(rows), **spec, quantity=QUANTITY).frame
     assert table[["D", "verdict"]].to_numpy().tolist() == [[64, "better"], [128, "equal"]]

@@ -265,6 +265,8 @@ def is_best(rows: Rows, metric: str, best, among, *, deviations: float = 0.0) ->
         groups = samples[: len(best)], samples[len(best) :]
         first, rival = (max(group, key=lambda each: sign * each.mean) for group in groups)
         gain = difference(*(first, rival)[::sign])
+        if first.kind == "repeats" and len(first.values) == 1:
+            gain = gain._replace(reason="a single trial")
         winner = rows.name("/".join((first if gain.value >= 0 else rival).who))
         above = deviations * spread_of(first, rival) if deviations else 0.0
         what, text = "lowest" if sign < 0 else "highest", f"{winner} by {number(abs(gain.value))}"

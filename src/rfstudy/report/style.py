@@ -39,6 +39,7 @@ STYLE = {
     "axes.grid": True,
     "axes.axisbelow": True,
     "axes.titlepad": 3.0,
+    "axes.titley": 1.0,  # nothing is above the panels: without a search for it
     "axes.labelpad": 2.0,
     "axes.formatter.useoffset": False,
     "grid.color": "#DDDDDD",

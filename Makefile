@@ -1,4 +1,4 @@
-# make quick: a virtual environment, the package, and the embedded study on one page, figures/quick/report.html;
+# make quick: a virtual environment, the package, and the embedded study with its index, figures/quick/index.html;
 # make test: the test suite.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
@@ -8,10 +8,10 @@ CORES ?= all
 .PHONY: quick test test-workflow test-package check docs clean
 
 quick: $(VENV)/.installed
-	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES) \
-	  --report figures/quick/report.html --report-after-run
-	@echo "Everything on one page: figures/quick/report.html; its files (CSV, Markdown, LaTeX, PDF, PNG): figures/quick/"
-	@echo "All numbers: results/quick/*.csv"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES)
+	@echo "All numbers: results/quick/*.csv; the files of tables and figures (CSV, Markdown, LaTeX, PDF, PNG): figures/quick/"
+	@echo "Snakemake's own report: snakemake --cores 1 --report figures/quick/report.html"
+	@PYTHONPATH=src $(BIN)/python -m rfstudy index figures/quick
 
 # two halves of about the same length, side by side; each is shown when it has ended
 test: $(VENV)/.installed

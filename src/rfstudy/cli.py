@@ -130,6 +130,15 @@ def render(root, out):
 
 
 @commands.command()
+@click.argument("collection", type=EXISTING_FOLDER)
+def index(collection):
+    """Write the index page of a COLLECTION of tables and figures, such as figures/quick."""
+    from rfstudy import index as stage
+
+    print(f"All tables and figures: {stage.run(collection)}")
+
+
+@commands.command()
 @click.option(
     "--config", "folder", type=EXISTING_FOLDER, default="config", show_default=True, help="The configuration."
 )

@@ -1,0 +1,99 @@
+"""The index page of a collection: thumbnails and captions of all its tables and figures, with a search.
+
+The page embeds its thumbnails and links to the page of each output, ``pages/<paper>/<name>.html``.
+"""
+
+import base64
+import html
+import io
+import re
+from pathlib import Path
+
+import jinja2
+from PIL import Image
+
+from rfstudy.data.entries import read_tasks
+from rfstudy.files import read_yaml, write_text
+from rfstudy.outputs import CATEGORIES, category_of, load_reports
+from rfstudy.study.config import load_experiments
+
+#: Pixels across and colours of a thumbnail, and rows of the first lines of a table.
+WIDTH, COLOURS, ROWS = 480, 32, 7
+
+ROMAN = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
+
+#: The start of the note on stand-ins (``notes_on_data``).
+STAND_IN = "Not the paper's data"
+
+
+def run(collection, root=".") -> Path:
+    """Write ``<collection>/index.html`` and return its path; ``collection`` is a folder such as ``figures/quick``."""
+    config, folder = Path(root) / "config", Path(collection)
+    tasks = read_tasks(config / "datasets.yaml")
+    experiments = load_experiments(config, set(tasks))
+    reports = load_reports(config, experiments, read_yaml(config / "methods.yaml"), tasks)
+    drawn = [spec for spec in reports if (folder / "pages" / spec["paper"] / f"{spec['name']}.html").exists()]
+    cards = sorted((card(spec, folder) for spec in drawn), key=lambda card: card["order"])
+    template = jinja2.Template((Path(root) / "docs" / "index.html.j2").read_text(encoding="utf-8"), autoescape=True)
+    parts = sorted({each["part"] for each in cards})
+    sections = {part: [each for each in cards if each["part"] == part] for part in parts}
+    path = folder / "index.html"
+    write_text(template.render(sections=sections, name=folder.name, n=len(cards)), path)
+    return path
+
+
+def card(spec: dict, folder: Path) -> dict:
+    """Return what the index shows of an output; the order is measured data, then the paper's numbers, then the rest."""
+    source = folder / spec["paper"] / spec["name"]
+    caption, *notes = source.with_name(f"{source.name}.txt").read_text(encoding="utf-8").strip().split("\n\n")
+    kind, number, name = title(spec)
+    is_stand_in = any(note.startswith(STAND_IN) for note in notes)
+    also = f"{kind} {number}" if number else ""  # the paper may write VII for 7
+    paper = CATEGORIES[spec["paper"]][2:]
+    return {
+        "part": category_of(spec),
+        "order": (is_stand_in, not number, kind, number),
+        "title": f"{paper.split(' (')[0]}: {name}",
+        "protocol": spec["protocol"],
+        "caption": " ".join(caption.split()),
+        "stand_in": is_stand_in,
+        "link": f"pages/{spec['paper']}/{spec['name']}.html",
+        "search": " ".join([paper, spec["paper"], spec["name"], name, also, caption]).lower(),
+        "thumbnail": thumbnail(source) if spec["form"] == "figures" else first_rows(folder, spec),
+    }
+
+
+def title(spec: dict) -> tuple[str, int, str]:
+    """Return "figure" or "table", its number in the paper (0 for none), and the title of an output.
+
+    >>> title({"paper": "survey", "id": "table-07"})
+    ('table', 7, 'Table VII')
+    >>> title({"paper": "eerf", "id": "figure-01-differences"})
+    ('figure', 1, 'Figure 1, differences')
+    >>> title({"paper": "study", "id": "speed-chart"})
+    ('', 0, 'Speed chart')
+    """
+    found = re.match(r"(?:figure-(?=table))?(figure|table)-0*(\d+)([a-z]?)(?:-(.*))?$", spec["id"])
+    if not found:
+        words = spec["id"].removeprefix("figure-").removeprefix("table-").replace("-", " ")
+        return "", 0, words.capitalize()
+    kind, number, letter, rest = found.groups()
+    shown = ROMAN[int(number)] if (spec["paper"], kind) == ("survey", "table") else number
+    return kind, int(number), f"{kind.capitalize()} {shown}{letter}" + (f", {rest.replace('-', ' ')}" if rest else "")
+
+
+def thumbnail(source: Path) -> str:
+    """Return a small copy of a picture with a palette, as HTML."""
+    image, content = Image.open(source.with_name(f"{source.name}.png")).convert("RGB"), io.BytesIO()
+    image.thumbnail((WIDTH, WIDTH), Image.Resampling.LANCZOS)
+    image.quantize(COLOURS, Image.Quantize.FASTOCTREE).save(content, "PNG", optimize=True)
+    data = base64.b64encode(content.getvalue()).decode("ascii")
+    return f'<img src="data:image/png;base64,{data}" alt="{html.escape(source.name)}" loading="lazy">'
+
+
+def first_rows(folder: Path, spec: dict) -> str:
+    """Return the first rows of a table, as HTML."""
+    page = (folder / "pages" / spec["paper"] / f"{spec['name']}.html").read_text(encoding="utf-8")
+    rows = re.findall(r"<tr>.*?</tr>", page, re.DOTALL)[:ROWS]
+    short = [re.sub(r"(>[^<]{60})[^<]*<", r"\1…<", " ".join(row.split())) for row in rows]
+    return f"<table>{''.join(short)}</table>"

@@ -36,6 +36,23 @@ from rfstudy.study.config import load_experiments
 #: The pictures of the page: the file, the paper and name of the figure, and its alternative text.
 PICTURES = {
     "printed-against-ours.png": ("slsrff", "printed-against-ours-all", "every printed result of SLS-RFF against ours"),
+    "benchmark.png": (
+        "survey",
+        "figure-10-text",
+        "error, time and accuracy of nine maps by number of features",
+    ),
+    "double-descent.png": ("survey", "figure-07-text", "training and test error against the number of features"),
+    "penalty.png": ("slsrff", "ablation-chart-code", "accuracy after each step from the paper's text to its code"),
+    "few-features.png": (
+        "eerf",
+        "figure-01-text",
+        "test error of EERF and its baselines by number of features",
+    ),
+    "windmill.png": (
+        "nsrf",
+        "figure-01a-text",
+        "weights, potential and decision of NSRF on the windmill",
+    ),
     "crossover.png": ("study", "crossover-times", "time to map a row against the number of columns"),
 }
 
@@ -147,10 +164,8 @@ def rendered(shipped: Shipped, template: str) -> str:
 
 
 def shown(shipped: Shipped, name: str) -> str:
-    """Return a picture with its caption."""
-    paper, figure, seen = PICTURES[name]
-    spec = shipped.spec(paper, figure)
-    return f"![{seen}](docs/pictures/{name})\n\n`{paper}`: {spec['caption']} (`figures/measured/{paper}/{figure}.pdf`)"
+    """Return a picture."""
+    return f"![{PICTURES[name][2]}](docs/pictures/{name})"
 
 
 def picture(shipped: Shipped, name: str) -> bytes:

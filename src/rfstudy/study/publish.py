@@ -112,7 +112,7 @@ def publishable(results_file) -> tuple[pd.DataFrame, dict[str, dict]]:
         (is_time & table["axis"].ne("round"), "metric", "are times that the rule time did not take"),
         (table.duplicated(list(tidy.KEY), keep=False), "dataset", "measure the same thing twice"),
         (seeds.gt(1), "dataset", "are of several seeds on one data set"),
-        (busy, "dataset", "are times beside other work: run the rule time again on an idle machine"),
+        (busy, "dataset", "are times next to other work: run the rule time again on an idle machine"),
     ):
         if wrong.any():
             where = ", ".join(sorted(set(table.loc[wrong, column]))[:5])

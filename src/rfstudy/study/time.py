@@ -94,7 +94,7 @@ class Rounds:
                 break
         rows, others = least
         if others > OTHERS:
-            print(f"round {number} beside other work: {others:.2f} cores taken by others", file=sys.stderr)
+            print(f"round {number} next to other work: {others:.2f} cores taken by others", file=sys.stderr)
             rows = [row | {"settings": row["settings"] | {"machine_busy": True}} for row in rows]
         return rows
 

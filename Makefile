@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= all
 
-.PHONY: quick test test-workflow test-package check docs clean
+.PHONY: quick test test-workflow test-package check docs clean wheel
 
 quick: $(VENV)/.installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES)
@@ -39,6 +39,15 @@ docs: $(VENV)/.docs-installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -q tests/unit/test_site.py
 	@echo "The site: docs/_build/index.html"
+
+# the library alone, from its wheel, in an environment of its own
+wheel:
+	rm -rf dist
+	$(PYTHON) -m venv dist/env
+	dist/env/bin/python -m pip wheel --disable-pip-version-check --quiet --no-deps --wheel-dir dist .
+	dist/env/bin/python -m pip install --disable-pip-version-check --quiet dist/*.whl
+	cd dist && env/bin/python -c "import numpy, random_features as rf; \
+	  Z = rf.make_map('orf', n_components=64, random_state=0).fit_transform(numpy.eye(8)); print('features', Z.shape)"
 
 $(VENV)/.docs-installed: $(VENV)/.installed envs/docs.lock
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps -r envs/docs.lock

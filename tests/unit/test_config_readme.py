@@ -30,6 +30,7 @@ def test_the_docstring_of_a_grid_names_all_of_its_keys_and_no_other():
 
 
 def test_the_keys_that_kinds_of_outputs_name_exist():
-    known = {*Output.model_fields, "paper", "protocol", "scorecard"}  # the others are added to an entry
+    # the others are added to an entry, "brief" by the pages of the papers
+    known = {*Output.model_fields, "paper", "protocol", "scorecard", "brief"}
     for kind in catalogue.kinds():
         assert set(arguments_of(kind)) <= known, kind

@@ -319,7 +319,7 @@ PRESET, GENERAL, SVM = "presets/laptop.yaml", "config.yaml", "{svm: {solver: new
         (PRESET, "repeats: 10", "repeats: 9999999", "repeats: 9999999: input should be less than or equal"),
         (PRESET, "repeats: 10", "repeats: 3.0", "repeats: 3.0: input should be a valid integer"),
         (PRESET, "repeats: 10", "repeats: 10\nrepeats: 4", "line 7: the key 'repeats' is given twice, first in line 6"),
-        (PRESET, SVM, "{svm: {repeats: 0", "learners.svm.repeats: 0: input should be greater"),
+        (PRESET, SVM, "{svm: {repeats: -1", "learners.svm.repeats: -1: input should be greater"),
         (PRESET, SVM, "{svm: {solvr: newton", "learners.svm.solvr: unknown key; did you mean solver?"),
         (PRESET, SVM, "{svn: {solver: newton", "learners.svn: unknown key; did you mean svm? known"),
         (PRESET, "by: [experiment", "by: [dataset", "shard_by: must be paper, or a beginning of experiment"),

@@ -122,9 +122,7 @@ def check_draws(experiment: dict) -> None:
         raise ConfigurationError("has draws and a time: times are measured on one draw")
     scopes = {quantity: tune_scope(experiment["search"], quantity) for quantity in searched(experiment["search"])}
     if "cell" in {scope for quantity, scope in scopes.items() if quantity != "penalty"}:
-        raise ConfigurationError(
-            "search.tune_per is cell: all draws of a repeat share a map's choice by the scope split"
-        )
+        raise ConfigurationError("search.tune_per is cell: all draws of a repeat share a choice by the scope split")
 
 
 def check_length_scale(experiment: dict, kernel: dict) -> None:

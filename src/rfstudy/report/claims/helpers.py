@@ -253,10 +253,10 @@ def range_of(where: dict, samples: list[Sample], metric: str, margin: float | No
     return agreeing(where, estimate, what, text, practical=practical, below=below)
 
 
-def is_best(rows: Rows, metric: str, best, among, *, deviations: float = 0.0) -> Part:
+def is_best(rows: Rows, metric: str, best, among, *, deviations: float = 0.0, trials: int = 1) -> Part:
     """Test whether one of the methods ``best`` is better than all others ``among``.
 
-    The difference has to exceed so many pooled standard deviations.
+    The difference has to exceed so many pooled standard deviations. Points with fewer ``trials`` must not decide.
     """
     best = sides(best)
     others = [each for each in sides(among) if each not in best]
@@ -265,7 +265,7 @@ def is_best(rows: Rows, metric: str, best, among, *, deviations: float = 0.0) ->
         groups = samples[: len(best)], samples[len(best) :]
         first, rival = (max(group, key=lambda each: sign * each.mean) for group in groups)
         gain = difference(*(first, rival)[::sign])
-        if first.kind == "repeats" and len(first.values) == 1:
+        if len(first.values) < trials:
             gain = gain._replace(reason="a single trial")
         winner = rows.name("/".join((first if gain.value >= 0 else rival).who))
         above = deviations * spread_of(first, rival) if deviations else 0.0

@@ -137,7 +137,7 @@ def error_ratios(context, *, paper, datasets, methods, baseline, sizes, quantity
     rows, headings = [], {size: {"size": size} for size in sizes}
     for _, name, ours in each_dataset(context, datasets, paper, frame):
         if not len(ours):
-            rows.append({"data set": name, "method": "not run"})
+            rows.append({"data set": name, "method": "not run"} | dict.fromkeys(sizes, "not run"))
         for who in (each for each in method_order(ours, methods) if each != (baseline, "")):
             row = {"data set": name, "method": method_cell(context, *who)}
             for size in sizes:

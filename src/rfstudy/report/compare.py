@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from rfstudy.metrics import FACTS, POINTS, SHARE, fact_of, lower_is_better
+from rfstudy.metrics import FACTS, fact_of, lower_is_better
 from rfstudy.report.aggregate import by_repeat, facts_of, select, settings_of
 
 #: Level of a test (or of a family of tests), and the number of repeats that a test needs.
@@ -39,17 +39,6 @@ CELL_VERDICTS = ("reproduced", "better", "worse", "too noisy", "not comparable",
 
 #: Split rules of ``data.split`` that draw new training rows in every repeat.
 RANDOM_SPLITS = ("half", "random", "blocks")
-
-RULE_NOTE = (
-    "Reproduced: the difference is under the larger of the margin and the half-width of its interval "
-    f"({CONFIDENCE:.1%}, Student's t with Welch's degrees of freedom); better, worse: it is not, as the metric has it; "
-    f"too noisy: it is, but the half-width is more than {MARGINS:g} margins. Margin: "
-    f"{POINTS:g} points of accuracy, of an error in percent the smaller of {POINTS:g} points and {SHARE:.0%} of it, "
-    f"{SHARE:.0%} of any other value; numbers of rows and columns are the same or not comparable. Standard error of "
-    "the difference: both spreads over the square roots of their repeats, ours where none is printed (and the printed "
-    "one for a single repeat of ours; with neither it is not known and the cell too noisy), and half a unit of the "
-    "last printed digit."
-)
 
 
 class Estimate(NamedTuple):
@@ -292,6 +281,16 @@ def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
         error), ``published_n`` and ``rounding`` (half a unit of the last digit); our ``value``, ``std``, ``error`` and
         ``n``; booleans: whether the two are ``comparable``, and whether ours is ``too_noisy`` by itself. Numbers that
         are not known are NaN. ``KeyError`` for an unknown metric
+
+    Notes
+    -----
+    Reproduced: the difference is under the larger of the margin and the half-width of its interval ({CONFIDENCE:.1%},
+    Student's t with Welch's degrees of freedom); better, worse: it is not, as the metric has it; too noisy: it is, but
+    the half-width is more than {MARGINS:g} margins. Margin: {POINTS:g} points of accuracy, of an error in percent the
+    smaller of {POINTS:g} points and {SHARE:.0%} of it, {SHARE:.0%} of any other value; numbers of rows and columns are
+    the same or not comparable. Standard error of the difference: both spreads over the square roots of their repeats,
+    ours where none is printed (and the printed one for a single repeat of ours; with neither it is not known and the
+    cell too noisy), and half a unit of the last printed digit.
     """
     published, value = cells["published"], cells["value"]
     their_spread = cells["published_std"].fillna(cells["published_error"] * np.sqrt(cells["published_n"]))

@@ -121,6 +121,15 @@ def absence(rows: pd.DataFrame) -> str:
     return ": ".join(filter(None, (" and ".join(sorted(set(rows["status"]))), why_not(rows))))
 
 
+def explained(function, **values) -> list[str]:
+    """Return the section "Notes" of a function's docstring, a sentence or more each: what is printed under its output.
+
+    Names in braces are constants of its module, or among ``values``.
+    """
+    section = inspect.getdoc(function).partition("\nNotes\n-----\n")[2]
+    return [" ".join(each.split()).format(**function.__globals__ | values) for each in section.split("\n\n") if each]
+
+
 # --- the notes of a table or figure -----------------------------------------------------------------------------------
 
 

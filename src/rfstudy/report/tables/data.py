@@ -6,7 +6,7 @@ import pandas as pd
 
 from rfstudy.report.aggregate import facts_of, select, settings_of
 from rfstudy.report.cells import absent, dataset_cell, each_dataset
-from rfstudy.report.notes import absence, notes_on_data, stand_in_of
+from rfstudy.report.notes import absence, explained, notes_on_data, stand_in_of
 from rfstudy.report.scorecard import measured_as
 from rfstudy.report.typeset import Cell, Table, text
 
@@ -59,18 +59,18 @@ SHOWN = 5
 #: Characters from which a text is a sentence, too long for a cell.
 SENTENCE = 30
 
-FACTS_NOTE = (
-    "Duplicates: repetitions of a row, target included; a row that has one has a twin. Test rows in training: of the "
-    "published parts; expected: of a random split. Neighbours agree: share of the rows whose next row is of the same "
-    "class."
-)
-
 
 def dataset_facts(context, *, paper, datasets) -> Table:
     """Return the facts found by preprocessing: a row per part of a data set, a column per fact, by topic.
 
     A fact that is not a number is in the settings of its row (``detail``, JSON). A sentence that is the same for all
     becomes a note, and so does the reason why a data set has no facts.
+
+    Notes
+    -----
+    Duplicates: repetitions of a row, target included; a row that has one has a twin. Test rows in training: of the
+    published parts; expected: of a random split. Neighbours agree: share of the rows whose next row is of the same
+    class.
     """
     facts = facts_of(select(context.rows, dataset=datasets))
     ok = select(facts, status="ok")
@@ -98,7 +98,8 @@ def dataset_facts(context, *, paper, datasets) -> Table:
     columns = {fact: place for fact, place in columns.items() if place[1] not in sentences}
     unfold = {column: {"topic": topic, "fact": column, "fact_id": fact} for fact, (topic, column) in columns.items()}
     topics = {topic: [column for other, column in columns.values() if other == topic] for topic, _ in columns.values()}
-    remarks = [FACTS_NOTE, *(f"{column.capitalize()}: {sentence}." for column, sentence in sentences.items())]
+    remarks = explained(dataset_facts)
+    remarks += [f"{column.capitalize()}: {sentence}." for column, sentence in sentences.items()]
     remarks += [f"Without facts: {', '.join(missing)}."] if missing else []
     remarks += notes_on_data(facts, paper, context)
     return Table(table.drop(columns=list(sentences)), remarks, unfold, topics)

@@ -70,7 +70,7 @@ class Page:
 
     def claim_table(self) -> str:
         """Return each claim with its verdicts and their reasons; readings with the same verdict share a row."""
-        sections = self.shipped.context().claims.set_index("claim_id")["section"]
+        sections = self.shipped.context().texts("claims").set_index("claim_id")["section"]
         rows = []
         for claim, own in self.claims.groupby("claim", sort=False):
             first = {"claim": f"{claim} ({sections[claim]})", "the paper states": own["says"].iloc[0]}
@@ -158,18 +158,12 @@ class Page:
         files = []
         for identifier in ids:
             specs = [spec for spec in self.specs if spec["id"] == identifier]
-            there = [
-                each["protocol"]
-                for each in specs
-                if not each["experiments"] or any(map(self._has, each["experiments"]))
-            ]
+            shipped = {name for each in specs for name in each["experiments"] if self.shipped.has([name])}
+            there = [each["protocol"] for each in specs if not each["experiments"] or shipped & {*each["experiments"]}]
             ending = "md" if specs[0]["form"] == "tables" else "pdf"
             protocols = there[0] if len(there) == 1 else f"{{{','.join(there)}}}"
             files += [f"`{identifier}-{protocols}.{ending}`"] if there else []
         return f"Drawn in `figures/measured/{self.paper}`: {', '.join(files)}." if files else "Not measured yet."
-
-    def _has(self, experiment: str) -> bool:
-        return self.shipped.has([experiment])
 
 
 def _renamed(method: str, styles: dict, paper: str) -> dict:

@@ -59,7 +59,7 @@ def test_facts_of_the_parts_have_rows_of_their_own(tmp_path):
     rows = report_rows.changed(facts, lambda row: True, split="train") + of_test + report_rows.fact_rows(spike_rows=4)
     frame, _ = table("table-06-facts-text", rows, tmp_path)
     eeg = frame[frame["data set"] == "EEG"]
-    assert eeg[["part", "duplicates", "rows with spikes"]].to_numpy().tolist() == [
+    assert eeg[["part", "duplicate rows", "spike rows"]].to_numpy().tolist() == [
         ["all rows", "", "4.0"], ["training", "1200.0", ""], ["test", "3.0", ""],
     ]  # fmt: skip
 

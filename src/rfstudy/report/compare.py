@@ -247,15 +247,13 @@ def note_on_tests(overlaps: dict[str, float], of_family: str, metrics: list[str]
     corrected = [name for name, overlap in overlaps.items() if overlap]
     plain = [name for name, overlap in overlaps.items() if not overlap]
     parts = [f"Tests: two-sided t-tests paired by repeat, none under {MIN_REPEATS} repeats"]
-    if corrected:
-        where = f" ({', '.join(corrected)})" if plain else ""
-        parts.append(
-            f"where repeats are random splits of the same rows{where}, the variance is corrected for the overlap of "
-            "their training sets by n_test/n_train (Nadeau and Bengio 2003)"
-        )
-    if plain:
-        where = f" ({', '.join(plain)})" if corrected else ""
-        parts.append(f"where only the map varies{where}, the test is the plain one and holds for these rows")
+    for where, names, text in (
+        ("where repeats are random splits of the same rows", corrected, "the variance is corrected for the overlap of "
+         "their training sets by n_test/n_train (Nadeau and Bengio 2003)"),
+        ("where only the map varies", plain, "the test is the plain one and holds for these rows"),
+    ):  # fmt: skip
+        of = f" ({', '.join(names)})" if corrected and plain else ""
+        parts += [f"{where}{of}, {text}"] if names else []
     smallest = max(fact_of(metric).smallest_effect for metric in metrics)
     of = " of a percentage" if not all(fact_of(metric).is_percentage for metric in metrics) else ""
     effect = f" and exceeds {smallest:g} points{of}" if smallest else ""

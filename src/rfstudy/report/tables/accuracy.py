@@ -47,10 +47,6 @@ from rfstudy.report.typeset import Cell, Table, with_best
 #: The mark of measured numbers that are significantly better than all baselines.
 BULLET = "•"
 
-MARKS_NOTE = "*: deduced from a damaged source, see data/reference/README.md; lost: not legible there."
-
-TIMES_NOTE = "Times are seconds on the machine of the row and are not comparable between rows."
-
 
 def accuracy_and_time(context, *, paper, published, datasets, methods, baselines, sizes, quantity, time=None) -> Table:
     """Return "mean ± std (mean ± std)" of every method by data set and size: published and measured.
@@ -58,6 +54,12 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
     The sizes of a data set are those that are published or measured for it. ``quantity`` is the number before the
     brackets, ``time`` the one in them (there is none without it). A bullet means that each method outside ``baselines``
     has an effect over each of them.
+
+    Notes
+    -----
+    *: deduced from a damaged source, see data/reference/README.md; lost: not legible there.
+
+    Times are seconds on the machine of the row and are not comparable between rows.
     """
     quantities = [quantity, *([time] if time else [])]
     metrics = [each["metric"] for each in quantities]
@@ -96,7 +98,7 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
     remarks = [
         f"{BULLET}: {better} are each more accurate than each of {than}. Measured cells with it: {len(marked)}.",
         note_on_differences(tests, "all pairs of methods and all sizes of a data set", metrics[0], paper, context),
-        " ".join([MARKS_NOTE, *([TIMES_NOTE] if time is not None else [])]),
+        " ".join(explained(accuracy_and_time)[: len(metrics)]),
     ]
     return Table(pd.DataFrame(rows), remarks, method_columns(context, methods), shown=shown)
 

@@ -261,6 +261,9 @@ BOUNDS = {
     "sqrt(n) log n": lambda n: np.sqrt(n) * np.log(n),
 }
 
+#: The variant whose frequencies are drawn from the whole distribution, as in the theorems behind the bounds.
+WHOLE = "whole"
+
 #: The level of the interval of a requirement.
 CONFIDENCE = 1 - LEVEL
 
@@ -408,7 +411,14 @@ def _needed(s: float, largest: int) -> Cell:
 
 
 def pairs(context, *, methods, quantity) -> Table:
-    """Return one quantity of the estimate of a kernel value by map, direction and dimension, a column per distance."""
+    """Return one quantity of the estimate of a kernel value by map, direction and dimension, a column per distance.
+
+    Notes
+    -----
+    z: distance of the two points in length scales. axis: they differ in the first coordinate only.
+
+    The distances of a row share their draws.
+    """
     frame, metric = context.rows, quantity["metric"]
     points = estimates.pooled(frame, metric)
     distances = {f"z = {z:g}": {"distance": z, "metric": metric} for z in sorted(set(points["distance"]))}
@@ -420,10 +430,6 @@ def pairs(context, *, methods, quantity) -> Table:
         for (direction, d, s), group in ours.groupby(["direction", "d", "n_features"]):
             place = {"map": name, "direction": Cell(direction, {"": direction, "remark": ""}), "d": d, "s": s}
             rows.append(place | {f"z = {p.distance:g}": with_error(p.value, p.error) for p in group.itertuples()})
-    remarks = [
-        "z: distance of the two points in length scales. axis: they differ in the first coordinate only.",
-        "The distances of a row share their draws.",
-        *notes_on_draws(frame),
-    ]
     columns = ["map", "direction", *(("d", "s") if distances else ()), *distances]
+    remarks = [*explained(pairs), *notes_on_draws(frame)]
     return Table(pd.DataFrame(rows, columns=columns), remarks, distances, shown=frame)

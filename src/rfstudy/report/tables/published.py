@@ -13,7 +13,7 @@ from rfstudy.report.compare import with_verdicts
 from rfstudy.report.context import Context
 from rfstudy.report.notes import explained
 from rfstudy.report.published import RECONSTRUCTED, numbers, printed_name
-from rfstudy.report.times import TOO_WIDE, by_rounds
+from rfstudy.report.times import TOO_WIDE
 from rfstudy.report.typeset import Cell, Table, with_best
 
 #: The rule behind the verdicts.
@@ -138,18 +138,16 @@ def _ours(cell) -> Cell:
 # A published number that is lost is not compared. Times are compared only as ratios between methods.
 
 
-RATIO_BY_REPEAT_NOTE = "Ratios to {name} in the same cell; ours are means over repeats of the ratio in a repeat."
-
-RATIO_BY_ROUND_NOTE = (
-    "Ratios to {name} in the same cell; ours are medians over rounds of the ratio in a round, with the quartiles. Too "
-    f"noisy as well: these are further apart than {TOO_WIDE:.0%} of the ratio. Busy times are not compared."
-)
-
-
 def scores(context, *, paper, experiments, scorecard, published, datasets, methods, sizes, quantity) -> Table:
     """Return a row per published cell of one quantity: published, ours, the verdict and the values behind it.
 
     The ``quantity`` is joined and, for times, divided as ``config/scorecard.yaml`` says.
+
+    Notes
+    -----
+    Ratios to {name} in the same cell; ours are medians over rounds of the ratio in a round, with the quartiles, or
+    means over repeats of the ratio in a repeat. Too noisy as well: quartiles that are further apart than
+    {TOO_WIDE:.0%} of the ratio. Busy times are not compared.
     """
     wanted = {"metric": quantity["metric"], "learner": quantity.get("learner")}
     cells = select(compared.scorecard(context, paper, experiments, scorecard), table=published, **wanted)
@@ -170,11 +168,9 @@ def scores(context, *, paper, experiments, scorecard, published, datasets, metho
         }
         for cell in cells.itertuples()
     ]
-    remarks = [*RULE, *compared.counts_by_confidence(cells)]
     over = next(filter(None, cells["over"]), "")
-    if over:
-        note = RATIO_BY_ROUND_NOTE if len(by_rounds(shown)) else RATIO_BY_REPEAT_NOTE
-        remarks.insert(0, note.format(name=context.label(over)))
+    ratios = explained(scores, name=context.label(over), TOO_WIDE=TOO_WIDE) if over else []
+    remarks = [*ratios, *RULE, *compared.counts_by_confidence(cells)]
     return Table(pd.DataFrame(rows).astype(dict.fromkeys(compared.JUDGED, float)), remarks, shown=shown)
 
 

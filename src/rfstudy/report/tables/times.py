@@ -242,6 +242,11 @@ def equal_time(context, *, paper, datasets, methods, baselines, quantity, times)
 
     The baseline is compared at as many features and at as much time. Its curve is read between two of its sizes; a time
     beyond its last one is not read.
+
+    Notes
+    -----
+    Time: {kinds}, for {other} {kind_of_other}; median of the rounds. At equal time the error of {other} is read off the
+    line between its two neighbouring sizes, in the logarithm of the time. In brackets Holm's p-value.
     """
     (baseline,) = baselines
     other = context.label(baseline)
@@ -285,12 +290,8 @@ def equal_time(context, *, paper, datasets, methods, baselines, quantity, times)
                 }
             )
     kinds = ", ".join(dict.fromkeys(f"{fact_of(times[each]).label}" for each in methods))
-    remarks = [
-        f"Time: {kinds}, for {other} {fact_of(times[baseline]).label}; median of the rounds. At equal time the error "
-        f"of {other} is read off the line between its two neighbouring sizes, in the logarithm of the time. In "
-        "brackets Holm's p-value.",
-        note_on_tests(overlaps, "all comparisons of a data set", [metric]),
-    ]
+    remarks = explained(equal_time, kinds=kinds, other=other, kind_of_other=fact_of(times[baseline]).label)
+    remarks.append(note_on_tests(overlaps, "all comparisons of a data set", [metric]))
     shown = select(frame, method=[baseline, *methods], variant="", metric=[metric, *times.values()])
     shown = select(shown, learner=["", quantity.get("learner", "")])
     return Table(pd.DataFrame(rows), remarks, shown=shown)

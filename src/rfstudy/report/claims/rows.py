@@ -121,6 +121,10 @@ class Rows:
             if all(sample is not None for sample in samples):
                 yield dict(zip(columns, place, strict=True)), samples
 
+    def by_place(self, metric: str, *compared, key: tuple[str, ...]) -> dict[tuple, tuple[dict, list[Sample]]]:
+        """Return what ``places`` yields, by the values of some columns of the coordinates."""
+        return {tuple(each[0][column] for column in key): each for each in self.places(metric, *compared)}
+
     def _sample_of(self, one: Side, found: dict) -> Sample | None:
         """Return the sample of a side, from the rows of methods at one point; None if one of its methods is missing."""
         if not all(who in found for who in one.methods):

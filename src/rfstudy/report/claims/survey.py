@@ -32,10 +32,7 @@ SIMILAR = (
     f"{INTERVAL_WITHIN}, and within 10 % of an error or half a point of accuracy where the margin, so many standard "
     "deviations, is wider"
 )
-OF_MOST = (
-    f"most of the others are told by their median; {INTERVAL_WITHIN}, and within 10 % of an error where the margin, so "
-    "many standard deviations, is wider"
-)
+OF_MOST = f"most of the others are told by their median; {SIMILAR}"
 SEARCH = (
     "the search for the directions of SSF, which the paper gives as the reason, is made once for a number of features "
     "and is in no time of ours"
@@ -189,11 +186,9 @@ def errors_vary_more_than_accuracies(rows: Rows):
     rows = rows.of(EIGHT_SETS)
 
     def variation(rows: Rows, metric: str) -> dict[tuple, float]:
-        found = {}
-        for where, samples in rows.places(metric, NINE):
-            means = np.array([each.mean for each in samples])
-            found[where["dataset"], where["n_features_label"]] = means.std(ddof=1) / means.mean()
-        return found
+        found = rows.by_place(metric, NINE, key=("dataset", SIZE[1]))
+        means = {place: np.array([each.mean for each in samples]) for place, (_, samples) in found.items()}
+        return {place: own.std(ddof=1) / own.mean() for place, own in means.items()}
 
     parts, errors = [], variation(rows, ERROR)
     for learner in ("ridge", "svm"):
@@ -220,13 +215,9 @@ def _with_gaussian(rows: Rows, metric: str, *methods: str) -> Iterator[tuple[dic
     """
     shared = ("dataset", "n_train", "n_features_label", "axis", "at")
 
-    def by_place(kernel: str) -> dict[tuple, tuple]:
-        found = rows.of(kernel=kernel).places(metric, methods)
-        return {tuple(each[0][column] for column in shared): each for each in found}
-
-    gaussian = by_place("gaussian")
+    gaussian = rows.of(kernel="gaussian").by_place(metric, methods, key=shared)
     for kernel in ARC_COSINE:
-        for place, (where, samples) in by_place(kernel).items():
+        for place, (where, samples) in rows.of(kernel=kernel).by_place(metric, methods, key=shared).items():
             if place in gaussian:
                 yield where, samples, gaussian[place][1]
 
@@ -345,14 +336,12 @@ def errors_do_not_decide(rows: Rows):
 
 
 def _unrelated(rows: Rows, metric: str, learner: str, **columns) -> Part:
-    def by_place(rows: Rows, metric: str) -> dict[tuple, tuple]:
-        key = ("experiment", "dataset", "kernel", *SIZE)
-        return {tuple(each[0][column] for column in key): each for each in rows.places(metric, NINE)}
-
+    key = ("experiment", "dataset", "kernel", *SIZE)
     score = "error" if metric == ACCURACY else fact_of(metric).label
     what = f"rank correlation of {fact_of(ERROR).label} and {LEARNER_NAMES[learner]} {score}"
-    scores, points, tests = by_place(rows.of(learner=learner, **columns), metric), {}, {}
-    for place, (where, errors) in by_place(rows, ERROR).items():
+    scores = rows.of(learner=learner, **columns).by_place(metric, NINE, key=key)
+    points, tests = {}, {}
+    for place, (where, errors) in rows.by_place(ERROR, NINE, key=key).items():
         if place in scores:
             values = [each.mean for each in scores[place][1]]
             rho = rank_correlation([each.mean for each in errors], values, -check.better(metric))

@@ -110,7 +110,7 @@ def test_folds_follow_the_blocks_where_the_split_says_so(prepared, tmp_path, fol
     assert [json.loads(text)["penalty"] for text in scores["settings"]] == expected
 
 
-N_BLOCKS = "the rules blocks, first_blocks, last_blocks need n_blocks, and no other rule takes it"
+N_BLOCKS = "the rules blocks, first_blocks, last_blocks, block_folds need n_blocks, and no other rule takes it"
 
 
 @pytest.mark.parametrize(

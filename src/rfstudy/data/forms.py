@@ -279,6 +279,7 @@ class FileTask(Labelled):
     label_column : of a table, by default the last
     rows : a file of `data/reference` (part, row) that lists the rows, or `in_order`: the first `n_train` rows of the
         file are its training part
+    folds : the source's file of published folds: a line per row, a column per fold, 1 where the row is a test row
     n : number of rows; by default the sum of the parts
     n_train : training rows; in a `half` split by default half of the rows, of an odd number one more
     n_test : test rows; likewise
@@ -293,6 +294,7 @@ class FileTask(Labelled):
     drop_columns: Annotated[list[Count], *Some] = None
     label_column: Literal["first", "last"] = None
     rows: Text = None
+    folds: Text = None
     n: Count
     n_train: Count
     n_test: Count
@@ -303,6 +305,8 @@ class FileTask(Labelled):
         yield from self.problems_of_target()
         yield from self.problems_of_files(sources)
         yield from self.problems_of_counts()
+        if self.folds and (self.rows or self.files.train):
+            yield "folds: rows with published folds come from one part, in its order"
         if self.rows not in (None, IN_ORDER) and not (reference / self.rows).is_file():
             yield f"rows: there is no file {self.rows!r} in data/reference"
         if self.stand_in and self.stand_in.generator:
@@ -322,7 +326,7 @@ class FileTask(Labelled):
             yield f"there is no source {self.source!r} in sources.yaml; {suggestion(self.source, sources)}"
             return
         known = sources[self.source].get("files", {})
-        for name in dict.fromkeys(names):
+        for name in dict.fromkeys([*names, self.folds] if self.folds else names):
             if name not in known:
                 yield f"the source {self.source!r} has no file {name!r}; it has {', '.join(known)}"
             if names.count(name) > 1:

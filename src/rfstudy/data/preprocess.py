@@ -15,7 +15,7 @@ from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.facts import describe
 from rfstudy.data.images import Given
-from rfstudy.data.parse import encode_labels, read_task
+from rfstudy.data.parse import encode_labels, read_folds, read_task
 from rfstudy.data.prepared import digest, read, read_record, write
 from rfstudy.data.tasks import OF_FEATURES, OF_GENERATOR, halves, parameters_of
 from rfstudy.files import digest_of, shown
@@ -117,10 +117,13 @@ def run(
 def parsed(task: dict, raw_dir, reference_dir) -> Rows:
     """Return the rows of a task from its files. Raise ``Missing`` if these are not available."""
     names = [name for of_part in task["files"].values() for name in of_part]
-    known = downloaded(task["source"], raw_dir, names)
+    folds = task.get("folds")
+    known = downloaded(task["source"], raw_dir, [*names, folds] if folds else names)
     substitutes = {name: known[name] for name in names if "file" in known[name]}
     *rows, left_out = read_task(task, raw_dir, reference_dir, substitutes)
     reported = {"substitutes": list(substitutes), "left_out": left_out} if substitutes else {}
+    if folds:
+        reported["fold_of_row"] = read_folds(Path(raw_dir) / folds, len(rows[1]))
     return Rows(*rows, without(sizes_of(task), left_out), reported)
 
 

@@ -202,6 +202,8 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
     without_effect = [key for key in ("n_train", "n_test") if key in how]
     if how["rule"] != "random" and without_effect:
         return f"only the rule random takes {' and '.join(without_effect)}, not the rule {how['rule']}"
+    if "n_folds" in how and (how["rule"] != "folds" or how["n_folds"] > total):
+        return f"n_folds: {how['n_folds']} folds of {total} rows, by the rule folds alone"
     if ("n_blocks" in how) != (how["rule"] in OF_BLOCKS):
         return f"the rules {', '.join(OF_BLOCKS)} need n_blocks, and no other rule takes it"
     if how["rule"] in OF_BLOCKS:
@@ -211,6 +213,9 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
         return n_train, total - n_train
     if how["rule"] == "half":
         return halves(total)
+    if how["rule"] == "folds":  # the last of ten published folds may have one row more
+        n_test = -(-total // how.get("n_folds", 10))
+        return total - n_test, n_test
     if how["rule"] == "random":
         n_train, n_test = how.get("n_train", n_train), how.get("n_test", n_test)
         if n_train + n_test > total:

@@ -42,7 +42,7 @@ def tables() -> dict[str, str]:
         "entry": [parts.Entry],
         "sweep": [parts.Sweep],
         "step": [parts.Decision],
-        "split": [parts.EntrySplit],
+        "split": [parts.Split],
         "sizes": [parts.Sizes],
         "approximation": [parts.Approximation],
         "search": [models.Search],

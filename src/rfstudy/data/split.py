@@ -42,12 +42,13 @@ def split(
     n_blocks : int, optional
         Of the rules of blocks.
     folds : ndarray (n,) of int, optional
-        The fold of each row, from 0, of "folds".
+        The fold of each row, from 0, of "folds"; -1 leaves a row out.
 
     Returns
     -------
     train_rows, test_rows : ndarray of int
-        Disjoint, together all rows but for "random". Those of "half" and "random" are in random order.
+        Disjoint, together all rows but for "random" and for "folds" with rows of fold -1. Those of "half" and "random"
+        are in random order.
 
     Raises
     ------
@@ -64,7 +65,7 @@ def split(
         return split_in_blocks(n, n_blocks, rule, repeat, seed)
     if rule == "folds":
         tests = folds == repeat % (folds.max() + 1)
-        return np.flatnonzero(~tests), np.flatnonzero(tests)
+        return np.flatnonzero(~tests & (folds >= 0)), np.flatnonzero(tests)
     if rule not in ("half", "random"):
         known = ", ".join(map(repr, ("published", "half", "random", "folds", *OF_BLOCKS)))
         raise ValueError(f"the split must be one of {known}, got {rule!r}")

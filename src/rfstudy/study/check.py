@@ -202,8 +202,11 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
     without_effect = [key for key in ("n_train", "n_test") if key in how]
     if how["rule"] != "random" and without_effect:
         return f"only the rule random takes {' and '.join(without_effect)}, not the rule {how['rule']}"
-    if "n_folds" in how and (how["rule"] != "folds" or how["n_folds"] > total):
-        return f"n_folds: {how['n_folds']} folds of {total} rows, by the rule folds alone"
+    if how.get("n_rows", 0) > total and settings["data"] != "embedded":
+        return f"n_rows: {how['n_rows']} are more than the {total} there are"
+    total = min(total, how.get("n_rows", total))
+    if {"n_folds", "n_rows"} & set(how) and (how["rule"] != "folds" or how.get("n_folds", 0) > total):
+        return f"n_folds and n_rows: {how.get('n_folds')} folds of {total} rows; only the rule folds takes them"
     if ("n_blocks" in how) != (how["rule"] in OF_BLOCKS):
         return f"the rules {', '.join(OF_BLOCKS)} need n_blocks, and no other rule takes it"
     if how["rule"] in OF_BLOCKS:

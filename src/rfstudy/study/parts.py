@@ -103,7 +103,7 @@ Steps = Annotated[list[step_type()], MinLen(1)]
 
 
 class Split(Model):
-    """The split that replaces the task's own.
+    """The split that replaces the task's own. That of an entry or a step overrides the experiment's.
 
     Attributes
     ----------
@@ -114,6 +114,8 @@ class Split(Model):
     n_test : test rows of the rule `random`
     n_blocks : number of blocks
     n_folds : number of folds where the task has no published ones
+    n_rows : rows of the rule `folds`, a random choice; by default all
+    without : rows of the task, from 0, that neither train nor test
     folds : what cross-validation holds out: random `rows` (the default) or whole `blocks` of the split
     """
 
@@ -122,18 +124,9 @@ class Split(Model):
     n_test: Count = None
     n_blocks: Annotated[int, Ge(2)] = None
     n_folds: Annotated[int, Ge(2)] = None
-    folds: Literal["rows", "blocks"] = None
-
-
-class EntrySplit(Split):
-    """The split of an entry or a step, which overrides the experiment's.
-
-    Attributes
-    ----------
-    without : rows of the task, from 0, that neither train nor test
-    """
-
+    n_rows: Count = None
     without: Annotated[list[Annotated[int, Ge(0)]], *Some] = None
+    folds: Literal["rows", "blocks"] = None
 
 
 class Sizes(Model):
@@ -280,7 +273,7 @@ class EntryOrStep(EntryOptions):
     datasets : by data set, the keys that differ there; null leaves the entry out
     """
 
-    split: EntrySplit = None
+    split: Split = None
     searched: Searched = None
     datasets: dict[Dataset, Change | None] = None
 

@@ -91,9 +91,9 @@ def of_sets(effect, error=0.005, k=20):
 
 def test_a_verdict_needs_an_interval_without_zero_or_an_equal_control():
     maps = [of_sets(-0.1), of_sets(0.1), of_sets(0.0), of_sets(0.01, error=0.1)]
-    assert verdicts(maps, of_sets(0.0)) == ["better", "worse", "equal", "undecided"]
-    for control in (None, of_sets(0.0, error=0.2)):
-        assert verdicts(maps, control) == ["better", "worse", "undecided", "undecided"]
+    assert verdicts(maps, 3 * [of_sets(0.0)]) == ["better", "worse", "equal", "undecided"]
+    for controls in ([], [of_sets(0.0), of_sets(0.0, error=0.2), of_sets(0.0, error=0.3)]):
+        assert verdicts(maps, controls) == ["better", "worse", "undecided", "undecided"]
     assert isinstance(maps[0], Combined)
 
 

@@ -288,12 +288,14 @@ class Entry(EntryOrStep, Change):
     options : parameters of the map
     kernel : in place of the experiment's, in an accuracy grid; what all methods share in `search` is then shared by
         those of one kernel
+    draw : the number of another draw of the same map, for comparisons of a map with itself
     sweep : an option that takes one value after another; such an entry is not timed
     """
 
     method: MapId
     variant: Annotated[str, StringConstraints(pattern="^[a-z0-9-]*$")] = None
     kernel: Kernel = None
+    draw: Count = None
     sweep: Sweep = None
 
     @model_validator(mode="after")

@@ -148,8 +148,11 @@ def percent(ratio: float) -> float:
 def arena(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
     """Return a row per number of columns and map: its error relative to the baseline's over the data sets, with its
     interval, and the verdict.
+
+    The metric of ``quantity`` is that of data sets with labels; the error of a regression is its ``mse``.
     """
-    frame = pd.concat([of_quantity(select(context.rows, dataset=datasets), each) for each in quantity])
+    rows = select(context.rows, dataset=datasets)
+    frame = pd.concat([of_quantity(rows, quantity), of_quantity(rows, quantity | {"metric": "mse"})])
     effects, rows = effects_of(errors_of(frame), baseline), []
     for columns, at_columns in effects.groupby("columns"):
         cells = [(who, own) for who, own in at_columns.groupby(["method", "variant"]) if len(own) >= 3]

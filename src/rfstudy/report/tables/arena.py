@@ -58,11 +58,12 @@ def effects_of(errors: pd.DataFrame, baseline: str) -> pd.DataFrame:
     """Return the effect of every entry against the baseline: columns of ``EFFECT``, ``effect``, ``variance``, ``folds``
     and ``wrong`` (the errors of the baseline, of labels only).
     """
-    at_baseline = select(errors, method=baseline, variant="").set_index(["dataset", "columns", "repeat"])["wrong"]
+    of_baseline = select(errors, method=baseline, variant="").groupby(["dataset", "columns"])
+    at_baseline = {place: own.set_index("repeat")["wrong"] for place, own in of_baseline}
     found = []
     for cell, own in errors.groupby(EFFECT, sort=False):
         dataset, columns, method, variant = cell
-        if (method, variant) == (baseline, "") or (dataset, columns) not in at_baseline.index.droplevel("repeat"):
+        if (method, variant) == (baseline, "") or (dataset, columns) not in at_baseline:
             continue
         one, other = own.set_index("repeat")["wrong"].align(at_baseline[dataset, columns], join="inner")
         half = 0.5 if own["counts"].iloc[0] else 0.0

@@ -12,15 +12,8 @@ from operator import or_
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Discriminator,
-    ValidationError,
-    create_model,
-    model_validator,
-)
+import pydantic
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Tag, ValidationError, create_model
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from random_features.errors import nearest, suggestion
@@ -50,7 +43,7 @@ class Model(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, protected_namespaces=())
 
-    @model_validator(mode="wrap")
+    @pydantic.model_validator(mode="wrap")
     @classmethod
     def in_our_words(cls, value, handler):
         """Validate a mapping, and report its problems in our words, with the known keys."""
@@ -213,3 +206,11 @@ def by_name(key: str, models: dict[str, type[Model]]):
     """Return the union of models that a key distinguishes, each with this key."""
     own = [create_model(name, __base__=model, **{key: (Literal[name], ...)}) for name, model in models.items()]
     return Annotated[reduce(or_, own), Discriminator(key)]
+
+
+def either(one, is_one, other):
+    """Return the type of a value that is of the type ``one`` where ``is_one(value)`` holds, and else of ``other``."""
+    return Annotated[
+        Annotated[one, Tag("one")] | Annotated[other, Tag("other")],
+        Discriminator(lambda value: "one" if is_one(value) else "other"),
+    ]

@@ -16,6 +16,7 @@ import pydantic
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Tag, ValidationError, create_model
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from random_features import modules
 from random_features.errors import nearest, suggestion
 
 #: The folder of the packages.
@@ -130,24 +131,14 @@ def shortened(text: str) -> str:
 # --- Declarations in the files that they are about --------------------------------------------------------------------
 
 
-@cache
-def syntax_of(module: str) -> list[ast.stmt]:
-    """Return the statements at the top level of a module, without importing it."""
-    return ast.parse(SOURCE.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")).body
+def path_of(module: str) -> Path:
+    """Return the file of a module of the packages by its full name."""
+    return SOURCE.joinpath(*module.split(".")).with_suffix(".py")
 
 
-@cache
 def definitions(module: str) -> dict[str, ast.AST]:
-    """Return the definitions at the top level of a module, by name: a function, a class or the value of an
-    assignment.
-    """
-    found: dict[str, ast.AST] = {}
-    for node in syntax_of(module):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found[node.name] = node
-        elif isinstance(node, ast.Assign):
-            found |= {ast.unparse(target): node.value for target in node.targets}
-    return found
+    """Return the functions and classes of a module, and the values of its assignments, by name."""
+    return modules.definitions(path_of(module))
 
 
 def functions_of(module: str) -> list[str]:
@@ -166,7 +157,7 @@ def literal(module: str, name: str, *default):
 def types_of(module: str) -> dict:
     """Return the types with which a module may declare keys: those that it imports from modules of types."""
     scope: dict = {"__name__": module}
-    for node in syntax_of(module):
+    for node in modules.statements(path_of(module)):
         if isinstance(node, ast.ImportFrom) and node.module in OF_TYPES:
             exec(compile(ast.Module([node], []), module, "exec", dont_inherit=True), scope)
     return scope | {"TypedDict": Model}
@@ -176,7 +167,7 @@ def types_of(module: str) -> dict:
 def declared(module: str, name: str) -> type[Model] | None:
     """Return the ``TypedDict`` of this name in a module as a model; None if the module declares none."""
     scope = types_of(module)
-    for node in syntax_of(module):
+    for node in modules.statements(path_of(module)):
         if isinstance(node, ast.ClassDef) and node.bases and {*map(ast.unparse, node.bases)} <= {*scope}:
             whole = ast.ClassDef(node.name, node.bases, [], node.body, [], type_params=[])
             exec(compile(ast.fix_missing_locations(ast.Module([whole], [])), module, "exec", dont_inherit=True), scope)

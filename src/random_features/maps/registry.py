@@ -229,10 +229,10 @@ REGISTRY = {
     ),
 }
 
-#: Other names in use: the map that each means, and the options that make the difference.
 #: The module of every class of maps.
 HOMES = {entry.class_name: entry.module for entry in REGISTRY.values()}
 
+#: Other names in use: the map that each means, and the options that make the difference.
 ALIASES = {
     "rks": ("rff", {"layout": "phase"}),
     "lkrf": ("karff", {}),

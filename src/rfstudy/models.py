@@ -193,6 +193,11 @@ def partial(model: type[Model]) -> type[Model]:
     return create_model(model.__name__, __base__=Model, __doc__=model.__doc__, **keys)
 
 
+def with_keys(name: str, keys: dict, base: type[Model] = Model) -> type[Model]:
+    """Return a model with the keys of ``base`` and others, none of which is required."""
+    return create_model(name, __base__=base, **{key: (of, None) for key, of in keys.items()})
+
+
 def by_name(key: str, models: dict[str, type[Model]]):
     """Return the union of models that a key distinguishes, each with this key."""
     own = [create_model(name, __base__=model, **{key: (Literal[name], ...)}) for name, model in models.items()]

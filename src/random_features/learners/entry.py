@@ -63,11 +63,6 @@ def required(options: dict, *names: str) -> dict:
     return {name: options[name] for name in names}
 
 
-def without_limit(options: dict, n_rows: int, n_columns: int) -> str:
-    """Return an empty reason: the ``limit`` of a learner that has none."""
-    return ""
-
-
 def always_solvable(blocks, Y, values, *, n_columns: int, options: dict) -> list[bool]:
     """Return True for every value: the ``has_solution`` of a learner that always has a solution."""
     return [True] * len(values)
@@ -102,7 +97,7 @@ class Learner:
     fit: Callable
     cross_validate: Callable
     has_solution: Callable = always_solvable
-    limit: Callable = without_limit
+    limit: Callable = lambda options, n_rows, n_columns: ""
     bytes_per_entry: int = 0
 
     def left_out(self, target: str, options: dict, n_rows: int, n_columns: int) -> str:

@@ -34,7 +34,7 @@ rule measured_figures:
 
 rule publish_all:
     input:
-        expand("{results}/{experiment}.published", results=RESULTS, experiment=ASKED_FOR),
+        expand("{results}/{experiment}.published", results=RESULTS, experiment=JOBS.asked_for),
     message:
         "publish_all: every finished experiment is in data/measured"
 

@@ -7,7 +7,7 @@ def write_work(job):
     """Write the work file of a job, which can be too large for a command line."""
     work = job.params.get("job", job.params).get("work")
     if work:
-        write_text(WORK[work], job.params.file, only_if_changed=True, sync=False)
+        write_text(JOBS.work[work], job.params.file, only_if_changed=True, sync=False)
 
 
 def seconds_before(job):

@@ -9,7 +9,7 @@ DRAWABLE = {
     PRESET: outputs.drawable(REPORTS, EXPERIMENTS),
     "measured": outputs.drawable_in_part(REPORTS, SHIPPED),
 }
-WANTED = DRAWABLE | {PRESET: outputs.drawable(REPORTS, ASKED_FOR)}
+WANTED = DRAWABLE | {PRESET: outputs.drawable(REPORTS, JOBS.asked_for)}
 
 # the inputs of every table and figure, without rows
 PUBLISHED = expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name)
@@ -68,14 +68,14 @@ def part_of(name, spec):
 def code_behind(specs):
     """Return the code that draws some outputs."""
     kinds = {module for spec in specs for module in catalogue.modules_of(spec)}
-    return code_of("rfstudy.report.draw", "rfstudy.report.tables", "rfstudy.report.plots", *sorted(kinds))
+    return JOBS.code_of("rfstudy.report.draw", "rfstudy.report.tables", "rfstudy.report.plots", *sorted(kinds))
 
 
 def draw_work(collection, specs, input, pages=None):
     """Return the hash of the arguments of the ``run`` of ``draw`` for some outputs."""
     read = {"results": list(input.rows), "methods": input.methods, "tasks": input.tasks, "reference": "data/reference"}
     written = {"out": f"figures/{collection}", "pages_dir": pages}
-    return work_hash([{"stage": "draw", "entries": specs} | read | written])
+    return JOBS.work_hash([{"stage": "draw", "entries": specs} | read | written])
 
 
 def shown(page):

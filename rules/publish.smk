@@ -13,8 +13,8 @@ rule publish:
         mem_mb=1000,
         runtime=20,
     params:
-        code=code_of("rfstudy.study.publish"),
-        work=lambda wildcards, input: work_hash(
+        code=JOBS.code_of("rfstudy.study.publish"),
+        work=lambda wildcards, input: JOBS.work_hash(
             [{"stage": "publish", "results_file": input.rows, "out": f"data/measured/{wildcards.experiment}.csv.xz"}]
         ),
         file=f"{RESULTS}/{{experiment}}/publish.work.json",

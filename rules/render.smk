@@ -17,7 +17,7 @@ rule render:
         mem_mb=1000,
         runtime=20,
     params:
-        code=lambda wildcards: code_of(
+        code=lambda wildcards: JOBS.code_of(
             "rfstudy.templates",
             *sorted({module for _, module in catalogue.kinds().values()}),
         ),

@@ -26,6 +26,11 @@ def markdown(rows: list[dict]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def numbers_of(words, verdicts: pd.Series) -> dict[str, int]:
+    """Return how often each of some verdicts was given."""
+    return {word: int((verdicts == word).sum()) for word in words}
+
+
 class Page:
     """The values of the page of a paper.
 
@@ -63,7 +68,7 @@ class Page:
     def claim_counts(self) -> str:
         """Return how many claims have each verdict, by reading."""
         rows = [
-            {"reading": reading} | {word: int((own == word).sum()) for word in CLAIM_VERDICTS} | {"claims": len(own)}
+            {"reading": reading} | numbers_of(CLAIM_VERDICTS, own) | {"claims": len(own)}
             for reading, own in self.claims.groupby("reading", sort=False)["verdict"]
         ]
         return markdown(rows)
@@ -91,14 +96,21 @@ class Page:
         cells = scorecard(context, self.paper, spec["experiments"], spec["scorecard"])
         return cells[cells["protocol"].ne("")]
 
+    @property
+    def results(self) -> pd.DataFrame:
+        """The published numbers without counts of rows, which are not results."""
+        counted = [metric for metric, fact in FACTS.items() if fact.tolerance is None]
+        return self.numbers[~self.numbers["metric"].isin(counted)]
+
     def number_counts(self) -> str:
         """Return how many published results have each verdict, by table and protocol. Counts of rows are no results."""
-        counted = [metric for metric, fact in FACTS.items() if fact.tolerance is None]
-        results, rows = self.numbers[~self.numbers["metric"].isin(counted)], []
-        for (table, protocol), own in results.groupby(["table", "protocol"], sort=False)["verdict"]:
-            counts = {word: int((own == word).sum()) for word in CELL_VERDICTS}
-            rows.append({"table": table, "protocol": f"`{protocol}`"} | counts | {"results": len(own)})
-        return markdown(rows)
+        groups = self.results.groupby(["table", "protocol"], sort=False)["verdict"]
+        return markdown(
+            [
+                {"table": table, "protocol": f"`{protocol}`"} | numbers_of(CELL_VERDICTS, own) | {"results": len(own)}
+                for (table, protocol), own in groups
+            ]
+        )
 
     def beside(self, table: str, metric: str, **wanted) -> str:
         """Return the published numbers of a metric next to ours and the verdict, by data set, size and method.
@@ -161,15 +173,12 @@ class Page:
             there = [
                 each["protocol"]
                 for each in specs
-                if not each["experiments"] or any(map(self._has, each["experiments"]))
+                if not each["experiments"] or any(self.shipped.has([name]) for name in each["experiments"])
             ]
             ending = "md" if specs[0]["form"] == "tables" else "pdf"
             protocols = there[0] if len(there) == 1 else f"{{{','.join(there)}}}"
             files += [f"`{identifier}-{protocols}.{ending}`"] if there else []
         return f"Drawn in `figures/measured/{self.paper}`: {', '.join(files)}." if files else "Not measured yet."
-
-    def _has(self, experiment: str) -> bool:
-        return self.shipped.has([experiment])
 
 
 def _renamed(method: str, styles: dict, paper: str) -> dict:

@@ -52,11 +52,8 @@ class CubatureMap(SpectralMap):
         self.kernel_.activation(torch.zeros(1, dtype=torch.float64), value)
         return 2.0 * float(value) ** 2
 
-    def _has_constant(self):
-        return self.origin_weight_ * self._origin_value() > 0
-
     def _count_columns(self):
-        return 2 * self.n_components + self._has_constant()
+        return 2 * self.n_components + (self.origin_weight_ * self._origin_value() > 0)
 
     def _mapper(self, rows, device, dtype):
         project = self._projector(rows, device, dtype)

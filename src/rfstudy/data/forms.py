@@ -7,22 +7,14 @@ import re
 from typing import Annotated, Any, Literal
 
 from annotated_types import MinLen
-from pydantic import (
-    AfterValidator,
-    Discriminator,
-    StringConstraints,
-    Tag,
-    ValidationInfo,
-    create_model,
-    model_validator,
-)
+from pydantic import AfterValidator, StringConstraints, ValidationInfo, create_model, model_validator
 
 from rfstudy.data import modules
 from rfstudy.data.entries import class_values, target_of
 from rfstudy.data.sources import Names, Text
 from rfstudy.data.tasks import DROP, IN_ORDER, halves
 from rfstudy.fields import Count, Some
-from rfstudy.models import Model, by_name, functions_of, literal, parameters, refuse, suggestion
+from rfstudy.models import Model, by_name, either, functions_of, literal, parameters, refuse, suggestion, with_keys
 
 #: The formats: functions ``parse_<name>``.
 PARSERS = tuple(name.removeprefix("parse_") for name in functions_of("rfstudy.data.parse") if name.startswith("parse_"))
@@ -108,10 +100,7 @@ class GeneratedStream(Model):
 Generator = named("generators", "name", Rows)
 Features = named("extractors", "extractor", FeaturesOf)
 OwnStream = named("streams", "generator", GeneratedStream)
-Streamed = Annotated[
-    Annotated[FileStream, Tag("of a file")] | Annotated[OwnStream, Tag("of a generator")],
-    Discriminator(lambda value: "of a generator" if isinstance(value, dict) and "generator" in value else "of a file"),
-]
+Streamed = either(OwnStream, lambda value: isinstance(value, dict) and "generator" in value, FileStream)
 
 
 def label_value(value) -> int | str:
@@ -124,13 +113,6 @@ def label_value(value) -> int | str:
 Labels = Annotated[dict[str, Annotated[Any, AfterValidator(label_value)]], MinLen(1)]
 
 
-def scaling_type() -> type[Model]:
-    """Return the model of a scaling of targets: one of the functions with its parameters."""
-    module = "rfstudy.data.target_scaling"
-    names = [name for name in functions_of(module) if name != "fitted"]
-    return create_model("Scaling", __base__=Model, **{name: (parameters(module, name), None) for name in names})
-
-
 def one_key(scaling: Model) -> Model:
     """Check that a mapping names one scaling."""
     if len(scaling.model_fields_set) != 1:
@@ -138,7 +120,10 @@ def one_key(scaling: Model) -> Model:
     return scaling
 
 
-TargetScaling = Annotated[scaling_type(), AfterValidator(one_key)]
+#: A scaling of targets: one of the functions with its parameters.
+SCALINGS = "rfstudy.data.target_scaling"
+Scaling = {name: parameters(SCALINGS, name) for name in functions_of(SCALINGS) if name != "fitted"}
+TargetScaling = Annotated[with_keys("Scaling", Scaling), AfterValidator(one_key)]
 
 
 class StandIn(Model):

@@ -3,11 +3,11 @@
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Lt, MinLen
-from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from rfstudy.data.forms import PublishedAs
 from rfstudy.fields import Count, Words
-from rfstudy.models import Model, Text, refuse
+from rfstudy.models import Model, Text, either, refuse
 from rfstudy.study.models import AXES, Axis, Limit, Repeats, Shared, Timing
 from rfstudy.study.parts import Learners, Name, Options
 
@@ -92,11 +92,8 @@ class Settings(Model):
 
 Colour = Annotated[str, StringConstraints(pattern="^#[0-9A-Fa-f]{6}$")]
 Marker = Literal["o", "s", "D", "d", "^", "v", "<", ">", "p", "P", "X", "h", "H", "8", "*"]
-LineStyle = Annotated[
-    Annotated[Literal["solid", "dashed", "dotted", "dashdot"], Tag("word")]
-    | Annotated[list[Annotated[float, Gt(0)]], MinLen(2), Tag("pattern")],
-    Discriminator(lambda value: "pattern" if isinstance(value, list) else "word"),
-]
+Dashes = Annotated[list[Annotated[float, Gt(0)]], MinLen(2)]
+LineStyle = either(Dashes, lambda value: isinstance(value, list), Literal["solid", "dashed", "dotted", "dashdot"])
 
 
 class PlotStyle(Model):

@@ -6,7 +6,7 @@ types and the meanings that are here.
 
 from typing import Annotated, Literal
 
-from annotated_types import Ge, MinLen
+from annotated_types import Ge, Len, MinLen
 from pydantic import BeforeValidator, StringConstraints, model_validator
 
 from rfstudy.fields import Count, Some
@@ -55,20 +55,6 @@ class Panel(Quantity):
     decay: Text = None
 
 
-class Bounds(Model):
-    """Published bounds, and the variant that they are about."""
-
-    published: Text
-    variant: str
-
-
-class Comparison(Model):
-    """Two columns that are compared in every row."""
-
-    column: Text
-    against: Text
-
-
 class Control(Model):
     """A further variant of an ablation."""
 
@@ -113,7 +99,8 @@ class Output(Model):
     kernel : of experiments with several kernels, the id of the one whose rows are drawn
     width : of a figure: the size that it is printed at and readable at, `column` (3.5 in) or `page` (7.16 in)
     published : place of the published values that a table shows next to ours; of `curves` one place or several, whose
-        percentages are hollow markers; of `timeline` and `diagram` the figure that they show
+        percentages are hollow markers; of `required` that of the stated bounds; of `timeline` and `diagram` the figure
+        that they show
     facts : of `timeline` and `diagram`: the file of `data/reference` that has their content, beside the maps of
         `methods.yaml`
     dataset : of `plane` and `sphere`: the one whose game is drawn
@@ -172,10 +159,9 @@ class Output(Model):
         any (differences in points, ratios of anything else, paired by repeat); of `crossover`: one kernel each, its
         methods and the one that they are compared with; of `required`: one decay each; of `descent`: one quantity each,
         its label and scale
-    bounds : (`required`) where the stated bounds are `published`, and the `variant` of a method that they are about
     groups : of `best_methods` and `critical_difference`: the sizes that are compared together, by heading
     criteria : of `best_methods`, `critical_difference` and `mean_ranks`: one quantity each, with its heading
-    tests : (`crossed`) which `column` is compared `against` which other, in every row
+    tests : (`crossed`) pairs of columns: the first is compared with the second, in every row
     steps : of `ablation` and `steps`: variant: the step in words, in order
     controls : of `ablation` and `steps`: further variants, each with its label, and at which step which methods it is
         compared with; the chart draws the one with `line: true` through the whole panel
@@ -229,10 +215,9 @@ class Output(Model):
     layers: Annotated[list[Literal["weights", "potential", "decision"]], *Some] = None
     x: Axis = None
     panels: Annotated[list[Panel], MinLen(1)] = None
-    bounds: Bounds = None
     groups: Annotated[dict[str, Names], MinLen(1)] = None
     criteria: Annotated[list[Criterion], MinLen(1)] = None
-    tests: list[Comparison] = None
+    tests: list[Annotated[list[Text], Len(2, 2)]] = None
     steps: Annotated[dict[str, Text], MinLen(2)] = None
     controls: list[Control] = None
     lines: Lines = None

@@ -75,7 +75,7 @@ class Page:
 
     def claim_table(self) -> str:
         """Return each claim with its verdicts and their reasons; readings with the same verdict share a row."""
-        sections = self.shipped.context().claims.set_index("claim_id")["section"]
+        sections = self.shipped.context().texts("claims").set_index("claim_id")["section"]
         rows = []
         for claim, own in self.claims.groupby("claim", sort=False):
             first = {"claim": f"{claim} ({sections[claim]})", "the paper states": own["says"].iloc[0]}
@@ -170,11 +170,8 @@ class Page:
         files = []
         for identifier in ids:
             specs = [spec for spec in self.specs if spec["id"] == identifier]
-            there = [
-                each["protocol"]
-                for each in specs
-                if not each["experiments"] or any(self.shipped.has([name]) for name in each["experiments"])
-            ]
+            shipped = {name for each in specs for name in each["experiments"] if self.shipped.has([name])}
+            there = [each["protocol"] for each in specs if not each["experiments"] or shipped & {*each["experiments"]}]
             ending = "md" if specs[0]["form"] == "tables" else "pdf"
             protocols = there[0] if len(there) == 1 else f"{{{','.join(there)}}}"
             files += [f"`{identifier}-{protocols}.{ending}`"] if there else []

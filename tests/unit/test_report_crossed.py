@@ -56,7 +56,7 @@ SPEC = {
         {"label": "RFF", "experiment": "code", "n_features_label": "8d"},
         {"label": "neighbour", "experiment": "controls"},
     ],
-    "tests": [{"column": "RFF", "against": "neighbour"}],
+    "tests": [("RFF", "neighbour")],
     "repeats": 10,
 }
 
@@ -68,7 +68,7 @@ def cells_of(of, spec):
 
 def compared(of, spec):
     """The tests between columns, and the overlaps, as the table makes them."""
-    pairs = [(pair["column"], pair["against"]) for pair in spec["tests"]]
+    pairs = spec["tests"]
     return between_columns(cells_of(of, spec), [line["label"] for line in spec["lines"]], pairs, of)
 
 
@@ -107,7 +107,7 @@ def test_an_entry_without_axis_is_next_to_every_point_of_one_with_an_axis():
             {"label": "RFF", "experiment": "code", "method": "rff", "axis": ""},
             {"label": "LS-RFF", "experiment": "code", "method": "lsrff"},
         ],
-        "tests": [{"column": "LS-RFF", "against": "RFF"}],
+        "tests": [("LS-RFF", "RFF")],
     }
     found, _ = compared(context(*walked), spec)
     assert [found[str(at), "LS-RFF", "RFF"].value for at in (1, 4)] == [pytest.approx(1), pytest.approx(4)]

@@ -67,13 +67,7 @@ def means_by(rows: pd.DataFrame, *columns: str) -> tuple[dict[tuple, dict], int]
 
 def by_place(cells: pd.DataFrame, *columns: str) -> dict[tuple, dict]:
     """Return the rows of a summary as dicts, by the values of columns; ``ValueError`` if two rows share them."""
-    found = {}
-    for cell in cells.to_dict("records"):
-        place = tuple(cell[column] for column in columns)
-        if place in found:
-            raise ValueError(f"more than one mean of {cell['metric']} for {', '.join(map(str, place))}")
-        found[place] = cell
-    return found
+    return cells.set_index(list(columns), drop=False).to_dict("index")
 
 
 def cell_text(cell: dict | None, full: int) -> Cell:

@@ -9,13 +9,8 @@ from rfstudy.report.context import Context
 #: The fact that determines the shares of two classes: how often two random rows have the same class.
 AGREEMENT = "fact_neighbours_agree_by_chance"
 
-#: The score of naming the more frequent class, from the share of that class in percent.
-SCORES = {
-    "accuracy_pct": lambda share: share,
-    "train_accuracy_pct": lambda share: share,
-    "error_pct": lambda share: 100.0 - share,
-    "train_error_pct": lambda share: 100.0 - share,
-}
+#: The scores that naming the more frequent class has, and whether they count right or wrong answers.
+SCORES = {"accuracy_pct": "right", "train_accuracy_pct": "right", "error_pct": "wrong", "train_error_pct": "wrong"}
 
 #: The entry in the legend.
 LABEL = "more frequent class"
@@ -31,7 +26,7 @@ def chance_of(rows: pd.DataFrame, quantity: dict, context: Context) -> float | N
     if quantity["metric"] not in SCORES or len(datasets) != 1:
         return None
     share = majority_pct(context.rows, datasets[0], context.tasks, quantity.get("split", "test"))
-    return None if share is None else SCORES[quantity["metric"]](share)
+    return 100.0 - share if share is not None and SCORES[quantity["metric"]] == "wrong" else share
 
 
 def notes_on_chance(scores: dict[str, float], *, drawn: bool) -> list[str]:

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from rfstudy.metrics import FACTS, POINTS, SHARE, fact_of, lower_is_better
+from rfstudy.metrics import FACTS, fact_of, lower_is_better
 from rfstudy.report.aggregate import by_repeat, facts_of, select, settings_of
 
 #: Level of a test (or of a family of tests), and the number of repeats that a test needs.
@@ -39,17 +39,6 @@ CELL_VERDICTS = ("reproduced", "better", "worse", "too noisy", "not comparable",
 
 #: Split rules of ``data.split`` that draw new training rows in every repeat.
 RANDOM_SPLITS = ("half", "random", "blocks")
-
-RULE_NOTE = (
-    "Reproduced: the difference is under the larger of the margin and the half-width of its interval "
-    f"({CONFIDENCE:.1%}, Student's t with Welch's degrees of freedom); better, worse: it is not, as the metric has it; "
-    f"too noisy: it is, but the half-width is more than {MARGINS:g} margins. Margin: "
-    f"{POINTS:g} points of accuracy, of an error in percent the smaller of {POINTS:g} points and {SHARE:.0%} of it, "
-    f"{SHARE:.0%} of any other value; numbers of rows and columns are the same or not comparable. Standard error of "
-    "the difference: both spreads over the square roots of their repeats, ours where none is printed (and the printed "
-    "one for a single repeat of ours; with neither it is not known and the cell too noisy), and half a unit of the "
-    "last printed digit."
-)
 
 
 class Estimate(NamedTuple):
@@ -258,15 +247,13 @@ def note_on_tests(overlaps: dict[str, float], of_family: str, metrics: list[str]
     corrected = [name for name, overlap in overlaps.items() if overlap]
     plain = [name for name, overlap in overlaps.items() if not overlap]
     parts = [f"Tests: two-sided t-tests paired by repeat, none under {MIN_REPEATS} repeats"]
-    if corrected:
-        where = f" ({', '.join(corrected)})" if plain else ""
-        parts.append(
-            f"where repeats are random splits of the same rows{where}, the variance is corrected for the overlap of "
-            "their training sets by n_test/n_train (Nadeau and Bengio 2003)"
-        )
-    if plain:
-        where = f" ({', '.join(plain)})" if corrected else ""
-        parts.append(f"where only the map varies{where}, the test is the plain one and holds for these rows")
+    for where, names, text in (
+        ("where repeats are random splits of the same rows", corrected, "the variance is corrected for the overlap of "
+         "their training sets by n_test/n_train (Nadeau and Bengio 2003)"),
+        ("where only the map varies", plain, "the test is the plain one and holds for these rows"),
+    ):  # fmt: skip
+        of = f" ({', '.join(names)})" if corrected and plain else ""
+        parts += [f"{where}{of}, {text}"] if names else []
     smallest = max(fact_of(metric).smallest_effect for metric in metrics)
     of = " of a percentage" if not all(fact_of(metric).is_percentage for metric in metrics) else ""
     effect = f" and exceeds {smallest:g} points{of}" if smallest else ""
@@ -292,6 +279,16 @@ def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
         error), ``published_n`` and ``rounding`` (half a unit of the last digit); our ``value``, ``std``, ``error`` and
         ``n``; booleans: whether the two are ``comparable``, and whether ours is ``too_noisy`` by itself. Numbers that
         are not known are NaN. ``KeyError`` for an unknown metric
+
+    Notes
+    -----
+    Reproduced: the difference is under the larger of the margin and the half-width of its interval ({CONFIDENCE:.1%},
+    Student's t with Welch's degrees of freedom); better, worse: it is not, as the metric has it; too noisy: it is, but
+    the half-width is more than {MARGINS:g} margins. Margin: {POINTS:g} points of accuracy, of an error in percent the
+    smaller of {POINTS:g} points and {SHARE:.0%} of it, {SHARE:.0%} of any other value; numbers of rows and columns are
+    the same or not comparable. Standard error of the difference: both spreads over the square roots of their repeats,
+    ours where none is printed (and the printed one for a single repeat of ours; with neither it is not known and the
+    cell too noisy), and half a unit of the last printed digit.
     """
     published, value = cells["published"], cells["value"]
     their_spread = cells["published_std"].fillna(cells["published_error"] * np.sqrt(cells["published_n"]))

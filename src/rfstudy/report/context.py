@@ -1,7 +1,7 @@
 """The material for tables and figures: rows and arrays, published numbers, claims, plot styles, tasks."""
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Self
 
@@ -66,14 +66,10 @@ class Context:
         """Return the published numbers as tidy rows."""
         return published.load(self._reference_dir, self.styles, self.tasks)
 
-    @cached_property
-    def claims(self) -> pd.DataFrame:
-        """Return the claims of the papers, one row each."""
-        return published.claims(self._reference_dir)
-
     def texts(self, name: str, **wanted) -> pd.DataFrame:
-        """Return the facts in words that a schematic is drawn from: rows whose columns have the wanted values."""
-        return select(published.texts(self._reference_dir, name), **wanted)
+        """Return facts in words, or the claims, from the published files: rows whose columns have the wanted values."""
+        file = Path(self._reference_dir) / f"{name}.csv"
+        return select(pd.read_csv(file, dtype=str, keep_default_na=False), **wanted)
 
 
 def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterator[tuple[dict, Context]]:
@@ -83,13 +79,13 @@ def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterat
     parsed registries.
     """
     tables = read_tables(results)
-    made: dict[tuple, Context] = {}
+
+    @cache
+    def of(experiments: tuple[str, ...], kernel: str) -> Context:
+        return Context.of(tables, list(experiments), styles, tasks, reference_dir, kernel)
+
     for spec in specs:
-        kernel = spec.get("kernel", "")
-        what = tuple(spec["experiments"]), kernel
-        if what not in made:
-            made[what] = Context.of(tables, spec["experiments"], styles, tasks, reference_dir, kernel)
-        yield spec, made[what]
+        yield spec, of(tuple(spec["experiments"]), spec.get("kernel", ""))
 
 
 def of_kernel(table: pd.DataFrame, kernel: str) -> pd.DataFrame:

@@ -13,8 +13,8 @@ import pandas as pd
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report.aggregate import CELL, select
 
-#: Axes along which a paper reports the best value on the test rows, and the variant for it here.
-BEST_ON_TEST = {"divergence": "best-on-test"}
+#: The axis along which a paper reports the best value on the test rows, and the variant for it here.
+SWEPT, BEST_ON_TEST = "divergence", "best-on-test"
 
 #: The error in percent that papers report for any task, and the metric that it means if the task is a regression.
 ERROR, OF_REGRESSION = "error_pct", "relative_squared_error_pct"
@@ -26,8 +26,8 @@ SWEEP = [column for column in CELL if column != "at"]
 def with_derived(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with the derived rows."""
     frame = pd.concat([frame, select(frame, metric=OF_REGRESSION).assign(metric=ERROR)], ignore_index=True)
-    best = [best_on_test(frame, axis, variant) for axis, variant in BEST_ON_TEST.items()]
-    return pd.concat([frame, *(rows for rows in best if len(rows))], ignore_index=True)
+    best = best_on_test(frame, SWEPT, BEST_ON_TEST)
+    return pd.concat([frame, best], ignore_index=True) if len(best) else frame
 
 
 def best_on_test(frame: pd.DataFrame, axis: str, variant: str) -> pd.DataFrame:
@@ -65,12 +65,11 @@ def undefined(metric: str, dataset: str, tasks: dict) -> str:
 def notes_on_derived(rows: pd.DataFrame, tasks: dict) -> list[str]:
     """Return sentences on the derived rows among those shown."""
     found = []
-    for axis, variant in BEST_ON_TEST.items():
-        if (rows["variant"] == variant).any():
-            found.append(
-                f"Best on test: of all values of the {axis} penalty the one with the lowest mean error on the test "
-                "rows, as the paper reports it; without these words it is chosen by validation."
-            )
+    if (rows["variant"] == BEST_ON_TEST).any():
+        found.append(
+            f"Best on test: of all values of the {SWEPT} penalty the one with the lowest mean error on the test rows, "
+            "as the paper reports it; without these words it is chosen by validation."
+        )
     if any(undefined(ERROR, dataset, tasks) for dataset in select(rows, metric=ERROR)["dataset"].unique()):
         found.append(
             "Error of a regression, which the paper does not define: 100 |y - f|^2 / |y|^2, responses in [-1, 1]."

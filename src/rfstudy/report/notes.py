@@ -108,6 +108,11 @@ def quantity(metric: str, learner: str = "") -> str:
     return f"{LEARNER_NAMES.get(learner, learner)} {name}" if learner else name
 
 
+def span(smallest: int, largest: int) -> str:
+    """Return the ends of a range of whole numbers: "5 to 10", or "5"."""
+    return f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
+
+
 def why_not(rows: pd.DataFrame) -> str:
     """Return why rows are not ok: the first of several reasons, and how many more there are."""
     first, *more = reasons(rows) or [""]
@@ -119,6 +124,15 @@ def absence(rows: pd.DataFrame) -> str:
     if not len(rows):
         return "not run"
     return ": ".join(filter(None, (" and ".join(sorted(set(rows["status"]))), why_not(rows))))
+
+
+def explained(function, **values) -> list[str]:
+    """Return the section "Notes" of a function's docstring, a sentence or more each: what is printed under its output.
+
+    Names in braces are constants of its module, or among ``values``.
+    """
+    section = inspect.getdoc(function).partition("\nNotes\n-----\n")[2]
+    return [" ".join(each.split()).format(**function.__globals__ | values) for each in section.split("\n\n") if each]
 
 
 # --- the notes of a table or figure -----------------------------------------------------------------------------------
@@ -160,11 +174,8 @@ def notes_on_repeats(ok: pd.DataFrame, expected: int | None) -> list[str]:
     """Return a sentence about the quantities with fewer repeats than the paper."""
     repeated = ok[ok["repeat"].notna() & (ok["axis"] != ROUND)]
     counts = repeated.groupby(["metric", "learner", "dataset"], sort=False)["repeat"].nunique()
-    few = []
-    for (metric, learner), own in counts.groupby(level=["metric", "learner"], sort=False):
-        if expected and own.min() < expected:
-            number = f"{own.min()}" if own.min() == own.max() else f"{own.min()} to {own.max()}"
-            few.append(f"{quantity(metric, learner)} ({number})")
+    ends = counts.groupby(level=["metric", "learner"], sort=False).agg(["min", "max"])
+    few = [f"{quantity(*what)} ({span(*own)})" for what, *own in ends.itertuples(name=None) if own[0] < (expected or 0)]
     return [f"Fewer repeats than the paper's {expected}: {', '.join(few)}."] if few else []
 
 
@@ -247,12 +258,12 @@ def notes_on_rounds(ok: pd.DataFrame, paper: str, context: Context) -> list[str]
     if not len(rounds):
         return []
     counts = rounds.groupby(["dataset", "method", "variant", "n_features", "metric", "learner"])["at"].nunique()
-    number = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
     busy = [
         f"{context.name(dataset, paper)}: {where}"
         for dataset, own in rounds.groupby("dataset", sort=False)
         if (where := machine_busy_where(own, context))
     ]
+    number = span(counts.min(), counts.max())
     found = [f"Times are medians of {number} rounds in which the methods take turns, with the quartiles."]
     return [*found, f"The machine was busy with other work: {'. '.join(busy)}."] if busy else found
 

@@ -3,7 +3,7 @@
 import itertools
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from string import ascii_lowercase
 
 import numpy as np
@@ -32,9 +32,6 @@ TITLE = 28
 
 #: Lines of notes under a figure, and characters of an inch of them.
 NOTE_LINES, PER_INCH = 2, 25
-
-#: The largest number of lines in one figure: more cannot be distinguished.
-MOST_LINES = 40
 
 #: An upright axis is cut if some lines make it more than so many times as long as the others need.
 FLATTENED, DECADES = 3.0, 3.0
@@ -88,18 +85,12 @@ def by_dataset(
     for place in axes.keys() - set(places):
         axes.pop(place).remove()
     first = {dataset: ax for (dataset, _), ax in reversed(axes.items())}
-    for letter, dataset in zip(letters(), there, strict=False):
+    for letter, dataset in zip(ascii_lowercase, there, strict=False):
         first[dataset].set_title(f"({letter}) {titles[dataset]}" if len(there) > 1 else titles[dataset], loc="left")
     lowest = {ax.get_subplotspec().colspan.start: ax for ax in axes.values()}
     for ax in lowest.values():
         ax.set_xlabel(x)
     return figure, axes
-
-
-def letters() -> Iterator[str]:
-    """Yield the letters of panels: a to z, aa, ab, ..."""
-    for length in itertools.count(1):
-        yield from map("".join, itertools.product(ascii_lowercase, repeat=length))
 
 
 def titles_of(datasets: Iterable[str], rows: pd.DataFrame, paper: str, context: Context) -> dict[str, str]:
@@ -110,7 +101,7 @@ def titles_of(datasets: Iterable[str], rows: pd.DataFrame, paper: str, context: 
 
 def set_titles(axes: Sequence[Axes], names: Iterable[str]) -> None:
     """Give panels, four in a row, their letters and names, in lines that are not wider than a panel."""
-    for letter, ax, name in zip(letters(), axes, names, strict=False):
+    for letter, ax, name in zip(ascii_lowercase, axes, names, strict=False):
         ax.set_title(textwrap.fill(f"({letter}) {name}", TITLE), loc="left")
 
 
@@ -153,21 +144,10 @@ def first_notes(notes: Iterable[str], characters: int) -> list[str]:
     return textwrap.wrap(shown, characters)
 
 
-def styles_of(rows: pd.DataFrame, methods: list[str], context: Context) -> tuple[dict[str, PlotStyle], list[str]]:
-    """Return ``first_lines`` for the lines "method/variant" of rows, the listed methods first."""
+def styles_of(rows: pd.DataFrame, methods: list[str], context: Context) -> dict[str, PlotStyle]:
+    """Return the plot styles of the lines "method/variant" of rows, the listed methods first."""
     pairs = method_order(rows, methods)
-    return first_lines({f"{method}/{variant}": (method, variant) for method, variant in pairs}, context)
-
-
-def first_lines(pairs: dict, context: Context) -> tuple[dict[str, PlotStyle], list[str]]:
-    """Return the plot styles of the first ``MOST_LINES`` lines, and a sentence on the others, which are not drawn.
-
-    ``pairs`` are method and variant by the name of the line.
-    """
-    styles = {line: plot_style(method, context.styles, variant) for line, (method, variant) in pairs.items()}
-    shown = dict(itertools.islice(styles.items(), MOST_LINES))
-    rest = len(styles) - len(shown)
-    return shown, not_drawn({f"{rest} further methods": f"more than {MOST_LINES} lines"} if rest else {})
+    return {f"{method}/{variant}": plot_style(method, context.styles, variant) for method, variant in pairs}
 
 
 def not_drawn(reasons: dict[str, str]) -> list[str]:

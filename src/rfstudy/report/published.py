@@ -16,12 +16,10 @@ from rfstudy import tidy
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.typeset import Cell
 
-#: The table files. ``figures.csv``, ``claims.csv`` and the files for schematics hold no values, and
-#: ``letter_survey_rows.csv`` is data.
+#: The files with values. Others hold figures, claims and facts in words.
 FILES = (
-    *(f"survey_table{number}.csv" for number in range(1, 10)),
-    "eerf_table1.csv", "eerf_table2.csv", "eerf_table3.csv", "eerf_table4.csv", "eerf_table5.csv", "nsrf_table1.csv",
-    "slsrff_table1.csv", "slsrff_table2.csv", "slsrff_table3.csv", "text_values.csv",
+    *(f"survey_table{number}.csv" for number in range(1, 10)), *(f"eerf_table{number}.csv" for number in range(1, 6)),
+    "nsrf_table1.csv", *(f"slsrff_table{number}.csv" for number in range(1, 4)), "text_values.csv",
 )  # fmt: skip
 
 #: The survey's names of its two linear classifiers.
@@ -84,20 +82,9 @@ def load(directory, styles: dict, tasks: dict) -> pd.DataFrame:
     """
     method_ids = ids_by_name(styles, "method")
     dataset_ids = ids_by_name(tasks, "data set")
-    printed = pd.concat(
-        [pd.read_csv(Path(directory) / name, dtype=str, keep_default_na=False) for name in FILES], ignore_index=True
-    ).fillna("")
+    printed = [pd.read_csv(Path(directory) / name, dtype=str, keep_default_na=False) for name in FILES]
+    printed = pd.concat(printed, ignore_index=True).fillna("")
     return tidy.frame([_row(row, method_ids, dataset_ids) for row in printed.to_dict("records")])
-
-
-def claims(directory) -> pd.DataFrame:
-    """Return the claims of the papers, one row each, all columns text."""
-    return texts(directory, "claims")
-
-
-def texts(directory, name: str) -> pd.DataFrame:
-    """Return a file of facts in words from the folder of the published numbers; all columns are text."""
-    return pd.read_csv(Path(directory) / f"{name}.csv", dtype=str, keep_default_na=False)
 
 
 def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:

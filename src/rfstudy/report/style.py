@@ -32,8 +32,6 @@ STYLE = {
     "font.size": 8.0,
     "axes.titlesize": 8.0,
     "axes.labelsize": 7.5,
-    "xtick.labelsize": 7.0,
-    "ytick.labelsize": 7.0,
     "legend.fontsize": 8.0,
     "axes.linewidth": 0.5,
     "axes.grid": True,
@@ -44,12 +42,6 @@ STYLE = {
     "axes.formatter.useoffset": False,
     "grid.color": "#DDDDDD",
     "grid.linewidth": 0.4,
-    "xtick.major.width": 0.5,
-    "ytick.major.width": 0.5,
-    "xtick.major.size": 2.0,
-    "ytick.major.size": 2.0,
-    "xtick.major.pad": 1.8,
-    "ytick.major.pad": 1.8,
     "lines.linewidth": 0.9,
     "lines.markersize": 3.2,
     "legend.frameon": False,
@@ -63,6 +55,8 @@ STYLE = {
     "savefig.dpi": 200,
     "pdf.fonttype": 42,
 }
+TICKS = {"labelsize": 7.0, "major.width": 0.5, "major.size": 2.0, "major.pad": 1.8}
+STYLE |= {f"{axis}tick.{key}": value for axis in "xy" for key, value in TICKS.items()}
 
 #: A line that is not a measurement of a method, such as the share of the more frequent class.
 REFERENCE = {"color": "#777777", "linestyle": (0, (1, 1.2)), "linewidth": 1.0, "zorder": 1.5}

@@ -7,13 +7,13 @@ spread, count, p-value and remark in columns of their own. A ``Cell`` holds both
 import math
 import numbers
 import re
-import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from html import escape as escaped
 from pathlib import Path
 from string import ascii_lowercase
 
+import numpy as np
 import pandas as pd
 from pandas.io.formats.style import Styler
 
@@ -22,14 +22,13 @@ from rfstudy.files import write_text
 #: Digits of a number in a CSV file: more than any measurement has, fewer than rounding disturbs.
 DIGITS = 10
 
-#: LaTeX: type size and characters per line of an upright and of a turned A4 page with margins of 25 mm, measured in
-#: Computer Modern; tables with several columns of paragraphs are dense. Wider tables are split.
-UPRIGHT, TURNED, DENSE = (r"\small", 104), (r"\footnotesize", 175), (r"\scriptsize", 200)
+#: LaTeX: characters per line of an upright page and of a turned one, which has smaller type (A4, margins of 25 mm).
+UPRIGHT, TURNED = 104, 175
 
-#: LaTeX: characters of the space between columns; length from which a text becomes a paragraph; least width of one.
-GAP, PARAGRAPH, NARROWEST = 2.5, 40, 20
+#: LaTeX: characters between columns; length from which a text breaks its lines; least width of such a column.
+GAP, PARAGRAPH, NARROWEST = 2.5, 40, 20.0
 
-NEEDS = "% needs: array, booktabs, longtable, pdflscape"
+NEEDS = "% needs: booktabs, longtable, pdflscape, xltabular"
 
 #: LaTeX: the last character that every engine can set; later ones that are not in ``_LATEX`` need Unicode fonts.
 LAST_LATIN = "\u017f"
@@ -231,13 +230,11 @@ def in_parts(table: Table) -> list[tuple[str, pd.DataFrame]]:
 def _numeric(frame: pd.DataFrame) -> list[bool]:
     """Return which columns hold only numbers, perhaps with their spread; they are set flush right."""
 
-    def is_number(cell) -> bool:
-        if isinstance(cell, Cell):
-            values = cell.values if isinstance(cell.values, dict) else {"": ""}
-            return not any(isinstance(value, str) for key, value in values.items() if key != "remark")
-        return not isinstance(cell, str)
+    def is_text(cell) -> bool:
+        found = [(key, value) for record in _records(cell, False) for key, value in record.items()]
+        return not found or any(key != "remark" and isinstance(value, str) for key, value in found)
 
-    return [all(map(is_number, frame[column])) for column in frame.columns]
+    return [not any(map(is_text, frame[column])) for column in frame.columns]
 
 
 def markdown(table: Table) -> str:
@@ -270,20 +267,28 @@ def _piped(text) -> str:
 
 
 def latex(table: Table) -> str:
-    """Return the table as a ``longtable``, or as several that share a number: its parts, cut where they are too wide.
+    """Return the table for LaTeX; its parts share a number, and the notes follow the last one.
 
-    The notes follow the last one. Pages are turned where an upright one is too narrow.
+    Pages are turned where an upright one is too narrow. If a turned one is too narrow as well, the columns share its
+    width.
     """
-    pieces = _pieces(table)
-    turned = any(sum(_width(frame[column]) for column in frame.columns) > UPRIGHT[1] for _, frame in pieces)
-    dense = any(sum(_is_long(frame[column]) for column in frame) > 1 for _, frame in pieces)
-    size, line = (DENSE if dense else TURNED) if turned else UPRIGHT
-    lines = [r"\begingroup", size, r"\setlength{\LTcapwidth}{\linewidth}"]
-    for position, (title, frame) in enumerate(pieces):
-        letter = ascii_lowercase[position]
-        caption = f"{table.caption} ({letter}) {title}." if len(pieces) > 1 else table.caption
-        lines += [r"\addtocounter{table}{-1}"] if position else []
-        lines.append(_longtable(frame, escape(caption), f"tab:{table.name}" + f"-{letter}" * (position > 0), line))
+    parts = in_parts(table)
+    widths = [_widths(frame) for _, frame in parts]
+    turned = any(each.sum() > UPRIGHT for each in widths)
+    lines = [r"\begingroup", r"\footnotesize" if turned else r"\small", r"\setlength{\LTcapwidth}{\linewidth}"]
+    for position, ((title, frame), width, letter) in enumerate(zip(parts, widths, ascii_lowercase, strict=False)):
+        caption = f"{table.caption} ({letter}) {title}." if len(parts) > 1 else table.caption
+        is_shared = width.eq(NARROWEST) | ((width.sum() > TURNED) & ~width.index.isin(table.keys))
+        types = "".join(np.where(is_shared, "X", np.where(_numeric(frame), "r", "l")))
+        texts = in_words(frame, escape, (r"\textbf{", "}")).rename(columns=lambda name: escape(str(name)))
+        content = Styler(texts).hide(axis="index").to_latex(
+            environment="longtable", hrules=True, column_format=types, caption=escape(caption),
+            label=f"tab:{table.name}" + f"-{letter}" * (position > 0),
+        )  # fmt: skip
+        if "X" in types:
+            content = content.replace(r"\begin{longtable}", r"\begin{xltabular}{\linewidth}")
+            content = content.replace(r"\end{longtable}", r"\end{xltabular}")
+        lines += [r"\addtocounter{table}{-1}"] * (position > 0) + [content.rstrip("\n")]
     lines += [*(escape(note) + r"\par" for note in table.notes), r"\endgroup"]
     lines = [r"\begin{landscape}", *lines, r"\end{landscape}"] if turned else lines
     content = "\n".join(lines) + "\n"
@@ -292,66 +297,14 @@ def latex(table: Table) -> str:
     return f"{needs}\n{content}"
 
 
-def _pieces(table: Table) -> list[tuple[str, pd.DataFrame]]:
-    """Return title and frame of pieces that fit a turned page: the parts, cut between columns if too wide."""
-    pieces = []
-    for title, frame in in_parts(table):
-        widths = {column: _width(frame[column]) for column in frame.columns}
-        keys = [column for column in frame.columns if column in table.keys]
-        cuts = [[]]
-        for column in frame.columns.drop(keys):
-            if cuts[-1] and sum(widths[each] for each in [*keys, *cuts[-1], column]) > TURNED[1]:
-                cuts.append([])
-            cuts[-1].append(column)
-        for cut in cuts:
-            ends = " to ".join(dict.fromkeys(map(str, (cut[0], cut[-1])))) if len(cuts) > 1 else ""
-            pieces.append((", ".join(filter(None, (title, ends))), frame[[*keys, *cut]]))
-    return pieces
+def _widths(frame: pd.DataFrame) -> pd.Series:
+    """Return the characters that each column needs, with its heading and the space next to it.
 
-
-def _longtable(frame: pd.DataFrame, caption: str, label: str, line: int) -> str:
-    """Return one longtable; paragraphs share the rest of a line in proportion to the roots of their lengths."""
-    roots = {
-        column: max(len(text(cell)) for cell in frame[column]) ** 0.5 for column in frame if _is_long(frame[column])
-    }
-    left = line - sum(_width(frame[column]) for column in frame.columns.drop(list(roots))) - GAP * len(roots)
-    types = ""
-    for column, right in zip(frame.columns, _numeric(frame), strict=True):
-        share = max(NARROWEST, left * roots.get(column, 0) / sum(roots.values() or [1])) / line
-        paragraph = rf">{{\raggedright\arraybackslash}}p{{{share:.2f}\linewidth}}"
-        types += paragraph if column in roots else "r" if right else "l"
-    texts = in_words(frame, escape, (r"\textbf{", "}"))
-    texts.columns = [_heading(column, frame[column]) for column in frame.columns]
-    styler = Styler(texts).hide(axis="index")
-    content = styler.to_latex(environment="longtable", hrules=True, column_format=types, caption=caption, label=label)
-    *lines, before_last, last, end = content.rstrip("\n").split("\n")
-    # the page does not break before the last row
-    return "\n".join([*lines, f"{before_last}*" if before_last.endswith(r"\\") else before_last, last, end])
-
-
-def _is_long(cells: pd.Series) -> bool:
-    """Return whether a column holds paragraphs; a number with its spread is never broken into lines."""
-    unbroken = any(isinstance(cell, Cell) and "±" in cell.text for cell in cells)
-    return not unbroken and any(len(text(cell)) > PARAGRAPH for cell in cells)
-
-
-def _width(cells: pd.Series) -> float:
-    """Return the least width of a column in characters, with the space next to it."""
-    texts = [text(cell) for cell in cells]
-    return GAP + (NARROWEST if _is_long(cells) else max(map(_length, [*texts, *str(cells.name).split()])))
-
-
-def _length(text: str) -> float:
-    """Return the length of a text in characters of mean width; capitals and operators are half as wide again."""
-    return len(text) + 0.5 * sum(character.isupper() or character in "+±=<>" for character in text)
-
-
-def _heading(name, cells: pd.Series) -> str:
-    """Return the name of a column in lines that are no longer than its cells or than its longest word."""
-    width = NARROWEST if _is_long(cells) else max([1, *(len(text(cell)) for cell in cells)])
-    lines = textwrap.wrap(str(name), max(width, *map(len, str(name).split())), break_on_hyphens=False)
-    stacked = r" \\ ".join(map(escape, lines))
-    return rf"\shortstack[l]{{{stacked}}}" if len(lines) > 1 else stacked
+    A column of long texts needs ``NARROWEST``, because it breaks its lines.
+    """
+    texts = frame.astype(object).map(text)
+    longest = texts.map(len).max()
+    return longest.clip(lower=[len(str(name)) for name in frame]).add(GAP).mask(longest > PARAGRAPH, NARROWEST)
 
 
 def escape(text: str) -> str:

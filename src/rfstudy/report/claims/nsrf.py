@@ -13,7 +13,7 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.claims import helpers as check
 from rfstudy.report.claims.points import Part, Point, joined, number, only_evidence
-from rfstudy.report.claims.registry import claim
+from rfstudy.report.claims.registry import INTERVAL_WITHIN, claim
 from rfstudy.report.claims.rows import Rows
 from rfstudy.report.claims.samples import deviation, highest, quotient, shifted, side
 from rfstudy.report.compare import MIN_REPEATS, paired
@@ -31,7 +31,6 @@ ACCURACY = "accuracy_pct"
 LEARNED, MACHINE = {"method": "nsrf", "variant": ""}, {"learner": "kernel_svm", "metric": ACCURACY, "split": "test"}
 
 OURS = "the set is ours, as the text has no formula for it, so it decides nothing about the paper's"
-INTERVAL_WITHIN = "a claim of no difference holds only where the 95 % interval is within the margin"
 ONE_HARMONIC = "the labels of our checkerboard are the signs of a single harmonic"
 
 
@@ -67,10 +66,7 @@ def few_distinct_features(rows: Rows):
     return check.keeps_bound(rows.of("checkerboard", ["100"]), "distinct_features", "nsrf_sphere", at_most=50)
 
 
-@claim(
-    "nsrf-06", {"text": ["nsrf-windmill", "nsrf-checkerboard", "nsrf-exact"]},
-    not_testable=OURS,
-)  # fmt: skip
+@claim("nsrf-06", {"text": ["nsrf-windmill", "nsrf-checkerboard", "nsrf-exact"]}, not_testable=OURS)
 def beats_exact_kernels(rows: Rows):
     """Return the test of a gain of three points over the best of the kernels at all of their widths."""
     exact, parts = rows.usable(**MACHINE, kernel=RIVALS), []
@@ -157,10 +153,12 @@ def lkrf_gains_nothing(rows: Rows):
     return rows.part([check.agreeing({"datasets": list(gaps)}, estimate, what, text, between=(-0.5, 0.5))])
 
 
-@claim(
-    "nsrf-19", {"text": "nsrf-text"}, not_testable="a claim about a GPU, and the times are those of processor cores",
-)  # fmt: skip
+@claim("nsrf-19", {"text": "nsrf-text"})
 def thirty_seconds(rows: Rows):
+    """Return the test of the time to learn 100 frequencies.
+
+    Not testable: a claim about a GPU, and the times are those of processor cores.
+    """
     return check.keeps_bound(rows.of(EIGHT, ["100"]), "time_learn_s", "nsrf", below=30)
 
 
@@ -212,12 +210,12 @@ def hundred_steps(rows: Rows):
     return _along_axis(rows, "best_potential", "steps", _early_is_enough)
 
 
-@claim(
-    "nsrf-22", PEAKS,
-    stricter="bounded: after 1,000 steps no longer than after 100, up to the ten percent of the other part",
-)  # fmt: skip
+@claim("nsrf-22", PEAKS)
 def peaks_are_easy_to_find(rows: Rows):
-    """Return the test of whether the potentials of restarts are within a tenth of the largest."""
+    """Return the tests of potentials within a tenth of the largest of all restarts, and of bounded frequencies.
+
+    Stricter: bounded: after 1,000 steps no longer than after 100, up to the ten percent of the other part.
+    """
     rows, points, metric = rows.of(EIGHT), [], "best_potential"
     for dataset, cell in rows.usable(**LEARNED, metric=metric, axis="steps", at=[100]).groupby("dataset", sort=False):
         spread, n = 1.0 - cell["value"].min() / cell["value"].max(), len(cell)
@@ -244,14 +242,13 @@ def peaks_spread(rows: Rows):
     return _along_axis(rows, "peak_area", "iteration", lambda means: _rises(means[:: max(len(means) - 1, 1)]))
 
 
-@claim(
-    "nsrf-26", {"text": "nsrf-combination"},
-    stricter="on the synthetic sets, and beside 100 learned features, as few as the paper has anywhere",
-)  # fmt: skip
+@claim("nsrf-26", {"text": "nsrf-combination"})
 def kernels_take_longer(rows: Rows):
     """Return the test of the time from rows to a model.
 
     That is the time to train on a combination of kernels, or to learn a map and train on it.
+
+    Stricter: on the synthetic sets, and beside 100 learned features, as few as the paper has anywhere.
     """
     rows, points = rows.of(("windmill", "checkerboard")), []
     for method in ("nsrf", "nsrf_sphere"):
@@ -308,11 +305,12 @@ def gap_grows_with_the_box(rows: Rows):
     return rows.part(points)
 
 
-@claim(
-    "nsrf-32", {"text": "nsrf-schedule"},
-    stricter="the standard step is that of a gradient of true length for 1,000 frequencies, 2.5e-5; with the printed "
-    "length it is 0.033",
-)  # fmt: skip
+@claim("nsrf-32", {"text": "nsrf-schedule"})
 def larger_steps(rows: Rows):
+    """Return the test of steps that are longer than the standard one.
+
+    Stricter: the standard step is that of a gradient of true length for 1,000 frequencies, 2.5e-5; with the printed
+    length it is 0.033.
+    """
     rows = rows.of("windmill", learner="l1_svm")
     return check.keeps_bound(rows, ACCURACY, ("nsrf/four-times", "nsrf"), minus="nsrf/standard", at_least=0)

@@ -4,6 +4,8 @@ A claim is a function in the file of its paper. It takes the measured rows of it
 its test, or a list of parts.
 """
 
+import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -11,6 +13,10 @@ from importlib import import_module
 from rfstudy.report.aggregate import select
 from rfstudy.report.claims.points import Part, conclude
 from rfstudy.report.claims.rows import Rows, listed
+
+#: How the tests of several claims are stricter than those of the reference data.
+AS_EFFECT = "a difference counts as an effect only, significant and over half a point"
+INTERVAL_WITHIN = "a claim of no difference holds only where the 95 % interval is within the margin"
 
 
 @dataclass(frozen=True)
@@ -29,18 +35,17 @@ class Claim:
 CLAIMS: dict[str, Claim] = {}
 
 
-def claim(
-    identifier: str, experiments: dict, *, stricter: str = "", not_testable: str | dict = "", at: str = "every",
-    needs: str = "every", **arguments,
-):  # fmt: skip
+def claim(identifier: str, experiments: dict, *, stricter="", not_testable="", at="every", needs="every", **arguments):
     """Register a function as the test of a claim.
 
     Parameters
     ----------
     identifier : of ``data/reference/claims.csv``
     experiments : protocol -> the experiments that the claim is tested on
-    stricter : how the test differs from that of the reference data; it is reported with the test
-    not_testable : why the claim is not testable; or protocol -> reason
+    stricter : how the test differs from that of the reference data; it is reported with the test. Without it, what the
+        docstring of the function says after "Stricter:"
+    not_testable : why the claim is not testable; or protocol -> reason. Without it, what the docstring says after "Not
+        testable:"
     at : at how many of its points a part has to hold: "every", "most" or "some"
     needs : whether "every" part must have points, or "any" one
     arguments : passed to the function: one function may test several claims
@@ -49,10 +54,17 @@ def claim(
     def register(test):
         if identifier in CLAIMS:
             raise ValueError(f"claim {identifier} is registered twice")
-        CLAIMS[identifier] = Claim(test, experiments, stricter, not_testable, at, needs, arguments)
+        reasons = stricter or said(test, "Stricter"), not_testable or said(test, "Not testable")
+        CLAIMS[identifier] = Claim(test, experiments, *reasons, at, needs, arguments)
         return test
 
     return register
+
+
+def said(test: Callable, name: str) -> str:
+    """Return the sentence of a docstring that starts with a name, without the full stop; "" if none does."""
+    found = re.search(rf"^{name}: (.+?)\.(\n\n|\Z)", inspect.getdoc(test) or "", re.DOTALL | re.MULTILINE)
+    return " ".join(found[1].split()) if found else ""
 
 
 def claims_of(paper: str) -> dict[str, Claim]:

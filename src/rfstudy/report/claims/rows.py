@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.report.aggregate import select, settings_of
+from rfstudy.report.chance import majority_pct
 from rfstudy.report.claims.points import Part, Point
 from rfstudy.report.claims.samples import Sample, Side, side, sides
 from rfstudy.report.compare import overlap_of
@@ -194,7 +195,7 @@ class Rows:
         """Return the data sets that must not decide, and why."""
         rows, found = of_sides(self.usable(), of) if of else self.usable(), {}
         if metric in PREDICTIONS:
-            found = {dataset: "nothing was learned" for _, dataset in unlearned(self.all, rows)}
+            found = dict.fromkeys(unlearned(self.all, rows, self.context.tasks), "nothing was learned")
         for dataset, of_dataset in rows.groupby("dataset", sort=False):
             if comparability(of_dataset, self.context.tasks):
                 found[dataset] = "not comparable"
@@ -247,23 +248,18 @@ def of_sides(frame: pd.DataFrame, of: list[Side]) -> pd.DataFrame:
     return frame[np.array(keep, dtype=bool)]
 
 
-def unlearned(frame: pd.DataFrame, rows: pd.DataFrame) -> set[tuple[str, str]]:
-    """Return the (experiment, data set) pairs on which no method learned anything.
+def unlearned(frame: pd.DataFrame, rows: pd.DataFrame, tasks: dict) -> set[str]:
+    """Return the data sets on which no method learned anything.
 
-    On these, no accuracy in ``rows`` is, in the mean at any size, over half a point above the share of the larger
-    class. That share p follows from how often two rows agree by chance, a fact of the data: p^2 + (1 - p)^2 for two
-    classes.
+    On these, no accuracy in ``rows`` is, in the mean at any size, over half a point above the share of the larger of
+    two classes, a fact of the data in ``frame``.
     """
-    facts = select(frame, metric="fact_neighbours_agree_by_chance", status="ok")
-    chance = facts.groupby(["experiment", "dataset"])["value"].mean()
+    place = ["experiment", "dataset", "method", "variant", "n_features", "learner"]
+    means = select(rows, metric="accuracy_pct").groupby(place, dropna=False)["value"].mean()
     found = set()
-    for place, cell in select(rows, metric="accuracy_pct").groupby(["experiment", "dataset"]):
-        if chance.get(place, 0.0) < 0.5:  # more than two classes, or not known
-            continue
-        majority = 50.0 * (1.0 + math.sqrt(2.0 * chance[place] - 1.0))
-        means = cell.groupby(["method", "variant", "n_features", "learner"], dropna=False)["value"].mean()
-        if means.max() <= majority + NOTHING:
-            found.add(place)
+    for (experiment, dataset), most in means.groupby(level=place[:2]).max().items():
+        share = majority_pct(select(frame, experiment=experiment), dataset, tasks)
+        found |= {dataset} if share is not None and most <= share + NOTHING else set()
     return found
 
 

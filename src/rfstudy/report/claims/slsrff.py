@@ -9,7 +9,7 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.claims import helpers as check
 from rfstudy.report.claims.points import Part, Point, joined, only_evidence
-from rfstudy.report.claims.registry import claim
+from rfstudy.report.claims.registry import AS_EFFECT, INTERVAL_WITHIN, claim
 from rfstudy.report.claims.rows import Rows
 from rfstudy.report.claims.samples import Sample, difference, highest, lowest, shifted, side
 from rfstudy.report.compare import Estimate, paired
@@ -29,8 +29,6 @@ DOUBLE, MEMORY = 8, 16 * 2**30
 #: Points that a curve gains in its last step if its best may lie beyond the sizes measured.
 STILL_GAINS = 0.1
 
-AS_EFFECT = "a difference counts as an effect only, significant and over half a point"
-INTERVAL_WITHIN = "a claim of no difference holds only where the 95 % interval is within the margin"
 OURS = "of our implementation, on one thread"
 OTHER_KERNELS = {
     "code": (
@@ -47,12 +45,13 @@ def lowest_error(rows: Rows):
     return check.is_best(rows.of("eeg"), ERROR, "qmc", FOUR)
 
 
-@claim(
-    "slsrff-02", GRIDS,
-    stricter="a gap counts as an effect only, significant and over half a point; one that stays a loss or grows by "
-    "less has not grown",
-)  # fmt: skip
+@claim("slsrff-02", GRIDS)
 def growing_gap(rows: Rows):
+    """Return the tests of a gap and of its growth by more than 0.1 points.
+
+    Stricter: a gap counts as an effect only, significant and over half a point; one that stays a loss or grows by less
+    has not grown.
+    """
     rows = rows.of("eeg", where="n_features >= 2 * d")
     grows = check.changes(rows, ACCURACY, WEIGHTED, minus=BASELINES, start="first", end="last", floor=0.0, by=0.1)
     return [check.better_than(rows, ACCURACY, WEIGHTED, BASELINES, effect=True), grows]
@@ -74,11 +73,12 @@ def slow_when_large(rows: Rows):
     return [replace(above_two, points=above_two.points[-1:]), grows, only_evidence(above_one)]
 
 
-@claim(
-    "slsrff-05", GRIDS, stricter=OURS,
-    not_testable="it maps the training rows twice, once for the scores, so that no ratio below 2 could come out",
-)  # fmt: skip
+@claim("slsrff-05", GRIDS, stricter=OURS)
 def about_as_quick(rows: Rows):
+    """Return the test of at most twice the time of RFF.
+
+    Not testable: it maps the training rows twice, once for the scores, so that no ratio below 2 could come out.
+    """
     return check.keeps_bound(rows.of(DATASETS, where="n_features >= 8 * d"), TIME, "slsrff", over="rff", below=2)
 
 
@@ -193,12 +193,13 @@ def cost_of_leverage(rows: Rows):
     return [rows.part(points), only_evidence(scores)]
 
 
-@claim(
-    "slsrff-21", SURROGATE,
-    not_testable="an identity: the surrogate puts 1/(n lambda), the largest that an eigenvalue of the inverse can be, "
-    "in the place of the inverse, so that no data can show otherwise; the rows check our scores",
-)  # fmt: skip
+@claim("slsrff-21", SURROGATE)
 def never_below(rows: Rows):
+    """Return the test of surrogate scores that are not below the leverage scores.
+
+    Not testable: an identity: the surrogate puts 1/(n lambda), the largest that an eigenvalue of the inverse can be, in
+    the place of the inverse, so that no data can show otherwise; the rows check our scores.
+    """
     least, below = "leverage_ratio_least", "leverage_ratio_below"
     return [
         check.keeps_bound(rows, least, "slsrff/identity", by_repeat=True, at_least=1),
@@ -208,12 +209,13 @@ def never_below(rows: Rows):
     ]
 
 
-@claim(
-    "slsrff-22", SURROGATE,
-    not_testable="an identity: for labels of size one the total is (y'Ky/n + Tr K) / (n lambda), of which no kernel "
-    "matrix makes more than the bound; the rows check our scores",
-)  # fmt: skip
+@claim("slsrff-22", SURROGATE)
 def total_below_its_bound(rows: Rows):
+    """Return the tests of the total of the surrogate scores.
+
+    Not testable: an identity: for labels of size one the total is (y'Ky/n + Tr K) / (n lambda), of which no kernel
+    matrix makes more than the bound; the rows check our scores.
+    """
     total, bound, leverage = (
         side("slsrff/identity", metric=metric)
         for metric in ("total_surrogate_leverage", "total_surrogate_bound", "total_leverage")
@@ -226,15 +228,14 @@ def total_below_its_bound(rows: Rows):
     ]
 
 
-@claim(
-    "slsrff-23", {"text": "slsrff-required-features"},
-    not_testable="about two upper bounds, which are algebra: what is needed below them may be in any order and speaks "
-    "against neither; the rows show what was needed",
-)  # fmt: skip
+@claim("slsrff-23", {"text": "slsrff-required-features"})
 def required_features(rows: Rows):
     """Return the tests of required features, drawn from the whole distribution (as in the theorems) and from a pool.
 
     A requirement beyond the largest size is at least as large as any other.
+
+    Not testable: about two upper bounds, which are algebra: what is needed below them may be in any order and speaks
+    against neither; the rows show what was needed.
     """
     needed = features_needed(rows.frame)
     whole = "whole" if "whole" in set(needed["variant"]) else ""
@@ -301,9 +302,11 @@ def _still_rises(curve: list[Sample]) -> bool:
     return len(curve) < 2 or curve[-1].mean - curve[-2].mean > STILL_GAINS
 
 
-@claim(
-    "slsrff-25", GRIDS,
-    stricter=f"{INTERVAL_WITHIN}, and within half a point where the margin, so many standard deviations, is wider",
-)  # fmt: skip
+@claim("slsrff-25", GRIDS)
 def identity_term(rows: Rows):
+    """Return the test of no difference without the identity term.
+
+    Stricter: a claim of no difference holds only where the 95 % interval is within the margin, and within half a point
+    where the margin, so many standard deviations, is wider.
+    """
     return check.no_difference(rows.of(DATASETS), ACCURACY, "slsrff/identity", "slsrff", deviations=2)

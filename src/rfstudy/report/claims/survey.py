@@ -9,7 +9,7 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.claims import helpers as check
 from rfstudy.report.claims import survey_theory  # noqa: F401 - it registers claims of the survey too
 from rfstudy.report.claims.points import Part, Point, joined, number
-from rfstudy.report.claims.registry import claim
+from rfstudy.report.claims.registry import INTERVAL_WITHIN, claim
 from rfstudy.report.claims.rows import SIZE, Rows
 from rfstudy.report.claims.samples import Sample, highest, lowest, quotient, rank_correlation, side
 from rfstudy.report.compare import LEVEL, family
@@ -28,7 +28,6 @@ SMALL, LARGE = ("2d", "4d"), ("16d", "32d")
 ARC_COSINE = ("arccos0", "arccos1")
 ERROR, ACCURACY, TIME = "approximation_error_frobenius", "accuracy_pct", "time_feature_s"
 
-INTERVAL_WITHIN = "a claim of no difference holds only where the 95 % interval is within the margin"
 SIMILAR = (
     f"{INTERVAL_WITHIN}, and within 10 % of an error or half a point of accuracy where the margin, so many standard "
     "deviations, is wider"
@@ -236,9 +235,7 @@ def _with_gaussian(rows: Rows, metric: str, *methods: str) -> Iterator[tuple[dic
                 yield where, samples, gaussian[place][1]
 
 
-@claim(
-    "survey-36", {"text": ["survey-kernels-text", "survey-gaussian-text", "survey-million-code"]}, at="most",
-)  # fmt: skip
+@claim("survey-36", {"text": ["survey-kernels-text", "survey-gaussian-text", "survey-million-code"]}, at="most")
 def larger_errors_than_gaussian(rows: Rows):
     rows, points = rows.of(EIGHT_SETS + MILLIONS), []
     what = f"{fact_of(ERROR).label} over that with the gaussian kernel"
@@ -335,13 +332,14 @@ def lowest_test_error_of_lsrff(rows: Rows):
         "code": ["survey-gaussian-code", "survey-million-code"],
     },
     needs="any",
-    stricter="no correlation is one whose 95 % interval ends below 0.5; one that is only not significant shows nothing",
 )
 def errors_do_not_decide(rows: Rows):
     """Return the test of the correlation over the methods at one size, for all kernels and classifiers that were run.
 
     A significantly positive correlation contradicts the claim, with Holm's correction over the sizes of a data set and
     kernel. An accuracy counts as its error.
+
+    Stricter: no correlation is one whose 95 % interval ends below 0.5; one that is only not significant shows nothing.
     """
     rows = rows.of(EIGHT_SETS + IMAGE_SETS + MILLIONS)
     return [

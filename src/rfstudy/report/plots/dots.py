@@ -79,7 +79,7 @@ def steps(context, *, paper, width, datasets, methods, quantity, steps, sizes=No
     frame = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes), quantity)
     ok = set(select(frame, status="ok")["dataset"])
     there = [dataset for dataset in datasets if dataset in ok]
-    styles, more = plot.first_lines({method: (method, "") for method in methods}, context)
+    styles = {method: plot_style(method, context.styles) for method in methods}
     of_controls = {
         control["label"]: plot_style(control["method"], context.styles, control["variant"]) for control in controls
     }
@@ -107,7 +107,7 @@ def steps(context, *, paper, width, datasets, methods, quantity, steps, sizes=No
     through = ", ".join(control["label"] for control in controls if control.get("line"))
     remarks = ["Pale: the step does not change the method."]
     remarks += [f"Dashed line with a band: {through}, mean and standard deviation."] if through else []
-    remarks += more + plot.without_panel(frame, datasets, paper, context) + notes_on_chance(chances, drawn=reached)
+    remarks += plot.without_panel(frame, datasets, paper, context) + notes_on_chance(chances, drawn=reached)
     entries = [each._replace(linestyle="none") for each in styles.values()]
     return Picture(figure, [*entries, *([{"label": LABEL} | REFERENCE] if reached else [])], remarks, frame)
 
@@ -143,7 +143,7 @@ HEIGHT, ACROSS = 1.9, 3
 def mean_ranks(context, *, width, datasets, methods, sizes, criteria) -> Picture:
     """Return the figure, with a panel for every criterion by which two methods are ranked."""
     frame = ranked_rows(context.rows, datasets, methods, criteria, sizes)
-    styles, more = plot.first_lines({method: (method, "") for method in methods}, context)
+    styles = {method: plot_style(method, context.styles) for method in methods}
     found, counts = {}, []
     for criterion in criteria:
         by_size = {size: ranking(scores(frame, criterion, methods, [size]), criterion["metric"]) for size in sizes}
@@ -162,7 +162,7 @@ def mean_ranks(context, *, width, datasets, methods, sizes, criteria) -> Picture
     ranked = {method for ranks in found.values() for method in ranks.index}
     missing = [criterion["label"] for criterion in criteria if criterion["label"] not in found]
     remarks = ["Mean ranks over the data sets on which every map has a value; 1 is best."]
-    remarks += [f"Data sets by size: {'; '.join(counts)}.", *plot.not_drawn(dict.fromkeys(missing, "not run")), *more]
+    remarks += [f"Data sets by size: {'; '.join(counts)}.", *plot.not_drawn(dict.fromkeys(missing, "not run"))]
     return Picture(figure, [each for method, each in styles.items() if method in ranked], remarks, frame)
 
 
@@ -190,11 +190,11 @@ def critical_difference(context, *, width, datasets, methods, groups, criteria) 
                 found[title] = each
             else:
                 absent[title] = "under two data sets or maps"
-    styles, more = plot.first_lines({method: (method, "") for method in methods}, context)
+    styles = {method: plot_style(method, context.styles) for method in methods}
     height = RANK_ROW * min(len(styles), max((len(each.ranks) for each in found.values()), default=0)) + AROUND
     figure, axes = plot.side_by_side(width, len(found), len(groups), height)
     for (title, each), ax in zip(found.items(), axes, strict=True):
-        ranks = each.ranks[each.ranks.index.isin(list(styles))]
+        ranks = each.ranks
         for row, (method, rank) in enumerate(ranks.items()):
             ax.plot(rank, row, **drawn_as(styles[method]))
         joined = alike(ranks.to_numpy(), nemenyi(len(each.datasets), len(each.ranks)))
@@ -207,7 +207,7 @@ def critical_difference(context, *, width, datasets, methods, groups, criteria) 
         p_value = f", p = {each.p_value:.1g}" if each.p_value == each.p_value else ""
         ax.set_title(f"{title} ({len(each.datasets)} data sets{p_value})", loc="left")
     remarks = ["Bars on the right join maps that do not differ at 5 % by Nemenyi's test; p is that of Friedman's test."]
-    return Picture(figure, notes=[*remarks, *plot.not_drawn(absent), *more], shown=frame)
+    return Picture(figure, notes=[*remarks, *plot.not_drawn(absent)], shown=frame)
 
 
 def alike(ranks: np.ndarray, distance: float) -> list[tuple[int, int]]:

@@ -49,8 +49,10 @@ def game(context, *, paper, width, datasets, methods, labels) -> Picture:
     frame = select(context.rows, axis="iteration", status="ok", dataset=datasets, metric=[*PANELS, *BOUNDS])
     cells = summarise(frame).sort_values("n_features")
     cells = cells.assign(line=cells["method"] + "/" + cells["variant"], x=cells["n_features"].astype(float))
-    styles, remarks = plot.styles_of(frame, methods, context)
-    styles = {line: style_of(each, labels, line.split("/")[1]) for line, each in styles.items()}
+    styles = {
+        line: style_of(each, labels, line.split("/")[1])
+        for line, each in plot.styles_of(frame, methods, context).items()
+    }
     # the method itself is drawn above its variants
     order = dict(sorted(styles.items(), key=lambda pair: pair[0].endswith("/")))
     titles = plot.titles_of(datasets, frame, paper, context)
@@ -68,7 +70,7 @@ def game(context, *, paper, width, datasets, methods, labels) -> Picture:
         if scale == "log":
             plot.log_axis(ax.yaxis)
         ax.set_ylabel(label)
-    remarks += plot.without_panel(context.rows, datasets, paper, context)
+    remarks = plot.without_panel(context.rows, datasets, paper, context)
     return Picture(figure, [*styles.values(), *BOUNDS.values()], remarks, frame)
 
 
@@ -111,7 +113,7 @@ def plane(context, *, width, method, dataset, pictures, layers) -> Picture:
         return plot.nothing(width, missing)
     remarks = plot.not_drawn(missing)
     figure, axes = plot.grid(width, len(layers), len(shown), plot.WIDTHS[width] / len(shown) - 0.2)
-    for (layer, m), letter, ax in zip(itertools.product(layers, shown), plot.letters(), axes.flat, strict=False):
+    for (layer, m), letter, ax in zip(itertools.product(layers, shown), ascii_lowercase, axes.flat, strict=False):
         title, _, draw_panel = LAYERS[layer]
         draw_panel(ax, found, m)
         ax.set_title(f"({letter}) {title}, $m$ = {m}")

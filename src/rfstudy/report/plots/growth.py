@@ -5,10 +5,10 @@ import pandas as pd
 
 from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import by_cell, method_order, select, settings_of
-from rfstudy.report.notes import absence, machine_busy_where
+from rfstudy.report.notes import absence, explained, machine_busy_where
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import Picture, drawn_as
-from rfstudy.report.tables.growth import BOUNDS, CONFIDENCE, features_needed, stated_bounds
+from rfstudy.report.tables.growth import BOUNDS, CONFIDENCE, WHOLE, features_needed, stated_bounds
 from rfstudy.report.tables.times import threads_of
 from rfstudy.report.times import TOO_WIDE, by_rounds, ratios
 
@@ -163,7 +163,7 @@ SPREAD = 0.45
 BOUND = {"linewidth": 3.0, "alpha": 0.3, "solid_capstyle": "butt", "zorder": 1}
 
 
-def required(context, *, paper, width, methods, panels, bounds) -> Picture:
+def required(context, *, paper, width, published, methods, panels) -> Picture:
     """Return the figure.
 
     Parameters
@@ -171,22 +171,22 @@ def required(context, *, paper, width, methods, panels, bounds) -> Picture:
     context : its rows are tidy rows of an experiment of the kind "requirement"
     panels : ``decay`` and ``label``
     methods : their order
-    bounds : where bounds are ``published``, and the ``variant`` of a method that they are about
+    published : the table of the stated bounds
     """
     needed = features_needed(context.rows)
-    styles, more = plot.first_lines({pair: pair for pair in method_order(needed, methods)}, context)
+    styles = {pair: plot_style(pair[0], context.styles, pair[1]) for pair in method_order(needed, methods)}
     there = [panel for panel in panels if (needed["decay"] == panel["decay"]).any()]
     why = "not run" if len(needed) else absence(context.rows).split(":")[0]
     missing = {panel["decay"]: why for panel in panels if panel not in there}
     if not there:
         return plot.nothing(width, missing)
-    stated = stated_bounds(select(context.published, paper=paper, experiment=bounds["published"]))
+    stated = stated_bounds(select(context.published, paper=paper, experiment=published))
     figure, axes = plot.side_by_side(width, len(there), len(there), REQUIRED_HEIGHT)
     drawn = {}
     for panel, ax in zip(there, axes, strict=True):
         own = select(needed, decay=panel["decay"])
         for (decay, method), text in stated.items():
-            first = select(own, method=method, variant=bounds["variant"]).dropna(subset="s").sort_values("n")
+            first = select(own, method=method, variant=WHOLE).dropna(subset="s").sort_values("n")
             if decay == panel["decay"] and text in BOUNDS and len(first):
                 n = np.geomspace(first["n"].iloc[0], needed["n"].astype(float).max(), 33)
                 bound = BOUNDS[text](n)
@@ -207,7 +207,7 @@ def required(context, *, paper, width, methods, panels, bounds) -> Picture:
         ax.label_outer()
     axes[0].set_ylabel("features needed s")
     entries = [*styles.values(), *([{"color": "black", "label": "stated bound"} | BOUND] if drawn else [])]
-    return Picture(figure, entries, _notes(context.rows, drawn) + plot.not_drawn(missing) + more)
+    return Picture(figure, entries, _notes(context.rows, drawn) + plot.not_drawn(missing))
 
 
 def _draw_line(ax, own: pd.DataFrame, each: PlotStyle, shift: float) -> None:
@@ -227,15 +227,21 @@ def _draw_line(ax, own: pd.DataFrame, each: PlotStyle, shift: float) -> None:
 
 
 def _notes(frame: pd.DataFrame, drawn: dict[str, list[str]]) -> list[str]:
+    """Return the notes.
+
+    Notes
+    -----
+    Upright lines: {confidence:g} % intervals; open triangle: the largest s was not enough.
+
+    Smallest s from which on the mean risk of ridge regression is within {percent:g} % of that of the exact kernel;
+    {repeats} repeats of {draws} draws.
+
+    An interval goes from the first size from which on none is shown to be too small to the first from which on all are
+    shown to be enough (Student's t on the excess of the risk over the repeats).
+    """
     rows = select(frame, metric="risk", status="ok")
-    first = settings_of(rows)[0]
-    remarks = [
-        f"Upright lines: {100 * CONFIDENCE:g} % intervals; open triangle: the largest s was not enough.",
-        f"Smallest s from which on the mean risk of ridge regression is within {100 * first['tolerance']:g} % of that "
-        f"of the exact kernel; {rows['repeat'].nunique()} repeats of {first['draws']} draws.",
-        "An interval goes from the first size from which on none is shown to be too small to the first from which on "
-        "all are shown to be enough (Student's t on the excess of the risk over the repeats).",
-    ]
+    first, repeats = settings_of(rows)[0], rows["repeat"].nunique()
+    remarks = explained(_notes, percent=100 * first["tolerance"], repeats=repeats, confidence=100 * CONFIDENCE, **first)
     if drawn:
         texts = "; ".join(f"{decay} {', '.join(of_decay)}" for decay, of_decay in drawn.items())
         remarks.append(f"Stated bounds have no constants: each passes through its method's first point; {texts}.")

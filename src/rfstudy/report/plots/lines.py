@@ -12,7 +12,7 @@ from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import CELL, by_cell, differing_columns, of_quantity, select
 from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
 from rfstudy.report.notes import absence, notes_on_sizes
-from rfstudy.report.plot_styles import PlotStyle
+from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.style import PUBLISHED, REFERENCE, Picture
 from rfstudy.report.tables.times import Timed, curve
@@ -111,8 +111,7 @@ def curves(
     measured = pd.concat([_of_panel(rows, panel) for panel in panels])
     measured = measured[~measured.index.duplicated()]
     shown = select(measured, n_features_label=sizes)
-    styles, remarks = plot.styles_of(shown, methods, context)
-    shown = shown[(shown["method"] + "/" + shown["variant"]).isin(list(styles))]
+    styles = plot.styles_of(shown, methods, context)
     found, absent = {}, {}
     rows_of = [_of_panel(shown, panel) for panel in panels]
     points_of = [
@@ -147,7 +146,7 @@ def curves(
     others = select(measured.drop(shown.index), status="ok").sort_values("n_features", kind="stable")
     if sizes and len(others):
         missing[f"s = {', '.join(others['n_features_label'].unique())}"] = "measured, but not among the sizes shown"
-    remarks = [*_on_levels(found, styles), *plot.not_drawn(missing), *remarks, *notes_on_chance(chances, drawn=reached)]
+    remarks = [*_on_levels(found, styles), *plot.not_drawn(missing), *notes_on_chance(chances, drawn=reached)]
     if is_size:
         remarks += notes_on_sizes(shown, paper, context)
     entries = [*styles.values(), *([{"label": LABEL} | REFERENCE] if reached else [])]
@@ -280,7 +279,7 @@ def error_by_time(context, *, paper, width, datasets, methods, quantity, times) 
     quantity : the error
     times : the metric of the time that counts for a method, by method
     """
-    styles, more = plot.first_lines({method: (method, "") for method in methods}, context)
+    styles = {method: plot_style(method, context.styles) for method in methods}
     found, absent = {}, {}
     for dataset in datasets:
         rows = select(context.rows, dataset=dataset)
@@ -300,7 +299,7 @@ def error_by_time(context, *, paper, width, datasets, methods, quantity, times) 
     metrics = [quantity["metric"], *times.values()]
     shown = select(context.rows, dataset=datasets, method=methods, variant="", metric=metrics)
     shown = select(shown, learner=["", quantity.get("learner", "")])
-    remarks = ["Bars: one standard error of the error, the quartiles of the time.", *plot.not_drawn(absent), *more]
+    remarks = ["Bars: one standard error of the error, the quartiles of the time.", *plot.not_drawn(absent)]
     return Picture(figure, styles.values(), remarks, shown)
 
 
@@ -351,8 +350,7 @@ def descent(context, *, paper, width, datasets, methods, learners, panels) -> Pi
     metrics = [panel["metric"] for panel in panels]
     shown = select(context.rows, dataset=datasets, metric=metrics, learner=["", *learners])
     ok = select(shown, status="ok")
-    maps, remarks = plot.styles_of(ok, methods, context)
-    maps = {line: each._replace(marker="") for line, each in maps.items()}
+    maps = {line: each._replace(marker="") for line, each in plot.styles_of(ok, methods, context).items()}
     patterns = dict(zip(learners, PATTERNS, strict=False))
     styles = {
         f"{line}/{learner}": each._replace(linestyle=patterns.get(learner, PATTERNS[0]))
@@ -373,7 +371,7 @@ def descent(context, *, paper, width, datasets, methods, learners, panels) -> Pi
     if len(learners) > 1:
         entries += [{"color": "#777777", "linestyle": patterns[each], "label": learners[each]} for each in learners]
     entries.append({"color": "black", "label": "columns = $n$"} | THRESHOLD)
-    remarks = ["Lines and bands: medians and quartiles over the repeats.", *remarks]
+    remarks = ["Lines and bands: medians and quartiles over the repeats."]
     remarks += plot.without_panel(shown, datasets, paper, context)
     return Picture(figure, entries, remarks, shown)
 
@@ -388,7 +386,7 @@ def quartiles(rows: pd.DataFrame) -> pd.DataFrame:
 def _draw_descent(ax, rows: pd.DataFrame, panel: dict, styles: dict, maps: dict) -> None:
     for line, own in rows.groupby(rows["method"] + "/" + rows["variant"], sort=False):
         # where columns are as many as rows: s/n over columns/n
-        for place in (own["n_features"] / own["n_columns"]).unique() if line in maps else ():
+        for place in (own["n_features"] / own["n_columns"]).unique():
             ax.axvline(place, color=maps[line].colour, **THRESHOLD)
     plot.draw_lines(ax, quartiles(rows), styles, band=True)
     plot.log_axis(ax.xaxis)

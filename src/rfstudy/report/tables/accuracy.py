@@ -12,7 +12,6 @@ from rfstudy.report.cells import (
     absent,
     by_place,
     cell_text,
-    dataset_cell,
     each_dataset,
     mean_and_std,
     means_by,
@@ -32,7 +31,7 @@ from rfstudy.report.compare import (
     ranking,
 )  # fmt: skip
 from rfstudy.report.context import Context
-from rfstudy.report.notes import absence, comparability, quantity
+from rfstudy.report.notes import absence, comparability, explained, quantity
 from rfstudy.report.published import ids_by_name, numbers, printed_text
 from rfstudy.report.ranks import complete_scores
 from rfstudy.report.times import ROUND, summarise
@@ -48,10 +47,6 @@ from rfstudy.report.typeset import Cell, Table, with_best
 #: The mark of measured numbers that are significantly better than all baselines.
 BULLET = "•"
 
-MARKS_NOTE = "*: deduced from a damaged source, see data/reference/README.md; lost: not legible there."
-
-TIMES_NOTE = "Times are seconds on the machine of the row and are not comparable between rows."
-
 
 def accuracy_and_time(context, *, paper, published, datasets, methods, baselines, sizes, quantity, time=None) -> Table:
     """Return "mean ± std (mean ± std)" of every method by data set and size: published and measured.
@@ -59,6 +54,12 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
     The sizes of a data set are those that are published or measured for it. ``quantity`` is the number before the
     brackets, ``time`` the one in them (there is none without it). A bullet means that each method outside ``baselines``
     has an effect over each of them.
+
+    Notes
+    -----
+    *: deduced from a damaged source, see data/reference/README.md; lost: not legible there.
+
+    Times are seconds on the machine of the row and are not comparable between rows.
     """
     quantities = [quantity, *([time] if time else [])]
     metrics = [each["metric"] for each in quantities]
@@ -97,7 +98,7 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
     remarks = [
         f"{BULLET}: {better} are each more accurate than each of {than}. Measured cells with it: {len(marked)}.",
         note_on_differences(tests, "all pairs of methods and all sizes of a data set", metrics[0], paper, context),
-        " ".join([MARKS_NOTE, *([TIMES_NOTE] if time is not None else [])]),
+        " ".join(explained(accuracy_and_time)[: len(metrics)]),
     ]
     return Table(pd.DataFrame(rows), remarks, method_columns(context, methods), shown=shown)
 
@@ -126,14 +127,8 @@ TOO_MANY = 5
 #: The agreement of two lists that both name no method.
 NEITHER = "neither names one"
 
-#: The note under every table of best methods.
-BEST_METHODS_NOTE = (
-    "Measured: the best method and all that are not shown to be worse. A method's score in a repeat is its mean over "
-    "the sizes of the group (of the logarithm for errors), which is compared with the best method's. "
-    f'"-": no method stands out, because {TOO_MANY} or more are shown to be equal. "undecided": {TOO_MANY} or more are '
-    "listed, but the test cannot show that they are equal. "
-    f'"no verdict": fewer than {MIN_REPEATS} complete repeats.'
-)
+#: The possible agreements of two lists.
+AGREEMENTS = ("same", "overlap", "differs", "undecided", NEITHER)
 
 
 class Best(NamedTuple):
@@ -174,12 +169,12 @@ def best_of(frame: pd.DataFrame, metric: str, groups: dict[str, list[str]], over
     found, tests, order = {}, {}, {}
     for group, sizes in groups.items():
         rows = select(frame, metric=metric, n_features_label=sizes)
-        for column in ("experiment", "dataset", "kernel", "learner", "split"):
-            if rows[column].nunique() > 1:
-                raise ValueError(f"best_methods compares within one {column}, got {sorted(rows[column].unique())}")
         if not len(rows):
             found[group] = Best("not run")
             continue
+        for column in ("experiment", "dataset", "kernel", "learner", "split"):
+            if rows[column].nunique() > 1:
+                raise ValueError(f"best_methods compares within one {column}, got {sorted(rows[column].unique())}")
         check_unique(rows)
         scores = complete_scores(rows, metric, sizes)
         repeats = scores.count()
@@ -205,6 +200,13 @@ def best_methods(context, *, paper, published, datasets, methods, groups, criter
     """Return which methods are best by data set, criterion and group of sizes: published, and measured.
 
     A third row says whether the two lists are the same, overlap or differ, where at least one of them names a method.
+
+    Notes
+    -----
+    Measured: the best method and all that are not shown to be worse. A method's score in a repeat is its mean over the
+    sizes of the group (of the logarithm for errors), which is compared with the best method's. "-": no method stands
+    out, because {TOO_MANY} or more are shown to be equal. "undecided": {TOO_MANY} or more are listed, but the test
+    cannot show that they are equal. "no verdict": fewer than {MIN_REPEATS} complete repeats.
     """
     frame = select(context.rows, dataset=datasets, n_features_label=list(itertools.chain(*groups.values())))
     frame = pd.concat([of_quantity(frame, criterion) for criterion in criteria])
@@ -226,84 +228,68 @@ def best_methods(context, *, paper, published, datasets, methods, groups, criter
                 overlaps[name if criterion.get("learner") else quantity(criterion["metric"])] = overlap
             for group, best in best_of(of_criterion, criterion["metric"], groups, overlap).items():
                 heading, sizes = f"{criterion['label']}, {group}", groups[group]
-                listed = _printed_winners(printed, criterion, sizes, ids)
+                listed = _printed_best(printed, criterion, sizes, ids)
                 is_other = comparability(select(of_criterion, n_features_label=sizes), context.tasks)
                 agreement = "not comparable" if is_other else _agreement(listed, best)
                 agreements.append(agreement)
                 # in a CSV file the agreement is in the rows of the measured methods
-                cells = _listed(listed, context), _outcome(best, agreement, context), Cell(agreement, ())
-                for line, cell in zip(lines.values(), cells, strict=True):
-                    line[heading] = cell
+                lines["published"][heading] = _listed(listed, context)
+                lines["measured"][heading] = _listed(best, context, agreement=agreement, repeats=best.repeats)
+                lines["agreement"][heading] = Cell(agreement, ())
                 if best.left_out and best.verdict != "no verdict":
                     labels = [f"{context.label(*pair)} ({n})" for pair, n in best.left_out.items()]
                     left_out.append(f"{name}, {heading}: {', '.join(labels)}")
         rows += lines.values()
     of_family = "the methods and groups of sizes of a data set and criterion"
     tests = note_on_tests(overlaps, of_family, [criterion["metric"] for criterion in criteria])
-    remarks = [BEST_METHODS_NOTE, tests, *_tally(agreements)]
+    counts = {word: n for word in AGREEMENTS if (n := agreements.count(word))}
+    decided = sum(counts.get(word, 0) for word in AGREEMENTS[:3])
+    tally = ", ".join(f"{word} {n}" for word, n in counts.items())
+    remarks = [*explained(best_methods), tests]
+    remarks.append(
+        f"Agreement of {sum(counts.values())} comparable cells, {decided} decided and with a named method: {tally}."
+    )
     remarks += [f"Not compared, with the number of complete repeats: {'; '.join(left_out)}."] if left_out else []
     return Table(pd.DataFrame(rows), remarks, unfold, shown=frame)
 
 
-def _tally(agreements: list[str]) -> list[str]:
-    words = ("same", "overlap", "differs", "undecided", NEITHER)
-    counts = {word: agreements.count(word) for word in words if word in agreements}
-    total = sum(counts.get(word, 0) for word in words[:3])
-    text = ", ".join(f"{word} {n}" for word, n in counts.items())
-    return [f"Agreement of {sum(counts.values())} comparable cells, {total} decided and with a named method: {text}."]
-
-
-def _printed_winners(rows: pd.DataFrame, criterion: dict, sizes: list[str], ids: dict) -> list[str] | None:
-    """Return the ids of the methods that a paper lists: an empty list for "-", None if there is no entry."""
+def _printed_best(rows: pd.DataFrame, criterion: dict, sizes: list[str], ids: dict) -> Best:
+    """Return the methods that a paper lists, or "none stands out" for "-" and "not printed" without an entry."""
     metric, learner = f"best_methods_{criterion['metric']}", criterion.get("learner", "")
     cell = select(rows, metric=metric, learner=learner, n_features_label=";".join(sizes))
     if not len(cell):
-        return None
+        return Best("not printed")
     text = settings_of(cell)[0]["text"]
-    return [] if text == "none" else [ids.get((cell["paper"].iloc[0], name), name) for name in text.split(";")]
+    listed = [] if text == "none" else text.split(";")
+    methods = tuple((ids.get((cell["paper"].iloc[0], name), name), "") for name in listed)
+    return Best("listed" if methods else "none stands out", methods)
 
 
-def _listed(winners: list[str] | None, context: Context) -> Cell:
-    """Return the methods that a paper lists."""
-    if not winners:
-        return Cell("not printed", _winner("not printed")) if winners is None else Cell("-", _winner("none stands out"))
-    return _winners({(method, ""): {} for method in winners}, context)
-
-
-def _outcome(best: Best, agreement: str, context: Context) -> Cell:
-    """Return the methods that are best as measured, with the adjusted p-value against the first."""
-    common = {"agreement": agreement, "repeats": best.repeats}
+def _listed(best: Best, context: Context, **common) -> Cell:
+    """Return the cell of the methods that are best; in a CSV file each of them has a row, with the values in common."""
+    values = dict.fromkeys(("method", "method id", "method variant", "p_value")) | {"remark": ""} | common
     if best.verdict != "listed":
-        return Cell("-" if best.verdict == "none stands out" else best.verdict, _winner(best.verdict) | common)
-    return _winners({pair: common | {"p_value": best.p.get(pair)} for pair in best.methods}, context)
-
-
-def _winners(methods: dict[tuple[str, str], dict], context: Context) -> Cell:
-    """Return the cell of several methods with further values of each: a row each in a CSV file."""
-    values = (
-        _winner() | {"method": context.label(*pair), "method id": pair[0], "method variant": pair[1]} | more
-        for pair, more in methods.items()
+        return Cell("-" if best.verdict == "none stands out" else best.verdict, values | {"remark": best.verdict})
+    labels = {pair: context.label(*pair) for pair in best.methods}
+    of_each = (
+        values | {"method": label, "method id": pair[0], "method variant": pair[1], "p_value": best.p.get(pair)}
+        for pair, label in labels.items()
     )
-    return Cell(", ".join(context.label(*pair) for pair in methods), tuple(values))
+    return Cell(", ".join(labels.values()), tuple(of_each))
 
 
-def _winner(remark: str = "") -> dict:
-    """Return the entry of a CSV file in place of a winner."""
-    return dict.fromkeys(("method", "method id", "method variant", "p_value")) | {"remark": remark}
-
-
-def _agreement(winners: list[str] | None, best: Best) -> str:
+def _agreement(printed: Best, best: Best) -> str:
     """Return "same", "overlap", "differs", "undecided" or ``NEITHER``; "" if one of the two has no list."""
-    if winners is None or best.verdict in ("no verdict", "not run"):
+    if printed.verdict == "not printed" or best.verdict in ("no verdict", "not run"):
         return ""
     if best.verdict == "undecided":
         return "undecided"
-    ours = {method for method, _ in best.methods} if best.verdict == "listed" else set()
-    if not ours and not winners:
-        return NEITHER
-    if ours == set(winners):
-        return "same"
-    return "overlap" if ours & set(winners) else "differs"
+    theirs, ours = (
+        {method for method, _ in each.methods} if each.verdict == "listed" else set() for each in (printed, best)
+    )
+    if ours == theirs:
+        return "same" if ours else NEITHER
+    return "overlap" if ours & theirs else "differs"
 
 
 # --- grid -------------------------------------------------------------------------------------------------------------
@@ -379,16 +365,15 @@ def kernels(context, *, paper, datasets, methods, kernels) -> Table:
     frame = select(context.rows, dataset=datasets, metric=[metric for metric, _ in SCORES])
     cells = summarise(frame)
     full, rows = most_repeats(cells), []
-    for dataset in datasets:
+    for dataset, name, _ in each_dataset(context, datasets, paper, frame):
         own, machines = select(cells, dataset=dataset), []
         for kernel, label in kernels.items():
             exact = select(own, learner="kernel_svm", kernel=kernel)
             machines += [(_machine(label, kernel, width), of) for width, of in exact.groupby("at", dropna=False)]
         for method in methods:
-            name = method_cell(context, method)
+            map_name = method_cell(context, method)
             by_size = select(own, method=method).groupby("n_features_label", sort=False)
-            machines += [(Cell(f"{name}, s = {size}", name.values), of) for size, of in by_size]
-        name = dataset_cell(context, dataset, paper, select(frame, dataset=dataset))
+            machines += [(Cell(f"{map_name}, s = {size}", map_name.values), of) for size, of in by_size]
         for machine, of in machines or [(absent("not run"), None)]:
             found = by_place(of, "metric", "split") if len(own) else {}
             scores = {SCORES[place]: mean_and_std(found.get(place), full) for place in SCORES if found}
@@ -398,6 +383,5 @@ def kernels(context, *, paper, datasets, methods, kernels) -> Table:
 
 def _machine(label: str, kernel: str, width: float) -> Cell:
     """Return the cell of a kernel and its width, in multiples of the median distance."""
-    if pd.isna(width):
-        return Cell(label, {"": label, "id": kernel, "variant": ""})
-    return Cell(f"{label}, {width:.3g} x median", {"": label, "id": kernel, "variant": f"{width:g}"})
+    text, variant = (label, "") if pd.isna(width) else (f"{label}, {width:.3g} x median", f"{width:g}")
+    return Cell(text, {"": label, "id": kernel, "variant": variant})

@@ -11,7 +11,7 @@ from rfstudy.report.typeset import Table
 
 def claims(context, *, paper, protocol, claims, learner=None, brief=False) -> Table:
     """Return a row per claim: its text, verdict and evidence, and for machines its test."""
-    texts, tests = context.claims.set_index("claim_id"), claims_of(paper)
+    texts, tests = context.texts("claims").set_index("claim_id"), claims_of(paper)
     measured = select(context.rows, learner=["", learner]) if learner is not None else context.rows
     table, rows = [], Rows(measured, measured, context, paper)
     for identifier in claims:

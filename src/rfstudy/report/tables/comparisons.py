@@ -28,6 +28,7 @@ from rfstudy.report.compare import (
     paired_differences,
 )
 from rfstudy.report.context import Context
+from rfstudy.report.notes import explained
 from rfstudy.report.typeset import Cell, Table
 
 # --- differences ------------------------------------------------------------------------------------------------------
@@ -78,6 +79,11 @@ def choices(context, *, paper, datasets, methods, axis, label, says) -> Table:
     """Return a row per data set, position on the axis and way of choosing.
 
     Its columns are the metrics of ``says``, and the change of the first metric from that of the first method.
+
+    Notes
+    -----
+    Mean ± standard deviation over {full} repeats. Change: of the first quantity, against {baseline}; in brackets Holm's
+    p-value.
     """
     metric, baseline = next(iter(says)), methods[0]
     shown = select(context.rows, axis=axis, dataset=datasets, metric=list(says))
@@ -91,11 +97,8 @@ def choices(context, *, paper, datasets, methods, axis, label, says) -> Table:
             found = {h: mean_and_std(at.get((dataset, place, *way, key)), full) for key, h in says.items()}
             row = {"data set": name, label: f"{place:g}", "choice": method_cell(context, *way)}
             rows.append(row | found | {"change": tests.get((dataset, place, *way), "")})
-    remarks = [
-        f"Mean ± standard deviation over {full} repeats. Change: of the first quantity, against "
-        f"{context.label(baseline)}; in brackets Holm's p-value.",
-        note_on_differences(compared, "all places and ways of a data set", metric, paper, context),
-    ]
+    remarks = explained(choices, full=full, baseline=context.label(baseline))
+    remarks.append(note_on_differences(compared, "all places and ways of a data set", metric, paper, context))
     frame = pd.DataFrame(rows, columns=["data set", label, "choice", *says.values(), "change"])
     return Table(frame, remarks, shown=shown)
 
@@ -138,7 +141,7 @@ def crossed(context, *, heading, quantity, lines, columns, tests=None) -> Table:
     ``heading`` is that of the rows; ``quantity``, ``lines`` and ``columns`` select the cells (``named_cells``).
     """
     cells = named_cells(context, quantity, lines, columns)
-    labels, pairs = [column["label"] for column in columns], [(pair["column"], pair["against"]) for pair in tests or []]
+    labels, pairs = [column["label"] for column in columns], list(map(tuple, tests or []))
     differences = {pair: " minus ".join(pair) for pair in pairs}
     tested, overlaps = between_columns(cells, [line["label"] for line in lines], pairs, context)
     means = {place: summarise(rows).iloc[0].to_dict() for place, rows in cells.items() if len(rows)}
@@ -239,23 +242,6 @@ def gain_changes(gains: dict[str, list[pd.Series]], overlap: float = 0.0, alone:
     return {place: test for place, test in tests.items() if not np.isnan(test.p)}
 
 
-def controls_of(
-    rows: pd.DataFrame, reached: list, spec: dict, overlap: float = 0.0
-) -> list[tuple[dict, str, Estimate]]:
-    """Return each comparison with a control on one data set, without Holm's correction.
-
-    An item is the control's entry in ``spec``, the method that it is compared with, and control minus method at the
-    step that the entry names. ``reached`` is the ``course``.
-    """
-    steps = list(spec["steps"])
-    found = []
-    for control in spec.get("controls", []):
-        own = by_repeat(select(rows, method=control["method"], variant=control["variant"]))
-        of_step = reached[steps.index(control["step"])]
-        found += [(control, method, paired(own, of_step[method].values, overlap)) for method in control["against"]]
-    return found
-
-
 def ablation(
     context, *, paper, datasets, methods, baselines, quantity, steps, sizes=None, one_at_a_time=False, controls=None
 ) -> Table:
@@ -267,6 +253,13 @@ def ablation(
     and not the one before; ``sizes`` are needed if the experiment has more than one per data set; ``baselines`` are the
     methods that the gain of the others is over; ``controls``, entries ``{method, variant, label, step, against}``:
     further variants, and the methods that each is compared with, at which step.
+
+    Notes
+    -----
+    Mean ± standard deviation over {full} repeats{at_sizes}; every step {kept}. "as before": the step does not concern
+    the method.
+
+    Change: from the {changed}{controls}. Gain: {over} at the step{chosen}{signed}. In brackets Holm's p-value.
     """
     metric, alone, controls = quantity["metric"], one_at_a_time, controls or []
     fact, sign = fact_of(metric), -1.0 if lower_is_better(metric) else 1.0
@@ -274,16 +267,22 @@ def ablation(
     at, full = means_by(frame, "dataset", "variant", "method")
     labels = {method: context.label(method) for method in methods}
     others = [method for method in methods if method not in baselines]
-    unfold = {labels[method]: {"quantity": fact.label, "method_id": method} for method in methods}
-    unfold |= {f"change {labels[method]}": {"quantity": "change", "method_id": method} for method in methods}
-    unfold |= {f"gain {labels[method]}": {"quantity": "gain", "method_id": method} for method in others}
+    unfold = {
+        f"{start}{labels[method]}": {"quantity": what, "method_id": method, "method": labels[method]}
+        for start, what, of in (("", fact.label, methods), ("change ", "change", methods), ("gain ", "gain", others))
+        for method in of
+    }
     rows, significant, overlaps = [], [], {}
     for dataset, name, ours in each_dataset(context, datasets, paper, frame):
         printed, overlap = context.name(dataset, paper), 0.0
         if len(ours):
             overlap = overlaps[printed] = overlap_of(ours, context)
         reached = course(ours, steps, methods, alone)
-        compared = controls_of(ours, reached, {"steps": steps, "controls": controls}, overlap)
+        compared = []
+        for control in controls:
+            own = by_repeat(select(ours, method=control["method"], variant=control["variant"]))
+            at_step = reached[list(steps).index(control["step"])]
+            compared += [(control, other, paired(own, at_step[other].values, overlap)) for other in control["against"]]
         tests = changes({method: [now[method].values for now in reached] for method in methods}, overlap, alone)
         tests = {place: test for place, test in tests.items() if not reached[place[0]][place[1]].carried}
         tests = family(tests | {("control", position): test for position, (*_, test) in enumerate(compared)})
@@ -317,23 +316,18 @@ def ablation(
     better = " and ".join(labels[method] for method in baselines)
     over = f"over {'the better of ' * (len(baselines) > 1)}{better}"
     at_sizes = f" at s = {', '.join(sizes)}" if sizes else ""
-    at_steps = dict.fromkeys(f'"{steps[control["step"]]}"' for control in controls)
-    remarks = [
-        f"Mean ± standard deviation over {full} repeats{at_sizes}; every step "
-        + ("changes the first one alone" if alone else "keeps the ones before it")
-        + '. "as before": the step does not concern the method.',
-        f"Change: from the {'first step' if alone else 'step before'}"
-        + (f"; of a control: from the method named, at the step {' or '.join(at_steps)}" if at_steps else "")
-        + f". Gain: {over} at the step"
-        + (", which is chosen on the same repeats" if len(baselines) > 1 else "")
-        + (", positive where the error is lower" if sign < 0 else "")
-        + ". In brackets Holm's p-value.",
-        note_on_tests(overlaps, of_family, [metric]),
-        *([f"Steps that change a gain: {'; '.join(significant)}."] if significant else []),
-    ]
+    at_steps = " or ".join(dict.fromkeys(f'"{steps[control["step"]]}"' for control in controls))
+    remarks = explained(
+        ablation, full=full, over=over, at_sizes=at_sizes, changed="first step" if alone else "step before",
+        kept="changes the first one alone" if alone else "keeps the ones before it",
+        controls=f"; of a control: from the method named, at the step {at_steps}" * bool(controls),
+        chosen=", which is chosen on the same repeats" * (len(baselines) > 1),
+        signed=", positive where the error is lower" * (sign < 0),
+    )  # fmt: skip
+    remarks.append(note_on_tests(overlaps, of_family, [metric]))
+    remarks += [f"Steps that change a gain: {'; '.join(significant)}."] if significant else []
     titles = {fact.label: f"Test {fact.label}", "change": f"Change of the {fact.label}", "gain": f"Gain {over}"}
     parts = {title: [name for name, of in unfold.items() if of["quantity"] == what] for what, title in titles.items()}
-    unfold = {name: of | {"method": labels[of["method_id"]]} for name, of in unfold.items()}
     table = pd.DataFrame(rows, columns=["data set", "step", *unfold])
     return Table(table, remarks, unfold, parts, shown=frame)
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from rfstudy.report.aggregate import facts_of, select, settings_of
 from rfstudy.report.cells import absent, dataset_cell, each_dataset
-from rfstudy.report.notes import absence, notes_on_data, stand_in_of
+from rfstudy.report.notes import absence, explained, notes_on_data, stand_in_of
 from rfstudy.report.scorecard import measured_as
 from rfstudy.report.typeset import Cell, Table, text
 
@@ -14,40 +14,21 @@ from rfstudy.report.typeset import Cell, Table, text
 # Facts that preprocessing found in the data sets, by topic.
 
 
-#: The facts by topic, in order, as they are called in a table; others follow under ``OTHERS`` by their own names.
+#: The facts by topic, in order; others follow under ``OTHERS``.
 TOPICS = {
-    "Rows that occur again": {
-        "duplicate_rows": "duplicates",
-        "conflicting_rows": "with another target",
-        "rows_with_twin": "with a twin",
-        "rows_with_twin_pct": "with a twin (%)",
-        "test_rows_in_training": "test rows in training",
-        "test_rows_in_training_pct": "test rows in training (%)",
-        "expected_test_rows_in_training_pct": "test rows in training, expected (%)",
-    },
-    "Order of the rows": {
-        "class_order": "classes",
-        "n_class_runs": "runs of a class",
-        "longest_class_run": "longest run",
-        "neighbours_agree": "neighbours agree",
-        "neighbours_agree_by_chance": "by chance",
-        "neighbours_correlation": "correlation of neighbours",
-    },
-    "Values": {
-        "minimum": "minimum",
-        "maximum": "maximum",
-        "n_constant_columns": "constant columns",
-        "constant_columns": "which columns",
-        "spike_rows": "rows with spikes",
-        "spike_row_numbers": "which rows",
-    },
-    "Target": {
-        "target_mean": "mean",
-        "target_deviation": "standard deviation",
-        "target_minimum": "lowest",
-        "target_maximum": "highest",
-    },
-}
+    "Rows that occur again": (
+        "duplicate_rows", "conflicting_rows", "rows_with_twin", "rows_with_twin_pct", "test_rows_in_training",
+        "test_rows_in_training_pct", "expected_test_rows_in_training_pct",
+    ),
+    "Order of the rows": (
+        "class_order", "n_class_runs", "longest_class_run", "neighbours_agree", "neighbours_agree_by_chance",
+        "neighbours_correlation",
+    ),
+    "Values": (
+        "minimum", "maximum", "n_constant_columns", "constant_columns", "spike_rows", "spike_row_numbers",
+    ),
+    "Target": ("target_mean", "target_deviation", "target_minimum", "target_maximum"),
+}  # fmt: skip
 OTHERS = "Other facts"
 
 #: The rows that a fact is about, in words.
@@ -59,18 +40,18 @@ SHOWN = 5
 #: Characters from which a text is a sentence, too long for a cell.
 SENTENCE = 30
 
-FACTS_NOTE = (
-    "Duplicates: repetitions of a row, target included; a row that has one has a twin. Test rows in training: of the "
-    "published parts; expected: of a random split. Neighbours agree: share of the rows whose next row is of the same "
-    "class."
-)
-
 
 def dataset_facts(context, *, paper, datasets) -> Table:
     """Return the facts found by preprocessing: a row per part of a data set, a column per fact, by topic.
 
     A fact that is not a number is in the settings of its row (``detail``, JSON). A sentence that is the same for all
     becomes a note, and so does the reason why a data set has no facts.
+
+    Notes
+    -----
+    Duplicates: repetitions of a row, target included; a row that has one has a twin. Test rows in training: of the
+    published parts; expected: of a random split. Neighbours agree: share of the rows whose next row is of the same
+    class.
     """
     facts = facts_of(select(context.rows, dataset=datasets))
     ok = select(facts, status="ok")
@@ -79,8 +60,8 @@ def dataset_facts(context, *, paper, datasets) -> Table:
         part=ok["split"].where(ok["split"].isin(list(PARTS)), "all"),
         cell=pd.Series(map(_cell, ok["value"], settings_of(ok)), ok.index, dtype=object),
     )
-    known = {fact: (topic, column) for topic, of_topic in TOPICS.items() for fact, column in of_topic.items()}
-    known |= {fact: (OTHERS, _words(fact)) for fact in ok["fact"] if fact not in known}
+    topic_of = {fact: topic for topic, of_topic in TOPICS.items() for fact in of_topic}
+    known = {fact: (topic_of.get(fact, OTHERS), _words(fact)) for fact in dict.fromkeys([*topic_of, *ok["fact"]])}
     columns = {fact: place for fact, place in known.items() if fact in set(ok["fact"])}
     rows, missing = [], []
     for dataset, name, ours in each_dataset(context, datasets, paper, facts):
@@ -98,7 +79,8 @@ def dataset_facts(context, *, paper, datasets) -> Table:
     columns = {fact: place for fact, place in columns.items() if place[1] not in sentences}
     unfold = {column: {"topic": topic, "fact": column, "fact_id": fact} for fact, (topic, column) in columns.items()}
     topics = {topic: [column for other, column in columns.values() if other == topic] for topic, _ in columns.values()}
-    remarks = [FACTS_NOTE, *(f"{column.capitalize()}: {sentence}." for column, sentence in sentences.items())]
+    remarks = explained(dataset_facts)
+    remarks += [f"{column.capitalize()}: {sentence}." for column, sentence in sentences.items()]
     remarks += [f"Without facts: {', '.join(missing)}."] if missing else []
     remarks += notes_on_data(facts, paper, context)
     return Table(table.drop(columns=list(sentences)), remarks, unfold, topics)
@@ -106,7 +88,8 @@ def dataset_facts(context, *, paper, datasets) -> Table:
 
 def _words(fact: str) -> str:
     """Return the name of a fact in words: "rows with twin (%)" of "rows_with_twin_pct"."""
-    return (f"{fact.removesuffix('_pct')} (%)" if fact.endswith("_pct") else fact).replace("_", " ")
+    words = f"{fact.removesuffix('_pct')} (%)" if fact.endswith("_pct") else fact
+    return words.removeprefix("n_").replace("_", " ")
 
 
 def _cell(value: float, settings: dict):

@@ -8,7 +8,7 @@ from rfstudy.report.aggregate import method_order, methods_shown, select, settin
 from rfstudy.report.cells import absent, exponent, method_cell, span, with_error
 from rfstudy.report.compare import LEVEL, MIN_REPEATS, Estimate, paired
 from rfstudy.report.estimates import SIGMAS
-from rfstudy.report.notes import notes_on_draws
+from rfstudy.report.notes import explained, notes_on_draws
 from rfstudy.report.tables.times import threads_of
 from rfstudy.report.times import shortest
 from rfstudy.report.typeset import Cell, Table
@@ -20,18 +20,19 @@ from rfstudy.report.typeset import Cell, Table
 #: The norms of the measured errors whose rate is stated, and by which name.
 STATED_NORMS = {"sup": "sup", "l2": "lr", "delta_spectral": "delta_spectral"}
 
-RATES_NOTES = (
-    "Fitted: least squares on the logarithms of all repeats, ± the standard error of the fit. Relative errors "
-    "|K - K~| / |K|; delta spectral: smallest D with (1 - D)(K + n lambda I) <= K~ + n lambda I <= (1 + D)(...).",
-    f"Verdict: a stated rate is an upper bound; it holds unless the error falls more slowly by {SIGMAS:g} standard "
-    'errors, "faster" where it falls faster by as much. Logarithms are left out of the stated power.',
-)
-
 
 def rates(context, *, paper, published, methods, norms) -> Table:
     """Return the fitted power of s with which the error of the kernel matrix falls, and the powers of stated rates.
 
     A row per norm, map and dimension.
+
+    Notes
+    -----
+    Fitted: least squares on the logarithms of all repeats, ± the standard error of the fit. Relative errors
+    |K - K~| / |K|; delta spectral: smallest D with (1 - D)(K + n lambda I) <= K~ + n lambda I <= (1 + D)(...).
+
+    Verdict: a stated rate is an upper bound; it holds unless the error falls more slowly by {SIGMAS:g} standard errors,
+    "faster" where it falls faster by as much. Logarithms are left out of the stated power.
     """
     frame, rows = context.rows, []
     printed = select(context.published, paper=paper, experiment=published)
@@ -59,7 +60,7 @@ def rates(context, *, paper, published, methods, norms) -> Table:
                         "verdict": _verdict(fitted, powers),
                     }
                 )
-    return Table(pd.DataFrame(rows), [*RATES_NOTES, *_points_of(frame)], shown=frame)
+    return Table(pd.DataFrame(rows), [*explained(rates), *_points_of(frame)], shown=frame)
 
 
 def _about(printed: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -104,14 +105,15 @@ STATED = {
     ("karff", "time_fit_s"): "O(d N0 M0 + M0 log(1/eps))",
 }
 
-POWER_NOTE = (
-    "Powers: least squares on the logarithms, ± the standard error of the fit; large s: the larger half of the sizes, "
-    "because at small s the times are overhead."
-)
-
 
 def costs(context, *, methods, timed) -> Table:
-    """Return fitted powers of s and n of the times of a fit, of the features and of the scores, and the stated ones."""
+    """Return fitted powers of s and n of the times of a fit, of the features and of the scores, and the stated ones.
+
+    Notes
+    -----
+    Powers: least squares on the logarithms, ± the standard error of the fit; large s: the larger half of the sizes,
+    because at small s the times are overhead.
+    """
     frame, rows = shortest(context.rows), []
     for method, variant in methods_shown(frame, methods):
         ours = select(frame, method=method, variant=variant)
@@ -133,7 +135,7 @@ def costs(context, *, methods, timed) -> Table:
                     "seconds at the largest s": seconds,
                 }
             )
-    return Table(pd.DataFrame(rows), [timed, POWER_NOTE, *_setting(frame)], shown=frame)
+    return Table(pd.DataFrame(rows), [timed, *explained(costs), *_setting(frame)], shown=frame)
 
 
 def _along(rows: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -173,21 +175,24 @@ COSTS = {"bytes": "stored_bytes", "time": "time_transform_s", "set-up": "time_dr
 #: Moments of the estimates: variance ratio in the layout of the map and with as many columns, and bias.
 MOMENTS = ("variance_ratio", "variance_ratio_columns", "kernel_bias")
 
-NOTES = (
-    "Exponents: least squares on the logarithms, ± the standard error of the fit. bytes: all arrays that a map holds; "
-    "time: CPU time of mapping rows, cosine and sine included; set-up: CPU time of drawing the map.",
-    "Variance ratio: variance of the estimate of one kernel value over that of RFF in the same layout with as many "
-    "frequencies, (1 - exp(-z^2))^2 / (2s) as [cos | sin] and 1 / (2s) more with random phases, at every dimension, "
-    "distance and direction; at equal columns: over that of RFF as [cos | sin] with as many columns. Variance points: "
-    f"how many have a ratio in the same layout below / not different from / above 1 by {SIGMAS:g} standard errors.",
-    'Verdict on the published claim: "Yes" holds if the variance is lower at every point and fails if at none; "No" is '
-    'the opposite; "The same" holds if it differs nowhere and fails if everywhere; partly: between. '
-    "A lower variance is no smaller error where the map is biased.",
-)
-
 
 def complexities(context, *, paper, published, methods) -> Table:
-    """Return time, memory and variance of every map: as stated, fitted exponents, measured ratios, and a verdict."""
+    """Return time, memory and variance of every map: as stated, fitted exponents, measured ratios, and a verdict.
+
+    Notes
+    -----
+    Exponents: least squares on the logarithms, ± the standard error of the fit. bytes: all arrays that a map holds;
+    time: CPU time of mapping rows, cosine and sine included; set-up: CPU time of drawing the map.
+
+    Variance ratio: variance of the estimate of one kernel value over that of RFF in the same layout with as many
+    frequencies, (1 - exp(-z^2))^2 / (2s) as [cos | sin] and 1 / (2s) more with random phases, at every dimension,
+    distance and direction; at equal columns: over that of RFF as [cos | sin] with as many columns. Variance points: how
+    many have a ratio in the same layout below / not different from / above 1 by {SIGMAS:g} standard errors.
+
+    Verdict on the published claim: "Yes" holds if the variance is lower at every point and fails if at none; "No" is
+    the opposite; "The same" holds if it differs nowhere and fails if everywhere; partly: between. A lower variance is
+    no smaller error where the map is biased.
+    """
     frame = shortest(context.rows)
     moments = [estimates.pooled(frame, metric) for metric in MOMENTS]
     published = select(context.published, paper=paper, experiment=published)
@@ -219,7 +224,7 @@ def complexities(context, *, paper, published, methods) -> Table:
     table = pd.DataFrame(rows)
     parts = {"What is stated of memory, time and variance": list(PRINTED), "Measured exponents": list(exponents)}
     parts["Measured variance"] = [c for c in table.columns[1:] if c not in (*PRINTED, *exponents)]
-    return Table(table, [*NOTES, *notes_on_draws(frame)], parts=parts, shown=frame)
+    return Table(table, [*explained(complexities), *notes_on_draws(frame)], parts=parts, shown=frame)
 
 
 def _range_of(points: pd.DataFrame) -> Cell:
@@ -255,6 +260,9 @@ BOUNDS = {
     "n^(1/(4t)) log n": lambda n: n**0.25 * np.log(n),
     "sqrt(n) log n": lambda n: np.sqrt(n) * np.log(n),
 }
+
+#: The variant whose frequencies are drawn from the whole distribution, as in the theorems behind the bounds.
+WHOLE = "whole"
 
 #: The level of the interval of a requirement.
 CONFIDENCE = 1 - LEVEL
@@ -341,29 +349,25 @@ def size_text(s: float, largest: int) -> str:
 #: The cell for an n that was not run.
 NOT_RUN = absent("not run", "more than")
 
-NEED_NOTE = (
-    "Needed: the smallest s from which on the mean risk of ridge regression at lambda = n^(-1/2) is within "
-    "{tolerance:g} % of that of the exact kernel on the same data. The theorem behind the bounds allows a loss of "
-    "2 lambda. whole: frequencies drawn from the whole distribution, as in the theorems (the surrogate with its "
-    "identity term); otherwise from a pool of s, as in the algorithms (without it)."
-)
-
-NEED_VERDICT_NOTE = (
-    "Power of n: ± the standard error of the fit and of the steps between sizes. Power of the bound: of its formula, "
-    f"fitted over the same n. Verdict: a bound holds unless what is needed grows faster than it by {SIGMAS:g} standard "
-    "errors; its constant is not stated."
-)
-
-DATA_NOTE = (
-    "Data: x uniform on a circle, labels -1 and +1 whose mean is a sum of three harmonics; kernels of {terms:,} "
-    "harmonics, the polynomial decay with t = 1. Repeats: {repeats}, draws of a map in each: {draws}."
-)
-
 
 def requirements(context, *, paper, published, methods) -> Table:
     """Return the stated bounds on the number of features and what was needed at every n.
 
     A row per decay of the eigenvalues and way of sampling.
+
+    Notes
+    -----
+    Needed: the smallest s from which on the mean risk of ridge regression at lambda = n^(-1/2) is within {percent:g} %
+    of that of the exact kernel on the same data. The theorem behind the bounds allows a loss of 2 lambda. whole:
+    frequencies drawn from the whole distribution, as in the theorems (the surrogate with its identity term); otherwise
+    from a pool of s, as in the algorithms (without it).
+
+    Power of n: ± the standard error of the fit and of the steps between sizes. Power of the bound: of its formula,
+    fitted over the same n. Verdict: a bound holds unless what is needed grows faster than it by {SIGMAS:g} standard
+    errors; its constant is not stated.
+
+    Data: x uniform on a circle, labels -1 and +1 whose mean is a sum of three harmonics; kernels of {terms:,}
+    harmonics, the polynomial decay with t = 1. Repeats: {repeats}, draws of a map in each: {draws}.
     """
     frame, rows = context.rows, []
     printed = select(context.published, paper=paper, experiment=published, metric="required_features_bound")
@@ -390,11 +394,10 @@ def requirements(context, *, paper, published, methods) -> Table:
                 }
             )
     risks = select(frame, metric="risk")
-    settings, remarks = settings_of(risks), [NEED_VERDICT_NOTE]
-    if settings:
-        about = settings[0] | {"repeats": risks["repeat"].nunique()}
-        tolerance = 100 * max(each["tolerance"] for each in settings)
-        remarks = [NEED_NOTE.format(tolerance=tolerance), NEED_VERDICT_NOTE, DATA_NOTE.format(**about)]
+    remarks = []
+    for about in settings_of(risks)[:1]:
+        percent = 100 * max(each["tolerance"] for each in settings_of(risks))
+        remarks = explained(requirements, percent=percent, repeats=risks["repeat"].nunique(), **about)
     return Table(pd.DataFrame(rows), remarks, shown=frame)
 
 
@@ -408,7 +411,14 @@ def _needed(s: float, largest: int) -> Cell:
 
 
 def pairs(context, *, methods, quantity) -> Table:
-    """Return one quantity of the estimate of a kernel value by map, direction and dimension, a column per distance."""
+    """Return one quantity of the estimate of a kernel value by map, direction and dimension, a column per distance.
+
+    Notes
+    -----
+    z: distance of the two points in length scales. axis: they differ in the first coordinate only.
+
+    The distances of a row share their draws.
+    """
     frame, metric = context.rows, quantity["metric"]
     points = estimates.pooled(frame, metric)
     distances = {f"z = {z:g}": {"distance": z, "metric": metric} for z in sorted(set(points["distance"]))}
@@ -420,10 +430,6 @@ def pairs(context, *, methods, quantity) -> Table:
         for (direction, d, s), group in ours.groupby(["direction", "d", "n_features"]):
             place = {"map": name, "direction": Cell(direction, {"": direction, "remark": ""}), "d": d, "s": s}
             rows.append(place | {f"z = {p.distance:g}": with_error(p.value, p.error) for p in group.itertuples()})
-    remarks = [
-        "z: distance of the two points in length scales. axis: they differ in the first coordinate only.",
-        "The distances of a row share their draws.",
-        *notes_on_draws(frame),
-    ]
     columns = ["map", "direction", *(("d", "s") if distances else ()), *distances]
+    remarks = [*explained(pairs), *notes_on_draws(frame)]
     return Table(pd.DataFrame(rows, columns=columns), remarks, distances, shown=frame)

@@ -15,6 +15,7 @@ from rfstudy.report.cells import each_dataset, method_cell
 from rfstudy.report.chance import majority_pct
 from rfstudy.report.compare import LEVEL, POWER, Estimate, holm, nested, overlap_of, paired, ranking
 from rfstudy.report.context import Context
+from rfstudy.report.notes import explained
 from rfstudy.report.typeset import Cell, Table
 
 #: The axis of rows that are draws of one map on the same rows.
@@ -22,17 +23,6 @@ DRAW = "draw"
 
 #: What a difference is called where the baseline predicts worse than naming the most frequent class.
 NO_RANKING = "no ranking"
-
-NOTE = (
-    f"On these rows: t-test over the draws of the maps, on these splits; Holm's correction over a data set. Better, "
-    f"worse: significant at {LEVEL:.0%} and above {{margin:g}} points; equal: two one-sided tests show less than "
-    f"{{margin:g}} points; otherwise undecided. Detectable: found with a probability of {POWER:.0%} before Holm."
-)
-SPREAD_NOTE = (
-    "Standard deviations in points: of the difference of one draw each; of a split's mean difference over test rows, "
-    "from the errors in blocks of them; and over splits, what is left. New rows: p-value of the corrected resampled "
-    "t-test on the means of the splits (Nadeau and Bengio 2003), which at half splits finds next to nothing."
-)
 
 
 def scores(rows: pd.DataFrame) -> pd.DataFrame:
@@ -67,6 +57,16 @@ def power(context, *, paper, datasets, methods, baseline, quantity) -> Table:
     """Return a row per data set, number of columns and method: its difference from the baseline, and the tests.
 
     Methods are compared at equal numbers of columns.
+
+    Notes
+    -----
+    On these rows: t-test over the draws of the maps, on these splits; Holm's correction over a data set. Better, worse:
+    significant at {LEVEL:.0%} and above {margin:g} points; equal: two one-sided tests show less than {margin:g} points;
+    otherwise undecided. Detectable: found with a probability of {POWER:.0%} before Holm.
+
+    Standard deviations in points: of the difference of one draw each; of a split's mean difference over test rows, from
+    the errors in blocks of them; and over splits, what is left. New rows: p-value of the corrected resampled t-test on
+    the means of the splits (Nadeau and Bengio 2003), which at half splits finds next to nothing.
     """
     metric, rows = quantity["metric"], []
     frame = of_quantity(select(context.rows, dataset=datasets, axis=DRAW), quantity)
@@ -98,8 +98,7 @@ def power(context, *, paper, datasets, methods, baseline, quantity) -> Table:
                     "p, new rows": new.p,
                 }
             )
-    notes = [NOTE.format(margin=fact_of(metric).smallest_effect), SPREAD_NOTE]
-    return Table(pd.DataFrame(rows), notes, shown=frame)
+    return Table(pd.DataFrame(rows), explained(power, margin=fact_of(metric).smallest_effect, POWER=POWER), shown=frame)
 
 
 def against(rows: pd.DataFrame, methods: list[str], baseline: str, context: Context):
@@ -174,15 +173,16 @@ def ratio(one: pd.DataFrame, other: pd.DataFrame) -> Cell | str:
 #: Fixed before the first draw was measured.
 SEED = 20261123
 
-CALIBRATION_NOTE = (
-    "A comparison takes {draws} draws against {draws} others of each split, {comparisons:,} times. Passes: p under "
-    f"{LEVEL:.0%}, before Holm. Found: the same with the detectable difference added to one side, which it should find "
-    f"in {POWER:.0%}. In brackets: the standard error of a share."
-)
-
 
 def calibration(context, *, paper, datasets, quantity, draws, comparisons) -> Table:
-    """Return a row per data set and number of columns: how often the test passes without and with a difference."""
+    """Return a row per data set and number of columns: how often the test passes without and with a difference.
+
+    Notes
+    -----
+    A comparison takes {draws} draws against {draws} others of each split, {comparisons:,} times. Passes: p under
+    {LEVEL:.0%}, before Holm. Found: the same with the detectable difference added to one side, which it should find in
+    {POWER:.0%}. In brackets: the standard error of a share.
+    """
     frame = of_quantity(select(context.rows, dataset=datasets, axis=DRAW), quantity)
     rng, rows = np.random.default_rng(SEED), []
     for _, name, ours in each_dataset(context, datasets, paper, frame):
@@ -204,7 +204,8 @@ def calibration(context, *, paper, datasets, quantity, draws, comparisons) -> Ta
                 "found": share_below(nested(one + detectable, other).p),
             }
             rows.append({"data set": name, "D": int(n_columns)} | found)
-    return Table(pd.DataFrame(rows), [CALIBRATION_NOTE.format(draws=draws, comparisons=comparisons)], shown=frame)
+    remarks = explained(calibration, draws=draws, comparisons=comparisons, POWER=POWER)
+    return Table(pd.DataFrame(rows), remarks, shown=frame)
 
 
 def share_below(p: np.ndarray) -> Cell:

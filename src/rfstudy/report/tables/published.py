@@ -5,21 +5,25 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from rfstudy.metrics import fact_of, lower_is_better
+from rfstudy.metrics import POINTS, SHARE, fact_of, lower_is_better
 from rfstudy.report import scorecard as compared
 from rfstudy.report.aggregate import of_quantity, select, settings_of, summarise
 from rfstudy.report.cells import absent, dataset_cell, method_cell, method_columns
-from rfstudy.report.compare import RULE_NOTE
+from rfstudy.report.compare import with_verdicts
 from rfstudy.report.context import Context
+from rfstudy.report.notes import explained
 from rfstudy.report.published import RECONSTRUCTED, numbers, printed_name
-from rfstudy.report.times import TOO_WIDE, by_rounds
+from rfstudy.report.times import TOO_WIDE
 from rfstudy.report.typeset import Cell, Table, with_best
+
+#: The rule behind the verdicts.
+RULE = explained(with_verdicts, POINTS=POINTS, SHARE=SHARE)
 
 # --- scorecard --------------------------------------------------------------------------------------------------------
 # The scorecard of a paper: every published number next to ours, with a verdict.
 
 
-RATIO_NOTE = "A time is its ratio to that of another method in the same cell, which has no row itself."
+A_RATIO = "A time is its ratio to that of another method in the same cell, which has no row itself."
 
 #: The columns for machines only.
 HIDDEN = ("kernel", "published spread", "confidence", "our spread", "repeats", *compared.JUDGED)
@@ -40,7 +44,7 @@ def scorecard(context, *, paper, experiments, scorecard) -> Table:
         compared.counts(of_protocol, f"Protocol {protocol}" if protocol else "Without an experiment")
         for protocol, of_protocol in cells.groupby("protocol", sort=False)
     ]
-    remarks = [RULE_NOTE, RATIO_NOTE, *tallies, *_not_scored(scorecard)]
+    remarks = [*RULE, A_RATIO, *tallies, *_not_scored(scorecard)]
     return Table(table.astype(dict.fromkeys(NUMBERS, float) | {"repeats": "Int64"}), remarks, hidden=HIDDEN)
 
 
@@ -91,13 +95,14 @@ ONE = Cell("1", {"": 1.0})
 #: Other values that a missing number lacks.
 QUARTILES = ("std", "lower_quartile", "upper_quartile")
 
-OURS_NOTE = (
-    "Ours: mean ± standard deviation where there are repeats; of times the median over rounds and its quartiles."
-)
-
 
 def printed_beside(context, *, paper, experiments, scorecard, published, methods, kernels) -> Table:
-    """Return every published number of a table and ours; ``kernels`` are ids with their names in the table."""
+    """Return every published number of a table and ours; ``kernels`` are ids with their names in the table.
+
+    Notes
+    -----
+    Ours: mean ± standard deviation where there are repeats; of times the median over rounds and its quartiles.
+    """
     cells = select(compared.scorecard(context, paper, experiments, scorecard), table=published)
     found = {(cell.kernel, cell.metric, cell.method): cell for cell in cells.itertuples()}
     quantities = {cell.metric: compared.quantity_in_words(cell, context.styles) for cell in found.values()}
@@ -116,7 +121,7 @@ def printed_beside(context, *, paper, experiments, scorecard, published, methods
                 rows += with_best([row], texts, lower_is_better(metric))
     shown = context.rows.loc[sorted({row for index in cells["rows"] for row in index})]
     others = sorted(set(shown["n_features_label"]) - set(cells["size"]))
-    remarks = [OURS_NOTE, *([f"Ours at s = {', '.join(others)}."] if others else [])]
+    remarks = [*explained(printed_beside), *([f"Ours at s = {', '.join(others)}."] if others else [])]
     return Table(pd.DataFrame(rows), remarks, method_columns(context, methods), shown=shown)
 
 
@@ -133,18 +138,16 @@ def _ours(cell) -> Cell:
 # A published number that is lost is not compared. Times are compared only as ratios between methods.
 
 
-RATIO_BY_REPEAT_NOTE = "Ratios to {name} in the same cell; ours are means over repeats of the ratio in a repeat."
-
-RATIO_BY_ROUND_NOTE = (
-    "Ratios to {name} in the same cell; ours are medians over rounds of the ratio in a round, with the quartiles. Too "
-    f"noisy as well: these are further apart than {TOO_WIDE:.0%} of the ratio. Busy times are not compared."
-)
-
-
 def scores(context, *, paper, experiments, scorecard, published, datasets, methods, sizes, quantity) -> Table:
     """Return a row per published cell of one quantity: published, ours, the verdict and the values behind it.
 
     The ``quantity`` is joined and, for times, divided as ``config/scorecard.yaml`` says.
+
+    Notes
+    -----
+    Ratios to {name} in the same cell; ours are medians over rounds of the ratio in a round, with the quartiles, or
+    means over repeats of the ratio in a repeat. Too noisy as well: quartiles that are further apart than
+    {TOO_WIDE:.0%} of the ratio. Busy times are not compared.
     """
     wanted = {"metric": quantity["metric"], "learner": quantity.get("learner")}
     cells = select(compared.scorecard(context, paper, experiments, scorecard), table=published, **wanted)
@@ -165,11 +168,9 @@ def scores(context, *, paper, experiments, scorecard, published, datasets, metho
         }
         for cell in cells.itertuples()
     ]
-    remarks = [RULE_NOTE, *compared.counts_by_confidence(cells)]
     over = next(filter(None, cells["over"]), "")
-    if over:
-        note = RATIO_BY_ROUND_NOTE if len(by_rounds(shown)) else RATIO_BY_REPEAT_NOTE
-        remarks.insert(0, note.format(name=context.label(over)))
+    ratios = explained(scores, name=context.label(over), TOO_WIDE=TOO_WIDE) if over else []
+    remarks = [*ratios, *RULE, *compared.counts_by_confidence(cells)]
     return Table(pd.DataFrame(rows).astype(dict.fromkeys(compared.JUDGED, float)), remarks, shown=shown)
 
 
@@ -240,14 +241,14 @@ def _reached(curve: pd.DataFrame, number: float) -> Reached:
     return Reached(at["method"], at["variant"], size, int(at["n_features"]), float(at["mean"]))
 
 
-NOTE = (
-    "Printed: the best number at a size, and whose it is. Reached: the smallest size of ours whose mean over the "
-    "repeats is no lower, with that mean; where none is, the mean at the largest size that was run."
-)
-
-
 def reached(context, *, paper, published, datasets, sizes, quantity, baseline) -> Table:
-    """Return a row per data set and published size: the features that reach the published number."""
+    """Return a row per data set and published size: the features that reach the published number.
+
+    Notes
+    -----
+    Printed: the best number at a size, and whose it is. Reached: the smallest size of ours whose mean over the repeats
+    is no lower, with that mean; where none is, the mean at the largest size that was run.
+    """
     shown = of_quantity(select(context.rows, dataset=datasets), quantity)
     rows = [
         {
@@ -261,7 +262,7 @@ def reached(context, *, paper, published, datasets, sizes, quantity, baseline) -
         }
         for need in needs(context, paper, published, datasets, sizes, quantity, baseline)
     ]
-    return Table(pd.DataFrame(rows), [NOTE], shown=shown)
+    return Table(pd.DataFrame(rows), explained(reached), shown=shown)
 
 
 def _cell(found: Reached | None) -> Cell:

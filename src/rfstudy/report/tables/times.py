@@ -10,7 +10,7 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, of_quantity, select, settings_of
 from rfstudy.report.cells import absent, dataset_cell, difference_cell, each_dataset, method_cell, three_digits
 from rfstudy.report.compare import family, note_on_tests, overlap_of, paired
-from rfstudy.report.notes import LEARNER_NAMES, absence
+from rfstudy.report.notes import LEARNER_NAMES, absence, explained
 from rfstudy.report.published import numbers, printed_text
 from rfstudy.report.times import ROUND, TOO_WIDE, by_rounds, machine_busy, ratio
 from rfstudy.report.typeset import Cell, Table
@@ -28,11 +28,6 @@ PLAIN = "by validation"
 #: The time that all others of a row are divided by.
 BASE = "time_train_s"
 
-TIMES_NOTE = (
-    "Times in seconds on the machine of the row, in brackets over the training time of {name} in the same row: "
-    "printed, a quotient; ours, the median over rounds of the quotient in a round."
-)
-
 
 def errors_and_times(
     context, *, paper, published, datasets, methods, baselines, learners, quantity, settings, times, variants=None
@@ -43,6 +38,13 @@ def errors_and_times(
     ``learners``, ``times`` (metrics with their headings), ``baselines`` (whose training time the others are divided
     by), ``settings`` (other published values, with headings), ``variants`` (the published variant of a method, if it
     was measured).
+
+    Notes
+    -----
+    Errors: mean ± one standard error.
+
+    Times in seconds on the machine of the row, in brackets over the training time of {baseline} in the same row:
+    printed, a quotient; ours, the median over rounds of the quotient in a round.
     """
     printed, metric, variants = numbers(context.published, paper, published), quantity["metric"], variants or {}
     # a number that is published for a list of methods holds for each of them
@@ -83,7 +85,7 @@ def errors_and_times(
             why = absent(absence(select(ours, metric=metric)).split(":")[0])
             rows.append({"data set": name, "source": "ours", next(iter(columns)): why})
     used = select(pd.concat(shown), metric=[metric, *times], variant=["", *variants.values()])
-    remarks = ["Errors: mean ± one standard error.", TIMES_NOTE.format(name=context.label(baselines[0]))]
+    remarks = explained(errors_and_times, baseline=context.label(baselines[0]))
     table = pd.DataFrame(rows, columns=["data set", "source", *settings.values(), *columns])
     return Table(table, remarks, columns, shown=used)
 
@@ -240,6 +242,11 @@ def equal_time(context, *, paper, datasets, methods, baselines, quantity, times)
 
     The baseline is compared at as many features and at as much time. Its curve is read between two of its sizes; a time
     beyond its last one is not read.
+
+    Notes
+    -----
+    Time: {kinds}, for {other} {kind_of_other}; median of the rounds. At equal time the error of {other} is read off the
+    line between its two neighbouring sizes, in the logarithm of the time. In brackets Holm's p-value.
     """
     (baseline,) = baselines
     other = context.label(baseline)
@@ -283,12 +290,8 @@ def equal_time(context, *, paper, datasets, methods, baselines, quantity, times)
                 }
             )
     kinds = ", ".join(dict.fromkeys(f"{fact_of(times[each]).label}" for each in methods))
-    remarks = [
-        f"Time: {kinds}, for {other} {fact_of(times[baseline]).label}; median of the rounds. At equal time the error "
-        f"of {other} is read off the line between its two neighbouring sizes, in the logarithm of the time. In "
-        "brackets Holm's p-value.",
-        note_on_tests(overlaps, "all comparisons of a data set", [metric]),
-    ]
+    remarks = explained(equal_time, kinds=kinds, other=other, kind_of_other=fact_of(times[baseline]).label)
+    remarks.append(note_on_tests(overlaps, "all comparisons of a data set", [metric]))
     shown = select(frame, method=[baseline, *methods], variant="", metric=[metric, *times.values()])
     shown = select(shown, learner=["", quantity.get("learner", "")])
     return Table(pd.DataFrame(rows), remarks, shown=shown)
@@ -355,16 +358,15 @@ def threads_of(frame: pd.DataFrame) -> str:
     return f"Threads: {', '.join(map(str, threads))}." if threads else ""
 
 
-#: The note under the comparisons of speed.
-RATIOS_NOTE = (
-    "A ratio is the median of the ratios by round, in which the two sides take turns; a verdict needs quartiles no "
-    f"more than {TOO_WIDE:.0%} of it apart, and rounds without other work on the machine."
-)
-
-
 def ratios(context) -> Table:
-    """Return comparisons of speed: the time of one side over that of the other, with the bound that it must keep."""
+    """Return comparisons of speed: the time of one side over that of the other, with the bound that it must keep.
+
+    Notes
+    -----
+    A ratio is the median of the ratios by round, in which the two sides take turns; a verdict needs quartiles no more
+    than {TOO_WIDE:.0%} of it apart, and rounds without other work on the machine.
+    """
     table = comparisons(context.rows)
     numbers = ["ratio", "lower quartile", "upper quartile", "at most", "seconds", "seconds of the other"]
     table[numbers] = table[numbers].map(three_digits)
-    return Table(table, [*filter(None, [threads_of(context.rows)]), RATIOS_NOTE])
+    return Table(table, [*filter(None, [threads_of(context.rows)]), *explained(ratios, TOO_WIDE=TOO_WIDE)])

@@ -246,7 +246,7 @@ def peaks_spread(rows: Rows):
 
 @claim(
     "nsrf-26", {"text": "nsrf-combination"},
-    stricter="on the synthetic sets, and beside 100 learned features, as few as the paper has anywhere",
+    stricter="on the synthetic sets, and next to 100 learned features, as few as the paper has anywhere",
 )  # fmt: skip
 def kernels_take_longer(rows: Rows):
     """Return the test of the time from rows to a model.

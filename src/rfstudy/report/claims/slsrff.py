@@ -34,8 +34,8 @@ INTERVAL_WITHIN = "a claim of no difference holds only where the 95 % interval i
 OURS = "of our implementation, on one thread"
 OTHER_KERNELS = {
     "code": (
-        "the weights of LS-RFF and SLS-RFF have no 1/(2s), so that their kernel matrices are off by a factor of 20 and "
-        "more: two of the four methods could not come out otherwise"
+        "the weights of leverage-RFF and SLS-RFF have no 1/(2s), so that their kernel matrices are off by a factor of "
+        "20 and more: two of the four methods could not come out otherwise"
     ),
     "tuned": "every method has a scaling and a bandwidth of its own, so that these are errors of different kernel "
     "matrices",

@@ -81,7 +81,7 @@ def _not_scored(mapping: dict) -> list[str]:
     return [f"Printed as well: {'; '.join(parts)}."] if parts else []
 
 
-# --- printed_beside ---------------------------------------------------------------------------------------------------
+# --- next_to_published ------------------------------------------------------------------------------------------------
 # Published numbers with ours below them: a row per kernel, quantity and source, a column per method.
 
 
@@ -96,7 +96,7 @@ OURS_NOTE = (
 )
 
 
-def printed_beside(context, *, paper, experiments, scorecard, published, methods, kernels) -> Table:
+def next_to_published(context, *, paper, experiments, scorecard, published, methods, kernels) -> Table:
     """Return every published number of a table and ours; ``kernels`` are ids with their names in the table."""
     cells = select(compared.scorecard(context, paper, experiments, scorecard), table=published)
     found = {(cell.kernel, cell.metric, cell.method): cell for cell in cells.itertuples()}

@@ -41,7 +41,7 @@ class Context:
         It has no rows of other experiments and, if ``kernel`` is given, of other kernels.
         """
         own = {path: table for path, table in tables.items() if table["experiment"].isin(experiments).any()}
-        arrays = [file for path in own if (file := arrays_beside(path)).exists()]
+        arrays = [file for path in own if (file := arrays_of(path)).exists()]
         rows = [of_kernel(table, kernel) if kernel else table for table in own.values()]
         return cls(measured(rows, experiments), styles, tasks, reference_dir, arrays)
 
@@ -80,15 +80,16 @@ def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterat
     """Yield specifications with their contexts.
 
     Specifications of the same rows share one context, and every file is read once. ``styles`` and ``tasks`` are the
-    parsed registries.
+    parsed registries. Methods have the names that the paper gives them.
     """
     tables = read_tables(results)
     made: dict[tuple, Context] = {}
     for spec in specs:
         kernel = spec.get("kernel", "")
-        what = tuple(spec["experiments"]), kernel
+        what = spec["paper"], *spec["experiments"], kernel
         if what not in made:
-            made[what] = Context.of(tables, spec["experiments"], styles, tasks, reference_dir, kernel)
+            named = published.named_by(spec["paper"], styles)
+            made[what] = Context.of(tables, spec["experiments"], named, tasks, reference_dir, kernel)
         yield spec, made[what]
 
 
@@ -102,7 +103,7 @@ def read_tables(results) -> dict[Path, pd.DataFrame]:
     return {Path(path): tidy.read(path) for path in results}
 
 
-def arrays_beside(path) -> Path:
+def arrays_of(path) -> Path:
     """Return the file of the arrays that go with a tidy file."""
     path = Path(path)
     return path.with_name(path.name.split(".")[0] + ".npz")

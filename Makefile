@@ -27,6 +27,7 @@ test-package: $(VENV)/.installed
 check: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python docs/style.py
 	$(BIN)/snakefmt --check Snakefile rules
 	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --lint
 	PYTHONPATH=src $(BIN)/python -m rfstudy check
@@ -40,11 +41,13 @@ docs: $(VENV)/.docs-installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -q tests/unit/test_site.py
 	@echo "The site: docs/_build/index.html"
 
-# the library alone, from its wheel, in an environment of its own
+# the library alone, from the wheel of its source distribution, in an environment of its own
 wheel:
 	rm -rf dist
+	$(PYTHON) -m venv dist/build
+	dist/build/bin/python -m pip install --disable-pip-version-check --quiet build
+	dist/build/bin/python -m build --outdir dist . > dist/build.log
 	$(PYTHON) -m venv dist/env
-	dist/env/bin/python -m pip wheel --disable-pip-version-check --quiet --no-deps --wheel-dir dist .
 	dist/env/bin/python -m pip install --disable-pip-version-check --quiet dist/*.whl
 	cd dist && env/bin/python -c "import numpy, random_features as rf; \
 	  Z = rf.make_map('orf', n_components=64, random_state=0).fit_transform(numpy.eye(8)); print('features', Z.shape)"

@@ -95,7 +95,7 @@ def arguments_of(stage: str, stated: dict) -> dict:
     if stage == "preprocess":
         from rfstudy.study.provenance import Run
 
-        found["told_of"] = Run(stage, stated["task"], 1, stated.get("device", "cpu")).finished
+        found["record_of"] = Run(stage, stated["task"], 1, stated.get("device", "cpu")).finished
     if stage == "draw":
         from rfstudy.data.entries import read_tasks
 

@@ -12,7 +12,7 @@ from rfstudy.report.aggregate import select
 from rfstudy.report.claims.points import MEANING
 from rfstudy.report.compare import CELL_VERDICTS
 from rfstudy.report.notes import LEARNER_NAMES
-from rfstudy.report.published import printed_name
+from rfstudy.report.published import named_by, printed_name
 from rfstudy.report.scorecard import scorecard
 from rfstudy.report.typeset import in_words
 
@@ -44,7 +44,7 @@ class Page:
 
     def __init__(self, shipped, paper: str):
         self.paper, self.shipped = paper, copy.copy(shipped)
-        self.shipped.styles = {method: _renamed(method, shipped.styles, paper) for method in shipped.styles}
+        self.shipped.styles = named_by(paper, shipped.styles)
         self.shipped.context = cache(self.shipped._context)
         self.specs = [spec for spec in shipped.reports if spec["paper"] == paper]
 
@@ -112,7 +112,7 @@ class Page:
             ]
         )
 
-    def beside(self, table: str, metric: str, **wanted) -> str:
+    def compared(self, table: str, metric: str, **wanted) -> str:
         """Return the published numbers of a metric next to ours and the verdict, by data set, size and method.
 
         Cells that no protocol measured are left out, and their data sets are named below.
@@ -176,13 +176,3 @@ class Page:
             protocols = there[0] if len(there) == 1 else f"{{{','.join(there)}}}"
             files += [f"`{identifier}-{protocols}.{ending}`"] if there else []
         return f"Drawn in `figures/measured/{self.paper}`: {', '.join(files)}." if files else "Not measured yet."
-
-
-def _renamed(method: str, styles: dict, paper: str) -> dict:
-    """Return the entry of a method with the paper's name as its label, and the study's under ``study``."""
-    entry, name = styles[method], printed_name(styles, method, paper)
-    variants = {
-        variant: own | ({"label": own["label"].replace(entry["label"], name)} if "label" in own else {})
-        for variant, own in entry.get("variants", {}).items()
-    }
-    return entry | {"label": name, "study": entry["label"], "variants": variants}

@@ -155,8 +155,9 @@ def shown(shipped: Shipped, name: str) -> str:
 
 def picture(shipped: Shipped, name: str) -> bytes:
     """Return a picture as PNG, the same bytes for the same rows. Its text ``Source`` is the ``digest`` of its rows."""
-    spec = shipped.spec(*PICTURES[name][:2])
-    drawn, large = plots.picture(shipped.context(*spec["experiments"]), spec), io.BytesIO()
+    paper, figure, _ = PICTURES[name]
+    spec = shipped.spec(paper, figure)
+    drawn, large = plots.picture(Page(shipped, paper).shipped.context(*spec["experiments"]), spec), io.BytesIO()
     with style.style():
         drawn.figure.savefig(large, format="png")
     image = Image.open(large).convert("RGB")
@@ -198,16 +199,16 @@ def measured(shipped: Shipped) -> str:
         own = [name for name, each in shipped.experiments.items() if each["paper"] == paper]
         there, missing = ([name for name in own if shipped.has([name]) == has] for has in (True, False))
         hours = sum(map(shipped.hours, there))
-        told_of = {"measured": listed(there), "hours": f"{hours:.1f}", "not measured yet": listed(missing)}
-        rows.append({"paper": f"`{paper}`"} | told_of)
+        found = {"measured": listed(there), "hours": f"{hours:.1f}", "not measured yet": listed(missing)}
+        rows.append({"paper": f"`{paper}`"} | found)
     with_rows, without = ([name for name in REGISTRY if (name in shipped.methods) == has] for has in (True, False))
-    told_of_maps = f"Maps with measured rows ({len(with_rows)} of {len(REGISTRY)}): {listed(with_rows)}."
+    of_maps = f"Maps with measured rows ({len(with_rows)} of {len(REGISTRY)}): {listed(with_rows)}."
     rest = f" Without any yet: {listed(without)}." if without else ""
     hours = (
-        "Hours: of one thread, what the runs took whose rows are shipped, on "
-        f"{' and '.join(sorted(shipped.processors))}, beside each other."
+        "Hours are wall time of the runs with shipped rows, several at a time on "
+        f"{' and '.join(sorted(shipped.processors))}."
     )
-    return f"{markdown(rows)}\n\n{told_of_maps}{rest} {hours}"
+    return f"{markdown(rows)}\n\n{of_maps}{rest} {hours}"
 
 
 def holds(template: str, condition: bool, finding: str) -> str:

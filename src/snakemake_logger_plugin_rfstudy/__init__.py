@@ -73,7 +73,7 @@ class LogHandler(LogHandlerBase):
         self.remaining = Remaining({})
         self.started: dict[int, tuple[str, float]] = {}  # by job, its message and its start
         self.failures: list[tuple[str, str]] = []  # the lines of a failed job
-        self.told: list[logging.LogRecord] = []  # of commands that failed, until their jobs are known
+        self.errors: list[logging.LogRecord] = []  # of commands that failed, until their jobs are known
 
     writes_to_stream = True
     writes_to_file = False
@@ -127,8 +127,8 @@ class LogHandler(LogHandlerBase):
 
     def job_error(self, record):
         """Print two lines for a job that failed: the reason, and its log."""
-        mine = [each for each in self.told if record.shellcmd and record.shellcmd in str(each.msg)][:1]
-        self.told = [each for each in self.told if each not in mine]
+        mine = [each for each in self.errors if record.shellcmd and record.shellcmd in str(each.msg)][:1]
+        self.errors = [each for each in self.errors if each not in mine]
         reason, log = reason_of(record.log, status_in(str(mine[0].msg)) if mine else "")
         message, _ = self.started.get(record.jobid, (record.rule_name, 0))
         lines = f"FAILED {message.partition(':')[0]}: {reason}", f"       log: {log or 'none was written'}"
@@ -139,7 +139,7 @@ class LogHandler(LogHandlerBase):
     def error(self, record):
         """Print an error of Snakemake. The failure of a command is reported with its job."""
         if status_in(str(record.msg)):
-            self.told.append(record)
+            self.errors.append(record)
         elif not (self.failures and str(record.msg).startswith(CHATTER)):
             self.usual.handle(record)
 
@@ -171,13 +171,13 @@ class LogHandler(LogHandlerBase):
 
     def close(self):
         """Print the failed jobs once more at the end of a run that failed."""
-        for record in self.told:
+        for record in self.errors:
             self.usual.handle(record)
         if self.failures:
             self.say(f"{self.done} of {self.total} jobs done, {len(self.failures)} failed:")
             for line in (line for lines in self.failures for line in lines):
                 self.say(line, ColorizingTextHandler.RED)
-        self.told, self.failures = [], []
+        self.errors, self.failures = [], []
         super().close()
 
 

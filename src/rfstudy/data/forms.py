@@ -179,7 +179,7 @@ class Task(Model):
 
     Attributes
     ----------
-    label : as printed in tables and figures
+    label : the name in tables and figures
     published_as : by paper, the name of the data set there; by default none
     d : columns
     note : what a reader should know
@@ -211,7 +211,7 @@ class Labelled(Task):
     target : by default `binary` where the labels have two values, else `classes`; a regression has no labels
     target_scaling : for a regression: a function of `src/rfstudy/data/target_scaling.py` with its parameters, fitted on
         the training targets of a repeat: `{interval: {low: -1, high: 1}}`. By default targets stay as they are
-    labels : each label as printed to an integer, `rest` for all others; `drop` leaves rows out
+    labels : each published label to an integer, `rest` for all others; `drop` leaves rows out
     """
 
     split: Literal["published", "half", "random"]

@@ -16,7 +16,7 @@ FileName = Annotated[str, StringConstraints(pattern="^[^/]+$")]
 
 
 class Address(Model):
-    """Where a file can be had.
+    """An address of a file.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ from rfstudy.study.kinds.grid import (
 )
 from rfstudy.study.sample import Sample
 
-#: Quantities of a choice that are marked if they are at an end of their grid, besides the penalty.
+#: Quantities of a choice that are marked if they are at an end of their grid, with the penalty.
 WIDTHS = ("length_scale", "bandwidth")
 
 #: Number of repeats used for a choice that several repeats share.

@@ -49,7 +49,7 @@ def take_times(job: Job, chosen: dict) -> Work:
     kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec.kind}")
     how = job.spec.time
     given = {
-        # with the entry's own settings besides its map: preprocessing, bandwidth
+        # with the entry's own settings other than its map: preprocessing, bandwidth
         "methods": [entry | entry_key(entry) for entry in job.spec.methods],
         "learners": (job.spec.learners or {}),
         "chosen": chosen,
@@ -160,8 +160,8 @@ def one_round(
             rows.setdefault(position, []).extend(row | {"metric": metric, "value": value} for metric, value in both)
     others = load.cores()
     # a reader finds the rows in the order of the units, not in the order of the turns
-    told = [row for position in sorted(rows) for row in rows[position]]
-    return [row | {"settings": row["settings"] | {"others": round(others, 2)}} for row in told], others
+    in_order = [row for position in sorted(rows) for row in rows[position]]
+    return [row | {"settings": row["settings"] | {"others": round(others, 2)}} for row in in_order], others
 
 
 def seconds(function, number: int) -> tuple[float, float]:

@@ -91,10 +91,10 @@ class Training:
         exact = kernel(X.astype(np.float64))
         rows = []
         for prefix, size in prefixes(phi, cell):
-            approximate, told = approximate_kernel(prefix, X)
+            approximate, notes = approximate_kernel(prefix, X)
             value = approximation_error(exact, approximate, how["norm"])
             columns = row | size | {"n_columns": prefix.n_columns_}
-            rows.append(columns | {"value": value, "settings": settings | {"rows": len(X)} | told})
+            rows.append(columns | {"value": value, "settings": settings | {"rows": len(X)} | notes})
             if hasattr(prefix, "n_distinct_"):
                 distinct = {"metric": "distinct_features", "value": prefix.n_distinct_}
                 rows.append(columns | distinct | {"settings": settings})

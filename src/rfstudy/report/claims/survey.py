@@ -33,7 +33,7 @@ SIMILAR = (
     "deviations, is wider"
 )
 OF_MOST = (
-    f"most of the others are told by their median; {INTERVAL_WITHIN}, and within 10 % of an error where the margin, so "
+    f"the median represents most of the others; {INTERVAL_WITHIN}, and within 10 % of an error where the margin, so "
     "many standard deviations, is wider"
 )
 SEARCH = (

@@ -66,6 +66,8 @@ VARIANTS = {
     "slsrff-identity": ("slsrff", {"identity": True, "center_targets": False}),
     "karff-weighted": ("karff", {"weights": "sqrt", "rho": 100.0, "n_candidates": 300}),
     "kprff-share": ("kprff", {"scoring_fraction": 0.3, "n_candidates": 50}),
+    "nystroem-kmeans": ("nystroem", {"landmarks": "kmeans"}),
+    "nystroem-rpcholesky": ("nystroem", {"landmarks": "rpcholesky"}),
     "nsrf-code": ("nsrf", {"mode": "code"}),
     "nsrf-random": ("nsrf", {"search": "random", "n_peaks": 3, "dual_step": 0}),
 }

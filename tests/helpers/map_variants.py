@@ -56,6 +56,8 @@ VARIANTS = {
     "ssf-single": ("ssf", {"radii": "single"}),
     "ssf-grid": ("ssf", {"radii": "grid", "n_radii": 3}),
     "lsrff-code": ("lsrff", {"mode": "code"}),
+    "prf-independent": ("prf", {"directions": "independent"}),
+    "prf-simplex": ("prf", {"directions": "simplex"}),
     "scrf-output": ("scrf", {"sign_side": "output"}),
     "pmodel-toeplitz": ("pmodel", {"structure": "toeplitz"}),
     "lprff-one-bit": ("lprff", {"n_bits": 1}),

@@ -173,7 +173,7 @@ def _ratio(numerator, denominator):
 def kernel_product(kernel, X, V, Y=None) -> np.ndarray:
     """Return kernel(Y, X) @ V of shape (m, c), float64; Y None means X, and every tile then serves two products.
 
-    X is (n, d) and Y (m, d), arrays or csr matrices, V is (n, c). Each of PyTorch's threads takes some columns of tiles.
+    X (n, d) and Y (m, d) are arrays or csr matrices, V is (n, c). The threads of PyTorch share the columns of tiles.
     """
     n_rows = X.shape[0] if Y is None else Y.shape[0]
     read = row_reader(X if Y is None else Y, sparse=False)

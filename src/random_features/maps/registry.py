@@ -80,6 +80,14 @@ REGISTRY = {
         "O(s)",
         unbiased=True,
     ),
+    "prf": Entry(
+        "positive.PositiveRandom",
+        "Monte Carlo",
+        GAUSSIAN,
+        "Choromanski et al., ICLR 2021; Reid et al., ICML 2023",
+        unbiased=True,
+        fit="O(s d^2)",
+    ),
     "qmc": Entry("quasi.QuasiMonteCarlo", "quasi-Monte Carlo", SPECTRAL, "Yang et al., ICML 2014", unbiased=True),
     "ssf": Entry(
         "spherical.SphericalStructured", "quasi-Monte Carlo", ONE_LENGTH, "Lyu, ICML 2017", fit="O(s d log s)"

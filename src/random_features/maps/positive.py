@@ -68,7 +68,7 @@ class PositiveRandom(SpectralMap):
     def _draw_frequencies(self, n_features, rng):
         s, d = self.n_components, n_features
         if self.directions == "independent":
-            self.frequencies_ = self._cast(self.kernel_.draw_frequencies(rng, (s, d)))
+            self.frequencies_ = self._cast(self.kernel_.draw_coordinates(rng, (s, d)))
             return
         rotations = haar_rows(rng, -(-s // d), d, d)
         if self.directions == "simplex" and d > 1:
@@ -80,7 +80,7 @@ class PositiveRandom(SpectralMap):
         return False
 
     def _mapper(self, rows, device, dtype):
-        project, length_scale = self._projector(rows, device, dtype), self.kernel_.ell
+        project, length_scale = self._scaled_projector(rows, device, dtype), self.kernel_.ell
 
         def fill(X, out):
             lengths = torch.sparse.sum(X * X, dim=1).to_dense() if X.is_sparse else (X * X).sum(dim=1)

@@ -15,8 +15,8 @@ from rfstudy.study.code import PACKAGES, SOURCE, imported_modules
 #: Layer of each part of a package. A file may import its own part and lower layers; the study may import the library.
 LAYERS = {
     "random_features": {
-        "errors": 0, "arrays": 1, "modules": 1, "length_scales": 2, "hadamard": 3, "kernels": 3, "maps": 4,
-        "learners": 4, "__init__": 5,
+        "errors": 0, "arrays": 1, "modules": 1, "length_scales": 2, "hadamard": 3, "kernels": 3,
+        "pivoted_cholesky": 3, "maps": 4, "learners": 4, "__init__": 5,
     },
     "rfstudy": {
         "__init__": 0, "fields": 0, "files": 1, "metrics": 1, "models": 1, "scores": 1, "tidy": 2, "data": 4,

@@ -77,7 +77,7 @@ class SignedCirculant(SpectralMap):
 
     def _draw_frequencies(self, n_features, rng):
         shape = (-(-self.n_components // n_features), n_features)
-        self.generators_ = self.kernel_.draw_frequencies(rng, shape)
+        self.generators_ = self.kernel_.draw_coordinates(rng, shape)
         self.signs_ = random_signs(rng, shape)
 
     def _work_columns(self):
@@ -160,7 +160,7 @@ class PModel(SpectralMap):
         p = next_power_of_two(n_features)
         self.signs_ = random_signs(rng, (2, p))
         shape = (-(-self.n_components // p), p) if self.structure == "circulant" else (1, self.n_components + p - 1)
-        self.generators_ = self.kernel_.draw_frequencies(rng, shape)
+        self.generators_ = self.kernel_.draw_coordinates(rng, shape)
 
     def _work_columns(self):
         return self.generators_.size

@@ -45,7 +45,7 @@ class RandomFourier(SpectralMap):
     method = "rff"
 
     def _draw_frequencies(self, n_features, rng):
-        self.frequencies_ = self._cast(self.kernel_.draw_frequencies(rng, (self.n_components, n_features)))
+        self.frequencies_ = self._cast(self.kernel_.draw_coordinates(rng, (self.n_components, n_features)))
 
 
 class OrthogonalRandom(SpectralMap):

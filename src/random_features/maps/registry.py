@@ -45,13 +45,15 @@ class Entry:
         return self.path.partition(".")[2]
 
 
-SHIFT_INVARIANT = ("gaussian", "laplacian", "cauchy")
+#: Mixtures of Gaussian kernels: their frequencies are normal, times a random factor each.
+MIXTURES = ("matern", "exponential_power", "generalised_cauchy")
+SHIFT_INVARIANT = ("gaussian", "laplacian", "cauchy", *MIXTURES)
 ARC_COSINE = ("arccos0", "arccos1", "arccos2")
-#: Kernels with frequencies, and those whose frequencies are normal.
-SPECTRAL, NORMAL = (*SHIFT_INVARIANT, *ARC_COSINE), ("gaussian", *ARC_COSINE)
+#: Kernels with frequencies, and those whose frequencies are normal, with random factors or without.
+SPECTRAL, NORMAL = (*SHIFT_INVARIANT, *ARC_COSINE), ("gaussian", *ARC_COSINE, *MIXTURES)
 SPECTRAL_OR_LINEAR, GAUSSIAN, POLYNOMIAL = (*SPECTRAL, "linear"), ("gaussian",), ("polynomial",)
 #: With all frequencies of one length, only the orders 0 and 1 are correct: order 2 needs E |w|^4 = d (d + 2).
-ONE_LENGTH = ("gaussian", "arccos0", "arccos1")
+ONE_LENGTH = ("gaussian", "arccos0", "arccos1", *MIXTURES)
 
 REGISTRY = {
     "rff": Entry(
@@ -79,6 +81,14 @@ REGISTRY = {
         "O(s log d)",
         "O(s)",
         unbiased=True,
+    ),
+    "prf": Entry(
+        "positive.PositiveRandom",
+        "Monte Carlo",
+        GAUSSIAN,
+        "Choromanski et al., ICLR 2021; Reid et al., ICML 2023",
+        unbiased=True,
+        fit="O(s d^2)",
     ),
     "qmc": Entry("quasi.QuasiMonteCarlo", "quasi-Monte Carlo", SPECTRAL, "Yang et al., ICML 2014", unbiased=True),
     "ssf": Entry(
@@ -211,7 +221,7 @@ REGISTRY = {
     "nsrf_sphere": Entry(
         "nsrf_sphere.PeakSearchHarmonics",
         "Fourier peaks",
-        NORMAL,
+        (*GAUSSIAN, *ARC_COSINE),
         "Bullins, Zhang and Zhang, ICLR 2018",
         "O(s l)",
         data_dependent=True,

@@ -58,6 +58,10 @@ stop_at(PROBLEMS)
 configfile: "config/config.yaml"
 
 
+# a file of the user's own is no setting of the study (rules/compare.smk)
+OWN = {key: config.pop(key, "") for key in ("own", "target")}
+
+
 def load_study():
     """Return the configuration and the reports of this run, both checked before the DAG is built."""
     files = dict.fromkeys(["config/config.yaml", *map(str, reversed(workflow.configfiles))])

@@ -106,6 +106,9 @@ class KernelMachineRegressor(RegressorMixin, _KernelMachine):
     map_ : the fitted map, where ``features`` is one
     model_ : LinearModel
         The coefficients.
+    range_ : pair of floats
+        The range of the training targets, to which predictions are clipped: far from all rows a small penalty leaves
+        them undetermined.
 
     Examples
     --------
@@ -123,11 +126,12 @@ class KernelMachineRegressor(RegressorMixin, _KernelMachine):
         """Fit the machine to X (n, d), an array or csr matrix, and the targets y (n,)."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
+        self.range_ = float(y.min()), float(y.max())
         return self._fit_columns(X, y, y[:, None], "mse")
 
     def predict(self, X):
-        """Return the predictions (n,) for X (n, d)."""
-        return self._decide(X)[:, 0]
+        """Return the predictions (n,) for X (n, d), clipped to the range of the training targets."""
+        return np.clip(self._decide(X)[:, 0], *self.range_)
 
 
 class KernelMachineClassifier(ClassifierMixin, _KernelMachine):

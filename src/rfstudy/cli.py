@@ -179,6 +179,20 @@ def compare(file, target, maps, **options):
 
 
 @commands.command()
+@click.argument("file", type=EXISTING_FILE)
+@click.option("--target", required=True, help="Column to predict.")
+@click.option("--name", help="Id of the task; by default the name of the file.")
+@click.option(
+    "--config", "folder", type=EXISTING_FOLDER, default="config", show_default=True, help="The configuration."
+)
+def add(file, target, name, folder):
+    """Add the table in FILE to the study: the YAML of its source, its task and an experiment."""
+    from rfstudy.compare.add import add as run
+
+    run(file, target, folder, name)
+
+
+@commands.command()
 @click.argument("page", type=EXISTING_FILE, default="config/README.md")
 def readme(page):
     """Write the tables of PAGE (by default config/README.md) from the models that check the configuration."""

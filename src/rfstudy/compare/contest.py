@@ -17,16 +17,9 @@ from random_features.learners.gram import MAX_ROWS
 from random_features.length_scales import median_distance
 from random_features.maps.registry import REGISTRY, resolve, resolved_options
 from rfstudy.compare import recipe
+from rfstudy.compare.contestants import BASELINES, MAPS, STRUCTURED
 from rfstudy.compare.question import Question
 from rfstudy.files import write_arrays
-
-#: Contestants without a map, and the maps that always compete; a structured map is added by its speed.
-BASELINES = ("guess", "linear", "boosting", "exact kernel")
-MAPS = ("nystroem", "rff", "orf", "qmc", "kprff")
-STRUCTURED = ("sorf", "rom", "fastfood")
-
-#: Maps that a user may ask for, but whose fit takes long.
-SLOW = ("clrff", "lsrff", "nsrf", "nsrf_sphere", "ses")
 
 #: The largest number of columns of a map that depends on labels, and of data whose map is orthogonal.
 MOST_LABELLED, MOST_ORTHOGONAL = 256, 4096
@@ -56,6 +49,10 @@ MOST_NUMBERS = 250_000_000
 #: Operations per second that are assumed before anything was measured; seconds of the overhead of a fit, and of the
 #: final score with the report.
 SPEED, OVERHEAD, REPORT_SECONDS = 2e10, 0.05, 8.0
+
+
+#: The reason of what did not run after Ctrl-C.
+INTERRUPTED = "interrupted"
 
 
 class Part(NamedTuple):
@@ -103,7 +100,8 @@ class Clock:
 
     def learn(self, unit: Unit, parts: list[Part], seconds: float) -> None:
         """Correct the expectation of a contestant by the seconds that the fits of a unit took, without tuning."""
-        self.factors[unit.name] = max(0.2, seconds / sum(model_seconds(unit, part) for part in parts))
+        factor = seconds / sum(model_seconds(unit, part) for part in parts)
+        self.factors[unit.name] = float(np.clip(factor, 0.2, 2.0 if seconds < 1 else None))  # short fits measure little
 
 
 def model_seconds(unit: Unit, part: Part) -> float:
@@ -119,7 +117,7 @@ def model_seconds(unit: Unit, part: Part) -> float:
         work = 200.0 * n * d * outputs
     elif unit.name == "boosting":
         work = 1200.0 * n * d * outputs
-    elif unit.name == "exact kernel":
+    elif unit.name == "exact-kernel":
         work = n**2 * (2 * d + 40) + n**3 + held * n * (2 * d + 40)
     else:
         few = min(n, D)
@@ -185,9 +183,9 @@ def units(names: list[str], n_train: int, most_columns: int) -> list[Unit]:
     rounds = [(n, columns) for n, columns in ROUNDS.items() if 1.5 * n < n_train] + [(n_train, COLUMNS)]
     found = {}
     for n, columns in rounds:
-        for D in [D for D in columns if D <= min(most_columns, n)] or [min(most_columns, n)]:
+        for D in [D for D in columns if min(most_columns, n) >= D] or [min(most_columns, n)]:
             for name in names:
-                if name == "exact kernel":
+                if name == "exact-kernel":
                     found[Unit(name, min(n, MAX_ROWS), None)] = None
                 elif name in BASELINES:
                     found[Unit(name, n, None)] = None
@@ -218,10 +216,10 @@ def candidates(name: str, part: Part, previous: dict | None, columns: int | None
     if name == "boosting":
         return [{"learning_rate": rate} for rate in RATES]
     if previous:
-        length_scales = previous["length_scale"] * 2.0 ** np.array([-1, -0.5, 0, 0.5])
+        length_scales = previous["length_scale"] * 2.0 ** np.array([-1, -0.5, 0, 0.5, 1])
     else:
         length_scales = FACTORS * scale_of(part.X)
-    own = {} if name == "exact kernel" else map_settings(name, columns, task)
+    own = {} if name == "exact-kernel" else map_settings(name, columns, task)
     return [{"length_scale": float(each), "penalties": PENALTIES.tolist(), **own} for each in length_scales]
 
 
@@ -327,8 +325,9 @@ class Contest:
         if unit.columns:
             settings = settings | map_settings(unit.name, unit.columns, self.task)
         if "penalties" in settings:
-            window = 10.0 ** np.arange(-1, 0.5, 0.5 if unit.name != "exact kernel" else 1.0)
-            settings = settings | {"penalties": (settings["penalties"][0] * np.append(0.01, window)).tolist()}
+            window = 10.0 ** np.arange(-1, 0.5, 0.5 if unit.name != "exact-kernel" else 1.0)
+            penalties = np.clip(settings["penalties"][0] * np.append(0.01, window), PENALTIES[0], PENALTIES[-1])
+            settings = settings | {"penalties": np.unique(penalties).tolist()}
         found = [fit_and_score(unit.name, settings, part, unit.n, self.task) for part in self.parts]
         if "penalties" in settings:
             settings = settings | {"penalties": [float(np.median([penalty for _, _, penalty in found]))]}
@@ -367,7 +366,7 @@ def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda unit:
                 contest.run(unit, clock)
     except KeyboardInterrupt:
         done = {result.unit for result in contest.results}
-        skipped |= {unit: "interrupted" for unit in todo if unit not in done and unit not in skipped}
+        skipped |= {unit: INTERRUPTED for unit in todo if unit not in done and unit not in skipped}
     return skipped
 
 

@@ -94,7 +94,9 @@ def decide(results: list[Result], groups, margin: float) -> Decision:
         return Decision(shown, best, [], "map", f"Use {label(shown)}.", comparisons)
     maps_lose = all(each["verdict"] == "worse" for each in comparisons if is_map(each["result"].unit.name))
     why = "is better" if maps_lose else "is as good within the margin and costs less"
-    answer = f"Do not use random features here: {label(shown)} {why}."
+    maps = [result for result in results if is_map(result.unit.name)]
+    best_map = f" The best map is {label(min(maps, key=lambda each: each.losses.mean()))}." if maps else ""
+    answer = f"Do not use random features here: {label(shown)} {why}.{best_map}"
     return Decision(shown, best, [], "no map", answer, comparisons)
 
 

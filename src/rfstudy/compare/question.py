@@ -70,9 +70,7 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
     if not issparse(table):
         described, settings["columns"] = columns_of(table, {target: "target", group: "group", time: "order"}, drop)
         if not any(settings["columns"].values()):
-            raise UserError(
-                f"{path}: no column is left to predict {target!r} from; the target and constants are not used"
-            )
+            raise UserError(f"{path}: no column is left to predict {target!r} from")
     del table, labels
     table, y, groups = recipe.question(path, settings)
     if len(y) < FEWEST_ROWS:
@@ -81,9 +79,7 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
         raise UserError(f"--group {group}: has {len(set(groups))} groups; {recipe.FEW_FOLDS} are the fewest")
     notes = [f"read as {how['note']}", f"{len(y):,} rows, {table.shape[1] - len(names and [target]):,} columns"]
     if len(y) < n_read:
-        notes.append(
-            f"{n_read - len(y):,} rows without a target, or of a class of fewer than {FEWEST_OF_A_CLASS} rows, are left out"
-        )
+        notes.append(f"{n_read - len(y):,} rows are left out: no target, or a class of under {FEWEST_OF_A_CLASS} rows")
     if settings["task"] == "classes":
         counts = np.bincount(y)
         shown = ", ".join(

@@ -7,9 +7,11 @@ import bz2
 import gzip
 import io
 import lzma
+import sys
 import zipfile
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 from scipy.io import arff
@@ -79,7 +81,7 @@ def read(path, how):
         frame = pd.read_parquet(stream)
     elif how["format"] == "ARFF":
         frame = pd.DataFrame(arff.loadarff(io.StringIO(stream.getvalue().decode(**options)))[0])
-        for name in frame.columns[frame.dtypes == object]:
+        for name in frame.columns[[kind.kind == "O" for kind in frame.dtypes]]:
             frame[name] = frame[name].str.decode("utf-8").replace("?", None)
     else:
         with np.load(stream, allow_pickle=False) as arrays:
@@ -183,7 +185,7 @@ def encoder(columns):
 
 
 def split(y, groups, task, in_time, *, share=None, folds=None, most=MOST_TEST_ROWS):
-    """Return pairs of training and test rows: one with a ``share`` of the rows to test on, or one for each of ``folds``.
+    """Return pairs of training and test rows: one with a ``share`` of the rows for tests, or one for each of ``folds``.
 
     Classes are stratified, groups kept together. Rows ``in_time`` are tested on what follows the training rows.
     """
@@ -204,7 +206,7 @@ def split(y, groups, task, in_time, *, share=None, folds=None, most=MOST_TEST_RO
     return list(cut.split(rows, y, groups))
 
 
-def test_parts(y, groups, task, in_time):
+def final_parts(y, groups, task, in_time):
     """Return the pairs of training and test rows of the final score: one, or one for each fold of few rows."""
     if len(y) < FEW_ROWS:
         return split(y, groups, task, in_time, folds=FEW_FOLDS)
@@ -218,7 +220,7 @@ def sample(rows, n):
 
 
 def model(name, settings, task):
-    """Return the unfitted predictor of a contestant: a baseline, "exact kernel", or the name of a map."""
+    """Return the unfitted predictor of a contestant: a baseline, "exact-kernel", or the name of a map."""
     classes = task == "classes"
     if name == "guess":
         return DummyClassifier() if classes else DummyRegressor()
@@ -229,7 +231,7 @@ def model(name, settings, task):
         trees = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
         return trees(**settings, max_iter=300, early_stopping=True, random_state=0)
     kernel = features = Gaussian(settings["length_scale"])
-    if name != "exact kernel":
+    if name != "exact-kernel":
         features = make_map(name, kernel, n_components=settings["n_components"], random_state=0, **settings["options"])
     machine = KernelMachineClassifier if classes else KernelMachineRegressor
     return machine(features, penalties=settings["penalties"])
@@ -253,9 +255,9 @@ def part_losses(table, y, train, test, settings, name, chosen, most_rows=None):
     return losses(pipeline.predict(rows_of(table, test)), y[test], settings["task"])
 
 
-def test_losses(table, y, groups, settings, name, chosen, most_rows=None):
+def final_losses(table, y, groups, settings, name, chosen, most_rows=None):
     """Return the losses of all rows of the test parts."""
-    parts = test_parts(y, groups, settings["task"], bool(settings["time"]))
+    parts = final_parts(y, groups, settings["task"], bool(settings["time"]))
     return np.concatenate(
         [part_losses(table, y, train, test, settings, name, chosen, most_rows) for train, test in parts]
     )
@@ -264,3 +266,19 @@ def test_losses(table, y, groups, settings, name, chosen, most_rows=None):
 def rows_of(table, rows):
     """Return rows of a frame or of a csr matrix."""
     return table[rows] if issparse(table) else table.iloc[rows]
+
+
+def repeat(file, settings, name, chosen, most_rows):
+    """Print the test score of a pipeline; with the argument ``--all-rows`` fit it to all rows and write best.joblib.
+
+    Predictions of a classifier are positions in ``settings["classes"]``.
+    """
+    table, y, groups = question(file, settings)
+    if "--all-rows" in sys.argv:
+        rows = sample(np.arange(len(y)), most_rows)
+        pipeline = make_pipeline(encoder(settings["columns"]), model(name, chosen, settings["task"]))
+        joblib.dump(pipeline.fit(rows_of(table, rows), y[rows]), "best.joblib")
+        print(f"best.joblib: {name}, fitted to {len(rows)} rows; load it with joblib where best.py can be imported")
+    else:
+        found = final_losses(table, y, groups, settings, name, chosen, most_rows)
+        print(f"test score: {score(found, settings['task']):.4g} on {len(found)} rows")

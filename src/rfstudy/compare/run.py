@@ -1,8 +1,7 @@
-"""Run a comparison: understand the file, print the plan, hold the contest, open the test part once, write the answer."""
+"""Run a comparison: understand the file, print the plan, hold the contest, open the test part, write the answer."""
 
 import json
 import re
-import time
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +9,11 @@ from tqdm import tqdm
 
 from random_features.errors import UserError
 from random_features.learners.gram import MAX_ROWS
-from random_features.maps.registry import resolve
+from random_features.maps.registry import REGISTRY, resolve
 from rfstudy.compare import recipe, report, warnings
 from rfstudy.compare.contest import (
-    COLUMNS,
-    SLOW,
+    INTERRUPTED,
+    MOST_NUMBERS,
     Clock,
     Contest,
     Unit,
@@ -23,6 +22,7 @@ from rfstudy.compare.contest import (
     is_map,
     units,
 )
+from rfstudy.compare.contestants import SLOW, STRUCTURED
 from rfstudy.compare.decide import Decision, decide, paired_interval
 from rfstudy.compare.question import Question, understand
 from rfstudy.files import digest_of, read_json, write_json
@@ -32,6 +32,9 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "": 60}
 
 #: A budget without a limit: the workflow's.
 NO_LIMIT = 1e9
+
+#: The progress bar.
+BAR = "{percentage:3.0f}%|{bar:20}| {n_fmt} of {total_fmt} s: {desc}"
 
 #: The rows of the pilot, and the longest unit of a fixed plan.
 PILOT_ROWS, LONGEST_SECONDS = 1000, 3600.0
@@ -50,61 +53,68 @@ def seconds_of(text: str) -> float:
 
 
 def compare(
-    file, target=None, *, out=None, budget="10m", margin=0.02, maps=(), columns=COLUMNS[-1], stage="all", contestant=None,
+    file, target=None, *, out=None, budget="10m", margin=0.02, maps=(), columns=4096, stage="all", contestant="",
     started=None, **how,
 ) -> Decision | None:  # fmt: skip
-    """Compare maps with baselines on a file, and write the answer into the folder ``out``.
+    """Compare maps with baselines on a file, write the answer into the folder ``out``, and return the decision.
 
     ``stage`` is "all", or a part of it for a workflow: "plan" (pilot and plan), "run" (one contestant), "answer".
     Raise ``UserError`` for a file that cannot be compared; nothing is written then.
     """
-    clock = Clock(seconds_of(budget) if stage == "all" else NO_LIMIT, started)
+    seconds = seconds_of(budget)
+    clock = Clock(seconds if stage == "all" else NO_LIMIT, started)
     for name in maps:
         check_map(name)
     question = understand(file, target, **how)
     out = Path(out or f"compare-{Path(file).name.split('.')[0] or 'file'}")
-    say = print if stage != "run" else (lambda *words: None)
-    for note in question.notes:
-        say(note)
-    identity = json.dumps([digest_of(file), question.settings, margin], default=str)
-    parts = recipe.test_parts(question.y, question.groups, question.settings["task"], bool(question.settings["time"]))
-    few = len(question.y) < recipe.FEW_ROWS
+    settings, few = question.settings, len(question.y) < recipe.FEW_ROWS
+    parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
     rows = np.arange(len(question.y)) if few else parts[0][0]
+    identity = json.dumps([digest_of(file), settings], default=str)
     contest = Contest(question, rows, out / "cells", identity)
-    plan_file = out / "plan.json"
-    if stage in ("all", "plan"):
-        names, left_out = contestants(contest.parts[0], maps)
-        todo = units(names, contest.n_train, columns)
-    else:
-        plan = read_json(plan_file)
-        names, left_out, todo = plan["contestants"], plan["left_out"], [Unit(*unit) for unit in plan["units"]]
+    names, left_out, todo = planned(contest, out / "plan.json", stage, maps, columns)
     if stage == "run":
-        hold(contest, [unit for unit in todo if unit.name in (contestant, "guess")], clock, say)
+        mine = STRUCTURED if contestant == "structured" else (contestant,)
+        hold(contest, [unit for unit in todo if unit.name in mine], clock)
         return None
-    if few:
-        clock.end -= 0.5 * clock.left() if stage == "all" else 0  # half of the time is for the outer folds
-    pilot = [unit for unit in todo if unit.n <= min(PILOT_ROWS, contest.n_train)]
-    budget_seconds = clock.left()
-    skipped = hold(contest, pilot if stage != "answer" else [], clock)
-    expected = {unit: clock.expected(unit, contest.parts) for unit in todo if unit not in pilot}
+    if few and stage == "all":
+        clock.end -= 0.6 * seconds  # for the outer folds
+    pilot = [unit for unit in todo if unit.n <= PILOT_ROWS and (unit.columns or 0) <= 64]
+    rest = [unit for unit in todo if unit not in pilot]
     if stage != "answer":
-        say(*plan_lines(question, contest, names, todo, expected, budget_seconds if stage == "all" else None), sep="\n")
+        print(*question.notes, sep="\n")
+        if stage == "all":
+            print(f"budget: {budget}; pilot: {len(pilot)} fits on at most {PILOT_ROWS:,} rows ...", flush=True)
+    skipped = hold(contest, pilot, clock)
+    expected = {unit: clock.expected(unit, contest.parts) for unit in rest}
+    print(*plan_lines(question, contest, names, todo, expected), sep="\n", flush=True)
     if stage == "plan":
         kept = [unit for unit in todo if expected.get(unit, 0.0) <= LONGEST_SECONDS]
-        write_json({"contestants": names, "left_out": left_out, "units": kept}, plan_file)
+        write_json({"contestants": names, "left_out": left_out, "units": kept}, out / "plan.json")
         return None
-    if "interrupted" not in skipped.values():
-        with tqdm(total=round(min(sum(expected.values()), budget_seconds)), unit="s", bar_format="{l_bar}{bar}| {n_fmt} of {total_fmt} s, {desc}", leave=False) as bar:  # fmt: skip
-            skipped |= hold(contest, [unit for unit in todo if unit not in pilot], clock, lambda unit: moved(bar, unit))
+    with tqdm(total=round(min(sum(expected.values()), seconds)), bar_format=BAR, leave=False) as bar:
+        skipped |= hold(contest, [] if INTERRUPTED in skipped.values() else rest, clock, lambda unit: moved(bar, unit))
     if "guess" not in {result.unit.name for result in contest.results}:
-        raise UserError("interrupted before anything was finished; the same command goes on")
+        raise UserError("interrupted before anything was finished; the same command goes on from there")
     decision = decide(contest.final(), contest.groups, margin)
-    outer = nested(question, contest, parts, todo, decision, clock, margin) if few else None
-    tested = test(question, contest, decision)
+    if few and stage == "all":
+        clock.end += 0.6 * seconds
+    outer = nested(question, contest, parts, todo, clock, margin) if few else None
     found = warnings.found(question, contest.parts[0].X.shape[1]) + edges(decision)
     reasons = left_out | reasons_of(skipped, contest)
-    report.write(out, file, question, contest, decision, tested, outer, found, reasons, margin)
+    report.write(
+        out, file, question, contest, decision, tested(question, contest, decision), outer, found, reasons, margin
+    )
     return decision
+
+
+def planned(contest: Contest, plan_file: Path, stage: str, maps, columns: int) -> tuple[list, dict, list[Unit]]:
+    """Return the names of the contestants, the reasons for which others are left out, and the units."""
+    if stage in ("all", "plan"):
+        names, left_out = contestants(contest.parts[0], maps)
+        return names, left_out, units(names, contest.n_train, columns)
+    plan = read_json(plan_file)
+    return plan["contestants"], plan["left_out"], [Unit(*unit) for unit in plan["units"]]
 
 
 def check_map(name: str) -> None:
@@ -113,90 +123,74 @@ def check_map(name: str) -> None:
         canonical, _ = resolve(name)
     except ValueError as error:
         raise UserError(f"--maps {name}: {error}") from None
-    if "gaussian" not in recipe_kernels(canonical):
+    if "gaussian" not in REGISTRY[canonical].kernels:
         raise UserError(f"--maps {name}: it does not apply to the Gaussian kernel, which is compared here")
     if canonical in SLOW:
         print(f"warning: the fit of {name} takes long; it may get few columns within the budget")
 
 
-def recipe_kernels(name: str) -> tuple[str, ...]:
-    """Return the kernels of a map."""
-    from random_features.maps.registry import REGISTRY
-
-    return REGISTRY[name].kernels
-
-
 def moved(bar, unit: Unit) -> None:
     """Move a progress bar to the seconds since its start, and name the unit that runs."""
-    bar.n = min(bar.total, round(time.time() - bar.start_t))
     words = f"{unit.name} on {unit.n:,} rows" + (f", {unit.columns} columns" if unit.columns else "")
-    bar.set_description_str(words)
+    bar.set_description_str(words, refresh=False)
+    bar.update(min(bar.total, round(bar.format_dict["elapsed"])) - bar.n)
 
 
-def plan_lines(question, contest, names, todo, expected, budget) -> list[str]:
-    """Return what will be done and what it is expected to take, from the pilot."""
-    d, n = contest.parts[0].X.shape[1], contest.n_train
-    most = max((unit.columns or 0 for unit in todo), default=0)
-    memory = 0.5 + (len(question.y) * d * 12 + 8 * 8 * most**2 + (3 * 8 * min(n, MAX_ROWS) ** 2)) / 1e9
-    total = sum(expected.values()) / 60
-    lines = [
+def plan_lines(question, contest, names, todo, expected) -> list[str]:
+    """Return what will be done, and what it is expected to take according to the pilot."""
+    d, most = contest.parts[0].X.shape[1], max((unit.columns or 0 for unit in todo), default=0)
+    table = 12 * d * min(len(question.y), MOST_NUMBERS / d)
+    memory = 0.5 + (table + 64 * most**2 + 24 * min(contest.n_train, MAX_ROWS) ** 2) / 1e9
+    sizes = ", ".join(f"{n:,}" for n in sorted({unit.n for unit in todo}))
+    return [
         f"contestants: {', '.join(names)}",
-        f"rounds: {', '.join(f'{n:,}' for n in sorted({unit.n for unit in todo}))} training rows; maps with up to {most:,} columns",
-        f"expected: {total:.1f} minutes for everything, up to {memory:.1f} GB of memory",
+        f"rounds: {sizes} training rows; {d:,} columns after encoding; maps with up to {most:,} columns",
+        f"expected: {sum(expected.values()) / 60:.1f} minutes for everything, up to {memory:.1f} GB of memory",
     ]
-    if budget is not None:
-        lines.append(
-            f"budget: {budget / 60:.1f} minutes"
-            + ("; larger units that do not fit are left out" if 60 * total > budget else "")
-        )
-    return lines
 
 
-def nested(question, contest, parts, todo, decision, clock, margin) -> dict:
+def nested(question, contest, parts, todo, clock, margin) -> dict:
     """Return the cross-validated score of the whole recommendation: a contest and a decision in every outer fold."""
-    clock.end += clock.end - time.monotonic() if clock.left() > 0 and clock.left() < NO_LIMIT / 2 else 0
-    losses, names = [], []
-    for k, (train, test_rows) in enumerate(parts):
+    losses, names, settings = [], [], question.settings
+    for k, (train, held) in enumerate(parts):
         inner = Contest(question, train, contest.folder, f"{contest.identity} fold {k}")
-        share = Clock(max(5.0, clock.left() / (len(parts) - k)))
+        share = Clock(max(5.0, (clock.left() - 10) / (len(parts) - k)))
         share.factors = dict(clock.factors)
-        mine = [unit._replace(n=min(unit.n, inner.n_train)) for unit in todo if (unit.columns or 0) <= inner.n_train]
-        hold(inner, list(dict.fromkeys(mine)), share)
+        smaller = [unit._replace(n=min(unit.n, inner.n_train)) for unit in todo if (unit.columns or 0) <= inner.n_train]
+        hold(inner, list(dict.fromkeys(smaller)), share)
         own = decide(inner.final(), inner.groups, margin).chosen
         names.append(own.unit.name)
-        settings = question.settings
-        losses.append(
-            recipe.part_losses(question.table, question.y, train, test_rows, settings, own.unit.name, own.settings)
-        )
+        data = (question.table, question.y, train, held, settings)
+        losses.append(recipe.part_losses(*data, own.unit.name, own.settings))
     return {"score": recipe.score(np.concatenate(losses), contest.task), "recommended": names}
 
 
 def rows_used(contest: Contest, unit: Unit) -> int | None:
     """Return the training rows of the final fit: None for all, or those of the contest where it had not all of them."""
-    if unit.name == "exact kernel":
+    if unit.name == "exact-kernel":
         return min(unit.n, MAX_ROWS) if unit.n < contest.n_train else MAX_ROWS
     return unit.n if unit.n < contest.n_train else None
 
 
-def test(question: Question, contest: Contest, decision: Decision) -> list[dict]:
+def tested(question: Question, contest: Contest, decision: Decision) -> list[dict]:
     """Open the test part once: return the scores of the recommended, the best, the best map and the guess."""
     results = contest.final()
-    maps = sorted((each for each in results if is_map(each.unit.name)), key=lambda each: each.losses.mean())
-    guess = [each for each in results if each.unit.name == "guess"]
-    scored, reference = [], None
-    for result in dict.fromkeys(map(id, [decision.chosen, decision.best, *maps[:1], *guess])):
-        result = next(each for each in [*results, decision.chosen, decision.best] if id(each) == result)
-        unit, most = result.unit, rows_used(contest, result.unit)
-        args = (question.table, question.y, question.groups, question.settings)
-        losses = recipe.test_losses(*args, unit.name, result.settings, most)
-        reference = losses if reference is None else reference
-        mean, half = paired_interval(losses, reference, np.arange(len(losses)))
-        alone = paired_interval(losses, np.zeros_like(losses), np.arange(len(losses)))
-        bounds = [recipe.score(np.array([max(0.0, alone[0] + sign * alone[1])]), contest.task) for sign in (-1, 1)]
-        scored.append({
-            "result": result, "rows": most, "losses": losses, "score": recipe.score(losses, contest.task),
-            "low": bounds[0], "high": bounds[1], "difference": mean, "half": half,
-        })  # fmt: skip
+    maps = [each for each in results if is_map(each.unit.name)]
+    wanted = [decision.chosen, decision.best, *sorted(maps, key=lambda each: each.losses.mean())[:1]]
+    wanted = [each for each in wanted if each.unit.name != "guess" or each is decision.chosen]
+    wanted.append(next(each for each in results if each.unit.name == "guess"))
+    scored: list[dict] = []
+    for result in {id(each): each for each in wanted}.values():
+        rows = rows_used(contest, result.unit)
+        data = (question.table, question.y, question.groups, question.settings)
+        losses = recipe.final_losses(*data, result.unit.name, result.settings, rows)
+        of_rows = np.arange(len(losses))
+        difference, half = paired_interval(losses, scored[0]["losses"] if scored else losses, of_rows)
+        mean, width = paired_interval(losses, 0 * losses, of_rows)
+        low, high = (recipe.score(np.array([max(0.0, bound)]), contest.task) for bound in (mean - width, mean + width))
+        score = recipe.score(losses, contest.task)
+        scored.append({"result": result, "rows": rows, "losses": losses, "score": score, "low": low, "high": high})
+        scored[-1] |= {"difference": difference, "half": half}
     return scored
 
 
@@ -217,5 +211,5 @@ def reasons_of(skipped: dict[Unit, str], contest: Contest) -> dict[str, str]:
         size = f" with {unit.columns:,} columns" if unit.columns else ""
         found.setdefault(unit.name, f"not on {unit.n:,} rows{size}: {reason}")
     if contest.n_train > MAX_ROWS:
-        found.setdefault("exact kernel", f"not on more than {MAX_ROWS:,} rows: its matrix is too large")
+        found.setdefault("exact-kernel", f"not on more than {MAX_ROWS:,} rows: its matrix is too large")
     return found

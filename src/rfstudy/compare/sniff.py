@@ -1,7 +1,7 @@
 """Find out how a file is to be read: its format, and of text the encoding, separator, quotes, header, decimal sign."""
 
 import csv
-import io
+import lzma
 import re
 import zipfile
 
@@ -82,14 +82,15 @@ def sniff_text(lines: list[str], encoding: str, path) -> dict:
         [bool(DECIMAL_COMMA.fullmatch(cell)) for row in rows[1:] for cell in row] or [0]
     )
     decimal = "," if comma > 0.05 else "."
+    width = max(set(map(len, rows)), key=[len(row) for row in rows].count)
+    skipped = next(number for number, row in enumerate(rows) if len(row) >= width - 1)
+    rows = rows[skipped:]
     header = has_header(rows, decimal)
-    width = max(map(len, rows))
     options = {
-        "sep": separator, "quotechar": quote, "encoding": encoding, "decimal": decimal, "header": 0 if header else None,
+        "sep": separator, "quotechar": quote, "encoding": encoding, "decimal": decimal, "header": 0 if header else None, "skiprows": skipped,
         "skipinitialspace": True, "na_values": MISSING, "low_memory": False,
     }  # fmt: skip
     if header and len(rows) > 1 and len(rows[0]) == width - 1:
-        header = f"{', '.join(rows[0][:3])}, ..., and numbers of rows"
         options["index_col"] = 0
     elif not header:
         options["names"] = [f"c{j + 1}" for j in range(width)]
@@ -100,7 +101,7 @@ def sniff_text(lines: list[str], encoding: str, path) -> dict:
 
 
 def separator_of(lines: list[str], quote: str) -> str | None:
-    """Return the separator that cuts the lines into the same number of columns, more than one; None if there is none."""
+    """Return the separator that cuts the lines into the same number of columns, at least two; None if none does."""
     best, most = None, 0.0
     for separator in SEPARATORS:
         widths = [len(row) for row in csv.reader(lines, delimiter=separator, quotechar=quote)]

@@ -46,14 +46,14 @@ def few_rows(question, width):
 def duplicates(question):
     """Warn of test rows whose columns are equal to those of a training row, unless groups keep them together."""
     hashes = pd.util.hash_pandas_object(question.table[predictors(question)].astype(str), index=False).to_numpy()
-    train, test = recipe.test_parts(question.y, question.groups, question.settings["task"], question.settings["time"])[
+    train, test = recipe.final_parts(question.y, question.groups, question.settings["task"], question.settings["time"])[
         0
     ]
     known = np.isin(hashes[test], hashes[train])
-    values = [np.prod([max(1, question.table[name].nunique()) for name in predictors(question)], dtype=float)][0]
+    values = np.prod([max(1, question.table[name].nunique()) for name in predictors(question)], dtype=float)
     if known.mean() > DUPLICATES and values > 10 * len(known):
-        text = f"{100 * known.mean():.1f} % of the test rows have the columns of a training row; state --group if they belong together"
-        return "duplicates across folds", text
+        text = f"{100 * known.mean():.1f} % of the test rows have the columns of a training row"
+        return "duplicates across folds", f"{text}; state --group if they belong together"
 
 
 def given_away(question):
@@ -61,8 +61,7 @@ def given_away(question):
     task = question.settings["task"]
     rows = recipe.sample(np.arange(len(question.y)), 4000)
     y, half = question.y[rows], len(rows) // 2
-    guess = min(np.bincount(y[half:]).argsort()[::-1][:1].tolist()) if task == "classes" else y[:half].mean()
-    scale = recipe.losses(np.full(len(y) - half, guess), y[half:], task).mean()
+    scale = guess_loss(y, task)
     tree = DecisionTreeClassifier(max_leaf_nodes=64) if task == "classes" else DecisionTreeRegressor(max_leaf_nodes=256)
     order = np.random.default_rng(0).permutation(len(y))
     fitted, held = order[:half], order[half:]
@@ -77,10 +76,13 @@ def given_away(question):
         x = x.astype(float).fillna(-1e9).replace([np.inf, -np.inf], -1e9).to_numpy()[:, None]
         loss = recipe.losses(tree.fit(x[fitted], y[fitted]).predict(x[held]), y[held], task).mean()
         if loss < (1 - GIVEN_AWAY) * scale:
-            return (
-                "a column gives away the target",
-                f"{name!r} alone removes {100 * (1 - loss / scale):.1f} % of the loss of a guess; is it known when you predict?",
-            )
+            text = f"{name!r} alone removes {100 * (1 - loss / scale):.1f} % of the loss of a guess"
+            return "a column gives away the target", f"{text}; is it known when you predict?"
+
+
+def guess_loss(y, task) -> float:
+    """Return the mean loss of the most frequent class or the mean."""
+    return recipe.losses(np.full(len(y), np.bincount(y).argmax() if task == "classes" else y.mean()), y, task).mean()
 
 
 def heavy_tails(question):
@@ -95,10 +97,8 @@ def heavy_tails(question):
                 far[name] = distance.max()
     if far:
         worst = max(far, key=far.get)
-        return (
-            "heavy tails",
-            f"{len(far)} columns; {worst!r} has a value {far[worst]:,.0f} quartile ranges from its median; consider its logarithm",
-        )
+        text = f"{len(far)} columns; {worst!r} has a value {far[worst]:,.0f} quartile ranges from its median"
+        return "heavy tails", f"{text}; consider its logarithm"
 
 
 def order(question):
@@ -126,11 +126,8 @@ def order(question):
         blocked[held] = recipe.losses(trees.fit(X[~held], y[~held]).predict(X[held]), y[held], task)
     shuffled = recipe.losses(cross_val_predict(trees, X, y, cv=folds), y, task)
     more = np.array([(blocked - shuffled)[blocks == block].mean() for block in range(BLOCKS)])
-    guess = recipe.losses(np.full(len(y), np.bincount(y).argmax() if task == "classes" else y.mean()), y, task).mean()
+    guess = guess_loss(y, task)
     if more.mean() > ORDER * guess and more.mean() > 2.5 * more.std(ddof=1) / np.sqrt(BLOCKS):
-        unit = " %" if task == "classes" else ""
-        a, b = (recipe.score(losses, task) for losses in (blocked, shuffled))
-        return (
-            "rows in order",
-            f"trees err {a:.3g}{unit} on blocks of consecutive rows, {b:.3g}{unit} on random rows; neighbours resemble each other: use --time or --group, or expect the larger error on new data",
-        )
+        a, b = (f"{recipe.score(losses, task):.3g}" for losses in (blocked, shuffled))
+        text = f"trees have the error {a} on blocks of consecutive rows, {b} on random rows"
+        return "rows in order", f"{text}; use --time or --group, or expect the larger error on new data"

@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from random_features.kernels import Gaussian
 from random_features.learners.gram import MAX_ROWS
 from random_features.length_scales import median_distance
-from random_features.maps.registry import REGISTRY, resolve, resolved_options
+from random_features.maps.registry import resolve, resolved_options
 from rfstudy.compare import recipe
 from rfstudy.compare.contestants import BASELINES, MAPS, STRUCTURED
 from rfstudy.compare.question import Question
@@ -36,6 +36,9 @@ FACTORS = 2.0 ** np.arange(-3.0, 3.5)
 PENALTIES = 10.0 ** np.arange(-9.0, 1.0)
 LINEAR_PENALTIES = 10.0 ** np.arange(-2.0, 5.0)
 RATES = (0.05, 0.1, 0.2)
+
+#: Classes up to which the learning rate of boosting is tuned: each has trees of its own.
+MOST_TUNED_CLASSES = 5
 
 #: Training rows from which one validation part replaces folds; and its share.
 ONE_PART, PART_SHARE = 20_000, 0.25
@@ -116,7 +119,7 @@ def model_seconds(unit: Unit, part: Part) -> float:
     elif unit.name == "linear":
         work = 200.0 * n * d * outputs
     elif unit.name == "boosting":
-        work = 1200.0 * n * d * outputs
+        work = 1200.0 * n * d * outputs + 0.001 * 300 * outputs * SPEED  # one millisecond per tree
     elif unit.name == "exact-kernel":
         work = n**2 * (2 * d + 40) + n**3 + held * n * (2 * d + 40)
     else:
@@ -154,7 +157,7 @@ def contestants(part: Part, asked=()) -> tuple[list[str], dict[str, str]]:
     """Return the contestants for some data, and the reasons for which others do not run."""
     d, left_out = part.X.shape[1], {}
     names = [*BASELINES, *MAPS]
-    names.insert(names.index("qmc"), fastest_structured(d))
+    names.append(fastest_structured(d))
     names += [name for name in asked if name not in names]
     if issparse(part.X):
         left_out["boosting"] = f"it needs a dense table, and this one has {d:,} columns"
@@ -214,7 +217,8 @@ def candidates(name: str, part: Part, previous: dict | None, columns: int | None
     if name == "linear":
         return [{"penalty": float(penalty)} for penalty in LINEAR_PENALTIES]
     if name == "boosting":
-        return [{"learning_rate": rate} for rate in RATES]
+        many = part.y.dtype.kind == "i" and len(np.unique(part.y)) > MOST_TUNED_CLASSES
+        return [{"learning_rate": rate} for rate in (RATES[1:2] if many else RATES)]
     if previous:
         length_scales = previous["length_scale"] * 2.0 ** np.array([-1, -0.5, 0, 0.5, 1])
     else:
@@ -348,22 +352,27 @@ class Contest:
         return 1.2 * expected + 1.5 * max(expected / len(self.parts), best) + REPORT_SECONDS < clock.left()
 
 
-def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda unit: None) -> dict[Unit, str]:
+def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda unit: None, free=0.0) -> dict[Unit, str]:
     """Run the units that the clock affords; return the reasons for which others did not run.
+
+    Those that are expected to take less than ``free`` seconds always run.
 
     Ctrl-C ends the contest, and what is finished is answered from.
     """
     skipped = {}
+
+    def expected(unit):
+        return clock.expected(unit, contest.parts)
+
     try:
         for unit in todo:
             if unit.name in contest.failures:
                 skipped[unit] = contest.failures[unit.name]
-            elif contest.stored(unit) is None and not contest.affordable(unit, clock):
-                seconds = clock.expected(unit, contest.parts)
-                skipped[unit] = f"it takes about {seconds:.0f} s, which the budget does not leave"
-            else:
+            elif contest.stored(unit) or expected(unit) < free or contest.affordable(unit, clock):
                 progress(unit)
                 contest.run(unit, clock)
+            else:
+                skipped[unit] = f"it takes about {expected(unit):.0f} s, which the budget does not leave"
     except KeyboardInterrupt:
         done = {result.unit for result in contest.results}
         skipped |= {unit: INTERRUPTED for unit in todo if unit not in done and unit not in skipped}
@@ -372,4 +381,4 @@ def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda unit:
 
 def is_map(name: str) -> bool:
     """Return whether a contestant is a feature map."""
-    return name not in BASELINES and resolve(name)[0] in REGISTRY
+    return name not in BASELINES

@@ -48,7 +48,7 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
     """Return what a file asks. Raise ``UserError``, in one line, for what cannot be answered."""
     how = sniff(path)
     table, labels = loaded(path, how)
-    names = [] if issparse(table) else list(table.columns)
+    names, labels_in_table = [] if issparse(table) else list(table.columns), labels is None
     for option, name in (*(("--drop", each) for each in drop), ("--group", group), ("--time", time)):
         if name is not None:
             check_name(option, name, names, path)
@@ -71,8 +71,7 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
         described, settings["columns"] = columns_of(table, {target: "target", group: "group", time: "order"}, drop)
         if not any(settings["columns"].values()):
             raise UserError(f"{path}: no column is left to predict {target!r} from")
-    del table, labels
-    table, y, groups = recipe.question(path, settings)
+    table, y, groups = recipe.question(path, settings, (table, None if labels_in_table else labels))
     if len(y) < FEWEST_ROWS:
         raise UserError(f"{path}: has {len(y)} rows with a target; {FEWEST_ROWS} are the fewest that can be compared")
     if groups is not None and len(set(groups)) < recipe.FEW_FOLDS:
@@ -95,10 +94,11 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
 def loaded(path, how):
     """Return the table and the labels of a file; complete ``how``. Every failure of a reader is a ``UserError``."""
     try:
+        table, labels = recipe.read(path, how | {"sparse": True})
         if how["format"] == "LIBSVM":
-            X, _ = recipe.read(path, how | {"sparse": True})
-            how["sparse"] = X.shape[1] > SPARSE_COLUMNS and X.nnz < SPARSE_SHARE * X.shape[0] * X.shape[1]
-        table, labels = recipe.read(path, how)
+            how["sparse"] = table.shape[1] > SPARSE_COLUMNS and table.nnz < SPARSE_SHARE * np.prod(table.shape)
+            table, labels = recipe.read(path, how)
+        recipe.content.cache_clear()
     except UserError:
         raise
     except ImportError as error:
@@ -169,7 +169,7 @@ def columns_of(table, special: dict, drop) -> tuple[list[dict], dict[str, list[s
             if kind:
                 kinds[kind].append(name)
                 if missing:
-                    use += ", missing as a category" if kind == "categories" else ", missing: median and an indicator"
+                    use += ", missing as a category" if kind == "categories" else ", missing: the mean and an indicator"
         described.append(
             {"column": name, "type": str(column.dtype), "distinct": distinct, "missing": missing, "use": use}
         )

@@ -9,6 +9,7 @@ import io
 import lzma
 import sys
 import zipfile
+from functools import lru_cache
 from pathlib import Path
 
 import joblib
@@ -16,21 +17,11 @@ import numpy as np
 import pandas as pd
 from scipy.io import arff
 from scipy.sparse import issparse
+from sklearn import dummy, ensemble, linear_model
+from sklearn import model_selection as selection
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_svmlight_file
-from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import (
-    GroupKFold,
-    GroupShuffleSplit,
-    KFold,
-    ShuffleSplit,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-    TimeSeriesSplit,
-)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncoder, StandardScaler
 
@@ -56,6 +47,7 @@ TASK_NAMES = {"classes": "classification", "regression": "regression"}
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1)
 def content(path) -> bytes:
     """Return the bytes of a file, unpacked if it is compressed; of a .zip archive those of its first member."""
     found = Path(path).read_bytes()
@@ -96,12 +88,13 @@ def read(path, how):
     return frame, None
 
 
-def question(path, settings):
+def question(path, settings, found=None):
     """Return the table, the targets y (n,) and the groups and times of the rows (or None), without rows left out.
 
-    Classes are numbered in the order of ``settings["classes"]``. Rows in order of time are sorted.
+    Classes are numbered in the order of ``settings["classes"]``. Rows are sorted by time where one is named. ``found``
+    is what was read already.
     """
-    table, labels = read(path, settings["how"])
+    table, labels = found or read(path, settings["how"])
     if labels is None:
         labels = table[settings["target"]]
     y = pd.Series(np.asarray(labels))
@@ -142,7 +135,7 @@ def date_parts(frame):
     parts = []
     for name in frame.columns:
         dates = pd.to_datetime(frame[name], errors="coerce", utc=True, format="mixed")
-        parts += [as_times(frame[name]), dates.dt.month, dates.dt.dayofweek, dates.dt.hour]
+        parts += [as_times(frame[name]), dates.dt.month, dates.dt.day_of_week, dates.dt.hour]
     return np.column_stack(parts).astype(np.float64)
 
 
@@ -167,7 +160,7 @@ def encoder(columns):
     """
     if columns is None:
         return MaxAbsScaler()
-    scaled = [SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True), StandardScaler()]
+    scaled = [SimpleImputer(add_indicator=True, keep_empty_features=True), StandardScaler()]
     categories = OneHotEncoder(
         max_categories=CATEGORIES, handle_unknown="infrequent_if_exist", sparse_output=False, dtype=np.float32
     )
@@ -192,16 +185,16 @@ def split(y, groups, task, in_time, *, share=None, folds=None, most=MOST_TEST_RO
     n, rows = len(y), np.arange(len(y))
     if in_time:
         if folds:
-            return list(TimeSeriesSplit(folds).split(rows))
+            return list(selection.TimeSeriesSplit(folds).split(rows))
         last = min(most, int(share * n))
         return [(rows[:-last], rows[-last:])]
     if folds:
-        by_class = StratifiedKFold if task == "classes" else KFold
-        cut = GroupKFold(folds) if groups is not None else by_class(folds, shuffle=True, random_state=0)
+        by_class = selection.StratifiedKFold if task == "classes" else selection.KFold
+        cut = selection.GroupKFold(folds) if groups is not None else by_class(folds, shuffle=True, random_state=0)
     elif groups is not None:
-        cut = GroupShuffleSplit(1, test_size=share, random_state=0)
+        cut = selection.GroupShuffleSplit(1, test_size=share, random_state=0)
     else:
-        by_class = StratifiedShuffleSplit if task == "classes" else ShuffleSplit
+        by_class = selection.StratifiedShuffleSplit if task == "classes" else selection.ShuffleSplit
         cut = by_class(1, test_size=min(most, int(share * n)), random_state=0)
     return list(cut.split(rows, y, groups))
 
@@ -223,12 +216,16 @@ def model(name, settings, task):
     """Return the unfitted predictor of a contestant: a baseline, "exact-kernel", or the name of a map."""
     classes = task == "classes"
     if name == "guess":
-        return DummyClassifier() if classes else DummyRegressor()
+        return dummy.DummyClassifier() if classes else dummy.DummyRegressor()
     if name == "linear":
         strength = settings["penalty"]
-        return LogisticRegression(C=1 / strength, max_iter=200, tol=1e-3) if classes else Ridge(strength)
+        return (
+            linear_model.LogisticRegression(C=1 / strength, max_iter=200, tol=1e-3)
+            if classes
+            else linear_model.Ridge(strength)
+        )
     if name == "boosting":
-        trees = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+        trees = ensemble.HistGradientBoostingClassifier if classes else ensemble.HistGradientBoostingRegressor
         return trees(**settings, max_iter=300, early_stopping=True, random_state=0)
     kernel = features = Gaussian(settings["length_scale"])
     if name != "exact-kernel":

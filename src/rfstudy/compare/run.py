@@ -11,17 +11,7 @@ from random_features.errors import UserError
 from random_features.learners.gram import MAX_ROWS
 from random_features.maps.registry import REGISTRY, resolve
 from rfstudy.compare import recipe, report, warnings
-from rfstudy.compare.contest import (
-    INTERRUPTED,
-    MOST_NUMBERS,
-    Clock,
-    Contest,
-    Unit,
-    contestants,
-    hold,
-    is_map,
-    units,
-)
+from rfstudy.compare.contest import INTERRUPTED, MOST_NUMBERS, Clock, Contest, Unit, contestants, hold, is_map, units
 from rfstudy.compare.contestants import SLOW, STRUCTURED
 from rfstudy.compare.decide import Decision, decide, paired_interval
 from rfstudy.compare.question import Question, understand
@@ -38,6 +28,9 @@ BAR = "{percentage:3.0f}%|{bar:20}| {n_fmt} of {total_fmt} s: {desc}"
 
 #: The rows of the pilot, and the longest unit of a fixed plan.
 PILOT_ROWS, LONGEST_SECONDS = 1000, 3600.0
+
+#: Seconds up to which a fit of the pilot runs even if the budget is spent.
+FREE_SECONDS = 3.0
 
 
 def seconds_of(text: str) -> float:
@@ -85,7 +78,7 @@ def compare(
         print(*question.notes, sep="\n")
         if stage == "all":
             print(f"budget: {budget}; pilot: {len(pilot)} fits on at most {PILOT_ROWS:,} rows ...", flush=True)
-    skipped = hold(contest, pilot, clock)
+    skipped = hold(contest, pilot, clock, free=FREE_SECONDS)
     expected = {unit: clock.expected(unit, contest.parts) for unit in rest}
     print(*plan_lines(question, contest, names, todo, expected), sep="\n", flush=True)
     if stage == "plan":
@@ -94,8 +87,8 @@ def compare(
         return None
     with tqdm(total=round(min(sum(expected.values()), seconds)), bar_format=BAR, leave=False) as bar:
         skipped |= hold(contest, [] if INTERRUPTED in skipped.values() else rest, clock, lambda unit: moved(bar, unit))
-    if "guess" not in {result.unit.name for result in contest.results}:
-        raise UserError("interrupted before anything was finished; the same command goes on from there")
+    if not {"guess"} < {result.unit.name for result in contest.results}:
+        raise UserError(f"--budget {budget}: only a guess was finished; the same command goes on from there")
     decision = decide(contest.final(), contest.groups, margin)
     if few and stage == "all":
         clock.end += 0.6 * seconds

@@ -87,7 +87,8 @@ def sniff_text(lines: list[str], encoding: str, path) -> dict:
     rows = rows[skipped:]
     header = has_header(rows, decimal)
     options = {
-        "sep": separator, "quotechar": quote, "encoding": encoding, "decimal": decimal, "header": 0 if header else None, "skiprows": skipped,
+        "sep": separator, "quotechar": quote, "encoding": encoding, "decimal": decimal,
+        "header": 0 if header else None, "skiprows": skipped,
         "skipinitialspace": True, "na_values": MISSING, "low_memory": False,
     }  # fmt: skip
     if header and len(rows) > 1 and len(rows[0]) == width - 1:
@@ -123,7 +124,7 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
     """
     first, below = rows[0], rows[1:]
     if not below or any(is_number(cell, decimal) for cell in first if cell):
-        return False
+        return not below
     filled = [cell for cell in first if cell]
     if len(set(filled)) < len(filled) or len(filled) < len(first) - 1:
         return False

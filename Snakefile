@@ -15,6 +15,7 @@ include: "rules/collect.smk"
 include: "rules/draw.smk"
 include: "rules/publish.smk"
 include: "rules/render.smk"
+include: "rules/compare.smk"
 
 
 rule all:

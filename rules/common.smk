@@ -52,6 +52,10 @@ stop_at(PROBLEMS)
 configfile: "config/config.yaml"
 
 
+# a file of the user's own is no setting of the study (rules/compare.smk)
+OWN = {key: config.pop(key, "") for key in ("own", "target")}
+
+
 if set("{}") & set(str(ROOT)):
     stop_at([f"{ROOT}: Snakemake takes the braces in this path for wildcards: move the workflow to another folder"])
 

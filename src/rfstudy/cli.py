@@ -155,6 +155,44 @@ def check(folder, presets):
 
 
 @commands.command()
+@click.argument("file", type=FILE)
+@click.option("--target", help="Column to predict; LIBSVM files name it themselves.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the answer: compare-<file>.")
+@click.option("--budget", default="10m", show_default=True, help="Time for everything: 90s, 10m, 1h.")
+@click.option("--margin", default=0.02, show_default=True, help="Share of the loss of a guess that does not matter.")
+@click.option("--task", type=click.Choice(["auto", "classes", "regression"]), default="auto", show_default=True)
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated.")
+@click.option("--group", metavar="COLUMN", help="Rows of one group stay in one fold.")
+@click.option("--time", metavar="COLUMN", help="Test on later rows than those that train.")
+@click.option("--maps", default="", metavar="NAME,...", help="More maps; see python -m rfstudy maps.")
+@click.option("--columns", type=click.IntRange(min=16), default=4096, show_default=True, help="Most columns of a map.")
+@click.option("--stage", type=click.Choice(["all", "plan", "run", "answer"]), default="all", hidden=True)
+@click.option("--contestant", hidden=True, help="The contestant of the stage run.")
+def compare(file, target, maps, **options):
+    """Recommend a feature map for the table in FILE, or none, from a comparison with its baselines."""
+    import time
+
+    started = time.monotonic()
+    from rfstudy.compare.run import compare as run
+
+    run(file, target, maps=[name for name in maps.split(",") if name], started=started, **options)
+
+
+@commands.command()
+@click.argument("file", type=EXISTING_FILE)
+@click.option("--target", required=True, help="Column to predict.")
+@click.option("--name", help="Id of the task; by default the name of the file.")
+@click.option(
+    "--config", "folder", type=EXISTING_FOLDER, default="config", show_default=True, help="The configuration."
+)
+def add(file, target, name, folder):
+    """Add the table in FILE to the study: the YAML of its source, its task and an experiment."""
+    from rfstudy.compare.add import add as run
+
+    run(file, target, folder, name)
+
+
+@commands.command()
 @click.argument("page", type=EXISTING_FILE, default="config/README.md")
 def readme(page):
     """Write the tables of PAGE (by default config/README.md) from the models that check the configuration."""

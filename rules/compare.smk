@@ -28,7 +28,7 @@ for step, (stage, inputs, made) in STEPS.items() if OWN["own"] else ():
             mem_mb=8000,
             runtime=24 * 60,
         params:
-            code=code_of("rfstudy.compare.run"),
+            code=JOBS.code_of("rfstudy.compare.run"),
             target=["--target", OWN["target"]] if OWN["target"] else [],
             folder=COMPARED,
             stage=stage,

@@ -58,6 +58,7 @@ for paper in (None, *PAPERS):
             [f"{RESULTS}/{name}.{ending}" for name in names for ending in ("csv", "provenance.json", "npz")],
         log:
             f"logs/{PRESET}/{stem}.log",
+        localrule: True
         conda:
             "../envs/study.yaml"
         resources:

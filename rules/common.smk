@@ -25,7 +25,7 @@ from random_features.errors import gathered
 from rfstudy.files import read_yaml, record_file, write_text
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
-from rfstudy.study import plan, selection
+from rfstudy.study import cost, plan, selection
 from rfstudy.study.job import code_roots, searched
 from rfstudy.models import suggestion
 from rfstudy import outputs
@@ -85,6 +85,7 @@ PRESET = SETTINGS["preset"]
 RESULTS = f"results/{PRESET}"
 PREPARED = f"data/prepared/{SETTINGS['data']}"
 EMBEDDED = SETTINGS["data"] == "embedded"
+COSTS = cost.read_model(CONFIG / "costs.json")
 TASKS = {name: in_use(task, embedded=EMBEDDED) for name, task in REGISTRY.tasks.items()}
 
 # the suffixes of the files that each stage writes
@@ -98,8 +99,8 @@ ENDINGS = {
 # the stages that use the choices of ``tune``
 TUNED = ("train", "time")
 
-# a timed job has the machine to itself: nothing else of this workflow runs at the same time
-ALL_CORES = workflow.resource_settings.cores or 2
+# a timed job has the machine to itself. Here it takes all cores; on a cluster its profile asks for a whole node
+ALL_CORES = workflow.resource_settings.cores if workflow.local_exec else SETTINGS["threads"]
 
 
 wildcard_constraints:
@@ -139,7 +140,8 @@ def experiment_of(name):
 @cache
 def shards_of(stage, experiment):
     """Return the shards of a stage in an experiment, by name; empty if the stage has nothing to do."""
-    return {shard.name: shard for shard in plan.shards_of(stage, experiment_of(experiment), SETTINGS)}
+    found = cost.shards_of(stage, experiment_of(experiment), REGISTRY.tasks, SETTINGS, COSTS)
+    return {shard.name: shard for shard in found}
 
 
 @cache
@@ -150,8 +152,8 @@ def parts_of(stage, shard):
 
 @cache
 def needs_of(stage, shard):
-    """Return the memory and run time of the first attempt of a job."""
-    return plan.resources(stage, EXPERIMENTS[shard.experiment], shard, REGISTRY.tasks, SETTINGS)
+    """Return the memory and run time of the first attempt of a job, its expected seconds and its GPUs."""
+    return cost.needs(stage, EXPERIMENTS[shard.experiment], shard, REGISTRY.tasks, SETTINGS, COSTS)
 
 
 def facts_file(dataset):
@@ -191,8 +193,8 @@ def tune_part(experiment, dataset):
     return plan.tune_part(plan.on_dataset(experiment_of(experiment), dataset), dataset, shard, SETTINGS)
 
 
-# GPUs that a job requests: none unless the configuration may use one
-GPUS = 1 if SETTINGS["device"] == "cuda" else 0
+# GPUs that the extractor of a task requests: none unless the configuration may use one
+GPUS = int(SETTINGS["device"] == "cuda" or (SETTINGS["device"] == "auto" and bool(SETTINGS["gpu_from"])))
 
 
 def memory_of_rows(dataset):
@@ -284,6 +286,16 @@ def preprocess_memory(wildcards):
         columns = REGISTRY.tasks[streamed["base"]]["d"]
         return int(1000 + 4 * data_registry.rows_per_chunk(streamed) * columns / 2**20)
     return memory_of_rows(wildcards.dataset)
+
+
+def rows_need(key):
+    """Return a resource function of the jobs that make the rows of a task; they request more with every attempt."""
+
+    def needed(wildcards, attempt):
+        minutes = data_registry.minutes_of(TASKS[wildcards.dataset])
+        return cost.grown({"mem_mb": preprocess_memory(wildcards), "runtime": minutes}, attempt, SETTINGS)[key]
+
+    return needed
 
 
 @cache

@@ -13,8 +13,8 @@ rule preprocess:
     conda:
         "../envs/study.yaml"
     resources:
-        mem_mb=preprocess_memory,
-        runtime=lambda wildcards: data_registry.minutes_of(TASKS[wildcards.dataset]),
+        mem_mb=rows_need("mem_mb"),
+        runtime=rows_need("runtime"),
         gpu=lambda wildcards: GPUS if data_registry.wants_gpu(TASKS[wildcards.dataset]) else 0,
     params:
         code=lambda wildcards: code_of_tasks(wildcards.dataset),
@@ -42,7 +42,7 @@ if TOGETHER:
             f"benchmarks/preprocess/{SETTINGS['data']}/together.tsv"
         resources:
             mem_mb=max(map(memory_of_rows, TOGETHER)),
-            runtime=60,
+            runtime=30,
             gpu=0,
         params:
             code=code_of_tasks(*TOGETHER),

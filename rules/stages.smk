@@ -88,10 +88,27 @@ def words_of(stage, parts):
 
 
 def job_needs(key, stage, paper):
-    """Return a resource function: a job requests more with every attempt; a killed job resumes from its journal."""
-    return lambda wildcards, attempt: attempt * max(
-        needs_of(stage, shard)[key] for _, shard in work_of_job(stage, paper, wildcards)
-    )
+    """Return a resource function: a job requests more with every attempt, up to the limits of the configuration; a
+    killed job resumes from its journal.
+    """
+
+    def needed(wildcards, attempt):
+        of_shards = [needs_of(stage, shard) for _, shard in work_of_job(stage, paper, wildcards)]
+        return cost.grown(cost.of_all(of_shards), attempt, SETTINGS)[key]
+
+    return needed
+
+
+# a job that cannot fit is reported before any is submitted; the jobs of a paper are short
+stop_at(
+    [
+        problem
+        for name in ([] if PAPERS or not workflow.is_main_process else ASKED_FOR)
+        for stage in STAGES
+        for shard in shards_of(stage, name).values()
+        for problem in cost.too_large(f"{stage} {name}/{shard.name}", needs_of(stage, shard), SETTINGS)
+    ]
+)
 
 
 for stage, paper in [(stage, paper) for stage in STAGES for paper in (None, *PAPERS)]:
@@ -122,7 +139,9 @@ for stage, paper in [(stage, paper) for stage in STAGES for paper in (None, *PAP
             resources:
                 mem_mb=job_needs("mem_mb", stage, paper),
                 runtime=job_needs("runtime", stage, paper),
-                gpu=GPUS,
+                gpu=job_needs("gpu", stage, paper),
+                expected=job_needs("expected", stage, paper),
+                extrapolated=job_needs("extrapolated", stage, paper),
             params:
                 stage=stage,
                 job=job_params(stage, paper),

@@ -12,8 +12,8 @@ rule stream:
     conda:
         "../envs/study.yaml"
     resources:
-        mem_mb=preprocess_memory,
-        runtime=60,
+        mem_mb=rows_need("mem_mb"),
+        runtime=rows_need("runtime"),
     params:
         code=lambda wildcards: code_of_tasks(wildcards.dataset),
         work=lambda wildcards, input, output: work_hash(

@@ -123,8 +123,8 @@ def test_the_request_covers_the_quantile_of_the_records():
 def test_the_plan_adds_up():
     jobs = pd.DataFrame(
         {
-            "rule": ["train", "train", "tune"], "job": ["a", "b", "c"], "threads": [2, 2, 1], "mem_mb": [1024, 2048, 1024],
-
+            "rule": ["train", "train", "tune"], "job": ["a", "b", "c"], "threads": [2, 2, 1],
+            "mem_mb": [1024, 2048, 1024],
             "runtime": [60, 120, 30], "gpu": [0, 1, 0], "expected": [30, 3600, 0], "extrapolated": [0, 1, 0],
         }
     )  # fmt: skip

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import uuid
 from functools import cache
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from random_features.errors import gathered
 from rfstudy.files import read_yaml, record_file, write_text
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
-from rfstudy.study import cost, plan, selection
+from rfstudy.study import cost, left_behind, plan, selection
 from rfstudy.study.job import code_roots, searched
 from rfstudy.models import suggestion
 from rfstudy import outputs
@@ -80,6 +81,11 @@ if SETTINGS["mirror"]:
 
 # a job finds its workflow by this number, and ends when the workflow is gone
 os.environ.update(RFSTUDY_WORKFLOW=str(os.getpid()))
+
+if workflow.is_main_process and not (workflow.local_exec or workflow.dryrun):
+    stop_at(left_behind.settle(ROOT, SETTINGS["running"]))
+    os.environ.update(RFSTUDY_RUN=uuid.uuid4().hex)
+    left_behind.record_run(ROOT, os.environ["RFSTUDY_RUN"])
 
 PRESET = SETTINGS["preset"]
 RESULTS = f"results/{PRESET}"

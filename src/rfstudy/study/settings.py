@@ -59,6 +59,7 @@ class Settings(Model):
     max_runtime : the same for the minutes of a job
     gpu_from : rows x squared columns of the features, over all cells of a map, from which its job requests a GPU at
         `device: auto`; so do maps that learn frequencies and networks; null requests none
+    running : what to do if cluster jobs of a killed run are still in the queue
     threads : threads of a job that measures no times
     extent : whether `large` overrides keys of the `grid` of an experiment
     """
@@ -87,6 +88,7 @@ class Settings(Model):
     max_mem_mb: Count | None
     max_runtime: Count | None
     gpu_from: Annotated[float, Gt(0)] | None
+    running: Literal["stop", "wait", "cancel"]
     threads: Count
     extent: Literal["small", "large"]
 

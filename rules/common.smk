@@ -82,7 +82,9 @@ if SETTINGS["mirror"]:
 # a job finds its workflow by this number, and ends when the workflow is gone
 os.environ.update(RFSTUDY_WORKFLOW=str(os.getpid()))
 
-if workflow.is_main_process and not (workflow.local_exec or workflow.dryrun):
+# Snakemake knows its executor only after this file; a limit of nodes, and no dry-run, says that it submits jobs
+ON_CLUSTER = workflow.resource_settings.nodes is not None
+if ON_CLUSTER and workflow.is_main_process and not {"-n", "--dry-run", "--dryrun", "--unlock"} & {*sys.argv}:
     stop_at(left_behind.settle(ROOT, SETTINGS["running"]))
     os.environ.update(RFSTUDY_RUN=uuid.uuid4().hex)
     left_behind.record_run(ROOT, os.environ["RFSTUDY_RUN"])
@@ -106,7 +108,7 @@ ENDINGS = {
 TUNED = ("train", "time")
 
 # a timed job has the machine to itself. Here it takes all cores; on a cluster its profile asks for a whole node
-ALL_CORES = workflow.resource_settings.cores if workflow.local_exec else SETTINGS["threads"]
+ALL_CORES = SETTINGS["threads"] if ON_CLUSTER else workflow.resource_settings.cores or 2
 
 
 wildcard_constraints:

@@ -202,7 +202,7 @@ def tune_part(experiment, dataset):
 
 
 # GPUs that the extractor of a task requests: none unless the configuration may use one
-GPUS = int(SETTINGS["device"] == "cuda" or (SETTINGS["device"] == "auto" and bool(SETTINGS["gpu_from"])))
+GPUS = int(SETTINGS["device"] == "cuda" or (SETTINGS["device"] == "auto" and bool(SETTINGS["device_from"])))
 
 
 def memory_of_rows(dataset):

@@ -89,16 +89,16 @@ def test_a_job_over_a_limit_is_named_with_what_to_change():
 
 
 @pytest.mark.parametrize(
-    ("device", "gpu_from", "expected"), [("cpu", 1, 0), ("cuda", None, 1), ("auto", None, 0), ("auto", 1, 1)]
+    ("device", "device_from", "expected"), [("cpu", 1, 0), ("cuda", None, 1), ("auto", None, 0), ("auto", 1, 1)]
 )
-def test_the_configuration_decides_about_gpus(paper, device, gpu_from, expected):
-    settings = paper.settings | {"device": device, "gpu_from": gpu_from}
+def test_the_configuration_decides_about_gpus(paper, device, device_from, expected):
+    settings = paper.settings | {"device": device, "device_from": device_from}
     shard, experiment = jobs_of(paper, "train", "survey-gaussian-text")[0], paper.chosen["survey-gaussian-text"]
     assert cost.needs("train", experiment, shard, paper.registry.tasks, settings, MODEL)["gpu"] == expected
 
 
 def test_learned_maps_request_a_gpu_at_any_size(paper):
-    settings = paper.settings | {"device": "auto", "gpu_from": 1e30}
+    settings = paper.settings | {"device": "auto", "device_from": 1e30}
     for name, expected in (("nsrf-text", 1), ("survey-gaussian-text", 0)):
         shards = jobs_of(paper, "train", name)
         needs = [

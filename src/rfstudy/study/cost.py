@@ -223,16 +223,16 @@ def needs(stage: str, experiment: dict, shard: plan.Shard, tasks: dict, settings
 
 
 def wants_gpu(stage: str, work: Counter, experiment: dict, settings: dict) -> bool:
-    """Return whether a job requests a GPU: at ``device: cuda`` all jobs with maps do. At ``auto`` and from ``gpu_from``
+    """Return whether a job requests a GPU: at ``device: cuda`` all jobs with maps do. At ``auto`` and from ``device_from``
     on, those do whose maps learn frequencies or are large and dense.
     """
-    if settings["device"] != "auto" or not settings["gpu_from"]:
+    if settings["device"] != "auto" or not settings["device_from"]:
         return settings["device"] == "cuda"
     maps = {entry["method"] for entry in filter(None, experiment["methods"])} & {
         key.partition("/")[0].removeprefix("map ") for key in work
     }
     dense = max((amount for key, amount in work.items() if key.startswith("map ") and key.endswith("nDD")), default=0)
-    return bool(maps & set(LEARNED)) or dense >= settings["gpu_from"]
+    return bool(maps & set(LEARNED)) or dense >= settings["device_from"]
 
 
 def of_all(needs_of_shards: list[dict]) -> dict:

@@ -57,7 +57,7 @@ class Settings(Model):
         repeats of a method that takes over twice as long are separated; null leaves the jobs as `shard_by` cuts them
     max_mem_mb : memory of a node in MB: no job requests more, and a job that needs more is an error; null for no limit
     max_runtime : the same for the minutes of a job
-    gpu_from : rows x squared columns of the features, over all cells of a map, from which its job requests a GPU at
+    device_from : rows x squared columns of the features, over all cells of a map, from which its job requests a GPU at
         `device: auto`; so do maps that learn frequencies and networks; null requests none
     running : what to do if cluster jobs of a killed run are still in the queue
     threads : threads of a job that measures no times
@@ -87,7 +87,7 @@ class Settings(Model):
     minutes_per_shard: Count | None
     max_mem_mb: Count | None
     max_runtime: Count | None
-    gpu_from: Annotated[float, Gt(0)] | None
+    device_from: Annotated[float, Gt(0)] | None
     running: Literal["stop", "wait", "cancel"]
     threads: Count
     extent: Literal["small", "large"]

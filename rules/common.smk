@@ -86,8 +86,9 @@ os.environ.update(RFSTUDY_WORKFLOW=str(os.getpid()))
 ON_CLUSTER = workflow.resource_settings.nodes is not None
 if ON_CLUSTER and workflow.is_main_process and not {"-n", "--dry-run", "--dryrun", "--unlock"} & {*sys.argv}:
     stop_at(left_behind.settle(ROOT, SETTINGS["running"]))
-    os.environ.update(RFSTUDY_RUN=uuid.uuid4().hex)
-    left_behind.record_run(ROOT, os.environ["RFSTUDY_RUN"])
+    run = uuid.uuid4().hex
+    os.environ.update(RFSTUDY_RUN=run)
+    left_behind.record_run(ROOT, run)
 
 PRESET = SETTINGS["preset"]
 RESULTS = f"results/{PRESET}"

@@ -125,8 +125,9 @@ for _name, _package, _summary in (
     "--config", "settings", multiple=True, metavar="KEY=VALUE", help="A key of the configuration; repeatable."
 )
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="results/plan", show_default=True)
+@click.option("--page", type=EXISTING_FILE, help="A page of docs whose table of the plan is replaced.")
 @click.option("--fit", is_flag=True, help="Fit the model to the shipped records of CONFIGFILE instead of planning.")
-def plan(configfile, settings, out, fit):
+def plan(configfile, settings, out, page, fit):
     """Print what a run would request from a cluster, per rule, and write it as CSV, as a table and as a picture."""
     from rfstudy.study import cost_plan
     from rfstudy.study.selection import load_study
@@ -140,6 +141,8 @@ def plan(configfile, settings, out, fit):
     given |= {key: yaml.safe_load(value) for key, value in (each.split("=", 1) for each in settings)}
     options = ["--configfile", str(configfile), *(["--config", *settings] if settings else [])]
     print(cost_plan.write(options, out, {key: given.get(key) for key in ("max_mem_mb", "max_runtime")}))
+    if page:
+        cost_plan.put_into(page, out / "rules.md")
 
 
 @commands.command()

@@ -81,7 +81,11 @@ def of_rule(cluster, rule: str, state: str = "all") -> list[dict]:
 
 def test_a_cancelled_job_and_one_over_its_memory_run_again(study, cluster, local):
     # the first attempt of `train` has 150 MB, which importing the libraries exceeds
-    run = study.start(*SLURM, "--set-resources", "train:mem_mb=1000 if attempt > 1 else 150")
+    profile = study.folder / "profiles" / "slurm" / "profile.v9+.yaml"
+    profile.write_text(
+        profile.read_text().replace("  time:\n", "  train:\n    mem_mb: 1000 if attempt > 1 else 150\n  time:\n")
+    )
+    run = study.start(*SLURM)
     timed = cluster.wait(lambda: of_rule(cluster, "time", "R"), 200)[0]
     assert timed["shared"] == "NO"
     cluster.call("scancel", timed["id"])

@@ -134,3 +134,12 @@ def test_the_plan_adds_up():
     assert whole["CPU hours expected"] == 2.0
     assert whole["GiB hours requested"] == 5.5
     assert [whole[key] for key in ("GPU jobs", "under a minute", "over your limits", "without a model")] == [1, 1, 1, 1]
+
+
+def test_a_page_has_the_newest_table(tmp_path):
+    page, table = tmp_path / "page.md", tmp_path / "rules.md"
+    page.write_text("a\n<!-- plan: command -->\n| old |\n<!-- end of plan -->\nb\n")
+    for text in ("| 1 |\n", "| 2 |\n"):
+        table.write_text(text)
+        cost_plan.put_into(page, table)
+    assert page.read_text() == "a\n<!-- plan: command -->\n\n| 2 |\n\n<!-- end of plan -->\nb\n"

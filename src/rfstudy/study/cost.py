@@ -223,8 +223,8 @@ def needs(stage: str, experiment: dict, shard: plan.Shard, tasks: dict, settings
 
 
 def wants_gpu(stage: str, work: Counter, experiment: dict, settings: dict) -> bool:
-    """Return whether a job requests a GPU: at ``device: cuda`` all jobs with maps do. At ``auto`` and from ``device_from``
-    on, those do whose maps learn frequencies or are large and dense.
+    """Return whether a job requests a GPU: at ``device: cuda`` all jobs do. At ``auto`` those do whose maps learn
+    frequencies, or are as large as ``device_from``.
     """
     if settings["device"] != "auto" or not settings["device_from"]:
         return settings["device"] == "cuda"

@@ -76,10 +76,20 @@ def write(options: list[str], out: Path, limits: dict) -> str:
     out.mkdir(parents=True, exist_ok=True)
     jobs.to_csv(out / "jobs.csv", index=False)
     found.to_csv(out / "rules.csv", index=False)
-    (out / "rules.md").write_text(found.to_markdown(index=False) + "\n", encoding="utf-8")
+    by_rule = found.set_index("rule").T.rename_axis("").astype(object)
+    (out / "rules.md").write_text(by_rule.to_markdown() + "\n", encoding="utf-8")
     draw(jobs, out / "plan.png")
     largest = jobs.head(LARGEST)[["job", "runtime", "mem_mb", "expected"]].to_string(index=False)
     return f"{found.set_index('rule').T.to_string()}\n\nThe largest jobs (minutes, MB, expected seconds):\n{largest}"
+
+
+def put_into(page: Path, table: Path) -> None:
+    """Replace the table between the two comments of a page that start with ``plan:`` and ``end of plan``."""
+    before, _, rest = page.read_text(encoding="utf-8").partition("<!-- plan: ")
+    command, _, rest = rest.partition(" -->\n")
+    after = rest.partition("<!-- end of plan -->")[2]
+    text = table.read_text(encoding="utf-8")
+    page.write_text(f"{before}<!-- plan: {command} -->\n\n{text}\n<!-- end of plan -->{after}", encoding="utf-8")
 
 
 def draw(jobs: pd.DataFrame, path: Path) -> None:

@@ -39,9 +39,9 @@ class Checkout:
 
     def finish(self, process, status: int = 0) -> str:
         """Return the output of Snakemake, which must end with a status."""
-        told, _ = process.communicate(timeout=300)
-        assert process.returncode == status, told[-3000:]
-        return told
+        output, _ = process.communicate(timeout=300)
+        assert process.returncode == status, output[-3000:]
+        return output
 
     def values(self) -> pd.DataFrame:
         """Return the results without times and runs."""

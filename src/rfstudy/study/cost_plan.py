@@ -29,9 +29,9 @@ def jobs_of(options: list[str]) -> pd.DataFrame:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "jobs.jsonl")
         command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", "--logger", "rfstudy", *options]
-        told = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"RFSTUDY_PLAN": str(path)})
-        if told.returncode:
-            raise UserError(f"Snakemake makes no plan: {told.stderr.strip() or told.stdout.strip()}")
+        output = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"RFSTUDY_PLAN": str(path)})
+        if output.returncode:
+            raise UserError(f"Snakemake makes no plan: {output.stderr.strip() or output.stdout.strip()}")
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     jobs = pd.DataFrame(
         map(json.loads, lines),

@@ -41,10 +41,10 @@ def jobs_left(root: Path) -> list[str]:
         return []
     command = ["squeue", "--noheader", "--me", "--states", "PD,R,CG,CF,S,RQ", "--format", "%A|%j|%Z"]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+        output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     except (OSError, subprocess.SubprocessError):
         return []
-    lines = (line.split("|", 2) for line in told.splitlines() if line.count("|") >= 2)
+    lines = (line.split("|", 2) for line in output.splitlines() if line.count("|") >= 2)
     return [job for job, name, folder in lines if name in runs and os.path.realpath(folder) == os.path.realpath(root)]
 
 

@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= all
 
-.PHONY: quick test test-workflow test-package check docs clean wheel
+.PHONY: quick test test-workflow test-package test-cluster check docs clean wheel
 
 quick: $(VENV)/.installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES)
@@ -23,6 +23,10 @@ test-workflow: $(VENV)/.installed
 
 test-package: $(VENV)/.installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest --ignore tests/workflow
+
+# two nodes of a real SLURM on this machine, as root, under 10 minutes; INSTALL=1 installs Debian's packages
+test-cluster: $(VENV)/.installed
+	PATH="$(CURDIR)/$(BIN):$$PATH" RFSTUDY_CLUSTER=1 python -m pytest -m cluster tests/cluster
 
 check: $(VENV)/.installed
 	$(BIN)/ruff check .

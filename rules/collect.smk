@@ -16,6 +16,7 @@ for paper in (None, *JOBS.papers):
             [f"{RESULTS}/{name}.{ending}" for name in names for ending in ("csv", "provenance.json", "npz")],
         log:
             f"logs/{PRESET}/{stem}.log",
+        localrule: True
         conda:
             "../envs/study.yaml"
         resources:

@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import sys
+import uuid
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from random_features.errors import gathered
 from rfstudy.files import read_yaml, record_file, write_text
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
-from rfstudy.study import selection
+from rfstudy.study import left_behind, selection
 from rfstudy.study.jobs import ENDINGS, Jobs, counted
 from rfstudy import outputs
 
@@ -76,10 +77,18 @@ if SETTINGS["mirror"]:
 # a job finds its workflow by this number, and ends when the workflow is gone
 os.environ.update(RFSTUDY_WORKFLOW=str(os.getpid()))
 
+# Snakemake knows its executor only after this file; a limit of nodes, and no dry-run, says that it submits jobs
+ON_CLUSTER = workflow.resource_settings.nodes is not None
+if ON_CLUSTER and workflow.is_main_process and not {"-n", "--dry-run", "--dryrun", "--unlock"} & {*sys.argv}:
+    stop_at(left_behind.settle(ROOT, SETTINGS["running"]))
+    run = uuid.uuid4().hex
+    os.environ.update(RFSTUDY_RUN=run)
+    left_behind.record_run(ROOT, run)
+
 PRESET, RESULTS, PREPARED = SETTINGS["preset"], JOBS.results, JOBS.prepared
 
-# a timed job has the machine to itself: nothing else of this workflow runs at the same time
-ALL_CORES = workflow.resource_settings.cores or 2
+# a timed job has the machine to itself. Here it takes all cores; on a cluster its profile asks for a whole node
+ALL_CORES = SETTINGS["threads"] if ON_CLUSTER else workflow.resource_settings.cores or 2
 
 
 wildcard_constraints:
@@ -97,8 +106,8 @@ if workflow.is_main_process:
 FILES_OF_TASK = ("X.npy", "y.npy", "facts.json")
 
 
-# GPUs that a job requests: none unless the configuration may use one
-GPUS = 1 if SETTINGS["device"] == "cuda" else 0
+# GPUs that the extractor of a task requests: none unless the configuration may use one
+GPUS = int(SETTINGS["device"] == "cuda" or (SETTINGS["device"] == "auto" and bool(SETTINGS["device_from"])))
 
 
 # the tasks that one job prepares; a task made from files, or from another task, has its own job

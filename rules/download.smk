@@ -5,6 +5,7 @@ rule download:
         "data/raw/{source}/record.json",
     log:
         "logs/download/{source}.log",
+    localrule: True
     conda:
         "../envs/study.yaml"
     resources:

@@ -106,6 +106,7 @@ for collection, specs in WANTED.items():
             log:
                 f"logs/{collection}/draw/{paper}.log",
             priority: len(of_paper)  # the longest job first, so that two cores end together
+            localrule: True
             conda:
                 "../envs/study.yaml"
             resources:
@@ -150,6 +151,7 @@ for form, endings in catalogue.ENDINGS.items():
         wildcard_constraints:
             collection="|".join(DRAWABLE),
             name="|".join(map(re.escape, names)),
+        localrule: True
         conda:
             "../envs/study.yaml"
         resources:

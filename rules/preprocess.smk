@@ -13,8 +13,8 @@ rule preprocess:
     conda:
         "../envs/study.yaml"
     resources:
-        mem_mb=JOBS.preprocess_memory,
-        runtime=lambda wildcards: data_registry.minutes_of(JOBS.tasks[wildcards.dataset]),
+        mem_mb=partial(JOBS.needs_of_rows, "mem_mb"),
+        runtime=partial(JOBS.needs_of_rows, "runtime"),
         gpu=lambda wildcards: GPUS if data_registry.wants_gpu(JOBS.tasks[wildcards.dataset]) else 0,
     params:
         code=lambda wildcards: JOBS.code_of_tasks(wildcards.dataset),
@@ -42,7 +42,7 @@ if TOGETHER:
             f"benchmarks/preprocess/{SETTINGS['data']}/together.tsv"
         resources:
             mem_mb=max(map(JOBS.memory_of_rows, TOGETHER)),
-            runtime=60,
+            runtime=30,
             gpu=0,
         params:
             code=JOBS.code_of_tasks(*TOGETHER),

@@ -7,6 +7,7 @@ rule publish:
         touch(f"{RESULTS}/{{experiment}}.published"),
     log:
         f"logs/{PRESET}/{{experiment}}/publish.log",
+    localrule: True
     conda:
         "../envs/study.yaml"
     resources:

@@ -11,6 +11,7 @@ rule render:
         "results/measured/render.txt",
     log:
         "logs/measured/render.log",
+    localrule: True
     conda:
         "../envs/study.yaml"
     resources:

@@ -7,6 +7,16 @@ STAGES = ("tune", "train", "measure", "time")
 # other jobs wait for choices; timed jobs wait until nothing else is left to run
 PRIORITIES = {"tune": 1, "time": -1}
 
+# a job that cannot fit is reported before any is submitted
+if workflow.is_main_process:
+    stop_at(JOBS.too_large(STAGES))
+
+
+def requested(key, work):
+    """Return a resource function of the jobs with this work."""
+    return lambda wildcards, attempt: JOBS.needs(key, work(wildcards), attempt)
+
+
 for stage, paper in [(stage, paper) for stage in STAGES for paper in (None, *JOBS.papers)]:
     work = partial(JOBS.work_of_job, stage, paper)
     stem, stems = f"{{experiment}}/{stage}/{{shard}}", [("{experiment}", "{shard}")]
@@ -34,9 +44,7 @@ for stage, paper in [(stage, paper) for stage in STAGES for paper in (None, *JOB
                 "../envs/study.yaml"
             threads: ALL_CORES if stage == "time" else SETTINGS["threads"]
             resources:
-                mem_mb=lambda wildcards, attempt, work=work: JOBS.needs("mem_mb", work(wildcards), attempt),
-                runtime=lambda wildcards, attempt, work=work: JOBS.needs("runtime", work(wildcards), attempt),
-                gpu=GPUS,
+                **{key: requested(key, work) for key in ("mem_mb", "runtime", "gpu", "expected", "extrapolated")},
             params:
                 stage=stage,
                 job=lambda wildcards, work=work: JOBS.params(work(wildcards)),

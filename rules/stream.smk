@@ -12,8 +12,8 @@ rule stream:
     conda:
         "../envs/study.yaml"
     resources:
-        mem_mb=JOBS.preprocess_memory,
-        runtime=60,
+        mem_mb=partial(JOBS.needs_of_rows, "mem_mb"),
+        runtime=partial(JOBS.needs_of_rows, "runtime"),
     params:
         code=lambda wildcards: JOBS.code_of_tasks(wildcards.dataset),
         work=lambda wildcards, input, output: JOBS.work_hash(

@@ -16,6 +16,7 @@ from pathlib import Path
 from time import sleep
 
 import click
+import yaml
 
 from random_features.errors import UserError
 from rfstudy.files import read_choices, read_json, read_yaml
@@ -116,6 +117,32 @@ for _name, _package, _summary in (
     ("draw", "report", "Draw tables and figures from the rows of experiments and the published numbers."),
 ):
     stage_command(_name, _package, _summary)
+
+
+@commands.command()
+@click.option("--configfile", type=EXISTING_FILE, default="config/presets/paper.yaml", show_default=True)
+@click.option(
+    "--config", "settings", multiple=True, metavar="KEY=VALUE", help="A key of the configuration; repeatable."
+)
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="results/plan", show_default=True)
+@click.option("--page", type=EXISTING_FILE, help="A page of docs whose table of the plan is replaced.")
+@click.option("--fit", is_flag=True, help="Fit the model to the shipped records of CONFIGFILE instead of planning.")
+def plan(configfile, settings, out, page, fit):
+    """Print what a run would request from a cluster, per rule, and write it as CSV, as a table and as a picture."""
+    from rfstudy.study import cost_plan
+    from rfstudy.study.selection import load_study
+
+    given = read_yaml("config/config.yaml") | read_yaml(configfile)
+    if fit:
+        from rfstudy.study.fit import fit as fit_to
+
+        print(fit_to(load_study(given, Path("config")), "data/measured", "config/costs.json")["factor"])
+        return
+    given |= {key: yaml.safe_load(value) for key, value in (each.split("=", 1) for each in settings)}
+    options = ["--configfile", str(configfile), *(["--config", *settings] if settings else [])]
+    print(cost_plan.write(options, out, {key: given.get(key) for key in ("max_mem_mb", "max_runtime")}))
+    if page:
+        cost_plan.put_into(page, out / "rules.md")
 
 
 @commands.command()

@@ -13,7 +13,7 @@ from pathlib import Path
 from rfstudy.data import registry as data_registry
 from rfstudy.data.entries import in_use
 from rfstudy.models import suggestion
-from rfstudy.study import code, plan
+from rfstudy.study import code, cost, plan
 from rfstudy.study.job import Part, code_roots, searched
 from rfstudy.study.plan import Shard
 from rfstudy.study.selection import Study, is_asked_for
@@ -66,6 +66,7 @@ class Jobs:
             for name in self.asked_for:
                 self.papers.setdefault(self.experiments[name]["paper"], []).append(name)
         self.work: dict[str, str] = {}
+        self.costs = cost.read_model(root / "config" / "costs.json")
         cached = (self.code_of, self.experiment_of, self.shards_of, self.parts_of, self.chosen_file, self.tune_part)
         vars(self).update({method.__name__: cache(method) for method in (*cached, self.resources)})
 
@@ -154,6 +155,22 @@ class Jobs:
             return int(1000 + 4 * data_registry.rows_per_chunk(streamed) * columns / 2**20)
         return self.memory_of_rows(wildcards.dataset)
 
+    def needs_of_rows(self, key: str, wildcards, attempt: int) -> int:
+        """Return what a job that makes the rows of a task requests, as ``needs`` does."""
+        minutes = data_registry.minutes_of(self.tasks[wildcards.dataset])
+        first = {"mem_mb": self.preprocess_memory(wildcards), "runtime": minutes}
+        return cost.grown(first, attempt, self.settings)[key]
+
+    def too_large(self, stages) -> list[str]:
+        """Return the jobs of experiments that exceed the limits of the configuration, and what to change."""
+        return [
+            problem
+            for name in ([] if self.papers else self.asked_for)  # the jobs of a paper are short
+            for stage in stages
+            for shard in self.shards_of(stage, name).values()
+            for problem in cost.too_large(f"{stage} {name}/{shard.name}", self.resources(stage, shard), self.settings)
+        ]
+
     # --- Experiments and shards ---------------------------------------------------------------------------------------
 
     def experiment_of(self, name: str) -> dict:
@@ -170,16 +187,18 @@ class Jobs:
 
     def shards_of(self, stage: str, experiment: str) -> dict[str, Shard]:
         """Return the shards of a stage in an experiment, by name; empty if the stage has nothing to do."""
-        return {shard.name: shard for shard in plan.shards_of(stage, self.experiment_of(experiment), self.settings)}
+        own = self.experiment_of(experiment)
+        found = cost.shards_of(stage, own, self.registry.tasks, self.settings, self.costs)
+        return {shard.name: shard for shard in found}
 
     def parts_of(self, stage: str, shard: Shard) -> list[Part]:
         """Return the work of a stage on a shard: one part per data set."""
         return plan.parts_of(stage, self.experiments[shard.experiment], shard, self.settings)
 
     def resources(self, stage: str, shard: Shard) -> dict:
-        """Return the memory and run time that the work on a shard requests."""
+        """Return the memory and run time of the first attempt at a shard, its expected seconds and its GPUs."""
         experiment = self.experiments[shard.experiment]
-        return plan.resources(stage, experiment, shard, self.registry.tasks, self.settings)
+        return cost.needs(stage, experiment, shard, self.registry.tasks, self.settings, self.costs)
 
     def tuned_files(self, stage: str, experiment: str, shard: Shard) -> list[str]:
         """Return the files with the choices for a stage's job on a shard; none if there is nothing to choose."""
@@ -228,10 +247,11 @@ class Jobs:
         return [*map(self.facts_file, datasets), *sorted(tuned)]
 
     def needs(self, key: str, work: Work, attempt: int) -> int:
-        """Return the memory ("mem_mb") or run time ("runtime") that a job requests: more with every attempt, because a
-        killed job resumes from its journal.
+        """Return what a job requests ("mem_mb", "runtime", ...): more with every attempt, up to the limits of the
+        configuration; a killed job resumes from its journal.
         """
-        return attempt * max(self.resources(stage, shard)[key] for stage, _, shard in work)
+        of_shards = [self.resources(stage, shard) for stage, _, shard in work]
+        return cost.grown(cost.of_all(of_shards), attempt, self.settings)[key]
 
     def params(self, work: Work) -> dict:
         """Return the code that a job runs, the hash of its work (see rules/console.smk), the versions of libraries and,

@@ -46,7 +46,7 @@ def shards(experiment: dict, settings: dict) -> list[Shard]:
     parts = [(dataset,) for dataset in datasets] if "dataset" in axes else [tuple(datasets)]
     repeats = repeats_of(experiment, settings)
     # repeats are cut only if they are separate cells: elsewhere one cell may cover them all
-    size = (needs_data(experiment["kind"]) and settings["repeats_per_shard"]) or len(repeats)
+    size = (needs_data(experiment["kind"]) and settings.get("repeats_per_shard")) or len(repeats)
     chunks = [tuple(repeats[i : i + size]) for i in range(0, len(repeats), size)]
     result = []
     for part in parts:

@@ -53,7 +53,13 @@ class Settings(Model):
     time : how times are measured; defaults for the `time` of an experiment
     prepared_together : tasks whose rows one job makes, if a generator makes them
     shard_by : the axes that separate jobs: `paper`, or a beginning of `experiment, dataset, method`
-    repeats_per_shard : repeats of one job; null for all
+    minutes_per_shard : expected minutes of a job of `train` or `measure`: methods are put together up to it, and the
+        repeats of a method that takes over twice as long are separated; null leaves the jobs as `shard_by` cuts them
+    max_mem_mb : memory of a node in MB: no job requests more, and a job that needs more is an error; null for no limit
+    max_runtime : the same for the minutes of a job
+    device_from : rows x squared columns of the features, over all cells of a map, from which its job requests a GPU at
+        `device: auto`; so do maps that learn frequencies and networks; null requests none
+    running : what to do if cluster jobs of a killed run are still in the queue
     threads : threads of a job that measures no times
     extent : whether `large` overrides keys of the `grid` of an experiment
     """
@@ -78,7 +84,11 @@ class Settings(Model):
     time: Timing
     prepared_together: Words = None
     shard_by: list[Axis | Literal["paper"]]
-    repeats_per_shard: Repeats | None
+    minutes_per_shard: Count | None
+    max_mem_mb: Count | None
+    max_runtime: Count | None
+    device_from: Annotated[float, Gt(0)] | None
+    running: Literal["stop", "wait", "cancel"]
     threads: Count
     extent: Literal["small", "large"]
 

@@ -1,5 +1,4 @@
-"""How files are read: the format, encoding, separator, quotes, header and decimal sign are found; broken files are
-refused in one line."""
+"""Files are read in every form of table: what is needed to read them is found; broken ones are refused in one line."""
 
 import bz2
 import gzip

@@ -1,4 +1,4 @@
-"""What a file asks: its table and target, the kind of task, and what happens to each column."""
+"""Understand a file: its table and target, the kind of task, and the use of each column."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What may be wrong with a file, each warning with its evidence."""
+"""Warnings about a file, each with its evidence."""
 
 import numpy as np
 import pandas as pd

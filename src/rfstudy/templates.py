@@ -36,23 +36,11 @@ from rfstudy.study.config import load_experiments
 #: The pictures of the page: the file, the paper and name of the figure, and its alternative text.
 PICTURES = {
     "printed-against-ours.png": ("slsrff", "printed-against-ours-all", "every printed result of SLS-RFF against ours"),
-    "benchmark.png": (
-        "survey",
-        "figure-10-text",
-        "error, time and accuracy of nine maps by number of features",
-    ),
+    "benchmark.png": ("survey", "figure-10-text", "error, time and accuracy of nine maps by number of features"),
     "double-descent.png": ("survey", "figure-07-text", "training and test error against the number of features"),
     "penalty.png": ("slsrff", "ablation-chart-code", "accuracy after each step from the paper's text to its code"),
-    "few-features.png": (
-        "eerf",
-        "figure-01-text",
-        "test error of EERF and its baselines by number of features",
-    ),
-    "windmill.png": (
-        "nsrf",
-        "figure-01a-text",
-        "weights, potential and decision of NSRF on the windmill",
-    ),
+    "few-features.png": ("eerf", "figure-01-text", "test error of EERF and its baselines by number of features"),
+    "windmill.png": ("nsrf", "figure-01a-text", "weights, potential and decision of NSRF on the windmill"),
     "crossover.png": ("study", "crossover-times", "time to map a row against the number of columns"),
 }
 

@@ -70,15 +70,15 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict)
     where = f"{Path(config_dir).name}/scorecard.yaml"
     problems = [f"{where}: {paper}{p}" for paper, entry in scorecard.items() for p in problems_of(Scorecard, entry)]
     numbers = [] if problems else [(paper, each) for paper, of in scorecard.items() for each in of["numbers"]]
+    known = {"experiment": experiments, "learner": learners.known(), "over": styles}
     for paper, entry in numbers:
-        named = [("", "experiment", name, experiments) for name in entry.get("experiments", {}).values()]
+        named = [("", "experiment", name) for name in entry.get("experiments", {}).values()]
         for metric, how in entry["metrics"].items() if named else ():
-            known = {"learner": learners.known(), "over": styles}
-            named += [(f", {metric}", key, how[key], of) for key, of in known.items() if key in how]
+            named += [(f", {metric}", key, how[key]) for key in ("learner", "over") if key in how]
         problems += [
-            f"{where}: {paper}, {entry['table']}{place}: there is no {what} {name!r}; {suggestion(name, known)}"
-            for place, what, name, known in named
-            if name not in known
+            f"{where}: {paper}, {entry['table']}{place}: there is no {what} {name!r}; {suggestion(name, known[what])}"
+            for place, what, name in named
+            if name not in known[what]
         ]
     return scorecard, problems
 

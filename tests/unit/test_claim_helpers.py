@@ -313,7 +313,6 @@ def rounds(runs=("r1", "r1"), busy=False, **seconds):
         (rounds(busy=True, orf=[3.0] * 5, rff=[1.0] * 5), "not testable", "(machine busy)"),
         (rounds(("r1", "r2"), orf=[3.0] * 5, rff=[1.0] * 5), "not run", ""),
         (made(TIME, orf=3.0, rff=1.0), "holds", ""),
-        ([row | {"run": row["method"]} for row in made(TIME, orf=3.0, rff=1.0)], "not testable", "(timed apart)"),
     ],
 )
 def test_times_are_compared_round_by_round_within_a_record(rows, expected, remark):
@@ -413,7 +412,7 @@ def test_an_interval_is_around_the_value_where_repeats_are_missing():
     found = samples.difference(one, other)
     assert found.value == pytest.approx(one.mean - other.mean)
     assert (found.low + found.high) / 2 == pytest.approx(found.value)
-    ratio = samples.quotient(one, other, is_time=False)
+    ratio = samples.quotient(one, other)
     assert ratio.value == pytest.approx(one.mean / other.mean)
     assert math.sqrt(ratio.low * ratio.high) == pytest.approx(ratio.value)
 

@@ -93,22 +93,6 @@ def test_a_sum_with_a_machine_busy_phase_is_machine_busy(position):
     assert times.machine_busy(reported).tolist() == [True, False]
 
 
-def test_rounds_take_the_place_of_repeats_on_their_data_set_alone():
-    older = [
-        row(metric, 99.0, dataset=dataset, method=method)
-        for metric in ("time_feature_s", "time_ratio")
-        for dataset in ("eeg", "magic04")
-        for method in ("rff", "qmc")
-    ]
-    frame = times.with_printed(tidy.frame(older + rounds_of()))
-    of = {dataset: values(select(frame, dataset=dataset), "time_feature_s") for dataset in ("eeg", "magic04")}
-    assert of == {"eeg": [7.0], "magic04": [99.0, 99.0]}
-    assert values(frame, "time_ratio") == [99.0] * 4
-    without = tidy.frame(older)
-    assert times.with_printed(without) is without
-    assert times.shortest(without) is without
-
-
 def test_a_figure_is_the_median_over_the_rounds_with_the_quartiles():
     rows = generation("rff", (4.0, 1.0, 10.0, 2.0, 3.0)) + [
         row("time_feature_s", value, dataset="magic04", repeat=i) for i, value in enumerate((1.0, 3.0))
@@ -202,8 +186,7 @@ def test_a_printed_ratio_next_to_ours_by_rounds(tabulated, rounds, settings, exp
     assert "Fewer repeats" not in text
 
 
-@pytest.mark.parametrize("what", ["shortest of the processor", "older rows give way"])
-def test_the_growth_of_a_cost_is_that_of_the_shortest_rounds(tabulated, what):
+def test_the_growth_of_a_cost_is_that_of_the_shortest_rounds(tabulated):
     rows = []
     for s, slowed in itertools.product((256, 512, 1024), (1.0, s_dependent := 7.0)):
         for phase, power in (("draw", 1.0), ("transform", 2.0)):
@@ -211,9 +194,6 @@ def test_the_growth_of_a_cost_is_that_of_the_shortest_rounds(tabulated, what):
             # what disturbs a round disturbs large sizes most; the clock tells nothing here
             rows.append(phase_row(phase, s**power * (s if slowed == s_dependent else 1), clock="cpu", **shared))
             rows.append(phase_row(phase, 1.0, **shared))
-            if what == "older rows give way":
-                rows.append(row(f"time_{phase}_s", s**5.0, settings={"threads": 1}, dataset="eeg",
-                                **shared | {"at": None, "repeat": slowed}))  # fmt: skip
     table, _ = tabulated({"kind": "complexities", "paper": "survey", "methods": ["orf"]}, rows)
     assert table.loc[0, ["set-up, power of s", "time, power of s"]].tolist() == ["1.00 ± 0.00", "2.00 ± 0.00"]
 

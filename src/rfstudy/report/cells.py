@@ -96,12 +96,15 @@ def mean_and_std(cell: dict | None, full: int) -> Cell:
 
 def median_and_quartiles(cell: dict) -> Cell:
     """Return the cell of times by rounds: "0.123 [0.120, 0.131]", to three digits, and whether other work ran."""
-    median, lower, upper = (cell[key] for key in ("mean", "lower", "upper"))
-    digits = f".{decimals(median, 3)}f"
-    text = f"{median:{digits}} [{lower:{digits}}, {upper:{digits}}]"
     remark = "machine busy" if cell["machine_busy"] else ""
-    values = {"": median, "lower_quartile": lower, "upper_quartile": upper, "rounds": cell["rounds"], "remark": remark}
-    return Cell(f"{text} {remark}".rstrip(), values)
+    values = (cell[key] for key in ("mean", "lower", "upper"))
+    return with_quartiles(*values, decimals(cell["mean"], 3), rounds=cell["rounds"], remark=remark)
+
+
+def with_quartiles(median: float, lower: float, upper: float, digits: int, remark: str, **values) -> Cell:
+    """Return the cell of a median and its quartiles to so many decimals."""
+    text = f"{median:.{digits}f} [{lower:.{digits}f}, {upper:.{digits}f}] {remark}".rstrip()
+    return Cell(text, {"": median, "lower_quartile": lower, "upper_quartile": upper} | values | {"remark": remark})
 
 
 def decimals(value: float, digits: int) -> int:

@@ -29,9 +29,9 @@ def chance_of(rows: pd.DataFrame, quantity: dict, context: Context) -> float | N
     return 100.0 - share if share is not None and SCORES[quantity["metric"]] == "wrong" else share
 
 
-def notes_on_chance(scores: dict[str, float], *, drawn: bool) -> list[str]:
-    """Return a sentence on these scores by the names of their data sets, and whether an axis includes one."""
-    listed = ", ".join(f"{name} {score:.1f} %".strip() for name, score in scores.items())
+def notes_on_chance(scores: dict[str, float], paper: str, context: Context, *, drawn: bool) -> list[str]:
+    """Return a sentence on these scores by data set, and whether an axis includes one."""
+    listed = ", ".join(f"{context.name(dataset, paper)} {score:.1f} %" for dataset, score in scores.items())
     where = "dotted where the axis reaches it" if drawn else "beyond the axes"
     return [f"Always naming the more frequent class: {listed}; {where}."] if scores else []
 

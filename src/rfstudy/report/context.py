@@ -41,7 +41,8 @@ class Context:
         It has no rows of other experiments and, if ``kernel`` is given, of other kernels.
         """
         own = {path: table for path, table in tables.items() if table["experiment"].isin(experiments).any()}
-        arrays = [file for path in own if (file := arrays_of(path)).exists()]
+        candidates = (path.with_name(f"{path.name.split('.')[0]}.npz") for path in own)
+        arrays = [file for file in candidates if file.exists()]
         rows = [of_kernel(table, kernel) if kernel else table for table in own.values()]
         return cls(measured(rows, experiments), styles, tasks, reference_dir, arrays)
 
@@ -97,9 +98,3 @@ def of_kernel(table: pd.DataFrame, kernel: str) -> pd.DataFrame:
 def read_tables(results) -> dict[Path, pd.DataFrame]:
     """Return the tidy tables in files, by path."""
     return {Path(path): tidy.read(path) for path in results}
-
-
-def arrays_of(path) -> Path:
-    """Return the file of the arrays that go with a tidy file."""
-    path = Path(path)
-    return path.with_name(path.name.split(".")[0] + ".npz")

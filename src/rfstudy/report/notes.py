@@ -6,6 +6,7 @@ All notes are derived from the rows of the table or figure that shows them.
 import importlib
 import inspect
 import re
+from collections.abc import Iterable
 
 import pandas as pd
 
@@ -112,6 +113,14 @@ def quantity(metric: str, learner: str = "") -> str:
 def span(smallest: int, largest: int) -> str:
     """Return the ends of a range of whole numbers: "5 to 10", or "5"."""
     return f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
+
+
+def by_reason(reasons: Iterable[tuple[str, str]]) -> str:
+    """Return names with their reasons in words, each reason once: "EEG, skin (not run); covtype (not timed)"."""
+    names: dict[str, dict] = {}
+    for name, reason in reasons:
+        names.setdefault(reason, {})[name] = None
+    return "; ".join(f"{', '.join(of_reason)} ({reason})" for reason, of_reason in names.items())
 
 
 def why_not(rows: pd.DataFrame) -> str:

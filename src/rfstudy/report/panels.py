@@ -15,10 +15,10 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import method_order, select
+from rfstudy.report.chance import chance_of
 from rfstudy.report.context import Context
-from rfstudy.report.notes import absence, dataset_name
+from rfstudy.report.notes import absence, by_reason, dataset_name
 from rfstudy.report.plot_styles import PlotStyle, plot_style
-from rfstudy.report.published import printed_name
 from rfstudy.report.style import REFERENCE, SMALLEST, Picture, drawn_as
 
 #: Widths of a figure on paper in inches: one of two columns, and the text of a page.
@@ -152,23 +152,14 @@ def styles_of(rows: pd.DataFrame, methods: list[str], context: Context) -> dict[
 
 def not_drawn(reasons: dict[str, str]) -> list[str]:
     """Return a sentence about missing panels of a figure, by the reason; none if nothing is missing."""
-    by_reason: dict[str, list[str]] = {}
-    for name, reason in reasons.items():
-        by_reason.setdefault(reason, []).append(name)
-    missing = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in by_reason.items())
-    return [f"Not drawn: {missing}."] if missing else []
+    return [f"Not drawn: {by_reason(reasons.items())}."] if reasons else []
 
 
 def without_panel(frame: pd.DataFrame, datasets: list[str], paper: str, context: Context) -> list[str]:
     """Return a sentence on the data sets without any ok row, by the reason."""
     ok = set(select(frame, status="ok")["dataset"])
-    return not_drawn(
-        {
-            printed_name(context.tasks, dataset, paper): absence(select(frame, dataset=dataset)).split(":")[0]
-            for dataset in datasets
-            if dataset not in ok
-        }
-    )
+    missing = (dataset for dataset in datasets if dataset not in ok)
+    return not_drawn({context.name(d, paper): absence(select(frame, dataset=d)).split(":")[0] for d in missing})
 
 
 def with_unit(metric: str) -> str:
@@ -240,10 +231,17 @@ def draw_dots(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], n_row
     ax.xaxis.set_major_locator(MaxNLocator(5))
 
 
-def draw_chance(ax: Axes, name: str, chance: float | None) -> bool:
-    """Draw a score across an axis ("x" or "y") if the axis stays readable; return whether it is drawn."""
+def draw_chance(ax: Axes, name: str, rows: pd.DataFrame, quantity: dict, context: Context, scores: dict) -> bool:
+    """Draw the score of naming the more frequent class across an axis ("x" or "y"), if the axis stays readable.
+
+    Return whether it is drawn. If rows have such a score, ``scores`` gets it under their data set.
+    """
+    chance = chance_of(rows, quantity, context)
+    if chance is None:
+        return False
+    scores[rows["dataset"].iloc[0]] = chance
     low, high = ax.get_xlim() if name == "x" else ax.get_ylim()
-    if chance is None or not low - (high - low) <= chance <= high + (high - low):
+    if not low - (high - low) <= chance <= high + (high - low):
         return False
     line, set_limits = (ax.axvline, ax.set_xlim) if name == "x" else (ax.axhline, ax.set_ylim)
     line(chance, **REFERENCE)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from rfstudy.metrics import FACTS, fact_of
 from rfstudy.report.aggregate import by_repeat, facts_of, select
-from rfstudy.report.cells import absent
+from rfstudy.report.cells import absent, with_quartiles
 from rfstudy.report.compare import CELL_VERDICTS, Estimate, with_verdicts
 from rfstudy.report.context import Context
 from rfstudy.report.derived import undefined
@@ -181,9 +181,7 @@ def our_cell(cell, decimals: int = 2) -> Cell:
         return absent(cell.reason, "std")
     if pd.notna(cell.low):
         remark = "machine busy" if "machine busy" in cell.reason else ""
-        text = f"{cell.value:.{decimals}f} [{cell.low:.{decimals}f}, {cell.high:.{decimals}f}] {remark}".rstrip()
-        values = {"": cell.value, "lower_quartile": cell.low, "upper_quartile": cell.high, "remark": remark}
-        return Cell(text, values)
+        return with_quartiles(cell.value, cell.low, cell.high, decimals, remark)
     text = f"{cell.value:.{decimals}f}" + ("" if pd.isna(cell.std) else f" ± {cell.std:.{decimals}f}")
     return Cell(text, {"": cell.value, "std": cell.std, "remark": ""})
 

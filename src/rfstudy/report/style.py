@@ -32,7 +32,6 @@ STYLE = {
     "font.size": 8.0,
     "axes.titlesize": 8.0,
     "axes.labelsize": 7.5,
-    "legend.fontsize": 8.0,
     "axes.linewidth": 0.5,
     "axes.grid": True,
     "axes.axisbelow": True,
@@ -52,7 +51,6 @@ STYLE = {
     "figure.constrained_layout.h_pad": 0.03,
     "figure.constrained_layout.w_pad": 0.03,
     "figure.dpi": 200,
-    "savefig.dpi": 200,
     "pdf.fonttype": 42,
 }
 TICKS = {"labelsize": 7.0, "major.width": 0.5, "major.size": 2.0, "major.pad": 1.8}

@@ -4,7 +4,6 @@ A round times every phase of every map and learner once, one after the other (``
 There is one row for drawing the map, and one each for learning it, mapping the training rows, fitting the learner,
 mapping the test rows and predicting, by the clock (``time_<phase>_s``) and of the processor (``cpu_<phase>_s``). All
 times of one round met the same state of the machine, so two methods are compared round by round, within one record.
-Rows by repeat, which are older and hold sums of phases, do not change.
 """
 
 import numpy as np
@@ -48,31 +47,26 @@ def by_rounds(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_printed(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with a row per round for every quantity of ``PRINTED`` whose phases it has.
-
-    They take the place of rows by repeat of the same quantity, experiment and data set.
-    """
+    """Return the frame with a row per round for every quantity of ``PRINTED`` whose phases it has."""
     rounds = by_rounds(frame)
     if not len(rounds):
         return frame
     sums = [_sum(rounds, "time", phases, metric, split) for metric, (phases, split) in PRINTED.items()]
-    return _in_place_of_older(frame, pd.concat(sums))
+    return pd.concat([frame, *sums], ignore_index=True)
 
 
 def shortest(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with the costs of ``COSTS``, each the shortest round of the processor, in place of its rounds.
 
-    An exponent is about the work, and any disturbance makes a round longer. They take the place of older rows of the
-    same cost, experiment and data set.
+    An exponent is about the work, and any disturbance makes a round longer.
     """
     rounds = by_rounds(frame)
     if not len(rounds):
         return frame
     sums = pd.concat(_sum(rounds, "cpu", phases, metric, "") for metric, phases in COSTS.items())
     cells = [column for column in [*aggregate.CELL, "repeat"] if column not in ("axis", "at")]
-    best = sums.sort_values("value", kind="stable").drop_duplicates(cells)
-    best = best.assign(axis="", at=np.nan)
-    return _in_place_of_older(frame[frame["axis"] != ROUND], best)
+    best = sums.sort_values("value", kind="stable").drop_duplicates(cells).assign(axis="", at=np.nan)
+    return pd.concat([frame[frame["axis"] != ROUND], best], ignore_index=True)
 
 
 def _sum(rounds: pd.DataFrame, clock: str, phases: tuple[str, ...], metric: str, split: str) -> pd.DataFrame:
@@ -94,13 +88,6 @@ def _sum(rounds: pd.DataFrame, clock: str, phases: tuple[str, ...], metric: str,
         total["value"] += total["value_of"]
         total = total.drop(columns=["value_of", "status_of", "settings_of"])
     return total.assign(metric=metric, split=split)
-
-
-def _in_place_of_older(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    what = ["experiment", "dataset", "metric"]
-    known = set(rows[what].itertuples(index=False, name=None))
-    older = [each in known for each in frame[what].itertuples(index=False, name=None)]
-    return pd.concat([frame[~np.array(older, dtype=bool)], rows], ignore_index=True)
 
 
 def machine_busy(rows: pd.DataFrame, column: str = "settings") -> pd.Series:

@@ -4,7 +4,6 @@ Markdown, LaTeX and HTML are for people: a cell reads "82.31 ± 0.40". CSV is fo
 spread, count, p-value and remark in columns of their own. A ``Cell`` holds both.
 """
 
-import math
 import numbers
 import re
 from collections.abc import Callable
@@ -171,8 +170,7 @@ def _digits(value) -> str:
         return value
     if pd.isna(value):
         return ""
-    whole = math.isfinite(value) and float(value).is_integer() and abs(value) < 10**DIGITS
-    return str(int(value)) if whole or isinstance(value, numbers.Integral) else f"{value:.{DIGITS}g}"
+    return str(int(value)) if isinstance(value, numbers.Integral) else f"{value + 0.0:.{DIGITS}g}"
 
 
 # --- for people -------------------------------------------------------------------------------------------------------

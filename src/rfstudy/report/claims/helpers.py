@@ -132,7 +132,7 @@ def estimated(rows: Rows, metric: str, of, minus=None, over=None, by_repeat: boo
         elif over:
             what = f"{rows.name(one)}/{rows.name(over)}"
         for where, samples in rows.places(metric, one, other, by_repeat=by_repeat):
-            estimate = quotient(*samples, own.unit == "s") if over else difference(*samples)
+            estimate = quotient(*samples) if over else difference(*samples)
             if estimate is not None:
                 text = signed(estimate.value, one.metric or metric) if minus else number(estimate.value)
                 yield where, estimate, samples, what, text

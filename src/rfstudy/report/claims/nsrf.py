@@ -257,7 +257,7 @@ def kernels_take_longer(rows: Rows):
         for dataset in rows.datasets:
             times = [rows.of(dataset).measured("", one).to_dict("records") for one in pair]
             samples = [rows.sample(one.methods[0], own) for one, own in zip(pair, times, strict=True) if own]
-            ratio = quotient(*samples, is_time=True) if len(samples) == 2 else None
+            ratio = quotient(*samples) if len(samples) == 2 else None
             if ratio:
                 points.append(check.bounded({"dataset": dataset}, ratio, what, above=100, neutral=1.0))
     return rows.part(points)

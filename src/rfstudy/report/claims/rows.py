@@ -16,7 +16,6 @@ from rfstudy.report.compare import overlap_of
 from rfstudy.report.context import Context
 from rfstudy.report.notes import LEARNER_NAMES, absence, comparability
 from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.published import printed_name
 from rfstudy.report.times import COSTS, ROUND, machine_busy, shortest
 
 #: Columns of the size of a map.
@@ -163,7 +162,7 @@ class Rows:
         split = tuple(rows[0][column] for column in OF_SPLIT)
         if split not in self.overlaps:
             self.overlaps[split] = overlap_of(pd.DataFrame(rows[:1]), self.context)
-        return Sample(who, values, overlap=self.overlaps[split], runs=frozenset(row["run"] for row in rows))
+        return Sample(who, values, overlap=self.overlaps[split])
 
     def part(self, points, metric: str = "", *compared, in_errors: bool = False) -> Part:
         """Return the points as a part of the claim.
@@ -227,7 +226,7 @@ class Rows:
 
     def dataset(self, dataset: str) -> str:
         """Return what the paper calls a data set."""
-        return printed_name(self.context.tasks, dataset, self.paper)
+        return self.context.name(dataset, self.paper)
 
     def name(self, one: Side | str) -> str:
         """Return a side in words: "SLS-RFF", "lowest of LS-RFF and SLS-RFF", "highest of 7 others"."""

@@ -74,7 +74,6 @@ class Sample(NamedTuple):
     error: float = math.nan  # of the mean, if the values have errors of their own
     machine_busy: bool = False
     overlap: float = 0.0  # n_test / n_train if the repeats share training rows
-    runs: frozenset = frozenset()
 
     @property
     def mean(self) -> float:
@@ -99,13 +98,12 @@ def difference(one: Sample, other: Sample | None = None) -> Estimate:
     return shifted(paired(first, second, one.overlap), value)
 
 
-def quotient(one: Sample, other: Sample, is_time: bool) -> Estimate | None:
+def quotient(one: Sample, other: Sample) -> Estimate | None:
     """Return the first mean over the second.
 
     For rounds, it is the median of the ratios within one record; None if the two share no round. It must not decide if
     other work ran at that time or the quartiles are too far apart. Otherwise it is the ratio of the means, with the
-    interval of the logarithms of the paired ratios. Times by repeat have no interval, because the methods did not take
-    turns, and must not decide if they come from different records.
+    interval of the logarithms of the paired ratios.
     """
     first, second = _common(one, other)
     if one.kind == "rounds":
@@ -118,8 +116,6 @@ def quotient(one: Sample, other: Sample, is_time: bool) -> Estimate | None:
             value, *_range(ratios), reason="machine busy" if one.machine_busy or other.machine_busy else noisy
         )
     value = one.mean / other.mean
-    if is_time:
-        return Estimate(value, reason="" if one.runs & other.runs else "timed apart")
     if len(first) < MIN_REPEATS or (first <= 0).any() or (second <= 0).any():
         return Estimate(value)
     logarithm = shifted(paired(np.log(first), np.log(second), one.overlap), math.log(value))

@@ -8,11 +8,10 @@ import pandas as pd
 from rfstudy.metrics import FACTS, fact_of
 from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
-from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
+from rfstudy.report.chance import LABEL, notes_on_chance
 from rfstudy.report.compare import CONFIDENCE
 from rfstudy.report.notes import absence
 from rfstudy.report.plot_styles import PlotStyle, plot_style
-from rfstudy.report.published import printed_name
 from rfstudy.report.ranks import nemenyi, ranked_rows, ranking, scores
 from rfstudy.report.scorecard import counts, quantity_in_words
 from rfstudy.report.scorecard import scorecard as compared
@@ -98,16 +97,14 @@ def steps(context, *, paper, width, datasets, methods, quantity, steps, sizes=No
             ax.axvline(control["mean"], color=colour, linestyle="dashed", linewidth=0.8, zorder=0.5)
         if controls:
             ax.axhline(len(steps) - 0.5, color="#888888", linewidth=0.6)
-        chance = chance_of(rows, quantity, context)
-        if chance is not None:
-            chances[printed_name(context.tasks, dataset, paper)] = chance
-            reached |= plot.draw_chance(ax, "x", chance)
+        reached |= plot.draw_chance(ax, "x", rows, quantity, context, chances)
         ax.set_yticks(range(len(labels)), labels if position % STEP_ACROSS == 0 else [""] * len(labels))
         ax.set_xlabel(plot.with_unit(quantity["metric"]))
     through = ", ".join(control["label"] for control in controls if control.get("line"))
     remarks = ["Pale: the step does not change the method."]
     remarks += [f"Dashed line with a band: {through}, mean and standard deviation."] if through else []
-    remarks += plot.without_panel(frame, datasets, paper, context) + notes_on_chance(chances, drawn=reached)
+    remarks += plot.without_panel(frame, datasets, paper, context)
+    remarks += notes_on_chance(chances, paper, context, drawn=reached)
     entries = [each._replace(linestyle="none") for each in styles.values()]
     return Picture(figure, [*entries, *([{"label": LABEL} | REFERENCE] if reached else [])], remarks, frame)
 

@@ -11,6 +11,7 @@ from rfstudy.metrics import fact_of
 from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.context import Context
+from rfstudy.report.notes import explained
 from rfstudy.report.plot_styles import PlotStyle
 from rfstudy.report.style import SMALLEST, Picture
 from rfstudy.report.times import summarise
@@ -366,29 +367,31 @@ def _draw_bars(ax, rows: pd.DataFrame) -> None:
 
 
 def _notes(context: Context, rows) -> list[str]:
-    """Return the counter-example in fractions, and among how many pairs it was found."""
+    """Return the counter-example in fractions, and among how many pairs it was found.
+
+    Notes
+    -----
+    Exact kernel: K = {K} on the training points, k(x, X) = {k} at the new point x; y = {y}, target {target} at x,
+    n lambda = {shift}. In (a) w = (K + n lambda I)^-1 k(X, x), and a dot is the projection of a thick vector on y, T
+    over |y|.
+
+    Found among {pairs:,} pairs that keep the assumptions of the proof; {counter_examples:,} of them are
+    counter-examples, and this one has the largest difference of the risks.
+    """
     settings = {variant: settings_of(select(rows, variant=variant))[0] for variant in NAMES}
-    shared = settings["nearer"]
-    notes = [
-        f"Exact kernel: K = {_matrix(shared['gram'])} on the training points, k(x, X) = {_vector(shared['cross'])} at "
-        f"the new point x; y = {_vector(shared['labels'])}, target {shared['target']} at x, "
-        f"n lambda = {shared['shift']}. In (a) w = (K + n lambda I)^-1 k(X, x), and a dot is the projection of a thick "
-        "vector on y, T over |y|."
-    ]
+    shared, (search,) = settings["nearer"], settings_of(select(context.rows, metric="counter_example_pct"))
+    shown = {"K": _matrix(shared["gram"]), "k": _vector(shared["cross"]), "y": _vector(shared["labels"])}
+    exact, found = explained(_notes, **shared | search | shown)
+    both = []
     for variant, (name, _) in NAMES.items():
         *feature, new = settings[variant]["feature"]
         own = select(rows, variant=variant).set_index("metric")["exact"]
         words = ", ".join(f"{fact_of(metric).label} {own[metric]}" for metric in COMPARED)
-        notes.append(
+        both.append(
             f"{name} has one feature more, {_vector(feature)} and {new} at x: its kernel matrix is "
             f"{_matrix(settings[variant]['approximate_gram'])}; {words}."
         )
-    (search,) = settings_of(select(context.rows, metric="counter_example_pct"))
-    notes.append(
-        f"Found among {search['pairs']:,} pairs that keep the assumptions of the proof; {search['counter_examples']:,} "
-        "of them are counter-examples, and this one has the largest difference of the risks."
-    )
-    return notes
+    return [exact, *both, found]
 
 
 def _vector(entries: list[str]) -> str:

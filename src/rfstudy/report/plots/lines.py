@@ -10,10 +10,9 @@ from matplotlib.ticker import MaxNLocator
 from rfstudy.metrics import fact_of
 from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import CELL, by_cell, differing_columns, of_quantity, select
-from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
+from rfstudy.report.chance import LABEL, notes_on_chance
 from rfstudy.report.notes import absence, notes_on_sizes
 from rfstudy.report.plot_styles import PlotStyle, plot_style
-from rfstudy.report.published import printed_name
 from rfstudy.report.style import PUBLISHED, REFERENCE, Picture
 from rfstudy.report.tables.times import Timed, curve
 from rfstudy.report.times import ROUND, ratios, summarise
@@ -134,21 +133,19 @@ def curves(
         theirs = cells.iloc[:0] if printed is None else printed_points(printed, place[0], panel, cells)
         _draw_panel(ax, panel, cells, styles, x, along, theirs)
         has_printed |= len(theirs) > 0
-        chance = None if "against" in panel else chance_of(own, panel, context)
-        if chance is not None:
-            chances[printed_name(context.tasks, place[0], paper)] = chance
-            reached |= plot.draw_chance(ax, "y", chance)
+        if "against" not in panel:
+            reached |= plot.draw_chance(ax, "y", own, panel, context, chances)
     there = {dataset for dataset, _ in found}
     missing = {}
     for (dataset, label), why in absent.items():
-        name = printed_name(context.tasks, dataset, paper)
+        name = context.name(dataset, paper)
         missing[f"{name}: {label}" if dataset in there else name] = why
     others = select(measured.drop(shown.index), status="ok").sort_values("n_features", kind="stable")
     if sizes and len(others):
         missing[f"s = {', '.join(others['n_features_label'].unique())}"] = "measured, but not among the sizes shown"
-    remarks = [*_on_levels(found, styles), *plot.not_drawn(missing), *notes_on_chance(chances, drawn=reached)]
-    if is_size:
-        remarks += notes_on_sizes(shown, paper, context)
+    remarks = [*_on_levels(found, styles), *plot.not_drawn(missing)]
+    remarks += notes_on_chance(chances, paper, context, drawn=reached)
+    remarks += notes_on_sizes(shown, paper, context) if is_size else []
     entries = [*styles.values(), *([{"label": LABEL} | REFERENCE] if reached else [])]
     entries += [{"label": "published", "marker": "o", "color": "#777777"} | PUBLISHED] if has_printed else []
     return Picture(figure, entries, remarks, shown)
@@ -290,7 +287,7 @@ def error_by_time(context, *, paper, width, datasets, methods, quantity, times) 
             continue
         own = select(rows, metric=quantity["metric"], learner=quantity.get("learner"))
         why = "not timed" if (own["status"] == "ok").any() else absence(own).split(":")[0]
-        absent[printed_name(context.tasks, dataset, paper)] = why
+        absent[context.name(dataset, paper)] = why
     figure, axes = plot.side_by_side(width, len(found), ACROSS, TIME_HEIGHT)
     plot.set_titles(axes, plot.titles_of(found, context.rows, paper, context).values())
     for cells, ax in zip(found.values(), axes, strict=True):

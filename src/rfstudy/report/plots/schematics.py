@@ -156,16 +156,14 @@ def stacked(lines: dict[str, list[str]], edges: list[dict]) -> tuple[dict[str, f
     middles: dict[str, float] = {}
     height = 0.0
 
-    def place(name: str) -> None:
+    def place(name: str) -> float:
         nonlocal height
-        following = [child for child in lines if name in parents[child] and child not in middles]
-        for child in following:
-            place(child)
-        if following:
-            middles[name] = (middles[following[0]] + middles[following[-1]]) / 2
-        else:
-            middles[name] = height + (len(lines[name]) + APART) / 2
+        following = [place(child) for child in lines if name in parents[child] and child not in middles]
+        if not following:
+            following = [height + (len(lines[name]) + APART) / 2]
             height += len(lines[name]) + APART
+        middles[name] = (following[0] + following[-1]) / 2
+        return middles[name]
 
     for name, above in parents.items():
         if not above:

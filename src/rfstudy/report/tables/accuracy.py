@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from rfstudy.metrics import lower_is_better
+from rfstudy.report import compare
 from rfstudy.report.aggregate import check_unique, method_order, methods_shown, of_quantity, select, settings_of
 from rfstudy.report.cells import (
     absent,
@@ -20,16 +21,7 @@ from rfstudy.report.cells import (
     most_repeats,
     note_on_differences,
 )
-from rfstudy.report.compare import (
-    MIN_REPEATS,
-    family,
-    is_effect,
-    note_on_tests,
-    overlap_of,
-    paired,
-    paired_differences,
-    ranking,
-)  # fmt: skip
+from rfstudy.report.compare import MIN_REPEATS
 from rfstudy.report.context import Context
 from rfstudy.report.notes import absence, comparability, explained, quantity
 from rfstudy.report.published import ids_by_name, numbers, printed_text
@@ -72,7 +64,7 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
         for number in numbers(context.published, paper, published).itertuples()
     }
     others = [method for method in methods if method not in baselines]
-    tests = paired_differences(accuracy, baselines, "n_features_label", context)
+    tests = compare.paired_differences(accuracy, baselines, "n_features_label", context)
     sign = -1.0 if lower_is_better(metrics[0]) else 1.0
     wins = tests[tests["effect"] & (sign * tests["value"] > 0)].groupby(["dataset", "n_features_label"]).size()
     marked = set(wins.index[wins == len(others) * len(baselines)])
@@ -184,11 +176,11 @@ def best_of(frame: pd.DataFrame, metric: str, groups: dict[str, list[str]], over
         if scores.shape[1] > 1 and len(scores) >= MIN_REPEATS:
             best, *others = scores.mean().sort_values(ascending=lower_is_better(metric), kind="stable").index
             order[group] = [best, *others]
-            tests |= {(group, other): paired(scores[other], scores[best], overlap) for other in others}
-    tests = family(tests)
+            tests |= {(group, other): compare.paired(scores[other], scores[best], overlap) for other in others}
+    tests = compare.family(tests)
     for group, (best, *others) in order.items():
-        listed = (best, *(other for other in others if not is_effect(tests[group, other], metric)))
-        alike = [other for other in others if ranking(tests[group, other], metric) == "equal"]
+        listed = (best, *(other for other in others if not compare.is_effect(tests[group, other], metric)))
+        alike = [other for other in others if compare.ranking(tests[group, other], metric) == "equal"]
         none = "none stands out" if len(alike) + 1 >= TOO_MANY else "undecided"
         verdict = none if len(listed) >= TOO_MANY else "listed"
         p = {other: tests[group, other].p for other in others}
@@ -222,7 +214,7 @@ def best_methods(context, *, paper, published, datasets, methods, groups, criter
         lines = {source: of_rows | {"source": source} for source in ("published", "measured", "agreement")}
         for criterion in criteria:
             of_criterion = of_quantity(ours, criterion)
-            overlap = overlap_of(of_criterion, context)
+            overlap = compare.overlap_of(of_criterion, context)
             if len(of_criterion):
                 # an error of the kernel matrix has no training sets
                 overlaps[name if criterion.get("learner") else quantity(criterion["metric"])] = overlap
@@ -241,7 +233,7 @@ def best_methods(context, *, paper, published, datasets, methods, groups, criter
                     left_out.append(f"{name}, {heading}: {', '.join(labels)}")
         rows += lines.values()
     of_family = "the methods and groups of sizes of a data set and criterion"
-    tests = note_on_tests(overlaps, of_family, [criterion["metric"] for criterion in criteria])
+    tests = compare.note_on_tests(overlaps, of_family, [criterion["metric"] for criterion in criteria])
     counts = {word: n for word in AGREEMENTS if (n := agreements.count(word))}
     decided = sum(counts.get(word, 0) for word in AGREEMENTS[:3])
     tally = ", ".join(f"{word} {n}" for word, n in counts.items())

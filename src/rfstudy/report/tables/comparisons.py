@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of, lower_is_better
+from rfstudy.report import compare
 from rfstudy.report.aggregate import by_repeat, method_order, of_quantity, select, summarise
 from rfstudy.report.cells import (
     difference_cell,
@@ -17,16 +18,7 @@ from rfstudy.report.cells import (
     note_on_differences,
     span,
 )
-from rfstudy.report.compare import (
-    POWER,
-    Estimate,
-    family,
-    is_effect,
-    note_on_tests,
-    overlap_of,
-    paired,
-    paired_differences,
-)
+from rfstudy.report.compare import POWER
 from rfstudy.report.context import Context
 from rfstudy.report.notes import explained
 from rfstudy.report.typeset import Cell, Table
@@ -42,7 +34,7 @@ def differences(context, *, paper, datasets, methods, baselines, sizes, quantity
     """
     metric = quantity["metric"]
     frame = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes), quantity)
-    tests = paired_differences(frame, baselines, "n_features_label", context)
+    tests = compare.paired_differences(frame, baselines, "n_features_label", context)
     rows, effects, found = [], [], []
     for dataset, name, ours in each_dataset(context, datasets, paper, frame):
         own = select(tests, dataset=dataset)
@@ -51,7 +43,7 @@ def differences(context, *, paper, datasets, methods, baselines, sizes, quantity
             continue
         above, below = (int((own["effect"] & (sign * own["value"] > 0)).sum()) for sign in (1, -1))
         effects.append(f"{context.name(dataset, paper)}: {above} of {len(own)} above, {below} below")
-        smallest = pd.Series(Estimate(0.0, error=own["error"], df=own["df"]).detectable).dropna()
+        smallest = pd.Series(compare.Estimate(0.0, error=own["error"], df=own["df"]).detectable).dropna()
         if len(smallest):
             found.append(f"{context.name(dataset, paper)} {span(smallest.min(), smallest.max(), '.1f').text}")
         cells = {(t.method, t.variant, t.minus, t.n_features_label): difference_cell(t) for t in own.itertuples()}
@@ -88,7 +80,7 @@ def choices(context, *, paper, datasets, methods, axis, label, says) -> Table:
     metric, baseline = next(iter(says)), methods[0]
     shown = select(context.rows, axis=axis, dataset=datasets, metric=list(says))
     at, full = means_by(shown, "dataset", "at", "method", "variant", "metric")
-    compared = paired_differences(select(shown, metric=metric), [baseline], "at", context)
+    compared = compare.paired_differences(select(shown, metric=metric), [baseline], "at", context)
     tests = {(t.dataset, t.at, t.method, t.variant): difference_cell(t) for t in compared.itertuples()}
     rows = []
     for dataset, name, ours in each_dataset(context, datasets, paper, select(shown, metric=metric)):
@@ -155,7 +147,7 @@ def crossed(context, *, heading, quantity, lines, columns, tests=None) -> Table:
     remarks = [f"{fact_of(quantity['metric']).label}: mean ± standard deviation over {full} repeats."]
     if tested:
         of_family = "all differences of a data set; in brackets Holm's p-value"
-        remarks.append(note_on_tests(overlaps, of_family, [quantity["metric"]]))
+        remarks.append(compare.note_on_tests(overlaps, of_family, [quantity["metric"]]))
     shown = pd.concat([context.rows.iloc[:0], *cells.values()])
     unfold = {name: {"column": name} for name in (*labels, *differences.values())}
     return Table(pd.DataFrame(table), remarks, unfold, shown=shown[~shown.index.duplicated()])
@@ -171,11 +163,11 @@ def between_columns(cells: dict, lines: list[str], pairs: list[tuple], context: 
         for pair in pairs:
             one, other = (cells[line, column] for column in pair)
             if len(one) and len(other):
-                overlap = max(overlap_of(one, context), overlap_of(other, context))
+                overlap = max(compare.overlap_of(one, context), compare.overlap_of(other, context))
                 overlaps[line] = max(overlap, overlaps.get(line, 0.0))
-                test = paired(by_repeat(one), by_repeat(other), overlap)
+                test = compare.paired(by_repeat(one), by_repeat(other), overlap)
                 by_dataset.setdefault(one["dataset"].iloc[0], {})[line, *pair] = test
-    return {place: test for tests in by_dataset.values() for place, test in family(tests).items()}, overlaps
+    return {place: test for tests in by_dataset.values() for place, test in compare.family(tests).items()}, overlaps
 
 
 # --- ablation ---------------------------------------------------------------------------------------------------------
@@ -227,7 +219,7 @@ def changes(courses: dict[str, list[pd.Series]], overlap: float = 0.0, alone: bo
     A step is compared with the one before (``alone``: with the first one).
     """
     return {
-        (position, method): paired(own[position], own[0 if alone else position - 1], overlap)
+        (position, method): compare.paired(own[position], own[0 if alone else position - 1], overlap)
         for method, own in courses.items()
         for position in range(1, len(own))
     }
@@ -238,7 +230,7 @@ def gain_changes(gains: dict[str, list[pd.Series]], overlap: float = 0.0, alone:
 
     Changes without a p-value (too few repeats, a step that was not run) are left out.
     """
-    tests = family(changes(gains, overlap, alone))
+    tests = compare.family(changes(gains, overlap, alone))
     return {place: test for place, test in tests.items() if not np.isnan(test.p)}
 
 
@@ -276,19 +268,20 @@ def ablation(
     for dataset, name, ours in each_dataset(context, datasets, paper, frame):
         printed, overlap = context.name(dataset, paper), 0.0
         if len(ours):
-            overlap = overlaps[printed] = overlap_of(ours, context)
+            overlap = overlaps[printed] = compare.overlap_of(ours, context)
         reached = course(ours, steps, methods, alone)
         compared = []
         for control in controls:
             own = by_repeat(select(ours, method=control["method"], variant=control["variant"]))
             at_step = reached[list(steps).index(control["step"])]
-            compared += [(control, other, paired(own, at_step[other].values, overlap)) for other in control["against"]]
+            for other in control["against"]:
+                compared.append((control, other, compare.paired(own, at_step[other].values, overlap)))
         tests = changes({method: [now[method].values for now in reached] for method in methods}, overlap, alone)
         tests = {place: test for place, test in tests.items() if not reached[place[0]][place[1]].carried}
-        tests = family(tests | {("control", position): test for position, (*_, test) in enumerate(compared)})
+        tests = compare.family(tests | {("control", position): test for position, (*_, test) in enumerate(compared)})
         gained = {method: [gain_of(method, now, baselines, sign) for now in reached] for method in others}
-        gains = family(
-            {(step, m): paired(own, 0.0, overlap) for m, of in gained.items() for step, own in enumerate(of)}
+        gains = compare.family(
+            {(step, m): compare.paired(own, 0.0, overlap) for m, of in gained.items() for step, own in enumerate(of)}
         )
         run = set(select(ours, method=methods)["variant"])
         for position, ((step, label), now) in enumerate(zip(steps.items(), reached, strict=True)):
@@ -310,7 +303,7 @@ def ablation(
             rows.append(row | {f"change {labels[control['method']]}": difference_cell(tests["control", position])})
         found = gain_changes(gained, overlap, alone)
         if found:
-            effects = {place: test for place, test in found.items() if is_effect(test, metric)}
+            effects = {place: test for place, test in found.items() if compare.is_effect(test, metric)}
             significant.append(f"{printed}: {_in_words(effects, list(steps.values()), labels) or 'none'}")
     of_family = "all changes, all gains, and all changes of a gain of a data set, each by itself"
     better = " and ".join(labels[method] for method in baselines)
@@ -324,7 +317,7 @@ def ablation(
         chosen=", which is chosen on the same repeats" * (len(baselines) > 1),
         signed=", positive where the error is lower" * (sign < 0),
     )  # fmt: skip
-    remarks.append(note_on_tests(overlaps, of_family, [metric]))
+    remarks.append(compare.note_on_tests(overlaps, of_family, [metric]))
     remarks += [f"Steps that change a gain: {'; '.join(significant)}."] if significant else []
     titles = {fact.label: f"Test {fact.label}", "change": f"Change of the {fact.label}", "gain": f"Gain {over}"}
     parts = {title: [name for name, of in unfold.items() if of["quantity"] == what] for what, title in titles.items()}

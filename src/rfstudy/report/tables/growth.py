@@ -201,7 +201,7 @@ def complexities(context, *, paper, published, methods) -> Table:
         for what, metric in COSTS.items()
         for over, symbol in (("n_features", "s"), ("d", "d"))
     }
-    rows = []
+    rows, no_points = [], absent("not run", *estimates.SignCounts._fields)
     for method, variant in methods_shown(frame, methods):
         of_method = select(published, method=method)
         texts = [settings.get("text", "not listed") for settings in settings_of(of_method)]
@@ -216,7 +216,7 @@ def complexities(context, *, paper, published, methods) -> Table:
             | {
                 "variance ratio": _range_of(points),
                 "at equal columns": _range_of(at_columns),
-                "variance points": _points(counts),
+                "variance points": Cell(str(counts), counts._asdict()) if counts.total else no_points,
                 "largest bias": _largest(bias),
                 "verdict": estimates.lower_variance_verdict(counts, stated.get("lower_variance_than_rff", "")),
             }
@@ -231,10 +231,6 @@ def _range_of(points: pd.DataFrame) -> Cell:
     if not len(points):
         return absent("not run", "smallest", "largest")
     return span(points["value"].min(), points["value"].max(), ".2f")
-
-
-def _points(counts: estimates.SignCounts) -> Cell:
-    return Cell(str(counts), counts._asdict()) if counts.total else absent("not run", *counts._fields)
 
 
 def _largest(bias: pd.DataFrame) -> Cell:

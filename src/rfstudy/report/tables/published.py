@@ -11,7 +11,7 @@ from rfstudy.report.aggregate import of_quantity, select, settings_of, summarise
 from rfstudy.report.cells import absent, dataset_cell, method_cell, method_columns
 from rfstudy.report.compare import with_verdicts
 from rfstudy.report.context import Context
-from rfstudy.report.notes import explained
+from rfstudy.report.notes import by_reason, explained
 from rfstudy.report.published import RECONSTRUCTED, numbers, printed_name
 from rfstudy.report.times import TOO_WIDE
 from rfstudy.report.typeset import Cell, Table, with_best
@@ -78,11 +78,8 @@ def _number(value: float, cell) -> float:
 
 def _not_scored(mapping: dict) -> list[str]:
     """Return a sentence on what else is published, and why there is no verdict on it."""
-    places: dict[str, dict] = {}
-    for entry in mapping.get("not_scored", []):
-        places.setdefault(entry["why"], {})[entry["table"]] = None
-    parts = [f"{', '.join(tables)} ({why})" for why, tables in places.items()]
-    return [f"Printed as well: {'; '.join(parts)}."] if parts else []
+    others = [(entry["table"], entry["why"]) for entry in mapping.get("not_scored", [])]
+    return [f"Printed as well: {by_reason(others)}."] if others else []
 
 
 # --- next_to_published ------------------------------------------------------------------------------------------------

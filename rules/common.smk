@@ -18,11 +18,11 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from rfstudy.data import registry as data_registry
 from random_features.errors import gathered
-from rfstudy.files import read_yaml, record_file, write_text
+from rfstudy.files import read_yaml, record_file
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
 from rfstudy.study import left_behind, selection
-from rfstudy.study.jobs import ENDINGS, Jobs, counted
+from rfstudy.study.jobs import ENDINGS, Jobs, counted, seconds_in
 from rfstudy import outputs
 
 

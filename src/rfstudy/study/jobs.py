@@ -3,6 +3,7 @@
 Imported by the workflow when it parses: standard library and PyYAML only.
 """
 
+import csv
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from rfstudy.data import registry as data_registry
 from rfstudy.data.entries import in_use
+from rfstudy.files import write_text
 from rfstudy.models import suggestion
 from rfstudy.study import code, cost, plan
 from rfstudy.study.job import Part, code_roots, searched
@@ -37,6 +39,15 @@ Work = list[tuple[str, str, Shard]]
 def counted(number: int, thing: str) -> str:
     """Return a number of things in words: 1 map, 9 maps."""
     return f"{number:,} {thing}{'s' * (number != 1)}"
+
+
+def seconds_in(benchmark: str | None) -> float | None:
+    """Return the seconds that a job took the last time, from its benchmark; None if there is none."""
+    try:
+        lines = Path(benchmark).read_text(encoding="utf-8").splitlines()
+        return float(next(csv.DictReader(lines, delimiter="\t"))["s"])
+    except (TypeError, OSError, ValueError, KeyError, StopIteration, csv.Error):
+        return None
 
 
 class Jobs:
@@ -92,6 +103,12 @@ class Jobs:
         key = hashlib.sha256(text.encode()).hexdigest()
         self.work[key] = text
         return key
+
+    def write_work(self, params) -> None:
+        """Write the work file of a job, which can be too large for a command line. ``params`` are those of the job."""
+        work = params.get("job", params).get("work")
+        if work:
+            write_text(self.work[work], params.file, only_if_changed=True, sync=False)
 
     # --- The rows of tasks --------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= all
 
-.PHONY: quick test test-workflow test-package check docs clean wheel
+.PHONY: quick test test-workflow test-package test-cluster check docs clean wheel
 
 quick: $(VENV)/.installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES)
@@ -24,9 +24,14 @@ test-workflow: $(VENV)/.installed
 test-package: $(VENV)/.installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest --ignore tests/workflow
 
+# two nodes of a real SLURM on this machine, as root, under 10 minutes; INSTALL=1 installs Debian's packages
+test-cluster: $(VENV)/.installed
+	PATH="$(CURDIR)/$(BIN):$$PATH" RFSTUDY_CLUSTER=1 python -m pytest -m cluster tests/cluster
+
 check: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python docs/style.py
 	$(BIN)/snakefmt --check Snakefile rules
 	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --lint
 	PYTHONPATH=src $(BIN)/python -m rfstudy check
@@ -40,11 +45,13 @@ docs: $(VENV)/.docs-installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -q tests/unit/test_site.py
 	@echo "The site: docs/_build/index.html"
 
-# the library alone, from its wheel, in an environment of its own
+# the library alone, from the wheel of its source distribution, in an environment of its own
 wheel:
 	rm -rf dist
+	$(PYTHON) -m venv dist/build
+	dist/build/bin/python -m pip install --disable-pip-version-check --quiet build
+	dist/build/bin/python -m build --outdir dist . > dist/build.log
 	$(PYTHON) -m venv dist/env
-	dist/env/bin/python -m pip wheel --disable-pip-version-check --quiet --no-deps --wheel-dir dist .
 	dist/env/bin/python -m pip install --disable-pip-version-check --quiet dist/*.whl
 	cd dist && env/bin/python -c "import numpy, random_features as rf; \
 	  Z = rf.make_map('orf', n_components=64, random_state=0).fit_transform(numpy.eye(8)); print('features', Z.shape)"

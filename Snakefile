@@ -15,34 +15,37 @@ include: "rules/collect.smk"
 include: "rules/draw.smk"
 include: "rules/publish.smk"
 include: "rules/render.smk"
+include: "rules/compare.smk"
 
 
 rule all:
     default_target: True
     input:
-        pages(PRESET),
+        DRAWN.pages(PRESET),
     message:
         f"all: the tables and figures of {PRESET} are there"
 
 
 rule measured_figures:
     input:
-        pages("measured"),
+        DRAWN.pages("measured"),
     message:
         "measured_figures: the tables and figures of the shipped measurements are there"
 
 
 rule publish_all:
     input:
-        expand("{results}/{experiment}.published", results=RESULTS, experiment=ASKED_FOR),
+        expand("{results}/{experiment}.published", results=RESULTS, experiment=JOBS.asked_for),
     message:
         "publish_all: every finished experiment is in data/measured"
 
 
 rule benchmarks:
     input:
-        pages(PRESET, paper="study"),
-        asked(PRESET, [spec for spec in DRAWABLE[PRESET] if spec not in WANTED[PRESET]], paper="study"),
+        DRAWN.pages(PRESET, paper="study"),
+        DRAWN.asked(
+            PRESET, [spec for spec in DRAWN.drawable[PRESET] if spec not in DRAWN.wanted[PRESET]], paper="study"
+        ),
     message:
         "benchmarks: the tables and figures about the library are there"
 
@@ -54,7 +57,7 @@ for paper in sorted({report["paper"] for report in REPORTS} - {"study"}):
         name:
             paper
         input:
-            pages(PRESET, paper=paper),
+            DRAWN.pages(PRESET, paper=paper),
         message:
             f"{paper}: its tables and figures are there"
 
@@ -65,6 +68,6 @@ for paper, identifier in sorted({(r["paper"], r["id"]) for r in REPORTS if r["pa
         name:
             f"{paper}_{identifier.replace('-', '_')}"
         input:
-            asked(PRESET, WANTED[PRESET], paper=paper, id=identifier),
+            DRAWN.asked(PRESET, DRAWN.wanted[PRESET], paper=paper, id=identifier),
         message:
             f"{paper}: {identifier} is there, under every protocol"

@@ -1,10 +1,11 @@
 rule download:
     input:
-        local=local_files,
+        local=JOBS.local_files,
     output:
         "data/raw/{source}/record.json",
     log:
         "logs/download/{source}.log",
+    localrule: True
     conda:
         "../envs/study.yaml"
     resources:
@@ -12,8 +13,8 @@ rule download:
         runtime=120,
         download=1,
     params:
-        code=code_of("rfstudy.data.download"),
-        work=lambda wildcards: work_hash([download_work(wildcards.source)]),
+        code=JOBS.code_of("rfstudy.data.download"),
+        work=lambda wildcards: JOBS.work_hash([JOBS.download_work(wildcards.source)]),
         file="data/raw/{source}.work.json",
         files=lambda wildcards: counted(len(REGISTRY.sources[wildcards.source]["files"]), "file"),
     message:

@@ -1,9 +1,9 @@
 rule preprocess:
     input:
-        raw=raw_record,
-        base=base_files,
-        chunks=chunk_files,
-        listed=listed_rows,
+        raw=JOBS.raw_record,
+        base=JOBS.base_files,
+        chunks=JOBS.chunk_files,
+        listed=JOBS.listed_rows,
     output:
         expand("{folder}/{{dataset}}/{file}", folder=PREPARED, file=FILES_OF_TASK),
     log:
@@ -13,12 +13,12 @@ rule preprocess:
     conda:
         "../envs/study.yaml"
     resources:
-        mem_mb=preprocess_memory,
-        runtime=lambda wildcards: data_registry.minutes_of(TASKS[wildcards.dataset]),
-        gpu=lambda wildcards: GPUS if data_registry.wants_gpu(TASKS[wildcards.dataset]) else 0,
+        mem_mb=partial(JOBS.needs_of_rows, "mem_mb"),
+        runtime=partial(JOBS.needs_of_rows, "runtime"),
+        gpu=lambda wildcards: GPUS if data_registry.wants_gpu(JOBS.tasks[wildcards.dataset]) else 0,
     params:
-        code=lambda wildcards: code_of_tasks(wildcards.dataset),
-        work=lambda wildcards, input: work_hash([preprocess_work(wildcards.dataset, input)]),
+        code=lambda wildcards: JOBS.code_of_tasks(wildcards.dataset),
+        work=lambda wildcards, input: JOBS.work_hash([JOBS.preprocess_work(wildcards.dataset, input)]),
         file=f"{PREPARED}/{{dataset}}/work.json",
     message:
         f"preprocess {{wildcards.dataset}}: {SETTINGS['data']} data"
@@ -41,12 +41,12 @@ if TOGETHER:
         benchmark:
             f"benchmarks/preprocess/{SETTINGS['data']}/together.tsv"
         resources:
-            mem_mb=max(map(memory_of_rows, TOGETHER)),
-            runtime=60,
+            mem_mb=max(map(JOBS.memory_of_rows, TOGETHER)),
+            runtime=30,
             gpu=0,
         params:
-            code=code_of_tasks(*TOGETHER),
-            work=lambda wildcards, input: work_hash([preprocess_work(dataset, input) for dataset in TOGETHER]),
+            code=JOBS.code_of_tasks(*TOGETHER),
+            work=lambda wildcards, input: JOBS.work_hash([JOBS.preprocess_work(dataset, input) for dataset in TOGETHER]),
             file=f"{PREPARED}/work.json",
         message:
             f"preprocess {counted(len(TOGETHER), 'task')}: {SETTINGS['data']} data"

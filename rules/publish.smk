@@ -7,14 +7,15 @@ rule publish:
         touch(f"{RESULTS}/{{experiment}}.published"),
     log:
         f"logs/{PRESET}/{{experiment}}/publish.log",
+    localrule: True
     conda:
         "../envs/study.yaml"
     resources:
         mem_mb=1000,
         runtime=20,
     params:
-        code=code_of("rfstudy.study.publish"),
-        work=lambda wildcards, input: work_hash(
+        code=JOBS.code_of("rfstudy.study.publish"),
+        work=lambda wildcards, input: JOBS.work_hash(
             [{"stage": "publish", "results_file": input.rows, "out": f"data/measured/{wildcards.experiment}.csv.xz"}]
         ),
         file=f"{RESULTS}/{{experiment}}/publish.work.json",

@@ -11,13 +11,14 @@ rule render:
         "results/measured/render.txt",
     log:
         "logs/measured/render.log",
+    localrule: True
     conda:
         "../envs/study.yaml"
     resources:
         mem_mb=1000,
         runtime=20,
     params:
-        code=lambda wildcards: code_of(
+        code=lambda wildcards: JOBS.code_of(
             "rfstudy.templates",
             *sorted({module for _, module in catalogue.kinds().values()}),
         ),

@@ -1,8 +1,8 @@
 # Make the rows of a streamed task in chunks, each by its own job; `preprocess` gathers them.
 rule stream:
     input:
-        raw=raw_record,
-        base=base_files,
+        raw=JOBS.raw_record,
+        base=JOBS.base_files,
     output:
         temp(f"{PREPARED}/{{dataset}}/chunk-{{number}}.npz"),
     log:
@@ -12,15 +12,15 @@ rule stream:
     conda:
         "../envs/study.yaml"
     resources:
-        mem_mb=preprocess_memory,
-        runtime=60,
+        mem_mb=partial(JOBS.needs_of_rows, "mem_mb"),
+        runtime=partial(JOBS.needs_of_rows, "runtime"),
     params:
-        code=lambda wildcards: code_of_tasks(wildcards.dataset),
-        work=lambda wildcards, input, output: work_hash(
-            [rows_work("stream", wildcards.dataset, input) | {"number": int(wildcards.number), "out": output[0]}]
+        code=lambda wildcards: JOBS.code_of_tasks(wildcards.dataset),
+        work=lambda wildcards, input, output: JOBS.work_hash(
+            [JOBS.rows_work("stream", wildcards.dataset, input) | {"number": int(wildcards.number), "out": output[0]}]
         ),
         file=f"{PREPARED}/{{dataset}}-{{number}}.work.json",
-        of=lambda wildcards: data_registry.n_chunks(TASKS[wildcards.dataset]),
+        of=lambda wildcards: data_registry.n_chunks(JOBS.tasks[wildcards.dataset]),
     message:
         "stream {wildcards.dataset}: chunk {wildcards.number} of {params.of}"
     shell:

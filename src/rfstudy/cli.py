@@ -16,6 +16,7 @@ from pathlib import Path
 from time import sleep
 
 import click
+import yaml
 
 from random_features.errors import UserError
 from rfstudy.files import read_choices, read_json, read_yaml
@@ -95,7 +96,7 @@ def arguments_of(stage: str, stated: dict) -> dict:
     if stage == "preprocess":
         from rfstudy.study.provenance import Run
 
-        found["told_of"] = Run(stage, stated["task"], 1, stated.get("device", "cpu")).finished
+        found["record_of"] = Run(stage, stated["task"], 1, stated.get("device", "cpu")).finished
     if stage == "draw":
         from rfstudy.data.entries import read_tasks
 
@@ -116,6 +117,32 @@ for _name, _package, _summary in (
     ("draw", "report", "Draw tables and figures from the rows of experiments and the published numbers."),
 ):
     stage_command(_name, _package, _summary)
+
+
+@commands.command()
+@click.option("--configfile", type=EXISTING_FILE, default="config/presets/paper.yaml", show_default=True)
+@click.option(
+    "--config", "settings", multiple=True, metavar="KEY=VALUE", help="A key of the configuration; repeatable."
+)
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="results/plan", show_default=True)
+@click.option("--page", type=EXISTING_FILE, help="A page of docs whose table of the plan is replaced.")
+@click.option("--fit", is_flag=True, help="Fit the model to the shipped records of CONFIGFILE instead of planning.")
+def plan(configfile, settings, out, page, fit):
+    """Print what a run would request from a cluster, per rule, and write it as CSV, as a table and as a picture."""
+    from rfstudy.study import cost_plan
+    from rfstudy.study.selection import load_study
+
+    given = read_yaml("config/config.yaml") | read_yaml(configfile)
+    if fit:
+        from rfstudy.study.fit import fit as fit_to
+
+        print(fit_to(load_study(given, Path("config")), "data/measured", "config/costs.json")["factor"])
+        return
+    given |= {key: yaml.safe_load(value) for key, value in (each.split("=", 1) for each in settings)}
+    options = ["--configfile", str(configfile), *(["--config", *settings] if settings else [])]
+    print(cost_plan.write(options, out, {key: given.get(key) for key in ("max_mem_mb", "max_runtime")}))
+    if page:
+        cost_plan.put_into(page, out / "rules.md")
 
 
 @commands.command()
@@ -152,6 +179,44 @@ def check(folder, presets):
     if problems:
         raise UserError("\n".join(problems))
     print(f"in order: {', '.join(named)}")
+
+
+@commands.command()
+@click.argument("file", type=FILE)
+@click.option("--target", help="Column to predict; LIBSVM files name it themselves.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the answer: compare-<file>.")
+@click.option("--budget", default="10m", show_default=True, help="Time for everything: 90s, 10m, 1h.")
+@click.option("--margin", default=0.02, show_default=True, help="Share of the loss of a guess that does not matter.")
+@click.option("--task", type=click.Choice(["auto", "classes", "regression"]), default="auto", show_default=True)
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated.")
+@click.option("--group", metavar="COLUMN", help="Rows of one group stay in one fold.")
+@click.option("--time", metavar="COLUMN", help="Test on later rows than those that train.")
+@click.option("--maps", default="", metavar="NAME,...", help="More maps; see python -m rfstudy maps.")
+@click.option("--columns", type=click.IntRange(min=16), default=4096, show_default=True, help="Most columns of a map.")
+@click.option("--stage", type=click.Choice(["all", "plan", "run", "answer"]), default="all", hidden=True)
+@click.option("--contestant", hidden=True, help="The contestant of the stage run.")
+def compare(file, target, maps, **options):
+    """Recommend a feature map for the table in FILE, or none, from a comparison with its baselines."""
+    import time
+
+    started = time.monotonic()
+    from rfstudy.compare.run import compare as run
+
+    run(file, target, maps=[name for name in maps.split(",") if name], started=started, **options)
+
+
+@commands.command()
+@click.argument("file", type=EXISTING_FILE)
+@click.option("--target", required=True, help="Column to predict.")
+@click.option("--name", help="Id of the task; by default the name of the file.")
+@click.option(
+    "--config", "folder", type=EXISTING_FOLDER, default="config", show_default=True, help="The configuration."
+)
+def add(file, target, name, folder):
+    """Add the table in FILE to the study: the YAML of its source, its task and an experiment."""
+    from rfstudy.compare.add import add as run
+
+    run(file, target, folder, name)
 
 
 @commands.command()

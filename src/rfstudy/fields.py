@@ -15,6 +15,11 @@ def distinct(values: list) -> bool:
     return all(value not in values[:i] for i, value in enumerate(values))
 
 
+def listed(value):
+    """Return a list: a text or a mapping may stand for a list of itself."""
+    return [value] if isinstance(value, str | dict) else value
+
+
 #: The constraints on every list of values to sweep or to choose from: not empty, and no value twice.
 Some = (MinLen(1), Predicate(distinct))
 

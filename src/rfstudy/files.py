@@ -190,11 +190,11 @@ def digest_of(path) -> str:
 
 def check_recorded(path) -> None:
     """Raise ``UserError`` if a file has no record next to it, or is not the one that the record was written for."""
-    path, beside = Path(path), record_file(path)
-    expected, found = read_record_file(beside)["sha256"].get(path.name, "none"), digest_of(path)
+    path, record = Path(path), record_file(path)
+    expected, found = read_record_file(record)["sha256"].get(path.name, "none"), digest_of(path)
     if found != expected:
         raise UserError(
-            f"{path} is not the file that {beside.name} was written for (sha256 {expected[:12]}..., found "
+            f"{path} is not the file that {record.name} was written for (sha256 {expected[:12]}..., found "
             f"{found[:12]}...): it was cut or changed; {REMEDY}"
         )
 
@@ -217,7 +217,7 @@ def read_record_file(path) -> dict:
         raise ValueError("the name of a run is no text")
     except FileNotFoundError as error:
         remedy = REMEDY.replace("remove it", "remove these", 1)
-        raise UserError(f"{path} is missing: it says where the rows beside it are from; {remedy}") from error
+        raise UserError(f"{path} is missing: it says where the rows next to it are from; {remedy}") from error
     except (ValueError, TypeError, KeyError) as error:
         raise UserError(f"{path} is no record of runs ({type(error).__name__}: {error}); {REMEDY}") from error
 

@@ -12,17 +12,11 @@ from operator import or_
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Discriminator,
-    ValidationError,
-    create_model,
-    model_validator,
-)
+import pydantic
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Tag, ValidationError, create_model
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from random_features import modules
 from random_features.errors import nearest, suggestion
 
 #: The folder of the packages.
@@ -50,7 +44,7 @@ class Model(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, protected_namespaces=())
 
-    @model_validator(mode="wrap")
+    @pydantic.model_validator(mode="wrap")
     @classmethod
     def in_our_words(cls, value, handler):
         """Validate a mapping, and report its problems in our words, with the known keys."""
@@ -137,24 +131,14 @@ def shortened(text: str) -> str:
 # --- Declarations in the files that they are about --------------------------------------------------------------------
 
 
-@cache
-def syntax_of(module: str) -> list[ast.stmt]:
-    """Return the statements at the top level of a module, without importing it."""
-    return ast.parse(SOURCE.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")).body
+def path_of(module: str) -> Path:
+    """Return the file of a module of the packages by its full name."""
+    return SOURCE.joinpath(*module.split(".")).with_suffix(".py")
 
 
-@cache
 def definitions(module: str) -> dict[str, ast.AST]:
-    """Return the definitions at the top level of a module, by name: a function, a class or the value of an
-    assignment.
-    """
-    found: dict[str, ast.AST] = {}
-    for node in syntax_of(module):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found[node.name] = node
-        elif isinstance(node, ast.Assign):
-            found |= {ast.unparse(target): node.value for target in node.targets}
-    return found
+    """Return the functions and classes of a module, and the values of its assignments, by name."""
+    return modules.definitions(path_of(module))
 
 
 def functions_of(module: str) -> list[str]:
@@ -173,7 +157,7 @@ def literal(module: str, name: str, *default):
 def types_of(module: str) -> dict:
     """Return the types with which a module may declare keys: those that it imports from modules of types."""
     scope: dict = {"__name__": module}
-    for node in syntax_of(module):
+    for node in modules.statements(path_of(module)):
         if isinstance(node, ast.ImportFrom) and node.module in OF_TYPES:
             exec(compile(ast.Module([node], []), module, "exec", dont_inherit=True), scope)
     return scope | {"TypedDict": Model}
@@ -183,7 +167,7 @@ def types_of(module: str) -> dict:
 def declared(module: str, name: str) -> type[Model] | None:
     """Return the ``TypedDict`` of this name in a module as a model; None if the module declares none."""
     scope = types_of(module)
-    for node in syntax_of(module):
+    for node in modules.statements(path_of(module)):
         if isinstance(node, ast.ClassDef) and node.bases and {*map(ast.unparse, node.bases)} <= {*scope}:
             whole = ast.ClassDef(node.name, node.bases, [], node.body, [], type_params=[])
             exec(compile(ast.fix_missing_locations(ast.Module([whole], [])), module, "exec", dont_inherit=True), scope)
@@ -209,7 +193,20 @@ def partial(model: type[Model]) -> type[Model]:
     return create_model(model.__name__, __base__=Model, __doc__=model.__doc__, **keys)
 
 
+def with_keys(name: str, keys: dict, base: type[Model] = Model) -> type[Model]:
+    """Return a model with the keys of ``base`` and others, none of which is required."""
+    return create_model(name, __base__=base, **{key: (of, None) for key, of in keys.items()})
+
+
 def by_name(key: str, models: dict[str, type[Model]]):
     """Return the union of models that a key distinguishes, each with this key."""
     own = [create_model(name, __base__=model, **{key: (Literal[name], ...)}) for name, model in models.items()]
     return Annotated[reduce(or_, own), Discriminator(key)]
+
+
+def either(one, is_one, other):
+    """Return the type of a value that is of the type ``one`` where ``is_one(value)`` holds, and else of ``other``."""
+    return Annotated[
+        Annotated[one, Tag("one")] | Annotated[other, Tag("other")],
+        Discriminator(lambda value: "one" if is_one(value) else "other"),
+    ]

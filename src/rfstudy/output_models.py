@@ -101,7 +101,7 @@ class Output(Model):
     published : place of the published values that a table shows next to ours; of `curves` one place or several, whose
         percentages are hollow markers; of `required` that of the stated bounds; of `timeline` and `diagram` the figure
         that they show
-    facts : of `timeline` and `diagram`: the file of `data/reference` that has their content, beside the maps of
+    facts : of `timeline` and `diagram`: the file of `data/reference` that has their content, with the maps of
         `methods.yaml`
     dataset : of `plane` and `sphere`: the one whose game is drawn
     datasets : tasks, in the order of the paper; of `curves` a row of panels each
@@ -110,12 +110,12 @@ class Output(Model):
     method : of `plane` and `sphere`: the one whose game is drawn
     methods : order of the legend or the rows; a measured method that is not listed follows after them, unless others
         sweep an axis and it does not
-    baseline : of `reached` and `reach`: the method that stands for itself, beside the best of all others; of
+    baseline : of `reached` and `reach`: the method that is compared with the best of all others; of
         `power`: the method that the others are compared with
     baselines : of `accuracy_and_time`, `ablation`, `differences`, `errors_and_times` and `equal_time`: the methods that
         the others are compared with
     variants : (`errors_and_times`) what else is printed, with headings; the learners that have a row each; by method
-        the variant that the print is of. `learners` of `descent`: by learner what the legend calls it
+        the published variant. `learners` of `descent`: by learner its name in the legend
     sizes : numbers of features as the paper counts them, in order; of a `grid` without them every data set has rows of
         its own sizes, of `ablation` and `steps` they are needed where an experiment has more than one
     repeats : what the paper averages over; fewer are noted under the output
@@ -127,11 +127,11 @@ class Output(Model):
         method the metric that is its time
     timed : (`costs`) what was timed, in words
     norms : (`rates`) the norms of the error of the kernel matrix
-    kernels : of `kernels` and `printed_beside`: id of a kernel: its name
+    kernels : of `kernels` and `next_to_published`: id of a kernel: its name
     labels : (`game`) variant: what the legend calls it
     learner : (`claims`) the learner whose rows test the claims, with the rows of the maps alone
     learners : (`errors_and_times`) what else is printed, with headings; the learners that have a row each; by method
-        the variant that the print is of. `learners` of `descent`: by learner what the legend calls it
+        the published variant. `learners` of `descent`: by learner its name in the legend
     claims : (`claims`) ids in `data/reference/claims.csv`, each tested by a function
         ([how](../docs/adding-a-claim.md))
     about : (`facts`) the columns of the printed rows that say what a row is about, and the printed metrics that are
@@ -141,7 +141,7 @@ class Output(Model):
         columns, both with headings (metrics of one heading share a column); `says` also of `dataset_statistics`, and of
         `rounds` and `choices` the measured ones
     settings : (`errors_and_times`) what else is printed, with headings; the learners that have a row each; by method
-        the variant that the print is of. `learners` of `descent`: by learner what the legend calls it
+        the published variant. `learners` of `descent`: by learner its name in the legend
     axis : (`choices`) what of an experiment is swept along, the tidy table's, and the heading of its column
     label : (`choices`) what of an experiment is swept along, the tidy table's, and the heading of its column
     heading : (`crossed`) the heading above its rows

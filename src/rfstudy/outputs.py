@@ -9,7 +9,9 @@ ship with the repository.
 """
 
 import csv
+import os
 import re
+import sys
 from pathlib import Path
 
 from random_features.learners import entry as learners
@@ -21,6 +23,7 @@ from rfstudy.report import catalogue
 from rfstudy.study.config import MEASURED, NAME, ConfigurationError, extended
 from rfstudy.study.experiment import kernels_of, module_of
 from rfstudy.study.job import kernel_id, sizes
+from rfstudy.study.jobs import Jobs
 
 #: The parts of the report, sorted by name: the comparison of published numbers with ours, then the papers.
 SCORECARD = "1 Scorecard"
@@ -181,3 +184,79 @@ def experiments_of(specs: list[dict]) -> list[str]:
 def category_of(spec: dict) -> str:
     """Return the part of the report that shows a table or figure."""
     return SCORECARD if spec["kind"] in catalogue.SCORECARD else CATEGORIES[spec["paper"]]
+
+
+class Collections:
+    """The tables and figures that a run can draw, and their jobs.
+
+    Attributes
+    ----------
+    drawable : by collection, what can be drawn from its rows
+    wanted : by collection, what is drawn if nothing is named
+    one : the outputs that a job draws alone, by collection, paper and name
+    """
+
+    def __init__(self, reports: list[dict], jobs: Jobs, shipped: list[str]):
+        self.jobs, self.shipped, self.preset = jobs, shipped, jobs.settings["preset"]
+        of_preset, measured = drawable(reports, jobs.experiments), drawable_in_part(reports, shipped)
+        self.drawable = {self.preset: of_preset, MEASURED: measured}
+        self.wanted = self.drawable | {self.preset: drawable(reports, jobs.asked_for)}
+        self.one = {(name, each["paper"], each["name"]): each for name, of in self.drawable.items() for each in of}
+
+    def asked(self, collection: str, specs: list[dict], **like):
+        """Return the files of the outputs whose entries match; if none match, return a function that ends the run."""
+        found = [spec for spec in specs if all(spec[key] == value for key, value in like.items())]
+        return [path for spec in found for path in files_of(collection, spec)] or self.nothing_drawn(collection, like)
+
+    def pages(self, collection: str, **like):
+        """Return the pages of the report, one folder per paper: all its tables and figures are drawn with them."""
+        papers = dict.fromkeys(spec["paper"] for spec in self.wanted[collection])
+        found = [pages_of(collection, paper) for paper in papers if paper == like.get("paper", paper)]
+        return found or self.nothing_drawn(collection, like)
+
+    def nothing_drawn(self, collection: str, like: dict):
+        """Return an input function that ends the workflow with a message."""
+        what = "".join(f"{key}={value} " for key, value in like.items())
+        message = (
+            f"nothing to do: no table or figure {what}is drawn from {collection} rows of "
+            f"{', '.join(self.jobs.experiments)} alone; ask for rows, e.g. "
+            f"{results_of(self.preset, next(iter(self.jobs.experiments)))}"
+        )
+        return lambda wildcards: sys.exit(message)
+
+    def rows_behind(self, collection: str, specs: list[dict]) -> list[str]:
+        """Return the files of the rows from which some outputs are drawn."""
+        names = experiments_of(specs)
+        return [results_of(collection, each) for each in names if collection != MEASURED or each in self.shipped]
+
+    def rows_of_one(self, wildcards) -> list[str]:
+        """Return the rows of one output: those of whole experiments if they exist, else those of its own data sets."""
+        collection, spec = wildcards.collection, self.one[tuple(wildcards)]
+        if collection == MEASURED:
+            return self.rows_behind(collection, [spec])
+        whole = {name: results_of(collection, name) for name in spec["experiments"]}
+        parts = {name: results_of(collection, self.part_of(name, spec)) for name in whole}
+        return [path if os.path.exists(path) else parts[name] for name, path in whole.items()]
+
+    def part_of(self, name: str, spec: dict) -> str:
+        """Return the part of an experiment that an output shows: its name, with its data sets if these are not all."""
+        there = self.jobs.experiments[name]["datasets"]
+        wanted = [dataset for dataset in there if dataset in spec.get("datasets", there)]
+        return ".".join([name, *wanted]) if 0 < len(wanted) < len(there) else name
+
+    def code_behind(self, specs: list[dict]) -> str:
+        """Return the code that draws some outputs."""
+        kinds = {module for spec in specs for module in catalogue.modules_of(spec)}
+        return self.jobs.code_of("rfstudy.report.draw", "rfstudy.report.tables", "rfstudy.report.plots", *sorted(kinds))
+
+    def draw_work(self, collection: str, specs: list[dict], input, pages: str | None = None) -> str:
+        """Return the hash of the arguments of the ``run`` of ``draw`` for some outputs."""
+        registries = {"methods": input.methods, "tasks": input.tasks, "reference": "data/reference"}
+        written = {"out": f"figures/{collection}", "pages_dir": pages}
+        return self.jobs.work_hash(
+            [{"stage": "draw", "entries": specs, "results": list(input.rows)} | registries | written]
+        )
+
+    def shown(self, *page: str) -> dict:
+        """Return the output that a page of the report shows, by its paper and name."""
+        return next(each for of in self.wanted.values() for each in of if (each["paper"], each["name"]) == page)

@@ -12,7 +12,7 @@ from rfstudy.report.aggregate import select
 from rfstudy.report.claims.points import MEANING
 from rfstudy.report.compare import CELL_VERDICTS
 from rfstudy.report.notes import LEARNER_NAMES
-from rfstudy.report.published import printed_name
+from rfstudy.report.published import named_by, printed_name
 from rfstudy.report.scorecard import scorecard
 from rfstudy.report.typeset import in_words
 
@@ -24,6 +24,11 @@ def markdown(rows: list[dict]) -> str:
     """Return a table of texts and numbers."""
     lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(map(str, row.values())) for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def numbers_of(words, verdicts: pd.Series) -> dict[str, int]:
+    """Return how often each of some verdicts was given."""
+    return {word: int((verdicts == word).sum()) for word in words}
 
 
 class Page:
@@ -39,7 +44,7 @@ class Page:
 
     def __init__(self, shipped, paper: str):
         self.paper, self.shipped = paper, copy.copy(shipped)
-        self.shipped.styles = {method: _renamed(method, shipped.styles, paper) for method in shipped.styles}
+        self.shipped.styles = named_by(paper, shipped.styles)
         self.shipped.context = cache(self.shipped._context)
         self.specs = [spec for spec in shipped.reports if spec["paper"] == paper]
 
@@ -63,7 +68,7 @@ class Page:
     def claim_counts(self) -> str:
         """Return how many claims have each verdict, by reading."""
         rows = [
-            {"reading": reading} | {word: int((own == word).sum()) for word in CLAIM_VERDICTS} | {"claims": len(own)}
+            {"reading": reading} | numbers_of(CLAIM_VERDICTS, own) | {"claims": len(own)}
             for reading, own in self.claims.groupby("reading", sort=False)["verdict"]
         ]
         return markdown(rows)
@@ -91,16 +96,23 @@ class Page:
         cells = scorecard(context, self.paper, spec["experiments"], spec["scorecard"])
         return cells[cells["protocol"].ne("")]
 
+    @property
+    def results(self) -> pd.DataFrame:
+        """The published numbers without counts of rows, which are not results."""
+        counted = [metric for metric, fact in FACTS.items() if fact.tolerance is None]
+        return self.numbers[~self.numbers["metric"].isin(counted)]
+
     def number_counts(self) -> str:
         """Return how many published results have each verdict, by table and protocol. Counts of rows are no results."""
-        counted = [metric for metric, fact in FACTS.items() if fact.tolerance is None]
-        results, rows = self.numbers[~self.numbers["metric"].isin(counted)], []
-        for (table, protocol), own in results.groupby(["table", "protocol"], sort=False)["verdict"]:
-            counts = {word: int((own == word).sum()) for word in CELL_VERDICTS}
-            rows.append({"table": table, "protocol": f"`{protocol}`"} | counts | {"results": len(own)})
-        return markdown(rows)
+        groups = self.results.groupby(["table", "protocol"], sort=False)["verdict"]
+        return markdown(
+            [
+                {"table": table, "protocol": f"`{protocol}`"} | numbers_of(CELL_VERDICTS, own) | {"results": len(own)}
+                for (table, protocol), own in groups
+            ]
+        )
 
-    def beside(self, table: str, metric: str, **wanted) -> str:
+    def compared(self, table: str, metric: str, **wanted) -> str:
         """Return the published numbers of a metric next to ours and the verdict, by data set, size and method.
 
         Cells that no protocol measured are left out, and their data sets are named below.
@@ -164,13 +176,3 @@ class Page:
             protocols = there[0] if len(there) == 1 else f"{{{','.join(there)}}}"
             files += [f"`{identifier}-{protocols}.{ending}`"] if there else []
         return f"Drawn in `figures/measured/{self.paper}`: {', '.join(files)}." if files else "Not measured yet."
-
-
-def _renamed(method: str, styles: dict, paper: str) -> dict:
-    """Return the entry of a method with the paper's name as its label, and the study's under ``study``."""
-    entry, name = styles[method], printed_name(styles, method, paper)
-    variants = {
-        variant: own | ({"label": own["label"].replace(entry["label"], name)} if "label" in own else {})
-        for variant, own in entry.get("variants", {}).items()
-    }
-    return entry | {"label": name, "study": entry["label"], "variants": variants}

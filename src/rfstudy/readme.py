@@ -10,10 +10,11 @@ from pathlib import Path
 
 from random_features.kernels import KERNELS
 from random_features.learners import entry as learners
+from random_features.modules import statements
 from rfstudy import output_models
 from rfstudy.data import forms, modules, sources
 from rfstudy.files import write_text
-from rfstudy.models import Model, declared, parameters, syntax_of
+from rfstudy.models import Model, declared, parameters, path_of
 from rfstudy.study import models, parts, settings
 from rfstudy.study.code import modules_in
 
@@ -42,7 +43,7 @@ def tables() -> dict[str, str]:
         "entry": [parts.Entry],
         "sweep": [parts.Sweep],
         "step": [parts.Decision],
-        "split": [parts.EntrySplit],
+        "split": [parts.Split],
         "sizes": [parts.Sizes],
         "approximation": [parts.Approximation],
         "search": [models.Search],
@@ -123,7 +124,9 @@ def documented_keys(model: type[Model]) -> dict[str, str]:
 
 def first_sentence(module: str) -> str:
     """Return the first sentence of the docstring of a module."""
-    return re.split(r"(?<=[.:])\s", one_line(ast.get_docstring(ast.Module(syntax_of(module), []))))[0].rstrip(".:")
+    return re.split(r"(?<=[.:])\s", one_line(ast.get_docstring(ast.Module(statements(path_of(module)), []))))[0].rstrip(
+        ".:"
+    )
 
 
 def table(heading: list[str], rows) -> str:

@@ -11,7 +11,6 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 
 import jinja2
-import numpy as np
 import pandas as pd
 from PIL import Image
 
@@ -20,16 +19,14 @@ from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
 from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_yaml, write_atomically, write_text
-from rfstudy.metrics import FACTS
 from rfstudy.outputs import load_reports
-from rfstudy.paper_pages import Page, markdown
+from rfstudy.paper_pages import Page, markdown, numbers_of
 from rfstudy.report import plots, style, tables
 from rfstudy.report.aggregate import select
 from rfstudy.report.catalogue import specification
 from rfstudy.report.claims.points import MEANING
 from rfstudy.report.compare import CELL_VERDICTS, Estimate, is_effect
 from rfstudy.report.context import Context
-from rfstudy.report.scorecard import scorecard
 from rfstudy.report.typeset import description, one_number_per_cell
 from rfstudy.study.config import load_experiments
 
@@ -158,8 +155,9 @@ def shown(shipped: Shipped, name: str) -> str:
 
 def picture(shipped: Shipped, name: str) -> bytes:
     """Return a picture as PNG, the same bytes for the same rows. Its text ``Source`` is the ``digest`` of its rows."""
-    spec = shipped.spec(*PICTURES[name][:2])
-    drawn, large = plots.picture(shipped.context(*spec["experiments"]), spec), io.BytesIO()
+    paper, figure, _ = PICTURES[name]
+    spec = shipped.spec(paper, figure)
+    drawn, large = plots.picture(Page(shipped, paper).shipped.context(*spec["experiments"]), spec), io.BytesIO()
     with style.style():
         drawn.figure.savefig(large, format="png")
     image = Image.open(large).convert("RGB")
@@ -184,16 +182,14 @@ def verdicts(shipped: Shipped) -> str:
     """Return how many published results of each paper were reproduced under each protocol. Counts of rows are not
     results.
     """
-    rows = []
-    for paper in PAPERS:
-        spec = shipped.spec(paper, "scorecard-all")
-        cells = scorecard(shipped.context(*spec["experiments"]), paper, spec["experiments"], spec["scorecard"])
-        is_count = [FACTS[metric].tolerance is None for metric in cells["metric"]]
-        cells = cells[cells["protocol"].ne("") & ~np.array(is_count)]
-        for protocol, found in cells.groupby("protocol", sort=False)["verdict"]:
-            number = {word: int((found == word).sum()) for word in CELL_VERDICTS}
-            rows.append({"paper": f"`{paper}`", "protocol": protocol, "printed": len(found)} | number)
-    return markdown(rows)
+    groups = [(paper, Page(shipped, paper).results.groupby("protocol", sort=False)["verdict"]) for paper in PAPERS]
+    return markdown(
+        [
+            {"paper": f"`{paper}`", "protocol": protocol, "printed": len(found)} | numbers_of(CELL_VERDICTS, found)
+            for paper, of_paper in groups
+            for protocol, found in of_paper
+        ]
+    )
 
 
 def measured(shipped: Shipped) -> str:
@@ -203,16 +199,16 @@ def measured(shipped: Shipped) -> str:
         own = [name for name, each in shipped.experiments.items() if each["paper"] == paper]
         there, missing = ([name for name in own if shipped.has([name]) == has] for has in (True, False))
         hours = sum(map(shipped.hours, there))
-        told_of = {"measured": listed(there), "hours": f"{hours:.1f}", "not measured yet": listed(missing)}
-        rows.append({"paper": f"`{paper}`"} | told_of)
+        found = {"measured": listed(there), "hours": f"{hours:.1f}", "not measured yet": listed(missing)}
+        rows.append({"paper": f"`{paper}`"} | found)
     with_rows, without = ([name for name in REGISTRY if (name in shipped.methods) == has] for has in (True, False))
-    told_of_maps = f"Maps with measured rows ({len(with_rows)} of {len(REGISTRY)}): {listed(with_rows)}."
+    of_maps = f"Maps with measured rows ({len(with_rows)} of {len(REGISTRY)}): {listed(with_rows)}."
     rest = f" Without any yet: {listed(without)}." if without else ""
     hours = (
-        "Hours: of one thread, what the runs took whose rows are shipped, on "
-        f"{' and '.join(sorted(shipped.processors))}, beside each other."
+        "Hours are wall time of the runs with shipped rows, several at a time on "
+        f"{' and '.join(sorted(shipped.processors))}."
     )
-    return f"{markdown(rows)}\n\n{told_of_maps}{rest} {hours}"
+    return f"{markdown(rows)}\n\n{of_maps}{rest} {hours}"
 
 
 def holds(template: str, condition: bool, finding: str) -> str:

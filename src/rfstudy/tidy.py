@@ -80,7 +80,7 @@ def frame(rows) -> pd.DataFrame:
     if wrong:
         raise ValueError(f"status must be one of {', '.join(STATUSES)}, found {wrong}")
     if ((table["axis"] != "") != table["at"].notna()).any():
-        raise ValueError("a row that stands on an axis says on which and where: axis and at go together")
+        raise ValueError("a row on an axis says on which and where: axis and at go together")
     table["unit"] = pd.Series(_units(table), index=table.index, dtype="object")
     return table
 

@@ -7,7 +7,9 @@ run) is in its own log under ``.snakemake/log``, whose path is the last line. Wa
 job are printed as they are, and so is everything in a dry-run.
 """
 
+import json
 import logging
+import os
 import sys
 import time
 from collections import Counter
@@ -73,7 +75,7 @@ class LogHandler(LogHandlerBase):
         self.remaining = Remaining({})
         self.started: dict[int, tuple[str, float]] = {}  # by job, its message and its start
         self.failures: list[tuple[str, str]] = []  # the lines of a failed job
-        self.told: list[logging.LogRecord] = []  # of commands that failed, until their jobs are known
+        self.errors: list[logging.LogRecord] = []  # of commands that failed, until their jobs are known
 
     writes_to_stream = True
     writes_to_file = False
@@ -94,6 +96,8 @@ class LogHandler(LogHandlerBase):
         """Print a record: by the method of its event if there is one, else in Snakemake's words, or not at all."""
         event = getattr(record, "event", None)
         if self.common_settings.dryrun:
+            if event and event.value == "job_info" and os.environ.get("RFSTUDY_PLAN"):
+                self.note(record, os.environ["RFSTUDY_PLAN"])
             self.usual.handle(record)
         elif hasattr(record, PLAN):
             self.plan(record)
@@ -101,6 +105,13 @@ class LogHandler(LogHandlerBase):
             getattr(self, event.value)(record)
         elif event not in UNTOLD and not str(record.msg).startswith(CHATTER):
             self.usual.handle(record)
+
+    def note(self, record, path):
+        """Add what a job of a dry-run requests to a file, as a line of JSON: see src/rfstudy/study/cost_plan.py."""
+        requested = {key: value for key, value in record.resources.items() if isinstance(value, int)}
+        job = {"rule": record.rule_name, "job": record.rule_msg.partition(":")[0], "threads": record.threads}
+        with open(path, "a", encoding="utf-8") as stream:
+            stream.write(json.dumps(job | requested) + "\n")
 
     def plan(self, record):
         """Note the jobs that are to run, and print their number."""
@@ -127,8 +138,8 @@ class LogHandler(LogHandlerBase):
 
     def job_error(self, record):
         """Print two lines for a job that failed: the reason, and its log."""
-        mine = [each for each in self.told if record.shellcmd and record.shellcmd in str(each.msg)][:1]
-        self.told = [each for each in self.told if each not in mine]
+        mine = [each for each in self.errors if record.shellcmd and record.shellcmd in str(each.msg)][:1]
+        self.errors = [each for each in self.errors if each not in mine]
         reason, log = reason_of(record.log, status_in(str(mine[0].msg)) if mine else "")
         message, _ = self.started.get(record.jobid, (record.rule_name, 0))
         lines = f"FAILED {message.partition(':')[0]}: {reason}", f"       log: {log or 'none was written'}"
@@ -139,7 +150,7 @@ class LogHandler(LogHandlerBase):
     def error(self, record):
         """Print an error of Snakemake. The failure of a command is reported with its job."""
         if status_in(str(record.msg)):
-            self.told.append(record)
+            self.errors.append(record)
         elif not (self.failures and str(record.msg).startswith(CHATTER)):
             self.usual.handle(record)
 
@@ -171,13 +182,13 @@ class LogHandler(LogHandlerBase):
 
     def close(self):
         """Print the failed jobs once more at the end of a run that failed."""
-        for record in self.told:
+        for record in self.errors:
             self.usual.handle(record)
         if self.failures:
             self.say(f"{self.done} of {self.total} jobs done, {len(self.failures)} failed:")
             for line in (line for lines in self.failures for line in lines):
                 self.say(line, ColorizingTextHandler.RED)
-        self.told, self.failures = [], []
+        self.errors, self.failures = [], []
         super().close()
 
 

@@ -5,7 +5,7 @@ cell that differs from the copy; ``write`` replaces the copies. Patterns select 
 ``survey/table-07*``. Change a copy only in a commit of its own that lists cell, old value, new value and reason.
 
 A table is kept as the columns of its CSV file that hold numbers, ids or verdicts. A figure is kept as the points that
-its axes draw, whatever artists draw them. Labels, captions and places on the page are not kept, and neither are
+its axes draw, with any artists. Labels, captions and places on the page are not kept, and neither are
 schematics, which show no data.
 """
 
@@ -65,7 +65,7 @@ def of_table(text: str) -> dict[str, list]:
 
 
 def of_figure(figure) -> list:
-    """The data that the axes of a figure draw, whatever artists draw them: all points, each once, and all images.
+    """The data that the axes of a figure draw, with any artists: all points, each once, and all images.
 
     A point is a vertex of a line, an error bar, a band or a bar, or the position of a marker. On a logarithmic axis an
     error bar that reaches zero ends at the edge of the axes; such ends are left out.

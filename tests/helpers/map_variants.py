@@ -4,7 +4,18 @@ from functools import cache
 
 import numpy as np
 
-from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear, NeuralTangent, Polynomial
+from random_features.kernels import (
+    ArcCosine,
+    Cauchy,
+    ExponentialPower,
+    Gaussian,
+    GeneralisedCauchy,
+    Laplacian,
+    Linear,
+    Matern,
+    NeuralTangent,
+    Polynomial,
+)
 from random_features.maps import make_map
 from random_features.maps.registry import REGISTRY, resolved_options
 
@@ -17,6 +28,9 @@ KERNELS = {
         Gaussian(2.0),
         Laplacian(3.0),
         Cauchy(3.0),
+        Matern(3.0, 1.5),
+        ExponentialPower(3.0, 1.5),
+        GeneralisedCauchy(3.0, 1.5, 2.0),
         ArcCosine(0),
         ArcCosine(1),
         ArcCosine(2),
@@ -43,7 +57,8 @@ WITH_KERNELS = {
 KERNEL_PATHS = (
     "rff-laplacian", "rff-arccos0", "rff-linear", "qmc-cauchy", "fastfood-arccos2", "scrf-cauchy", "lsrff-arccos1",
     "sgq-arccos0", "ssr-arccos1", "karff-linear", "kprff-linear", "clrff-arccos2", "nystroem-laplacian",
-    "nystroem-polynomial",
+    "nystroem-polynomial", "rff-matern", "orf-exponential_power", "sorf-matern", "pmodel-generalised_cauchy",
+    "sgq-matern", "lsrff-matern",
 )  # fmt: skip
 
 #: Every map with its defaults, the options that take another path through the code, and the kernels that do.
@@ -56,6 +71,8 @@ VARIANTS = {
     "ssf-single": ("ssf", {"radii": "single"}),
     "ssf-grid": ("ssf", {"radii": "grid", "n_radii": 3}),
     "lsrff-code": ("lsrff", {"mode": "code"}),
+    "prf-independent": ("prf", {"directions": "independent"}),
+    "prf-simplex": ("prf", {"directions": "simplex"}),
     "scrf-output": ("scrf", {"sign_side": "output"}),
     "pmodel-toeplitz": ("pmodel", {"structure": "toeplitz"}),
     "lprff-one-bit": ("lprff", {"n_bits": 1}),
@@ -66,6 +83,11 @@ VARIANTS = {
     "slsrff-identity": ("slsrff", {"identity": True, "center_targets": False}),
     "karff-weighted": ("karff", {"weights": "sqrt", "rho": 100.0, "n_candidates": 300}),
     "kprff-share": ("kprff", {"scoring_fraction": 0.3, "n_candidates": 50}),
+    "orf-paired": ("orf", {"lengths": "paired"}),
+    "lprff-lloyd-max": ("lprff", {"rounding": "lloyd_max"}),
+    "trp-complex": ("trp", {"entries": "complex"}),
+    "nystroem-kmeans": ("nystroem", {"landmarks": "kmeans"}),
+    "nystroem-rpcholesky": ("nystroem", {"landmarks": "rpcholesky"}),
     "nsrf-code": ("nsrf", {"mode": "code"}),
     "nsrf-random": ("nsrf", {"search": "random", "n_peaks": 3, "dual_step": 0}),
 }

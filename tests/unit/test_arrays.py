@@ -29,7 +29,7 @@ def test_angles_far_from_zero_keep_their_digits(function, exact):
     np.testing.assert_allclose(out.numpy(), exact(angles.astype(np.float64)), rtol=0, atol=4 * np.finfo(np.float32).eps)
 
 
-def test_a_seed_is_that_of_its_values_whatever_numpy_calls_them():
+def test_a_seed_is_that_of_its_values_with_any_numpy_type():
     """The numbers are those of every journal and every published row: no change of the code may move them."""
     assert seed_of(2021, "features", 4, 0.5, True) == 1589111322
     assert seed_sequence(1).entropy == seed_sequence(np.int64(1)).entropy

@@ -1,7 +1,7 @@
 """Which rows a claim counts, the rule from its points to a verdict, and the registry of claims."""
 
 import pytest
-from claim_rows import ACCURACY, ERROR, STYLES, TASKS, found, made, verdict
+from claim_rows import ACCURACY, ERROR, STYLES, TASKS, TIME, found, made, verdict
 
 from rfstudy import tidy
 from rfstudy.report.claims import registry
@@ -49,6 +49,12 @@ def test_other_rows_than_the_papers_are_set_aside(task, settings):
     errors = [row | {"metric": ERROR, "split": ""} for row in rows]
     arguments = better_than, ERROR, "rff", "orf"
     assert verdict(*arguments, rows=errors, datasets=("eeg", "letter"), tasks=tasks) == "holds"
+
+
+def test_accuracies_are_compared_where_only_times_are_capped():
+    times = [row | {"settings": {"capped": True}} for row in made(TIME, orf=2.0, rff=1.0)]
+    assert verdict(*COMPARED, rows=[*GAINS, *times]) == "holds"
+    assert verdict(better_than, TIME, "orf", "rff", rows=[*GAINS, *times]) == "not testable"
 
 
 @pytest.mark.parametrize(("best", "expected"), [(70.5, "not testable"), (70.51, "holds")])

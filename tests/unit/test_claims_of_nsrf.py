@@ -266,6 +266,6 @@ CASES = [
 
 @pytest.mark.parametrize(("claim", "rows", "verdict"), CASES)
 def test_a_claim_at_its_border(claim, rows, verdict):
-    # its tests alone are what a border is of, also where the claim is set aside whatever they say
+    # its tests alone are what a border is of, also where the claim is set aside
     alone = {} if verdict == "not testable" else {"not_testable": ""}
     assert judged(claim, rows, **alone) == verdict

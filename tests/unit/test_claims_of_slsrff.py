@@ -113,7 +113,7 @@ WITH_INTERVALS = ("slsrff-13", "slsrff-17", "slsrff-24")
 )  # fmt: skip
 def test_a_claim_about_a_grid(claim, rows, verdict):
     rows = verdict_rows.repeated(rows) if claim in WITH_INTERVALS else rows
-    # a border is one of the tests alone, also of a claim that is set aside whatever they say
+    # a border is one of the tests alone, also of a claim that is set aside
     alone = {} if verdict == "not testable" else {"not_testable": ""}
     assert judged(claim, rows, **alone) == verdict
 
@@ -209,7 +209,7 @@ def test_the_surrogate_is_never_below_the_leverage(values, verdict):
     rows = surrogate_rows("leverage_ratio_least", values)
     rows += surrogate_rows("leverage_ratio_least", (0.1,), variant="")  # without its term nothing is claimed
     assert judged("slsrff-21", rows, not_testable="") == verdict
-    assert judged("slsrff-21", rows) == "not testable"  # an identity, whatever the rows are
+    assert judged("slsrff-21", rows) == "not testable"  # an identity, for any rows
 
 
 def total_rows(share=1.0, power=0.5, noise=0.0, d=2):
@@ -241,7 +241,7 @@ def total_rows(share=1.0, power=0.5, noise=0.0, d=2):
 )
 def test_the_total_is_within_its_bound_and_grows_like_the_root_at_most(rows, verdict):
     assert judged("slsrff-22", rows, not_testable="") == verdict
-    assert judged("slsrff-22", rows) == "not testable"  # an identity, whatever the rows are
+    assert judged("slsrff-22", rows) == "not testable"  # an identity, for any rows
 
 
 def need_rows(method, variant="", **needed):
@@ -274,7 +274,7 @@ def need_rows(method, variant="", **needed):
 def test_the_surrogate_needs_at_least_as_many_features(surrogate, exact, verdict):
     rows = need_rows("slsrff", **surrogate) + need_rows("lsrff", **exact)
     assert judged("slsrff-23", rows, not_testable="") == verdict
-    # two upper bounds, whatever the rows are
+    # two upper bounds, for any rows
     assert judged("slsrff-23", rows) == ("not run" if verdict == "not run" else "not testable")
 
 

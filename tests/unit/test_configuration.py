@@ -43,7 +43,7 @@ EDITS = [
     (TITLE, f"{TITLE}\n  large: {{}}", ".large: unknown key; "),  # a key of another kind
     ("{name: gaussian}", "{name: linear, length_scale: 1}", ".kernel.length_scale: unknown key; known are name"),
     (TITLE, f"{TITLE}\n  bandwidth: {{rule: median, k: 3}}", ".bandwidth.k: unknown key; known are factor, rows, rule"),
-    (TITLE, f"{TITLE}\n  split: {{without: [3]}}", ".split.without: unknown key; "),  # only entries leave rows out
+    (TITLE, f"{TITLE}\n  split: {{withuot: [3]}}", ".split.withuot: unknown key; "),
     ("  paper: survey\n", "", ": the key 'paper' is missing; known are"),
     ("  sizes: {multiples_of_d: [2]}\n", "", ": the key 'sizes' is missing; known are"),
     ("  kind: grid\n", "", ".kind: there is no None; known are controls, counterexample"),
@@ -216,7 +216,8 @@ LENGTHS = {"bandwidth": None, "search": {"length_scale": {"grid": [1, 2]}}}
         ({"split": {"rule": "published"}}, ".datasets.made.split: the task has no published parts; its split is half"),
         ({"split": {"rule": "random", "n_train": 99}}, ".datasets.made.split: 99 training and 50 test rows are more t"),
         ({"split": {"rule": "half", "n_train": 9}}, ".datasets.made.split: only the rule random takes n_train, not th"),
-        ({"split": {"rule": "blocks"}}, ".datasets.made.split: the rules blocks, first_blocks, last_blocks need n_blo"),
+        ({"split": {"rule": "blocks"}}, ".datasets.made.split: the rules blocks, first_blocks, last_blocks, block_fo"),
+        ({"split": {"rule": "half", "n_folds": 5}}, ".datasets.made.split: n_folds and n_rows: 5 folds "),
         ({"split": {"rule": "blocks", "n_blocks": 101}}, ".datasets.made.split: 101 blocks of 100 rows"),
         ({"methods": [{"method": "rff", "split": {"without": [100]}}]}, ".methods[0].split: without: there is no row "),
         (LENGTHS, ".datasets.made: search.length_scale must say by whom it is shared"),

@@ -1,4 +1,4 @@
-"""The facts about a data set against counts made the slow way."""
+"""The facts about a data set equal counts made the slow way."""
 
 from collections import Counter
 

@@ -64,7 +64,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_network(tmp_path, monkeypatch
         patched.setattr(finetuning.Training, "epoch", killed_later)
         with pytest.raises(Killed):
             fine_tune(narrow(), images, labels, SCHEDULE, tmp_path / "checkpoint", "a")
-    torch.manual_seed(123)  # whatever else a job draws
+    torch.manual_seed(123)  # a job may draw other numbers
     resumed = narrow()
     counted = []
     monkeypatch.setattr(finetuning.Training, "epoch", lambda *of: (counted.append(1), epoch(*of)))

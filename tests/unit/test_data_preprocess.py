@@ -5,14 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import study_toys as toys
 from data_toys import HOG, TOY, downloaded, write_toy
 
 from random_features.errors import UserError
 from rfstudy.data import registry
 from rfstudy.data.entries import in_use
 from rfstudy.data.images import Given
+from rfstudy.data.parse import read_folds
 from rfstudy.data.prepared import digest, write_facts
 from rfstudy.data.preprocess import run as preprocess
+from rfstudy.study.sample import draw_sample, load_prepared
 
 TASKS = registry.load(Path(__file__).parents[2] / "config").tasks
 STAND_INS = {name: in_use(task, embedded=True) for name, task in TASKS.items() if "stand_in" in task}
@@ -321,3 +324,37 @@ def test_features_of_a_task_that_is_not_prepared_are_an_error(tmp_path):
     for base_dir in (None, tmp_path):
         with pytest.raises(UserError, match=r"facts\.json does not exist: prepare the task"):
             preprocess("hog", FEATURES, None, tmp_path / "a", reference_dir=tmp_path, base_dir=base_dir)
+
+
+def test_published_folds_are_among_the_facts(tmp_path):
+    files = {"data.csv": "1,2,0.5\n3,4,-0.5\n5,6,1.5\n", "folds.csv": "0,1\n1,0\n0,1\n"}
+    (tmp_path / "raw").mkdir()
+    for name, content in files.items():
+        (tmp_path / "raw" / name).write_text(content, encoding="utf-8")
+    raw = downloaded(tmp_path / "raw")
+    task = {
+        "label": "Toy", "source": "toy", "files": {"all": ["data.csv"]}, "parser": "table", "folds": "folds.csv",
+        "target": "regression", "n": 3, "d": 2, "n_train": 2, "n_test": 1, "split": "half",
+    }  # fmt: skip
+    preprocess("toy", task, raw, tmp_path / "out", reference_dir=tmp_path)
+    data = load_prepared(tmp_path / "out")
+    assert data.facts["fold_of_row"] == "101"
+    spec = toys.part(split={"rule": "folds"})
+    assert draw_sample(data, spec, 0, ["none"]).y_test.tolist() == [-0.5]
+    assert draw_sample(data, spec, 1, ["none"]).X_test.tolist() == [[1, 2], [5, 6]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("0,1\n1,0\n", r"has the shape \(2, 2\), not 3 lines"),
+        ("0,2\n1,0\n0,1\n", "of at most 10 times 0 or 1"),
+        ("0,1\n1,1\n0,1\n", "every row must test in one fold"),
+        ("0,1\n0,1\n0,1\n", "every fold have test rows"),
+    ],
+)
+def test_published_folds_partition_the_rows(content, message, tmp_path):
+    path = tmp_path / "folds.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match=message):
+        read_folds(path, 3)

@@ -152,7 +152,7 @@ def test_a_source_says_whose_its_files_are(tmp_path):
         assert found.endswith(f"files-of-toy: a source with files to download needs the key '{key}'")
 
 
-def test_whatever_a_task_is_made_from_it_has_its_sizes_its_split_and_its_target(tmp_path):
+def test_a_task_of_any_origin_has_its_sizes_its_split_and_its_target(tmp_path):
     again = FEATURES | {"features_of": {"task": "features"} | HOG}
     tasks = load_with(tmp_path, {"again": again, "features": FEATURES, "mill": GENERATED, "toy": TASK}).tasks
     stated = {"n": 5, "n_train": 3, "n_test": 2, "split": "half", "target": "binary"}
@@ -208,7 +208,7 @@ def test_the_target_is_what_the_labels_have_values_for_unless_it_is_stated(tmp_p
 
 
 @pytest.mark.parametrize("task_id", ["buzz", "year"])
-def test_made_data_have_the_size_of_the_set_that_they_are_made_for(task_id):
+def test_synthetic_data_have_the_size_of_the_set_that_they_are_made_for(task_id):
     tasks = registry.load(CONFIG).tasks
     sizes = [{key: tasks[name][key] for key in ("d", "n_train", "n_test")} for name in (task_id, f"{task_id}-size")]
     assert sizes[0] == sizes[1]

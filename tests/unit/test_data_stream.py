@@ -143,7 +143,7 @@ def joined(blocks):
 
 @pytest.mark.parametrize("window", [50, 333, 10**6])
 @pytest.mark.parametrize("n_ranges", [1, 2, 5, 40])
-def test_every_line_of_a_file_is_in_one_range_of_bytes_whatever_the_ranges(tmp_path, n_ranges, window):
+def test_every_line_of_a_file_is_in_one_range_of_bytes_for_any_ranges(tmp_path, n_ranges, window):
     X, y = libsvm_file(tmp_path / "digits")
     size = (tmp_path / "digits").stat().st_size
     edges = [size * i // n_ranges for i in range(n_ranges + 1)]

@@ -15,12 +15,12 @@ from rfstudy.study.code import PACKAGES, SOURCE, imported_modules
 #: Layer of each part of a package. A file may import its own part and lower layers; the study may import the library.
 LAYERS = {
     "random_features": {
-        "errors": 0, "arrays": 1, "length_scales": 2, "hadamard": 3, "kernels": 3, "maps": 4, "learners": 4,
-        "__init__": 5,
+        "errors": 0, "arrays": 1, "modules": 1, "length_scales": 2, "hadamard": 3, "kernels": 3,
+        "pivoted_cholesky": 3, "maps": 4, "learners": 4, "machines": 5, "__init__": 6,
     },
     "rfstudy": {
         "__init__": 0, "fields": 0, "files": 1, "metrics": 1, "models": 1, "scores": 1, "tidy": 2, "data": 4,
-        "study": 5, "output_models": 6, "outputs": 7, "index": 8, "paper_pages": 8, "templates": 9,
+        "study": 5, "compare": 6, "output_models": 6, "outputs": 7, "index": 8, "paper_pages": 8, "templates": 9,
         "readme": 8, "cli": 10, "__main__": 11,
     },
 }  # fmt: skip

@@ -35,7 +35,7 @@ def test_the_size_of_the_blocks_does_not_matter(rows):
     Z, _, Y = problem(n, 6, dtype=np.float32)
     folds = np.arange(n) % 3
     whole = cross_validate_ridge(stream(Z), Y, GRID, folds, n_columns=6, score="mse")
-    # chunks are filled to the same rows whatever the blocks: the same sums, to the bit
+    # chunks are filled to the same rows for any blocks: the same sums, to the bit
     np.testing.assert_array_equal(
         cross_validate_ridge(stream(Z, rows), Y, GRID, folds, n_columns=6, score="mse"), whole
     )

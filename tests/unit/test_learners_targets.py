@@ -138,7 +138,7 @@ def test_scores_count_classes_and_squared_errors():
 
 
 @pytest.mark.parametrize("rows", [1, 3, 700, 5000])
-def test_rows_are_grouped_whatever_the_blocks(rows):
+def test_rows_are_grouped_for_any_blocks(rows):
     rng = np.random.default_rng(0)
     n = streams.CHUNK_ROWS * 2 + 333
     Z = rng.standard_normal((n, 3)).astype(np.float32)
@@ -244,7 +244,7 @@ def test_features_of_very_different_lengths_are_not_singular():
     np.testing.assert_allclose(lengths[:, None] * solution, expected, rtol=0, atol=bound * np.abs(expected).max())
 
 
-def test_dependent_features_are_singular_whatever_their_lengths():
+def test_dependent_features_are_singular_for_any_lengths():
     A = np.random.default_rng(4).standard_normal((60, 12)) * 2.0 ** np.repeat([0, 15, 33], 4)
     A[:, 5] = 2.0**10 * A[:, 0]
     shifts = np.concatenate([[1e-3, 1.0], [0.0]])

@@ -108,7 +108,7 @@ def test_what_is_not_of_the_same_map_is_not_restored(variant):
 
 
 @every_map
-def test_to_fit_is_to_draw_and_to_learn_whatever_was_learned_before(variant):
+def test_to_fit_is_to_draw_and_to_learn_after_any_earlier_fit(variant):
     """From other rows in between and after ``restore``, too: learning depends on the draw and the data."""
     X, y = data()
     others = -2.0 * X[:30], np.roll(y, 3)[:30]

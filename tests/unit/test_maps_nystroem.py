@@ -143,3 +143,45 @@ def test_uses_every_row_where_there_are_few():
 def test_refuses_a_kernel_that_is_zero():
     with pytest.raises(ValueError, match="kernel matrix of the landmarks is zero"):
         make_map("nystroem", Linear()).fit(np.zeros((3, 2)))
+
+
+def error_of(landmarks, X, seed=0):
+    """Relative trace error of 30 landmarks for a kernel with the diagonal 1."""
+    Z = make_map("nystroem", Gaussian(1.5), n_components=30, landmarks=landmarks, random_state=seed).fit_transform(X)
+    return 1 - np.square(Z).sum() / len(X)
+
+
+@pytest.mark.parametrize(("landmarks", "outliers"), [("kmeans", 0), ("rpcholesky", 20)])
+def test_landmarks_that_look_at_the_data_are_better_than_uniform_ones(landmarks, outliers):
+    X = data().astype(np.float64)
+    X[outliers:] *= 0.2 if outliers else 1.0
+    seeds = range(5)
+    uniform = np.mean([error_of("uniform", X, seed) for seed in seeds])
+    assert np.mean([error_of(landmarks, X, seed) for seed in seeds]) < 0.8 * uniform
+
+
+def test_landmarks_may_be_points():
+    X = data()
+    points = X[::4] + np.float32(0.5)
+    phi = make_map("nystroem", Gaussian(1.5), landmarks=points, random_state=0).draw(D).learn(X)
+    np.testing.assert_array_equal(phi.learned_["landmarks"], points)
+    # the kernel values of a landmark are those of its row in the kernel matrix, which is exact there
+    at_points = phi.transform(points.astype(np.float64))
+    np.testing.assert_allclose(at_points @ at_points.T, Gaussian(1.5)(points.astype(np.float64)), atol=1e-6)
+    restored = make_map("nystroem", Gaussian(1.5), landmarks=points, random_state=0).restore(D, phi.learned_)
+    np.testing.assert_array_equal(restored.transform(X), phi.transform(X))
+    with pytest.raises(ValueError, match="landmarks changed since draw"):
+        phi.set_params(landmarks=points + 1).learn(X)
+
+
+@pytest.mark.parametrize(
+    ("landmarks", "message"),
+    [
+        (np.zeros(3), r"landmarks must be a finite array of shape \(s, 8\), got the shape \(3,\)"),
+        (np.full((2, D), np.nan), "landmarks must be a finite array"),
+        (np.zeros((3, D + 1)), "landmarks must be a finite array"),
+    ],
+)
+def test_landmarks_that_are_none_are_refused(landmarks, message):
+    with pytest.raises(ValueError, match=message):
+        make_map("nystroem", landmarks=landmarks).fit(data())

@@ -129,8 +129,9 @@ def test_options_outside_their_range_are_refused(name, options, message):
 
 @pytest.mark.parametrize("name", MAPS)
 def test_options_are_among_their_choices(name):
-    hints = get_type_hints(map_class(name))
-    choices = {option: get_args(hint) for option, hint in hints.items() if get_origin(hint) is Literal}
+    hints = get_type_hints(map_class(name)).items()
+    literals = ((option, each) for option, hint in hints for each in (hint, *get_args(hint)))  # or an array
+    choices = {option: get_args(hint) for option, hint in literals if get_origin(hint) is Literal}
     assert set(choices) == {key for key, value in resolved_options(name, {}).items() if isinstance(value, str)}
     for option, allowed in choices.items():
         with pytest.raises(ValueError, match=f"{option} must be one of {', '.join(allowed)}, got 'else'"):

@@ -207,7 +207,7 @@ for n, names in groups:
 
 @pytest.mark.slow
 def test_wide_sparse_data_are_mapped_in_an_eighth_of_the_memory_that_they_take_dense():
-    # the first ones take s log d operations a row, whatever it stores
+    # the first ones take s log d operations per row, for any number of stored values
     d, rows = 20_000, {2000: "sorf pmodel", 4000: "rff orf lprff slsrff sgq rm trp ts nystroem"}
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", WIDE, str(d), *(f"{n} {names}" for n, names in rows.items())],

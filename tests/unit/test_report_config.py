@@ -108,7 +108,7 @@ def test_a_job_reads_every_file_once_and_each_output_has_the_rows_of_its_experim
         write_results([row | {"experiment": name}], {}, tmp_path / f"{name}.csv", *arrays)
     files, read, times = [tmp_path / f"{name}.csv" for name in "abc"], tidy.read, []
     monkeypatch.setattr(tidy, "read", lambda path: times.append(path) or read(path))
-    specs = [{"experiments": names} for names in (["a"], ["a", "b"], ["c"], ["a"], [])]
+    specs = [{"paper": "eerf", "experiments": names} for names in (["a"], ["a", "b"], ["c"], ["a"], [])]
     found = [context for _, context in contexts(specs, files, None, {}, {})]
     assert [sorted(context.rows["experiment"]) for context in found] == [["a"], ["a", "b"], ["c"], ["a"], []]
     # arrays of one name are those of the output's own experiments
@@ -124,7 +124,7 @@ def test_an_output_of_one_kernel_has_its_rows_and_the_facts_about_the_data(tmp_p
     rows = [row | {"kernel": kernel, "metric": "accuracy_pct", "value": 1.0} for kernel in ("arccos0", "arccos1")]
     rows.append(row | {"kernel": "arccos0", "metric": "fact_rows", "value": 2.0})
     tidy.write(rows, tmp_path / "a.csv")
-    specs = [{"experiments": ["a"], "kernel": "arccos1"}, {"experiments": ["a"]}]
+    specs = [{"paper": "eerf", "experiments": ["a"]} | kernel for kernel in ({"kernel": "arccos1"}, {})]
     one, both = (context.rows for _, context in contexts(specs, [tmp_path / "a.csv"], None, {}, {}))
     assert list(zip(one["kernel"], one["metric"], strict=True)) == [
         ("arccos1", "accuracy_pct"), ("arccos0", "fact_rows")

@@ -102,8 +102,8 @@ def test_choices_at_an_end_of_their_grid_are_counted():
     edges = [{"penalty": True}, {"penalty": False, "length_scale": False}, {}, ["penalty"]]
     found = notes_on(*({"repeat": i, "settings": shared | {"at_edge": edge}} for i, edge in enumerate(edges)))
     assert found[-1] == (
-        "Choices at an end of their grid, of 4 values: length scale 1 (the last step still gains in 0), "
-        "penalty 3 (the last step still gains in 1)."
+        "Choices at an end of their grid, of 4: length scale 1 (0 where the last step still gains), "
+        "penalty 3 (1 where the last step still gains)."
     )
 
 

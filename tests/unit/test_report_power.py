@@ -43,7 +43,7 @@ def test_on_one_split_it_is_the_test_of_welch():
     assert (test.value, test.low, test.high, test.p, test.df) == pytest.approx(expected)
 
 
-def test_the_error_is_that_of_the_draws_whatever_the_splits_are():
+def test_the_error_is_that_of_the_draws_for_any_splits():
     one, other = np.array([[1.0, 3.0], [11.0, 13.0]]), np.array([[0.0, 0.0, 0.0], [5.0, 5.0, 5.0]])
     test = nested(one, other)  # variances 2 and 0 within splits, 4 draws of the first
     assert (test.value, test.error, test.df, test.n) == pytest.approx((4.5, np.sqrt(2.0 / 4.0), 2.0, 2))

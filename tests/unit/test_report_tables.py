@@ -50,7 +50,7 @@ def test_what_was_measured_in_place_of_a_data_set_has_its_own_name(tmp_path):
         ["MNIST-8M", "published", "784", "8100000", "10000", ""],
         ["MNIST, deformed", "found", "100", "50000", "10000", "d, training rows"],
     ]
-    assert "- Not comparable with the printed numbers: cod-RNA (other test rows), MNIST, deformed (the training" in text
+    assert "- Not comparable with the published numbers: cod-RNA (other test rows), MNIST, deformed (the" in text
 
 
 def test_facts_of_the_parts_have_rows_of_their_own(tmp_path):

@@ -179,7 +179,7 @@ def test_a_printed_ratio_next_to_ours_by_rounds(tabulated, rounds, settings, exp
     )
     table, text = tabulated(SCORES, rows, published)
     assert tuple(table.loc[0, ["ours", "difference", "margin", "verdict"]]) == expected
-    assert f"Verdicts, 1 printed cell: {expected[-1]} 1." in text
+    assert f"Verdicts, 1 published result: {expected[-1]} 1." in text
     assert "medians over rounds of the ratio in a round" in text
     assert "Times are medians of 3 rounds in which the methods take turns, with the quartiles." in text
     assert ("The machine was busy with other work: eeg: lsrff at 2d." in text) == bool(settings)

@@ -132,7 +132,7 @@ def test_the_facts_about_data_say_which_run_made_the_rows(tmp_path):
     generator = {"name": "windmill", "blades": 3, "n_train": 20, "n_test": 10}
     task = sizes | {"label": "windmill", "split": "published", "d": 2, "target": "binary", "generator": generator}
     run = Run("preprocess", task, 1)
-    record = preprocess("made", task, None, tmp_path, reference_dir=tmp_path, told_of=run.finished)
+    record = preprocess("made", task, None, tmp_path, reference_dir=tmp_path, record_of=run.finished)
     assert record["provenance"]["run"] == run.id
     assert record["provenance"]["stage"] == "preprocess"
     assert json.loads((tmp_path / "facts.json").read_text())["provenance"] == record["provenance"]

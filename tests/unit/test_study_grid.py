@@ -14,6 +14,7 @@ from random_features.maps import make_map
 from random_features.maps.registry import REGISTRY
 from rfstudy.study import config
 from rfstudy.study.code import SOURCE
+from rfstudy.study.kinds import grid
 from rfstudy.study.kinds.grid import choice_for, conditions_of, grid_cells
 from rfstudy.study.sample import draw_sample, load_prepared
 
@@ -258,3 +259,14 @@ def test_an_entry_and_a_kernel_may_be_another_on_a_data_set():
     (spec,) = toys.parts("train", toy, {"repeats": 1})
     assert spec.kernel == {"name": "arc_cosine", "order": 2}
     assert [entry["method"] for entry in spec.methods] == ["rff"]
+
+
+def test_another_draw_of_an_entry_is_another_map_under_another_key(prepared, tmp_path):
+    methods = [{"method": "rff"}, {"method": "rff", "variant": "again", "draw": 1}]
+    (spec,) = toys.parts("train", toys.selected(methods=methods))
+    job = toys.job("train", spec, prepared, tmp_path / "journal")
+    own, other = ([cell for cell in grid_cells(spec, {}, 7) if ("draw" in cell.entry) == drawn] for drawn in (0, 1))
+    first, again = own[0], other[0]
+    assert first.coordinates == again.coordinates
+    assert grid.map_of(job, first)[0].random_state != grid.map_of(job, again)[0].random_state
+    assert job.key(first) != job.key(again)

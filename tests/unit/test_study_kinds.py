@@ -68,7 +68,7 @@ def test_the_experiments_have_every_gaussian_map_that_needs_no_data():
 
 
 def test_bytes_are_those_of_the_arrays_that_a_map_holds():
-    # W alone, in float32; the structured map keeps three signs a frequency, in whatever type
+    # W alone, in float32; the structured map keeps three signs per frequency, in any type
     assert scaling.stored_bytes(make_map("rff", n_components=10, random_state=0).restore(8)) == 10 * 8 * 4
     sizes = [scaling.stored_bytes(make_map("sorf", n_components=s, random_state=0).restore(8)) for s in (64, 128)]
     assert sizes[1] == 2 * sizes[0] < 2 * 64 * 8 * 4

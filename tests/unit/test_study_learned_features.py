@@ -200,7 +200,7 @@ def test_a_budget_is_spent_and_not_exceeded(budget):
 @pytest.mark.parametrize(
     "options", [{"mode": "code", "n_steps": 9}, {"search": "random", "n_steps": 9}, {"n_steps": 9}]
 )
-def test_a_budget_is_that_of_the_map_whatever_its_mode(options):
+def test_a_budget_is_that_of_the_map_for_any_mode(options):
     X, y, *_ = sample()
     phi = make_map(
         "nsrf", n_components=4, random_state=0, **evaluations.spent({"method": "nsrf", "options": options}, 4, 400)

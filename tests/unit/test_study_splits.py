@@ -110,7 +110,7 @@ def test_folds_follow_the_blocks_where_the_split_says_so(prepared, tmp_path, fol
     assert [json.loads(text)["penalty"] for text in scores["settings"]] == expected
 
 
-N_BLOCKS = "the rules blocks, first_blocks, last_blocks need n_blocks, and no other rule takes it"
+N_BLOCKS = "the rules blocks, first_blocks, last_blocks, block_folds need n_blocks, and no other rule takes it"
 
 
 @pytest.mark.parametrize(
@@ -152,6 +152,23 @@ def test_controls_against_what_they_are(prepared, tmp_path):
             ("accuracy_pct", "majority", "test"): pytest.approx(100 * (sample.y_test == most).mean()),
         }
         assert {(row["variant"], row["repeat"]) for row in rows} == {tuple(cell.coordinates.values())}
+
+
+def test_yardsticks_of_a_regression_are_means_lines_and_trees(tmp_path):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(N, D)).astype(np.float32)
+    folder = toys.write_data(tmp_path / "numbers", X, X[:, 0] + 0.1 * rng.normal(size=N), target="regression")
+    job, _ = job_of(
+        folder, tmp_path, "measure", kind="controls", grid={"learners": ["majority", "linear", "boosting"]},
+        **dict.fromkeys(("sizes", "approximation", "search")),
+    )  # fmt: skip
+    cell = controls.cells(job)[0]
+    rows, _ = toys.measured(controls, job, cell)
+    sample = job.samples.of(cell.coordinates["repeat"], ["none"], cell.conditions["split"])
+    found = {row["learner"]: row["value"] for row in rows}
+    assert {row["metric"] for row in rows} == {"rmse"}
+    assert found["majority"] == pytest.approx(np.sqrt(np.mean((sample.y_test - sample.y_train.mean()) ** 2)))
+    assert found["linear"] < 0.15 < found["boosting"] < found["majority"]
 
 
 def test_the_exact_kernel_is_the_regression_of_the_settings_that_it_reports():

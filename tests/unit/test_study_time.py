@@ -293,16 +293,16 @@ def test_the_times_of_a_grid_are_those_of_its_phases(prepared, tmp_path, quick):
 
 
 def test_finished_rounds_are_not_taken_again(prepared, tmp_path, quick, monkeypatch):
-    taken, one_round = [], stage.one_round
+    taken, turns = [], Rounds.turns
 
-    def counted(units, calls, threads, shortest, number):
+    def counted(rounds, number):
         if number == 2 and not taken.count(2):
             taken.append(2)
             raise KeyboardInterrupt
         taken.append(number)
-        return one_round(units, calls, threads, shortest, number)
+        return turns(rounds, number)
 
-    monkeypatch.setattr(stage, "one_round", counted)
+    monkeypatch.setattr(Rounds, "turns", counted)
     monkeypatch.setattr(stage, "OTHERS", np.inf)
     part = timed_part()
     with pytest.raises(KeyboardInterrupt):

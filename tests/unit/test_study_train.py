@@ -189,8 +189,8 @@ def test_a_missing_source_leaves_a_row_for_every_metric(prepared, tmp_path):
 
 
 def test_the_learners_of_a_map_share_its_features_and_never_anothers(prepared, tmp_path, monkeypatch):
-    """Maps are mapped once a cell, whatever the number of learners and passes; where they are too large to be kept, the
-    streams give the same numbers.
+    """A cell maps the data once for any number of learners and passes. Features that are too large to keep come from
+    streams and give the same numbers.
     """
     folder = toys.write_data(tmp_path / "labels", *toys.labelled(2 * N_TRAIN, D), n_train_published=N_TRAIN)
     learners = {"ridge": RIDGE, "svm": SVM | {"C": [0.1, 1.0]}}

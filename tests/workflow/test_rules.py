@@ -36,7 +36,7 @@ class LogHandler(LogHandlerBase):
             workflow = next(each for each in gc.get_objects() if isinstance(each, Workflow))
             (job,) = [job for job in workflow.dag.jobs if workflow.dag.jobid(job) == record.jobid]
             work = job.params.get("job", job.params).get("work")
-            found["work"] = json.loads(workflow.globals["WORK"][work]) if work else []
+            found["work"] = json.loads(workflow.globals["JOBS"].work[work]) if work else []
             print("JOB", json.dumps(found))
 """
 

@@ -12,41 +12,24 @@ only the standard library, so a workflow can read ``KERNELS`` while it parses.
 """
 
 import ast
-import importlib
 from collections.abc import Mapping
-from pathlib import Path
 
 from random_features.errors import UserError, did_you_mean
-
-
-def read_kernels() -> dict[str, dict]:
-    """Return the literal ``KERNEL`` of every file of this folder that has one, by the name of the file."""
-    found = {}
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "KERNEL":
-                found[path.stem] = ast.literal_eval(node.value)
-    return found
-
+from random_features.modules import class_named, defined_beside
 
 #: All kernels by name: ``class``, ``parameters`` and perhaps ``id``.
-KERNELS = read_kernels()
+KERNELS = {name: ast.literal_eval(kernel) for name, kernel in defined_beside(__file__, "KERNEL").items()}
 
 
-def class_named(class_name: str) -> type:
+def of_class(class_name: str) -> type:
     """Import and return the kernel class of a name; ``AttributeError`` if there is none."""
-    for name, entry in KERNELS.items():
-        if entry["class"] == class_name:
-            return getattr(importlib.import_module(f"{__name__}.{name}"), class_name)
-    classes = sorted(entry["class"] for entry in KERNELS.values())
-    near = did_you_mean(class_name, classes)
-    raise AttributeError(f"{__name__} has no {class_name!r}{near}; it has {', '.join(classes)}")
+    return class_named(__name__, {kernel["class"]: name for name, kernel in KERNELS.items()}, class_name)
 
 
 def __getattr__(name: str):
     if name.startswith("_"):
         raise AttributeError(name)
-    return class_named(name)
+    return of_class(name)
 
 
 def make_kernel(kernel: Mapping):
@@ -82,4 +65,4 @@ def make_kernel(kernel: Mapping):
     missing = [parameter for parameter in known if parameter not in kernel]
     if missing:
         raise UserError(f"the kernel {name} needs {' and '.join(missing)}, got {dict(kernel)}; {has}")
-    return class_named(KERNELS[name]["class"])(**{parameter: kernel[parameter] for parameter in known})
+    return of_class(KERNELS[name]["class"])(**{parameter: kernel[parameter] for parameter in known})

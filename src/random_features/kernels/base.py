@@ -6,9 +6,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 import torch
+from scipy.spatial.distance import cdist
 from scipy.special import ndtri
+from sklearn.metrics.pairwise import check_pairwise_arrays
 
-from random_features.errors import did_you_mean
+from random_features.errors import check_positive, did_you_mean
 from random_features.length_scales import RULES, check_length_scale
 
 
@@ -43,6 +45,14 @@ class Kernel(ABC):
         """
         Y = np.asarray(Y, dtype=np.float64)
         return lambda X: torch.from_numpy(self(X.cpu().double().numpy(), Y)).to(device, dtype)
+
+    def draw_coordinates(self, rng: np.random.Generator, shape) -> np.ndarray:
+        """Draw what is left of the frequencies without the factors of ``draw_scales``: independent coordinates."""
+        return self.draw_frequencies(rng, shape)
+
+    def draw_scales(self, rng: np.random.Generator, size: int) -> np.ndarray | None:
+        """Draw the random factors (size,) of frequencies; None if the coordinates of a frequency are independent."""
+        return None
 
     def get_params(self, deep: bool = True) -> dict:
         """Return the constructor's parameters by name (scikit-learn's convention, so that ``clone`` works)."""
@@ -97,6 +107,13 @@ class GaussianSpectrum(SpectralKernel):
         return self.frequency_scale * rng.standard_normal(shape)
 
 
+def positive_stable(rng: np.random.Generator, index: float, size) -> np.ndarray:
+    """Draw positive stable numbers A with E exp(-t A) = exp(-t^index), 0 < index <= 1 (Kanter, 1975)."""
+    angle, exponential = rng.uniform(0.0, np.pi, size), rng.exponential(size=size)
+    other = np.sin((1.0 - index) * angle) / exponential
+    return np.sin(index * angle) / np.sin(angle) ** (1.0 / index) * other ** ((1.0 - index) / index)
+
+
 @dataclass(frozen=True)
 class Scaled(Kernel):
     """A kernel of x / l and y / l. The ``length_scale`` l is a number > 0 or a rule; ``ValueError`` otherwise."""
@@ -115,3 +132,43 @@ class Scaled(Kernel):
                 " kernel.completed_by(X) is the kernel with the number"
             )
         return self.length_scale
+
+
+@dataclass(frozen=True)
+class ScaleMixture(Scaled, GaussianSpectrum):
+    r"""A function of :math:`r = \|x - y\| / \ell` that is a mixture of Gaussian kernels of all length scales.
+
+    Its frequencies are normal vectors times one random factor each, :math:`w = \sqrt{R}\, g / \ell`, because
+    :math:`k(x, y) = E\, e^{-R r^2 / 2}` (Langrene, Warin and Gruet, 2024, arXiv 2411.02770). A map for the Gaussian
+    kernel, orthogonal, structured or quasi-Monte Carlo, becomes one for the mixture by the factors of its frequencies.
+    A subclass says what R is (``draw_scales``) and the kernel as a function of r (``of_distance``).
+    """
+
+    def __post_init__(self):
+        super().__post_init__()
+        for field in fields(self)[1:]:
+            check_positive(field.name, getattr(self, field.name))
+        if getattr(self, "exponent", 2.0) > 2.0:
+            raise ValueError(f"exponent must be at most 2, got {self.exponent!r}: larger ones make no kernel")
+
+    @abstractmethod
+    def of_distance(self, r: np.ndarray) -> np.ndarray:
+        """Return the kernel at distances r in length scales, elementwise."""
+
+    @abstractmethod
+    def draw_scales(self, rng: np.random.Generator, size: int) -> np.ndarray:
+        """Draw sqrt(R), independent numbers of shape (size,)."""
+
+    @property
+    def frequency_scale(self) -> float:
+        return 1.0 / self.ell
+
+    def draw_coordinates(self, rng, shape):
+        return GaussianSpectrum.draw_frequencies(self, rng, shape)
+
+    def draw_frequencies(self, rng, shape):
+        return self.draw_coordinates(rng, shape) * self.draw_scales(rng, shape[:-1])[..., None]
+
+    def __call__(self, X, Y=None):
+        X, Y = check_pairwise_arrays(X, Y)
+        return self.of_distance(cdist(X, Y) / self.ell).astype(X.dtype, copy=False)

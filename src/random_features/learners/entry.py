@@ -13,15 +13,15 @@ import importlib
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
-from pathlib import Path
 
 from random_features.errors import UserError
+from random_features.modules import defined_beside
 
 
+@cache
 def known() -> tuple[str, ...]:
     """Return the ids of all learners: the files of this folder that have a ``LEARNER``."""
-    paths = sorted(Path(__file__).parent.glob("*.py"))
-    return tuple(path.stem for path in paths if "LEARNER" in _assignments(path))
+    return tuple(defined_beside(__file__, "LEARNER"))
 
 
 def load(name: str) -> Learner:
@@ -45,8 +45,7 @@ def facts(name: str) -> dict:
 @cache
 def _facts(name: str) -> dict:
     _check_known(name)
-    assigned = _assignments(Path(__file__).with_name(f"{name}.py"))
-    given = {keyword.arg: keyword.value for keyword in assigned["LEARNER"].keywords}
+    given = {keyword.arg: keyword.value for keyword in defined_beside(__file__, "LEARNER")[name].keywords}
     result = {}
     for field in fields(Learner):
         if field.name in given and not isinstance(given[field.name], ast.Name):
@@ -62,11 +61,6 @@ def required(options: dict, *names: str) -> dict:
     if missing:
         raise UserError(f"the learner's options do not say {', '.join(missing)}; they say {', '.join(options)}")
     return {name: options[name] for name in names}
-
-
-def without_limit(options: dict, n_rows: int, n_columns: int) -> str:
-    """Return an empty reason: the ``limit`` of a learner that has none."""
-    return ""
 
 
 def always_solvable(blocks, Y, values, *, n_columns: int, options: dict) -> list[bool]:
@@ -103,7 +97,7 @@ class Learner:
     fit: Callable
     cross_validate: Callable
     has_solution: Callable = always_solvable
-    limit: Callable = without_limit
+    limit: Callable = lambda options, n_rows, n_columns: ""
     bytes_per_entry: int = 0
 
     def left_out(self, target: str, options: dict, n_rows: int, n_columns: int) -> str:
@@ -131,15 +125,3 @@ class Learner:
 def _check_known(name: str) -> None:
     if name not in known():
         raise ValueError(f"there is no learner {name!r}; known are {', '.join(known())}")
-
-
-@cache
-def _assignments(path: Path) -> dict[str, ast.expr]:
-    """Return the syntax of what a file assigns at module level, by name."""
-    return {
-        target.id: node.value
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }

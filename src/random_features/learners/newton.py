@@ -13,7 +13,7 @@ a Gram matrix for each class. The decision values of all rows are updated in eve
 A group is solved where half the square of the Newton decrement, the fall of the objective that its quadratic model
 promises, is below the tolerance times the objective (Boyd & Vandenberghe 2004, section 9.5.1); that last step is taken.
 Conjugate gradients stop by the same measure: the falls of their last steps estimate the fall that is still to come
-(Hestenes & Stiefel 1952; Strakos & Tichy 2002), whatever preconditions them.
+(Hestenes & Stiefel 1952; Strakos & Tichy 2002), with any preconditioner.
 """
 
 from dataclasses import dataclass, replace

@@ -2,7 +2,7 @@
 
 The blocks of rows are summed into one Gram matrix Z'Z per fold; the training Gram of a fold is the sum of the others.
 The penalties of a fold share its Gram matrix (``shifted``), and one more pass predicts every row with the models of its
-fold. The memory is that of n_folds + 3 matrices of n_columns x n_columns, whatever n. With no more rows than columns,
+fold. The memory is that of n_folds + 3 matrices of n_columns x n_columns, for any n. With no more rows than columns,
 the same problem is solved in its dual form on ZZ', and the features are kept in memory. These are n x D numbers, no
 more than the D x D of the primal form.
 """

@@ -47,7 +47,7 @@ def _solve_by_cholesky(matrix, rhs, shift):
     shifted = np.array(matrix, order="F")
     diagonal = np.einsum("ii->i", shifted)
     diagonal += shift
-    if shift > _negligible(matrix):
+    if shift > len(matrix) * np.finfo(np.float64).eps * np.trace(matrix):  # more than rounding errors
         factor, failed = lapack.dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
         if failed:
             raise _singular(shift)
@@ -64,14 +64,6 @@ def _solve_by_cholesky(matrix, rhs, shift):
     if failed or lapack.dpocon(factor, norm, uplo="L")[0] <= len(matrix) * np.finfo(np.float64).eps:
         raise _singular(shift)
     return scale * lapack.dpotrs(factor, scale * rhs, lower=1)[0]
-
-
-def _negligible(matrix):
-    """Return the shift below which the rounding errors of a matrix of that size and trace dominate.
-
-    The trace bounds the largest eigenvalue.
-    """
-    return len(matrix) * np.finfo(np.float64).eps * np.trace(matrix)
 
 
 def _singular(shift):

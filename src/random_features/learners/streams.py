@@ -110,7 +110,7 @@ def in_row_space(blocks, n_rows: int, n_columns: int):
 def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype):
     """Yield (group, row numbers, chunk (rows, n_columns) in ``dtype``), the rows of one pass sorted by group.
 
-    A chunk holds ``CHUNK_ROWS`` rows of one group whatever the size of the blocks; the last one of a group may have
+    A chunk holds ``CHUNK_ROWS`` rows of one group for any size of the blocks; the last one of a group may have
     fewer. It is overwritten when the next one is requested.
     """
     chunks = np.empty((n_groups, CHUNK_ROWS, n_columns), dtype=dtype)

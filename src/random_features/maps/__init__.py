@@ -3,7 +3,7 @@
 The classes of the maps can be imported from here, too: ``from random_features.maps import OrthogonalRandom``.
 """
 
-from random_features.maps.registry import class_named, class_names, list_maps, make_map
+from random_features.maps.registry import HOMES, list_maps, make_map, of_class
 
 __all__ = ["list_maps", "make_map"]
 
@@ -11,8 +11,8 @@ __all__ = ["list_maps", "make_map"]
 def __getattr__(name: str):
     if name.startswith("_"):
         raise AttributeError(name)
-    return class_named(name)
+    return of_class(name)
 
 
 def __dir__():
-    return [*globals(), *class_names()]
+    return [*globals(), *sorted(HOMES)]

@@ -183,7 +183,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             If a parameter was set after the draw.
         """
         check_is_fitted(self, "_drawn", msg="%(name)s has nothing to complete: call draw before learn, or fit for both")
-        changed = [name for name, value in self._drawn_with.items() if getattr(self, name) != value]
+        changed = [name for name, value in self._drawn_with.items() if not np.array_equal(getattr(self, name), value)]
         if changed:
             raise ValueError(f"{self.method}: {', '.join(changed)} changed since draw: draw again before learn, or fit")
         return self._learn_from(*self._checked(X, y, dtype=self._dtype, reset=False), checkpoints)
@@ -432,8 +432,12 @@ def check_option(name: str, value, hint) -> None:
     """Raise ``ValueError`` or ``TypeError`` for an option that does not match its annotation.
 
     It is one of the values of a ``Literal``, a truth value for ``bool``, at least 1 for ``int``, above 0 for ``float``,
-    or None if the annotation allows it. Other annotations only require that a number is finite.
+    or None or an array if the annotation allows it. Other annotations only require that a number is finite.
     """
+    if np.ndarray in get_args(hint):
+        if isinstance(value, np.ndarray):
+            return
+        (hint,) = set(get_args(hint)) - {np.ndarray}
     kinds = get_args(hint) or (hint,)
     if isinstance(value, bool | np.bool_) != (bool in kinds) and {bool, int, Integral, float, Real} & set(kinds):
         raise TypeError(f"{name} must be {'True or False' if bool in kinds else 'a number'}, got {value!r}")

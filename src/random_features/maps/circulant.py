@@ -77,7 +77,7 @@ class SignedCirculant(SpectralMap):
 
     def _draw_frequencies(self, n_features, rng):
         shape = (-(-self.n_components // n_features), n_features)
-        self.generators_ = self.kernel_.draw_frequencies(rng, shape)
+        self.generators_ = self.kernel_.draw_coordinates(rng, shape)
         self.signs_ = random_signs(rng, shape)
 
     def _work_columns(self):
@@ -108,7 +108,7 @@ class PModel(SpectralMap):
 
     with g independent N(0, 1), H the orthonormal Hadamard matrix of order p >= d (data are padded with zeros), and D_0
     and D_1 diagonals of random signs, which take the correlation out of the data. Row i of G is P_i^T g with
-    orthonormal columns of P_i, hence N(0, I), and the map is unbiased. (Columns of unit length, as the survey says,
+    orthonormal columns of P_i, so it is N(0, I) and the map is unbiased. (Columns of unit length, as the survey says,
     would not exclude a correlation inside a row.) Circulant blocks of p rows, each with its own numbers, are stacked to
     s rows; a Toeplitz matrix has s rows and s + p - 1 numbers.
 
@@ -160,7 +160,7 @@ class PModel(SpectralMap):
         p = next_power_of_two(n_features)
         self.signs_ = random_signs(rng, (2, p))
         shape = (-(-self.n_components // p), p) if self.structure == "circulant" else (1, self.n_components + p - 1)
-        self.generators_ = self.kernel_.draw_frequencies(rng, shape)
+        self.generators_ = self.kernel_.draw_coordinates(rng, shape)
 
     def _work_columns(self):
         return self.generators_.size

@@ -52,14 +52,11 @@ class CubatureMap(SpectralMap):
         self.kernel_.activation(torch.zeros(1, dtype=torch.float64), value)
         return 2.0 * float(value) ** 2
 
-    def _has_constant(self):
-        return self.origin_weight_ * self._origin_value() > 0
-
     def _count_columns(self):
-        return 2 * self.n_components + self._has_constant()
+        return 2 * self.n_components + (self.origin_weight_ * self._origin_value() > 0)
 
     def _mapper(self, rows, device, dtype):
-        project = self._projector(rows, device, dtype)
+        project = self._scaled_projector(rows, device, dtype)
         s, activation = self.n_components, self.kernel_.activation
         constant = np.sqrt(self.origin_weight_ * self._origin_value())
         scale = torch.from_numpy(np.sqrt(np.tile(self.point_weights_, 2))).to(device, dtype)

@@ -48,7 +48,7 @@ class MomentMatching(SpectralMap):
 
     def _draw_frequencies(self, n_features, rng):
         s = self.n_components
-        frequencies = self.kernel_.draw_frequencies(rng, (s, n_features))
+        frequencies = self.kernel_.draw_coordinates(rng, (s, n_features))
         if s <= n_features:
             warnings.warn(
                 f"mm matches the mean only: n_components={s} frequencies for {n_features} columns have a singular "

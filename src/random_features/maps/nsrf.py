@@ -56,7 +56,7 @@ class PeakSearchFourier(GameMap, SpectralMap):
         Standard deviation of the entries of a start; None is sqrt(1.5) / length scale, in "code" 0.3.
     step_size : float, default None
         zeta. None is 0.7 over the product of the data's largest variance and the copy's best potential so far: a step
-        as large as the curvature of a peak allows, whatever the scale of data and alpha. In "code" None is 20.
+        as large as the curvature of a peak allows, at any scale of data and alpha. In "code" None is 20.
     noise : float, default None
         Standard deviation of the noise added to the entries of a frequency in each step; 0 is gradient ascent. None is
         noise as long, on average, as the gradient's step; in "code" 0.01.
@@ -65,7 +65,7 @@ class PeakSearchFourier(GameMap, SpectralMap):
         step.
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
-        With one seed a device gives the same frequencies, whatever the number of threads. Starts are the same on all
+        With one seed a device gives the same frequencies for any number of threads. Starts are the same on all
         devices, noise is not.
 
     Attributes

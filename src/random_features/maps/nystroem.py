@@ -1,12 +1,16 @@
 """The Nystroem approximation, the baseline that takes its features from a sample of the data."""
 
 from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
+from sklearn.cluster import KMeans
 
 from random_features.arrays import dense, one_blas_thread, product
 from random_features.maps.base import RandomFeatureMap
+from random_features.pivoted_cholesky import pivoted_cholesky
 
 #: Eigenvalues of the landmarks' kernel matrix below this share of the largest one count as rounding errors.
 SMALLEST_EIGENVALUE = 1e-12
@@ -20,37 +24,43 @@ SINGLE_PRECISION_RANGE = 2.0**12
 ONE_THREAD_LANDMARKS = 1000
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Nystroem(RandomFeatureMap):
     r"""Nystroem features: kernel values at landmarks, whitened by the landmarks' own kernel matrix.
 
     .. math:: \phi(x) = \Lambda^{-1/2} U^T k_L(x), \qquad K_{LL} = U \Lambda U^T, \qquad
        k_L(x) = (k(x, l_1), \dots, k(x, l_s))
 
-    with the landmarks l_i drawn from the rows uniformly without replacement (all of them if there are fewer than s).
-    Eigenvalues below 1e-12 of the largest are dropped, so D <= s. With all rows as landmarks the kernel matrix is
-    exact. Set-up O(s^2 d + s^3), time O(s d + s D) per row.
+    with the landmarks l_i drawn from the rows uniformly without replacement (all of them if there are fewer than s), or
+    chosen as ``landmarks`` says. Eigenvalues below 1e-12 of the largest are dropped, so D <= s. With all rows as
+    landmarks the kernel matrix is exact. Set-up O(s^2 d + s^3), time O(s d + s D) per row.
 
     The whitening and the kernel values are computed in float64 for float32 data, too; features of small eigenvalues are
     as accurate as the others, a few 1e-6 of the length of a row. Sparse data are made dense, one block of rows at a
-    time; landmarks are held dense.
+    time, and landmarks, and for k-means all rows, are held dense.
 
     Parameters
     ----------
     kernel : kernel object, default None
         Any kernel; None is ``Gaussian(1.0)``.
     n_components : int, default 100
-        s, the number of landmarks.
+        s, the number of landmarks; not used if ``landmarks`` is an array.
+    landmarks : {"uniform", "kmeans", "rpcholesky"} or array of shape (s, d), default "uniform"
+        Rows drawn uniformly; the centres of k-means, O(n s d) per iteration; rows drawn by randomly pivoted Cholesky,
+        O(n s^2 + n s d), which finds small clusters and outliers that a uniform sample misses; or these points.
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
 
     Attributes
     ----------
     learned_ : dict
-        ``landmarks``: (s, d), rows of the data.
+        ``landmarks``: (s, d), rows of the data, centres or the points of the option.
 
     References
     ----------
-    Williams and Seeger, Using the Nystroem method to speed up kernel machines, NIPS 2001.
+    Williams and Seeger, Using the Nystroem method to speed up kernel machines, NIPS 2001; Zhang, Tsang and Kwok,
+    Improved Nystroem low-rank approximation, ICML 2008 (k-means); Chen, Epperly, Tropp and Webber, Randomly pivoted
+    Cholesky, 2023 (arXiv 2207.06503).
 
     Examples
     --------
@@ -66,11 +76,25 @@ class Nystroem(RandomFeatureMap):
     method = "nystroem"
     _caches_per_block = 4
 
+    landmarks: Literal["uniform", "kmeans", "rpcholesky"] | np.ndarray = "uniform"
+
     def _draw(self, n_features, rng):
         """Draw nothing: the landmarks need data."""
+        shape = np.shape(self.landmarks)
+        if shape and (len(shape) != 2 or shape[1] != n_features or not np.isfinite(self.landmarks).all()):
+            raise ValueError(f"landmarks must be a finite array of shape (s, {n_features}), got the shape {shape}")
 
     def _learn(self, X, y, rng):
-        chosen = rng.permutation(X.shape[0])[: self.n_components]
+        if isinstance(self.landmarks, np.ndarray):
+            return {"landmarks": self._cast(self.landmarks)}
+        n_landmarks = min(self.n_components, X.shape[0])
+        if self.landmarks == "kmeans":
+            seed = int(rng.integers(2**31))
+            return {"landmarks": KMeans(n_landmarks, n_init=1, random_state=seed).fit(dense(X)).cluster_centers_}
+        if self.landmarks == "rpcholesky":
+            chosen, _ = pivoted_cholesky(self.kernel_, X, n_landmarks, rng)
+        else:
+            chosen = rng.permutation(X.shape[0])[:n_landmarks]
         return {"landmarks": dense(X[chosen])}
 
     def _use(self, learned):

@@ -69,8 +69,8 @@ class Pool:
     def reordered(self, columns: np.ndarray, weights: np.ndarray) -> Self:
         """Return as many features as in a pool of pairs, in the order of its ``columns`` and with their weights.
 
-        The first half are cosines and the second half sines, whatever the columns were. The phases of the pool keep the
-        old order, as in the code behind the published leverage-score features. With the columns in their own order,
+        The first half are cosines and the second half sines, for any order of the columns. The phases of the pool keep
+        the old order, as in the code behind the published leverage-score features. With the columns in their own order,
         these are the features of the pool, weighted one by one.
         """
         return replace(

@@ -5,13 +5,13 @@ is imported when a map is made. A new map is one file and one entry here.
 """
 
 import ast
-import importlib
 import inspect
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from random_features.errors import UserError, did_you_mean
+from random_features.modules import class_named, definitions, statements
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,15 @@ class Entry:
         return self.path.partition(".")[2]
 
 
-SHIFT_INVARIANT = ("gaussian", "laplacian", "cauchy")
+#: Mixtures of Gaussian kernels: their frequencies are normal, times a random factor each.
+MIXTURES = ("matern", "exponential_power", "generalised_cauchy")
+SHIFT_INVARIANT = ("gaussian", "laplacian", "cauchy", *MIXTURES)
 ARC_COSINE = ("arccos0", "arccos1", "arccos2")
-#: Kernels with frequencies, and those whose frequencies are normal.
-SPECTRAL, NORMAL = (*SHIFT_INVARIANT, *ARC_COSINE), ("gaussian", *ARC_COSINE)
+#: Kernels with frequencies, and those whose frequencies are normal, with random factors or without.
+SPECTRAL, NORMAL = (*SHIFT_INVARIANT, *ARC_COSINE), ("gaussian", *ARC_COSINE, *MIXTURES)
 SPECTRAL_OR_LINEAR, GAUSSIAN, POLYNOMIAL = (*SPECTRAL, "linear"), ("gaussian",), ("polynomial",)
 #: With all frequencies of one length, only the orders 0 and 1 are correct: order 2 needs E |w|^4 = d (d + 2).
-ONE_LENGTH = ("gaussian", "arccos0", "arccos1")
+ONE_LENGTH = ("gaussian", "arccos0", "arccos1", *MIXTURES)
 
 REGISTRY = {
     "rff": Entry(
@@ -79,6 +81,14 @@ REGISTRY = {
         "O(s log d)",
         "O(s)",
         unbiased=True,
+    ),
+    "prf": Entry(
+        "positive.PositiveRandom",
+        "Monte Carlo",
+        GAUSSIAN,
+        "Choromanski et al., ICLR 2021; Reid et al., ICML 2023",
+        unbiased=True,
+        fit="O(s d^2)",
     ),
     "qmc": Entry("quasi.QuasiMonteCarlo", "quasi-Monte Carlo", SPECTRAL, "Yang et al., ICML 2014", unbiased=True),
     "ssf": Entry(
@@ -211,7 +221,7 @@ REGISTRY = {
     "nsrf_sphere": Entry(
         "nsrf_sphere.PeakSearchHarmonics",
         "Fourier peaks",
-        NORMAL,
+        (*GAUSSIAN, *ARC_COSINE),
         "Bullins, Zhang and Zhang, ICLR 2018",
         "O(s l)",
         data_dependent=True,
@@ -228,6 +238,9 @@ REGISTRY = {
         fit="O(s^2 d + s^3)",
     ),
 }
+
+#: The module of every class of maps.
+HOMES = {entry.class_name: entry.module for entry in REGISTRY.values()}
 
 #: Other names in use: the map that each means, and the options that make the difference.
 ALIASES = {
@@ -276,9 +289,9 @@ def defaults_of(module: str, class_name: str) -> dict:
     """
     if class_name == "RandomFeatureMap":
         return {}
-    statements = statements_of(module)
-    (found,) = (node for node in statements if isinstance(node, ast.ClassDef) and node.name == class_name)
-    imports = [node for node in statements if isinstance(node, ast.ImportFrom)]
+    path = Path(__file__).with_name(f"{module}.py")
+    found = definitions(path)[class_name]
+    imports = [node for node in statements(path) if isinstance(node, ast.ImportFrom)]
     home = {alias.name: node.module.rpartition(".")[2] for node in imports for alias in node.names}
     options: dict = {}
     for base in reversed(found.bases):
@@ -289,12 +302,6 @@ def defaults_of(module: str, class_name: str) -> dict:
         else:
             options[field.target.id] = ast.literal_eval(field.value)
     return options
-
-
-@cache
-def statements_of(module: str) -> list[ast.stmt]:
-    """Return the statements of a module of maps, as syntax."""
-    return ast.parse(Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")).body
 
 
 def has_prefixes(name: str, options: dict) -> bool:
@@ -381,21 +388,12 @@ def described(name: str) -> str:
 
 def map_class(name: str) -> type:
     """Import and return the class of a map."""
-    return class_named(REGISTRY[resolve(name)[0]].class_name)
+    return of_class(REGISTRY[resolve(name)[0]].class_name)
 
 
-def class_named(class_name: str) -> type:
-    """Import and return the class of maps of this name; ``AttributeError`` if there is none."""
-    for entry in REGISTRY.values():
-        if entry.class_name == class_name:
-            return getattr(importlib.import_module(f"random_features.maps.{entry.module}"), class_name)
-    near = did_you_mean(class_name, class_names())
-    raise AttributeError(f"random_features.maps has no {class_name!r}{near}; there are {', '.join(class_names())}")
-
-
-def class_names() -> list[str]:
-    """Return the names of the classes of all maps."""
-    return sorted({entry.class_name for entry in REGISTRY.values()})
+def of_class(class_name: str) -> type:
+    """Import and return the map class of a name; ``AttributeError`` if there is none."""
+    return class_named("random_features.maps", HOMES, class_name)
 
 
 def check_kernel(name: str, kernel) -> None:

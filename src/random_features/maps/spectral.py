@@ -37,6 +37,9 @@ class SpectralMap(RandomFeatureMap):
 
     layout: Literal["cos_sin", "phase"] = "cos_sin"
 
+    #: Random factors of the frequencies (s,), where the projector does not contain them.
+    _scales = None
+
     @property
     def _takes_sparse_rows(self):
         return type(self)._projector is SpectralMap._projector
@@ -46,7 +49,11 @@ class SpectralMap(RandomFeatureMap):
         """Draw the numbers that determine W."""
 
     def _draw(self, n_features, rng):
+        vars(self).pop("frequencies_", None)  # of an earlier draw with other options
         self._draw_frequencies(n_features, rng)
+        self._scales = self.kernel_.draw_scales(rng, self.n_components)
+        if self._scales is not None and "frequencies_" in vars(self):
+            self.frequencies_, self._scales = self._cast(self._scales[:, None] * self.frequencies_), None
         if self._has_phases():
             self.phases_ = self._cast(rng.uniform(0.0, 2.0 * np.pi, size=self.n_components))
 
@@ -66,16 +73,24 @@ class SpectralMap(RandomFeatureMap):
         """Return W as an array (s, d), the images of the unit vectors. This works for maps that never hold W, too."""
         check_is_fitted(self, "n_columns_")
         device, dtype = torch.device("cpu"), torch.from_numpy(np.empty(0, self._dtype)).dtype
-        project = self._as_fitted()._projector(self.n_features_in_, device, dtype)
+        project = self._as_fitted()._scaled_projector(self.n_features_in_, device, dtype)
         return project(torch.eye(self.n_features_in_, dtype=dtype)).numpy().T.copy()
 
     def _projector(self, rows: int, device, dtype):
         """Return a function for ``X @ W.T`` (r, s), X (r, d), r <= ``rows``; a result is valid until the next call."""
         return projector(self.frequencies_, rows, device, dtype)
 
+    def _scaled_projector(self, rows, device, dtype):
+        """Return the function of ``_projector``, times the random factors of the frequencies if the kernel has some."""
+        project = self._projector(rows, device, dtype)
+        if self._scales is None:
+            return project
+        scales = torch.from_numpy(self._scales).to(device, dtype)
+        return lambda X: project(X).mul_(scales)
+
     def _mapper(self, rows, device, dtype):
         return spectral_mapper(
-            self._projector(rows, device, dtype),
+            self._scaled_projector(rows, device, dtype),
             1.0 / np.sqrt(self.n_components) if self._has_pairs() else np.sqrt(2.0 / self.n_components),
             activation=self.kernel_.activation,
             pairs=self._has_pairs(),

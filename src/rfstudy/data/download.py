@@ -173,7 +173,7 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
     else:
         no_mirror = f"the mirror {mirror} has no {source_id}/{name}[.xz|.gz|.bz2|.zip]"
         tried.append(no_mirror if mirror else "no mirror is configured")
-        advice = f"  Put it at {target} (or beside it as .xz, .gz, .bz2 or .zip); {wanted(entry)}\n"
+        advice = f"  Put it at {target} (or next to it as .xz, .gz, .bz2 or .zip); {wanted(entry)}\n"
         advice += "  or name a mirror (mirror: in the configuration, or RFSTUDY_MIRROR), or set allow_missing: true."
     lines = "".join(f"    {line}\n" for line in tried)
     raise DownloadError(f"the data set {source_id!r} needs the file {name!r}, which could not be had:\n{lines}{advice}")

@@ -7,22 +7,14 @@ import re
 from typing import Annotated, Any, Literal
 
 from annotated_types import MinLen
-from pydantic import (
-    AfterValidator,
-    Discriminator,
-    StringConstraints,
-    Tag,
-    ValidationInfo,
-    create_model,
-    model_validator,
-)
+from pydantic import AfterValidator, StringConstraints, ValidationInfo, create_model, model_validator
 
 from rfstudy.data import modules
 from rfstudy.data.entries import class_values, target_of
 from rfstudy.data.sources import Names, Text
 from rfstudy.data.tasks import DROP, IN_ORDER, halves
 from rfstudy.fields import Count, Some
-from rfstudy.models import Model, by_name, functions_of, literal, parameters, refuse, suggestion
+from rfstudy.models import Model, by_name, either, functions_of, literal, parameters, refuse, suggestion, with_keys
 
 #: The formats: functions ``parse_<name>``.
 PARSERS = tuple(name.removeprefix("parse_") for name in functions_of("rfstudy.data.parse") if name.startswith("parse_"))
@@ -108,10 +100,7 @@ class GeneratedStream(Model):
 Generator = named("generators", "name", Rows)
 Features = named("extractors", "extractor", FeaturesOf)
 OwnStream = named("streams", "generator", GeneratedStream)
-Streamed = Annotated[
-    Annotated[FileStream, Tag("of a file")] | Annotated[OwnStream, Tag("of a generator")],
-    Discriminator(lambda value: "of a generator" if isinstance(value, dict) and "generator" in value else "of a file"),
-]
+Streamed = either(OwnStream, lambda value: isinstance(value, dict) and "generator" in value, FileStream)
 
 
 def label_value(value) -> int | str:
@@ -124,13 +113,6 @@ def label_value(value) -> int | str:
 Labels = Annotated[dict[str, Annotated[Any, AfterValidator(label_value)]], MinLen(1)]
 
 
-def scaling_type() -> type[Model]:
-    """Return the model of a scaling of targets: one of the functions with its parameters."""
-    module = "rfstudy.data.target_scaling"
-    names = [name for name in functions_of(module) if name != "fitted"]
-    return create_model("Scaling", __base__=Model, **{name: (parameters(module, name), None) for name in names})
-
-
 def one_key(scaling: Model) -> Model:
     """Check that a mapping names one scaling."""
     if len(scaling.model_fields_set) != 1:
@@ -138,7 +120,10 @@ def one_key(scaling: Model) -> Model:
     return scaling
 
 
-TargetScaling = Annotated[scaling_type(), AfterValidator(one_key)]
+#: A scaling of targets: one of the functions with its parameters.
+SCALINGS = "rfstudy.data.target_scaling"
+Scaling = {name: parameters(SCALINGS, name) for name in functions_of(SCALINGS) if name != "fitted"}
+TargetScaling = Annotated[with_keys("Scaling", Scaling), AfterValidator(one_key)]
 
 
 class StandIn(Model):
@@ -194,7 +179,7 @@ class Task(Model):
 
     Attributes
     ----------
-    label : as printed in tables and figures
+    label : the name in tables and figures
     published_as : by paper, the name of the data set there; by default none
     d : columns
     note : what a reader should know
@@ -226,7 +211,7 @@ class Labelled(Task):
     target : by default `binary` where the labels have two values, else `classes`; a regression has no labels
     target_scaling : for a regression: a function of `src/rfstudy/data/target_scaling.py` with its parameters, fitted on
         the training targets of a repeat: `{interval: {low: -1, high: 1}}`. By default targets stay as they are
-    labels : each label as printed to an integer, `rest` for all others; `drop` leaves rows out
+    labels : each published label to an integer, `rest` for all others; `drop` leaves rows out
     """
 
     split: Literal["published", "half", "random"]
@@ -279,6 +264,7 @@ class FileTask(Labelled):
     label_column : of a table, by default the last
     rows : a file of `data/reference` (part, row) that lists the rows, or `in_order`: the first `n_train` rows of the
         file are its training part
+    folds : the source's file of published folds: a line per row, a column per fold, 1 where the row is a test row
     n : number of rows; by default the sum of the parts
     n_train : training rows; in a `half` split by default half of the rows, of an odd number one more
     n_test : test rows; likewise
@@ -293,6 +279,7 @@ class FileTask(Labelled):
     drop_columns: Annotated[list[Count], *Some] = None
     label_column: Literal["first", "last"] = None
     rows: Text = None
+    folds: Text = None
     n: Count
     n_train: Count
     n_test: Count
@@ -303,6 +290,8 @@ class FileTask(Labelled):
         yield from self.problems_of_target()
         yield from self.problems_of_files(sources)
         yield from self.problems_of_counts()
+        if self.folds and (self.rows or self.files.train):
+            yield "folds: rows with published folds come from one part, in its order"
         if self.rows not in (None, IN_ORDER) and not (reference / self.rows).is_file():
             yield f"rows: there is no file {self.rows!r} in data/reference"
         if self.stand_in and self.stand_in.generator:
@@ -322,7 +311,7 @@ class FileTask(Labelled):
             yield f"there is no source {self.source!r} in sources.yaml; {suggestion(self.source, sources)}"
             return
         known = sources[self.source].get("files", {})
-        for name in dict.fromkeys(names):
+        for name in dict.fromkeys([*names, self.folds] if self.folds else names):
             if name not in known:
                 yield f"the source {self.source!r} has no file {name!r}; it has {', '.join(known)}"
             if names.count(name) > 1:

@@ -13,7 +13,7 @@ from random_features.errors import UserError
 
 @dataclass(frozen=True)
 class Given:
-    """The input that a run gives an extractor besides the rows."""
+    """The input that a run gives an extractor in addition to the rows."""
 
     labels: np.ndarray | None = None  # (n_train,) of the training rows, which come first; None without published parts
     files: dict = field(default_factory=dict)  # paths of the files of its source, by name

@@ -124,6 +124,20 @@ def read_rows(path: Path) -> tuple[np.ndarray, int]:
     return np.concatenate([rows[is_train], rows[~is_train]]), int(is_train.sum())
 
 
+def read_folds(path: Path, n: int) -> str:
+    """Return the published fold of each of n rows as a text of n digits. The file has a line per row and a column per
+    fold, 1 where the row is a test row.
+
+    Raise ``UserError`` unless every row is a test row once, and every fold has some.
+    """
+    tests = pd.read_csv(path, header=None).to_numpy()
+    if len(tests) != n or tests.shape[1] > 10 or not np.isin(tests, (0, 1)).all():
+        raise UserError(f"{path.name} has the shape {tests.shape}, not {n} lines of at most 10 times 0 or 1")
+    if (tests.sum(1) != 1).any() or not tests.any(0).all():
+        raise UserError(f"{path.name}: every row must test in one fold, and every fold have test rows")
+    return "".join(map(str, tests.argmax(1)))
+
+
 def encoded(labels, task: dict) -> tuple[np.ndarray, np.ndarray]:
     """Return y (n,) as the target needs it (numbers in float64, or integers by the label map), and the rows to keep."""
     if task.get("target") == "regression":

@@ -15,7 +15,7 @@ from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.facts import describe
 from rfstudy.data.images import Given
-from rfstudy.data.parse import encode_labels, read_task
+from rfstudy.data.parse import encode_labels, read_folds, read_task
 from rfstudy.data.prepared import digest, read, read_record, write
 from rfstudy.data.tasks import OF_FEATURES, OF_GENERATOR, halves, parameters_of
 from rfstudy.files import digest_of, shown
@@ -50,7 +50,7 @@ def run(
     base_dir=None,
     chunks=(),
     device: str = "cpu",
-    told_of=dict,
+    record_of=dict,
 ) -> dict:
     """Write ``X.npy``, ``y.npy`` and ``facts.json`` of a task.
 
@@ -70,7 +70,7 @@ def run(
         Folder of the three files of the task that this one is ``features_of``, or whose rows it is streamed from.
     chunks : list of paths, optional The chunks of a stream, in order; a stream of one chunk is made here.
     device : {"cpu", "cuda", "auto"} The device of an extractor.
-    told_of : callable, optional Function that returns the provenance record of this run after the rows are made.
+    record_of : callable, optional Function that returns the provenance record of this run after the rows are made.
 
     Returns
     -------
@@ -103,13 +103,13 @@ def run(
             rows = parsed(task, raw_dir, reference_dir)
     except Missing as missing:
         record |= {"status": "skipped", "reason": str(missing)} | sizes_of(task)
-        record |= {"n_train_published": None, "sha256": "", "facts": {}, "provenance": told_of()}
+        record |= {"n_train_published": None, "sha256": "", "facts": {}, "provenance": record_of()}
         y_type = np.float64 if task["target"] == "regression" else np.int64
         return write(out, record, np.empty((0, task["d"]), dtype=np.float32), np.empty(0, dtype=y_type))
     record |= rows.reported | {"status": "ok", "reason": ""} | checked_sizes(task_id, rows, record)
     train_share = record["n_train"] / record["n"] if record["split"] == "random" else 0.5
     record["facts"] = rows.described or describe(rows.X, rows.y, rows.n_train_published, train_share)
-    written = write(out, record | {"provenance": told_of()}, rows.X, rows.y)
+    written = write(out, record | {"provenance": record_of()}, rows.X, rows.y)
     checkpoint.unlink(missing_ok=True)
     return written
 
@@ -117,10 +117,13 @@ def run(
 def parsed(task: dict, raw_dir, reference_dir) -> Rows:
     """Return the rows of a task from its files. Raise ``Missing`` if these are not available."""
     names = [name for of_part in task["files"].values() for name in of_part]
-    known = downloaded(task["source"], raw_dir, names)
+    folds = task.get("folds")
+    known = downloaded(task["source"], raw_dir, [*names, folds] if folds else names)
     substitutes = {name: known[name] for name in names if "file" in known[name]}
     *rows, left_out = read_task(task, raw_dir, reference_dir, substitutes)
     reported = {"substitutes": list(substitutes), "left_out": left_out} if substitutes else {}
+    if folds:
+        reported["fold_of_row"] = read_folds(Path(raw_dir) / folds, len(rows[1]))
     return Rows(*rows, without(sizes_of(task), left_out), reported)
 
 

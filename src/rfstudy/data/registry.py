@@ -25,7 +25,7 @@ MINUTES = 60
 class Registry:
     """The sources and the tasks, by id.
 
-    The tasks are complete: whatever a task is made from, it has ``n``, ``d``, ``n_train``, ``n_test``, ``split`` and
+    The tasks are complete: each task, of any origin, has ``n``, ``d``, ``n_train``, ``n_test``, ``split`` and
     ``target``.
     """
 
@@ -111,7 +111,7 @@ def n_chunks(task: dict) -> int:
 
 
 def code_of(task: dict) -> list[str]:
-    """Return the modules that make a task's rows, besides the common ones."""
+    """Return the modules that make a task's rows, without the common ones."""
     if "streamed" in task:
         generator = task["streamed"].get("generator")
         return ["rfstudy.data.stream", *([modules.module_name("streams", generator)] if generator else [])]

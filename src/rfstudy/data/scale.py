@@ -7,7 +7,7 @@ not d, a function ``columns(d, **parameters)`` that returns it.
 One convention for data without spread: a column that is constant in the training rows, or a row that is constant where
 rows are standardised, becomes 0. Nothing was learned about its scale, and 0 adds nothing to an inner product or a
 distance. (MATLAB's mapstd and mapminmax leave such a row or column as it is.) The arithmetic is float64 on blocks of
-rows, whatever the type of the data; float64 stays float64, everything else becomes float32.
+rows for any type of the data; float64 stays float64, everything else becomes float32.
 """
 
 from collections.abc import Callable, Sequence

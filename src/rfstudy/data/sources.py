@@ -3,20 +3,20 @@
 from typing import Annotated
 
 from annotated_types import Ge, MinLen, Predicate
-from pydantic import AfterValidator, BeforeValidator, Discriminator, StringConstraints, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, StringConstraints, model_validator
 
 from rfstudy.data.raw import ARCHIVE_ENDINGS, RECORD
 from rfstudy.data.tasks import UNKNOWN
-from rfstudy.fields import Count, distinct
-from rfstudy.models import Model, Text, refuse
+from rfstudy.fields import Count, distinct, listed
+from rfstudy.models import Model, Text, either, refuse
 
-Names = Annotated[list[Text], MinLen(1), BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
+Names = Annotated[list[Text], MinLen(1), BeforeValidator(listed)]
 Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 FileName = Annotated[str, StringConstraints(pattern="^[^/]+$")]
 
 
 class Address(Model):
-    """Where a file can be had.
+    """An address of a file.
 
     Attributes
     ----------
@@ -116,10 +116,7 @@ class Source(Model):
     files: Annotated[
         dict[
             Annotated[FileName, AfterValidator(good_name)],
-            Annotated[
-                Annotated[LocalFile, Tag("local")] | Annotated[RemoteFile, Tag("remote")],
-                Discriminator(lambda value: "local" if isinstance(value, dict) and "path" in value else "remote"),
-            ],
+            either(LocalFile, lambda value: isinstance(value, dict) and "path" in value, RemoteFile),
         ],
         MinLen(1),
     ]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from random_features.arrays import seed_sequence
+from rfstudy.data.facts import row_codes
 from rfstudy.data.tasks import OF_BLOCKS, halves
 
 #: Rules that give the same rows in every repeat.
@@ -17,6 +18,7 @@ def split(
     rule: str,
     counts: tuple[int, int] | None = None,
     n_blocks: int | None = None,
+    folds: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the training and test rows of one repeat.
 
@@ -28,21 +30,25 @@ def split(
         Number of rows of the published training part, which come first.
     repeat, seed : int
         The repeat and the study's seed; nothing else enters, so that every method sees the same rows.
-    rule : {"published", "half", "random", "blocks", "first_blocks", "last_blocks"}
+    rule : {"published", "half", "random", "folds", "blocks", "first_blocks", "last_blocks", "block_folds"}
         "published": the published parts, the same in every repeat. "half": a random permutation of all rows, of which
         the first half trains (``tasks.halves``). "random": a random permutation, of which the first
-        rows train and the next ones test, as many as ``counts`` says; rows that are left over are left out. "blocks",
-        "first_blocks", "last_blocks": rows in their order fall into ``n_blocks`` blocks (``block_of_row``), of which
-        half train: random ones, the first, or the last.
+        rows train and the next ones test, as many as ``counts`` says; rows that are left over are left out. "folds":
+        repeat r tests on fold r, counted from 0 again after the last one. "blocks", "first_blocks", "last_blocks",
+        "block_folds": rows in their order fall into ``n_blocks`` blocks (``block_of_row``). Half of them train: random
+        ones, the first, or the last; or all but one, which tests as a fold does.
     counts : (int, int), optional
         Training and test rows of "random".
     n_blocks : int, optional
         Of the rules of blocks.
+    folds : ndarray (n,) of int, optional
+        The fold of each row, from 0, of "folds"; -1 leaves a row out.
 
     Returns
     -------
     train_rows, test_rows : ndarray of int
-        Disjoint, together all rows but for "random". Those of "half" and "random" are in random order.
+        Disjoint, together all rows but for "random" and for "folds" with rows of fold -1. Those of "half" and "random"
+        are in random order.
 
     Raises
     ------
@@ -57,8 +63,11 @@ def split(
         return np.arange(n_train_published), np.arange(n_train_published, n)
     if rule in OF_BLOCKS:
         return split_in_blocks(n, n_blocks, rule, repeat, seed)
+    if rule == "folds":
+        tests = folds == repeat % (folds.max() + 1)
+        return np.flatnonzero(~tests & (folds >= 0)), np.flatnonzero(tests)
     if rule not in ("half", "random"):
-        known = ", ".join(map(repr, ("published", "half", "random", *OF_BLOCKS)))
+        known = ", ".join(map(repr, ("published", "half", "random", "folds", *OF_BLOCKS)))
         raise ValueError(f"the split must be one of {known}, got {rule!r}")
     if rule == "random" and (counts is None or min(counts) < 1 or sum(counts) > n):
         raise ValueError(f"the split 'random' needs the numbers of training and test rows out of {n}, got {counts}")
@@ -70,6 +79,8 @@ def split(
 def split_in_blocks(n: int, n_blocks: int | None, rule: str, repeat: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the training and test rows of the rules of blocks, each in order; see ``split``."""
     block = block_of_row(n, n_blocks)
+    if rule == "block_folds":
+        return np.flatnonzero(block != repeat % n_blocks), np.flatnonzero(block == repeat % n_blocks)
     order = {
         "blocks": np.random.default_rng(seed_sequence(seed, "split", repeat)).permutation(n_blocks),
         "first_blocks": np.arange(n_blocks),
@@ -103,6 +114,22 @@ def fold_of_row(n: int, n_folds: int, seed: int, *axes) -> np.ndarray:
     folds = np.empty(n, dtype=np.int64)
     folds[order] = np.arange(n) % n_folds
     return folds
+
+
+def stratified_folds(X: np.ndarray, y: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
+    """Return the fold of each row, (n,) int from 0: the same in all repeats, and for rows whose columns are equal.
+
+    The different rows of a class are dealt out in random order, one to each fold in turn. Numbers as targets (floating
+    point) are one class. Raise ``ValueError`` unless there are two folds or more, and as many different rows.
+    """
+    _, first, row = np.unique(row_codes(X), return_index=True, return_inverse=True)
+    if not 2 <= n_folds <= len(first):
+        raise ValueError(f"{n_folds} folds of {len(first)} different rows")
+    random = np.random.default_rng(seed_sequence(seed, "stratified folds")).random(len(first))
+    classes = np.zeros(len(first)) if y.dtype.kind == "f" else y[first]
+    folds = np.empty(len(first), dtype=np.int64)
+    folds[np.lexsort((random, classes))] = np.arange(len(first)) % n_folds
+    return folds[row]
 
 
 def fold_of_block(blocks: np.ndarray, n_folds: int, seed: int, *axes) -> np.ndarray:

@@ -12,7 +12,7 @@ OF_STREAM = ("base", "generator", "n_train", "rows_per_chunk")
 UNKNOWN = "unknown"
 
 #: Rules of ``data.split`` that keep neighbouring rows together.
-OF_BLOCKS = ("blocks", "first_blocks", "last_blocks")
+OF_BLOCKS = ("blocks", "first_blocks", "last_blocks", "block_folds")
 
 #: The value of ``rows`` for a file whose first n_train rows are the published training part.
 IN_ORDER = "in_order"
@@ -57,4 +57,6 @@ def rows_of_blocks(n: int, n_blocks: int, rule: str) -> int:
     if rule == "last_blocks":
         return n * n_training // n_blocks
     least, larger = divmod(n, n_blocks)
+    if rule == "block_folds":
+        return n - least - (larger > 0)
     return n_training * least + max(0, n_training - (n_blocks - larger))

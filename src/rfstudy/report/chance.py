@@ -1,4 +1,4 @@
-"""Scores without learning: the accuracy of naming the more frequent of two classes, whatever the features are."""
+"""Scores without learning: the accuracy of naming the more frequent of two classes for all rows."""
 
 import numpy as np
 import pandas as pd

@@ -41,8 +41,8 @@ class Context:
         It has no rows of other experiments and, if ``kernel`` is given, of other kernels.
         """
         own = {path: table for path, table in tables.items() if table["experiment"].isin(experiments).any()}
-        beside = (path.with_name(f"{path.name.split('.')[0]}.npz") for path in own)
-        arrays = [file for file in beside if file.exists()]
+        candidates = (path.with_name(f"{path.name.split('.')[0]}.npz") for path in own)
+        arrays = [file for file in candidates if file.exists()]
         rows = [of_kernel(table, kernel) if kernel else table for table in own.values()]
         return cls(measured(rows, experiments), styles, tasks, reference_dir, arrays)
 
@@ -77,16 +77,17 @@ def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterat
     """Yield specifications with their contexts.
 
     Specifications of the same rows share one context, and every file is read once. ``styles`` and ``tasks`` are the
-    parsed registries.
+    parsed registries. Methods have the names that the paper gives them.
     """
     tables = read_tables(results)
 
     @cache
-    def of(experiments: tuple[str, ...], kernel: str) -> Context:
-        return Context.of(tables, list(experiments), styles, tasks, reference_dir, kernel)
+    def of(paper: str, experiments: tuple[str, ...], kernel: str) -> Context:
+        named = published.named_by(paper, styles)
+        return Context.of(tables, list(experiments), named, tasks, reference_dir, kernel)
 
     for spec in specs:
-        yield spec, of(tuple(spec["experiments"]), spec.get("kernel", ""))
+        yield spec, of(spec["paper"], tuple(spec["experiments"]), spec.get("kernel", ""))
 
 
 def of_kernel(table: pd.DataFrame, kernel: str) -> pd.DataFrame:

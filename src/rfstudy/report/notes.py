@@ -92,7 +92,8 @@ def dataset_name(context: Context, dataset: str, paper: str, rows: pd.DataFrame)
 
 def notes_on_data(frame: pd.DataFrame, paper: str, context: Context) -> list[str]:
     """Return sentences about stand-ins, caps and other differences from the paper's data among the rows shown."""
-    found = {"Not the paper's data": [], "Fewer rows than the paper": [], "Not comparable with the printed numbers": []}
+    kinds = "Not the paper's data", "Fewer rows than the paper", "Not comparable with the published numbers"
+    found = {kind: [] for kind in kinds}
     for dataset, rows in frame.groupby("dataset", sort=False):
         other = "" if stand_in_of(rows) else context.tasks.get(dataset, {}).get("not_comparable", "")
         for names, why in zip(found.values(), (stand_in_of(rows), cap_of(rows), other), strict=True):
@@ -223,11 +224,9 @@ def notes_on_edges(ok: pd.DataFrame) -> list[str]:
     for name in sorted({name for settings in chosen for name in settings.get("at_edge", ())}):
         edges = [settings["at_edge"] for settings in chosen if name in settings.get("at_edge", ())]
         known = [edge[name] for edge in edges if isinstance(edge, dict)]
-        gains = (
-            f"the last step still gains in {sum(known)}" if known else "whether the last step gains was not recorded"
-        )
-        found.append(f"{name.replace('_', ' ')} {len(edges)} ({gains})")
-    return [f"Choices at an end of their grid, of {len(chosen)} values: {', '.join(found)}."] if found else []
+        gains = f" ({sum(known)} where the last step still gains)" if known else ""
+        found.append(f"{name.replace('_', ' ')} {len(edges)}{gains}")
+    return [f"Choices at an end of their grid, of {len(chosen)}: {', '.join(found)}."] if found else []
 
 
 def notes_on_yardsticks(ok: pd.DataFrame, paper: str, context: Context) -> list[str]:

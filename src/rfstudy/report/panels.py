@@ -34,7 +34,7 @@ TITLE = 28
 NOTE_LINES, PER_INCH = 2, 25
 
 #: An upright axis is cut if some lines make it more than so many times as long as the others need.
-FLATTENED, DECADES = 3.0, 3.0
+FLATTENED, DECADES = 5.0, 3.0
 
 #: The least length of an axis of percentages, in points: differences below the practical margin look small.
 LEAST_POINTS = 2.0

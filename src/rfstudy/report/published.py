@@ -65,6 +65,19 @@ def printed_name(registry: dict, identifier: str, paper: str) -> str:
     return entry.get("label", identifier)
 
 
+def named_by(paper: str, styles: dict) -> dict:
+    """Return the registry of methods with a paper's names as labels, and the study's names under ``study``."""
+    found = {}
+    for method, entry in styles.items():
+        name = printed_name(styles, method, paper)
+        variants = {
+            variant: own | ({"label": own["label"].replace(entry["label"], name)} if "label" in own else {})
+            for variant, own in entry.get("variants", {}).items()
+        }
+        found[method] = entry | {"label": name, "study": entry["label"], "variants": variants}
+    return found
+
+
 def load(directory, styles: dict, tasks: dict) -> pd.DataFrame:
     """Return all published values as one tidy frame (``origin`` "published").
 

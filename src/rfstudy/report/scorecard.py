@@ -149,7 +149,7 @@ def _measured(
     differs = context.tasks.get(dataset, {}).get("not_comparable", "") or not_defined
     ours = []
     for cell in cells.itertuples():
-        # a stand-in that was run at a single size has that size, whatever it is
+        # a stand-in that was run at a single size has that size
         size = next(iter(sizes)) if stand_in and len(sizes) == 1 else cell.size
         own = rows if is_fact else groups.get((size, cell.method), nothing)
         if is_fact or is_timed:
@@ -211,7 +211,7 @@ def quantity_in_words(cell, styles: dict) -> str:
 
 
 def counts(cells: pd.DataFrame, lead: str) -> str:
-    """Return how often each verdict was given: "Verdicts, 4 printed cells: reproduced 3, better 1.".
+    """Return how often each verdict was given: "Verdicts, 4 published results: reproduced 3, better 1.".
 
     Counts of rows and columns of the data are no results; they come last.
     """
@@ -220,10 +220,10 @@ def counts(cells: pd.DataFrame, lead: str) -> str:
     if len(results):
         number = results["verdict"].value_counts()
         words = ", ".join(f"{word} {number[word]}" for word in CELL_VERDICTS if word in number)
-        parts.append(f"{lead}, {len(results)} printed cell{'s' if len(results) > 1 else ''}: {words}.")
+        parts.append(f"{lead}, {len(results)} published result{'s' if len(results) > 1 else ''}: {words}.")
     if len(facts):
         same = (facts["verdict"] == "reproduced").sum()
-        parts.append(f"{lead}, {len(facts)} counts of rows and columns of the data: {same} as printed.")
+        parts.append(f"{lead}, {len(facts)} counts of rows and columns of the data: {same} as published.")
     return " ".join(parts)
 
 

@@ -13,7 +13,7 @@ from random_features.learners import entry as learners
 from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import OF_BLOCKS, halves, rows_of_blocks
 from rfstudy.models import suggestion
-from rfstudy.study.config import ConfigurationError, check_ids, resolved_experiments, stop_at, told_once
+from rfstudy.study.config import ConfigurationError, check_ids, lines_of, resolved_experiments, stop_at
 from rfstudy.study.experiment import entries_with_steps, kernels_of, standing_for_all
 from rfstudy.study.job import merge, own_kernel, searched, tune_scope
 from rfstudy.study.plan import on_dataset
@@ -47,7 +47,7 @@ def located(found: list[tuple[str, str]], config_dir) -> list[str]:
         if head.startswith(".methods["):
             problem = f".methods[{positions[int(head.removeprefix('.methods['))]}]{rest}"
         of_one.setdefault(name, []).append(problem)
-    return told_once(of_one, files, raw)
+    return lines_of(of_one, files, raw)
 
 
 def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[str]:
@@ -97,7 +97,7 @@ def check_choices(experiment: dict) -> None:
         check_length_scale(experiment, kernel)
     if experiment.get("draws"):
         check_draws(experiment)
-    tune_scope(search, "penalty")  # for every learner, whatever else is searched
+    tune_scope(search, "penalty")  # for every learner, with or without another search
     for quantity in searched(search):
         scope = tune_scope(search, quantity)
         for missing, scopes in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
@@ -107,7 +107,7 @@ def check_choices(experiment: dict) -> None:
                     f"{scope}"
                 )
         if scope in ("experiment", "size"):
-            check_one_a_kernel(experiment)
+            check_one_per_kernel(experiment)
     selecting = {search["learner"]} if "learner" in search else set()
     check_ids("search", selecting, set(experiment["learners"]), "learner")
 
@@ -143,7 +143,7 @@ def check_length_scale(experiment: dict, kernel: dict) -> None:
         raise ConfigurationError("states no length scale, no bandwidth rule and no grid to search it in")
 
 
-def check_one_a_kernel(experiment: dict) -> None:
+def check_one_per_kernel(experiment: dict) -> None:
     """Raise ``ConfigurationError`` unless one entry of ``search.method`` represents the methods of every kernel."""
     shared = [own_kernel(entry) for _, entry in standing_for_all(experiment["search"])]
     for kernel in dict.fromkeys(own_kernel(entry) for entry in filter(None, experiment["methods"])):
@@ -202,6 +202,11 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
     without_effect = [key for key in ("n_train", "n_test") if key in how]
     if how["rule"] != "random" and without_effect:
         return f"only the rule random takes {' and '.join(without_effect)}, not the rule {how['rule']}"
+    if how.get("n_rows", 0) > total and settings["data"] != "embedded":
+        return f"n_rows: {how['n_rows']} are more than the {total} there are"
+    total = min(total, how.get("n_rows", total))
+    if {"n_folds", "n_rows"} & set(how) and (how["rule"] != "folds" or how.get("n_folds", 0) > total):
+        return f"n_folds and n_rows: {how.get('n_folds')} folds of {total} rows; only the rule folds takes them"
     if ("n_blocks" in how) != (how["rule"] in OF_BLOCKS):
         return f"the rules {', '.join(OF_BLOCKS)} need n_blocks, and no other rule takes it"
     if how["rule"] in OF_BLOCKS:
@@ -211,6 +216,9 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
         return n_train, total - n_train
     if how["rule"] == "half":
         return halves(total)
+    if how["rule"] == "folds":  # the last of ten published folds may have one row more
+        n_test = -(-total // how.get("n_folds", 10))
+        return total - n_test, n_test
     if how["rule"] == "random":
         n_train, n_test = how.get("n_train", n_train), how.get("n_test", n_test)
         if n_train + n_test > total:

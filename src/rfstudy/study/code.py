@@ -123,7 +123,7 @@ def facts_of(module: str) -> tuple[str, list[str]]:
 
 def module_hash(module: str) -> str:
     """Return the SHA-256 of the syntax tree of a module without docstrings."""
-    tree = ast.parse(source_of(module))
+    tree = ast.parse(file_of(module).read_text(encoding="utf-8"))
     for node in [tree, *statements(tree)]:
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and is_docstring(body[0]):
@@ -172,15 +172,9 @@ def file_of(module: str) -> Path:
 
 
 @cache
-def source_of(module: str) -> str:
-    """Return the text of a module."""
-    return file_of(module).read_text(encoding="utf-8")
-
-
-@cache
 def parsed(module: str) -> ast.Module:
     """Return the syntax tree of a module, not to be changed."""
-    return ast.parse(source_of(module))
+    return ast.parse(file_of(module).read_text(encoding="utf-8"))
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:

@@ -140,7 +140,7 @@ def load_experiments(config_dir: Path, datasets=None) -> dict[str, dict]:
     """
     files, raw, resolved = resolved_experiments(config_dir)
     found = {name: problems_of_experiment(experiment, datasets) for name, experiment in resolved.items()}
-    stop_at(told_once(found, files, raw))
+    stop_at(lines_of(found, files, raw))
     return {name: with_steps({"name": name, **experiment}) for name, experiment in resolved.items()}
 
 
@@ -173,7 +173,7 @@ def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, d
     return files, raw, extended(raw, "experiment", merge, lambda name: f"{shown(files[name])}: ")
 
 
-def told_once(found: dict[str, list[str]], files: dict[str, Path], raw: dict[str, dict]) -> list[str]:
+def lines_of(found: dict[str, list[str]], files: dict[str, Path], raw: dict[str, dict]) -> list[str]:
     """Return a line per problem with its file. An inherited problem is reported for the experiment that states it."""
     return [
         f"{shown(files[name])}: {name}{problem}"

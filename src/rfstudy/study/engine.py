@@ -274,7 +274,7 @@ def entry_key(entry: dict) -> dict:
         "method": entry["method"],
         "class": REGISTRY[entry["method"]].class_name,
         "options": resolved_options(entry["method"], entry["options"]),
-    }
+    } | {key: entry[key] for key in ("draw",) if key in entry}
 
 
 def drawn_and_learned(entry: dict, phi, X, y) -> dict:

@@ -4,7 +4,6 @@ Planning imports this module; it imports nothing that plans. Standard library on
 """
 
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Self
 
 from random_features.errors import UserError
@@ -179,12 +178,6 @@ def options_tried(search: dict, method: str) -> list[dict]:
     return grid.get(method, []) if isinstance(grid, dict) else grid
 
 
-@cache
-def learner_ids() -> frozenset[str]:
-    """Return the ids of all learners."""
-    return frozenset(known())
-
-
 def code_roots(stage: str, part: dict) -> list[str]:
     """Return the full names of the modules that a part of a stage's work runs: the stage, its kind, and the modules
     that both load by name.
@@ -196,7 +189,7 @@ def code_roots(stage: str, part: dict) -> list[str]:
     roots += [f"random_features.maps.{REGISTRY[entry['method']].module}" for entry in entries]
     learners = [part["learner"]] if "learner" in part else part.get("learners", [])
     # a kind may name its own predictions as a learner
-    roots += [f"random_features.learners.{name}" for name in learners if name in learner_ids()]
+    roots += [f"random_features.learners.{name}" for name in learners if name in known()]
     roots += [f"random_features.kernels.{name}" for name in kernels_in(part)]
     roots += [f"rfstudy.study.bandwidths.{part['bandwidth']['rule']}"] if part.get("bandwidth") else []
     return sorted({*roots, *code_of_steps(step for steps in step_lists(part) for step in steps)})

@@ -6,39 +6,14 @@ The keys of the ``grid`` of a kind of experiment are declared in the file of the
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, MinLen
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Discriminator,
-    StringConstraints,
-    Tag,
-    ValidationInfo,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, StringConstraints, ValidationInfo, model_validator
 
-from rfstudy.fields import Count, Positives, Share, Some, Words
-from rfstudy.models import Model, declared, definitions, literal, partial, problems_of, refuse, suggestion
+from rfstudy.fields import Count, Positives, Share, Some, Words, listed
+from rfstudy.models import Model, declared, definitions, either, literal, partial, problems_of, refuse, suggestion
+from rfstudy.study import parts
 from rfstudy.study.code import modules_in
 from rfstudy.study.experiment import entries_with_steps, listed_twice, module_of, needs_data
 from rfstudy.study.job import TUNE_SCOPES
-from rfstudy.study.parts import (
-    Approximation,
-    Bandwidth,
-    Dataset,
-    Decision,
-    Entry,
-    Kernel,
-    Learners,
-    OptionLists,
-    Options,
-    OptionsByMap,
-    Size,
-    Sizes,
-    SizesByMap,
-    Split,
-    Steps,
-    check_options,
-)
 
 Limit = Annotated[int, Ge(10)]
 Repeats = Annotated[int, Ge(1), Le(1_000_000)]
@@ -71,7 +46,7 @@ class StepSearch(Shared):
     grid : the lists
     """
 
-    grid: Annotated[list[Steps], *Some]
+    grid: Annotated[list[parts.Steps], *Some]
 
 
 class LengthScaleSearch(Shared):
@@ -93,7 +68,7 @@ class BandwidthSearch(Shared):
     grid : mappings that override parameters of the rule: `{factor: 0.5}`
     """
 
-    grid: Annotated[list[Options], *Some]
+    grid: Annotated[list[parts.Options], *Some]
 
 
 class OptionSearch(Shared):
@@ -104,10 +79,7 @@ class OptionSearch(Shared):
     grid : mappings that override the options of an entry: a list, or a list by map
     """
 
-    grid: Annotated[
-        Annotated[OptionLists, Tag("by map")] | Annotated[list[Options], *Some, Tag("of all")],
-        Discriminator(lambda value: "by map" if isinstance(value, dict) else "of all"),
-    ]
+    grid: either(parts.OptionLists, lambda value: isinstance(value, dict), Annotated[list[parts.Options], *Some])
 
 
 class Search(Model):
@@ -131,10 +103,10 @@ class Search(Model):
     """
 
     tune_per: Scope = None
-    method: Annotated[list[Entry], BeforeValidator(lambda value: [value] if isinstance(value, dict) else value)] = None
-    size: Size = None
+    method: Annotated[list[parts.Entry], BeforeValidator(listed)] = None
+    size: parts.Size = None
     learner: str = None
-    learners: Learners = None
+    learners: parts.Learners = None
     max_rows: Limit | None = None
     held_out: Share = None
     preprocess: StepSearch = None
@@ -147,7 +119,7 @@ class Search(Model):
     def check_map_options(self, info: ValidationInfo):
         """Check the options that are tried by map."""
         if self.options and isinstance(self.options.grid, dict):
-            check_options(
+            parts.check_options(
                 [
                     (("options", "grid", m, i), m, o)
                     for m, grid in self.options.grid.items()
@@ -192,10 +164,7 @@ class TimedExperiment(partial(Timing)):
     examples : the data sets that represent all in a preset that asks for examples
     """
 
-    sizes: Annotated[
-        Annotated[list[str | int], *Some, Tag("list")] | Annotated[Count | None, Tag("number")],
-        Discriminator(lambda value: "list" if isinstance(value, list) else "number"),
-    ] = None
+    sizes: either(Annotated[list[str | int], *Some], lambda value: isinstance(value, list), Count | None) = None
     learner: str = None
     examples: list[str] = None
 
@@ -215,10 +184,10 @@ class DataOptions(Model):
     options : by method, defaults for the options of its entries: `lsrff: {penalty: 0.01}`
     """
 
-    preprocess: Steps = None
-    split: Split = None
-    bandwidth: Bandwidth = None
-    options: OptionsByMap = None
+    preprocess: parts.Steps = None
+    split: parts.Split = None
+    bandwidth: parts.Bandwidth = None
+    options: parts.OptionsByMap = None
 
 
 class GridOptions(Model):
@@ -233,10 +202,10 @@ class GridOptions(Model):
     scores : metrics of the predictions; by default those of the target
     """
 
-    sizes: Sizes = None
+    sizes: parts.Sizes = None
     largest_multiple_of_d: Count = None
     search: Search = None
-    learners: Learners = None
+    learners: parts.Learners = None
     scores: Words = None
 
 
@@ -249,8 +218,8 @@ class Overlay(DataOptions, GridOptions):
     only_sizes : by method, the sizes that its entries run at, unless they name some themselves: `lsrff: [1000]`
     """
 
-    kernel: Kernel = None
-    only_sizes: SizesByMap = None
+    kernel: parts.Kernel = None
+    only_sizes: parts.SizesByMap = None
 
 
 class Experiment(Model):
@@ -278,10 +247,10 @@ class Experiment(Model):
     paper: Literal["survey", "eerf", "nsrf", "slsrff", "study"]
     protocol: Annotated[str, StringConstraints(pattern="^[a-z]+$")]
     kind: str
-    kernel: Kernel
-    methods: Annotated[list[Entry], MinLen(1)]
-    datasets: dict[Dataset, Overlay | None] = None
-    steps: list[Decision] = None
+    kernel: parts.Kernel
+    methods: Annotated[list[parts.Entry], MinLen(1)]
+    datasets: dict[parts.Dataset, Overlay | None] = None
+    steps: list[parts.Decision] = None
     repeats: Repeats = None
     shard_by: list[Axis] = None
     on_demand: bool = None
@@ -301,7 +270,7 @@ class Experiment(Model):
         tried = search.options.grid if search and search.options else []
         for i, options in enumerate(tried if isinstance(tried, list) else []):
             given += [(("search", "options", "grid", i), method, options) for method in everywhere]
-        check_options(given, info)
+        parts.check_options(given, info)
         return self
 
     def problems_of_names(self, context: dict):
@@ -326,7 +295,7 @@ class Experiment(Model):
 class OnData(DataOptions, Experiment):
     """Further keys of the kinds that need data."""
 
-    datasets: dict[Dataset, Overlay | None]
+    datasets: dict[parts.Dataset, Overlay | None]
 
 
 class AccuracyGrid(GridOptions, OnData):
@@ -338,10 +307,10 @@ class AccuracyGrid(GridOptions, OnData):
     approximation : the error of the kernel matrix
     """
 
-    sizes: Sizes
+    sizes: parts.Sizes
     draws: Count = None
-    approximation: Approximation
-    learners: Learners
+    approximation: parts.Approximation
+    learners: parts.Learners
 
 
 def grid_of_kind(grid: dict, info: ValidationInfo) -> dict:
@@ -360,8 +329,8 @@ class WithGrid(Experiment):
     large : overrides keys of `grid` if the preset has the extent `large`
     """
 
-    grid: Annotated[Options, AfterValidator(grid_of_kind)]
-    large: Annotated[Options, AfterValidator(grid_of_kind)] = None
+    grid: Annotated[parts.Options, AfterValidator(grid_of_kind)]
+    large: Annotated[parts.Options, AfterValidator(grid_of_kind)] = None
 
 
 class OnDataWithGrid(OnData, WithGrid):

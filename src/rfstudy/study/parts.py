@@ -7,14 +7,7 @@ here.
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, MinLen, Predicate
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    StringConstraints,
-    ValidationInfo,
-    create_model,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, StringConstraints, ValidationInfo, model_validator
 
 from random_features.errors import nearest
 from random_features.kernels import KERNELS
@@ -22,7 +15,7 @@ from random_features.learners import entry as learners
 from random_features.maps.registry import REGISTRY, resolved_options
 from rfstudy.data import modules
 from rfstudy.fields import Count, Counts, Positive, Positives, Some, Words, distinct
-from rfstudy.models import Model, by_name, declared, parameters, refuse, suggestion
+from rfstudy.models import Model, by_name, declared, parameters, refuse, suggestion, with_keys
 from rfstudy.study.code import modules_in
 from rfstudy.study.job import SEARCHED
 
@@ -51,13 +44,6 @@ Dataset = Annotated[str, AfterValidator(known_dataset)]
 # --- What is declared in files of its own -----------------------------------------------------------------------------
 
 
-def kernel_type():
-    """Return the type of a kernel: its name and its parameters, whose values the kernel itself checks."""
-    value = Annotated[Any, AfterValidator(kernel_parameter)]
-    keys = {name: dict.fromkeys(kernel["parameters"], (value, None)) for name, kernel in KERNELS.items()}
-    return by_name("name", {name: create_model(name, __base__=Model, **own) for name, own in keys.items()})
-
-
 def kernel_parameter(value) -> float | str:
     """Check that a parameter of a kernel is a number or a word."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -65,72 +51,64 @@ def kernel_parameter(value) -> float | str:
     return value
 
 
-def learners_type() -> type[Model]:
-    """Return the model of options by learner; null leaves a learner out."""
-    return create_model(
-        "Learners", __base__=Model, **{name: (learner_type(name) | None, None) for name in learners.known()}
-    )
-
-
 def learner_type(name: str) -> type[Model]:
     """Return the model of the options of a learner: its own, its grid, and those that every learner has."""
     own = declared(f"random_features.learners.{name}", "Options") or Model
     grid = Annotated[list[Annotated[float, Gt(0)]], *Some]
     keys = {learners.facts(name)["grid"]: grid, "n_folds": Annotated[int, Ge(2)], "repeats": Annotated[int, Ge(0)]}
-    return create_model(name, __base__=own, **{k: (of, None) for k, of in keys.items() if k not in own.model_fields})
+    return with_keys(name, {key: of for key, of in keys.items() if key not in own.model_fields}, own)
 
 
-def rule_type():
-    """Return the type of a bandwidth rule: its name and its parameters."""
-    rules = modules_in("rfstudy.study.bandwidths")
-    return by_name("rule", {rule: parameters(f"rfstudy.study.bandwidths.{rule}", "length_scale") for rule in rules})
+#: The name of a kernel and its parameters, whose values the kernel itself checks.
+Parameter = Annotated[Any, AfterValidator(kernel_parameter)]
+Kernel = by_name(
+    "name", {name: with_keys(name, dict.fromkeys(of["parameters"], Parameter)) for name, of in KERNELS.items()}
+)
 
+#: Options by learner; null leaves a learner out.
+Learners = with_keys("Learners", {name: learner_type(name) | None for name in learners.known()})
 
-def step_type():
-    """Return the type of a preprocessing step: a name, or a mapping from a name to its parameters."""
-    keys = {name: (parameters(modules.module_name("steps", name), "fit"), None) for name in modules.names("steps")}
-    step = create_model("Step", __base__=Model, **keys)
-    return Annotated[step, BeforeValidator(lambda value: {value: {}} if isinstance(value, str) else value)]
+#: The name of a bandwidth rule and its parameters.
+RULES = {rule: f"rfstudy.study.bandwidths.{rule}" for rule in modules_in("rfstudy.study.bandwidths")}
+Bandwidth = by_name("rule", {rule: parameters(module, "length_scale") for rule, module in RULES.items()})
 
-
-Kernel = kernel_type()
-Learners = learners_type()
-Bandwidth = rule_type()
-Steps = Annotated[list[step_type()], MinLen(1)]
+#: Preprocessing steps: names, or mappings from a name to its parameters.
+Step = with_keys(
+    "Step", {name: parameters(modules.module_name("steps", name), "fit") for name in modules.names("steps")}
+)
+Steps = Annotated[
+    list[Annotated[Step, BeforeValidator(lambda value: {value: {}} if isinstance(value, str) else value)]], MinLen(1)
+]
 
 
 # --- Parts of an experiment -------------------------------------------------------------------------------------------
 
 
 class Split(Model):
-    """The split that replaces the task's own.
+    """The split that replaces the task's own. That of an entry or a step overrides the experiment's.
 
     Attributes
     ----------
-    rule : by default the task's; the rules of blocks use contiguous blocks of rows, half of which train: random ones in
-        each repeat, the first, or the last
+    rule : by default the task's; `folds`: repeat r tests on fold r, a published one or one of `n_folds` with equal
+        shares of the classes and equal rows in one fold; the rules of blocks use contiguous blocks of rows: half of
+        them train (random ones in each repeat, the first, or the last), or all but the one that tests (`block_folds`)
     n_train : training rows of the rule `random`
     n_test : test rows of the rule `random`
     n_blocks : number of blocks
+    n_folds : number of folds where the task has no published ones
+    n_rows : rows of the rule `folds`, a random choice; by default all
+    without : rows of the task, from 0, that neither train nor test
     folds : what cross-validation holds out: random `rows` (the default) or whole `blocks` of the split
     """
 
-    rule: Literal["published", "half", "random", "blocks", "first_blocks", "last_blocks"] = None
+    rule: Literal["published", "half", "random", "folds", "blocks", "first_blocks", "last_blocks", "block_folds"] = None
     n_train: Count = None
     n_test: Count = None
     n_blocks: Annotated[int, Ge(2)] = None
-    folds: Literal["rows", "blocks"] = None
-
-
-class EntrySplit(Split):
-    """The split of an entry or a step, which overrides the experiment's.
-
-    Attributes
-    ----------
-    without : rows of the task, from 0, that neither train nor test
-    """
-
+    n_folds: Annotated[int, Ge(2)] = None
+    n_rows: Count = None
     without: Annotated[list[Annotated[int, Ge(0)]], *Some] = None
+    folds: Literal["rows", "blocks"] = None
 
 
 class Sizes(Model):
@@ -277,7 +255,7 @@ class EntryOrStep(EntryOptions):
     datasets : by data set, the keys that differ there; null leaves the entry out
     """
 
-    split: EntrySplit = None
+    split: Split = None
     searched: Searched = None
     datasets: dict[Dataset, Change | None] = None
 
@@ -292,12 +270,14 @@ class Entry(EntryOrStep, Change):
     options : parameters of the map
     kernel : in place of the experiment's, in an accuracy grid; what all methods share in `search` is then shared by
         those of one kernel
+    draw : the number of another draw of the same map, for comparisons of a map with itself
     sweep : an option that takes one value after another; such an entry is not timed
     """
 
     method: MapId
     variant: Annotated[str, StringConstraints(pattern="^[a-z0-9-]*$")] = None
     kernel: Kernel = None
+    draw: Count = None
     sweep: Sweep = None
 
     @model_validator(mode="after")

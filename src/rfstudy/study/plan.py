@@ -46,7 +46,7 @@ def shards(experiment: dict, settings: dict) -> list[Shard]:
     parts = [(dataset,) for dataset in datasets] if "dataset" in axes else [tuple(datasets)]
     repeats = repeats_of(experiment, settings)
     # repeats are cut only if they are separate cells: elsewhere one cell may cover them all
-    size = (needs_data(experiment["kind"]) and settings["repeats_per_shard"]) or len(repeats)
+    size = (needs_data(experiment["kind"]) and settings.get("repeats_per_shard")) or len(repeats)
     chunks = [tuple(repeats[i : i + size]) for i in range(0, len(repeats), size)]
     result = []
     for part in parts:
@@ -83,9 +83,10 @@ def on_dataset(experiment: dict, dataset: str) -> dict:
     """
     own = {key: value for key, value in experiment.items() if key != "datasets"}
     own = merge(own, experiment["datasets"].get(dataset, {}))
+    sizes_of = {method: {"only_sizes": [*map(str, named)]} for method, named in own.get("only_sizes", {}).items()}
+    entries = [sizes_of.get(entry["method"], {}) | entry for entry in own["methods"]]
     own["methods"] = [
-        entry_on(entry, dataset, own.get("options", {})) if is_run_on(entry, dataset) else None
-        for entry in (within_sizes(entry, own.get("only_sizes", {})) for entry in own["methods"])
+        entry_on(entry, dataset, own.get("options", {})) if is_run_on(entry, dataset) else None for entry in entries
     ]
     if "method" in own.get("search", {}):
         shared = [entry_on(entry, dataset, own.get("options", {})) for _, entry in standing_for_all(own["search"])]
@@ -98,17 +99,6 @@ def on_dataset(experiment: dict, dataset: str) -> dict:
 def is_run_on(entry: dict, dataset: str) -> bool:
     """Return whether an entry is run on a data set: a null under its ``datasets`` leaves it out there."""
     return entry.get("datasets", {}).get(dataset, {}) is not None
-
-
-def within_sizes(entry: dict, only_sizes: dict) -> dict:
-    """Return an entry with the labels of the sizes that its method is run at, unless it names some itself."""
-    named = only_sizes.get(entry["method"])
-    return ({"only_sizes": labels_of(named)} if named else {}) | entry
-
-
-def labels_of(named: list) -> list[str]:
-    """Return the labels of sizes, each named by its label or its number."""
-    return [str(each) for each in named]
 
 
 def entry_on(entry: dict, dataset: str, options: dict) -> dict:
@@ -155,7 +145,7 @@ def facts_parts(experiment: dict, settings: dict) -> list[Part]:
 
 def parts_of(stage: str, experiment: dict, shard: Shard, settings: dict) -> list[Part]:
     """Return the specification of a stage's job: one part per data set of the shard."""
-    make = PARTS[stage]
+    make = globals()[f"{stage}_part"]
     return [make(on_dataset(experiment, dataset), dataset, shard, settings) for dataset in shard.datasets]
 
 
@@ -166,31 +156,20 @@ def entries_of(experiment: dict, shard: Shard) -> list[dict]:
 
 def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
     """Return the work of ``tune``: what is searched, who shares the choice, and the learners that decide."""
-    search = experiment["search"]
-    spec = sample_part(experiment, dataset, settings) | {
+    search, entries = experiment["search"], list(filter(None, experiment["methods"]))
+    scopes = {tune_scope(search, quantity) for quantity in searched(search)}
+    # all members that share a penalty need a solution at it; else one entry, or one size, may represent all
+    by_method = "penalty" in searched(search) or not scopes <= {"experiment", "size"}
+    by_size = "penalty" in searched(search) or not scopes <= {"experiment", "method"}
+    return sample_part(experiment, dataset, settings) | {
         "search": without(search, "method"),
-        "methods": list(filter(None, experiment["methods"])) if concerns_methods(search) else [],
+        "methods": entries if by_method else [],
         "shared_methods": [entry for _, entry in standing_for_all(search)],
         # the number of training repeats does not affect a learner's choices
         "learners": {name: without(options, "repeats") for name, options in experiment["learners"].items()},
         "repeats": repeats_of(experiment, settings),
+        "sizes": experiment["sizes"] if by_size else None,
     }
-    # all members that share a penalty need a solution at it
-    if scopes_in(search) & {"size", "method_and_size", "split", "cell"} or "penalty" in searched(search):
-        return spec | {"sizes": experiment["sizes"]}
-    return spec
-
-
-def scopes_in(search: dict) -> set[str]:
-    """Return the scopes in which ``tune`` has something to choose."""
-    return {tune_scope(search, quantity) for quantity in searched(search)}
-
-
-def concerns_methods(search: dict) -> bool:
-    """Return whether ``tune`` needs the methods. It does if it chooses for single methods, and not only for all of them
-    with one representative. It also does if they share a penalty, at which all of them need a solution.
-    """
-    return "penalty" in searched(search) or bool(scopes_in(search) & {"method", "method_and_size", "split", "cell"})
 
 
 def train_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
@@ -243,17 +222,8 @@ def timed_sizes(experiment_sizes: dict, which: int | list | None) -> dict:
     {'multiples_of_d': [2], 'values': [1000]}
     """
     if isinstance(which, list):
-        return wanted_sizes(experiment_sizes, None, labels_of(which))
+        return wanted_sizes(experiment_sizes, None, [*map(str, which)])
     return {rule: spread(values, which) for rule, values in experiment_sizes.items()}
-
-
-#: The function that describes the work of a stage, by stage.
-PARTS = {
-    "tune": tune_part,
-    "train": train_part,
-    "measure": measure_part,
-    "time": time_part,
-}
 
 
 def stage_of(experiment: dict) -> str:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import platform
+import resource
 import shlex
 import subprocess
 import sys
@@ -45,11 +46,14 @@ class Run:
         self.id = key_of(self.record, os.getpid(), time.time_ns())[:12]
 
     def finished(self) -> dict:
-        """Return the record with the wall time so far, in seconds, and the load average of the machine."""
+        """Return the record with the wall time so far, in seconds, the load average of the machine, and the largest
+        memory of the process so far.
+        """
         if "blas" not in self.record:
             self.record["blas"] = linear_algebra()  # of the libraries that are loaded after something was computed
         wall = round(time.perf_counter() - self.clock, 2)
-        return {"run": self.id, **self.record, "wall_time_s": wall, "load_average": round(os.getloadavg()[0], 2)}
+        cost = {"wall_time_s": wall, "load_average": round(os.getloadavg()[0], 2), "peak_memory_mb": peak_memory_mb()}
+        return {"run": self.id, **self.record, **cost}
 
 
 def code_state() -> dict:
@@ -97,6 +101,11 @@ def linear_algebra() -> list[str]:
     from threadpoolctl import threadpool_info
 
     return sorted({f"{pool['internal_api']} {pool.get('version') or ''}".strip() for pool in threadpool_info()})
+
+
+def peak_memory_mb() -> int:
+    """Return the largest resident memory of this process so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1 if sys.platform != "darwin" else 1024) // 1024
 
 
 def gpu_name() -> str:

@@ -10,7 +10,7 @@ from random_features.arrays import seed_sequence
 from random_features.errors import UserError
 from rfstudy.data import prepared
 from rfstudy.data.scale import fit_steps
-from rfstudy.data.split import FIXED, block_of_row, split
+from rfstudy.data.split import FIXED, block_of_row, split, stratified_folds
 from rfstudy.data.target import Target
 from rfstudy.data.target_scaling import fitted
 from rfstudy.data.tasks import OF_BLOCKS
@@ -89,7 +89,8 @@ def draw_sample(data: Prepared, spec: Part, repeat: int, preprocess: list, own_s
     how = split_of(facts, own_split or spec.split)
     parts = ("n_train", "n_test")
     counts = tuple(how.get(part, facts[part]) for part in parts) if how["rule"] == "random" else None
-    rows = split(n, facts["n_train_published"], repeat, spec.seed, how["rule"], counts, how.get("n_blocks"))
+    folds = folds_of(data, spec.seed, how) if how["rule"] == "folds" else None
+    rows = split(n, facts["n_train_published"], repeat, spec.seed, how["rule"], counts, how.get("n_blocks"), folds)
     train, test = (part[~np.isin(part, how.get("without", []))] for part in rows)
     n_all = len(train) + len(test)
     if spec.max_rows:
@@ -113,6 +114,19 @@ def draw_sample(data: Prepared, spec: Part, repeat: int, preprocess: list, own_s
         capped=len(train) + len(test) < n_all + sum(facts.get("left_out", {}).values()),
         train_blocks=block_of_row(n, how["n_blocks"])[train] if by_block else None,
     )
+
+
+def folds_of(data: Prepared, seed: int, how: dict) -> np.ndarray:
+    """Return the fold of each row, (n,) int: the published one where the task has some; -1 for rows that are not among
+    the ``n_rows`` of the split.
+    """
+    if "fold_of_row" in data.facts:
+        return np.frombuffer(data.facts["fold_of_row"].encode(), dtype=np.int8) - ord("0")
+    n = len(data.y)
+    rows = np.random.default_rng(seed_sequence(seed, "rows of folds")).permutation(n)[: how.get("n_rows", n)]
+    folds = np.full(n, -1)
+    folds[rows] = stratified_folds(np.asarray(data.X[rows]), data.y[rows], how.get("n_folds", 10), seed)
+    return folds
 
 
 def split_of(facts: dict, own: dict | None) -> dict:

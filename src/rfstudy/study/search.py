@@ -21,7 +21,7 @@ from random_features.arrays import seed_sequence
 from random_features.errors import NotDefinedError, UserError
 from random_features.learners.entry import always_solvable, load
 from random_features.learners.penalties import best_penalty, edge_of
-from random_features.learners.scoring import gain, score_sum
+from random_features.learners.scoring import gain
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import SEARCHED, TUNE_SCOPES, merge, options_tried, own_kernel, searched, sizes, tune_scope
 from rfstudy.study.kinds.grid import (
@@ -40,7 +40,7 @@ from rfstudy.study.kinds.grid import (
 )
 from rfstudy.study.sample import Sample
 
-#: Quantities of a choice that are marked if they are at an end of their grid, besides the penalty.
+#: Quantities of a choice that are marked if they are at an end of their grid, with the penalty.
 WIDTHS = ("length_scale", "bandwidth")
 
 #: Number of repeats used for a choice that several repeats share.
@@ -283,21 +283,22 @@ def number_in(width) -> float:
 
 def scores_of(job: Job, cell: Cell) -> list[list[float]]:
     """Return the scores of a learner's grid on the features of a cell's map. They are cross-validated (g, folds), or
-    from rows that neither map nor learner saw (g, 1). They are empty if the learner is left out, the map does not
-    exist, or a fold has one class.
+    from held-out rows that neither map nor learner saw (g, 1): a map that learned from the targets of a row must be
+    scored on other rows. They are empty if the learner is left out, the map does not exist, or a fold has one class.
     """
     learner, options, score = load(cell.conditions["learner"]), cell.conditions["settings"], job.data.target.score
     phi, X, Y, held_out, blocks = tuned_map(job, cell)
     if phi is None:
         return []
-    if held_out.any():
-        return [[value] for value in validated(learner, options, phi, X, Y, held_out, score)]
     folds = folds_of(job.spec, len(Y), options["n_folds"], cell.coordinates["repeat"], blocks)
+    if held_out.any():
+        folds = (~held_out).astype(int)  # the held-out rows are fold 0
     how = {"n_columns": phi.n_columns_, "score": score, "options": options}
     try:
-        return learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).tolist()
+        scores = learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how)
     except NotDefinedError:
         return []
+    return (scores[:, :1] if held_out.any() else scores).tolist()
 
 
 def solvable_at(job: Job, cell: Cell) -> list[bool]:
@@ -338,24 +339,6 @@ def held_out_rows(seed: int, n: int, repeat: int, share: float) -> np.ndarray:
     """
     generator = np.random.default_rng(seed_sequence(seed, "held out", repeat))
     return np.isin(np.arange(n), generator.choice(n, round(share * n), replace=False))
-
-
-def validated(learner, options: dict, phi, X, Y, held_out: np.ndarray, score: str) -> list[float]:
-    """Return the scores of a learner's grid (g,) on held-out rows, fitted on the features of the others. A score is
-    missing if there is no solution. A map that learned from the targets of a row must be scored on other rows.
-    """
-    scores = []
-    for value in options[learner.grid]:
-        try:
-            seen = X[~held_out]
-            how = {"n_columns": phi.n_columns_, "options": options}
-            model = learner.fit(lambda seen=seen: phi.transform_blocks(seen), Y[~held_out], value, **how)
-        except np.linalg.LinAlgError:
-            scores.append(float("nan"))
-            continue
-        decision = np.concatenate([model.decision(Z) for _rows, Z in phi.transform_blocks(X[held_out])])
-        scores.append(float(score_sum(Y[held_out], decision[:, None, :], score)[0] / len(decision)))
-    return scores
 
 
 def tuning_rows(seed: int, sample: Sample, most: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

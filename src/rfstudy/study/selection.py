@@ -95,18 +95,13 @@ def with_preset(experiment: dict, settings: dict) -> dict:
     if "learners" in experiment:
         own = settings.get("experiments", {}).get(experiment["name"], {})
         laid_over, of_datasets = with_own(settings["learners"], own), own.get("datasets") or {}
-        of_preset = {
-            "search": merge(settings["search"], experiment.get("search", {})),
-            "learners": {
-                name: merge(options, laid_over.get(name) or {})
-                for name, options in experiment["learners"].items()
-                if options is not None
-            },
-            "datasets": {
-                name: with_learners(on_it, with_own(laid_over, of_datasets.get(name) or {}))
-                for name, on_it in experiment["datasets"].items()
-            },
-        }
+        learners = {name: options for name, options in experiment["learners"].items() if options is not None}
+        datasets = dict(experiment["datasets"])
+        for name in (name for name, each in datasets.items() if each and each.get("learners")):
+            on_it = with_own(laid_over, of_datasets.get(name) or {})
+            datasets[name] = datasets[name] | {"learners": overridden(datasets[name]["learners"], on_it)}
+        search = merge(settings["search"], experiment.get("search", {}))
+        of_preset = {"search": search, "learners": overridden(learners, laid_over), "datasets": datasets}
     if "time" in experiment:
         of_preset["time"] = settings["time"] | experiment["time"]
     if "grid" in experiment and settings["extent"] == "large":
@@ -119,14 +114,9 @@ def with_own(laid_over: dict, own: dict) -> dict:
     return merge(laid_over, own.get("learners") or {}, null_removes=False)
 
 
-def with_learners(on_dataset: dict | None, laid_over: dict) -> dict | None:
-    """Return the part of an experiment for a data set, with the options of its learners overridden by a preset's."""
-    if not (on_dataset or {}).get("learners"):
-        return on_dataset
-    learners = {
-        name: options and merge(options, laid_over.get(name) or {}) for name, options in on_dataset["learners"].items()
-    }
-    return on_dataset | {"learners": learners}
+def overridden(learners: dict, laid_over: dict) -> dict:
+    """Return the options of learners, overridden by a preset's; None stays: it removes a learner on a data set."""
+    return {name: options and merge(options, laid_over.get(name) or {}) for name, options in learners.items()}
 
 
 def restricted(experiment: dict, settings: dict) -> dict:

@@ -3,11 +3,11 @@
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Lt, MinLen
-from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from rfstudy.data.forms import PublishedAs
 from rfstudy.fields import Count, Words
-from rfstudy.models import Model, Text, refuse
+from rfstudy.models import Model, Text, either, refuse
 from rfstudy.study.models import AXES, Axis, Limit, Repeats, Shared, Timing
 from rfstudy.study.parts import Learners, Name, Options
 
@@ -53,7 +53,13 @@ class Settings(Model):
     time : how times are measured; defaults for the `time` of an experiment
     prepared_together : tasks whose rows one job makes, if a generator makes them
     shard_by : the axes that separate jobs: `paper`, or a beginning of `experiment, dataset, method`
-    repeats_per_shard : repeats of one job; null for all
+    minutes_per_shard : expected minutes of a job of `train` or `measure`: methods are put together up to it, and the
+        repeats of a method that takes over twice as long are separated; null leaves the jobs as `shard_by` cuts them
+    max_mem_mb : memory of a node in MB: no job requests more, and a job that needs more is an error; null for no limit
+    max_runtime : the same for the minutes of a job
+    device_from : rows x squared columns of the features, over all cells of a map, from which its job requests a GPU at
+        `device: auto`; so do maps that learn frequencies and networks; null requests none
+    running : what to do if cluster jobs of a killed run are still in the queue
     threads : threads of a job that measures no times
     extent : whether `large` overrides keys of the `grid` of an experiment
     """
@@ -78,7 +84,11 @@ class Settings(Model):
     time: Timing
     prepared_together: Words = None
     shard_by: list[Axis | Literal["paper"]]
-    repeats_per_shard: Repeats | None
+    minutes_per_shard: Count | None
+    max_mem_mb: Count | None
+    max_runtime: Count | None
+    device_from: Annotated[float, Gt(0)] | None
+    running: Literal["stop", "wait", "cancel"]
     threads: Count
     extent: Literal["small", "large"]
 
@@ -92,11 +102,8 @@ class Settings(Model):
 
 Colour = Annotated[str, StringConstraints(pattern="^#[0-9A-Fa-f]{6}$")]
 Marker = Literal["o", "s", "D", "d", "^", "v", "<", ">", "p", "P", "X", "h", "H", "8", "*"]
-LineStyle = Annotated[
-    Annotated[Literal["solid", "dashed", "dotted", "dashdot"], Tag("word")]
-    | Annotated[list[Annotated[float, Gt(0)]], MinLen(2), Tag("pattern")],
-    Discriminator(lambda value: "pattern" if isinstance(value, list) else "word"),
-]
+Dashes = Annotated[list[Annotated[float, Gt(0)]], MinLen(2)]
+LineStyle = either(Dashes, lambda value: isinstance(value, list), Literal["solid", "dashed", "dotted", "dashdot"])
 
 
 class PlotStyle(Model):

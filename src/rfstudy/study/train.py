@@ -11,6 +11,8 @@ an edit of a learner does not refit any map. The target of the data set defines 
 of a learner defines how it is fitted and when it is left out.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from random_features.errors import NotDefinedError
@@ -48,8 +50,7 @@ class Training:
         self.error = f"approximation_error_{job.spec.approximation['norm']}"
         self.metrics = job.spec.scores or list(job.data.target.metrics)
         self._maps: dict[str, Cell] = {}
-        # the map of the current learners, by the name of its cell: a new map replaces it
-        self._map: tuple = ("", ())
+        self.drawn = lru_cache(1)(self.drawn)  # the map of the current learners; a new map replaces it
 
     def work(self, chosen: dict) -> Work:
         """Return the results of all maps and learners. If the data set is missing, return rows that say so."""
@@ -91,27 +92,21 @@ class Training:
         exact = kernel(X.astype(np.float64))
         rows = []
         for prefix, size in prefixes(phi, cell):
-            approximate, told = approximate_kernel(prefix, X)
+            approximate, notes = approximate_kernel(prefix, X)
             value = approximation_error(exact, approximate, how["norm"])
             columns = row | size | {"n_columns": prefix.n_columns_}
-            rows.append(columns | {"value": value, "settings": settings | {"rows": len(X)} | told})
+            rows.append(columns | {"value": value, "settings": settings | {"rows": len(X)} | notes})
             if hasattr(prefix, "n_distinct_"):
                 distinct = {"metric": "distinct_features", "value": prefix.n_distinct_}
                 rows.append(columns | distinct | {"settings": settings})
         return rows, phi.learned_
 
-    def map_of(self, cell: Cell) -> tuple:
-        """Return the map of a learner's cell, its length scale, and its training and test features. The features are
-        streams, kept in memory if they are few. If there is no map, return the status and the reason instead of it.
+    def drawn(self, name: str) -> tuple:
+        """Return the map of the learners' cells of a name, its length scale, and its training and test features. The
+        features are streams, kept in memory if they are few. If there is no map, return the status and the reason
+        instead of it. The map is drawn again, with what it learned when its own cell was computed.
         """
-        if cell.name != self._map[0]:
-            self._map = cell.name, self.drawn(self._maps[cell.name])
-        return self._map[1]
-
-    def drawn(self, cell: Cell) -> tuple:
-        """Return ``map_of`` for the cell of the map itself. The map is drawn again, with what it learned when the cell
-        was computed.
-        """
+        cell = self._maps[name]
         content, learned = self.job.finished(cell, self.measure)
         row = content["rows"][0]
         if "status" in row:
@@ -125,7 +120,7 @@ class Training:
         """Return the scores of one learner on one map as rows. If there is no map or no solution, the rows say so."""
         sample = sample_of(self.job.samples, cell)
         shared = sample.size_columns | {"learner": cell.conditions["learner"], "split": "test"}
-        phi, length_scale, *features = self.map_of(cell)
+        phi, length_scale, *features = self.drawn(cell.name)
         if isinstance(phi, tuple):
             status, reason = phi
             settings = {"options": cell.entry["options"], "capped": sample.capped, "reason": reason}

@@ -242,7 +242,7 @@ def penalty_has_to_be_tuned_again(rows: Rows):
     """Return the test of whether one penalty is the best at all sizes.
 
     ``karff/divergence`` sweeps the penalty, and the settings of ``karff`` have the one that validation chose at each
-    size. Neither of two values is the better one on the test rows by the way it was chosen.
+    size. The choice of a value does not use the test rows.
 
     Stricter: of so many pairs some differ by chance, so that a loss has to pass Holm's correction over them too.
     """

@@ -248,7 +248,7 @@ def kernels_take_longer(rows: Rows):
 
     That is the time to train on a combination of kernels, or to learn a map and train on it.
 
-    Stricter: on the synthetic sets, and beside 100 learned features, as few as the paper has anywhere.
+    Stricter: on the synthetic sets, and next to 100 learned features, as few as the paper has anywhere.
     """
     rows, points = rows.of(("windmill", "checkerboard")), []
     for method in ("nsrf", "nsrf_sphere"):

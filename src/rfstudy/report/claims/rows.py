@@ -199,7 +199,10 @@ class Rows:
         rows, found = of_sides(self.usable(), of) if of else self.usable(), {}
         if metric in PREDICTIONS:
             found = dict.fromkeys(unlearned(self.all, rows, self.context.tasks), "nothing was learned")
-        for dataset, of_dataset in rows.groupby("dataset", sort=False):
+        # times may be capped where accuracies are not
+        metrics = {each.metric or metric for each in of}
+        compared = rows[rows["metric"].isin(metrics)] if any(metrics) else rows
+        for dataset, of_dataset in compared.groupby("dataset", sort=False):
             if comparability(of_dataset, self.context.tasks):
                 found[dataset] = "not comparable"
         return found

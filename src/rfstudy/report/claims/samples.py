@@ -35,7 +35,7 @@ class Side(NamedTuple):
     at: float | None = None
 
     def takes(self, row: dict, metric: str) -> bool:
-        """Return whether a row has the metric and size of this side, whatever its method."""
+        """Return whether a row has the metric and size of this side, for any method."""
         return row["metric"] == (self.metric or metric) and self.size in ("", row["n_features_label"])
 
 

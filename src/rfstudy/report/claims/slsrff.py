@@ -32,8 +32,8 @@ STILL_GAINS = 0.1
 OURS = "of our implementation, on one thread"
 OTHER_KERNELS = {
     "code": (
-        "the weights of LS-RFF and SLS-RFF have no 1/(2s), so that their kernel matrices are off by a factor of 20 and "
-        "more: two of the four methods could not come out otherwise"
+        "the weights of leverage-RFF and SLS-RFF have no 1/(2s), so that their kernel matrices are off by a factor of "
+        "20 and more: two of the four methods could not come out otherwise"
     ),
     "tuned": "every method has a scaling and a bandwidth of its own, so that these are errors of different kernel "
     "matrices",

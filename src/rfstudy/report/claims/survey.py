@@ -32,7 +32,7 @@ SIMILAR = (
     f"{INTERVAL_WITHIN}, and within 10 % of an error or half a point of accuracy where the margin, so many standard "
     "deviations, is wider"
 )
-OF_MOST = f"most of the others are told by their median; {SIMILAR}"
+OF_MOST = f"the median represents most of the others; {SIMILAR}"
 SEARCH = (
     "the search for the directions of SSF, which the paper gives as the reason, is made once for a number of features "
     "and is in no time of ours"

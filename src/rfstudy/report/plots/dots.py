@@ -291,7 +291,7 @@ def printed(context, *, paper, width, experiments, scorecard) -> Picture:
         ax.set_title(textwrap.fill(", ".join(place), TITLE))
     remarks = [f"Line: equal; band: the practical margin; bars: the interval of the difference ({CONFIDENCE:.1%})."]
     remarks += [counts(shown, "Shown")] if len(shown) else []
-    remarks += [counts(hidden, "Not shown, for there is nothing to compare")] if len(hidden) else []
+    remarks += [counts(hidden, "Not shown")] if len(hidden) else []
     verdicts = set(shown["verdict"])
     return Picture(figure, [STYLES[verdict] for verdict in STYLES if verdict in verdicts], remarks)
 

@@ -70,6 +70,8 @@ def game(context, *, paper, width, datasets, methods, labels) -> Picture:
         plot.log_axis(ax.xaxis)
         if scale == "log":
             plot.log_axis(ax.yaxis)
+        else:
+            plot.widen(ax)
         ax.set_ylabel(label)
     remarks = plot.without_panel(context.rows, datasets, paper, context)
     return Picture(figure, [*styles.values(), *BOUNDS.values()], remarks, frame)
@@ -341,7 +343,8 @@ def _draw_vectors(ax, found: dict) -> None:
         ax.annotate("", end, (0.0, 0.0), arrowprops=ARROW | {"color": colour} | drawn)
         right, up = end[0] >= 0, end[1] >= 0 and not label.endswith("w$")  # E w lies on its difference from epsilon
         ax.annotate(label, end, xytext=(3 if right else -3, 3 if up else -3), textcoords="offset points", color=colour,
-                    ha="left" if right else "right", va="bottom" if up else "top")  # fmt: skip
+                    ha="left" if right else "right", va="bottom" if up else "top",
+                    bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5})  # fmt: skip
     # arrows do not widen an axis
     ax.scatter(*np.transpose([np.zeros(2), *(arrow[0] for arrow in arrows)]), s=0)
     ax.margins(0.15)

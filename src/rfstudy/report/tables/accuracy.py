@@ -216,7 +216,7 @@ def best_methods(context, *, paper, published, datasets, methods, groups, criter
             of_criterion = of_quantity(ours, criterion)
             overlap = compare.overlap_of(of_criterion, context)
             if len(of_criterion):
-                # an error of the kernel matrix has no training sets, whatever its source
+                # an error of the kernel matrix has no training sets
                 overlaps[name if criterion.get("learner") else quantity(criterion["metric"])] = overlap
             for group, best in best_of(of_criterion, criterion["metric"], groups, overlap).items():
                 heading, sizes = f"{criterion['label']}, {group}", groups[group]

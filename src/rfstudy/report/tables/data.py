@@ -155,15 +155,15 @@ def dataset_statistics(context, *, paper, published, datasets, registered=None, 
             heading: "; ".join(settings["text"] for settings in settings_of(select(about, metric=metric)))
             for metric, heading in says.items()
         }
-        as_printed, is_measured = _printed(about), ours["d"].notna().any()
+        theirs, is_measured = _printed(about), ours["d"].notna().any()
         found = _found(ours) if is_measured else _registered(dataset, tasks) | {"scaling": absent(absence(ours))}
-        differ = [key for key in COLUMNS[:4] if _differ(as_printed[key], found[key])]
+        differ = [key for key in COLUMNS[:4] if _differ(theirs[key], found[key])]
         remark = "not comparable" if stand_in_of(ours) else ", ".join(differ)
         name = dataset_cell(context, own, paper, ours)
         # the replacement of a data set has a name of its own
         of_paper = name if own == dataset else dataset_cell(context, dataset, paper, ours.iloc[:0])
         source = "found" if is_measured else "registered"
-        rows.append({"data set": of_paper, "source": "published", **said, **as_printed, "differs in": ""})
+        rows.append({"data set": of_paper, "source": "published", **said, **theirs, "differs in": ""})
         rows.append({"data set": name, "source": source, **dict.fromkeys(said, ""), **found, "differs in": remark})
     table = pd.DataFrame(rows).astype(dict.fromkeys(NUMBERS, "Int64"))
     remarks = notes_on_data(frame, paper, context)

@@ -82,7 +82,7 @@ def _not_scored(mapping: dict) -> list[str]:
     return [f"Printed as well: {by_reason(others)}."] if others else []
 
 
-# --- printed_beside ---------------------------------------------------------------------------------------------------
+# --- next_to_published ------------------------------------------------------------------------------------------------
 # Published numbers with ours below them: a row per kernel, quantity and source, a column per method.
 
 
@@ -93,7 +93,7 @@ ONE = Cell("1", {"": 1.0})
 QUARTILES = ("std", "lower_quartile", "upper_quartile")
 
 
-def printed_beside(context, *, paper, experiments, scorecard, published, methods, kernels) -> Table:
+def next_to_published(context, *, paper, experiments, scorecard, published, methods, kernels) -> Table:
     """Return every published number of a table and ours; ``kernels`` are ids with their names in the table.
 
     Notes
@@ -118,7 +118,7 @@ def printed_beside(context, *, paper, experiments, scorecard, published, methods
                 rows += with_best([row], texts, lower_is_better(metric))
     shown = context.rows.loc[sorted({row for index in cells["rows"] for row in index})]
     others = sorted(set(shown["n_features_label"]) - set(cells["size"]))
-    remarks = [*explained(printed_beside), *([f"Ours at s = {', '.join(others)}."] if others else [])]
+    remarks = [*explained(next_to_published), *([f"Ours at s = {', '.join(others)}."] if others else [])]
     return Table(pd.DataFrame(rows), remarks, method_columns(context, methods), shown=shown)
 
 

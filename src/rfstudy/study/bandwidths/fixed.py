@@ -4,5 +4,5 @@ from rfstudy.fields import Positive
 
 
 def length_scale(X, rng, *, length_scale: Positive) -> float:
-    """Return the stated number, whatever the rows X (n, d)."""
+    """Return the stated number, for any rows X (n, d)."""
     return float(length_scale)

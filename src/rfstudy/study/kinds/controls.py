@@ -1,10 +1,10 @@
-"""Accuracy of predictors without a feature map, and the shares of the classes.
+"""Accuracy, or root mean squared error, of predictors without a feature map, and the shares of the classes.
 
-The majority class of the training rows gives the chance level. The linear model shows whether the data need a kernel at
-all, the exact kernel what a map approximates. One nearest neighbour measures how far memory goes: it is hard to beat if
-test rows have near copies among the training rows, and falls to chance level if they have none. The splits are those of
-the entries, one per variant, so an experiment of this kind may extend one of the kind ``grid``. The maps of the entries
-are not used.
+The majority class of the training rows (the mean of the targets in a regression) gives the chance level. The linear
+model shows whether the data need a kernel at all, the exact kernel what a map approximates. One nearest neighbour
+measures how far memory goes: it is hard to beat if test rows have near copies among the training rows, and falls to
+chance level if they have none. The splits are those of the entries, one per variant, so an experiment of this kind may
+extend one of the kind ``grid``. The maps of the entries are not used.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from rfstudy.study import yardsticks
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import merge
 
-METRICS = ("accuracy_pct", "class_share_pct")
+METRICS = ("accuracy_pct", "rmse", "class_share_pct")
 RESOURCES = {"mb": 900, "bytes_per_value": 24, "minutes": 60}
 
 
@@ -45,22 +45,25 @@ def measure(
     job: Job, entry: dict, *, variant: str, repeat: int, learners: list, preprocess: list, split: dict
 ) -> tuple[list[dict], dict]:
     """Return the accuracy of every learner on the test rows, and the share of the last class (in sorted order) in each
-    part.
+    part; in a regression, the root mean squared error alone.
     """
     sample = job.samples.of(repeat, preprocess, split)
     settings = {"preprocess": preprocess, "capped": sample.capped}
     if "rule" in split:
         settings["split"] = split["rule"]
     shared = sample.size_columns | {"settings": settings}
-    last = max(sample.y_train.max(), sample.y_test.max())
-    rows = [
-        shared | {"split": part, "metric": "class_share_pct", "value": 100.0 * float(np.mean(y == last))}
-        for part, y in (("train", sample.y_train), ("test", sample.y_test))
-    ]
+    target, rows = job.data.target, []
+    metric = "rmse" if target.kind == "regression" else "accuracy_pct"
+    if metric == "accuracy_pct":
+        last = max(sample.y_train.max(), sample.y_test.max())
+        rows = [
+            shared | {"split": part, "metric": "class_share_pct", "value": 100.0 * float(np.mean(y == last))}
+            for part, y in (("train", sample.y_train), ("test", sample.y_test))
+        ]
     for learner in learners:
         seed = seed_of(job.spec.seed, "yardstick", repeat)
-        predicted, reported = yardsticks.predicted(learner, sample, job.data.target, seed)
-        value = job.data.target.evaluate("accuracy_pct", sample.y_test, predicted)
+        predicted, reported = yardsticks.predicted(learner, sample, target, seed)
+        value = target.evaluate(metric, sample.y_test, predicted)
         own = {"split": "test", "learner": learner, "settings": settings | reported}
-        rows.append(shared | own | {"metric": "accuracy_pct", "value": value})
+        rows.append(shared | own | {"metric": metric, "value": value})
     return rows, {}

@@ -33,7 +33,7 @@ ROUNDING = 1e-12
 
 class Grid(TypedDict):
     """The kernel matrix of the training points and, last, of a new one (`gram`), the `labels` of the training points,
-    the `target` at the new one, lambda (`penalty`), and the possible `entries` of an added feature.
+    the `target` at the new one. Lambda (`penalty`), and the possible `entries` of an added feature.
     """
 
     gram: Annotated[list[Annotated[list[float], MinLen(2)]], MinLen(2)]

@@ -252,7 +252,9 @@ def map_of(job: Job, cell: Cell):
     own = {} if length_scale is None else {"length_scale": length_scale}
     kernel = make_kernel(conditions.get("kernel", job.spec.kernel) | own)
     s = cell.coordinates["n_features"][-1]
-    draw = [cell.coordinates["at"]] if cell.coordinates.get("axis") == "draw" else []
+    draw = [cell.entry["draw"]] if "draw" in cell.entry else []
+    if cell.coordinates.get("axis") == "draw":
+        draw = [cell.coordinates["at"]]
     return job.feature_map(cell.entry, kernel, s, cell.coordinates["repeat"], *draw), kernel, length_scale
 
 

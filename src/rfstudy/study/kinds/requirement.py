@@ -42,9 +42,9 @@ CONFIRMATIONS = 2
 
 
 class Grid(TypedDict):
-    """`decays` of the eigenvalues, `sample_sizes` (n), `n_features` (s, in the order in which they are tried), `terms`
-    (harmonics of the kernel), `draws` of a map per repeat, `test_rows`, and the `tolerance` of the risk relative to
-    that of the exact kernel.
+    """`decays` of the eigenvalues, `sample_sizes` (n), `n_features` (s, in the order in which they are tried), and
+    `terms` (harmonics of the kernel). There are `draws` of a map per repeat, `test_rows`, and the `tolerance` of the
+    risk relative to that of the exact kernel.
     """
 
     decays: Annotated[list[Literal["exponential", "polynomial", "slowest"]], *Some]

@@ -7,7 +7,7 @@ weights, the value of the game lies between :math:`\min_\lambda F(\bar\alpha_t, 
 the search for the peak) and :math:`\max_\alpha F(\alpha, \bar\lambda_t)`, the optimum of the l1-SVM on the features
 (``margin_objective``); their distance is the ``duality_gap``. ``gap_bound`` is the published bound of the theorem for a
 search without errors, :math:`3 (C + 2 C^2) n / (4 \sqrt t)`. With errors, half their mean is added. This mean is not
-measured, and the peaks of a round besides the best one make it large. Its proof takes the gradient to be at most (1 + 2
+measured, and the lower peaks of a round make it large. Its proof takes the gradient to be at most (1 + 2
 C) sqrt(n) long, but its products with the labelled weights are as large as C n: with (1 + 2 C n) sqrt(n) the same proof
 gives ``gap_bound_mended``, :math:`3 (C + 2 C^2 n) n / (4 \sqrt t)`.
 

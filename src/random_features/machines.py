@@ -1,0 +1,166 @@
+"""Kernel machines as scikit-learn estimators: ridge regression on random features, or on the exact kernel.
+
+They join a map (or a kernel) with the ridge learners, which choose the penalty from a grid and never hold all features.
+"""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from random_features.arrays import row_blocks
+from random_features.kernels.base import Kernel
+from random_features.learners.gram import MAX_ROWS, fit_kernel_ridge, ridge_on_gram, scores_on_gram
+from random_features.learners.penalties import best_penalty, effective_penalties
+from random_features.learners.ridge import cross_validate_ridge, fit_ridge
+
+#: Rows whose kernel values are computed at once.
+BLOCK_ROWS = 2048
+
+#: Parts of the rows that choose the penalty: each of ``FOLDS`` is held out once; of an exact kernel one part only.
+FOLDS = 3
+
+
+class _KernelMachine(BaseEstimator):
+    """The common part of the classifier and the regressor."""
+
+    def __init__(self, features, penalties=1e-6, random_state=0):
+        self.features = features
+        self.penalties = penalties
+        self.random_state = random_state
+
+    def _fit_columns(self, X, y, Y, score):
+        """Learn the features, the penalty and the coefficients for the columns of Y (n, c)."""
+        penalties = np.atleast_1d(np.asarray(self.penalties, dtype=np.float64))
+        groups = np.random.default_rng(self.random_state).integers(0, FOLDS, len(Y))
+        groups[: 2 * FOLDS] = np.arange(2 * FOLDS)[: len(Y)] % FOLDS
+        if isinstance(self.features, Kernel):
+            self._fit_exact(X, Y, penalties, groups, score)
+        else:
+            self._fit_map(X, y, Y, penalties, groups, score)
+        return self
+
+    def _fit_map(self, X, y, Y, penalties, groups, score):
+        self.map_ = clone(self.features).fit(X, y)
+        how = {"n_columns": self.map_.n_columns_, "center": "both"}
+
+        def blocks():
+            return self.map_.transform_blocks(X)
+
+        if len(penalties) > 1:
+            scores = cross_validate_ridge(blocks, Y, penalties, groups, score=score, **how)
+            penalties = [best_penalty(scores, penalties, score)]
+        self.penalty_ = float(penalties[0])
+        self.model_ = fit_ridge(blocks, Y, self.penalty_, **how)
+
+    def _fit_exact(self, X, Y, penalties, groups, score):
+        if X.shape[0] > MAX_ROWS:
+            raise ValueError(
+                f"{X.shape[0]} rows are more than the {MAX_ROWS} of the exact kernel: fit fewer rows, or use features"
+            )
+        K = self.features(X).astype(np.float64, copy=False)
+        if len(penalties) > 1:
+            held_out = np.where(groups == 0, 0, -1)  # one part: each penalty costs a factorisation
+
+            def fit(K, Y, fold):
+                return ridge_on_gram(K, Y, effective_penalties(penalties, len(Y), "mean", 1), "targets", "nan")
+
+            penalties = [best_penalty(scores_on_gram(K, Y, held_out, score, fit), penalties, score)]
+        self.penalty_ = float(penalties[0])
+        self.model_ = fit_kernel_ridge(K, Y, self.penalty_)
+        self.X_ = X
+
+    def _decide(self, X):
+        """Return the decision values (n, c) of the rows of X (n, d)."""
+        check_is_fitted(self, "model_")
+        X = validate_data(self, X, accept_sparse="csr", reset=False, dtype=[np.float64, np.float32])
+        if isinstance(self.features, Kernel):
+            blocks = (self.features(X[rows], self.X_) for rows in row_blocks(X.shape[0], BLOCK_ROWS))
+        else:
+            blocks = (block for _, block in self.map_.transform_blocks(X))
+        return np.concatenate([self.model_.decision(block) for block in blocks])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class KernelMachineRegressor(RegressorMixin, _KernelMachine):
+    r"""Kernel ridge regression on random features, or on the exact kernel.
+
+    It minimises :math:`\frac1n \|\phi(X) w + b - y\|^2 + \lambda \|w\|^2`.
+
+    Parameters
+    ----------
+    features : a map of ``make_map``, or a kernel of ``random_features.kernels``
+        A kernel is used exactly, on at most 15,000 rows.
+    penalties : float or array of floats, default 1e-6
+        :math:`\lambda`, or the grid from which held-out rows choose it.
+    random_state : int, default 0
+        The seed of the parts of the rows that choose the penalty.
+
+    Attributes
+    ----------
+    penalty_ : float
+        The penalty in use.
+    map_ : the fitted map, where ``features`` is one
+    model_ : LinearModel
+        The coefficients.
+    range_ : pair of floats
+        The range of the training targets, to which predictions are clipped: far from all rows a small penalty leaves
+        them undetermined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from random_features import make_map
+    >>> from random_features.machines import KernelMachineRegressor
+    >>> X = np.random.default_rng(0).uniform(-3, 3, (200, 1))
+    >>> phi = make_map("orf", kernel="rbf", n_components=32, random_state=0)
+    >>> machine = KernelMachineRegressor(phi, penalties=[1e-6, 1e-3]).fit(X, np.sin(X[:, 0]))
+    >>> bool(machine.score(X, np.sin(X[:, 0])) > 0.99)
+    True
+    """
+
+    def fit(self, X, y):
+        """Fit the machine to X (n, d), an array or csr matrix, and the targets y (n,)."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], y_numeric=True)
+        y = np.asarray(y, dtype=np.float64)
+        self.range_ = float(y.min()), float(y.max())
+        return self._fit_columns(X, y, y[:, None], "mse")
+
+    def predict(self, X):
+        """Return the predictions (n,) for X (n, d), clipped to the range of the training targets."""
+        return np.clip(self._decide(X)[:, 0], *self.range_)
+
+
+class KernelMachineClassifier(ClassifierMixin, _KernelMachine):
+    """A classifier by kernel ridge regression on columns of -1 and +1, one for each class (one for two classes).
+
+    Parameters and attributes are those of ``KernelMachineRegressor``, and ``classes_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from random_features.kernels import Gaussian
+    >>> from random_features.machines import KernelMachineClassifier
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> inside = (X**2).sum(axis=1) < 1
+    >>> bool(KernelMachineClassifier(Gaussian(1.0), penalties=1e-5).fit(X, inside).score(X, inside) > 0.95)
+    True
+    """
+
+    def fit(self, X, y):
+        """Fit the machine to X (n, d), an array or csr matrix, and the labels y (n,)."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+        self.classes_, index = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y holds one class, {self.classes_[0]!r}: a classifier needs two")
+        Y = np.where(index[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+        Y = Y[:, 1:] if len(self.classes_) == 2 else Y
+        return self._fit_columns(X, index, Y, "accuracy")
+
+    def predict(self, X):
+        """Return the predicted labels (n,) for X (n, d)."""
+        decision = self._decide(X)
+        return self.classes_[decision.argmax(axis=1) if decision.shape[1] > 1 else (decision[:, 0] > 0).astype(int)]

@@ -1,0 +1,45 @@
+"""Find what modules define without importing them: planning and ``--help`` load none of the libraries.
+
+Standard library only.
+"""
+
+import ast
+import importlib
+from functools import cache
+from pathlib import Path
+
+from random_features.errors import did_you_mean
+
+
+@cache
+def statements(path: Path) -> list[ast.stmt]:
+    """Return the statements of a module, as syntax that is not to be changed."""
+    return ast.parse(path.read_text(encoding="utf-8")).body
+
+
+@cache
+def definitions(path: Path) -> dict[str, ast.AST]:
+    """Return the functions and classes of a module, and the values of its assignments, by name."""
+    found: dict[str, ast.AST] = {}
+    for node in statements(path):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found[node.name] = node
+        elif isinstance(node, ast.Assign):
+            found |= {ast.unparse(target): node.value for target in node.targets}
+    return found
+
+
+def defined_beside(path: str, name: str) -> dict[str, ast.AST]:
+    """Return the definitions of a name in the modules of the folder of a file, by module, in order."""
+    found = {each.stem: definitions(each) for each in sorted(Path(path).parent.glob("*.py"))}
+    return {module: of[name] for module, of in found.items() if name in of}
+
+
+def class_named(package: str, homes: dict[str, str], name: str) -> type:
+    """Import and return a class of a package; ``homes`` are the modules of its classes. Raise ``AttributeError`` for
+    another name.
+    """
+    if name not in homes:
+        classes = sorted(homes)
+        raise AttributeError(f"{package} has no {name!r}{did_you_mean(name, classes)}; there are {', '.join(classes)}")
+    return getattr(importlib.import_module(f"{package}.{homes[name]}"), name)

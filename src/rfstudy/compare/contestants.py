@@ -1,0 +1,12 @@
+"""The names of the contestants. The module imports only the standard library: a workflow reads it while it parses."""
+
+#: Contestants without a map, and the maps that always compete; the fastest structured map for the data is added.
+BASELINES = ("guess", "linear", "boosting", "exact-kernel")
+MAPS = ("nystroem", "rff", "orf", "qmc", "kprff")
+STRUCTURED = ("sorf", "rom", "fastfood")
+
+#: Maps that a user may ask for, but whose fit takes long.
+SLOW = ("clrff", "lsrff", "nsrf", "nsrf_sphere", "ses")
+
+#: The jobs of a workflow.
+CONTESTANTS = (*BASELINES, *MAPS, "structured")

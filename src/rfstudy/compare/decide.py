@@ -1,0 +1,115 @@
+"""The decision: the cheapest contestant that is shown to lie within a margin of the best, or what is undecided.
+
+Losses are compared row by row on the same held-out rows. Differences are in units of the mean loss of a guess (the mean
+or the majority class): a margin of 2 % is 0.02 of R^2 of a regression, and 2 % of the errors of a guess.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import t
+
+from rfstudy.compare.contest import Result, is_map
+
+#: The level of the intervals.
+CONFIDENCE = 0.95
+
+#: Contestants whose seconds differ by less than this factor cost the same: the one with fewer columns is preferred.
+SAME_COST = 1.5
+
+
+class Decision(NamedTuple):
+    """A decision.
+
+    Attributes
+    ----------
+    chosen : the recommended result; of undecided ones the cheapest
+    best : the result with the lowest mean loss
+    undecided : cheaper results whose estimate is within the margin, but not their interval, then the one that is shown
+    kind : "nothing", "map", "no map" or "undecided"
+    answer : one sentence
+    comparisons : one dict per result: its difference to the best with an interval, and a verdict
+    """
+
+    chosen: Result
+    best: Result
+    undecided: list[Result]
+    kind: str
+    answer: str
+    comparisons: list[dict]
+
+
+def paired_interval(losses, others, groups, confidence=CONFIDENCE) -> tuple[float, float]:
+    """Return the mean difference of two losses of the same rows, and the half width of its confidence interval.
+
+    Rows of one group count as one observation: their sums vary, with the groups as a ratio estimator.
+    """
+    difference = losses - others
+    _, index = np.unique(groups, return_inverse=True)
+    n_groups, mean = index.max() + 1, difference.mean()
+    if n_groups < 2:
+        return mean, np.inf
+    sums = np.bincount(index, difference - mean)
+    error = np.sqrt(n_groups / (n_groups - 1) * (sums**2).sum()) / len(difference)
+    return mean, t.ppf(0.5 + confidence / 2, n_groups - 1) * error
+
+
+def decide(results: list[Result], groups, margin: float) -> Decision:
+    """Return the decision between results, one of which is the guess, on held-out rows of some groups."""
+    guess = next(result for result in results if result.unit.name == "guess")
+    scale = guess.losses.mean() or 1.0
+    best = min(results, key=lambda result: result.losses.mean())
+    comparisons = []
+    for result in results:
+        mean, half = paired_interval(result.losses, best.losses, groups)
+        low, high = (mean - half) / scale, (mean + half) / scale
+        verdict = "within the margin" if high <= margin else "worse" if low > margin else "undecided"
+        comparisons.append({"result": result, "difference": mean / scale, "low": low, "high": high, "verdict": verdict})
+    comparisons.sort(key=lambda each: cost_of(each["result"]))
+    within = [each["result"] for each in comparisons if each["verdict"] == "within the margin"]
+    shown = within[0]
+    level = 1 - (1 - CONFIDENCE) / max(1, len(results) - 1)  # Bonferroni: any of them may beat the guess by chance
+    gains = (paired_interval(guess.losses, each.losses, groups, level) for each in results if each is not guess)
+    if not any(mean > half for mean, half in gains):
+        answer = "Nothing beats the mean or majority class: no contestant is shown to be better than that guess."
+        return Decision(guess, best, [], "nothing", answer, comparisons)
+    maybe = [
+        each["result"]
+        for each in comparisons
+        if each["verdict"] == "undecided" and each["difference"] <= margin and cost_of(each["result"]) < cost_of(shown)
+    ]
+    cheapest = {}
+    for result in [*maybe, shown]:
+        cheapest.setdefault(result.unit.name, result)
+    if maybe:
+        undecided = list(cheapest.values())
+        names = ", ".join(map(label, undecided))
+        answer = f"Undecided between {names}; the cheapest of them is {label(undecided[0])}."
+        return Decision(undecided[0], best, undecided, "undecided", answer, comparisons)
+    if shown is guess:
+        return Decision(
+            guess, best, [], "nothing", "Nothing beats the mean or majority class by more than the margin.", comparisons
+        )
+    if is_map(shown.unit.name):
+        return Decision(shown, best, [], "map", f"Use {label(shown)}.", comparisons)
+    maps_lose = all(each["verdict"] == "worse" for each in comparisons if is_map(each["result"].unit.name))
+    why = "is better" if maps_lose else "is as good within the margin and costs less"
+    maps = [result for result in results if is_map(result.unit.name)]
+    best_map = f" The best map is {label(min(maps, key=lambda each: each.losses.mean()))}." if maps else ""
+    answer = f"Do not use random features here: {label(shown)} {why}.{best_map}"
+    return Decision(shown, best, [], "no map", answer, comparisons)
+
+
+def cost_of(result: Result) -> tuple:
+    """Return the key that orders results by cost: the guess, then seconds in steps, then columns."""
+    if result.unit.name == "guess":
+        return (-np.inf, 0, "")
+    step = np.round(np.log(max(result.seconds, 0.02)) / np.log(SAME_COST))
+    return (step, result.unit.columns or 0, result.unit.name)
+
+
+def label(result: Result) -> str:
+    """Return a result in words: the contestant, and the number of columns of a map."""
+    if result.unit.name == "guess":
+        return "the mean or majority class"
+    return f"{result.unit.name} with {result.unit.columns:,} columns" if result.unit.columns else result.unit.name

@@ -1,0 +1,203 @@
+"""Understand a file: its table and target, the kind of task, and the use of each column."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import issparse
+
+from random_features.errors import UserError, did_you_mean
+from rfstudy.compare import recipe
+from rfstudy.compare.sniff import sniff
+
+#: The fewest rows of a table, and of a class.
+FEWEST_ROWS, FEWEST_OF_A_CLASS = 50, 10
+
+#: Distinct whole numbers up to which a target is taken for classes, and the most classes.
+MOST_CLASS_NUMBERS, MOST_CLASSES = 20, 200
+
+#: The share of stored numbers below which LIBSVM data stay sparse, and the columns from which they do.
+SPARSE_SHARE, SPARSE_COLUMNS = 0.1, 500
+
+#: The share of distinct texts from which a column is taken for names or free text.
+FREE_TEXT = 0.5
+
+
+class Question(NamedTuple):
+    """A file as ``compare`` understood it.
+
+    Attributes
+    ----------
+    table : frame or csr matrix (n, columns), without rows that have no target
+    y : ndarray (n,), numbers of classes or targets of a regression
+    groups : ndarray (n,) or None
+    settings : what ``best.py`` needs to read the same rows: how, target, task, classes, group, time, columns
+    notes : what was understood about the file, one line each
+    columns : one dict per column of the file: column, type, distinct, missing, use
+    """
+
+    table: object
+    y: np.ndarray
+    groups: np.ndarray | None
+    settings: dict
+    notes: list[str]
+    columns: list[dict]
+
+
+def understand(path, target=None, *, task="auto", drop=(), group=None, time=None) -> Question:
+    """Return what a file asks. Raise ``UserError``, in one line, for what cannot be answered."""
+    how = sniff(path)
+    table, labels = loaded(path, how)
+    names, labels_in_table = [] if issparse(table) else list(table.columns), labels is None
+    for option, name in (*(("--drop", each) for each in drop), ("--group", group), ("--time", time)):
+        if name is not None:
+            check_name(option, name, names, path)
+    if labels is None:
+        if target is None:
+            raise UserError(f"{path}: state the column to predict: --target COLUMN; it has {listed(names)}")
+        check_name("--target", target, names, path)
+        if target in (*drop, group, time):
+            raise UserError(f"--target {target}: the column is also dropped, a group or a time")
+        labels = table[target]
+    else:
+        target = target or "label"
+    if len(table.index if labels is None else labels) < FEWEST_ROWS:
+        raise UserError(f"{path}: has {len(labels)} rows; {FEWEST_ROWS} are the fewest that can be compared")
+    settings = {"how": how, "target": target, "group": group, "time": time, "drop": list(drop)}
+    settings |= target_of(pd.Series(np.asarray(labels)), task, f"{path}: the target {target!r}")
+    n_read = table.shape[0]
+    described, settings["columns"] = [], None
+    if not issparse(table):
+        described, settings["columns"] = columns_of(table, {target: "target", group: "group", time: "order"}, drop)
+        if not any(settings["columns"].values()):
+            raise UserError(f"{path}: no column is left to predict {target!r} from")
+    table, y, groups = recipe.question(path, settings, (table, None if labels_in_table else labels))
+    if len(y) < FEWEST_ROWS:
+        raise UserError(f"{path}: has {len(y)} rows with a target; {FEWEST_ROWS} are the fewest that can be compared")
+    if groups is not None and len(set(groups)) < recipe.FEW_FOLDS:
+        raise UserError(f"--group {group}: has {len(set(groups))} groups; {recipe.FEW_FOLDS} are the fewest")
+    notes = [f"read as {how['note']}", f"{len(y):,} rows, {table.shape[1] - len(names and [target]):,} columns"]
+    if len(y) < n_read:
+        notes.append(f"{n_read - len(y):,} rows are left out: no target, or a class of under {FEWEST_OF_A_CLASS} rows")
+    if settings["task"] == "classes":
+        counts = np.bincount(y)
+        shown = ", ".join(
+            f"{name} ({100 * share:.0f} %)"
+            for name, share in zip(settings["classes"][:5], counts / len(y), strict=False)
+        )
+        notes.append(f"{target}: {len(counts)} classes: {shown}{', ...' if len(counts) > 5 else ''}")
+    else:
+        notes.append(f"{target}: a regression, mean {y.mean():.4g}, standard deviation {y.std():.4g}")
+    return Question(table, y, groups, settings, notes, described)
+
+
+def loaded(path, how):
+    """Return the table and the labels of a file; complete ``how``. Every failure of a reader is a ``UserError``."""
+    try:
+        table, labels = recipe.read(path, how | {"sparse": True})
+        if how["format"] == "LIBSVM":
+            how["sparse"] = table.shape[1] > SPARSE_COLUMNS and table.nnz < SPARSE_SHARE * np.prod(table.shape)
+            table, labels = recipe.read(path, how)
+        recipe.content.cache_clear()
+    except UserError:
+        raise
+    except ImportError as error:
+        raise UserError(f"{path}: a {how['format']} file needs pyarrow: pip install 'rfstudy[compare]'") from error
+    except Exception as error:  # readers raise errors of many types for files that are cut or damaged
+        raise UserError(f"{path}: cannot be read as {how['note']}: {' '.join(str(error).split())[:200]}") from error
+    if not issparse(table):
+        repeated = table.columns[table.columns.duplicated()]
+        if len(repeated):
+            raise UserError(f"{path}: two columns are called {repeated[0]!r}; rename one")
+        if table.shape[1] < 2 and labels is None:
+            raise UserError(f"{path}: has one column ({table.columns[0]!r}); a target and another are needed")
+    return table, labels
+
+
+def check_name(option, name, names, path) -> None:
+    """Raise ``UserError`` unless a column of this name exists."""
+    if name not in names:
+        raise UserError(
+            f"{option} {name}: {path} has no such column{did_you_mean(name, names)}; it has {listed(names)}"
+        )
+
+
+def listed(names) -> str:
+    """Return the first names of a list in words."""
+    return ", ".join(names[:8]) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
+
+
+def target_of(labels: pd.Series, task: str, where: str) -> dict:
+    """Return the task of a target, "classes" or "regression", and its classes; ``task`` is that, or "auto"."""
+    known = labels.dropna()
+    if len(known) == 0:
+        raise UserError(f"{where} is empty; name another column")
+    if known.nunique() == 1:
+        raise UserError(f"{where} is constant: every row has {str(known.iloc[0])[:40]!r}; name another column")
+    numeric = known.dtype.kind in "iuf"
+    if task == "auto":
+        few = numeric and known.nunique() <= MOST_CLASS_NUMBERS and (known % 1 == 0).all()
+        task = "classes" if not numeric or few else "regression"
+    if task == "regression":
+        if not numeric and pd.to_numeric(known, errors="coerce").isna().mean() > 0.5:
+            raise UserError(f"{where} holds text such as {str(known.iloc[0])[:40]!r}: a regression needs numbers")
+        return {"task": task, "classes": None}
+    counts = recipe.as_labels(labels).value_counts()
+    kept = sorted(counts.index[counts >= FEWEST_OF_A_CLASS])
+    if len(counts) > MOST_CLASSES:
+        raise UserError(
+            f"{where} has {len(counts)} different labels; {MOST_CLASSES} are the most, is it an identifier?"
+        )
+    if len(kept) < 2:
+        raise UserError(f"{where} has one class of {FEWEST_OF_A_CLASS} rows or more; two are needed")
+    return {"task": task, "classes": kept}
+
+
+def columns_of(table, special: dict, drop) -> tuple[list[dict], dict[str, list[str]]]:
+    """Return what happens to each column of a table, and the names of the columns of each kind."""
+    kinds: dict[str, list[str]] = {"numbers": [], "dates": [], "categories": []}
+    described = []
+    for name in table.columns:
+        column = table[name]
+        distinct, missing = column.nunique(), int(column.isna().sum())
+        if name in special or name in drop:
+            use = special.get(name, "left out: dropped")
+        elif distinct < 2 and not (distinct == 1 and missing):
+            use = "left out: constant"
+        else:
+            kind, use = use_of(column, distinct)
+            if kind:
+                kinds[kind].append(name)
+                if missing:
+                    use += ", missing as a category" if kind == "categories" else ", missing: the mean and an indicator"
+        described.append(
+            {"column": name, "type": str(column.dtype), "distinct": distinct, "missing": missing, "use": use}
+        )
+    return described, kinds
+
+
+def use_of(column: pd.Series, distinct: int) -> tuple[str | None, str]:
+    """Return the kind of a column, or None if it is left out, and its use in words."""
+    if column.dtype.kind in "iufb" or pd.api.types.is_numeric_dtype(column.dtype):
+        return "numbers", "a number, standardised"
+    known = column.dropna()
+    if column.dtype.kind == "M" or looks_like_dates(known):
+        return "dates", "a date: seconds, month, day of the week, hour"
+    if column.dtype.kind == "m":
+        return None, "left out: a duration; convert it to a number"
+    if distinct > recipe.CATEGORIES and distinct > FREE_TEXT * len(known):
+        return None, "left out: nearly every value is different (a name, an identifier or free text)"
+    few = (
+        f"the {recipe.CATEGORIES} most frequent of {distinct} categories"
+        if distinct > recipe.CATEGORIES
+        else f"{distinct} categories"
+    )
+    return "categories", f"{few}, a column each"
+
+
+def looks_like_dates(known: pd.Series) -> bool:
+    """Return whether texts are dates: they have digits and separators, and pandas reads nearly all of a sample."""
+    some = known.astype(str).iloc[:: max(1, len(known) // 200)]
+    if not some.str.contains(r"\d{1,4}[-/.:]\d{1,2}", regex=True).mean() > 0.9:
+        return False
+    return bool(pd.to_datetime(some, errors="coerce", utc=True, format="mixed").notna().mean() > 0.95)

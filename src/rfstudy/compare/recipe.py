@@ -1,0 +1,281 @@
+"""From a file to a score: read it, split its rows, encode its columns, fit a model and score it.
+
+``best.py`` holds a copy of this module, so that it repeats what ``compare`` did. It imports no other part of the study.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import zipfile
+from functools import lru_cache
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+from scipy.io import arff
+from scipy.sparse import issparse
+from sklearn import dummy, ensemble, linear_model
+from sklearn import model_selection as selection
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_svmlight_file
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncoder, StandardScaler
+
+from random_features import make_map
+from random_features.kernels import Gaussian
+from random_features.machines import KernelMachineClassifier, KernelMachineRegressor
+
+#: Rows below which the recommendation is cross-validated, and the folds.
+FEW_ROWS, FEW_FOLDS = 1000, 5
+
+#: The share of the test part, and its largest number of rows.
+TEST_SHARE, MOST_TEST_ROWS = 0.2, 20_000
+
+#: The most frequent categories of a column that have a column of their own.
+CATEGORIES = 30
+
+#: The first bytes of compressed files, and how they are unpacked.
+COMPRESSED = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
+
+#: Options of maps that depend on labels.
+TASK_NAMES = {"classes": "classification", "regression": "regression"}
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def content(path) -> bytes:
+    """Return the bytes of a file, unpacked if it is compressed; of a .zip archive those of its first member."""
+    found = Path(path).read_bytes()
+    for start, unpack in COMPRESSED.items():
+        if found.startswith(start):
+            return unpack(found)
+    if found.startswith(b"PK") and not (names := zipfile.ZipFile(io.BytesIO(found)).namelist())[0].endswith(".npy"):
+        return zipfile.ZipFile(io.BytesIO(found)).read(names[0])
+    return found
+
+
+def read(path, how):
+    """Return the table of a file, a frame or a csr matrix, and its labels where they are apart from the table (else
+    None). ``how`` has the format and the options of its reader.
+    """
+    stream, options = io.BytesIO(content(path)), how["options"]
+    if how["format"] == "LIBSVM":
+        X, y = load_svmlight_file(stream, dtype=np.float32)
+        return (X, y) if how["sparse"] else (pd.DataFrame(X.toarray()).rename(columns="f{}".format), y)
+    if how["format"] == "text":
+        frame = pd.read_csv(stream, **options)
+    elif how["format"] == "Parquet":
+        frame = pd.read_parquet(stream)
+    elif how["format"] == "ARFF":
+        frame = pd.DataFrame(arff.loadarff(io.StringIO(stream.getvalue().decode(**options)))[0])
+        for name in frame.columns[[kind.kind == "O" for kind in frame.dtypes]]:
+            frame[name] = frame[name].str.decode("utf-8").replace("?", None)
+    else:
+        with np.load(stream, allow_pickle=False) as arrays:
+            frame = pd.DataFrame(
+                {
+                    name if values.ndim == 1 else f"{name}{j + 1}": column
+                    for name, values in ((name, arrays[name]) for name in arrays.files)
+                    for j, column in enumerate(values.reshape(len(values), -1).T)
+                }
+            )
+    frame.columns = frame.columns.astype(str)
+    return frame, None
+
+
+def question(path, settings, found=None):
+    """Return the table, the targets y (n,) and the groups and times of the rows (or None), without rows left out.
+
+    Classes are numbered in the order of ``settings["classes"]``. Rows are sorted by time where one is named. ``found``
+    is what was read already.
+    """
+    table, labels = found or read(path, settings["how"])
+    if labels is None:
+        labels = table[settings["target"]]
+    y = pd.Series(np.asarray(labels))
+    if settings["task"] == "classes":
+        codes = as_labels(y).map({name: code for code, name in enumerate(settings["classes"])})
+        y = codes.to_numpy(np.float64)
+    else:
+        y = pd.to_numeric(y, errors="coerce").to_numpy(np.float64)
+    rows = np.flatnonzero(np.isfinite(y))
+    if settings["time"]:
+        rows = rows[np.argsort(as_times(table[settings["time"]]).to_numpy()[rows], kind="stable")]
+    groups = table[settings["group"]].astype(str).to_numpy()[rows] if settings["group"] else None
+    table = table[rows] if issparse(table) else table.iloc[rows].reset_index(drop=True)
+    y = y[rows].astype(int) if settings["task"] == "classes" else y[rows]
+    return table, y, groups
+
+
+def as_labels(column):
+    """Return labels as text: whole numbers without a decimal point, missing ones as None."""
+    if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all():
+        column = column.astype("Int64")
+    return column.astype(object).where(column.notna(), None).map(lambda label: None if label is None else str(label))
+
+
+def as_times(column):
+    """Return a column as numbers that order the rows: dates as seconds."""
+    if column.dtype.kind in "iuf":
+        return column.astype(np.float64)
+    dates = pd.to_datetime(column, errors="coerce", utc=True, format="mixed")
+    return (dates - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
+
+
+# --- columns ----------------------------------------------------------------------------------------------------------
+
+
+def date_parts(frame):
+    """Return columns of numbers for each column of dates: seconds, month, day of the week, hour."""
+    parts = []
+    for name in frame.columns:
+        dates = pd.to_datetime(frame[name], errors="coerce", utc=True, format="mixed")
+        parts += [as_times(frame[name]), dates.dt.month, dates.dt.day_of_week, dates.dt.hour]
+    return np.column_stack(parts).astype(np.float64)
+
+
+def as_text(frame):
+    """Return columns of categories as text, with a missing value as a category of its own."""
+    return frame.astype(object).where(frame.notna(), "missing").astype(str)
+
+
+def as_numbers(frame):
+    """Return columns of numbers and truth values as float64, with NaN for missing and infinite ones."""
+    return frame.astype(np.float64).replace([np.inf, -np.inf], np.nan)
+
+
+def single(X):
+    """Return an array in float32."""
+    return np.asarray(X, dtype=np.float32)
+
+
+def encoder(columns):
+    """Return a transformer of the table into float32 columns; ``columns`` has the names of each kind, or is None for a
+    sparse table.
+    """
+    if columns is None:
+        return MaxAbsScaler()
+    scaled = [SimpleImputer(add_indicator=True, keep_empty_features=True), StandardScaler()]
+    categories = OneHotEncoder(
+        max_categories=CATEGORIES, handle_unknown="infrequent_if_exist", sparse_output=False, dtype=np.float32
+    )
+    kinds = ColumnTransformer(
+        [
+            ("numbers", make_pipeline(FunctionTransformer(as_numbers), *scaled), columns["numbers"]),
+            ("dates", make_pipeline(FunctionTransformer(date_parts), *scaled), columns["dates"]),
+            ("categories", make_pipeline(FunctionTransformer(as_text), categories), columns["categories"]),
+        ]
+    )
+    return make_pipeline(kinds, FunctionTransformer(single))
+
+
+# --- splits, models and scores ----------------------------------------------------------------------------------------
+
+
+def split(y, groups, task, in_time, *, share=None, folds=None, most=MOST_TEST_ROWS):
+    """Return pairs of training and test rows: one with a ``share`` of the rows for tests, or one for each of ``folds``.
+
+    Classes are stratified, groups kept together. Rows ``in_time`` are tested on what follows the training rows.
+    """
+    n, rows = len(y), np.arange(len(y))
+    if in_time:
+        if folds:
+            return list(selection.TimeSeriesSplit(folds).split(rows))
+        last = min(most, int(share * n))
+        return [(rows[:-last], rows[-last:])]
+    if folds:
+        by_class = selection.StratifiedKFold if task == "classes" else selection.KFold
+        cut = selection.GroupKFold(folds) if groups is not None else by_class(folds, shuffle=True, random_state=0)
+    elif groups is not None:
+        cut = selection.GroupShuffleSplit(1, test_size=share, random_state=0)
+    else:
+        by_class = selection.StratifiedShuffleSplit if task == "classes" else selection.ShuffleSplit
+        cut = by_class(1, test_size=min(most, int(share * n)), random_state=0)
+    return list(cut.split(rows, y, groups))
+
+
+def final_parts(y, groups, task, in_time):
+    """Return the pairs of training and test rows of the final score: one, or one for each fold of few rows."""
+    if len(y) < FEW_ROWS:
+        return split(y, groups, task, in_time, folds=FEW_FOLDS)
+    ((train, test),) = split(y, groups, task, in_time, share=TEST_SHARE)
+    return [(train, test[:MOST_TEST_ROWS])]
+
+
+def sample(rows, n):
+    """Return at most n of the rows, drawn at random with a fixed seed."""
+    return rows if n is None or len(rows) <= n else np.sort(np.random.default_rng(0).permutation(rows)[:n])
+
+
+def model(name, settings, task):
+    """Return the unfitted predictor of a contestant: a baseline, "exact-kernel", or the name of a map."""
+    classes = task == "classes"
+    if name == "guess":
+        return dummy.DummyClassifier() if classes else dummy.DummyRegressor()
+    if name == "linear":
+        strength = settings["penalty"]
+        return (
+            linear_model.LogisticRegression(C=1 / strength, max_iter=200, tol=1e-3)
+            if classes
+            else linear_model.Ridge(strength)
+        )
+    if name == "boosting":
+        trees = ensemble.HistGradientBoostingClassifier if classes else ensemble.HistGradientBoostingRegressor
+        return trees(**settings, max_iter=300, early_stopping=True, random_state=0)
+    kernel = features = Gaussian(settings["length_scale"])
+    if name != "exact-kernel":
+        features = make_map(name, kernel, n_components=settings["n_components"], random_state=0, **settings["options"])
+    machine = KernelMachineClassifier if classes else KernelMachineRegressor
+    return machine(features, penalties=settings["penalties"])
+
+
+def losses(predicted, y, task):
+    """Return the loss of every row: 1 for a wrong class, else 0; the squared error of a number."""
+    return np.asarray(predicted != y if task == "classes" else (predicted - y) ** 2, dtype=np.float64)
+
+
+def score(values, task):
+    """Return the score of losses: the error in percent, or the root of the mean squared error."""
+    return 100 * values.mean() if task == "classes" else np.sqrt(values.mean())
+
+
+def part_losses(table, y, train, test, settings, name, chosen, most_rows=None):
+    """Return the losses of test rows under a pipeline that is fitted to (at most ``most_rows``) training rows."""
+    rows = sample(train, most_rows)
+    pipeline = make_pipeline(encoder(settings["columns"]), model(name, chosen, settings["task"]))
+    pipeline.fit(rows_of(table, rows), y[rows])
+    return losses(pipeline.predict(rows_of(table, test)), y[test], settings["task"])
+
+
+def final_losses(table, y, groups, settings, name, chosen, most_rows=None):
+    """Return the losses of all rows of the test parts."""
+    parts = final_parts(y, groups, settings["task"], bool(settings["time"]))
+    return np.concatenate(
+        [part_losses(table, y, train, test, settings, name, chosen, most_rows) for train, test in parts]
+    )
+
+
+def rows_of(table, rows):
+    """Return rows of a frame or of a csr matrix."""
+    return table[rows] if issparse(table) else table.iloc[rows]
+
+
+def repeat(file, settings, name, chosen, most_rows):
+    """Print the test score of a pipeline; with the argument ``--all-rows`` fit it to all rows and write best.joblib.
+
+    Predictions of a classifier are positions in ``settings["classes"]``.
+    """
+    table, y, groups = question(file, settings)
+    if "--all-rows" in sys.argv:
+        rows = sample(np.arange(len(y)), most_rows)
+        pipeline = make_pipeline(encoder(settings["columns"]), model(name, chosen, settings["task"]))
+        joblib.dump(pipeline.fit(rows_of(table, rows), y[rows]), "best.joblib")
+        print(f"best.joblib: {name}, fitted to {len(rows)} rows; load it with joblib where best.py can be imported")
+    else:
+        found = final_losses(table, y, groups, settings, name, chosen, most_rows)
+        print(f"test score: {score(found, settings['task']):.4g} on {len(found)} rows")

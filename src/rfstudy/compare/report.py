@@ -1,0 +1,197 @@
+"""Write the answer: five lines on the console, a page, Markdown, CSV, two figures, and ``best.py``."""
+
+import base64
+import html
+import pprint
+import re
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from rfstudy.compare import recipe
+from rfstudy.compare.contest import is_map
+from rfstudy.compare.decide import label
+from rfstudy.files import write_atomically, write_text
+
+#: What follows the recipe in ``best.py``. Functions in best.joblib belong to the imported module, not to the script.
+PROGRAM = """
+
+# --- the recommended pipeline ---------------------------------------------------------------------------------------
+
+FILE, NAME, MOST_ROWS = {file!r}, {name!r}, {rows!r}
+CHOSEN = {chosen}
+SETTINGS = {settings}
+
+if __name__ == "__main__":
+    import best
+
+    best.repeat(FILE, SETTINGS, NAME, CHOSEN, MOST_ROWS)
+"""
+
+#: The style of the page.
+STYLE = (
+    "body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto } td, th { padding: .2em .7em }"
+    " img { max-width: 100% } .answer { font-size: 1.2em; background: #eef4fb; padding: 1em }"
+)
+
+
+def write(out, file, question, contest, decision, tested, outer, warnings, reasons, margin) -> None:
+    """Write all files of the answer into a folder and print its five lines; the parameters are those of ``compare``."""
+    out, task = Path(out), contest.task
+    measure = "test error in %" if task == "classes" else "root mean squared test error"
+    answer = answer_lines(decision, tested, outer, warnings, measure, margin, out)
+    table = results_table(contest, decision)
+    figures = {f"error against {quantity}": figure_of(contest, quantity) for quantity in ("columns", "seconds")}
+    for name, figure in figures.items():
+        write_atomically(out / f"{name.replace(' ', '-')}.png", partial(figure.savefig, dpi=100), sync=False)
+    write_atomically(out / "results.csv", partial(table.to_csv, index=False), sync=False)
+    title = f"{Path(file).name}: {question.settings['target']}"
+    sections = sections_of(question, decision, tested, outer, warnings, reasons, table, figures, margin)
+    write_text(page(title, answer, sections, out), out / "report.html", sync=False)
+    write_text(markdown(title, answer, sections), out / "report.md", sync=False)
+    write_text(program(file, question, tested[0]), out / "best.py", sync=False)
+    print(*answer, sep="\n")
+
+
+def answer_lines(decision, tested, outer, warnings, measure, margin, out) -> list[str]:
+    """Return the five lines of the answer."""
+    first, guess = tested[0], tested[-1]
+    interval = f"[{first['low']:.4g}, {first['high']:.4g}]"
+    scores = f"{measure.capitalize()}: {first['score']:.4g} {interval}, of a guess {guess['score']:.4g}."
+    if outer:
+        scores = f"{measure.capitalize()}, cross-validated with all choices: {outer['score']:.4g}; with fixed settings "
+        scores += f"{first['score']:.4g} {interval}, of a guess {guess['score']:.4g}."
+    best = next(each for each in tested if each["result"] is decision.best)
+    against = f"The best on validation rows was {label(decision.best)}, with {best['score']:.4g} on the test rows"
+    noted = "; ".join(f"{each['warning']} ({each['evidence']})" for each in warnings)
+    return [
+        f"Answer: {decision.answer}",
+        scores,
+        f"{against}. The margin is {100 * margin:g} % of the loss of a guess.",
+        f"Warnings: {noted or 'none'}.",
+        f"Report: {out / 'report.html'}; the recommended pipeline: {out / 'best.py'}",
+    ]
+
+
+def results_table(contest, decision) -> pd.DataFrame:
+    """Return a table of all results: what was compared, and the differences of the final ones to the best."""
+    compared = {id(each["result"]): each for each in decision.comparisons}
+    rows = [
+        {
+            "contestant": result.unit.name, "training rows": result.unit.n, "columns": result.unit.columns,
+            "validation score": recipe.score(result.losses, contest.task), "seconds": result.seconds,
+            **{key: compared.get(id(result), {}).get(key) for key in ("difference", "low", "high", "verdict")},
+            "settings": str(result.settings),
+        }
+        for result in contest.results
+    ]  # fmt: skip
+    return pd.DataFrame(rows).astype({"columns": "Int64"})
+
+
+def sections_of(question, decision, tested, outer, warnings, reasons, table, figures, margin) -> list[tuple]:
+    """Return the sections of the report: title, text, and a frame, the name of a figure or None."""
+    final = table[table["verdict"].notna()].drop(columns="settings").sort_values("validation score")
+    scores = pd.DataFrame(
+        {
+            "contestant": label(each["result"]), "score": f"{each['score']:.4g}",
+            "95 % interval": f"[{each['low']:.4g}, {each['high']:.4g}]", "rows of the fit": each["rows"] or "all",
+            "loss minus that of the recommended": f"{each['difference']:.3g} ± {each['half']:.2g}",
+        }
+        for each in tested
+    )  # fmt: skip
+    text = (
+        "Differences are losses minus those of the best on the same rows, over the loss of a guess (95 % intervals). "
+        f"Within the margin: all of the interval is below {margin:g}. Worse: all of it is above."
+    )
+    nested = f"The outer folds recommended {', '.join(outer['recommended'])}." if outer else ""
+    left_out = pd.DataFrame(reasons.items(), columns=["contestant", "reason"])
+    return [
+        ("Test part, opened once", nested, scores),
+        ("Warnings", "" if warnings else "none", pd.DataFrame(warnings)),
+        ("Contestants on the validation rows", text, final.map(brief)),
+        *((name.capitalize(), "", name) for name in figures),
+        ("Not run", "" if reasons else "everything ran", left_out),
+        ("How the file was read", "; ".join(question.notes), pd.DataFrame(question.columns[:500])),
+        ("Settings of the recommended", str(decision.chosen.settings), None),
+    ]
+
+
+def brief(value) -> str:
+    """Return a cell of a table for readers."""
+    return "" if pd.isna(value) else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def page(title, answer, sections, out) -> str:
+    """Return the offline page; everything from the file is escaped."""
+    lines = "<br>".join(map(html.escape, answer))
+    parts = [f"<h1>{html.escape(title)}</h1><p class='answer'>{lines}</p>"]
+    for heading, text, shown in sections:
+        parts.append(f"<h2>{heading}</h2><p>{html.escape(text)}</p>")
+        if isinstance(shown, str):
+            picture = base64.b64encode((out / f"{shown.replace(' ', '-')}.png").read_bytes()).decode()
+            parts.append(f"<img alt='{shown}' src='data:image/png;base64,{picture}'>")
+        elif shown is not None and len(shown):
+            parts.append(shown.to_html(index=False, border=0))
+    head = f"<meta charset='utf-8'><title>{html.escape(title)}</title><style>{STYLE}</style>"
+    return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>"
+
+
+def markdown(title, answer, sections) -> str:
+    """Return the report as Markdown; everything from the file is escaped."""
+    parts = [f"# {escaped(title)}", "\n".join(f"* {escaped(line)}" for line in answer)]
+    for heading, text, shown in sections:
+        parts += [f"## {heading}", *([escaped(text)] if text else [])]
+        if isinstance(shown, str):
+            parts.append(f"![{shown}]({shown.replace(' ', '-')}.png)")
+        elif shown is not None and len(shown):
+            parts.append(shown.map(escaped).to_markdown(index=False, disable_numparse=True))
+    return "\n\n".join(parts) + "\n"
+
+
+def escaped(text) -> str:
+    """Return a text for Markdown: without markup, in one line.
+
+    >>> print(escaped("<b>a|b"))
+    &lt;b&gt;a\\|b
+    """
+    return re.sub(r"([\\`*_|\[\]!#])", r"\\\1", html.escape(" ".join(str(text).split()), quote=False))
+
+
+def program(file, question, first) -> str:
+    """Return the text of ``best.py``: the recipe, and the settings of the recommended contestant."""
+    recipe_text = Path(recipe.__file__).read_text(encoding="utf-8")
+    settings, chosen = (pprint.pformat(each, width=110) for each in (question.settings, first["result"].settings))
+    named = {"file": str(Path(file).resolve()), "name": first["result"].unit.name, "rows": first["rows"]}
+    return recipe_text + PROGRAM.format(settings=settings, chosen=chosen, **named)
+
+
+def figure_of(contest, against: str):
+    """Return the figure of the validation scores against the "columns" of the maps on the most rows, with the others as
+    lines, or against the "seconds" of all fits with their frontier.
+    """
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    ax = figure.subplots()
+    for k, name in enumerate(dict.fromkeys(each.unit.name for each in contest.results)):
+        found = [each for each in contest.results if each.unit.name == name]
+        if against == "columns":
+            found = [each for each in found if each.unit.n == found[-1].unit.n]
+        scores = [recipe.score(each.losses, contest.task) for each in found]
+        x = [each.unit.columns if against == "columns" else max(each.seconds, 1e-3) for each in found]
+        if against == "seconds" or is_map(name):
+            ax.plot(x, scores, "o-" if against == "columns" else "o", ms=4, color=f"C{k % 10}", label=name)
+        else:
+            width = 2 if name == "exact-kernel" else 1
+            ax.axhline(scores[-1], color=f"C{k % 10}", ls="--", lw=width, label=f"{name} ({found[-1].unit.n:,} rows)")
+    if against == "seconds":
+        points = sorted((max(each.seconds, 1e-3), recipe.score(each.losses, contest.task)) for each in contest.results)
+        seconds, scores = map(np.array, zip(*points, strict=True))
+        ax.step(seconds, np.minimum.accumulate(scores), where="post", color="0.5", lw=1, label="frontier")
+    unit = "error in %" if contest.task == "classes" else "root mean squared error"
+    ax.set(xscale="log", xlabel=f"{against} ({'of the map' if against == 'columns' else 'to fit and predict'})")
+    ax.set(ylabel=f"validation {unit}")
+    ax.grid(alpha=0.3)
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside right upper", fontsize=8)
+    return figure

@@ -1,0 +1,208 @@
+"""Run a comparison: understand the file, print the plan, hold the contest, open the test part, write the answer."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from random_features.errors import UserError
+from random_features.learners.gram import MAX_ROWS
+from random_features.maps.registry import REGISTRY, resolve
+from rfstudy.compare import recipe, report, warnings
+from rfstudy.compare.contest import INTERRUPTED, MOST_NUMBERS, Clock, Contest, Unit, contestants, hold, is_map, units
+from rfstudy.compare.contestants import SLOW, STRUCTURED
+from rfstudy.compare.decide import Decision, decide, paired_interval
+from rfstudy.compare.question import Question, understand
+from rfstudy.files import digest_of, read_json, write_json
+
+#: Seconds of a budget in the units that a user writes.
+UNITS = {"s": 1, "m": 60, "h": 3600, "": 60}
+
+#: A budget without a limit: the workflow's.
+NO_LIMIT = 1e9
+
+#: The progress bar.
+BAR = "{percentage:3.0f}%|{bar:20}| {n_fmt} of {total_fmt} s: {desc}"
+
+#: The rows of the pilot, and the longest unit of a fixed plan.
+PILOT_ROWS, LONGEST_SECONDS = 1000, 3600.0
+
+#: Seconds up to which a fit of the pilot runs even if the budget is spent.
+FREE_SECONDS = 3.0
+
+
+def seconds_of(text: str) -> float:
+    """Return the seconds of a budget such as 90s, 10m or 1h; a bare number is minutes.
+
+    >>> seconds_of("10m"), seconds_of("90s"), seconds_of("2")
+    (600.0, 90.0, 120.0)
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", str(text).strip())
+    if not match or float(match[1]) == 0:
+        raise UserError(f"--budget {text}: write a time such as 90s, 10m or 1h")
+    return float(match[1]) * UNITS[match[2]]
+
+
+def compare(
+    file, target=None, *, out=None, budget="10m", margin=0.02, maps=(), columns=4096, stage="all", contestant="",
+    started=None, **how,
+) -> Decision | None:  # fmt: skip
+    """Compare maps with baselines on a file, write the answer into the folder ``out``, and return the decision.
+
+    ``stage`` is "all", or a part of it for a workflow: "plan" (pilot and plan), "run" (one contestant), "answer".
+    Raise ``UserError`` for a file that cannot be compared; nothing is written then.
+    """
+    seconds = seconds_of(budget)
+    clock = Clock(seconds if stage == "all" else NO_LIMIT, started)
+    for name in maps:
+        check_map(name)
+    question = understand(file, target, **how)
+    out = Path(out or f"compare-{Path(file).name.split('.')[0] or 'file'}")
+    settings, few = question.settings, len(question.y) < recipe.FEW_ROWS
+    parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
+    rows = np.arange(len(question.y)) if few else parts[0][0]
+    identity = json.dumps([digest_of(file), settings], default=str)
+    contest = Contest(question, rows, out / "cells", identity)
+    names, left_out, todo = planned(contest, out / "plan.json", stage, maps, columns)
+    if stage == "run":
+        mine = STRUCTURED if contestant == "structured" else (contestant,)
+        hold(contest, [unit for unit in todo if unit.name in mine], clock)
+        return None
+    if few and stage == "all":
+        clock.end -= 0.6 * seconds  # for the outer folds
+    pilot = [unit for unit in todo if unit.n <= PILOT_ROWS and (unit.columns or 0) <= 64]
+    rest = [unit for unit in todo if unit not in pilot]
+    if stage != "answer":
+        print(*question.notes, sep="\n")
+        if stage == "all":
+            print(f"budget: {budget}; pilot: {len(pilot)} fits on at most {PILOT_ROWS:,} rows ...", flush=True)
+    skipped = hold(contest, pilot, clock, free=FREE_SECONDS)
+    expected = {unit: clock.expected(unit, contest.parts) for unit in rest}
+    print(*plan_lines(question, contest, names, todo, expected), sep="\n", flush=True)
+    if stage == "plan":
+        kept = [unit for unit in todo if expected.get(unit, 0.0) <= LONGEST_SECONDS]
+        write_json({"contestants": names, "left_out": left_out, "units": kept}, out / "plan.json")
+        return None
+    with tqdm(total=round(min(sum(expected.values()), seconds)), bar_format=BAR, leave=False) as bar:
+        skipped |= hold(contest, [] if INTERRUPTED in skipped.values() else rest, clock, lambda unit: moved(bar, unit))
+    if not {"guess"} < {result.unit.name for result in contest.results}:
+        raise UserError(f"--budget {budget}: only a guess was finished; the same command goes on from there")
+    decision = decide(contest.final(), contest.groups, margin)
+    if few and stage == "all":
+        clock.end += 0.6 * seconds
+    outer = nested(question, contest, parts, todo, clock, margin) if few else None
+    found = warnings.found(question, contest.parts[0].X.shape[1]) + edges(decision)
+    reasons = left_out | reasons_of(skipped, contest)
+    report.write(
+        out, file, question, contest, decision, tested(question, contest, decision), outer, found, reasons, margin
+    )
+    return decision
+
+
+def planned(contest: Contest, plan_file: Path, stage: str, maps, columns: int) -> tuple[list, dict, list[Unit]]:
+    """Return the names of the contestants, the reasons for which others are left out, and the units."""
+    if stage in ("all", "plan"):
+        names, left_out = contestants(contest.parts[0], maps)
+        return names, left_out, units(names, contest.n_train, columns)
+    plan = read_json(plan_file)
+    return plan["contestants"], plan["left_out"], [Unit(*unit) for unit in plan["units"]]
+
+
+def check_map(name: str) -> None:
+    """Raise ``UserError`` for an unknown map; warn of one whose fit takes long."""
+    try:
+        canonical, _ = resolve(name)
+    except ValueError as error:
+        raise UserError(f"--maps {name}: {error}") from None
+    if "gaussian" not in REGISTRY[canonical].kernels:
+        raise UserError(f"--maps {name}: it does not apply to the Gaussian kernel, which is compared here")
+    if canonical in SLOW:
+        print(f"warning: the fit of {name} takes long; it may get few columns within the budget")
+
+
+def moved(bar, unit: Unit) -> None:
+    """Move a progress bar to the seconds since its start, and name the unit that runs."""
+    words = f"{unit.name} on {unit.n:,} rows" + (f", {unit.columns} columns" if unit.columns else "")
+    bar.set_description_str(words, refresh=False)
+    bar.update(min(bar.total, round(bar.format_dict["elapsed"])) - bar.n)
+
+
+def plan_lines(question, contest, names, todo, expected) -> list[str]:
+    """Return what will be done, and what it is expected to take according to the pilot."""
+    d, most = contest.parts[0].X.shape[1], max((unit.columns or 0 for unit in todo), default=0)
+    table = 12 * d * min(len(question.y), MOST_NUMBERS / d)
+    memory = 0.5 + (table + 64 * most**2 + 24 * min(contest.n_train, MAX_ROWS) ** 2) / 1e9
+    sizes = ", ".join(f"{n:,}" for n in sorted({unit.n for unit in todo}))
+    return [
+        f"contestants: {', '.join(names)}",
+        f"rounds: {sizes} training rows; {d:,} columns after encoding; maps with up to {most:,} columns",
+        f"expected: {sum(expected.values()) / 60:.1f} minutes for everything, up to {memory:.1f} GB of memory",
+    ]
+
+
+def nested(question, contest, parts, todo, clock, margin) -> dict:
+    """Return the cross-validated score of the whole recommendation: a contest and a decision in every outer fold."""
+    losses, names, settings = [], [], question.settings
+    for k, (train, held) in enumerate(parts):
+        inner = Contest(question, train, contest.folder, f"{contest.identity} fold {k}")
+        share = Clock(max(5.0, (clock.left() - 10) / (len(parts) - k)))
+        share.factors = dict(clock.factors)
+        smaller = [unit._replace(n=min(unit.n, inner.n_train)) for unit in todo if (unit.columns or 0) <= inner.n_train]
+        hold(inner, list(dict.fromkeys(smaller)), share)
+        own = decide(inner.final(), inner.groups, margin).chosen
+        names.append(own.unit.name)
+        data = (question.table, question.y, train, held, settings)
+        losses.append(recipe.part_losses(*data, own.unit.name, own.settings))
+    return {"score": recipe.score(np.concatenate(losses), contest.task), "recommended": names}
+
+
+def rows_used(contest: Contest, unit: Unit) -> int | None:
+    """Return the training rows of the final fit: None for all, or those of the contest where it had not all of them."""
+    if unit.name == "exact-kernel":
+        return min(unit.n, MAX_ROWS) if unit.n < contest.n_train else MAX_ROWS
+    return unit.n if unit.n < contest.n_train else None
+
+
+def tested(question: Question, contest: Contest, decision: Decision) -> list[dict]:
+    """Open the test part once: return the scores of the recommended, the best, the best map and the guess."""
+    results = contest.final()
+    maps = [each for each in results if is_map(each.unit.name)]
+    wanted = [decision.chosen, decision.best, *sorted(maps, key=lambda each: each.losses.mean())[:1]]
+    wanted = [each for each in wanted if each.unit.name != "guess" or each is decision.chosen]
+    wanted.append(next(each for each in results if each.unit.name == "guess"))
+    scored: list[dict] = []
+    for result in {id(each): each for each in wanted}.values():
+        rows = rows_used(contest, result.unit)
+        data = (question.table, question.y, question.groups, question.settings)
+        losses = recipe.final_losses(*data, result.unit.name, result.settings, rows)
+        of_rows = np.arange(len(losses))
+        difference, half = paired_interval(losses, scored[0]["losses"] if scored else losses, of_rows)
+        mean, width = paired_interval(losses, 0 * losses, of_rows)
+        low, high = (recipe.score(np.array([max(0.0, bound)]), contest.task) for bound in (mean - width, mean + width))
+        score = recipe.score(losses, contest.task)
+        scored.append({"result": result, "rows": rows, "losses": losses, "score": score, "low": low, "high": high})
+        scored[-1] |= {"difference": difference, "half": half}
+    return scored
+
+
+def edges(decision: Decision) -> list[dict]:
+    """Return a warning for each choice of the recommended or the best contestant at the edge of its grid."""
+    results = {id(each): each for each in (decision.chosen, decision.best)}.values()
+    return [
+        {"warning": "a choice at the edge of its grid", "evidence": f"{each.unit.name}: {', '.join(each.edges)}"}
+        for each in results
+        if each.edges
+    ]
+
+
+def reasons_of(skipped: dict[Unit, str], contest: Contest) -> dict[str, str]:
+    """Return for each contestant the largest unit that did not run, and why."""
+    found = dict(contest.failures)
+    for unit, reason in skipped.items():
+        size = f" with {unit.columns:,} columns" if unit.columns else ""
+        found.setdefault(unit.name, f"not on {unit.n:,} rows{size}: {reason}")
+    if contest.n_train > MAX_ROWS:
+        found.setdefault("exact-kernel", f"not on more than {MAX_ROWS:,} rows: its matrix is too large")
+    return found

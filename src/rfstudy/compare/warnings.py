@@ -1,0 +1,133 @@
+"""Warnings about a file, each with its evidence."""
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import issparse
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from rfstudy.compare import recipe
+from rfstudy.compare.question import Question
+
+#: Rows and columns that the checks look at.
+MOST_ROWS, MOST_COLUMNS = 10_000, 300
+
+#: Shares from which a warning is given: of duplicated rows, of the loss of a guess that one column removes, and of
+#: the loss that blocked folds have more than random ones.
+DUPLICATES, GIVEN_AWAY, ORDER = 0.02, 0.97, 0.1
+
+#: Encoded columns per training row from which rows are few; multiples of the quartile range from which a value is far.
+FEW_ROWS_PER_COLUMN, FAR, FAR_SHARE = 10, 30.0, 1e-4
+
+#: Blocks of consecutive rows.
+BLOCKS = 10
+
+
+def found(question: Question, width: int) -> list[dict]:
+    """Return the warnings about a file, dicts of "warning" and "evidence"; ``width`` is that of the encoded table."""
+    checks = [few_rows(question, width)]
+    if not issparse(question.table):
+        checks += [duplicates(question), given_away(question), heavy_tails(question), order(question)]
+    return [{"warning": each[0], "evidence": each[1]} for each in checks if each]
+
+
+def predictors(question: Question) -> list[str]:
+    """Return the names of the columns that predict."""
+    return [name for names in question.settings["columns"].values() for name in names]
+
+
+def few_rows(question, width):
+    """Warn of few rows per encoded column."""
+    if len(question.y) < FEW_ROWS_PER_COLUMN * width:
+        return "few rows per column", f"{len(question.y):,} rows, {width:,} columns after encoding"
+
+
+def duplicates(question):
+    """Warn of test rows whose columns are equal to those of a training row, unless groups keep them together."""
+    hashes = pd.util.hash_pandas_object(question.table[predictors(question)].astype(str), index=False).to_numpy()
+    train, test = recipe.final_parts(question.y, question.groups, question.settings["task"], question.settings["time"])[
+        0
+    ]
+    known = np.isin(hashes[test], hashes[train])
+    values = np.prod([max(1, question.table[name].nunique()) for name in predictors(question)], dtype=float)
+    if known.mean() > DUPLICATES and values > 10 * len(known):
+        text = f"{100 * known.mean():.1f} % of the test rows have the columns of a training row"
+        return "duplicates across folds", f"{text}; state --group if they belong together"
+
+
+def given_away(question):
+    """Warn of a column from which alone a small tree predicts the target."""
+    task = question.settings["task"]
+    rows = recipe.sample(np.arange(len(question.y)), 4000)
+    y, half = question.y[rows], len(rows) // 2
+    scale = guess_loss(y, task)
+    tree = DecisionTreeClassifier(max_leaf_nodes=64) if task == "classes" else DecisionTreeRegressor(max_leaf_nodes=256)
+    order = np.random.default_rng(0).permutation(len(y))
+    fitted, held = order[:half], order[half:]
+    names = [n for n in predictors(question) if n not in question.settings["columns"]["dates"]]
+    for name in names[:MOST_COLUMNS]:
+        column = question.table[name].iloc[rows]
+        x = (
+            pd.to_numeric(column, errors="coerce")
+            if column.dtype.kind in "iufb"
+            else pd.Series(pd.factorize(column)[0])
+        )
+        x = x.astype(float).fillna(-1e9).replace([np.inf, -np.inf], -1e9).to_numpy()[:, None]
+        loss = recipe.losses(tree.fit(x[fitted], y[fitted]).predict(x[held]), y[held], task).mean()
+        if loss < (1 - GIVEN_AWAY) * scale:
+            text = f"{name!r} alone removes {100 * (1 - loss / scale):.1f} % of the loss of a guess"
+            return "a column gives away the target", f"{text}; is it known when you predict?"
+
+
+def guess_loss(y, task) -> float:
+    """Return the mean loss of the most frequent class or the mean."""
+    return recipe.losses(np.full(len(y), np.bincount(y).argmax() if task == "classes" else y.mean()), y, task).mean()
+
+
+def heavy_tails(question):
+    """Warn of columns of numbers with values far from the others."""
+    far = {}
+    for name in question.settings["columns"]["numbers"]:
+        x = recipe.as_numbers(question.table[[name]])[name].dropna().to_numpy()
+        low, middle, high = np.percentile(x, [25, 50, 75]) if len(x) else (0, 0, 0)
+        if high > low:
+            distance = np.abs(x - middle) / (high - low)
+            if (distance > FAR).mean() > FAR_SHARE or distance.max() > 10 * FAR:
+                far[name] = distance.max()
+    if far:
+        worst = max(far, key=far.get)
+        text = f"{len(far)} columns; {worst!r} has a value {far[worst]:,.0f} quartile ranges from its median"
+        return "heavy tails", f"{text}; consider its logarithm"
+
+
+def order(question):
+    """Warn if consecutive rows resemble each other: trees err more on blocks of rows than on random rows."""
+    if question.settings["time"] or question.groups is not None:
+        return None
+    task, n = question.settings["task"], len(question.y)
+    step = -(-n // MOST_ROWS)
+    rows = np.arange(0, n, step)
+    y = question.y[rows]
+    if task == "classes" and (np.diff(question.y) != 0).sum() <= 2 * len(np.unique(question.y)):
+        return "rows in order", "the file is sorted by the target, so that an order in time cannot be checked"
+    encoder = recipe.encoder(question.settings["columns"])
+    X = encoder.fit_transform(recipe.rows_of(question.table, rows))
+    X = X[:, np.random.default_rng(0).permutation(X.shape[1])[:MOST_COLUMNS]]
+    trees = HistGradientBoostingClassifier if task == "classes" else HistGradientBoostingRegressor
+    trees = trees(max_iter=60, max_leaf_nodes=15, random_state=0, early_stopping=False)
+    folds = (StratifiedKFold if task == "classes" else KFold)(5, shuffle=True, random_state=0)
+    blocks = np.arange(len(y)) * BLOCKS // len(y)
+    blocked = np.empty(len(y))
+    for fold in range(5):  # two distant blocks are held out together
+        held = np.isin(blocks, [fold, fold + 5])
+        if len(np.unique(y[~held])) < 2:
+            return None
+        blocked[held] = recipe.losses(trees.fit(X[~held], y[~held]).predict(X[held]), y[held], task)
+    shuffled = recipe.losses(cross_val_predict(trees, X, y, cv=folds), y, task)
+    more = np.array([(blocked - shuffled)[blocks == block].mean() for block in range(BLOCKS)])
+    guess = guess_loss(y, task)
+    if more.mean() > ORDER * guess and more.mean() > 2.5 * more.std(ddof=1) / np.sqrt(BLOCKS):
+        a, b = (f"{recipe.score(losses, task):.3g}" for losses in (blocked, shuffled))
+        text = f"trees have the error {a} on blocks of consecutive rows, {b} on random rows"
+        return "rows in order", f"{text}; use --time or --group, or expect the larger error on new data"

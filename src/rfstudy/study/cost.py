@@ -1,0 +1,260 @@
+"""Say what a job costs: its expected run time and the memory and time that it requests.
+
+The run time is a sum over *units* of work: a map, a learner, a kind of experiment or the rows of a data set. A unit has
+an amount (cells, cells x rows x columns) and seconds per amount. ``study/fit.py`` fits these seconds to the shipped
+records and writes them to ``config/costs.json``.
+
+Imported by the workflow when it parses: standard library only.
+"""
+
+import math
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from random_features.maps.registry import resolved_options
+from rfstudy.files import read_json
+from rfstudy.study import plan
+from rfstudy.study.experiment import needs_data
+from rfstudy.study.job import Part, options_tried, searched, sizes, tune_scope
+
+#: Least request: minutes and MB. Starting Snakemake and the libraries on a node takes a minute and half a GB.
+LEAST_MINUTES, LEAST_MB = 5, 1000
+
+#: Stages that have no shipped records, and those from whose records their cost is taken.
+LIKE = {"tune": "train", "stream": "preprocess"}
+
+#: The search for a penalty with five folds, in fits: folds and penalties share passes over the features. Measured in
+#: processor time on one thread, n = 5,000 and D = 200 and 800: ridge 3 and 4, svm 12 and 6, l1_svm 41.
+SEARCH, OTHER_SEARCH = {"ridge": 4, "svm": 10, "l1_svm": 40}, 25
+
+#: LIBLINEAR (`auto`, below this number of entries) in times of Newton's method, from which the records are. Measured in
+#: the same way, n = 5,000 to 20,000 and D = 100 to 800: 4 to 10.
+LIBLINEAR, LIBLINEAR_ENTRIES = 7, 1e8
+
+#: Repeats are separated in a job of more than this many times `minutes_per_shard`.
+LONGEST = 4
+
+#: Maps whose search for frequencies gains from a GPU.
+LEARNED = ("nsrf", "nsrf_sphere")
+
+#: Options of a map that multiply its work.
+MULTIPLIERS = ("n_copies", "n_steps")
+
+
+def work_of(stage: str, part: Part, n: int, d: int, *, alone: bool = False) -> Counter:
+    """Return the amount of work in a part of a stage, by unit and measure: ``map rff/cells``.
+
+    ``n`` and ``d`` are the rows and columns of its data; both are 1 without data. ``alone`` says that every cell
+    chooses its own penalty.
+    """
+    if stage == "tune":
+        return work_of_search(part, n, d)
+    if stage != "train":
+        return work_of_kind(stage, part, n, d)
+    found, repeats = Counter(), len(part.repeats)
+    for entry in part.methods:
+        cells = repeats * (part.draws or 1) * len(entry.get("sweep", {}).get("values", [0]))
+        for columns in columns_of(part.sizes, d):
+            found += work_of_map(entry, cells, n, columns)
+            for name, options in part.learners.items():
+                share = min(1, (options.get("repeats") or repeats) / repeats)
+                found += work_of_fits(name, options, cells * share, n, columns, alone)
+    return found
+
+
+def work_of_search(part: Part, n: int, d: int) -> Counter:
+    """Return the work of ``tune``: as ``study/search.py``, maps and learners for every candidate of every scope."""
+    found, search = Counter(), part.search
+    for scope in {tune_scope(search, quantity) for quantity in searched(search)}:
+        quantities = [name for name in searched(search) if tune_scope(search, name) == scope]
+        entries = part.shared_methods if scope in ("experiment", "size") else part.methods
+        named = {rule: [value] for rule, value in search.get("size", {}).items()}
+        repeats = len(part.repeats) if scope in ("split", "cell") else min(3, len(part.repeats))
+        learners = part.learners if "penalty" in quantities else [search.get("learner") or next(iter(part.learners))]
+        for entry in entries:
+            tried = [
+                len(options_tried(search, entry["method"]) if name == "options" else search[name]["grid"]) or 1
+                for name in quantities
+                if name != "penalty"
+            ]
+            cells = repeats * min(3, part.draws or 1) * math.prod(tried)
+            for columns in columns_of(named if scope in ("experiment", "method") else part.sizes, d):
+                found += work_of_map(entry, cells * len(learners), n, columns)
+                for name in learners:
+                    found += work_of_fits(name, part.learners.get(name, {}), cells, n, columns, True)
+    return found
+
+
+def columns_of(named: dict | None, d: int) -> list[int]:
+    """Return the numbers of columns of the features at named sizes: most maps have two for each frequency."""
+    return [2 * s for s, _ in sizes(named or {}, d)]
+
+
+def work_of_map(entry: dict, cells: float, n: int, columns: int) -> Counter:
+    """Return the work of an entry's map in cells; copies and steps of a search multiply it."""
+    stated = resolved_options(entry["method"], entry["options"])
+    return amounts(f"map {entry['method']}", cells * math.prod(stated.get(key) or 1 for key in MULTIPLIERS), n, columns)
+
+
+def work_of_fits(name: str, options: dict, cells: float, n: int, columns: int, chooses: bool) -> Counter:
+    """Return the work of a learner in cells, where each ``chooses`` its penalty or has one; none where the learner is
+    left out.
+    """
+    if n * columns > (options.get("max_entries") or math.inf):
+        return Counter()
+    return amounts(f"learner {name}", cells * fits(name, options, n * columns, chooses), n, columns)
+
+
+def amounts(unit: str, cells: float, n: float, columns: float) -> Counter:
+    """Return the measures of cells of a unit: their number, and those times rows x columns, and x columns again."""
+    return Counter({f"{unit}/cells": cells, f"{unit}/nD": cells * n * columns, f"{unit}/nDD": cells * n * columns**2})
+
+
+def fits(learner: str, options: dict, entries: float, chooses: bool) -> float:
+    """Return the work of a learner in a cell, in fits as the records have them: one, and the search for a penalty."""
+    own = 1 + SEARCH.get(learner, OTHER_SEARCH) if chooses else 1
+    return own * (LIBLINEAR if options.get("solver") == "auto" and entries < LIBLINEAR_ENTRIES else 1)
+
+
+def work_of_kind(stage: str, part: Part, n: int, d: int) -> Counter:
+    """Return the amount of work in a part whose kind counts its own cells: entries x repeats x values of the grid."""
+    grid = part.grid or {}
+    cells = max(1, len(part.methods)) * len(part.repeats or [0])
+    cells *= math.prod(len(value) for value in grid.values() if isinstance(value, list | dict) and value)
+    if stage == "time" and part.sizes:
+        columns = sum(2 * s for s, _ in sizes(part.sizes, d))
+        return amounts(f"{stage} {part.kind}", cells * (part.time or {}).get("rounds", 1), n, columns)
+    return amounts(f"{stage} {part.kind}", cells, n, d)
+
+
+@cache
+def read_model(path: Path) -> dict:
+    """Return the fitted seconds per amount, and what is requested in relation to what is expected."""
+    return read_json(path)
+
+
+def seconds_of(work: Counter, model: dict) -> tuple[float, bool]:
+    """Return the expected seconds of work, and whether this extrapolates: a unit has no records, or more of a measure
+    in one job than any record has.
+    """
+    known, largest = model["seconds"], model["largest"]
+    total, beyond = 0.0, False
+    for key, amount in work.items():
+        unit = key.partition("/")[0]
+        family = unit.partition(" ")[0]
+        source = key if unit in model["units"] else f"{family} any/{key.partition('/')[2]}"
+        total += amount * known.get(source, 0.0)
+        beyond |= unit not in model["units"] or amount > largest.get(key, math.inf)
+    return total, beyond
+
+
+def requested_minutes(stage: str, seconds: float, model: dict) -> int:
+    """Return the minutes that a job requests, with which 95 % of the recorded jobs would have finished."""
+    factor = model["factor"].get(LIKE.get(stage, stage), max(model["factor"].values()))
+    return LEAST_MINUTES + math.ceil(seconds * factor / 60)
+
+
+def work_of_shard(stage: str, experiment: dict, shard: plan.Shard, tasks: dict, settings: dict) -> Counter:
+    """Return the amount of work in a job."""
+    found = Counter()
+    for part in plan.parts_of(stage, experiment, shard, settings):
+        n, d = plan.rows_of(tasks[part.dataset], settings) if part.dataset else (1, 1)
+        if stage == "tune":
+            n = min(n, 2 * ((part.search or {}).get("max_rows") or n))
+        search = experiment.get("search", {})
+        alone = "penalty" in search and "penalty" not in searched(search)
+        found += work_of(stage, part, n, d, alone=alone)
+    return found
+
+
+def shards_of(stage: str, experiment: dict, tasks: dict, settings: dict, model: dict) -> list[plan.Shard]:
+    """Return the jobs of a stage in an experiment, sized by the model if the preset has ``minutes_per_shard``."""
+    target = settings["minutes_per_shard"]
+    found = plan.shards_of(stage, experiment, settings)
+    if not target or stage == "time":  # compared methods are timed together, on one data set
+        return found
+    groups: list[list[tuple[float, plan.Shard]]] = []
+    for shard in found:
+        minutes = seconds_of(work_of_shard(stage, experiment, shard, tasks, settings), model)[0] / 60
+        if stage != "tune" and minutes > LONGEST * target and len(shard.repeats) > 1 and needs_data(experiment["kind"]):
+            size = max(1, int(len(shard.repeats) * LONGEST * target / minutes))
+            cut = plan.shards(experiment, settings | {"repeats_per_shard": size})
+            groups += [
+                [(minutes, each)] for each in cut if (each.datasets, each.methods) == (shard.datasets, shard.methods)
+            ]
+        elif groups and joins(groups[-1], shard) and minutes + sum(m for m, _ in groups[-1]) <= target:
+            groups[-1].append((minutes, shard))
+        else:
+            groups.append([(minutes, shard)])
+    return [together([shard for _, shard in group]) for group in groups]
+
+
+def joins(group: list, shard: plan.Shard) -> bool:
+    """Return whether a shard has the repeats of a group, and its data or its methods, so that both can be one job."""
+    others = [each for _, each in group]
+    same = ((each.datasets, each.repeats) == (shard.datasets, shard.repeats) for each in others)
+    return all(same) or all((each.methods, each.repeats) == (shard.methods, shard.repeats) for each in others)
+
+
+def together(shards: list[plan.Shard]) -> plan.Shard:
+    """Return one shard with the methods, or the data sets, of several, named after the first and the last."""
+    first, last = shards[0], shards[-1]
+    if first == last:
+        return first
+    methods = sorted({i for shard in shards for i in shard.methods})
+    datasets = dict.fromkeys(dataset for shard in shards for dataset in shard.datasets)
+    name = f"{first.name}-to-{last.name.rpartition('.')[2]}"
+    return replace(first, name=name, methods=tuple(methods), datasets=tuple(datasets))
+
+
+def needs(stage: str, experiment: dict, shard: plan.Shard, tasks: dict, settings: dict, model: dict) -> dict:
+    """Return what a job requests at its first attempt (``mem_mb``, minutes of ``runtime``), and its ``expected``
+    seconds; ``extrapolated`` is 1 if these have no record of such work.
+    """
+    work = work_of_shard(stage, experiment, shard, tasks, settings)
+    seconds, beyond = seconds_of(work, model)
+    stated = plan.resources(stage, experiment, shard, tasks, settings)
+    memory = max(LEAST_MB, stated["mem_mb"])
+    minutes = requested_minutes(stage, seconds, model) if seconds else stated["runtime"]
+    gpu = int(wants_gpu(stage, work, experiment, settings))
+    return {"mem_mb": memory, "runtime": minutes, "expected": round(seconds), "extrapolated": int(beyond), "gpu": gpu}
+
+
+def wants_gpu(stage: str, work: Counter, experiment: dict, settings: dict) -> bool:
+    """Return whether a job requests a GPU: at ``device: cuda`` all jobs do. At ``auto`` those do whose maps learn
+    frequencies, or are as large as ``device_from``.
+    """
+    if settings["device"] != "auto" or not settings["device_from"]:
+        return settings["device"] == "cuda"
+    maps = {entry["method"] for entry in filter(None, experiment["methods"])} & {
+        key.partition("/")[0].removeprefix("map ") for key in work
+    }
+    dense = max((amount for key, amount in work.items() if key.startswith("map ") and key.endswith("nDD")), default=0)
+    return bool(maps & set(LEARNED)) or dense >= settings["device_from"]
+
+
+def of_all(needs_of_shards: list[dict]) -> dict:
+    """Return what one job of several shards requests: the largest memory and time of one, and the sum of seconds."""
+    most = {key: max(each[key] for each in needs_of_shards) for key in needs_of_shards[0]}
+    return most | {"expected": sum(each["expected"] for each in needs_of_shards)}
+
+
+def grown(needed: dict, attempt: int, settings: dict) -> dict:
+    """Return the request of an attempt: as many times the first one, up to ``max_mem_mb`` and ``max_runtime``."""
+    limits = {"mem_mb": settings["max_mem_mb"], "runtime": settings["max_runtime"]}
+    return needed | {key: min(attempt * needed[key], limits[key] or math.inf) for key in limits}
+
+
+def too_large(what: str, needed: dict, settings: dict) -> list[str]:
+    """Return a line for each limit that the first request of a job exceeds: what, where, and what to do."""
+    advice = {
+        "mem_mb": "set max_rows, leave the data set out (only_datasets), or raise max_mem_mb to the memory of a node",
+        "runtime": "set minutes_per_shard lower, or raise max_runtime to the limit of a partition",
+    }
+    return [
+        f"{what} requests {key}={needed[key]}, more than max_{key}={settings[f'max_{key}']}: {change}"
+        for key, change in advice.items()
+        if settings[f"max_{key}"] and needed[key] > settings[f"max_{key}"]
+    ]

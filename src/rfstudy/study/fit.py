@@ -1,0 +1,120 @@
+"""Fit the model of ``study/cost.py`` to the records of finished jobs.
+
+A block is an experiment x data set x method of the preset that made the records. Its seconds are those of its runs. The
+seconds per amount of each unit are non-negative, and fit the logarithms of the seconds of all blocks together. With the
+factor of a stage, 95 % of its jobs would have finished within their request; a job has all methods of a data set.
+"""
+
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import least_squares
+
+from rfstudy.files import read_record_file, record_file, write_text
+from rfstudy.study import cost, plan
+
+#: The share of recorded jobs that would have finished within their request.
+QUANTILE = 0.95
+
+#: Seconds of the jobs whose factor counts: a shorter one fits into the least request anyway.
+LONG = 60.0
+
+#: Shortest time that counts, in seconds: below it, imports and the load of the machine decide.
+SHORTEST = 5.0
+
+
+def fit(study, measured, out) -> dict:
+    """Write the model that fits the records in a folder best, and return it. ``study`` is the configuration under which
+    they were made.
+    """
+    blocks = pd.DataFrame(list(blocks_of(study, Path(measured))), columns=["stage", "job", "seconds", "work"])
+    keys = sorted({key for work in blocks.work for key in work})
+    matrix = np.array([[work.get(key, 0.0) for key in keys] for work in blocks.work])
+    seconds = np.maximum(blocks.seconds.to_numpy(), SHORTEST)
+    scale = matrix.max(axis=0)
+    found = fitted(matrix / scale, seconds)
+    per_amount = dict(zip(keys, found / scale, strict=True))
+    units = Counter(unit for work in blocks.work for unit in {key.partition("/")[0] for key in work})
+    model = {
+        "source": "python -m rfstudy plan --fit: records in data/measured, on one thread of busy machines",
+        "units": dict(sorted(units.items())),
+        "seconds": {key: float(f"{value:.3g}") for key, value in (per_amount | typical(per_amount)).items() if value},
+        "largest": {key: float(f"{value:.3g}") for key, value in zip(keys, scale, strict=True)},
+    }
+    expected = np.array([cost.seconds_of(work, model)[0] for work in blocks.work])
+    jobs = blocks.assign(expected=expected, seconds=seconds).groupby(["stage", "job"])[["seconds", "expected"]].sum()
+    jobs = jobs[jobs.seconds > LONG]
+    ratios = ((jobs.seconds - LONG) / jobs.expected).groupby("stage")
+    model["factor"] = {stage: max(1.0, round(value, 2)) for stage, value in ratios.quantile(QUANTILE).items()}
+    model["jobs"] = {stage: int(number) for stage, number in ratios.size().items()}
+    write_text(json.dumps(model, indent=1) + "\n", out)
+    return model
+
+
+def fitted(amounts, seconds):
+    """Return the non-negative seconds per amount (k,) of ``amounts`` (blocks, k) that fit the logarithms of ``seconds``
+    (blocks,) best. An amount that no block needs is 0.
+    """
+
+    def residuals(logs):
+        return np.log(amounts @ np.exp(logs) + 1e-3) - np.log(seconds)
+
+    def jacobian(logs):
+        parts = amounts * np.exp(logs)
+        return parts / (parts.sum(axis=1, keepdims=True) + 1e-3)
+
+    # at its largest amount no unit alone takes much longer than the longest of its blocks
+    most = np.log(2 * np.where(amounts > 0, seconds[:, None], 0).max(axis=0))
+    solution = least_squares(residuals, np.minimum(most - 1, 2), jacobian, bounds=(-20, most), loss="soft_l1").x
+    return np.where(solution > -12, np.exp(solution), 0.0)
+
+
+def blocks_of(study, measured: Path):
+    """Yield stage, job (an experiment on a data set), seconds and work of every block of rows that has records."""
+    for name, experiment in study.chosen.items():
+        rows = measured / f"{name}.csv.xz"
+        if not rows.exists():
+            continue
+        times = seconds_by_block(rows, bool(experiment["datasets"]))
+        settings = study.settings | {"shard_by": ["experiment", "dataset", "method"], "repeats_per_shard": None}
+        whole = {key: value for key, value in experiment.items() if key != "shard_by"}
+        for stage in ("train", "measure", "time"):
+            for shard in plan.shards_of(stage, whole, settings):
+                methods = {experiment["methods"][i]["method"] for i in shard.methods}
+                blocks = {(stage, dataset, method) for dataset in shard.datasets for method in methods}
+                if blocks and blocks <= set(times):
+                    work = cost.work_of_shard(stage, whole, shard, study.registry.tasks, settings)
+                    yield stage, f"{name} {shard.datasets}", sum(times[block] for block in blocks), work
+
+
+def seconds_by_block(rows: Path, has_data: bool) -> dict[tuple, float]:
+    """Return the seconds of jobs by stage, data set (empty for an experiment without data) and method.
+
+    The seconds of a run of several blocks are divided by their rows.
+    """
+    table = pd.read_csv(rows, usecols=["run", "dataset", "method"], dtype=str, keep_default_na=False)
+    runs = {each["run"]: each for each in read_record_file(record_file(rows))["runs"]}
+    found = defaultdict(float)
+    for run, of_run in table[table.method != ""].groupby("run"):
+        stage = {"generate": "train"}.get(runs[run]["stage"], runs[run]["stage"])
+        for (dataset, method), number in of_run.groupby(["dataset", "method"]).size().items():
+            found[stage, dataset if has_data else "", method] += unloaded(runs[run]) * number / len(of_run)
+    return found
+
+
+def unloaded(run: dict) -> float:
+    """Return the seconds that a run would have taken had its machine done nothing else."""
+    return run["wall_time_s"] / max(1.0, run["load_average"] / run["cores"])
+
+
+def typical(per_amount: dict) -> dict:
+    """Return the largest seconds per amount of maps and of learners: for those without records."""
+    found = defaultdict(float)
+    for key, value in per_amount.items():
+        unit, _, measure = key.partition("/")
+        if (family := unit.partition(" ")[0]) in ("map", "learner"):
+            found[f"{family} any/{measure}"] = max(found[f"{family} any/{measure}"], value)
+    return dict(found)

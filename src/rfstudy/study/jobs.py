@@ -1,0 +1,348 @@
+"""The jobs of a run as the rules ask for them: their inputs, the arguments of their ``run`` and what they request.
+
+Imported by the workflow when it parses: standard library and PyYAML only.
+"""
+
+import csv
+import hashlib
+import json
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+from rfstudy.data import registry as data_registry
+from rfstudy.data.entries import in_use
+from rfstudy.files import write_text
+from rfstudy.models import suggestion
+from rfstudy.study import code, cost, plan
+from rfstudy.study.job import Part, code_roots, searched
+from rfstudy.study.plan import Shard
+from rfstudy.study.selection import Study, is_asked_for
+
+#: The suffixes of the files that each stage writes.
+ENDINGS = {
+    "tune": ["json", "provenance.json"],
+    "train": ["csv", "provenance.json"],
+    "measure": ["csv", "provenance.json", "npz"],
+    "time": ["csv", "provenance.json"],
+}
+
+#: The stages that use the choices of ``tune``.
+TUNED = ("train", "time")
+
+
+#: The work of a job: triples of its stage, an experiment and a shard.
+Work = list[tuple[str, str, Shard]]
+
+
+def counted(number: int, thing: str) -> str:
+    """Return a number of things in words: 1 map, 9 maps."""
+    return f"{number:,} {thing}{'s' * (number != 1)}"
+
+
+def seconds_in(benchmark: str | None) -> float | None:
+    """Return the seconds that a job took the last time, from its benchmark; None if there is none."""
+    try:
+        lines = Path(benchmark).read_text(encoding="utf-8").splitlines()
+        return float(next(csv.DictReader(lines, delimiter="\t"))["s"])
+    except (TypeError, OSError, ValueError, KeyError, StopIteration, csv.Error):
+        return None
+
+
+class Jobs:
+    """The jobs of a run.
+
+    Attributes
+    ----------
+    results, prepared : folders of results and of prepared data
+    tasks : the entries of tasks that are in use: their own, or those of their stand-ins
+    asked_for : the experiments of a run that names none of their outputs
+    papers : the experiments of one job, by paper, if a preset has one job for each paper
+    work : the work of jobs, as the text of their work files, by its hash
+    """
+
+    def __init__(self, study: Study, root: Path):
+        self.libraries = hashlib.sha256((root / "envs" / "requirements.lock").read_bytes()).hexdigest()
+        self.root, self.code_folder = root, root / ".snakemake" / "rfstudy-code"
+        code.load_known(self.code_folder / "modules.json")
+        self.settings, self.registry, self.experiments = study.settings, study.registry, study.chosen
+        self.results = f"results/{self.settings['preset']}"
+        self.prepared = f"data/prepared/{self.settings['data']}"
+        embedded = self.settings["data"] == "embedded"
+        self.tasks = {name: in_use(task, embedded=embedded) for name, task in self.registry.tasks.items()}
+        self.asked_for = [name for name, each in self.experiments.items() if is_asked_for(each, self.settings)]
+        self.papers: dict[str, list[str]] = {}
+        if self.settings["shard_by"] == ["paper"]:
+            for name in self.asked_for:
+                self.papers.setdefault(self.experiments[name]["paper"], []).append(name)
+        self.work: dict[str, str] = {}
+        self.costs = cost.read_model(root / "config" / "costs.json")
+        cached = (self.code_of, self.experiment_of, self.shards_of, self.parts_of, self.chosen_file, self.tune_part)
+        vars(self).update({method.__name__: cache(method) for method in (*cached, self.resources)})
+
+    def code_of(self, *modules: str) -> str:
+        """Return the file that lists the code that modules run, a parameter of a job.
+
+        Its name has the hash of its content: an edit that changes the code's behaviour gives another file, and a rerun.
+        """
+        return os.path.relpath(code.stamp(self.code_folder, *modules), self.root)
+
+    def code_of_tasks(self, *datasets: str) -> str:
+        """Return the code that makes the rows of tasks, including their generators and extractors, found by name."""
+        own = {module for name in datasets for module in data_registry.code_of(self.tasks[name])}
+        return self.code_of("rfstudy.data.preprocess", *sorted(own))
+
+    def work_hash(self, work: list[dict]) -> str:
+        """Return the hash of a job's work. Snakemake keeps it and runs the job again when it changes.
+
+        Only this hash detects a change of a setting or of a map's default. Snakemake does not compare parameters that
+        are functions of threads, so threads are an option of the command.
+        """
+        text = json.dumps(work, separators=(",", ":"))
+        key = hashlib.sha256(text.encode()).hexdigest()
+        self.work[key] = text
+        return key
+
+    def write_work(self, params) -> None:
+        """Write the work file of a job, which can be too large for a command line. ``params`` are those of the job."""
+        work = params.get("job", params).get("work")
+        if work:
+            write_text(self.work[work], params.file, only_if_changed=True, sync=False)
+
+    # --- The rows of tasks --------------------------------------------------------------------------------------------
+
+    def facts_file(self, dataset: str) -> str:
+        """Return the file with the facts about a data set and the checksum of its rows, which is written last."""
+        return f"{self.prepared}/{dataset}/facts.json"
+
+    def local_files(self, wildcards) -> list[str]:
+        """Return the local files of a source that exist: an edit of one causes a rerun."""
+        files = self.registry.sources[wildcards.source]["files"].values()
+        paths = [os.path.expanduser(entry["path"]) for entry in files if "path" in entry]
+        return [path for path in paths if os.path.exists(path)]
+
+    def raw_record(self, wildcards):
+        """Return the download that a task, or its extractor, needs; none for an embedded stand-in or without files."""
+        source = data_registry.source_of(self.tasks[wildcards.dataset])
+        return f"data/raw/{source}/record.json" if source else []
+
+    def listed_rows(self, wildcards):
+        """Return the list of the rows of a source that a paper used; none for other tasks and for stand-ins."""
+        name = data_registry.list_of_rows(self.tasks[wildcards.dataset])
+        return f"data/reference/{name}" if name else []
+
+    def base_files(self, wildcards):
+        """Return the prepared data of the task from which a task is made; none for other tasks."""
+        base = data_registry.base_of(self.tasks[wildcards.dataset])
+        return self.facts_file(base) if base else []
+
+    def chunk_files(self, wildcards) -> list[str]:
+        """Return the chunks of a streamed task that have their own jobs; none if there is only one chunk."""
+        number = data_registry.n_chunks(self.tasks[wildcards.dataset])
+        return [f"{self.prepared}/{wildcards.dataset}/chunk-{i}.npz" for i in range(number)] if number > 1 else []
+
+    def rows_work(self, stage: str, dataset: str, input) -> dict:
+        """Return the common arguments of the stages that make rows of a task."""
+        folders = {f"{key}_dir": str(Path(input[key]).parent) if input.get(key) else None for key in ("raw", "base")}
+        return {"stage": stage, "task_id": dataset, "task": self.tasks[dataset]} | folders
+
+    def preprocess_work(self, dataset: str, input) -> dict:
+        """Return the arguments of the ``run`` of ``preprocess`` for a task."""
+        device = self.settings["device"] if data_registry.wants_gpu(self.tasks[dataset]) else "cpu"
+        more = {"chunks": list(input.get("chunks", [])), "reference_dir": "data/reference", "device": device}
+        return self.rows_work("preprocess", dataset, input) | more | {"out": f"{self.prepared}/{dataset}"}
+
+    def download_work(self, source: str) -> dict:
+        """Return the arguments of the ``run`` of ``download`` for a source."""
+        arguments = {"source_id": source, "source": self.registry.sources[source], "out": f"data/raw/{source}"}
+        more = {"lock_path": "config/sources.lock.yaml", "allow_missing": self.settings["allow_missing"]}
+        return {"stage": "download"} | arguments | more
+
+    def memory_of_rows(self, dataset: str) -> int:
+        """Return the memory in MB of a job that holds all rows of a task at once."""
+        n, d = plan.rows_of(self.registry.tasks[dataset], self.settings)
+        return int(700 + 24 * n * d / 2**20)
+
+    def preprocess_memory(self, wildcards) -> int:
+        """Return the memory in MB to make the rows of a task; a stream is made chunk by chunk."""
+        streamed = self.tasks[wildcards.dataset].get("streamed")
+        if streamed:
+            columns = self.registry.tasks[streamed["base"]]["d"]
+            return int(1000 + 4 * data_registry.rows_per_chunk(streamed) * columns / 2**20)
+        return self.memory_of_rows(wildcards.dataset)
+
+    def needs_of_rows(self, key: str, wildcards, attempt: int) -> int:
+        """Return what a job that makes the rows of a task requests, as ``needs`` does."""
+        minutes = data_registry.minutes_of(self.tasks[wildcards.dataset])
+        first = {"mem_mb": self.preprocess_memory(wildcards), "runtime": minutes}
+        return cost.grown(first, attempt, self.settings)[key]
+
+    def too_large(self, stages) -> list[str]:
+        """Return the jobs of experiments that exceed the limits of the configuration, and what to change."""
+        return [
+            problem
+            for name in ([] if self.papers else self.asked_for)  # the jobs of a paper are short
+            for stage in stages
+            for shard in self.shards_of(stage, name).values()
+            for problem in cost.too_large(f"{stage} {name}/{shard.name}", self.resources(stage, shard), self.settings)
+        ]
+
+    # --- Experiments and shards ---------------------------------------------------------------------------------------
+
+    def experiment_of(self, name: str) -> dict:
+        """Return an experiment, or its part on the data sets that follow its name: ``survey-gaussian-text.eeg.skin``.
+
+        End the workflow with a message if the run has no such experiment.
+        """
+        name, *datasets = name.split(".")
+        if name not in self.experiments:
+            known = suggestion(name, self.experiments)
+            sys.exit(f"no experiment of this run ({self.settings['preset']}) is called {name!r}; {known}")
+        own = self.experiments[name]
+        return own | {"datasets": {each: own["datasets"][each] for each in datasets}} if datasets else own
+
+    def shards_of(self, stage: str, experiment: str) -> dict[str, Shard]:
+        """Return the shards of a stage in an experiment, by name; empty if the stage has nothing to do."""
+        own = self.experiment_of(experiment)
+        found = cost.shards_of(stage, own, self.registry.tasks, self.settings, self.costs)
+        return {shard.name: shard for shard in found}
+
+    def parts_of(self, stage: str, shard: Shard) -> list[Part]:
+        """Return the work of a stage on a shard: one part per data set."""
+        return plan.parts_of(stage, self.experiments[shard.experiment], shard, self.settings)
+
+    def resources(self, stage: str, shard: Shard) -> dict:
+        """Return the memory and run time of the first attempt at a shard, its expected seconds and its GPUs."""
+        experiment = self.experiments[shard.experiment]
+        return cost.needs(stage, experiment, shard, self.registry.tasks, self.settings, self.costs)
+
+    def tuned_files(self, stage: str, experiment: str, shard: Shard) -> list[str]:
+        """Return the files with the choices for a stage's job on a shard; none if there is nothing to choose."""
+        chosen = self.shards_of("tune", experiment) if stage in TUNED else {}
+        return sorted({self.chosen_file(experiment, each) for each in shard.datasets}) if chosen else []
+
+    def chosen_file(self, experiment: str, dataset: str) -> str:
+        """Return the file with the choices of an experiment on a data set.
+
+        An earlier experiment with the same work on a data set has already made the choice. A part of an experiment
+        (``survey-gaussian-text.eeg``) makes its own, so that it computes nothing else.
+        """
+        others = [] if "." in experiment else self.experiments
+        own = self.tune_part(experiment, dataset)
+        return next(
+            f"{self.results}/{name}/tune/{shard.name}.json"
+            for name in (*others, experiment)
+            for shard in self.shards_of("tune", name).values()
+            if dataset in shard.datasets and plan.same_choices(self.tune_part(name, dataset), own)
+        )
+
+    def tune_part(self, experiment: str, dataset: str) -> Part:
+        """Return the work of ``tune`` for an experiment on one data set."""
+        shard = next(each for each in self.shards_of("tune", experiment).values() if dataset in each.datasets)
+        own = plan.on_dataset(self.experiment_of(experiment), dataset)
+        return plan.tune_part(own, dataset, shard, self.settings)
+
+    # --- The jobs of stages -------------------------------------------------------------------------------------------
+
+    def shards_together(self, stage: str, paper: str | None) -> Work:
+        """Return the work of the job of a stage for all experiments of a paper."""
+        of_paper = (
+            (name, each) for name in self.papers.get(paper, []) for each in self.shards_of(stage, name).values()
+        )
+        return [(stage, *each) for each in of_paper]
+
+    def work_of_job(self, stage: str, paper: str | None, wildcards) -> Work:
+        """Return the work of a job, for all experiments of a paper or for one shard."""
+        of_paper, name = self.shards_together(stage, paper), wildcards.get("experiment")
+        return of_paper or [(stage, name, self.shards_of(stage, name)[wildcards.shard])]
+
+    def inputs(self, work: Work) -> list[str]:
+        """Return the input of a job: the facts about prepared data, with the checksum of the rows, and the choices."""
+        datasets = dict.fromkeys(dataset for *_, shard in work for dataset in shard.datasets if dataset)
+        tuned = {path for each in work for path in self.tuned_files(*each)}
+        return [*map(self.facts_file, datasets), *sorted(tuned)]
+
+    def needs(self, key: str, work: Work, attempt: int) -> int:
+        """Return what a job requests ("mem_mb", "runtime", ...): more with every attempt, up to the limits of the
+        configuration; a killed job resumes from its journal.
+        """
+        of_shards = [self.resources(stage, shard) for stage, _, shard in work]
+        return cost.grown(cost.of_all(of_shards), attempt, self.settings)[key]
+
+    def params(self, work: Work) -> dict:
+        """Return the code that a job runs, the hash of its work (see rules/console.smk), the versions of libraries and,
+        for its message, the amount of its work and its data.
+        """
+        (stage, *_), *_ = work
+        parts = [part for _, _, shard in work for part in self.parts_of(stage, shard)]
+        loaded = {root for part in parts for root in code_roots(stage, part.stated())}
+        return {
+            "code": self.code_of(f"rfstudy.study.{stage}", *sorted(loaded)),
+            "work": self.work_hash([self.arguments(*each) for each in work]),
+            "libraries": self.libraries,
+            "words": words_of(stage, parts),
+        }
+
+    def arguments(self, stage: str, experiment: str, shard: Shard) -> dict:
+        """Return a stage and the arguments of its ``run`` for a shard."""
+        stem = f"{self.results}/{experiment}/{stage}/{shard.name}"
+        found = {
+            "stage": stage,
+            "parts": [part.stated() for part in self.parts_of(stage, shard)],
+            "prepared_dirs": [f"{self.prepared}/{dataset}" for dataset in shard.datasets if dataset],
+            "journal": f"{self.results}/.journal/{stage}/{experiment}.{shard.name}.cells",
+            "out": f"{stem}.{ENDINGS[stage][0]}",
+        }
+        if stage in TUNED:
+            found["tuned"] = self.tuned_files(stage, experiment, shard)
+        if "npz" in ENDINGS[stage]:
+            found["out_arrays"] = f"{stem}.npz"
+        return found
+
+    # --- The tables of experiments ------------------------------------------------------------------------------------
+
+    def of_experiments(self, files_of, paper: str | None, wildcards) -> list[str]:
+        """Return files, each once: ``files_of`` every experiment of a job."""
+        names = self.papers.get(paper) or [wildcards.experiment]
+        return list(dict.fromkeys(path for name in names for path in files_of(name)))
+
+    def shard_results(self, name: str) -> list[str]:
+        """Return the files of rows of all jobs of an experiment, of all its stages."""
+        stages = ("train", "measure", "time")
+        return [
+            f"{self.results}/{name}/{stage}/{shard}.csv" for stage in stages for shard in self.shards_of(stage, name)
+        ]
+
+    def shard_arrays(self, name: str) -> list[str]:
+        """Return the arrays that an experiment's kind measures; those that maps learn stay with their shards."""
+        return [path.removesuffix(".csv") + ".npz" for path in self.shard_results(name) if "/measure/" in path]
+
+    def collected_facts(self, name: str) -> list[str]:
+        """Return the files with the facts that ``preprocess`` found about the data sets of an experiment."""
+        return [self.facts_file(dataset) for dataset in self.experiment_of(name)["datasets"]]
+
+    def collect_work(self, name: str) -> dict:
+        """Return the arguments of the ``run`` of ``collect`` for an experiment."""
+        return {
+            "stage": "collect",
+            "specs": [part.stated() for part in plan.facts_parts(self.experiment_of(name), self.settings)],
+            "shard_files": self.shard_results(name),
+            "prepared_dirs": [str(Path(path).parent) for path in self.collected_facts(name)],
+            "array_files": self.shard_arrays(name),
+            "out": f"{self.results}/{name}.csv",
+            "out_arrays": f"{self.results}/{name}.npz",
+        }
+
+
+def words_of(stage: str, parts: list[Part]) -> str:
+    """Return the amount of a job's work and its data, in words."""
+    datasets = list(dict.fromkeys(part.dataset for part in parts if part.dataset))
+    if stage == "tune":
+        what = ", ".join(dict.fromkeys(quantity for part in parts for quantity in searched(part.search)))
+    elif stage == "train":
+        what = counted(sum(map(plan.number_of_cells, parts)), "cell")
+    else:
+        what = counted(max(len(part.methods) for part in parts), "map")
+    where = ", ".join(datasets) if len(datasets) < 10 else f"{len(datasets)} data sets"
+    return f"{what} on {where}" if datasets else f"{what} without data"

@@ -1,0 +1,433 @@
+"""The recommendation for a file of one's own: honest on noise, right where kernels win, resumable, repeatable."""
+
+import json
+import re
+import runpy
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ttest_rel
+
+from random_features.errors import UserError
+from rfstudy.compare import contest as contests
+from rfstudy.compare import decide as decisions
+from rfstudy.compare import recipe, report, run, warnings
+from rfstudy.compare.contest import Clock, Contest, Result, Unit
+from rfstudy.compare.question import understand
+
+ROWS = 1200
+
+
+def table(kind, rows=ROWS, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3, 3, (rows, 3))
+    clean = {"noise": 0 * X[:, 0], "linear": X @ [1, -2, 0.5], "kernel": 3 * np.sin(2 * X[:, 0]) * np.cos(2 * X[:, 1])}
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    return frame.assign(y=clean[kind] + 0.3 * rng.standard_normal(rows))
+
+
+def saved(folder, frame, name="table.csv"):
+    frame.to_csv(folder / name, index=False)
+    return folder / name
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_grids():
+    """Grids and rounds small enough for tests."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(contests, "FACTORS", 2.0 ** np.arange(-3.0, 1.0))
+    patch.setattr(contests, "RATES", (0.1,))
+    patch.setattr(contests, "LINEAR_PENALTIES", np.array([0.01, 1.0, 100.0]))
+    patch.setattr(contests, "TUNED_ON", 600)
+    patch.setattr(contests, "MAPS", ("nystroem", "rff"))
+    patch.setattr(contests, "fastest_structured", lambda d: "sorf")
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="module")
+def kernel_run(tmp_path_factory):
+    """The answer for data on which kernels win, and its folder."""
+    folder = tmp_path_factory.mktemp("kernel")
+    file = saved(folder, table("kernel"))
+    decision = run.compare(file, "y", out=folder / "out", budget="1h", columns=128)
+    return SimpleNamespace(file=file, out=folder / "out", decision=decision)
+
+
+# --- the decision -----------------------------------------------------------------------------------------------------
+
+
+def result(name, losses, seconds=1.0, columns=None):
+    return Result(Unit(name, 100, columns), {}, np.asarray(losses, float), seconds, [])
+
+
+COMMON = np.random.default_rng(9).random(4000)
+
+
+def losses(mean, seed):
+    """Wrong and right rows, with the error ``mean``, that mostly agree between contestants."""
+    return (COMMON + 0.01 * np.random.default_rng(seed).random(4000) < mean).astype(float)
+
+
+GUESS = result("guess", losses(0.5, 0), 0.0)
+
+
+def test_the_interval_of_a_difference_is_that_of_the_paired_t_test():
+    a, b = np.random.default_rng(0).random((2, 50))
+    mean, half = decisions.paired_interval(a, b, np.arange(50))
+    expected = ttest_rel(a, b).confidence_interval(0.95)
+    np.testing.assert_allclose([mean - half, mean + half], [expected.low, expected.high])
+
+
+def test_rows_of_one_group_count_as_one_observation():
+    a, b = np.random.default_rng(0).random((2, 50))
+    whole = decisions.paired_interval(a, b, np.arange(50))
+    repeated = decisions.paired_interval(np.repeat(a, 8), np.repeat(b, 8), np.repeat(np.arange(50), 8))
+    np.testing.assert_allclose(repeated, whole)
+
+
+def test_the_cheapest_within_the_margin_is_recommended():
+    found = [GUESS, result("boosting", losses(0.200, 1), 9.0), result("rff", losses(0.201, 2), 1.0, 64)]
+    decision = decisions.decide([*found, result("linear", losses(0.4, 3), 0.1)], np.arange(4000), 0.05)
+    assert (decision.kind, decision.chosen.unit.name, decision.best.unit.name) == ("map", "rff", "boosting")
+    assert "rff with 64 columns" in decision.answer
+
+
+def test_maps_that_are_worse_are_not_recommended():
+    found = [GUESS, result("boosting", losses(0.1, 1), 9.0), result("rff", losses(0.2, 2), 1.0, 64)]
+    decision = decisions.decide(found, np.arange(4000), 0.02)
+    assert (decision.kind, decision.chosen.unit.name) == ("no map", "boosting")
+    assert "Do not use random features here: boosting is better" in decision.answer
+
+
+def test_a_linear_model_that_is_as_good_is_named():
+    found = [GUESS, result("linear", losses(0.1, 1), 0.1), result("rff", losses(0.1, 2), 1.0, 64)]
+    assert decisions.decide(found, np.arange(4000), 0.02).chosen.unit.name == "linear"
+
+
+def test_what_few_rows_cannot_separate_is_undecided_and_the_cheapest_is_named():
+    rng = np.random.default_rng(0)
+    guess = result("guess", rng.random(60) < 0.9, 0.0)
+    cheap = result("linear", rng.random(60) < 0.22, 0.1)
+    dear = result("rff", rng.random(60) < 0.2, 9.0, 64)
+    decision = decisions.decide([guess, cheap, dear], np.arange(60), 0.3)
+    assert decision.kind in ("undecided", "no map")
+    decision = decisions.decide([guess, cheap, dear], np.arange(60), 0.12)
+    assert decision.kind == "undecided"
+    assert decision.chosen.unit.name == "linear"
+
+
+def test_noise_is_rarely_taken_for_a_signal():
+    rng = np.random.default_rng(0)
+    kinds = []
+    for _ in range(100):
+        guess = result("guess", rng.random(500) < 0.5, 0.0)
+        others = [result(f"m{k}", rng.random(500) < 0.5, 1.0) for k in range(3)]
+        kinds.append(decisions.decide([guess, *others], np.arange(500), 0.02).kind)
+    assert kinds.count("nothing") >= 90
+
+
+# --- whole comparisons ------------------------------------------------------------------------------------------------
+
+
+def test_on_data_with_waves_a_kernel_method_wins_and_linear_does_not(kernel_run):
+    verdicts = {}
+    for each in kernel_run.decision.comparisons:
+        verdicts.setdefault(each["result"].unit.name, []).append(each["verdict"])
+    assert set(verdicts["linear"]) == set(verdicts["guess"]) == {"worse"}
+    assert kernel_run.decision.chosen.unit.name in ("exact-kernel", "nystroem", "rff", "sorf")
+
+
+def test_noise_yields_nothing_beats_the_mean(tmp_path, capsys):
+    decision = run.compare(saved(tmp_path, table("noise")), "y", out=tmp_path / "out", budget="1h", columns=64)
+    assert decision.kind == "nothing"
+    assert "Nothing beats the mean" in capsys.readouterr().out
+
+
+def test_few_rows_are_cross_validated_as_a_whole(tmp_path, capsys):
+    frame = table("linear", 200)
+    frame["y"] = np.where(frame["y"] > 0, "yes", "no")
+    decision = run.compare(saved(tmp_path, frame), "y", out=tmp_path / "out", budget="1h", columns=64)
+    shown = capsys.readouterr().out
+    assert "cross-validated with all choices" in shown
+    assert decision.kind != "nothing"
+    assert "The outer folds recommended" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_program_repeats_the_test_score_to_the_printed_digits(kernel_run, monkeypatch, capsys, tmp_path):
+    shown = (kernel_run.out / "report.md").read_text(encoding="utf-8")
+    score = re.search(r"test error: ([\d.e-]+)", shown)[1]
+    monkeypatch.syspath_prepend(kernel_run.out)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["best.py"])
+    runpy.run_path(str(kernel_run.out / "best.py"), run_name="__main__")
+    assert f"test score: {score} on 240 rows" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["best.py", "--all-rows"])
+    runpy.run_path(str(kernel_run.out / "best.py"), run_name="__main__")
+    import joblib
+
+    fitted = joblib.load(tmp_path / "best.joblib")
+    new = table("kernel", 300, seed=5)
+    assert np.mean((fitted.predict(new) - new["y"]) ** 2) < 0.3 * new["y"].var()
+    sys.modules.pop("best", None)
+
+
+def test_the_answer_is_five_lines_and_the_page_is_small_and_offline(kernel_run, capsys):
+    page = (kernel_run.out / "report.html").read_text(encoding="utf-8")
+    assert len(page) < 1_000_000
+    assert not re.search(r"(src|href)=.?http", page)
+    assert {path.name for path in kernel_run.out.iterdir()} >= {
+        "report.html", "report.md", "results.csv", "best.py", "error-against-columns.png", "error-against-seconds.png",
+    }  # fmt: skip
+    rows = pd.read_csv(kernel_run.out / "results.csv")
+    assert set(rows["contestant"]) == {"guess", "linear", "boosting", "exact-kernel", "nystroem", "rff", "sorf"}
+
+
+def test_a_finished_run_is_read_again_and_not_computed(kernel_run, monkeypatch):
+    monkeypatch.setattr(Contest, "computed", lambda self, unit: pytest.fail(f"{unit} was computed again"))
+    again = run.compare(kernel_run.file, "y", out=kernel_run.out, budget="1h", columns=128)
+    assert again.answer == kernel_run.decision.answer
+
+
+def test_an_interrupted_run_answers_and_the_next_one_goes_on(tmp_path, monkeypatch, kernel_run, capsys):
+    computed, compute = [], Contest.computed
+
+    def stop_at_the_tenth(self, unit):
+        if len(computed) == 10:
+            raise KeyboardInterrupt
+        computed.append(unit)
+        return compute(self, unit)
+
+    monkeypatch.setattr(Contest, "computed", stop_at_the_tenth)
+    first = run.compare(kernel_run.file, "y", out=tmp_path / "out", budget="1h", columns=128)
+    assert first.answer
+    assert "interrupted" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    monkeypatch.setattr(Contest, "computed", lambda self, unit: computed.append(unit) or compute(self, unit))
+    again = run.compare(kernel_run.file, "y", out=tmp_path / "out", budget="1h", columns=128)
+    assert len(computed) == len(set(computed))
+    assert {each["result"].unit for each in again.comparisons} == {
+        each["result"].unit for each in kernel_run.decision.comparisons
+    }
+
+
+def test_the_stages_of_a_workflow_give_the_answer_of_one_command(tmp_path, kernel_run):
+    common = {"out": tmp_path / "out", "columns": 128}
+    assert run.compare(kernel_run.file, "y", stage="plan", **common) is None
+    for name in ("guess", "linear", "boosting", "exact-kernel", "nystroem", "rff", "structured", "kprff"):
+        run.compare(kernel_run.file, "y", stage="run", contestant=name, **common)
+    answer = run.compare(kernel_run.file, "y", stage="answer", **common)
+    verdicts = [
+        {each["result"].unit: round(each["difference"], 9) for each in decision.comparisons}
+        for decision in (answer, kernel_run.decision)
+    ]
+    assert verdicts[0] == verdicts[1]
+
+
+def test_units_that_a_budget_does_not_leave_are_skipped_with_the_reason(tmp_path, kernel_run):
+    asked = understand(kernel_run.file, "y")
+    contest = Contest(asked, np.arange(ROWS))
+    todo = contests.units(["guess", "rff"], contest.n_train, 64)
+    clock = Clock(0.0)
+    skipped = contests.hold(contest, todo, clock)
+    assert set(skipped) == set(todo)
+    assert all("budget" in reason for reason in skipped.values())
+    clock = Clock(1e6)
+    clock.factors["rff"] = 1e9
+    skipped = contests.hold(contest, todo, clock)
+    assert {unit.name for unit in skipped} == {"rff"}
+
+
+def test_a_contestant_that_fails_is_noted_and_the_others_go_on(monkeypatch, kernel_run):
+    make = recipe.model
+
+    def fail_on_rff(name, settings, task):
+        if name == "rff":
+            raise ValueError("no luck")
+        return make(name, settings, task)
+
+    monkeypatch.setattr(recipe, "model", fail_on_rff)
+    contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS))
+    contests.hold(contest, contests.units(["guess", "rff", "linear"], contest.n_train, 64), Clock(1e6))
+    assert contest.failures == {"rff": "no luck"}
+    assert {each.unit.name for each in contest.results} == {"guess", "linear"}
+
+
+def test_column_names_and_labels_are_escaped(tmp_path):
+    name, label = "<script>alert(1)</script>|`x`", "<img src=x>|*y*"
+    frame = table("linear", 300).rename(columns={"a": name})
+    frame["y"] = np.where(frame["y"] > 0, label, 'it\'s "quoted" \\ {braces}')
+    run.compare(saved(tmp_path, frame), "y", out=tmp_path / "out", budget="1h", columns=32)
+    for page in ("report.html", "report.md"):
+        text = (tmp_path / "out" / page).read_text(encoding="utf-8")
+        assert "<script>" not in text
+        assert "<img src=x" not in text
+    assert r"\|\`x\`" in text
+    compile((tmp_path / "out" / "best.py").read_text(encoding="utf-8"), "best.py", "exec")
+
+
+# --- folds and columns ------------------------------------------------------------------------------------------------
+
+
+def test_groups_stay_together_and_times_are_tested_on_later_rows(tmp_path):
+    frame = table("linear", 1500).assign(shop=np.arange(1500) % 30, day=np.random.default_rng(1).permutation(1500))
+    path = saved(tmp_path, frame)
+    asked = understand(path, "y", group="shop")
+    for train, test in [
+        *recipe.final_parts(asked.y, asked.groups, "regression", False),
+        *recipe.split(asked.y, asked.groups, "regression", False, folds=3),
+    ]:
+        assert not set(asked.groups[train]) & set(asked.groups[test])
+    assert "shop" not in asked.settings["columns"]["numbers"]
+    asked = understand(path, "y", time="day")
+    np.testing.assert_array_equal(asked.table["day"], np.arange(1500))
+    for train, test in [
+        *recipe.final_parts(asked.y, None, "regression", True),
+        *recipe.split(asked.y, None, "regression", True, folds=3),
+    ]:
+        assert train.max() < test.min()
+
+
+def test_the_test_rows_are_seen_by_no_validation_part(tmp_path, monkeypatch):
+    asked = understand(saved(tmp_path, table("linear")), "y")
+    ((train, test),) = recipe.final_parts(asked.y, None, "regression", False)
+    assert sorted([*train, *test]) == list(range(ROWS))
+    taken, rows_of = [], recipe.rows_of
+    monkeypatch.setattr(recipe, "rows_of", lambda table, rows: taken.append(rows) or rows_of(table, rows))
+    parts, groups = contests.validation_parts(asked, train)
+    assert not set(np.concatenate(taken)) & set(test)
+    assert len(groups) == sum(len(part.y_held) for part in parts) == len(train)
+
+
+def test_the_encoder_fills_scales_and_ignores_unknown_categories():
+    frame = pd.DataFrame(
+        {
+            "n": [1.0, None, 3.0, np.inf],
+            "c": ["a", "b", None, "a"],
+            "d": ["2024-01-01", "2024-01-02", None, "2024-02-01"],
+        }
+    )
+    columns = {"numbers": ["n"], "dates": ["d"], "categories": ["c"]}
+    fitted = recipe.encoder(columns).fit(frame)
+    X = fitted.transform(frame)
+    assert X.dtype == np.float32
+    assert np.isfinite(X).all()
+    new = fitted.transform(pd.DataFrame({"n": [2.0], "c": ["new"], "d": ["2030-01-01"]}))
+    assert new.shape == (1, X.shape[1])
+    assert new[0, -3:].sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "task"),
+    [
+        ([0, 1] * 50, "classes"), (np.arange(200) % 20, "classes"), (np.arange(200) % 25, "regression"),
+        (np.linspace(0, 1, 100), "regression"), (["a", "b"] * 50, "classes"), ([True, False] * 50, "classes"),
+    ],
+)  # fmt: skip
+def test_the_task_is_inferred(tmp_path, values, task):
+    path = saved(tmp_path, pd.DataFrame({"x": np.arange(len(values)) * 0.5, "y": values}))
+    assert understand(path, "y").settings["task"] == task
+
+
+# --- warnings ---------------------------------------------------------------------------------------------------------
+
+
+def warned(path, **how):
+    asked = understand(path, "y", **how)
+    width = recipe.encoder(asked.settings["columns"]).fit_transform(asked.table).shape[1]
+    return {each["warning"]: each["evidence"] for each in warnings.found(asked, width)}
+
+
+def test_clean_data_have_no_warnings(tmp_path):
+    assert warned(saved(tmp_path, table("kernel"))) == {}
+
+
+def test_duplicated_rows_are_noted(tmp_path):
+    frame = table("kernel")
+    twice = pd.concat([frame, frame.iloc[:600]]).sample(frac=1, random_state=0)
+    assert "duplicates across folds" in warned(saved(tmp_path, twice))
+
+
+def test_a_column_that_gives_away_the_target_is_noted(tmp_path):
+    found = warned(saved(tmp_path, table("noise").assign(leak=lambda frame: np.exp(frame["y"]))))
+    assert "'leak'" in found["a column gives away the target"]
+
+
+def test_heavy_tails_and_few_rows_are_noted(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = table("linear", 100).assign(tail=np.exp(8 * rng.standard_normal(100)))
+    frame = frame.join(pd.DataFrame(rng.random((100, 20))).rename(columns="z{}".format))
+    found = warned(saved(tmp_path, frame))
+    assert "'tail'" in found["heavy tails"]
+    assert "few rows per column" in found
+
+
+def test_rows_in_order_are_noted_unless_time_is_named(tmp_path):
+    rng = np.random.default_rng(0)
+    state = np.cumsum(rng.standard_normal((2000, 4)), axis=0)
+    label = np.sin(np.arange(2000) / 15) + 0.1 * rng.standard_normal(2000) > 0
+    frame = pd.DataFrame(state, columns=list("pqrs")).assign(t=np.arange(2000), y=label)
+    path = saved(tmp_path, frame)
+    assert "rows in order" in warned(path)
+    assert "rows in order" not in warned(path, time="t")
+    assert "rows in order" not in warned(saved(tmp_path, frame.sample(frac=1, random_state=0), "shuffled.csv"))
+
+
+def test_a_choice_at_the_edge_of_its_grid_is_noted():
+    chosen = result("rff", [0.0])._replace(edges=["length scale 8"])
+    assert run.edges(SimpleNamespace(chosen=chosen, best=chosen)) == [
+        {"warning": "a choice at the edge of its grid", "evidence": "rff: length scale 8"}
+    ]
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+
+def test_unknown_maps_and_budgets_are_refused(tmp_path, capsys):
+    path = saved(tmp_path, table("linear"))
+    for how, words in (({"maps": ["ofr"]}, "orf"), ({"maps": ["ts"]}, "Gaussian"), ({"budget": "soon"}, "90s")):
+        with pytest.raises(UserError, match=words):
+            run.compare(path, "y", out=tmp_path / "out", **how)
+    assert not (tmp_path / "out").exists()
+    run.check_map("lsrff")
+    assert "takes long" in capsys.readouterr().out
+
+
+def test_a_map_of_a_number_of_columns_has_that_many(kernel_run):
+    asked = understand(kernel_run.file, "y")
+    X = recipe.encoder(asked.settings["columns"]).fit_transform(asked.table)
+    for name in ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "nystroem", "kprff"):
+        settings = {"length_scale": 1.0, "penalties": [1e-6], **contests.map_settings(name, 64, "regression")}
+        machine = recipe.model(name, settings, "regression").fit(X[:500], asked.y[:500])
+        assert machine.map_.n_columns_ == 64, name
+
+
+def test_markdown_is_in_one_line():
+    assert report.escaped("a\nb # c") == r"a b \# c"
+
+
+def test_a_permanent_task_is_written_and_the_configuration_loads(tmp_path, capsys):
+    import shutil
+
+    from rfstudy.compare.add import add
+    from rfstudy.files import read_yaml
+    from rfstudy.study.build import problems_of_preset
+
+    root = Path(__file__).resolve().parents[2]
+    shutil.copytree(root / "config", tmp_path / "config")
+    shutil.copytree(root / "data" / "reference", tmp_path / "data" / "reference")
+    frame = table("linear", 200).assign(name=[f"row {i}" for i in range(200)])[["name", "a", "b", "c", "y"]]
+    frame["y"] = np.where(frame["y"] > 0, "up", "down")
+    path = saved(tmp_path, frame, "own table.csv")
+    add(path, "y", tmp_path / "config")
+    task = read_yaml(tmp_path / "config" / "datasets.yaml")["own-table"]
+    assert (task["d"], task["n"], task["drop_columns"], task["labels"]) == (3, 200, [1], {"down": 0, "up": 1})
+    assert list(read_yaml(tmp_path / "config" / "experiments" / "survey.yaml"))[-1] == "own-own-table"
+    assert json.dumps(problems_of_preset(tmp_path / "config", "quick")) == "[]"
+    with pytest.raises(UserError, match="has it already"):
+        add(path, "y", tmp_path / "config")
+    with pytest.raises(UserError, match="first or last"):
+        add(saved(tmp_path, frame[["a", "y", "b"]], "middle.csv"), "y", tmp_path / "config")

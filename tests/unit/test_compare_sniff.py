@@ -1,0 +1,180 @@
+"""Files are read in every form of table: what is needed to read them is found; broken ones are refused in one line."""
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+from random_features.errors import UserError
+from rfstudy.compare.question import understand
+from rfstudy.compare.sniff import sniff
+
+ROWS = 60
+RNG = np.random.default_rng(0)
+FRAME = pd.DataFrame(
+    {
+        "size": RNG.normal(10, 2, ROWS).round(2),
+        "colour": RNG.choice(["red", "blue", "green; dark"], ROWS),
+        "day": pd.date_range("2024-01-01", periods=ROWS).strftime("%Y-%m-%d"),
+        "sold": np.arange(ROWS) % 3 == 0,
+        "price": RNG.normal(100, 20, ROWS).round(1),
+    }
+)
+
+
+def text(**how):
+    return FRAME.to_csv(index=False, **how).encode(how.pop("encoding", "utf-8"))
+
+
+def packed(data, name="table.csv"):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(name, data)
+    return stream.getvalue()
+
+
+FORMS = {
+    "comma.csv": text(),
+    "tab.tsv": text(sep="\t"),
+    "semicolon.csv": text(sep=";"),
+    "decimal-comma.csv": text(sep=";", decimal=","),
+    "pipe.txt": text(sep="|"),
+    "quoted.csv": text(quoting=1),
+    "apostrophes.csv": text(quotechar="'", quoting=1),
+    "mark.csv": b"\xef\xbb\xbf" + text(),
+    "utf-16.csv": FRAME.to_csv(index=False).encode("utf-16"),
+    "windows.csv": text().replace(b"\n", b"\r\n"),
+    "packed.csv.gz": gzip.compress(text()),
+    "packed.csv.bz2": bz2.compress(text()),
+    "packed.csv.xz": lzma.compress(text()),
+    "packed.zip": packed(text()),
+    "title.csv": b"A table of sales\n" + text(),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_of_a_table_is_read_as_the_same_question(tmp_path, name):
+    (tmp_path / name).write_bytes(FORMS[name])
+    asked = understand(tmp_path / name, "price")
+    assert asked.settings["task"] == "regression"
+    np.testing.assert_allclose(asked.y, FRAME["price"])
+    assert asked.settings["columns"] == {"numbers": ["size", "sold"], "dates": ["day"], "categories": ["colour"]}
+    pd.testing.assert_series_equal(asked.table["colour"].astype(object), FRAME["colour"].astype(object))
+
+
+def test_the_encoding_of_umlauts_is_found(tmp_path):
+    frame = FRAME.rename(columns={"size": "größe"})
+    for encoding in ("utf-8", "cp1252"):
+        (tmp_path / "t.csv").write_bytes(frame.to_csv(index=False).encode(encoding))
+        assert "größe" in understand(tmp_path / "t.csv", "price").table.columns
+
+
+def test_columns_without_names_are_numbered(tmp_path):
+    (tmp_path / "t.data").write_bytes(text(header=False))
+    asked = understand(tmp_path / "t.data", "c5")
+    assert list(asked.table.columns) == ["c1", "c2", "c3", "c4", "c5"]
+    assert len(asked.y) == ROWS
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_a_table_of_texts_alone_has_a_header_if_its_first_cells_do_not_recur(tmp_path, header):
+    rows = pd.DataFrame({"cap": RNG.choice(list("ab"), 80), "odour": RNG.choice(list("xy"), 80)})
+    rows.to_csv(tmp_path / "t.csv", index=False, header=header)
+    assert sniff(tmp_path / "t.csv")["options"]["header"] == (0 if header else None)
+
+
+def test_arrays_arff_and_libsvm(tmp_path):
+    X, y = RNG.normal(size=(ROWS, 3)).round(3), np.arange(ROWS) % 2
+    np.savez(tmp_path / "t.npz", X=X, y=y)
+    asked = understand(tmp_path / "t.npz", "y")
+    np.testing.assert_array_equal(asked.table[["X1", "X2", "X3"]], X)
+    dump_svmlight_file(X, y, str(tmp_path / "t.svm"), zero_based=False)
+    asked = understand(tmp_path / "t.svm")
+    np.testing.assert_allclose(asked.table[["f0", "f1", "f2"]], X, rtol=1e-6)
+    assert asked.settings["classes"] == ["0", "1"]
+    lines = ["@relation t", *(f"@attribute a{j} numeric" for j in range(3)), "@attribute y {no,yes}", "@data"]
+    lines += [",".join([*map(str, row), ["no", "yes"][label]]) for row, label in zip(X, y, strict=True)]
+    (tmp_path / "t.arff").write_text("\n".join(lines))
+    asked = understand(tmp_path / "t.arff", "y")
+    np.testing.assert_array_equal(asked.table[["a0", "a1", "a2"]], X)
+    np.testing.assert_array_equal(asked.y, y)
+
+
+def test_wide_libsvm_stays_sparse(tmp_path):
+    X = sparse.random(ROWS, 5000, 0.01, random_state=0)
+    dump_svmlight_file(X, np.arange(ROWS) % 2, str(tmp_path / "t.svm"))
+    asked = understand(tmp_path / "t.svm")
+    assert sparse.issparse(asked.table)
+    assert asked.settings["columns"] is None
+
+
+def test_parquet(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow, of the extra compare")
+    FRAME.assign(day=pd.to_datetime(FRAME["day"])).to_parquet(tmp_path / "t.parquet")
+    assert understand(tmp_path / "t.parquet", "price").settings["columns"]["dates"] == ["day"]
+
+
+def target(values, **more):
+    return pd.DataFrame({"x": np.arange(len(values)), "y": values, **more}).to_csv(index=False).encode()
+
+
+GOOD = text()
+#: Broken files: the content, options, and words of the one line that says what is wrong.
+BROKEN = {
+    "missing": (None, {}, "no such file"),
+    "empty": (b"", {}, "empty"),
+    "blank": (b"\n\n  \n", {}, "empty"),
+    "header-alone": (b"a,b,price\n", {}, "0 rows"),
+    "few-rows": (b"\n".join(GOOD.splitlines()[:40]), {}, "39 rows"),
+    "unknown-target": (GOOD, {"target": "prise"}, "did you mean 'price'"),
+    "unknown-drop": (GOOD, {"drop": ["colr"]}, "--drop colr"),
+    "unknown-group": (GOOD, {"group": "shop"}, "--group shop"),
+    "unknown-time": (GOOD, {"time": "when"}, "--time when"),
+    "no-target": (GOOD, {"target": None}, "--target COLUMN"),
+    "target-dropped": (GOOD, {"drop": ["price"]}, "also dropped"),
+    "constant-target": (target([1] * 60), {"target": "y"}, "constant"),
+    "empty-target": (target([None] * 60), {"target": "y"}, "empty"),
+    "one-class": (target(["a"] * 59 + ["b"]), {"target": "y"}, "one class"),
+    "identifier": (target([f"n{i // 2}" for i in range(900)]), {"target": "y", "task": "classes"}, "identifier"),
+    "text-regression": (target(list("ab") * 30), {"target": "y", "task": "regression"}, "needs numbers"),
+    "few-targets": (target([1.5, 2.5, 3.5] * 10 + [None] * 40), {"target": "y"}, "30 rows with a target"),
+    "no-columns-left": (target(list("ab") * 30), {"target": "y", "drop": ["x"]}, "no column is left"),
+    "one-column": (b"y\n" + b"1\n" * 60, {"target": "y"}, "no separator"),
+    "prose": ("\n".join(f"word {'and word ' * i}" for i in range(60)).encode(), {}, "no separator"),
+    "ragged": (b"x,price\n" + b"1,2\n" * 300 + b"1,2,3,4\n", {}, "Expected 2 fields"),
+    "repeated-names": (b"a,b,price\n" * 0 + b"price,b,price\n" + b"1,2,3\n" * 60, {}, "no such column"),
+    "binary": (bytes(range(256)) * 20, {}, "neither text"),
+    "cut-gz": (gzip.compress(GOOD)[:-20], {}, "cannot be unpacked"),
+    "cut-xz": (lzma.compress(GOOD)[:-20], {}, "cannot be unpacked"),
+    "cut-bz2": (bz2.compress(GOOD)[:-20], {}, "cannot be unpacked"),
+    "cut-zip": (packed(GOOD)[:-30], {}, "cannot be unpacked"),
+    "empty-zip": (packed(b""), {}, "empty"),
+    "cut-parquet": (b"PAR1" + b"x" * 50, {}, "Parquet"),
+    "bad-arff": (b"@relation t\n@attribute x numeric\n@data\n1,2,3\n" + b"a\n" * 60, {"target": "x"}, "ARFF"),
+    "pickle-npz": (None, {"target": "y"}, "allow_pickle"),
+    "one-group": (target(list("ab") * 30, g=1, z=list(range(60))), {"target": "y", "group": "g"}, "groups"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_refused_in_one_line_and_nothing_is_written(tmp_path, name):
+    content, options, words = BROKEN[name]
+    path = tmp_path / f"{name}.csv"
+    if content is not None:
+        path.write_bytes(content)
+    if name == "pickle-npz":
+        with open(path, "wb") as stream:
+            np.savez(stream, x=np.array([{}, None] * 30), y=np.arange(60))
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(UserError) as error:
+        understand(path, **{"target": "price", **options})
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+    assert sorted(tmp_path.iterdir()) == before

@@ -1,0 +1,131 @@
+"""Kernel ridge regression by conjugate gradients: equal to Cholesky, certified, resumed, and streamed."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import csr_matrix
+
+from random_features.kernels import Gaussian, Laplacian, Polynomial
+from random_features.learners import kernel_ridge
+from random_features.learners.gram import fit_kernel_ridge
+from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge, kernel_product, predict_streamed
+
+N, D, PENALTY = 700, 4, 1e-5
+KERNEL = Gaussian(1.5)
+
+
+def data(c=2):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, D))
+    Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] + 3.0])[:, :c]
+    return X, Y + 0.1 * rng.normal(size=Y.shape), rng.normal(size=(50, D))
+
+
+class Store:
+    """Checkpoints in memory."""
+
+    def __init__(self, stored=()):
+        self.stored = list(stored)
+
+    def append(self, **arrays):
+        self.stored.append(arrays)
+
+    def load(self):
+        return self.stored
+
+
+@pytest.mark.parametrize("center", ["targets", "none"])
+@pytest.mark.parametrize("kernel", [KERNEL, Laplacian(2.0), Polynomial(2, 1.0)], ids=repr)
+def test_it_is_the_solution_by_cholesky(kernel, center):
+    X, Y, X_new = data()
+    model = fit_streamed_kernel_ridge(kernel, X, Y, PENALTY, center=center, rank=100, tolerance=1e-10)
+    exact = fit_kernel_ridge(kernel(X), Y, PENALTY, center=center)
+    assert model.converged
+    # dual coefficients differ by the residual over the shift at most
+    atol = 2e-10 * np.linalg.norm(Y) / (N * PENALTY)
+    np.testing.assert_allclose(model.coef, exact.coef, atol=atol)
+    np.testing.assert_allclose(model.intercept, exact.intercept)
+    np.testing.assert_allclose(
+        predict_streamed(kernel, X, model, X_new), exact.decision(kernel(X_new, X)), rtol=1e-6, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("max_iter", [0, 1, 5])
+def test_the_residual_and_the_bound_of_a_fit_that_stops_early_are_true(max_iter):
+    """From the kernel matrix; the bound of the error of predictions is kept at new rows, and not by a wide margin."""
+    X, Y, X_new = data()
+    model = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, rank=5, max_iter=max_iter)
+    assert (model.converged, model.n_iter) == (False, max_iter)
+    K, targets = KERNEL(X), Y - Y.mean(axis=0)
+    residual = targets - K @ model.coef - N * PENALTY * model.coef
+    np.testing.assert_allclose(
+        model.residual, np.linalg.norm(residual, axis=0) / np.linalg.norm(targets, axis=0), rtol=1e-9
+    )
+    exact = fit_kernel_ridge(K, Y, PENALTY).decision(KERNEL(X_new, X))
+    errors = np.abs(predict_streamed(KERNEL, X, model, X_new) - exact).max(axis=0)
+    assert (errors < model.prediction_error).all()
+    assert (errors > model.prediction_error / 1000).all()
+
+
+def test_the_preconditioner_makes_the_steps_few():
+    """At a rank that leaves a trace below the shift, the condition number is at most 2: each step divides the error by
+    (sqrt(2) + 1) / (sqrt(2) - 1) = 5.8, that is by 1e8 in eleven steps; without it hundreds are needed."""
+    X, Y, _ = data()
+    steps = [fit_streamed_kernel_ridge(KERNEL, X, Y, 1e-3, rank=rank).n_iter for rank in (1, 700)]
+    assert steps[1] <= 12 < 40 < steps[0]
+
+
+def test_a_killed_fit_continues_from_its_last_iterate(monkeypatch):
+    monkeypatch.setattr(kernel_ridge, "CHECKPOINT_SECONDS", 0)
+    X, Y, _ = data()
+    how = {"rank": 20, "checkpoints": (store := Store())}
+    whole = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, **how)
+    assert len(store.stored) == whole.n_iter > 20
+    half = whole.n_iter // 2
+    resumed = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, rank=20, checkpoints=Store(store.stored[:half]))
+    assert resumed.converged
+    assert half < resumed.n_iter
+    np.testing.assert_allclose(resumed.coef, whole.coef, atol=2e-8 * np.linalg.norm(Y) / (N * PENALTY))
+    done = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, rank=20, checkpoints=Store(store.stored))
+    np.testing.assert_array_equal(done.coef, whole.coef)
+    assert done.n_iter == whole.n_iter
+
+
+@pytest.mark.parametrize("tile", [64, 700, 1000])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_products_do_not_depend_on_tiles_threads_and_sparse_rows(tile, threads, monkeypatch):
+    monkeypatch.setattr(kernel_ridge, "TILE", tile)
+    X, V, X_new = data()
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        for rows in (X, csr_matrix(X)):
+            np.testing.assert_allclose(kernel_product(KERNEL, rows, V), KERNEL(X) @ V, rtol=1e-11, atol=1e-11)
+            np.testing.assert_allclose(kernel_product(KERNEL, rows, V, X_new), KERNEL(X_new, X) @ V, atol=1e-11)
+        assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_a_constant_target_needs_no_step():
+    X, Y, _ = data(1)
+    model = fit_streamed_kernel_ridge(KERNEL, X, np.ones(N), PENALTY, rank=10)
+    assert (model.converged, model.n_iter, *model.residual) == (True, 0, 0.0)
+    both = fit_streamed_kernel_ridge(KERNEL, X, np.column_stack([np.ones(N), Y]), PENALTY, rank=10)
+    np.testing.assert_array_equal(both.coef[:, 0], 0.0)
+    assert both.converged
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"penalty": 0.0}, "penalty"),
+        ({"center": "both"}, "center must be one of targets, none"),
+        ({"Y": np.ones(N - 1)}, "X has 700 rows, the targets 699"),
+        ({"Y": np.full(N, np.nan)}, "NaN"),
+    ],
+)
+def test_what_has_no_solution_is_refused(changed, message):
+    X, Y, _ = data()
+    with pytest.raises(ValueError, match=message):
+        fit_streamed_kernel_ridge(**({"kernel": KERNEL, "X": X, "Y": Y, "penalty": PENALTY} | changed))

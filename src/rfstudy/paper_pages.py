@@ -98,7 +98,7 @@ class Page:
 
     @property
     def results(self) -> pd.DataFrame:
-        """The published numbers without counts of rows, which are not results."""
+        """Return the published numbers without counts of rows, which are not results."""
         counted = [metric for metric, fact in FACTS.items() if fact.tolerance is None]
         return self.numbers[~self.numbers["metric"].isin(counted)]
 

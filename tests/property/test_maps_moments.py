@@ -85,6 +85,40 @@ def test_orf_mean_and_exact_variance(z, block):
     assert_variance(sample, (rff_variance(z) + (block - 1) * orthogonal_covariance(D, z)) / block)
 
 
+def paired_covariance(d, z):
+    """The same for two rows with the lengths F^-1(u) and F^-1(1 - u) of the chi distribution F."""
+
+    def given(u):
+        return sphere_mean(d, z * np.hypot(chi.ppf(u, d), chi.ppf(1 - u, d)))
+
+    return 2 * quad(given, 0, 0.5, limit=200)[0] - np.exp(-(z**2))
+
+
+@pytest.mark.parametrize("z", DISTANCES)
+def test_paired_lengths_of_orf_have_their_exact_variance(z):
+    """A row is one of a pair in the block; the other rows have independent lengths. For a block of three, one row is
+    left over. Pairs lower the variance at short distances and raise it at long ones."""
+    W = frequencies("orf", DRAWS * D, lengths="paired").dense_frequencies()
+    cosines = np.cos(W @ (z * direction(5))).reshape(DRAWS, D)
+    paired, orthogonal = paired_covariance(D, z), orthogonal_covariance(D, z)
+    assert (paired < orthogonal) == (z < 2)
+    for block, pairs in ((2, 1), (3, 1), (D, D // 2)):
+        sample = cosines[:, :block].mean(axis=1)
+        assert_mean(sample, np.exp(-(z**2) / 2))
+        shared = 2 * pairs * paired + (block * (block - 1) - 2 * pairs) * orthogonal
+        assert_variance(sample, (block * rff_variance(z) + shared) / block**2)
+
+
+@pytest.mark.parametrize("d", [1, 5, 8])
+def test_paired_lengths_are_opposite_quantiles_of_chi(d):
+    W = frequencies("orf", 2000 * d + 1, d=d, lengths="paired").dense_frequencies()
+    lengths = np.linalg.norm(W[:-1], axis=1).reshape(2000, d)
+    quantiles = chi(d).cdf(lengths)
+    for row in range(0, d - 1, 2):
+        np.testing.assert_allclose(quantiles[:, row] + quantiles[:, row + 1], 1, atol=1e-9)
+    assert kstest(lengths[:, -1], chi(d).cdf).pvalue > 1e-4
+
+
 def test_orf_blocks_are_independent():
     """Stacking two blocks halves the variance of one."""
     z = 1.3

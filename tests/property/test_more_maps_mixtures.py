@@ -67,7 +67,7 @@ def test_frequencies_of_the_matern_kernel_are_students():
 
 @pytest.mark.parametrize("kernel", [Matern(1.5, 1.5), GeneralisedCauchy(1.5, 1.2, 3.0)], ids=repr)
 def test_orthogonal_frequencies_have_the_radial_distribution_of_the_kernel_and_less_variance(kernel):
-    """Rows of a block are orthogonal, with independent lengths chi times sqrt(R); the law of a length is that of
+    """Rows of a block are orthogonal, with independent lengths chi times sqrt(R); a length has the distribution of
     independent frequencies."""
     blocks = 8000
     phi = make_map("orf", kernel, n_components=blocks * D, random_state=0).draw(D, dtype=np.float64)

@@ -77,6 +77,46 @@ def test_trp_mean_and_variance(kernel):
     assert_variance(sample, square_mean(x, y) ** kernel.degree - kernel(X)[0, 1] ** 2)
 
 
+def complex_moments(x, y):
+    """E |u|^2 and E u^2 of u = (w.x) conj(w.y), for w of entries uniform on 1, i, -1 and -i."""
+    diagonal = x**2 @ y**2
+    return (x @ x) * (y @ y) + (x @ y) ** 2 - diagonal, 2 * (x @ y) ** 2 - diagonal
+
+
+def test_complex_moments_by_enumeration():
+    x, y = pair(0, d=5)
+    w = np.array(np.meshgrid(*[[1, 1j, -1, -1j]] * 5)).reshape(5, -1).T
+    u = (w @ x) * (w @ y).conj()
+    np.testing.assert_allclose(np.mean(np.abs(u) ** 2), complex_moments(x, y)[0])
+    np.testing.assert_allclose(np.mean(u**2), complex_moments(x, y)[1], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Polynomial(1, 2.0), Polynomial(2, 1.0), Polynomial(3, 0.5), Polynomial(6, 0.5)], ids=repr
+)
+def test_trp_with_complex_entries_mean_and_variance(kernel):
+    X = np.abs(pair(3, length=0.8))
+    columns = products("trp", kernel, X, s=80_000, entries="complex")
+    k = kernel(X)[0, 1]
+    assert_mean(columns, k)
+    sample = columns.reshape(2, -1).mean(axis=0)  # a real and an imaginary part
+    absolute, square = complex_moments(*augmented(X, kernel.coef0))
+    expected = (absolute**kernel.degree + square**kernel.degree - 2 * k**2) / 2
+    assert_variance(sample, expected)
+    signs = (square_mean(*augmented(X, kernel.coef0)) ** kernel.degree - k**2) / 2
+    # with entries of one sign, less than as many real columns have, and the less the higher the degree
+    assert expected < signs or kernel.degree == 1
+
+
+def test_an_odd_number_of_complex_columns_is_unbiased():
+    X, kernel, sample = pair(6), Polynomial(2, 1.0), []
+    for seed in range(3000):
+        phi = make_map("trp", kernel, n_components=3, entries="complex", random_state=seed)
+        Z = phi.restore(4, dtype=np.float64).transform(X)
+        sample.append(Z[0] @ Z[1])
+    assert_mean(np.array(sample), kernel(X)[0, 1])
+
+
 def sketch_variance(x, y, s):
     """The variance of a tensor sketch of degree 2 with s columns, from the coincidences of hashes and signs."""
     u, diagonal = x @ y, x**2 @ y**2

@@ -1,6 +1,10 @@
 """Frequencies drawn from the kernel's spectral measure: independent (RFF) and orthogonal in blocks (ORF)."""
 
+from dataclasses import dataclass
+from typing import Literal
+
 import numpy as np
+from scipy.stats import chi
 
 from random_features.maps.spectral import SpectralMap
 
@@ -48,6 +52,7 @@ class RandomFourier(SpectralMap):
         self.frequencies_ = self._cast(self.kernel_.draw_coordinates(rng, (self.n_components, n_features)))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OrthogonalRandom(SpectralMap):
     r"""Orthogonal random features: blocks of d orthogonal frequencies with the lengths of Gaussian vectors.
 
@@ -57,12 +62,17 @@ class OrthogonalRandom(SpectralMap):
     l^2); the orthogonality inside a block lowers the variance by about (d - 1) e^{-z^2} z^4 / (2 d s). The last block
     is truncated if s is not a multiple of d.
 
+    Paired lengths are the quantiles of u and 1 - u for two rows of a block, with u uniform: a long row comes with a
+    short one. Every row keeps its distribution. Up to about two length scales this doubles the negative covariance of
+    the two rows; farther away it may raise the variance for small d.
+
     Parameters
     ----------
     kernel : kernel object, default None
         None is ``Gaussian(1.0)``.
     n_components : int, default 100
         s, the number of frequencies.
+    lengths : {"independent", "paired"}
     layout : {"cos_sin", "phase"}
         D = 2 s or D = s columns.
     device : {"auto", "cpu", "cuda"}
@@ -70,7 +80,8 @@ class OrthogonalRandom(SpectralMap):
 
     References
     ----------
-    Yu et al., Orthogonal random features, NIPS 2016.
+    Yu et al., Orthogonal random features, NIPS 2016; Reid et al., Variance-reducing couplings for random features, ICLR
+    2025 (arXiv 2405.16541; paired lengths).
 
     Examples
     --------
@@ -84,13 +95,22 @@ class OrthogonalRandom(SpectralMap):
 
     method = "orf"
 
+    lengths: Literal["independent", "paired"] = "independent"
+
     def _draw_frequencies(self, n_features, rng):
         s, d = self.n_components, n_features
         directions = haar_rows(rng, s // d, d, d).reshape(-1, d)
         if s % d:
             directions = np.concatenate([directions, haar_rows(rng, 1, s % d, d)[0]])
-        lengths = np.sqrt(rng.chisquare(d, size=(s, 1)))
+        lengths = np.sqrt(rng.chisquare(d, size=(s, 1))) if self.lengths == "independent" else paired(rng, s, d)
         self.frequencies_ = self._cast(self.kernel_.frequency_scale * lengths * directions)
+
+
+def paired(rng: np.random.Generator, n_rows: int, n_features: int) -> np.ndarray:
+    """Draw chi-distributed lengths (n_rows, 1): in a block of d rows, rows 2 i and 2 i + 1 have opposite quantiles."""
+    lower = rng.uniform(size=(-(-n_rows // n_features), -(-n_features // 2)))
+    probabilities = np.stack([lower, 1.0 - lower], axis=2).reshape(len(lower), -1)[:, :n_features]
+    return chi.ppf(probabilities, n_features).reshape(-1, 1)[:n_rows]
 
 
 def haar_rows(rng: np.random.Generator, n_blocks: int, n_rows: int, n_features: int) -> np.ndarray:

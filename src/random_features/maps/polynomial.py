@@ -3,8 +3,10 @@
 All three (RM, TS and TRP) have s real columns and are unbiased.
 """
 
+from dataclasses import dataclass
 from functools import partial
 from math import comb
+from typing import Literal
 
 import numpy as np
 import torch
@@ -180,6 +182,7 @@ class TensorSketch(PolynomialMap):
         return fill
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TensorisedProjection(PolynomialMap):
     r"""Tensorised random projections: products of random-sign projections of the augmented data.
 
@@ -190,24 +193,34 @@ class TensorisedProjection(PolynomialMap):
     k^2)`. (The power is fixed here. The survey's appendix samples it by Maclaurin coefficients, which describes RM.)
     Time O(p s d) per row.
 
+    Complex entries are uniform on 1, -1, i and -i. The features are the real and the imaginary parts of s / 2 products,
+    times :math:`\sqrt{2 / s}`. With :math:`S = \sum_j \tilde x_j^2 \tilde y_j^2`, the variance for even s is
+
+    .. math:: \frac1s \big[ (\|\tilde x\|^2 \|\tilde y\|^2 + \langle \tilde x, \tilde y \rangle^2 - S)^p
+       + (2 \langle \tilde x, \tilde y \rangle^2 - S)^p - 2 k^2 \big],
+
+    less than with real signs for higher degrees and data of one sign.
+
     Parameters
     ----------
     kernel : Polynomial, default None
         None is ``Polynomial(2, 1.0)``.
     n_components : int, default 100
         s; D = s columns.
+    entries : {"real", "complex"}
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
 
     Attributes
     ----------
     signs_ : int8 ndarray of shape (p, d + 1, s)
-        r; d rows for coef0 = 0.
+        r; d rows for coef0 = 0. With complex entries (2, p, d + 1, s / 2), the real and the imaginary parts.
 
     References
     ----------
     Meister, Sarlos and Woodruff, Tight dimensionality reduction for sketching low degree polynomial kernels, NeurIPS
-    2019.
+    2019; Wacker, Ohana and Filippone, Complex-to-real sketches for tensor products, AISTATS 2023 (arXiv 2202.02031);
+    Wacker, Kanagawa and Filippone, Improved random features for dot product kernels, 2022 (arXiv 2201.08712).
 
     Examples
     --------
@@ -223,12 +236,23 @@ class TensorisedProjection(PolynomialMap):
     method = "trp"
     _takes_sparse_rows = True
 
+    entries: Literal["real", "complex"] = "real"
+
     def _draw(self, n_features, rng):
         shape = (self.kernel_.degree, self._augmented_columns(n_features), self.n_components)
-        self.signs_ = random_signs(rng, shape)
+        if self.entries == "real":
+            self.signs_ = random_signs(rng, shape)
+        else:
+            quarter = rng.integers(4, size=(*shape[:2], -(-shape[2] // 2)))
+            self.signs_ = np.stack([np.round(part(np.pi / 2 * quarter)) for part in (np.cos, np.sin)]).astype(np.int8)
+
+    def _work_columns(self):
+        return (1 if self.entries == "real" else 3) * self.n_components
 
     def _mapper(self, rows, device, dtype):
         signs = torch.from_numpy(self.signs_).to(device, dtype)
+        if self.entries == "complex":
+            return self._complex_mapper(signs)
         scale = self.n_components**-0.5
 
         def fill(X, out):
@@ -236,6 +260,18 @@ class TensorisedProjection(PolynomialMap):
             torch.mul(times(signs[0]), scale, out=out)
             for factor in signs[1:]:
                 out.mul_(times(factor))
+
+        return fill
+
+    def _complex_mapper(self, signs):
+        scale, half = (2.0 / self.n_components) ** 0.5, signs.shape[-1]
+
+        def fill(X, out):
+            times = self._augmented_product(X)
+            products = [torch.complex(times(real), times(imaginary)) for real, imaginary in zip(*signs, strict=True)]
+            features = scale * torch.stack(products).prod(dim=0)
+            out[:, :half] = features.real
+            out[:, half:] = features.imag[:, : out.shape[1] - half]  # an odd number of columns ends with a real part
 
         return fill
 

@@ -33,8 +33,8 @@ TITLE = 28
 #: Lines of notes under a figure, and characters of an inch of them.
 NOTE_LINES, PER_INCH = 2, 25
 
-#: An upright axis is cut if some lines make it more than so many times as long as the others need.
-FLATTENED, DECADES = 5.0, 3.0
+#: An upright axis is cut if some lines make it more than so many times as long as the others need, by its scale.
+FLATTENED, DECADES = {"linear": 5.0, "log": 3.0}, 3.0
 
 #: The least length of an axis of percentages, in points: differences below the practical margin look small.
 LEAST_POINTS = 2.0
@@ -302,7 +302,7 @@ def cut_outliers(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], al
         others = np.concatenate([fixed, *(spans[line] for line in order[n:])])
         low, high = np.fmin.reduce(others), np.fmax.reduce(others)
         saves = n == 1 or (ax.get_yscale() == "log" and most - high + low - least > DECADES)
-        if saves and 0 < FLATTENED * (high - low) < most - least:
+        if saves and 0 < FLATTENED[ax.get_yscale()] * (high - low) < most - least:
             margin, below = 0.08 * (high - low), low - least > most - high
             room = 0.15 * n * (high - low)  # for the text
             ends = [low - margin - room * below, high + margin + room * (not below)]

@@ -213,8 +213,7 @@ def _draw_panel(ax, panel: dict, cells, styles: dict[str, PlotStyle], x: dict, a
     ax.set_xscale(x["scale"])
     ax.set_yscale(panel["scale"])
     plot.draw_lines(ax, cells, styles, spread=SPREAD)
-    # a size that this panel lacks leaves a gap, unless most are missing
-    along = along if 2 * cells["x"].nunique() >= along["x"].nunique() else cells
+    # a size that this panel lacks leaves a gap
     transform, everywhere = ax.xaxis.get_transform(), pd.concat([along["x"], printed["x"]]).dropna()
     low, high = transform.transform([everywhere.min(), everywhere.max()])
     margin = 0.07 * (high - low) or 1.0

@@ -89,7 +89,8 @@ def dataset_facts(context, *, paper, datasets) -> Table:
 def _words(fact: str) -> str:
     """Return the name of a fact in words: "rows with twin (%)" of "rows_with_twin_pct"."""
     words = f"{fact.removesuffix('_pct')} (%)" if fact.endswith("_pct") else fact
-    return words.removeprefix("n_").replace("_", " ")
+    words = f"number_of_{words.removeprefix('n_')}" if words.startswith("n_") else words
+    return words.replace("_", " ")
 
 
 def _cell(value: float, settings: dict):

@@ -158,6 +158,11 @@ def test_few_rows_are_cross_validated_as_a_whole(tmp_path, capsys):
     assert "The outer folds recommended" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
 
 
+def test_fifty_rows_are_answered_within_any_budget(tmp_path):
+    file = saved(tmp_path, table("linear", 50))
+    assert run.compare(file, "y", out=tmp_path / "out", budget="1s").kind != "nothing"
+
+
 def test_the_program_repeats_the_test_score_to_the_printed_digits(kernel_run, monkeypatch, capsys, tmp_path):
     shown = (kernel_run.out / "report.md").read_text(encoding="utf-8")
     score = re.search(r"test error: ([\d.e-]+)", shown)[1]

@@ -85,6 +85,7 @@ def compare(
         kept = [unit for unit in todo if expected.get(unit, 0.0) <= LONGEST_SECONDS]
         write_json({"contestants": names, "left_out": left_out, "units": kept}, out / "plan.json")
         return None
+    found = warnings.found(question, contest.parts[0].X.shape[1])
     with tqdm(total=round(min(sum(expected.values()), seconds)), bar_format=BAR, leave=False) as bar:
         skipped |= hold(contest, [] if INTERRUPTED in skipped.values() else rest, clock, lambda unit: moved(bar, unit))
     if not {"guess"} < {result.unit.name for result in contest.results}:
@@ -93,11 +94,8 @@ def compare(
     if few and stage == "all":
         clock.end += 0.6 * seconds
     outer = nested(question, contest, parts, todo, clock, margin) if few else None
-    found = warnings.found(question, contest.parts[0].X.shape[1]) + edges(decision)
-    reasons = left_out | reasons_of(skipped, contest)
-    report.write(
-        out, file, question, contest, decision, tested(question, contest, decision), outer, found, reasons, margin
-    )
+    reasons, scores = left_out | reasons_of(skipped, contest), tested(question, contest, decision)
+    report.write(out, file, question, contest, decision, scores, outer, found + edges(decision), reasons, margin)
     return decision
 
 
@@ -148,9 +146,9 @@ def nested(question, contest, parts, todo, clock, margin) -> dict:
     for k, (train, held) in enumerate(parts):
         inner = Contest(question, train, contest.folder, f"{contest.identity} fold {k}")
         share = Clock(max(5.0, (clock.left() - 10) / (len(parts) - k)))
-        share.factors = dict(clock.factors)
-        smaller = [unit._replace(n=min(unit.n, inner.n_train)) for unit in todo if (unit.columns or 0) <= inner.n_train]
-        hold(inner, list(dict.fromkeys(smaller)), share)
+        n, share.factors = inner.n_train, dict(clock.factors)
+        fitting = [Unit(each.name, min(each.n, n), each.columns and min(each.columns, n)) for each in todo]
+        hold(inner, list(dict.fromkeys(fitting)), share, free=0.5)
         own = decide(inner.final(), inner.groups, margin).chosen
         names.append(own.unit.name)
         data = (question.table, question.y, train, held, settings)

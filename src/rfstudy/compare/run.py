@@ -8,10 +8,20 @@ import numpy as np
 from tqdm import tqdm
 
 from random_features.errors import UserError
-from random_features.learners.gram import MAX_ROWS
 from random_features.maps.registry import REGISTRY, resolve
 from rfstudy.compare import recipe, report, warnings
-from rfstudy.compare.contest import INTERRUPTED, MOST_NUMBERS, Clock, Contest, Unit, contestants, hold, is_map, units
+from rfstudy.compare.contest import (
+    INTERRUPTED,
+    MOST_EXACT,
+    MOST_NUMBERS,
+    Clock,
+    Contest,
+    Unit,
+    contestants,
+    hold,
+    is_map,
+    units,
+)
 from rfstudy.compare.contestants import SLOW, STRUCTURED
 from rfstudy.compare.decide import Decision, decide, paired_interval
 from rfstudy.compare.question import Question, understand
@@ -131,7 +141,7 @@ def plan_lines(question, contest, names, todo, expected) -> list[str]:
     """Return what will be done, and what it is expected to take according to the pilot."""
     d, most = contest.parts[0].X.shape[1], max((unit.columns or 0 for unit in todo), default=0)
     table = 12 * d * min(len(question.y), MOST_NUMBERS / d)
-    memory = 0.5 + (table + 64 * most**2 + 24 * min(contest.n_train, MAX_ROWS) ** 2) / 1e9
+    memory = 0.5 + (table + 64 * most**2 + 24 * min(contest.n_train, MOST_EXACT) ** 2) / 1e9
     sizes = ", ".join(f"{n:,}" for n in sorted({unit.n for unit in todo}))
     return [
         f"contestants: {', '.join(names)}",
@@ -159,7 +169,7 @@ def nested(question, contest, parts, todo, clock, margin) -> dict:
 def rows_used(contest: Contest, unit: Unit) -> int | None:
     """Return the training rows of the final fit: None for all, or those of the contest where it had not all of them."""
     if unit.name == "exact-kernel":
-        return min(unit.n, MAX_ROWS) if unit.n < contest.n_train else MAX_ROWS
+        return min(unit.n, MOST_EXACT) if unit.n < contest.n_train else MOST_EXACT
     return unit.n if unit.n < contest.n_train else None
 
 
@@ -201,6 +211,6 @@ def reasons_of(skipped: dict[Unit, str], contest: Contest) -> dict[str, str]:
     for unit, reason in skipped.items():
         size = f" with {unit.columns:,} columns" if unit.columns else ""
         found.setdefault(unit.name, f"not on {unit.n:,} rows{size}: {reason}")
-    if contest.n_train > MAX_ROWS:
-        found.setdefault("exact-kernel", f"not on more than {MAX_ROWS:,} rows: its matrix is too large")
+    if contest.n_train > MOST_EXACT:
+        found.setdefault("exact-kernel", f"not on more than {MOST_EXACT:,} rows: its matrix is too large")
     return found

@@ -10,7 +10,9 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from scipy.stats import ttest_rel
+from sklearn.datasets import dump_svmlight_file
 
 from random_features.errors import UserError
 from rfstudy.compare import contest as contests
@@ -156,6 +158,22 @@ def test_few_rows_are_cross_validated_as_a_whole(tmp_path, capsys):
     assert "cross-validated with all choices" in shown
     assert decision.kind != "nothing"
     assert "The outer folds recommended" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+
+
+def test_fifty_rows_are_answered_within_any_budget(tmp_path):
+    file = saved(tmp_path, table("linear", 50))
+    assert run.compare(file, "y", out=tmp_path / "out", budget="1s").kind != "nothing"
+
+
+def test_sparse_tables_are_compared_without_what_needs_dense_ones(tmp_path):
+    X = sparse.random(400, 3000, 0.005, random_state=0, format="csr", data_rvs=np.ones)
+    y = (X @ np.random.default_rng(0).standard_normal(3000) > 0).astype(int)
+    dump_svmlight_file(X, y, str(tmp_path / "table.svm"), zero_based=False)
+    run.compare(tmp_path / "table.svm", out=tmp_path / "out", budget="1s")
+    names = set(pd.read_csv(tmp_path / "out" / "results.csv")["contestant"])
+    assert {"linear", "rff", "nystroem", "exact-kernel"} <= names
+    assert "boosting" not in names
+    assert "boosting" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
 
 
 def test_the_program_repeats_the_test_score_to_the_printed_digits(kernel_run, monkeypatch, capsys, tmp_path):

@@ -13,7 +13,6 @@ import numpy as np
 from scipy.sparse import issparse
 
 from random_features.kernels import Gaussian
-from random_features.learners.gram import MAX_ROWS
 from random_features.length_scales import median_distance
 from random_features.maps.registry import resolve, resolved_options
 from rfstudy.compare import recipe
@@ -27,6 +26,9 @@ MOST_LABELLED, MOST_ORTHOGONAL = 256, 4096
 #: Training rows of the rounds before the one with all of them, and the columns of maps there.
 ROUNDS = {1000: (64,), 5000: (256,), 30_000: (256, 1024)}
 COLUMNS = (64, 128, 256, 512, 1024, 2048, 4096)
+
+#: Rows of an exact kernel: its matrix and its copies take 2.4 GB.
+MOST_EXACT = 10_000
 
 #: Rows on which settings are chosen, and the columns of the maps that choose them.
 TUNED_ON, TUNED_WITH = 4000, 512
@@ -189,7 +191,7 @@ def units(names: list[str], n_train: int, most_columns: int) -> list[Unit]:
         for D in [D for D in columns if min(most_columns, n) >= D] or [min(most_columns, n)]:
             for name in names:
                 if name == "exact-kernel":
-                    found[Unit(name, min(n, MAX_ROWS), None)] = None
+                    found[Unit(name, min(n, MOST_EXACT), None)] = None
                 elif name in BASELINES:
                     found[Unit(name, n, None)] = None
                 elif name not in ("kprff", "karff", "lkrf", "eerf") or D <= MOST_LABELLED:

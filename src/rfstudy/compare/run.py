@@ -8,10 +8,20 @@ import numpy as np
 from tqdm import tqdm
 
 from random_features.errors import UserError
-from random_features.learners.gram import MAX_ROWS
 from random_features.maps.registry import REGISTRY, resolve
 from rfstudy.compare import recipe, report, warnings
-from rfstudy.compare.contest import INTERRUPTED, MOST_NUMBERS, Clock, Contest, Unit, contestants, hold, is_map, units
+from rfstudy.compare.contest import (
+    INTERRUPTED,
+    MOST_EXACT,
+    MOST_NUMBERS,
+    Clock,
+    Contest,
+    Unit,
+    contestants,
+    hold,
+    is_map,
+    units,
+)
 from rfstudy.compare.contestants import SLOW, STRUCTURED
 from rfstudy.compare.decide import Decision, decide, paired_interval
 from rfstudy.compare.question import Question, understand
@@ -85,6 +95,7 @@ def compare(
         kept = [unit for unit in todo if expected.get(unit, 0.0) <= LONGEST_SECONDS]
         write_json({"contestants": names, "left_out": left_out, "units": kept}, out / "plan.json")
         return None
+    found = warnings.found(question, contest.parts[0].X.shape[1])
     with tqdm(total=round(min(sum(expected.values()), seconds)), bar_format=BAR, leave=False) as bar:
         skipped |= hold(contest, [] if INTERRUPTED in skipped.values() else rest, clock, lambda unit: moved(bar, unit))
     if not {"guess"} < {result.unit.name for result in contest.results}:
@@ -93,11 +104,8 @@ def compare(
     if few and stage == "all":
         clock.end += 0.6 * seconds
     outer = nested(question, contest, parts, todo, clock, margin) if few else None
-    found = warnings.found(question, contest.parts[0].X.shape[1]) + edges(decision)
-    reasons = left_out | reasons_of(skipped, contest)
-    report.write(
-        out, file, question, contest, decision, tested(question, contest, decision), outer, found, reasons, margin
-    )
+    reasons, scores = left_out | reasons_of(skipped, contest), tested(question, contest, decision)
+    report.write(out, file, question, contest, decision, scores, outer, found + edges(decision), reasons, margin)
     return decision
 
 
@@ -133,7 +141,7 @@ def plan_lines(question, contest, names, todo, expected) -> list[str]:
     """Return what will be done, and what it is expected to take according to the pilot."""
     d, most = contest.parts[0].X.shape[1], max((unit.columns or 0 for unit in todo), default=0)
     table = 12 * d * min(len(question.y), MOST_NUMBERS / d)
-    memory = 0.5 + (table + 64 * most**2 + 24 * min(contest.n_train, MAX_ROWS) ** 2) / 1e9
+    memory = 0.5 + (table + 64 * most**2 + 24 * min(contest.n_train, MOST_EXACT) ** 2) / 1e9
     sizes = ", ".join(f"{n:,}" for n in sorted({unit.n for unit in todo}))
     return [
         f"contestants: {', '.join(names)}",
@@ -148,9 +156,9 @@ def nested(question, contest, parts, todo, clock, margin) -> dict:
     for k, (train, held) in enumerate(parts):
         inner = Contest(question, train, contest.folder, f"{contest.identity} fold {k}")
         share = Clock(max(5.0, (clock.left() - 10) / (len(parts) - k)))
-        share.factors = dict(clock.factors)
-        smaller = [unit._replace(n=min(unit.n, inner.n_train)) for unit in todo if (unit.columns or 0) <= inner.n_train]
-        hold(inner, list(dict.fromkeys(smaller)), share)
+        n, share.factors = inner.n_train, dict(clock.factors)
+        fitting = [Unit(each.name, min(each.n, n), each.columns and min(each.columns, n)) for each in todo]
+        hold(inner, list(dict.fromkeys(fitting)), share, free=0.5)
         own = decide(inner.final(), inner.groups, margin).chosen
         names.append(own.unit.name)
         data = (question.table, question.y, train, held, settings)
@@ -161,7 +169,7 @@ def nested(question, contest, parts, todo, clock, margin) -> dict:
 def rows_used(contest: Contest, unit: Unit) -> int | None:
     """Return the training rows of the final fit: None for all, or those of the contest where it had not all of them."""
     if unit.name == "exact-kernel":
-        return min(unit.n, MAX_ROWS) if unit.n < contest.n_train else MAX_ROWS
+        return min(unit.n, MOST_EXACT) if unit.n < contest.n_train else MOST_EXACT
     return unit.n if unit.n < contest.n_train else None
 
 
@@ -203,6 +211,6 @@ def reasons_of(skipped: dict[Unit, str], contest: Contest) -> dict[str, str]:
     for unit, reason in skipped.items():
         size = f" with {unit.columns:,} columns" if unit.columns else ""
         found.setdefault(unit.name, f"not on {unit.n:,} rows{size}: {reason}")
-    if contest.n_train > MAX_ROWS:
-        found.setdefault("exact-kernel", f"not on more than {MAX_ROWS:,} rows: its matrix is too large")
+    if contest.n_train > MOST_EXACT:
+        found.setdefault("exact-kernel", f"not on more than {MOST_EXACT:,} rows: its matrix is too large")
     return found

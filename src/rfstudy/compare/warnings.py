@@ -11,7 +11,7 @@ from rfstudy.compare import recipe
 from rfstudy.compare.question import Question
 
 #: Rows and columns that the checks look at.
-MOST_ROWS, MOST_COLUMNS = 10_000, 300
+MOST_ROWS, MOST_COLUMNS = 10_000, 100
 
 #: Shares from which a warning is given: of duplicated rows, of the loss of a guess that one column removes, and of
 #: the loss that blocked folds have more than random ones.
@@ -115,7 +115,8 @@ def order(question):
     X = encoder.fit_transform(recipe.rows_of(question.table, rows))
     X = X[:, np.random.default_rng(0).permutation(X.shape[1])[:MOST_COLUMNS]]
     trees = HistGradientBoostingClassifier if task == "classes" else HistGradientBoostingRegressor
-    trees = trees(max_iter=60, max_leaf_nodes=15, random_state=0, early_stopping=False)
+    rounds = 120 // len(np.unique(y)) if task == "classes" else 60  # each class has trees of its own
+    trees = trees(max_iter=max(5, rounds), max_leaf_nodes=15, random_state=0, early_stopping=False)
     folds = (StratifiedKFold if task == "classes" else KFold)(5, shuffle=True, random_state=0)
     blocks = np.arange(len(y)) * BLOCKS // len(y)
     blocked = np.empty(len(y))

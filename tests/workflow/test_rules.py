@@ -234,7 +234,7 @@ def test_jobs_ask_for_what_they_need(plan):
         for dataset in ("eeg", "covtype")
     )
     assert 700 < small["mem_mb"] < large["mem_mb"]
-    assert small["runtime"] == large["runtime"] == 240
+    assert small["runtime"] < large["runtime"] < 240
     small, large = (plan.named("preprocess", dataset=dataset).resources for dataset in ("eeg", "covtype"))
     assert 700 < small["mem_mb"] < large["mem_mb"]
 

@@ -114,9 +114,9 @@ class Cluster:
         ).stdout
 
     def jobs(self, state: str = "all") -> list[dict]:
-        """Return the jobs in a state: id, name, whether the node is shared, its GPUs, memory, and the rule."""
-        lines = self.call("squeue", "-h", "-t", state, "-o", "%A|%T|%h|%b|%m|%N|%k").splitlines()
-        keys = ("id", "state", "shared", "gpus", "memory", "node", "comment")
+        """Return the jobs in a state: id, name, whether the node is shared, its name, memory, node, and the rule."""
+        lines = self.call("squeue", "-h", "-t", state, "-o", "%A|%T|%h|%j|%m|%N|%k").splitlines()
+        keys = ("id", "state", "shared", "name", "memory", "node", "comment")
         return [dict(zip(keys, line.split("|"), strict=True)) for line in lines]
 
     def wait(self, condition, seconds: float = 120):

@@ -4,6 +4,7 @@ It needs root and Debian's packages munge, slurmctld, slurmd and slurm-client (`
 start where another SLURM is set up, and signals only the processes that it started.
 """
 
+import contextlib
 import os
 import shutil
 import signal
@@ -135,11 +136,18 @@ class Cluster:
         for name in ("slurmd.n1", "slurmd.n2", "slurmctld", "munge"):
             self.end(name)
 
-    def end(self, name: str, number=signal.SIGTERM):
-        """Signal one daemon."""
-        pid = self.folder / f"{name}.pid"
-        if pid.exists():
-            os.kill(int(pid.read_text()), number)
+    def end(self, name: str):
+        """End one daemon; a ``slurmd`` that waits for its jobs is killed."""
+        path = self.folder / f"{name}.pid"
+        if not path.exists():
+            return
+        pid = int(path.read_text())
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+            for _ in range(50):
+                os.kill(pid, 0)
+                time.sleep(0.1)
+            os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture(scope="session")

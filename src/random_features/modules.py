@@ -29,7 +29,7 @@ def definitions(path: Path) -> dict[str, ast.AST]:
     return found
 
 
-def defined_beside(path: str, name: str) -> dict[str, ast.AST]:
+def defined_next_to(path: str, name: str) -> dict[str, ast.AST]:
     """Return the definitions of a name in the modules of the folder of a file, by module, in order."""
     found = {each.stem: definitions(each) for each in sorted(Path(path).parent.glob("*.py"))}
     return {module: of[name] for module, of in found.items() if name in of}

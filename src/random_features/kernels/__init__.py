@@ -15,10 +15,10 @@ import ast
 from collections.abc import Mapping
 
 from random_features.errors import UserError, did_you_mean
-from random_features.modules import class_named, defined_beside
+from random_features.modules import class_named, defined_next_to
 
 #: All kernels by name: ``class``, ``parameters`` and perhaps ``id``.
-KERNELS = {name: ast.literal_eval(kernel) for name, kernel in defined_beside(__file__, "KERNEL").items()}
+KERNELS = {name: ast.literal_eval(kernel) for name, kernel in defined_next_to(__file__, "KERNEL").items()}
 
 
 def of_class(class_name: str) -> type:

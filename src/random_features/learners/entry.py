@@ -15,13 +15,13 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cache
 
 from random_features.errors import UserError
-from random_features.modules import defined_beside
+from random_features.modules import defined_next_to
 
 
 @cache
 def known() -> tuple[str, ...]:
     """Return the ids of all learners: the files of this folder that have a ``LEARNER``."""
-    return tuple(defined_beside(__file__, "LEARNER"))
+    return tuple(defined_next_to(__file__, "LEARNER"))
 
 
 def load(name: str) -> Learner:
@@ -45,7 +45,7 @@ def facts(name: str) -> dict:
 @cache
 def _facts(name: str) -> dict:
     _check_known(name)
-    given = {keyword.arg: keyword.value for keyword in defined_beside(__file__, "LEARNER")[name].keywords}
+    given = {keyword.arg: keyword.value for keyword in defined_next_to(__file__, "LEARNER")[name].keywords}
     result = {}
     for field in fields(Learner):
         if field.name in given and not isinstance(given[field.name], ast.Name):

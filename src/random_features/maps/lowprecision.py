@@ -35,7 +35,7 @@ class LowPrecisionFourier(RandomFourier):
     with a probability of about 1e-14 only. Time O(s d) per row.
 
     Rounding by Lloyd and Max instead replaces :math:`\cos\theta` by the nearest of the 2^b values with the least mean
-    squared error for a uniform angle, whatever the kernel. It adds no variance, but has a bias: with the cosine series
+    squared error for a uniform angle, for every kernel. It adds no variance, but has a bias: with the cosine series
     :math:`Q(\cos\theta) = \sum_k a_k \cos k \theta` an entry of the approximate kernel matrix has the mean
     :math:`\sum_k a_k^2 e^{-k^2 z^2 / 2}` at :math:`z = \|x - y\| / \ell`.
 

@@ -196,8 +196,8 @@ def best_methods(context, *, paper, published, datasets, methods, groups, criter
     Notes
     -----
     Measured: the best method and all that are not shown to be worse. A method's score in a repeat is its mean over the
-    sizes of the group (of the logarithm for errors), which is compared with the best method's. "-": no method stands
-    out, because {TOO_MANY} or more are shown to be equal. "undecided": {TOO_MANY} or more are listed, but the test
+    sizes of the group (of the logarithm for errors), which is compared with the best method's. "-": none is
+    the best, because {TOO_MANY} or more are shown to be equal. "undecided": {TOO_MANY} or more are listed, but the test
     cannot show that they are equal. "no verdict": fewer than {MIN_REPEATS} complete repeats.
     """
     frame = select(context.rows, dataset=datasets, n_features_label=list(itertools.chain(*groups.values())))

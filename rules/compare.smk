@@ -2,7 +2,7 @@
 # the plan; then there is one job per contestant, without a limit of time, and one that answers.
 from rfstudy.compare.contestants import CONTESTANTS
 
-COMPARED = f"compare-{Path(str(OWN['own'])).name.split('.')[0]}"
+COMPARED = f"results/compare-{Path(str(OWN['own'])).name.split('.')[0]}"
 PLAN, FINISHED = f"{COMPARED}/plan.json", f"{COMPARED}/finished/{{contestant}}"
 STEPS = {
     "compare_plan": ("plan", [], PLAN),

@@ -93,7 +93,7 @@ def decide(results: list[Result], groups, margin: float) -> Decision:
     if is_map(shown.unit.name):
         return Decision(shown, best, [], "map", f"Use {label(shown)}.", comparisons)
     maps_lose = all(each["verdict"] == "worse" for each in comparisons if is_map(each["result"].unit.name))
-    why = "is better" if maps_lose else "is as good within the margin and costs less"
+    why = "is better" if maps_lose or shown is best else "is as good within the margin and costs less"
     maps = [result for result in results if is_map(result.unit.name)]
     best_map = f" The best map is {label(min(maps, key=lambda each: each.losses.mean()))}." if maps else ""
     answer = f"Do not use random features here: {label(shown)} {why}.{best_map}"

@@ -16,7 +16,6 @@ from pathlib import Path
 from time import sleep
 
 import click
-import yaml
 
 from random_features.errors import UserError
 from rfstudy.files import read_choices, read_json, read_yaml
@@ -129,6 +128,8 @@ for _name, _package, _summary in (
 @click.option("--fit", is_flag=True, help="Fit the model to the shipped records of CONFIGFILE instead of planning.")
 def plan(configfile, settings, out, page, fit):
     """Print what a run would request from a cluster, per rule, and write it as CSV, as a table and as a picture."""
+    import yaml
+
     from rfstudy.study import cost_plan
     from rfstudy.study.selection import load_study
 

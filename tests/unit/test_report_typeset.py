@@ -212,6 +212,11 @@ def latex_pieces(text):
     """The tables of a LaTeX file, each its names of columns and its rows; what is unsound fails."""
     assert text.startswith("% needs: booktabs, longtable, pdflscape, xltabular\n")
     text = text.split("\n", 1)[1]
+    shared = r">\{\\hsize=([\d.]+)\\hsize\\raggedright\\arraybackslash\}X"
+    for types in re.findall(rf"\{{((?:{shared}|[lr])+)\}}\n", text):
+        shares = [float(share) for share in re.findall(shared, types[0])]
+        assert sum(shares) == pytest.approx(len(shares), abs=0.01 * len(shares))
+    text = re.sub(shared, "X", text)
     opened = []
     for what, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
         if what == "begin":

@@ -105,8 +105,17 @@ EXPECTED = {
         for pair in ("plane-bird", "auto-truck", "dog-frog", "auto-deer")
     },
     "cifar10": ({"train": by_class([5000] * 10), "test": by_class([1000] * 7 + [999, 981, 1000])}, {}),
+    "cod-rna-training": ({"all": {"-1": 39690, "1": 19845}}, {"duplicate_rows_all": 59535 - 49466}),
     "cifar10-auto-ship-images": ({"train": {"-1": 5000, "1": 5000}, "test": {"-1": 1000, "1": 981}}, {}),
 }
+
+#: Rows that are there more than once, in each set with published folds.
+TWINS = dict.fromkeys((f"uci-{name}" for name in (
+    "airfoil", "autompg", "bike", "gas", "housing", "kin40k", "parkinsons", "pendulum", "skillcraft", "sml", "stock",
+    "tamielectric", "yacht",
+)), 0) | {
+    "uci-forest": 8, "uci-keggundirected": 49918, "uci-pol": 84, "uci-protein": 3164, "uci-solar": 851, "uci-wine": 460,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +131,7 @@ def raw(tmp_path_factory):
 
 
 def test_every_task_is_expected():
-    assert set(EXPECTED) == {task_id for task_id, task in KNOWN.tasks.items() if task.get("source") in HELD}
+    assert {*EXPECTED, *TWINS} == {task_id for task_id, task in KNOWN.tasks.items() if task.get("source") in HELD}
 
 
 @pytest.mark.parametrize("task_id", EXPECTED)
@@ -133,6 +142,16 @@ def test_a_task_has_its_classes_and_facts(task_id, raw, tmp_path):
     assert found["class_counts"] == counts
     assert {key: found["facts"][key] for key in facts} == facts
     assert (tmp_path / "facts.json").stat().st_size < 4000
+
+
+@pytest.mark.parametrize("task_id", TWINS)
+def test_published_folds_have_equal_sizes(task_id, raw, tmp_path):
+    task = KNOWN.tasks[task_id]
+    found = preprocess(task_id, task, raw / task["source"], tmp_path, reference_dir=ROOT / "data" / "reference")
+    folds = np.bincount(np.array(list(found["fold_of_row"]), dtype=int), minlength=10)
+    assert len(folds) == 10
+    assert np.isin(folds, (task["n"] // 10, task["n"] // 10 + 1)).all()
+    assert found["facts"]["rows_with_twin"] == TWINS[task_id]
 
 
 def test_single_cells_of_the_originals(raw, tmp_path):

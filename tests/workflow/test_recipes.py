@@ -122,7 +122,7 @@ def method(space, page):
     (module, entry), (line,) = page.blocks("python"), page.blocks("yaml")
     return [
         space.add(module),
-        space.insert("src/random_features/maps/registry.py", entry, before="}\n\n#: Other names in use"),
+        space.insert("src/random_features/maps/registry.py", entry, before="}\n\n#: The module of every class"),
         space.insert("config/experiments/survey.yaml", line, before="    - {method: orf}\n"),
     ]
 

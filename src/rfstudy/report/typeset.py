@@ -277,7 +277,11 @@ def latex(table: Table) -> str:
     for position, ((title, frame), width, letter) in enumerate(zip(parts, widths, ascii_lowercase, strict=False)):
         caption = f"{table.caption} ({letter}) {title}." if len(parts) > 1 else table.caption
         is_shared = width.eq(NARROWEST) | ((width.sum() > TURNED) & ~width.index.isin(table.keys))
-        types = "".join(np.where(is_shared, "X", np.where(_numeric(frame), "r", "l")))
+        # columns of more text get more of the width, by the square root
+        amount = frame.loc[:, is_shared.to_numpy()].astype(object).map(text).map(len).sum() ** 0.5
+        shares = (amount / amount.mean()).map(r">{{\hsize={:.2f}\hsize\raggedright\arraybackslash}}X".format)
+        plain = np.where(_numeric(frame), "r", "l")
+        types = "".join(shares.get(column, own) for column, own in zip(frame, plain, strict=True))
         texts = in_words(frame, escape, (r"\textbf{", "}")).rename(columns=lambda name: escape(str(name)))
         content = Styler(texts).hide(axis="index").to_latex(
             environment="longtable", hrules=True, column_format=types, caption=escape(caption),

@@ -45,7 +45,7 @@ def errors_of(rows: pd.DataFrame) -> pd.DataFrame:
     (``accuracy_pct``). Columns: those of ``EFFECT``, ``repeat``, ``wrong`` (the sum) and ``counts`` (whether it is a
     number of labels).
     """
-    ok = select(rows, status="ok")
+    ok = select(rows, status="ok").dropna(subset=["n_columns", "n_features", "n_test"])
     counts = ok["metric"].eq("accuracy_pct")
     share = ok["value"].where(~counts, 1.0 - ok["value"] / 100.0)
     # the number asked for: Nyström drops columns where the rank of its kernel matrix is lower
@@ -185,4 +185,4 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity) -> 
         "and Knapp; Holm's correction over the maps at one D. Equal: less than "
         f"{MARGIN:.0%}, by two one-sided tests, and other draws of it are equal, too (median of their p-values)."
     )
-    return Table(pd.DataFrame(rows), [note], shown=frame)
+    return Table(pd.DataFrame(rows or [{"D": "not run"}]), [note], shown=frame)

@@ -37,4 +37,4 @@ for step, (stage, inputs, made) in STEPS.items() if OWN["own"] else ():
             f"{step.replace('_', ' ')}: {COMPARED}{' {wildcards.contestant}' * (step == 'compare_run')}"
         shell:
             "PYTHONPATH=src python -m rfstudy compare {input[0]:q} {params.target:q} --out {params.folder:q}"
-            " --stage {params.stage} --contestant {params.contestant} > {log} 2>&1"
+            " --stage {params.stage} --contestant {params.contestant} --code {params.code:q} > {log} 2>&1"

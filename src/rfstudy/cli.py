@@ -183,6 +183,7 @@ def check(folder, presets):
 
 
 @commands.command()
+@CODE
 @click.argument("file", type=FILE)
 @click.option("--target", help="Column to predict; LIBSVM files name it themselves.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the answer: compare-<file>.")

@@ -139,8 +139,10 @@ def test_arrays_of_any_kind_reach_the_file_of_their_shard_and_that_of_the_experi
 
 def test_the_id_of_a_kernel_in_rows_is_the_name_of_the_kernel():
     values = {"length_scale": 0.5, "order": 2, "degree": 3, "coef0": 1.0, "decay": "slowest", "terms": 4}
+    values |= {"nu": 1.5, "exponent": 0.7}
     for name, entry in KERNELS.items():
-        kernel = {"name": name} | {parameter: values[parameter] for parameter in entry["parameters"]}
+        own = values | ({"decay": 1.5} if name == "generalised_cauchy" else {})
+        kernel = {"name": name} | {parameter: own[parameter] for parameter in entry["parameters"]}
         assert kernel_id(kernel) == make_kernel(kernel).name
 
 

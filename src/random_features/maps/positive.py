@@ -54,7 +54,7 @@ class PositiveRandom(SpectralMap):
     >>> import numpy as np
     >>> from random_features.kernels import Gaussian
     >>> from random_features.maps.positive import PositiveRandom
-    >>> X = 0.3 * np.random.default_rng(0).normal(size=(20, 6))
+    >>> X = 0.1 * np.random.default_rng(0).normal(size=(20, 6))
     >>> Z = PositiveRandom(n_components=4000, random_state=0).fit_transform(X)
     >>> bool(Z.min() > 0), bool(np.abs(Z @ Z.T - Gaussian()(X)).max() < 0.1)
     (True, True)

@@ -44,12 +44,13 @@ def halves(n: int) -> tuple[int, int]:
 
 
 def rows_of_blocks(n: int, n_blocks: int, rule: str) -> int:
-    """Return how many of n rows train if half of the blocks do; for random blocks, the smallest possible number.
+    """Return how many of n rows train if half of the blocks do, or all but one; of random blocks, and of any one, the
+    smallest possible number.
 
     Block i has the rows r with floor(r n_blocks / n) = i.
 
     >>> [rows_of_blocks(101, 10, rule) for rule in OF_BLOCKS]
-    [50, 51, 50]
+    [50, 51, 50, 90]
     """
     n_training = halves(n_blocks)[0]
     if rule == "first_blocks":

@@ -67,7 +67,7 @@ def effects_of(errors: pd.DataFrame, baseline: str) -> pd.DataFrame:
             continue
         one, other = own.set_index("repeat")["wrong"].align(at_baseline[dataset, columns], join="inner")
         half = 0.5 if own["counts"].iloc[0] else 0.0
-        if len(one) < 3 or (half and other.sum() < LEAST_ERRORS):
+        if len(one) < 2 or (half and other.sum() < LEAST_ERRORS):
             continue
         left_out = log_ratio(one.sum() - one, other.sum() - other, half)
         variance = (len(one) - 1) * left_out.var(ddof=0)

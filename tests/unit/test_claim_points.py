@@ -1,12 +1,14 @@
 """Which rows a claim counts, the rule from its points to a verdict, and the registry of claims."""
 
+from dataclasses import replace
+
 import pytest
 from claim_rows import ACCURACY, ERROR, STYLES, TASKS, TIME, found, made, verdict
 
 from rfstudy import tidy
 from rfstudy.report.claims import registry
 from rfstudy.report.claims.helpers import better_than
-from rfstudy.report.claims.points import Part, Point, conclude, joined, only_evidence
+from rfstudy.report.claims.points import Part, Point, conclude, joined, only_evidence, reason
 from rfstudy.report.claims.rows import Rows
 from rfstudy.report.context import Context
 
@@ -152,3 +154,11 @@ def test_a_claim_is_judged_on_the_experiments_of_its_protocol():
             assert registry.judged("survey-01", rows, protocol)[0] == expected
     with pytest.raises(ValueError, match="claim survey-01 is registered twice"):
         registry.claim("survey-01", {})(lambda rows: [])
+
+
+def test_a_reason_names_the_few_points_that_miss_and_the_data_sets_that_are_set_aside():
+    points = [Point(1.0, holds, group=group, place="2d") for holds, group in ((True, "a"), (True, "b"), (False, "c"))]
+    points += [replace(points[0], reason="too noisy", group=group) for group in ("d", "d", "e")]
+    found = reason([Part(points)])
+    assert "not shown: c 2d" in found
+    assert "set aside 3 (too noisy: d, e)" in found

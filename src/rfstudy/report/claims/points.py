@@ -147,8 +147,13 @@ def reason(parts: list[Part]) -> str:
         if len(deciding) <= FEW:
             listed = ", ".join(_words(each.group, each.place, each.text or number(each.value)) for each in deciding)
             texts[-1] = f"{what}: {listed}" if len(listed.split()) <= MOST_WORDS else ""
-    asides = [point.reason for point in points if point.reason]
-    texts += [f"set aside {asides.count(why)} ({why})" for why in dict.fromkeys(asides)]
+    missed = [each for each in deciding if each.holds is False and not each.opposite]
+    if len(deciding) > FEW >= len(missed) > 0:
+        texts.append(f"not shown: {', '.join(_words(each.group, each.place) for each in missed)}")
+    asides = [point for point in points if point.reason]
+    for why in dict.fromkeys(point.reason for point in asides):
+        names = [point.group for point in asides if point.reason == why]
+        texts.append(f"set aside {len(names)} ({': '.join(filter(None, (why, ', '.join(dict.fromkeys(names)))))})")
     return "; ".join(filter(None, texts))
 
 

@@ -239,7 +239,8 @@ def best_methods(context, *, paper, published, datasets, methods, groups, criter
     tally = ", ".join(f"{word} {n}" for word, n in counts.items())
     remarks = [*explained(best_methods), tests]
     remarks.append(
-        f"Agreement of {sum(counts.values())} comparable cells, {decided} decided and with a named method: {tally}."
+        f"Agreement: in {decided} of {sum(counts.values())} comparable cells the test decides and a method is named. "
+        f"All cells: {tally}. Overlap: the two lists share a method."
     )
     remarks += [f"Not compared, with the number of complete repeats: {'; '.join(left_out)}."] if left_out else []
     return Table(pd.DataFrame(rows), remarks, unfold, shown=frame)

@@ -153,7 +153,9 @@ def reason(parts: list[Part]) -> str:
     asides = [point for point in points if point.reason]
     for why in dict.fromkeys(point.reason for point in asides):
         names = [point.group for point in asides if point.reason == why]
-        texts.append(f"set aside {len(names)} ({': '.join(filter(None, (why, ', '.join(dict.fromkeys(names)))))})")
+        listed = ", ".join(filter(None, dict.fromkeys(names)))
+        of_sets = f": {listed}" if 0 < len(listed.split()) <= MOST_WORDS else ""
+        texts.append(f"set aside {len(names)} ({why}{of_sets})")
     return "; ".join(filter(None, texts))
 
 

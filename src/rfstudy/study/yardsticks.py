@@ -44,7 +44,7 @@ REGRESSORS = {
 MOST_ROWS, CHOSEN_ON = 15000, 5000
 
 #: Multiples of the median distance, and penalties per training row.
-FACTORS = 2.0 ** np.arange(-3, 4)
+FACTORS = 2.0 ** np.arange(-5, 4)
 PENALTIES = 1e-9 * 4.0 ** np.arange(15)
 
 #: Rows whose predictions are computed at once.

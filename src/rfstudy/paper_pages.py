@@ -78,7 +78,8 @@ class Page:
         sections = self.shipped.context().texts("claims").set_index("claim_id")["section"]
         rows = []
         for claim, own in self.claims.groupby("claim", sort=False):
-            first = {"claim": f"{claim} ({sections[claim]})", "the paper states": own["says"].iloc[0]}
+            anchor = f'<a id="{claim}"></a>{claim} ({sections[claim]})'
+            first = {"claim": anchor, "the paper states": own["says"].iloc[0]}
             for verdict, group in own.groupby("verdict", sort=False):
                 why = (group["reason"].iloc[0] or "not measured").replace("|", r"\|").split("; ")
                 why = " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in why)

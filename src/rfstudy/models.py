@@ -153,6 +153,13 @@ def literal(module: str, name: str, *default):
     return ast.literal_eval(definitions(module)[name])
 
 
+class MayBeMissing:
+    """``NotRequired`` of a ``TypedDict``, for a model: a key that can be left out."""
+
+    def __class_getitem__(cls, of):
+        return Annotated[of, pydantic.Field(default=None)]
+
+
 @cache
 def types_of(module: str) -> dict:
     """Return the types with which a module may declare keys: those that it imports from modules of types."""
@@ -160,7 +167,7 @@ def types_of(module: str) -> dict:
     for node in modules.statements(path_of(module)):
         if isinstance(node, ast.ImportFrom) and node.module in OF_TYPES:
             exec(compile(ast.Module([node], []), module, "exec", dont_inherit=True), scope)
-    return scope | {"TypedDict": Model}
+    return scope | {"TypedDict": Model, "NotRequired": MayBeMissing}
 
 
 @cache

@@ -188,6 +188,27 @@ def test_the_exact_kernel_is_the_regression_of_the_settings_that_it_reports():
     )
 
 
+@pytest.mark.parametrize("kind", ["regression", "classes"])
+def test_conjugate_gradients_fit_the_exact_kernel_as_cholesky_does(monkeypatch, kind):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(500, 2))
+    signal = np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=500)
+    y = 1000 + signal if kind == "regression" else np.digitize(signal, [-1, 1])
+    sample, target = Sample(X[:400], y[:400], X[400:], y[400:], capped=False), Target(kind)
+    direct, settings = yardsticks.exact_kernel(sample, target, 1, 400)
+    assert "residual" not in settings
+    monkeypatch.setattr(yardsticks, "BY_CHOLESKY", 100)
+    streamed, own = yardsticks.exact_kernel(sample, target, 1, 400)
+    assert own.pop("residual") <= yardsticks.TOLERANCE
+    assert own == settings
+    if kind == "classes":
+        assert np.array_equal(streamed, direct)
+    else:
+        assert np.allclose(streamed, direct, atol=1e-3)
+        assert np.std(streamed - y[400:]) < 0.15 * np.std(y)
+    assert yardsticks.exact_kernel(sample, target, 1, 200)[1]["rows"] == 200
+
+
 @pytest.mark.parametrize("options", [{}, {"mode": "code"}])
 def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
     axes = {"multiples_of_d": [2, 4], "penalties": [1e-3, 0.1, 10.0]}

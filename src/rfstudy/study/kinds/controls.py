@@ -8,12 +8,12 @@ extend one of the kind ``grid``. The maps of the entries are not used.
 """
 
 import itertools
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 import numpy as np
 
 from random_features.arrays import seed_of
-from rfstudy.fields import Some
+from rfstudy.fields import Count, Some
 from rfstudy.study import yardsticks
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import merge
@@ -23,9 +23,10 @@ RESOURCES = {"mb": 900, "bytes_per_value": 24, "minutes": 60}
 
 
 class Grid(TypedDict):
-    """`learners`: what predicts (see `study/yardsticks.py`)."""
+    """`learners`: what predicts (see `study/yardsticks.py`). `most_rows`: training rows of the exact kernel."""
 
     learners: Annotated[list[Literal["majority", "nearest_neighbour", "linear", "boosting", "exact_kernel"]], *Some]
+    most_rows: NotRequired[Count]
 
 
 def cells(job: Job) -> list[Cell]:
@@ -42,8 +43,9 @@ def cells(job: Job) -> list[Cell]:
 
 
 def measure(
-    job: Job, entry: dict, *, variant: str, repeat: int, learners: list, preprocess: list, split: dict
-) -> tuple[list[dict], dict]:
+    job: Job, entry: dict, *, variant: str, repeat: int, learners: list, preprocess: list, split: dict,
+    most_rows: int = yardsticks.MOST_ROWS,
+) -> tuple[list[dict], dict]:  # fmt: skip
     """Return the accuracy of every learner on the test rows, and the share of the last class (in sorted order) in each
     part; in a regression, the root mean squared error alone.
     """
@@ -62,7 +64,7 @@ def measure(
         ]
     for learner in learners:
         seed = seed_of(job.spec.seed, "yardstick", repeat)
-        predicted, reported = yardsticks.predicted(learner, sample, target, seed)
+        predicted, reported = yardsticks.predicted(learner, sample, target, seed, most_rows)
         value = target.evaluate(metric, sample.y_test, predicted)
         own = {"split": "test", "learner": learner, "settings": settings | reported}
         rows.append(shared | own | {"metric": metric, "value": value})

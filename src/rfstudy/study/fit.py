@@ -106,7 +106,12 @@ def seconds_by_block(rows: Path, has_data: bool) -> dict[tuple, float]:
 
 
 def unloaded(run: dict) -> float:
-    """Return the seconds that a run would have taken had its machine done nothing else."""
+    """Return the seconds that a run would have taken had its machine done nothing else.
+
+    This is its processor time on one thread. Older records lack it, and the load of the machine stands for it.
+    """
+    if run["threads"] == 1 and "processor_time_s" in run:
+        return run["processor_time_s"]
     return run["wall_time_s"] / max(1.0, run["load_average"] / run["cores"])
 
 

@@ -26,6 +26,9 @@ SYNC_SECONDS = 30.0
 #: Bytes of a key, and of all that precedes the content of a record: its key, its length and its checksum.
 KEY, HEADER = 24, 24 + 8 + 32
 
+#: Values of a run's record that grow from cell to cell.
+CHANGING = ("wall_time_s", "processor_time_s", "load_average", "peak_memory_mb")
+
 #: The suffix of the file of a job's cells.
 ENDING = ".cells"
 
@@ -157,7 +160,7 @@ class Journal:
         ``content`` has ``rows`` and ``record``. Values that change between the cells of a run are kept with the cell.
         """
         record = content["record"]
-        own = {name: record[name] for name in ("wall_time_s", "load_average") if name in record}
+        own = {name: record[name] for name in CHANGING if name in record}
         if record["run"] not in self.places:
             self.append(record["run"], json.dumps(record).encode())
         text = json.dumps({"run": record["run"], "record": own, "rows": content["rows"]}).encode()

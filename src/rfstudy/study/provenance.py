@@ -33,7 +33,7 @@ class Run:
     """One execution of a stage: its record is taken at the start and completed when its rows are written."""
 
     def __init__(self, stage: str, spec, threads: int, device: str = "cpu"):
-        self.clock = time.perf_counter()
+        self.clock, self.processor = time.perf_counter(), time.process_time()
         self.record = {
             "stage": stage,
             "spec_hash": key_of([vars(part) for part in spec] if isinstance(spec, list) else spec),
@@ -46,13 +46,17 @@ class Run:
         self.id = key_of(self.record, os.getpid(), time.time_ns())[:12]
 
     def finished(self) -> dict:
-        """Return the record with the wall time so far, in seconds, the load average of the machine, and the largest
-        memory of the process so far.
+        """Return the record with what the process has taken so far: wall time and processor time in seconds, and its
+        largest memory. The load average is that of the machine.
         """
         if "blas" not in self.record:
             self.record["blas"] = linear_algebra()  # of the libraries that are loaded after something was computed
-        wall = round(time.perf_counter() - self.clock, 2)
-        cost = {"wall_time_s": wall, "load_average": round(os.getloadavg()[0], 2), "peak_memory_mb": peak_memory_mb()}
+        cost = {
+            "wall_time_s": round(time.perf_counter() - self.clock, 2),
+            "processor_time_s": round(time.process_time() - self.processor, 2),
+            "load_average": round(os.getloadavg()[0], 2),
+            "peak_memory_mb": peak_memory_mb(),
+        }
         return {"run": self.id, **self.record, **cost}
 
 

@@ -64,7 +64,8 @@ class _KernelMachine(BaseEstimator):
             def fit(K, Y, fold):
                 return ridge_on_gram(K, Y, effective_penalties(penalties, len(Y), "mean", 1), "targets", "nan")
 
-            penalties = [best_penalty(scores_on_gram(K, Y, held_out, score, fit), penalties, score)]
+            scores = scores_on_gram(K, Y, held_out, held_out[:, None] < 0, score, fit)
+            penalties = [best_penalty(scores, penalties, score)]
         self.penalty_ = float(penalties[0])
         self.model_ = fit_kernel_ridge(K, Y, self.penalty_)
         self.X_ = X

@@ -83,12 +83,16 @@ def cross_validated(learner: str, options: dict, Z: np.ndarray, y: np.ndarray, f
     return {value: [scores[value] for scores in of_folds] for value in options[GRID[learner]]}
 
 
-def scored_on(learner: str, options: dict, Z: np.ndarray, y: np.ndarray, held_out: np.ndarray) -> dict[float, float]:
-    """The accuracy on held-out rows of what the others train, by value of the grid; NaN where there is no model."""
-    (Y, classes), scores = coded(y), {}
+def scored_on(
+    learner: str, options: dict, Z: np.ndarray, y: np.ndarray, held_out: np.ndarray, seen: np.ndarray | None = None
+) -> dict[float, float]:
+    """Return the accuracy on held-out rows of what the ``seen`` rows train, by default all others, by value of the
+    grid; NaN where there is no model.
+    """
+    (Y, classes), scores, seen = coded(y), {}, ~held_out if seen is None else seen
     for value in options[GRID[learner]]:
         try:
-            decide = train(learner, options, Z[~held_out], Y[~held_out], value)
+            decide = train(learner, options, Z[seen], Y[seen], value)
             scores[value] = accuracy(y[held_out], predicted(decide(Z[held_out]), classes))
         except np.linalg.LinAlgError:
             scores[value] = np.nan

@@ -198,7 +198,9 @@ class Choices:
             return None
         Z, y, seen = fitted
         if study.held_out:
-            return {value: [score] for value, score in scored_on(learner, options, Z, y, ~seen).items()}
+            parts = [np.isin(np.arange(len(y)), np.flatnonzero(~seen)[k::5]) for k in range(5)]
+            scores = [scored_on(learner, options, Z, y, part, seen) for part in parts]
+            return {value: [of[value] for of in scores] for value in scores[0]}
         fold = folds(len(y), options["n_folds"], study.seed, "folds", "train", repeat)
         return cross_validated(learner, options, Z, y, fold)
 

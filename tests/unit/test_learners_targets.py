@@ -5,6 +5,7 @@ import pytest
 from linear_problems import stream
 
 from random_features.learners import streams
+from random_features.learners.entry import load
 from random_features.learners.penalties import best_penalty, check_grid, edge_of, effective_penalties
 from random_features.learners.scoring import check_folds, gain, score_sum
 from random_features.learners.shifted import solve_shifted
@@ -110,19 +111,46 @@ def test_grids_and_scalings_are_checked():
 
 def test_folds_are_checked():
     Y = np.array([[1.0], [1.0], [-1.0], [-1.0]])
-    assert check_folds([0, 1, 0, 1], Y, "accuracy")[1] == 2
+    assert check_folds([0, 1, 0, 1], Y, "accuracy")[1].shape == (4, 2)
     with pytest.raises(ValueError, match="fold 1 hold one class only"):
         check_folds([0, 0, 1, 1], np.array([[1.0], [1.0], [-1.0], [1.0]]), "accuracy")
-    assert check_folds([0, 0, 1, 1], np.array([[1.0], [1.0], [-1.0], [1.0]]), "mse")[1] == 2
+    assert check_folds([0, 0, 1, 1], np.array([[1.0], [1.0], [-1.0], [1.0]]), "mse")[1].shape == (4, 2)
     for folds in ([0, 0, 2, 2], [1, 1, 2, 2], [0, 0, 0, 0], [0, 1], [0.0, 1.0, 0.0, 1.0]):
         with pytest.raises(ValueError, match="folds must be"):
             check_folds(folds, Y, "accuracy")
+    # rows of the fold -1 alone train; the others are parts of what is held out
+    assert check_folds([-1, 0, -1, 1], Y, "accuracy")[1].tolist() == [[True, True], [False] * 2] * 2
+    for folds in ([-1, 1, -1, 1], [-1, -1, -1, -1], [-2, 0, 1, 0]):
+        with pytest.raises(ValueError, match="folds must be"):
+            check_folds(folds, Y, "accuracy")
+
+
+@pytest.mark.parametrize(
+    ("name", "n_columns"), [("ridge", 4), ("ridge", 60), ("svm", 4), ("logistic", 4), ("l1_svm", 4)]
+)
+def test_held_out_rows_are_scored_in_parts_by_what_the_other_rows_train(name, n_columns):
+    rng, learner = np.random.default_rng(0), load(name)
+    Z, grid = rng.standard_normal((50, n_columns)), [0.1, 1.0]
+    Y = np.where(Z[:, :1] + rng.standard_normal((50, 1)) > 0, 1.0, -1.0)
+    folds = np.where(np.arange(50) < 30, -1, np.arange(50) % 3)
+    options = {
+        "ridge": {"penalties": grid, "scaling": "mean", "center": "both"},
+        "svm": {"C": grid, "solver": "newton"},
+        "logistic": {"penalties": grid, "scaling": "mean", "intercept": "none", "classes": "multinomial"},
+        "l1_svm": {"C": grid},
+    }[name]
+    how = {"n_columns": n_columns, "options": options}
+    found = learner.cross_validate(stream(Z), Y, folds, score="accuracy", **how)
+    for scores, value in zip(found, grid, strict=True):
+        model = learner.fit(stream(Z[:30]), Y[:30], value, **how)
+        right = 100.0 * (np.sign(model.decision(Z)) == Y)[:, 0]
+        assert scores == pytest.approx([right[folds == part].mean() for part in range(3)])
 
 
 def test_a_class_missing_from_the_training_rows_matters_where_every_column_is_trained():
     Y = Target("classes").encode([0, 0, 1, 1, 2, 2])[0]
     folds = [0, 1, 0, 1, 0, 0]
-    assert check_folds(folds, Y, "accuracy")[1] == 2
+    assert check_folds(folds, Y, "accuracy")[1].shape == (6, 2)
     with pytest.raises(ValueError, match="fold 0 hold one class only in column 2"):
         check_folds(folds, Y, "accuracy", every_column=True)
 

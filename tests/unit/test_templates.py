@@ -46,7 +46,9 @@ def test_the_verdicts_on_the_page_of_a_paper_add_up(paper):
             *counts, whole = [int(cell) for cell in line.split("|") if cell.strip().isdecimal()]
             assert sum(counts) == whole > 0
     claims = pd.read_csv(ROOT / "data" / "reference" / "claims.csv", dtype=str)
-    assert re.findall(rf'^\| <a id="({paper}-\d+)"></a>\1 \(', text, re.MULTILINE) == sorted(select(claims, paper=paper)["claim_id"])
+    assert re.findall(rf'^\| <a id="({paper}-\d+)"></a>\1 \(', text, re.MULTILINE) == sorted(
+        select(claims, paper=paper)["claim_id"]
+    )
 
 
 @pytest.mark.parametrize("page", [page for page in templates.PAGES if "measurements" not in page])

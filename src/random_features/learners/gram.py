@@ -104,16 +104,18 @@ def svm_on_gram(K, Y, C) -> LinearModel:
     return LinearModel(dual, intercept, "libsvm", converged, n_iter)
 
 
-def scores_on_gram(K, Y, folds, score, fit) -> np.ndarray:
-    """Return held-out scores (g, n_folds).
+def scores_on_gram(K, Y, folds, training, score, fit) -> np.ndarray:
+    """Return held-out scores (g, n_folds); ``folds`` and ``training`` are those of ``check_folds``.
 
     ``fit(K, Y, fold)`` returns the dual coefficients (g, n, c) and the intercepts (g, c) on the training rows.
     """
-    totals = []
-    for fold in range(folds.max() + 1):
-        training, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        dual, intercept = fit(K[np.ix_(training, training)], Y[training], fold)
-        decision = np.einsum("mn,gnc->mgc", K[np.ix_(held_out, training)], dual, optimize=True) + intercept
+    totals, fitted = [], None
+    for fold in range(training.shape[1]):
+        rows, held_out = np.flatnonzero(training[:, fold]), np.flatnonzero(folds == fold)
+        if fitted is None or not np.array_equal(training[:, fold], training[:, fold - 1]):
+            fitted = fit(K[np.ix_(rows, rows)], Y[rows], fold)
+        dual, intercept = fitted
+        decision = np.einsum("mn,gnc->mgc", K[np.ix_(held_out, rows)], dual, optimize=True) + intercept
         totals.append(score_sum(Y[held_out], decision, score) / len(held_out))
     return np.column_stack(totals)
 

@@ -43,7 +43,7 @@ def cross_validate_l1_svm(blocks, Y, folds, *, n_columns, score, options):
     if score != "accuracy":
         raise ValueError(f"support vector machines are scored by their accuracy, not by {score!r}")
     Y, grid = sign_columns(Y), check_grid(required(options, "C")["C"], "C")
-    folds, _ = check_folds(folds, Y, "accuracy", every_column=True)
+    folds, training = check_folds(folds, Y, "accuracy", every_column=True)
     unconverged = 0
 
     def fit(K, Y, fold):
@@ -52,7 +52,7 @@ def cross_validate_l1_svm(blocks, Y, folds, *, n_columns, score, options):
         unconverged += sum(not model.converged for model in models)
         return np.stack([model.coef for model in models]), np.stack([model.intercept for model in models])
 
-    scores = scores_on_gram(_in_memory(blocks, len(Y), n_columns).row_gram, Y, folds, "accuracy", fit)
+    scores = scores_on_gram(_in_memory(blocks, len(Y), n_columns).row_gram, Y, folds, training, "accuracy", fit)
     warn_unconverged(unconverged, scores.size, "SVM")
     return scores
 

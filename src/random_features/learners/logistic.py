@@ -99,17 +99,16 @@ def cross_validate_logistic(
     fits did not converge.
     """
     Y, grid = sign_columns(Y), check_grid(penalties, "penalties")
-    folds, n_folds = check_folds(folds, Y, "accuracy", every_column=True)
+    folds, used = check_folds(folds, Y, "accuracy", every_column=True)
     targets = _targets(Y, intercept, classes)
     n_groups = targets.shape[1]  # of a fold
-    counts = len(Y) - np.bincount(folds)
-    training = (folds[:, None] != np.arange(n_folds)) / counts
+    counts, n_folds = used.sum(axis=0), used.shape[1]
     order = np.argsort(grid)[::-1]
     blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns)
     solutions = minimise(
         blocks,
         Logistic(np.tile(targets, (1, n_folds, 1))),
-        np.repeat(training, n_groups, axis=1),
+        np.repeat(used / counts, n_groups, axis=1),
         np.repeat(_against_the_mean(grid[order], counts, scaling, n_columns), n_groups, axis=1),
         n_columns=n_used,
         has_intercept=intercept == "unpenalised",

@@ -100,7 +100,8 @@ def cross_validate_ridge(
     ----------
     penalties : ndarray (g,) of non-negative numbers. n in the scaling "mean" is the number of training rows of the
         fold, and centring uses those rows only
-    folds : integer ndarray (n,), the fold in which a row is held out: 0..k-1
+    folds : integer ndarray (n,), the fold in which a row is held out: 0..k-1. Rows of -1 are in none; where there are
+        some, they alone train, and the folds are parts of the others
     score : "accuracy", in percent, of columns of -1 and +1, or "mse", the squared error averaged over rows and
         columns
 
@@ -110,22 +111,24 @@ def cross_validate_ridge(
     does not choose it. Raises ``ValueError`` also for an empty fold or one whose training rows hold a single class.
     """
     Y, penalties = as_columns(Y), check_grid(penalties, "penalties", zero_allowed=True)
-    folds, n_folds = check_folds(folds, Y, score)
+    folds, training = check_folds(folds, Y, score)
     check_choice("center", center, CENTERS)
-    counts = np.bincount(folds)
-    shifts = [effective_penalties(penalties, len(Y) - count, scaling, n_columns) for count in counts]
+    shifts = [effective_penalties(penalties, n, scaling, n_columns) for n in training.sum(axis=0)]
     if len(Y) <= n_columns:
         K = streams.kept(blocks, len(Y), n_columns).row_gram
-        scores = scores_on_gram(K, Y, folds, score, lambda K, Y, fold: ridge_on_gram(K, Y, shifts[fold], center, "nan"))
+        fit = lambda K, Y, fold: ridge_on_gram(K, Y, shifts[fold], center, "nan")  # noqa: E731
+        scores = scores_on_gram(K, Y, folds, training, score, fit)
         scores[penalties == 0] = np.nan  # fewer training rows than columns: only K may have an inverse
         return scores
-    sums, dtype = _sums_per_fold(blocks, Y, folds, n_folds, n_columns, np.min(shifts))
-    models = [
-        _solve(sums, [other for other in range(n_folds) if other != fold], shifts[fold], center, "nan")
-        for fold in range(n_folds)
-    ]
+    n_folds, first = training.shape[1], folds.min()
+    sums, dtype = _sums_per_fold(blocks, Y, folds - first, n_folds - first, n_columns, np.min(shifts))
+    if first == -1:
+        models = [_solve(sums, [0], shifts[0], center, "nan")] * n_folds
+    else:
+        others = [[other for other in range(n_folds) if other != fold] for fold in range(n_folds)]
+        models = [_solve(sums, each, shifts[fold], center, "nan") for fold, each in enumerate(others)]
     del sums
-    return _score_held_out(blocks, Y, folds, models, n_columns, dtype, score) / counts
+    return _score_held_out(blocks, Y, folds, models, n_columns, dtype, score) / np.bincount(folds[folds >= 0])
 
 
 def have_solutions(blocks, Y, penalties, *, n_columns: int, scaling="mean", center="targets") -> np.ndarray:

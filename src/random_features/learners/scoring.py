@@ -29,30 +29,34 @@ def score_sum(Y, decision, score: str) -> np.ndarray:
     return ((decision - Y[:, None, :]) ** 2).mean(axis=2).sum(axis=0)
 
 
-def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np.ndarray, int]:
-    """Return the fold of each row as an integer array (n,), and the number of folds.
+def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return the fold of each row as an integer array (n,), and the rows that train for each fold, bool (n, k).
 
-    Raises ``ValueError`` unless the folds are 0..k-1, k >= 2, none of them empty, and, where classes are scored, the
-    training rows of every fold hold at least two (with ``every_column``: both signs in every column).
+    Rows of the fold -1 are never held out. Where there are some, they alone train, and the folds are parts of the rows
+    that are held out from them.
+
+    Raises ``ValueError`` unless the folds are 0..k-1, none of them empty, with k >= 2 or rows of the fold -1, and,
+    where classes are scored, the training rows of every fold hold at least two (with ``every_column``: both signs in
+    every column).
     """
     check_choice("score", score, SCORES)
     folds = np.asarray(folds)
     if folds.shape != (len(Y),) or folds.dtype.kind not in "iu":
         raise ValueError(f"folds must be an integer array of shape ({len(Y)},), got {folds.dtype} {folds.shape}")
-    present = np.unique(folds)
-    n_folds = len(present)
-    if n_folds < 2 or not np.array_equal(present, np.arange(n_folds)):
+    alone, present = folds == -1, np.unique(folds[folds != -1])
+    if len(present) < (1 if alone.any() else 2) or not np.array_equal(present, np.arange(len(present))):
         raise ValueError(f"folds must be 0..k-1 with k >= 2 and none empty, found {present[:20].tolist()}")
+    training = np.column_stack([alone if alone.any() else folds != fold for fold in present])
     if score == "accuracy":
-        for fold in range(n_folds):
-            training = Y[folds != fold]
-            constant = (training == training[0]).all(axis=0)
+        for fold in present:
+            seen = Y[training[:, fold]]
+            constant = (seen == seen[0]).all(axis=0)
             if constant.all() or (every_column and constant.any()):
                 raise NotDefinedError(
                     f"the training rows of fold {fold} hold one class only"
                     f"{f' in column {constant.argmax()}' if Y.shape[1] > 1 else ''}; stratify the folds"
                 )
-    return folds, n_folds
+    return folds, training
 
 
 def warn_unconverged(unconverged: int, fits: int, learner: str) -> None:

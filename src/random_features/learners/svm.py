@@ -78,23 +78,21 @@ def cross_validate_svm(blocks, Y, grid, folds, *, n_columns: int, solver="auto")
     many of the fits did not converge.
     """
     Y, grid = sign_columns(Y), check_grid(grid, "grid")
-    folds, n_folds = check_folds(folds, Y, "accuracy", every_column=True)
+    folds, training = check_folds(folds, Y, "accuracy", every_column=True)
     if choose_solver(Y.size * n_columns, solver) == "newton":
         blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns)
-        # one group per fold and class
-        used = np.repeat(folds[:, None] != np.arange(n_folds), Y.shape[1], axis=1)
+        used = np.repeat(training, Y.shape[1], axis=1)  # one group per fold and class
         order = np.argsort(grid)
-        solutions = _newton(blocks, np.tile(Y, (1, n_folds)), used, grid[order], n_used)
+        solutions = _newton(blocks, np.tile(Y, (1, training.shape[1])), used, grid[order], n_used)
         scores, unconverged = held_out_accuracies(solutions, order, Y, folds)
     else:
         Z = _in_memory(blocks, len(Y), n_columns)
-        scores, unconverged = np.empty((len(grid), n_folds)), 0
-        for fold in range(n_folds):
-            training, held_out = folds != fold, folds == fold
-            Z_training = Z[training]
+        scores, unconverged = np.empty((len(grid), training.shape[1])), 0
+        for fold, rows in enumerate(training.T):
+            Z_training, held_out = Z[rows], folds == fold
             for i, C in enumerate(grid):
                 try:
-                    model = _liblinear(Z_training, Y[training], C)
+                    model = _liblinear(Z_training, Y[rows], C)
                 except np.linalg.LinAlgError:
                     scores[i, fold] = np.nan  # as where a system is singular: this value is not chosen
                     continue

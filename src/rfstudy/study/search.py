@@ -47,6 +47,9 @@ WIDTHS = ("length_scale", "bandwidth")
 SHARED_ON = 3
 
 
+#: Parts of held-out rows that are scored apart, so that the score has a standard error.
+PARTS = 5
+
 #: Scopes whose choices are made for one entry at one size.
 OF_ONE_SIZE = ("method_and_size", "split", "cell")
 
@@ -283,8 +286,9 @@ def number_in(width) -> float:
 
 def scores_of(job: Job, cell: Cell) -> list[list[float]]:
     """Return the scores of a learner's grid on the features of a cell's map. They are cross-validated (g, folds), or
-    from held-out rows that neither map nor learner saw (g, 1): a map that learned from the targets of a row must be
-    scored on other rows. They are empty if the learner is left out, the map does not exist, or a fold has one class.
+    from parts of the rows that neither map nor learner saw (g, parts): a map that learned from the targets of a row
+    must be scored on other rows. They are empty if the learner is left out, the map does not exist, or a fold has one
+    class.
     """
     learner, options, score = load(cell.conditions["learner"]), cell.conditions["settings"], job.data.target.score
     phi, X, Y, held_out, blocks = tuned_map(job, cell)
@@ -292,13 +296,14 @@ def scores_of(job: Job, cell: Cell) -> list[list[float]]:
         return []
     folds = folds_of(job.spec, len(Y), options["n_folds"], cell.coordinates["repeat"], blocks)
     if held_out.any():
-        folds = (~held_out).astype(int)  # the held-out rows are fold 0
+        folds = np.full(len(Y), -1)
+        folds[held_out] = np.arange(held_out.sum()) % PARTS
     how = {"n_columns": phi.n_columns_, "score": score, "options": options}
     try:
         scores = learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how)
     except NotDefinedError:
         return []
-    return (scores[:, :1] if held_out.any() else scores).tolist()
+    return scores.tolist()
 
 
 def solvable_at(job: Job, cell: Cell) -> list[bool]:

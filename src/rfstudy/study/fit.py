@@ -108,7 +108,7 @@ def seconds_by_block(rows: Path, has_data: bool) -> dict[tuple, float]:
 def unloaded(run: dict) -> float:
     """Return the seconds that a run would have taken had its machine done nothing else.
 
-    This is its processor time on one thread. Older records lack it, and the load of the machine stands for it.
+    This is its processor time on one thread. Older records lack it; the load of the machine is used instead.
     """
     if run["threads"] == 1 and "processor_time_s" in run:
         return run["processor_time_s"]

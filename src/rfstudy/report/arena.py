@@ -7,6 +7,7 @@ deviation between data sets is that of Hedges and Olkin (Statistical Methods for
 """
 
 import hashlib
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -110,22 +111,20 @@ def against(errors: pd.DataFrame, other: pd.Series, counts: bool, place: tuple) 
 
     There is no effect with fewer than two folds, or with fewer than ``LEAST_ERRORS`` wrong labels.
     """
-    errors = errors.reindex(other.index)
-    theirs = errors.notna().mul(other, axis="index").where(errors.notna())
-    half, folds, sums = 0.5 if counts else 0.0, errors.notna().sum(), theirs.sum()
-    left_out = log_ratio(errors.sum() - errors, sums - theirs, half)
-    found = pd.DataFrame(
-        {
-            "effect": log_ratio(errors.sum(), sums, half),
-            "variance": (folds - 1) * left_out.var(ddof=0),
-            "folds": folds,
-            "wrong": sums if counts else np.nan,
-        }
-    )
-    found = found[(folds >= 2) & (not counts or sums >= LEAST_ERRORS)]
-    return [
-        (*place, *(name if isinstance(name, tuple) else (name,)), *row) for name, *row in found.itertuples(name=None)
-    ]
+    one = errors.reindex(other.index).to_numpy(dtype=np.float64)
+    there = ~np.isnan(one)
+    one, two = np.where(there, one, 0.0), np.where(there, other.to_numpy(dtype=np.float64)[:, None], 0.0)
+    half, folds, sums = 0.5 if counts else 0.0, there.sum(axis=0), two.sum(axis=0)
+    found = []
+    for j, name in enumerate(errors.columns):
+        if folds[j] < 2 or (counts and sums[j] < LEAST_ERRORS):
+            continue
+        total, own = one[:, j].sum(), there[:, j]
+        left_out = log_ratio(total - one[own, j], sums[j] - two[own, j], half)
+        effect, variance = log_ratio(total, sums[j], half), (folds[j] - 1) * left_out.var()
+        name = name if isinstance(name, tuple) else (name,)
+        found.append((*place, *name, effect, variance, int(folds[j]), sums[j] if counts else np.nan))
+    return found
 
 
 def log_ratio(one, other, half: float):
@@ -292,7 +291,12 @@ def results_of(context: Context, datasets, baseline: str, quantity: dict) -> Res
 
     The metric of ``quantity`` is that of data sets with labels; the error of a regression is its ``mse``.
     """
-    rows = select(context.rows, dataset=datasets)
+    return _results_of(context, tuple(datasets), baseline, tuple(quantity.items()))
+
+
+@lru_cache(maxsize=1)  # all outputs of a context share them
+def _results_of(context: Context, datasets: tuple, baseline: str, quantity: tuple) -> Results:
+    rows, quantity = select(context.rows, dataset=datasets), dict(quantity)
     frame = pd.concat([of_quantity(rows, quantity), of_quantity(rows, quantity | {"metric": "mse"})])
     errors, yardsticks = errors_of(frame), yardsticks_of(rows)
     gaps = gaps_of(errors, yardsticks, baseline)

@@ -200,6 +200,7 @@ def test_conjugate_gradients_fit_the_exact_kernel_as_cholesky_does(monkeypatch, 
     monkeypatch.setattr(yardsticks, "BY_CHOLESKY", 100)
     streamed, own = yardsticks.exact_kernel(sample, target, 1, 400)
     assert own.pop("residual") <= yardsticks.TOLERANCE
+    assert own.pop("steps") > 0
     assert own == settings
     if kind == "classes":
         assert np.array_equal(streamed, direct)

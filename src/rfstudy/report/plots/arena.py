@@ -9,7 +9,8 @@ from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import select
 from rfstudy.report.arena import EFFECT, LEAST_SETS, MARGIN
 from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.style import REFERENCE, Picture, drawn_as
+from rfstudy.report.style import REFERENCE, Picture, drawn_as, spare_style
+from rfstudy.report.tables.frontier import COSTS, costs_of, unit_of
 
 #: Inches of a row of the forest and of the ranks, and of the rest of a panel.
 ROW, FRAME = 0.15, 0.5
@@ -101,7 +102,7 @@ def arena_curves(context, *, paper, width, datasets, methods, baseline, quantity
         own = select(cells, dataset=[dataset])
         for line, style in styles.items():
             points = own[own["line"] == line].sort_values("columns")
-            ax.plot(points["columns"], points["ratio"], **drawn_as(style) | {"markersize": 2.0, "linewidth": 0.7})
+            ax.plot(points["columns"], points["ratio"], **{"markersize": 2.0, "linewidth": 0.7} | drawn_as(style))
         ax.axhline(1.0, **REFERENCE)
         sizes = sorted(own["columns"].unique())
         plot.doublings_axis(ax, sizes, [str(size) for size in sizes])
@@ -164,3 +165,42 @@ def arena_ranks(context, *, width, datasets, methods, baseline, quantity) -> Pic
     ax.set_xlabel("mean rank (1: lowest error)")
     remarks = [f"{ranks['cells'].iloc[0]} cells of {ranks['sets'].iloc[0]} data sets; bars: 95 %, over data sets."]
     return Picture(figure, (), remarks, results.rows)
+
+
+# --- error_by_cost ----------------------------------------------------------------------------------------------------
+
+
+#: Inches of a panel of the frontier.
+COST_HEIGHT = 1.6
+
+
+def error_by_cost(context, *, paper, width, datasets, methods) -> Picture:
+    """Return the figure: a panel per data set and cost, the error of maps and of the exact kernel against it.
+
+    Lines go through the numbers of training rows; a map has one for each number of columns, the larger the more opaque.
+    """
+    found = {dataset: costs_of(select(context.rows, dataset=[dataset])) for dataset in datasets}
+    found = {dataset: points for dataset, points in found.items() if len(points)}
+    there = [(dataset, cost) for dataset, points in found.items() for cost in COSTS if points[cost].notna().any()]
+    if not there:
+        return plot.nothing(width, {"data sets": "not run"})
+    names = plot.titles_of(found, context.rows, paper, context)
+    figure, axes = plot.side_by_side(width, len(there), 4 if len(there) == 4 else 2, COST_HEIGHT)
+    styles = {method: plot_style(method, context.styles) for method in methods}
+    styles[""] = spare_style("exact kernel", 1)._replace(linestyle="solid")
+    for (dataset, cost), ax in zip(there, axes, strict=True):
+        points = found[dataset].dropna(subset=[cost])
+        points = points.assign(mean=points["errors"].map(np.mean))
+        sizes = sorted(points["columns"].unique())
+        for (method, columns), own in points.groupby(["method", "columns"]):
+            own = own.sort_values("n")
+            alpha = 1.0 if not method else 0.25 + 0.75 * sizes.index(columns) / (len(sizes) - 1)
+            ax.plot(own[cost], own["mean"], **drawn_as(styles[method]), alpha=alpha)
+        plot.log_axis(ax.xaxis)
+        plot.log_axis(ax.yaxis)
+        metrics = select(context.rows, dataset=[dataset], metric=["accuracy_pct", "rmse"])["metric"]
+        ax.set(xlabel=COSTS[cost], ylabel=unit_of(metrics.iloc[0]))
+        ax.set_title(names[dataset], loc="left")
+    n = sorted({n for points in found.values() for n in points["n"]})
+    remarks = [f"Points of a line: n from {n[0]:,} to {n[-1]:,}. Lines of a map: D, the larger the darker."]
+    return Picture(figure, styles.values(), remarks, select(context.rows, dataset=datasets, axis=""))

@@ -100,7 +100,7 @@ def frontier(context, *, paper, datasets) -> Table:
         exact = points[points["method"] == ""].sort_values("n")
         maps = points[points["method"] != ""]
         if not len(exact) or not len(maps):
-            rows.append({"data set": name, "cost": absent("not run")})
+            rows.append({"data set": name, "cost": "not run"})
             continue
         for cost, heading in COSTS.items():
             gaps = {}

@@ -4,7 +4,7 @@ import arena_rows as made
 import numpy as np
 import pandas as pd
 import pytest
-from report_rows import context_of, spec_of
+from report_rows import EXPERIMENTS, ROOT, context_of, spec_of
 from scipy import stats
 
 from rfstudy.report import arena, tables, typeset
@@ -183,7 +183,6 @@ def test_halves_share_the_strata_of_the_arena():
     assert len(half) == 29
     for _, own in strata.groupby("stratum"):
         assert abs(2 * half[own["dataset"]].sum() - len(own)) <= 1
-    from report_rows import EXPERIMENTS
 
     large = set(strata.loc[strata["stratum"].str.startswith("large"), "dataset"])
     assert large == set(EXPERIMENTS["arena-large"]["datasets"])
@@ -247,3 +246,12 @@ def test_ranks_are_means_over_data_sets_of_common_cells():
     board, table = table_of("arena-leaderboard", made.framed(rows))
     assert board["map_id"].tolist() == ["orf", "rff", "sorf"]
     assert any(note.startswith("Cells that all have: 7, of 4 data sets") for note in table.notes)
+
+
+def test_the_protocol_lists_the_halves():
+    datasets = spec_of("arena-confirmation-tuned", "study")["datasets"]
+    half = arena.half_of(arena.strata_of(context_of([]).tasks, datasets))
+    page = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
+    for which, word in enumerate(("first", "second")):
+        names = ", ".join(name.removeprefix("uci-") for name in datasets if half[name] == which)
+        assert f"| {word} | {names} |" in page

@@ -5,8 +5,11 @@ import pandas as pd
 import pytest
 import study_toys as toys
 from report_rows import METHODS, context_of, spec_of
+from sklearn.model_selection import ShuffleSplit
 
+from random_features.arrays import seed_of
 from random_features.kernels import make_kernel
+from random_features.length_scales import median_distance
 from rfstudy import tidy
 from rfstudy.report import plots, tables, typeset
 from rfstudy.report.tables.frontier import best_within, costs_of, crossing, crossover, operations
@@ -56,6 +59,28 @@ def test_a_cell_is_the_fit_at_the_settings_that_it_reports(job):
             system = kernel(X) + 100 * settings["penalty"] * np.eye(100)
             predicted = kernel(T, X) @ np.linalg.solve(system, sample.y_train - centre) + centre
         assert row["value"] == pytest.approx(np.sqrt(np.mean((predicted - sample.y_test) ** 2)), rel=1e-3)
+
+
+def test_a_map_is_chosen_by_the_half_of_the_rows_that_it_did_not_see(job):
+    cell = next(cell for cell in frontier.cells(job) if cell.entry.get("method") == "rff")
+    (row,), _ = toys.measured(frontier, job, cell)
+    sample = frontier.sample_of(job, 0, 100, 50)
+    rng = np.random.default_rng(seed_of(job.spec.seed, "yardstick", 0))
+    order = rng.permutation(100)
+    ((seen, scored),) = ShuffleSplit(1, test_size=0.5, random_state=0).split(order)
+    seen, scored = order[seen], order[scored]
+    X, y, found = sample.X_train, sample.y_train, {}
+    for length_scale in yardsticks.FACTORS * median_distance(X, rng):
+        kernel = make_kernel({"name": "gaussian", "length_scale": float(length_scale)})
+        phi = job.feature_map(cell.entry, kernel, 8, 0).fit(X[seen], y[seen])
+        Z, T = (phi.transform(X[rows]).astype(float) for rows in (seen, scored))
+        mean, centre = Z.mean(axis=0), y[seen].mean()
+        for penalty in yardsticks.PENALTIES:
+            system = (Z - mean).T @ (Z - mean) + 50 * penalty * np.eye(16)
+            weights = np.linalg.solve(system, (Z - mean).T @ (y[seen] - centre))
+            found[float(length_scale), float(penalty)] = np.mean(((T - mean) @ weights + centre - y[scored]) ** 2)
+    reported = found[row["settings"]["length_scale"], row["settings"]["penalty"]]
+    assert reported == pytest.approx(min(found.values()), rel=1e-3)
 
 
 def test_all_work_of_a_cell_is_one_phase_at_its_settings(job):

@@ -261,6 +261,13 @@ def test_the_protocol_lists_the_halves():
     datasets = spec_of("arena-confirmation-tuned", "study")["datasets"]
     half = arena.half_of(arena.strata_of(context_of([]).tasks, datasets))
     page = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
-    for which, word in enumerate(("first", "second")):
-        names = ", ".join(name.removeprefix("uci-") for name in datasets if half[name] == which)
-        assert f"| {word} | {names} |" in page
+    table = page.partition("| stratum |")[2].partition("\n\n")[0].splitlines()[2:]
+    stated = {
+        name.strip(): which
+        for line in table
+        for which, cell in enumerate(line.split("|")[2:4])
+        for name in cell.lower().split(",")
+    }
+    assert stated == {
+        name.removeprefix("uci-").removesuffix("-training"): which for name, which in half.to_dict().items()
+    }

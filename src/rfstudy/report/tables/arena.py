@@ -255,8 +255,8 @@ def arena_edges(context: Context, *, datasets, methods, baseline, quantity) -> T
 
     Notes
     -----
-    At an edge: the first or the last value. Gains: the last step still improves the score, by over one standard error
-    over the folds; the length scale has a single hold-out, where any gain counts.
+    At an edge: the first or the last value. Gains: the last step still improves the score by over one standard error,
+    over the folds or the parts of the held-out rows.
     """
     rows = select(stats.results_of(context, datasets, baseline, quantity).rows, status="ok")
     found = []

@@ -119,6 +119,7 @@ class Output(Model):
     sizes : numbers of features as the paper counts them, in order; of a `grid` without them every data set has rows of
         its own sizes, of `ablation` and `steps` they are needed where an experiment has more than one
     repeats : what the paper averages over; fewer are noted under the output
+    scope : (`arena`) the data sets that the verdicts are about
     draws : (`calibration`) the draws of a map on each split that are compared with as many others
     comparisons : (`calibration`) how many such comparisons are made
     quantity : metric, learner and split that a table is about
@@ -190,6 +191,7 @@ class Output(Model):
     variants: Labels = None
     sizes: Names = None
     repeats: Count = None
+    scope: Literal["all", "informative", "not flagged"] = None
     draws: Count = None
     comparisons: Count = None
     quantity: Quantity = None

@@ -20,7 +20,7 @@ from rfstudy.metrics import FACTS
 from rfstudy.models import literal, problems_of, suggestion
 from rfstudy.output_models import Scorecard, arguments_of, problems_of_output
 from rfstudy.report import catalogue
-from rfstudy.study.config import MEASURED, NAME, ConfigurationError, extended
+from rfstudy.study.config import MEASURED, NAME, YOURS, ConfigurationError, extended
 from rfstudy.study.experiment import kernels_of, module_of
 from rfstudy.study.job import kernel_id, sizes
 from rfstudy.study.jobs import Jobs
@@ -159,6 +159,12 @@ def drawable_in_part(specs: list[dict], experiments) -> list[dict]:
     return [spec for spec in specs if not spec["experiments"] or set(spec["experiments"]) & set(experiments)]
 
 
+def with_methods(spec: dict, own: list[str]) -> dict:
+    """Return an output that shows methods of a run next to the shipped rows, after the methods that it lists."""
+    listed = {"methods": list(dict.fromkeys([*spec["methods"], *own]))} if "methods" in spec else {}
+    return spec | listed | {"yours": own}
+
+
 def results_of(collection: str, experiment: str) -> str:
     """Return the file with the rows of an experiment in a collection."""
     if collection == MEASURED:
@@ -199,8 +205,10 @@ class Collections:
     def __init__(self, reports: list[dict], jobs: Jobs, shipped: list[str]):
         self.jobs, self.shipped, self.preset = jobs, shipped, jobs.settings["preset"]
         of_preset, measured = drawable(reports, jobs.experiments), drawable_in_part(reports, shipped)
-        self.drawable = {self.preset: of_preset, MEASURED: measured}
-        self.wanted = self.drawable | {self.preset: drawable(reports, jobs.asked_for)}
+        self.own = jobs.settings["only_methods"]
+        yours = [with_methods(spec, self.own) for spec in measured if set(spec["experiments"]) & set(jobs.experiments)]
+        self.drawable = {self.preset: of_preset, MEASURED: measured, YOURS: yours}
+        self.wanted = {self.preset: drawable(reports, jobs.asked_for), MEASURED: measured}
         self.one = {(name, each["paper"], each["name"]): each for name, of in self.drawable.items() for each in of}
 
     def asked(self, collection: str, specs: list[dict], **like):
@@ -232,11 +240,14 @@ class Collections:
     def rows_of_one(self, wildcards) -> list[str]:
         """Return the rows of one output: those of whole experiments if they exist, else those of its own data sets."""
         collection, spec = wildcards.collection, self.one[tuple(wildcards)]
+        if collection == YOURS and not self.own:
+            sys.exit(f"figures/{YOURS} needs the maps to measure: --config only_methods=<method>")
+        shipped = self.rows_behind(MEASURED, [spec]) if collection in (MEASURED, YOURS) else []
         if collection == MEASURED:
-            return self.rows_behind(collection, [spec])
-        whole = {name: results_of(collection, name) for name in spec["experiments"]}
-        parts = {name: results_of(collection, self.part_of(name, spec)) for name in whole}
-        return [path if os.path.exists(path) else parts[name] for name, path in whole.items()]
+            return shipped
+        whole = {name: results_of(self.preset, name) for name in spec["experiments"] if name in self.jobs.experiments}
+        parts = {name: results_of(self.preset, self.part_of(name, spec)) for name in whole}
+        return shipped + [path if os.path.exists(path) else parts[name] for name, path in whole.items()]
 
     def part_of(self, name: str, spec: dict) -> str:
         """Return the part of an experiment that an output shows: its name, with its data sets if these are not all."""

@@ -21,7 +21,7 @@ from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_yaml, write_atomically, write_text
 from rfstudy.outputs import load_reports
 from rfstudy.paper_pages import Page, markdown, numbers_of
-from rfstudy.report import plots, style, tables
+from rfstudy.report import plots, style, tables, typeset
 from rfstudy.report.aggregate import select
 from rfstudy.report.catalogue import specification
 from rfstudy.report.claims.points import MEANING
@@ -140,7 +140,7 @@ def rendered(shipped: Shipped, template: str) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    values = (shown, verdicts, measured, accuracies, at_equal_columns)
+    values = (shown, verdicts, measured, arena, accuracies, at_equal_columns)
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
     environment.globals |= {"table": shipped.table, "rows": rows, "one": one, "effects": effects}
     environment.globals |= {"holds": partial(holds, template), "abs": abs, "number_of_maps": len(REGISTRY)}
@@ -209,6 +209,13 @@ def measured(shipped: Shipped) -> str:
         f"{' and '.join(sorted(shipped.processors))}."
     )
     return f"{markdown(rows)}\n\n{of_maps}{rest} {hours}"
+
+
+def arena(shipped: Shipped) -> str:
+    """Return the table of the arena that says which map to take; empty if its rows are not shipped."""
+    name = "arena-choice-tuned"
+    is_there = shipped.has(shipped.spec("study", name)["experiments"])
+    return typeset.markdown(shipped.made("study", name)) if is_there else ""
 
 
 def holds(template: str, condition: bool, finding: str) -> str:

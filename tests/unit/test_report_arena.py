@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import optimize, stats
+from scipy import stats
+from statsmodels.stats.meta_analysis import combine_effects
 
-from rfstudy.report.tables.arena import (
+from rfstudy.report import arena
+from rfstudy.report.arena import (
     Combined,
     combined,
     effects_of,
@@ -15,42 +17,36 @@ from rfstudy.report.tables.arena import (
     verdicts,
 )
 
-TOLERANCE = 1e-6
-
-
-def naive(effect, variance):
-    """Mean and standard error by the formulas of Paule and Mandel and of Hartung and Knapp."""
-    k = len(effect)
-
-    def mean_of(tau_squared):
-        weights = 1 / (variance + tau_squared)
-        return weights, np.sum(weights * effect) / weights.sum()
-
-    def excess(tau_squared):
-        weights, mean = mean_of(tau_squared)
-        return np.sum(weights * (effect - mean) ** 2) - (k - 1)
-
-    tau_squared = optimize.brentq(excess, 0, 100) if excess(0) > 0 else 0.0
-    weights, mean = mean_of(tau_squared)
-    return mean, np.sqrt(np.sum(weights * (effect - mean) ** 2) / (k - 1) / weights.sum()), tau_squared
-
 
 @pytest.mark.parametrize("between", [0.0, 0.2])
-def test_the_mean_over_data_sets_is_that_of_paule_mandel_hartung_and_knapp(between):
+def test_the_mean_over_data_sets_is_that_of_a_sample_of_them(between):
     rng = np.random.default_rng(7)
     variance = rng.uniform(0.001, 0.01, 20)
     effect = 0.1 + rng.standard_normal(20) * np.sqrt(variance + between**2)
     found = combined(effect, variance)
-    mean, error, tau_squared = naive(effect, variance)
-    assert found.mean.value == pytest.approx(mean, abs=TOLERANCE)
-    assert found.mean.error == pytest.approx(error, abs=TOLERANCE)
-    assert found.tau**2 == pytest.approx(tau_squared, abs=TOLERANCE)
-    reach = stats.t.ppf(0.975, 19) * error
-    assert (found.mean.low, found.mean.high) == pytest.approx((mean - reach, mean + reach), abs=TOLERANCE)
-    assert found.mean.p == pytest.approx(2 * stats.t.sf(abs(mean) / error, 19), abs=TOLERANCE)
-    new = stats.t.ppf(0.975, 18) * np.sqrt(tau_squared + error**2)
-    assert found.new == pytest.approx((mean - new, mean + new), abs=TOLERANCE)
-    assert found.p_equivalent == pytest.approx(stats.t.cdf((abs(mean) - np.log(1.02)) / error, 19), abs=TOLERANCE)
+    mean, error = sum(effect) / 20, np.sqrt(sum((effect - effect.mean()) ** 2) / 19 / 20)
+    tau = np.sqrt(max(0.0, 20 * error**2 - sum(variance) / 20))
+    assert (found.mean.value, found.mean.error, found.tau) == pytest.approx((mean, error, tau))
+    test = stats.ttest_1samp(effect, 0.0)
+    assert found.mean.p == pytest.approx(test.pvalue)
+    assert (found.mean.low, found.mean.high) == pytest.approx(tuple(test.confidence_interval(0.95)))
+    new = stats.t.ppf(0.975, 18) * np.sqrt(tau**2 + error**2)
+    assert found.new == pytest.approx((mean - new, mean + new))
+    below = stats.ttest_1samp(effect, np.log(1.02), alternative="less").pvalue
+    above = stats.ttest_1samp(effect, -np.log(1.02), alternative="greater").pvalue
+    assert found.p_equivalent == pytest.approx(max(below, above))
+    both = combined(np.stack([effect, -effect]), variance)
+    assert both.mean.value == pytest.approx([mean, -mean])
+    assert both.tau == pytest.approx([tau, tau])
+
+
+def test_the_interval_is_hartung_and_knapps_if_all_weights_are_equal():
+    rng = np.random.default_rng(8)
+    effect = rng.normal(0.1, 0.2, 12)
+    found, peer = combined(effect, np.full(12, 0.01)), combine_effects(effect, np.full(12, 0.01), method_re="iterated")
+    assert found.mean.value == pytest.approx(peer.mean_effect_re)
+    assert found.mean.error == pytest.approx(peer.sd_eff_w_re_hksj)
+    assert found.tau**2 == pytest.approx(peer.tau2, abs=1e-6)
 
 
 def rows_of(values, metric, n_test=100):
@@ -98,10 +94,20 @@ def test_a_verdict_needs_an_interval_without_zero_or_an_equal_control():
 
 
 def test_without_a_difference_at_most_one_family_in_twenty_has_a_verdict():
-    variances = [np.full(20, 0.01**2), np.linspace(0.01, 0.05, 20) ** 2]
-    rate = false_verdicts(variances, [0.0, 0.02], 400, seed=1)
-    assert rate <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
-    assert false_verdicts(variances, [0.0, 0.02], 50, seed=1) == false_verdicts(variances, [0.0, 0.02], 50, seed=1)
+    variances = [np.full(20, 0.01**2), np.geomspace(0.002, 0.1, 20) ** 2]
+    for folds in (10_000, 10, 3):
+        rate = false_verdicts(variances, [0.0, 0.02], [np.full(20, folds)] * 2, 2000, seed=1)
+        assert 0.005 < rate <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 2000)
+    again = [false_verdicts(variances, [0.0, 0.02], [np.full(20, 3)] * 2, 50, seed=1) for _ in range(2)]
+    assert again[0] == again[1]
+
+
+def test_the_smallest_of_holms_p_values_decides_a_simulation(monkeypatch):
+    ps = iter([np.array([0.01, 0.03, 0.9]), np.array([0.5, 0.04, 0.02])])
+    made = of_sets(0.0)
+    monkeypatch.setattr(arena, "combined", lambda effect, variance: made._replace(mean=made.mean._replace(p=next(ps))))
+    # Holm: 0.02, 0.06 and 0.04
+    assert false_verdicts([np.ones(4)] * 2, [0.0] * 2, [np.full(4, 3)] * 2, 3, seed=0) == pytest.approx(2 / 3)
 
 
 def test_halves_share_every_stratum():

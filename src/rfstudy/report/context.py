@@ -8,13 +8,14 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
+from random_features.errors import UserError
 from rfstudy import tidy
 from rfstudy.files import read_arrays
 from rfstudy.report import published
 from rfstudy.report.aggregate import measured, select
 from rfstudy.report.derived import with_derived
 from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.times import with_printed
+from rfstudy.report.times import ROUND, with_printed
 
 
 class Context:
@@ -79,7 +80,9 @@ def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterat
     Specifications of the same rows share one context, and every file is read once. ``styles`` and ``tasks`` are the
     parsed registries. Methods have the names that the paper gives them.
     """
-    tables = read_tables(results)
+    tables, own = read_tables(results), specs[0].get("yours", [])
+    if own:
+        tables, styles = next_to_shipped(tables, own), highlighted(styles, own)
 
     @cache
     def of(paper: str, experiments: tuple[str, ...], kernel: str) -> Context:
@@ -88,6 +91,33 @@ def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterat
 
     for spec in specs:
         yield spec, of(spec["paper"], tuple(spec["experiments"]), spec.get("kernel", ""))
+
+
+def next_to_shipped(tables: dict[Path, pd.DataFrame], own: list[str]) -> dict[Path, pd.DataFrame]:
+    """Return shipped tables and those of a run, which has its own methods. Its times were not taken together with the
+    shipped ones, and are left out. ``UserError`` for rows of another preset than the shipped ones of an experiment.
+    """
+    found, presets = {}, {}
+    for path, table in tables.items():
+        is_shipped = path.name.endswith(".csv.xz")
+        kept = table[~table["method"].isin(own) if is_shipped else table["axis"] != ROUND]
+        found[path] = kept
+        for experiment, preset in zip(kept["experiment"], kept["preset"], strict=True):
+            if presets.setdefault(experiment, preset) != preset:
+                raise UserError(
+                    f"{experiment}: the shipped rows are those of the preset {presets[experiment]}, not {preset}: "
+                    f"use --configfile config/presets/{presets[experiment]}.yaml"
+                )
+    return found
+
+
+def highlighted(styles: dict, own: list[str]) -> dict:
+    """Return the registry of methods in which some are "(yours)" and drawn with thick lines."""
+    for method in own:
+        label, colour, marker, *_ = plot_style(method, styles)
+        drawn = {"label": f"{label} (yours)", "colour": colour, "marker": marker, "highlighted": True}
+        styles = styles | {method: styles.get(method, {}) | drawn}
+    return styles
 
 
 def of_kernel(table: pd.DataFrame, kernel: str) -> pd.DataFrame:

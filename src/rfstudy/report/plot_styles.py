@@ -14,13 +14,16 @@ SPARE_LINESTYLES = ("dotted", "dashdot", "dashed")
 
 
 class PlotStyle(NamedTuple):
-    """Label, colour, marker and line style (as matplotlib takes it) of a method; ``is_variant`` marks variants."""
+    """Label, colour, marker and line style (as matplotlib takes it) of a method; ``is_variant`` marks variants, and
+    ``is_highlighted`` the methods of a user among shipped ones.
+    """
 
     label: str
     colour: str
     marker: str
     linestyle: str | tuple
     is_variant: bool = False
+    is_highlighted: bool = False
 
 
 def plot_style(method: str, styles: dict, variant: str = "") -> PlotStyle:
@@ -32,7 +35,9 @@ def plot_style(method: str, styles: dict, variant: str = "") -> PlotStyle:
     """
     entry = styles.get(method, {})
     if entry:
-        base = PlotStyle(entry["label"], entry["colour"], entry["marker"], _linestyle(entry.get("linestyle", "solid")))
+        line = _linestyle(entry.get("linestyle", "solid"))
+        base = PlotStyle(entry["label"], entry["colour"], entry["marker"], line)
+        base = base._replace(is_highlighted=entry.get("highlighted", False))
     else:
         taken = {(entry["colour"], entry["marker"]) for entry in styles.values()}
         spare = list(itertools.product(SPARE_COLOURS, SPARE_MARKERS, SPARE_LINESTYLES))

@@ -62,6 +62,9 @@ REFERENCE = {"color": "#777777", "linestyle": (0, (1, 1.2)), "linewidth": 1.0, "
 #: A published value: a large hollow marker without a line.
 PUBLISHED = {"linestyle": "none", "markersize": 5.5, "markeredgewidth": 0.7, "fillstyle": "none", "clip_on": False}
 
+#: A method of a user among shipped ones.
+HIGHLIGHTED = {"linewidth": 2.2, "markersize": 5.5, "zorder": 5}
+
 #: Colours that stay apart under the common colour-vision deficiencies (Okabe and Ito 2008), and markers, for lines that
 #: are not methods.
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -78,7 +81,7 @@ def drawn_as(each: PlotStyle) -> dict:
         "fillstyle": "bottom" if each.is_variant else "full",
         "markerfacecoloralt": "white",
         "markeredgewidth": 0.5,
-    }
+    } | (HIGHLIGHTED if each.is_highlighted else {})
 
 
 def spare_style(label: str, position: int) -> PlotStyle:

@@ -26,6 +26,9 @@ SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
 #: The name that figures of the shipped measurements use instead of a preset.
 MEASURED = "measured"
 
+#: The name that figures use in which a run's own methods are next to the shipped measurements.
+YOURS = "yours"
+
 
 def stop_at(problems: list[str]) -> None:
     """Raise ``ConfigurationError`` with a line per problem, if there are any."""
@@ -76,8 +79,9 @@ def load_settings(config: dict, config_dir: Path) -> dict:
     of_preset = read_yaml(folder / f"{preset}.yaml")
     if of_preset.get("preset") != preset:
         raise ConfigurationError(f"presets/{preset}.yaml names the preset {of_preset.get('preset')!r}, not {preset!r}")
-    if preset == MEASURED:
-        raise ConfigurationError(f"{MEASURED} is the name of the shipped measurements: call the preset something else")
+    if preset in (MEASURED, YOURS):
+        what = "the shipped measurements" if preset == MEASURED else "figures next to the shipped measurements"
+        raise ConfigurationError(f"{preset} is the name of {what}: call the preset something else")
     settings = merge(of_preset, {key: typed(value) for key, value in config.items()}, null_removes=False)
     for key in SELECTIONS:
         # --config only_datasets=eeg,skin arrives as one text, only_sizes=1000 as a number

@@ -77,18 +77,25 @@ def predicted(
 
 
 def exact_kernel(sample: Sample, target: Target, seed: int, most_rows: int) -> tuple[np.ndarray, dict]:
-    """Return the predictions of kernel ridge regression, trained on at most ``most_rows`` rows, and its settings.
+    """Return the predictions of kernel ridge regression, trained on at most ``most_rows`` rows, and its settings."""
+    settings, run = tuned_kernel(sample, target, seed, most_rows)
+    predictions, certificate = run()
+    return predictions, settings | certificate
+
+
+def tuned_kernel(sample: Sample, target: Target, seed: int, most_rows: int) -> tuple[dict, Callable]:
+    """Return the settings of kernel ridge regression, and a function that fits it to at most ``most_rows`` rows and
+    returns its predictions and their certificate (``fitted``).
 
     Half of ``CHOSEN_ON`` training rows are fitted with every length scale and penalty, and the other half scores them.
-    The targets of a regression are centred. ``residual`` is the relative one of conjugate gradients.
+    The targets of a regression are centred.
     """
     rng, score = np.random.default_rng(seed), target.score
     rows = rng.permutation(len(sample.y_train))[:most_rows]
     X, (Y, classes) = sample.X_train[rows].astype(np.float64), target.encode(sample.y_train[rows])
     intercept = Y.mean(axis=0) if target.kind == "regression" else 0.0
     Y = Y - intercept
-    few = min(CHOSEN_ON, len(rows))
-    half = ShuffleSplit(1, test_size=0.5, random_state=0)
+    few, half = min(CHOSEN_ON, len(rows)), ShuffleSplit(1, test_size=0.5, random_state=0)
     ((fitted_on, _),) = half.split(X[:few])
     length_scales = FACTORS * median_distance(X, rng)
     gammas = 0.5 / length_scales**2
@@ -99,28 +106,41 @@ def exact_kernel(sample: Sample, target: Target, seed: int, most_rows: int) -> t
         cv=half,
         refit=False,
     ).fit(X[:few], Y[:few])
-    # by factor and penalty; of equal scores the largest of both
     scores = search.cv_results_["mean_test_score"].reshape(len(PENALTIES), len(FACTORS)).T
-    i, j = np.argwhere(scores == scores.max())[-1]
+    i, j, at_edge = best_of(scores)
     settings = {"length_scale": float(length_scales[i]), "penalty": float(PENALTIES[j]), "rows": len(rows)}
-    predict, certificate = fitted(X, Y, settings["length_scale"], settings["penalty"])
-    blocks = np.array_split(sample.X_test.astype(np.float64), -(-len(sample.X_test) // BLOCK))
-    decision = np.concatenate([predict(block) for block in blocks]) + intercept
+
+    def run():
+        predict, certificate = fitted(X, Y, settings["length_scale"], settings["penalty"])
+        blocks = np.array_split(sample.X_test.astype(np.float64), -(-len(sample.X_test) // BLOCK))
+        decision = np.concatenate([predict(block) for block in blocks]) + intercept
+        return target.decode(decision, classes), certificate
+
+    return settings | at_edge, run
+
+
+def best_of(scores: np.ndarray) -> tuple[int, int, dict]:
+    """Return the position of the best score (larger is better) of factors and penalties, the largest of equal ones, and
+    ``at_edge`` in a dict if it is at an end.
+    """
+    i, j = np.argwhere(scores == np.nanmax(scores))[-1]
     edges = {
         "length_scale": edge_of(FACTORS[i], FACTORS, scores[:, [j]]),
         "penalty": edge_of(PENALTIES[j], PENALTIES, scores[i][:, None]),
     }
     at_edge = {name: edge for name, edge in edges.items() if edge is not None}
-    return target.decode(decision, classes), settings | certificate | ({"at_edge": at_edge} if at_edge else {})
+    return int(i), int(j), {"at_edge": at_edge} if at_edge else {}
 
 
 def fitted(X: np.ndarray, Y: np.ndarray, length_scale: float, penalty: float) -> tuple[Callable, dict]:
     """Return a function of rows (m, d) that gives the decision values (m, c) of kernel ridge regression without an
-    intercept, and the residual of conjugate gradients, which fit more than ``BY_CHOLESKY`` rows.
+    intercept, and of conjugate gradients, which fit more than ``BY_CHOLESKY`` rows, the relative ``residual`` and the
+    number of ``steps``.
     """
     if len(X) <= BY_CHOLESKY:
         model = KernelRidge(kernel="rbf", gamma=0.5 / length_scale**2, alpha=penalty * len(X)).fit(X, Y)
         return model.predict, {}
     kernel, limits = Gaussian(length_scale), {"rank": RANK, "tolerance": TOLERANCE, "max_iter": MOST_STEPS}
     model = fit_streamed_kernel_ridge(kernel, X, Y, penalty, center="none", **limits)
-    return partial(predict_streamed, kernel, X, model), {"residual": float(model.residual.max())}
+    certificate = {"residual": float(model.residual.max()), "steps": model.n_iter}
+    return partial(predict_streamed, kernel, X, model), certificate

@@ -1,188 +1,393 @@
-"""Maps against a baseline at equal columns over many data sets; docs/arena.md states the protocol.
-
-The effect on a data set is the logarithm of the ratio of two errors, each summed over the folds of the data set. Its
-variance is the jackknife's over the folds. Over the data sets, a random-effects mean has the interval of Hartung and
-Knapp (Statistics in Medicine 20, 2001), by statsmodels.
-"""
-
-import hashlib
-from typing import NamedTuple
+"""Tables of the arena: verdicts on maps, and what they rest on."""
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtr, stdtrit
-from statsmodels.stats.meta_analysis import combine_effects
+from scipy.special import stdtrit
 
-from rfstudy.report.aggregate import of_quantity, select
-from rfstudy.report.cells import method_cell
-from rfstudy.report.compare import LEVEL, Estimate, holm
+from rfstudy.report import arena as stats
+from rfstudy.report.aggregate import select, settings_of
+from rfstudy.report.arena import FLAGS, LEAST_SETS, MARGIN, Results, Statement, percent
+from rfstudy.report.cells import absent, dataset_cell, each_dataset, method_cell
+from rfstudy.report.compare import LEVEL, Estimate
 from rfstudy.report.context import Context
+from rfstudy.report.notes import LEARNER_NAMES, YARDSTICKS, explained
 from rfstudy.report.typeset import Cell, Table
 
-#: Two maps are equivalent if their errors differ by less than this share.
-MARGIN = 0.02
+#: Simulations of data sets without a difference, and their seed.
+SIMULATIONS, SEED = 4000, 0
 
-#: A data set with labels counts where the baseline makes as many errors.
-LEAST_ERRORS = 50
-
-#: What identifies an effect: a data set, a number of columns, and an entry.
-EFFECT = ["dataset", "columns", "method", "variant"]
+#: Names of missing data sets that a note lists.
+FEW = 6
 
 
-class Combined(NamedTuple):
-    """Effects of several data sets together: ``mean`` with its interval, the deviation ``tau`` of the true effects, the
-    interval in which a new data set is expected, and the p-value of "not equivalent".
-    """
-
-    mean: Estimate
-    tau: float
-    new: tuple[float, float]
-    p_equivalent: float
+# --- cells and notes --------------------------------------------------------------------------------------------------
 
 
-def errors_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the error of every cell, summed over its test rows: squared errors (``mse``) or wrong labels
-    (``accuracy_pct``). Columns: those of ``EFFECT``, ``repeat``, ``wrong`` (the sum) and ``counts`` (whether it is a
-    number of labels).
-    """
-    ok = select(rows, status="ok").dropna(subset=["n_columns", "n_features", "n_test"])
-    counts = ok["metric"].eq("accuracy_pct")
-    share = ok["value"].where(~counts, 1.0 - ok["value"] / 100.0)
-    # the number asked for: Nyström drops columns where the rank of its kernel matrix is lower
-    per_feature = (ok["n_columns"] / ok["n_features"]).groupby([ok["method"], ok["variant"]]).transform("max")
-    columns = (ok["n_features"] * per_feature).round().astype(int)
-    return ok.assign(columns=columns, wrong=share * ok["n_test"], counts=counts)[[*EFFECT, "repeat", "wrong", "counts"]]
+def interval(low: float, high: float) -> Cell:
+    """Return the cell of an interval of changes in percent."""
+    low, high = percent(low), percent(high)
+    return Cell(f"{low:+.1f} to {high:+.1f}", {"low": low, "high": high})
 
 
-def effects_of(errors: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """Return the effect of every entry against the baseline: columns of ``EFFECT``, ``effect``, ``variance``, ``folds``
-    and ``wrong`` (the errors of the baseline, of labels only).
-    """
-    of_baseline = select(errors, method=baseline, variant="").groupby(["dataset", "columns"])
-    at_baseline = {place: own.set_index("repeat")["wrong"] for place, own in of_baseline}
+def change(estimate: Estimate) -> Cell:
+    """Return the cell of a change in percent with its interval in brackets."""
+    value, low, high = (percent(each) for each in estimate[:3])
+    return Cell(f"{value:+.1f} ({low:+.1f} to {high:+.1f})", {"": value, "low": low, "high": high})
+
+
+def by_itself(effect: float, variance: float, folds: int) -> Estimate:
+    """Return the effect on one data set with its interval, of Student's t over its folds."""
+    reach = stdtrit(folds - 1.0, 1.0 - LEVEL / 2) * variance**0.5
+    return Estimate(effect, effect - reach, effect + reach, n=int(folds))
+
+
+def reach_of(effects: pd.DataFrame) -> pd.Series:
+    """Return half of the width of the interval of every effect, of Student's t over its folds."""
+    return effects["variance"] ** 0.5 * stdtrit(effects["folds"] - 1.0, 1.0 - LEVEL / 2)
+
+
+def on_sets(effects: pd.DataFrame, context: Context, paper: str, datasets: list[str]) -> list[str]:
+    """Return sentences that list the data sets at each number of columns, and those without any row."""
+    order = {name: i for i, name in enumerate(datasets)}
     found = []
-    for cell, own in errors.groupby(EFFECT, sort=False):
-        dataset, columns, method, variant = cell
-        if (method, variant) == (baseline, "") or (dataset, columns) not in at_baseline:
-            continue
-        one, other = own.set_index("repeat")["wrong"].align(at_baseline[dataset, columns], join="inner")
-        half = 0.5 if own["counts"].iloc[0] else 0.0
-        if len(one) < 2 or (half and other.sum() < LEAST_ERRORS):
-            continue
-        left_out = log_ratio(one.sum() - one, other.sum() - other, half)
-        variance = (len(one) - 1) * left_out.var(ddof=0)
-        effect = log_ratio(one.sum(), other.sum(), half)
-        found.append((*cell, effect, variance, len(one), other.sum() if half else np.nan))
-    return pd.DataFrame(found, columns=[*EFFECT, "effect", "variance", "folds", "wrong"])
+    for columns, own in effects.groupby("columns"):
+        there = sorted(own["dataset"].unique(), key=order.get)
+        few = f"; no verdict on fewer than {LEAST_SETS}" if len(there) < LEAST_SETS else ""
+        found.append(f"D = {columns:,}: {listed(there, context, paper)}{few}.")
+    return found
 
 
-def log_ratio(one, other, half: float):
-    """Return the logarithm of the ratio of two sums of errors; of labels, one half is added to both."""
-    return np.log((one + half) / (other + half))
+def missing(results: Results, context: Context, paper: str, datasets: list[str]) -> list[str]:
+    """Return a sentence on the data sets without errors of maps, and one on those without an exact kernel."""
+    measured = set(results.errors["dataset"])
+    known = set(select(results.yardsticks, learner="exact_kernel")["dataset"])
+    without = {"Not measured yet": [name for name in datasets if name not in measured]}
+    without["No exact kernel yet, so not known to be informative"] = [n for n in datasets if n in measured - known]
+    return [f"{words}: {listed(names, context, paper, most=FEW)}." for words, names in without.items() if names]
 
 
-def combined(effect, variance) -> Combined:
-    """Return the random-effects mean of effects (k,) with variances (k,), k >= 3.
+def listed(names: list[str], context: Context, paper: str, most: int | None = None) -> str:
+    """Return the number of data sets and their names; the number alone if there are more than ``most``."""
+    words = f"{len(names)} data set{'s' * (len(names) != 1)}"
+    if most is not None and len(names) > most:
+        return words
+    return f"{words} ({', '.join(context.name(name, paper) for name in names)})"
 
-    The deviation between data sets is that of Paule and Mandel, the interval that of Hartung and Knapp. The prediction
-    interval has k - 2 degrees of freedom.
+
+def or_not_run(rows: list[dict], first: str) -> pd.DataFrame:
+    """Return rows as a frame, with one that says so if there are none."""
+    return pd.DataFrame(rows or [{first: "not run"}])
+
+
+# --- arena ------------------------------------------------------------------------------------------------------------
+
+
+def arena(context: Context, *, paper, datasets, methods, baseline, quantity, scope="all") -> Table:
+    """Return a row per number of columns and map: its error relative to the baseline's over the data sets of a scope,
+    with its interval, and the verdict.
+
+    Notes
+    -----
+    Error relative to that of {baseline}: mean of logarithms over the data sets, with a 95 % interval. New set: the
+    interval in which the effect on another data set is expected. Won, lost: by the interval of a data set alone.
+
+    Better, worse: Holm's correction over the maps at one D. Equal: less than {margin}, by two one-sided tests, on all
+    data sets and on informative ones, where other draws of {baseline} are equal, too.
+
+    Informative: the exact kernel has an error lower by over {margin} at that D. Not flagged: see the table of flags.
     """
-    effect, variance = np.asarray(effect, dtype=np.float64), np.maximum(np.asarray(variance, dtype=np.float64), 1e-12)
-    found, k = combine_effects(effect, variance, method_re="iterated", use_t=True), len(effect)
-    value, tau_squared = float(found.mean_effect_re), max(0.0, float(found.tau2))
-    error, df = float(found.sd_eff_w_re_hksj), k - 1.0
-    half = stdtrit(df, 1.0 - LEVEL / 2) * error
-    new = stdtrit(k - 2.0, 1.0 - LEVEL / 2) * np.sqrt(tau_squared + error**2)
-    p = float(2.0 * stdtr(df, -abs(value) / error))
-    p_equivalent = float(stdtr(df, (abs(value) - np.log1p(MARGIN)) / error))
-    mean = Estimate(value, value - half, value + half, error, p, k, df=df)
-    return Combined(mean, float(np.sqrt(tau_squared)), (value - new, value + new), p_equivalent)
+    results = stats.results_of(context, datasets, baseline, quantity)
+    rows = []
+    for each in stats.statements_of(results, scope, methods, baseline):
+        if each.verdict:
+            rows.append({"D": each.columns, "map": method_cell(context, *each.who)} | verdict_cells(each))
+    notes = stats_notes(arena, context, baseline)
+    notes += on_sets(results.of_scope(scope), context, paper, datasets) + missing(results, context, paper, datasets)
+    return Table(or_not_run(rows, "D"), notes, hidden=("data sets",) if rows else (), shown=results.rows)
 
 
-def verdicts(of_maps: list[Combined], controls: list[Combined]) -> list[str]:
-    """Return better, worse, equal or undecided for the maps at one number of columns, by Holm's correction.
-
-    No map is equal unless the controls are: other draws of the baseline, of whose p-values the median counts.
-    """
-    ps = holm([each.mean.p for each in of_maps])
-    is_fine = bool(controls) and np.median([each.p_equivalent for each in controls]) < LEVEL
-    return [
-        ("better" if each.mean.value < 0 else "worse")
-        if p < LEVEL
-        else "equal"
-        if is_fine and each.p_equivalent < LEVEL
-        else "undecided"
-        for each, p in zip(of_maps, ps, strict=True)
-    ]
-
-
-def half_of(datasets: pd.DataFrame) -> pd.Series:
-    """Return 0 or 1, the half of each data set, by its id. ``datasets`` has the columns dataset and ``stratum``.
-
-    Within a stratum, the ids in the order of their SHA-256 take turns.
-    """
-    digest = datasets["dataset"].map(lambda name: hashlib.sha256(name.encode()).hexdigest())
-    turn = datasets.assign(digest=digest).sort_values("digest").groupby("stratum").cumcount()
-    return (turn % 2).reindex(datasets.index).set_axis(datasets["dataset"])
+def verdict_cells(each: Statement) -> dict:
+    """Return the cells of a statement by column."""
+    (mean, tau, new, _), own = each.found, each.own
+    return {
+        "sets": len(own),
+        "error, %": percent(mean.value),
+        "interval": interval(mean.low, mean.high),
+        "new set": interval(*new),
+        "tau": round(100.0 * float(tau), 1),
+        "won": int((own["effect"] < -reach_of(own)).sum()),
+        "lost": int((own["effect"] > reach_of(own)).sum()),
+        "detectable, %": percent(float(mean.detectable)),
+        "verdict": each.verdict,
+        "data sets": " ".join(own["dataset"]),
+    }
 
 
-def false_verdicts(variances: list[np.ndarray], taus: list[float], simulations: int, seed: int) -> float:
-    """Return the share of simulations in which any map is better or worse, although no effect differs from zero.
-
-    ``variances`` and ``taus`` are those of the maps at one number of columns.
-    """
-    rng, found = np.random.default_rng(seed), 0
-    for _ in range(simulations):
-        drawn = [
-            combined(rng.standard_normal(len(of)) * np.sqrt(of + tau**2), of)
-            for of, tau in zip(variances, taus, strict=True)
-        ]
-        found += min(holm([each.mean.p for each in drawn])) < LEVEL
-    return found / simulations
+def stats_notes(function, context: Context, baseline: str) -> list[str]:
+    """Return the notes of a table of the arena from its docstring."""
+    return explained(function, baseline=context.label(baseline), margin=f"{MARGIN:.0%}")
 
 
-def percent(ratio: float) -> float:
-    """Return the logarithm of a ratio as a change in percent."""
-    return round(100.0 * float(np.expm1(ratio)), 1)
+# --- arena_flags ------------------------------------------------------------------------------------------------------
 
 
-def arena(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
-    """Return a row per number of columns and map: its error relative to the baseline's over the data sets, with its
-    interval, and the verdict.
-
-    The metric of ``quantity`` is that of data sets with labels; the error of a regression is its ``mse``.
-    """
+def arena_flags(context: Context, *, paper, datasets) -> Table:
+    """Return the flags of every data set, with the numbers that decide them. No feature map takes part."""
     rows = select(context.rows, dataset=datasets)
-    frame = pd.concat([of_quantity(rows, quantity), of_quantity(rows, quantity | {"metric": "mse"})])
-    effects, rows = effects_of(errors_of(frame), baseline), []
-    for columns, at_columns in effects.groupby("columns"):
-        cells = [(who, own) for who, own in at_columns.groupby(["method", "variant"]) if len(own) >= 3]
-        found = {who: combined(own["effect"], own["variance"]) for who, own in cells}
-        controls = [each for who, each in found.items() if who[0] == baseline]
-        named = [who for who in found if who[0] in methods]
-        for who, verdict in zip(named, verdicts([found[who] for who in named], controls), strict=True):
-            mean, tau, new, _ = found[who]
-            own = dict(cells)[who]
-            reach = own["variance"] ** 0.5 * stdtrit(own["folds"] - 1.0, 1.0 - LEVEL / 2)
-            low, high = percent(mean.low), percent(mean.high)
-            rows.append(
-                {
-                    "D": columns,
-                    "map": method_cell(context, *who),
-                    "sets": len(own),
-                    "error, %": percent(mean.value),
-                    "interval": Cell(f"{low:+.1f} to {high:+.1f}", {"low": low, "high": high}),
-                    "new set": Cell(f"{percent(new[0]):+.1f} to {percent(new[1]):+.1f}"),
-                    "tau": round(100.0 * tau, 1),
-                    "won": int((own["effect"] < -reach).sum()),
-                    "lost": int((own["effect"] > reach).sum()),
-                    "detectable, %": percent(float(mean.detectable)),
-                    "verdict": verdict,
-                }
-            )
+    flaws = stats.flaws(rows, stats.yardsticks_of(rows)).set_index("dataset").to_dict("index")
+    found = []
+    for dataset, name, _ in each_dataset(context, datasets, paper, rows):
+        own = flaws.get(dataset)
+        if own is None:
+            found.append({"data set": name, "flags": "not run"})
+            continue
+        order = own["order"] if isinstance(own["order"], str) else round(float(own["order"]), 2)
+        signal = round(100.0 * own["signal"], 1) if pd.notna(own["signal"]) else ""
+        found.append(
+            {
+                "data set": name,
+                "duplicates, %": round(100.0 * own["duplicates"], 1),
+                "next row": Cell(str(order), {"": str(order)}),
+                "explained, %": signal,
+                "flags": own["flags"] or "none",
+            }
+        )
     note = (
-        f"Error relative to {context.label(baseline)}'s: random-effects mean over the data sets, interval of Hartung "
-        "and Knapp; Holm's correction over the maps at one D. Equal: less than "
-        f"{MARGIN:.0%}, by two one-sided tests, and other draws of it are equal, too (median of their p-values)."
+        f"Duplicates: over {FLAGS['duplicates']:.0%} of the rows repeat an earlier one. Ordered: random folds, and the "
+        f"target correlates with that of the next row by over {FLAGS['ordered']}, or labels come in long runs; sorted "
+        "labels say nothing about time. No signal: nearest neighbour, linear model and boosting explain less than "
+        f"{FLAGS['no signal']:.0%} of the variance of a regression."
     )
-    return Table(pd.DataFrame(rows or [{"D": "not run"}]), [note], shown=frame)
+    return Table(pd.DataFrame(found), [note])
+
+
+# --- arena_control ----------------------------------------------------------------------------------------------------
+
+
+def arena_control(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
+    """Return a row per number of columns: other draws of the baseline compared with it, and false verdicts.
+
+    Notes
+    -----
+    Largest: the mean of the draw that differs most from {baseline}, with its 95 % interval. Not equal: the median of
+    the p-values of "not equal by {margin}"; below 0.05, maps can be equal at this D.
+
+    False verdicts: the share of {SIMULATIONS:,} simulations in which any map is better or worse, although no error
+    differs; data sets, folds and variances are those of the maps.
+    """
+    results, rows = stats.results_of(context, datasets, baseline, quantity), []
+    for columns, own in groups_of(stats.statements_on(results.effects, methods, baseline)):
+        draws = [each for each in own if not each.verdict]
+        maps = [each for each in own if each.verdict]
+        cells = {"D": columns, "draws": len(draws)}
+        if draws:
+            most = max(draws, key=lambda each: abs(each.found.mean.value))
+            p = float(np.median([each.found.p_equivalent for each in draws]))
+            cells |= {"sets": len(most.own), "largest, %": change(most.found.mean), "not equal": round(p, 4)}
+            cells["control"] = "equal" if p < LEVEL else "undecided"
+        if maps:
+            parts = [[each.own[name].to_numpy() for each in maps] for name in ("variance", "folds")]
+            taus = [float(each.found.tau) for each in maps]
+            rate = stats.false_verdicts(parts[0], taus, parts[1], SIMULATIONS, SEED)
+            cells["false verdicts, %"] = round(100.0 * rate, 1)
+        rows.append(cells)
+    notes = stats_notes(arena_control, context, baseline) + missing(results, context, paper, datasets)
+    return Table(or_not_run(rows, "D"), notes, shown=results.rows)
+
+
+def groups_of(statements: list[Statement]) -> list[tuple[int, list[Statement]]]:
+    """Return statements by their number of columns."""
+    places = dict.fromkeys(each.columns for each in statements)
+    return [(columns, [each for each in statements if each.columns == columns]) for columns in places]
+
+
+# --- arena_confirmation -----------------------------------------------------------------------------------------------
+
+
+def arena_confirmation(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
+    """Return every statement from the first half of the data sets, and whether the second half confirms it.
+
+    Notes
+    -----
+    Better, worse and equal as in the table of verdicts, on all data sets of the first half. Confirmed: the interval of
+    the second half excludes zero with the same sign; of "equal", it is within {margin}.
+
+    Chance: the probability of this if the mean of the first half were exact, with the standard error of the second.
+    """
+    results = stats.results_of(context, datasets, baseline, quantity)
+    half = stats.half_of(stats.strata_of(context.tasks, datasets))
+    by_half = [results.effects[results.effects["dataset"].isin(half.index[half == which])] for which in (0, 1)]
+    first, second = (stats.statements_on(effects, methods, baseline) for effects in by_half)
+    others = {(each.columns, each.who): each for each in second}
+    rows, chances, confirmed = [], [], []
+    for each in first:
+        if each.verdict not in ("better", "worse", "equal"):
+            continue
+        row = {"D": each.columns, "map": method_cell(context, *each.who), "statement": each.verdict}
+        row |= {"first half, %": change(each.found.mean), "sets": len(each.own)}
+        other = others.get((each.columns, each.who))
+        if other is None:
+            rows.append(row | {"confirmed": "not run"})
+            continue
+        test = each.verdict, each.found.mean, other.found.mean
+        chances.append(stats.chance_of_confirmation(*test))
+        confirmed.append(stats.is_confirmed(*test))
+        row |= {"second half, %": change(other.found.mean), "sets ": len(other.own)}
+        rows.append(row | {"chance": round(chances[-1], 2), "confirmed": "yes" if confirmed[-1] else "no"})
+    tally = (
+        f"{len(rows)} statements from the first half, {len(chances)} of them with a second half: {sum(confirmed)} "
+        f"confirmed, {sum(chances):.1f} expected."
+    )
+    halves = [
+        f"{words} half: {listed(list(half.index[half == which]), context, paper)}."
+        for which, words in enumerate(("First", "Second"))
+    ]
+    few = [] if rows else ["The first half makes no statement yet."]
+    notes = [tally, *few, *stats_notes(arena_confirmation, context, baseline), *halves]
+    return Table(or_not_run(rows, "D"), notes + missing(results, context, paper, datasets), shown=results.rows)
+
+
+# --- arena_edges ------------------------------------------------------------------------------------------------------
+
+
+def arena_edges(context: Context, *, datasets, methods, baseline, quantity) -> Table:
+    """Return how many choices of every map are at an end of their grid, and at how many the last step still gains.
+
+    Notes
+    -----
+    At an edge: the first or the last value. Gains: the last step still improves the score by over one standard error,
+    over the folds or the parts of the held-out rows.
+    """
+    rows = select(stats.results_of(context, datasets, baseline, quantity).rows, status="ok")
+    found = []
+    for who, own in rows.groupby(["method", "variant"], sort=False):
+        if who[0] not in (*methods, baseline):
+            continue
+        cells = {"map": method_cell(context, *who), "choices": len(own)}
+        at_edge = [settings.get("at_edge", {}) for settings in settings_of(own)]
+        for name, words in (("bandwidth", "length scale"), ("penalty", "penalty")):
+            edges = [edge[name] for edge in at_edge if name in edge]
+            cells[f"{words}: at an edge, %"] = share(len(edges), len(own))
+            cells[f"{words}: gains, %"] = share(sum(edges), len(own))
+        found.append(cells)
+    return Table(or_not_run(found, "map"), stats_notes(arena_edges, context, baseline), shown=rows)
+
+
+def share(part: int, whole: int) -> float:
+    """Return a share in percent, to one decimal."""
+    return round(100.0 * part / whole, 1)
+
+
+# --- arena_choice -----------------------------------------------------------------------------------------------------
+
+
+def arena_choice(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
+    """Return which map to take: a row per number of columns, and one per kind of data at the most columns.
+
+    Notes
+    -----
+    The map with the lowest mean error of those that are better than {baseline}, and otherwise {baseline} itself; next
+    to it the others that are better, and those that are worse. Changes are relative to the error of {baseline}.
+
+    Exact kernel: kernel ridge regression on all training rows, the mean over the data sets that have it.
+    """
+    results, rows = stats.results_of(context, datasets, baseline, quantity), []
+    for columns, own in groups_of(stats.statements_of(results, "all", methods, baseline)):
+        rows.append(choice(context, f"D = {columns:,}", own, select(results.gaps, columns=[columns]), baseline))
+    strata = stats.strata_of(context.tasks, datasets)
+    for stratum, names in strata.groupby("stratum")["dataset"]:
+        effects = select(results.effects, dataset=names)
+        made = groups_of(stats.statements_on(effects, methods, baseline))
+        if made:
+            columns, own = made[-1]
+            size, kind = stratum.split()
+            where = f"{kind}, {'over' if size == 'large' else 'up to'} {stats.LARGE:,} rows, D = {columns:,}"
+            gaps = select(results.gaps, columns=[columns], dataset=names)
+            rows.append(choice(context, where, own, gaps, baseline))
+    notes = stats_notes(arena_choice, context, baseline) + missing(results, context, paper, datasets)
+    return Table(or_not_run(rows, "when"), notes, shown=results.rows)
+
+
+def choice(context: Context, when: str, statements: list[Statement], gaps: pd.DataFrame, baseline: str) -> dict:
+    """Return the row of the table ``arena_choice`` about some statements at one number of columns."""
+    by_verdict = {
+        verdict: sorted((s for s in statements if s.verdict == verdict), key=lambda s: s.found.mean.value)
+        for verdict in ("better", "worse")
+    }
+    better, worse = by_verdict["better"], by_verdict["worse"]
+    row = {"when": when, "sets": max(len(each.own) for each in statements)}
+    row["map"] = method_cell(context, *better[0].who) if better else method_cell(context, baseline)
+    row["change, %"] = change(better[0].found.mean) if better else ""
+    row["also better"] = ", ".join(context.label(*each.who) for each in better[1:])
+    row["worse"] = ", ".join(context.label(*each.who) for each in worse)
+    exact = select(gaps, learner="exact_kernel")
+    if len(exact) >= LEAST_SETS:
+        row["exact kernel, %"] = change(stats.combined(exact["effect"], exact["variance"]).mean)
+    return row
+
+
+# --- arena_yardsticks -------------------------------------------------------------------------------------------------
+
+
+def arena_yardsticks(context: Context, *, paper, datasets, baseline, quantity) -> Table:
+    """Return a row per data set: the error of the baseline at the most columns, and those of predictors without a map.
+
+    Notes
+    -----
+    Error: wrong labels in percent, or the share of the variance of a regression that is not explained. Other columns:
+    the change relative to {baseline} on the same folds, with a 95 % interval.
+    """
+    results, rows = stats.results_of(context, datasets, baseline, quantity), []
+    learners = ["nearest_neighbour", *YARDSTICKS]
+    for dataset in datasets:
+        errors = select(results.errors, dataset=[dataset], method=baseline, variant="")
+        cells = {"data set": dataset_cell(context, dataset, paper, select(results.rows, dataset=[dataset]))}
+        if errors.empty:
+            rows.append(cells | {"D": absent("not run")})
+            continue
+        columns = errors["columns"].max()
+        own, known = select(errors, columns=[columns]), select(results.yardsticks, dataset=[dataset])
+        whole = select(results.rows, dataset=[dataset], method=baseline, variant="", repeat=own["repeat"])
+        tested = whole.drop_duplicates("repeat")["n_test"].sum()
+        if not own["counts"].any():  # the mean of the training targets has the whole variance
+            tested = select(known, learner="majority", repeat=own["repeat"])["wrong"].sum() or np.nan
+        cells |= {"D": int(columns), "error, %": round(100.0 * own["wrong"].sum() / tested, 2)}
+        gaps = select(results.gaps, dataset=[dataset], columns=[columns]).set_index("learner")
+        for learner in learners:
+            if learner in gaps.index:
+                gap = by_itself(*gaps.loc[learner, ["effect", "variance", "folds"]])
+                cells[LEARNER_NAMES[learner].replace("logistic regression on the data", "linear")] = change(gap)
+        rows.append(cells)
+    return Table(pd.DataFrame(rows), stats_notes(arena_yardsticks, context, baseline), shown=results.rows)
+
+
+# --- arena_leaderboard ------------------------------------------------------------------------------------------------
+
+
+def arena_leaderboard(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
+    """Return a row per map: its mean rank over the cells that all maps have, and its error at each number of columns.
+
+    Notes
+    -----
+    Rank: 1 is the lowest error in a cell, a data set at a number of columns; the mean over the data sets, with a 95 %
+    bootstrap interval over them. Other columns: error relative to that of {baseline} at D columns in percent, mean over
+    all data sets, with a 95 % interval.
+    """
+    results = stats.results_of(context, datasets, baseline, quantity)
+    ranks = stats.rank_intervals(results.errors, methods, baseline)
+    found = {(s.columns, s.who): s for s in stats.statements_of(results, "all", methods, baseline)}
+    columns, rows = sorted({columns for columns, _ in found}), []
+    for each in ranks.itertuples():
+        who = each.method, each.variant
+        cells = {"map": method_cell(context, *who)}
+        if each.sets >= LEAST_SETS:
+            span = {"": round(each.rank, 2), "low": round(each.low, 2), "high": round(each.high, 2)}
+            cells["rank"] = Cell(f"{each.rank:.1f} ({each.low:.1f} to {each.high:.1f})", span)
+        for at in columns:
+            if (at, who) in found:
+                cells[f"D = {at}"] = change(found[at, who].found.mean)
+        rows.append(cells)
+    notes = stats_notes(arena_leaderboard, context, baseline)
+    if len(ranks):
+        notes.append(f"Cells that all have: {ranks['cells'].iloc[0]}, of {ranks['sets'].iloc[0]} data sets.")
+    return Table(or_not_run(rows, "map"), notes + missing(results, context, paper, datasets), shown=results.rows)

@@ -1,0 +1,206 @@
+"""Figures of the arena: verdicts as a forest, errors against columns, and ranks."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.ticker import NullLocator
+
+from rfstudy.report import arena as stats
+from rfstudy.report import panels as plot
+from rfstudy.report.aggregate import select
+from rfstudy.report.arena import EFFECT, LEAST_SETS, MARGIN
+from rfstudy.report.plot_styles import plot_style
+from rfstudy.report.style import REFERENCE, Picture, drawn_as, spare_style
+from rfstudy.report.tables.frontier import COSTS, costs_of, unit_of
+
+#: Inches of a row of the forest and of the ranks, and of the rest of a panel.
+ROW, FRAME = 0.15, 0.5
+
+#: Ticks of the forest, at whose ends it is cut: some maps fail on some data.
+TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 2.0)
+
+#: Inches of a panel of curves, and panels in a row.
+CURVE_HEIGHT, ACROSS = 1.2, 5
+
+#: Rows of the panels of the forest.
+FOREST_ROWS = 2
+
+
+# --- arena_forest -----------------------------------------------------------------------------------------------------
+
+
+def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Picture:
+    """Return the figure: a panel per number of columns, a row per map, its error relative to the baseline's.
+
+    Thick bars are 95 % intervals of the mean over the data sets, thin ones those in which a new data set is expected. A
+    verdict is a filled marker, and a map without one is pale.
+    """
+    results = stats.results_of(context, datasets, baseline, quantity)
+    made = [each for each in stats.statements_of(results, "all", methods, baseline) if each.verdict]
+    panels = sorted({each.columns for each in made})
+    if not panels:
+        return plot.nothing(width, {"maps": f"fewer than {LEAST_SETS} data sets"})
+    entries = sorted({each.who for each in made}, key=lambda who: (methods.index(who[0]), who[1]))
+    across = -(-len(panels) // FOREST_ROWS) if len(panels) > 3 else len(panels)
+    figure, axes = plot.side_by_side(width, len(panels), across, ROW * len(entries) + FRAME)
+    for i, (columns, ax) in enumerate(zip(panels, axes, strict=True)):
+        own = [each for each in made if each.columns == columns]
+        for each in own:
+            draw_statement(ax, each, entries.index(each.who), plot_style(each.who[0], context.styles, each.who[1]))
+        ax.axvline(1.0, color="black", linewidth=0.7, zorder=1.5)
+        ax.axvspan(1.0 / (1.0 + MARGIN), 1.0 + MARGIN, color="#EEEEEE", zorder=0)
+        ax.set_xscale("log")
+        ends = [(each.found.new, each.found.mean) for each in own]
+        low = min(np.exp(min(new[0], mean.low)) for new, mean in ends)
+        high = max(np.exp(max(new[1], mean.high)) for new, mean in ends)
+        low, high = max(TICKS[0], 0.98 * low), min(TICKS[-1], 1.02 * high)
+        ax.set_xlim(low, high)
+        ticks = [tick for tick in TICKS if low <= tick <= high]
+        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.set_ylim(len(entries) - 0.4, -0.6)
+        labels = [context.label(*who) for who in entries] if i % across == 0 else []
+        ax.set_yticks(range(len(entries)), labels or [""] * len(entries))
+        n_sets = max(len(each.own) for each in own)
+        ax.set_title(f"D = {columns:,} ({n_sets} sets)", loc="left")
+        if i >= len(panels) - across:
+            ax.set_xlabel(f"error / error of {context.label(baseline)}")
+    remarks = [
+        f"Pale: undecided. Grey: {MARGIN:.0%} from {context.label(baseline)}. Thin bars: where a new data set is "
+        f"expected; cut at {TICKS[0]:g} and {TICKS[-1]:g}."
+    ]
+    return Picture(figure, (), remarks, results.rows)
+
+
+def draw_statement(ax, each: stats.Statement, row: int, drawn) -> None:
+    """Draw the mean of a statement in a row, with the intervals of the mean and of a new data set."""
+    mean, new = each.found.mean, each.found.new
+    alpha = 0.4 if each.verdict == "undecided" else 1.0
+    ax.hlines(row, *np.exp(new), colors=drawn.colour, linewidth=0.5, alpha=alpha)
+    ax.hlines(row, *np.exp([mean.low, mean.high]), colors=drawn.colour, linewidth=1.8, alpha=alpha)
+    ax.plot(np.exp(mean.value), row, **drawn_as(drawn) | {"linestyle": "none"}, alpha=alpha)
+
+
+# --- arena_curves -----------------------------------------------------------------------------------------------------
+
+
+def arena_curves(context, *, paper, width, datasets, methods, baseline, quantity) -> Picture:
+    """Return the figure: a panel per data set, a line per map, its error over that of the exact kernel against D.
+
+    Where the exact kernel was not run, errors are relative to that of the baseline with the most columns.
+    """
+    results = stats.results_of(context, datasets, baseline, quantity)
+    cells = relative_errors(results, baseline)
+    cells = cells[cells["method"].isin([baseline, *methods]) & (cells["method"].ne(baseline) | cells["variant"].eq(""))]
+    styles = plot.styles_of(cells, [baseline, *methods], context)
+    there = [dataset for dataset in datasets if dataset in set(cells["dataset"])]
+    if not there:
+        return plot.nothing(width, {"data sets": "not run"})
+    figure, axes = plot.side_by_side(width, len(there), ACROSS, CURVE_HEIGHT)
+    names = plot.titles_of(there, results.rows, paper, context)
+    without = []
+    for i, (dataset, ax) in enumerate(zip(there, axes, strict=True)):
+        own = select(cells, dataset=[dataset])
+        for line, style in styles.items():
+            points = own[own["line"] == line].sort_values("columns")
+            ax.plot(points["columns"], points["ratio"], **{"markersize": 2.0, "linewidth": 0.7} | drawn_as(style))
+        ax.axhline(1.0, **REFERENCE)
+        sizes = sorted(own["columns"].unique())
+        plot.doublings_axis(ax, sizes, [str(size) for size in sizes])
+        ax.tick_params(axis="x", labelsize=6.5)
+        plot.log_axis(ax.yaxis)
+        is_exact = own["exact"].all()
+        without += [] if is_exact else [names[dataset]]
+        ax.set_title(short(names[dataset]) + ("" if is_exact else " *"), loc="left", fontsize=7)
+        if i >= len(there) - ACROSS:
+            ax.set_xlabel("columns D")
+    remarks = ["Dotted: the error of the exact kernel on the same folds."]
+    remarks += ["*: no exact kernel, relative to RFF with the most columns."] if without else []
+    remarks += plot.without_panel(results.rows, datasets, paper, context)
+    return Picture(figure, styles.values(), remarks, results.rows)
+
+
+#: Characters of the title of a small panel.
+TITLE = 24
+
+
+def short(name: str) -> str:
+    """Return a name that is not longer than a small panel is wide."""
+    return name if len(name) <= TITLE else name[: TITLE - 1].rstrip() + "…"
+
+
+def relative_errors(results: stats.Results, baseline: str) -> pd.DataFrame:
+    """Return the error of every entry over that of the exact kernel on the folds that both have, summed over these:
+    ``dataset``, ``columns``, ``method``, ``variant``, ``line``, ``ratio``, and whether it is over the ``exact`` one.
+    """
+    exact = select(results.yardsticks, learner="exact_kernel").rename(columns={"wrong": "under"})
+    known = set(exact["dataset"])
+    plain = select(results.errors, method=baseline, variant="")
+    most = plain[plain["columns"] == plain.groupby("dataset")["columns"].transform("max")]
+    most = most[~most["dataset"].isin(known)].rename(columns={"wrong": "under"})
+    under = pd.concat([exact, most])[["dataset", "repeat", "under"]]
+    sums = results.errors.merge(under, on=["dataset", "repeat"]).groupby(EFFECT)[["wrong", "under"]].sum().reset_index()
+    ratio = sums["wrong"] / sums["under"]
+    line = sums["method"] + "/" + sums["variant"]
+    return sums.assign(ratio=ratio, line=line, exact=sums["dataset"].isin(known)).drop(columns=["wrong", "under"])
+
+
+# --- arena_ranks ------------------------------------------------------------------------------------------------------
+
+
+def arena_ranks(context, *, width, datasets, methods, baseline, quantity) -> Picture:
+    """Return the figure: the mean rank of every map over the cells that all have, with its interval, the best first."""
+    results = stats.results_of(context, datasets, baseline, quantity)
+    ranks = stats.rank_intervals(results.errors, methods, baseline).dropna()
+    if not len(ranks):
+        return plot.nothing(width, {"ranks": f"fewer than {LEAST_SETS} data sets"})
+    figure, ((ax,),) = plot.grid(width, 1, 1, ROW * len(ranks) + FRAME)
+    labels = []
+    for row, each in enumerate(ranks.itertuples()):
+        style = plot_style(each.method, context.styles, each.variant)
+        ax.hlines(row, each.low, each.high, colors=style.colour, linewidth=1.4)
+        ax.plot(each.rank, row, **drawn_as(style) | {"linestyle": "none"})
+        labels.append(style.label)
+    ax.set_yticks(range(len(ranks)), labels)
+    ax.set_ylim(len(ranks) - 0.4, -0.6)
+    ax.set_xlabel("mean rank (1: lowest error)")
+    remarks = [f"{ranks['cells'].iloc[0]} cells of {ranks['sets'].iloc[0]} data sets; bars: 95 %, over data sets."]
+    return Picture(figure, (), remarks, results.rows)
+
+
+# --- error_by_cost ----------------------------------------------------------------------------------------------------
+
+
+#: Inches of a panel of the frontier.
+COST_HEIGHT = 1.6
+
+
+def error_by_cost(context, *, paper, width, datasets, methods) -> Picture:
+    """Return the figure: a panel per data set and cost, the error of maps and of the exact kernel against it.
+
+    Lines go through the numbers of training rows; a map has one for each number of columns, the larger the more opaque.
+    """
+    found = {dataset: costs_of(select(context.rows, dataset=[dataset])) for dataset in datasets}
+    found = {dataset: points for dataset, points in found.items() if len(points)}
+    there = [(dataset, cost) for dataset, points in found.items() for cost in COSTS if points[cost].notna().any()]
+    if not there:
+        return plot.nothing(width, {"data sets": "not run"})
+    names = plot.titles_of(found, context.rows, paper, context)
+    figure, axes = plot.side_by_side(width, len(there), 4 if len(there) == 4 else 2, COST_HEIGHT)
+    styles = {method: plot_style(method, context.styles) for method in methods}
+    styles[""] = spare_style("exact kernel", 1)._replace(linestyle="solid")
+    for (dataset, cost), ax in zip(there, axes, strict=True):
+        points = found[dataset].dropna(subset=[cost])
+        points = points.assign(mean=points["errors"].map(np.mean))
+        sizes = sorted(points["columns"].unique())
+        for (method, columns), own in points.groupby(["method", "columns"]):
+            own = own.sort_values("n")
+            alpha = 1.0 if not method else 0.25 + 0.75 * sizes.index(columns) / (len(sizes) - 1)
+            ax.plot(own[cost], own["mean"], **drawn_as(styles[method]), alpha=alpha)
+        plot.log_axis(ax.xaxis)
+        plot.log_axis(ax.yaxis)
+        metrics = select(context.rows, dataset=[dataset], metric=["accuracy_pct", "rmse"])["metric"]
+        ax.set(xlabel=COSTS[cost], ylabel=unit_of(metrics.iloc[0]))
+        ax.set_title(names[dataset], loc="left")
+    n = sorted({n for points in found.values() for n in points["n"]})
+    remarks = [f"Points of a line: n from {n[0]:,} to {n[-1]:,}. Lines of a map: D, the larger the darker."]
+    return Picture(figure, styles.values(), remarks, select(context.rows, dataset=datasets, axis=""))

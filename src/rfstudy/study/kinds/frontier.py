@@ -1,0 +1,145 @@
+"""Error against cost as the training rows grow: ridge regression on feature maps, and on the exact kernel.
+
+All methods choose length scale and penalty in the same way, on a few training rows of which one half scores the other
+(``study/yardsticks.py``). The time is that of all work at these settings: to learn the map, to map and fit all training
+rows, and to predict the test rows. The variant of a row is its number of training rows; larger numbers than a data set
+has are left out.
+"""
+
+import itertools
+from typing import TypedDict
+
+import numpy as np
+from sklearn.model_selection import ShuffleSplit
+
+from random_features.arrays import seed_of
+from random_features.errors import NotDefinedError
+from random_features.kernels import make_kernel
+from random_features.learners.ridge import LEARNER
+from random_features.learners.scoring import gain
+from random_features.length_scales import median_distance
+from rfstudy.fields import Count, Counts
+from rfstudy.study import yardsticks
+from rfstudy.study.engine import Cell, Job, Timed
+from rfstudy.study.job import merge
+from rfstudy.study.sample import Sample
+
+METRICS = ("accuracy_pct", "rmse")
+RESOURCES = {"mb": 2500, "bytes_per_value": 24, "minutes": 240}
+
+#: Options of ridge regression on features.
+RIDGE = {"penalties": yardsticks.PENALTIES, "scaling": "mean", "center": "both"}
+
+#: Rounds in which conjugate gradients are timed: they take minutes.
+FEW_ROUNDS = 2
+
+
+class Grid(TypedDict):
+    """Numbers of training rows `n_train` and of test rows `n_test`, and the columns `n_columns` (D) of the maps."""
+
+    n_train: Counts
+    n_test: Count
+    n_columns: Counts
+
+
+def cells(job: Job) -> list[Cell]:
+    """Return, for each repeat and number of training rows, a cell of the exact kernel and one per map and D."""
+    return [
+        Cell(entry, {"variant": str(n), "repeat": repeat} | size, {"n_train": n, "n_test": job.spec.grid["n_test"]})
+        for repeat, n, entry, size in itertools.product(job.spec.repeats, *places(job))
+        if bool(entry) == bool(size)
+    ]
+
+
+def places(job: Job) -> tuple[list, list, list]:
+    """Return the numbers of training rows that the data have, the entries, and the sizes; an empty one of the last two
+    is the exact kernel's.
+    """
+    grid = job.spec.grid
+    sizes = [{"n_columns": columns, "n_features_label": str(columns)} for columns in grid["n_columns"]]
+    most = len(job.data.y) - grid["n_test"] if job.data else max(grid["n_train"])  # a check has no data
+    return [n for n in grid["n_train"] if n <= most], [{}, *job.spec.methods], [{}, *sizes]
+
+
+def measure(job: Job, entry: dict, *, variant: str, repeat: int, n_train: int, n_test: int, **size) -> tuple:
+    """Return the error of a cell, and what its cost in operations is made of."""
+    sample, target = sample_of(job, repeat, n_train, n_test), job.data.target
+    metric = "rmse" if target.kind == "regression" else "accuracy_pct"
+    row = sample.size_columns | {"split": "test", "metric": metric, "learner": learner_of(entry)}
+    try:
+        columns, settings, run = tuned(job, entry, sample, repeat, size.get("n_columns", 0))
+    except NotDefinedError as error:
+        return [row | {"status": "skipped", "settings": {"reason": str(error)}}], {}
+    predictions, certificate = run()
+    row |= columns | {"settings": settings | certificate}
+    return [row | {"value": target.evaluate(metric, sample.y_test, predictions)}], {}
+
+
+def timed(job: Job, chosen: dict) -> list[Timed]:
+    """Return a unit for each cell of the first repeat: all of its work at chosen settings."""
+    found = []
+    for n, entry, size in itertools.product(*places(job)):
+        if bool(entry) != bool(size):
+            continue
+        sample = sample_of(job, 0, n, job.spec.grid["n_test"])
+        try:
+            columns, settings, run = tuned(job, entry, sample, 0, size.get("n_columns", 0))
+        except NotDefinedError:
+            continue
+        rounds = FEW_ROUNDS if not entry and n > yardsticks.BY_CHOLESKY else None
+        columns = sample.size_columns | size | columns | {"learner": learner_of(entry)}
+        found.append(Timed(entry | {"variant": str(n)}, columns, {"total": run}, "", settings, rounds))
+    return found
+
+
+def learner_of(entry: dict) -> str:
+    """Return the learner of a cell: ridge regression on a map, or the exact kernel."""
+    return "ridge" if entry else "exact_kernel"
+
+
+def sample_of(job: Job, repeat: int, n_train: int, n_test: int) -> Sample:
+    """Return the rows of a repeat: the first of a random order train, and those after them test."""
+    split = {"rule": "random", "n_train": n_train, "n_test": n_test}
+    return job.samples.of(repeat, job.spec.preprocess, merge(job.spec.split or {}, split))
+
+
+def tuned(job: Job, entry: dict, sample: Sample, repeat: int, columns: int) -> tuple:
+    """Return the columns of the rows of a cell, its settings, and a function that fits and predicts all rows."""
+    target, seed = job.data.target, seed_of(job.spec.seed, "yardstick", repeat)
+    if not entry:
+        return {}, *yardsticks.tuned_kernel(sample, target, seed, len(sample.y_train))
+    rng = np.random.default_rng(seed)
+    X, y, (Y, classes) = sample.X_train, sample.y_train, target.encode(sample.y_train)
+    few = rng.permutation(len(y))[: yardsticks.CHOSEN_ON]
+    ((fitted_on, _),) = ShuffleSplit(1, test_size=0.5, random_state=0).split(few)
+    folds = np.zeros(len(few), dtype=int)
+    folds[fitted_on] = 1
+    length_scales = yardsticks.FACTORS * median_distance(X, rng)
+    s = columns // columns_per_feature(job, entry, X, y)
+
+    def map_at(length_scale):
+        return job.feature_map(entry, make_kernel({"name": "gaussian", "length_scale": length_scale}), s, repeat)
+
+    def scores_at(length_scale):
+        phi = map_at(length_scale).fit(X[few[fitted_on]], y[few[fitted_on]])
+        how = {"n_columns": phi.n_columns_, "score": target.score, "options": RIDGE}
+        scores = LEARNER.cross_validate(lambda: phi.transform_blocks(X[few]), Y[few], folds, **how)
+        return gain(scores[:, 0], target.score)
+
+    i, j, at_edge = yardsticks.best_of(np.array([scores_at(float(each)) for each in length_scales]))
+    settings = {"length_scale": float(length_scales[i]), "penalty": float(yardsticks.PENALTIES[j])} | at_edge
+
+    def run():
+        phi = map_at(settings["length_scale"]).fit(X, y)
+        how = {"n_columns": phi.n_columns_, "options": RIDGE}
+        model = LEARNER.fit(lambda: phi.transform_blocks(X), Y, settings["penalty"], **how)
+        decision = [model.decision(block) for _rows, block in phi.transform_blocks(sample.X_test)]
+        return target.decode(np.concatenate(decision), classes), {}
+
+    return {"n_features": s}, settings, run
+
+
+def columns_per_feature(job: Job, entry: dict, X: np.ndarray, y: np.ndarray) -> int:
+    """Return how many columns a map has for one of its features."""
+    phi = job.feature_map(entry, make_kernel({"name": "gaussian", "length_scale": 1.0}), 2, 0)
+    return phi.fit(X[:50], y[:50]).n_columns_ // 2

@@ -1,0 +1,177 @@
+"""The frontier: a cell is the fit at the settings that it reports; costs, the best map within a cost, crossovers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import study_toys as toys
+from report_rows import METHODS, context_of, spec_of
+from sklearn.model_selection import ShuffleSplit
+
+from random_features.arrays import seed_of
+from random_features.kernels import make_kernel
+from random_features.length_scales import median_distance
+from rfstudy import tidy
+from rfstudy.report import plots, tables, typeset
+from rfstudy.report.tables.frontier import best_within, costs_of, crossing, crossover, operations
+from rfstudy.study import yardsticks
+from rfstudy.study.kinds import frontier
+
+
+@pytest.fixture
+def job(tmp_path):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(400, 3)).astype(np.float32)
+    y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=400) + 50
+    folder = toys.write_data(tmp_path / "numbers", X, y, target="regression")
+    toy = toys.selected(
+        kind="frontier", methods=[{"method": "rff"}, {"method": "nystroem"}], repeats=2,
+        grid={"n_train": [100, 250, 390], "n_test": 50, "n_columns": [16, 64]},
+        **dict.fromkeys(("sizes", "approximation", "search", "learners", "bandwidth")),
+    )  # fmt: skip
+    (spec,) = toys.parts("measure", toy)
+    return toys.job("measure", spec, folder, tmp_path / "journal")
+
+
+def test_cells_are_the_exact_kernel_and_maps_on_as_many_rows_as_there_are(job):
+    cells = frontier.cells(job)
+    assert {cell.coordinates["variant"] for cell in cells} == {"100", "250"}
+    assert len(cells) == 2 * 2 * (1 + 2 * 2)
+
+
+def test_a_cell_is_the_fit_at_the_settings_that_it_reports(job):
+    for cell in frontier.cells(job)[:5]:
+        (row,), _ = toys.measured(frontier, job, cell)
+        settings, repeat = row["settings"], cell.coordinates["repeat"]
+        sample = frontier.sample_of(job, repeat, 100, 50)
+        assert (len(sample.y_train), len(sample.y_test)) == (100, 50)
+        kernel = make_kernel({"name": "gaussian", "length_scale": settings["length_scale"]})
+        centre = sample.y_train.mean()
+        if cell.entry:
+            s = row["n_features"]
+            assert s * (2 if cell.entry["method"] == "rff" else 1) == cell.coordinates["n_columns"]
+            phi = job.feature_map(cell.entry, kernel, s, repeat).fit(sample.X_train, sample.y_train)
+            Z, T = (phi.transform(X).astype(float) for X in (sample.X_train, sample.X_test))
+            mean = Z.mean(axis=0)
+            system = (Z - mean).T @ (Z - mean) + 100 * settings["penalty"] * np.eye(Z.shape[1])
+            predicted = (T - mean) @ np.linalg.solve(system, (Z - mean).T @ (sample.y_train - centre)) + centre
+        else:
+            X, T = sample.X_train.astype(float), sample.X_test.astype(float)
+            system = kernel(X) + 100 * settings["penalty"] * np.eye(100)
+            predicted = kernel(T, X) @ np.linalg.solve(system, sample.y_train - centre) + centre
+        assert row["value"] == pytest.approx(np.sqrt(np.mean((predicted - sample.y_test) ** 2)), rel=1e-3)
+
+
+def test_a_map_is_chosen_by_the_half_of_the_rows_that_it_did_not_see(job):
+    cell = next(cell for cell in frontier.cells(job) if cell.entry.get("method") == "rff")
+    (row,), _ = toys.measured(frontier, job, cell)
+    sample = frontier.sample_of(job, 0, 100, 50)
+    rng = np.random.default_rng(seed_of(job.spec.seed, "yardstick", 0))
+    order = rng.permutation(100)
+    ((seen, scored),) = ShuffleSplit(1, test_size=0.5, random_state=0).split(order)
+    seen, scored = order[seen], order[scored]
+    X, y, found = sample.X_train, sample.y_train, {}
+    for length_scale in yardsticks.FACTORS * median_distance(X, rng):
+        kernel = make_kernel({"name": "gaussian", "length_scale": float(length_scale)})
+        phi = job.feature_map(cell.entry, kernel, 8, 0).fit(X[seen], y[seen])
+        Z, T = (phi.transform(X[rows]).astype(float) for rows in (seen, scored))
+        mean, centre = Z.mean(axis=0), y[seen].mean()
+        for penalty in yardsticks.PENALTIES:
+            system = (Z - mean).T @ (Z - mean) + 50 * penalty * np.eye(16)
+            weights = np.linalg.solve(system, (Z - mean).T @ (y[seen] - centre))
+            found[float(length_scale), float(penalty)] = np.mean(((T - mean) @ weights + centre - y[scored]) ** 2)
+    reported = found[row["settings"]["length_scale"], row["settings"]["penalty"]]
+    assert reported == pytest.approx(min(found.values()), rel=1e-3)
+
+
+def test_all_work_of_a_cell_is_one_phase_at_its_settings(job):
+    units = frontier.timed(job, {})
+    assert len(units) == 2 * (1 + 2 * 2)
+    assert {tuple(unit.phases) for unit in units} == {("total",)}
+    measured = {
+        (cell.entry.get("method", ""), cell.coordinates["variant"], cell.coordinates.get("n_columns")): cell
+        for cell in frontier.cells(job)
+        if cell.coordinates["repeat"] == 0
+    }
+    for unit in units:
+        place = unit.entry.get("method", ""), unit.entry["variant"], unit.columns.get("n_columns")
+        (row,), _ = toys.measured(frontier, job, measured[place])
+        predictions, _ = unit.phases["total"]()
+        y_test = frontier.sample_of(job, 0, int(place[1]), 50).y_test
+        assert row["value"] == pytest.approx(np.sqrt(np.mean((predictions - y_test) ** 2)))
+
+
+def test_conjugate_gradients_take_part_in_few_rounds(job, monkeypatch):
+    monkeypatch.setattr(yardsticks, "BY_CHOLESKY", 200)
+    rounds = {(unit.entry.get("method", ""), unit.entry["variant"]): unit.rounds for unit in frontier.timed(job, {})}
+    assert {place for place, few in rounds.items() if few} == {("", "250")}
+
+
+def test_operations_grow_as_the_work_does():
+    assert operations("", 2000, 1, 0) / operations("", 1000, 1, 0) == pytest.approx(8, rel=0.01)
+    assert operations("", 40000, 10, 0, steps=30) > 2 * operations("", 20000, 10, 0, steps=30)
+    assert operations("rff", 2e6, 10, 100) == pytest.approx(2 * operations("rff", 1e6, 10, 100), rel=0.01)
+    assert operations("nystroem", 1e4, 10, 500) > 2 * operations("rff", 1e4, 10, 500)
+
+
+def rows_of(errors, seconds, dataset="uci-kin40k"):
+    """Rows by (method, n, D): errors by repeat and seconds by round."""
+    shared = {
+        "origin": "measured", "run": "r", "preset": "laptop", "paper": "study", "experiment": "arena-frontier",
+        "protocol": "tuned", "dataset": dataset, "kernel": "gaussian", "d": 8, "status": "ok", "settings": "",
+    }  # fmt: skip
+    rows = []
+    for (method, n, columns), of_repeats in errors.items():
+        own = shared | {"method": method, "variant": str(n), "n_train": n, "n_test": 100}
+        own |= {"n_features_label": str(columns) if method else ""}
+        learner = "ridge" if method else "exact_kernel"
+        test = {"metric": "rmse", "learner": learner, "split": "test"}
+        rows += [own | test | {"repeat": r, "value": value} for r, value in enumerate(of_repeats)]
+        timed = {"metric": "time_total_s", "axis": "round", "learner": learner, "repeat": 0}
+        rows += [own | timed | {"at": r, "value": value} for r, value in enumerate(seconds[method, n, columns])]
+    return tidy.frame(rows)
+
+
+ERRORS = {
+    ("", 1000, 0): [0.30, 0.32], ("", 4000, 0): [0.20, 0.22], ("", 16000, 0): [0.10, 0.12],
+    ("rff", 1000, 256): [0.4, 0.4], ("rff", 16000, 256): [0.15, 0.15], ("nystroem", 16000, 1024): [0.05, 0.06],
+}  # fmt: skip
+SECONDS = {
+    ("", 1000, 0): [0.3, 0.2, 0.4], ("", 4000, 0): [2, 2, 2], ("", 16000, 0): [40, 50, 60],
+    ("rff", 1000, 256): [0.1] * 3, ("rff", 16000, 256): [1] * 3, ("nystroem", 16000, 1024): [30] * 3,
+}  # fmt: skip
+
+
+def test_the_exact_kernel_is_compared_with_the_best_map_that_costs_no_more():
+    rows = rows_of(ERRORS, SECONDS)
+    points = costs_of(rows)
+    assert points.set_index(["method", "n"])["seconds"].loc["", 1000] == pytest.approx(0.3)
+    maps = points[points["method"] != ""]
+    assert best_within(maps, "seconds", 0.05) is None
+    assert best_within(maps, "seconds", 29.9)["n"] == 16000
+    assert best_within(maps, "seconds", 30.0)["method"] == "nystroem"
+    found = tables.make(context_of(rows, METHODS), spec_of("arena-frontier-tuned", "study"))
+    for form in (typeset.markdown, typeset.latex):
+        form(found)
+    cells = typeset.one_number_per_cell(found)
+    cells = cells[(cells["data_set_id"] == "uci-kin40k") & (cells["cost"] == "time (s)")]
+    assert cells["best_map_id"].tolist() == ["rff", "rff", "nystroem"]
+    ratio = np.exp(np.mean(np.log([0.30 / 0.4, 0.32 / 0.4])))
+    assert cells["relative"].iloc[0] == pytest.approx(100 * (ratio - 1), abs=0.06)
+    assert any("the best map beyond n* =" in note for note in found.notes)
+
+
+def test_the_crossover_is_on_straight_lines_in_the_logarithm_of_n():
+    assert crossing([1000, 4000, 16000], [-0.2, 0.2, 0.3]) == pytest.approx(2000)
+    assert crossing([1000, 4000], [0.1, 0.2]) == 0.0
+    assert crossing([1000, 4000], [0.1, -0.2]) == np.inf
+    gaps = pd.DataFrame({1000: [-0.2, -0.6], 4000: [0.2, 0.2]})
+    # the second repeat crosses at three quarters of the way: 1,000 * 4^0.75
+    assert crossover(gaps) == "the exact kernel beyond n* = 2,000 (2,000 to 2,830)"
+    assert crossover(-gaps).startswith("the best map beyond n* = 2,000")
+
+
+def test_the_picture_has_a_panel_per_data_set_and_cost():
+    picture = plots.picture(context_of(rows_of(ERRORS, SECONDS), METHODS), spec_of("arena-cost-tuned", "study"))
+    assert [ax.get_xlabel() for ax in picture.figure.axes] == ["time (s)", "operations"]
+    lines = {tuple(line.get_xdata()): tuple(line.get_ydata()) for line in picture.figure.axes[0].lines}
+    assert lines[0.3, 2, 50] == pytest.approx((0.31, 0.21, 0.11))

@@ -1,0 +1,66 @@
+"""The figures of the arena on made rows with known ratios of errors."""
+
+import arena_rows as made
+import numpy as np
+import pytest
+from report_rows import context_of, spec_of
+
+from rfstudy.report import arena, plots
+from rfstudy.report.plots.arena import relative_errors
+
+RATIOS = {("orf", ""): 0.9, ("qmc", ""): lambda name: 1.3 if made.SETS.index(name) % 2 else 0.75}
+QUANTITY = {"metric": "accuracy_pct", "learner": "ridge", "split": "test"}
+
+
+def figure_of(name, rows, **changes):
+    return plots.picture(context_of(rows), spec_of(f"{name}-tuned", "study") | changes).figure
+
+
+def points(ax):
+    """The markers of an axis: x by row."""
+    return {line.get_ydata()[0]: line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 1}
+
+
+def test_the_forest_shows_the_means_and_pale_maps_without_a_verdict():
+    rows = made.framed(made.map_rows(RATIOS))
+    figure = figure_of("arena-forest", rows)
+    results = arena.results_of(context_of(rows), list(made.SETS), "rff", QUANTITY)
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["D = 64 (12 sets)", "D = 128 (12 sets)"]
+    for columns, ax in zip((64, 128), figure.axes, strict=True):
+        own = results.effects[results.effects["columns"] == columns]
+        means = own.groupby("method")["effect"].mean()
+        assert points(ax) == pytest.approx({0: np.exp(means["orf"]), 1: np.exp(means["qmc"])})
+        alphas = {line.get_ydata()[0]: line.get_alpha() for line in ax.lines if len(line.get_xdata()) == 1}
+        assert alphas[0] == 1.0 > alphas[1]
+
+
+def test_curves_are_ratios_to_the_exact_kernel_on_common_folds():
+    exact = made.yardstick_rows({"exact_kernel": 0.1}, sets=made.SETS[:2])
+    exact = [row for row in exact if row["repeat"] < 3]
+    rows = made.framed(made.map_rows({("orf", ""): 0.9}, sets=made.SETS[:3], noise=0.0), exact)
+    found = relative_errors(arena.results_of(context_of(rows), list(made.SETS), "rff", QUANTITY), "rff")
+    found = found.set_index(["dataset", "columns", "method"])
+    first, last = made.SETS[0], made.SETS[2]
+    plain = made.errors_by_fold(first, 128)[:3]
+    assert found.loc[(first, 128, "orf"), "ratio"] == pytest.approx(0.9 * plain.mean() / 0.1)
+    assert found.loc[(first, 128, "orf"), "exact"]
+    # without an exact kernel: the baseline with the most columns
+    by_size = [made.errors_by_fold(last, at).sum() for at in (64, 128)]
+    assert found.loc[(last, 64, "rff"), "ratio"] == pytest.approx(by_size[0] / by_size[1])
+    assert not found.loc[(last, 64, "rff"), "exact"]
+    figure = figure_of("arena-curves", rows)
+    assert [" *" in ax.get_title(loc="left") for ax in figure.axes].count(True) == 1
+    assert len(figure.axes) == 3
+
+
+def test_ranks_are_drawn_with_their_intervals_the_best_first():
+    rows = made.framed(made.map_rows({("orf", ""): 0.9, ("sorf", ""): 1.1}))
+    (ax,) = figure_of("arena-ranks", rows).axes
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["ORF", "RFF", "SORF"]
+    assert points(ax) == {0: 1.0, 1: 2.0, 2: 3.0}
+
+
+@pytest.mark.parametrize("name", ["arena-forest", "arena-ranks"])
+def test_too_few_data_sets_are_not_drawn(name):
+    rows = made.framed(made.map_rows(RATIOS, sets=made.SETS[:2]))
+    assert not figure_of(name, rows).axes

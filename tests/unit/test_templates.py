@@ -9,6 +9,7 @@ import pytest
 from random_features.errors import UserError
 from rfstudy import templates
 from rfstudy.report.aggregate import select
+from rfstudy.report.typeset import Table
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -97,3 +98,12 @@ def test_at_equal_columns_errors_are_ratios_and_gains_are_points(shipped):
     assert error["nystroem"] / error["rff"] in found["ratios"]
     assert accuracy["nystroem"] - accuracy["rff"] in found["gains"]
     assert set(found["gains"]) < set(templates.at_equal_columns(shipped, "nystroem")["gains"])
+
+
+def test_the_table_of_the_arena_is_there_once_its_rows_are(shipped, monkeypatch):
+    if not shipped.has(shipped.spec("study", "arena-choice-tuned")["experiments"]):
+        assert templates.arena(shipped) == ""
+    table = Table(pd.DataFrame({"when": ["D = 64"], "map": ["ORF"]}), caption="Which map")
+    monkeypatch.setattr(shipped, "has", lambda experiments: len(experiments) == 4)
+    monkeypatch.setattr(shipped, "made", lambda paper, name: table if paper == "study" else None)
+    assert "| D = 64 | ORF   |" in templates.arena(shipped)

@@ -141,13 +141,13 @@ def arena_flags(context: Context, *, paper, datasets) -> Table:
         if own is None:
             found.append({"data set": name, "flags": "not run"})
             continue
-        order = own["order"] if isinstance(own["order"], str) else round(float(own["order"]), 2)
+        order = own["order"] if isinstance(own["order"], str) else f"correlation {own['order']:.2f}"
         signal = round(100.0 * own["signal"], 1) if pd.notna(own["signal"]) else ""
         found.append(
             {
                 "data set": name,
                 "duplicates, %": round(100.0 * own["duplicates"], 1),
-                "next row": Cell(str(order), {"": str(order)}),
+                "next row": "" if order == "correlation nan" else order,
                 "explained, %": signal,
                 "flags": own["flags"] or "none",
             }

@@ -4,7 +4,9 @@ A *unit* is a contestant on n training rows, a map with D columns. Finished unit
 """
 
 import json
+import signal
 import time
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +18,7 @@ from random_features.kernels import Gaussian
 from random_features.length_scales import median_distance
 from random_features.maps.registry import resolve, resolved_options
 from rfstudy.compare import recipe
-from rfstudy.compare.contestants import BASELINES, MAPS, STRUCTURED
+from rfstudy.compare.contestants import BASELINES, LABELLED, MAPS, STRUCTURED
 from rfstudy.compare.question import Question
 from rfstudy.files import write_arrays
 
@@ -27,37 +29,58 @@ MOST_LABELLED, MOST_ORTHOGONAL = 256, 4096
 ROUNDS = {1000: (64,), 5000: (256,), 30_000: (256, 1024)}
 COLUMNS = (64, 128, 256, 512, 1024, 2048, 4096)
 
-#: Rows of an exact kernel: its matrix and its copies take 2.4 GB.
-MOST_EXACT = 10_000
+#: Rows of an exact kernel whose matrix is held (2.4 GB with its copies); with more rows it is computed in every step.
+MOST_HELD = 10_000
 
 #: Rows on which settings are chosen, and the columns of the maps that choose them.
 TUNED_ON, TUNED_WITH = 4000, 512
 
-#: Factors of the median distance, ridge penalties, and penalties of linear models.
+#: Factors of the median distance, ridge penalties, penalties of linear models, and learning rates of boosting.
 FACTORS = 2.0 ** np.arange(-3.0, 3.5)
 PENALTIES = 10.0 ** np.arange(-9.0, 1.0)
 LINEAR_PENALTIES = 10.0 ** np.arange(-2.0, 5.0)
 RATES = (0.05, 0.1, 0.2)
 
-#: Classes up to which the learning rate of boosting is tuned: each has trees of its own.
-MOST_TUNED_CLASSES = 5
+#: Classes up to which the learning rate of boosting is tuned: each has trees of its own. With more columns than this
+#: it has fewer trees and bins.
+MOST_TUNED_CLASSES, MANY_COLUMNS = 5, 500
+LIGHT = {"learning_rate": 0.2, "max_iter": 100, "max_bins": 63}
 
 #: Training rows from which one validation part replaces folds; and its share.
 ONE_PART, PART_SHARE = 20_000, 0.25
-
-#: The units that are tuned take so many times as long as their fits.
-TUNING = 4.0
 
 #: Numbers of the encoded table that are held: 1 GB in float32. Above that rows are drawn.
 MOST_NUMBERS = 250_000_000
 
 #: Operations per second that are assumed before anything was measured; seconds of the overhead of a fit, and of the
-#: final score with the report.
-SPEED, OVERHEAD, REPORT_SECONDS = 2e10, 0.05, 8.0
+#: report; products with the matrix of an exact kernel that is not held.
+SPEED, OVERHEAD, REPORT_SECONDS, STEPS = 2e10, 0.05, 6.0, 60
 
+#: The share of the budget after which the first fits of a contestant are stopped.
+FIRST_SHARE = 0.2
 
 #: The reason of what did not run after Ctrl-C.
 INTERRUPTED = "interrupted"
+
+
+class OutOfTime(Exception):
+    """A fit was stopped because its time is over."""
+
+
+@contextmanager
+def stopped_after(seconds: float):
+    """Raise ``OutOfTime`` inside the block after so many seconds."""
+
+    def stop(number, frame):
+        raise OutOfTime
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class Part(NamedTuple):
@@ -91,44 +114,57 @@ class Clock:
     """A budget of seconds, with what fits took so far in multiples of what was expected."""
 
     def __init__(self, budget: float, started: float | None = None):
-        self.end = (time.monotonic() if started is None else started) + budget
+        self.budget, self.end = budget, (time.monotonic() if started is None else started) + budget
         self.factors: dict[str, float] = {}
 
     def left(self) -> float:
         """Return the seconds that are left."""
         return self.end - time.monotonic()
 
-    def expected(self, unit: Unit, parts: list[Part]) -> float:
-        """Return the expected seconds of a unit."""
-        tuning = TUNING if unit.n <= 5000 else 1.0
-        return tuning * self.factors.get(unit.name, 1.0) * sum(model_seconds(unit, part) for part in parts)
-
-    def learn(self, unit: Unit, parts: list[Part], seconds: float) -> None:
-        """Correct the expectation of a contestant by the seconds that the fits of a unit took, without tuning."""
-        factor = seconds / sum(model_seconds(unit, part) for part in parts)
-        self.factors[unit.name] = float(np.clip(factor, 0.2, 2.0 if seconds < 1 else None))  # short fits measure little
+    def learn(self, result: Result, parts: list[Part]) -> None:
+        """Correct the expectation of a contestant by the seconds of the fits of a result."""
+        factor = result.seconds / np.mean([model_seconds(result.unit, part) for part in parts])
+        most = 2.0 if result.seconds < 0.3 else None  # short fits measure little
+        self.factors[result.unit.name] = float(np.clip(factor, 0.2, most))
 
 
 def model_seconds(unit: Unit, part: Part) -> float:
     """Return the seconds of a fit and its predictions by counting operations."""
     d, held = part.X.shape[1], len(part.y_held)
-    n, D = min(unit.n, len(part.y)), unit.columns or 0
-    if issparse(part.X):
-        d = max(1, part.X.nnz // part.X.shape[0])
-    outputs = 1 if part.y.dtype.kind == "f" else max(1, len(np.unique(part.y[:5000])))
+    n, D = unit.n, unit.columns or 0
+    stored = max(1, part.X.nnz // part.X.shape[0]) if issparse(part.X) else d
+    outputs = outputs_of(part.y)
     if unit.name == "guess":
         work = n
     elif unit.name == "linear":
-        work = 200.0 * n * d * outputs
-    elif unit.name == "boosting":
-        work = 1200.0 * n * d * outputs + 0.001 * 300 * outputs * SPEED  # one millisecond per tree
+        work = 200.0 * n * stored * outputs
+    elif unit.name == "boosting":  # a tree takes 0.3 ms, and time for rows and for 31 leaves
+        trees = boosting_settings(d, outputs)[-1]
+        leaves = 31.0 * 50 * d * trees.get("max_bins", 255)
+        work = trees.get("max_iter", 300) * outputs * (0.0003 * SPEED + 4.0 * n * d + leaves)
     elif unit.name == "exact-kernel":
-        work = n**2 * (2 * d + 40) + n**3 + held * n * (2 * d + 40)
+        work = (n + held) * n * (2 * stored + 40) + float(n) ** 3
+        if unit.n > MOST_HELD:
+            work = (STEPS * n + held) * n * (2.0 * d + 40)
     else:
         few = min(n, D)
-        work = (3 * n + held) * D * (2 * d + 60) + 2.0 * n * D * few + 8.0 * few**3
+        read = d if unit.name in ("nystroem", *STRUCTURED) else stored  # they need dense rows
+        work = (3 * n + held) * (D * (2 * stored + 60) + 100 * read) + 2.0 * n * D * few + 8.0 * few**3
         work *= 2 if unit.name == "nystroem" else 1
     return OVERHEAD + work / SPEED
+
+
+def boosting_settings(d: int, outputs: int) -> list[dict]:
+    """Return the settings among which boosting is tuned, for d columns and a number of classes."""
+    if d > MANY_COLUMNS:
+        return [LIGHT]
+    return [{"learning_rate": rate} for rate in (RATES if outputs <= MOST_TUNED_CLASSES else RATES[1:2])]
+
+
+def outputs_of(y) -> int:
+    """Return the number of functions that are learned: one per class, or one for two classes and for a regression."""
+    classes = 1 if y.dtype.kind == "f" else len(np.unique(y[:5000]))
+    return classes if classes > 2 else 1
 
 
 def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
@@ -184,19 +220,19 @@ def fastest_structured(d: int) -> str:
 
 
 def units(names: list[str], n_train: int, most_columns: int) -> list[Unit]:
-    """Return the units of a contest in the order of its rounds: few rows first, then all rows with more columns."""
+    """Return the units of a contest in the order of its rounds: few rows first, then all rows with more columns, and at
+    last the exact kernel on more rows than its matrix can have.
+    """
     rounds = [(n, columns) for n, columns in ROUNDS.items() if 1.5 * n < n_train] + [(n_train, COLUMNS)]
     found = {}
     for n, columns in rounds:
         for D in [D for D in columns if min(most_columns, n) >= D] or [min(most_columns, n)]:
             for name in names:
-                if name == "exact-kernel":
-                    found[Unit(name, min(n, MOST_EXACT), None)] = None
-                elif name in BASELINES:
-                    found[Unit(name, n, None)] = None
-                elif name not in ("kprff", "karff", "lkrf", "eerf") or D <= MOST_LABELLED:
+                if name in BASELINES:
+                    found[Unit(name, min(n, MOST_HELD) if name == "exact-kernel" else n, None)] = None
+                elif name not in LABELLED or D <= MOST_LABELLED:
                     found[Unit(name, n, D)] = None
-    return list(found)
+    return [*found, *(Unit("exact-kernel", n, None) for n, _ in rounds if n > MOST_HELD)]
 
 
 def map_settings(name: str, columns: int, task: str) -> dict:
@@ -212,20 +248,19 @@ def map_settings(name: str, columns: int, task: str) -> dict:
     return {"n_components": max(1, columns // per_frequency), "options": options}
 
 
-def candidates(name: str, part: Part, previous: dict | None, columns: int | None, task: str) -> list[dict]:
+def candidates(unit: Unit, part: Part, previous: dict | None, task: str) -> list[dict]:
     """Return the settings among which a contestant is tuned: a grid, later the neighbours of what was chosen."""
-    if name == "guess":
+    if unit.name == "guess":
         return [{}]
-    if name == "linear":
+    if unit.name == "linear":
         return [{"penalty": float(penalty)} for penalty in LINEAR_PENALTIES]
-    if name == "boosting":
-        many = part.y.dtype.kind == "i" and len(np.unique(part.y)) > MOST_TUNED_CLASSES
-        return [{"learning_rate": rate} for rate in (RATES[1:2] if many else RATES)]
+    if unit.name == "boosting":
+        return boosting_settings(part.X.shape[1], outputs_of(part.y))
     if previous:
         length_scales = previous["length_scale"] * 2.0 ** np.array([-1, -0.5, 0, 0.5, 1])
     else:
         length_scales = FACTORS * scale_of(part.X)
-    own = {} if name == "exact-kernel" else map_settings(name, columns, task)
+    own = map_settings(unit.name, min(unit.columns, TUNED_WITH), task) if unit.columns else {}
     return [{"length_scale": float(each), "penalties": PENALTIES.tolist(), **own} for each in length_scales]
 
 
@@ -242,8 +277,7 @@ def tuned(unit: Unit, part: Part, task: str, previous: dict | None) -> tuple[dic
     rows = np.random.default_rng(1).permutation(len(part.y))[: min(unit.n, TUNED_ON)]
     fitted, held = np.split(rows, [2 * len(rows) // 3])
     few = Part(part.X[fitted], part.y[fitted], part.X[held], part.y[held])
-    D = unit.columns and min(unit.columns, TUNED_WITH)
-    tried = candidates(unit.name, few, previous, D, task)
+    tried = candidates(unit, few, previous, task)
     if len(tried) == 1 or len(np.unique(few.y)) < 2:
         return tried[len(tried) // 2], []
     found = [fit_and_score(unit.name, each, few, len(fitted), task) for each in tried]
@@ -277,7 +311,10 @@ class Contest:
 
     def __init__(self, question: Question, rows, folder=None, identity: str = ""):
         self.task = question.settings["task"]
+        started = time.perf_counter()
         self.parts, self.groups = validation_parts(question, rows)
+        self.encoding = (time.perf_counter() - started) / len(self.parts)
+        self.n_final, self.final_fits = len(rows), recipe.FEW_FOLDS if len(rows) < recipe.FEW_ROWS else 1
         self.folder, self.identity = folder and Path(folder), identity
         self.results: list[Result] = []
         self.failures: dict[str, str] = {}
@@ -293,20 +330,14 @@ class Contest:
         return self.folder / f"{sha256(text.encode()).hexdigest()[:24]}.npz"
 
     def run(self, unit: Unit, clock: Clock) -> None:
-        """Tune and validate a unit, or take its result from the folder; a contestant that fails is noted."""
+        """Tune and validate a unit, or take its result from the folder."""
         result = self.stored(unit)
         if result is None:
-            try:
-                result = self.computed(unit)
-            except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
-                self.failures[unit.name] = " ".join(str(error).split())[:200]
-                return
-            clock.learn(unit, self.parts, result.seconds * len(self.parts))
+            result = self.computed(unit)
             if self.folder:
                 record = json.dumps([result.settings, result.seconds, result.edges])
                 write_arrays({"losses": result.losses, "record": np.array(record)}, self.file_of(unit), sync=False)
-        else:
-            clock.learn(unit, self.parts, result.seconds * len(self.parts))
+        clock.learn(result, self.parts)
         self.results.append(result)
 
     def stored(self, unit: Unit) -> Result | None:
@@ -317,20 +348,26 @@ class Contest:
             settings, seconds, edges = json.loads(str(arrays["record"]))
             return Result(unit, settings, arrays["losses"], seconds, edges)
 
+    def last(self, name: str) -> Result | None:
+        """Return the last result of a contestant."""
+        return next((each for each in reversed(self.results) if each.unit.name == name), None)
+
+    def is_tuned(self, unit: Unit) -> bool:
+        """Return whether a unit tunes its settings: the first one, and again with more rows."""
+        last = self.last(unit.name)
+        return last is None or (last.unit.n < unit.n and last.unit.n < TUNED_ON)
+
     def computed(self, unit: Unit) -> Result:
-        """Return the result of a unit: settings are tuned at first and again with more rows, penalties always."""
-        earlier = [each for each in self.results if each.unit.name == unit.name]
-        last = earlier[-1] if earlier else None
-        edges = last.edges if last else []
-        if last is None or (last.unit.n < unit.n and last.unit.n < TUNED_ON):
+        """Return the result of a unit; penalties are tuned again where one factorisation does for all of them."""
+        last = self.last(unit.name)
+        settings, edges = (last.settings, last.edges) if last else (None, [])
+        if self.is_tuned(unit):
             kernel = unit.name not in ("guess", "linear", "boosting")
-            settings, new = tuned(unit, self.parts[0], self.task, last.settings if last and kernel else None)
+            settings, new = tuned(unit, self.parts[0], self.task, settings if kernel else None)
             edges = new if last is None or not kernel else edges
-        else:
-            settings = last.settings
         if unit.columns:
             settings = settings | map_settings(unit.name, unit.columns, self.task)
-        if "penalties" in settings:
+        if "penalties" in settings and (unit.columns or unit.n <= MOST_HELD):
             window = 10.0 ** np.arange(-1, 0.5, 0.5 if unit.name != "exact-kernel" else 1.0)
             penalties = np.clip(settings["penalties"][0] * np.append(0.01, window), PENALTIES[0], PENALTIES[-1])
             settings = settings | {"penalties": np.unique(penalties).tolist()}
@@ -347,34 +384,64 @@ class Contest:
             latest[result.unit.name, result.unit.columns] = result
         return list(latest.values())
 
-    def affordable(self, unit: Unit, clock: Clock) -> bool:
-        """Return whether a unit can be finished, and the final score computed, in the time that is left."""
-        expected = clock.expected(unit, self.parts)
-        best = min(self.results, key=lambda result: result.losses.mean()).seconds if self.results else 0.0
-        return 1.2 * expected + 1.5 * max(expected / len(self.parts), best) + REPORT_SECONDS < clock.left()
+    def expected(self, unit: Unit, clock: Clock) -> float:
+        """Return the expected seconds of a unit with its tuning."""
+        seconds = sum(model_seconds(unit, part) for part in self.parts)
+        if self.is_tuned(unit):
+            few = Unit(unit.name, 2 * min(unit.n, TUNED_ON) // 3, unit.columns and min(unit.columns, TUNED_WITH))
+            outputs = outputs_of(self.parts[0].y)
+            fits = {"guess": 0, "boosting": len(boosting_settings(self.parts[0].X.shape[1], outputs)) % len(RATES)}
+            seconds += fits.get(unit.name, len(FACTORS)) * model_seconds(few, self.parts[0])
+        return clock.factors.get(unit.name, 1.0) * seconds
+
+    def rows_of_fit(self, unit: Unit) -> int | None:
+        """Return the training rows of the final fit: None for all, or those of a unit that had not all of them."""
+        if unit.n < self.n_train:
+            return unit.n
+        return MOST_HELD if unit.name == "exact-kernel" and unit.n <= MOST_HELD else None
+
+    def final_seconds(self, unit: Unit, clock: Clock) -> float:
+        """Return the expected seconds of the final fit of a unit, with the encoding of its rows."""
+        part = self.parts[0]
+        n = min(self.rows_of_fit(unit) or self.n_final, self.n_final)
+        encoding = self.encoding * (n + len(part.y_held)) / (len(part.y) + len(part.y_held))
+        fit = clock.factors.get(unit.name, 1.0) * model_seconds(unit._replace(n=n), part)
+        return self.final_fits * (encoding + fit)
+
+    def reserve(self, clock: Clock, unit: Unit | None = None) -> float:
+        """Return the seconds that the report and the final fits take: of the best, of the best map, and of a unit."""
+        ranked = [each.unit for each in sorted(self.final(), key=lambda result: result.losses.mean())]
+        opened = {unit, *ranked[:1], *[each for each in ranked if is_map(each.name)][:1]}
+        return REPORT_SECONDS + 1.2 * sum(self.final_seconds(each, clock) for each in opened if each)
 
 
 def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda unit: None, free=0.0) -> dict[Unit, str]:
     """Run the units that the clock affords; return the reasons for which others did not run.
 
-    Those that are expected to take less than ``free`` seconds always run.
-
-    Ctrl-C ends the contest, and what is finished is answered from.
+    A unit runs if it, the final fits and the report are expected to end in time, or if it takes less than ``free``
+    seconds. One that takes longer is stopped: the first fits of a contestant after a share of the budget. A contestant
+    that fails is left out. Ctrl-C ends the contest, and what is finished is answered from.
     """
     skipped = {}
-
-    def expected(unit):
-        return clock.expected(unit, contest.parts)
-
     try:
         for unit in todo:
             if unit.name in contest.failures:
                 skipped[unit] = contest.failures[unit.name]
-            elif contest.stored(unit) or expected(unit) < free or contest.affordable(unit, clock):
-                progress(unit)
-                contest.run(unit, clock)
-            else:
-                skipped[unit] = f"it takes about {expected(unit):.0f} s, which the budget does not leave"
+                continue
+            first = contest.last(unit.name) is None
+            expected, most = contest.expected(unit, clock), clock.left() - contest.reserve(clock, unit)
+            most = max(free, min(most, FIRST_SHARE * clock.budget) if first else most)
+            if not contest.stored(unit) and expected > most * (3 if first else 0.8):
+                skipped[unit] = f"it takes about {expected:.0f} s, which the budget does not leave"
+                continue
+            progress(unit)
+            try:
+                with stopped_after(most):
+                    contest.run(unit, clock)
+            except OutOfTime:
+                contest.failures[unit.name] = f"stopped after {most:.0f} s: the budget does not leave more"
+            except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
+                contest.failures[unit.name] = " ".join(str(error).split())[:200]
     except KeyboardInterrupt:
         done = {result.unit for result in contest.results}
         skipped |= {unit: INTERRUPTED for unit in todo if unit not in done and unit not in skipped}

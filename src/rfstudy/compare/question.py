@@ -16,9 +16,6 @@ FEWEST_ROWS, FEWEST_OF_A_CLASS = 50, 10
 #: Distinct whole numbers up to which a target is taken for classes, and the most classes.
 MOST_CLASS_NUMBERS, MOST_CLASSES = 20, 200
 
-#: The share of stored numbers below which LIBSVM data stay sparse, and the columns from which they do.
-SPARSE_SHARE, SPARSE_COLUMNS = 0.1, 500
-
 #: The share of distinct texts from which a column is taken for names or free text.
 FREE_TEXT = 0.5
 
@@ -92,12 +89,9 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
 
 
 def loaded(path, how):
-    """Return the table and the labels of a file; complete ``how``. Every failure of a reader is a ``UserError``."""
+    """Return the table and the labels of a file. Every failure of a reader is a ``UserError``."""
     try:
-        table, labels = recipe.read(path, how | {"sparse": True})
-        if how["format"] == "LIBSVM":
-            how["sparse"] = table.shape[1] > SPARSE_COLUMNS and table.nnz < SPARSE_SHARE * np.prod(table.shape)
-            table, labels = recipe.read(path, how)
+        table, labels = recipe.read(path, how)
         recipe.content.cache_clear()
     except UserError:
         raise

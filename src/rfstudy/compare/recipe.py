@@ -35,11 +35,17 @@ FEW_ROWS, FEW_FOLDS = 1000, 5
 #: The share of the test part, and its largest number of rows.
 TEST_SHARE, MOST_TEST_ROWS = 0.2, 20_000
 
+#: The columns from which LIBSVM data stay sparse, and the share of stored numbers below which they do.
+SPARSE_COLUMNS, SPARSE_SHARE = 500, 0.1
+
 #: The most frequent categories of a column that have a column of their own.
 CATEGORIES = 30
 
 #: The first bytes of compressed files, and how they are unpacked.
 COMPRESSED = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
+
+#: The most trees of boosting, for each class where there are more than two.
+TREES = 300
 
 #: Options of maps that depend on labels.
 TASK_NAMES = {"classes": "classification", "regression": "regression"}
@@ -66,7 +72,8 @@ def read(path, how):
     stream, options = io.BytesIO(content(path)), how["options"]
     if how["format"] == "LIBSVM":
         X, y = load_svmlight_file(stream, dtype=np.float32)
-        return (X, y) if how["sparse"] else (pd.DataFrame(X.toarray()).rename(columns="f{}".format), y)
+        stays = X.shape[1] > SPARSE_COLUMNS and X.nnz < SPARSE_SHARE * np.prod(X.shape)
+        return (X if stays else pd.DataFrame(X.toarray()).rename(columns="f{}".format)), y
     if how["format"] == "text":
         frame = pd.read_csv(stream, **options)
     elif how["format"] == "Parquet":
@@ -145,8 +152,9 @@ def as_text(frame):
 
 
 def as_numbers(frame):
-    """Return columns of numbers and truth values as float64, with NaN for missing and infinite ones."""
-    return frame.astype(np.float64).replace([np.inf, -np.inf], np.nan)
+    """Return columns of numbers and truth values as an array in float64, with NaN for missing and infinite ones."""
+    values = frame.to_numpy(np.float64, na_value=np.nan)
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def single(X):
@@ -226,7 +234,7 @@ def model(name, settings, task):
         )
     if name == "boosting":
         trees = ensemble.HistGradientBoostingClassifier if classes else ensemble.HistGradientBoostingRegressor
-        return trees(**settings, max_iter=300, early_stopping=True, random_state=0)
+        return trees(**{"max_iter": TREES, "early_stopping": True, "random_state": 0} | settings)
     kernel = features = Gaussian(settings["length_scale"])
     if name != "exact-kernel":
         features = make_map(name, kernel, n_components=settings["n_components"], random_state=0, **settings["options"])

@@ -58,14 +58,14 @@ def write(out, file, question, contest, decision, tested, outer, warnings, reaso
 
 def answer_lines(decision, tested, outer, warnings, measure, margin, out) -> list[str]:
     """Return the five lines of the answer."""
-    first, guess = tested[0], tested[-1]
+    first, guess = tested[0], next(each for each in tested if each["result"].unit.name == "guess")
     interval = f"[{first['low']:.4g}, {first['high']:.4g}]"
     scores = f"{measure.capitalize()}: {first['score']:.4g} {interval}, of a guess {guess['score']:.4g}."
     if outer:
         scores = f"{measure.capitalize()}, cross-validated with all choices: {outer['score']:.4g}; with fixed settings "
         scores += f"{first['score']:.4g} {interval}, of a guess {guess['score']:.4g}."
-    best = next(each for each in tested if each["result"] is decision.best)
-    against = f"The best on validation rows was {label(decision.best)}, with {best['score']:.4g} on the test rows"
+    best = [f", with {each['score']:.4g} on the test rows" for each in tested if each["result"] is decision.best]
+    against = f"The best on validation rows was {label(decision.best)}{''.join(best)}"
     noted = "; ".join(f"{each['warning']} ({each['evidence']})" for each in warnings)
     return [
         f"Answer: {decision.answer}",

@@ -12,18 +12,21 @@ from random_features.maps.registry import REGISTRY, resolve
 from rfstudy.compare import recipe, report, warnings
 from rfstudy.compare.contest import (
     INTERRUPTED,
-    MOST_EXACT,
+    MOST_HELD,
     MOST_NUMBERS,
+    REPORT_SECONDS,
     Clock,
     Contest,
+    OutOfTime,
     Unit,
     contestants,
     hold,
     is_map,
+    stopped_after,
     units,
 )
 from rfstudy.compare.contestants import SLOW, STRUCTURED
-from rfstudy.compare.decide import Decision, decide, paired_interval
+from rfstudy.compare.decide import Decision, decide, label, paired_interval
 from rfstudy.compare.question import Question, understand
 from rfstudy.files import digest_of, read_json, write_json
 
@@ -36,11 +39,17 @@ NO_LIMIT = 1e9
 #: The progress bar.
 BAR = "{percentage:3.0f}%|{bar:20}| {n_fmt} of {total_fmt} s: {desc}"
 
-#: The rows of the pilot, and the longest unit of a fixed plan.
-PILOT_ROWS, LONGEST_SECONDS = 1000, 3600.0
+#: The longest unit of a fixed plan.
+LONGEST_SECONDS = 3600.0
 
-#: Seconds up to which a fit of the pilot runs even if the budget is spent.
-FREE_SECONDS = 3.0
+#: Seconds of a unit of the pilot, and of one in an outer fold, that the budget always leaves.
+FREE_SECONDS, FREE_IN_FOLD = 3.0, 1.0
+
+#: The share of what is left of the budget in which the file is checked for warnings, and the fewest seconds.
+CHECKED_SHARE, FEWEST_CHECKED = 0.2, 3.0
+
+#: The fewest rows of a final fit that the budget shrinks.
+FEWEST_FITTED = 1000
 
 
 def seconds_of(text: str) -> float:
@@ -82,20 +91,21 @@ def compare(
         return None
     if few and stage == "all":
         clock.end -= 0.6 * seconds  # for the outer folds
-    pilot = [unit for unit in todo if unit.n <= PILOT_ROWS and (unit.columns or 0) <= 64]
+    pilot = list({unit.name: unit for unit in reversed(todo)}.values())[::-1]  # the first of each contestant
     rest = [unit for unit in todo if unit not in pilot]
     if stage != "answer":
         print(*question.notes, sep="\n")
         if stage == "all":
-            print(f"budget: {budget}; pilot: {len(pilot)} fits on at most {PILOT_ROWS:,} rows ...", flush=True)
+            print(f"budget: {budget}; pilot: each contestant on {pilot[0].n:,} rows ...", flush=True)
     skipped = hold(contest, pilot, clock, free=FREE_SECONDS)
-    expected = {unit: clock.expected(unit, contest.parts) for unit in rest}
+    expected = {unit: contest.expected(unit, clock) for unit in rest}
     print(*plan_lines(question, contest, names, todo, expected), sep="\n", flush=True)
     if stage == "plan":
         kept = [unit for unit in todo if expected.get(unit, 0.0) <= LONGEST_SECONDS]
         write_json({"contestants": names, "left_out": left_out, "units": kept}, out / "plan.json")
         return None
-    found = warnings.found(question, contest.parts[0].X.shape[1])
+    checking = max(FEWEST_CHECKED, CHECKED_SHARE * clock.left())
+    found = warnings.found(question, contest.parts[0].X.shape[1], checking)
     with tqdm(total=round(min(sum(expected.values()), seconds)), bar_format=BAR, leave=False) as bar:
         skipped |= hold(contest, [] if INTERRUPTED in skipped.values() else rest, clock, lambda unit: moved(bar, unit))
     if not {"guess"} < {result.unit.name for result in contest.results}:
@@ -104,7 +114,8 @@ def compare(
     if few and stage == "all":
         clock.end += 0.6 * seconds
     outer = nested(question, contest, parts, todo, clock, margin) if few else None
-    reasons, scores = left_out | reasons_of(skipped, contest), tested(question, contest, decision)
+    scores, not_opened = tested(question, contest, decision, clock)
+    reasons = left_out | reasons_of(skipped, contest) | not_opened
     report.write(out, file, question, contest, decision, scores, outer, found + edges(decision), reasons, margin)
     return decision
 
@@ -141,7 +152,7 @@ def plan_lines(question, contest, names, todo, expected) -> list[str]:
     """Return what will be done, and what it is expected to take according to the pilot."""
     d, most = contest.parts[0].X.shape[1], max((unit.columns or 0 for unit in todo), default=0)
     table = 12 * d * min(len(question.y), MOST_NUMBERS / d)
-    memory = 0.5 + (table + 64 * most**2 + 24 * min(contest.n_train, MOST_EXACT) ** 2) / 1e9
+    memory = 0.5 + (table + 64 * most**2 + 24 * min(contest.n_train, MOST_HELD) ** 2) / 1e9
     sizes = ", ".join(f"{n:,}" for n in sorted({unit.n for unit in todo}))
     return [
         f"contestants: {', '.join(names)}",
@@ -158,7 +169,7 @@ def nested(question, contest, parts, todo, clock, margin) -> dict:
         share = Clock(max(5.0, (clock.left() - 10) / (len(parts) - k)))
         n, share.factors = inner.n_train, dict(clock.factors)
         fitting = [Unit(each.name, min(each.n, n), each.columns and min(each.columns, n)) for each in todo]
-        hold(inner, list(dict.fromkeys(fitting)), share, free=0.5)
+        hold(inner, list(dict.fromkeys(fitting)), share, free=FREE_IN_FOLD)
         own = decide(inner.final(), inner.groups, margin).chosen
         names.append(own.unit.name)
         data = (question.table, question.y, train, held, settings)
@@ -166,33 +177,38 @@ def nested(question, contest, parts, todo, clock, margin) -> dict:
     return {"score": recipe.score(np.concatenate(losses), contest.task), "recommended": names}
 
 
-def rows_used(contest: Contest, unit: Unit) -> int | None:
-    """Return the training rows of the final fit: None for all, or those of the contest where it had not all of them."""
-    if unit.name == "exact-kernel":
-        return min(unit.n, MOST_EXACT) if unit.n < contest.n_train else MOST_EXACT
-    return unit.n if unit.n < contest.n_train else None
-
-
-def tested(question: Question, contest: Contest, decision: Decision) -> list[dict]:
-    """Open the test part once: return the scores of the recommended, the best, the best map and the guess."""
-    results = contest.final()
-    maps = [each for each in results if is_map(each.unit.name)]
-    wanted = [decision.chosen, decision.best, *sorted(maps, key=lambda each: each.losses.mean())[:1]]
-    wanted = [each for each in wanted if each.unit.name != "guess" or each is decision.chosen]
-    wanted.append(next(each for each in results if each.unit.name == "guess"))
-    scored: list[dict] = []
-    for result in {id(each): each for each in wanted}.values():
-        rows = rows_used(contest, result.unit)
-        data = (question.table, question.y, question.groups, question.settings)
-        losses = recipe.final_losses(*data, result.unit.name, result.settings, rows)
-        of_rows = np.arange(len(losses))
-        difference, half = paired_interval(losses, scored[0]["losses"] if scored else losses, of_rows)
-        mean, width = paired_interval(losses, 0 * losses, of_rows)
+def tested(question: Question, contest: Contest, decision: Decision, clock: Clock) -> tuple[list[dict], dict[str, str]]:
+    """Open the test part once: return the scores of the recommended, the guess, the best and the best map, and the
+    reasons for which the budget shrank the first fit or left out one of the last.
+    """
+    results, found, reasons = contest.final(), [], {}
+    guess = next(each for each in results if each.unit.name == "guess")
+    maps = sorted((each for each in results if is_map(each.unit.name)), key=lambda each: each.losses.mean())
+    wanted = {id(each): each for each in (decision.chosen, guess, decision.best, *maps[:1])}
+    data = (question.table, question.y, question.groups, question.settings)
+    for result in wanted.values():
+        rows, left = contest.rows_of_fit(result.unit), clock.left() - REPORT_SECONDS
+        expected = contest.final_seconds(result.unit, clock)
+        if result is decision.chosen and expected > left:
+            n = min(rows or contest.n_final, contest.n_final)
+            rows = max(min(n, FEWEST_FITTED), int(n * max(left, 0.0) / expected))
+            if rows < n:
+                reasons[label(result)] = f"its final fit has {rows:,} rows: one of {n:,} takes about {expected:.0f} s"
+        optional = result not in (decision.chosen, guess)
+        try:
+            with stopped_after(max(left, 0.0) if optional else NO_LIMIT):
+                losses = recipe.final_losses(*data, result.unit.name, result.settings, rows)
+        except OutOfTime:
+            reasons[label(result)] = "not on the test part: the budget does not leave its final fit"
+            continue
+        difference, half = paired_interval(losses, found[0]["losses"] if found else losses, np.arange(len(losses)))
+        mean, width = paired_interval(losses, 0 * losses, np.arange(len(losses)))
         low, high = (recipe.score(np.array([max(0.0, bound)]), contest.task) for bound in (mean - width, mean + width))
-        score = recipe.score(losses, contest.task)
-        scored.append({"result": result, "rows": rows, "losses": losses, "score": score, "low": low, "high": high})
-        scored[-1] |= {"difference": difference, "half": half}
-    return scored
+        found.append({
+            "result": result, "rows": rows, "losses": losses, "score": recipe.score(losses, contest.task),
+            "low": low, "high": high, "difference": difference, "half": half,
+        })  # fmt: skip
+    return found, reasons
 
 
 def edges(decision: Decision) -> list[dict]:
@@ -211,6 +227,4 @@ def reasons_of(skipped: dict[Unit, str], contest: Contest) -> dict[str, str]:
     for unit, reason in skipped.items():
         size = f" with {unit.columns:,} columns" if unit.columns else ""
         found.setdefault(unit.name, f"not on {unit.n:,} rows{size}: {reason}")
-    if contest.n_train > MOST_EXACT:
-        found.setdefault("exact-kernel", f"not on more than {MOST_EXACT:,} rows: its matrix is too large")
     return found

@@ -8,6 +8,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from rfstudy.compare import recipe
+from rfstudy.compare.contest import OutOfTime, stopped_after
 from rfstudy.compare.question import Question
 
 #: Rows and columns that the checks look at.
@@ -24,12 +25,27 @@ FEW_ROWS_PER_COLUMN, FAR, FAR_SHARE = 10, 30.0, 1e-4
 BLOCKS = 10
 
 
-def found(question: Question, width: int) -> list[dict]:
-    """Return the warnings about a file, dicts of "warning" and "evidence"; ``width`` is that of the encoded table."""
-    checks = [few_rows(question, width)]
+def found(question: Question, width: int, seconds: float = np.inf) -> list[dict]:
+    """Return the warnings about a file, dicts of "warning" and "evidence"; ``width`` is that of the encoded table.
+
+    The checks that do not end within so many seconds are named.
+    """
+    checks = {"few rows per column": lambda question: few_rows(question, width)}
     if not issparse(question.table):
-        checks += [duplicates(question), given_away(question), heavy_tails(question), order(question)]
-    return [{"warning": each[0], "evidence": each[1]} for each in checks if each]
+        checks |= {
+            "duplicates across folds": duplicates, "a column gives away the target": given_away,
+            "heavy tails": heavy_tails, "rows in order": order,
+        }  # fmt: skip
+    warned, names = [], list(checks)
+    try:
+        with stopped_after(min(seconds, 1e9)):
+            while names:
+                evidence = checks[names[0]](question)
+                warned += [{"warning": names[0], "evidence": evidence}] if evidence else []
+                names.pop(0)
+    except OutOfTime:
+        warned.append({"warning": "not checked", "evidence": f"{', '.join(names)}: the budget is short"})
+    return warned
 
 
 def predictors(question: Question) -> list[str]:
@@ -40,20 +56,20 @@ def predictors(question: Question) -> list[str]:
 def few_rows(question, width):
     """Warn of few rows per encoded column."""
     if len(question.y) < FEW_ROWS_PER_COLUMN * width:
-        return "few rows per column", f"{len(question.y):,} rows, {width:,} columns after encoding"
+        return f"{len(question.y):,} rows, {width:,} columns after encoding"
 
 
 def duplicates(question):
     """Warn of test rows whose columns are equal to those of a training row, unless groups keep them together."""
-    hashes = pd.util.hash_pandas_object(question.table[predictors(question)].astype(str), index=False).to_numpy()
+    hashes = pd.util.hash_pandas_object(question.table[predictors(question)], index=False).to_numpy()
     train, test = recipe.final_parts(question.y, question.groups, question.settings["task"], question.settings["time"])[
         0
     ]
     known = np.isin(hashes[test], hashes[train])
-    values = np.prod([max(1, question.table[name].nunique()) for name in predictors(question)], dtype=float)
-    if known.mean() > DUPLICATES and values > 10 * len(known):
+    distinct = [each["distinct"] for each in question.columns if each["column"] in set(predictors(question))]
+    if known.mean() > DUPLICATES and np.log(distinct).sum() > np.log(10 * len(known)):
         text = f"{100 * known.mean():.1f} % of the test rows have the columns of a training row"
-        return "duplicates across folds", f"{text}; state --group if they belong together"
+        return f"{text}; state --group if they belong together"
 
 
 def given_away(question):
@@ -77,7 +93,7 @@ def given_away(question):
         loss = recipe.losses(tree.fit(x[fitted], y[fitted]).predict(x[held]), y[held], task).mean()
         if loss < (1 - GIVEN_AWAY) * scale:
             text = f"{name!r} alone removes {100 * (1 - loss / scale):.1f} % of the loss of a guess"
-            return "a column gives away the target", f"{text}; is it known when you predict?"
+            return f"{text}; is it known when you predict?"
 
 
 def guess_loss(y, task) -> float:
@@ -88,8 +104,9 @@ def guess_loss(y, task) -> float:
 def heavy_tails(question):
     """Warn of columns of numbers with values far from the others."""
     far = {}
-    for name in question.settings["columns"]["numbers"]:
-        x = recipe.as_numbers(question.table[[name]])[name].dropna().to_numpy()
+    for name in question.settings["columns"]["numbers"][:MOST_COLUMNS]:
+        x = recipe.as_numbers(question.table[name])
+        x = x[np.isfinite(x)]
         low, middle, high = np.percentile(x, [25, 50, 75]) if len(x) else (0, 0, 0)
         if high > low:
             distance = np.abs(x - middle) / (high - low)
@@ -98,7 +115,7 @@ def heavy_tails(question):
     if far:
         worst = max(far, key=far.get)
         text = f"{len(far)} columns; {worst!r} has a value {far[worst]:,.0f} quartile ranges from its median"
-        return "heavy tails", f"{text}; consider its logarithm"
+        return f"{text}; consider its logarithm"
 
 
 def order(question):
@@ -110,7 +127,7 @@ def order(question):
     rows = np.arange(0, n, step)
     y = question.y[rows]
     if task == "classes" and (np.diff(question.y) != 0).sum() <= 2 * len(np.unique(question.y)):
-        return "rows in order", "the file is sorted by the target, so that an order in time cannot be checked"
+        return "the file is sorted by the target, so that an order in time cannot be checked"
     encoder = recipe.encoder(question.settings["columns"])
     X = encoder.fit_transform(recipe.rows_of(question.table, rows))
     X = X[:, np.random.default_rng(0).permutation(X.shape[1])[:MOST_COLUMNS]]
@@ -131,4 +148,4 @@ def order(question):
     if more.mean() > ORDER * guess and more.mean() > 2.5 * more.std(ddof=1) / np.sqrt(BLOCKS):
         a, b = (f"{recipe.score(losses, task):.3g}" for losses in (blocked, shuffled))
         text = f"trees have the error {a} on blocks of consecutive rows, {b} on random rows"
-        return "rows in order", f"{text}; use --time or --group, or expect the larger error on new data"
+        return f"{text}; use --time or --group, or expect the larger error on new data"

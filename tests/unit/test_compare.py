@@ -4,6 +4,7 @@ import json
 import re
 import runpy
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -245,18 +246,68 @@ def test_the_stages_of_a_workflow_give_the_answer_of_one_command(tmp_path, kerne
     assert verdicts[0] == verdicts[1]
 
 
-def test_units_that_a_budget_does_not_leave_are_skipped_with_the_reason(tmp_path, kernel_run):
+def test_units_that_a_budget_does_not_leave_are_skipped_with_the_reason(kernel_run, monkeypatch):
     asked = understand(kernel_run.file, "y")
     contest = Contest(asked, np.arange(ROWS))
     todo = contests.units(["guess", "rff"], contest.n_train, 64)
-    clock = Clock(0.0)
-    skipped = contests.hold(contest, todo, clock)
-    assert set(skipped) == set(todo)
-    assert all("budget" in reason for reason in skipped.values())
-    clock = Clock(1e6)
-    clock.factors["rff"] = 1e9
-    skipped = contests.hold(contest, todo, clock)
-    assert {unit.name for unit in skipped} == {"rff"}
+    contests.hold(contest, todo, Clock(0.0))
+    assert set(contest.reasons) == {"guess", "rff"}
+    assert all("budget" in reason for reason in contest.reasons.values())
+    assert not contest.results
+    contest = Contest(asked, np.arange(ROWS))
+    wide = {"rff": 1e9}
+    monkeypatch.setattr(contest, "expected", lambda unit: wide.get(unit.name, 0.0))
+    contests.hold(contest, todo, Clock(1e6))
+    assert set(contest.reasons) == {"rff"}
+
+
+def test_the_budget_keeps_the_time_of_the_final_fits(kernel_run):
+    contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS))
+    contest.results = [
+        result("guess", np.ones(ROWS), 0.0),
+        result("boosting", np.zeros(ROWS), 50.0)._replace(unit=Unit("boosting", contest.n_train, None)),
+        result("rff", np.full(ROWS, 0.5), 20.0, 64)._replace(unit=Unit("rff", contest.n_train, 64)),
+    ]
+    grown = ROWS / contest.n_train
+    assert contest.reserve(Unit("linear", contest.n_train, None)) >= 50 * grown**0.7 + 20 * grown
+    assert contest.reserve(Unit("rff", contest.n_train, 128)) >= 50 * grown**0.7 + 60 * grown
+    contest.results[2:] = []
+    contests.hold(contest, contests.units(["rff"], contest.n_train, 64), Clock(200.0))
+    assert contest.reasons == {}
+    contests.hold(contest, contests.units(["linear"], contest.n_train, 64), Clock(60.0))
+    assert "budget" in contest.reasons["linear"]
+
+
+def test_a_fit_that_takes_too_long_is_stopped_and_the_others_go_on(monkeypatch, kernel_run):
+    compute = Contest.computed
+    monkeypatch.setattr(Contest, "computed", lambda self, unit: sleep_on_rff(unit) or compute(self, unit))
+
+    def sleep_on_rff(unit):
+        if unit.name == "rff":
+            time.sleep(60)
+
+    contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS))
+    started = time.monotonic()
+    contests.hold(contest, contests.units(["guess", "rff", "linear"], contest.n_train, 64), Clock(20.0))
+    assert time.monotonic() - started < 30
+    assert "stopped after 4 s by the budget" in contest.reasons["rff"]
+    assert {each.unit.name for each in contest.results} == {"guess", "linear"}
+
+
+def test_a_final_fit_that_the_budget_does_not_leave_is_shrunk_or_left_out(kernel_run, monkeypatch):
+    asked = understand(kernel_run.file, "y")
+    contest = Contest(asked, recipe.final_parts(asked.y, None, "regression", False)[0][0])
+    names = ["guess", "rff", "linear"]
+    contests.hold(contest, contests.units(names, contest.n_train, 64), Clock(1e6))
+    decision = decisions.decide(contest.final(), contest.groups, 0.02)
+    monkeypatch.setattr(run, "FEWEST_FITTED", 100)
+    found, reasons = run.tested(asked, contest, decision, Clock(0.0))
+    assert [each["rows"] for each in found] == [100, 100]
+    assert [each["result"].unit.name for each in found] == [decision.chosen.unit.name, "guess"]
+    assert any("fitted" in reason for reason in reasons.values())
+    found, reasons = run.tested(asked, contest, decision, Clock(1e6))
+    assert reasons == {}
+    assert {each["rows"] for each in found} == {None}
 
 
 def test_a_contestant_that_fails_is_noted_and_the_others_go_on(monkeypatch, kernel_run):
@@ -270,7 +321,8 @@ def test_a_contestant_that_fails_is_noted_and_the_others_go_on(monkeypatch, kern
     monkeypatch.setattr(recipe, "model", fail_on_rff)
     contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS))
     contests.hold(contest, contests.units(["guess", "rff", "linear"], contest.n_train, 64), Clock(1e6))
-    assert contest.failures == {"rff": "no luck"}
+    assert set(contest.reasons) == {"rff"}
+    assert contest.reasons["rff"].endswith("no luck")
     assert {each.unit.name for each in contest.results} == {"guess", "linear"}
 
 

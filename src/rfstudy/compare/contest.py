@@ -6,11 +6,14 @@ A *unit* is a contestant on n training rows, a map with D columns. Finished unit
 import json
 import signal
 import time
+import timeit
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+import joblib
 import numpy as np
 from scipy.sparse import issparse
 
@@ -20,7 +23,7 @@ from random_features.maps.registry import resolve, resolved_options
 from rfstudy.compare import recipe
 from rfstudy.compare.contestants import BASELINES, LABELLED, MAPS, STRUCTURED
 from rfstudy.compare.question import Question
-from rfstudy.files import write_arrays
+from rfstudy.files import write_atomically
 
 #: The largest number of columns of a map that depends on labels, and of data whose map is orthogonal.
 MOST_LABELLED, MOST_ORTHOGONAL = 256, 4096
@@ -52,9 +55,11 @@ ONE_PART, PART_SHARE = 20_000, 0.25
 #: Numbers of the encoded table that are held: 1 GB in float32. Above that rows are drawn.
 MOST_NUMBERS = 250_000_000
 
-#: Operations per second that are assumed before anything was measured; seconds of the overhead of a fit, and of the
-#: report; products with the matrix of an exact kernel that is not held.
-SPEED, OVERHEAD, REPORT_SECONDS, STEPS = 2e10, 0.05, 6.0, 60
+#: Powers of the rows with which the seconds of a fit grow (else 1), and of the columns of a map; the fits of tuning.
+GROWTH, COLUMN_GROWTH, TUNING_FITS = {"guess": 0.0, "boosting": 0.7, "exact-kernel": 2.0}, 1.5, 5
+
+#: Seconds of the report.
+REPORT_SECONDS = 6.0
 
 #: The share of the budget after which the first fits of a contestant are stopped.
 FIRST_SHARE = 0.2
@@ -111,112 +116,57 @@ class Result(NamedTuple):
 
 
 class Clock:
-    """A budget of seconds, with what fits took so far in multiples of what was expected."""
+    """A budget of seconds."""
 
     def __init__(self, budget: float, started: float | None = None):
         self.budget, self.end = budget, (time.monotonic() if started is None else started) + budget
-        self.factors: dict[str, float] = {}
 
     def left(self) -> float:
         """Return the seconds that are left."""
         return self.end - time.monotonic()
 
-    def learn(self, result: Result, parts: list[Part]) -> None:
-        """Correct the expectation of a contestant by the seconds of the fits of a result."""
-        factor = result.seconds / np.mean([model_seconds(result.unit, part) for part in parts])
-        most = 2.0 if result.seconds < 0.3 else None  # short fits measure little
-        self.factors[result.unit.name] = float(np.clip(factor, 0.2, most))
-
-
-def model_seconds(unit: Unit, part: Part) -> float:
-    """Return the seconds of a fit and its predictions by counting operations."""
-    d, held = part.X.shape[1], len(part.y_held)
-    n, D = unit.n, unit.columns or 0
-    stored = max(1, part.X.nnz // part.X.shape[0]) if issparse(part.X) else d
-    outputs = outputs_of(part.y)
-    if unit.name == "guess":
-        work = n
-    elif unit.name == "linear":
-        work = 200.0 * n * stored * outputs
-    elif unit.name == "boosting":  # a tree takes 0.3 ms, and time for rows and for 31 leaves
-        trees = boosting_settings(d, outputs)[-1]
-        leaves = 31.0 * 50 * d * trees.get("max_bins", 255)
-        work = trees.get("max_iter", 300) * outputs * (0.0003 * SPEED + 4.0 * n * d + leaves)
-    elif unit.name == "exact-kernel":
-        work = (n + held) * n * (2 * stored + 40) + float(n) ** 3
-        if unit.n > MOST_HELD:
-            work = (STEPS * n + held) * n * (2.0 * d + 40)
-    else:
-        few = min(n, D)
-        read = d if unit.name in ("nystroem", *STRUCTURED) else stored  # they need dense rows
-        work = (3 * n + held) * (D * (2 * stored + 60) + 100 * read) + 2.0 * n * D * few + 8.0 * few**3
-        work *= 2 if unit.name == "nystroem" else 1
-    return OVERHEAD + work / SPEED
-
-
-def boosting_settings(d: int, outputs: int) -> list[dict]:
-    """Return the settings among which boosting is tuned, for d columns and a number of classes."""
-    if d > MANY_COLUMNS:
-        return [LIGHT]
-    return [{"learning_rate": rate} for rate in (RATES if outputs <= MOST_TUNED_CLASSES else RATES[1:2])]
-
-
-def outputs_of(y) -> int:
-    """Return the number of functions that are learned: one per class, or one for two classes and for a regression."""
-    classes = 1 if y.dtype.kind == "f" else len(np.unique(y[:5000]))
-    return classes if classes > 2 else 1
-
 
 def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
     """Return the validation parts of some rows, encoded by their own training rows, and the groups of held-out rows."""
-    task, in_time = question.settings["task"], bool(question.settings["time"])
-    groups = None if question.groups is None else question.groups[rows]
-    y = question.y[rows]
-    if len(rows) >= ONE_PART:
-        cuts = recipe.split(y, groups, task, in_time, share=PART_SHARE)
-        cuts = [(train, recipe.sample(test, recipe.MOST_TEST_ROWS)) for train, test in cuts]
-    else:
-        cuts = recipe.split(y, groups, task, in_time, folds=3 if len(rows) >= recipe.FEW_ROWS else 5)
-    parts = []
+    y, groups = question.y[rows], None if question.groups is None else question.groups[rows]
+    how = {"share": PART_SHARE} if len(rows) >= ONE_PART else {"folds": 3 if len(rows) >= recipe.FEW_ROWS else 5}
+    cuts = recipe.split(y, groups, question.settings["task"], bool(question.settings["time"]), **how)
+    encoder, parts, held_groups = recipe.encoder(question.settings["columns"]), [], []
+
+    def encoded(by, some):
+        return by(recipe.rows_of(question.table, rows[some]))
+
     for train, held in cuts:
-        few = recipe.sample(train, 1000)
-        encoder = recipe.encoder(question.settings["columns"])
-        width = encoder.fit_transform(recipe.rows_of(question.table, rows[few])).shape[1]
         if not issparse(question.table):
+            width = encoded(encoder.fit_transform, recipe.sample(train, 1000)).shape[1]
             train = recipe.sample(train, max(1000, MOST_NUMBERS // width - len(held)))
-        X = encoder.fit_transform(recipe.rows_of(question.table, rows[train]))
-        X_held = encoder.transform(recipe.rows_of(question.table, rows[held]))
-        parts.append(Part(X, y[train], X_held, y[held]))
-    held = np.concatenate([held for _, held in cuts])
-    return parts, np.arange(len(held)) if groups is None else groups[held]
+        held = recipe.sample(held, recipe.MOST_TEST_ROWS)
+        parts.append(Part(encoded(encoder.fit_transform, train), y[train], encoded(encoder.transform, held), y[held]))
+        held_groups.append(held if groups is None else groups[held])
+    return parts, np.concatenate(held_groups)
 
 
 def contestants(part: Part, asked=()) -> tuple[list[str], dict[str, str]]:
     """Return the contestants for some data, and the reasons for which others do not run."""
     d, left_out = part.X.shape[1], {}
-    names = [*BASELINES, *MAPS]
-    names.append(fastest_structured(d))
-    names += [name for name in asked if name not in names]
     if issparse(part.X):
         left_out["boosting"] = f"it needs a dense table, and this one has {d:,} columns"
     if d > MOST_ORTHOGONAL:
         left_out["orf"] = f"its fit takes O(s d^2), and d is {d:,}"
         left_out["qmc"] = f"sequences in {d:,} dimensions are not better than random ones"
+    names = dict.fromkeys([*BASELINES, *MAPS, fastest_structured(d), *asked])
     return [name for name in names if name not in left_out], left_out
 
 
 def fastest_structured(d: int) -> str:
     """Return the structured map that transforms rows of d columns in the least time."""
     X = np.random.default_rng(0).standard_normal((256, min(d, 4096)), dtype=np.float32)
-    seconds = {}
-    for name in STRUCTURED:
+
+    def seconds(name):
         fitted = recipe.make_map(name, Gaussian(1.0), n_components=512, random_state=0).fit(X)
-        fitted.transform(X)
-        started = time.perf_counter()
-        for _ in range(3):
-            fitted.transform(X)
-        seconds[name] = time.perf_counter() - started
-    return min(seconds, key=seconds.get)
+        return min(timeit.repeat(lambda: fitted.transform(X), number=1, repeat=3))
+
+    return min(STRUCTURED, key=seconds)
 
 
 def units(names: list[str], n_train: int, most_columns: int) -> list[Unit]:
@@ -255,21 +205,16 @@ def candidates(unit: Unit, part: Part, previous: dict | None, task: str) -> list
     if unit.name == "linear":
         return [{"penalty": float(penalty)} for penalty in LINEAR_PENALTIES]
     if unit.name == "boosting":
-        return boosting_settings(part.X.shape[1], outputs_of(part.y))
-    if previous:
-        length_scales = previous["length_scale"] * 2.0 ** np.array([-1, -0.5, 0, 0.5, 1])
-    else:
-        length_scales = FACTORS * scale_of(part.X)
-    own = map_settings(unit.name, min(unit.columns, TUNED_WITH), task) if unit.columns else {}
-    return [{"length_scale": float(each), "penalties": PENALTIES.tolist(), **own} for each in length_scales]
-
-
-def scale_of(X) -> float:
-    """Return the median distance between rows, or 1 where most rows are equal."""
+        many = task == "classes" and len(np.unique(part.y)) > MOST_TUNED_CLASSES
+        rates = [{"learning_rate": rate} for rate in (RATES[1:2] if many else RATES)]
+        return [LIGHT] if part.X.shape[1] > MANY_COLUMNS else rates
     try:
-        return median_distance(X, np.random.default_rng(0), 1000)
-    except ValueError:
-        return 1.0
+        centre = previous["length_scale"] if previous else median_distance(part.X, np.random.default_rng(0), 1000)
+    except ValueError:  # most rows are equal
+        centre = 1.0
+    own = map_settings(unit.name, min(unit.columns, TUNED_WITH), task) if unit.columns else {}
+    factors = 2.0 ** np.array([-1, -0.5, 0, 0.5, 1]) if previous else FACTORS
+    return [{"length_scale": float(each), "penalties": PENALTIES.tolist(), **own} for each in factors * centre]
 
 
 def tuned(unit: Unit, part: Part, task: str, previous: dict | None) -> tuple[dict, list[str]]:
@@ -282,17 +227,13 @@ def tuned(unit: Unit, part: Part, task: str, previous: dict | None) -> tuple[dic
         return tried[len(tried) // 2], []
     found = [fit_and_score(unit.name, each, few, len(fitted), task) for each in tried]
     values = np.array([losses for losses, _, _ in found])
-    best = int(values.mean(axis=1).argmin())
-    edges = []
+    best, edges = int(values.mean(axis=1).argmin()), []
     if previous is None and best in (0, len(tried) - 1):
         gain = values[1 if best == 0 else -2] - values[best]
         if gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)):
-            key = next(key for key in tried[0] if tried[0][key] != tried[-1][key])
+            key = next(iter(tried[0]))
             edges.append(f"{key.replace('_', ' ')} {tried[best][key]:.3g}")
-    settings = tried[best]
-    if "penalties" in settings:
-        settings = settings | {"penalties": [found[best][2]]}
-    return settings, edges
+    return tried[best] | ({"penalties": [found[best][2]]} if "penalties" in tried[best] else {}), edges
 
 
 def fit_and_score(name: str, settings: dict, part: Part, n: int, task: str):
@@ -307,55 +248,49 @@ def fit_and_score(name: str, settings: dict, part: Part, n: int, task: str):
 
 
 class Contest:
-    """The state of a contest: its data, the results so far and the folder of finished units."""
+    """The state of a contest: its data, the results so far, the folder of finished units, and the contestants that are
+    out, with the reasons.
+    """
 
     def __init__(self, question: Question, rows, folder=None, identity: str = ""):
-        self.task = question.settings["task"]
         started = time.perf_counter()
+        self.task, self.folder, self.identity = question.settings["task"], folder and Path(folder), identity
         self.parts, self.groups = validation_parts(question, rows)
         self.encoding = (time.perf_counter() - started) / len(self.parts)
+        self.n_train = min(len(part.y) for part in self.parts)
         self.n_final, self.final_fits = len(rows), recipe.FEW_FOLDS if len(rows) < recipe.FEW_ROWS else 1
-        self.folder, self.identity = folder and Path(folder), identity
         self.results: list[Result] = []
-        self.failures: dict[str, str] = {}
-
-    @property
-    def n_train(self) -> int:
-        """Return the training rows of a validation part."""
-        return min(len(part.y) for part in self.parts)
-
-    def file_of(self, unit: Unit) -> Path:
-        """Return the file of a finished unit; its name is the hash of all that decides the result."""
-        text = json.dumps([self.identity, self.n_train, *unit])
-        return self.folder / f"{sha256(text.encode()).hexdigest()[:24]}.npz"
-
-    def run(self, unit: Unit, clock: Clock) -> None:
-        """Tune and validate a unit, or take its result from the folder."""
-        result = self.stored(unit)
-        if result is None:
-            result = self.computed(unit)
-            if self.folder:
-                record = json.dumps([result.settings, result.seconds, result.edges])
-                write_arrays({"losses": result.losses, "record": np.array(record)}, self.file_of(unit), sync=False)
-        clock.learn(result, self.parts)
-        self.results.append(result)
-
-    def stored(self, unit: Unit) -> Result | None:
-        """Return the result of a unit that an earlier run finished."""
-        if not self.folder or not self.file_of(unit).is_file():
-            return None
-        with np.load(self.file_of(unit), allow_pickle=False) as arrays:
-            settings, seconds, edges = json.loads(str(arrays["record"]))
-            return Result(unit, settings, arrays["losses"], seconds, edges)
+        self.reasons: dict[str, str] = {}
 
     def last(self, name: str) -> Result | None:
         """Return the last result of a contestant."""
         return next((each for each in reversed(self.results) if each.unit.name == name), None)
 
+    def final(self) -> list[Result]:
+        """Return for each contestant and number of columns the result with the most rows, the best first."""
+        ordered = sorted(self.results, key=lambda result: result.unit.n)
+        latest = {(result.unit.name, result.unit.columns): result for result in ordered}
+        return sorted(latest.values(), key=lambda result: result.losses.mean())
+
+    def file_of(self, unit: Unit) -> Path:
+        """Return the file of a finished unit; its name is the hash of all that decides the result."""
+        text = json.dumps([self.identity, self.n_train, *unit])
+        return Path(self.folder or ".") / f"{sha256(text.encode()).hexdigest()[:24]}.joblib"
+
+    def run(self, unit: Unit) -> None:
+        """Tune and validate a unit, or take its result from the folder."""
+        file = self.file_of(unit)
+        if self.folder and file.is_file():
+            self.results.append(joblib.load(file))
+            return
+        self.results.append(self.computed(unit))
+        if self.folder:
+            write_atomically(file, partial(joblib.dump, self.results[-1]))
+
     def is_tuned(self, unit: Unit) -> bool:
         """Return whether a unit tunes its settings: the first one, and again with more rows."""
         last = self.last(unit.name)
-        return last is None or (last.unit.n < unit.n and last.unit.n < TUNED_ON)
+        return last is None or last.unit.n < min(unit.n, TUNED_ON)
 
     def computed(self, unit: Unit) -> Result:
         """Return the result of a unit; penalties are tuned again where one factorisation does for all of them."""
@@ -368,7 +303,7 @@ class Contest:
         if unit.columns:
             settings = settings | map_settings(unit.name, unit.columns, self.task)
         if "penalties" in settings and (unit.columns or unit.n <= MOST_HELD):
-            window = 10.0 ** np.arange(-1, 0.5, 0.5 if unit.name != "exact-kernel" else 1.0)
+            window = 10.0 ** np.arange(-1, 0.5, 0.5 if unit.columns else 1.0)
             penalties = np.clip(settings["penalties"][0] * np.append(0.01, window), PENALTIES[0], PENALTIES[-1])
             settings = settings | {"penalties": np.unique(penalties).tolist()}
         found = [fit_and_score(unit.name, settings, part, unit.n, self.task) for part in self.parts]
@@ -377,75 +312,61 @@ class Contest:
         losses = np.concatenate([each for each, _, _ in found])
         return Result(unit, settings, losses, float(np.mean([seconds for _, seconds, _ in found])), edges)
 
-    def final(self) -> list[Result]:
-        """Return for each contestant and number of columns the result with the most rows."""
-        latest = {}
-        for result in sorted(self.results, key=lambda result: result.unit.n):
-            latest[result.unit.name, result.unit.columns] = result
-        return list(latest.values())
+    def rows_of_fit(self, unit: Unit) -> int:
+        """Return the training rows of the final fit: all, or those of a unit that had not all of them."""
+        held = unit.name == "exact-kernel" and unit.n <= MOST_HELD
+        return unit.n if unit.n < self.n_train else min(self.n_final, MOST_HELD) if held else self.n_final
 
-    def expected(self, unit: Unit, clock: Clock) -> float:
-        """Return the expected seconds of a unit with its tuning."""
-        seconds = sum(model_seconds(unit, part) for part in self.parts)
-        if self.is_tuned(unit):
-            few = Unit(unit.name, 2 * min(unit.n, TUNED_ON) // 3, unit.columns and min(unit.columns, TUNED_WITH))
-            outputs = outputs_of(self.parts[0].y)
-            fits = {"guess": 0, "boosting": len(boosting_settings(self.parts[0].X.shape[1], outputs)) % len(RATES)}
-            seconds += fits.get(unit.name, len(FACTORS)) * model_seconds(few, self.parts[0])
-        return clock.factors.get(unit.name, 1.0) * seconds
+    def expected(self, unit: Unit) -> float:
+        """Return the expected seconds of a unit with its tuning, from the last of its contestant; 0 for the first."""
+        last, tuning = self.last(unit.name), TUNING_FITS * self.is_tuned(unit)
+        few = tuning * grown(last, 2 * min(unit.n, TUNED_ON) // 3, unit.columns)
+        return few + len(self.parts) * grown(last, unit.n, unit.columns)
 
-    def rows_of_fit(self, unit: Unit) -> int | None:
-        """Return the training rows of the final fit: None for all, or those of a unit that had not all of them."""
-        if unit.n < self.n_train:
-            return unit.n
-        return MOST_HELD if unit.name == "exact-kernel" and unit.n <= MOST_HELD else None
-
-    def final_seconds(self, unit: Unit, clock: Clock) -> float:
+    def final_seconds(self, unit: Unit, last: Result | None) -> float:
         """Return the expected seconds of the final fit of a unit, with the encoding of its rows."""
-        part = self.parts[0]
-        n = min(self.rows_of_fit(unit) or self.n_final, self.n_final)
-        encoding = self.encoding * (n + len(part.y_held)) / (len(part.y) + len(part.y_held))
-        fit = clock.factors.get(unit.name, 1.0) * model_seconds(unit._replace(n=n), part)
-        return self.final_fits * (encoding + fit)
+        n = self.rows_of_fit(unit)
+        return self.final_fits * (self.encoding * n / self.n_train + grown(last, n, unit.columns))
 
-    def reserve(self, clock: Clock, unit: Unit | None = None) -> float:
+    def reserve(self, unit: Unit) -> float:
         """Return the seconds that the report and the final fits take: of the best, of the best map, and of a unit."""
-        ranked = [each.unit for each in sorted(self.final(), key=lambda result: result.losses.mean())]
-        opened = {unit, *ranked[:1], *[each for each in ranked if is_map(each.name)][:1]}
-        return REPORT_SECONDS + 1.2 * sum(self.final_seconds(each, clock) for each in opened if each)
+        opened = [(each.unit, each) for each in self.final()]
+        opened = [*opened[:1], *[pair for pair in opened if is_map(pair[0].name)][:1], (unit, self.last(unit.name))]
+        return REPORT_SECONDS + 1.2 * sum(self.final_seconds(*pair) for pair in opened)
 
 
-def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda unit: None, free=0.0) -> dict[Unit, str]:
-    """Run the units that the clock affords; return the reasons for which others did not run.
+def grown(last: Result | None, n: int, columns: int | None) -> float:
+    """Return the expected seconds of a fit with so many rows and columns, from the last one of its contestant."""
+    if last is None:
+        return 0.0
+    rows, wider = n / last.unit.n, (columns or 1) / (last.unit.columns or 1)
+    return last.seconds * rows ** GROWTH.get(last.unit.name, 1.0) * wider ** (COLUMN_GROWTH if wider > 1 else 1.0)
 
-    A unit runs if it, the final fits and the report are expected to end in time, or if it takes less than ``free``
-    seconds. One that takes longer is stopped: the first fits of a contestant after a share of the budget. A contestant
-    that fails is left out. Ctrl-C ends the contest, and what is finished is answered from.
+
+def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda unit: None, free=0.0) -> None:
+    """Run the units that the clock affords, or that take less than ``free`` seconds.
+
+    A contestant is out where a unit, the final fits and the report are not expected to end in time, where a unit fails
+    or takes too long: the first of a contestant has a share of the budget. Ctrl-C ends the contest, and what is
+    finished is answered from.
     """
-    skipped = {}
-    try:
-        for unit in todo:
-            if unit.name in contest.failures:
-                skipped[unit] = contest.failures[unit.name]
-                continue
-            first = contest.last(unit.name) is None
-            expected, most = contest.expected(unit, clock), clock.left() - contest.reserve(clock, unit)
-            most = max(free, min(most, FIRST_SHARE * clock.budget) if first else most)
-            if not contest.stored(unit) and expected > most * (3 if first else 0.8):
-                skipped[unit] = f"it takes about {expected:.0f} s, which the budget does not leave"
-                continue
+    for unit in todo:
+        if unit.name in contest.reasons:
+            continue
+        what = f"not on {unit.n:,} rows" + (f" with {unit.columns:,} columns" if unit.columns else "")
+        most = clock.left() - contest.reserve(unit)
+        most = max(free, most if contest.last(unit.name) else min(most, FIRST_SHARE * clock.budget))
+        try:
+            if contest.expected(unit) >= 0.8 * most and not contest.file_of(unit).is_file():
+                raise OutOfTime(f"it takes about {contest.expected(unit):.0f} s, which the budget does not leave")
             progress(unit)
-            try:
-                with stopped_after(most):
-                    contest.run(unit, clock)
-            except OutOfTime:
-                contest.failures[unit.name] = f"stopped after {most:.0f} s: the budget does not leave more"
-            except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
-                contest.failures[unit.name] = " ".join(str(error).split())[:200]
-    except KeyboardInterrupt:
-        done = {result.unit for result in contest.results}
-        skipped |= {unit: INTERRUPTED for unit in todo if unit not in done and unit not in skipped}
-    return skipped
+            with stopped_after(most):
+                contest.run(unit)
+        except (OutOfTime, ValueError, np.linalg.LinAlgError, MemoryError) as error:
+            reason = " ".join(str(error).split())[:200]
+            contest.reasons[unit.name] = f"{what}: {reason or f'stopped after {most:.0f} s by the budget'}"
+        except KeyboardInterrupt:
+            contest.reasons |= {each.name: INTERRUPTED for each in todo if each.name not in contest.reasons}
 
 
 def is_map(name: str) -> bool:

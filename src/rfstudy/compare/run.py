@@ -11,7 +11,6 @@ from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY, resolve
 from rfstudy.compare import recipe, report, warnings
 from rfstudy.compare.contest import (
-    INTERRUPTED,
     MOST_HELD,
     MOST_NUMBERS,
     REPORT_SECONDS,
@@ -44,6 +43,9 @@ LONGEST_SECONDS = 3600.0
 
 #: Seconds of a unit of the pilot, and of one in an outer fold, that the budget always leaves.
 FREE_SECONDS, FREE_IN_FOLD = 3.0, 1.0
+
+#: The share of a budget for the outer folds of few rows.
+OUTER_SHARE = 0.6
 
 #: The share of what is left of the budget in which the file is checked for warnings, and the fewest seconds.
 CHECKED_SHARE, FEWEST_CHECKED = 0.2, 3.0
@@ -82,51 +84,43 @@ def compare(
     settings, few = question.settings, len(question.y) < recipe.FEW_ROWS
     parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
     rows = np.arange(len(question.y)) if few else parts[0][0]
-    identity = json.dumps([digest_of(file), settings], default=str)
-    contest = Contest(question, rows, out / "cells", identity)
-    names, left_out, todo = planned(contest, out / "plan.json", stage, maps, columns)
+    contest = Contest(question, rows, out / "cells", json.dumps([digest_of(file), settings], default=str))
+    plan = read_json(out / "plan.json") if stage in ("run", "answer") else planned(contest, maps, columns)
+    todo = [Unit(*unit) for unit in plan["units"]]
     if stage == "run":
         mine = STRUCTURED if contestant == "structured" else (contestant,)
         hold(contest, [unit for unit in todo if unit.name in mine], clock)
         return None
-    if few and stage == "all":
-        clock.end -= 0.6 * seconds  # for the outer folds
+    folds = OUTER_SHARE * seconds if few and stage == "all" else 0.0
+    clock.end -= folds
     pilot = list({unit.name: unit for unit in reversed(todo)}.values())[::-1]  # the first of each contestant
-    rest = [unit for unit in todo if unit not in pilot]
-    if stage != "answer":
-        print(*question.notes, sep="\n")
-        if stage == "all":
-            print(f"budget: {budget}; pilot: each contestant on {pilot[0].n:,} rows ...", flush=True)
-    skipped = hold(contest, pilot, clock, free=FREE_SECONDS)
-    expected = {unit: contest.expected(unit, clock) for unit in rest}
-    print(*plan_lines(question, contest, names, todo, expected), sep="\n", flush=True)
+    print(*question.notes, f"budget: {budget}; pilot: each contestant on {pilot[0].n:,} rows ...", sep="\n", flush=True)
+    hold(contest, pilot, clock, free=FREE_SECONDS)
+    expected = {unit: contest.expected(unit) for unit in todo if unit not in pilot}
+    print(*plan_lines(contest, plan["contestants"], todo, sum(expected.values())), sep="\n", flush=True)
     if stage == "plan":
         kept = [unit for unit in todo if expected.get(unit, 0.0) <= LONGEST_SECONDS]
-        write_json({"contestants": names, "left_out": left_out, "units": kept}, out / "plan.json")
+        write_json(plan | {"units": kept}, out / "plan.json")
         return None
     checking = max(FEWEST_CHECKED, CHECKED_SHARE * clock.left())
     found = warnings.found(question, contest.parts[0].X.shape[1], checking)
     with tqdm(total=round(min(sum(expected.values()), seconds)), bar_format=BAR, leave=False) as bar:
-        skipped |= hold(contest, [] if INTERRUPTED in skipped.values() else rest, clock, lambda unit: moved(bar, unit))
+        hold(contest, list(expected), clock, lambda unit: moved(bar, unit))
     if not {"guess"} < {result.unit.name for result in contest.results}:
         raise UserError(f"--budget {budget}: only a guess was finished; the same command goes on from there")
     decision = decide(contest.final(), contest.groups, margin)
-    if few and stage == "all":
-        clock.end += 0.6 * seconds
+    clock.end += folds
     outer = nested(question, contest, parts, todo, clock, margin) if few else None
     scores, not_opened = tested(question, contest, decision, clock)
-    reasons = left_out | reasons_of(skipped, contest) | not_opened
+    reasons = plan["left_out"] | contest.reasons | not_opened
     report.write(out, file, question, contest, decision, scores, outer, found + edges(decision), reasons, margin)
     return decision
 
 
-def planned(contest: Contest, plan_file: Path, stage: str, maps, columns: int) -> tuple[list, dict, list[Unit]]:
-    """Return the names of the contestants, the reasons for which others are left out, and the units."""
-    if stage in ("all", "plan"):
-        names, left_out = contestants(contest.parts[0], maps)
-        return names, left_out, units(names, contest.n_train, columns)
-    plan = read_json(plan_file)
-    return plan["contestants"], plan["left_out"], [Unit(*unit) for unit in plan["units"]]
+def planned(contest: Contest, maps, columns: int) -> dict:
+    """Return the plan: the names of the contestants, the reasons for which others are left out, and the units."""
+    names, left_out = contestants(contest.parts[0], maps)
+    return {"contestants": names, "left_out": left_out, "units": units(names, contest.n_train, columns)}
 
 
 def check_map(name: str) -> None:
@@ -148,31 +142,30 @@ def moved(bar, unit: Unit) -> None:
     bar.update(min(bar.total, round(bar.format_dict["elapsed"])) - bar.n)
 
 
-def plan_lines(question, contest, names, todo, expected) -> list[str]:
+def plan_lines(contest, names, todo, seconds) -> list[str]:
     """Return what will be done, and what it is expected to take according to the pilot."""
     d, most = contest.parts[0].X.shape[1], max((unit.columns or 0 for unit in todo), default=0)
-    table = 12 * d * min(len(question.y), MOST_NUMBERS / d)
+    table = 8 * d * min(contest.n_train, MOST_NUMBERS / d)
     memory = 0.5 + (table + 64 * most**2 + 24 * min(contest.n_train, MOST_HELD) ** 2) / 1e9
     sizes = ", ".join(f"{n:,}" for n in sorted({unit.n for unit in todo}))
     return [
         f"contestants: {', '.join(names)}",
         f"rounds: {sizes} training rows; {d:,} columns after encoding; maps with up to {most:,} columns",
-        f"expected: {sum(expected.values()) / 60:.1f} minutes for everything, up to {memory:.1f} GB of memory",
+        f"expected: {seconds / 60:.1f} minutes for everything, up to {memory:.1f} GB of memory",
     ]
 
 
 def nested(question, contest, parts, todo, clock, margin) -> dict:
     """Return the cross-validated score of the whole recommendation: a contest and a decision in every outer fold."""
-    losses, names, settings = [], [], question.settings
+    losses, names = [], []
     for k, (train, held) in enumerate(parts):
         inner = Contest(question, train, contest.folder, f"{contest.identity} fold {k}")
-        share = Clock(max(5.0, (clock.left() - 10) / (len(parts) - k)))
-        n, share.factors = inner.n_train, dict(clock.factors)
+        share, n = Clock(max(5.0, (clock.left() - 10) / (len(parts) - k))), inner.n_train
         fitting = [Unit(each.name, min(each.n, n), each.columns and min(each.columns, n)) for each in todo]
         hold(inner, list(dict.fromkeys(fitting)), share, free=FREE_IN_FOLD)
         own = decide(inner.final(), inner.groups, margin).chosen
         names.append(own.unit.name)
-        data = (question.table, question.y, train, held, settings)
+        data = (question.table, question.y, train, held, question.settings)
         losses.append(recipe.part_losses(*data, own.unit.name, own.settings))
     return {"score": recipe.score(np.concatenate(losses), contest.task), "recommended": names}
 
@@ -181,22 +174,19 @@ def tested(question: Question, contest: Contest, decision: Decision, clock: Cloc
     """Open the test part once: return the scores of the recommended, the guess, the best and the best map, and the
     reasons for which the budget shrank the first fit or left out one of the last.
     """
-    results, found, reasons = contest.final(), [], {}
-    guess = next(each for each in results if each.unit.name == "guess")
-    maps = sorted((each for each in results if is_map(each.unit.name)), key=lambda each: each.losses.mean())
-    wanted = {id(each): each for each in (decision.chosen, guess, decision.best, *maps[:1])}
+    ranked, found, reasons = contest.final(), [], {}
+    guess = next(each for each in ranked if each.unit.name == "guess")
+    best_map = [each for each in ranked if is_map(each.unit.name)][:1]
     data = (question.table, question.y, question.groups, question.settings)
-    for result in wanted.values():
-        rows, left = contest.rows_of_fit(result.unit), clock.left() - REPORT_SECONDS
-        expected = contest.final_seconds(result.unit, clock)
-        if result is decision.chosen and expected > left:
-            n = min(rows or contest.n_final, contest.n_final)
-            rows = max(min(n, FEWEST_FITTED), int(n * max(left, 0.0) / expected))
-            if rows < n:
-                reasons[label(result)] = f"its final fit has {rows:,} rows: one of {n:,} takes about {expected:.0f} s"
-        optional = result not in (decision.chosen, guess)
+    for result in {id(each): each for each in (decision.chosen, guess, decision.best, *best_map)}.values():
+        rows, left = contest.rows_of_fit(result.unit), max(0.0, clock.left() - REPORT_SECONDS)
+        expected = contest.final_seconds(result.unit, result)
+        needed = result is decision.chosen or result is guess
+        if needed and expected > left and rows > FEWEST_FITTED:
+            reasons[label(result)] = f"not fitted to {rows:,} rows at last: this takes about {expected:.0f} s"
+            rows = max(FEWEST_FITTED, int(rows * left / expected))
         try:
-            with stopped_after(max(left, 0.0) if optional else NO_LIMIT):
+            with stopped_after(NO_LIMIT if needed else left):
                 losses = recipe.final_losses(*data, result.unit.name, result.settings, rows)
         except OutOfTime:
             reasons[label(result)] = "not on the test part: the budget does not leave its final fit"
@@ -204,10 +194,9 @@ def tested(question: Question, contest: Contest, decision: Decision, clock: Cloc
         difference, half = paired_interval(losses, found[0]["losses"] if found else losses, np.arange(len(losses)))
         mean, width = paired_interval(losses, 0 * losses, np.arange(len(losses)))
         low, high = (recipe.score(np.array([max(0.0, bound)]), contest.task) for bound in (mean - width, mean + width))
-        found.append({
-            "result": result, "rows": rows, "losses": losses, "score": recipe.score(losses, contest.task),
-            "low": low, "high": high, "difference": difference, "half": half,
-        })  # fmt: skip
+        score, fitted = recipe.score(losses, contest.task), rows if rows < contest.n_final else None
+        found.append({"result": result, "rows": fitted, "losses": losses, "score": score, "low": low, "high": high})
+        found[-1] |= {"difference": difference, "half": half}
     return found, reasons
 
 
@@ -219,12 +208,3 @@ def edges(decision: Decision) -> list[dict]:
         for each in results
         if each.edges
     ]
-
-
-def reasons_of(skipped: dict[Unit, str], contest: Contest) -> dict[str, str]:
-    """Return for each contestant the largest unit that did not run, and why."""
-    found = dict(contest.failures)
-    for unit, reason in skipped.items():
-        size = f" with {unit.columns:,} columns" if unit.columns else ""
-        found.setdefault(unit.name, f"not on {unit.n:,} rows{size}: {reason}")
-    return found

@@ -166,7 +166,8 @@ def test_fifty_rows_are_answered_within_any_budget(tmp_path):
     assert run.compare(file, "y", out=tmp_path / "out", budget="1s").kind != "nothing"
 
 
-def test_sparse_tables_are_compared_without_what_needs_dense_ones(tmp_path):
+def test_sparse_tables_are_compared_without_what_needs_dense_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "FREE_SECONDS", 600.0)
     X = sparse.random(400, 3000, 0.005, random_state=0, format="csr", data_rvs=np.ones)
     y = (X @ np.random.default_rng(0).standard_normal(3000) > 0).astype(int)
     dump_svmlight_file(X, y, str(tmp_path / "table.svm"), zero_based=False)

@@ -21,7 +21,7 @@ from random_features.kernels import Gaussian
 from random_features.length_scales import median_distance
 from random_features.maps.registry import resolve, resolved_options
 from rfstudy.compare import recipe
-from rfstudy.compare.contestants import BASELINES, LABELLED, MAPS, STRUCTURED
+from rfstudy.compare.contestants import BASELINES, LABELLED, MAPS, STRUCTURED, is_map
 from rfstudy.compare.question import Question
 from rfstudy.files import write_atomically
 
@@ -116,10 +116,10 @@ class Result(NamedTuple):
 
 
 class Clock:
-    """A budget of seconds."""
+    """A budget of seconds, without those of the report."""
 
     def __init__(self, budget: float, started: float | None = None):
-        self.budget, self.end = budget, (time.monotonic() if started is None else started) + budget
+        self.budget, self.end = budget, (time.monotonic() if started is None else started) + budget - REPORT_SECONDS
 
     def left(self) -> float:
         """Return the seconds that are left."""
@@ -185,6 +185,25 @@ def units(names: list[str], n_train: int, most_columns: int) -> list[Unit]:
     return [*found, *(Unit("exact-kernel", n, None) for n, _ in rounds if n > MOST_HELD)]
 
 
+def planned(contest, maps, columns: int) -> dict:
+    """Return the plan: the names of the contestants, the reasons for which others are left out, and the units."""
+    names, left_out = contestants(contest.parts[0], maps)
+    return {"contestants": names, "left_out": left_out, "units": units(names, contest.n_train, columns)}
+
+
+def plan_lines(contest, names, todo, seconds) -> list[str]:
+    """Return what will be done, and what it is expected to take according to the pilot."""
+    d, most = contest.parts[0].X.shape[1], max((unit.columns or 0 for unit in todo), default=0)
+    table = 8 * d * min(contest.n_train, MOST_NUMBERS / d)
+    memory = 0.5 + (table + 64 * most**2 + 24 * min(contest.n_train, MOST_HELD) ** 2) / 1e9
+    sizes = ", ".join(f"{n:,}" for n in sorted({unit.n for unit in todo}))
+    return [
+        f"contestants: {', '.join(names)}",
+        f"rounds: {sizes} training rows; {d:,} columns after encoding; maps with up to {most:,} columns",
+        f"expected: {seconds / 60:.1f} minutes for everything, up to {memory:.1f} GB of memory",
+    ]
+
+
 def map_settings(name: str, columns: int, task: str) -> dict:
     """Return the number of frequencies and the options with which a map has a number of columns."""
     canonical, options = resolve(name)
@@ -192,7 +211,7 @@ def map_settings(name: str, columns: int, task: str) -> dict:
     known = resolved_options(name, {})
     per_frequency = 2 if known.get("layout") == "cos_sin" else 1
     if "task" in known:
-        options["task"] = recipe.TASK_NAMES[task]
+        options["task"] = "classification" if task == "classes" else task
     if canonical == "nystroem" and "landmarks" in known:
         options["landmarks"] = "rpcholesky"
     return {"n_components": max(1, columns // per_frequency), "options": options}
@@ -329,10 +348,10 @@ class Contest:
         return self.final_fits * (self.encoding * n / self.n_train + grown(last, n, unit.columns))
 
     def reserve(self, unit: Unit) -> float:
-        """Return the seconds that the report and the final fits take: of the best, of the best map, and of a unit."""
+        """Return the seconds that the final fits take: of the best, of the best map, and of a unit."""
         opened = [(each.unit, each) for each in self.final()]
         opened = [*opened[:1], *[pair for pair in opened if is_map(pair[0].name)][:1], (unit, self.last(unit.name))]
-        return REPORT_SECONDS + 1.2 * sum(self.final_seconds(*pair) for pair in opened)
+        return 1.2 * sum(self.final_seconds(*pair) for pair in opened)
 
 
 def grown(last: Result | None, n: int, columns: int | None) -> float:
@@ -367,8 +386,3 @@ def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda unit:
             contest.reasons[unit.name] = f"{what}: {reason or f'stopped after {most:.0f} s by the budget'}"
         except KeyboardInterrupt:
             contest.reasons |= {each.name: INTERRUPTED for each in todo if each.name not in contest.reasons}
-
-
-def is_map(name: str) -> bool:
-    """Return whether a contestant is a feature map."""
-    return name not in BASELINES

@@ -11,3 +11,8 @@ SLOW = ("clrff", "lsrff", "nsrf", "nsrf_sphere", "ses")
 
 #: The jobs of a workflow.
 CONTESTANTS = (*BASELINES, *MAPS, "structured")
+
+
+def is_map(name: str) -> bool:
+    """Return whether a contestant is a feature map."""
+    return name not in BASELINES

@@ -47,9 +47,6 @@ COMPRESSED = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ":
 #: The most trees of boosting, for each class where there are more than two.
 TREES = 300
 
-#: Options of maps that depend on labels.
-TASK_NAMES = {"classes": "classification", "regression": "regression"}
-
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
@@ -73,7 +70,7 @@ def read(path, how):
     if how["format"] == "LIBSVM":
         X, y = load_svmlight_file(stream, dtype=np.float32)
         stays = X.shape[1] > SPARSE_COLUMNS and X.nnz < SPARSE_SHARE * np.prod(X.shape)
-        return (X if stays else pd.DataFrame(X.toarray()).rename(columns="f{}".format)), y
+        return (X, y) if stays else (pd.DataFrame(X.toarray()).rename(columns="f{}".format).assign(label=y), None)
     if how["format"] == "text":
         frame = pd.read_csv(stream, **options)
     elif how["format"] == "Parquet":
@@ -157,11 +154,6 @@ def as_numbers(frame):
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def single(X):
-    """Return an array in float32."""
-    return np.asarray(X, dtype=np.float32)
-
-
 def encoder(columns):
     """Return a transformer of the table into float32 columns; ``columns`` has the names of each kind, or is None for a
     sparse table.
@@ -179,7 +171,7 @@ def encoder(columns):
             ("categories", make_pipeline(FunctionTransformer(as_text), categories), columns["categories"]),
         ]
     )
-    return make_pipeline(kinds, FunctionTransformer(single))
+    return make_pipeline(kinds, FunctionTransformer(np.asarray, kw_args={"dtype": np.float32}))
 
 
 # --- splits, models and scores ----------------------------------------------------------------------------------------

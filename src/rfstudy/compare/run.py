@@ -10,21 +10,8 @@ from tqdm import tqdm
 from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY, resolve
 from rfstudy.compare import recipe, report, warnings
-from rfstudy.compare.contest import (
-    MOST_HELD,
-    MOST_NUMBERS,
-    REPORT_SECONDS,
-    Clock,
-    Contest,
-    OutOfTime,
-    Unit,
-    contestants,
-    hold,
-    is_map,
-    stopped_after,
-    units,
-)
-from rfstudy.compare.contestants import SLOW, STRUCTURED
+from rfstudy.compare.contest import Clock, Contest, OutOfTime, Unit, hold, plan_lines, planned, stopped_after
+from rfstudy.compare.contestants import SLOW, STRUCTURED, is_map
 from rfstudy.compare.decide import Decision, decide, label, paired_interval
 from rfstudy.compare.question import Question, understand
 from rfstudy.files import digest_of, read_json, write_json
@@ -42,7 +29,7 @@ BAR = "{percentage:3.0f}%|{bar:20}| {n_fmt} of {total_fmt} s: {desc}"
 LONGEST_SECONDS = 3600.0
 
 #: Seconds of a unit of the pilot, and of one in an outer fold, that the budget always leaves.
-FREE_SECONDS, FREE_IN_FOLD = 3.0, 1.0
+FREE_SECONDS, FREE_IN_FOLD = 6.0, 2.0
 
 #: The share of a budget for the outer folds of few rows.
 OUTER_SHARE = 0.6
@@ -117,12 +104,6 @@ def compare(
     return decision
 
 
-def planned(contest: Contest, maps, columns: int) -> dict:
-    """Return the plan: the names of the contestants, the reasons for which others are left out, and the units."""
-    names, left_out = contestants(contest.parts[0], maps)
-    return {"contestants": names, "left_out": left_out, "units": units(names, contest.n_train, columns)}
-
-
 def check_map(name: str) -> None:
     """Raise ``UserError`` for an unknown map; warn of one whose fit takes long."""
     try:
@@ -140,19 +121,6 @@ def moved(bar, unit: Unit) -> None:
     words = f"{unit.name} on {unit.n:,} rows" + (f", {unit.columns} columns" if unit.columns else "")
     bar.set_description_str(words, refresh=False)
     bar.update(min(bar.total, round(bar.format_dict["elapsed"])) - bar.n)
-
-
-def plan_lines(contest, names, todo, seconds) -> list[str]:
-    """Return what will be done, and what it is expected to take according to the pilot."""
-    d, most = contest.parts[0].X.shape[1], max((unit.columns or 0 for unit in todo), default=0)
-    table = 8 * d * min(contest.n_train, MOST_NUMBERS / d)
-    memory = 0.5 + (table + 64 * most**2 + 24 * min(contest.n_train, MOST_HELD) ** 2) / 1e9
-    sizes = ", ".join(f"{n:,}" for n in sorted({unit.n for unit in todo}))
-    return [
-        f"contestants: {', '.join(names)}",
-        f"rounds: {sizes} training rows; {d:,} columns after encoding; maps with up to {most:,} columns",
-        f"expected: {seconds / 60:.1f} minutes for everything, up to {memory:.1f} GB of memory",
-    ]
 
 
 def nested(question, contest, parts, todo, clock, margin) -> dict:
@@ -179,7 +147,7 @@ def tested(question: Question, contest: Contest, decision: Decision, clock: Cloc
     best_map = [each for each in ranked if is_map(each.unit.name)][:1]
     data = (question.table, question.y, question.groups, question.settings)
     for result in {id(each): each for each in (decision.chosen, guess, decision.best, *best_map)}.values():
-        rows, left = contest.rows_of_fit(result.unit), max(0.0, clock.left() - REPORT_SECONDS)
+        rows, left = contest.rows_of_fit(result.unit), max(0.0, clock.left())
         expected = contest.final_seconds(result.unit, result)
         needed = result is decision.chosen or result is guess
         if needed and expected > left and rows > FEWEST_FITTED:

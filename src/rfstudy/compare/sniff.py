@@ -6,6 +6,7 @@ import re
 import zipfile
 
 import numpy as np
+import pandas as pd
 
 from random_features.errors import UserError
 from rfstudy.compare.recipe import content
@@ -20,7 +21,6 @@ SEPARATORS = (",", ";", "\t", "|")
 MISSING = ["?", "-", "--", "na", "N.A.", "missing", "Missing", "."]
 
 LIBSVM_LINE = re.compile(r"[-+]?[\d.][\d.eE+-]*(,\d+)*(\s+(qid:\d+|\d+:[-+\d.eE]+))*\s*(#.*)?")
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 
 
@@ -122,20 +122,13 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
 
     It has no number and no repeated cell, and it is above numbers, or its cells do not recur below.
     """
-    first, below = rows[0], rows[1:]
-    if not below or any(is_number(cell, decimal) for cell in first if cell):
-        return not below
-    filled = [cell for cell in first if cell]
-    if len(set(filled)) < len(filled) or len(filled) < len(first) - 1:
+    cells = pd.DataFrame(rows).replace("", None)
+    numbers = cells.apply(lambda column: pd.to_numeric(column.str.replace(decimal, ".", regex=False), errors="coerce"))
+    (first, below), numeric = (cells.iloc[0], cells.iloc[1:]), numbers.notna()
+    if below.empty or numeric.iloc[0].any():
+        return below.empty
+    if first.dropna().duplicated().any() or first.isna().sum() > 1:
         return False
-    columns = list(zip(*(row for row in below if len(row) == len(first)), strict=True)) or [()]
-    named = [(cell, column) for cell, column in zip(first, columns, strict=False) if cell and cell not in MISSING]
-    above_numbers = any(
-        np.mean([is_number(cell, decimal) for cell in column if cell] or [0]) > 0.8 for _, column in named
-    )
-    return above_numbers or not any(cell in column for cell, column in named)
-
-
-def is_number(cell: str, decimal: str) -> bool:
-    """Return whether the text of a cell is a number."""
-    return bool(NUMBER.fullmatch(cell.replace(",", ".") if decimal == "," else cell))
+    named = first.index[first.notna() & ~first.isin(MISSING)]
+    above_numbers = numeric.iloc[1:].sum() > 0.8 * below.notna().sum()
+    return above_numbers[named].any() or not any(first[j] in set(below[j]) for j in named)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import KFold, PredefinedSplit, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from rfstudy.compare import recipe
@@ -74,23 +74,16 @@ def duplicates(question):
 
 def given_away(question):
     """Warn of a column from which alone a small tree predicts the target."""
-    task = question.settings["task"]
-    rows = recipe.sample(np.arange(len(question.y)), 4000)
+    task, columns = question.settings["task"], question.settings["columns"]
+    rows = np.random.default_rng(0).permutation(len(question.y))[:4000]
     y, half = question.y[rows], len(rows) // 2
     scale = guess_loss(y, task)
     tree = DecisionTreeClassifier(max_leaf_nodes=64) if task == "classes" else DecisionTreeRegressor(max_leaf_nodes=256)
-    order = np.random.default_rng(0).permutation(len(y))
-    fitted, held = order[:half], order[half:]
-    names = [n for n in predictors(question) if n not in question.settings["columns"]["dates"]]
-    for name in names[:MOST_COLUMNS]:
+    for name in [*columns["numbers"], *columns["categories"]][:MOST_COLUMNS]:
         column = question.table[name].iloc[rows]
-        x = (
-            pd.to_numeric(column, errors="coerce")
-            if column.dtype.kind in "iufb"
-            else pd.Series(pd.factorize(column)[0])
-        )
-        x = x.astype(float).fillna(-1e9).replace([np.inf, -np.inf], -1e9).to_numpy()[:, None]
-        loss = recipe.losses(tree.fit(x[fitted], y[fitted]).predict(x[held]), y[held], task).mean()
+        x = recipe.as_numbers(column) if name in columns["numbers"] else pd.factorize(column)[0]
+        predicted = tree.fit(x[:half, None], y[:half]).predict(x[half:, None])
+        loss = recipe.losses(predicted, y[half:], task).mean()
         if loss < (1 - GIVEN_AWAY) * scale:
             text = f"{name!r} alone removes {100 * (1 - loss / scale):.1f} % of the loss of a guess"
             return f"{text}; is it known when you predict?"
@@ -103,19 +96,17 @@ def guess_loss(y, task) -> float:
 
 def heavy_tails(question):
     """Warn of columns of numbers with values far from the others."""
-    far = {}
-    for name in question.settings["columns"]["numbers"][:MOST_COLUMNS]:
-        x = recipe.as_numbers(question.table[name])
-        x = x[np.isfinite(x)]
-        low, middle, high = np.percentile(x, [25, 50, 75]) if len(x) else (0, 0, 0)
-        if high > low:
-            distance = np.abs(x - middle) / (high - low)
-            if (distance > FAR).mean() > FAR_SHARE or distance.max() > 10 * FAR:
-                far[name] = distance.max()
-    if far:
-        worst = max(far, key=far.get)
-        text = f"{len(far)} columns; {worst!r} has a value {far[worst]:,.0f} quartile ranges from its median"
-        return f"{text}; consider its logarithm"
+    names, rows = question.settings["columns"]["numbers"], recipe.sample(np.arange(len(question.y)), 10 * MOST_ROWS)
+    if not names:
+        return None
+    X = recipe.as_numbers(question.table[names].iloc[rows])
+    low, middle, high = np.nanpercentile(X, [25, 50, 75], axis=0)
+    distance = np.abs(X - middle) / np.where(high > low, high - low, np.inf)
+    most = np.nanmax(distance, axis=0)
+    far = ((distance > FAR).mean(axis=0) > FAR_SHARE) | (most > 10 * FAR)
+    if far.any():
+        worst = f"{names[most.argmax()]!r} has a value {most.max():,.0f} quartile ranges from its median"
+        return f"{far.sum()} columns; {worst}; consider its logarithm"
 
 
 def order(question):
@@ -134,15 +125,12 @@ def order(question):
     trees = HistGradientBoostingClassifier if task == "classes" else HistGradientBoostingRegressor
     rounds = 120 // len(np.unique(y)) if task == "classes" else 60  # each class has trees of its own
     trees = trees(max_iter=max(5, rounds), max_leaf_nodes=15, random_state=0, early_stopping=False)
-    folds = (StratifiedKFold if task == "classes" else KFold)(5, shuffle=True, random_state=0)
     blocks = np.arange(len(y)) * BLOCKS // len(y)
-    blocked = np.empty(len(y))
-    for fold in range(5):  # two distant blocks are held out together
-        held = np.isin(blocks, [fold, fold + 5])
-        if len(np.unique(y[~held])) < 2:
-            return None
-        blocked[held] = recipe.losses(trees.fit(X[~held], y[~held]).predict(X[held]), y[held], task)
-    shuffled = recipe.losses(cross_val_predict(trees, X, y, cv=folds), y, task)
+    cuts = (
+        PredefinedSplit(blocks % 5),
+        KFold(5, shuffle=True, random_state=0),
+    )  # two distant blocks are held out together
+    blocked, shuffled = (recipe.losses(cross_val_predict(trees, X, y, cv=cut), y, task) for cut in cuts)
     more = np.array([(blocked - shuffled)[blocks == block].mean() for block in range(BLOCKS)])
     guess = guess_loss(y, task)
     if more.mean() > ORDER * guess and more.mean() > 2.5 * more.std(ddof=1) / np.sqrt(BLOCKS):

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import yaml
+
 from random_features.errors import UserError
 from rfstudy.compare.question import understand
 from rfstudy.data.parse import read_task
@@ -65,6 +67,4 @@ def add(file, target, folder, name=None) -> list[Path]:
 
 def as_yaml(block: dict) -> str:
     """Return a mapping as YAML, in its order."""
-    import yaml
-
     return yaml.safe_dump(block, sort_keys=False, allow_unicode=True, width=110)

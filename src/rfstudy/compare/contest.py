@@ -172,17 +172,20 @@ def fastest_structured(d: int) -> str:
 def units(names: list[str], n_train: int, most_columns: int) -> list[Unit]:
     """Return the units of a contest in the order of its rounds: few rows first, then all rows with more columns, and at
     last the exact kernel on more rows than its matrix can have.
+
+    From the third round on, baselines come first on all numbers of rows: maps with many columns leave them no time.
     """
     rounds = [(n, columns) for n, columns in ROUNDS.items() if 1.5 * n < n_train] + [(n_train, COLUMNS)]
-    found = {}
-    for n, columns in rounds:
+    found, early = {}, BASELINES[:-1]
+    for k, (n, columns) in enumerate(rounds):
         for D in [D for D in columns if min(most_columns, n) >= D] or [min(most_columns, n)]:
             for name in names:
                 if name in BASELINES:
-                    found[Unit(name, min(n, MOST_HELD) if name == "exact-kernel" else n, None)] = None
+                    found.setdefault(Unit(name, n if name in early else min(n, MOST_HELD), None), k)
                 elif name not in LABELLED or D <= MOST_LABELLED:
-                    found[Unit(name, n, D)] = None
-    return [*found, *(Unit("exact-kernel", n, None) for n, _ in rounds if n > MOST_HELD)]
+                    found[Unit(name, n, D)] = k
+    ordered = sorted(found, key=lambda unit: min(found[unit], 1.5) if unit.name in early else found[unit])
+    return [*ordered, *(Unit("exact-kernel", n, None) for n, _ in rounds if n > MOST_HELD)]
 
 
 def planned(contest, maps, columns: int) -> dict:
@@ -299,11 +302,9 @@ class Contest:
     def run(self, unit: Unit) -> None:
         """Tune and validate a unit, or take its result from the folder."""
         file = self.file_of(unit)
-        if self.folder and file.is_file():
-            self.results.append(joblib.load(file))
-            return
-        self.results.append(self.computed(unit))
-        if self.folder:
+        stored = self.folder and file.is_file()
+        self.results.append(joblib.load(file) if stored else self.computed(unit))
+        if self.folder and not stored:
             write_atomically(file, partial(joblib.dump, self.results[-1]))
 
     def is_tuned(self, unit: Unit) -> bool:
@@ -377,7 +378,8 @@ def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda unit:
         most = max(free, most if contest.last(unit.name) else min(most, FIRST_SHARE * clock.budget))
         try:
             if contest.expected(unit) >= 0.8 * most and not contest.file_of(unit).is_file():
-                raise OutOfTime(f"it takes about {contest.expected(unit):.0f} s, which the budget does not leave")
+                seconds = f"{contest.expected(unit):.1f} s and {contest.reserve(unit):.1f} s of final fits"
+                raise OutOfTime(f"it needs about {seconds}, which the budget does not leave")
             progress(unit)
             with stopped_after(most):
                 contest.run(unit)

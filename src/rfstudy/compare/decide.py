@@ -76,9 +76,7 @@ def decide(results: list[Result], groups, margin: float) -> Decision:
         return Decision(guess, best, "nothing", f"Nothing beats the mean or majority class {why}.", comparisons)
     if cheaper:
         names = {result.unit.name: label(result) for result in reversed([*cheaper, shown])}
-        answer = (
-            f"Undecided between {', '.join(reversed(names.values()))}; the cheapest of them is {label(cheaper[0])}."
-        )
+        answer = f"Undecided between {', '.join(reversed(names.values()))}; the cheapest is {label(cheaper[0])}."
         return Decision(cheaper[0], best, "undecided", answer, comparisons)
     if is_map(shown.unit.name):
         return Decision(shown, best, "map", f"Use {label(shown)}.", comparisons)
@@ -86,9 +84,8 @@ def decide(results: list[Result], groups, margin: float) -> Decision:
     why = "is better" if maps_lose or shown is best else "is as good within the margin and costs less"
     maps = sorted((each for each in results if is_map(each.unit.name)), key=lambda each: each.losses.mean())
     best_map = f" The best map is {label(maps[0])}." if maps else ""
-    return Decision(
-        shown, best, "no map", f"Do not use random features here: {label(shown)} {why}.{best_map}", comparisons
-    )
+    answer = f"Do not use random features here: {label(shown)} {why}.{best_map}"
+    return Decision(shown, best, "no map", answer, comparisons)
 
 
 def cost_of(result: Result) -> tuple:

@@ -84,8 +84,6 @@ def loaded(path, how):
     try:
         table, labels = recipe.read(path, how)
         recipe.content.cache_clear()
-    except UserError:
-        raise
     except ImportError as error:
         raise UserError(f"{path}: a {how['format']} file needs pyarrow: pip install 'rfstudy[compare]'") from error
     except Exception as error:  # readers raise errors of many types for files that are cut or damaged
@@ -117,9 +115,7 @@ def target_of(labels: pd.Series, task: str, where: str) -> dict:
     counts = recipe.as_labels(labels).value_counts()
     kept = sorted(counts.index[counts >= FEWEST_OF_A_CLASS])
     if len(counts) > MOST_CLASSES:
-        raise UserError(
-            f"{where} has {len(counts)} different labels; {MOST_CLASSES} are the most, is it an identifier?"
-        )
+        raise UserError(f"{where} has {len(counts)} labels; {MOST_CLASSES} are the most: is it an identifier?")
     if len(kept) < 2:
         raise UserError(f"{where} has one class of {FEWEST_OF_A_CLASS} rows or more; two are needed")
     return {"task": task, "classes": kept}

@@ -44,9 +44,6 @@ CATEGORIES = 30
 #: The first bytes of compressed files, and how they are unpacked.
 COMPRESSED = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
 
-#: The most trees of boosting, for each class where there are more than two.
-TREES = 300
-
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
@@ -99,14 +96,10 @@ def question(path, settings, found=None):
     is what was read already.
     """
     table, labels = found or read(path, settings["how"])
-    if labels is None:
-        labels = table[settings["target"]]
-    y = pd.Series(np.asarray(labels))
+    y = pd.Series(np.asarray(table[settings["target"]] if labels is None else labels))
     if settings["task"] == "classes":
-        codes = as_labels(y).map({name: code for code, name in enumerate(settings["classes"])})
-        y = codes.to_numpy(np.float64)
-    else:
-        y = pd.to_numeric(y, errors="coerce").to_numpy(np.float64)
+        y = as_labels(y).map({name: code for code, name in enumerate(settings["classes"])})
+    y = pd.to_numeric(y, errors="coerce").to_numpy(np.float64)
     rows = np.flatnonzero(np.isfinite(y))
     if settings["time"]:
         rows = rows[np.argsort(as_times(table[settings["time"]]).to_numpy()[rows], kind="stable")]
@@ -177,17 +170,15 @@ def encoder(columns):
 # --- splits, models and scores ----------------------------------------------------------------------------------------
 
 
-def split(y, groups, task, in_time, *, share=None, folds=None, most=MOST_TEST_ROWS):
+def split(y, groups, task, in_time, *, share=None, folds=None):
     """Return pairs of training and test rows: one with a ``share`` of the rows for tests, or one for each of ``folds``.
 
     Classes are stratified, groups kept together. Rows ``in_time`` are tested on what follows the training rows.
     """
-    n, rows = len(y), np.arange(len(y))
+    rows, n_test = np.arange(len(y)), None if folds else min(MOST_TEST_ROWS, int(share * len(y)))
     if in_time:
-        if folds:
-            return list(selection.TimeSeriesSplit(folds).split(rows))
-        last = min(most, int(share * n))
-        return [(rows[:-last], rows[-last:])]
+        cuts = list(selection.TimeSeriesSplit(folds or 2, test_size=n_test).split(rows))
+        return cuts if folds else cuts[-1:]
     if folds:
         by_class = selection.StratifiedKFold if task == "classes" else selection.KFold
         cut = selection.GroupKFold(folds) if groups is not None else by_class(folds, shuffle=True, random_state=0)
@@ -195,7 +186,7 @@ def split(y, groups, task, in_time, *, share=None, folds=None, most=MOST_TEST_RO
         cut = selection.GroupShuffleSplit(1, test_size=share, random_state=0)
     else:
         by_class = selection.StratifiedShuffleSplit if task == "classes" else selection.ShuffleSplit
-        cut = by_class(1, test_size=min(most, int(share * n)), random_state=0)
+        cut = by_class(1, test_size=n_test, random_state=0)
     return list(cut.split(rows, y, groups))
 
 
@@ -217,16 +208,13 @@ def model(name, settings, task):
     classes = task == "classes"
     if name == "guess":
         return dummy.DummyClassifier() if classes else dummy.DummyRegressor()
+    if name == "linear" and classes:
+        return linear_model.LogisticRegression(C=1 / settings["penalty"], max_iter=200, tol=1e-3)
     if name == "linear":
-        strength = settings["penalty"]
-        return (
-            linear_model.LogisticRegression(C=1 / strength, max_iter=200, tol=1e-3)
-            if classes
-            else linear_model.Ridge(strength)
-        )
+        return linear_model.Ridge(settings["penalty"])
     if name == "boosting":
         trees = ensemble.HistGradientBoostingClassifier if classes else ensemble.HistGradientBoostingRegressor
-        return trees(**{"max_iter": TREES, "early_stopping": True, "random_state": 0} | settings)
+        return trees(**{"max_iter": 300, "early_stopping": True, "random_state": 0} | settings)
     kernel = features = Gaussian(settings["length_scale"])
     if name != "exact-kernel":
         features = make_map(name, kernel, n_components=settings["n_components"], random_state=0, **settings["options"])

@@ -56,13 +56,14 @@ def answer_lines(decision, tested, outer, warnings, error, margin, out) -> list[
     """Return the five lines of the answer."""
     first, guess = tested[0], next(each for each in tested if each["result"].unit.name == "guess")
     nested = f", cross-validated with all choices: {outer['score']:.4g}; with fixed settings" if outer else ""
-    scores = f"{first['score']:.4g} [{first['low']:.4g}, {first['high']:.4g}], of a guess {guess['score']:.4g}."
+    scores = f"{first['score']:.4g} [{first['low']:.4g}, {first['high']:.4g}], of a guess {guess['score']:.4g}"
+    rows = f"; fitted to {first['rows']:,} rows" if first["rows"] else ""
     best = [f", with {each['score']:.4g} on the test rows" for each in tested if each["result"] is decision.best]
     against = f"The best on validation rows was {label(decision.best)}{''.join(best)}"
     noted = "; ".join(f"{each['warning']} ({each['evidence']})" for each in warnings)
     return [
         f"Answer: {decision.answer}",
-        f"{error.capitalize()}{nested}: {scores}",
+        f"{error.capitalize()}{nested}: {scores}{rows}.",
         f"{against}. The margin is {100 * margin:g} % of the loss of a guess.",
         f"Warnings: {noted or 'none'}.",
         f"Report: {out / 'report.html'}; the recommended pipeline: {out / 'best.py'}",
@@ -106,7 +107,11 @@ def sections_of(question, tested, outer, warnings, reasons, table, figures, marg
         ("Warnings", "" if warnings else "none", pd.DataFrame(warnings)),
         ("Contestants on the validation rows", text, final.map(brief)),
         *((name.capitalize(), "", name) for name in figures),
-        ("Not run", "" if reasons else "everything ran", left_out),
+        (
+            "Not run",
+            "" if reasons else "everything ran",
+            pd.DataFrame(reasons.items(), columns=["contestant", "reason"]),
+        ),
         ("How the file was read", "; ".join(question.notes), pd.DataFrame(question.columns[:500])),
     ]
 
@@ -125,7 +130,7 @@ def page(title, answer, sections, out) -> str:
         if isinstance(shown, str):
             picture = base64.b64encode((out / f"{shown.replace(' ', '-')}.png").read_bytes()).decode()
             parts.append(f"<img alt='{shown}' src='data:image/png;base64,{picture}'>")
-        elif shown is not None and len(shown):
+        elif len(shown):
             parts.append(shown.to_html(index=False, border=0))
     head = f"<meta charset='utf-8'><title>{html.escape(title)}</title><style>{STYLE}</style>"
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>"
@@ -138,7 +143,7 @@ def markdown(title, answer, sections) -> str:
         parts += [f"## {heading}", *([escaped(text)] if text else [])]
         if isinstance(shown, str):
             parts.append(f"![{shown}]({shown.replace(' ', '-')}.png)")
-        elif shown is not None and len(shown):
+        elif len(shown):
             parts.append(shown.map(escaped).to_markdown(index=False, disable_numparse=True))
     return "\n\n".join(parts) + "\n"
 

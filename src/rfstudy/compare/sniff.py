@@ -47,9 +47,8 @@ def sniff(path) -> dict:
     start = data[:LOOKED_AT].decode(encoding, errors="replace")
     if b"\0" in data[:LOOKED_AT] and not encoding.startswith("utf-16"):
         raise UserError(f"{path}: is neither text, Parquet nor .npz; save it as CSV or Parquet")
-    lines = [
-        line for line in (start if len(data) < LOOKED_AT else start.rpartition("\n")[0]).splitlines() if line.strip()
-    ]
+    start = start if len(data) < LOOKED_AT else start.rpartition("\n")[0]
+    lines = [line for line in start.splitlines() if line.strip()]
     if any(line.lower().startswith("@relation") for line in lines):
         return {"format": "ARFF", "options": {"encoding": encoding}, "note": f"ARFF, {encoding}"}
     if all(LIBSVM_LINE.fullmatch(line.strip()) for line in lines[:100]) and any(":" in line for line in lines[:100]):
@@ -78,10 +77,8 @@ def sniff_text(lines: list[str], encoding: str, path) -> dict:
     spaces = separator == r"\s+"
     rows = [line.split() for line in few] if spaces else list(csv.reader(few, delimiter=separator, quotechar=quote))
     rows = [[cell.strip() for cell in row] for row in rows]
-    comma = separator != "," and np.mean(
-        [bool(DECIMAL_COMMA.fullmatch(cell)) for row in rows[1:] for cell in row] or [0]
-    )
-    decimal = "," if comma > 0.05 else "."
+    commas = [bool(DECIMAL_COMMA.fullmatch(cell)) for row in rows[1:] for cell in row]
+    decimal = "," if separator != "," and np.mean(commas or [0]) > 0.05 else "."
     width = max(set(map(len, rows)), key=[len(row) for row in rows].count)
     skipped = next(number for number, row in enumerate(rows) if len(row) >= width - 1)
     rows = rows[skipped:]

@@ -480,16 +480,11 @@ def test_markdown_is_in_one_line():
     assert report.escaped("a\nb # c") == r"a b \# c"
 
 
-def test_a_permanent_task_is_written_and_the_configuration_loads(tmp_path, capsys):
-    import shutil
-
+def test_a_permanent_task_is_written_and_the_configuration_loads(tmp_path, configuration, capsys):
     from rfstudy.compare.add import add
     from rfstudy.files import read_yaml
     from rfstudy.study.build import problems_of_preset
 
-    root = Path(__file__).resolve().parents[2]
-    shutil.copytree(root / "config", tmp_path / "config")
-    shutil.copytree(root / "data" / "reference", tmp_path / "data" / "reference")
     frame = table("linear", 200).assign(name=[f"row {i}" for i in range(200)])[["name", "a", "b", "c", "y"]]
     frame["y"] = np.where(frame["y"] > 0, "up", "down")
     path = saved(tmp_path, frame, "own table.csv")
@@ -502,3 +497,64 @@ def test_a_permanent_task_is_written_and_the_configuration_loads(tmp_path, capsy
         add(path, "y", tmp_path / "config")
     with pytest.raises(UserError, match="first or last"):
         add(saved(tmp_path, frame[["a", "y", "b"]], "middle.csv"), "y", tmp_path / "config")
+
+
+@pytest.fixture
+def configuration(tmp_path):
+    import shutil
+
+    root = Path(__file__).resolve().parents[2]
+    shutil.copytree(root / "config", tmp_path / "config")
+    shutil.copytree(root / "data" / "reference", tmp_path / "data" / "reference")
+    return tmp_path / "config"
+
+
+def test_a_permanent_task_may_be_arff_or_libsvm(tmp_path, configuration, capsys):
+    from rfstudy.compare.add import add
+    from rfstudy.files import read_yaml
+    from rfstudy.study.build import problems_of_preset
+
+    frame = table("linear", 200)
+    dump_svmlight_file(
+        frame[["a", "b", "c"]], np.where(frame["y"] > 0, 1, -1), str(tmp_path / "l.svm"), zero_based=False
+    )
+    lines = ["@relation t", *(f"@attribute {name} numeric" for name in frame), "@data"]
+    lines += [",".join(map(str, row)) for row in frame.to_numpy().tolist()]
+    (tmp_path / "a.arff").write_text("\n".join(lines))
+    add(tmp_path / "l.svm", None, configuration)
+    add(tmp_path / "a.arff", "y", configuration)
+    tasks = read_yaml(configuration / "datasets.yaml")
+    assert (tasks["l"]["parser"], tasks["l"]["labels"], tasks["l"]["d"]) == ("libsvm", {"-1": 0, "1": 1}, 3)
+    assert (tasks["a"]["parser"], tasks["a"]["target"], tasks["a"]["n"]) == ("arff", "regression", 200)
+    assert json.dumps(problems_of_preset(configuration, "quick")) == "[]"
+
+
+def test_add_says_how_to_save_a_file_that_the_study_does_not_read(tmp_path, configuration):
+    from rfstudy.compare.add import add
+
+    frame = table("linear", 100)
+    np.savez(tmp_path / "arrays.npz", **frame)
+    frame.to_csv(tmp_path / "comma.csv", sep=";", decimal=",", index=False)
+    saved(tmp_path, frame.assign(a=frame["a"].where(frame["a"] > 0)), "missing.csv")
+    before = {path: path.read_bytes() for path in configuration.rglob("*.yaml")}
+    for name, words in (("arrays.npz", "no parser of npz"), ("comma.csv", "decimal points"), ("missing.csv", "finite")):
+        with pytest.raises(UserError, match=words) as error:
+            add(tmp_path / name, "y", configuration)
+        assert "save it as text" in str(error.value)
+        assert "\n" not in str(error.value)
+    assert before == {path: path.read_bytes() for path in configuration.rglob("*.yaml")}
+
+
+def test_the_exact_kernel_on_more_rows_than_its_matrix_holds_comes_last():
+    found = contests.units(["guess", "linear", "boosting", "exact-kernel", "rff"], 50_000, 512)
+    assert found[-2:] == [Unit("exact-kernel", 30_000, None), Unit("exact-kernel", 50_000, None)]
+    assert Unit("exact-kernel", contests.MOST_HELD, None) in found
+    assert found.index(Unit("boosting", 50_000, None)) < found.index(Unit("rff", 30_000, 256))
+
+
+def test_checks_that_the_budget_does_not_leave_are_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(warnings, "heavy_tails", lambda question: time.sleep(30))
+    asked = understand(saved(tmp_path, table("kernel")), "y")
+    (last,) = warnings.found(asked, 3, 2.0)
+    assert last["warning"] == "not checked"
+    assert "rows in order" in last["evidence"]

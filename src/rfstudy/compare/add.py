@@ -52,9 +52,8 @@ def add(file, target, folder, name=None) -> list[Path]:
         "extends": BASE, "title": f"Maps on {name}", "time": None,
         "datasets": others | {name: {"preprocess": ["standard"]}},
     } | ({} if classes else {"learners": {"svm": None}})  # fmt: skip
-    source = {"title": name, "files": {file.name: {"path": str(file)}}}
     blocks = {
-        "sources.yaml": {name: source},
+        "sources.yaml": {name: {"title": name, "files": {file.name: {"path": str(file)}}}},
         "datasets.yaml": {name: task},
         "experiments/survey.yaml": {f"own-{name}": experiment},
     }

@@ -58,9 +58,6 @@ MOST_NUMBERS = 250_000_000
 #: Powers of the rows with which the seconds of a fit grow (else 1), and of the columns of a map; the fits of tuning.
 GROWTH, COLUMN_GROWTH, TUNING_FITS = {"guess": 0.0, "boosting": 0.7, "exact-kernel": 2.0}, 1.5, 5
 
-#: Seconds of the report.
-REPORT_SECONDS = 6.0
-
 #: The share of the budget after which the first fits of a contestant are stopped.
 FIRST_SHARE = 0.2
 
@@ -116,10 +113,10 @@ class Result(NamedTuple):
 
 
 class Clock:
-    """A budget of seconds, without those of the report."""
+    """A budget of seconds."""
 
     def __init__(self, budget: float, started: float | None = None):
-        self.budget, self.end = budget, (time.monotonic() if started is None else started) + budget - REPORT_SECONDS
+        self.budget, self.end = budget, (time.monotonic() if started is None else started) + budget
 
     def left(self) -> float:
         """Return the seconds that are left."""

@@ -96,10 +96,7 @@ def sections_of(question, tested, outer, warnings, reasons, table, figures, marg
         }
         for each in tested
     )  # fmt: skip
-    text = (
-        "Differences are losses minus those of the best on the same rows, over the loss of a guess (95 % intervals). "
-        f"Within the margin: all of the interval is below {margin:g}. Worse: all of it is above."
-    )
+    text = f"Differences to the best on the same rows, in losses of a guess, with 95 % intervals; the margin is {margin:g}."
     nested = f"The outer folds recommended {', '.join(outer['recommended'])}." if outer else ""
     left_out = pd.DataFrame(reasons.items(), columns=["contestant", "reason"])
     return [
@@ -107,11 +104,7 @@ def sections_of(question, tested, outer, warnings, reasons, table, figures, marg
         ("Warnings", "" if warnings else "none", pd.DataFrame(warnings)),
         ("Contestants on the validation rows", text, final.map(brief)),
         *((name.capitalize(), "", name) for name in figures),
-        (
-            "Not run",
-            "" if reasons else "everything ran",
-            pd.DataFrame(reasons.items(), columns=["contestant", "reason"]),
-        ),
+        ("Not run", "" if reasons else "everything ran", left_out),
         ("How the file was read", "; ".join(question.notes), pd.DataFrame(question.columns[:500])),
     ]
 

@@ -22,6 +22,9 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "": 60}
 #: A budget without a limit: the workflow's.
 NO_LIMIT = 1e9
 
+#: Seconds of the report.
+REPORT_SECONDS = 6.0
+
 #: The progress bar.
 BAR = "{percentage:3.0f}%|{bar:20}| {n_fmt} of {total_fmt} s: {desc}"
 
@@ -63,7 +66,7 @@ def compare(
     Raise ``UserError`` for a file that cannot be compared; nothing is written then.
     """
     seconds = seconds_of(budget)
-    clock = Clock(seconds if stage == "all" else NO_LIMIT, started)
+    clock = Clock(seconds - REPORT_SECONDS if stage == "all" else NO_LIMIT, started)
     for name in maps:
         check_map(name)
     question = understand(file, target, **how)

@@ -68,8 +68,10 @@ def duplicates(question):
     known = np.isin(hashes[test], hashes[train])
     distinct = [each["distinct"] for each in question.columns if each["column"] in set(predictors(question))]
     if known.mean() > DUPLICATES and np.log(distinct).sum() > np.log(10 * len(known)):
-        text = f"{100 * known.mean():.1f} % of the test rows have the columns of a training row"
-        return f"{text}; state --group if they belong together"
+        share = 100 * known.mean()
+        return (
+            f"{share:.1f} % of the test rows have the columns of a training row; state --group if they belong together"
+        )
 
 
 def given_away(question):
@@ -85,8 +87,8 @@ def given_away(question):
         predicted = tree.fit(x[:half, None], y[:half]).predict(x[half:, None])
         loss = recipe.losses(predicted, y[half:], task).mean()
         if loss < (1 - GIVEN_AWAY) * scale:
-            text = f"{name!r} alone removes {100 * (1 - loss / scale):.1f} % of the loss of a guess"
-            return f"{text}; is it known when you predict?"
+            share = 100 * (1 - loss / scale)
+            return f"{name!r} alone removes {share:.1f} % of the loss of a guess; is it known when you predict?"
 
 
 def guess_loss(y, task) -> float:
@@ -126,14 +128,11 @@ def order(question):
     rounds = 120 // len(np.unique(y)) if task == "classes" else 60  # each class has trees of its own
     trees = trees(max_iter=max(5, rounds), max_leaf_nodes=15, random_state=0, early_stopping=False)
     blocks = np.arange(len(y)) * BLOCKS // len(y)
-    cuts = (
-        PredefinedSplit(blocks % 5),
-        KFold(5, shuffle=True, random_state=0),
-    )  # two distant blocks are held out together
+    # two distant blocks are held out together
+    cuts = PredefinedSplit(blocks % 5), KFold(5, shuffle=True, random_state=0)
     blocked, shuffled = (recipe.losses(cross_val_predict(trees, X, y, cv=cut), y, task) for cut in cuts)
     more = np.array([(blocked - shuffled)[blocks == block].mean() for block in range(BLOCKS)])
     guess = guess_loss(y, task)
     if more.mean() > ORDER * guess and more.mean() > 2.5 * more.std(ddof=1) / np.sqrt(BLOCKS):
         a, b = (f"{recipe.score(losses, task):.3g}" for losses in (blocked, shuffled))
-        text = f"trees have the error {a} on blocks of consecutive rows, {b} on random rows"
-        return f"{text}; use --time or --group, or expect the larger error on new data"
+        return f"trees have the error {a} on blocks of rows, {b} on random rows; state --time or --group, or expect {a}"

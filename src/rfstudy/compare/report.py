@@ -96,7 +96,7 @@ def sections_of(question, tested, outer, warnings, reasons, table, figures, marg
         }
         for each in tested
     )  # fmt: skip
-    text = f"Differences to the best on the same rows, in losses of a guess, with 95 % intervals; the margin is {margin:g}."
+    text = f"Differences to the best on the same rows, in losses of a guess, with 95 % intervals; margin {margin:g}."
     nested = f"The outer folds recommended {', '.join(outer['recommended'])}." if outer else ""
     left_out = pd.DataFrame(reasons.items(), columns=["contestant", "reason"])
     return [

@@ -56,10 +56,13 @@ ONE_PART, PART_SHARE = 20_000, 0.25
 MOST_NUMBERS = 250_000_000
 
 #: Powers of the rows with which the seconds of a fit grow (else 1), and of the columns of a map; the fits of tuning.
-GROWTH, COLUMN_GROWTH, TUNING_FITS = {"guess": 0.0, "boosting": 0.7, "exact-kernel": 2.0}, 1.5, 5
+GROWTH, COLUMN_GROWTH, TUNING_FITS = {"guess": 0.0, "boosting": 0.5, "exact-kernel": 2.0}, 1.5, 4
 
 #: The share of the budget after which the first fits of a contestant are stopped.
 FIRST_SHARE = 0.2
+
+#: Seconds after which the loading of a finished unit is stopped.
+LOADING_SECONDS = 60.0
 
 #: The reason of what did not run after Ctrl-C.
 INTERRUPTED = "interrupted"
@@ -371,14 +374,14 @@ def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda unit:
         if unit.name in contest.reasons:
             continue
         what = f"not on {unit.n:,} rows" + (f" with {unit.columns:,} columns" if unit.columns else "")
-        most = clock.left() - contest.reserve(unit)
+        most, stored = clock.left() - contest.reserve(unit), contest.file_of(unit).is_file()
         most = max(free, most if contest.last(unit.name) else min(most, FIRST_SHARE * clock.budget))
         try:
-            if contest.expected(unit) >= 0.8 * most and not contest.file_of(unit).is_file():
+            if contest.expected(unit) >= 0.8 * most and not stored:
                 seconds = f"{contest.expected(unit):.1f} s and {contest.reserve(unit):.1f} s of final fits"
                 raise OutOfTime(f"it needs about {seconds}, which the budget does not leave")
             progress(unit)
-            with stopped_after(most):
+            with stopped_after(LOADING_SECONDS if stored else most):
                 contest.run(unit)
         except (OutOfTime, ValueError, np.linalg.LinAlgError, MemoryError) as error:
             reason = " ".join(str(error).split())[:200]

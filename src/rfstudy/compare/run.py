@@ -11,7 +11,7 @@ from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY, resolve
 from rfstudy.compare import recipe, report, warnings
 from rfstudy.compare.contest import Clock, Contest, OutOfTime, Unit, hold, plan_lines, planned, stopped_after
-from rfstudy.compare.contestants import SLOW, STRUCTURED, is_map
+from rfstudy.compare.contestants import BASELINES, SLOW, STRUCTURED, is_map
 from rfstudy.compare.decide import Decision, decide, label, paired_interval
 from rfstudy.compare.question import Question, understand
 from rfstudy.files import digest_of, read_json, write_json
@@ -103,7 +103,8 @@ def compare(
     outer = nested(question, contest, parts, todo, clock, margin) if few else None
     scores, not_opened = tested(question, contest, decision, clock)
     reasons = plan["left_out"] | contest.reasons | not_opened
-    report.write(out, file, question, contest, decision, scores, outer, found + edges(decision), reasons, margin)
+    found += on_some_rows(contest, plan["contestants"]) + edges(decision)
+    report.write(out, file, question, contest, decision, scores, outer, found, reasons, margin)
     return decision
 
 
@@ -169,6 +170,14 @@ def tested(question: Question, contest: Contest, decision: Decision, clock: Cloc
         found.append({"result": result, "rows": fitted, "losses": losses, "score": score, "low": low, "high": high})
         found[-1] |= {"difference": difference, "half": half}
     return found, reasons
+
+
+def on_some_rows(contest: Contest, names) -> list[dict]:
+    """Return a warning of baselines that were compared on some of the rows only."""
+    rows = {name: last.unit.n if (last := contest.last(name)) else 0 for name in BASELINES if name in names}
+    few = [f"{name} {n:,}" for name, n in rows.items() if n < contest.n_train]
+    text = f"{', '.join(few)} of {contest.n_train:,}; a larger --budget has more"
+    return [{"warning": "baselines on some rows only", "evidence": text}] if few else []
 
 
 def edges(decision: Decision) -> list[dict]:

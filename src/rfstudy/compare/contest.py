@@ -210,14 +210,12 @@ def plan_lines(contest, names, todo, seconds) -> list[str]:
 def map_settings(name: str, columns: int, task: str) -> dict:
     """Return the number of frequencies and the options with which a map has a number of columns."""
     canonical, options = resolve(name)
-    options = dict(options)
-    known = resolved_options(name, {})
-    per_frequency = 2 if known.get("layout") == "cos_sin" else 1
+    known, own = resolved_options(name, {}), dict(options)
     if "task" in known:
-        options["task"] = "classification" if task == "classes" else task
-    if canonical == "nystroem" and "landmarks" in known:
-        options["landmarks"] = "rpcholesky"
-    return {"n_components": max(1, columns // per_frequency), "options": options}
+        own["task"] = "classification" if task == "classes" else task
+    if canonical == "nystroem":
+        own["landmarks"] = "rpcholesky"
+    return {"n_components": max(1, columns // (2 if known.get("layout") == "cos_sin" else 1)), "options": own}
 
 
 def candidates(unit: Unit, part: Part, previous: dict | None, task: str) -> list[dict]:
@@ -363,7 +361,7 @@ def grown(last: Result | None, n: int, columns: int | None) -> float:
     return last.seconds * rows ** GROWTH.get(last.unit.name, 1.0) * wider ** (COLUMN_GROWTH if wider > 1 else 1.0)
 
 
-def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda unit: None, free=0.0) -> None:
+def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda words: None, free=0.0) -> None:
     """Run the units that the clock affords, or that take less than ``free`` seconds.
 
     A contestant is out where a unit, the final fits and the report are not expected to end in time, where a unit fails
@@ -373,18 +371,18 @@ def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda unit:
     for unit in todo:
         if unit.name in contest.reasons:
             continue
-        what = f"not on {unit.n:,} rows" + (f" with {unit.columns:,} columns" if unit.columns else "")
+        size = f"on {unit.n:,} rows" + (f" with {unit.columns:,} columns" if unit.columns else "")
         most, stored = clock.left() - contest.reserve(unit), contest.file_of(unit).is_file()
         most = max(free, most if contest.last(unit.name) else min(most, FIRST_SHARE * clock.budget))
         try:
             if contest.expected(unit) >= 0.8 * most and not stored:
                 seconds = f"{contest.expected(unit):.1f} s and {contest.reserve(unit):.1f} s of final fits"
                 raise OutOfTime(f"it needs about {seconds}, which the budget does not leave")
-            progress(unit)
+            progress(f"{unit.name} {size}")
             with stopped_after(LOADING_SECONDS if stored else most):
                 contest.run(unit)
         except (OutOfTime, ValueError, np.linalg.LinAlgError, MemoryError) as error:
             reason = " ".join(str(error).split())[:200]
-            contest.reasons[unit.name] = f"{what}: {reason or f'stopped after {most:.0f} s by the budget'}"
+            contest.reasons[unit.name] = f"not {size}: {reason or f'stopped after {most:.0f} s by the budget'}"
         except KeyboardInterrupt:
             contest.reasons |= {each.name: INTERRUPTED for each in todo if each.name not in contest.reasons}

@@ -95,7 +95,7 @@ def compare(
     checking = max(FEWEST_CHECKED, CHECKED_SHARE * clock.left())
     found = warnings.found(question, contest.parts[0].X.shape[1], checking)
     with tqdm(total=round(min(sum(expected.values()), seconds)), bar_format=BAR, leave=False) as bar:
-        hold(contest, list(expected), clock, lambda unit: moved(bar, unit))
+        hold(contest, list(expected), clock, lambda words: moved(bar, words))
     if not {"guess"} < {result.unit.name for result in contest.results}:
         raise UserError(f"--budget {budget}: only a guess was finished; the same command goes on from there")
     decision = decide(contest.final(), contest.groups, margin)
@@ -120,9 +120,8 @@ def check_map(name: str) -> None:
         print(f"warning: the fit of {name} takes long; it may get few columns within the budget")
 
 
-def moved(bar, unit: Unit) -> None:
+def moved(bar, words: str) -> None:
     """Move a progress bar to the seconds since its start, and name the unit that runs."""
-    words = f"{unit.name} on {unit.n:,} rows" + (f", {unit.columns} columns" if unit.columns else "")
     bar.set_description_str(words, refresh=False)
     bar.update(min(bar.total, round(bar.format_dict["elapsed"])) - bar.n)
 

@@ -348,7 +348,7 @@ class Contest:
 
     def reserve(self, unit: Unit) -> float:
         """Return the seconds that the final fits take: of the best, of the best map, and of a unit."""
-        opened = [(each.unit, each) for each in self.final()]
+        opened = [(each.unit, each) for each in self.final() if each.unit._replace(n=unit.n) != unit]
         opened = [*opened[:1], *[pair for pair in opened if is_map(pair[0].name)][:1], (unit, self.last(unit.name))]
         return 1.2 * sum(self.final_seconds(*pair) for pair in opened)
 
@@ -358,6 +358,8 @@ def grown(last: Result | None, n: int, columns: int | None) -> float:
     if last is None:
         return 0.0
     rows, wider = n / last.unit.n, (columns or 1) / (last.unit.columns or 1)
+    if last.unit.name == "exact-kernel" and n > MOST_HELD >= last.unit.n:
+        rows /= np.sqrt(2)  # a matrix that is not held serves one penalty in place of four
     return last.seconds * rows ** GROWTH.get(last.unit.name, 1.0) * wider ** (COLUMN_GROWTH if wider > 1 else 1.0)
 
 

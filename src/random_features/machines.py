@@ -9,12 +9,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from random_features.arrays import row_blocks
 from random_features.kernels.base import Kernel
-from random_features.learners.gram import MAX_ROWS, fit_kernel_ridge, ridge_on_gram, scores_on_gram
+from random_features.learners.gram import fit_kernel_ridge, ridge_on_gram, scores_on_gram
+from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge, predict_streamed
 from random_features.learners.penalties import best_penalty, effective_penalties
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge
 
 #: Rows whose kernel values are computed at once.
 BLOCK_ROWS = 2048
+
+#: Rows up to which the matrix of an exact kernel is held, 0.8 GB. With more rows, conjugate gradients compute it in
+#: every step, until the residual is smaller than the tolerance.
+MOST_HELD, TOLERANCE = 10_000, 1e-4
 
 #: Parts of the rows that choose the penalty: each of ``FOLDS`` is held out once; of an exact kernel one part only.
 FOLDS = 3
@@ -53,10 +58,14 @@ class _KernelMachine(BaseEstimator):
         self.model_ = fit_ridge(blocks, Y, self.penalty_, **how)
 
     def _fit_exact(self, X, Y, penalties, groups, score):
-        if X.shape[0] > MAX_ROWS:
-            raise ValueError(
-                f"{X.shape[0]} rows are more than the {MAX_ROWS} of the exact kernel: fit fewer rows, or use features"
-            )
+        self.X_, self.penalty_ = X, float(penalties[0])
+        if X.shape[0] > MOST_HELD:
+            if len(penalties) > 1:
+                raise ValueError(
+                    f"the exact kernel of more than {MOST_HELD:,} rows needs one penalty: choose it on fewer"
+                )
+            self.model_ = fit_streamed_kernel_ridge(self.features, X, Y, self.penalty_, tolerance=TOLERANCE)
+            return
         K = self.features(X).astype(np.float64, copy=False)
         if len(penalties) > 1:
             held_out = np.where(groups == 0, 0, -1)  # one part: each penalty costs a factorisation
@@ -65,15 +74,15 @@ class _KernelMachine(BaseEstimator):
                 return ridge_on_gram(K, Y, effective_penalties(penalties, len(Y), "mean", 1), "targets", "nan")
 
             scores = scores_on_gram(K, Y, held_out, held_out[:, None] < 0, score, fit)
-            penalties = [best_penalty(scores, penalties, score)]
-        self.penalty_ = float(penalties[0])
+            self.penalty_ = float(best_penalty(scores, penalties, score))
         self.model_ = fit_kernel_ridge(K, Y, self.penalty_)
-        self.X_ = X
 
     def _decide(self, X):
         """Return the decision values (n, c) of the rows of X (n, d)."""
         check_is_fitted(self, "model_")
         X = validate_data(self, X, accept_sparse="csr", reset=False, dtype=[np.float64, np.float32])
+        if isinstance(self.features, Kernel) and len(self.model_.coef) > MOST_HELD:
+            return predict_streamed(self.features, self.X_, self.model_, X)
         if isinstance(self.features, Kernel):
             blocks = (self.features(X[rows], self.X_) for rows in row_blocks(X.shape[0], BLOCK_ROWS))
         else:
@@ -94,7 +103,8 @@ class KernelMachineRegressor(RegressorMixin, _KernelMachine):
     Parameters
     ----------
     features : a map of ``make_map``, or a kernel of ``random_features.kernels``
-        A kernel is used exactly, on at most 15,000 rows.
+        A kernel is used exactly. On more than 10,000 rows its penalty must be one number, and conjugate gradients
+        solve to a residual of 1e-4.
     penalties : float or array of floats, default 1e-6
         :math:`\lambda`, or the grid from which held-out rows choose it.
     random_state : int, default 0

@@ -209,7 +209,7 @@ def compare(file, target, maps, **options):
 
 @commands.command()
 @click.argument("file", type=EXISTING_FILE)
-@click.option("--target", required=True, help="Column to predict.")
+@click.option("--target", help="Column to predict; LIBSVM files name it themselves.")
 @click.option("--name", help="Id of the task; by default the name of the file.")
 @click.option(
     "--config", "folder", type=EXISTING_FOLDER, default="config", show_default=True, help="The configuration."

@@ -4,6 +4,7 @@ import json
 import re
 import runpy
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -165,7 +166,8 @@ def test_fifty_rows_are_answered_within_any_budget(tmp_path):
     assert run.compare(file, "y", out=tmp_path / "out", budget="1s").kind != "nothing"
 
 
-def test_sparse_tables_are_compared_without_what_needs_dense_ones(tmp_path):
+def test_sparse_tables_are_compared_without_what_needs_dense_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "FREE_SECONDS", 600.0)
     X = sparse.random(400, 3000, 0.005, random_state=0, format="csr", data_rvs=np.ones)
     y = (X @ np.random.default_rng(0).standard_normal(3000) > 0).astype(int)
     dump_svmlight_file(X, y, str(tmp_path / "table.svm"), zero_based=False)
@@ -245,18 +247,68 @@ def test_the_stages_of_a_workflow_give_the_answer_of_one_command(tmp_path, kerne
     assert verdicts[0] == verdicts[1]
 
 
-def test_units_that_a_budget_does_not_leave_are_skipped_with_the_reason(tmp_path, kernel_run):
+def test_units_that_a_budget_does_not_leave_are_skipped_with_the_reason(kernel_run, monkeypatch):
     asked = understand(kernel_run.file, "y")
     contest = Contest(asked, np.arange(ROWS))
     todo = contests.units(["guess", "rff"], contest.n_train, 64)
-    clock = Clock(0.0)
-    skipped = contests.hold(contest, todo, clock)
-    assert set(skipped) == set(todo)
-    assert all("budget" in reason for reason in skipped.values())
-    clock = Clock(1e6)
-    clock.factors["rff"] = 1e9
-    skipped = contests.hold(contest, todo, clock)
-    assert {unit.name for unit in skipped} == {"rff"}
+    contests.hold(contest, todo, Clock(0.0))
+    assert set(contest.reasons) == {"guess", "rff"}
+    assert all("budget" in reason for reason in contest.reasons.values())
+    assert not contest.results
+    contest = Contest(asked, np.arange(ROWS))
+    wide = {"rff": 1e9}
+    monkeypatch.setattr(contest, "expected", lambda unit: wide.get(unit.name, 0.0))
+    contests.hold(contest, todo, Clock(1e6))
+    assert set(contest.reasons) == {"rff"}
+
+
+def test_the_budget_keeps_the_time_of_the_final_fits(kernel_run):
+    contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS))
+    contest.results = [
+        result("guess", np.ones(ROWS), 0.0),
+        result("boosting", np.zeros(ROWS), 50.0)._replace(unit=Unit("boosting", contest.n_train, None)),
+        result("rff", np.full(ROWS, 0.5), 20.0, 64)._replace(unit=Unit("rff", contest.n_train, 64)),
+    ]
+    grown = ROWS / contest.n_train
+    assert contest.reserve(Unit("linear", contest.n_train, None)) >= 50 * grown**0.5 + 20 * grown
+    assert contest.reserve(Unit("rff", contest.n_train, 128)) >= 50 * grown**0.5 + 60 * grown
+    contest.results[2:] = []
+    contests.hold(contest, contests.units(["rff"], contest.n_train, 64), Clock(200.0))
+    assert contest.reasons == {}
+    contests.hold(contest, contests.units(["linear"], contest.n_train, 64), Clock(60.0))
+    assert "budget" in contest.reasons["linear"]
+
+
+def test_a_fit_that_takes_too_long_is_stopped_and_the_others_go_on(monkeypatch, kernel_run):
+    compute = Contest.computed
+    monkeypatch.setattr(Contest, "computed", lambda self, unit: sleep_on_rff(unit) or compute(self, unit))
+
+    def sleep_on_rff(unit):
+        if unit.name == "rff":
+            time.sleep(60)
+
+    contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS))
+    started = time.monotonic()
+    contests.hold(contest, contests.units(["guess", "rff", "linear"], contest.n_train, 64), Clock(20.0))
+    assert time.monotonic() - started < 30
+    assert "stopped after 4 s by the budget" in contest.reasons["rff"]
+    assert {each.unit.name for each in contest.results} == {"guess", "linear"}
+
+
+def test_a_final_fit_that_the_budget_does_not_leave_is_shrunk_or_left_out(kernel_run, monkeypatch):
+    asked = understand(kernel_run.file, "y")
+    contest = Contest(asked, recipe.final_parts(asked.y, None, "regression", False)[0][0])
+    names = ["guess", "rff", "linear"]
+    contests.hold(contest, contests.units(names, contest.n_train, 64), Clock(1e6))
+    decision = decisions.decide(contest.final(), contest.groups, 0.02)
+    monkeypatch.setattr(run, "FEWEST_FITTED", 100)
+    found, reasons = run.tested(asked, contest, decision, Clock(0.0))
+    assert [each["rows"] for each in found] == [100, 100]
+    assert [each["result"].unit.name for each in found] == [decision.chosen.unit.name, "guess"]
+    assert any("fitted" in reason for reason in reasons.values())
+    found, reasons = run.tested(asked, contest, decision, Clock(1e6))
+    assert reasons == {}
+    assert {each["rows"] for each in found} == {None}
 
 
 def test_a_contestant_that_fails_is_noted_and_the_others_go_on(monkeypatch, kernel_run):
@@ -270,7 +322,8 @@ def test_a_contestant_that_fails_is_noted_and_the_others_go_on(monkeypatch, kern
     monkeypatch.setattr(recipe, "model", fail_on_rff)
     contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS))
     contests.hold(contest, contests.units(["guess", "rff", "linear"], contest.n_train, 64), Clock(1e6))
-    assert contest.failures == {"rff": "no luck"}
+    assert set(contest.reasons) == {"rff"}
+    assert contest.reasons["rff"].endswith("no luck")
     assert {each.unit.name for each in contest.results} == {"guess", "linear"}
 
 
@@ -427,16 +480,11 @@ def test_markdown_is_in_one_line():
     assert report.escaped("a\nb # c") == r"a b \# c"
 
 
-def test_a_permanent_task_is_written_and_the_configuration_loads(tmp_path, capsys):
-    import shutil
-
+def test_a_permanent_task_is_written_and_the_configuration_loads(tmp_path, configuration, capsys):
     from rfstudy.compare.add import add
     from rfstudy.files import read_yaml
     from rfstudy.study.build import problems_of_preset
 
-    root = Path(__file__).resolve().parents[2]
-    shutil.copytree(root / "config", tmp_path / "config")
-    shutil.copytree(root / "data" / "reference", tmp_path / "data" / "reference")
     frame = table("linear", 200).assign(name=[f"row {i}" for i in range(200)])[["name", "a", "b", "c", "y"]]
     frame["y"] = np.where(frame["y"] > 0, "up", "down")
     path = saved(tmp_path, frame, "own table.csv")
@@ -449,3 +497,75 @@ def test_a_permanent_task_is_written_and_the_configuration_loads(tmp_path, capsy
         add(path, "y", tmp_path / "config")
     with pytest.raises(UserError, match="first or last"):
         add(saved(tmp_path, frame[["a", "y", "b"]], "middle.csv"), "y", tmp_path / "config")
+
+
+@pytest.fixture
+def configuration(tmp_path):
+    import shutil
+
+    root = Path(__file__).resolve().parents[2]
+    shutil.copytree(root / "config", tmp_path / "config")
+    shutil.copytree(root / "data" / "reference", tmp_path / "data" / "reference")
+    return tmp_path / "config"
+
+
+def test_a_permanent_task_may_be_arff_or_libsvm(tmp_path, configuration, capsys):
+    from rfstudy.compare.add import add
+    from rfstudy.files import read_yaml
+    from rfstudy.study.build import problems_of_preset
+
+    frame = table("linear", 200)
+    dump_svmlight_file(
+        frame[["a", "b", "c"]], np.where(frame["y"] > 0, 1, -1), str(tmp_path / "l.svm"), zero_based=False
+    )
+    lines = ["@relation t", *(f"@attribute {name} numeric" for name in frame), "@data"]
+    lines += [",".join(map(str, row)) for row in frame.to_numpy().tolist()]
+    (tmp_path / "a.arff").write_text("\n".join(lines))
+    add(tmp_path / "l.svm", None, configuration)
+    add(tmp_path / "a.arff", "y", configuration)
+    tasks = read_yaml(configuration / "datasets.yaml")
+    assert (tasks["l"]["parser"], tasks["l"]["labels"], tasks["l"]["d"]) == ("libsvm", {"-1": 0, "1": 1}, 3)
+    assert (tasks["a"]["parser"], tasks["a"]["target"], tasks["a"]["n"]) == ("arff", "regression", 200)
+    assert json.dumps(problems_of_preset(configuration, "quick")) == "[]"
+
+
+def test_add_says_how_to_save_a_file_that_the_study_does_not_read(tmp_path, configuration):
+    from rfstudy.compare.add import add
+
+    frame = table("linear", 100)
+    np.savez(tmp_path / "arrays.npz", **frame)
+    frame.to_csv(tmp_path / "comma.csv", sep=";", decimal=",", index=False)
+    saved(tmp_path, frame.assign(a=frame["a"].where(frame["a"] > 0)), "missing.csv")
+    before = {path: path.read_bytes() for path in configuration.rglob("*.yaml")}
+    for name, words in (("arrays.npz", "no parser of npz"), ("comma.csv", "decimal points"), ("missing.csv", "finite")):
+        with pytest.raises(UserError, match=words) as error:
+            add(tmp_path / name, "y", configuration)
+        assert "save it as text" in str(error.value)
+        assert "\n" not in str(error.value)
+    assert before == {path: path.read_bytes() for path in configuration.rglob("*.yaml")}
+
+
+def test_the_exact_kernel_on_more_rows_than_its_matrix_holds_comes_last():
+    found = contests.units(["guess", "linear", "boosting", "exact-kernel", "rff"], 50_000, 512)
+    assert found[-2:] == [Unit("exact-kernel", 30_000, None), Unit("exact-kernel", 50_000, None)]
+    assert Unit("exact-kernel", contests.MOST_HELD, None) in found
+    assert found.index(Unit("boosting", 50_000, None)) < found.index(Unit("rff", 30_000, 256))
+
+
+def test_checks_that_the_budget_does_not_leave_are_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(warnings, "heavy_tails", lambda question: time.sleep(30))
+    asked = understand(saved(tmp_path, table("kernel")), "y")
+    (last,) = warnings.found(asked, 3, 2.0)
+    assert last["warning"] == "not checked"
+    assert "rows in order" in last["evidence"]
+
+
+def test_baselines_on_some_rows_are_noted(kernel_run):
+    contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS))
+    n = contest.n_train
+    contest.results = [
+        result(name, [0.0])._replace(unit=Unit(name, rows, None)) for name, rows in (("guess", n), ("boosting", 500))
+    ]
+    (found,) = run.on_some_rows(contest, ["guess", "boosting", "exact-kernel"])
+    assert found["evidence"].startswith(f"boosting 500, exact-kernel 0 of {n}")
+    assert run.on_some_rows(contest, ["guess", "rff"]) == []

@@ -144,7 +144,7 @@ BROKEN = {
     "one-class": (target(["a"] * 59 + ["b"]), {"target": "y"}, "one class"),
     "identifier": (target([f"n{i // 2}" for i in range(900)]), {"target": "y", "task": "classes"}, "identifier"),
     "text-regression": (target(list("ab") * 30), {"target": "y", "task": "regression"}, "needs numbers"),
-    "few-targets": (target([1.5, 2.5, 3.5] * 10 + [None] * 40), {"target": "y"}, "30 rows with a target"),
+    "few-targets": (target([1.5, 2.5, 3.5] * 10 + [None] * 40), {"target": "y"}, "30 rows with a value"),
     "no-columns-left": (target(list("ab") * 30), {"target": "y", "drop": ["x"]}, "no column is left"),
     "one-column": (b"y\n" + b"1\n" * 60, {"target": "y"}, "no separator"),
     "prose": ("\n".join(f"word {'and word ' * i}" for i in range(60)).encode(), {}, "no separator"),

@@ -2,58 +2,58 @@
 
 from pathlib import Path
 
+import yaml
+
 from random_features.errors import UserError
 from rfstudy.compare.question import understand
+from rfstudy.data.parse import read_task
 from rfstudy.files import read_yaml, shown, write_text
 
 BASE = "survey-gaussian-text"
+
+#: The parsers of the study, by the format of a file.
+PARSERS = {"text": "table", "ARFF": "arff", "LIBSVM": "libsvm"}
 
 
 def add(file, target, folder, name=None) -> list[Path]:
     """Add a source, a task and an experiment to the configuration in ``folder``; return the files that were written.
 
-    Raise ``UserError``, and write nothing, for a file that the parser of tables does not read.
+    Raise ``UserError``, and write nothing, for a file that no parser of the study reads.
     """
     asked, file, folder = understand(file, target), Path(file), Path(folder)
-    how, settings, columns = asked.settings["how"], asked.settings, [each["column"] for each in asked.columns]
+    settings, kind, options = asked.settings, asked.settings["how"]["format"], asked.settings["how"]["options"]
+    columns = [each["column"] for each in asked.columns] or [settings["target"]]
     name = name or "".join(sign if sign.isalnum() else "-" for sign in file.name.split(".")[0].lower()).strip("-")
-    options = how["options"]
-    if (
-        how["format"] != "text"
-        or options["decimal"] != "."
-        or "index_col" in options
-        or settings["target"] not in (columns[0], columns[-1])
-    ):
-        raise UserError(
-            f"{file}: a permanent task is text with decimal points and the target first or last; save it so"
-        )
+    if kind not in PARSERS:
+        raise UserError(f"{file}: the study has no parser of {kind}; save it as text with commas, the target last")
+    if settings["target"] not in (columns[0], columns[-1]):
+        raise UserError(f"{file}: the target {target!r} must be its first or last column; move it there")
     if name in read_yaml(folder / "datasets.yaml") | read_yaml(folder / "sources.yaml"):
         raise UserError(f"--name {name}: config/datasets.yaml or config/sources.yaml has it already; choose another")
-    if any(each["missing"] for each in asked.columns):
-        raise UserError(f"{file}: has missing values, which the study does not fill; fill them or leave these rows out")
-    left_out = [
-        j + 1 for j, column in enumerate(columns) if column not in (*settings["columns"]["numbers"], settings["target"])
-    ]
-    d, n = len(settings["columns"]["numbers"]), len(asked.y)
+    numbers = settings["columns"]["numbers"] if settings["columns"] else range(asked.table.shape[1])
+    left_out = [j + 1 for j, column in enumerate(columns) if column not in (*numbers, settings["target"])]
     task = {
-        "label": name, "published_as": {}, "source": name, "files": {"all": file.name}, "parser": "table",
-        "separator": options["sep"], "header_lines": int(options["header"] == 0), "split": "half", "n": n, "d": d,
+        "label": name, "published_as": {}, "source": name, "files": {"all": file.name}, "parser": PARSERS[kind],
+        "split": "half", "n": len(asked.y), "d": len(numbers),
     }  # fmt: skip
-    task |= {"label_column": "first"} if settings["target"] == columns[0] else {}
+    if kind == "text":
+        task |= {"separator": options["sep"], "header_lines": options["skiprows"] + (options["header"] == 0)}
+    task |= {"label_column": "first"} if settings["target"] != columns[-1] else {}
     task |= {"drop_columns": left_out} if left_out else {}
     classes = settings["classes"]
     task |= {"labels": {each: code for code, each in enumerate(classes)}} if classes else {"target": "regression"}
+    try:
+        read_task(task | {"files": {"all": [file.name]}}, file.parent, folder)
+    except UserError as error:
+        wanted = "text in UTF-8 with commas and decimal points, the target last, without missing values"
+        raise UserError(f"{file}: the study does not read it ({error}); save it as {wanted}") from error
     others = dict.fromkeys(read_yaml(folder / "experiments" / "survey.yaml")[BASE]["datasets"])
     experiment = {
-        "extends": BASE,
-        "title": f"Maps on {name}",
+        "extends": BASE, "title": f"Maps on {name}", "time": None,
         "datasets": others | {name: {"preprocess": ["standard"]}},
-        "time": None,
-    }
-    experiment |= {} if classes else {"learners": {"svm": None}}
-    source = {"title": name, "files": {file.name: {"path": str(file)}}}
+    } | ({} if classes else {"learners": {"svm": None}})  # fmt: skip
     blocks = {
-        "sources.yaml": {name: source},
+        "sources.yaml": {name: {"title": name, "files": {file.name: {"path": str(file)}}}},
         "datasets.yaml": {name: task},
         "experiments/survey.yaml": {f"own-{name}": experiment},
     }
@@ -66,6 +66,4 @@ def add(file, target, folder, name=None) -> list[Path]:
 
 def as_yaml(block: dict) -> str:
     """Return a mapping as YAML, in its order."""
-    import yaml
-
     return yaml.safe_dump(block, sort_keys=False, allow_unicode=True, width=110)

@@ -4,11 +4,16 @@ A *unit* is a contestant on n training rows, a map with D columns. Finished unit
 """
 
 import json
+import signal
 import time
+import timeit
+from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+import joblib
 import numpy as np
 from scipy.sparse import issparse
 
@@ -16,9 +21,9 @@ from random_features.kernels import Gaussian
 from random_features.length_scales import median_distance
 from random_features.maps.registry import resolve, resolved_options
 from rfstudy.compare import recipe
-from rfstudy.compare.contestants import BASELINES, MAPS, STRUCTURED
+from rfstudy.compare.contestants import BASELINES, LABELLED, MAPS, STRUCTURED, is_map
 from rfstudy.compare.question import Question
-from rfstudy.files import write_arrays
+from rfstudy.files import write_atomically
 
 #: The largest number of columns of a map that depends on labels, and of data whose map is orthogonal.
 MOST_LABELLED, MOST_ORTHOGONAL = 256, 4096
@@ -27,37 +32,60 @@ MOST_LABELLED, MOST_ORTHOGONAL = 256, 4096
 ROUNDS = {1000: (64,), 5000: (256,), 30_000: (256, 1024)}
 COLUMNS = (64, 128, 256, 512, 1024, 2048, 4096)
 
-#: Rows of an exact kernel: its matrix and its copies take 2.4 GB.
-MOST_EXACT = 10_000
+#: Rows of an exact kernel whose matrix is held (2.4 GB with its copies); with more rows it is computed in every step.
+MOST_HELD = 10_000
 
 #: Rows on which settings are chosen, and the columns of the maps that choose them.
 TUNED_ON, TUNED_WITH = 4000, 512
 
-#: Factors of the median distance, ridge penalties, and penalties of linear models.
+#: Factors of the median distance, ridge penalties, penalties of linear models, and learning rates of boosting.
 FACTORS = 2.0 ** np.arange(-3.0, 3.5)
 PENALTIES = 10.0 ** np.arange(-9.0, 1.0)
 LINEAR_PENALTIES = 10.0 ** np.arange(-2.0, 5.0)
 RATES = (0.05, 0.1, 0.2)
 
-#: Classes up to which the learning rate of boosting is tuned: each has trees of its own.
-MOST_TUNED_CLASSES = 5
+#: Classes up to which the learning rate of boosting is tuned: each has trees of its own. With more columns than this
+#: it has fewer trees and bins.
+MOST_TUNED_CLASSES, MANY_COLUMNS = 5, 500
+LIGHT = {"learning_rate": 0.2, "max_iter": 100, "max_bins": 63}
 
 #: Training rows from which one validation part replaces folds; and its share.
 ONE_PART, PART_SHARE = 20_000, 0.25
 
-#: The units that are tuned take so many times as long as their fits.
-TUNING = 4.0
-
 #: Numbers of the encoded table that are held: 1 GB in float32. Above that rows are drawn.
 MOST_NUMBERS = 250_000_000
 
-#: Operations per second that are assumed before anything was measured; seconds of the overhead of a fit, and of the
-#: final score with the report.
-SPEED, OVERHEAD, REPORT_SECONDS = 2e10, 0.05, 8.0
+#: Powers of the rows with which the seconds of a fit grow (else 1), and of the columns of a map; the fits of tuning.
+GROWTH, COLUMN_GROWTH, TUNING_FITS = {"guess": 0.0, "boosting": 0.5, "exact-kernel": 2.0}, 1.5, 4
 
+#: The share of the budget after which the first fits of a contestant are stopped.
+FIRST_SHARE = 0.2
+
+#: Seconds after which the loading of a finished unit is stopped.
+LOADING_SECONDS = 60.0
 
 #: The reason of what did not run after Ctrl-C.
 INTERRUPTED = "interrupted"
+
+
+class OutOfTime(Exception):
+    """A fit was stopped because its time is over."""
+
+
+@contextmanager
+def stopped_after(seconds: float):
+    """Raise ``OutOfTime`` inside the block after so many seconds."""
+
+    def stop(number, frame):
+        raise OutOfTime
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class Part(NamedTuple):
@@ -88,153 +116,125 @@ class Result(NamedTuple):
 
 
 class Clock:
-    """A budget of seconds, with what fits took so far in multiples of what was expected."""
+    """A budget of seconds."""
 
     def __init__(self, budget: float, started: float | None = None):
-        self.end = (time.monotonic() if started is None else started) + budget
-        self.factors: dict[str, float] = {}
+        self.budget, self.end = budget, (time.monotonic() if started is None else started) + budget
 
     def left(self) -> float:
         """Return the seconds that are left."""
         return self.end - time.monotonic()
 
-    def expected(self, unit: Unit, parts: list[Part]) -> float:
-        """Return the expected seconds of a unit."""
-        tuning = TUNING if unit.n <= 5000 else 1.0
-        return tuning * self.factors.get(unit.name, 1.0) * sum(model_seconds(unit, part) for part in parts)
-
-    def learn(self, unit: Unit, parts: list[Part], seconds: float) -> None:
-        """Correct the expectation of a contestant by the seconds that the fits of a unit took, without tuning."""
-        factor = seconds / sum(model_seconds(unit, part) for part in parts)
-        self.factors[unit.name] = float(np.clip(factor, 0.2, 2.0 if seconds < 1 else None))  # short fits measure little
-
-
-def model_seconds(unit: Unit, part: Part) -> float:
-    """Return the seconds of a fit and its predictions by counting operations."""
-    d, held = part.X.shape[1], len(part.y_held)
-    n, D = min(unit.n, len(part.y)), unit.columns or 0
-    if issparse(part.X):
-        d = max(1, part.X.nnz // part.X.shape[0])
-    outputs = 1 if part.y.dtype.kind == "f" else max(1, len(np.unique(part.y[:5000])))
-    if unit.name == "guess":
-        work = n
-    elif unit.name == "linear":
-        work = 200.0 * n * d * outputs
-    elif unit.name == "boosting":
-        work = 1200.0 * n * d * outputs + 0.001 * 300 * outputs * SPEED  # one millisecond per tree
-    elif unit.name == "exact-kernel":
-        work = n**2 * (2 * d + 40) + n**3 + held * n * (2 * d + 40)
-    else:
-        few = min(n, D)
-        work = (3 * n + held) * D * (2 * d + 60) + 2.0 * n * D * few + 8.0 * few**3
-        work *= 2 if unit.name == "nystroem" else 1
-    return OVERHEAD + work / SPEED
-
 
 def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
     """Return the validation parts of some rows, encoded by their own training rows, and the groups of held-out rows."""
-    task, in_time = question.settings["task"], bool(question.settings["time"])
-    groups = None if question.groups is None else question.groups[rows]
-    y = question.y[rows]
-    if len(rows) >= ONE_PART:
-        cuts = recipe.split(y, groups, task, in_time, share=PART_SHARE)
-        cuts = [(train, recipe.sample(test, recipe.MOST_TEST_ROWS)) for train, test in cuts]
-    else:
-        cuts = recipe.split(y, groups, task, in_time, folds=3 if len(rows) >= recipe.FEW_ROWS else 5)
-    parts = []
+    y, groups = question.y[rows], None if question.groups is None else question.groups[rows]
+    how = {"share": PART_SHARE} if len(rows) >= ONE_PART else {"folds": 3 if len(rows) >= recipe.FEW_ROWS else 5}
+    cuts = recipe.split(y, groups, question.settings["task"], bool(question.settings["time"]), **how)
+    encoder, parts, held_groups = recipe.encoder(question.settings["columns"]), [], []
+
+    def encoded(by, some):
+        return by(recipe.rows_of(question.table, rows[some]))
+
     for train, held in cuts:
-        few = recipe.sample(train, 1000)
-        encoder = recipe.encoder(question.settings["columns"])
-        width = encoder.fit_transform(recipe.rows_of(question.table, rows[few])).shape[1]
         if not issparse(question.table):
+            width = encoded(encoder.fit_transform, recipe.sample(train, 1000)).shape[1]
             train = recipe.sample(train, max(1000, MOST_NUMBERS // width - len(held)))
-        X = encoder.fit_transform(recipe.rows_of(question.table, rows[train]))
-        X_held = encoder.transform(recipe.rows_of(question.table, rows[held]))
-        parts.append(Part(X, y[train], X_held, y[held]))
-    held = np.concatenate([held for _, held in cuts])
-    return parts, np.arange(len(held)) if groups is None else groups[held]
+        held = recipe.sample(held, recipe.MOST_TEST_ROWS)
+        parts.append(Part(encoded(encoder.fit_transform, train), y[train], encoded(encoder.transform, held), y[held]))
+        held_groups.append(held if groups is None else groups[held])
+    return parts, np.concatenate(held_groups)
 
 
 def contestants(part: Part, asked=()) -> tuple[list[str], dict[str, str]]:
     """Return the contestants for some data, and the reasons for which others do not run."""
     d, left_out = part.X.shape[1], {}
-    names = [*BASELINES, *MAPS]
-    names.append(fastest_structured(d))
-    names += [name for name in asked if name not in names]
     if issparse(part.X):
         left_out["boosting"] = f"it needs a dense table, and this one has {d:,} columns"
     if d > MOST_ORTHOGONAL:
         left_out["orf"] = f"its fit takes O(s d^2), and d is {d:,}"
         left_out["qmc"] = f"sequences in {d:,} dimensions are not better than random ones"
+    names = dict.fromkeys([*BASELINES, *MAPS, fastest_structured(d), *asked])
     return [name for name in names if name not in left_out], left_out
 
 
 def fastest_structured(d: int) -> str:
     """Return the structured map that transforms rows of d columns in the least time."""
     X = np.random.default_rng(0).standard_normal((256, min(d, 4096)), dtype=np.float32)
-    seconds = {}
-    for name in STRUCTURED:
+
+    def seconds(name):
         fitted = recipe.make_map(name, Gaussian(1.0), n_components=512, random_state=0).fit(X)
-        fitted.transform(X)
-        started = time.perf_counter()
-        for _ in range(3):
-            fitted.transform(X)
-        seconds[name] = time.perf_counter() - started
-    return min(seconds, key=seconds.get)
+        return min(timeit.repeat(lambda: fitted.transform(X), number=1, repeat=3))
+
+    return min(STRUCTURED, key=seconds)
 
 
 def units(names: list[str], n_train: int, most_columns: int) -> list[Unit]:
-    """Return the units of a contest in the order of its rounds: few rows first, then all rows with more columns."""
+    """Return the units of a contest in the order of its rounds: few rows first, then all rows with more columns, and at
+    last the exact kernel on more rows than its matrix can have.
+
+    From the third round on, baselines come first on all numbers of rows: maps with many columns leave them no time.
+    """
     rounds = [(n, columns) for n, columns in ROUNDS.items() if 1.5 * n < n_train] + [(n_train, COLUMNS)]
-    found = {}
-    for n, columns in rounds:
+    found, early = {}, BASELINES[:-1]
+    for k, (n, columns) in enumerate(rounds):
         for D in [D for D in columns if min(most_columns, n) >= D] or [min(most_columns, n)]:
             for name in names:
-                if name == "exact-kernel":
-                    found[Unit(name, min(n, MOST_EXACT), None)] = None
-                elif name in BASELINES:
-                    found[Unit(name, n, None)] = None
-                elif name not in ("kprff", "karff", "lkrf", "eerf") or D <= MOST_LABELLED:
-                    found[Unit(name, n, D)] = None
-    return list(found)
+                if name in BASELINES:
+                    found.setdefault(Unit(name, n if name in early else min(n, MOST_HELD), None), k)
+                elif name not in LABELLED or D <= MOST_LABELLED:
+                    found[Unit(name, n, D)] = k
+    ordered = sorted(found, key=lambda unit: min(found[unit], 1.5) if unit.name in early else found[unit])
+    return [*ordered, *(Unit("exact-kernel", n, None) for n, _ in rounds if n > MOST_HELD)]
+
+
+def planned(contest, maps, columns: int) -> dict:
+    """Return the plan: the names of the contestants, the reasons for which others are left out, and the units."""
+    names, left_out = contestants(contest.parts[0], maps)
+    return {"contestants": names, "left_out": left_out, "units": units(names, contest.n_train, columns)}
+
+
+def plan_lines(contest, names, todo, seconds) -> list[str]:
+    """Return what will be done, and what it is expected to take according to the pilot."""
+    d, most = contest.parts[0].X.shape[1], max((unit.columns or 0 for unit in todo), default=0)
+    table = 8 * d * min(contest.n_train, MOST_NUMBERS / d)
+    memory = 0.5 + (table + 64 * most**2 + 24 * min(contest.n_train, MOST_HELD) ** 2) / 1e9
+    sizes = ", ".join(f"{n:,}" for n in sorted({unit.n for unit in todo}))
+    return [
+        f"contestants: {', '.join(names)}",
+        f"rounds: {sizes} training rows; {d:,} columns after encoding; maps with up to {most:,} columns",
+        f"expected: {seconds / 60:.1f} minutes for everything, up to {memory:.1f} GB of memory",
+    ]
 
 
 def map_settings(name: str, columns: int, task: str) -> dict:
     """Return the number of frequencies and the options with which a map has a number of columns."""
     canonical, options = resolve(name)
-    options = dict(options)
-    known = resolved_options(name, {})
-    per_frequency = 2 if known.get("layout") == "cos_sin" else 1
+    known, own = resolved_options(name, {}), dict(options)
     if "task" in known:
-        options["task"] = recipe.TASK_NAMES[task]
-    if canonical == "nystroem" and "landmarks" in known:
-        options["landmarks"] = "rpcholesky"
-    return {"n_components": max(1, columns // per_frequency), "options": options}
+        own["task"] = "classification" if task == "classes" else task
+    if canonical == "nystroem":
+        own["landmarks"] = "rpcholesky"
+    return {"n_components": max(1, columns // (2 if known.get("layout") == "cos_sin" else 1)), "options": own}
 
 
-def candidates(name: str, part: Part, previous: dict | None, columns: int | None, task: str) -> list[dict]:
+def candidates(unit: Unit, part: Part, previous: dict | None, task: str) -> list[dict]:
     """Return the settings among which a contestant is tuned: a grid, later the neighbours of what was chosen."""
-    if name == "guess":
+    if unit.name == "guess":
         return [{}]
-    if name == "linear":
+    if unit.name == "linear":
         return [{"penalty": float(penalty)} for penalty in LINEAR_PENALTIES]
-    if name == "boosting":
-        many = part.y.dtype.kind == "i" and len(np.unique(part.y)) > MOST_TUNED_CLASSES
-        return [{"learning_rate": rate} for rate in (RATES[1:2] if many else RATES)]
-    if previous:
-        length_scales = previous["length_scale"] * 2.0 ** np.array([-1, -0.5, 0, 0.5, 1])
-    else:
-        length_scales = FACTORS * scale_of(part.X)
-    own = {} if name == "exact-kernel" else map_settings(name, columns, task)
-    return [{"length_scale": float(each), "penalties": PENALTIES.tolist(), **own} for each in length_scales]
-
-
-def scale_of(X) -> float:
-    """Return the median distance between rows, or 1 where most rows are equal."""
+    if unit.name == "boosting":
+        many = task == "classes" and len(np.unique(part.y)) > MOST_TUNED_CLASSES
+        rates = [{"learning_rate": rate} for rate in (RATES[1:2] if many else RATES)]
+        return [LIGHT] if part.X.shape[1] > MANY_COLUMNS else rates
     try:
-        return median_distance(X, np.random.default_rng(0), 1000)
-    except ValueError:
-        return 1.0
+        centre = previous["length_scale"] if previous else median_distance(part.X, np.random.default_rng(0), 1000)
+    except ValueError:  # most rows are equal
+        centre = 1.0
+    own = map_settings(unit.name, min(unit.columns, TUNED_WITH), task) if unit.columns else {}
+    factors = 2.0 ** np.array([-1, -0.5, 0, 0.5, 1]) if previous else FACTORS
+    return [{"length_scale": float(each), "penalties": PENALTIES.tolist(), **own} for each in factors * centre]
 
 
 def tuned(unit: Unit, part: Part, task: str, previous: dict | None) -> tuple[dict, list[str]]:
@@ -242,23 +242,18 @@ def tuned(unit: Unit, part: Part, task: str, previous: dict | None) -> tuple[dic
     rows = np.random.default_rng(1).permutation(len(part.y))[: min(unit.n, TUNED_ON)]
     fitted, held = np.split(rows, [2 * len(rows) // 3])
     few = Part(part.X[fitted], part.y[fitted], part.X[held], part.y[held])
-    D = unit.columns and min(unit.columns, TUNED_WITH)
-    tried = candidates(unit.name, few, previous, D, task)
+    tried = candidates(unit, few, previous, task)
     if len(tried) == 1 or len(np.unique(few.y)) < 2:
         return tried[len(tried) // 2], []
     found = [fit_and_score(unit.name, each, few, len(fitted), task) for each in tried]
     values = np.array([losses for losses, _, _ in found])
-    best = int(values.mean(axis=1).argmin())
-    edges = []
+    best, edges = int(values.mean(axis=1).argmin()), []
     if previous is None and best in (0, len(tried) - 1):
         gain = values[1 if best == 0 else -2] - values[best]
         if gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)):
-            key = next(key for key in tried[0] if tried[0][key] != tried[-1][key])
+            key = next(iter(tried[0]))
             edges.append(f"{key.replace('_', ' ')} {tried[best][key]:.3g}")
-    settings = tried[best]
-    if "penalties" in settings:
-        settings = settings | {"penalties": [found[best][2]]}
-    return settings, edges
+    return tried[best] | ({"penalties": [found[best][2]]} if "penalties" in tried[best] else {}), edges
 
 
 def fit_and_score(name: str, settings: dict, part: Part, n: int, task: str):
@@ -273,65 +268,60 @@ def fit_and_score(name: str, settings: dict, part: Part, n: int, task: str):
 
 
 class Contest:
-    """The state of a contest: its data, the results so far and the folder of finished units."""
+    """The state of a contest: its data, the results so far, the folder of finished units, and the contestants that are
+    out, with the reasons.
+    """
 
     def __init__(self, question: Question, rows, folder=None, identity: str = ""):
-        self.task = question.settings["task"]
+        started = time.perf_counter()
+        self.task, self.folder, self.identity = question.settings["task"], folder and Path(folder), identity
         self.parts, self.groups = validation_parts(question, rows)
-        self.folder, self.identity = folder and Path(folder), identity
+        self.encoding = (time.perf_counter() - started) / len(self.parts)
+        self.n_train = min(len(part.y) for part in self.parts)
+        self.n_final, self.final_fits = len(rows), recipe.FEW_FOLDS if len(rows) < recipe.FEW_ROWS else 1
         self.results: list[Result] = []
-        self.failures: dict[str, str] = {}
+        self.reasons: dict[str, str] = {}
 
-    @property
-    def n_train(self) -> int:
-        """Return the training rows of a validation part."""
-        return min(len(part.y) for part in self.parts)
+    def last(self, name: str) -> Result | None:
+        """Return the last result of a contestant."""
+        return next((each for each in reversed(self.results) if each.unit.name == name), None)
+
+    def final(self) -> list[Result]:
+        """Return for each contestant and number of columns the result with the most rows, the best first."""
+        ordered = sorted(self.results, key=lambda result: result.unit.n)
+        latest = {(result.unit.name, result.unit.columns): result for result in ordered}
+        return sorted(latest.values(), key=lambda result: result.losses.mean())
 
     def file_of(self, unit: Unit) -> Path:
         """Return the file of a finished unit; its name is the hash of all that decides the result."""
         text = json.dumps([self.identity, self.n_train, *unit])
-        return self.folder / f"{sha256(text.encode()).hexdigest()[:24]}.npz"
+        return Path(self.folder or ".") / f"{sha256(text.encode()).hexdigest()[:24]}.joblib"
 
-    def run(self, unit: Unit, clock: Clock) -> None:
-        """Tune and validate a unit, or take its result from the folder; a contestant that fails is noted."""
-        result = self.stored(unit)
-        if result is None:
-            try:
-                result = self.computed(unit)
-            except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
-                self.failures[unit.name] = " ".join(str(error).split())[:200]
-                return
-            clock.learn(unit, self.parts, result.seconds * len(self.parts))
-            if self.folder:
-                record = json.dumps([result.settings, result.seconds, result.edges])
-                write_arrays({"losses": result.losses, "record": np.array(record)}, self.file_of(unit), sync=False)
-        else:
-            clock.learn(unit, self.parts, result.seconds * len(self.parts))
-        self.results.append(result)
+    def run(self, unit: Unit) -> None:
+        """Tune and validate a unit, or take its result from the folder."""
+        file = self.file_of(unit)
+        stored = self.folder and file.is_file()
+        self.results.append(joblib.load(file) if stored else self.computed(unit))
+        if self.folder and not stored:
+            write_atomically(file, partial(joblib.dump, self.results[-1]))
 
-    def stored(self, unit: Unit) -> Result | None:
-        """Return the result of a unit that an earlier run finished."""
-        if not self.folder or not self.file_of(unit).is_file():
-            return None
-        with np.load(self.file_of(unit), allow_pickle=False) as arrays:
-            settings, seconds, edges = json.loads(str(arrays["record"]))
-            return Result(unit, settings, arrays["losses"], seconds, edges)
+    def is_tuned(self, unit: Unit) -> bool:
+        """Return whether a unit tunes its settings: the first one, and again with more rows."""
+        last = self.last(unit.name)
+        return last is None or last.unit.n < min(unit.n, TUNED_ON)
 
     def computed(self, unit: Unit) -> Result:
-        """Return the result of a unit: settings are tuned at first and again with more rows, penalties always."""
-        earlier = [each for each in self.results if each.unit.name == unit.name]
-        last = earlier[-1] if earlier else None
-        edges = last.edges if last else []
-        if last is None or (last.unit.n < unit.n and last.unit.n < TUNED_ON):
+        """Return the result of a unit; penalties are tuned again where one factorisation does for all of them."""
+        last = self.last(unit.name)
+        settings, edges = (last.settings, last.edges) if last else (None, [])
+        if self.is_tuned(unit):
             kernel = unit.name not in ("guess", "linear", "boosting")
-            settings, new = tuned(unit, self.parts[0], self.task, last.settings if last and kernel else None)
+            settings, new = tuned(unit, self.parts[0], self.task, settings if kernel else None)
             edges = new if last is None or not kernel else edges
-        else:
-            settings = last.settings
         if unit.columns:
             settings = settings | map_settings(unit.name, unit.columns, self.task)
-        if "penalties" in settings:
-            window = 10.0 ** np.arange(-1, 0.5, 0.5 if unit.name != "exact-kernel" else 1.0)
+        if "penalties" in settings and (unit.columns or unit.n <= MOST_HELD):
+            window = 10.0 ** np.arange(-1, 0.5, 0.5 if unit.columns else 1.0)
             penalties = np.clip(settings["penalties"][0] * np.append(0.01, window), PENALTIES[0], PENALTIES[-1])
             settings = settings | {"penalties": np.unique(penalties).tolist()}
         found = [fit_and_score(unit.name, settings, part, unit.n, self.task) for part in self.parts]
@@ -340,47 +330,61 @@ class Contest:
         losses = np.concatenate([each for each, _, _ in found])
         return Result(unit, settings, losses, float(np.mean([seconds for _, seconds, _ in found])), edges)
 
-    def final(self) -> list[Result]:
-        """Return for each contestant and number of columns the result with the most rows."""
-        latest = {}
-        for result in sorted(self.results, key=lambda result: result.unit.n):
-            latest[result.unit.name, result.unit.columns] = result
-        return list(latest.values())
+    def rows_of_fit(self, unit: Unit) -> int:
+        """Return the training rows of the final fit: all, or those of a unit that had not all of them."""
+        held = unit.name == "exact-kernel" and unit.n <= MOST_HELD
+        return unit.n if unit.n < self.n_train else min(self.n_final, MOST_HELD) if held else self.n_final
 
-    def affordable(self, unit: Unit, clock: Clock) -> bool:
-        """Return whether a unit can be finished, and the final score computed, in the time that is left."""
-        expected = clock.expected(unit, self.parts)
-        best = min(self.results, key=lambda result: result.losses.mean()).seconds if self.results else 0.0
-        return 1.2 * expected + 1.5 * max(expected / len(self.parts), best) + REPORT_SECONDS < clock.left()
+    def expected(self, unit: Unit) -> float:
+        """Return the expected seconds of a unit with its tuning, from the last of its contestant; 0 for the first."""
+        last, tuning = self.last(unit.name), TUNING_FITS * self.is_tuned(unit)
+        few = tuning * grown(last, 2 * min(unit.n, TUNED_ON) // 3, unit.columns)
+        return few + len(self.parts) * grown(last, unit.n, unit.columns)
+
+    def final_seconds(self, unit: Unit, last: Result | None) -> float:
+        """Return the expected seconds of the final fit of a unit, with the encoding of its rows."""
+        n = self.rows_of_fit(unit)
+        return self.final_fits * (self.encoding * n / self.n_train + grown(last, n, unit.columns))
+
+    def reserve(self, unit: Unit) -> float:
+        """Return the seconds that the final fits take: of the best, of the best map, and of a unit."""
+        opened = [(each.unit, each) for each in self.final() if each.unit._replace(n=unit.n) != unit]
+        opened = [*opened[:1], *[pair for pair in opened if is_map(pair[0].name)][:1], (unit, self.last(unit.name))]
+        return 1.2 * sum(self.final_seconds(*pair) for pair in opened)
 
 
-def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda unit: None, free=0.0) -> dict[Unit, str]:
-    """Run the units that the clock affords; return the reasons for which others did not run.
+def grown(last: Result | None, n: int, columns: int | None) -> float:
+    """Return the expected seconds of a fit with so many rows and columns, from the last one of its contestant."""
+    if last is None:
+        return 0.0
+    rows, wider = n / last.unit.n, (columns or 1) / (last.unit.columns or 1)
+    if last.unit.name == "exact-kernel" and n > MOST_HELD >= last.unit.n:
+        rows /= np.sqrt(2)  # a matrix that is not held serves one penalty in place of four
+    return last.seconds * rows ** GROWTH.get(last.unit.name, 1.0) * wider ** (COLUMN_GROWTH if wider > 1 else 1.0)
 
-    Those that are expected to take less than ``free`` seconds always run.
 
-    Ctrl-C ends the contest, and what is finished is answered from.
+def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda words: None, free=0.0) -> None:
+    """Run the units that the clock affords, or that take less than ``free`` seconds.
+
+    A contestant is out where a unit, the final fits and the report are not expected to end in time, where a unit fails
+    or takes too long: the first of a contestant has a share of the budget. Ctrl-C ends the contest, and what is
+    finished is answered from.
     """
-    skipped = {}
-
-    def expected(unit):
-        return clock.expected(unit, contest.parts)
-
-    try:
-        for unit in todo:
-            if unit.name in contest.failures:
-                skipped[unit] = contest.failures[unit.name]
-            elif contest.stored(unit) or expected(unit) < free or contest.affordable(unit, clock):
-                progress(unit)
-                contest.run(unit, clock)
-            else:
-                skipped[unit] = f"it takes about {expected(unit):.0f} s, which the budget does not leave"
-    except KeyboardInterrupt:
-        done = {result.unit for result in contest.results}
-        skipped |= {unit: INTERRUPTED for unit in todo if unit not in done and unit not in skipped}
-    return skipped
-
-
-def is_map(name: str) -> bool:
-    """Return whether a contestant is a feature map."""
-    return name not in BASELINES
+    for unit in todo:
+        if unit.name in contest.reasons:
+            continue
+        size = f"on {unit.n:,} rows" + (f" with {unit.columns:,} columns" if unit.columns else "")
+        most, stored = clock.left() - contest.reserve(unit), contest.file_of(unit).is_file()
+        most = max(free, most if contest.last(unit.name) else min(most, FIRST_SHARE * clock.budget))
+        try:
+            if contest.expected(unit) >= 0.8 * most and not stored:
+                seconds = f"{contest.expected(unit):.1f} s and {contest.reserve(unit):.1f} s of final fits"
+                raise OutOfTime(f"it needs about {seconds}, which the budget does not leave")
+            progress(f"{unit.name} {size}")
+            with stopped_after(LOADING_SECONDS if stored else most):
+                contest.run(unit)
+        except (OutOfTime, ValueError, np.linalg.LinAlgError, MemoryError) as error:
+            reason = " ".join(str(error).split())[:200]
+            contest.reasons[unit.name] = f"not {size}: {reason or f'stopped after {most:.0f} s by the budget'}"
+        except KeyboardInterrupt:
+            contest.reasons |= {each.name: INTERRUPTED for each in todo if each.name not in contest.reasons}

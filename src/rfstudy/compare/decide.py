@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t
 
-from rfstudy.compare.contest import Result, is_map
+from rfstudy.compare.contest import Result
+from rfstudy.compare.contestants import is_map
 
 #: The level of the intervals.
 CONFIDENCE = 0.95
@@ -25,7 +26,6 @@ class Decision(NamedTuple):
     ----------
     chosen : the recommended result; of undecided ones the cheapest
     best : the result with the lowest mean loss
-    undecided : cheaper results whose estimate is within the margin, but not their interval, then the one that is shown
     kind : "nothing", "map", "no map" or "undecided"
     answer : one sentence
     comparisons : one dict per result: its difference to the best with an interval, and a verdict
@@ -33,7 +33,6 @@ class Decision(NamedTuple):
 
     chosen: Result
     best: Result
-    undecided: list[Result]
     kind: str
     answer: str
     comparisons: list[dict]
@@ -66,38 +65,27 @@ def decide(results: list[Result], groups, margin: float) -> Decision:
         verdict = "within the margin" if high <= margin else "worse" if low > margin else "undecided"
         comparisons.append({"result": result, "difference": mean / scale, "low": low, "high": high, "verdict": verdict})
     comparisons.sort(key=lambda each: cost_of(each["result"]))
-    within = [each["result"] for each in comparisons if each["verdict"] == "within the margin"]
-    shown = within[0]
     level = 1 - (1 - CONFIDENCE) / max(1, len(results) - 1)  # Bonferroni: any of them may beat the guess by chance
     gains = (paired_interval(guess.losses, each.losses, groups, level) for each in results if each is not guess)
-    if not any(mean > half for mean, half in gains):
-        answer = "Nothing beats the mean or majority class: no contestant is shown to be better than that guess."
-        return Decision(guess, best, [], "nothing", answer, comparisons)
-    maybe = [
-        each["result"]
-        for each in comparisons
-        if each["verdict"] == "undecided" and each["difference"] <= margin and cost_of(each["result"]) < cost_of(shown)
-    ]
-    cheapest = {}
-    for result in [*maybe, shown]:
-        cheapest.setdefault(result.unit.name, result)
-    if maybe:
-        undecided = list(cheapest.values())
-        names = ", ".join(map(label, undecided))
-        answer = f"Undecided between {names}; the cheapest of them is {label(undecided[0])}."
-        return Decision(undecided[0], best, undecided, "undecided", answer, comparisons)
-    if shown is guess:
-        return Decision(
-            guess, best, [], "nothing", "Nothing beats the mean or majority class by more than the margin.", comparisons
-        )
+    beaten = any(mean > half for mean, half in gains)
+    shown = next(each["result"] for each in comparisons if each["verdict"] == "within the margin")
+    maybe = [each for each in comparisons if each["verdict"] == "undecided" and each["difference"] <= margin]
+    cheaper = [each["result"] for each in maybe if cost_of(each["result"]) < cost_of(shown)]
+    if not beaten or (shown is guess and not cheaper):
+        why = "by more than the margin" if beaten else "as far as these rows show"
+        return Decision(guess, best, "nothing", f"Nothing beats the mean or majority class {why}.", comparisons)
+    if cheaper:
+        names = {result.unit.name: label(result) for result in reversed([*cheaper, shown])}
+        answer = f"Undecided between {', '.join(reversed(names.values()))}; the cheapest is {label(cheaper[0])}."
+        return Decision(cheaper[0], best, "undecided", answer, comparisons)
     if is_map(shown.unit.name):
-        return Decision(shown, best, [], "map", f"Use {label(shown)}.", comparisons)
+        return Decision(shown, best, "map", f"Use {label(shown)}.", comparisons)
     maps_lose = all(each["verdict"] == "worse" for each in comparisons if is_map(each["result"].unit.name))
     why = "is better" if maps_lose or shown is best else "is as good within the margin and costs less"
-    maps = [result for result in results if is_map(result.unit.name)]
-    best_map = f" The best map is {label(min(maps, key=lambda each: each.losses.mean()))}." if maps else ""
+    maps = sorted((each for each in results if is_map(each.unit.name)), key=lambda each: each.losses.mean())
+    best_map = f" The best map is {label(maps[0])}." if maps else ""
     answer = f"Do not use random features here: {label(shown)} {why}.{best_map}"
-    return Decision(shown, best, [], "no map", answer, comparisons)
+    return Decision(shown, best, "no map", answer, comparisons)
 
 
 def cost_of(result: Result) -> tuple:

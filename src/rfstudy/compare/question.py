@@ -16,9 +16,6 @@ FEWEST_ROWS, FEWEST_OF_A_CLASS = 50, 10
 #: Distinct whole numbers up to which a target is taken for classes, and the most classes.
 MOST_CLASS_NUMBERS, MOST_CLASSES = 20, 200
 
-#: The share of stored numbers below which LIBSVM data stay sparse, and the columns from which they do.
-SPARSE_SHARE, SPARSE_COLUMNS = 0.1, 500
-
 #: The share of distinct texts from which a column is taken for names or free text.
 FREE_TEXT = 0.5
 
@@ -48,59 +45,45 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
     """Return what a file asks. Raise ``UserError``, in one line, for what cannot be answered."""
     how = sniff(path)
     table, labels = loaded(path, how)
-    names, labels_in_table = [] if issparse(table) else list(table.columns), labels is None
-    for option, name in (*(("--drop", each) for each in drop), ("--group", group), ("--time", time)):
-        if name is not None:
-            check_name(option, name, names, path)
-    if labels is None:
-        if target is None:
-            raise UserError(f"{path}: state the column to predict: --target COLUMN; it has {listed(names)}")
-        check_name("--target", target, names, path)
-        if target in (*drop, group, time):
-            raise UserError(f"--target {target}: the column is also dropped, a group or a time")
-        labels = table[target]
-    else:
-        target = target or "label"
-    if len(table.index if labels is None else labels) < FEWEST_ROWS:
-        raise UserError(f"{path}: has {len(labels)} rows; {FEWEST_ROWS} are the fewest that can be compared")
+    target = target or ("label" if how["format"] == "LIBSVM" else None)
+    names = [target] if issparse(table) else list(table.columns)
+    some = ", ".join(map(str, names[:8])) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
+    if target is None:
+        raise UserError(f"{path}: state the column to predict: --target COLUMN; it has {some}")
+    stated = [("--target", target), ("--group", group), ("--time", time), *(("--drop", each) for each in drop)]
+    for option, name in stated:
+        if name is not None and name not in names:
+            raise UserError(f"{option} {name}: {path} has no such column{did_you_mean(name, names)}; it has {some}")
+    if target in (*drop, group, time):
+        raise UserError(f"--target {target}: the column is also dropped, a group or a time")
     settings = {"how": how, "target": target, "group": group, "time": time, "drop": list(drop)}
-    settings |= target_of(pd.Series(np.asarray(labels)), task, f"{path}: the target {target!r}")
-    n_read = table.shape[0]
+    column = pd.Series(labels) if issparse(table) else table[target]
+    settings |= target_of(column, task, f"{path}: the target {target!r}")
     described, settings["columns"] = [], None
     if not issparse(table):
         described, settings["columns"] = columns_of(table, {target: "target", group: "group", time: "order"}, drop)
         if not any(settings["columns"].values()):
             raise UserError(f"{path}: no column is left to predict {target!r} from")
-    table, y, groups = recipe.question(path, settings, (table, None if labels_in_table else labels))
-    if len(y) < FEWEST_ROWS:
-        raise UserError(f"{path}: has {len(y)} rows with a target; {FEWEST_ROWS} are the fewest that can be compared")
+    table, y, groups = recipe.question(path, settings, (table, labels))
     if groups is not None and len(set(groups)) < recipe.FEW_FOLDS:
         raise UserError(f"--group {group}: has {len(set(groups))} groups; {recipe.FEW_FOLDS} are the fewest")
-    notes = [f"read as {how['note']}", f"{len(y):,} rows, {table.shape[1] - len(names and [target]):,} columns"]
-    if len(y) < n_read:
-        notes.append(f"{n_read - len(y):,} rows are left out: no target, or a class of under {FEWEST_OF_A_CLASS} rows")
+    notes = [f"read as {how['note']}", f"{len(y):,} rows, {table.shape[1] - (labels is None):,} columns"]
+    if len(y) < len(column):
+        notes.append(f"{len(column) - len(y):,} rows left out: no target, or a class of under {FEWEST_OF_A_CLASS} rows")
     if settings["task"] == "classes":
-        counts = np.bincount(y)
-        shown = ", ".join(
-            f"{name} ({100 * share:.0f} %)"
-            for name, share in zip(settings["classes"][:5], counts / len(y), strict=False)
-        )
-        notes.append(f"{target}: {len(counts)} classes: {shown}{', ...' if len(counts) > 5 else ''}")
+        shares = 100 * np.bincount(y) / len(y)
+        shown = [f"{name} ({share:.0f} %)" for name, share in zip(settings["classes"], shares, strict=True)]
+        notes.append(f"{target}: {len(shown)} classes: {', '.join(shown[:5])}{', ...' if len(shown) > 5 else ''}")
     else:
         notes.append(f"{target}: a regression, mean {y.mean():.4g}, standard deviation {y.std():.4g}")
     return Question(table, y, groups, settings, notes, described)
 
 
 def loaded(path, how):
-    """Return the table and the labels of a file; complete ``how``. Every failure of a reader is a ``UserError``."""
+    """Return the table and the labels of a file. Every failure of a reader is a ``UserError``."""
     try:
-        table, labels = recipe.read(path, how | {"sparse": True})
-        if how["format"] == "LIBSVM":
-            how["sparse"] = table.shape[1] > SPARSE_COLUMNS and table.nnz < SPARSE_SHARE * np.prod(table.shape)
-            table, labels = recipe.read(path, how)
+        table, labels = recipe.read(path, how)
         recipe.content.cache_clear()
-    except UserError:
-        raise
     except ImportError as error:
         raise UserError(f"{path}: a {how['format']} file needs pyarrow: pip install 'rfstudy[compare]'") from error
     except Exception as error:  # readers raise errors of many types for files that are cut or damaged
@@ -109,29 +92,16 @@ def loaded(path, how):
         repeated = table.columns[table.columns.duplicated()]
         if len(repeated):
             raise UserError(f"{path}: two columns are called {repeated[0]!r}; rename one")
-        if table.shape[1] < 2 and labels is None:
-            raise UserError(f"{path}: has one column ({table.columns[0]!r}); a target and another are needed")
     return table, labels
-
-
-def check_name(option, name, names, path) -> None:
-    """Raise ``UserError`` unless a column of this name exists."""
-    if name not in names:
-        raise UserError(
-            f"{option} {name}: {path} has no such column{did_you_mean(name, names)}; it has {listed(names)}"
-        )
-
-
-def listed(names) -> str:
-    """Return the first names of a list in words."""
-    return ", ".join(names[:8]) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
 
 
 def target_of(labels: pd.Series, task: str, where: str) -> dict:
     """Return the task of a target, "classes" or "regression", and its classes; ``task`` is that, or "auto"."""
     known = labels.dropna()
-    if len(known) == 0:
+    if len(labels) and known.empty:
         raise UserError(f"{where} is empty; name another column")
+    if len(known) < FEWEST_ROWS:
+        raise UserError(f"{where} has {len(known)} rows with a value; {FEWEST_ROWS} are the fewest")
     if known.nunique() == 1:
         raise UserError(f"{where} is constant: every row has {str(known.iloc[0])[:40]!r}; name another column")
     numeric = known.dtype.kind in "iuf"
@@ -145,9 +115,7 @@ def target_of(labels: pd.Series, task: str, where: str) -> dict:
     counts = recipe.as_labels(labels).value_counts()
     kept = sorted(counts.index[counts >= FEWEST_OF_A_CLASS])
     if len(counts) > MOST_CLASSES:
-        raise UserError(
-            f"{where} has {len(counts)} different labels; {MOST_CLASSES} are the most, is it an identifier?"
-        )
+        raise UserError(f"{where} has {len(counts)} labels; {MOST_CLASSES} are the most: is it an identifier?")
     if len(kept) < 2:
         raise UserError(f"{where} has one class of {FEWEST_OF_A_CLASS} rows or more; two are needed")
     return {"task": task, "classes": kept}
@@ -183,16 +151,10 @@ def use_of(column: pd.Series, distinct: int) -> tuple[str | None, str]:
     known = column.dropna()
     if column.dtype.kind == "M" or looks_like_dates(known):
         return "dates", "a date: seconds, month, day of the week, hour"
-    if column.dtype.kind == "m":
-        return None, "left out: a duration; convert it to a number"
     if distinct > recipe.CATEGORIES and distinct > FREE_TEXT * len(known):
         return None, "left out: nearly every value is different (a name, an identifier or free text)"
-    few = (
-        f"the {recipe.CATEGORIES} most frequent of {distinct} categories"
-        if distinct > recipe.CATEGORIES
-        else f"{distinct} categories"
-    )
-    return "categories", f"{few}, a column each"
+    few = f"the {recipe.CATEGORIES} most frequent of " if distinct > recipe.CATEGORIES else ""
+    return "categories", f"{few}{distinct} categories, a column each"
 
 
 def looks_like_dates(known: pd.Series) -> bool:

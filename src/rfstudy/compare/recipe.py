@@ -35,14 +35,14 @@ FEW_ROWS, FEW_FOLDS = 1000, 5
 #: The share of the test part, and its largest number of rows.
 TEST_SHARE, MOST_TEST_ROWS = 0.2, 20_000
 
+#: The columns from which LIBSVM data stay sparse, and the share of stored numbers below which they do.
+SPARSE_COLUMNS, SPARSE_SHARE = 500, 0.1
+
 #: The most frequent categories of a column that have a column of their own.
 CATEGORIES = 30
 
 #: The first bytes of compressed files, and how they are unpacked.
 COMPRESSED = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
-
-#: Options of maps that depend on labels.
-TASK_NAMES = {"classes": "classification", "regression": "regression"}
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
@@ -66,7 +66,8 @@ def read(path, how):
     stream, options = io.BytesIO(content(path)), how["options"]
     if how["format"] == "LIBSVM":
         X, y = load_svmlight_file(stream, dtype=np.float32)
-        return (X, y) if how["sparse"] else (pd.DataFrame(X.toarray()).rename(columns="f{}".format), y)
+        stays = X.shape[1] > SPARSE_COLUMNS and X.nnz < SPARSE_SHARE * np.prod(X.shape)
+        return (X, y) if stays else (pd.DataFrame(X.toarray()).rename(columns="f{}".format).assign(label=y), None)
     if how["format"] == "text":
         frame = pd.read_csv(stream, **options)
     elif how["format"] == "Parquet":
@@ -95,14 +96,10 @@ def question(path, settings, found=None):
     is what was read already.
     """
     table, labels = found or read(path, settings["how"])
-    if labels is None:
-        labels = table[settings["target"]]
-    y = pd.Series(np.asarray(labels))
+    y = pd.Series(np.asarray(table[settings["target"]] if labels is None else labels))
     if settings["task"] == "classes":
-        codes = as_labels(y).map({name: code for code, name in enumerate(settings["classes"])})
-        y = codes.to_numpy(np.float64)
-    else:
-        y = pd.to_numeric(y, errors="coerce").to_numpy(np.float64)
+        y = as_labels(y).map({name: code for code, name in enumerate(settings["classes"])})
+    y = pd.to_numeric(y, errors="coerce").to_numpy(np.float64)
     rows = np.flatnonzero(np.isfinite(y))
     if settings["time"]:
         rows = rows[np.argsort(as_times(table[settings["time"]]).to_numpy()[rows], kind="stable")]
@@ -145,13 +142,9 @@ def as_text(frame):
 
 
 def as_numbers(frame):
-    """Return columns of numbers and truth values as float64, with NaN for missing and infinite ones."""
-    return frame.astype(np.float64).replace([np.inf, -np.inf], np.nan)
-
-
-def single(X):
-    """Return an array in float32."""
-    return np.asarray(X, dtype=np.float32)
+    """Return columns of numbers and truth values as an array in float64, with NaN for missing and infinite ones."""
+    values = frame.to_numpy(np.float64, na_value=np.nan)
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def encoder(columns):
@@ -171,23 +164,21 @@ def encoder(columns):
             ("categories", make_pipeline(FunctionTransformer(as_text), categories), columns["categories"]),
         ]
     )
-    return make_pipeline(kinds, FunctionTransformer(single))
+    return make_pipeline(kinds, FunctionTransformer(np.asarray, kw_args={"dtype": np.float32}))
 
 
 # --- splits, models and scores ----------------------------------------------------------------------------------------
 
 
-def split(y, groups, task, in_time, *, share=None, folds=None, most=MOST_TEST_ROWS):
+def split(y, groups, task, in_time, *, share=None, folds=None):
     """Return pairs of training and test rows: one with a ``share`` of the rows for tests, or one for each of ``folds``.
 
     Classes are stratified, groups kept together. Rows ``in_time`` are tested on what follows the training rows.
     """
-    n, rows = len(y), np.arange(len(y))
+    rows, n_test = np.arange(len(y)), None if folds else min(MOST_TEST_ROWS, int(share * len(y)))
     if in_time:
-        if folds:
-            return list(selection.TimeSeriesSplit(folds).split(rows))
-        last = min(most, int(share * n))
-        return [(rows[:-last], rows[-last:])]
+        cuts = list(selection.TimeSeriesSplit(folds or 2, test_size=n_test).split(rows))
+        return cuts if folds else cuts[-1:]
     if folds:
         by_class = selection.StratifiedKFold if task == "classes" else selection.KFold
         cut = selection.GroupKFold(folds) if groups is not None else by_class(folds, shuffle=True, random_state=0)
@@ -195,7 +186,7 @@ def split(y, groups, task, in_time, *, share=None, folds=None, most=MOST_TEST_RO
         cut = selection.GroupShuffleSplit(1, test_size=share, random_state=0)
     else:
         by_class = selection.StratifiedShuffleSplit if task == "classes" else selection.ShuffleSplit
-        cut = by_class(1, test_size=min(most, int(share * n)), random_state=0)
+        cut = by_class(1, test_size=n_test, random_state=0)
     return list(cut.split(rows, y, groups))
 
 
@@ -217,16 +208,13 @@ def model(name, settings, task):
     classes = task == "classes"
     if name == "guess":
         return dummy.DummyClassifier() if classes else dummy.DummyRegressor()
+    if name == "linear" and classes:
+        return linear_model.LogisticRegression(C=1 / settings["penalty"], max_iter=200, tol=1e-3)
     if name == "linear":
-        strength = settings["penalty"]
-        return (
-            linear_model.LogisticRegression(C=1 / strength, max_iter=200, tol=1e-3)
-            if classes
-            else linear_model.Ridge(strength)
-        )
+        return linear_model.Ridge(settings["penalty"])
     if name == "boosting":
         trees = ensemble.HistGradientBoostingClassifier if classes else ensemble.HistGradientBoostingRegressor
-        return trees(**settings, max_iter=300, early_stopping=True, random_state=0)
+        return trees(**{"max_iter": 300, "early_stopping": True, "random_state": 0} | settings)
     kernel = features = Gaussian(settings["length_scale"])
     if name != "exact-kernel":
         features = make_map(name, kernel, n_components=settings["n_components"], random_state=0, **settings["options"])

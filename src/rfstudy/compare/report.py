@@ -7,12 +7,11 @@ import re
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from rfstudy.compare import recipe
-from rfstudy.compare.contest import is_map
+from rfstudy.compare.contestants import is_map
 from rfstudy.compare.decide import label
 from rfstudy.files import write_atomically, write_text
 
@@ -21,14 +20,12 @@ PROGRAM = """
 
 # --- the recommended pipeline ---------------------------------------------------------------------------------------
 
-FILE, NAME, MOST_ROWS = {file!r}, {name!r}, {rows!r}
-CHOSEN = {chosen}
-SETTINGS = {settings}
+RECOMMENDED = {recommended}
 
 if __name__ == "__main__":
     import best
 
-    best.repeat(FILE, SETTINGS, NAME, CHOSEN, MOST_ROWS)
+    best.repeat(**RECOMMENDED)
 """
 
 #: The style of the page.
@@ -40,36 +37,33 @@ STYLE = (
 
 def write(out, file, question, contest, decision, tested, outer, warnings, reasons, margin) -> None:
     """Write all files of the answer into a folder and print its five lines; the parameters are those of ``compare``."""
-    out, task = Path(out), contest.task
-    measure = "test error in %" if task == "classes" else "root mean squared test error"
-    answer = answer_lines(decision, tested, outer, warnings, measure, margin, out)
+    out, error = Path(out), "test error in %" if contest.task == "classes" else "root mean squared test error"
+    answer = answer_lines(decision, tested, outer, warnings, error, margin, out)
     table = results_table(contest, decision)
-    figures = {f"error against {quantity}": figure_of(contest, quantity) for quantity in ("columns", "seconds")}
+    figures = {f"error against {against}": figure_of(table, error, against) for against in ("columns", "seconds")}
     for name, figure in figures.items():
         write_atomically(out / f"{name.replace(' ', '-')}.png", partial(figure.savefig, dpi=100), sync=False)
     write_atomically(out / "results.csv", partial(table.to_csv, index=False), sync=False)
     title = f"{Path(file).name}: {question.settings['target']}"
-    sections = sections_of(question, decision, tested, outer, warnings, reasons, table, figures, margin)
+    sections = sections_of(question, tested, outer, warnings, reasons, table, figures, margin)
     write_text(page(title, answer, sections, out), out / "report.html", sync=False)
     write_text(markdown(title, answer, sections), out / "report.md", sync=False)
     write_text(program(file, question, tested[0]), out / "best.py", sync=False)
     print(*answer, sep="\n")
 
 
-def answer_lines(decision, tested, outer, warnings, measure, margin, out) -> list[str]:
+def answer_lines(decision, tested, outer, warnings, error, margin, out) -> list[str]:
     """Return the five lines of the answer."""
-    first, guess = tested[0], tested[-1]
-    interval = f"[{first['low']:.4g}, {first['high']:.4g}]"
-    scores = f"{measure.capitalize()}: {first['score']:.4g} {interval}, of a guess {guess['score']:.4g}."
-    if outer:
-        scores = f"{measure.capitalize()}, cross-validated with all choices: {outer['score']:.4g}; with fixed settings "
-        scores += f"{first['score']:.4g} {interval}, of a guess {guess['score']:.4g}."
-    best = next(each for each in tested if each["result"] is decision.best)
-    against = f"The best on validation rows was {label(decision.best)}, with {best['score']:.4g} on the test rows"
+    first, guess = tested[0], next(each for each in tested if each["result"].unit.name == "guess")
+    nested = f", cross-validated with all choices: {outer['score']:.4g}; with fixed settings" if outer else ""
+    scores = f"{first['score']:.4g} [{first['low']:.4g}, {first['high']:.4g}], of a guess {guess['score']:.4g}"
+    rows = f"; fitted to {first['rows']:,} rows" if first["rows"] else ""
+    best = [f", with {each['score']:.4g} on the test rows" for each in tested if each["result"] is decision.best]
+    against = f"The best on validation rows was {label(decision.best)}{''.join(best)}"
     noted = "; ".join(f"{each['warning']} ({each['evidence']})" for each in warnings)
     return [
         f"Answer: {decision.answer}",
-        scores,
+        f"{error.capitalize()}{nested}: {scores}{rows}.",
         f"{against}. The margin is {100 * margin:g} % of the loss of a guess.",
         f"Warnings: {noted or 'none'}.",
         f"Report: {out / 'report.html'}; the recommended pipeline: {out / 'best.py'}",
@@ -91,7 +85,7 @@ def results_table(contest, decision) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"columns": "Int64"})
 
 
-def sections_of(question, decision, tested, outer, warnings, reasons, table, figures, margin) -> list[tuple]:
+def sections_of(question, tested, outer, warnings, reasons, table, figures, margin) -> list[tuple]:
     """Return the sections of the report: title, text, and a frame, the name of a figure or None."""
     final = table[table["verdict"].notna()].drop(columns="settings").sort_values("validation score")
     scores = pd.DataFrame(
@@ -102,10 +96,7 @@ def sections_of(question, decision, tested, outer, warnings, reasons, table, fig
         }
         for each in tested
     )  # fmt: skip
-    text = (
-        "Differences are losses minus those of the best on the same rows, over the loss of a guess (95 % intervals). "
-        f"Within the margin: all of the interval is below {margin:g}. Worse: all of it is above."
-    )
+    text = f"Differences to the best on the same rows, in losses of a guess, with 95 % intervals; margin {margin:g}."
     nested = f"The outer folds recommended {', '.join(outer['recommended'])}." if outer else ""
     left_out = pd.DataFrame(reasons.items(), columns=["contestant", "reason"])
     return [
@@ -115,7 +106,6 @@ def sections_of(question, decision, tested, outer, warnings, reasons, table, fig
         *((name.capitalize(), "", name) for name in figures),
         ("Not run", "" if reasons else "everything ran", left_out),
         ("How the file was read", "; ".join(question.notes), pd.DataFrame(question.columns[:500])),
-        ("Settings of the recommended", str(decision.chosen.settings), None),
     ]
 
 
@@ -133,7 +123,7 @@ def page(title, answer, sections, out) -> str:
         if isinstance(shown, str):
             picture = base64.b64encode((out / f"{shown.replace(' ', '-')}.png").read_bytes()).decode()
             parts.append(f"<img alt='{shown}' src='data:image/png;base64,{picture}'>")
-        elif shown is not None and len(shown):
+        elif len(shown):
             parts.append(shown.to_html(index=False, border=0))
     head = f"<meta charset='utf-8'><title>{html.escape(title)}</title><style>{STYLE}</style>"
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>"
@@ -146,7 +136,7 @@ def markdown(title, answer, sections) -> str:
         parts += [f"## {heading}", *([escaped(text)] if text else [])]
         if isinstance(shown, str):
             parts.append(f"![{shown}]({shown.replace(' ', '-')}.png)")
-        elif shown is not None and len(shown):
+        elif len(shown):
             parts.append(shown.map(escaped).to_markdown(index=False, disable_numparse=True))
     return "\n\n".join(parts) + "\n"
 
@@ -162,36 +152,32 @@ def escaped(text) -> str:
 
 def program(file, question, first) -> str:
     """Return the text of ``best.py``: the recipe, and the settings of the recommended contestant."""
-    recipe_text = Path(recipe.__file__).read_text(encoding="utf-8")
-    settings, chosen = (pprint.pformat(each, width=110) for each in (question.settings, first["result"].settings))
-    named = {"file": str(Path(file).resolve()), "name": first["result"].unit.name, "rows": first["rows"]}
-    return recipe_text + PROGRAM.format(settings=settings, chosen=chosen, **named)
+    result, named = first["result"], {"file": str(Path(file).resolve()), "most_rows": first["rows"]}
+    named |= {"name": result.unit.name, "chosen": result.settings, "settings": question.settings}
+    text = Path(recipe.__file__).read_text(encoding="utf-8")
+    return text + PROGRAM.format(recommended=pprint.pformat(named, width=110))
 
 
-def figure_of(contest, against: str):
+def figure_of(table, error: str, against: str):
     """Return the figure of the validation scores against the "columns" of the maps on the most rows, with the others as
     lines, or against the "seconds" of all fits with their frontier.
     """
     figure = Figure(figsize=(8, 4.5), layout="constrained")
-    ax = figure.subplots()
-    for k, name in enumerate(dict.fromkeys(each.unit.name for each in contest.results)):
-        found = [each for each in contest.results if each.unit.name == name]
-        if against == "columns":
-            found = [each for each in found if each.unit.n == found[-1].unit.n]
-        scores = [recipe.score(each.losses, contest.task) for each in found]
-        x = [each.unit.columns if against == "columns" else max(each.seconds, 1e-3) for each in found]
-        if against == "seconds" or is_map(name):
-            ax.plot(x, scores, "o-" if against == "columns" else "o", ms=4, color=f"C{k % 10}", label=name)
+    ax, score = figure.subplots(), "validation score"
+    for k, (name, rows) in enumerate(table.groupby("contestant", sort=False)):
+        last = rows[rows["training rows"] == rows["training rows"].iloc[-1]]
+        if against == "seconds":
+            ax.plot(rows["seconds"], rows[score], "o", ms=4, color=f"C{k % 10}", label=name)
+        elif is_map(name):
+            ax.plot(last["columns"].astype(int), last[score], "o-", ms=4, color=f"C{k % 10}", label=name)
         else:
-            width = 2 if name == "exact-kernel" else 1
-            ax.axhline(scores[-1], color=f"C{k % 10}", ls="--", lw=width, label=f"{name} ({found[-1].unit.n:,} rows)")
+            how = {"color": f"C{k % 10}", "ls": "--", "lw": 2 if name == "exact-kernel" else 1}
+            ax.axhline(last[score].iloc[-1], label=f"{name} ({last['training rows'].iloc[-1]:,} rows)", **how)
     if against == "seconds":
-        points = sorted((max(each.seconds, 1e-3), recipe.score(each.losses, contest.task)) for each in contest.results)
-        seconds, scores = map(np.array, zip(*points, strict=True))
-        ax.step(seconds, np.minimum.accumulate(scores), where="post", color="0.5", lw=1, label="frontier")
-    unit = "error in %" if contest.task == "classes" else "root mean squared error"
+        faster = table.sort_values("seconds")
+        ax.step(faster["seconds"], faster[score].cummin(), where="post", color="0.5", lw=1, label="frontier")
     ax.set(xscale="log", xlabel=f"{against} ({'of the map' if against == 'columns' else 'to fit and predict'})")
-    ax.set(ylabel=f"validation {unit}")
+    ax.set(ylabel=error.replace("test", "validation"))
     ax.grid(alpha=0.3)
     figure.legend(*ax.get_legend_handles_labels(), loc="outside right upper", fontsize=8)
     return figure

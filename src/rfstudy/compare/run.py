@@ -10,20 +10,9 @@ from tqdm import tqdm
 from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY, resolve
 from rfstudy.compare import recipe, report, warnings
-from rfstudy.compare.contest import (
-    INTERRUPTED,
-    MOST_EXACT,
-    MOST_NUMBERS,
-    Clock,
-    Contest,
-    Unit,
-    contestants,
-    hold,
-    is_map,
-    units,
-)
-from rfstudy.compare.contestants import SLOW, STRUCTURED
-from rfstudy.compare.decide import Decision, decide, paired_interval
+from rfstudy.compare.contest import Clock, Contest, OutOfTime, Unit, hold, plan_lines, planned, stopped_after
+from rfstudy.compare.contestants import BASELINES, SLOW, STRUCTURED, is_map
+from rfstudy.compare.decide import Decision, decide, label, paired_interval
 from rfstudy.compare.question import Question, understand
 from rfstudy.files import digest_of, read_json, write_json
 
@@ -33,14 +22,26 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "": 60}
 #: A budget without a limit: the workflow's.
 NO_LIMIT = 1e9
 
+#: Seconds of the report.
+REPORT_SECONDS = 6.0
+
 #: The progress bar.
 BAR = "{percentage:3.0f}%|{bar:20}| {n_fmt} of {total_fmt} s: {desc}"
 
-#: The rows of the pilot, and the longest unit of a fixed plan.
-PILOT_ROWS, LONGEST_SECONDS = 1000, 3600.0
+#: The longest unit of a fixed plan.
+LONGEST_SECONDS = 3600.0
 
-#: Seconds up to which a fit of the pilot runs even if the budget is spent.
-FREE_SECONDS = 3.0
+#: Seconds of a unit of the pilot, and of one in an outer fold, that the budget always leaves.
+FREE_SECONDS, FREE_IN_FOLD = 6.0, 2.0
+
+#: The share of a budget for the outer folds of few rows.
+OUTER_SHARE = 0.6
+
+#: The share of what is left of the budget in which the file is checked for warnings, and the fewest seconds.
+CHECKED_SHARE, FEWEST_CHECKED = 0.2, 3.0
+
+#: The fewest rows of a final fit that the budget shrinks.
+FEWEST_FITTED = 1000
 
 
 def seconds_of(text: str) -> float:
@@ -65,7 +66,7 @@ def compare(
     Raise ``UserError`` for a file that cannot be compared; nothing is written then.
     """
     seconds = seconds_of(budget)
-    clock = Clock(seconds if stage == "all" else NO_LIMIT, started)
+    clock = Clock(seconds - REPORT_SECONDS if stage == "all" else NO_LIMIT, started)
     for name in maps:
         check_map(name)
     question = understand(file, target, **how)
@@ -73,49 +74,38 @@ def compare(
     settings, few = question.settings, len(question.y) < recipe.FEW_ROWS
     parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
     rows = np.arange(len(question.y)) if few else parts[0][0]
-    identity = json.dumps([digest_of(file), settings], default=str)
-    contest = Contest(question, rows, out / "cells", identity)
-    names, left_out, todo = planned(contest, out / "plan.json", stage, maps, columns)
+    contest = Contest(question, rows, out / "cells", json.dumps([digest_of(file), settings], default=str))
+    plan = read_json(out / "plan.json") if stage in ("run", "answer") else planned(contest, maps, columns)
+    todo = [Unit(*unit) for unit in plan["units"]]
     if stage == "run":
         mine = STRUCTURED if contestant == "structured" else (contestant,)
         hold(contest, [unit for unit in todo if unit.name in mine], clock)
         return None
-    if few and stage == "all":
-        clock.end -= 0.6 * seconds  # for the outer folds
-    pilot = [unit for unit in todo if unit.n <= PILOT_ROWS and (unit.columns or 0) <= 64]
-    rest = [unit for unit in todo if unit not in pilot]
-    if stage != "answer":
-        print(*question.notes, sep="\n")
-        if stage == "all":
-            print(f"budget: {budget}; pilot: {len(pilot)} fits on at most {PILOT_ROWS:,} rows ...", flush=True)
-    skipped = hold(contest, pilot, clock, free=FREE_SECONDS)
-    expected = {unit: clock.expected(unit, contest.parts) for unit in rest}
-    print(*plan_lines(question, contest, names, todo, expected), sep="\n", flush=True)
+    folds = OUTER_SHARE * seconds if few and stage == "all" else 0.0
+    clock.end -= folds
+    pilot = list({unit.name: unit for unit in reversed(todo)}.values())[::-1]  # the first of each contestant
+    print(*question.notes, f"budget: {budget}; pilot: each contestant on {pilot[0].n:,} rows ...", sep="\n", flush=True)
+    hold(contest, pilot, clock, free=FREE_SECONDS)
+    expected = {unit: contest.expected(unit) for unit in todo if unit not in pilot}
+    print(*plan_lines(contest, plan["contestants"], todo, sum(expected.values())), sep="\n", flush=True)
     if stage == "plan":
         kept = [unit for unit in todo if expected.get(unit, 0.0) <= LONGEST_SECONDS]
-        write_json({"contestants": names, "left_out": left_out, "units": kept}, out / "plan.json")
+        write_json(plan | {"units": kept}, out / "plan.json")
         return None
-    found = warnings.found(question, contest.parts[0].X.shape[1])
+    checking = max(FEWEST_CHECKED, CHECKED_SHARE * clock.left())
+    found = warnings.found(question, contest.parts[0].X.shape[1], checking)
     with tqdm(total=round(min(sum(expected.values()), seconds)), bar_format=BAR, leave=False) as bar:
-        skipped |= hold(contest, [] if INTERRUPTED in skipped.values() else rest, clock, lambda unit: moved(bar, unit))
+        hold(contest, list(expected), clock, lambda words: moved(bar, words))
     if not {"guess"} < {result.unit.name for result in contest.results}:
         raise UserError(f"--budget {budget}: only a guess was finished; the same command goes on from there")
     decision = decide(contest.final(), contest.groups, margin)
-    if few and stage == "all":
-        clock.end += 0.6 * seconds
+    clock.end += folds
     outer = nested(question, contest, parts, todo, clock, margin) if few else None
-    reasons, scores = left_out | reasons_of(skipped, contest), tested(question, contest, decision)
-    report.write(out, file, question, contest, decision, scores, outer, found + edges(decision), reasons, margin)
+    scores, not_opened = tested(question, contest, decision, clock)
+    reasons = plan["left_out"] | contest.reasons | not_opened
+    found += on_some_rows(contest, plan["contestants"]) + edges(decision)
+    report.write(out, file, question, contest, decision, scores, outer, found, reasons, margin)
     return decision
-
-
-def planned(contest: Contest, plan_file: Path, stage: str, maps, columns: int) -> tuple[list, dict, list[Unit]]:
-    """Return the names of the contestants, the reasons for which others are left out, and the units."""
-    if stage in ("all", "plan"):
-        names, left_out = contestants(contest.parts[0], maps)
-        return names, left_out, units(names, contest.n_train, columns)
-    plan = read_json(plan_file)
-    return plan["contestants"], plan["left_out"], [Unit(*unit) for unit in plan["units"]]
 
 
 def check_map(name: str) -> None:
@@ -130,69 +120,63 @@ def check_map(name: str) -> None:
         print(f"warning: the fit of {name} takes long; it may get few columns within the budget")
 
 
-def moved(bar, unit: Unit) -> None:
+def moved(bar, words: str) -> None:
     """Move a progress bar to the seconds since its start, and name the unit that runs."""
-    words = f"{unit.name} on {unit.n:,} rows" + (f", {unit.columns} columns" if unit.columns else "")
     bar.set_description_str(words, refresh=False)
     bar.update(min(bar.total, round(bar.format_dict["elapsed"])) - bar.n)
 
 
-def plan_lines(question, contest, names, todo, expected) -> list[str]:
-    """Return what will be done, and what it is expected to take according to the pilot."""
-    d, most = contest.parts[0].X.shape[1], max((unit.columns or 0 for unit in todo), default=0)
-    table = 12 * d * min(len(question.y), MOST_NUMBERS / d)
-    memory = 0.5 + (table + 64 * most**2 + 24 * min(contest.n_train, MOST_EXACT) ** 2) / 1e9
-    sizes = ", ".join(f"{n:,}" for n in sorted({unit.n for unit in todo}))
-    return [
-        f"contestants: {', '.join(names)}",
-        f"rounds: {sizes} training rows; {d:,} columns after encoding; maps with up to {most:,} columns",
-        f"expected: {sum(expected.values()) / 60:.1f} minutes for everything, up to {memory:.1f} GB of memory",
-    ]
-
-
 def nested(question, contest, parts, todo, clock, margin) -> dict:
     """Return the cross-validated score of the whole recommendation: a contest and a decision in every outer fold."""
-    losses, names, settings = [], [], question.settings
+    losses, names = [], []
     for k, (train, held) in enumerate(parts):
         inner = Contest(question, train, contest.folder, f"{contest.identity} fold {k}")
-        share = Clock(max(5.0, (clock.left() - 10) / (len(parts) - k)))
-        n, share.factors = inner.n_train, dict(clock.factors)
+        share, n = Clock(max(5.0, (clock.left() - 10) / (len(parts) - k))), inner.n_train
         fitting = [Unit(each.name, min(each.n, n), each.columns and min(each.columns, n)) for each in todo]
-        hold(inner, list(dict.fromkeys(fitting)), share, free=0.5)
+        hold(inner, list(dict.fromkeys(fitting)), share, free=FREE_IN_FOLD)
         own = decide(inner.final(), inner.groups, margin).chosen
         names.append(own.unit.name)
-        data = (question.table, question.y, train, held, settings)
+        data = (question.table, question.y, train, held, question.settings)
         losses.append(recipe.part_losses(*data, own.unit.name, own.settings))
     return {"score": recipe.score(np.concatenate(losses), contest.task), "recommended": names}
 
 
-def rows_used(contest: Contest, unit: Unit) -> int | None:
-    """Return the training rows of the final fit: None for all, or those of the contest where it had not all of them."""
-    if unit.name == "exact-kernel":
-        return min(unit.n, MOST_EXACT) if unit.n < contest.n_train else MOST_EXACT
-    return unit.n if unit.n < contest.n_train else None
-
-
-def tested(question: Question, contest: Contest, decision: Decision) -> list[dict]:
-    """Open the test part once: return the scores of the recommended, the best, the best map and the guess."""
-    results = contest.final()
-    maps = [each for each in results if is_map(each.unit.name)]
-    wanted = [decision.chosen, decision.best, *sorted(maps, key=lambda each: each.losses.mean())[:1]]
-    wanted = [each for each in wanted if each.unit.name != "guess" or each is decision.chosen]
-    wanted.append(next(each for each in results if each.unit.name == "guess"))
-    scored: list[dict] = []
-    for result in {id(each): each for each in wanted}.values():
-        rows = rows_used(contest, result.unit)
-        data = (question.table, question.y, question.groups, question.settings)
-        losses = recipe.final_losses(*data, result.unit.name, result.settings, rows)
-        of_rows = np.arange(len(losses))
-        difference, half = paired_interval(losses, scored[0]["losses"] if scored else losses, of_rows)
-        mean, width = paired_interval(losses, 0 * losses, of_rows)
+def tested(question: Question, contest: Contest, decision: Decision, clock: Clock) -> tuple[list[dict], dict[str, str]]:
+    """Open the test part once: return the scores of the recommended, the guess, the best and the best map, and the
+    reasons for which the budget shrank the first fit or left out one of the last.
+    """
+    ranked, found, reasons = contest.final(), [], {}
+    guess = next(each for each in ranked if each.unit.name == "guess")
+    best_map = [each for each in ranked if is_map(each.unit.name)][:1]
+    data = (question.table, question.y, question.groups, question.settings)
+    for result in {id(each): each for each in (decision.chosen, guess, decision.best, *best_map)}.values():
+        rows, left = contest.rows_of_fit(result.unit), max(0.0, clock.left())
+        expected = contest.final_seconds(result.unit, result)
+        needed = result is decision.chosen or result is guess
+        if needed and expected > left and rows > FEWEST_FITTED:
+            reasons[label(result)] = f"not fitted to {rows:,} rows at last: this takes about {expected:.0f} s"
+            rows = max(FEWEST_FITTED, int(rows * left / expected))
+        try:
+            with stopped_after(NO_LIMIT if needed else left):
+                losses = recipe.final_losses(*data, result.unit.name, result.settings, rows)
+        except OutOfTime:
+            reasons[label(result)] = "not on the test part: the budget does not leave its final fit"
+            continue
+        difference, half = paired_interval(losses, found[0]["losses"] if found else losses, np.arange(len(losses)))
+        mean, width = paired_interval(losses, 0 * losses, np.arange(len(losses)))
         low, high = (recipe.score(np.array([max(0.0, bound)]), contest.task) for bound in (mean - width, mean + width))
-        score = recipe.score(losses, contest.task)
-        scored.append({"result": result, "rows": rows, "losses": losses, "score": score, "low": low, "high": high})
-        scored[-1] |= {"difference": difference, "half": half}
-    return scored
+        score, fitted = recipe.score(losses, contest.task), rows if rows < contest.n_final else None
+        found.append({"result": result, "rows": fitted, "losses": losses, "score": score, "low": low, "high": high})
+        found[-1] |= {"difference": difference, "half": half}
+    return found, reasons
+
+
+def on_some_rows(contest: Contest, names) -> list[dict]:
+    """Return a warning of baselines that were compared on some of the rows only."""
+    rows = {name: last.unit.n if (last := contest.last(name)) else 0 for name in BASELINES if name in names}
+    few = [f"{name} {n:,}" for name, n in rows.items() if n < contest.n_train]
+    text = f"{', '.join(few)} of {contest.n_train:,}; a larger --budget has more"
+    return [{"warning": "baselines on some rows only", "evidence": text}] if few else []
 
 
 def edges(decision: Decision) -> list[dict]:
@@ -203,14 +187,3 @@ def edges(decision: Decision) -> list[dict]:
         for each in results
         if each.edges
     ]
-
-
-def reasons_of(skipped: dict[Unit, str], contest: Contest) -> dict[str, str]:
-    """Return for each contestant the largest unit that did not run, and why."""
-    found = dict(contest.failures)
-    for unit, reason in skipped.items():
-        size = f" with {unit.columns:,} columns" if unit.columns else ""
-        found.setdefault(unit.name, f"not on {unit.n:,} rows{size}: {reason}")
-    if contest.n_train > MOST_EXACT:
-        found.setdefault("exact-kernel", f"not on more than {MOST_EXACT:,} rows: its matrix is too large")
-    return found

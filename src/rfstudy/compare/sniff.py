@@ -6,6 +6,7 @@ import re
 import zipfile
 
 import numpy as np
+import pandas as pd
 
 from random_features.errors import UserError
 from rfstudy.compare.recipe import content
@@ -20,7 +21,6 @@ SEPARATORS = (",", ";", "\t", "|")
 MISSING = ["?", "-", "--", "na", "N.A.", "missing", "Missing", "."]
 
 LIBSVM_LINE = re.compile(r"[-+]?[\d.][\d.eE+-]*(,\d+)*(\s+(qid:\d+|\d+:[-+\d.eE]+))*\s*(#.*)?")
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 
 
@@ -47,9 +47,8 @@ def sniff(path) -> dict:
     start = data[:LOOKED_AT].decode(encoding, errors="replace")
     if b"\0" in data[:LOOKED_AT] and not encoding.startswith("utf-16"):
         raise UserError(f"{path}: is neither text, Parquet nor .npz; save it as CSV or Parquet")
-    lines = [
-        line for line in (start if len(data) < LOOKED_AT else start.rpartition("\n")[0]).splitlines() if line.strip()
-    ]
+    start = start if len(data) < LOOKED_AT else start.rpartition("\n")[0]
+    lines = [line for line in start.splitlines() if line.strip()]
     if any(line.lower().startswith("@relation") for line in lines):
         return {"format": "ARFF", "options": {"encoding": encoding}, "note": f"ARFF, {encoding}"}
     if all(LIBSVM_LINE.fullmatch(line.strip()) for line in lines[:100]) and any(":" in line for line in lines[:100]):
@@ -78,10 +77,8 @@ def sniff_text(lines: list[str], encoding: str, path) -> dict:
     spaces = separator == r"\s+"
     rows = [line.split() for line in few] if spaces else list(csv.reader(few, delimiter=separator, quotechar=quote))
     rows = [[cell.strip() for cell in row] for row in rows]
-    comma = separator != "," and np.mean(
-        [bool(DECIMAL_COMMA.fullmatch(cell)) for row in rows[1:] for cell in row] or [0]
-    )
-    decimal = "," if comma > 0.05 else "."
+    commas = [bool(DECIMAL_COMMA.fullmatch(cell)) for row in rows[1:] for cell in row]
+    decimal = "," if separator != "," and np.mean(commas or [0]) > 0.05 else "."
     width = max(set(map(len, rows)), key=[len(row) for row in rows].count)
     skipped = next(number for number, row in enumerate(rows) if len(row) >= width - 1)
     rows = rows[skipped:]
@@ -122,20 +119,13 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
 
     It has no number and no repeated cell, and it is above numbers, or its cells do not recur below.
     """
-    first, below = rows[0], rows[1:]
-    if not below or any(is_number(cell, decimal) for cell in first if cell):
-        return not below
-    filled = [cell for cell in first if cell]
-    if len(set(filled)) < len(filled) or len(filled) < len(first) - 1:
+    cells = pd.DataFrame(rows).replace("", None)
+    numbers = cells.apply(lambda column: pd.to_numeric(column.str.replace(decimal, ".", regex=False), errors="coerce"))
+    (first, below), numeric = (cells.iloc[0], cells.iloc[1:]), numbers.notna()
+    if below.empty or numeric.iloc[0].any():
+        return below.empty
+    if first.dropna().duplicated().any() or first.isna().sum() > 1:
         return False
-    columns = list(zip(*(row for row in below if len(row) == len(first)), strict=True)) or [()]
-    named = [(cell, column) for cell, column in zip(first, columns, strict=False) if cell and cell not in MISSING]
-    above_numbers = any(
-        np.mean([is_number(cell, decimal) for cell in column if cell] or [0]) > 0.8 for _, column in named
-    )
-    return above_numbers or not any(cell in column for cell, column in named)
-
-
-def is_number(cell: str, decimal: str) -> bool:
-    """Return whether the text of a cell is a number."""
-    return bool(NUMBER.fullmatch(cell.replace(",", ".") if decimal == "," else cell))
+    named = first.index[first.notna() & ~first.isin(MISSING)]
+    above_numbers = numeric.iloc[1:].sum() > 0.8 * below.notna().sum()
+    return above_numbers[named].any() or not any(first[j] in set(below[j]) for j in named)

@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import KFold, PredefinedSplit, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from rfstudy.compare import recipe
+from rfstudy.compare.contest import OutOfTime, stopped_after
 from rfstudy.compare.question import Question
 
 #: Rows and columns that the checks look at.
@@ -24,12 +25,27 @@ FEW_ROWS_PER_COLUMN, FAR, FAR_SHARE = 10, 30.0, 1e-4
 BLOCKS = 10
 
 
-def found(question: Question, width: int) -> list[dict]:
-    """Return the warnings about a file, dicts of "warning" and "evidence"; ``width`` is that of the encoded table."""
-    checks = [few_rows(question, width)]
+def found(question: Question, width: int, seconds: float = np.inf) -> list[dict]:
+    """Return the warnings about a file, dicts of "warning" and "evidence"; ``width`` is that of the encoded table.
+
+    The checks that do not end within so many seconds are named.
+    """
+    checks = {"few rows per column": lambda question: few_rows(question, width)}
     if not issparse(question.table):
-        checks += [duplicates(question), given_away(question), heavy_tails(question), order(question)]
-    return [{"warning": each[0], "evidence": each[1]} for each in checks if each]
+        checks |= {
+            "duplicates across folds": duplicates, "a column gives away the target": given_away,
+            "heavy tails": heavy_tails, "rows in order": order,
+        }  # fmt: skip
+    warned, names = [], list(checks)
+    try:
+        with stopped_after(min(seconds, 1e9)):
+            while names:
+                evidence = checks[names[0]](question)
+                warned += [{"warning": names[0], "evidence": evidence}] if evidence else []
+                names.pop(0)
+    except OutOfTime:
+        warned.append({"warning": "not checked", "evidence": f"{', '.join(names)}: the budget is short"})
+    return warned
 
 
 def predictors(question: Question) -> list[str]:
@@ -40,44 +56,39 @@ def predictors(question: Question) -> list[str]:
 def few_rows(question, width):
     """Warn of few rows per encoded column."""
     if len(question.y) < FEW_ROWS_PER_COLUMN * width:
-        return "few rows per column", f"{len(question.y):,} rows, {width:,} columns after encoding"
+        return f"{len(question.y):,} rows, {width:,} columns after encoding"
 
 
 def duplicates(question):
     """Warn of test rows whose columns are equal to those of a training row, unless groups keep them together."""
-    hashes = pd.util.hash_pandas_object(question.table[predictors(question)].astype(str), index=False).to_numpy()
+    hashes = pd.util.hash_pandas_object(question.table[predictors(question)], index=False).to_numpy()
     train, test = recipe.final_parts(question.y, question.groups, question.settings["task"], question.settings["time"])[
         0
     ]
     known = np.isin(hashes[test], hashes[train])
-    values = np.prod([max(1, question.table[name].nunique()) for name in predictors(question)], dtype=float)
-    if known.mean() > DUPLICATES and values > 10 * len(known):
-        text = f"{100 * known.mean():.1f} % of the test rows have the columns of a training row"
-        return "duplicates across folds", f"{text}; state --group if they belong together"
+    distinct = [each["distinct"] for each in question.columns if each["column"] in set(predictors(question))]
+    if known.mean() > DUPLICATES and np.log(distinct).sum() > np.log(10 * len(known)):
+        share = 100 * known.mean()
+        return (
+            f"{share:.1f} % of the test rows have the columns of a training row; state --group if they belong together"
+        )
 
 
 def given_away(question):
     """Warn of a column from which alone a small tree predicts the target."""
-    task = question.settings["task"]
-    rows = recipe.sample(np.arange(len(question.y)), 4000)
+    task, columns = question.settings["task"], question.settings["columns"]
+    rows = np.random.default_rng(0).permutation(len(question.y))[:4000]
     y, half = question.y[rows], len(rows) // 2
     scale = guess_loss(y, task)
     tree = DecisionTreeClassifier(max_leaf_nodes=64) if task == "classes" else DecisionTreeRegressor(max_leaf_nodes=256)
-    order = np.random.default_rng(0).permutation(len(y))
-    fitted, held = order[:half], order[half:]
-    names = [n for n in predictors(question) if n not in question.settings["columns"]["dates"]]
-    for name in names[:MOST_COLUMNS]:
+    for name in [*columns["numbers"], *columns["categories"]][:MOST_COLUMNS]:
         column = question.table[name].iloc[rows]
-        x = (
-            pd.to_numeric(column, errors="coerce")
-            if column.dtype.kind in "iufb"
-            else pd.Series(pd.factorize(column)[0])
-        )
-        x = x.astype(float).fillna(-1e9).replace([np.inf, -np.inf], -1e9).to_numpy()[:, None]
-        loss = recipe.losses(tree.fit(x[fitted], y[fitted]).predict(x[held]), y[held], task).mean()
+        x = recipe.as_numbers(column) if name in columns["numbers"] else pd.factorize(column)[0]
+        predicted = tree.fit(x[:half, None], y[:half]).predict(x[half:, None])
+        loss = recipe.losses(predicted, y[half:], task).mean()
         if loss < (1 - GIVEN_AWAY) * scale:
-            text = f"{name!r} alone removes {100 * (1 - loss / scale):.1f} % of the loss of a guess"
-            return "a column gives away the target", f"{text}; is it known when you predict?"
+            share = 100 * (1 - loss / scale)
+            return f"{name!r} alone removes {share:.1f} % of the loss of a guess; is it known when you predict?"
 
 
 def guess_loss(y, task) -> float:
@@ -87,18 +98,17 @@ def guess_loss(y, task) -> float:
 
 def heavy_tails(question):
     """Warn of columns of numbers with values far from the others."""
-    far = {}
-    for name in question.settings["columns"]["numbers"]:
-        x = recipe.as_numbers(question.table[[name]])[name].dropna().to_numpy()
-        low, middle, high = np.percentile(x, [25, 50, 75]) if len(x) else (0, 0, 0)
-        if high > low:
-            distance = np.abs(x - middle) / (high - low)
-            if (distance > FAR).mean() > FAR_SHARE or distance.max() > 10 * FAR:
-                far[name] = distance.max()
-    if far:
-        worst = max(far, key=far.get)
-        text = f"{len(far)} columns; {worst!r} has a value {far[worst]:,.0f} quartile ranges from its median"
-        return "heavy tails", f"{text}; consider its logarithm"
+    names, rows = question.settings["columns"]["numbers"], recipe.sample(np.arange(len(question.y)), 10 * MOST_ROWS)
+    if not names:
+        return None
+    X = recipe.as_numbers(question.table[names].iloc[rows])
+    low, middle, high = np.nanpercentile(X, [25, 50, 75], axis=0)
+    distance = np.abs(X - middle) / np.where(high > low, high - low, np.inf)
+    most = np.nanmax(distance, axis=0)
+    far = ((distance > FAR).mean(axis=0) > FAR_SHARE) | (most > 10 * FAR)
+    if far.any():
+        worst = f"{names[most.argmax()]!r} has a value {most.max():,.0f} quartile ranges from its median"
+        return f"{far.sum()} columns; {worst}; consider its logarithm"
 
 
 def order(question):
@@ -110,25 +120,19 @@ def order(question):
     rows = np.arange(0, n, step)
     y = question.y[rows]
     if task == "classes" and (np.diff(question.y) != 0).sum() <= 2 * len(np.unique(question.y)):
-        return "rows in order", "the file is sorted by the target, so that an order in time cannot be checked"
+        return "the file is sorted by the target, so that an order in time cannot be checked"
     encoder = recipe.encoder(question.settings["columns"])
     X = encoder.fit_transform(recipe.rows_of(question.table, rows))
     X = X[:, np.random.default_rng(0).permutation(X.shape[1])[:MOST_COLUMNS]]
     trees = HistGradientBoostingClassifier if task == "classes" else HistGradientBoostingRegressor
     rounds = 120 // len(np.unique(y)) if task == "classes" else 60  # each class has trees of its own
     trees = trees(max_iter=max(5, rounds), max_leaf_nodes=15, random_state=0, early_stopping=False)
-    folds = (StratifiedKFold if task == "classes" else KFold)(5, shuffle=True, random_state=0)
     blocks = np.arange(len(y)) * BLOCKS // len(y)
-    blocked = np.empty(len(y))
-    for fold in range(5):  # two distant blocks are held out together
-        held = np.isin(blocks, [fold, fold + 5])
-        if len(np.unique(y[~held])) < 2:
-            return None
-        blocked[held] = recipe.losses(trees.fit(X[~held], y[~held]).predict(X[held]), y[held], task)
-    shuffled = recipe.losses(cross_val_predict(trees, X, y, cv=folds), y, task)
+    # two distant blocks are held out together
+    cuts = PredefinedSplit(blocks % 5), KFold(5, shuffle=True, random_state=0)
+    blocked, shuffled = (recipe.losses(cross_val_predict(trees, X, y, cv=cut), y, task) for cut in cuts)
     more = np.array([(blocked - shuffled)[blocks == block].mean() for block in range(BLOCKS)])
     guess = guess_loss(y, task)
     if more.mean() > ORDER * guess and more.mean() > 2.5 * more.std(ddof=1) / np.sqrt(BLOCKS):
         a, b = (f"{recipe.score(losses, task):.3g}" for losses in (blocked, shuffled))
-        text = f"trees have the error {a} on blocks of consecutive rows, {b} on random rows"
-        return "rows in order", f"{text}; use --time or --group, or expect the larger error on new data"
+        return f"trees have the error {a} on blocks of rows, {b} on random rows; state --time or --group, or expect {a}"

@@ -168,6 +168,7 @@ def test_the_crossover_is_on_straight_lines_in_the_logarithm_of_n():
     # the second repeat crosses at three quarters of the way: 1,000 * 4^0.75
     assert crossover(gaps) == "the exact kernel beyond n* = 2,000 (2,000 to 2,830)"
     assert crossover(-gaps).startswith("the best map beyond n* = 2,000")
+    assert crossover(gaps.abs()) == "the exact kernel has the lower error at every n"
 
 
 def test_the_picture_has_a_panel_per_data_set_and_cost():

@@ -4,7 +4,7 @@ import pytest
 
 from rfstudy import tidy
 from rfstudy.report.context import Context
-from rfstudy.report.notes import comparability, notes, notes_on_searches, notes_on_sizes
+from rfstudy.report.notes import comparability, notes, notes_on_data, notes_on_searches, notes_on_sizes
 
 ROW = {
     "dataset": "eeg", "method": "rff", "metric": "accuracy_pct", "n_features_label": "2d", "n_features": 28,
@@ -59,6 +59,13 @@ def test_what_was_tuned_of_a_map_is_what_the_sizes_of_an_entry_differ_in(one, ot
 )
 def test_stand_ins_capped_rows_and_other_data_are_not_comparable(columns, reason):
     assert comparability(tidy.frame([ROW | columns]), {"cod-rna": {"not_comparable": "other test rows"}}) == reason
+
+
+@pytest.mark.parametrize(("paper", "n_notes"), [("survey", 1), ("study", 0)])
+def test_outputs_of_our_own_are_not_compared_with_published_numbers(paper, n_notes):
+    rows = tidy.frame([ROW | {"dataset": "cod-rna"}])
+    context = Context(tidy.frame([]), {}, {"cod-rna": {"label": "cod-RNA", "not_comparable": "other test rows"}})
+    assert len(notes_on_data(rows, paper, context)) == n_notes
 
 
 def test_searches_that_are_shorter_than_the_papers():

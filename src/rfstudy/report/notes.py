@@ -35,6 +35,9 @@ LEARNER_NAMES = {
 #: The predictors without a map to which accuracies are compared, in the order of the note.
 YARDSTICKS = ("majority", "linear", "boosting", "exact_kernel")
 
+#: The outputs that are of no paper, with no published numbers.
+OWN = "study"
+
 #: Which cells share what was tuned, by ``tune_per`` of the settings of a row.
 SHARED = {
     "experiment": "once per data set, for all methods and sizes",
@@ -95,7 +98,8 @@ def notes_on_data(frame: pd.DataFrame, paper: str, context: Context) -> list[str
     kinds = "Not the paper's data", "Fewer rows than the paper", "Not comparable with the published numbers"
     found = {kind: [] for kind in kinds}
     for dataset, rows in frame.groupby("dataset", sort=False):
-        other = "" if stand_in_of(rows) else context.tasks.get(dataset, {}).get("not_comparable", "")
+        has_no_numbers = stand_in_of(rows) or paper == OWN
+        other = "" if has_no_numbers else context.tasks.get(dataset, {}).get("not_comparable", "")
         for names, why in zip(found.values(), (stand_in_of(rows), cap_of(rows), other), strict=True):
             names += [f"{context.name(dataset, paper)} ({why})"] if why else []
     return [f"{what}: {', '.join(names)}." for what, names in found.items() if names]

@@ -148,6 +148,8 @@ def crossover(gaps: pd.DataFrame) -> str:
     sign = 1.0 if complete[n[-1]].mean() > 0 else -1.0
     found = sorted(crossing(n, (sign * own[n]).tolist()) for _, own in complete.iterrows())
     middle, side = found[(len(found) - 1) // 2], "the exact kernel" if sign > 0 else "the best map"
+    if found[-1] == 0.0:
+        return f"{side} has the lower error at every n"
     return f"{side} beyond n* = {in_words(middle, n)} ({in_words(found[0], n)} to {in_words(found[-1], n)})"
 
 

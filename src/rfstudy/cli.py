@@ -202,6 +202,7 @@ def compare(file, target, maps, **options):
     import time
 
     started = time.monotonic()
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # on a busy machine waiting threads would stop the others
     from rfstudy.compare.run import compare as run
 
     run(file, target, maps=[name for name in maps.split(",") if name], started=started, **options)

@@ -58,6 +58,9 @@ MOST_NUMBERS = 250_000_000
 #: Powers of the rows with which the seconds of a fit grow (else 1), and of the columns of a map; the fits of tuning.
 GROWTH, COLUMN_GROWTH, TUNING_FITS = {"guess": 0.0, "boosting": 0.5, "exact-kernel": 2.0}, 1.5, 4
 
+#: A fit of fewer seconds is mostly overhead: it counts as one with so many more rows and columns.
+SHORT_SECONDS, OVERHEAD = 1.0, (2000, 256)
+
 #: The share of the budget after which the first fits of a contestant are stopped.
 FIRST_SHARE = 0.2
 
@@ -357,7 +360,8 @@ def grown(last: Result | None, n: int, columns: int | None) -> float:
     """Return the expected seconds of a fit with so many rows and columns, from the last one of its contestant."""
     if last is None:
         return 0.0
-    rows, wider = n / last.unit.n, (columns or 1) / (last.unit.columns or 1)
+    before, least = np.array([last.unit.n, last.unit.columns or 1]), np.multiply(OVERHEAD, last.seconds < SHORT_SECONDS)
+    rows, wider = (np.array([n, columns or 1]) + least) / (before + least)
     if last.unit.name == "exact-kernel" and n > MOST_HELD >= last.unit.n:
         rows /= np.sqrt(2)  # a matrix that is not held serves one penalty in place of four
     return last.seconds * rows ** GROWTH.get(last.unit.name, 1.0) * wider ** (COLUMN_GROWTH if wider > 1 else 1.0)

@@ -1,0 +1,102 @@
+"""Write the table "How good is the advice?" of docs/your-own-data.md.
+
+Usage: ``python docs/advice.py [--budget 2m] [SET ...]``. The rows of each set are those of the study's task, from
+``data/prepared/original``: ``snakemake --cores 2 --config data=original -- data/prepared/original/magic04/X.npy``.
+
+A fifth of the rows, at least 2,000 and at most 10,000, is held back. ``compare`` gets a CSV file of the others. Each
+contestant is then fitted to these with its best validated settings, and scored on the rows held back. Results are kept
+in ``results/advice``, a file per set; the page shows all of them.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as the command does
+
+import numpy as np
+import pandas as pd
+
+from rfstudy.compare import recipe
+from rfstudy.compare.contest import MOST_HELD
+from rfstudy.compare.contestants import is_map
+from rfstudy.compare.decide import label, paired_interval
+from rfstudy.compare.question import understand
+from rfstudy.compare.run import compare
+
+#: The sets, named before the first run.
+SETS = (
+    "magic04", "letter", "adult", "eeg", "cod-rna-training", "skin", "uci-kin40k", "uci-pol", "uci-bike", "uci-protein",
+)  # fmt: skip
+#: The margin, and the confidence of an interval of two standard errors.
+MARGIN, TWO_ERRORS = 0.02, 0.9545
+FOLDER, PAGE = Path("results/advice"), Path("docs/your-own-data.md")
+HEAD = ("set", "minutes", "recommended", "score", "best map", "score", "best of all", "score", "missing")
+START, END = "<!-- the table of docs/advice.py -->\n", "<!-- its end -->\n"
+
+
+def measured(name: str, budget: str) -> dict:
+    """Return the row of a set: the recommended contestant, the best map and the best contestant on rows held back."""
+    X, y = (np.load(f"data/prepared/original/{name}/{part}.npy", allow_pickle=False) for part in ("X", "y"))
+    order = np.random.default_rng(0).permutation(len(y))
+    held, others = np.split(order, [min(max(2000, len(y) // 5), 10_000)])
+    frame = pd.DataFrame(X).rename(columns="x{}".format).assign(target=y)
+    file, whole = FOLDER / f"{name}.csv", FOLDER / f"{name}.all.csv"
+    frame.iloc[others].to_csv(file, index=False)
+    frame.iloc[np.concatenate([others, held])].to_csv(whole, index=False)
+    started = time.monotonic()
+    task = "regression" if y.dtype.kind == "f" else "classes"
+    decision = compare(file, "target", out=FOLDER / name, budget=budget, margin=MARGIN, task=task)
+    minutes = (time.monotonic() - started) / 60
+    settings = understand(file, "target", task=task).settings
+    table, y, _ = recipe.question(whole, settings)
+    train, test = np.split(np.arange(len(y)), [len(others)])
+    results = [each["result"] for each in decision.comparisons]
+    most = max(result.unit.n for result in results)
+    losses = []
+    for unit, chosen, *_ in results:
+        held = unit.name == "exact-kernel" and unit.n <= MOST_HELD
+        rows = unit.n if unit.n < most else MOST_HELD if held else None
+        losses.append(recipe.part_losses(table, y, train, test, settings, unit.name, chosen, rows))
+    means = [each.mean() for each in losses]
+    maps = [i for i, result in enumerate(results) if is_map(result.unit.name)]
+    recommended = next(i for i, result in enumerate(results) if result is decision.chosen)
+    best, best_map = int(np.argmin(means)), min(maps, key=means.__getitem__)
+    guess = next(means[i] for i, result in enumerate(results) if result.unit.name == "guess")
+    difference, half = paired_interval(losses[recommended], losses[best], np.arange(len(test)), TWO_ERRORS)
+    shown = [
+        [label(results[i]), float(recipe.score(losses[i], settings["task"]))] for i in (recommended, best_map, best)
+    ]
+    missing = [100 * difference / guess, 100 * half / guess]
+    return {"set": name, "minutes": round(minutes, 1), "columns": shown, "missing": missing, "kind": decision.kind}
+
+
+def written() -> None:
+    """Write the rows of all finished sets into the page."""
+    files = [FOLDER / f"{name}.json" for name in SETS]
+    rows = [json.loads(path.read_text("utf-8")) for path in files if path.exists()]
+    lines = [HEAD, ["---"] * len(HEAD)]
+    for row in rows:
+        pairs = [cell for who, score in row["columns"] for cell in (who, f"{score:.3g}")]
+        difference, half = row["missing"]
+        missing = f"{difference:.1f} % ± {half:.1f} %" if difference else "0 (it is the best)"
+        pairs[0] += " (undecided)" * (row["kind"] == "undecided")
+        lines.append([row["set"].removeprefix("uci-"), row["minutes"], *pairs, missing])
+    within = sum(row["missing"][0] <= 100 * MARGIN + row["missing"][1] for row in rows)
+    table = "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+    words = "sets the recommended contestant is within the margin and two standard errors of the best."
+    table += f"\nOn {within} of {len(rows)} {words}\n"
+    before, rest = PAGE.read_text("utf-8").split(START)
+    PAGE.write_text(f"{before}{START}{table}{END}{rest.split(END)[1]}", "utf-8")
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    budget = arguments.pop(arguments.index("--budget") + 1) if "--budget" in arguments else "2m"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name in [each for each in arguments if each != "--budget"] or SETS:
+        row = measured(name, budget)
+        (FOLDER / f"{name}.json").write_text(json.dumps(row), "utf-8")
+    written()

@@ -15,8 +15,9 @@ from rfstudy.report.tables.frontier import COSTS, costs_of, unit_of
 #: Inches of a row of the forest and of the ranks, and of the rest of a panel.
 ROW, FRAME = 0.15, 0.5
 
-#: Ticks of the forest, at whose ends it is cut: some maps fail on some data.
+#: Ticks of the forest, at whose ends it is cut: some maps fail on some data. A wide panel has those of the second row.
 TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 2.0)
+FEW_TICKS, WIDE = (0.5, 0.7, 1.0, 1.4, 2.0), 2.5
 
 #: Inches of a panel of curves, and panels in a row.
 CURVE_HEIGHT, ACROSS = 1.2, 5
@@ -54,7 +55,7 @@ def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Pi
         high = max(np.exp(max(new[1], mean.high)) for new, mean in ends)
         low, high = max(TICKS[0], 0.98 * low), min(TICKS[-1], 1.02 * high)
         ax.set_xlim(low, high)
-        ticks = [tick for tick in TICKS if low <= tick <= high]
+        ticks = [tick for tick in (FEW_TICKS if high > WIDE * low else TICKS) if low <= tick <= high]
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.xaxis.set_minor_locator(NullLocator())
         ax.set_ylim(len(entries) - 0.4, -0.6)
@@ -113,6 +114,8 @@ def arena_curves(context, *, paper, width, datasets, methods, baseline, quantity
         ax.set_title(short(names[dataset]) + ("" if is_exact else " *"), loc="left", fontsize=7)
         if i >= len(there) - ACROSS:
             ax.set_xlabel("columns D")
+        if i % ACROSS == 0:
+            ax.set_ylabel("error / kernel's", fontsize=7)
     remarks = ["Dotted: the error of the exact kernel on the same folds."]
     remarks += ["*: no exact kernel, relative to RFF with the most columns."] if without else []
     remarks += plot.without_panel(results.rows, datasets, paper, context)

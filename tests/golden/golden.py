@@ -33,7 +33,8 @@ TOLERANCE = 1e-6
 VERDICTS = (
     "reproduced", "better", "worse", "too noisy", "not comparable", "not run",
     "holds", "partly", "fails", "contradicted", "undecided", "not testable",
-    "same", "differs", "yes", "no", "kept", "missed", "lost", "deduced", "not printed", "none stands out", "no verdict",
+    "same", "equal", "differs", "yes", "no", "kept", "missed", "lost", "deduced", "not printed", "none stands out",
+    "no ranking", "no verdict",
 )  # fmt: skip
 
 #: Columns of text that say which cell a row is about.

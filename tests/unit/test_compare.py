@@ -563,12 +563,18 @@ def test_checks_that_the_budget_does_not_leave_are_named(tmp_path, monkeypatch):
     assert "rows in order" in last["evidence"]
 
 
-def test_baselines_on_some_rows_are_noted(kernel_run):
+def test_what_a_larger_budget_has_more_of_is_noted(kernel_run):
     contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS))
-    n = contest.n_train
-    contest.results = [
-        result(name, [0.0])._replace(unit=Unit(name, rows, None)) for name, rows in (("guess", n), ("boosting", 500))
-    ]
-    (found,) = run.on_some_rows(contest, ["guess", "boosting", "exact-kernel"])
-    assert found["evidence"].startswith(f"boosting 500, exact-kernel 0 of {n}")
-    assert run.on_some_rows(contest, ["guess", "rff"]) == []
+    n, plan = (
+        contest.n_train,
+        {"contestants": ["guess", "boosting", "exact-kernel", "rff"], "units": [["rff", 9, 4096]]},
+    )
+    finished = [("guess", n, None), ("boosting", 500, None), ("rff", n, 128)]
+    contest.results = [result(name, [0.0])._replace(unit=Unit(name, rows, D)) for name, rows, D in finished]
+    (found,) = run.cut_short(contest, plan)
+    assert found["evidence"] == f"boosting on 500 of {n} rows; exact-kernel on 0 of {n} rows"
+    contest.reasons["rff"] = "not with 256 columns"
+    (found,) = run.cut_short(contest, plan)
+    assert found["evidence"].endswith("; rff with 128 columns of up to 4,096")
+    contest.reasons.clear()
+    assert run.cut_short(contest, plan | {"contestants": ["guess"]}) == []

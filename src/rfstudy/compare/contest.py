@@ -44,9 +44,9 @@ PENALTIES = 10.0 ** np.arange(-9.0, 1.0)
 LINEAR_PENALTIES = 10.0 ** np.arange(-2.0, 5.0)
 RATES = (0.05, 0.1, 0.2)
 
-#: Classes up to which the learning rate of boosting is tuned: each has trees of its own. With more columns than this
-#: it has fewer trees and bins.
-MOST_TUNED_CLASSES, MANY_COLUMNS = 5, 500
+#: Classes and columns up to which the learning rate of boosting is tuned. With more it has fewer trees and bins: each
+#: class has trees of its own.
+MOST_CLASSES, MOST_COLUMNS = 5, 500
 LIGHT = {"learning_rate": 0.2, "max_iter": 100, "max_bins": 63}
 
 #: Training rows from which one validation part replaces folds; and its share.
@@ -206,7 +206,7 @@ def plan_lines(contest, names, todo, seconds) -> list[str]:
     return [
         f"contestants: {', '.join(names)}",
         f"rounds: {sizes} training rows; {d:,} columns after encoding; maps with up to {most:,} columns",
-        f"expected: {seconds / 60:.1f} minutes for everything, up to {memory:.1f} GB of memory",
+        f"expected: {seconds / 60:.1f} minutes for everything, of which the budget takes a part; up to {memory:.1f} GB",
     ]
 
 
@@ -228,9 +228,9 @@ def candidates(unit: Unit, part: Part, previous: dict | None, task: str) -> list
     if unit.name == "linear":
         return [{"penalty": float(penalty)} for penalty in LINEAR_PENALTIES]
     if unit.name == "boosting":
-        many = task == "classes" and len(np.unique(part.y)) > MOST_TUNED_CLASSES
-        rates = [{"learning_rate": rate} for rate in (RATES[1:2] if many else RATES)]
-        return [LIGHT] if part.X.shape[1] > MANY_COLUMNS else rates
+        classes = len(np.unique(part.y)) if task == "classes" else 1
+        many = classes > MOST_CLASSES or part.X.shape[1] > MOST_COLUMNS
+        return [LIGHT] if many else [{"learning_rate": rate} for rate in RATES]
     try:
         centre = previous["length_scale"] if previous else median_distance(part.X, np.random.default_rng(0), 1000)
     except ValueError:  # most rows are equal

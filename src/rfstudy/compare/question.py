@@ -47,7 +47,7 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
     table, labels = loaded(path, how)
     target = target or ("label" if how["format"] == "LIBSVM" else None)
     names = [target] if issparse(table) else list(table.columns)
-    some = ", ".join(map(str, names[:8])) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
+    some = ", ".join(map(str, names if len(names) < 9 else [*names[:6], "...", f"{names[-1]} ({len(names)} in all)"]))
     if target is None:
         raise UserError(f"{path}: state the column to predict: --target COLUMN; it has {some}")
     stated = [("--target", target), ("--group", group), ("--time", time), *(("--drop", each) for each in drop)]
@@ -66,7 +66,7 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
             raise UserError(f"{path}: no column is left to predict {target!r} from")
     table, y, groups = recipe.question(path, settings, (table, labels))
     if groups is not None and len(set(groups)) < recipe.FEW_FOLDS:
-        raise UserError(f"--group {group}: has {len(set(groups))} groups; {recipe.FEW_FOLDS} are the fewest")
+        raise UserError(f"--group {group}: has {len(set(groups))} groups; at least {recipe.FEW_FOLDS} are needed")
     notes = [f"read as {how['note']}", f"{len(y):,} rows, {table.shape[1] - (labels is None):,} columns"]
     if len(y) < len(column):
         notes.append(f"{len(column) - len(y):,} rows left out: no target, or a class of under {FEWEST_OF_A_CLASS} rows")
@@ -101,7 +101,7 @@ def target_of(labels: pd.Series, task: str, where: str) -> dict:
     if len(labels) and known.empty:
         raise UserError(f"{where} is empty; name another column")
     if len(known) < FEWEST_ROWS:
-        raise UserError(f"{where} has {len(known)} rows with a value; {FEWEST_ROWS} are the fewest")
+        raise UserError(f"{where} has {len(known)} rows with a value; at least {FEWEST_ROWS} are needed")
     if known.nunique() == 1:
         raise UserError(f"{where} is constant: every row has {str(known.iloc[0])[:40]!r}; name another column")
     numeric = known.dtype.kind in "iuf"

@@ -88,11 +88,12 @@ def results_table(contest, decision) -> pd.DataFrame:
 def sections_of(question, tested, outer, warnings, reasons, table, figures, margin) -> list[tuple]:
     """Return the sections of the report: title, text, and a frame, the name of a figure or None."""
     final = table[table["verdict"].notna()].drop(columns="settings").sort_values("validation score")
+    guess = next(each["losses"].mean() for each in tested if each["result"].unit.name == "guess") or 1.0
     scores = pd.DataFrame(
         {
             "contestant": label(each["result"]), "score": f"{each['score']:.4g}",
             "95 % interval": f"[{each['low']:.4g}, {each['high']:.4g}]", "rows of the fit": each["rows"] or "all",
-            "loss minus that of the recommended": f"{each['difference']:.3g} ± {each['half']:.2g}",
+            "minus the recommended (guess: 1)": f"{each['difference'] / guess:.3g} ± {each['half'] / guess:.2g}",
         }
         for each in tested
     )  # fmt: skip

@@ -103,7 +103,7 @@ def compare(
     outer = nested(question, contest, parts, todo, clock, margin) if few else None
     scores, not_opened = tested(question, contest, decision, clock)
     reasons = plan["left_out"] | contest.reasons | not_opened
-    found += on_some_rows(contest, plan["contestants"]) + edges(decision)
+    found += cut_short(contest, plan) + edges(decision)
     report.write(out, file, question, contest, decision, scores, outer, found, reasons, margin)
     return decision
 
@@ -171,12 +171,16 @@ def tested(question: Question, contest: Contest, decision: Decision, clock: Cloc
     return found, reasons
 
 
-def on_some_rows(contest: Contest, names) -> list[dict]:
-    """Return a warning of baselines that were compared on some of the rows only."""
-    rows = {name: last.unit.n if (last := contest.last(name)) else 0 for name in BASELINES if name in names}
-    few = [f"{name} {n:,}" for name, n in rows.items() if n < contest.n_train]
-    text = f"{', '.join(few)} of {contest.n_train:,}; a larger --budget has more"
-    return [{"warning": "baselines on some rows only", "evidence": text}] if few else []
+def cut_short(contest: Contest, plan: dict) -> list[dict]:
+    """Return a warning of baselines that were compared on some of the rows, and of the best map if it stopped early."""
+    rows = {
+        name: last.unit.n if (last := contest.last(name)) else 0 for name in BASELINES if name in plan["contestants"]
+    }
+    few = [f"{name} on {n:,} of {contest.n_train:,} rows" for name, n in rows.items() if n < contest.n_train]
+    most = max(unit[2] or 0 for unit in plan["units"])
+    best = [each for each in contest.final() if is_map(each.unit.name)][:1]
+    few += [f"{label(each)} of up to {most:,}" for each in best if each.unit.name in contest.reasons]
+    return [{"warning": "a larger --budget has more", "evidence": "; ".join(few)}] if few else []
 
 
 def edges(decision: Decision) -> list[dict]:

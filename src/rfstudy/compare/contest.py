@@ -58,11 +58,11 @@ MOST_NUMBERS = 250_000_000
 #: Powers of the rows with which the seconds of a fit grow (else 1), and of the columns of a map; the fits of tuning.
 GROWTH, COLUMN_GROWTH, TUNING_FITS = {"guess": 0.0, "boosting": 0.5, "exact-kernel": 2.0}, 1.5, 4
 
-#: A fit of fewer seconds is mostly overhead: it counts as one with so many more rows and columns.
+#: A fit of a map of fewer seconds is mostly overhead: it counts as one with so many more rows and columns.
 SHORT_SECONDS, OVERHEAD = 1.0, (2000, 256)
 
-#: The share of the budget after which the first fits of a contestant are stopped.
-FIRST_SHARE = 0.2
+#: A unit is stopped after this share of the budget, or after so many times its expected seconds if these are more.
+UNIT_SHARE, UNIT_TIMES = 0.2, 2
 
 #: Seconds after which the loading of a finished unit is stopped.
 LOADING_SECONDS = 60.0
@@ -360,7 +360,10 @@ def grown(last: Result | None, n: int, columns: int | None) -> float:
     """Return the expected seconds of a fit with so many rows and columns, from the last one of its contestant."""
     if last is None:
         return 0.0
-    before, least = np.array([last.unit.n, last.unit.columns or 1]), np.multiply(OVERHEAD, last.seconds < SHORT_SECONDS)
+    before, least = (
+        np.array([last.unit.n, last.unit.columns or 1]),
+        np.multiply(OVERHEAD, bool(columns) and last.seconds < SHORT_SECONDS),
+    )
     rows, wider = (np.array([n, columns or 1]) + least) / (before + least)
     if last.unit.name == "exact-kernel" and n > MOST_HELD >= last.unit.n:
         rows /= np.sqrt(2)  # a matrix that is not held serves one penalty in place of four
@@ -371,7 +374,7 @@ def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda words
     """Run the units that the clock affords, or that take less than ``free`` seconds.
 
     A contestant is out where a unit, the final fits and the report are not expected to end in time, where a unit fails
-    or takes too long: the first of a contestant has a share of the budget. Ctrl-C ends the contest, and what is
+    or takes too long, so that none uses up the time of the others. Ctrl-C ends the contest, and what is
     finished is answered from.
     """
     for unit in todo:
@@ -379,7 +382,7 @@ def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda words
             continue
         size = f"on {unit.n:,} rows" + (f" with {unit.columns:,} columns" if unit.columns else "")
         most, stored = clock.left() - contest.reserve(unit), contest.file_of(unit).is_file()
-        most = max(free, most if contest.last(unit.name) else min(most, FIRST_SHARE * clock.budget))
+        most = max(free, min(most, max(UNIT_SHARE * clock.budget, UNIT_TIMES * contest.expected(unit))))
         try:
             if contest.expected(unit) >= 0.8 * most and not stored:
                 seconds = f"{contest.expected(unit):.1f} s and {contest.reserve(unit):.1f} s of final fits"

@@ -285,7 +285,7 @@ def learners_in(stage: str, experiment: dict) -> list[str]:
 
 
 def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dict) -> dict:
-    """Return the memory (MB) and run time (minutes) that a job requests at its first attempt.
+    """Return the stated memory and its part that grows with the data (MB), and the run time (minutes) of a job.
 
     The kind states them per unit of work: ``mb`` of libraries, ``bytes_per_value`` of the data (n x d) and
     ``bytes_per_gram`` of a matrix over the columns of the features (at most n of them), and a learner states
@@ -307,7 +307,7 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
         else:
             work = 0
         most = max(most, needs["mb"] + (needs.get("bytes_per_value", 0) * n * d + work) / 2**20)
-    return {"mem_mb": int(most), "runtime": needs["minutes"]}
+    return {"mem_mb": int(most), "of_data": most - needs["mb"], "runtime": needs["minutes"]}
 
 
 def rows_of(task: dict, settings: dict) -> tuple[int, int]:

@@ -35,9 +35,10 @@ class Checkout:
     def start(self, *options, config=()):
         """Start Snakemake. A short latency and few looks at the queue make the tests fast."""
         command = [sys.executable, "-m", "snakemake", *options, "--config", *WORK, *config, "--", TABLE]
-        return subprocess.Popen(
+        self.process = subprocess.Popen(
             command, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
+        return self.process
 
     def finish(self, process, status: int = 0) -> str:
         """Return the output of Snakemake, which must end with a status."""
@@ -81,7 +82,11 @@ def local(tmp_path_factory):
 @pytest.fixture
 def study(tmp_path, cluster):
     """A checkout whose Snakemake sees the test cluster."""
-    return Checkout(tmp_path / "study", cluster.environment)
+    checkout = Checkout(tmp_path / "study", cluster.environment)
+    yield checkout
+    if checkout.process.poll() is None:  # a test that failed
+        checkout.process.send_signal(signal.SIGINT)
+        checkout.process.communicate(timeout=120)
 
 
 @pytest.fixture
@@ -137,7 +142,8 @@ def test_a_lost_node_loses_no_job(study, cluster, loses_at_most_a_cell):
     cluster.wait(lambda: any(study.cells().values()), 60)
     cluster.call("scontrol", "update", f"nodename={lost}", "state=down", "reason=test")
     kept = study.cells()
-    cluster.call("scontrol", "update", f"nodename={lost}", "state=resume")
+    # a node that has registered again by itself is not down any more
+    subprocess.run(["scontrol", "update", f"nodename={lost}", "state=resume"], env=cluster.environment)
     study.finish(run)
     loses_at_most_a_cell("a lost node", kept)
 

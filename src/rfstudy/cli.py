@@ -140,7 +140,8 @@ def plan(configfile, settings, out, page, fit, calibrate):
 
         calibration = Path("data/calibration.csv")
         if calibrate:
-            model.write_calibration(Path("results", given["preset"]), Path("data/prepared", given["data"]), calibration)
+            folders = Path("results", given["preset"]), Path("data/prepared", given["data"])
+            model.write_calibration(*folders, Path("benchmarks/stream", given["data"]), calibration)
         study = load_study(given, Path("config"))
         print(model.fit(study, "data/measured", calibration, "config/costs.json")["factor"])
         return

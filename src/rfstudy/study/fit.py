@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import least_squares
 
+from rfstudy.data.registry import rows_of_chunk
 from rfstudy.files import read_json, read_record_file, record_file, write_text
 from rfstudy.study import cost, plan
 
@@ -114,7 +115,7 @@ def calibrated(study, path):
         stage, (name, _, which) = row["stage"], row["job"].partition("/")
         seconds, mb = float(row["seconds"]), float(row["memory_mb"])
         if not which:
-            n, d = plan.rows_of(tasks[name], settings)
+            n, d = rows_of_chunk(tasks, name) if stage == "stream" else plan.rows_of(tasks[name], settings)
             yield stage, f"{name} ('',)", seconds, cost.amounts(f"{stage} rows", 1, n, d), "rows", mb, 0
             continue
         experiment = study.chosen[name]
@@ -126,8 +127,10 @@ def calibrated(study, path):
                 yield like, f"{name} {shard.datasets}", seconds, work, experiment["kind"], mb, stated
 
 
-def write_calibration(results: Path, prepared: Path, out: Path) -> None:
-    """Write the processor time and the largest memory of the finished jobs of a run."""
+def write_calibration(results: Path, prepared: Path, benchmarks: Path, out: Path) -> None:
+    """Write the processor time and the largest memory of the finished jobs of a run; those of a chunk, which has no
+    record, are from Snakemake's benchmark.
+    """
     rows = {}
     for path in sorted(results.glob("*/*/*.provenance.json")):
         stage, job = path.parent.name, f"{path.parents[1].name}/{path.name.removesuffix('.provenance.json')}"
@@ -137,6 +140,9 @@ def write_calibration(results: Path, prepared: Path, out: Path) -> None:
     for path in sorted(prepared.glob("*/facts.json")):
         run = read_json(path)["provenance"]
         rows["preprocess", path.parent.name] = unloaded(run), run["peak_memory_mb"]
+    for path in sorted(benchmarks.glob("*-*.tsv")):
+        chunk = pd.read_csv(path, sep="\t").iloc[-1]
+        rows["stream", path.stem.rpartition("-")[0]] = chunk.cpu_time, round(chunk.max_rss)
     lines = [f"{stage},{job},{seconds:.2f},{mb}" for (stage, job), (seconds, mb) in rows.items()]
     write_text("\n".join([",".join(COLUMNS), *lines]) + "\n", out)
 

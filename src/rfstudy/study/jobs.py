@@ -179,8 +179,7 @@ class Jobs:
         if "features_of" in task:
             first["runtime"] = data_registry.minutes_of(task)
         elif streams:
-            rows = data_registry.rows_per_chunk(task["streamed"])
-            columns = self.registry.tasks[task["streamed"]["base"]]["d"]
+            rows, columns = data_registry.rows_of_chunk(self.registry.tasks, wildcards.dataset)
             first |= cost.needs_of_rows("stream", rows, columns, self.costs)
         else:
             n, d = plan.rows_of(self.registry.tasks[wildcards.dataset], self.settings)

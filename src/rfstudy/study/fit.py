@@ -98,10 +98,11 @@ def memory_of(jobs: list) -> dict:
     frame = pd.DataFrame([(f"{stage} {kind}", mb, of_data) for stage, _, _, _, kind, mb, of_data in jobs if mb])
     for name, of_kind in frame.groupby(0):
         peak, data = of_kind[1].to_numpy(float), of_kind[2].to_numpy(float)
-        spread = data.max() - data.min()
-        slope = 1.0 if spread < LARGE_MB else float(np.clip(np.polyfit(data, peak, 1)[0], 0.1, 1))
-        base = np.quantile(peak - slope * data, QUANTILE, method="higher")
-        found[name] = {"mb": max(0, round(base)), "per_mb": round(slope, 2), "largest": round(data.max())}
+        slopes = [1.0, *([] if np.ptp(data) < LARGE_MB else [max(0.1, np.polyfit(data, peak, 1)[0])])]
+        bases = [np.quantile(peak - slope * data, QUANTILE, method="higher") for slope in slopes]
+        # both cover the records: the one that requests less
+        base, slope = min(zip(bases, slopes, strict=True), key=lambda both: both[0] + both[1] * data.mean())
+        found[name] = {"mb": max(0, round(base)), "per_mb": round(float(slope), 2), "largest": round(data.max())}
         found[name]["jobs"] = len(of_kind)
     return found
 

@@ -56,7 +56,7 @@ def fit(study, measured, calibration, out) -> dict:
     per_amount = dict(zip(keys, found / scale, strict=True))
     units = Counter(unit for work in blocks.work for unit in {key.partition("/")[0] for key in work})
     model = {
-        "source": "python -m rfstudy plan --fit: records in data/measured and data/calibration.csv, one thread of busy machines",
+        "source": "python -m rfstudy plan --fit: data/measured and data/calibration.csv, one thread of busy machines",
         "units": dict(sorted(units.items())),
         "seconds": {key: float(f"{value:.3g}") for key, value in (per_amount | typical(per_amount)).items() if value},
         "largest": {key: float(f"{value:.3g}") for key, value in zip(keys, scale, strict=True)},

@@ -175,7 +175,7 @@ class Jobs:
     def needs_of_rows(self, key: str, wildcards, attempt: int) -> int:
         """Return what a job that makes the rows of a task requests, as ``needs`` does."""
         task, streams = self.tasks[wildcards.dataset], wildcards.get("number")
-        first = {"mem_mb": max(cost.LEAST_MB, self.preprocess_memory(wildcards)), "expected": 0, "extrapolated": 0}
+        first = {"mem_mb": self.preprocess_memory(wildcards), "expected": 0, "extrapolated": 0}
         if "features_of" in task:
             first["runtime"] = data_registry.minutes_of(task)
         elif streams:

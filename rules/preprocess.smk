@@ -13,8 +13,7 @@ rule preprocess:
     conda:
         "../envs/study.yaml"
     resources:
-        mem_mb=partial(JOBS.needs_of_rows, "mem_mb"),
-        runtime=partial(JOBS.needs_of_rows, "runtime"),
+        **{key: partial(JOBS.needs_of_rows, key) for key in ("mem_mb", "runtime", "expected", "extrapolated")},
         gpu=lambda wildcards: GPUS if data_registry.wants_gpu(JOBS.tasks[wildcards.dataset]) else 0,
     params:
         code=lambda wildcards: JOBS.code_of_tasks(wildcards.dataset),

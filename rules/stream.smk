@@ -12,8 +12,7 @@ rule stream:
     conda:
         "../envs/study.yaml"
     resources:
-        mem_mb=partial(JOBS.needs_of_rows, "mem_mb"),
-        runtime=partial(JOBS.needs_of_rows, "runtime"),
+        **{key: partial(JOBS.needs_of_rows, key) for key in ("mem_mb", "runtime", "expected", "extrapolated")},
     params:
         code=lambda wildcards: JOBS.code_of_tasks(wildcards.dataset),
         work=lambda wildcards, input, output: JOBS.work_hash(

@@ -126,7 +126,8 @@ for _name, _package, _summary in (
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="results/plan", show_default=True)
 @click.option("--page", type=EXISTING_FILE, help="A page of docs whose table of the plan is replaced.")
 @click.option("--fit", is_flag=True, help="Fit the model to the shipped records of CONFIGFILE instead of planning.")
-def plan(configfile, settings, out, page, fit):
+@click.option("--calibrate", is_flag=True, help="With --fit: read the finished jobs in results/ anew.")
+def plan(configfile, settings, out, page, fit, calibrate):
     """Print what a run would request from a cluster, per rule, and write it as CSV, as a table and as a picture."""
     import yaml
 
@@ -135,9 +136,14 @@ def plan(configfile, settings, out, page, fit):
 
     given = read_yaml("config/config.yaml") | read_yaml(configfile)
     if fit:
-        from rfstudy.study.fit import fit as fit_to
+        from rfstudy.study import fit as model
 
-        print(fit_to(load_study(given, Path("config")), "data/measured", "config/costs.json")["factor"])
+        calibration = Path("data/calibration.csv")
+        if calibrate:
+            folders = Path("results", given["preset"]), Path("data/prepared", given["data"])
+            model.write_calibration(*folders, Path("benchmarks/stream", given["data"]), calibration)
+        study = load_study(given, Path("config"))
+        print(model.fit(study, "data/measured", calibration, "config/costs.json")["factor"])
         return
     given |= {key: yaml.safe_load(value) for key, value in (each.split("=", 1) for each in settings)}
     options = ["--configfile", str(configfile), *(["--config", *settings] if settings else [])]

@@ -17,7 +17,8 @@ import pytest
 
 PACKAGES = ("munge", "slurmctld", "slurmd", "slurm-client")
 
-#: Two nodes with two CPUs, 4 GB and a make-believe GPU each. A job over its memory is killed.
+#: Two nodes with two CPUs, 4 GB and a make-believe GPU each. A job over its memory is killed. A job of a lost node
+#: starts again after `cred_expire` seconds (two minutes by default).
 CONF = """
 ClusterName=rfstudy
 SlurmctldHost={host}(127.0.0.1)
@@ -26,7 +27,7 @@ SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
 CredType=cred/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={folder}/munge.socket,cred_expire=10
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool.%n

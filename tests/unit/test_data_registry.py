@@ -223,7 +223,7 @@ def test_a_task_says_which_code_and_source_it_needs_and_what_its_job_asks_for():
     ]
     assert [registry.source_of(task) for task in tasks] == [TASK["source"], "", "", "weights"]
     assert [registry.wants_gpu(task) for task in tasks] == [False, False, False, True]
-    assert [registry.minutes_of(task) for task in tasks[:3]] == [60] * 3
+    assert [registry.minutes_of(task) for task in tasks[:3]] == [0, 0, 60]
     assert registry.minutes_of(of_weights) > 60
 
 

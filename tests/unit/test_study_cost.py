@@ -1,5 +1,6 @@
 """The cost of jobs: the model, the requests and their limits, and shards sized by it."""
 
+import json
 import math
 from collections import Counter
 from pathlib import Path
@@ -145,3 +146,53 @@ def test_a_page_has_the_newest_table(tmp_path):
         table.write_text(text)
         cost_plan.put_into(page, table)
     assert page.read_text() == "a\n<!-- plan: command -->\n\n| 2 |\n\n<!-- end of plan -->\nb\n"
+
+
+def test_the_memory_of_a_request_is_that_of_records_and_the_stated_one_far_beyond_them():
+    model = {"memory": {"train grid": {"mb": 2000, "per_mb": 0.5, "largest": 1000}}}
+    known, extrapolated = cost.requested_memory("train grid", {"mem_mb": 9000, "of_data": 1000}, model)
+    assert (known, extrapolated) == (math.ceil(2500 * cost.MARGIN + cost.SNAKEMAKE_MB), False)
+    assert cost.requested_memory("train grid", {"mem_mb": 9000, "of_data": 8000}, model) == (9000, True)
+    assert cost.requested_memory("measure path", {"mem_mb": 10, "of_data": 8}, model) == (cost.LEAST_MB, True)
+
+
+def test_the_memory_of_records_grows_as_their_stated_data_do():
+    jobs = [("train", "", 1.0, {}, "grid", 500 + 0.4 * data, data) for data in (0, 100, 2000)]
+    jobs += [("measure", "", 1.0, {}, "path", mb, 3) for mb in (400, 450)]
+    found = fit.memory_of(jobs)
+    assert found["train grid"] == {"mb": 500, "per_mb": 0.4, "largest": 2000, "jobs": 3}
+    assert found["measure path"]["mb"] == 447  # the largest record, less its data
+
+
+def test_an_experiment_and_a_data_set_have_their_times():
+    slow = {"one": 1.0, "two": 8.0}
+    rows = {"eeg": 1.0, "skin": 3.0, "a8a": 1.0}
+    names = [(e, d) for e in slow for d in rows for _ in range(4)]
+    jobs = pd.DataFrame({"job": [f"{e} ('{d}',)" for e, d in names], "ratio": [slow[e] * rows[d] for e, d in names]})
+    times, rest = fit.times_of(jobs)
+    assert times["experiment two"] / times["experiment one"] == pytest.approx(8, rel=0.2)
+    assert times["dataset skin"] / times["dataset eeg"] == pytest.approx(3, rel=0.2)
+    assert rest == pytest.approx(np.ones(len(rest)), rel=0.2)
+
+
+def test_the_shipped_calibration_is_of_jobs_that_the_laptop_preset_has():
+    given = read_yaml(CONFIG / "config.yaml") | read_yaml(CONFIG / "presets/laptop.yaml")
+    path = CONFIG.parent / "data" / "calibration.csv"
+    jobs = list(fit.calibrated(selection.load_study(given, CONFIG), path))
+    assert len(jobs) == len(path.read_text(encoding="utf-8").splitlines()) - 1
+
+
+def test_a_calibration_has_the_finished_jobs_of_a_run(tmp_path):
+    run = {"run": "a", "stage": "tune", "threads": 1, "processor_time_s": 2.5, "peak_memory_mb": 400}
+    old = {"run": "b", "stage": "tune", "threads": 1, "wall_time_s": 9}
+    records = tmp_path / "results" / "slsrff-text" / "tune" / "eeg.provenance.json"
+    facts = tmp_path / "prepared" / "eeg" / "facts.json"
+    for path, content in ((records, {"sha256": {}, "runs": [run, old]}), (facts, {"provenance": run})):
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(content), encoding="utf-8")
+    chunk = tmp_path / "benchmarks" / "mnist8m-made-0.tsv"
+    chunk.parent.mkdir()
+    chunk.write_text("s\tmax_rss\tcpu_time\n9.0\t313.1\t4.5\n", encoding="utf-8")
+    fit.write_calibration(tmp_path / "results", tmp_path / "prepared", chunk.parent, tmp_path / "out.csv")
+    rows = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[1:]
+    assert rows == ["tune,slsrff-text/eeg,2.50,400", "preprocess,eeg,2.50,400", "stream,mnist8m-made,4.50,313"]

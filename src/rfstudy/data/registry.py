@@ -17,9 +17,6 @@ from rfstudy.data.tasks import IN_ORDER, UNKNOWN, rows_per_chunk
 from rfstudy.files import read_yaml, shown
 from rfstudy.models import literal, problems_of
 
-#: Minutes that the job of a task's rows requests, unless its extractor states others.
-MINUTES = 60
-
 
 @dataclass(frozen=True)
 class Registry:
@@ -126,5 +123,11 @@ def wants_gpu(task: dict) -> bool:
 
 
 def minutes_of(task: dict) -> int:
-    """Return the minutes that the job of a task's rows requests."""
-    return literal(*code_of(task), "MINUTES") if "features_of" in task else MINUTES
+    """Return the minutes that the job of a task's extractor requests; 0 for other tasks, which the cost model knows."""
+    return literal(*code_of(task), "MINUTES") if "features_of" in task else 0
+
+
+def rows_of_chunk(tasks: dict, name: str) -> tuple[int, int]:
+    """Return the rows of a chunk of a streamed task, and the columns of the task that they are made from."""
+    streamed = tasks[name]["streamed"]
+    return rows_per_chunk(streamed), tasks[streamed["base"]]["d"]

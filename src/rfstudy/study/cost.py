@@ -22,6 +22,9 @@ from rfstudy.study.job import Part, options_tried, searched, sizes, tune_scope
 #: Least request: minutes and MB. Starting Snakemake and the libraries on a node takes a minute and half a GB.
 LEAST_MINUTES, LEAST_MB = 5, 1000
 
+#: Memory of Snakemake in a job, next to that of the job's process, and the margin above what records of its kind took.
+SNAKEMAKE_MB, MARGIN = 200, 1.2
+
 #: Stages that have no shipped records, and those from whose records their cost is taken.
 LIKE = {"tune": "train", "stream": "preprocess"}
 
@@ -108,8 +111,11 @@ def work_of_fits(name: str, options: dict, cells: float, n: int, columns: int, c
 
 
 def amounts(unit: str, cells: float, n: float, columns: float) -> Counter:
-    """Return the measures of cells of a unit: their number, and those times rows x columns, and x columns again."""
-    return Counter({f"{unit}/cells": cells, f"{unit}/nD": cells * n * columns, f"{unit}/nDD": cells * n * columns**2})
+    """Return the measures of cells of a unit: their number, and those times rows x columns, x columns again, and
+    columns^3 (a decomposition of their Gram matrix).
+    """
+    by = {"cells": 1, "nD": n * columns, "nDD": n * columns**2, "DDD": columns**3}
+    return Counter({f"{unit}/{measure}": cells * amount for measure, amount in by.items()})
 
 
 def fits(learner: str, options: dict, entries: float, chooses: bool) -> float:
@@ -150,6 +156,37 @@ def seconds_of(work: Counter, model: dict) -> tuple[float, bool]:
     return total, beyond
 
 
+def seconds_of_shard(stage: str, experiment: dict, shard: plan.Shard, work: Counter, model: dict) -> tuple[float, bool]:
+    """Return the expected seconds of a job, and whether this extrapolates.
+
+    The records of its experiment and of its data sets say how many times the seconds of their work such jobs took.
+    """
+    seconds, beyond = seconds_of(work, model)
+    times = model["times"].get(LIKE.get(stage, stage), {})
+    of_data = [times.get(f"dataset {each}", 1) for each in shard.datasets]
+    of_all = times.get("all", 1) * times.get(f"experiment {experiment['name']}", 1)
+    return seconds * of_all * math.prod(of_data) ** (1 / len(of_data)), beyond
+
+
+def requested_memory(kind: str, stated: dict, model: dict) -> tuple[int, bool]:
+    """Return the MB that a job of a stage and kind requests, and whether this extrapolates from records.
+
+    Without records of its kind, or with far more data than these, it is the stated memory.
+    """
+    own = model["memory"].get(kind)
+    if own is None or stated["of_data"] > 2 * own["largest"] + LEAST_MB:
+        return max(LEAST_MB, stated["mem_mb"]), True
+    needed = (own["mb"] + own["per_mb"] * stated["of_data"]) * MARGIN + SNAKEMAKE_MB
+    return max(LEAST_MB, math.ceil(needed)), False
+
+
+def needs_of_rows(stage: str, n: int, d: int, model: dict) -> dict:
+    """Return the minutes that a job which makes rows of a task requests, and its expected seconds."""
+    seconds, beyond = seconds_of(amounts(f"{stage} rows", 1, n, d), model)
+    minutes = requested_minutes(stage, seconds, model)
+    return {"runtime": minutes, "expected": max(1, round(seconds)), "extrapolated": int(beyond)}
+
+
 def requested_minutes(stage: str, seconds: float, model: dict) -> int:
     """Return the minutes that a job requests, with which 95 % of the recorded jobs would have finished."""
     factor = model["factor"].get(LIKE.get(stage, stage), max(model["factor"].values()))
@@ -177,7 +214,8 @@ def shards_of(stage: str, experiment: dict, tasks: dict, settings: dict, model: 
         return found
     groups: list[list[tuple[float, plan.Shard]]] = []
     for shard in found:
-        minutes = seconds_of(work_of_shard(stage, experiment, shard, tasks, settings), model)[0] / 60
+        work = work_of_shard(stage, experiment, shard, tasks, settings)
+        minutes = seconds_of_shard(stage, experiment, shard, work, model)[0] / 60
         if stage != "tune" and minutes > LONGEST * target and len(shard.repeats) > 1 and needs_data(experiment["kind"]):
             size = max(1, int(len(shard.repeats) * LONGEST * target / minutes))
             cut = plan.shards(experiment, settings | {"repeats_per_shard": size})
@@ -214,12 +252,18 @@ def needs(stage: str, experiment: dict, shard: plan.Shard, tasks: dict, settings
     seconds; ``extrapolated`` is 1 if these have no record of such work.
     """
     work = work_of_shard(stage, experiment, shard, tasks, settings)
-    seconds, beyond = seconds_of(work, model)
+    seconds, beyond = seconds_of_shard(stage, experiment, shard, work, model)
     stated = plan.resources(stage, experiment, shard, tasks, settings)
-    memory = max(LEAST_MB, stated["mem_mb"])
+    memory, more = requested_memory(f"{LIKE.get(stage, stage)} {experiment['kind']}", stated, model)
     minutes = requested_minutes(stage, seconds, model) if seconds else stated["runtime"]
     gpu = int(wants_gpu(stage, work, experiment, settings))
-    return {"mem_mb": memory, "runtime": minutes, "expected": round(seconds), "extrapolated": int(beyond), "gpu": gpu}
+    return {
+        "mem_mb": memory,
+        "runtime": minutes,
+        "expected": round(seconds),
+        "extrapolated": int(beyond or more),
+        "gpu": gpu,
+    }
 
 
 def wants_gpu(stage: str, work: Counter, experiment: dict, settings: dict) -> bool:

@@ -174,8 +174,16 @@ class Jobs:
 
     def needs_of_rows(self, key: str, wildcards, attempt: int) -> int:
         """Return what a job that makes the rows of a task requests, as ``needs`` does."""
-        minutes = data_registry.minutes_of(self.tasks[wildcards.dataset])
-        first = {"mem_mb": self.preprocess_memory(wildcards), "runtime": minutes}
+        task, streams = self.tasks[wildcards.dataset], wildcards.get("number")
+        first = {"mem_mb": self.preprocess_memory(wildcards), "expected": 0, "extrapolated": 0}
+        if "features_of" in task:
+            first["runtime"] = data_registry.minutes_of(task)
+        elif streams:
+            rows, columns = data_registry.rows_of_chunk(self.registry.tasks, wildcards.dataset)
+            first |= cost.needs_of_rows("stream", rows, columns, self.costs)
+        else:
+            n, d = plan.rows_of(self.registry.tasks[wildcards.dataset], self.settings)
+            first |= cost.needs_of_rows("preprocess", n, d, self.costs)
         return cost.grown(first, attempt, self.settings)[key]
 
     def too_large(self, stages) -> list[str]:

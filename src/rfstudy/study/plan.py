@@ -285,10 +285,11 @@ def learners_in(stage: str, experiment: dict) -> list[str]:
 
 
 def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dict) -> dict:
-    """Return the memory (MB) and run time (minutes) that a job requests at its first attempt.
+    """Return the stated memory and its part that grows with the data (MB), and the run time (minutes) of a job.
 
     The kind states them per unit of work: ``mb`` of libraries, ``bytes_per_value`` of the data (n x d) and
-    ``bytes_per_gram`` of a matrix over the columns of the features (at most n of them), and a learner states
+    ``bytes_per_gram`` of a matrix over the columns of the features (at most n of them), ``bytes_per_pair`` of one over
+    the rows (``most_rows`` of them), and a learner states
     ``bytes_per_entry`` of the features (n x D).
     """
     needs = literal(module_of(experiment["kind"]), "RESOURCES")
@@ -305,9 +306,9 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
             ]
             work = needs.get("bytes_per_gram", 0) * min(columns, n) ** 2 + max(of_learners, default=0)
         else:
-            work = 0
+            work = needs.get("bytes_per_pair", 0) * min(n, needs.get("most_rows", n)) ** 2
         most = max(most, needs["mb"] + (needs.get("bytes_per_value", 0) * n * d + work) / 2**20)
-    return {"mem_mb": int(most), "runtime": needs["minutes"]}
+    return {"mem_mb": int(most), "of_data": most - needs["mb"], "runtime": needs["minutes"]}
 
 
 def rows_of(task: dict, settings: dict) -> tuple[int, int]:

@@ -19,8 +19,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as the command does
 import numpy as np
 import pandas as pd
 
+from random_features.machines import MOST_HELD
 from rfstudy.compare import recipe
-from rfstudy.compare.contest import MOST_HELD
 from rfstudy.compare.contestants import is_map
 from rfstudy.compare.decide import label, paired_interval
 from rfstudy.compare.question import understand

@@ -17,8 +17,8 @@ from random_features.learners.ridge import cross_validate_ridge, fit_ridge
 #: Rows whose kernel values are computed at once.
 BLOCK_ROWS = 2048
 
-#: Rows up to which the matrix of an exact kernel is held, 0.8 GB. With more rows, conjugate gradients compute it in
-#: every step, until the residual is smaller than the tolerance.
+#: Rows up to which the matrix of an exact kernel is held, 2.4 GB with its copies. With more rows, conjugate
+#: gradients compute it in every step, until the residual is smaller than the tolerance.
 MOST_HELD, TOLERANCE = 10_000, 1e-4
 
 #: Parts of the rows that choose the penalty: each of ``FOLDS`` is held out once; of an exact kernel one part only.

@@ -12,7 +12,7 @@ from random_features.kernels import make_kernel
 from random_features.length_scales import median_distance
 from rfstudy import tidy
 from rfstudy.report import plots, tables, typeset
-from rfstudy.report.tables.frontier import best_within, costs_of, crossing, crossover, operations
+from rfstudy.report.tables.frontier import BY_CHOLESKY, RANK, best_within, costs_of, crossing, crossover, operations
 from rfstudy.study import yardsticks
 from rfstudy.study.kinds import frontier
 
@@ -176,3 +176,7 @@ def test_the_picture_has_a_panel_per_data_set_and_cost():
     assert [ax.get_xlabel() for ax in picture.figure.axes] == ["time (s)", "operations"]
     lines = {tuple(line.get_xdata()): tuple(line.get_ydata()) for line in picture.figure.axes[0].lines}
     assert lines[0.3, 2, 50] == pytest.approx((0.31, 0.21, 0.11))
+
+
+def test_operations_are_those_of_the_solver_that_runs():
+    assert (RANK, BY_CHOLESKY) == (yardsticks.RANK, yardsticks.BY_CHOLESKY)

@@ -116,7 +116,10 @@ def cross_validate_ridge(
     shifts = [effective_penalties(penalties, n, scaling, n_columns) for n in training.sum(axis=0)]
     if len(Y) <= n_columns:
         K = streams.kept(blocks, len(Y), n_columns).row_gram
-        fit = lambda K, Y, fold: ridge_on_gram(K, Y, shifts[fold], center, "nan")  # noqa: E731
+
+        def fit(K, Y, fold):
+            return ridge_on_gram(K, Y, shifts[fold], center, "nan")
+
         scores = scores_on_gram(K, Y, folds, training, score, fit)
         scores[penalties == 0] = np.nan  # fewer training rows than columns: only K may have an inverse
         return scores

@@ -19,6 +19,7 @@ from scipy.sparse import issparse
 
 from random_features.kernels import Gaussian
 from random_features.length_scales import median_distance
+from random_features.machines import MOST_HELD
 from random_features.maps.registry import resolve, resolved_options
 from rfstudy.compare import recipe
 from rfstudy.compare.contestants import BASELINES, LABELLED, MAPS, STRUCTURED, is_map
@@ -31,9 +32,6 @@ MOST_LABELLED, MOST_ORTHOGONAL = 256, 4096
 #: Training rows of the rounds before the one with all of them, and the columns of maps there.
 ROUNDS = {1000: (64,), 5000: (256,), 30_000: (256, 1024)}
 COLUMNS = (64, 128, 256, 512, 1024, 2048, 4096)
-
-#: Rows of an exact kernel whose matrix is held (2.4 GB with its copies); with more rows it is computed in every step.
-MOST_HELD = 10_000
 
 #: Rows on which settings are chosen, and the columns of the maps that choose them.
 TUNED_ON, TUNED_WITH = 4000, 512
@@ -381,11 +379,11 @@ def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda words
         if unit.name in contest.reasons:
             continue
         size = f"on {unit.n:,} rows" + (f" with {unit.columns:,} columns" if unit.columns else "")
-        most, stored = clock.left() - contest.reserve(unit), contest.file_of(unit).is_file()
-        most = max(free, min(most, max(UNIT_SHARE * clock.budget, UNIT_TIMES * contest.expected(unit))))
+        expected, reserve, stored = contest.expected(unit), contest.reserve(unit), contest.file_of(unit).is_file()
+        most = max(free, min(clock.left() - reserve, max(UNIT_SHARE * clock.budget, UNIT_TIMES * expected)))
         try:
-            if contest.expected(unit) >= 0.8 * most and not stored:
-                seconds = f"{contest.expected(unit):.1f} s and {contest.reserve(unit):.1f} s of final fits"
+            if expected >= 0.8 * most and not stored:
+                seconds = f"{expected:.1f} s and {reserve:.1f} s of final fits"
                 raise OutOfTime(f"it needs about {seconds}, which the budget does not leave")
             progress(f"{unit.name} {size}")
             with stopped_after(LOADING_SECONDS if stored else most):

@@ -37,13 +37,13 @@ def change(estimate: Estimate) -> Cell:
 
 def by_itself(effect: float, variance: float, folds: int) -> Estimate:
     """Return the effect on one data set with its interval, of Student's t over its folds."""
-    reach = stdtrit(folds - 1.0, 1.0 - LEVEL / 2) * variance**0.5
+    reach = reach_of(variance, folds)
     return Estimate(effect, effect - reach, effect + reach, n=int(folds))
 
 
-def reach_of(effects: pd.DataFrame) -> pd.Series:
-    """Return half of the width of the interval of every effect, of Student's t over its folds."""
-    return effects["variance"] ** 0.5 * stdtrit(effects["folds"] - 1.0, 1.0 - LEVEL / 2)
+def reach_of(variance, folds):
+    """Return half of the width of the interval of effects with these variances, of Student's t over their folds."""
+    return stdtrit(folds - 1.0, 1.0 - LEVEL / 2) * variance**0.5
 
 
 def on_sets(effects: pd.DataFrame, context: Context, paper: str, datasets: list[str]) -> list[str]:
@@ -109,14 +109,15 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
 def verdict_cells(each: Statement) -> dict:
     """Return the cells of a statement by column."""
     (mean, tau, new, _), own = each.found, each.own
+    reach = reach_of(own["variance"], own["folds"])
     return {
         "sets": len(own),
         "error, %": percent(mean.value),
         "interval": interval(mean.low, mean.high),
         "new set": interval(*new),
         "tau": round(100.0 * float(tau), 1),
-        "won": int((own["effect"] < -reach_of(own)).sum()),
-        "lost": int((own["effect"] > reach_of(own)).sum()),
+        "won": int((own["effect"] < -reach).sum()),
+        "lost": int((own["effect"] > reach).sum()),
         "detectable, %": percent(float(mean.detectable)),
         "verdict": each.verdict,
         "data sets": " ".join(own["dataset"]),

@@ -8,14 +8,14 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, select, settings_of
+from rfstudy.report.arena import percent
 from rfstudy.report.cells import absent, each_dataset, three_digits
-from rfstudy.report.compare import LEVEL, paired
+from rfstudy.report.compare import paired
 from rfstudy.report.notes import explained
-from rfstudy.report.tables.arena import interval
+from rfstudy.report.tables.arena import by_itself, change
 from rfstudy.report.times import by_rounds
 from rfstudy.report.typeset import Cell, Table
 
@@ -44,10 +44,8 @@ def costs_of(rows: pd.DataFrame) -> pd.DataFrame:
     ``rows`` are of one data set.
     """
     ok = select(rows, status="ok", metric=["accuracy_pct", "rmse"], split="test", axis="")
-    place, times = (
-        ["method", "variant", "n_features_label"],
-        select(by_rounds(rows), metric="time_total_s", status="ok"),
-    )
+    place = ["method", "variant", "n_features_label"]
+    times = select(by_rounds(rows), metric="time_total_s", status="ok")
     seconds, found = times.groupby(place)["value"].median(), []
     for (method, n, label), own in ok.groupby(place, sort=False):
         steps = [each.get("steps", 0) for each in settings_of(own)]
@@ -132,12 +130,10 @@ def cost_cell(value: float) -> Cell:
 def relative(ratio: pd.Series) -> Cell:
     """Return the cell of a mean logarithm as a change in percent, with its interval if there are several repeats."""
     test = paired(ratio)
-    reach = stdtrit(test.n - 1.0, 1.0 - LEVEL / 2) * test.error if test.n > 1 else np.nan
-    whole = interval(test.value - reach, test.value + reach) if test.n > 1 else None
-    value = round(100.0 * float(np.expm1(test.value)), 1)
-    if whole is None:
-        return Cell(f"{value:+.1f}", {"": value})
-    return Cell(f"{value:+.1f} ({whole})", {"": value} | whole.values)
+    if test.n > 1:
+        return change(by_itself(test.value, test.error**2, test.n))
+    value = percent(test.value)
+    return Cell(f"{value:+.1f}", {"": value})
 
 
 def crossover(gaps: pd.DataFrame) -> str:

@@ -113,7 +113,7 @@ def tuned(job: Job, entry: dict, sample: Sample, repeat: int, columns: int) -> t
     few = rng.permutation(len(y))[: yardsticks.CHOSEN_ON]
     ((fitted_on, _),) = ShuffleSplit(1, test_size=0.5, random_state=0).split(few)
     folds = np.zeros(len(few), dtype=int)
-    folds[fitted_on] = 1
+    folds[fitted_on] = -1
     length_scales = yardsticks.FACTORS * median_distance(X, rng)
     s = columns // columns_per_feature(job, entry, X, y)
 

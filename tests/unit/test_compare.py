@@ -11,31 +11,16 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from compare_tables import ROWS, result, saved, table
 from scipy import sparse
-from scipy.stats import ttest_rel
 from sklearn.datasets import dump_svmlight_file
 
 from random_features.errors import UserError
 from rfstudy.compare import contest as contests
 from rfstudy.compare import decide as decisions
-from rfstudy.compare import recipe, report, run, warnings
-from rfstudy.compare.contest import Clock, Contest, Result, Unit
+from rfstudy.compare import recipe, report, run
+from rfstudy.compare.contest import Clock, Contest, Unit
 from rfstudy.compare.question import understand
-
-ROWS = 1200
-
-
-def table(kind, rows=ROWS, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-3, 3, (rows, 3))
-    clean = {"noise": 0 * X[:, 0], "linear": X @ [1, -2, 0.5], "kernel": 3 * np.sin(2 * X[:, 0]) * np.cos(2 * X[:, 1])}
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    return frame.assign(y=clean[kind] + 0.3 * rng.standard_normal(rows))
-
-
-def saved(folder, frame, name="table.csv"):
-    frame.to_csv(folder / name, index=False)
-    return folder / name
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -59,79 +44,6 @@ def kernel_run(tmp_path_factory):
     file = saved(folder, table("kernel"))
     decision = run.compare(file, "y", out=folder / "out", budget="1h", columns=128)
     return SimpleNamespace(file=file, out=folder / "out", decision=decision)
-
-
-# --- the decision -----------------------------------------------------------------------------------------------------
-
-
-def result(name, losses, seconds=1.0, columns=None):
-    return Result(Unit(name, 100, columns), {}, np.asarray(losses, float), seconds, [])
-
-
-COMMON = np.random.default_rng(9).random(4000)
-
-
-def losses(mean, seed):
-    """Wrong and right rows, with the error ``mean``, that mostly agree between contestants."""
-    return (COMMON + 0.01 * np.random.default_rng(seed).random(4000) < mean).astype(float)
-
-
-GUESS = result("guess", losses(0.5, 0), 0.0)
-
-
-def test_the_interval_of_a_difference_is_that_of_the_paired_t_test():
-    a, b = np.random.default_rng(0).random((2, 50))
-    mean, half = decisions.paired_interval(a, b, np.arange(50))
-    expected = ttest_rel(a, b).confidence_interval(0.95)
-    np.testing.assert_allclose([mean - half, mean + half], [expected.low, expected.high])
-
-
-def test_rows_of_one_group_count_as_one_observation():
-    a, b = np.random.default_rng(0).random((2, 50))
-    whole = decisions.paired_interval(a, b, np.arange(50))
-    repeated = decisions.paired_interval(np.repeat(a, 8), np.repeat(b, 8), np.repeat(np.arange(50), 8))
-    np.testing.assert_allclose(repeated, whole)
-
-
-def test_the_cheapest_within_the_margin_is_recommended():
-    found = [GUESS, result("boosting", losses(0.200, 1), 9.0), result("rff", losses(0.201, 2), 1.0, 64)]
-    decision = decisions.decide([*found, result("linear", losses(0.4, 3), 0.1)], np.arange(4000), 0.05)
-    assert (decision.kind, decision.chosen.unit.name, decision.best.unit.name) == ("map", "rff", "boosting")
-    assert "rff with 64 columns" in decision.answer
-
-
-def test_maps_that_are_worse_are_not_recommended():
-    found = [GUESS, result("boosting", losses(0.1, 1), 9.0), result("rff", losses(0.2, 2), 1.0, 64)]
-    decision = decisions.decide(found, np.arange(4000), 0.02)
-    assert (decision.kind, decision.chosen.unit.name) == ("no map", "boosting")
-    assert "Do not use random features here: boosting is better" in decision.answer
-
-
-def test_a_linear_model_that_is_as_good_is_named():
-    found = [GUESS, result("linear", losses(0.1, 1), 0.1), result("rff", losses(0.1, 2), 1.0, 64)]
-    assert decisions.decide(found, np.arange(4000), 0.02).chosen.unit.name == "linear"
-
-
-def test_what_few_rows_cannot_separate_is_undecided_and_the_cheapest_is_named():
-    rng = np.random.default_rng(0)
-    guess = result("guess", rng.random(60) < 0.9, 0.0)
-    cheap = result("linear", rng.random(60) < 0.22, 0.1)
-    dear = result("rff", rng.random(60) < 0.2, 9.0, 64)
-    decision = decisions.decide([guess, cheap, dear], np.arange(60), 0.3)
-    assert decision.kind in ("undecided", "no map")
-    decision = decisions.decide([guess, cheap, dear], np.arange(60), 0.12)
-    assert decision.kind == "undecided"
-    assert decision.chosen.unit.name == "linear"
-
-
-def test_noise_is_rarely_taken_for_a_signal():
-    rng = np.random.default_rng(0)
-    kinds = []
-    for _ in range(100):
-        guess = result("guess", rng.random(500) < 0.5, 0.0)
-        others = [result(f"m{k}", rng.random(500) < 0.5, 1.0) for k in range(3)]
-        kinds.append(decisions.decide([guess, *others], np.arange(500), 0.02).kind)
-    assert kinds.count("nothing") >= 90
 
 
 # --- whole comparisons ------------------------------------------------------------------------------------------------
@@ -406,48 +318,7 @@ def test_the_task_is_inferred(tmp_path, values, task):
     assert understand(path, "y").settings["task"] == task
 
 
-# --- warnings ---------------------------------------------------------------------------------------------------------
-
-
-def warned(path, **how):
-    asked = understand(path, "y", **how)
-    width = recipe.encoder(asked.settings["columns"]).fit_transform(asked.table).shape[1]
-    return {each["warning"]: each["evidence"] for each in warnings.found(asked, width)}
-
-
-def test_clean_data_have_no_warnings(tmp_path):
-    assert warned(saved(tmp_path, table("kernel"))) == {}
-
-
-def test_duplicated_rows_are_noted(tmp_path):
-    frame = table("kernel")
-    twice = pd.concat([frame, frame.iloc[:600]]).sample(frac=1, random_state=0)
-    assert "duplicates across folds" in warned(saved(tmp_path, twice))
-
-
-def test_a_column_that_gives_away_the_target_is_noted(tmp_path):
-    found = warned(saved(tmp_path, table("noise").assign(leak=lambda frame: np.exp(frame["y"]))))
-    assert "'leak'" in found["a column gives away the target"]
-
-
-def test_heavy_tails_and_few_rows_are_noted(tmp_path):
-    rng = np.random.default_rng(0)
-    frame = table("linear", 100).assign(tail=np.exp(8 * rng.standard_normal(100)))
-    frame = frame.join(pd.DataFrame(rng.random((100, 20))).rename(columns="z{}".format))
-    found = warned(saved(tmp_path, frame))
-    assert "'tail'" in found["heavy tails"]
-    assert "few rows per column" in found
-
-
-def test_rows_in_order_are_noted_unless_time_is_named(tmp_path):
-    rng = np.random.default_rng(0)
-    state = np.cumsum(rng.standard_normal((2000, 4)), axis=0)
-    label = np.sin(np.arange(2000) / 15) + 0.1 * rng.standard_normal(2000) > 0
-    frame = pd.DataFrame(state, columns=list("pqrs")).assign(t=np.arange(2000), y=label)
-    path = saved(tmp_path, frame)
-    assert "rows in order" in warned(path)
-    assert "rows in order" not in warned(path, time="t")
-    assert "rows in order" not in warned(saved(tmp_path, frame.sample(frac=1, random_state=0), "shuffled.csv"))
+# --- warnings of the run ----------------------------------------------------------------------------------------------
 
 
 def test_a_choice_at_the_edge_of_its_grid_is_noted():
@@ -553,14 +424,6 @@ def test_the_exact_kernel_on_more_rows_than_its_matrix_holds_comes_last():
     assert found[-2:] == [Unit("exact-kernel", 30_000, None), Unit("exact-kernel", 50_000, None)]
     assert Unit("exact-kernel", contests.MOST_HELD, None) in found
     assert found.index(Unit("boosting", 50_000, None)) < found.index(Unit("rff", 30_000, 256))
-
-
-def test_checks_that_the_budget_does_not_leave_are_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(warnings, "heavy_tails", lambda question: time.sleep(30))
-    asked = understand(saved(tmp_path, table("kernel")), "y")
-    (last,) = warnings.found(asked, 3, 2.0)
-    assert last["warning"] == "not checked"
-    assert "rows in order" in last["evidence"]
 
 
 def test_what_a_larger_budget_has_more_of_is_noted(kernel_run):

@@ -1,0 +1,72 @@
+"""The decision of ``compare`` between results of contestants."""
+
+import numpy as np
+from compare_tables import result
+from scipy.stats import ttest_rel
+
+from rfstudy.compare import decide as decisions
+
+COMMON = np.random.default_rng(9).random(4000)
+
+
+def losses(mean, seed):
+    """Wrong and right rows, with the error ``mean``, that mostly agree between contestants."""
+    return (COMMON + 0.01 * np.random.default_rng(seed).random(4000) < mean).astype(float)
+
+
+GUESS = result("guess", losses(0.5, 0), 0.0)
+
+
+def test_the_interval_of_a_difference_is_that_of_the_paired_t_test():
+    a, b = np.random.default_rng(0).random((2, 50))
+    mean, half = decisions.paired_interval(a, b, np.arange(50))
+    expected = ttest_rel(a, b).confidence_interval(0.95)
+    np.testing.assert_allclose([mean - half, mean + half], [expected.low, expected.high])
+
+
+def test_rows_of_one_group_count_as_one_observation():
+    a, b = np.random.default_rng(0).random((2, 50))
+    whole = decisions.paired_interval(a, b, np.arange(50))
+    repeated = decisions.paired_interval(np.repeat(a, 8), np.repeat(b, 8), np.repeat(np.arange(50), 8))
+    np.testing.assert_allclose(repeated, whole)
+
+
+def test_the_cheapest_within_the_margin_is_recommended():
+    found = [GUESS, result("boosting", losses(0.200, 1), 9.0), result("rff", losses(0.201, 2), 1.0, 64)]
+    decision = decisions.decide([*found, result("linear", losses(0.4, 3), 0.1)], np.arange(4000), 0.05)
+    assert (decision.kind, decision.chosen.unit.name, decision.best.unit.name) == ("map", "rff", "boosting")
+    assert "rff with 64 columns" in decision.answer
+
+
+def test_maps_that_are_worse_are_not_recommended():
+    found = [GUESS, result("boosting", losses(0.1, 1), 9.0), result("rff", losses(0.2, 2), 1.0, 64)]
+    decision = decisions.decide(found, np.arange(4000), 0.02)
+    assert (decision.kind, decision.chosen.unit.name) == ("no map", "boosting")
+    assert "Do not use random features here: boosting is better" in decision.answer
+
+
+def test_a_linear_model_that_is_as_good_is_named():
+    found = [GUESS, result("linear", losses(0.1, 1), 0.1), result("rff", losses(0.1, 2), 1.0, 64)]
+    assert decisions.decide(found, np.arange(4000), 0.02).chosen.unit.name == "linear"
+
+
+def test_what_few_rows_cannot_separate_is_undecided_and_the_cheapest_is_named():
+    rng = np.random.default_rng(0)
+    guess = result("guess", rng.random(60) < 0.9, 0.0)
+    cheap = result("linear", rng.random(60) < 0.22, 0.1)
+    dear = result("rff", rng.random(60) < 0.2, 9.0, 64)
+    decision = decisions.decide([guess, cheap, dear], np.arange(60), 0.3)
+    assert decision.kind in ("undecided", "no map")
+    decision = decisions.decide([guess, cheap, dear], np.arange(60), 0.12)
+    assert decision.kind == "undecided"
+    assert decision.chosen.unit.name == "linear"
+
+
+def test_noise_is_rarely_taken_for_a_signal():
+    rng = np.random.default_rng(0)
+    kinds = []
+    for _ in range(100):
+        guess = result("guess", rng.random(500) < 0.5, 0.0)
+        others = [result(f"m{k}", rng.random(500) < 0.5, 1.0) for k in range(3)]
+        kinds.append(decisions.decide([guess, *others], np.arange(500), 0.02).kind)
+    assert kinds.count("nothing") >= 90

@@ -1,0 +1,59 @@
+"""The warnings of ``compare`` about a table, each with its evidence."""
+
+import time
+
+import numpy as np
+import pandas as pd
+from compare_tables import saved, table
+
+from rfstudy.compare import recipe, warnings
+from rfstudy.compare.question import understand
+
+
+def warned(path, **how):
+    asked = understand(path, "y", **how)
+    width = recipe.encoder(asked.settings["columns"]).fit_transform(asked.table).shape[1]
+    return {each["warning"]: each["evidence"] for each in warnings.found(asked, width)}
+
+
+def test_clean_data_have_no_warnings(tmp_path):
+    assert warned(saved(tmp_path, table("kernel"))) == {}
+
+
+def test_duplicated_rows_are_noted(tmp_path):
+    frame = table("kernel")
+    twice = pd.concat([frame, frame.iloc[:600]]).sample(frac=1, random_state=0)
+    assert "duplicates across folds" in warned(saved(tmp_path, twice))
+
+
+def test_a_column_that_gives_away_the_target_is_noted(tmp_path):
+    found = warned(saved(tmp_path, table("noise").assign(leak=lambda frame: np.exp(frame["y"]))))
+    assert "'leak'" in found["a column gives away the target"]
+
+
+def test_heavy_tails_and_few_rows_are_noted(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = table("linear", 100).assign(tail=np.exp(8 * rng.standard_normal(100)))
+    frame = frame.join(pd.DataFrame(rng.random((100, 20))).rename(columns="z{}".format))
+    found = warned(saved(tmp_path, frame))
+    assert "'tail'" in found["heavy tails"]
+    assert "few rows per column" in found
+
+
+def test_rows_in_order_are_noted_unless_time_is_named(tmp_path):
+    rng = np.random.default_rng(0)
+    state = np.cumsum(rng.standard_normal((2000, 4)), axis=0)
+    label = np.sin(np.arange(2000) / 15) + 0.1 * rng.standard_normal(2000) > 0
+    frame = pd.DataFrame(state, columns=list("pqrs")).assign(t=np.arange(2000), y=label)
+    path = saved(tmp_path, frame)
+    assert "rows in order" in warned(path)
+    assert "rows in order" not in warned(path, time="t")
+    assert "rows in order" not in warned(saved(tmp_path, frame.sample(frac=1, random_state=0), "shuffled.csv"))
+
+
+def test_checks_that_the_budget_does_not_leave_are_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(warnings, "heavy_tails", lambda question: time.sleep(30))
+    asked = understand(saved(tmp_path, table("kernel")), "y")
+    (last,) = warnings.found(asked, 3, 2.0)
+    assert last["warning"] == "not checked"
+    assert "rows in order" in last["evidence"]

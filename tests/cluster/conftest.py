@@ -136,6 +136,15 @@ class Cluster:
             self.call("scancel", *left)
         for name in ("slurmd.n1", "slurmd.n2", "slurmctld", "munge"):
             self.end(name)
+        self.end_orphans()
+
+    def end_orphans(self):
+        """Kill the processes of jobs that outlived their node: those with the configuration of this cluster."""
+        own = f"SLURM_CONF={self.folder}/slurm.conf".encode()
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if int(process.name) != os.getpid() and own in (process / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(process.name), signal.SIGKILL)
 
     def end(self, name: str):
         """End one daemon; a ``slurmd`` that waits for its jobs is killed."""

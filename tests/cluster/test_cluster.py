@@ -3,7 +3,6 @@ local run. ``make test-cluster`` runs these tests.
 """
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,12 +10,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from checkouts import copy_of_repository
 
 from rfstudy.study.journal import KEY, Log
 
 pytestmark = pytest.mark.cluster
 
-ROOT = Path(__file__).resolve().parents[2]
 WORK = ("shard_by=[experiment,dataset]", "only_experiments=slsrff-text", "only_datasets=eeg,magic04", "repeats=2")
 TABLE = "results/quick/slsrff-text.csv"
 
@@ -25,10 +24,7 @@ class Checkout:
     """A copy of the repository, and Snakemake in it."""
 
     def __init__(self, folder: Path, environment: dict):
-        ignored = shutil.ignore_patterns(
-            ".git", ".venv", "results", "figures", "logs", "benchmarks", ".snakemake", "prepared", "raw", "measured"
-        )
-        self.folder = shutil.copytree(ROOT, folder, ignore=ignored)
+        self.folder = copy_of_repository(folder)
         self.environment = environment | {"PYTHONPATH": str(folder / "src")}
         self.environment.pop("SNAKEMAKE_PROFILE", None)
 

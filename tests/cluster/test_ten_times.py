@@ -3,7 +3,6 @@
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -12,13 +11,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from checkouts import copy_of_repository
 
 pytestmark = [
     pytest.mark.cluster,
     pytest.mark.skipif(os.environ.get("RFSTUDY_CLUSTER") != "1", reason="make test-cluster runs it"),
 ]
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def change(path: Path, edit):
@@ -61,8 +59,7 @@ def ten_times_the_maps(root: Path):
 
 @pytest.mark.parametrize("make", [ten_times_the_data, ten_times_the_maps])
 def test_a_plan_of_ten_times_the_study(tmp_path, capsys, make):
-    ignored = shutil.ignore_patterns(".git", ".venv", "results", "logs", ".snakemake", "prepared", "raw")
-    root = shutil.copytree(ROOT, tmp_path / "study", ignore=ignored)
+    root = copy_of_repository(tmp_path / "study")
     make(root)
     start = time.monotonic()
     command = [sys.executable, "-m", "rfstudy", "plan", "--configfile", "config/presets/paper.yaml"]

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checkouts import ROOT, copy_of_repository
 
 from rfstudy.data.scale import fit_steps
 from rfstudy.data.split import split
-
-ROOT = Path(__file__).resolve().parents[2]
 
 #: The study's seed, see config/config.yaml.
 SEED = 2021
@@ -52,13 +51,7 @@ class Workspace:
     """A checkout in a folder of its own and the commands that a user types there."""
 
     def __init__(self, folder: Path):
-        self.folder = folder
-        for name in ("Snakefile", "rules", "config", "src", "envs"):
-            source = ROOT / name
-            copy = shutil.copytree if source.is_dir() else shutil.copy
-            copy(source, folder / name)
-        (folder / "data").mkdir()
-        shutil.copytree(ROOT / "data" / "reference", folder / "data" / "reference")
+        self.folder = copy_of_repository(folder)
         others = {key: value for key, value in os.environ.items() if key not in ("RFSTUDY_MIRROR", "SNAKEMAKE_PROFILE")}
         self.environment = others | {"PYTHONPATH": str(folder / "src")}
 

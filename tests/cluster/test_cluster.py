@@ -144,30 +144,28 @@ def test_a_lost_node_loses_no_job(study, cluster, loses_at_most_a_cell):
     loses_at_most_a_cell("a lost node", kept)
 
 
-def test_an_interrupted_run_leaves_no_job(study, cluster, loses_at_most_a_cell):
+def test_an_interrupted_run_leaves_no_job_and_the_run_after_kill_9_cancels_exactly_its_own(
+    study, cluster, loses_at_most_a_cell
+):
     run = study.start(*SLURM)
     cluster.wait(lambda: any(study.cells().values()), 200)
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=120)
     cluster.wait(lambda: not cluster.jobs("PD,R,CF,CG"), 30)
-    kept = study.cells()
-    study.finish(study.start(*SLURM))
-    loses_at_most_a_cell("Ctrl-C", kept)
+    interrupted = study.cells()
 
-
-def test_after_kill_9_the_next_run_names_the_jobs_and_cancels_exactly_these(study, cluster, loses_at_most_a_cell):
     run = study.start(*SLURM)
-    cluster.wait(lambda: of_rule(cluster, "train", "R"), 200)
-    cluster.wait(lambda: any(study.cells().values()), 60)
+    cluster.wait(lambda: study.cells() != interrupted, 200)
     run.kill()
     run.communicate()
     for job in cluster.jobs("R"):
         cluster.call("scontrol", "suspend", job["id"])
-    kept = study.cells()
+    killed = study.cells()
     foreign = cluster.call(
         "sbatch", "--parsable", "--job-name", "rfstudy_other", "--output", "/dev/null", "--wrap", "sleep 300"
     ).strip()
     left = {job["id"] for job in cluster.jobs("PD,R,CF,CG,S")} - {foreign}
+    assert left
     said = study.finish(study.start(*SLURM), 1)
     assert "running=wait" in said
     assert all(job in said for job in left)
@@ -176,7 +174,8 @@ def test_after_kill_9_the_next_run_names_the_jobs_and_cancels_exactly_these(stud
     assert "cancelled" in said
     assert foreign in {job["id"] for job in cluster.jobs("PD,R")}
     cluster.call("scancel", foreign)
-    loses_at_most_a_cell("kill -9", kept)
+    loses_at_most_a_cell("Ctrl-C", interrupted)
+    loses_at_most_a_cell("kill -9", killed)
 
 
 def test_the_generic_profile_ends_where_jobs_die_at_launch(study, cluster):

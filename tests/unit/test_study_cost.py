@@ -120,7 +120,8 @@ def test_the_fit_finds_the_seconds_that_made_the_records():
 
 
 def test_the_request_covers_the_quantile_of_the_records():
-    assert cost.requested_minutes("train", 600, MODEL) == 5 + math.ceil(10 * MODEL["factor"]["train"])
+    assert cost.requested_minutes(600, MODEL) == 1 + math.ceil(10 * MODEL["factor"])
+    assert cost.requested_minutes(10, MODEL) == 5
 
 
 def test_the_plan_adds_up():

@@ -19,8 +19,11 @@ from rfstudy.study import plan
 from rfstudy.study.experiment import needs_data
 from rfstudy.study.job import Part, options_tried, searched, sizes, tune_scope
 
-#: Least request: minutes and MB. Starting Snakemake and the libraries on a node takes a minute and half a GB.
+#: Least request: minutes and MB.
 LEAST_MINUTES, LEAST_MB = 5, 1000
+
+#: Minutes in which a node starts Snakemake and loads the libraries.
+START_MINUTES = 1
 
 #: Memory of Snakemake in a job, next to that of the job's process, and the margin above what records of its kind took.
 SNAKEMAKE_MB, MARGIN = 200, 1.2
@@ -125,10 +128,16 @@ def fits(learner: str, options: dict, entries: float, chooses: bool) -> float:
 
 
 def work_of_kind(stage: str, part: Part, n: int, d: int) -> Counter:
-    """Return the amount of work in a part whose kind counts its own cells: entries x repeats x values of the grid."""
-    grid = part.grid or {}
-    cells = max(1, len(part.methods)) * len(part.repeats or [0])
+    """Return the amount of work in a part whose kind counts its own cells: entries x repeats x values of the grid.
+
+    Learners of a grid have work of their own, and the exact kernel has n columns.
+    """
+    grid = dict(part.grid or {})
+    cells, learners = max(1, len(part.methods)) * len(part.repeats or [0]), grid.pop("learners", None)
     cells *= math.prod(len(value) for value in grid.values() if isinstance(value, list | dict) and value)
+    if learners:
+        each = (amounts(f"{stage} {name}", cells, n, n if name == "exact_kernel" else d) for name in learners)
+        return sum(each, Counter())
     if stage == "time" and part.sizes:
         columns = sum(2 * s for s, _ in sizes(part.sizes, d))
         return amounts(f"{stage} {part.kind}", cells * (part.time or {}).get("rounds", 1), n, columns)
@@ -183,14 +192,13 @@ def requested_memory(kind: str, stated: dict, model: dict) -> tuple[int, bool]:
 def needs_of_rows(stage: str, n: int, d: int, model: dict) -> dict:
     """Return the minutes that a job which makes rows of a task requests, and its expected seconds."""
     seconds, beyond = seconds_of(amounts(f"{stage} rows", 1, n, d), model)
-    minutes = requested_minutes(stage, seconds, model)
+    minutes = requested_minutes(seconds, model)
     return {"runtime": minutes, "expected": max(1, round(seconds)), "extrapolated": int(beyond)}
 
 
-def requested_minutes(stage: str, seconds: float, model: dict) -> int:
-    """Return the minutes that a job requests, with which 95 % of the recorded jobs would have finished."""
-    factor = model["factor"].get(LIKE.get(stage, stage), max(model["factor"].values()))
-    return LEAST_MINUTES + math.ceil(seconds * factor / 60)
+def requested_minutes(seconds: float, model: dict) -> int:
+    """Return the minutes that a job requests, with which 90 % of the recorded jobs would have finished."""
+    return max(LEAST_MINUTES, START_MINUTES + math.ceil(seconds * model["factor"] / 60))
 
 
 def work_of_shard(stage: str, experiment: dict, shard: plan.Shard, tasks: dict, settings: dict) -> Counter:
@@ -255,7 +263,7 @@ def needs(stage: str, experiment: dict, shard: plan.Shard, tasks: dict, settings
     seconds, beyond = seconds_of_shard(stage, experiment, shard, work, model)
     stated = plan.resources(stage, experiment, shard, tasks, settings)
     memory, more = requested_memory(f"{LIKE.get(stage, stage)} {experiment['kind']}", stated, model)
-    minutes = requested_minutes(stage, seconds, model) if seconds else stated["runtime"]
+    minutes = requested_minutes(seconds, model) if seconds else stated["runtime"]
     gpu = int(wants_gpu(stage, work, experiment, settings))
     return {
         "mem_mb": memory,

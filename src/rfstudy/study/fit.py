@@ -2,7 +2,7 @@
 
 A block is an experiment x data set x method of the preset that made the records. Its seconds are those of its runs. The
 seconds per amount of each unit are non-negative, and fit the logarithms of the seconds of all blocks together. With the
-factor of a stage, 95 % of its jobs would have finished within their request; a job has all methods of a data set.
+factor of the model, 90 % of the jobs would have finished within their request; a job has all methods of a data set.
 
 The jobs of a calibration run (``data/calibration.csv``: processor time and largest memory of each) are blocks too. The
 memory of a kind in a stage is fitted to them alone.
@@ -21,11 +21,15 @@ from rfstudy.data.registry import rows_of_chunk
 from rfstudy.files import read_json, read_record_file, record_file, write_text
 from rfstudy.study import cost, plan
 
-#: The share of recorded jobs that would have finished within their request.
-QUANTILE = 0.95
+#: The share of recorded jobs that would have finished within the time that they request. The others start again with
+#: twice the time and keep their cells. For 95 % all jobs would request a third more.
+ENOUGH_TIME = 0.9
 
-#: Seconds of the jobs whose factor counts: a shorter one fits into the least request anyway.
-LONG = 60.0
+#: The share of recorded jobs of a kind that would have had enough memory.
+ENOUGH_MEMORY = 0.95
+
+#: Seconds of the jobs whose factor counts: a job requests as much more than a multiple of what is expected.
+LONG = 60.0 * cost.START_MINUTES
 
 #: How much the seconds of an experiment, or of a data set, are drawn to those of all: this many jobs.
 DRAWN = 0.5
@@ -68,9 +72,9 @@ def fit(study, measured, calibration, out) -> dict:
     model["times"] = {}
     for stage, of_stage in jobs.groupby("stage"):
         model["times"][stage], jobs.loc[of_stage.index, "ratio"] = times_of(of_stage)
-    ratios = (jobs.ratio * (1 - LONG / jobs.seconds)).groupby(jobs.stage)
-    model["factor"] = {stage: max(1.0, round(value, 2)) for stage, value in ratios.quantile(QUANTILE).items()}
-    model["jobs"] = {stage: int(number) for stage, number in ratios.size().items()}
+    ratios = jobs.ratio * (1 - LONG / jobs.seconds)
+    model["factor"] = round(ratios.quantile(ENOUGH_TIME), 2)
+    model["jobs"] = {stage: int(number) for stage, number in jobs.stage.value_counts().items()}
     model["memory"] = memory_of(jobs_seen)
     write_text(json.dumps(model, indent=1) + "\n", out)
     return model
@@ -99,7 +103,7 @@ def memory_of(jobs: list) -> dict:
     for name, of_kind in frame.groupby(0):
         peak, data = of_kind[1].to_numpy(float), of_kind[2].to_numpy(float)
         slopes = [1.0, *([] if np.ptp(data) < LARGE_MB else [max(0.1, np.polyfit(data, peak, 1)[0])])]
-        bases = [np.quantile(peak - slope * data, QUANTILE, method="higher") for slope in slopes]
+        bases = [np.quantile(peak - slope * data, ENOUGH_MEMORY, method="higher") for slope in slopes]
         # both cover the records: the one that requests less
         base, slope = min(zip(bases, slopes, strict=True), key=lambda both: both[0] + both[1] * data.mean())
         found[name] = {"mb": max(0, round(base)), "per_mb": round(float(slope), 2), "largest": round(data.max())}

@@ -289,8 +289,8 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
 
     The kind states them per unit of work: ``mb`` of libraries, ``bytes_per_value`` of the data (n x d) and
     ``bytes_per_gram`` of a matrix over the columns of the features (at most n of them), ``bytes_per_pair`` of one over
-    the rows (``most_rows`` of them), and a learner states
-    ``bytes_per_entry`` of the features (n x D).
+    the rows (``most_rows`` of them) for the exact kernel, and a learner states ``bytes_per_entry`` of the features
+    (n x D).
     """
     needs = literal(module_of(experiment["kind"]), "RESOURCES")
     most = needs["mb"]
@@ -306,7 +306,8 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
             ]
             work = needs.get("bytes_per_gram", 0) * min(columns, n) ** 2 + max(of_learners, default=0)
         else:
-            work = needs.get("bytes_per_pair", 0) * min(n, needs.get("most_rows", n)) ** 2
+            has_pairs = "exact_kernel" in own.get("grid", {}).get("learners", [])
+            work = has_pairs * needs.get("bytes_per_pair", 0) * min(n, needs.get("most_rows", n)) ** 2
         most = max(most, needs["mb"] + (needs.get("bytes_per_value", 0) * n * d + work) / 2**20)
     return {"mem_mb": int(most), "of_data": most - needs["mb"], "runtime": needs["minutes"]}
 

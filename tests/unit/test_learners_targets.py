@@ -8,7 +8,7 @@ from random_features.learners import streams
 from random_features.learners.entry import load
 from random_features.learners.penalties import best_penalty, check_grid, edge_of, effective_penalties
 from random_features.learners.scoring import check_folds, gain, score_sum
-from random_features.learners.shifted import solve_shifted
+from random_features.learners.shifted import MANY, solve_shifted
 from random_features.learners.targets import as_columns, sign_columns
 from rfstudy.data.target import Target
 
@@ -232,14 +232,15 @@ def test_a_stream_that_does_not_fit_is_refused(blocks, message):
         list(streams.checked(blocks, 6, 3))
 
 
+@pytest.mark.parametrize("n_shifts", [3, MANY, 25])
 @pytest.mark.parametrize("size", [1, 2, 3, 60])
-def test_shifted_systems_equal_a_general_solver(size):
+def test_shifted_systems_equal_a_general_solver(size, n_shifts):
     rng = np.random.default_rng(size)
     A = rng.standard_normal((2 * size, size))
     matrix, rhs = A.T @ A, rng.standard_normal((size, 2))
-    shifts = np.geomspace(1e-3, 10, 3)
+    shifts = np.geomspace(1e-3, 10, n_shifts)
     solutions = solve_shifted(matrix, rhs, shifts)
-    assert solutions.shape == (3, size, 2)
+    assert solutions.shape == (n_shifts, size, 2)
     for solution, shift in zip(solutions, shifts, strict=True):
         system = matrix + shift * np.eye(size)
         # backward stable solvers differ by a modest multiple of condition x eps
@@ -248,11 +249,12 @@ def test_shifted_systems_equal_a_general_solver(size):
         np.testing.assert_allclose(solution, expected, rtol=0, atol=bound * np.abs(expected).max())
 
 
-def test_a_singular_system_is_an_error_or_nan_for_its_shift_alone():
+@pytest.mark.parametrize("n_shifts", [2, MANY])
+def test_a_singular_system_is_an_error_or_nan_for_its_shift_alone(n_shifts):
     A = np.random.default_rng(2).standard_normal((40, 10))
     A[:, 3] = A[:, 4]
     matrix, rhs = A.T @ A, A.T @ np.ones((40, 1))
-    shifts = np.concatenate([[1e-3, 1.0], [0.0]])
+    shifts = np.append(np.geomspace(1e-3, 1.0, n_shifts), 0.0)
     with pytest.raises(np.linalg.LinAlgError, match=r"singular to working precision at a diagonal term of 0"):
         solve_shifted(matrix, rhs, shifts)
     solutions = solve_shifted(matrix, rhs, shifts, singular="nan")

@@ -14,7 +14,7 @@ from random_features.kernels import Gaussian
 from random_features.maps import make_map
 from rfstudy.data.prepared import write_facts
 from rfstudy.data.split import fold_of_row
-from rfstudy.study import train
+from rfstudy.study.kinds import grid
 from rfstudy.study.sample import draw_sample, load_prepared
 
 N_TRAIN, D, LENGTH_SCALE = 60, 3, 1.5
@@ -204,7 +204,7 @@ def test_the_learners_of_a_map_share_its_features_and_never_anothers(prepared, t
     changes = {"learners": learners, "methods": methods, "sizes": {"multiples_of_d": [2, 4]}}
     kept, _ = run(folder, tmp_path / "kept", repeats=2, **changes)
     assert len(mapped) == 3 * 2 * 2 * 2  # methods, sizes, repeats; training and test rows
-    monkeypatch.setattr(train, "KEPT_BYTES", 0)
+    monkeypatch.setattr(grid, "KEPT_BYTES", 0)
     streamed, _ = run(folder, tmp_path / "streamed", repeats=2, **changes)
     assert len(mapped) > 4 * 3 * 2 * 2 * 2
     one, other = (rows.drop(columns="run") for rows in (kept, streamed))

@@ -28,6 +28,7 @@ from rfstudy.study.kinds.grid import (
     NOWHERE,
     choice_for,
     draws,
+    features_of,
     folds_of,
     grid_cell,
     is_learned,
@@ -300,7 +301,7 @@ def scores_of(job: Job, cell: Cell) -> list[list[float]]:
         folds[held_out] = np.arange(held_out.sum()) % PARTS
     how = {"n_columns": phi.n_columns_, "score": score, "options": options}
     try:
-        scores = learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how)
+        scores = learner.cross_validate(features_of(phi, X), Y, folds, **how)
     except NotDefinedError:
         return []
     return scores.tolist()

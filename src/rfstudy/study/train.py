@@ -18,20 +18,25 @@ import numpy as np
 from random_features.errors import NotDefinedError
 from random_features.learners.entry import load
 from random_features.learners.penalties import best_penalty, edge_of
-from random_features.learners.streams import keep_within
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, Work, run_parts
 from rfstudy.study.job import Part
-from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of, prefixes, sample_of, skipped_rows
+from rfstudy.study.kinds.grid import (
+    cell_settings,
+    features_of,
+    folds_of,
+    grid_cells,
+    map_of,
+    prefixes,
+    sample_of,
+    skipped_rows,
+)
 from rfstudy.study.rows import status_of
 from rfstudy.study.sample import Sample
 
 #: Number of contiguous blocks of test rows in which the errors of a draw are counted, for the variance between test
 #: rows.
 ERROR_BLOCKS = 50
-
-#: Bytes up to which the features of one map are kept for all learners and passes; above, they are streamed.
-KEPT_BYTES = 2**28
 
 
 def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out, threads: int) -> None:
@@ -184,11 +189,6 @@ def approximate_kernel(phi, X) -> tuple[np.ndarray, dict]:
         return phi.approximate_kernel(X).astype(np.float64), {"estimate": "approximate_kernel"}
     Z = phi.transform(X).astype(np.float64)
     return Z @ Z.T, {}
-
-
-def features_of(phi, X):
-    """Return the features of X (n, d) as a stream of blocks, kept in memory if they fit into ``KEPT_BYTES``."""
-    return keep_within(lambda: phi.transform_blocks(X), len(X), phi.n_columns_, KEPT_BYTES)
 
 
 def fitted_on_own_choice(learner, features, Y, folds, score: str, how: dict) -> tuple:

@@ -10,6 +10,7 @@ from functools import partial
 
 from random_features.kernels import KERNELS, make_kernel
 from random_features.learners.entry import load
+from random_features.learners.streams import keep_within
 from random_features.maps.registry import has_prefixes
 from rfstudy.data.scale import columns_after
 from rfstudy.data.split import fold_of_block, fold_of_row
@@ -25,6 +26,9 @@ KERNELS_OF_ENTRIES = True
 
 #: Memory: libraries (MB), the rows in float32 a few times over, and Gram matrices of the largest size; minutes.
 RESOURCES = {"mb": 900, "bytes_per_value": 16, "bytes_per_gram": 80, "minutes": 240}
+
+#: Bytes up to which the features of one map are kept for all learners and passes; above, they are streamed.
+KEPT_BYTES = 2**28
 
 #: Quantities of a search that decide a map, in the order in which its rows name their scopes.
 OF_MAP = ("length_scale", "bandwidth", "preprocess", "options")
@@ -256,6 +260,11 @@ def map_of(job: Job, cell: Cell):
     if cell.coordinates.get("axis") == "draw":
         draw = [cell.coordinates["at"]]
     return job.feature_map(cell.entry, kernel, s, cell.coordinates["repeat"], *draw), kernel, length_scale
+
+
+def features_of(phi, X):
+    """Return the features of X (n, d) as a stream of blocks, kept in memory if they fit into ``KEPT_BYTES``."""
+    return keep_within(lambda: phi.transform_blocks(X), len(X), phi.n_columns_, KEPT_BYTES)
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:

@@ -40,9 +40,6 @@ IN_ORDER = ("blocks", "first_blocks", "last_blocks", "block_folds")
 #: Rows from which a data set tests on three folds; it and the task are the strata of the halves.
 LARGE = 10_000
 
-#: The data sets that a verdict is about, in words.
-SCOPES = ("all", "informative", "not flagged")
-
 
 # --- errors and effects -----------------------------------------------------------------------------------------------
 
@@ -111,19 +108,17 @@ def against(errors: pd.DataFrame, other: pd.Series, counts: bool, place: tuple) 
 
     There is no effect with fewer than two folds, or with fewer than ``LEAST_ERRORS`` wrong labels.
     """
-    one = errors.reindex(other.index).to_numpy(dtype=np.float64)
-    there = ~np.isnan(one)
-    one, two = np.where(there, one, 0.0), np.where(there, other.to_numpy(dtype=np.float64)[:, None], 0.0)
-    half, folds, sums = 0.5 if counts else 0.0, there.sum(axis=0), two.sum(axis=0)
-    found = []
-    for j, name in enumerate(errors.columns):
-        if folds[j] < 2 or (counts and sums[j] < LEAST_ERRORS):
+    half, others, found = 0.5 if counts else 0.0, other.to_numpy(dtype=np.float64), []
+    for name, one in errors.reindex(other.index).astype(np.float64).items():
+        there = one.notna().to_numpy()
+        own, theirs = one.to_numpy()[there], others[there]
+        total, errors_of_other = own.sum(), theirs.sum()
+        if len(own) < 2 or (counts and errors_of_other < LEAST_ERRORS):
             continue
-        total, own = one[:, j].sum(), there[:, j]
-        left_out = log_ratio(total - one[own, j], sums[j] - two[own, j], half)
-        effect, variance = log_ratio(total, sums[j], half), (folds[j] - 1) * left_out.var()
-        name = name if isinstance(name, tuple) else (name,)
-        found.append((*place, *name, effect, variance, int(folds[j]), sums[j] if counts else np.nan))
+        left_out = log_ratio(total - own, errors_of_other - theirs, half)
+        effect, variance = log_ratio(total, errors_of_other, half), (len(own) - 1) * left_out.var()
+        who = name if isinstance(name, tuple) else (name,)
+        found.append((*place, *who, effect, variance, len(own), errors_of_other if counts else np.nan))
     return found
 
 

@@ -117,13 +117,8 @@ def nested(one, other) -> Estimate:
     """
     one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     n_splits = one.shape[-2]
-    within, freedom = zip(
-        *(
-            (each.var(axis=-1, ddof=1).mean(axis=-1) / (n_splits * n_draws), n_splits * (n_draws - 1.0))
-            for each, n_draws in ((one, one.shape[-1]), (other, other.shape[-1]))
-        ),
-        strict=True,
-    )
+    within = [each.var(axis=-1, ddof=1).mean(axis=-1) / (n_splits * each.shape[-1]) for each in (one, other)]
+    freedom = [n_splits * (each.shape[-1] - 1.0) for each in (one, other)]
     value, variance = one.mean(axis=(-2, -1)) - other.mean(axis=(-2, -1)), within[0] + within[1]
     with np.errstate(invalid="ignore", divide="ignore"):
         df = variance**2 / (within[0] ** 2 / freedom[0] + within[1] ** 2 / freedom[1])

@@ -4,8 +4,6 @@ A cost is the seconds of all work, or the number of multiplications and addition
 compared with the best map, at any number of columns and of rows, that costs no more.
 """
 
-from itertools import pairwise
-
 import numpy as np
 import pandas as pd
 
@@ -14,6 +12,7 @@ from rfstudy.report.aggregate import by_repeat, select, settings_of
 from rfstudy.report.arena import percent
 from rfstudy.report.cells import absent, each_dataset, three_digits
 from rfstudy.report.compare import paired
+from rfstudy.report.estimates import crossing
 from rfstudy.report.notes import explained
 from rfstudy.report.tables.arena import by_itself, change
 from rfstudy.report.times import by_rounds
@@ -64,21 +63,6 @@ def best_within(maps: pd.DataFrame, cost: str, most: float):
     affordable = maps[maps[cost] <= most]
     means = affordable["errors"].map(np.mean)
     return affordable.loc[means.idxmin()] if len(means) else None
-
-
-def crossing(n: list[int], gaps: list[float]) -> float:
-    """Return the number of rows, on straight lines in its logarithm, from which on the gaps stay above zero: infinite
-    if the last one is not, and 0 if all are.
-
-    >>> crossing([1000, 4000, 16000], [-0.2, -0.1, 0.1])
-    8000.0
-    """
-    if gaps[-1] <= 0:
-        return np.inf
-    for (low, before), (high, after) in reversed(list(pairwise(zip(n, gaps, strict=True)))):
-        if before <= 0:
-            return round(float(low * (high / low) ** (-before / (after - before))), 6)
-    return 0.0
 
 
 def frontier(context, *, paper, datasets) -> Table:

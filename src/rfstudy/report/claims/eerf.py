@@ -142,8 +142,8 @@ def _within_times(rows: Rows) -> Iterator[tuple[dict, list[float], list[tuple], 
         here = select(own, experiment=where["experiment"], dataset=where["dataset"])
         quantity = {"metric": ERROR, "learner": where["learner"], "split": "test"}
         curves = [curve(here, method, quantity, time) for method, time in (("kprff", BOTH), ("rff", TRAINING))]
-        if all(curves):
-            budgets = sorted({point.time for points in curves for point in points})
+        if all(map(len, curves)):
+            budgets = sorted({time for points in curves for time in points["time"]})
             best = [tuple(within(points, budget) for points in curves) for budget in budgets]
             yield where, budgets, best, overlap_of(cell, rows.context)
 

@@ -14,7 +14,7 @@ from rfstudy.report.chance import LABEL, notes_on_chance
 from rfstudy.report.notes import absence, notes_on_sizes
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import PUBLISHED, REFERENCE, Picture
-from rfstudy.report.tables.times import Timed, curve
+from rfstudy.report.tables.times import curve
 from rfstudy.report.times import ROUND, ratios, summarise
 
 # --- curves -----------------------------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ def error_by_time(context, *, paper, width, datasets, methods, quantity, times) 
     found, absent = {}, {}
     for dataset in datasets:
         rows = select(context.rows, dataset=dataset)
-        cells = points([(method, curve(rows, method, quantity, times[method])) for method in styles])
+        cells = points(rows, methods, quantity, times)
         if len(cells):
             found[dataset] = cells
             continue
@@ -300,22 +300,15 @@ def error_by_time(context, *, paper, width, datasets, methods, quantity, times) 
     return Picture(figure, styles.values(), remarks, shown)
 
 
-def points(curves: list[tuple[str, list[Timed]]]) -> pd.DataFrame:
+def points(rows: pd.DataFrame, methods: list[str], quantity: dict, times: dict[str, str]) -> pd.DataFrame:
     """Return errors and times of methods with the ends of their bars, as ``draw_lines`` takes them."""
-    return pd.DataFrame(
-        {
-            "line": method,
-            "x": each.time,
-            "left": each.seconds.quantile(0.25),
-            "right": each.seconds.quantile(0.75),
-            "mean": each.error,
-            "lower": each.error - each.standard_error,
-            "upper": each.error + each.standard_error,
-            "machine_busy": each.machine_busy,
-        }
-        for method, own in curves
-        for each in own
-    )
+    curves = [curve(rows, method, quantity, times[method]).assign(line=method) for method in methods]
+    cells = pd.concat([own for own in curves if len(own)] or curves[:1], ignore_index=True)
+    if not len(cells):
+        return cells
+    left, right = (cells["seconds"].map(lambda seconds, end=end: seconds.quantile(end)) for end in (0.25, 0.75))
+    lower, upper = cells["error"] - cells["standard_error"], cells["error"] + cells["standard_error"]
+    return cells.assign(x=cells["time"], left=left, right=right, mean=cells["error"], lower=lower, upper=upper)
 
 
 # --- descent ----------------------------------------------------------------------------------------------------------

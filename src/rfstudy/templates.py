@@ -107,18 +107,14 @@ class Shipped:
     @cached_property
     def processors(self) -> set[str]:
         """Return the machine of the shipped rows: processor and cores."""
-        shipped = [name for name in self.experiments if self.file(name).exists()]
-        return {f"{run['cores']} cores of an {run['cpu']}" for name in shipped for run in self.runs(name)}
+        shipped = (run for name in self.experiments if self.has([name]) for run in self.runs(name))
+        return {f"{run['cores']} cores of an {run['cpu']}" for run in shipped}
 
     @cached_property
     def methods(self) -> set[str]:
         """Return the maps that have rows with a value."""
-        found = set()
-        for name in self.experiments:
-            if self.file(name).exists():
-                rows = self.context(name).rows
-                found |= set(rows.loc[rows["status"].eq("ok"), "method"])
-        return found & set(REGISTRY)
+        shown = (self.context(name).rows for name in self.experiments if self.has([name]))
+        return set(REGISTRY) & set().union(*(select(rows, status="ok")["method"] for rows in shown))
 
 
 def run(root, out) -> None:
@@ -183,13 +179,12 @@ def verdicts(shipped: Shipped) -> str:
     results.
     """
     groups = [(paper, Page(shipped, paper).results.groupby("protocol", sort=False)["verdict"]) for paper in PAPERS]
-    return markdown(
-        [
-            {"paper": f"`{paper}`", "protocol": protocol, "printed": len(found)} | numbers_of(CELL_VERDICTS, found)
-            for paper, of_paper in groups
-            for protocol, found in of_paper
-        ]
-    )
+    rows = [
+        {"paper": f"`{paper}`", "protocol": protocol, "printed": len(found)} | numbers_of(CELL_VERDICTS, found)
+        for paper, of_paper in groups
+        for protocol, found in of_paper
+    ]
+    return markdown(rows)
 
 
 def measured(shipped: Shipped) -> str:
@@ -204,10 +199,8 @@ def measured(shipped: Shipped) -> str:
     with_rows, without = ([name for name in REGISTRY if (name in shipped.methods) == has] for has in (True, False))
     of_maps = f"Maps with measured rows ({len(with_rows)} of {len(REGISTRY)}): {listed(with_rows)}."
     rest = f" Without any yet: {listed(without)}." if without else ""
-    hours = (
-        "Hours are wall time of the runs with shipped rows, several at a time on "
-        f"{' and '.join(sorted(shipped.processors))}."
-    )
+    machines = " and ".join(sorted(shipped.processors))
+    hours = f"Hours are wall time of the runs with shipped rows, several at a time on {machines}."
     return f"{markdown(rows)}\n\n{of_maps}{rest} {hours}"
 
 
@@ -245,10 +238,9 @@ def effects(table: pd.DataFrame, sign: int = 0) -> pd.DataFrame:
 
 def accuracies(shipped: Shipped, protocol: str, method: str = "") -> dict[str, int]:
     """Return how many published accuracies of SLS-RFF's Table 3 have each verdict, and how many can be compared."""
-    cells = shipped.table("slsrff", f"table-03-cells-{protocol}")
-    found = cells.loc[cells["method_id"].eq(method) if method else slice(None), "verdict"].value_counts()
-    number = {word.replace(" ", "_"): int(found.get(word, 0)) for word in CELL_VERDICTS}
-    return number | {"compared": sum(int(found.get(word, 0)) for word in CELL_VERDICTS[:4])}
+    cells = select(shipped.table("slsrff", f"table-03-cells-{protocol}"), method_id=method or None)
+    found = numbers_of([word.replace(" ", "_") for word in CELL_VERDICTS], cells["verdict"].str.replace(" ", "_"))
+    return found | {"compared": sum(list(found.values())[:4])}
 
 
 def at_equal_columns(shipped: Shipped, method: str, size: str = "") -> dict[str, list[float]]:

@@ -7,7 +7,6 @@ deviation between data sets is that of Hedges and Olkin (Statistical Methods for
 """
 
 import hashlib
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -286,12 +285,11 @@ def results_of(context: Context, datasets, baseline: str, quantity: dict) -> Res
 
     The metric of ``quantity`` is that of data sets with labels; the error of a regression is its ``mse``.
     """
-    return _results_of(context, tuple(datasets), baseline, tuple(quantity.items()))
+    return context.once(_results_of, datasets, baseline, quantity)
 
 
-@lru_cache(maxsize=1)  # all outputs of a context share them
-def _results_of(context: Context, datasets: tuple, baseline: str, quantity: tuple) -> Results:
-    rows, quantity = select(context.rows, dataset=datasets), dict(quantity)
+def _results_of(context: Context, datasets: list[str], baseline: str, quantity: dict) -> Results:
+    rows = select(context.rows, dataset=datasets)
     frame = pd.concat([of_quantity(rows, quantity), of_quantity(rows, quantity | {"metric": "mse"})])
     errors, yardsticks = errors_of(frame), yardsticks_of(rows)
     gaps = gaps_of(errors, yardsticks, baseline)

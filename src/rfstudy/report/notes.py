@@ -15,7 +15,7 @@ from rfstudy.report.aggregate import reasons, select, settings_of
 from rfstudy.report.catalogue import kinds
 from rfstudy.report.context import Context
 from rfstudy.report.derived import notes_on_derived
-from rfstudy.report.times import ROUND, by_rounds, machine_busy
+from rfstudy.report.times import ROUND, machine_busy
 
 #: Names of the learners in the study's texts.
 LEARNER_NAMES = {
@@ -266,7 +266,7 @@ def _in_words(repeats: tuple[int, ...]) -> str:
 
 def notes_on_rounds(ok: pd.DataFrame, paper: str, context: Context) -> list[str]:
     """Return sentences about times by rounds: how many there are, and during which of them the machine was busy."""
-    rounds = by_rounds(ok)
+    rounds = select(ok, axis=ROUND)
     if not len(rounds):
         return []
     counts = rounds.groupby(["dataset", "method", "variant", "n_features", "metric", "learner"])["at"].nunique()

@@ -40,10 +40,7 @@ def scorecard(context: Context, paper: str, experiments: list[str], scorecard: d
     experiments : those that may have our numbers
     paper, scorecard : the paper, and its entry in ``config/scorecard.yaml``
     """
-    what = repr((paper, experiments, scorecard))
-    if what not in context.scorecards:  # a table, a figure and several parts of a table share one
-        context.scorecards[what] = _scorecard(context, paper, experiments, scorecard)
-    return context.scorecards[what]
+    return context.once(_scorecard, paper, experiments, scorecard)
 
 
 def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) -> pd.DataFrame:

@@ -151,15 +151,12 @@ def _entries(found: dict, layers: list[str]) -> list[dict]:
 
 
 def _draw_weights(ax, found: dict, m: int) -> None:
-    weights = found[f"weights-{m}"]
-    _draw_classes(ax, found["X"], found["y"], LARGEST * np.clip(weights, 0.0, None) / weights.max())
+    X, y, weights = found["X"], found["y"], found[f"weights-{m}"]
+    for colour, label in zip(CLASSES, np.unique(y), strict=True):
+        own = y == label
+        areas = LARGEST * np.clip(weights[own], 0.0, None) / weights.max()
+        ax.scatter(*X[own].T, s=areas, c=colour, linewidths=0, rasterized=True)
     _square(ax, float(found["extent"]), "$x_1$", "$x_2$")
-
-
-def _draw_classes(ax, places: np.ndarray, labels: np.ndarray, areas: np.ndarray) -> None:
-    for colour, label in zip(CLASSES, np.unique(labels), strict=True):
-        own = labels == label
-        ax.scatter(*places[own].T, s=areas[own], c=colour, linewidths=0, rasterized=True)
 
 
 def _draw_potential(ax, found: dict, m: int) -> None:
@@ -255,9 +252,10 @@ def on_globe(wave: np.ndarray) -> np.ndarray:
 
 
 def _draw_points(ax, found: dict) -> None:
-    places = found["X"].astype(float) @ seen().T
-    visible = places[:, 2] > 0
-    _draw_classes(ax, places[visible, :2], found["y"][visible], np.full(visible.sum(), 3.0))
+    across, upwards, depth = seen() @ found["X"].T.astype(float)
+    for colour, label in zip(CLASSES, np.unique(found["y"]), strict=True):
+        own = (found["y"] == label) & (depth > 0)
+        ax.scatter(across[own], upwards[own], s=3.0, c=colour, linewidths=0, rasterized=True)
     _draw_globe(ax)
 
 

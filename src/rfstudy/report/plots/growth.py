@@ -11,7 +11,7 @@ from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import Picture, drawn_as
 from rfstudy.report.tables.growth import BOUNDS, CONFIDENCE, WHOLE, features_needed, stated_bounds
 from rfstudy.report.tables.times import threads_of
-from rfstudy.report.times import TOO_WIDE, by_rounds, ratios
+from rfstudy.report.times import ROUND, TOO_WIDE, ratios
 
 # --- crossover --------------------------------------------------------------------------------------------------------
 # Time per row against the number of columns: where a fast transform overtakes the product with a dense matrix.
@@ -38,7 +38,7 @@ def crossover(context, *, width, panels) -> Picture:
     panels : a kernel each: ``kernel``, ``label``, ``reference`` (the method that the others are divided by) and
         ``methods`` (their order)
     """
-    frame = select(by_rounds(context.rows), metric="time_transform_s", status="ok")
+    frame = select(context.rows, axis=ROUND, metric="time_transform_s", status="ok")
     there = [panel for panel in panels if len(select(frame, kernel=panel["kernel"], method=panel["reference"]))]
     missing = {panel["label"]: "not run" for panel in panels if panel not in there}
     if not there:

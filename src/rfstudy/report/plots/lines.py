@@ -50,11 +50,6 @@ def compared(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
     return pd.concat([each for each in found if len(each)] or found[:1], ignore_index=True)
 
 
-def no_difference(metric: str) -> float:
-    """Return the value of no difference: 0 points of a percentage, 1 times anything else."""
-    return 0.0 if fact_of(metric).is_percentage else 1.0
-
-
 def _by_repeat(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
     shared = [*differing_columns(pd.concat([others[PLACE], baseline[PLACE]]), PLACE), "repeat"]
     pairs = others.merge(baseline[[*shared, "value"]], on=shared, suffixes=("", "_other"), validate="many_to_one")
@@ -107,12 +102,12 @@ def curves(
     """
     is_size = x["axis"] == SIZES["axis"]
     rows = _rows(select(context.rows, dataset=datasets), x["axis"], methods)
-    measured = pd.concat([_of_panel(rows, panel) for panel in panels])
+    measured = pd.concat([of_quantity(rows, panel) for panel in panels])
     measured = measured[~measured.index.duplicated()]
     shown = select(measured, n_features_label=sizes)
     styles = plot.styles_of(shown, methods, context)
     found, absent = {}, {}
-    rows_of = [_of_panel(shown, panel) for panel in panels]
+    rows_of = [of_quantity(shown, panel) for panel in panels]
     points_of = [
         cells_of(own, panel, is_size=is_size, errors=bars == "error")
         for own, panel in zip(rows_of, panels, strict=True)
@@ -169,11 +164,6 @@ def _rows(frame: pd.DataFrame, axis: str, methods: list[str]) -> pd.DataFrame:
     return pd.concat([varied, level])
 
 
-def _of_panel(rows: pd.DataFrame, panel: dict) -> pd.DataFrame:
-    rows = of_quantity(rows, panel)
-    return select(rows, kernel=panel["kernel"]) if "kernel" in panel else rows
-
-
 def cells_of(rows: pd.DataFrame, panel: dict, *, is_size: bool, errors: bool) -> pd.DataFrame:
     """Return the points of a panel on all data sets with the ends of their error bars, as ``draw_lines`` takes them.
 
@@ -221,8 +211,8 @@ def _draw_panel(ax, panel: dict, cells, styles: dict[str, PlotStyle], x: dict, a
     for line, own in printed.groupby("line", sort=False):
         ax.plot(own["x"], own["mean"], color=styles[line].colour, marker=styles[line].marker, **PUBLISHED)
     always = printed["mean"].tolist()
-    if "against" in panel:
-        always = [no_difference(panel["metric"])]
+    if "against" in panel:  # the value of no difference
+        always = [0.0 if fact_of(panel["metric"]).is_percentage else 1.0]
         ax.axhline(*always, color="black", linewidth=0.7, zorder=1.5)
     if cells["x"].nunique() > 1:
         plot.cut_outliers(ax, cells, styles, always)

@@ -44,7 +44,8 @@ def scorecard(context, *, paper, experiments, scorecard) -> Table:
         compared.counts(of_protocol, f"Protocol {protocol}" if protocol else "Without an experiment")
         for protocol, of_protocol in cells.groupby("protocol", sort=False)
     ]
-    remarks = [*RULE, A_RATIO, *tallies, *_not_scored(scorecard)]
+    others = [(entry["table"], entry["why"]) for entry in scorecard.get("not_scored", [])]
+    remarks = [*RULE, A_RATIO, *tallies, *([f"Printed as well: {by_reason(others)}."] if others else [])]
     return Table(table.astype(dict.fromkeys(NUMBERS, float) | {"repeats": "Int64"}), remarks, hidden=HIDDEN)
 
 
@@ -74,12 +75,6 @@ def _row(cell, context: Context, paper: str) -> dict:
 def _number(value: float, cell) -> float:
     """Return a number to the digits of a table: two decimals for percentages and ratios, otherwise six digits."""
     return round(value, 2) if cell.over or fact_of(cell.metric).is_percentage else float(f"{value:.6g}")
-
-
-def _not_scored(mapping: dict) -> list[str]:
-    """Return a sentence on what else is published, and why there is no verdict on it."""
-    others = [(entry["table"], entry["why"]) for entry in mapping.get("not_scored", [])]
-    return [f"Printed as well: {by_reason(others)}."] if others else []
 
 
 # --- next_to_published ------------------------------------------------------------------------------------------------

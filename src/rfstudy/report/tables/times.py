@@ -11,7 +11,7 @@ from rfstudy.report.cells import absent, dataset_cell, difference_cell, each_dat
 from rfstudy.report.compare import family, note_on_tests, overlap_of, paired
 from rfstudy.report.notes import LEARNER_NAMES, absence, explained
 from rfstudy.report.published import numbers, printed_text
-from rfstudy.report.times import ROUND, TOO_WIDE, by_rounds, machine_busy, ratio
+from rfstudy.report.times import ROUND, TOO_WIDE, machine_busy, ratio
 from rfstudy.report.typeset import Cell, Table
 
 # --- errors_and_times -------------------------------------------------------------------------------------------------
@@ -66,15 +66,15 @@ def errors_and_times(
         own = {learner: select(ours, learner=["", learner]) for learner in learners}
         own = {learner: of for learner, of in own.items() if (of["metric"] == metric).any()}
         for learner, of in own.items():
-            base = select(by_rounds(of), metric=BASE, method=baselines, variant="", learner=learner)
+            base = select(of, axis=ROUND, metric=BASE, method=baselines, variant="", learner=learner)
             errors = select(of, metric=metric, split=quantity.get("split"), axis="")
             found = {"data set": name, "source": f"ours, {LEARNER_NAMES.get(learner, learner)}"}
             found |= _settings(errors, settings, methods[0])
             for heading, column in columns.items():
                 method = column["method_id"]
                 if column["quantity"] in times:
-                    rounds = select(of, method=method, variant="", metric=column["quantity"], status="ok")
-                    found[heading] = _time(by_rounds(rounds), base)
+                    rounds = select(of, axis=ROUND, method=method, variant="", metric=column["quantity"], status="ok")
+                    found[heading] = _time(rounds, base)
                 else:
                     is_swept = variants.get(method, "") in set(frame["variant"])
                     found[heading] = _error(select(errors, method=method), variants.get(method, ""), is_swept)
@@ -296,7 +296,7 @@ def comparisons(frame: pd.DataFrame) -> pd.DataFrame:
     The verdict is "kept", "missed", or the reason why there is none (``Estimate.reason`` of the ratio); the seconds of
     both sides are medians.
     """
-    rounds = select(by_rounds(frame), status="ok")
+    rounds = select(frame, axis=ROUND, status="ok")
     rounds = rounds[rounds["metric"].str.startswith("time_")]
     found = []
     for _, together in rounds.groupby(TOGETHER, sort=False):

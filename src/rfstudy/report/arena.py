@@ -223,9 +223,8 @@ def flaws(rows: pd.DataFrame, yardsticks: pd.DataFrame) -> pd.DataFrame:
         number = facts.groupby("metric")["value"].sum()
         counted = facts[["n_train", "n_test"]].sum(axis=1).max()
         again = number.get("fact_duplicate_rows", 0.0) + number.get("fact_test_rows_in_training", 0.0)
-        orders = [
-            str(each.get("detail", "")).strip('"') for each in settings_of(select(facts, metric="fact_class_order"))
-        ]
+        of_labels = settings_of(select(facts, metric="fact_class_order"))
+        orders = [str(each.get("detail", "")).strip('"') for each in of_labels]
         correlation = select(facts, metric="fact_neighbours_correlation")["value"].max()
         order = correlation if not orders else "long runs" if "long runs" in orders else orders[0]
         signal = explained_by(select(yardsticks, dataset=dataset))

@@ -183,9 +183,8 @@ def paired_differences(rows: pd.DataFrame, baselines: list[str], place: str, con
         plain = {baseline: values.pop((baseline, "")) for baseline in baselines if (baseline, "") in values}
         for (who, own), (minus, other) in itertools.product(values.items(), plain.items()):
             test = paired(own, other, overlaps[dataset])
-            found.append(
-                (dataset, where, *who, minus, *test, is_effect(test, rows["metric"].iloc[0]), overlaps[dataset])
-            )
+            effect = is_effect(test, rows["metric"].iloc[0])
+            found.append((dataset, where, *who, minus, *test, effect, overlaps[dataset]))
     columns = ["dataset", place, "method", "variant", "minus", *Estimate._fields, "effect", "overlap"]
     tests = pd.DataFrame(found, columns=columns).astype({"effect": bool})
     tests = tests[tests["n"] > 0]

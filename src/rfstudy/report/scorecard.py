@@ -45,9 +45,8 @@ def scorecard(context: Context, paper: str, experiments: list[str], scorecard: d
 
 def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) -> pd.DataFrame:
     rows = context.rows[context.rows["axis"].isin(["", ROUND])]
-    measured = {
-        name: dict(iter(of.groupby("dataset", sort=False))) for name, of in rows.groupby("experiment", sort=False)
-    }
+    groups = rows.groupby("experiment", sort=False)
+    measured = {name: dict(iter(of.groupby("dataset", sort=False))) for name, of in groups}
     found = []
     for entry in scorecard["numbers"]:
         printed = numbers(context.published, paper, entry["table"], entry.get("kernel"))
@@ -71,10 +70,8 @@ def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) ->
     lost = cells["published"].isna() & cells["value"].notna()
     reason = cells["reason"].mask(lost, "the printed number is lost, or is zero where it divides")
     reason = reason.where(cells["verdict"].isin(["not run", "not comparable"]), "")
-    cells["reason"] = reason.mask(
-        (cells["verdict"] == "not comparable") & (reason == ""), "other data than the paper's"
-    )
-    return cells
+    is_unexplained = (cells["verdict"] == "not comparable") & (reason == "")
+    return cells.assign(reason=reason.mask(is_unexplained, "other data than the paper's"))
 
 
 def _of_quantity(printed: pd.DataFrame, metric: str, source: dict, measured: dict, context: Context) -> pd.DataFrame:

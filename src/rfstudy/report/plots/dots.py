@@ -79,9 +79,7 @@ def steps(context, *, paper, width, datasets, methods, quantity, steps, sizes=No
     ok = set(select(frame, status="ok")["dataset"])
     there = [dataset for dataset in datasets if dataset in ok]
     styles = {method: plot_style(method, context.styles) for method in methods}
-    of_controls = {
-        control["label"]: plot_style(control["method"], context.styles, control["variant"]) for control in controls
-    }
+    of_controls = {each["label"]: plot_style(each["method"], context.styles, each["variant"]) for each in controls}
     labels = [*steps.values(), *of_controls]
     figure, axes = plot.side_by_side(width, len(there), STEP_ACROSS, STEP_ROW * (len(labels) + 0.2) + 0.5)
     plot.set_titles(axes, plot.titles_of(there, frame, paper, context).values())

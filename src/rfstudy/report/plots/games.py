@@ -50,10 +50,8 @@ def game(context, *, paper, width, datasets, methods, labels) -> Picture:
     frame = select(context.rows, axis="iteration", status="ok", dataset=datasets, metric=[*PANELS, *BOUNDS])
     cells = summarise(frame).sort_values("n_features")
     cells = cells.assign(line=cells["method"] + "/" + cells["variant"], x=cells["n_features"].astype(float))
-    styles = {
-        line: style_of(each, labels, line.split("/")[1])
-        for line, each in plot.styles_of(frame, methods, context).items()
-    }
+    found = plot.styles_of(frame, methods, context)
+    styles = {line: style_of(each, labels, line.split("/")[1]) for line, each in found.items()}
     # the method itself is drawn above its variants
     order = dict(sorted(styles.items(), key=lambda pair: pair[0].endswith("/")))
     titles = plot.titles_of(datasets, frame, paper, context)

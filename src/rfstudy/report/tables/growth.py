@@ -273,10 +273,8 @@ def stated_bounds(published: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Return the name in ``BOUNDS`` of the bound for every decay and method among published rows."""
     rows = select(published, metric="required_features_bound")
     texts = [s["text"].removeprefix("s >= ") for s in settings_of(rows)]
-    return {
-        (decay_of(name), method): text
-        for name, method, text in zip(rows["dataset"], rows["method"], texts, strict=True)
-    }
+    places = zip(map(decay_of, rows["dataset"]), rows["method"], strict=True)
+    return dict(zip(places, texts, strict=True))
 
 
 def features_needed(frame: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,7 @@ condition (``holds``) next to it under which it is true. Rows that no longer mee
 import hashlib
 import io
 import json
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 
 import jinja2
@@ -104,18 +104,6 @@ class Shipped:
         """Return the hours of wall time that these runs took."""
         return sum(run["wall_time_s"] for run in self.runs(experiment)) / 3600
 
-    @cached_property
-    def processors(self) -> set[str]:
-        """Return the machine of the shipped rows: processor and cores."""
-        shipped = (run for name in self.experiments if self.has([name]) for run in self.runs(name))
-        return {f"{run['cores']} cores of an {run['cpu']}" for run in shipped}
-
-    @cached_property
-    def methods(self) -> set[str]:
-        """Return the maps that have rows with a value."""
-        shown = (self.context(name).rows for name in self.experiments if self.has([name]))
-        return set(REGISTRY) & set().union(*(select(rows, status="ok")["method"] for rows in shown))
-
 
 def run(root, out) -> None:
     """Write the pages and the pictures in docs/pictures, and into ``out`` the hashes of their sources."""
@@ -196,10 +184,13 @@ def measured(shipped: Shipped) -> str:
         hours = sum(map(shipped.hours, there))
         found = {"measured": listed(there), "hours": f"{hours:.1f}", "not measured yet": listed(missing)}
         rows.append({"paper": f"`{paper}`"} | found)
-    with_rows, without = ([name for name in REGISTRY if (name in shipped.methods) == has] for has in (True, False))
+    there = [name for name in shipped.experiments if shipped.has([name])]
+    found = set().union(*(select(shipped.context(name).rows, status="ok")["method"] for name in there))
+    with_rows, without = ([name for name in REGISTRY if (name in found) == has] for has in (True, False))
     of_maps = f"Maps with measured rows ({len(with_rows)} of {len(REGISTRY)}): {listed(with_rows)}."
     rest = f" Without any yet: {listed(without)}." if without else ""
-    machines = " and ".join(sorted(shipped.processors))
+    runs = (run for name in there for run in shipped.runs(name))
+    machines = " and ".join(sorted({f"{run['cores']} cores of an {run['cpu']}" for run in runs}))
     hours = f"Hours are wall time of the runs with shipped rows, several at a time on {machines}."
     return f"{markdown(rows)}\n\n{of_maps}{rest} {hours}"
 

@@ -155,21 +155,11 @@ def verdicts(of_maps: list[Combined], controls: list[Combined]) -> list[str]:
 
     No map is equal unless the controls are: other draws of the baseline, of whose p-values the median counts.
     """
-    ps = holm([each.mean.p for each in of_maps])
-    is_fine = is_equal(controls)
-    return [
-        ("better" if each.mean.value < 0 else "worse")
-        if p < LEVEL
-        else "equal"
-        if is_fine and each.p_equivalent < LEVEL
-        else "undecided"
-        for each, p in zip(of_maps, ps, strict=True)
-    ]
-
-
-def is_equal(controls: list[Combined]) -> bool:
-    """Return whether other draws of the baseline are equal to it: the median of their p-values."""
-    return bool(controls) and bool(np.median([each.p_equivalent for each in controls]) < LEVEL)
+    found = [(each.mean.value, each.mean.p, each.p_equivalent) for each in of_maps]
+    value, p, p_equivalent = np.reshape(found, (-1, 3)).T
+    is_effect, is_fine = holm(p) < LEVEL, bool(controls) and np.median([c.p_equivalent for c in controls]) < LEVEL
+    rules = {"better": is_effect & (value < 0), "worse": is_effect, "equal": is_fine & (p_equivalent < LEVEL)}
+    return np.select(list(rules.values()), list(rules), "undecided").tolist()
 
 
 def half_of(datasets: pd.DataFrame) -> pd.Series:

@@ -269,7 +269,8 @@ def needs_no_more_features(rows: Rows):
         labels = [where["n_features_label"] for where, _ in found]
         curves = list(zip(*(samples for _, samples in found), strict=True))
         (own_first, own_last), (first, last) = map(_near_best, curves)
-        rises = [_still_rises(curve) for curve in curves]
+        # the last step still gains, so that the best may lie beyond the grid
+        rises = [len(curve) < 2 or curve[-1].mean - curve[-2].mean > STILL_GAINS for curve in curves]
         holds = True if own_last <= first else False if own_first > last else None
         # a rising curve gets there no earlier
         cut_off = any(rises) if holds is None else rises[0] if holds else rises[1]
@@ -293,11 +294,6 @@ def _near_best(curve: list[Sample]) -> tuple[int, int]:
     may_be = [not round(each.low, 9) > 0.5 for each in behind]
     surely = [bool(round(each.high, 9) <= 0.5) for each in behind]
     return may_be.index(True), surely.index(True)
-
-
-def _still_rises(curve: list[Sample]) -> bool:
-    """Return whether the last step still gains more than ``STILL_GAINS``, so that the best may lie beyond the grid."""
-    return len(curve) < 2 or curve[-1].mean - curve[-2].mean > STILL_GAINS
 
 
 @claim("slsrff-25", GRIDS)

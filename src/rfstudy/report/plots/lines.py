@@ -108,10 +108,7 @@ def curves(
     styles = plot.styles_of(shown, methods, context)
     found, absent = {}, {}
     rows_of = [of_quantity(shown, panel) for panel in panels]
-    errors = bars == "error"
-    points_of = [
-        cells_of(own, panel, is_size=is_size, errors=errors) for own, panel in zip(rows_of, panels, strict=True)
-    ]
+    points_of = [cells_of(*each, is_size=is_size, errors=bars == "error") for each in zip(rows_of, panels, strict=True)]
     for dataset, (position, panel) in itertools.product(datasets, enumerate(panels)):
         own, cells = (select(of[position], dataset=dataset) for of in (rows_of, points_of))
         if cells["x"].notna().any():

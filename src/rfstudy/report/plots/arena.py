@@ -52,11 +52,10 @@ def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Pi
         ax.set_xscale("log")
         ends = np.exp([(*each.found.new, each.found.mean.low, each.found.mean.high) for each in own])
         low, high = max(TICKS[0], 0.98 * ends.min()), min(TICKS[-1], 1.02 * ends.max())
-        ax.set_xlim(low, high)
+        ax.set(xlim=(low, high), ylim=(len(entries) - 0.4, -0.6))
         ticks = [tick for tick in (FEW_TICKS if high > WIDE * low else TICKS) if low <= tick <= high]
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.set_ylim(len(entries) - 0.4, -0.6)
         ax.set_yticks(range(len(entries)), [context.label(*who) if i % across == 0 else "" for who in entries])
         ax.set_title(f"D = {columns:,} ({max(len(each.own) for each in own)} sets)", loc="left")
         if i >= len(panels) - across:
@@ -157,8 +156,7 @@ def arena_ranks(context, *, width, datasets, methods, baseline, quantity) -> Pic
         ax.plot(each.rank, row, **drawn_as(style) | {"linestyle": "none"})
         labels.append(style.label)
     ax.set_yticks(range(len(ranks)), labels)
-    ax.set_ylim(len(ranks) - 0.4, -0.6)
-    ax.set_xlabel("mean rank (1: lowest error)")
+    ax.set(xlabel="mean rank (1: lowest error)", ylim=(len(ranks) - 0.4, -0.6))
     remarks = [f"{ranks['cells'].iloc[0]} cells of {ranks['sets'].iloc[0]} data sets; bars: 95 %, over data sets."]
     return Picture(figure, (), remarks, results.rows)
 

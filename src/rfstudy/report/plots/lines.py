@@ -197,8 +197,7 @@ def with_errors(cells: pd.DataFrame, *, geometric: bool = False) -> pd.DataFrame
 
 def _draw_panel(ax, panel: dict, cells, styles: dict[str, PlotStyle], x: dict, along, printed) -> None:
     """Draw a panel; ``along`` are the points of all panels of its data set, ``printed`` published points."""
-    ax.set_xscale(x["scale"])
-    ax.set_yscale(panel["scale"])
+    ax.set(xscale=x["scale"], yscale=panel["scale"])
     plot.draw_lines(ax, cells, styles, spread=SPREAD)
     # a size that this panel lacks leaves a gap
     transform, everywhere = ax.xaxis.get_transform(), pd.concat([along["x"], printed["x"]]).dropna()

@@ -52,12 +52,12 @@ def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) ->
         printed = numbers(context.published, paper, entry["table"], entry.get("kernel"))
         experiments = {p: name for p, name in entry.get("experiments", {}).items() if name in own}
         for protocol, experiment in ({"": ""} if "not_run" in entry else experiments).items():
-            rows, repeats = measured.get(experiment, {}), {"repeats": entry.get("repeats")}
-            quantities = [
-                _of_quantity(printed, metric, source | repeats, rows, context)
-                for metric, source in entry["metrics"].items()
-                if metric in set(printed["metric"])
-            ]
+            rows, repeats, quantities = measured.get(experiment, {}), {"repeats": entry.get("repeats")}, []
+            for metric, source in entry["metrics"].items():
+                cells = _published(select(printed, metric=metric), source | repeats)
+                places = cells.groupby(["dataset", "kernel"], sort=False)
+                ours = [_measured(of, *place, metric, source, rows, context) for place, of in places]
+                quantities += [cells.join(pd.concat(ours))] if ours else []
             if quantities:
                 cells = pd.concat(quantities).sort_index()
                 if not experiment:
@@ -72,14 +72,6 @@ def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) ->
     reason = reason.where(cells["verdict"].isin(["not run", "not comparable"]), "")
     is_unexplained = (cells["verdict"] == "not comparable") & (reason == "")
     return cells.assign(reason=reason.mask(is_unexplained, "other data than the paper's"))
-
-
-def _of_quantity(printed: pd.DataFrame, metric: str, source: dict, measured: dict, context: Context) -> pd.DataFrame:
-    """Return published numbers of a metric and ours: of the rows by data set (``measured``) that ``source`` selects."""
-    cells = _published(select(printed, metric=[metric]), source)
-    places = cells.groupby(["dataset", "kernel"], sort=False)
-    ours = [_measured(of, *place, metric, source, measured, context) for place, of in places]
-    return cells.join(pd.concat(ours)) if ours else cells
 
 
 def _published(cells: pd.DataFrame, source: dict) -> pd.DataFrame:
@@ -120,7 +112,9 @@ def measured_as(printed: str, measured: set[str], tasks: dict) -> str:
 def _measured(
     cells: pd.DataFrame, dataset: str, kernel: str, metric: str, source: dict, measured: dict, context: Context
 ) -> pd.DataFrame:
-    """Return our numbers for published cells of one data set and kernel, with the index of these cells."""
+    """Return our numbers for published cells of one data set and kernel, with the index of these cells: those of the
+    rows by data set (``measured``) that ``source`` selects.
+    """
     dataset = measured_as(dataset, set(measured), context.tasks)
     rows = measured.get(dataset, context.rows.iloc[:0])
     not_defined, is_fact = undefined(metric, dataset, context.tasks), "column" in source

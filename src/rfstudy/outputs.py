@@ -264,9 +264,8 @@ class Collections:
         """Return the hash of the arguments of the ``run`` of ``draw`` for some outputs."""
         registries = {"methods": input.methods, "tasks": input.tasks, "reference": "data/reference"}
         written = {"out": f"figures/{collection}", "pages_dir": pages}
-        return self.jobs.work_hash(
-            [{"stage": "draw", "entries": specs, "results": list(input.rows)} | registries | written]
-        )
+        work = {"stage": "draw", "entries": specs, "results": list(input.rows)}
+        return self.jobs.work_hash([work | registries | written])
 
     def shown(self, *page: str) -> dict:
         """Return the output that a page of the report shows, by its paper and name."""

@@ -106,12 +106,11 @@ class Page:
     def number_counts(self) -> str:
         """Return how many published results have each verdict, by table and protocol. Counts of rows are no results."""
         groups = self.results.groupby(["table", "protocol"], sort=False)["verdict"]
-        return markdown(
-            [
-                {"table": table, "protocol": f"`{protocol}`"} | numbers_of(CELL_VERDICTS, own) | {"results": len(own)}
-                for (table, protocol), own in groups
-            ]
-        )
+        rows = [
+            {"table": table, "protocol": f"`{protocol}`"} | numbers_of(CELL_VERDICTS, own) | {"results": len(own)}
+            for (table, protocol), own in groups
+        ]
+        return markdown(rows)
 
     def compared(self, table: str, metric: str, **wanted) -> str:
         """Return the published numbers of a metric next to ours and the verdict, by data set, size and method.

@@ -113,20 +113,16 @@ def documented_keys(model: type[Model]) -> dict[str, str]:
     """Return the keys that the docstrings of a model and of its bases explain."""
     found: dict[str, str] = {}
     for owner in reversed(model.__mro__):
-        section = (inspect.cleandoc(owner.__dict__.get("__doc__") or "") + "\n").partition("Attributes\n----------\n")[
-            2
-        ]
-        for item in re.findall(r"^\w+ : .*(?:\n +.*)*", section, re.MULTILINE):
-            key, _, meaning = item.partition(" : ")
-            found[key] = one_line(meaning)
+        text = inspect.cleandoc(owner.__dict__.get("__doc__") or "") + "\n"
+        items = re.findall(r"^(\w+) : (.*(?:\n +.*)*)", text.partition("Attributes\n----------\n")[2], re.MULTILINE)
+        found |= {key: one_line(meaning) for key, meaning in items}
     return found
 
 
 def first_sentence(module: str) -> str:
     """Return the first sentence of the docstring of a module."""
-    return re.split(r"(?<=[.:])\s", one_line(ast.get_docstring(ast.Module(statements(path_of(module)), []))))[0].rstrip(
-        ".:"
-    )
+    text = one_line(ast.get_docstring(ast.Module(statements(path_of(module)), [])))
+    return re.split(r"(?<=[.:])\s", text)[0].rstrip(".:")
 
 
 def table(heading: list[str], rows) -> str:

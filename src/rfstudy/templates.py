@@ -7,7 +7,7 @@ condition (``holds``) next to it under which it is true. Rows that no longer mee
 import hashlib
 import io
 import json
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 
 import jinja2
@@ -104,22 +104,6 @@ class Shipped:
         """Return the hours of wall time that these runs took."""
         return sum(run["wall_time_s"] for run in self.runs(experiment)) / 3600
 
-    @cached_property
-    def processors(self) -> set[str]:
-        """Return the machine of the shipped rows: processor and cores."""
-        shipped = [name for name in self.experiments if self.file(name).exists()]
-        return {f"{run['cores']} cores of an {run['cpu']}" for name in shipped for run in self.runs(name)}
-
-    @cached_property
-    def methods(self) -> set[str]:
-        """Return the maps that have rows with a value."""
-        found = set()
-        for name in self.experiments:
-            if self.file(name).exists():
-                rows = self.context(name).rows
-                found |= set(rows.loc[rows["status"].eq("ok"), "method"])
-        return found & set(REGISTRY)
-
 
 def run(root, out) -> None:
     """Write the pages and the pictures in docs/pictures, and into ``out`` the hashes of their sources."""
@@ -183,13 +167,12 @@ def verdicts(shipped: Shipped) -> str:
     results.
     """
     groups = [(paper, Page(shipped, paper).results.groupby("protocol", sort=False)["verdict"]) for paper in PAPERS]
-    return markdown(
-        [
-            {"paper": f"`{paper}`", "protocol": protocol, "printed": len(found)} | numbers_of(CELL_VERDICTS, found)
-            for paper, of_paper in groups
-            for protocol, found in of_paper
-        ]
-    )
+    rows = [
+        {"paper": f"`{paper}`", "protocol": protocol, "printed": len(found)} | numbers_of(CELL_VERDICTS, found)
+        for paper, of_paper in groups
+        for protocol, found in of_paper
+    ]
+    return markdown(rows)
 
 
 def measured(shipped: Shipped) -> str:
@@ -201,13 +184,14 @@ def measured(shipped: Shipped) -> str:
         hours = sum(map(shipped.hours, there))
         found = {"measured": listed(there), "hours": f"{hours:.1f}", "not measured yet": listed(missing)}
         rows.append({"paper": f"`{paper}`"} | found)
-    with_rows, without = ([name for name in REGISTRY if (name in shipped.methods) == has] for has in (True, False))
+    there = [name for name in shipped.experiments if shipped.has([name])]
+    found = set().union(*(select(shipped.context(name).rows, status="ok")["method"] for name in there))
+    with_rows, without = ([name for name in REGISTRY if (name in found) == has] for has in (True, False))
     of_maps = f"Maps with measured rows ({len(with_rows)} of {len(REGISTRY)}): {listed(with_rows)}."
     rest = f" Without any yet: {listed(without)}." if without else ""
-    hours = (
-        "Hours are wall time of the runs with shipped rows, several at a time on "
-        f"{' and '.join(sorted(shipped.processors))}."
-    )
+    runs = (run for name in there for run in shipped.runs(name))
+    machines = " and ".join(sorted({f"{run['cores']} cores of an {run['cpu']}" for run in runs}))
+    hours = f"Hours are wall time of the runs with shipped rows, several at a time on {machines}."
     return f"{markdown(rows)}\n\n{of_maps}{rest} {hours}"
 
 
@@ -245,10 +229,9 @@ def effects(table: pd.DataFrame, sign: int = 0) -> pd.DataFrame:
 
 def accuracies(shipped: Shipped, protocol: str, method: str = "") -> dict[str, int]:
     """Return how many published accuracies of SLS-RFF's Table 3 have each verdict, and how many can be compared."""
-    cells = shipped.table("slsrff", f"table-03-cells-{protocol}")
-    found = cells.loc[cells["method_id"].eq(method) if method else slice(None), "verdict"].value_counts()
-    number = {word.replace(" ", "_"): int(found.get(word, 0)) for word in CELL_VERDICTS}
-    return number | {"compared": sum(int(found.get(word, 0)) for word in CELL_VERDICTS[:4])}
+    cells = select(shipped.table("slsrff", f"table-03-cells-{protocol}"), method_id=method or None)
+    found = numbers_of([word.replace(" ", "_") for word in CELL_VERDICTS], cells["verdict"].str.replace(" ", "_"))
+    return found | {"compared": sum(list(found.values())[:4])}
 
 
 def at_equal_columns(shipped: Shipped, method: str, size: str = "") -> dict[str, list[float]]:

@@ -12,7 +12,8 @@ from random_features.kernels import make_kernel
 from random_features.length_scales import median_distance
 from rfstudy import tidy
 from rfstudy.report import plots, tables, typeset
-from rfstudy.report.tables.frontier import BY_CHOLESKY, RANK, best_within, costs_of, crossing, crossover, operations
+from rfstudy.report.estimates import crossing
+from rfstudy.report.tables.frontier import BY_CHOLESKY, RANK, best_within, costs_of, crossover, operations
 from rfstudy.study import yardsticks
 from rfstudy.study.kinds import frontier
 

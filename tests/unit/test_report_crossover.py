@@ -5,7 +5,7 @@ import pytest
 import report_rows
 
 from rfstudy import tidy
-from rfstudy.report.plots.growth import crossing
+from rfstudy.report.estimates import crossing
 
 DIMENSIONS = np.array([16.0, 64.0, 256.0, 1024.0])
 N_TRAIN = 1000
@@ -50,13 +50,13 @@ def frame():
 
 def test_the_crossing_of_power_laws_is_exact():
     # between two measurements a power law is a straight line in logarithms
-    assert crossing(DIMENSIONS, 100.0 / DIMENSIONS) == pytest.approx(100.0)
-    assert crossing(DIMENSIONS, np.array([0.5, 2.0, 2.0, 0.5])) == pytest.approx(512.0)
+    assert crossing(DIMENSIONS, np.log(DIMENSIONS / 100.0)) == pytest.approx(100.0)
+    assert crossing(DIMENSIONS, -np.log([0.5, 2.0, 2.0, 0.5])) == pytest.approx(512.0)
 
 
 def test_a_map_that_is_always_or_never_faster_has_no_crossing_inside():
-    assert crossing(DIMENSIONS, np.full(4, 0.9)) == DIMENSIONS[0]
-    assert crossing(DIMENSIONS, np.array([0.5, 0.5, 0.5, 1.0])) is None
+    assert crossing(DIMENSIONS, -np.log(np.full(4, 0.9))) == 0.0
+    assert crossing(DIMENSIONS, -np.log([0.5, 0.5, 0.5, 1.0])) == np.inf
 
 
 def test_a_crossing_next_to_ratios_that_scatter_is_none(frame):

@@ -13,7 +13,7 @@ from rfstudy.report import derived, tables
 from rfstudy.report.context import Context
 from rfstudy.report.derived import best_on_test
 from rfstudy.report.plots.lines import with_errors
-from rfstudy.report.tables.times import Timed, at_time, within
+from rfstudy.report.tables.times import at_time, within
 
 
 def made(spec):
@@ -83,24 +83,25 @@ def test_what_is_derived_has_the_values_and_says_what_it_is():
 
 
 def timed(label, errors, seconds):
-    return Timed(label, int(label), pd.Series(errors), pd.Series(seconds), False)
+    own = pd.Series(errors)
+    return {"label": label, "n_features": int(label), "errors": own, "error": own.mean(), "time": seconds}
 
 
 def test_a_curve_is_read_at_a_time_by_repeat():
-    points = [timed("10", [8.0, 10.0], [1.0]), timed("40", [4.0, 2.0], [4.0])]
-    read = at_time(points, 2.0)
-    assert read.errors.tolist() == [6.0, 6.0]
-    assert read.n_features == pytest.approx(20)
-    assert at_time(points, 1.0).errors.tolist() == [8.0, 10.0]
-    assert at_time(points, 4.0).errors.tolist() == [4.0, 2.0]
+    points = pd.DataFrame([timed("10", [8.0, 10.0], 1.0), timed("40", [4.0, 2.0], 4.0)])
+    errors, n_features = at_time(points, 2.0)
+    assert errors.tolist() == [6.0, 6.0]
+    assert n_features == pytest.approx(20)
+    assert at_time(points, 1.0)[0].tolist() == [8.0, 10.0]
+    assert at_time(points, 4.0)[0].tolist() == [4.0, 2.0]
     assert at_time(points, 0.9) is None
     assert at_time(points, 4.1) is None
     # the order is that of the times
-    assert at_time(points[::-1], 2.0).errors.tolist() == [6.0, 6.0]
+    assert at_time(points[::-1], 2.0)[0].tolist() == [6.0, 6.0]
 
 
 def test_within_a_time_the_best_counts():
-    points = [timed("10", [8.0], [1.0]), timed("20", [9.0], [2.0]), timed("40", [4.0], [4.0])]
+    points = pd.DataFrame([timed("10", [8.0], 1.0), timed("20", [9.0], 2.0), timed("40", [4.0], 4.0)])
     assert within(points, 0.9) is None
     assert within(points, 3.0).label == "10"
     assert within(points, 4.0).label == "40"

@@ -30,8 +30,8 @@ def select(frame: pd.DataFrame, **wanted) -> pd.DataFrame:
 
 
 def of_quantity(frame: pd.DataFrame, quantity: dict) -> pd.DataFrame:
-    """Return the rows of a quantity: those of its ``metric``, and of its ``learner`` and ``split`` if named."""
-    return select(frame, metric=quantity["metric"], learner=quantity.get("learner"), split=quantity.get("split"))
+    """Return the rows of a quantity: those of its ``metric``, and of ``learner``, ``split`` and ``kernel`` if named."""
+    return select(frame, **{column: quantity.get(column) for column in ("metric", "learner", "split", "kernel")})
 
 
 def measured(frames: Iterable[pd.DataFrame], experiments: list[str]) -> pd.DataFrame:

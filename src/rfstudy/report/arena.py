@@ -7,7 +7,6 @@ deviation between data sets is that of Hedges and Olkin (Statistical Methods for
 """
 
 import hashlib
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -39,9 +38,6 @@ IN_ORDER = ("blocks", "first_blocks", "last_blocks", "block_folds")
 
 #: Rows from which a data set tests on three folds; it and the task are the strata of the halves.
 LARGE = 10_000
-
-#: The data sets that a verdict is about, in words.
-SCOPES = ("all", "informative", "not flagged")
 
 
 # --- errors and effects -----------------------------------------------------------------------------------------------
@@ -111,19 +107,17 @@ def against(errors: pd.DataFrame, other: pd.Series, counts: bool, place: tuple) 
 
     There is no effect with fewer than two folds, or with fewer than ``LEAST_ERRORS`` wrong labels.
     """
-    one = errors.reindex(other.index).to_numpy(dtype=np.float64)
-    there = ~np.isnan(one)
-    one, two = np.where(there, one, 0.0), np.where(there, other.to_numpy(dtype=np.float64)[:, None], 0.0)
-    half, folds, sums = 0.5 if counts else 0.0, there.sum(axis=0), two.sum(axis=0)
-    found = []
-    for j, name in enumerate(errors.columns):
-        if folds[j] < 2 or (counts and sums[j] < LEAST_ERRORS):
+    half, others, found = 0.5 if counts else 0.0, other.to_numpy(dtype=np.float64), []
+    for name, one in errors.reindex(other.index).astype(np.float64).items():
+        there = one.notna().to_numpy()
+        own, theirs = one.to_numpy()[there], others[there]
+        total, errors_of_other = own.sum(), theirs.sum()
+        if len(own) < 2 or (counts and errors_of_other < LEAST_ERRORS):
             continue
-        total, own = one[:, j].sum(), there[:, j]
-        left_out = log_ratio(total - one[own, j], sums[j] - two[own, j], half)
-        effect, variance = log_ratio(total, sums[j], half), (folds[j] - 1) * left_out.var()
-        name = name if isinstance(name, tuple) else (name,)
-        found.append((*place, *name, effect, variance, int(folds[j]), sums[j] if counts else np.nan))
+        left_out = log_ratio(total - own, errors_of_other - theirs, half)
+        effect, variance = log_ratio(total, errors_of_other, half), (len(own) - 1) * left_out.var()
+        who = name if isinstance(name, tuple) else (name,)
+        found.append((*place, *who, effect, variance, len(own), errors_of_other if counts else np.nan))
     return found
 
 
@@ -161,21 +155,11 @@ def verdicts(of_maps: list[Combined], controls: list[Combined]) -> list[str]:
 
     No map is equal unless the controls are: other draws of the baseline, of whose p-values the median counts.
     """
-    ps = holm([each.mean.p for each in of_maps])
-    is_fine = is_equal(controls)
-    return [
-        ("better" if each.mean.value < 0 else "worse")
-        if p < LEVEL
-        else "equal"
-        if is_fine and each.p_equivalent < LEVEL
-        else "undecided"
-        for each, p in zip(of_maps, ps, strict=True)
-    ]
-
-
-def is_equal(controls: list[Combined]) -> bool:
-    """Return whether other draws of the baseline are equal to it: the median of their p-values."""
-    return bool(controls) and bool(np.median([each.p_equivalent for each in controls]) < LEVEL)
+    found = [(each.mean.value, each.mean.p, each.p_equivalent) for each in of_maps]
+    value, p, p_equivalent = np.reshape(found, (-1, 3)).T
+    is_effect, is_fine = holm(p) < LEVEL, bool(controls) and np.median([c.p_equivalent for c in controls]) < LEVEL
+    rules = {"better": is_effect & (value < 0), "worse": is_effect, "equal": is_fine & (p_equivalent < LEVEL)}
+    return np.select(list(rules.values()), list(rules), "undecided").tolist()
 
 
 def half_of(datasets: pd.DataFrame) -> pd.Series:
@@ -229,9 +213,8 @@ def flaws(rows: pd.DataFrame, yardsticks: pd.DataFrame) -> pd.DataFrame:
         number = facts.groupby("metric")["value"].sum()
         counted = facts[["n_train", "n_test"]].sum(axis=1).max()
         again = number.get("fact_duplicate_rows", 0.0) + number.get("fact_test_rows_in_training", 0.0)
-        orders = [
-            str(each.get("detail", "")).strip('"') for each in settings_of(select(facts, metric="fact_class_order"))
-        ]
+        of_labels = settings_of(select(facts, metric="fact_class_order"))
+        orders = [str(each.get("detail", "")).strip('"') for each in of_labels]
         correlation = select(facts, metric="fact_neighbours_correlation")["value"].max()
         order = correlation if not orders else "long runs" if "long runs" in orders else orders[0]
         signal = explained_by(select(yardsticks, dataset=dataset))
@@ -291,12 +274,11 @@ def results_of(context: Context, datasets, baseline: str, quantity: dict) -> Res
 
     The metric of ``quantity`` is that of data sets with labels; the error of a regression is its ``mse``.
     """
-    return _results_of(context, tuple(datasets), baseline, tuple(quantity.items()))
+    return context.once(_results_of, datasets, baseline, quantity)
 
 
-@lru_cache(maxsize=1)  # all outputs of a context share them
-def _results_of(context: Context, datasets: tuple, baseline: str, quantity: tuple) -> Results:
-    rows, quantity = select(context.rows, dataset=datasets), dict(quantity)
+def _results_of(context: Context, datasets: list[str], baseline: str, quantity: dict) -> Results:
+    rows = select(context.rows, dataset=datasets)
     frame = pd.concat([of_quantity(rows, quantity), of_quantity(rows, quantity | {"metric": "mse"})])
     errors, yardsticks = errors_of(frame), yardsticks_of(rows)
     gaps = gaps_of(errors, yardsticks, baseline)

@@ -37,10 +37,8 @@ def kinds() -> dict[str, tuple[str, str]]:
 def modules_of(spec: dict) -> list[str]:
     """Return the modules that make an output: that of its kind and, for a table of claims, the paper's claims."""
     own = Path(__file__).parent / "claims" / f"{spec['paper']}.py"
-    return [
-        kinds()[spec["kind"]][1],
-        *([f"rfstudy.report.claims.{spec['paper']}"] if "claims" in spec and own.exists() else []),
-    ]
+    claims = [f"rfstudy.report.claims.{spec['paper']}"] if "claims" in spec and own.exists() else []
+    return [kinds()[spec["kind"]][1], *claims]
 
 
 def specifications(by_paper: dict[str, dict[str, dict]]) -> list[dict]:

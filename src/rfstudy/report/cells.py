@@ -71,8 +71,15 @@ def by_place(cells: pd.DataFrame, *columns: str) -> dict[tuple, dict]:
 
 
 def cell_text(cell: dict | None, full: int) -> Cell:
-    """Return the cell of a row of ``times.summarise``: mean and standard deviation, or median and quartiles."""
-    return median_and_quartiles(cell) if cell and cell["rounds"] else mean_and_std(cell, full)
+    """Return the cell of a row of ``times.summarise``: mean and standard deviation, or median and quartiles.
+
+    Times by rounds have three digits and say whether other work ran: "0.123 [0.120, 0.131]".
+    """
+    if not (cell and cell["rounds"]):
+        return mean_and_std(cell, full)
+    remark = "machine busy" if cell["machine_busy"] else ""
+    values = (cell[key] for key in ("mean", "lower", "upper"))
+    return with_quartiles(*values, decimals(cell["mean"], 3), rounds=cell["rounds"], remark=remark)
 
 
 def mean_and_std(cell: dict | None, full: int) -> Cell:
@@ -92,13 +99,6 @@ def mean_and_std(cell: dict | None, full: int) -> Cell:
     text = (f"{mean:{digits}}" + (f" ± {std:{digits}}" if n > 1 else "")).replace("e+0", "e").replace("e+", "e")
     fewer = remark or (f"n = {n}" if n < full else "")
     return Cell(f"{text} ({fewer})" if fewer else text, values)
-
-
-def median_and_quartiles(cell: dict) -> Cell:
-    """Return the cell of times by rounds: "0.123 [0.120, 0.131]", to three digits, and whether other work ran."""
-    remark = "machine busy" if cell["machine_busy"] else ""
-    values = (cell[key] for key in ("mean", "lower", "upper"))
-    return with_quartiles(*values, decimals(cell["mean"], 3), rounds=cell["rounds"], remark=remark)
 
 
 def with_quartiles(median: float, lower: float, upper: float, digits: int, remark: str, **values) -> Cell:

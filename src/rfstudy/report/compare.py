@@ -117,13 +117,8 @@ def nested(one, other) -> Estimate:
     """
     one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     n_splits = one.shape[-2]
-    within, freedom = zip(
-        *(
-            (each.var(axis=-1, ddof=1).mean(axis=-1) / (n_splits * n_draws), n_splits * (n_draws - 1.0))
-            for each, n_draws in ((one, one.shape[-1]), (other, other.shape[-1]))
-        ),
-        strict=True,
-    )
+    within = [each.var(axis=-1, ddof=1).mean(axis=-1) / (n_splits * each.shape[-1]) for each in (one, other)]
+    freedom = [n_splits * (each.shape[-1] - 1.0) for each in (one, other)]
     value, variance = one.mean(axis=(-2, -1)) - other.mean(axis=(-2, -1)), within[0] + within[1]
     with np.errstate(invalid="ignore", divide="ignore"):
         df = variance**2 / (within[0] ** 2 / freedom[0] + within[1] ** 2 / freedom[1])
@@ -188,9 +183,8 @@ def paired_differences(rows: pd.DataFrame, baselines: list[str], place: str, con
         plain = {baseline: values.pop((baseline, "")) for baseline in baselines if (baseline, "") in values}
         for (who, own), (minus, other) in itertools.product(values.items(), plain.items()):
             test = paired(own, other, overlaps[dataset])
-            found.append(
-                (dataset, where, *who, minus, *test, is_effect(test, rows["metric"].iloc[0]), overlaps[dataset])
-            )
+            effect = is_effect(test, rows["metric"].iloc[0])
+            found.append((dataset, where, *who, minus, *test, effect, overlaps[dataset]))
     columns = ["dataset", place, "method", "variant", "minus", *Estimate._fields, "effect", "overlap"]
     tests = pd.DataFrame(found, columns=columns).astype({"effect": bool})
     tests = tests[tests["n"] > 0]

@@ -1,6 +1,6 @@
 """The material for tables and figures: rows and arrays, published numbers, claims, plot styles, tasks."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Self
@@ -33,7 +33,7 @@ class Context:
     def __init__(self, rows: pd.DataFrame, styles: dict, tasks: dict, reference_dir=None, array_files: Iterable = ()):
         self.rows, self.styles, self.tasks = with_derived(with_printed(rows)), styles, tasks
         self._reference_dir, self._array_files = reference_dir, tuple(array_files)
-        self.scorecards: dict[str, pd.DataFrame] = {}
+        self._made: dict = {}
 
     @classmethod
     def of(cls, tables: dict, experiments: list[str], styles: dict, tasks: dict, reference_dir=None, kernel="") -> Self:
@@ -46,6 +46,13 @@ class Context:
         arrays = [file for file in candidates if file.exists()]
         rows = [of_kernel(table, kernel) if kernel else table for table in own.values()]
         return cls(measured(rows, experiments), styles, tasks, reference_dir, arrays)
+
+    def once(self, make: Callable, *arguments):
+        """Return what a function makes of the context and of arguments. All outputs of the context share it."""
+        what = make, repr(arguments)
+        if what not in self._made:
+            self._made[what] = make(self, *arguments)
+        return self._made[what]
 
     def label(self, method: str, variant: str = "") -> str:
         """Return what tables and figures call a method."""

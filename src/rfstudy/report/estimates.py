@@ -1,5 +1,6 @@
 """Statements from rows with standard errors: pooled estimates, what is lower or higher, and fitted powers."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -105,3 +106,18 @@ def largest_half(values) -> np.ndarray:
     """
     values = np.unique(np.asarray(values))
     return values[-max(3, -(-len(values) // 2)) :]
+
+
+def crossing(x, gaps) -> float:
+    """Return the x, on straight lines in its logarithm, from which on gaps stay above zero: infinite if the last one is
+    not, and 0 if all are. ``x``, which rises, and ``gaps`` have shape (n,).
+
+    >>> crossing([1000, 4000, 16000], [-0.2, -0.1, 0.1])
+    8000.0
+    """
+    if gaps[-1] <= 0:
+        return np.inf
+    for (low, before), (high, after) in reversed(list(pairwise(zip(x, gaps, strict=True)))):
+        if before <= 0:
+            return round(float(low * (high / low) ** (-before / (after - before))), 6)
+    return 0.0

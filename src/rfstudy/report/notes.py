@@ -15,7 +15,7 @@ from rfstudy.report.aggregate import reasons, select, settings_of
 from rfstudy.report.catalogue import kinds
 from rfstudy.report.context import Context
 from rfstudy.report.derived import notes_on_derived
-from rfstudy.report.times import ROUND, by_rounds, machine_busy
+from rfstudy.report.times import ROUND, machine_busy
 
 #: Names of the learners in the study's texts.
 LEARNER_NAMES = {
@@ -240,18 +240,15 @@ def notes_on_yardsticks(ok: pd.DataFrame, paper: str, context: Context) -> list[
     means = rows.groupby(["dataset", "learner"])["value"].mean()
     found = []
     for dataset in (each for each in scored["dataset"].unique() if each in means):
-        own = ", ".join(
-            f"{LEARNER_NAMES[name]} {means[dataset, name]:.1f}" for name in YARDSTICKS if name in means[dataset]
-        )
-        found.append(f"{context.name(dataset, paper)}: {own}")
+        own = [f"{LEARNER_NAMES[each]} {means[dataset, each]:.1f}" for each in YARDSTICKS if each in means[dataset]]
+        found.append(f"{context.name(dataset, paper)}: {', '.join(own)}")
     return [f"Accuracy in % without a map, columns standardised: {'; '.join(found)}."] if found else []
 
 
 def _tuned_of_map(rows: pd.DataFrame) -> list[str]:
     """Return which settings of maps and data were tuned: those that differ between the sizes of a method."""
-    values = pd.DataFrame(
-        {key: [str(settings.get(key)) for settings in settings_of(rows)] for key in TUNED_OF_MAP}, index=rows.index
-    )
+    settings = settings_of(rows)
+    values = pd.DataFrame({key: [str(s.get(key)) for s in settings] for key in TUNED_OF_MAP}, index=rows.index)
     entry = [rows[column] for column in ("dataset", "kernel", "method", "variant", "axis", "at", "repeat")]
     differ = values.groupby(entry, dropna=False).nunique().gt(1).any()
     return [name for key, name in TUNED_OF_MAP.items() if differ[key]]
@@ -266,7 +263,7 @@ def _in_words(repeats: tuple[int, ...]) -> str:
 
 def notes_on_rounds(ok: pd.DataFrame, paper: str, context: Context) -> list[str]:
     """Return sentences about times by rounds: how many there are, and during which of them the machine was busy."""
-    rounds = by_rounds(ok)
+    rounds = select(ok, axis=ROUND)
     if not len(rounds):
         return []
     counts = rounds.groupby(["dataset", "method", "variant", "n_features", "metric", "learner"])["at"].nunique()

@@ -29,22 +29,11 @@ def write(source: Path, content: str, folder) -> None:
 
     ``content`` is its table or picture, as HTML; caption and notes are those of the file ``.txt``.
     """
-    write_text(page(source, content), Path(folder) / f"{source.name}.html")
-
-
-def picture(source: Path) -> str:
-    """Return the PNG of an output as HTML."""
-    content = base64.b64encode(source.with_name(f"{source.name}.png").read_bytes()).decode("ascii")
-    return f'<img src="data:image/png;base64,{content}" alt="{html.escape(source.name)}">'
-
-
-def page(source: Path, content: str) -> str:
-    """Return the page of an output."""
     name = f"{source.parent.name}/{source.name}"
     paragraphs = re.split(r"\n\s*\n", source.with_name(f"{source.name}.txt").read_text(encoding="utf-8").strip())
     caption, *notes = (html.escape(" ".join(each.split())) for each in paragraphs)
     files = sorted(path.as_posix() for path in source.parent.glob(f"{source.name}.*") if path.stem == source.name)
-    return f"""<!doctype html>
+    page = f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -60,3 +49,10 @@ def page(source: Path, content: str) -> str:
 </body>
 </html>
 """
+    write_text(page, Path(folder) / f"{source.name}.html")
+
+
+def picture(source: Path) -> str:
+    """Return the PNG of an output as HTML."""
+    content = base64.b64encode(source.with_name(f"{source.name}.png").read_bytes()).decode("ascii")
+    return f'<img src="data:image/png;base64,{content}" alt="{html.escape(source.name)}">'

@@ -61,12 +61,7 @@ def nothing(width: str, reasons: dict[str, str]) -> Picture:
 
 
 def by_dataset(
-    width: str,
-    height: float,
-    places: Sequence[tuple[str, int]],
-    titles: dict[str, str],
-    x: str,
-    datasets_per_row: int = 1,
+    width: str, height: float, places: Sequence[tuple[str, int]], titles: dict[str, str], x: str, per_row: int = 1
 ) -> tuple[Figure, dict[tuple[str, int], Axes]]:
     """Return a figure with a row of panels per data set, and its axes by place.
 
@@ -75,11 +70,11 @@ def by_dataset(
     places : data set and position of every panel that there is
     titles : by data set, in the order of the rows; a letter goes before them if there are several
     x : label below the lowest panel of every column
-    datasets_per_row : data sets in one row of the figure
+    per_row : data sets in one row of the figure
     """
     there = [dataset for dataset in titles if any(dataset == each for each, _ in places)]
     columns = sorted({column for _, column in places})
-    across = min(datasets_per_row, len(there)) * len(columns)
+    across = min(per_row, len(there)) * len(columns)
     figure, axes = side_by_side(width, len(there) * len(columns), across, height)
     axes = dict(zip(itertools.product(there, columns), axes, strict=True))
     for place in axes.keys() - set(places):
@@ -95,8 +90,7 @@ def by_dataset(
 
 def titles_of(datasets: Iterable[str], rows: pd.DataFrame, paper: str, context: Context) -> dict[str, str]:
     """Return by data set its name in a paper with the remark on its rows."""
-    by_name = {dataset: select(rows, dataset=dataset) for dataset in datasets}
-    return {dataset: dataset_name(context, dataset, paper, own) for dataset, own in by_name.items()}
+    return {each: dataset_name(context, each, paper, select(rows, dataset=each)) for each in datasets}
 
 
 def set_titles(axes: Sequence[Axes], names: Iterable[str]) -> None:

@@ -35,13 +35,12 @@ def plot_style(method: str, styles: dict, variant: str = "") -> PlotStyle:
     """
     entry = styles.get(method, {})
     if entry:
-        line = _linestyle(entry.get("linestyle", "solid"))
-        base = PlotStyle(entry["label"], entry["colour"], entry["marker"], line)
-        base = base._replace(is_highlighted=entry.get("highlighted", False))
+        line, is_highlighted = _linestyle(entry.get("linestyle", "solid")), entry.get("highlighted", False)
+        base = PlotStyle(entry["label"], entry["colour"], entry["marker"], line, is_highlighted=is_highlighted)
     else:
         taken = {(entry["colour"], entry["marker"]) for entry in styles.values()}
-        spare = list(itertools.product(SPARE_COLOURS, SPARE_MARKERS, SPARE_LINESTYLES))
-        spare = [each for each in spare if each[:2] not in taken]
+        every = itertools.product(SPARE_COLOURS, SPARE_MARKERS, SPARE_LINESTYLES)
+        spare = [each for each in every if each[:2] not in taken]
         base = PlotStyle(method, *spare[zlib.crc32(method.encode()) % len(spare)])
     if not variant:
         return base

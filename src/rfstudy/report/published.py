@@ -112,12 +112,11 @@ def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:
         status, settings = "skipped", {"reason": "not legible in the source", **settings}
     else:
         settings["text" if value is None else "printed"] = row["value"]
-    return {
+    unchanged = {column: row[column] for column in ("paper", "kernel", "spread_kind", "confidence")}
+    return unchanged | {
         "origin": "published",
-        "paper": paper,
         "experiment": row["table"],
         "dataset": _ids(row["dataset"], paper, dataset_ids),
-        "kernel": row["kernel"],
         "method": _ids(method, paper, method_ids),
         "n_features": _number(row["n_features_value"]),
         "n_features_label": row["n_features"],
@@ -126,8 +125,6 @@ def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:
         "metric": metric,
         "value": value,
         "spread": _number(row["spread"]),
-        "spread_kind": row["spread_kind"],
-        "confidence": row["confidence"],
         "status": status,
         "settings": settings,
     }

@@ -40,28 +40,24 @@ def scorecard(context: Context, paper: str, experiments: list[str], scorecard: d
     experiments : those that may have our numbers
     paper, scorecard : the paper, and its entry in ``config/scorecard.yaml``
     """
-    what = repr((paper, experiments, scorecard))
-    if what not in context.scorecards:  # a table, a figure and several parts of a table share one
-        context.scorecards[what] = _scorecard(context, paper, experiments, scorecard)
-    return context.scorecards[what]
+    return context.once(_scorecard, paper, experiments, scorecard)
 
 
 def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) -> pd.DataFrame:
     rows = context.rows[context.rows["axis"].isin(["", ROUND])]
-    measured = {
-        name: dict(iter(of.groupby("dataset", sort=False))) for name, of in rows.groupby("experiment", sort=False)
-    }
+    groups = rows.groupby("experiment", sort=False)
+    measured = {name: dict(iter(of.groupby("dataset", sort=False))) for name, of in groups}
     found = []
     for entry in scorecard["numbers"]:
         printed = numbers(context.published, paper, entry["table"], entry.get("kernel"))
         experiments = {p: name for p, name in entry.get("experiments", {}).items() if name in own}
         for protocol, experiment in ({"": ""} if "not_run" in entry else experiments).items():
-            rows, repeats = measured.get(experiment, {}), {"repeats": entry.get("repeats")}
-            quantities = [
-                _of_quantity(printed, metric, source | repeats, rows, context)
-                for metric, source in entry["metrics"].items()
-                if metric in set(printed["metric"])
-            ]
+            rows, repeats, quantities = measured.get(experiment, {}), {"repeats": entry.get("repeats")}, []
+            for metric, source in entry["metrics"].items():
+                cells = _published(select(printed, metric=metric), source | repeats)
+                places = cells.groupby(["dataset", "kernel"], sort=False)
+                ours = [_measured(of, *place, metric, source, rows, context) for place, of in places]
+                quantities += [cells.join(pd.concat(ours))] if ours else []
             if quantities:
                 cells = pd.concat(quantities).sort_index()
                 if not experiment:
@@ -74,18 +70,8 @@ def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) ->
     lost = cells["published"].isna() & cells["value"].notna()
     reason = cells["reason"].mask(lost, "the printed number is lost, or is zero where it divides")
     reason = reason.where(cells["verdict"].isin(["not run", "not comparable"]), "")
-    cells["reason"] = reason.mask(
-        (cells["verdict"] == "not comparable") & (reason == ""), "other data than the paper's"
-    )
-    return cells
-
-
-def _of_quantity(printed: pd.DataFrame, metric: str, source: dict, measured: dict, context: Context) -> pd.DataFrame:
-    """Return published numbers of a metric and ours: of the rows by data set (``measured``) that ``source`` selects."""
-    cells = _published(select(printed, metric=[metric]), source)
-    places = cells.groupby(["dataset", "kernel"], sort=False)
-    ours = [_measured(of, *place, metric, source, measured, context) for place, of in places]
-    return cells.join(pd.concat(ours)) if ours else cells
+    is_unexplained = (cells["verdict"] == "not comparable") & (reason == "")
+    return cells.assign(reason=reason.mask(is_unexplained, "other data than the paper's"))
 
 
 def _published(cells: pd.DataFrame, source: dict) -> pd.DataFrame:
@@ -126,7 +112,9 @@ def measured_as(printed: str, measured: set[str], tasks: dict) -> str:
 def _measured(
     cells: pd.DataFrame, dataset: str, kernel: str, metric: str, source: dict, measured: dict, context: Context
 ) -> pd.DataFrame:
-    """Return our numbers for published cells of one data set and kernel, with the index of these cells."""
+    """Return our numbers for published cells of one data set and kernel, with the index of these cells: those of the
+    rows by data set (``measured``) that ``source`` selects.
+    """
     dataset = measured_as(dataset, set(measured), context.tasks)
     rows = measured.get(dataset, context.rows.iloc[:0])
     not_defined, is_fact = undefined(metric, dataset, context.tasks), "column" in source

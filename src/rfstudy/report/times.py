@@ -41,14 +41,9 @@ TOO_WIDE = 0.25
 PLACE = [column for column in aggregate.CELL if column not in ("learner", "metric", "split")] + ["repeat", "run"]
 
 
-def by_rounds(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows on the axis of the rounds."""
-    return select(frame, axis=ROUND)
-
-
 def with_printed(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with a row per round for every quantity of ``PRINTED`` whose phases it has."""
-    rounds = by_rounds(frame)
+    rounds = select(frame, axis=ROUND)
     if not len(rounds):
         return frame
     sums = [_sum(rounds, "time", phases, metric, split) for metric, (phases, split) in PRINTED.items()]
@@ -60,7 +55,7 @@ def shortest(frame: pd.DataFrame) -> pd.DataFrame:
 
     An exponent is about the work, and any disturbance makes a round longer.
     """
-    rounds = by_rounds(frame)
+    rounds = select(frame, axis=ROUND)
     if not len(rounds):
         return frame
     sums = pd.concat(_sum(rounds, "cpu", phases, metric, "") for metric, phases in COSTS.items())

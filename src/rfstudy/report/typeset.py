@@ -6,7 +6,7 @@ spread, count, p-value and remark in columns of their own. A ``Cell`` holds both
 
 import numbers
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from html import escape as escaped
 from pathlib import Path
@@ -122,9 +122,7 @@ def one_number_per_cell(table: Table) -> pd.DataFrame:
     """
     frame = table.frame
     folded = [column for column in frame.columns if column not in table.unfold]
-    numeric = {
-        column for column in folded if not all(isinstance(cell, str) or _missing(cell) for cell in frame[column])
-    }
+    numeric = {name for name in folded if not all(isinstance(cell, str) or _missing(cell) for cell in frame[name])}
     rows = []
     for cells in (dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False, name=None)):
         shared = {}
@@ -203,7 +201,7 @@ def with_best(rows: list[dict], columns, lower: bool, key: str = "") -> list[dic
 
 
 def in_words(frame: pd.DataFrame, plain=str, bold: tuple[str, str] = ("", "")) -> pd.DataFrame:
-    """Return the cells as texts of a format, the best ones in ``bold``.
+    """Return cells and headings as texts of a format, the best cells in ``bold``.
 
     A cell of the first column that repeats the one above is empty.
     """
@@ -211,7 +209,7 @@ def in_words(frame: pd.DataFrame, plain=str, bold: tuple[str, str] = ("", "")) -
     def words(cell) -> str:
         return plain(text(cell)).join(bold if isinstance(cell, Cell) and cell.is_best else ("", ""))
 
-    texts = frame.astype(object).map(words)
+    texts = frame.astype(object).map(words).rename(columns=lambda name: plain(str(name)))
     first = texts.iloc[:, 0]
     return texts.assign(**{texts.columns[0]: first.mask(first == first.shift(), "")})
 
@@ -238,30 +236,25 @@ def _numeric(frame: pd.DataFrame) -> list[bool]:
 def markdown(table: Table) -> str:
     """Return caption, parts with their titles, and notes."""
     blocks = [f"**{table.caption}**"]
-    for title, frame in in_parts(table):
-        blocks += [f"*{title}*"] if title else []
-        blocks.append(_tabulated(frame, in_words(frame, _piped, ("**", "**")).rename(columns=_piped), "pipe"))
+    for title, content in _tabulated(table, "pipe", lambda text: text.replace("|", r"\|"), ("**", "**")):
+        blocks += [f"*{title}*", content] if title else [content]
     return "\n\n".join([*blocks, "\n".join(f"- {note}" for note in table.notes)]).rstrip("\n") + "\n"
 
 
 def html(table: Table) -> str:
     """Return the parts with their titles, as HTML."""
-    blocks = []
+    return "\n".join(
+        content.replace("<table>", f"<table><caption>{escaped(title)}</caption>" if title else "<table>", 1)
+        for title, content in _tabulated(table, "unsafehtml", escaped, ("<b>", "</b>"))
+    )
+
+
+def _tabulated(table: Table, form: str, plain: Callable, bold: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the titles of the parts, with the parts in a format of tabulate's."""
     for title, frame in in_parts(table):
-        start = f"<table><caption>{escaped(title)}</caption>" if title else "<table>"
-        texts = in_words(frame, escaped, ("<b>", "</b>")).rename(columns=lambda name: escaped(str(name)))
-        blocks.append(_tabulated(frame, texts, "unsafehtml").replace("<table>", start, 1))
-    return "\n".join(blocks)
-
-
-def _tabulated(frame: pd.DataFrame, texts: pd.DataFrame, form: str) -> str:
-    """Return texts in a format of tabulate's, aligned as the cells of a frame."""
-    aligned = ["right" if right else "left" for right in _numeric(frame)] if len(texts) else None
-    return texts.to_markdown(index=False, disable_numparse=True, colalign=aligned, tablefmt=form)
-
-
-def _piped(text) -> str:
-    return str(text).replace("|", r"\|")
+        aligned = ["right" if right else "left" for right in _numeric(frame)] if len(frame) else None
+        texts = in_words(frame, plain, bold)
+        yield title, texts.to_markdown(index=False, disable_numparse=True, colalign=aligned, tablefmt=form)
 
 
 def latex(table: Table) -> str:
@@ -282,8 +275,7 @@ def latex(table: Table) -> str:
         shares = (amount / amount.mean()).map(r">{{\hsize={:.2f}\hsize\raggedright\arraybackslash}}X".format)
         plain = np.where(_numeric(frame), "r", "l")
         types = "".join(shares.get(column, own) for column, own in zip(frame, plain, strict=True))
-        texts = in_words(frame, escape, (r"\textbf{", "}")).rename(columns=lambda name: escape(str(name)))
-        content = Styler(texts).hide(axis="index").to_latex(
+        content = Styler(in_words(frame, escape, (r"\textbf{", "}"))).hide(axis="index").to_latex(
             environment="longtable", hrules=True, column_format=types, caption=escape(caption),
             label=f"tab:{table.name}" + f"-{letter}" * (position > 0),
         )  # fmt: skip

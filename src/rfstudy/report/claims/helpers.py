@@ -36,8 +36,8 @@ def point(where, estimate: Estimate, holds, what: str, text: str, *, margin=0.0,
 
 
 def bounded(
-    where: dict, estimate: Estimate, what: str, text: str = "", *,
-    neutral: float | None = None, errors: float = 0.0, significant: bool = False, **limits,
+    where: dict, estimate: Estimate, what: str, text: str = "", *, neutral: float | None = None, errors: float = 0.0,
+    significant: bool = False, agree: bool = False, practical: float = math.inf, **limits,
 ) -> Point:  # fmt: skip
     """Return the point of a value that has to keep its limits.
 
@@ -47,37 +47,28 @@ def bounded(
         exceeds a bound is a difference on the other side of ``neutral``; without it, an interval beyond the bound
     errors : by how many standard errors of the value the bounds are relaxed
     significant : the whole interval has to keep the bounds
+    agree : a claim of no difference, which holds only if the whole interval keeps its limits. It is open (``holds``
+        None) if the value keeps them and its interval does not, or has no end. A value beyond its limits without an
+        interval must not decide: a range over many methods exceeds them by chance
+    practical : the margin beyond which such a claim does not hold either: with enough noise, limits that grow with the
+        spread of the repeats would call any two methods the same
     """
     low, high, is_open = _bounds(where, **limits)
+    interval = estimate.low, estimate.high
     slack = errors * estimate.error if errors and math.isfinite(estimate.error) else 0.0
-    ends = (estimate.low, estimate.high) if significant else (estimate.value, estimate.value)
+    ends = interval if significant else (estimate.value, estimate.value)
     holds = _contain(low - slack, high + slack, is_open, *ends)
+    lacks_interval = significant and math.isnan(sum(interval))
+    if agree:
+        lacks_interval = not holds and all(map(math.isnan, interval))
+        narrow = [end if math.isinf(end) else max(-practical, min(end, practical)) for end in (low, high)]
+        holds = holds and (_contain(*narrow, is_open, *interval) or None)
     margin = low if high == math.inf else high
     if neutral is not None and not low <= neutral <= high:
         low, high = (neutral, math.inf) if neutral < low else (-math.inf, neutral)
     opposite = not holds and bool(estimate.high < low or estimate.low > high)
-    reason = "too few repeats" if significant and math.isnan(estimate.low + estimate.high) else ""
+    reason = "too few repeats" if lacks_interval else ""
     return point(where, estimate, holds, what, text, margin=margin, opposite=opposite, reason=reason)
-
-
-def agreeing(
-    where: dict, estimate: Estimate, what: str, text: str, *, practical: float = math.inf, **limits
-) -> Point:  # fmt: skip
-    """Return the point of a claim of no difference, which holds only if the whole interval keeps its limits.
-
-    It is open (``holds`` None) if the value keeps them and its interval does not, or has no end. It does not hold
-    beyond the ``practical`` margin either: with enough noise, limits that grow with the spread of the repeats would
-    call any two methods the same. A value beyond its limits without an interval must not decide: a range over many
-    methods exceeds them by chance.
-    """
-    low, high, is_open = _bounds(where, **limits)
-    inside, interval = _contain(low, high, is_open, estimate.value, estimate.value), (estimate.low, estimate.high)
-    narrow = [end if math.isinf(end) else max(-practical, min(end, practical)) for end in (low, high)]
-    holds = False if not inside else _contain(*narrow, is_open, *interval) or None
-    outside = bool(estimate.high < low or estimate.low > high)
-    reason = "too few repeats" if not inside and all(map(math.isnan, interval)) else ""
-    margin = low if high == math.inf else high
-    return point(where, estimate, holds, what, text, margin=margin, opposite=outside, reason=reason)
 
 
 def _bounds(where: dict, above=None, below=None, at_least=None, at_most=None, between=None) -> tuple:
@@ -161,18 +152,15 @@ def keeps_bound(
 
     Parameters
     ----------
-    agree : a claim of no difference, see ``agreeing``
+    agree : a claim of no difference, see ``bounded``
     by_repeat : at every repeat, not in the mean
     errors, significant : see ``bounded``
     """
     neutral, points = 1.0 if over else 0.0 if minus else None, []
     for where, estimate, _, what, text in estimated(rows, metric, of, minus, over, by_repeat):
-        if agree:
-            text = with_interval(estimate, metric if minus else "")
-            points.append(agreeing(where, estimate, what, text, **limits))
-        else:
-            options = {"neutral": neutral, "errors": errors, "significant": significant}
-            points.append(bounded(where, estimate, what, text, **options, **limits))
+        text = with_interval(estimate, metric if minus else "") if agree else text
+        options = {"neutral": neutral, "errors": errors, "significant": significant, "agree": agree}
+        points.append(bounded(where, estimate, what, text, **options, **limits))
     return rows.part(points, metric, of, minus, over)
 
 
@@ -222,7 +210,8 @@ def no_difference(
             points.append(point(where, estimate, size <= margin, what, text, margin=margin, opposite=opposite))
         else:
             margin, practical = deviations * spread_of(*samples), fact.margin(samples[-1].mean)
-            points.append(agreeing(where, estimate, what, text, between=(-margin, margin), practical=practical))
+            limits = {"between": (-margin, margin), "practical": practical}
+            points.append(bounded(where, estimate, what, text, agree=True, **limits))
     return rows.part(points, metric, of, over, in_errors=bool(errors))
 
 
@@ -250,7 +239,7 @@ def range_of(where: dict, samples: list[Sample], metric: str, margin: float | No
     text = f"{estimate.value:.2f}" + (f" [to {high:.2f}]" if math.isfinite(high) else "")
     practical = math.inf if margin else fact_of(metric).margin(order[0].mean)
     below = margin or 2 * spread_of(order[-1], order[0])
-    return agreeing(where, estimate, what, text, practical=practical, below=below)
+    return bounded(where, estimate, what, text, agree=True, practical=practical, below=below)
 
 
 def is_best(rows: Rows, metric: str, best, among, *, deviations: float = 0.0, trials: int = 1) -> Part:
@@ -288,7 +277,7 @@ def none_stands_out(rows: Rows, metric: str, among, *, over: str, is_open: bool 
         unit = f"{number(gain.value / spread)} sd" if spread > 0 else number(gain.value)
         what, text = f"best over the {over}", f"{rows.name('/'.join(best.who))} by {unit}"
         limits = {"below" if is_open else "at_most": 2 * spread, "practical": fact_of(metric).margin(reference.mean)}
-        points.append(agreeing(where, gain, what, text, **limits))
+        points.append(bounded(where, gain, what, text, agree=True, **limits))
     return rows.part(points, metric, among)
 
 

@@ -146,11 +146,10 @@ def lkrf_gains_nothing(rows: Rows):
         return rows.part([])
     cells = [value for values in gaps.values() for value in values]
     estimate = shifted(paired([np.mean(values) for values in gaps.values()]), float(np.mean(cells)))
-    text, what = (
-        f"{check.signed(estimate.value, ACCURACY)} over {len(cells)} cells",
-        f"{rows.name('karff')} minus {rows.name('rff')}",
-    )
-    return rows.part([check.agreeing({"datasets": list(gaps)}, estimate, what, text, between=(-0.5, 0.5))])
+    text = f"{check.signed(estimate.value, ACCURACY)} over {len(cells)} cells"
+    what = f"{rows.name('karff')} minus {rows.name('rff')}"
+    where, limits = {"datasets": list(gaps)}, {"between": (-0.5, 0.5)}
+    return rows.part([check.bounded(where, estimate, what, text, agree=True, **limits)])
 
 
 @claim("nsrf-19", {"text": "nsrf-text"})

@@ -111,10 +111,9 @@ def quotient(one: Sample, other: Sample) -> Estimate | None:
             return None
         ratios = first / second
         lower, value, upper = (float(np.quantile(ratios, share)) for share in (0.25, 0.5, 0.75))
-        noisy = "too noisy" if upper - lower > TOO_WIDE * value else ""
-        return Estimate(
-            value, *_range(ratios), reason="machine busy" if one.machine_busy or other.machine_busy else noisy
-        )
+        reason = "too noisy" if upper - lower > TOO_WIDE * value else ""
+        reason = "machine busy" if one.machine_busy or other.machine_busy else reason
+        return Estimate(value, *_range(ratios), reason=reason)
     value = one.mean / other.mean
     if len(first) < MIN_REPEATS or (first <= 0).any() or (second <= 0).any():
         return Estimate(value)

@@ -328,11 +328,8 @@ def errors_do_not_decide(rows: Rows):
     Stricter: no correlation is one whose 95 % interval ends below 0.5; one that is only not significant shows nothing.
     """
     rows = rows.of(EIGHT_SETS + IMAGE_SETS + MILLIONS)
-    return [
-        _unrelated(rows, ACCURACY, "ridge"),
-        _unrelated(rows, ACCURACY, "svm"),
-        _unrelated(rows, "error_pct", "logistic", split="test"),
-    ]
+    accuracies = [_unrelated(rows, ACCURACY, learner) for learner in ("ridge", "svm")]
+    return [*accuracies, _unrelated(rows, "error_pct", "logistic", split="test")]
 
 
 def _unrelated(rows: Rows, metric: str, learner: str, **columns) -> Part:

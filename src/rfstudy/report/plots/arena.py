@@ -50,19 +50,14 @@ def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Pi
         ax.axvline(1.0, color="black", linewidth=0.7, zorder=1.5)
         ax.axvspan(1.0 / (1.0 + MARGIN), 1.0 + MARGIN, color="#EEEEEE", zorder=0)
         ax.set_xscale("log")
-        ends = [(each.found.new, each.found.mean) for each in own]
-        low = min(np.exp(min(new[0], mean.low)) for new, mean in ends)
-        high = max(np.exp(max(new[1], mean.high)) for new, mean in ends)
-        low, high = max(TICKS[0], 0.98 * low), min(TICKS[-1], 1.02 * high)
-        ax.set_xlim(low, high)
+        ends = np.exp([(*each.found.new, each.found.mean.low, each.found.mean.high) for each in own])
+        low, high = max(TICKS[0], 0.98 * ends.min()), min(TICKS[-1], 1.02 * ends.max())
+        ax.set(xlim=(low, high), ylim=(len(entries) - 0.4, -0.6))
         ticks = [tick for tick in (FEW_TICKS if high > WIDE * low else TICKS) if low <= tick <= high]
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.set_ylim(len(entries) - 0.4, -0.6)
-        labels = [context.label(*who) for who in entries] if i % across == 0 else []
-        ax.set_yticks(range(len(entries)), labels or [""] * len(entries))
-        n_sets = max(len(each.own) for each in own)
-        ax.set_title(f"D = {columns:,} ({n_sets} sets)", loc="left")
+        ax.set_yticks(range(len(entries)), [context.label(*who) if i % across == 0 else "" for who in entries])
+        ax.set_title(f"D = {columns:,} ({max(len(each.own) for each in own)} sets)", loc="left")
         if i >= len(panels) - across:
             ax.set_xlabel(f"error / error of {context.label(baseline)}")
     remarks = [
@@ -98,7 +93,6 @@ def arena_curves(context, *, paper, width, datasets, methods, baseline, quantity
         return plot.nothing(width, {"data sets": "not run"})
     figure, axes = plot.side_by_side(width, len(there), ACROSS, CURVE_HEIGHT)
     names = plot.titles_of(there, results.rows, paper, context)
-    without = []
     for i, (dataset, ax) in enumerate(zip(there, axes, strict=True)):
         own = select(cells, dataset=[dataset])
         for line, style in styles.items():
@@ -109,15 +103,13 @@ def arena_curves(context, *, paper, width, datasets, methods, baseline, quantity
         plot.doublings_axis(ax, sizes, [str(size) for size in sizes])
         ax.tick_params(axis="x", labelsize=6.5)
         plot.log_axis(ax.yaxis)
-        is_exact = own["exact"].all()
-        without += [] if is_exact else [names[dataset]]
-        ax.set_title(short(names[dataset]) + ("" if is_exact else " *"), loc="left", fontsize=7)
+        ax.set_title(short(names[dataset]) + ("" if own["exact"].all() else " *"), loc="left", fontsize=7)
         if i >= len(there) - ACROSS:
             ax.set_xlabel("columns D")
         if i % ACROSS == 0:
             ax.set_ylabel("error / kernel's", fontsize=7)
     remarks = ["Dotted: the error of the exact kernel on the same folds."]
-    remarks += ["*: no exact kernel, relative to RFF with the most columns."] if without else []
+    remarks += [] if cells["exact"].all() else ["*: no exact kernel, relative to RFF with the most columns."]
     remarks += plot.without_panel(results.rows, datasets, paper, context)
     return Picture(figure, styles.values(), remarks, results.rows)
 
@@ -164,8 +156,7 @@ def arena_ranks(context, *, width, datasets, methods, baseline, quantity) -> Pic
         ax.plot(each.rank, row, **drawn_as(style) | {"linestyle": "none"})
         labels.append(style.label)
     ax.set_yticks(range(len(ranks)), labels)
-    ax.set_ylim(len(ranks) - 0.4, -0.6)
-    ax.set_xlabel("mean rank (1: lowest error)")
+    ax.set(xlabel="mean rank (1: lowest error)", ylim=(len(ranks) - 0.4, -0.6))
     remarks = [f"{ranks['cells'].iloc[0]} cells of {ranks['sets'].iloc[0]} data sets; bars: 95 %, over data sets."]
     return Picture(figure, (), remarks, results.rows)
 

@@ -79,9 +79,7 @@ def steps(context, *, paper, width, datasets, methods, quantity, steps, sizes=No
     ok = set(select(frame, status="ok")["dataset"])
     there = [dataset for dataset in datasets if dataset in ok]
     styles = {method: plot_style(method, context.styles) for method in methods}
-    of_controls = {
-        control["label"]: plot_style(control["method"], context.styles, control["variant"]) for control in controls
-    }
+    of_controls = {each["label"]: plot_style(each["method"], context.styles, each["variant"]) for each in controls}
     labels = [*steps.values(), *of_controls]
     figure, axes = plot.side_by_side(width, len(there), STEP_ACROSS, STEP_ROW * (len(labels) + 0.2) + 0.5)
     plot.set_titles(axes, plot.titles_of(there, frame, paper, context).values())
@@ -153,8 +151,7 @@ def mean_ranks(context, *, width, datasets, methods, sizes, criteria) -> Picture
         for method, own in ranks.reindex(list(styles)).iterrows():
             ax.plot(range(len(own)), own.to_numpy(), **drawn_as(styles[method]))
         ax.set_xticks(range(ranks.shape[1]), ranks.columns)
-        ax.set_yticks(range(1, len(ranks) + 1))
-        ax.set_ylim(len(ranks) + 0.3, 0.7)
+        ax.set(yticks=range(1, len(ranks) + 1), ylim=(len(ranks) + 0.3, 0.7))
         ax.set(title=label, xlabel="number of features s", ylabel="mean rank")
     ranked = {method for ranks in found.values() for method in ranks.index}
     missing = [criterion["label"] for criterion in criteria if criterion["label"] not in found]
@@ -198,9 +195,8 @@ def critical_difference(context, *, width, datasets, methods, groups, criteria) 
         for position, (first, last) in enumerate(joined):
             ax.plot([len(styles) + 0.5 + 0.35 * position] * 2, [first, last], color="#555555", linewidth=1.6)
         ax.set_yticks(range(len(ranks)), [styles[method].label for method in ranks.index])
-        ax.set_ylim(len(ranks) - 0.4, -0.6)
         ax.set(xlim=(0.7, len(styles) + 0.5 + 0.35 * len(joined)), xticks=range(1, len(styles) + 1))
-        ax.set_xlabel("mean rank (1 is best)")
+        ax.set(xlabel="mean rank (1 is best)", ylim=(len(ranks) - 0.4, -0.6))
         p_value = f", p = {each.p_value:.1g}" if each.p_value == each.p_value else ""
         ax.set_title(f"{title} ({len(each.datasets)} data sets{p_value})", loc="left")
     remarks = ["Bars on the right join maps that do not differ at 5 % by Nemenyi's test; p is that of Friedman's test."]
@@ -364,8 +360,7 @@ def reach(context, *, paper, width, published, datasets, sizes, quantity, baseli
                     color=each.colour)  # fmt: skip
         ax.set_xticks(x, [need.size for need in own], rotation=90)
         ax.set_yticks(range(len(sizes)), sizes)
-        ax.set_ylim(-0.6, len(sizes) - 0.4)
-        ax.set_xlabel("published s")
+        ax.set(xlabel="published s", ylim=(-0.6, len(sizes) - 0.4))
     if axes:
         axes[0].set_ylabel("features needed")
     entries = [style, OTHER, {"label": "as many as published"} | REFERENCE]

@@ -50,10 +50,8 @@ def game(context, *, paper, width, datasets, methods, labels) -> Picture:
     frame = select(context.rows, axis="iteration", status="ok", dataset=datasets, metric=[*PANELS, *BOUNDS])
     cells = summarise(frame).sort_values("n_features")
     cells = cells.assign(line=cells["method"] + "/" + cells["variant"], x=cells["n_features"].astype(float))
-    styles = {
-        line: style_of(each, labels, line.split("/")[1])
-        for line, each in plot.styles_of(frame, methods, context).items()
-    }
+    found = plot.styles_of(frame, methods, context)
+    styles = {line: style_of(each, labels, line.split("/")[1]) for line, each in found.items()}
     # the method itself is drawn above its variants
     order = dict(sorted(styles.items(), key=lambda pair: pair[0].endswith("/")))
     titles = plot.titles_of(datasets, frame, paper, context)
@@ -268,8 +266,7 @@ def _draw_wave(ax, wave: np.ndarray) -> None:
 def _draw_globe(ax) -> None:
     turn = np.linspace(0, 2 * np.pi, 181)
     ax.plot(np.cos(turn), np.sin(turn), color="black", linewidth=0.6)
-    ax.set(xlim=(-1.02, 1.02), ylim=(-1.02, 1.02), xticks=[], yticks=[])
-    ax.set_aspect("equal")
+    ax.set(xlim=(-1.02, 1.02), ylim=(-1.02, 1.02), xticks=[], yticks=[], aspect="equal")
     ax.grid(False)
     for spine in ax.spines.values():
         spine.set_visible(False)
@@ -361,8 +358,7 @@ def _draw_bars(ax, rows: pd.DataFrame) -> None:
         bars = ax.bar(np.arange(len(COMPARED)) + side * BAR, heights[variant], BAR, color=colour)
         ax.bar_label(bars, table["exact", variant], padding=1.5, fontsize=SMALLEST)
     ax.set_xticks(range(len(COMPARED)), COMPARED.values())
-    ax.set_ylim(0, 1.18)
-    ax.set_ylabel("over the larger")
+    ax.set(ylabel="over the larger", ylim=(0, 1.18))
     ax.grid(axis="x", visible=False)
 
 

@@ -5,12 +5,13 @@ import pandas as pd
 
 from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import by_cell, method_order, select, settings_of
+from rfstudy.report.estimates import crossing
 from rfstudy.report.notes import absence, explained, machine_busy_where
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import Picture, drawn_as
 from rfstudy.report.tables.growth import BOUNDS, CONFIDENCE, WHOLE, features_needed, stated_bounds
 from rfstudy.report.tables.times import threads_of
-from rfstudy.report.times import TOO_WIDE, by_rounds, ratios
+from rfstudy.report.times import ROUND, TOO_WIDE, ratios
 
 # --- crossover --------------------------------------------------------------------------------------------------------
 # Time per row against the number of columns: where a fast transform overtakes the product with a dense matrix.
@@ -37,7 +38,7 @@ def crossover(context, *, width, panels) -> Picture:
     panels : a kernel each: ``kernel``, ``label``, ``reference`` (the method that the others are divided by) and
         ``methods`` (their order)
     """
-    frame = select(by_rounds(context.rows), metric="time_transform_s", status="ok")
+    frame = select(context.rows, axis=ROUND, metric="time_transform_s", status="ok")
     there = [panel for panel in panels if len(select(frame, kernel=panel["kernel"], method=panel["reference"]))]
     missing = {panel["label"]: "not run" for panel in panels if panel not in there}
     if not there:
@@ -101,37 +102,11 @@ def crossings(cells: pd.DataFrame, reference: str) -> dict[str, float | str]:
     found = {}
     for line, own in cells[cells["line"] != reference].groupby("line", sort=False):
         dimensions = own["x"].to_numpy()
-        place = crossing(dimensions, own["mean"].to_numpy())
-        after = np.searchsorted(dimensions, place or np.inf)
+        place = crossing(dimensions, -np.log(own["mean"].to_numpy()))
+        after = np.searchsorted(dimensions, place)
         noisy = own["too_noisy"].iloc[max(0, after - 1) : after + 1].any()
-        found[line] = "too noisy" if noisy else place or "nowhere"
+        found[line] = "too noisy" if noisy else max(place, dimensions[0]) if np.isfinite(place) else "nowhere"
     return found
-
-
-def crossing(dimensions: np.ndarray, ratios: np.ndarray) -> float | None:
-    """Return where a ratio of times falls below 1 for good: d, interpolated in logarithms between two points.
-
-    Parameters
-    ----------
-    dimensions, ratios : ndarray of shape (m,), the dimensions rising
-
-    Returns
-    -------
-    the first dimension if all ratios are below 1; None if the last one is not
-
-    Examples
-    --------
-    >>> round(crossing(np.array([16.0, 64.0, 256.0]), np.array([4.0, 2.0, 0.5])))
-    128
-    """
-    slower = np.flatnonzero(ratios >= 1.0)
-    if not len(slower):
-        return float(dimensions[0])
-    last = slower[-1]
-    if last == len(ratios) - 1:
-        return None
-    (low, high), (above, below) = np.log(dimensions[last : last + 2]), np.log(ratios[last : last + 2])
-    return float(np.exp(low + (high - low) * above / (above - below)))
 
 
 def _in_words(places: dict[str, float | str], styles: dict[str, PlotStyle], label: str, dense: str) -> list[str]:

@@ -14,7 +14,7 @@ from rfstudy.report.chance import LABEL, notes_on_chance
 from rfstudy.report.notes import absence, notes_on_sizes
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import PUBLISHED, REFERENCE, Picture
-from rfstudy.report.tables.times import Timed, curve
+from rfstudy.report.tables.times import curve
 from rfstudy.report.times import ROUND, ratios, summarise
 
 # --- curves -----------------------------------------------------------------------------------------------------------
@@ -48,11 +48,6 @@ def compared(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
     is_round = others["axis"] == ROUND
     found = [_by_repeat(others[~is_round], of_baseline), _by_round(others[is_round], of_baseline)]
     return pd.concat([each for each in found if len(each)] or found[:1], ignore_index=True)
-
-
-def no_difference(metric: str) -> float:
-    """Return the value of no difference: 0 points of a percentage, 1 times anything else."""
-    return 0.0 if fact_of(metric).is_percentage else 1.0
 
 
 def _by_repeat(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
@@ -107,16 +102,13 @@ def curves(
     """
     is_size = x["axis"] == SIZES["axis"]
     rows = _rows(select(context.rows, dataset=datasets), x["axis"], methods)
-    measured = pd.concat([_of_panel(rows, panel) for panel in panels])
+    measured = pd.concat([of_quantity(rows, panel) for panel in panels])
     measured = measured[~measured.index.duplicated()]
     shown = select(measured, n_features_label=sizes)
     styles = plot.styles_of(shown, methods, context)
     found, absent = {}, {}
-    rows_of = [_of_panel(shown, panel) for panel in panels]
-    points_of = [
-        cells_of(own, panel, is_size=is_size, errors=bars == "error")
-        for own, panel in zip(rows_of, panels, strict=True)
-    ]
+    rows_of = [of_quantity(shown, panel) for panel in panels]
+    points_of = [cells_of(*each, is_size=is_size, errors=bars == "error") for each in zip(rows_of, panels, strict=True)]
     for dataset, (position, panel) in itertools.product(datasets, enumerate(panels)):
         own, cells = (select(of[position], dataset=dataset) for of in (rows_of, points_of))
         if cells["x"].notna().any():
@@ -169,11 +161,6 @@ def _rows(frame: pd.DataFrame, axis: str, methods: list[str]) -> pd.DataFrame:
     return pd.concat([varied, level])
 
 
-def _of_panel(rows: pd.DataFrame, panel: dict) -> pd.DataFrame:
-    rows = of_quantity(rows, panel)
-    return select(rows, kernel=panel["kernel"]) if "kernel" in panel else rows
-
-
 def cells_of(rows: pd.DataFrame, panel: dict, *, is_size: bool, errors: bool) -> pd.DataFrame:
     """Return the points of a panel on all data sets with the ends of their error bars, as ``draw_lines`` takes them.
 
@@ -210,8 +197,7 @@ def with_errors(cells: pd.DataFrame, *, geometric: bool = False) -> pd.DataFrame
 
 def _draw_panel(ax, panel: dict, cells, styles: dict[str, PlotStyle], x: dict, along, printed) -> None:
     """Draw a panel; ``along`` are the points of all panels of its data set, ``printed`` published points."""
-    ax.set_xscale(x["scale"])
-    ax.set_yscale(panel["scale"])
+    ax.set(xscale=x["scale"], yscale=panel["scale"])
     plot.draw_lines(ax, cells, styles, spread=SPREAD)
     # a size that this panel lacks leaves a gap
     transform, everywhere = ax.xaxis.get_transform(), pd.concat([along["x"], printed["x"]]).dropna()
@@ -221,8 +207,8 @@ def _draw_panel(ax, panel: dict, cells, styles: dict[str, PlotStyle], x: dict, a
     for line, own in printed.groupby("line", sort=False):
         ax.plot(own["x"], own["mean"], color=styles[line].colour, marker=styles[line].marker, **PUBLISHED)
     always = printed["mean"].tolist()
-    if "against" in panel:
-        always = [no_difference(panel["metric"])]
+    if "against" in panel:  # the value of no difference
+        always = [0.0 if fact_of(panel["metric"]).is_percentage else 1.0]
         ax.axhline(*always, color="black", linewidth=0.7, zorder=1.5)
     if cells["x"].nunique() > 1:
         plot.cut_outliers(ax, cells, styles, always)
@@ -280,7 +266,7 @@ def error_by_time(context, *, paper, width, datasets, methods, quantity, times) 
     found, absent = {}, {}
     for dataset in datasets:
         rows = select(context.rows, dataset=dataset)
-        cells = points([(method, curve(rows, method, quantity, times[method])) for method in styles])
+        cells = points(rows, methods, quantity, times)
         if len(cells):
             found[dataset] = cells
             continue
@@ -300,22 +286,15 @@ def error_by_time(context, *, paper, width, datasets, methods, quantity, times) 
     return Picture(figure, styles.values(), remarks, shown)
 
 
-def points(curves: list[tuple[str, list[Timed]]]) -> pd.DataFrame:
+def points(rows: pd.DataFrame, methods: list[str], quantity: dict, times: dict[str, str]) -> pd.DataFrame:
     """Return errors and times of methods with the ends of their bars, as ``draw_lines`` takes them."""
-    return pd.DataFrame(
-        {
-            "line": method,
-            "x": each.time,
-            "left": each.seconds.quantile(0.25),
-            "right": each.seconds.quantile(0.75),
-            "mean": each.error,
-            "lower": each.error - each.standard_error,
-            "upper": each.error + each.standard_error,
-            "machine_busy": each.machine_busy,
-        }
-        for method, own in curves
-        for each in own
-    )
+    curves = [curve(rows, method, quantity, times[method]).assign(line=method) for method in methods]
+    cells = pd.concat([own for own in curves if len(own)] or curves[:1], ignore_index=True)
+    if not len(cells):
+        return cells
+    left, right = (cells["seconds"].map(lambda seconds, end=end: seconds.quantile(end)) for end in (0.25, 0.75))
+    lower, upper = cells["error"] - cells["standard_error"], cells["error"] + cells["standard_error"]
+    return cells.assign(x=cells["time"], left=left, right=right, mean=cells["error"], lower=lower, upper=upper)
 
 
 # --- descent ----------------------------------------------------------------------------------------------------------

@@ -59,10 +59,8 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
     accuracy, *times = (select(of_quantity(frame, each), method=methods) for each in quantities)
     shown = pd.concat([accuracy, *times])
     at, full = means_by(shown, "dataset", "n_features_label", "method", "metric")
-    printed = {
-        (number.dataset, number.size, number.method, number.metric): number
-        for number in numbers(context.published, paper, published).itertuples()
-    }
+    in_paper = select(numbers(context.published, paper, published), method=methods)
+    printed = {(each.dataset, each.size, each.method, each.metric): each for each in in_paper.itertuples()}
     others = [method for method in methods if method not in baselines]
     tests = compare.paired_differences(accuracy, baselines, "n_features_label", context)
     sign = -1.0 if lower_is_better(metrics[0]) else 1.0
@@ -71,21 +69,17 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
     rows = []
     for dataset, name, _ in each_dataset(context, datasets, paper, frame):
         run = set(select(accuracy, dataset=dataset)["n_features_label"])
-        run |= {
-            size for of, size, method, metric in printed if (of, metric) == (dataset, metrics[0]) and method in methods
-        }
+        run |= set(select(in_paper, dataset=dataset, metric=metrics[0])["size"])
         for size in (size for size in sizes if size in run):
             row = {"data set": name, "s": size}
             theirs, ours = row | {"source": "published"}, row | {"source": "measured"}
             for method in methods:
                 places = [(dataset, size, method, metric) for metric in metrics]
                 is_marked = (dataset, size) in marked and method in others
+                texts = [cell_text(at.get(place), full) for place in places]
                 theirs[context.label(method)] = _together(metrics, [printed_text(printed.get(p)) for p in places])
-                ours[context.label(method)] = _together(
-                    metrics, [cell_text(at.get(p), full) for p in places], is_marked
-                )
-            labels = list(map(context.label, methods))
-            rows += [with_best([each], labels, sign < 0, metrics[0])[0] for each in (theirs, ours)]
+                ours[context.label(method)] = _together(metrics, texts, is_marked)
+            rows += [with_best([each], each, sign < 0, metrics[0])[0] for each in (theirs, ours)]
     better, than = (" and ".join(map(context.label, group)) for group in (others, baselines))
     remarks = [
         f"{BULLET}: {better} are each more accurate than each of {than}. Measured cells with it: {len(marked)}.",

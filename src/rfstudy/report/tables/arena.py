@@ -1,5 +1,7 @@
 """Tables of the arena: verdicts on maps, and what they rest on."""
 
+from itertools import groupby
+
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
@@ -35,6 +37,11 @@ def change(estimate: Estimate) -> Cell:
     return Cell(f"{value:+.1f} ({low:+.1f} to {high:+.1f})", {"": value, "low": low, "high": high})
 
 
+def share(part: float) -> float:
+    """Return a number in percent, to one decimal."""
+    return round(100.0 * part, 1)
+
+
 def by_itself(effect: float, variance: float, folds: int) -> Estimate:
     """Return the effect on one data set with its interval, of Student's t over its folds."""
     reach = reach_of(variance, folds)
@@ -48,10 +55,9 @@ def reach_of(variance, folds):
 
 def on_sets(effects: pd.DataFrame, context: Context, paper: str, datasets: list[str]) -> list[str]:
     """Return sentences that list the data sets at each number of columns, and those without any row."""
-    order = {name: i for i, name in enumerate(datasets)}
     found = []
-    for columns, own in effects.groupby("columns"):
-        there = sorted(own["dataset"].unique(), key=order.get)
+    for columns, own in effects.groupby("columns")["dataset"]:
+        there = [name for name in datasets if name in set(own)]
         few = f"; no verdict on fewer than {LEAST_SETS}" if len(there) < LEAST_SETS else ""
         found.append(f"D = {columns:,}: {listed(there, context, paper)}{few}.")
     return found
@@ -97,10 +103,8 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
     Informative: the exact kernel has an error lower by over {margin} at that D. Not flagged: see the table of flags.
     """
     results = stats.results_of(context, datasets, baseline, quantity)
-    rows = []
-    for each in stats.statements_of(results, scope, methods, baseline):
-        if each.verdict:
-            rows.append({"D": each.columns, "map": method_cell(context, *each.who)} | verdict_cells(each))
+    made = [each for each in stats.statements_of(results, scope, methods, baseline) if each.verdict]
+    rows = [{"D": each.columns, "map": method_cell(context, *each.who)} | verdict_cells(each) for each in made]
     notes = stats_notes(arena, context, baseline)
     notes += on_sets(results.of_scope(scope), context, paper, datasets) + missing(results, context, paper, datasets)
     return Table(or_not_run(rows, "D"), notes, hidden=("data sets",) if rows else (), shown=results.rows)
@@ -115,7 +119,7 @@ def verdict_cells(each: Statement) -> dict:
         "error, %": percent(mean.value),
         "interval": interval(mean.low, mean.high),
         "new set": interval(*new),
-        "tau": round(100.0 * float(tau), 1),
+        "tau": share(float(tau)),
         "won": int((own["effect"] < -reach).sum()),
         "lost": int((own["effect"] > reach).sum()),
         "detectable, %": percent(float(mean.detectable)),
@@ -142,17 +146,11 @@ def arena_flags(context: Context, *, paper, datasets) -> Table:
         if own is None:
             found.append({"data set": name, "flags": "not run"})
             continue
-        order = own["order"] if isinstance(own["order"], str) else f"correlation {own['order']:.2f}"
-        signal = round(100.0 * own["signal"], 1) if pd.notna(own["signal"]) else ""
-        found.append(
-            {
-                "data set": name,
-                "duplicates, %": round(100.0 * own["duplicates"], 1),
-                "next row": "" if order == "correlation nan" else order,
-                "explained, %": signal,
-                "flags": own["flags"] or "none",
-            }
-        )
+        order, signal = own["order"], own["signal"]
+        order = "" if pd.isna(order) else order if isinstance(order, str) else f"correlation {order:.2f}"
+        cells = {"data set": name, "duplicates, %": share(own["duplicates"]), "next row": order}
+        cells["explained, %"] = share(signal) if pd.notna(signal) else ""
+        found.append(cells | {"flags": own["flags"] or "none"})
     note = (
         f"Duplicates: over {FLAGS['duplicates']:.0%} of the rows repeat an earlier one. Ordered: random folds, and the "
         f"target correlates with that of the next row by over {FLAGS['ordered']}, or labels come in long runs; sorted "
@@ -187,10 +185,9 @@ def arena_control(context: Context, *, paper, datasets, methods, baseline, quant
             cells |= {"sets": len(most.own), "largest, %": change(most.found.mean), "not equal": round(p, 4)}
             cells["control"] = "equal" if p < LEVEL else "undecided"
         if maps:
-            parts = [[each.own[name].to_numpy() for each in maps] for name in ("variance", "folds")]
+            variances, folds = ([each.own[name].to_numpy() for each in maps] for name in ("variance", "folds"))
             taus = [float(each.found.tau) for each in maps]
-            rate = stats.false_verdicts(parts[0], taus, parts[1], SIMULATIONS, SEED)
-            cells["false verdicts, %"] = round(100.0 * rate, 1)
+            cells["false verdicts, %"] = share(stats.false_verdicts(variances, taus, folds, SIMULATIONS, SEED))
         rows.append(cells)
     notes = stats_notes(arena_control, context, baseline) + missing(results, context, paper, datasets)
     return Table(or_not_run(rows, "D"), notes, shown=results.rows)
@@ -198,8 +195,7 @@ def arena_control(context: Context, *, paper, datasets, methods, baseline, quant
 
 def groups_of(statements: list[Statement]) -> list[tuple[int, list[Statement]]]:
     """Return statements by their number of columns."""
-    places = dict.fromkeys(each.columns for each in statements)
-    return [(columns, [each for each in statements if each.columns == columns]) for columns in places]
+    return [(columns, list(own)) for columns, own in groupby(statements, key=lambda each: each.columns)]
 
 
 # --- arena_confirmation -----------------------------------------------------------------------------------------------
@@ -268,15 +264,10 @@ def arena_edges(context: Context, *, datasets, methods, baseline, quantity) -> T
         at_edge = [settings.get("at_edge", {}) for settings in settings_of(own)]
         for name, words in (("bandwidth", "length scale"), ("penalty", "penalty")):
             edges = [edge[name] for edge in at_edge if name in edge]
-            cells[f"{words}: at an edge, %"] = share(len(edges), len(own))
-            cells[f"{words}: gains, %"] = share(sum(edges), len(own))
+            cells[f"{words}: at an edge, %"] = share(len(edges) / len(own))
+            cells[f"{words}: gains, %"] = share(sum(edges) / len(own))
         found.append(cells)
     return Table(or_not_run(found, "map"), stats_notes(arena_edges, context, baseline), shown=rows)
-
-
-def share(part: int, whole: int) -> float:
-    """Return a share in percent, to one decimal."""
-    return round(100.0 * part / whole, 1)
 
 
 # --- arena_choice -----------------------------------------------------------------------------------------------------
@@ -298,10 +289,8 @@ def arena_choice(context: Context, *, paper, datasets, methods, baseline, quanti
     strata = stats.strata_of(context.tasks, datasets)
     for stratum, names in strata.groupby("stratum")["dataset"]:
         effects = select(results.effects, dataset=names)
-        made = groups_of(stats.statements_on(effects, methods, baseline))
-        if made:
-            columns, own = made[-1]
-            size, kind = stratum.split()
+        size, kind = stratum.split()
+        for columns, own in groups_of(stats.statements_on(effects, methods, baseline))[-1:]:
             where = f"{kind}, {'over' if size == 'large' else 'up to'} {stats.LARGE:,} rows, D = {columns:,}"
             gaps = select(results.gaps, columns=[columns], dataset=names)
             rows.append(choice(context, where, own, gaps, baseline))
@@ -311,13 +300,10 @@ def arena_choice(context: Context, *, paper, datasets, methods, baseline, quanti
 
 def choice(context: Context, when: str, statements: list[Statement], gaps: pd.DataFrame, baseline: str) -> dict:
     """Return the row of the table ``arena_choice`` about some statements at one number of columns."""
-    by_verdict = {
-        verdict: sorted((s for s in statements if s.verdict == verdict), key=lambda s: s.found.mean.value)
-        for verdict in ("better", "worse")
-    }
-    better, worse = by_verdict["better"], by_verdict["worse"]
+    ordered = sorted(statements, key=lambda each: each.found.mean.value)
+    better, worse = ([each for each in ordered if each.verdict == verdict] for verdict in ("better", "worse"))
     row = {"when": when, "sets": max(len(each.own) for each in statements)}
-    row["map"] = method_cell(context, *better[0].who) if better else method_cell(context, baseline)
+    row["map"] = method_cell(context, *(better[0].who if better else (baseline,)))
     row["change, %"] = change(better[0].found.mean) if better else ""
     row["also better"] = ", ".join(context.label(*each.who) for each in better[1:])
     row["worse"] = ", ".join(context.label(*each.who) for each in worse)

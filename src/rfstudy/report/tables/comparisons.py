@@ -140,9 +140,8 @@ def crossed(context, *, heading, quantity, lines, columns, tests=None) -> Table:
     full = max((int(cell["n"]) for cell in means.values()), default=0)
     table = []
     for line in (line["label"] for line in lines):
-        row = {heading: Cell(line, {"": line})} | {
-            label: mean_and_std(means.get((line, label)), full) for label in labels
-        }
+        row = {heading: Cell(line, {"": line})}
+        row |= {label: mean_and_std(means.get((line, label)), full) for label in labels}
         table.append(row | {name: difference_cell(tested.get((line, *pair))) for pair, name in differences.items()})
     remarks = [f"{fact_of(quantity['metric']).label}: mean ± standard deviation over {full} repeats."]
     if tested:

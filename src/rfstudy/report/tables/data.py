@@ -24,9 +24,7 @@ TOPICS = {
         "class_order", "n_class_runs", "longest_class_run", "neighbours_agree", "neighbours_agree_by_chance",
         "neighbours_correlation",
     ),
-    "Values": (
-        "minimum", "maximum", "n_constant_columns", "constant_columns", "spike_rows", "spike_row_numbers",
-    ),
+    "Values": ("minimum", "maximum", "n_constant_columns", "constant_columns", "spike_rows", "spike_row_numbers"),
     "Target": ("target_mean", "target_deviation", "target_minimum", "target_maximum"),
 }  # fmt: skip
 OTHERS = "Other facts"

@@ -4,8 +4,6 @@ A cost is the seconds of all work, or the number of multiplications and addition
 compared with the best map, at any number of columns and of rows, that costs no more.
 """
 
-from itertools import pairwise
-
 import numpy as np
 import pandas as pd
 
@@ -14,9 +12,10 @@ from rfstudy.report.aggregate import by_repeat, select, settings_of
 from rfstudy.report.arena import percent
 from rfstudy.report.cells import absent, each_dataset, three_digits
 from rfstudy.report.compare import paired
+from rfstudy.report.estimates import crossing
 from rfstudy.report.notes import explained
 from rfstudy.report.tables.arena import by_itself, change
-from rfstudy.report.times import by_rounds
+from rfstudy.report.times import ROUND
 from rfstudy.report.typeset import Cell, Table
 
 #: The costs, with their headings.
@@ -45,7 +44,7 @@ def costs_of(rows: pd.DataFrame) -> pd.DataFrame:
     """
     ok = select(rows, status="ok", metric=["accuracy_pct", "rmse"], split="test", axis="")
     place = ["method", "variant", "n_features_label"]
-    times = select(by_rounds(rows), metric="time_total_s", status="ok")
+    times = select(rows, axis=ROUND, metric="time_total_s", status="ok")
     seconds, found = times.groupby(place)["value"].median(), []
     for (method, n, label), own in ok.groupby(place, sort=False):
         steps = [each.get("steps", 0) for each in settings_of(own)]
@@ -64,21 +63,6 @@ def best_within(maps: pd.DataFrame, cost: str, most: float):
     affordable = maps[maps[cost] <= most]
     means = affordable["errors"].map(np.mean)
     return affordable.loc[means.idxmin()] if len(means) else None
-
-
-def crossing(n: list[int], gaps: list[float]) -> float:
-    """Return the number of rows, on straight lines in its logarithm, from which on the gaps stay above zero: infinite
-    if the last one is not, and 0 if all are.
-
-    >>> crossing([1000, 4000, 16000], [-0.2, -0.1, 0.1])
-    8000.0
-    """
-    if gaps[-1] <= 0:
-        return np.inf
-    for (low, before), (high, after) in reversed(list(pairwise(zip(n, gaps, strict=True)))):
-        if before <= 0:
-            return round(float(low * (high / low) ** (-before / (after - before))), 6)
-    return 0.0
 
 
 def frontier(context, *, paper, datasets) -> Table:
@@ -103,28 +87,25 @@ def frontier(context, *, paper, datasets) -> Table:
         for cost, heading in COSTS.items():
             gaps = {}
             for at in exact.dropna(subset=[cost]).itertuples():
-                best = best_within(maps, cost, getattr(at, cost))
-                row = {"data set": name, "cost": heading, "n": at.n, "exact kernel": cost_cell(getattr(at, cost))}
+                spent = getattr(at, cost)
+                best = best_within(maps, cost, spent)
+                row = {"data set": name, "cost": heading, "n": at.n}
+                row["exact kernel"] = Cell(f"{spent:.3g}", {"": three_digits(spent)})
                 row["its error"] = three_digits(at.errors.mean())
                 if best is None:
                     rows.append(row | {"best map": absent("none is as cheap")})
                     continue
-                label = f"{context.label(best['method'])}, D = {best['columns']:,}, n = {best['n']:,}"
-                values = {"": context.label(best["method"]), "id": best["method"], "columns": best["columns"]}
+                label, values = context.label(best["method"]), best[["columns", "n"]].to_dict()
+                text = f"{label}, D = {best['columns']:,}, n = {best['n']:,}"
+                row["best map"] = Cell(text, {"": label, "id": best["method"]} | values)
                 ratio = (np.log(at.errors) - np.log(best["errors"])).dropna()
                 gaps[at.n] = -ratio
-                row |= {"best map": Cell(label, values | {"n": best["n"]})}
                 row["error of the map"] = three_digits(best["errors"].mean())
                 rows.append(row | {"relative, %": relative(ratio)})
             remarks += [f"{name}, {heading}: {crossover(pd.DataFrame(gaps))}."] if gaps else []
     unit = "Errors: wrong labels in percent, or root mean squared errors."
     table = pd.DataFrame(rows)
     return Table(table, [*explained(frontier), unit, *remarks], shown=select(context.rows, dataset=datasets, axis=""))
-
-
-def cost_cell(value: float) -> Cell:
-    """Return the cell of a cost, to three digits."""
-    return Cell(f"{value:.3g}", {"": three_digits(value)})
 
 
 def relative(ratio: pd.Series) -> Cell:

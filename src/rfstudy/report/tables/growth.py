@@ -273,10 +273,8 @@ def stated_bounds(published: pd.DataFrame) -> dict[tuple[str, str], str]:
     """Return the name in ``BOUNDS`` of the bound for every decay and method among published rows."""
     rows = select(published, metric="required_features_bound")
     texts = [s["text"].removeprefix("s >= ") for s in settings_of(rows)]
-    return {
-        (decay_of(name), method): text
-        for name, method, text in zip(rows["dataset"], rows["method"], texts, strict=True)
-    }
+    places = zip(map(decay_of, rows["dataset"]), rows["method"], strict=True)
+    return dict(zip(places, texts, strict=True))
 
 
 def features_needed(frame: pd.DataFrame) -> pd.DataFrame:
@@ -302,17 +300,12 @@ def features_needed(frame: pd.DataFrame) -> pd.DataFrame:
         tolerated = 1.0 + cell["tolerance"].iloc[0]
         sizes = risks.columns.to_numpy(dtype=float)
         excess = risks.sub(tolerated * exact, axis=0).dropna()
-        tests = [paired(excess[size]) for size in risks]
-        lower, upper = (
-            _from_which_on(np.array([getattr(test, end) <= 0 for test in tests]), sizes, beyond=np.inf)
-            if len(excess) >= MIN_REPEATS
-            else np.nan
-            for end in ("low", "high")
-        )
-        own = {"s": _from_which_on(risks.mean().to_numpy() <= tolerated * exact.mean(), sizes)}
-        own |= {"lower": lower, "upper": upper, "largest": risks.columns.max()}
-        own |= {"step": np.max(sizes[1:] / sizes[:-1], initial=1.0), "exact": exact.mean()}
-        found.append(dict(zip(PLACE, place, strict=True)) | own)
+        ends = np.reshape([paired(excess[size])[1:3] for size in risks], (-1, 2)).T
+        has_interval = len(excess) >= MIN_REPEATS
+        lower, upper = (_from_which_on(end <= 0, sizes, np.inf) if has_interval else np.nan for end in ends)
+        s = _from_which_on(risks.mean().to_numpy() <= tolerated * exact.mean(), sizes)
+        step = np.max(sizes[1:] / sizes[:-1], initial=1.0)
+        found.append((*place, s, lower, upper, risks.columns.max(), step, exact.mean()))
     return pd.DataFrame(found, columns=[*PLACE, "s", "lower", "upper", "largest", "step", "exact"])
 
 

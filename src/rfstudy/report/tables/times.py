@@ -1,7 +1,6 @@
 """Tables of times by rounds: in the form of a paper, at equal error, and as ratios."""
 
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ from rfstudy.report.cells import absent, dataset_cell, difference_cell, each_dat
 from rfstudy.report.compare import family, note_on_tests, overlap_of, paired
 from rfstudy.report.notes import LEARNER_NAMES, absence, explained
 from rfstudy.report.published import numbers, printed_text
-from rfstudy.report.times import ROUND, TOO_WIDE, by_rounds, machine_busy, ratio
+from rfstudy.report.times import ROUND, TOO_WIDE, machine_busy, ratio
 from rfstudy.report.typeset import Cell, Table
 
 # --- errors_and_times -------------------------------------------------------------------------------------------------
@@ -67,15 +66,15 @@ def errors_and_times(
         own = {learner: select(ours, learner=["", learner]) for learner in learners}
         own = {learner: of for learner, of in own.items() if (of["metric"] == metric).any()}
         for learner, of in own.items():
-            base = select(by_rounds(of), metric=BASE, method=baselines, variant="", learner=learner)
+            base = select(of, axis=ROUND, metric=BASE, method=baselines, variant="", learner=learner)
             errors = select(of, metric=metric, split=quantity.get("split"), axis="")
             found = {"data set": name, "source": f"ours, {LEARNER_NAMES.get(learner, learner)}"}
             found |= _settings(errors, settings, methods[0])
             for heading, column in columns.items():
                 method = column["method_id"]
                 if column["quantity"] in times:
-                    rounds = select(of, method=method, variant="", metric=column["quantity"], status="ok")
-                    found[heading] = _time(by_rounds(rounds), base)
+                    rounds = select(of, axis=ROUND, method=method, variant="", metric=column["quantity"], status="ok")
+                    found[heading] = _time(rounds, base)
                 else:
                     is_swept = variants.get(method, "") in set(frame["variant"])
                     found[heading] = _error(select(errors, method=method), variants.get(method, ""), is_swept)
@@ -160,80 +159,52 @@ def _time(rounds: pd.DataFrame, base: pd.DataFrame) -> Cell | str:
 # straight lines between neighbouring sizes, in the logarithm of the time.
 
 
-class Timed(NamedTuple):
-    """One size of a method: its error by repeat, and its seconds over the rounds."""
+def curve(rows: pd.DataFrame, method: str, quantity: dict, time: str) -> pd.DataFrame:
+    """Return the sizes of a method that were measured and timed, a row each, by their number of features.
 
-    label: str
-    n_features: int
-    errors: pd.Series
-    seconds: pd.Series
-    machine_busy: bool
-
-    @property
-    def error(self) -> float:
-        """Return the mean error."""
-        return float(self.errors.mean())
-
-    @property
-    def standard_error(self) -> float:
-        """Return the standard error of the mean error; 0 for a single repeat."""
-        return float(np.nan_to_num(self.errors.std(ddof=1)) / np.sqrt(len(self.errors)))
-
-    @property
-    def time(self) -> float:
-        """Return the median of the seconds."""
-        return float(self.seconds.median())
-
-
-def curve(rows: pd.DataFrame, method: str, quantity: dict, time: str) -> list[Timed]:
-    """Return the sizes of a method that were measured and timed, by their number of features.
-
-    ``rows`` are of one experiment and data set; ``quantity`` is the error with its learner, ``time`` a metric.
+    Columns: ``label``, ``n_features``; ``errors`` (a series by repeat), their mean ``error`` and its
+    ``standard_error`` (0 for a single repeat); ``seconds`` (a series by round), their median ``time``;
+    ``machine_busy``. ``rows`` are of one experiment and data set; ``quantity`` is the error with its learner, ``time``
+    a metric.
     """
     own = select(rows, method=method, variant="", status="ok")
     errors = select(of_quantity(own, quantity), axis="")
     rounds = select(own, metric=time, axis=ROUND, learner=["", quantity.get("learner", "")])
     found = []
     for (n_features, label), of_size in errors.groupby(["n_features", "n_features_label"], sort=True):
-        timed = select(rounds, n_features_label=label)
-        if timed["value"].median() > 0:  # a time of zero is not a measurement: the clock did not resolve it
-            is_busy = bool(machine_busy(timed).any())
-            found.append(Timed(label, int(n_features), by_repeat(of_size), timed.set_index("at")["value"], is_busy))
-    return found
+        timed, values = select(rounds, n_features_label=label), by_repeat(of_size)
+        seconds, mean = timed.set_index("at")["value"], paired(values)
+        if seconds.median() > 0:  # a time of zero is not a measurement: the clock did not resolve it
+            point = {"label": label, "n_features": int(n_features), "errors": values, "error": mean.value}
+            point |= {"standard_error": np.nan_to_num(mean.error), "seconds": seconds, "time": seconds.median()}
+            found.append(point | {"machine_busy": machine_busy(timed).any()})
+    return pd.DataFrame(found)
 
 
-def within(points: list[Timed], seconds: float) -> Timed | None:
+def within(points: pd.DataFrame, seconds: float):
     """Return the size with the lowest error among those that take no longer; None if all take longer."""
-    quick = [point for point in points if point.time <= seconds]
-    return min(quick, key=lambda point: point.error) if quick else None
+    quick = (point for point in points.itertuples() if point.time <= seconds)
+    return min(quick, key=lambda point: point.error, default=None)
 
 
-class Read(NamedTuple):
-    """Values read from a curve at a time: errors by repeat, and the interpolated number of features."""
-
-    errors: pd.Series
-    n_features: float
-
-
-def at_time(points: list[Timed], seconds: float) -> Read | None:
-    """Return the curve of a method at a time, by repeat; None if the time is beyond its ends.
+def at_time(points: pd.DataFrame, seconds: float) -> tuple[pd.Series, float] | None:
+    """Return the errors of a method by repeat and its number of features, read from its curve at a time; None if the
+    time is beyond its ends.
 
     Examples
     --------
     >>> errors = [pd.Series([value]) for value in (8.0, 4.0)]
-    >>> points = [Timed(str(s), s, e, pd.Series([t]), False) for s, e, t in zip((10, 40), errors, (1.0, 4.0))]
-    >>> read = at_time(points, 2.0)
-    >>> float(read.errors[0]), round(read.n_features)
+    >>> points = pd.DataFrame({"n_features": [10, 40], "errors": errors, "time": [1.0, 4.0]})
+    >>> errors, n_features = at_time(points, 2.0)
+    >>> float(errors[0]), round(n_features)
     (6.0, 20)
     """
-    order = sorted(points, key=lambda point: point.time)
-    for before, after in pairwise(order):
+    for before, after in pairwise(points.sort_values("time", kind="stable").itertuples()):
         if before.time <= seconds <= after.time:
             way = np.log(after.time / before.time)
             share = float(np.log(seconds / before.time) / way) if way else 0.0
             errors = (1 - share) * before.errors + share * after.errors
-            features = before.n_features * (after.n_features / before.n_features) ** share
-            return Read(errors.dropna(), float(features))
+            return errors.dropna(), float(before.n_features * (after.n_features / before.n_features) ** share)
     return None
 
 
@@ -256,18 +227,18 @@ def equal_time(context, *, paper, datasets, methods, baselines, quantity, times)
         curves = {each: curve(own, each, quantity, times[each]) for each in (baseline, *methods)}
         others = curves.pop(baseline)
         errors = select(own, metric=metric, learner=quantity.get("learner"))
-        if not others or not any(curves.values()):
+        if others.empty or all(own.empty for own in curves.values()):
             why = "not timed" if (errors["status"] == "ok").any() else absence(errors).split(":")[0]
             rows.append({"data set": name, "method": absent(why)})
             continue
         overlap = overlap_of(select(errors, method=[baseline, *methods], axis=""), context)
         overlaps[context.name(dataset, paper)] = overlap
-        first, last = (end(others, key=lambda each: each.time) for end in (min, max))
-        points = {(method, point.label): point for method, own in curves.items() for point in own}
+        first, last = others.loc[others["time"].idxmin()], others.loc[others["time"].idxmax()]
+        points = {(method, point.label): point for method, own in curves.items() for point in own.itertuples()}
         reads = {place: at_time(others, point.time) for place, point in points.items()}
-        at_size = {point.label: point.errors for point in others}
+        at_size = dict(zip(others["label"], others["errors"], strict=True))
         against = {("M", *place): at_size[place[1]] for place in points if place[1] in at_size}
-        against |= {("time", *place): read.errors for place, read in reads.items() if read}
+        against |= {("time", *place): read[0] for place, read in reads.items() if read}
         tests = family({what: paired(points[what[1:]].errors, errors, overlap) for what, errors in against.items()})
         for place, point in points.items():
             read = reads[place]
@@ -282,9 +253,7 @@ def equal_time(context, *, paper, datasets, methods, baselines, quantity, times)
                     "error": rounded(point.error, metric),
                     f"error of {other} at M": None if at_m is None else rounded(at_m.mean(), metric),
                     f"minus {other} at M": difference_cell(tests.get(("M", *place)), metric),
-                    f"M of {other} at equal time": Cell(f"{read.n_features:.0f}", {"": read.n_features})
-                    if read
-                    else beyond,
+                    f"M of {other} at equal time": Cell(f"{read[1]:.0f}", {"": read[1]}) if read else beyond,
                     f"error of {other} at equal time": None if at_t is None else rounded(at_t.mean(), metric),
                     f"minus {other} at equal time": difference_cell(tests.get(("time", *place)), metric),
                 }
@@ -327,7 +296,7 @@ def comparisons(frame: pd.DataFrame) -> pd.DataFrame:
     The verdict is "kept", "missed", or the reason why there is none (``Estimate.reason`` of the ratio); the seconds of
     both sides are medians.
     """
-    rounds = select(by_rounds(frame), status="ok")
+    rounds = select(frame, axis=ROUND, status="ok")
     rounds = rounds[rounds["metric"].str.startswith("time_")]
     found = []
     for _, together in rounds.groupby(TOGETHER, sort=False):

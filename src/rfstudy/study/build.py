@@ -27,7 +27,7 @@ from rfstudy.files import read_yaml
 from rfstudy.models import definitions, literal
 from rfstudy.study.check import entries_in, learners_of_entries, located, rows_of_split
 from rfstudy.study.engine import Job
-from rfstudy.study.experiment import module_of, needs_data, standing_for_all, wanted_sizes
+from rfstudy.study.experiment import module_of, needs_data, wanted_sizes
 from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes, without
 from rfstudy.study.plan import on_dataset, repeats_of
 from rfstudy.study.selection import load_study
@@ -100,7 +100,8 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
     d, target, search = rows["d"], rows["target"], own.get("search", {})
     step_lists = [(".search.preprocess", steps) for steps in search.get("preprocess", {}).get("grid", [])]
     step_lists += [(f"{of_steps}.preprocess", own["preprocess"])] if "preprocess" in own else []
-    entries = [(f".methods[{i}]", entry) for i, entry in entries_in(own)] + standing_for_all(search)
+    entries = [(f".methods[{i}]", entry) for i, entry in entries_in(own)]
+    entries += [(f".search.method[{i}]", entry) for i, entry in enumerate(search.get("method", []))]
     of_entries = [(f"{where}.preprocess", entry["preprocess"]) for where, entry in entries if "preprocess" in entry]
     n_train = min(rows_of_split(own, task, settings)[0], settings["max_rows"] or math.inf)
     for where, steps in step_lists + of_entries:

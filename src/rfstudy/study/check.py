@@ -14,7 +14,7 @@ from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import OF_BLOCKS, halves, rows_of_blocks
 from rfstudy.models import suggestion
 from rfstudy.study.config import ConfigurationError, check_ids, lines_of, resolved_experiments, stop_at
-from rfstudy.study.experiment import entries_with_steps, kernels_of, standing_for_all
+from rfstudy.study.experiment import entries_with_steps, kernels_of
 from rfstudy.study.job import merge, own_kernel, searched, tune_scope
 from rfstudy.study.plan import on_dataset
 
@@ -145,7 +145,7 @@ def check_length_scale(experiment: dict, kernel: dict) -> None:
 
 def check_one_per_kernel(experiment: dict) -> None:
     """Raise ``ConfigurationError`` unless one entry of ``search.method`` represents the methods of every kernel."""
-    shared = [own_kernel(entry) for _, entry in standing_for_all(experiment["search"])]
+    shared = [own_kernel(entry) for entry in experiment["search"]["method"]]
     for kernel in dict.fromkeys(own_kernel(entry) for entry in filter(None, experiment["methods"])):
         if shared.count(kernel) != 1:
             raise ConfigurationError(

@@ -77,13 +77,3 @@ def module_of(kind: str) -> str:
 def needs_data(kind: str) -> bool:
     """Return whether a kind needs data. Such a kind names the metrics that it measures on them."""
     return "METRICS" in definitions(module_of(kind))
-
-
-def standing_for_all(search: dict) -> list[tuple[str, dict]]:
-    """Return pairs of a place and the entry there, for the entries that represent all methods in a search: one, or one
-    for each kernel.
-    """
-    named = search.get("method", [])
-    if isinstance(named, list):
-        return [(f".search.method[{i}]", entry) for i, entry in enumerate(named)]
-    return [(".search.method", named)]

@@ -247,9 +247,7 @@ class Jobs:
 
     def tune_part(self, experiment: str, dataset: str) -> Part:
         """Return the work of ``tune`` for an experiment on one data set."""
-        shard = next(each for each in self.shards_of("tune", experiment).values() if dataset in each.datasets)
-        own = plan.on_dataset(self.experiment_of(experiment), dataset)
-        return plan.tune_part(own, dataset, shard, self.settings)
+        return plan.tune_part(plan.on_dataset(self.experiment_of(experiment), dataset), dataset, None, self.settings)
 
     # --- The jobs of stages -------------------------------------------------------------------------------------------
 

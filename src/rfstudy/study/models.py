@@ -115,20 +115,6 @@ class Search(Model):
     options: OptionSearch = None
     penalty: Shared = None
 
-    @model_validator(mode="after")
-    def check_map_options(self, info: ValidationInfo):
-        """Check the options that are tried by map."""
-        if self.options and isinstance(self.options.grid, dict):
-            parts.check_options(
-                [
-                    (("options", "grid", m, i), m, o)
-                    for m, grid in self.options.grid.items()
-                    for i, o in enumerate(grid)
-                ],
-                info,
-            )
-        return self
-
 
 # --- Times ------------------------------------------------------------------------------------------------------------
 

@@ -54,10 +54,8 @@ class Cell:
         """Return the short id of the cell within an experiment and data set. The arrays of the cell are filed under
         it.
         """
-        words = [
-            "+".join(map(str, value)) if isinstance(value, list) else str(value) for value in self.coordinates.values()
-        ]
-        return "/".join(filter(None, [name_of(self.entry), *words]))
+        values = [value if isinstance(value, list) else [value] for value in self.coordinates.values()]
+        return "/".join(filter(None, [name_of(self.entry), *("+".join(map(str, each)) for each in values)]))
 
     @property
     def shared_columns(self) -> dict:

@@ -180,9 +180,8 @@ class LoadOfOthers:
     def reading() -> tuple[float, float, float]:
         """Return the wall clock, the processor seconds of the whole machine, and those of this job."""
         times = psutil.cpu_times()
-        busy = (
-            times.user + times.system + sum(getattr(times, name, 0.0) for name in ("nice", "irq", "softirq", "steal"))
-        )
+        kinds = ("user", "system", "nice", "irq", "softirq", "steal")  # not all of them on every system
+        busy = sum(getattr(times, name, 0.0) for name in kinds)
         return time.perf_counter(), busy, processor_seconds()
 
     def cores(self) -> float:

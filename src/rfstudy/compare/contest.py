@@ -358,10 +358,8 @@ def grown(last: Result | None, n: int, columns: int | None) -> float:
     """Return the expected seconds of a fit with so many rows and columns, from the last one of its contestant."""
     if last is None:
         return 0.0
-    before, least = (
-        np.array([last.unit.n, last.unit.columns or 1]),
-        np.multiply(OVERHEAD, bool(columns) and last.seconds < SHORT_SECONDS),
-    )
+    before = np.array([last.unit.n, last.unit.columns or 1])
+    least = np.multiply(OVERHEAD, bool(columns) and last.seconds < SHORT_SECONDS)
     rows, wider = (np.array([n, columns or 1]) + least) / (before + least)
     if last.unit.name == "exact-kernel" and n > MOST_HELD >= last.unit.n:
         rows /= np.sqrt(2)  # a matrix that is not held serves one penalty in place of four

@@ -62,16 +62,13 @@ def few_rows(question, width):
 def duplicates(question):
     """Warn of test rows whose columns are equal to those of a training row, unless groups keep them together."""
     hashes = pd.util.hash_pandas_object(question.table[predictors(question)], index=False).to_numpy()
-    train, test = recipe.final_parts(question.y, question.groups, question.settings["task"], question.settings["time"])[
-        0
-    ]
+    settings = question.settings
+    train, test = recipe.final_parts(question.y, question.groups, settings["task"], settings["time"])[0]
     known = np.isin(hashes[test], hashes[train])
     distinct = [each["distinct"] for each in question.columns if each["column"] in set(predictors(question))]
     if known.mean() > DUPLICATES and np.log(distinct).sum() > np.log(10 * len(known)):
-        share = 100 * known.mean()
-        return (
-            f"{share:.1f} % of the test rows have the columns of a training row; state --group if they belong together"
-        )
+        copies = f"{100 * known.mean():.1f} % of the test rows have the columns of a training row"
+        return f"{copies}; state --group if they belong together"
 
 
 def given_away(question):

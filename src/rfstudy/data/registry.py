@@ -38,11 +38,8 @@ def load(config_dir) -> Registry:
     files = {name: Path(config_dir) / f"{name}.yaml" for name in ("sources", "datasets")}
     sources, tasks = read_yaml(files["sources"]), entries.with_defaults(files["datasets"])
     context = {"sources": sources, "tasks": tasks, "reference": Path(config_dir).parent / "data" / "reference"}
-    found = [
-        f"{shown(files['sources'])}: {name}{problem}"
-        for name, each in sources.items()
-        for problem in problems_of(Source, each)
-    ]
+    of_sources = [f"{name}{problem}" for name, each in sources.items() for problem in problems_of(Source, each)]
+    found = [f"{shown(files['sources'])}: {problem}" for problem in of_sources]
     if not found:  # tasks are checked against sources that are in order
         of_tasks = [f"{name}{problem}" for name, each in tasks.items() for problem in problems_of_task(each, context)]
         found = [f"{shown(files['datasets'])}: {problem}" for problem in of_tasks or claimed_twice(tasks)]

@@ -17,6 +17,7 @@ import numpy as np
 from random_features.errors import NotDefinedError
 from random_features.kernels import KERNELS, make_kernel
 from random_features.learners.entry import load as load_learner
+from random_features.learners.streams import Kept
 from random_features.maps.registry import check_kernel, make_map, resolve
 from rfstudy.data import modules
 from rfstudy.data.entries import in_use
@@ -195,13 +196,9 @@ def try_learner(learner: str, options: dict, target: str):
     Z = np.random.default_rng(0).normal(size=(n, 2))
     Y = Z[:, :1] if target == "regression" else np.where(np.arange(n) // n_folds % 2, 1.0, -1.0)[:, None]
     score = "mse" if target == "regression" else "accuracy"
-
-    def blocks():
-        yield slice(0, n), Z
-
     with suppress(np.linalg.LinAlgError):  # because of these points, not of the options
-        entry.fit(blocks, Y, max(grid), n_columns=2, options=options)
-        entry.cross_validate(blocks, Y, np.arange(n) % n_folds, n_columns=2, score=score, options=options)
+        entry.fit(Kept(Z), Y, max(grid), n_columns=2, options=options)
+        entry.cross_validate(Kept(Z), Y, np.arange(n) % n_folds, n_columns=2, score=score, options=options)
 
 
 def try_steps(steps: list, d: int, n_train: int):

@@ -21,11 +21,9 @@ from rfstudy.study.plan import on_dataset
 
 def check_on_datasets(experiments: dict[str, dict], settings: dict, tasks: dict, config_dir) -> None:
     """Raise ``ConfigurationError`` with a line for everything that experiments cannot do on their data sets."""
-    found = [
-        (name, problem)
-        for name, experiment in experiments.items()
-        for problem in problems_on_datasets(experiment, settings, tasks)
-    ]
+    found = []
+    for name, experiment in experiments.items():
+        found += [(name, problem) for problem in problems_on_datasets(experiment, settings, tasks)]
     if found:
         stop_at(located(found, config_dir))
 
@@ -68,9 +66,8 @@ def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[
                 of_one.append(f"{here}: {error}")
             of_one += [] if found else [f"{here}{problem}" for problem in problems_of_time(own)]
         if "sizes" in own and any(experiment["sizes"].values()) and not any(own["sizes"].values()):
-            of_one.append(
-                f"{here}: largest_multiple_of_d = {own.get('largest_multiple_of_d')} leaves none of its sizes"
-            )
+            largest = own.get("largest_multiple_of_d")
+            of_one.append(f"{here}: largest_multiple_of_d = {largest} leaves none of its sizes")
         of_one += problems_of_rows(own, tasks[dataset], settings, here)
         for problem in of_one:
             found.setdefault(problem.replace(dataset, "*"), problem)
@@ -179,13 +176,10 @@ def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[s
         missing = [key for key in (learners.facts(name)["grid"], "n_folds") if key not in options]
         found += [f"{where}.{name}: the key {key!r} is missing" for key in missing]
     named = [(f".methods[{i}]", entry) for i, entry in entries_in(own)] + [(".search", own.get("search", {}))]
-    for where, of in named:
-        unknown = sorted(set(of.get("learners", {})) - set(own.get("learners", {})))
-        found += [
-            f"{where}.learners.{name}: the experiment has no such learner; {suggestion(name, own['learners'])}"
-            for name in unknown
-            if "learners" in own
-        ]
+    for where, of in named if "learners" in own else ():
+        for name in sorted(set(of.get("learners", {})) - set(own["learners"])):
+            known = suggestion(name, own["learners"])
+            found.append(f"{where}.learners.{name}: the experiment has no such learner; {known}")
     return found
 
 

@@ -47,13 +47,9 @@ def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
     """
     documents = {shown(path): read_yaml(path) for path in files}
     presets = Path(config_dir) / "presets"
-    stop_at(
-        [
-            f"{shown(path)}: is laid over the preset {config.get('preset')}: one preset is chosen at a time"
-            for path in map(Path, files)
-            if path.resolve().parent == presets.resolve() and path.stem != config.get("preset")
-        ]
-    )
+    why = f"is laid over the preset {config.get('preset')}: one preset is chosen at a time"
+    given = [path for path in map(Path, files) if path.resolve().parent == presets.resolve()]
+    stop_at([f"{shown(path)}: {why}" for path in given if path.stem != config.get("preset")])
     try:
         settings = load_settings(config, config_dir)
     except ConfigurationError as error:

@@ -179,16 +179,9 @@ class Job:
         # the conditions of a cell replace what the specification says about all cells
         common = without(self.spec.stated(), *IRRELEVANT, *cell.conditions)
         decided = {"methods": [cell.entry] if cell.entry else []} | common | cell.conditions
-        return key_of(
-            self.stage,
-            common,
-            entry_key(cell.entry),
-            cell.coordinates,
-            cell.conditions,
-            without(self.data.facts, *IRRELEVANT_FACTS) if self.data else {},
-            code_hash(*code_roots(self.stage, decided)),
-            versions(),
-        )
+        facts = without(self.data.facts, *IRRELEVANT_FACTS) if self.data else {}
+        own = entry_key(cell.entry), cell.coordinates, cell.conditions
+        return key_of(self.stage, common, *own, facts, code_hash(*code_roots(self.stage, decided)), versions())
 
     def sample_and_kernel(self, repeat: int) -> tuple[Sample, Kernel, float | None]:
         """Return the prepared rows of a repeat, the kernel and its length scale. The bandwidth rule of the experiment
@@ -211,14 +204,8 @@ class Job:
         """Return the unfitted map of an entry, with ``n_features`` frequencies. The seed of the study and ``axes``
         decide its draws.
         """
-        return make_map(
-            entry["method"],
-            kernel=kernel,
-            n_components=n_features,
-            device=self.spec.device,
-            random_state=seed_of(self.spec.seed, *axes),
-            **entry["options"],
-        )
+        own = {"device": self.spec.device, "random_state": seed_of(self.spec.seed, *axes)}
+        return make_map(entry["method"], kernel, n_components=n_features, **entry["options"] | own)
 
 
 def jobs(stage: str, parts: list[Part], prepared_dirs, journal, threads: int):
@@ -268,11 +255,9 @@ def entry_key(entry: dict) -> dict:
     """Return what decides the numbers of an entry: the map, and all its options with the defaults written out."""
     if not entry:
         return {}
-    return {
-        "method": entry["method"],
-        "class": REGISTRY[entry["method"]].class_name,
-        "options": resolved_options(entry["method"], entry["options"]),
-    } | {key: entry[key] for key in ("draw",) if key in entry}
+    options = resolved_options(entry["method"], entry["options"])
+    own = {"method": entry["method"], "class": REGISTRY[entry["method"]].class_name, "options": options}
+    return own | ({"draw": entry["draw"]} if "draw" in entry else {})
 
 
 def drawn_and_learned(entry: dict, phi, X, y) -> dict:

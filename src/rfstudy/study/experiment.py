@@ -44,15 +44,12 @@ def wanted_sizes(experiment_sizes: dict, largest: int | None, labels=()) -> dict
 
     A limit on multiples of d does not affect sizes that are not multiples of d.
     """
-    return {
-        rule: [
-            value
-            for value in values
-            if (not labels or size_of(rule, value, 1)[1] in labels)
-            and (rule != "multiples_of_d" or largest is None or value <= largest)
-        ]
-        for rule, values in experiment_sizes.items()
-    }
+
+    def is_wanted(rule: str, value: int) -> bool:
+        is_small = rule != "multiples_of_d" or largest is None or value <= largest
+        return is_small and (not labels or size_of(rule, value, 1)[1] in labels)
+
+    return {rule: [each for each in values if is_wanted(rule, each)] for rule, values in experiment_sizes.items()}
 
 
 def size_lists(experiment: dict) -> list[dict]:

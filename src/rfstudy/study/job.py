@@ -65,14 +65,8 @@ class Part:
     @property
     def columns(self) -> dict:
         """Return the columns of the tidy table that every row shares."""
-        return {
-            "origin": "measured",
-            **{name: getattr(self, name) for name in NAMES},
-            "dataset": self.dataset,
-            "kernel": kernel_id(self.kernel),
-            "seed": self.seed,
-            "status": "ok",
-        }
+        own = {name: getattr(self, name) for name in (*NAMES, "dataset", "seed")}
+        return own | {"origin": "measured", "kernel": kernel_id(self.kernel), "status": "ok"}
 
     def stated(self) -> dict:
         """Return the fields that have a value, for JSON and for keys."""

@@ -247,11 +247,9 @@ class Experiment(Model):
         """Check that entries, steps and times are consistent."""
         refuse([*self.problems_of_names(info.context or {})])
         everywhere = list(dict.fromkeys(entry.method for entry in self.methods))
-        given = [
-            (("steps", i, "options"), method, step.options)
-            for i, step in enumerate(self.steps or [])
-            for method in step.methods or everywhere
-        ]
+        given = []
+        for i, step in enumerate(self.steps or []):
+            given += [(("steps", i, "options"), method, step.options) for method in step.methods or everywhere]
         search = getattr(self, "search", None)
         tried = search.options.grid if search and search.options else []
         for i, options in enumerate(tried if isinstance(tried, list) else []):

@@ -290,11 +290,8 @@ class Entry(EntryOrStep, Change):
     def check_own_options(self, info: ValidationInfo):
         """Check the options of the map, wherever the entry states some."""
         given = [(("options",), self.method, self.options)]
-        given += [
-            (("datasets", name, "options"), self.method, own.options)
-            for name, own in (self.datasets or {}).items()
-            if own
-        ]
+        by_dataset = {name: own.options for name, own in (self.datasets or {}).items() if own}
+        given += [(("datasets", name, "options"), self.method, options) for name, options in by_dataset.items()]
         if self.sweep:
             given.append((("sweep",), self.method, {self.sweep.option: self.sweep.values}))
         check_options(given, info)

@@ -105,15 +105,11 @@ def draw_sample(data: Prepared, spec: Part, repeat: int, preprocess: list, own_s
     if "target_scaling" in facts:
         scale_target = fitted(facts["target_scaling"], y_train)
         y_train, y_test = scale_target(y_train), scale_target(y_test)
+    X_train, X_test = (scale(X).astype(np.float32, copy=False) for X in (X_train, X_test))
+    capped = len(train) + len(test) < n_all + sum(facts.get("left_out", {}).values())
     by_block = how["rule"] in OF_BLOCKS and how.get("folds") == "blocks"
-    return Sample(
-        scale(X_train).astype(np.float32, copy=False),
-        y_train,
-        scale(X_test).astype(np.float32, copy=False),
-        y_test,
-        capped=len(train) + len(test) < n_all + sum(facts.get("left_out", {}).values()),
-        train_blocks=block_of_row(n, how["n_blocks"])[train] if by_block else None,
-    )
+    blocks = block_of_row(n, how["n_blocks"])[train] if by_block else None
+    return Sample(X_train, y_train, X_test, y_test, capped, blocks)
 
 
 def folds_of(data: Prepared, seed: int, how: dict) -> np.ndarray:

@@ -125,11 +125,8 @@ class Search:
         of_kernel = [each for each in self.spec.methods if own_kernel(each) == own_kernel(member.entry)]
         entries = of_kernel if scope in ("experiment", "size") else [member.entry]
         labels = self.labels("sizes") if scope in ("experiment", "method") else [member.label]
-        return [
-            replace(member, entry=entry, label=label)
-            for entry, label in itertools.product(entries, labels)
-            if is_run(entry, label)
-        ]
+        pairs = [pair for pair in itertools.product(entries, labels) if is_run(*pair)]
+        return [replace(member, entry=entry, label=label) for entry, label in pairs]
 
     def takes_part(self, entry: dict, quantity: str) -> bool:
         """Return whether an entry has anything to choose for a quantity."""

@@ -125,11 +125,8 @@ def restricted(experiment: dict, settings: dict) -> dict:
     experiment = with_fewer_values(experiment, settings["most_values"])
     methods, datasets = settings["only_methods"], settings["only_datasets"]
     entries = [completed(each) for each in experiment["methods"] if not methods or each["method"] in methods]
-    kept = {
-        key: dict(value or {})
-        for key, value in experiment.get("datasets", {}).items()
-        if not datasets or key in datasets
-    }
+    stated = experiment.get("datasets", {})
+    kept = {key: dict(own or {}) for key, own in stated.items() if not datasets or key in datasets}
     result = experiment | {"methods": entries, "datasets": kept}
     if "method" in result.get("search", {}):
         kernels, shared = {own_kernel(entry) for entry in entries}, listed(result["search"]["method"])

@@ -56,11 +56,9 @@ class Training:
         """Return the results of all maps and learners. If the data set is missing, return rows that say so."""
         data = self.job.data
         if data.skipped:
-            missing = [{"metric": self.error, "split": "train"}] + [
-                {"learner": learner, "metric": metric, "split": "test"}
-                for learner in self.spec.learners
-                for metric in self.metrics
-            ]
+            missing = [{"metric": self.error, "split": "train"}]
+            for learner in self.spec.learners:
+                missing += [{"learner": learner, "metric": metric, "split": "test"} for metric in self.metrics]
             return Work(skipped_rows(self.job, missing))
         # the learners of a map come right after it, so that they share its features
         groups: dict[str, list[Cell]] = {}

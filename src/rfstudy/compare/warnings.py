@@ -7,8 +7,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.model_selection import KFold, PredefinedSplit, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from rfstudy.alarm import alarm
 from rfstudy.compare import recipe
-from rfstudy.compare.contest import OutOfTime, stopped_after
+from rfstudy.compare.contest import OutOfTime
 from rfstudy.compare.question import Question
 
 #: Rows and columns that the checks look at.
@@ -38,7 +39,7 @@ def found(question: Question, width: int, seconds: float = np.inf) -> list[dict]
         }  # fmt: skip
     warned, names = [], list(checks)
     try:
-        with stopped_after(min(seconds, 1e9)):
+        with alarm(min(seconds, 1e9), OutOfTime()):
             while names:
                 evidence = checks[names[0]](question)
                 warned += [{"warning": names[0], "evidence": evidence}] if evidence else []

@@ -13,7 +13,7 @@ from random_features.errors import UserError
 from rfstudy.data import entries, modules
 from rfstudy.data.forms import FORMS
 from rfstudy.data.sources import Source
-from rfstudy.data.tasks import IN_ORDER, UNKNOWN, rows_per_chunk
+from rfstudy.data.tasks import UNKNOWN, rows_per_chunk
 from rfstudy.files import read_yaml, shown
 from rfstudy.models import literal, problems_of
 
@@ -79,12 +79,6 @@ def claimed_twice(entries: dict) -> list[str]:
 
 
 # --- What the plan reads from the entry of a task that is in use ------------------------------------------------------
-
-
-def list_of_rows(task: dict) -> str:
-    """Return the file in data/reference that lists the rows of a source that a paper used; empty if there is none."""
-    rows = task.get("rows", IN_ORDER)
-    return "" if rows == IN_ORDER else rows
 
 
 def source_of(task: dict) -> str:

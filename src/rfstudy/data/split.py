@@ -11,14 +11,7 @@ FIXED = ("published", "first_blocks", "last_blocks")
 
 
 def split(
-    n: int,
-    n_train_published: int | None,
-    repeat: int,
-    seed: int,
-    rule: str,
-    counts: tuple[int, int] | None = None,
-    n_blocks: int | None = None,
-    folds: np.ndarray | None = None,
+    n: int, n_train_published: int | None, repeat: int, seed: int, rule: str, counts=None, n_blocks=None, folds=None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the training and test rows of one repeat.
 

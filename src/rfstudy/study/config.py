@@ -13,7 +13,7 @@ from rfstudy.data import registry
 from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_files
 from rfstudy.models import problems_of, suggestion
 from rfstudy.study.experiment import with_steps
-from rfstudy.study.job import merge
+from rfstudy.study.job import merge, without
 from rfstudy.study.models import problems_of_experiment
 from rfstudy.study.settings import Method, Settings
 
@@ -150,7 +150,7 @@ def laid_over(experiments: dict[str, dict], overlays: dict, datasets=None) -> di
     """
     check_ids("experiments", set(overlays), set(experiments), "experiment")
     found = experiments | {name: merge(experiments[name], own) for name, own in overlays.items()}
-    plain = {name: {key: value for key, value in found[name].items() if key != "name"} for name in overlays}
+    plain = {name: without(found[name], "name") for name in overlays}
     stop_at([f"experiments.{name}{p}" for name, each in plain.items() for p in problems_of_experiment(each, datasets)])
     return found
 

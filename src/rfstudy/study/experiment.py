@@ -4,7 +4,7 @@ Imported by the workflow when it parses: standard library and PyYAML only.
 """
 
 from rfstudy.models import definitions
-from rfstudy.study.job import merge, own_kernel, size_of
+from rfstudy.study.job import merge, own_kernel, size_of, without
 
 
 def with_steps(experiment: dict) -> dict:
@@ -14,8 +14,7 @@ def with_steps(experiment: dict) -> dict:
     of this step and of those before it. A step that names ``methods`` applies to these methods only; the others have no
     entry for it.
     """
-    plain = {key: value for key, value in experiment.items() if key != "steps"}
-    return plain | {"methods": [entry for _, entry in entries_with_steps(experiment)]}
+    return without(experiment, "steps") | {"methods": [entry for _, entry in entries_with_steps(experiment)]}
 
 
 def entries_with_steps(experiment: dict):
@@ -27,8 +26,7 @@ def entries_with_steps(experiment: dict):
             continue
         for step in steps:
             if entry["method"] in step.get("methods", [entry["method"]]):
-                changes = {key: value for key, value in step.items() if key not in ("name", "methods")}
-                entry = merge(entry, changes | {"variant": step["name"]})
+                entry = merge(entry, without(step, "name", "methods") | {"variant": step["name"]})
                 yield i, entry
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rfstudy.data import registry as data_registry
 from rfstudy.data.entries import in_use
+from rfstudy.data.tasks import IN_ORDER
 from rfstudy.files import write_text
 from rfstudy.models import suggestion
 from rfstudy.study import code, cost, plan
@@ -129,8 +130,8 @@ class Jobs:
 
     def listed_rows(self, wildcards):
         """Return the list of the rows of a source that a paper used; none for other tasks and for stand-ins."""
-        name = data_registry.list_of_rows(self.tasks[wildcards.dataset])
-        return f"data/reference/{name}" if name else []
+        rows = self.tasks[wildcards.dataset].get("rows", IN_ORDER)
+        return [] if rows == IN_ORDER else f"data/reference/{rows}"
 
     def base_files(self, wildcards):
         """Return the prepared data of the task from which a task is made; none for other tasks."""
@@ -253,10 +254,8 @@ class Jobs:
 
     def shards_together(self, stage: str, paper: str | None) -> Work:
         """Return the work of the job of a stage for all experiments of a paper."""
-        of_paper = (
-            (name, each) for name in self.papers.get(paper, []) for each in self.shards_of(stage, name).values()
-        )
-        return [(stage, *each) for each in of_paper]
+        names = self.papers.get(paper, [])
+        return [(stage, name, shard) for name in names for shard in self.shards_of(stage, name).values()]
 
     def work_of_job(self, stage: str, paper: str | None, wildcards) -> Work:
         """Return the work of a job, for all experiments of a paper or for one shard."""
@@ -315,10 +314,8 @@ class Jobs:
 
     def shard_results(self, name: str) -> list[str]:
         """Return the files of rows of all jobs of an experiment, of all its stages."""
-        stages = ("train", "measure", "time")
-        return [
-            f"{self.results}/{name}/{stage}/{shard}.csv" for stage in stages for shard in self.shards_of(stage, name)
-        ]
+        found = [(stage, shard) for stage in ("train", "measure", "time") for shard in self.shards_of(stage, name)]
+        return [f"{self.results}/{name}/{stage}/{shard}.csv" for stage, shard in found]
 
     def shard_arrays(self, name: str) -> list[str]:
         """Return the arrays that an experiment's kind measures; those that maps learn stay with their shards."""

@@ -82,8 +82,7 @@ def on_dataset(experiment: dict, dataset: str) -> dict:
     ``options`` by method are defaults for those of its entries, and so are ``only_sizes``. An entry that is not run
     there is None.
     """
-    own = {key: value for key, value in experiment.items() if key != "datasets"}
-    own = merge(own, experiment["datasets"].get(dataset, {}))
+    own = merge(without(experiment, "datasets"), experiment["datasets"].get(dataset, {}))
     sizes_of = {method: {"only_sizes": [*map(str, named)]} for method, named in own.get("only_sizes", {}).items()}
     entries = [sizes_of.get(entry["method"], {}) | entry for entry in own["methods"]]
     own["methods"] = [
@@ -104,9 +103,8 @@ def is_run_on(entry: dict, dataset: str) -> bool:
 
 def entry_on(entry: dict, dataset: str, options: dict) -> dict:
     """Return an entry of an experiment's methods as it is on one data set."""
-    own = {key: value for key, value in entry.items() if key != "datasets"}
-    own["options"] = merge(options.get(entry["method"], {}), own["options"])
-    return merge(own, entry.get("datasets", {}).get(dataset, {}))
+    own = {"options": merge(options.get(entry["method"], {}), entry["options"])}
+    return merge(without(entry, "datasets") | own, entry.get("datasets", {}).get(dataset, {}))
 
 
 def part(experiment: dict, dataset: str, settings: dict) -> Part:

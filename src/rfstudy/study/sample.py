@@ -14,7 +14,7 @@ from rfstudy.data.split import FIXED, block_of_row, split, stratified_folds
 from rfstudy.data.target import Target
 from rfstudy.data.target_scaling import fitted
 from rfstudy.data.tasks import OF_BLOCKS
-from rfstudy.study.job import Part
+from rfstudy.study.job import Part, without
 
 #: Bytes up to which the samples of a data set are cached.
 KEPT_BYTES = 2**26
@@ -160,7 +160,7 @@ class Samples:
 
     def length_scale(self, repeat: int, preprocess: list, rule: dict, own_split: dict | None = None) -> float:
         """Return the length scale that a rule of ``bandwidths`` finds on the training rows of a repeat."""
-        parameters = {key: value for key, value in rule.items() if key not in ("rule", "factor")}
+        parameters = without(rule, "rule", "factor")
         what = str((repeat, preprocess, own_split)), str((rule["rule"], sorted(parameters.items())))
         if what not in self._length_scales:
             module = importlib.import_module(f"rfstudy.study.bandwidths.{rule['rule']}")

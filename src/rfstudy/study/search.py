@@ -25,7 +25,6 @@ from random_features.learners.scoring import gain
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import SEARCHED, TUNE_SCOPES, merge, options_tried, own_kernel, searched, sizes, tune_scope
 from rfstudy.study.kinds.grid import (
-    NOWHERE,
     choice_for,
     draws,
     folds_of,
@@ -248,10 +247,10 @@ class Search:
             "rows": self.how.get("max_rows"),
             "held_out": self.how.get("held_out", 0.0),
         }
-        drawn = draws(min(SHARED_ON, self.spec.draws)) if self.spec.draws else [NOWHERE]
+        drawn = draws(min(SHARED_ON, self.spec.draws)) if self.spec.draws else [{}]
         for repeat, draw in itertools.product(member.repeats, drawn):
             wider, how = choice_for(self.found, member.entry, member.label, repeat)
-            cell = grid_cell(self.spec, [(wider | values, how)], member.entry, [size], d, repeat, place=draw)
+            cell = grid_cell(self.spec, [(wider | values, how)], member.entry, [size], d, repeat, "", draw)
             found.append(replace(cell, conditions=cell.conditions | conditions, columns={}))
         return found
 

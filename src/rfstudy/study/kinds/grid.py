@@ -29,9 +29,6 @@ RESOURCES = {"mb": 900, "bytes_per_value": 16, "bytes_per_gram": 80, "minutes": 
 #: Quantities of a search that decide a map, in the order in which its rows name their scopes.
 OF_MAP = ("length_scale", "bandwidth", "preprocess", "options")
 
-#: The place of an entry without a sweep.
-NOWHERE: dict = {}
-
 #: Options of a learner that only concern the choice of its penalty; they do not matter once the penalty is fixed.
 OF_CHOICE = ("n_folds", "choice")
 
@@ -68,7 +65,7 @@ def places_of(spec: Part, entry: dict) -> list[dict]:
     if spec.draws:
         return draws(spec.draws)
     sweep = entry.get("sweep")
-    return [{"axis": sweep["axis"], "at": value} for value in sweep["values"]] if sweep else [NOWHERE]
+    return [{"axis": sweep["axis"], "at": value} for value in sweep["values"]] if sweep else [{}]
 
 
 def draws(number: int) -> list[dict]:
@@ -99,7 +96,7 @@ def options_of(entry: dict, place: dict, chosen: dict) -> dict:
 
 
 def grid_cell(
-    spec: Part, choices: list, entry: dict, group: list, d: int, repeat: int, learner: str = "", place: dict = NOWHERE
+    spec: Part, choices: list, entry: dict, group: list, d: int, repeat: int, learner: str, place: dict
 ) -> Cell:
     """Return one cell: an entry at a size, or at several that share their work (``group``: numbers with labels).
 
@@ -131,7 +128,7 @@ def prefixes(phi, cell: Cell):
     yield phi, {"n_features": largest[0], "n_features_label": largest[1]}
 
 
-def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str = "") -> dict:
+def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str) -> dict:
     """Return the conditions of a cell: the entry's own values, else the choices of ``tune``, else the experiment's
     values.
 

@@ -186,9 +186,6 @@ def cut_short(contest: Contest, plan: dict) -> list[dict]:
 
 def edges(decision: Decision) -> list[dict]:
     """Return a warning for each choice of the recommended or the best contestant at the edge of its grid."""
-    results = {id(each): each for each in (decision.chosen, decision.best)}.values()
-    return [
-        {"warning": "a choice at the edge of its grid", "evidence": f"{each.unit.name}: {', '.join(each.edges)}"}
-        for each in results
-        if each.edges
-    ]
+    results = {id(each): each for each in (decision.chosen, decision.best) if each.edges}.values()
+    found = [f"{each.unit.name}: {', '.join(each.edges)}" for each in results]
+    return [{"warning": "a choice at the edge of its grid", "evidence": evidence} for evidence in found]

@@ -71,11 +71,8 @@ def claimed_twice(entries: dict) -> list[str]:
         for paper, names in entry.get("published_as", {}).items():
             for each in [names] if isinstance(names, str) else names:
                 claims.setdefault((paper, each), []).append(name)
-    return [
-        f"{' and '.join(ids)} are both published as {name!r} in {paper}"
-        for (paper, name), ids in claims.items()
-        if len(ids) > 1
-    ]
+    twice = {claim: ids for claim, ids in claims.items() if len(ids) > 1}
+    return [f"{' and '.join(ids)} are both published as {name!r} in {paper}" for (paper, name), ids in twice.items()]
 
 
 # --- What the plan reads from the entry of a task that is in use ------------------------------------------------------

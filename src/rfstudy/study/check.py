@@ -156,12 +156,9 @@ def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[s
     counts = rows_of_split(own, task, settings)
     if isinstance(counts, str):
         return [f"{here}.split: {counts}"]
-    of_entries = [
-        (i, rows_of_split(own | {"split": merge(own.get("split") or {}, entry["split"])}, task, settings))
-        for i, entry in entries_in(own)
-        if "split" in entry
-    ]
-    wrong = [f".methods[{i}].split: {problem}" for i, problem in of_entries if isinstance(problem, str)]
+    splits = {i: merge(own.get("split") or {}, entry["split"]) for i, entry in entries_in(own) if "split" in entry}
+    of_entries = {i: rows_of_split(own | {"split": of}, task, settings) for i, of in splits.items()}
+    wrong = [f".methods[{i}].split: {problem}" for i, problem in of_entries.items() if isinstance(problem, str)]
     if wrong:
         return wrong
     n_train = min(counts[0], settings["max_rows"] or counts[0])

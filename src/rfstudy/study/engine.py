@@ -127,14 +127,11 @@ class Job:
         ``axes`` name the key of the grid that lists the values of a coordinate. All other keys of the grid are
         conditions.
         """
-        conditions = without(self.spec.grid, *axes.values())
-        values = list(itertools.product(*(self.spec.grid[key] for key in axes.values())))
-        return [
-            Cell(entry, dict(zip(axes, each, strict=True)) | {"repeat": repeat}, conditions)
-            for repeat in self.spec.repeats
-            for entry in self.spec.methods
-            for each in values
-        ]
+        spec, conditions = self.spec, without(self.spec.grid, *axes.values())
+        values = itertools.product(*(spec.grid[key] for key in axes.values()))
+        places = [dict(zip(axes, each, strict=True)) for each in values]
+        found = itertools.product(spec.repeats, spec.methods, places)
+        return [Cell(entry, place | {"repeat": repeat}, conditions) for repeat, entry, place in found]
 
     def work_through(self, cells: list[Cell], compute) -> Work:
         """Return the rows and arrays of all cells. A finished cell comes from the journal; ``compute`` does the others.

@@ -178,11 +178,8 @@ def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> P
     if "grid" in experiment:
         return spec | {"grid": experiment["grid"] | ({"ends": how["sizes"]} if how["sizes"] else {})}
     learner = how.get("learner")
-    return spec | {
-        "sizes": timed_sizes(experiment["sizes"], how["sizes"]),
-        "learners": {learner: experiment["learners"][learner]} if learner else {},
-        "repeats": [0],
-    }
+    learners = {learner: experiment["learners"][learner]} if learner else {}
+    return spec | {"sizes": timed_sizes(experiment["sizes"], how["sizes"]), "learners": learners, "repeats": [0]}
 
 
 def timed_sizes(experiment_sizes: dict, which: int | list | None) -> dict:

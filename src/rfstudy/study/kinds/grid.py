@@ -214,14 +214,10 @@ def place_of(scope: str, entry: dict, label: str, repeat: int | None) -> tuple[s
 
     All methods are those of one kernel.
     """
-    of_kernel = tuple(filter(None, [own_kernel(entry)]))
-    places = {
-        "experiment": of_kernel,
-        "size": (*of_kernel, label),
-        "method": (name_of(entry),),
-        "method_and_size": (name_of(entry), label),
-    }
-    return places.get(scope, (name_of(entry), label, str(repeat)))
+    if scope in ("experiment", "size"):
+        return tuple(filter(None, [own_kernel(entry), label if scope == "size" else ""]))
+    length = {"method": 1, "method_and_size": 2}.get(scope, 3)
+    return (name_of(entry), label, str(repeat))[:length]
 
 
 def sample_of(samples: Samples, cell: Cell) -> Sample:

@@ -14,8 +14,7 @@ import zlib
 from pathlib import Path
 
 from random_features.errors import UserError
-from rfstudy.data.raw import ARCHIVE_ENDINGS
-from rfstudy.data.tasks import UNKNOWN
+from rfstudy.data.tasks import ARCHIVE_ENDINGS, UNKNOWN
 from rfstudy.files import write_atomically
 
 #: A .tar.gz inside a .zip occurs (UCI). No data set has more layers than this, the content included.

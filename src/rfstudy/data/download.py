@@ -21,8 +21,7 @@ from random_features.errors import UserError
 from rfstudy.alarm import alarm
 from rfstudy.data import lock
 from rfstudy.data.archives import CHUNK_BYTES, ChecksumError, archive_names, unpack
-from rfstudy.data.raw import RECORD
-from rfstudy.data.tasks import UNKNOWN
+from rfstudy.data.tasks import RECORD, UNKNOWN
 from rfstudy.files import digest_of, shown, write_json
 
 log = logging.getLogger(__name__)

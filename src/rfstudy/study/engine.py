@@ -16,7 +16,7 @@ from typing import Self
 from tqdm import tqdm
 
 from random_features.arrays import resolve_device, seed_of, set_threads
-from random_features.errors import UserError
+from random_features.errors import NotDefinedError, UserError
 from random_features.kernels import make_kernel
 from random_features.kernels.base import Kernel
 from random_features.maps.registry import REGISTRY, make_map, resolved_options
@@ -26,7 +26,6 @@ from rfstudy.study.code import code_hash
 from rfstudy.study.job import NAMES, Part, code_roots, own_kernel, without
 from rfstudy.study.journal import Checkpoints, Journal, key_of
 from rfstudy.study.provenance import Run, versions, write_results
-from rfstudy.study.rows import entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples, loaded
 
 #: Fields that do not decide a cell: the names of a specification, its lists of cells, and the sources of its choices,
@@ -262,3 +261,24 @@ def drawn_and_learned(entry: dict, phi, X, y) -> dict:
     if not REGISTRY[entry["method"]].data_dependent:
         return {"draw": lambda: phi.draw(X.shape[1], dtype=X.dtype).learn(X)}
     return {"draw": lambda: phi.draw(X.shape[1], dtype=X.dtype), "learn": lambda: phi.learn(X, y)}
+
+
+# --- the columns of the tidy table that an entry and its values decide ------------------------------------------------
+
+
+def entry_columns(entry: dict) -> dict:
+    """Return the columns that name an entry; the kernel is included only if the entry has its own."""
+    of_kernel = {"kernel": own_kernel(entry)} if "kernel" in entry else {}
+    return {"method": entry.get("method", ""), "variant": entry.get("variant", "")} | of_kernel
+
+
+def status_of(error: Exception) -> str:
+    """Return the status of a row without a value. It is "skipped" if a map or a learner is not defined, and "failed" if
+    a system of equations has no solution.
+    """
+    return "skipped" if isinstance(error, NotDefinedError) else "failed"
+
+
+def rows_of(shared: dict, values: dict[str, float]) -> list[dict]:
+    """Return a row for each value, by its metric, with these columns."""
+    return [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()]

@@ -161,22 +161,18 @@ class Jobs:
         return {"stage": "download"} | arguments | more
 
     def memory_of_rows(self, dataset: str) -> int:
-        """Return the memory in MB of a job that holds all rows of a task at once."""
-        n, d = plan.rows_of(self.registry.tasks[dataset], self.settings)
-        return int(700 + 24 * n * d / 2**20)
-
-    def preprocess_memory(self, wildcards) -> int:
-        """Return the memory in MB to make the rows of a task; a stream is made chunk by chunk."""
-        streamed = self.tasks[wildcards.dataset].get("streamed")
+        """Return the memory in MB to make the rows of a task: all at once, or chunk by chunk those of a stream."""
+        streamed = self.tasks[dataset].get("streamed")
         if streamed:
             columns = self.registry.tasks[streamed["base"]]["d"]
             return int(1000 + 4 * data_registry.rows_per_chunk(streamed) * columns / 2**20)
-        return self.memory_of_rows(wildcards.dataset)
+        n, d = plan.rows_of(self.registry.tasks[dataset], self.settings)
+        return int(700 + 24 * n * d / 2**20)
 
     def needs_of_rows(self, key: str, wildcards, attempt: int) -> int:
         """Return what a job that makes the rows of a task requests, as ``needs`` does."""
         task, streams = self.tasks[wildcards.dataset], wildcards.get("number")
-        first = {"mem_mb": self.preprocess_memory(wildcards), "expected": 0, "extrapolated": 0}
+        first = {"mem_mb": self.memory_of_rows(wildcards.dataset), "expected": 0, "extrapolated": 0}
         if "features_of" in task:
             first["runtime"] = data_registry.minutes_of(task)
         elif streams:

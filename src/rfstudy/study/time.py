@@ -17,10 +17,9 @@ import numpy as np
 import psutil
 
 from random_features.errors import NotDefinedError
-from rfstudy.study.engine import Cell, Job, Timed, Work, entry_key, run_parts
+from rfstudy.study.engine import Cell, Job, Timed, Work, entry_columns, entry_key, run_parts
 from rfstudy.study.job import Part
 from rfstudy.study.provenance import processor_name
-from rfstudy.study.rows import entry_columns
 
 #: Cores that others may keep busy on average while a round runs; above it the machine counts as busy. An idle machine
 #: is at a few hundredths, one busy process at 1.

@@ -20,10 +20,9 @@ from random_features.learners.entry import load
 from random_features.learners.penalties import best_penalty, edge_of
 from random_features.learners.streams import keep_within
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job, Work, run_parts
+from rfstudy.study.engine import Cell, Job, Work, run_parts, status_of
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of, prefixes, sample_of, skipped_rows
-from rfstudy.study.rows import status_of
 from rfstudy.study.sample import Sample
 
 #: Number of contiguous blocks of test rows in which the errors of a draw are counted, for the variance between test

@@ -17,9 +17,8 @@ from random_features.learners.decomposed import decompose, leave_one_out, ridge_
 from random_features.learners.penalties import best_penalty, edge_of
 from rfstudy import scores
 from rfstudy.fields import Count, Positive, Positives
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, rows_of
 from rfstudy.study.job import Part, without
-from rfstudy.study.rows import rows_of
 from rfstudy.study.sample import Sample
 
 METRICS = ("mse", "error_pct", "approximation_error_frobenius", "smallest_singular_value")

@@ -28,9 +28,8 @@ from random_features.maps.game import Round
 from random_features.maps.registry import make_map
 from rfstudy.data.target import Target
 from rfstudy.fields import Count, Counts, distinct
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, rows_of
 from rfstudy.study.job import Part
-from rfstudy.study.rows import rows_of
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, decided, fit_on
 

@@ -21,9 +21,8 @@ from random_features.learners.streams import keep_within
 from rfstudy.data.target import Target
 from rfstudy.fields import Count, Positive, Some, distinct
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job, Timed
+from rfstudy.study.engine import Cell, Job, Timed, status_of
 from rfstudy.study.job import Part, kernel_id
-from rfstudy.study.rows import status_of
 from rfstudy.study.sample import Prepared, Sample, Samples
 
 METRICS = ("approximation_error_frobenius", "train_error_pct", "error_pct")

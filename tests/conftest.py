@@ -1,9 +1,13 @@
 """Fixtures that tests of several folders share."""
 
+import os
 from functools import partial
 from pathlib import Path
 
 import pytest
+
+# as ``rfstudy compare`` does: threads that wait without pause made a test of seconds take minutes on a busy machine
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 #: Beginnings of files whose tests fit, draw or run whole stages, so that together they take longer than all others.
 SLOW = (

@@ -36,6 +36,11 @@ EXISTING_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
+#: The option that names the folder of the configuration.
+CONFIG = click.option(
+    "--config", "folder", type=EXISTING_FOLDER, default="config", show_default=True, help="The configuration."
+)
+
 #: The option that gives a job the code with which it was planned.
 CODE = click.option(
     "--code",
@@ -173,9 +178,7 @@ def index(collection):
 
 
 @commands.command()
-@click.option(
-    "--config", "folder", type=EXISTING_FOLDER, default="config", show_default=True, help="The configuration."
-)
+@CONFIG
 @click.argument("presets", nargs=-1)
 def check(folder, presets):
     """Build every kernel, map, learner and kind that the experiments of PRESETS (by default all) name, once."""
@@ -218,9 +221,7 @@ def compare(file, target, maps, **options):
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--target", help="Column to predict; LIBSVM files name it themselves.")
 @click.option("--name", help="Id of the task; by default the name of the file.")
-@click.option(
-    "--config", "folder", type=EXISTING_FOLDER, default="config", show_default=True, help="The configuration."
-)
+@CONFIG
 def add(file, target, name, folder):
     """Add the table in FILE to the study: the YAML of its source, its task and an experiment."""
     from rfstudy.compare.add import add as run

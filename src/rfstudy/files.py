@@ -129,7 +129,7 @@ def write_json(record, path) -> None:
     write_text(json.dumps(record, indent=2) + "\n", path)
 
 
-def write_arrays(arrays: dict, path, sync: bool = True) -> None:
+def write_arrays(arrays: dict, path) -> None:
     """Write named arrays as one ``.npz``, atomically and without pickle."""
     import numpy as np  # of this module only arrays need it, and the command line starts without
 
@@ -137,7 +137,7 @@ def write_arrays(arrays: dict, path, sync: bool = True) -> None:
         with open(temporary, "wb") as stream:
             np.savez(stream, **arrays)
 
-    write_atomically(path, save, sync)
+    write_atomically(path, save)
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

@@ -93,10 +93,8 @@ def message_of(error: dict) -> str:
 
 def refuse(problems: list[tuple[tuple, str]]):
     """Raise one ``ValidationError`` with a message for every place."""
-    lines = [
-        InitErrorDetails(type=PydanticCustomError("problem", "{text}", {"text": text}), loc=loc, input=None)
-        for loc, text in problems
-    ]
+    errors = [(loc, PydanticCustomError("problem", "{text}", {"text": text})) for loc, text in problems]
+    lines = [InitErrorDetails(type=error, loc=loc, input=None) for loc, error in errors]
     if lines:
         raise ValidationError.from_exception_data("configuration", lines)
 
@@ -106,12 +104,12 @@ def problems_of(model: type[Model], document, **context) -> list[str]:
     try:
         model.model_validate(document, context=context)
     except ValidationError as error:
-        found = [(place(each["loc"], document, each["type"]), message_of(each)) for each in error.errors()]
+        found = [(place(each["loc"], document), message_of(each)) for each in error.errors()]
         return list(dict.fromkeys(f"{where}: {message}" for where, message in found))
     return []
 
 
-def place(loc: tuple, document, kind: str = "") -> str:
+def place(loc: tuple, document) -> str:
     """Return the path of a value as ``.key[0].key``, without Pydantic's additions (the branch of a union)."""
     found = ""
     for part in loc:

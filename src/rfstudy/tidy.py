@@ -97,9 +97,7 @@ def _typed(table: pd.DataFrame, column: str) -> pd.Series:
     if infer_dtype(texts, skipna=False) == "string":
         return texts
     if column == "settings":
-        texts = texts.map(lambda each: json.dumps(each, sort_keys=True) if isinstance(each, dict) else each).astype(
-            dtype
-        )
+        texts = texts.map(lambda each: json.dumps(each, sort_keys=True) if isinstance(each, dict) else each)
     return texts.where(texts.notna(), "").astype(str).astype(dtype)
 
 

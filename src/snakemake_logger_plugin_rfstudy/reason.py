@@ -32,11 +32,8 @@ def reason_of(logs, status: str = "") -> tuple[str, str]:
             return shortened(found), str(path)
         last = next(reversed(spoken(text)), "") or last
     there = next((str(path) for path in reversed(list(logs)) if Path(path).exists()), "")
-    said = [
-        status or "no error in its log",
-        *([f"the log ends with: {shorten(last, LONGEST, placeholder=' ...')}"] if last else []),
-    ]
-    return "; ".join(said), there
+    said = f"; the log ends with: {shortened(last)}" if last else ""
+    return (status or "no error in its log") + said, there
 
 
 def reason_in(text: str) -> str:

@@ -19,9 +19,9 @@ LAYERS = {
         "pivoted_cholesky": 3, "maps": 4, "learners": 4, "machines": 5, "__init__": 6,
     },
     "rfstudy": {
-        "__init__": 0, "fields": 0, "files": 1, "metrics": 1, "models": 1, "scores": 1, "tidy": 2, "data": 4,
-        "study": 5, "compare": 6, "output_models": 6, "outputs": 7, "index": 8, "paper_pages": 8, "templates": 9,
-        "readme": 8, "cli": 10, "__main__": 11,
+        "__init__": 0, "alarm": 0, "fields": 0, "files": 1, "metrics": 1, "models": 1, "scores": 1, "tidy": 2,
+        "data": 4, "study": 5, "compare": 6, "output_models": 6, "outputs": 7, "index": 8, "paper_pages": 8,
+        "templates": 9, "readme": 8, "cli": 10, "__main__": 11,
     },
 }  # fmt: skip
 

@@ -142,9 +142,8 @@ def test_a_file_is_forced_onto_the_disk_when_the_last_time_is_long_ago(tmp_path,
     monkeypatch.setattr(journals.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(journals.os, "fsync", synced.append)
     log = Log(tmp_path / "log")
-    end = 0
     for now[0], expected in ((1.0, 0), (29.0, 0), (30.0, 1), (45.0, 1), (60.0, 2)):
-        _, end = log.append("key", b"content", end)
+        log.append("key", b"content")
         assert len(synced) == expected
     assert journals.SYNC_SECONDS <= 60
 
@@ -182,9 +181,9 @@ def test_checkpoints_come_back_in_order_to_another_process_and_go_when_the_cell_
 def test_a_tail_that_was_cut_off_is_dropped_and_overwritten(tmp_path, cut):
     kept = checkpoints(tmp_path)
     for number in range(3):
-        whole = kept.end
+        whole = kept.log.end
         kept.append(round=number)
-    os.truncate(kept.log.path, whole + cut if cut > 0 else kept.end + cut)
+    os.truncate(kept.log.path, whole + cut if cut > 0 else kept.log.end + cut)
     again = checkpoints(tmp_path)
     assert rounds(again.load()) == [0, 1]
     again.append(round=7)
@@ -196,7 +195,7 @@ def test_what_follows_a_damaged_checkpoint_is_dropped(tmp_path, where):
     kept, starts = checkpoints(tmp_path), [0]
     for number in range(3):
         kept.append(round=number, weights=np.ones(5))
-        starts.append(kept.end)
+        starts.append(kept.log.end)
     content = bytearray(kept.log.path.read_bytes())
     content[starts[1] + where] ^= 1
     kept.log.path.write_bytes(content)

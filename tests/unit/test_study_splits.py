@@ -195,10 +195,10 @@ def test_conjugate_gradients_fit_the_exact_kernel_as_cholesky_does(monkeypatch, 
     signal = np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=500)
     y = 1000 + signal if kind == "regression" else np.digitize(signal, [-1, 1])
     sample, target = Sample(X[:400], y[:400], X[400:], y[400:], capped=False), Target(kind)
-    direct, settings = yardsticks.exact_kernel(sample, target, 1, 400)
+    direct, settings = yardsticks.predicted("exact_kernel", sample, target, 1, 400)
     assert "residual" not in settings
     monkeypatch.setattr(yardsticks, "BY_CHOLESKY", 100)
-    streamed, own = yardsticks.exact_kernel(sample, target, 1, 400)
+    streamed, own = yardsticks.predicted("exact_kernel", sample, target, 1, 400)
     assert own.pop("residual") <= yardsticks.TOLERANCE
     assert own.pop("steps") > 0
     assert own == settings
@@ -207,7 +207,7 @@ def test_conjugate_gradients_fit_the_exact_kernel_as_cholesky_does(monkeypatch, 
     else:
         assert np.allclose(streamed, direct, atol=1e-3)
         assert np.sqrt(np.mean((streamed - y[400:]) ** 2)) < 0.15 * np.std(y)
-    assert yardsticks.exact_kernel(sample, target, 1, 200)[1]["rows"] == 200
+    assert yardsticks.predicted("exact_kernel", sample, target, 1, 200)[1]["rows"] == 200
 
 
 @pytest.mark.parametrize("options", [{}, {"mode": "code"}])

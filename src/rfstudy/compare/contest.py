@@ -4,10 +4,8 @@ A *unit* is a contestant on n training rows, a map with D columns. Finished unit
 """
 
 import json
-import signal
 import time
 import timeit
-from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +19,7 @@ from random_features.kernels import Gaussian
 from random_features.length_scales import median_distance
 from random_features.machines import MOST_HELD
 from random_features.maps.registry import resolve, resolved_options
+from rfstudy.alarm import alarm
 from rfstudy.compare import recipe
 from rfstudy.compare.contestants import BASELINES, LABELLED, MAPS, STRUCTURED, is_map
 from rfstudy.compare.question import Question
@@ -71,22 +70,6 @@ INTERRUPTED = "interrupted"
 
 class OutOfTime(Exception):
     """A fit was stopped because its time is over."""
-
-
-@contextmanager
-def stopped_after(seconds: float):
-    """Raise ``OutOfTime`` inside the block after so many seconds."""
-
-    def stop(number, frame):
-        raise OutOfTime
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 class Part(NamedTuple):
@@ -358,10 +341,8 @@ def grown(last: Result | None, n: int, columns: int | None) -> float:
     """Return the expected seconds of a fit with so many rows and columns, from the last one of its contestant."""
     if last is None:
         return 0.0
-    before, least = (
-        np.array([last.unit.n, last.unit.columns or 1]),
-        np.multiply(OVERHEAD, bool(columns) and last.seconds < SHORT_SECONDS),
-    )
+    before = np.array([last.unit.n, last.unit.columns or 1])
+    least = np.multiply(OVERHEAD, bool(columns) and last.seconds < SHORT_SECONDS)
     rows, wider = (np.array([n, columns or 1]) + least) / (before + least)
     if last.unit.name == "exact-kernel" and n > MOST_HELD >= last.unit.n:
         rows /= np.sqrt(2)  # a matrix that is not held serves one penalty in place of four
@@ -386,7 +367,7 @@ def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda words
                 seconds = f"{expected:.1f} s and {reserve:.1f} s of final fits"
                 raise OutOfTime(f"it needs about {seconds}, which the budget does not leave")
             progress(f"{unit.name} {size}")
-            with stopped_after(LOADING_SECONDS if stored else most):
+            with alarm(LOADING_SECONDS if stored else most, OutOfTime()):
                 contest.run(unit)
         except (OutOfTime, ValueError, np.linalg.LinAlgError, MemoryError) as error:
             reason = " ".join(str(error).split())[:200]

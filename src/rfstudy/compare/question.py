@@ -138,9 +138,8 @@ def columns_of(table, special: dict, drop) -> tuple[list[dict], dict[str, list[s
                 kinds[kind].append(name)
                 if missing:
                     use += ", missing as a category" if kind == "categories" else ", missing: the mean and an indicator"
-        described.append(
-            {"column": name, "type": str(column.dtype), "distinct": distinct, "missing": missing, "use": use}
-        )
+        found = {"column": name, "type": str(column.dtype), "distinct": distinct, "missing": missing}
+        described.append(found | {"use": use})
     return described, kinds
 
 

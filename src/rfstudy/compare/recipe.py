@@ -242,10 +242,8 @@ def part_losses(table, y, train, test, settings, name, chosen, most_rows=None):
 
 def final_losses(table, y, groups, settings, name, chosen, most_rows=None):
     """Return the losses of all rows of the test parts."""
-    parts = final_parts(y, groups, settings["task"], bool(settings["time"]))
-    return np.concatenate(
-        [part_losses(table, y, train, test, settings, name, chosen, most_rows) for train, test in parts]
-    )
+    parts, how = final_parts(y, groups, settings["task"], bool(settings["time"])), (settings, name, chosen, most_rows)
+    return np.concatenate([part_losses(table, y, *rows, *how) for rows in parts])
 
 
 def rows_of(table, rows):

@@ -9,8 +9,9 @@ from tqdm import tqdm
 
 from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY, resolve
+from rfstudy.alarm import alarm
 from rfstudy.compare import recipe, report, warnings
-from rfstudy.compare.contest import Clock, Contest, OutOfTime, Unit, hold, plan_lines, planned, stopped_after
+from rfstudy.compare.contest import Clock, Contest, OutOfTime, Unit, hold, plan_lines, planned
 from rfstudy.compare.contestants import BASELINES, SLOW, STRUCTURED, is_map
 from rfstudy.compare.decide import Decision, decide, label, paired_interval
 from rfstudy.compare.question import Question, understand
@@ -157,7 +158,7 @@ def tested(question: Question, contest: Contest, decision: Decision, clock: Cloc
             reasons[label(result)] = f"not fitted to {rows:,} rows at last: this takes about {expected:.0f} s"
             rows = max(FEWEST_FITTED, int(rows * left / expected))
         try:
-            with stopped_after(NO_LIMIT if needed else left):
+            with alarm(NO_LIMIT if needed else left, OutOfTime()):
                 losses = recipe.final_losses(*data, result.unit.name, result.settings, rows)
         except OutOfTime:
             reasons[label(result)] = "not on the test part: the budget does not leave its final fit"
@@ -185,9 +186,6 @@ def cut_short(contest: Contest, plan: dict) -> list[dict]:
 
 def edges(decision: Decision) -> list[dict]:
     """Return a warning for each choice of the recommended or the best contestant at the edge of its grid."""
-    results = {id(each): each for each in (decision.chosen, decision.best)}.values()
-    return [
-        {"warning": "a choice at the edge of its grid", "evidence": f"{each.unit.name}: {', '.join(each.edges)}"}
-        for each in results
-        if each.edges
-    ]
+    results = {id(each): each for each in (decision.chosen, decision.best) if each.edges}.values()
+    found = [f"{each.unit.name}: {', '.join(each.edges)}" for each in results]
+    return [{"warning": "a choice at the edge of its grid", "evidence": evidence} for evidence in found]

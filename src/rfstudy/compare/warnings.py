@@ -7,8 +7,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.model_selection import KFold, PredefinedSplit, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from rfstudy.alarm import alarm
 from rfstudy.compare import recipe
-from rfstudy.compare.contest import OutOfTime, stopped_after
+from rfstudy.compare.contest import OutOfTime
 from rfstudy.compare.question import Question
 
 #: Rows and columns that the checks look at.
@@ -38,7 +39,7 @@ def found(question: Question, width: int, seconds: float = np.inf) -> list[dict]
         }  # fmt: skip
     warned, names = [], list(checks)
     try:
-        with stopped_after(min(seconds, 1e9)):
+        with alarm(min(seconds, 1e9), OutOfTime()):
             while names:
                 evidence = checks[names[0]](question)
                 warned += [{"warning": names[0], "evidence": evidence}] if evidence else []
@@ -62,16 +63,13 @@ def few_rows(question, width):
 def duplicates(question):
     """Warn of test rows whose columns are equal to those of a training row, unless groups keep them together."""
     hashes = pd.util.hash_pandas_object(question.table[predictors(question)], index=False).to_numpy()
-    train, test = recipe.final_parts(question.y, question.groups, question.settings["task"], question.settings["time"])[
-        0
-    ]
+    settings = question.settings
+    train, test = recipe.final_parts(question.y, question.groups, settings["task"], settings["time"])[0]
     known = np.isin(hashes[test], hashes[train])
     distinct = [each["distinct"] for each in question.columns if each["column"] in set(predictors(question))]
     if known.mean() > DUPLICATES and np.log(distinct).sum() > np.log(10 * len(known)):
-        share = 100 * known.mean()
-        return (
-            f"{share:.1f} % of the test rows have the columns of a training row; state --group if they belong together"
-        )
+        copies = f"{100 * known.mean():.1f} % of the test rows have the columns of a training row"
+        return f"{copies}; state --group if they belong together"
 
 
 def given_away(question):

@@ -14,8 +14,7 @@ import zlib
 from pathlib import Path
 
 from random_features.errors import UserError
-from rfstudy.data.raw import ARCHIVE_ENDINGS
-from rfstudy.data.tasks import UNKNOWN
+from rfstudy.data.tasks import ARCHIVE_ENDINGS, UNKNOWN
 from rfstudy.files import write_atomically
 
 #: A .tar.gz inside a .zip occurs (UCI). No data set has more layers than this, the content included.
@@ -98,16 +97,13 @@ def unpack(archive: Path, target: Path, entry: dict, member: str | list[str] | N
         if not digest or not Path(temporary).stat().st_size:
             raise ChecksumError(f"expected content of 1 to {most} bytes, got another")
 
-    def write(temporary):
-        try:
-            write_content(temporary)
-        except UNREADABLE as error:
-            if isinstance(error, ChecksumError) or getattr(error, "errno", None):
-                raise  # an error with a number comes from the disk, not from the file
-            what = wanted if expected == UNKNOWN else f"sha256 {expected}"
-            raise ChecksumError(f"expected {what}, but the file is broken: {error}") from error
-
-    write_atomically(target, write)
+    try:
+        write_atomically(target, write_content)
+    except UNREADABLE as error:
+        if isinstance(error, ChecksumError) or getattr(error, "errno", None):
+            raise  # an error with a number comes from the disk, not from the file
+        what = wanted if expected == UNKNOWN else f"sha256 {expected}"
+        raise ChecksumError(f"expected {what}, but the file is broken: {error}") from error
 
 
 def choose(names: list[str], members: list[str]) -> str:

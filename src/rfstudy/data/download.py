@@ -12,18 +12,16 @@ A file with an unknown checksum is trusted when it is first used: its content is
 import hashlib
 import logging
 import os
-import signal
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import requests
 
 from random_features.errors import UserError
+from rfstudy.alarm import alarm
 from rfstudy.data import lock
 from rfstudy.data.archives import CHUNK_BYTES, ChecksumError, archive_names, unpack
-from rfstudy.data.raw import RECORD
-from rfstudy.data.tasks import UNKNOWN
+from rfstudy.data.tasks import RECORD, UNKNOWN
 from rfstudy.files import digest_of, shown, write_json
 
 log = logging.getLogger(__name__)
@@ -268,7 +266,8 @@ def request(url: str, part: Path, most: int, version: dict[str, str]) -> None:
     """
     start = part.stat().st_size if part.exists() else 0
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} | version if start else {})
-    with patience() as renew, requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
+    slow = TooSlow(f"less than {CHUNK_BYTES} bytes in {PATIENCE:g} s")
+    with alarm(PATIENCE, slow) as renew, requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
         response.raise_for_status()
         resumed = response.status_code == requests.codes.partial_content
         if resumed:
@@ -288,28 +287,6 @@ def request(url: str, part: Path, most: int, version: dict[str, str]) -> None:
                     part.unlink()
                     raise NotTheFile(f"the transfer goes on after {most} bytes, more than the file can have")
                 file.write(chunk)
-
-
-@contextmanager
-def patience():
-    """Yield a function, in a context that raises ``TooSlow`` if the function is not called for ``PATIENCE`` seconds.
-
-    A signal of the clock interrupts the wait for a server, even where that sends its headers byte by byte.
-    """
-
-    def give_up(*_):
-        raise TooSlow(f"less than {CHUNK_BYTES} bytes in {PATIENCE:g} s")
-
-    def renew():
-        signal.setitimer(signal.ITIMER_REAL, PATIENCE)
-
-    before = signal.signal(signal.SIGALRM, give_up)
-    try:
-        renew()
-        yield renew
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def explain(error: Exception) -> str:

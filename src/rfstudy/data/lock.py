@@ -12,7 +12,7 @@ from pathlib import Path
 
 from random_features.errors import UserError
 from rfstudy.data.tasks import UNKNOWN
-from rfstudy.files import read_yaml, shown, write_atomically
+from rfstudy.files import read_yaml, shown, write_text
 
 HEADER = """\
 # Written by the download: the first content of files whose checksum sources.yaml does not know. Commit it. To accept
@@ -63,8 +63,7 @@ def record(path, source_id: str, name: str, found: dict) -> dict:
             lock = read_lock(path)
             known = lock.setdefault(source_id, {}).setdefault(name, found)
             if known is found:
-                text = HEADER + yaml.safe_dump(lock, allow_unicode=True, width=1000)
-                write_atomically(path, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
+                write_text(HEADER + yaml.safe_dump(lock, allow_unicode=True, width=1000), path)
             return known
     except OSError as error:
         lines = yaml.safe_dump({source_id: {name: found}}, allow_unicode=True, width=1000)

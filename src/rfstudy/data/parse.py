@@ -157,10 +157,9 @@ def as_numbers(labels) -> np.ndarray:
     grouped = next((label for label in labels if isinstance(label, str) and "_" in label), None)
     if grouped:  # 1_000 is a number in Python only
         raise UserError(f"a regression target must be a number, not {grouped!r}")
-    if not np.isfinite(y).all():
-        raise UserError(
-            f"a regression target must be finite, row {np.isfinite(y).argmin()} has {y[~np.isfinite(y)][0]}"
-        )
+    wrong = ~np.isfinite(y)
+    if wrong.any():
+        raise UserError(f"a regression target must be finite, row {wrong.argmax()} has {y[wrong][0]}")
     return y
 
 
@@ -236,9 +235,8 @@ def parse_libsvm(paths: list[Path], task: dict):
             if b"_" in numbers or (comment and numbers.strip() and not numbers[-1:].isspace()):
                 shown = line[:80].decode("latin-1").strip()
                 raise UserError(f"{path.name}: line {number} holds what is no number: {shown}")
-    X, labels = load_svmlight_file(
-        str(path), n_features=width(task), dtype=np.float32, zero_based=False, multilabel=False
-    )
+    how = {"n_features": width(task), "dtype": np.float32, "zero_based": False, "multilabel": False}
+    X, labels = load_svmlight_file(str(path), **how)
     if not len(labels):
         raise UserError(f"{path.name} has no rows")
     labels = labels if task.get("target") == "regression" else as_integers(labels, path)
@@ -324,7 +322,7 @@ def parse_cifar(paths: list[Path], task: dict):
     return planes.transpose(0, 2, 1).reshape(len(rows), -1), rows[:, 0]
 
 
-def read_table(path: Path, task: dict, skipped: int | list[int] = 0):
+def read_table(path: Path, task: dict, skipped: int | list[int]):
     """Return the features (float32) and labels (text) of a delimited file. Header lines are skipped by their count, or
     by their numbers from 0. Dropped columns may hold anything.
     """

@@ -41,16 +41,7 @@ class Missing(Exception):
 
 
 def run(
-    task_id: str,
-    task: dict,
-    raw_dir,
-    out,
-    *,
-    reference_dir,
-    base_dir=None,
-    chunks=(),
-    device: str = "cpu",
-    record_of=dict,
+    task_id: str, task: dict, raw_dir, out, *, reference_dir, base_dir=None, chunks=(), device="cpu", record_of=dict
 ) -> dict:
     """Write ``X.npy``, ``y.npy`` and ``facts.json`` of a task.
 
@@ -150,11 +141,8 @@ def downloaded(source_id: str, raw_dir, names=None) -> dict[str, dict]:
 
 def without(sizes: dict, missing: dict[str, int]) -> dict:
     """Return the sizes of a task without some of its rows, by part."""
-    return sizes | {
-        "n": sizes["n"] - sum(missing.values()),
-        "n_train": sizes["n_train"] - missing.get("train", 0),
-        "n_test": sizes["n_test"] - missing.get("test", 0),
-    }
+    lost = {"n": sum(missing.values()), "n_train": missing.get("train", 0), "n_test": missing.get("test", 0)}
+    return sizes | {key: sizes[key] - number for key, number in lost.items()}
 
 
 def check_raw(path: Path, expected: str | None, advice: str) -> None:
@@ -269,10 +257,6 @@ def check_target(task_id: str, y: np.ndarray, target: str) -> None:
 def class_counts(y: np.ndarray, n_train: int | None) -> dict:
     """Return the classes, and the number of rows of each by part."""
     parts = {"all": y} if n_train is None else {"train": y[:n_train], "test": y[n_train:]}
-    return {
-        "classes": np.unique(y).tolist(),
-        "class_counts": {
-            part: {str(value): int(count) for value, count in zip(*np.unique(of, return_counts=True), strict=True)}
-            for part, of in parts.items()
-        },
-    }
+    counts = {part: zip(*np.unique(of, return_counts=True), strict=True) for part, of in parts.items()}
+    by_part = {part: {str(value): int(count) for value, count in of} for part, of in counts.items()}
+    return {"classes": np.unique(y).tolist(), "class_counts": by_part}

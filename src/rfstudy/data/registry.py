@@ -13,7 +13,7 @@ from random_features.errors import UserError
 from rfstudy.data import entries, modules
 from rfstudy.data.forms import FORMS
 from rfstudy.data.sources import Source
-from rfstudy.data.tasks import IN_ORDER, UNKNOWN, rows_per_chunk
+from rfstudy.data.tasks import UNKNOWN, rows_per_chunk
 from rfstudy.files import read_yaml, shown
 from rfstudy.models import literal, problems_of
 
@@ -38,11 +38,8 @@ def load(config_dir) -> Registry:
     files = {name: Path(config_dir) / f"{name}.yaml" for name in ("sources", "datasets")}
     sources, tasks = read_yaml(files["sources"]), entries.with_defaults(files["datasets"])
     context = {"sources": sources, "tasks": tasks, "reference": Path(config_dir).parent / "data" / "reference"}
-    found = [
-        f"{shown(files['sources'])}: {name}{problem}"
-        for name, each in sources.items()
-        for problem in problems_of(Source, each)
-    ]
+    of_sources = [f"{name}{problem}" for name, each in sources.items() for problem in problems_of(Source, each)]
+    found = [f"{shown(files['sources'])}: {problem}" for problem in of_sources]
     if not found:  # tasks are checked against sources that are in order
         of_tasks = [f"{name}{problem}" for name, each in tasks.items() for problem in problems_of_task(each, context)]
         found = [f"{shown(files['datasets'])}: {problem}" for problem in of_tasks or claimed_twice(tasks)]
@@ -74,20 +71,11 @@ def claimed_twice(entries: dict) -> list[str]:
         for paper, names in entry.get("published_as", {}).items():
             for each in [names] if isinstance(names, str) else names:
                 claims.setdefault((paper, each), []).append(name)
-    return [
-        f"{' and '.join(ids)} are both published as {name!r} in {paper}"
-        for (paper, name), ids in claims.items()
-        if len(ids) > 1
-    ]
+    twice = {claim: ids for claim, ids in claims.items() if len(ids) > 1}
+    return [f"{' and '.join(ids)} are both published as {name!r} in {paper}" for (paper, name), ids in twice.items()]
 
 
 # --- What the plan reads from the entry of a task that is in use ------------------------------------------------------
-
-
-def list_of_rows(task: dict) -> str:
-    """Return the file in data/reference that lists the rows of a source that a paper used; empty if there is none."""
-    rows = task.get("rows", IN_ORDER)
-    return "" if rows == IN_ORDER else rows
 
 
 def source_of(task: dict) -> str:

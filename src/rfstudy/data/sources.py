@@ -5,8 +5,7 @@ from typing import Annotated
 from annotated_types import Ge, MinLen, Predicate
 from pydantic import AfterValidator, BeforeValidator, StringConstraints, model_validator
 
-from rfstudy.data.raw import ARCHIVE_ENDINGS, RECORD
-from rfstudy.data.tasks import UNKNOWN
+from rfstudy.data.tasks import ARCHIVE_ENDINGS, RECORD, UNKNOWN
 from rfstudy.fields import Count, distinct, listed
 from rfstudy.models import Model, Text, either, refuse
 

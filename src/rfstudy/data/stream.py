@@ -98,9 +98,8 @@ def libsvm_blocks(file, first: int, last: int, n_columns: int, window: int = WIN
             stream.seek(0)
             where = f"{Path(file).name}, bytes {start:,} to {stop:,}"
             try:
-                X, labels = load_svmlight_file(
-                    stream, n_features=n_columns, zero_based=False, offset=start, length=stop - start
-                )
+                how = {"n_features": n_columns, "zero_based": False, "offset": start, "length": stop - start}
+                X, labels = load_svmlight_file(stream, **how)
             except ValueError as error:
                 raise UserError(f"{where}: {error}") from error
         check_whole(X.data, 0, 255, f"{where}: a pixel")
@@ -142,10 +141,8 @@ def leading_components(moment: np.ndarray, n_components: int) -> tuple[np.ndarra
         raise UserError(f"a stream of {len(moment)} columns cannot be reduced to {n_components} components")
     values, vectors = np.linalg.eigh(moment)
     vectors = vectors[:, ::-1][:, :n_components]
-    largest = np.abs(vectors).argmax(axis=0)
-    return vectors * np.sign(vectors[largest, np.arange(n_components)]), float(
-        values[-n_components:].sum() / values.sum()
-    )
+    signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(n_components)])
+    return vectors * signs, float(values[-n_components:].sum() / values.sum())
 
 
 def gather(streamed: dict, chunks: list, base_dir, n_components: int, out) -> tuple[np.ndarray, np.ndarray, int, float]:

@@ -1,4 +1,5 @@
-"""Read the entry of a task in ``config/datasets.yaml``, for planning and for the jobs that make its rows.
+"""Read the entry of a task in ``config/datasets.yaml``, and the names of the files of its source, for planning and for
+the jobs that make its rows.
 
 Standard library only.
 """
@@ -7,6 +8,12 @@ Standard library only.
 OF_GENERATOR = ("name", "n_train", "n_test")
 OF_FEATURES = ("task", "extractor", "source")
 OF_STREAM = ("base", "generator", "n_train", "rows_per_chunk")
+
+#: Suffixes of the archives and compressed files that may hold the content of a file, tried in this order.
+ARCHIVE_ENDINGS = ("", ".xz", ".gz", ".bz2", ".zip")
+
+#: The file in the folder of a source that records the origin of the others.
+RECORD = "record.json"
 
 #: The value in ``sources.yaml`` for an unknown checksum.
 UNKNOWN = "unknown"

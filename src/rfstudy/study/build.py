@@ -17,6 +17,7 @@ import numpy as np
 from random_features.errors import NotDefinedError
 from random_features.kernels import KERNELS, make_kernel
 from random_features.learners.entry import load as load_learner
+from random_features.learners.streams import Kept
 from random_features.maps.registry import check_kernel, make_map, resolve
 from rfstudy.data import modules
 from rfstudy.data.entries import in_use
@@ -27,7 +28,7 @@ from rfstudy.files import read_yaml
 from rfstudy.models import definitions, literal
 from rfstudy.study.check import entries_in, learners_of_entries, located, rows_of_split
 from rfstudy.study.engine import Job
-from rfstudy.study.experiment import module_of, needs_data, standing_for_all, wanted_sizes
+from rfstudy.study.experiment import module_of, needs_data, wanted_sizes
 from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes, without
 from rfstudy.study.plan import on_dataset, repeats_of
 from rfstudy.study.selection import load_study
@@ -100,7 +101,8 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
     d, target, search = rows["d"], rows["target"], own.get("search", {})
     step_lists = [(".search.preprocess", steps) for steps in search.get("preprocess", {}).get("grid", [])]
     step_lists += [(f"{of_steps}.preprocess", own["preprocess"])] if "preprocess" in own else []
-    entries = [(f".methods[{i}]", entry) for i, entry in entries_in(own)] + standing_for_all(search)
+    entries = [(f".methods[{i}]", entry) for i, entry in entries_in(own)]
+    entries += [(f".search.method[{i}]", entry) for i, entry in enumerate(search.get("method", []))]
     of_entries = [(f"{where}.preprocess", entry["preprocess"]) for where, entry in entries if "preprocess" in entry]
     n_train = min(rows_of_split(own, task, settings)[0], settings["max_rows"] or math.inf)
     for where, steps in step_lists + of_entries:
@@ -194,13 +196,9 @@ def try_learner(learner: str, options: dict, target: str):
     Z = np.random.default_rng(0).normal(size=(n, 2))
     Y = Z[:, :1] if target == "regression" else np.where(np.arange(n) // n_folds % 2, 1.0, -1.0)[:, None]
     score = "mse" if target == "regression" else "accuracy"
-
-    def blocks():
-        yield slice(0, n), Z
-
     with suppress(np.linalg.LinAlgError):  # because of these points, not of the options
-        entry.fit(blocks, Y, max(grid), n_columns=2, options=options)
-        entry.cross_validate(blocks, Y, np.arange(n) % n_folds, n_columns=2, score=score, options=options)
+        entry.fit(Kept(Z), Y, max(grid), n_columns=2, options=options)
+        entry.cross_validate(Kept(Z), Y, np.arange(n) % n_folds, n_columns=2, score=score, options=options)
 
 
 def try_steps(steps: list, d: int, n_train: int):

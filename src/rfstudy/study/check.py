@@ -14,18 +14,16 @@ from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import OF_BLOCKS, halves, rows_of_blocks
 from rfstudy.models import suggestion
 from rfstudy.study.config import ConfigurationError, check_ids, lines_of, resolved_experiments, stop_at
-from rfstudy.study.experiment import entries_with_steps, kernels_of, standing_for_all
+from rfstudy.study.experiment import entries_with_steps, kernels_of
 from rfstudy.study.job import merge, own_kernel, searched, tune_scope
 from rfstudy.study.plan import on_dataset
 
 
 def check_on_datasets(experiments: dict[str, dict], settings: dict, tasks: dict, config_dir) -> None:
     """Raise ``ConfigurationError`` with a line for everything that experiments cannot do on their data sets."""
-    found = [
-        (name, problem)
-        for name, experiment in experiments.items()
-        for problem in problems_on_datasets(experiment, settings, tasks)
-    ]
+    found = []
+    for name, experiment in experiments.items():
+        found += [(name, problem) for problem in problems_on_datasets(experiment, settings, tasks)]
     if found:
         stop_at(located(found, config_dir))
 
@@ -68,9 +66,8 @@ def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[
                 of_one.append(f"{here}: {error}")
             of_one += [] if found else [f"{here}{problem}" for problem in problems_of_time(own)]
         if "sizes" in own and any(experiment["sizes"].values()) and not any(own["sizes"].values()):
-            of_one.append(
-                f"{here}: largest_multiple_of_d = {own.get('largest_multiple_of_d')} leaves none of its sizes"
-            )
+            largest = own.get("largest_multiple_of_d")
+            of_one.append(f"{here}: largest_multiple_of_d = {largest} leaves none of its sizes")
         of_one += problems_of_rows(own, tasks[dataset], settings, here)
         for problem in of_one:
             found.setdefault(problem.replace(dataset, "*"), problem)
@@ -145,7 +142,7 @@ def check_length_scale(experiment: dict, kernel: dict) -> None:
 
 def check_one_per_kernel(experiment: dict) -> None:
     """Raise ``ConfigurationError`` unless one entry of ``search.method`` represents the methods of every kernel."""
-    shared = [own_kernel(entry) for _, entry in standing_for_all(experiment["search"])]
+    shared = [own_kernel(entry) for entry in experiment["search"]["method"]]
     for kernel in dict.fromkeys(own_kernel(entry) for entry in filter(None, experiment["methods"])):
         if shared.count(kernel) != 1:
             raise ConfigurationError(
@@ -159,12 +156,9 @@ def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[s
     counts = rows_of_split(own, task, settings)
     if isinstance(counts, str):
         return [f"{here}.split: {counts}"]
-    of_entries = [
-        (i, rows_of_split(own | {"split": merge(own.get("split") or {}, entry["split"])}, task, settings))
-        for i, entry in entries_in(own)
-        if "split" in entry
-    ]
-    wrong = [f".methods[{i}].split: {problem}" for i, problem in of_entries if isinstance(problem, str)]
+    splits = {i: merge(own.get("split") or {}, entry["split"]) for i, entry in entries_in(own) if "split" in entry}
+    of_entries = {i: rows_of_split(own | {"split": of}, task, settings) for i, of in splits.items()}
+    wrong = [f".methods[{i}].split: {problem}" for i, problem in of_entries.items() if isinstance(problem, str)]
     if wrong:
         return wrong
     n_train = min(counts[0], settings["max_rows"] or counts[0])
@@ -179,13 +173,10 @@ def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[s
         missing = [key for key in (learners.facts(name)["grid"], "n_folds") if key not in options]
         found += [f"{where}.{name}: the key {key!r} is missing" for key in missing]
     named = [(f".methods[{i}]", entry) for i, entry in entries_in(own)] + [(".search", own.get("search", {}))]
-    for where, of in named:
-        unknown = sorted(set(of.get("learners", {})) - set(own.get("learners", {})))
-        found += [
-            f"{where}.learners.{name}: the experiment has no such learner; {suggestion(name, own['learners'])}"
-            for name in unknown
-            if "learners" in own
-        ]
+    for where, of in named if "learners" in own else ():
+        for name in sorted(set(of.get("learners", {})) - set(own["learners"])):
+            known = suggestion(name, own["learners"])
+            found.append(f"{where}.learners.{name}: the experiment has no such learner; {known}")
     return found
 
 

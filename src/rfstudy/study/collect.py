@@ -88,13 +88,6 @@ def fact_rows(spec: Part, prepared: Prepared) -> list[dict]:
         if part not in ("all", "train", "test"):
             metric, part = name, "all"
         number = isinstance(fact, (int, float)) and not isinstance(fact, bool)
-        rows.append(
-            shared
-            | {
-                "metric": f"fact_{metric}",
-                "split": part,
-                "value": fact if number else None,
-                "settings": settings if number else settings | {"detail": json.dumps(fact)},
-            }
-        )
+        row = shared | {"metric": f"fact_{metric}", "split": part, "value": fact if number else None}
+        rows.append(row | {"settings": settings if number else settings | {"detail": json.dumps(fact)}})
     return rows

@@ -13,7 +13,7 @@ from rfstudy.data import registry
 from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_files
 from rfstudy.models import problems_of, suggestion
 from rfstudy.study.experiment import with_steps
-from rfstudy.study.job import merge
+from rfstudy.study.job import merge, without
 from rfstudy.study.models import problems_of_experiment
 from rfstudy.study.settings import Method, Settings
 
@@ -47,13 +47,9 @@ def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
     """
     documents = {shown(path): read_yaml(path) for path in files}
     presets = Path(config_dir) / "presets"
-    stop_at(
-        [
-            f"{shown(path)}: is laid over the preset {config.get('preset')}: one preset is chosen at a time"
-            for path in map(Path, files)
-            if path.resolve().parent == presets.resolve() and path.stem != config.get("preset")
-        ]
-    )
+    why = f"is laid over the preset {config.get('preset')}: one preset is chosen at a time"
+    given = [path for path in map(Path, files) if path.resolve().parent == presets.resolve()]
+    stop_at([f"{shown(path)}: {why}" for path in given if path.stem != config.get("preset")])
     try:
         settings = load_settings(config, config_dir)
     except ConfigurationError as error:
@@ -154,7 +150,7 @@ def laid_over(experiments: dict[str, dict], overlays: dict, datasets=None) -> di
     """
     check_ids("experiments", set(overlays), set(experiments), "experiment")
     found = experiments | {name: merge(experiments[name], own) for name, own in overlays.items()}
-    plain = {name: {key: value for key, value in found[name].items() if key != "name"} for name in overlays}
+    plain = {name: without(found[name], "name") for name in overlays}
     stop_at([f"experiments.{name}{p}" for name, each in plain.items() for p in problems_of_experiment(each, datasets)])
     return found
 

@@ -16,7 +16,7 @@ from typing import Self
 from tqdm import tqdm
 
 from random_features.arrays import resolve_device, seed_of, set_threads
-from random_features.errors import UserError
+from random_features.errors import NotDefinedError, UserError
 from random_features.kernels import make_kernel
 from random_features.kernels.base import Kernel
 from random_features.maps.registry import REGISTRY, make_map, resolved_options
@@ -26,7 +26,6 @@ from rfstudy.study.code import code_hash
 from rfstudy.study.job import NAMES, Part, code_roots, own_kernel, without
 from rfstudy.study.journal import Checkpoints, Journal, key_of
 from rfstudy.study.provenance import Run, versions, write_results
-from rfstudy.study.rows import entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples, loaded
 
 #: Fields that do not decide a cell: the names of a specification, its lists of cells, and the sources of its choices,
@@ -54,10 +53,8 @@ class Cell:
         """Return the short id of the cell within an experiment and data set. The arrays of the cell are filed under
         it.
         """
-        words = [
-            "+".join(map(str, value)) if isinstance(value, list) else str(value) for value in self.coordinates.values()
-        ]
-        return "/".join(filter(None, [name_of(self.entry), *words]))
+        values = [value if isinstance(value, list) else [value] for value in self.coordinates.values()]
+        return "/".join(filter(None, [name_of(self.entry), *("+".join(map(str, each)) for each in values)]))
 
     @property
     def shared_columns(self) -> dict:
@@ -129,14 +126,11 @@ class Job:
         ``axes`` name the key of the grid that lists the values of a coordinate. All other keys of the grid are
         conditions.
         """
-        conditions = without(self.spec.grid, *axes.values())
-        values = list(itertools.product(*(self.spec.grid[key] for key in axes.values())))
-        return [
-            Cell(entry, dict(zip(axes, each, strict=True)) | {"repeat": repeat}, conditions)
-            for repeat in self.spec.repeats
-            for entry in self.spec.methods
-            for each in values
-        ]
+        spec, conditions = self.spec, without(self.spec.grid, *axes.values())
+        values = itertools.product(*(spec.grid[key] for key in axes.values()))
+        places = [dict(zip(axes, each, strict=True)) for each in values]
+        found = itertools.product(spec.repeats, spec.methods, places)
+        return [Cell(entry, place | {"repeat": repeat}, conditions) for repeat, entry, place in found]
 
     def work_through(self, cells: list[Cell], compute) -> Work:
         """Return the rows and arrays of all cells. A finished cell comes from the journal; ``compute`` does the others.
@@ -181,16 +175,9 @@ class Job:
         # the conditions of a cell replace what the specification says about all cells
         common = without(self.spec.stated(), *IRRELEVANT, *cell.conditions)
         decided = {"methods": [cell.entry] if cell.entry else []} | common | cell.conditions
-        return key_of(
-            self.stage,
-            common,
-            entry_key(cell.entry),
-            cell.coordinates,
-            cell.conditions,
-            without(self.data.facts, *IRRELEVANT_FACTS) if self.data else {},
-            code_hash(*code_roots(self.stage, decided)),
-            versions(),
-        )
+        facts = without(self.data.facts, *IRRELEVANT_FACTS) if self.data else {}
+        own = entry_key(cell.entry), cell.coordinates, cell.conditions
+        return key_of(self.stage, common, *own, facts, code_hash(*code_roots(self.stage, decided)), versions())
 
     def sample_and_kernel(self, repeat: int) -> tuple[Sample, Kernel, float | None]:
         """Return the prepared rows of a repeat, the kernel and its length scale. The bandwidth rule of the experiment
@@ -213,14 +200,8 @@ class Job:
         """Return the unfitted map of an entry, with ``n_features`` frequencies. The seed of the study and ``axes``
         decide its draws.
         """
-        return make_map(
-            entry["method"],
-            kernel=kernel,
-            n_components=n_features,
-            device=self.spec.device,
-            random_state=seed_of(self.spec.seed, *axes),
-            **entry["options"],
-        )
+        own = {"device": self.spec.device, "random_state": seed_of(self.spec.seed, *axes)}
+        return make_map(entry["method"], kernel, n_components=n_features, **entry["options"] | own)
 
 
 def jobs(stage: str, parts: list[Part], prepared_dirs, journal, threads: int):
@@ -270,11 +251,9 @@ def entry_key(entry: dict) -> dict:
     """Return what decides the numbers of an entry: the map, and all its options with the defaults written out."""
     if not entry:
         return {}
-    return {
-        "method": entry["method"],
-        "class": REGISTRY[entry["method"]].class_name,
-        "options": resolved_options(entry["method"], entry["options"]),
-    } | {key: entry[key] for key in ("draw",) if key in entry}
+    options = resolved_options(entry["method"], entry["options"])
+    own = {"method": entry["method"], "class": REGISTRY[entry["method"]].class_name, "options": options}
+    return own | ({"draw": entry["draw"]} if "draw" in entry else {})
 
 
 def drawn_and_learned(entry: dict, phi, X, y) -> dict:
@@ -282,3 +261,24 @@ def drawn_and_learned(entry: dict, phi, X, y) -> dict:
     if not REGISTRY[entry["method"]].data_dependent:
         return {"draw": lambda: phi.draw(X.shape[1], dtype=X.dtype).learn(X)}
     return {"draw": lambda: phi.draw(X.shape[1], dtype=X.dtype), "learn": lambda: phi.learn(X, y)}
+
+
+# --- the columns of the tidy table that an entry and its values decide ------------------------------------------------
+
+
+def entry_columns(entry: dict) -> dict:
+    """Return the columns that name an entry; the kernel is included only if the entry has its own."""
+    of_kernel = {"kernel": own_kernel(entry)} if "kernel" in entry else {}
+    return {"method": entry.get("method", ""), "variant": entry.get("variant", "")} | of_kernel
+
+
+def status_of(error: Exception) -> str:
+    """Return the status of a row without a value. It is "skipped" if a map or a learner is not defined, and "failed" if
+    a system of equations has no solution.
+    """
+    return "skipped" if isinstance(error, NotDefinedError) else "failed"
+
+
+def rows_of(shared: dict, values: dict[str, float]) -> list[dict]:
+    """Return a row for each value, by its metric, with these columns."""
+    return [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()]

@@ -4,7 +4,7 @@ Imported by the workflow when it parses: standard library and PyYAML only.
 """
 
 from rfstudy.models import definitions
-from rfstudy.study.job import merge, own_kernel, size_of
+from rfstudy.study.job import merge, own_kernel, size_of, without
 
 
 def with_steps(experiment: dict) -> dict:
@@ -14,8 +14,7 @@ def with_steps(experiment: dict) -> dict:
     of this step and of those before it. A step that names ``methods`` applies to these methods only; the others have no
     entry for it.
     """
-    plain = {key: value for key, value in experiment.items() if key != "steps"}
-    return plain | {"methods": [entry for _, entry in entries_with_steps(experiment)]}
+    return without(experiment, "steps") | {"methods": [entry for _, entry in entries_with_steps(experiment)]}
 
 
 def entries_with_steps(experiment: dict):
@@ -27,8 +26,7 @@ def entries_with_steps(experiment: dict):
             continue
         for step in steps:
             if entry["method"] in step.get("methods", [entry["method"]]):
-                changes = {key: value for key, value in step.items() if key not in ("name", "methods")}
-                entry = merge(entry, changes | {"variant": step["name"]})
+                entry = merge(entry, without(step, "name", "methods") | {"variant": step["name"]})
                 yield i, entry
 
 
@@ -44,15 +42,12 @@ def wanted_sizes(experiment_sizes: dict, largest: int | None, labels=()) -> dict
 
     A limit on multiples of d does not affect sizes that are not multiples of d.
     """
-    return {
-        rule: [
-            value
-            for value in values
-            if (not labels or size_of(rule, value, 1)[1] in labels)
-            and (rule != "multiples_of_d" or largest is None or value <= largest)
-        ]
-        for rule, values in experiment_sizes.items()
-    }
+
+    def is_wanted(rule: str, value: int) -> bool:
+        is_small = rule != "multiples_of_d" or largest is None or value <= largest
+        return is_small and (not labels or size_of(rule, value, 1)[1] in labels)
+
+    return {rule: [each for each in values if is_wanted(rule, each)] for rule, values in experiment_sizes.items()}
 
 
 def size_lists(experiment: dict) -> list[dict]:
@@ -77,13 +72,3 @@ def module_of(kind: str) -> str:
 def needs_data(kind: str) -> bool:
     """Return whether a kind needs data. Such a kind names the metrics that it measures on them."""
     return "METRICS" in definitions(module_of(kind))
-
-
-def standing_for_all(search: dict) -> list[tuple[str, dict]]:
-    """Return pairs of a place and the entry there, for the entries that represent all methods in a search: one, or one
-    for each kernel.
-    """
-    named = search.get("method", [])
-    if isinstance(named, list):
-        return [(f".search.method[{i}]", entry) for i, entry in enumerate(named)]
-    return [(".search.method", named)]

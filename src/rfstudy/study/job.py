@@ -3,6 +3,7 @@
 Planning imports this module; it imports nothing that plans. Standard library only.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -64,14 +65,8 @@ class Part:
     @property
     def columns(self) -> dict:
         """Return the columns of the tidy table that every row shares."""
-        return {
-            "origin": "measured",
-            **{name: getattr(self, name) for name in NAMES},
-            "dataset": self.dataset,
-            "kernel": kernel_id(self.kernel),
-            "seed": self.seed,
-            "status": "ok",
-        }
+        own = {name: getattr(self, name) for name in (*NAMES, "dataset", "seed")}
+        return own | {"origin": "measured", "kernel": kernel_id(self.kernel), "status": "ok"}
 
     def stated(self) -> dict:
         """Return the fields that have a value, for JSON and for keys."""
@@ -190,32 +185,20 @@ def code_roots(stage: str, part: dict) -> list[str]:
     learners = [part["learner"]] if "learner" in part else part.get("learners", [])
     # a kind may name its own predictions as a learner
     roots += [f"random_features.learners.{name}" for name in learners if name in known()]
-    roots += [f"random_features.kernels.{name}" for name in kernels_in(part)]
     roots += [f"rfstudy.study.bandwidths.{part['bandwidth']['rule']}"] if part.get("bandwidth") else []
-    return sorted({*roots, *code_of_steps(step for steps in step_lists(part) for step in steps)})
+    for each in mappings_in(part):
+        roots += [f"random_features.kernels.{name}" for name in KERNELS if name == each.get("name")]
+        steps = each.get("preprocess") or []
+        # in a search several lists are tried
+        for tried in steps["grid"] if isinstance(steps, dict) else [steps]:
+            roots += code_of_steps(tried)
+    return sorted(set(roots))
 
 
-def step_lists(document) -> list[list]:
-    """Return all lists of preprocessing steps in an experiment or a part of it, at any depth."""
-    if isinstance(document, list):
-        return [steps for each in document for steps in step_lists(each)]
-    if not isinstance(document, dict):
-        return []
-    found = []
-    for key, value in document.items():
-        if key == "preprocess":
-            # in a search several lists are tried
-            found += value["grid"] if isinstance(value, dict) else [value]
-        else:
-            found += step_lists(value)
-    return found
-
-
-def kernels_in(document) -> set[str]:
-    """Return the names of all kernels in an experiment or a part of it: the ``name`` of each mapping that names a
-    kernel.
-    """
+def mappings_in(document) -> Iterator[dict]:
+    """Yield all mappings in a document, at any depth."""
     if isinstance(document, dict):
-        own = {document["name"]} & set(KERNELS) if isinstance(document.get("name"), str) else set()
-        return own.union(*map(kernels_in, document.values()))
-    return set().union(*map(kernels_in, document)) if isinstance(document, list) else set()
+        yield document
+        document = list(document.values())
+    for each in document if isinstance(document, list) else []:
+        yield from mappings_in(each)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rfstudy.data import registry as data_registry
 from rfstudy.data.entries import in_use
+from rfstudy.data.tasks import IN_ORDER
 from rfstudy.files import write_text
 from rfstudy.models import suggestion
 from rfstudy.study import code, cost, plan
@@ -129,8 +130,8 @@ class Jobs:
 
     def listed_rows(self, wildcards):
         """Return the list of the rows of a source that a paper used; none for other tasks and for stand-ins."""
-        name = data_registry.list_of_rows(self.tasks[wildcards.dataset])
-        return f"data/reference/{name}" if name else []
+        rows = self.tasks[wildcards.dataset].get("rows", IN_ORDER)
+        return [] if rows == IN_ORDER else f"data/reference/{rows}"
 
     def base_files(self, wildcards):
         """Return the prepared data of the task from which a task is made; none for other tasks."""
@@ -160,22 +161,18 @@ class Jobs:
         return {"stage": "download"} | arguments | more
 
     def memory_of_rows(self, dataset: str) -> int:
-        """Return the memory in MB of a job that holds all rows of a task at once."""
-        n, d = plan.rows_of(self.registry.tasks[dataset], self.settings)
-        return int(700 + 24 * n * d / 2**20)
-
-    def preprocess_memory(self, wildcards) -> int:
-        """Return the memory in MB to make the rows of a task; a stream is made chunk by chunk."""
-        streamed = self.tasks[wildcards.dataset].get("streamed")
+        """Return the memory in MB to make the rows of a task: all at once, or chunk by chunk those of a stream."""
+        streamed = self.tasks[dataset].get("streamed")
         if streamed:
             columns = self.registry.tasks[streamed["base"]]["d"]
             return int(1000 + 4 * data_registry.rows_per_chunk(streamed) * columns / 2**20)
-        return self.memory_of_rows(wildcards.dataset)
+        n, d = plan.rows_of(self.registry.tasks[dataset], self.settings)
+        return int(700 + 24 * n * d / 2**20)
 
     def needs_of_rows(self, key: str, wildcards, attempt: int) -> int:
         """Return what a job that makes the rows of a task requests, as ``needs`` does."""
         task, streams = self.tasks[wildcards.dataset], wildcards.get("number")
-        first = {"mem_mb": self.preprocess_memory(wildcards), "expected": 0, "extrapolated": 0}
+        first = {"mem_mb": self.memory_of_rows(wildcards.dataset), "expected": 0, "extrapolated": 0}
         if "features_of" in task:
             first["runtime"] = data_registry.minutes_of(task)
         elif streams:
@@ -247,18 +244,14 @@ class Jobs:
 
     def tune_part(self, experiment: str, dataset: str) -> Part:
         """Return the work of ``tune`` for an experiment on one data set."""
-        shard = next(each for each in self.shards_of("tune", experiment).values() if dataset in each.datasets)
-        own = plan.on_dataset(self.experiment_of(experiment), dataset)
-        return plan.tune_part(own, dataset, shard, self.settings)
+        return plan.tune_part(plan.on_dataset(self.experiment_of(experiment), dataset), dataset, None, self.settings)
 
     # --- The jobs of stages -------------------------------------------------------------------------------------------
 
     def shards_together(self, stage: str, paper: str | None) -> Work:
         """Return the work of the job of a stage for all experiments of a paper."""
-        of_paper = (
-            (name, each) for name in self.papers.get(paper, []) for each in self.shards_of(stage, name).values()
-        )
-        return [(stage, *each) for each in of_paper]
+        names = self.papers.get(paper, [])
+        return [(stage, name, shard) for name in names for shard in self.shards_of(stage, name).values()]
 
     def work_of_job(self, stage: str, paper: str | None, wildcards) -> Work:
         """Return the work of a job, for all experiments of a paper or for one shard."""
@@ -317,10 +310,8 @@ class Jobs:
 
     def shard_results(self, name: str) -> list[str]:
         """Return the files of rows of all jobs of an experiment, of all its stages."""
-        stages = ("train", "measure", "time")
-        return [
-            f"{self.results}/{name}/{stage}/{shard}.csv" for stage in stages for shard in self.shards_of(stage, name)
-        ]
+        found = [(stage, shard) for stage in ("train", "measure", "time") for shard in self.shards_of(stage, name)]
+        return [f"{self.results}/{name}/{stage}/{shard}.csv" for stage, shard in found]
 
     def shard_arrays(self, name: str) -> list[str]:
         """Return the arrays that an experiment's kind measures; those that maps learn stay with their shards."""

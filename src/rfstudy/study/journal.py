@@ -47,6 +47,7 @@ class Log:
 
     def __init__(self, path):
         self.path = Path(path)
+        self.end = 0  # of the last complete record that was read or written here
         self.synced = time.monotonic()
 
     def opened(self, mode: str):
@@ -60,20 +61,20 @@ class Log:
                 f"{error.strerror}; remove or rename what is there (a folder, a link to nothing) and run again"
             ) from error
 
-    def records(self, start: int = 0) -> Iterator[tuple[str, int, int]]:
-        """Yield the key of every complete record from a position on, the position of its header and its end."""
+    def records(self) -> Iterator[tuple[str, int, int]]:
+        """Yield the key of every complete record that is new here, the position of its header and its end."""
         if not self.path.exists():
             return
         with self.opened("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            while start + HEADER <= size:
-                file.seek(start)
+            while self.end + HEADER <= size:
+                file.seek(self.end)
                 header = file.read(HEADER)
-                end = start + HEADER + int.from_bytes(header[KEY : KEY + 8], "little")
+                end = self.end + HEADER + int.from_bytes(header[KEY : KEY + 8], "little")
                 if end > size:
                     return
-                yield header[:KEY].decode("ascii", "replace").rstrip(), start, end
-                start = end
+                yield header[:KEY].decode("ascii", "replace").rstrip(), self.end, end
+                self.end = end
 
     def read(self, start: int, end: int) -> bytes | None:
         """Return the content of the record between two positions; None if it differs from what was written."""
@@ -83,17 +84,18 @@ class Log:
         body = record[HEADER:]
         return body if record[KEY + 8 : HEADER] == checksum(record[:KEY], body) else None
 
-    def append(self, key: str, body: bytes, end: int) -> tuple[int, int]:
-        """Write a record at a position, the end of the last complete one, and return its position and its end."""
-        name = key.ljust(KEY).encode("ascii")
+    def append(self, key: str, body: bytes) -> tuple[int, int]:
+        """Write a record after the last complete one, and return its position and its end."""
+        name, start = key.ljust(KEY).encode("ascii"), self.end
         with self.opened("ab") as file:
-            file.truncate(end)
+            file.truncate(start)
             file.write(name + len(body).to_bytes(8, "little") + checksum(name, body) + body)
             file.flush()
             if time.monotonic() - self.synced >= SYNC_SECONDS:
                 os.fsync(file.fileno())
                 self.synced = time.monotonic()
-        return end, end + HEADER + len(body)
+        self.end = start + HEADER + len(body)
+        return start, self.end
 
 
 def checksum(name: bytes, body: bytes) -> bytes:
@@ -112,7 +114,6 @@ class Journal:
     def __init__(self, path):
         self.log = Log(path)
         self.logs: dict[Path, Log] = {}
-        self.ends: dict[Path, int] = {}
         self.places: dict[str, tuple[Log, int, int]] = {}
         self.looked = -SYNC_SECONDS
 
@@ -120,11 +121,8 @@ class Journal:
         """Index the records in the files of other jobs and in the job's own file, which takes precedence."""
         self.looked = time.monotonic()
         others = sorted(set(self.log.path.parent.glob(f"*{ENDING}")) - {self.log.path})
-        for path in (*others, self.log.path):
-            log = self.log if path == self.log.path else self.logs.setdefault(path, Log(path))
-            for key, start, end in log.records(self.ends.get(path, 0)):
-                self.places[key] = (log, start, end)
-                self.ends[path] = end
+        for log in (*(self.logs.setdefault(path, Log(path)) for path in others), self.log):
+            self.places |= {key: (log, start, end) for key, start, end in log.records()}
 
     def get(self, key: str):
         """Return the content (rows and the record of the run that computed them) and the arrays of a finished cell.
@@ -170,9 +168,7 @@ class Journal:
         """Append a record to the file of this job."""
         if self.looked < 0:
             self.look()
-        path = self.log.path
-        start, self.ends[path] = self.log.append(key, body, self.ends.get(path, 0))
-        self.places[key] = (self.log, start, self.ends[path])
+        self.places[key] = (self.log, *self.log.append(key, body))
 
     def drop(self, key: str) -> None:
         """Forget a finished cell in this process, so that it is computed and stored again."""
@@ -204,7 +200,6 @@ class Checkpoints:
 
     def __init__(self, journal: Journal, key: str):
         self.log = Log(journal.log.path.parent / f"{key}.checkpoints")
-        self.end = 0
 
     def load(self) -> list[dict[str, np.ndarray]]:
         """Return the checkpoints of an earlier process, in order; those after a damaged one are dropped."""
@@ -214,12 +209,11 @@ class Checkpoints:
             if body is None:
                 break
             found.append(unpacked(body))
-            self.end = end
         return found
 
     def append(self, **arrays) -> None:
         """Write named arrays (or numbers) as the next checkpoint."""
-        _, self.end = self.log.append("", packed(arrays), self.end)
+        self.log.append("", packed(arrays))
 
     def clear(self) -> None:
         """Delete the checkpoints: the cell is finished."""

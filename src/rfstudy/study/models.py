@@ -115,20 +115,6 @@ class Search(Model):
     options: OptionSearch = None
     penalty: Shared = None
 
-    @model_validator(mode="after")
-    def check_map_options(self, info: ValidationInfo):
-        """Check the options that are tried by map."""
-        if self.options and isinstance(self.options.grid, dict):
-            parts.check_options(
-                [
-                    (("options", "grid", m, i), m, o)
-                    for m, grid in self.options.grid.items()
-                    for i, o in enumerate(grid)
-                ],
-                info,
-            )
-        return self
-
 
 # --- Times ------------------------------------------------------------------------------------------------------------
 
@@ -261,11 +247,9 @@ class Experiment(Model):
         """Check that entries, steps and times are consistent."""
         refuse([*self.problems_of_names(info.context or {})])
         everywhere = list(dict.fromkeys(entry.method for entry in self.methods))
-        given = [
-            (("steps", i, "options"), method, step.options)
-            for i, step in enumerate(self.steps or [])
-            for method in step.methods or everywhere
-        ]
+        given = []
+        for i, step in enumerate(self.steps or []):
+            given += [(("steps", i, "options"), method, step.options) for method in step.methods or everywhere]
         search = getattr(self, "search", None)
         tried = search.options.grid if search and search.options else []
         for i, options in enumerate(tried if isinstance(tried, list) else []):
@@ -345,21 +329,16 @@ def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
     kinds, kind = modules_in("rfstudy.study.kinds"), experiment.get("kind")
     if kind not in kinds:
         return [f".kind: there is no {kind!r}; {suggestion(kind, kinds)}"]
-    module = module_of(kind)
-    with_grid, on_data = declared(module, "Grid"), needs_data(experiment["kind"])
+    module, own = module_of(kind), definitions(module_of(kind))
+    with_grid, on_data = declared(module, "Grid"), needs_data(kind)
+    context = {"options": literal(module, "OPTIONS", {}), "one_kernel": "KERNELS_OF_ENTRIES" not in own}
+    context |= {"timed": "timed" in own or not with_grid, "datasets": datasets}
     model = (OnDataWithGrid if on_data else WithGrid) if with_grid else AccuracyGrid
     # a null removes a key when the data set's own keys override the experiment
-    own = experiment.get("datasets")
-    if isinstance(own, dict):
-        experiment = experiment | {"datasets": {key: without_nulls(each) for key, each in own.items()}}
-    found = problems_of(
-        model,
-        experiment,
-        datasets=datasets,
-        options=literal(module, "OPTIONS", {}),
-        one_kernel="KERNELS_OF_ENTRIES" not in definitions(module),
-        timed="timed" in definitions(module) or not with_grid,
-    )
+    stated = experiment.get("datasets")
+    if isinstance(stated, dict):
+        experiment = experiment | {"datasets": {key: without_nulls(each) for key, each in stated.items()}}
+    found = problems_of(model, experiment, **context)
     if found:
         return found
     steps = [step["name"] for step in experiment.get("steps", [])]

@@ -206,10 +206,16 @@ def options_by_map(options: dict, info: ValidationInfo) -> dict:
     return options
 
 
+def lists_by_map(tried: dict, info: ValidationInfo) -> dict:
+    """Check lists of options by map."""
+    check_options([((method, i), method, own) for method, of in tried.items() for i, own in enumerate(of)], info)
+    return tried
+
+
 Options = dict[str, Any]
 OptionsByMap = Annotated[dict[MapId, Options], AfterValidator(options_by_map)]
 SizesByMap = dict[MapId, Annotated[list[str | int], *Some]]
-OptionLists = dict[MapId, Annotated[list[Options], *Some]]
+OptionLists = Annotated[dict[MapId, Annotated[list[Options], *Some]], AfterValidator(lists_by_map)]
 
 
 class EntryOptions(Model):
@@ -284,11 +290,8 @@ class Entry(EntryOrStep, Change):
     def check_own_options(self, info: ValidationInfo):
         """Check the options of the map, wherever the entry states some."""
         given = [(("options",), self.method, self.options)]
-        given += [
-            (("datasets", name, "options"), self.method, own.options)
-            for name, own in (self.datasets or {}).items()
-            if own
-        ]
+        by_dataset = {name: own.options for name, own in (self.datasets or {}).items() if own}
+        given += [(("datasets", name, "options"), self.method, options) for name, options in by_dataset.items()]
         if self.sweep:
             given.append((("sweep",), self.method, {self.sweep.option: self.sweep.values}))
         check_options(given, info)

@@ -11,8 +11,9 @@ Imported by the workflow when it parses: standard library and PyYAML only.
 from dataclasses import dataclass
 
 from random_features.learners.entry import facts
+from rfstudy.fields import listed
 from rfstudy.models import definitions, literal
-from rfstudy.study.experiment import module_of, needs_data, standing_for_all, wanted_sizes
+from rfstudy.study.experiment import module_of, needs_data, wanted_sizes
 from rfstudy.study.job import Part, merge, searched, sizes, spread, tune_scope, without
 
 
@@ -81,15 +82,14 @@ def on_dataset(experiment: dict, dataset: str) -> dict:
     ``options`` by method are defaults for those of its entries, and so are ``only_sizes``. An entry that is not run
     there is None.
     """
-    own = {key: value for key, value in experiment.items() if key != "datasets"}
-    own = merge(own, experiment["datasets"].get(dataset, {}))
+    own = merge(without(experiment, "datasets"), experiment["datasets"].get(dataset, {}))
     sizes_of = {method: {"only_sizes": [*map(str, named)]} for method, named in own.get("only_sizes", {}).items()}
     entries = [sizes_of.get(entry["method"], {}) | entry for entry in own["methods"]]
     own["methods"] = [
         entry_on(entry, dataset, own.get("options", {})) if is_run_on(entry, dataset) else None for entry in entries
     ]
     if "method" in own.get("search", {}):
-        shared = [entry_on(entry, dataset, own.get("options", {})) for _, entry in standing_for_all(own["search"])]
+        shared = [entry_on(entry, dataset, own.get("options", {})) for entry in listed(own["search"]["method"])]
         own["search"] = own["search"] | {"method": shared}
     if "sizes" in own:
         own["sizes"] = wanted_sizes(own["sizes"], own.get("largest_multiple_of_d"))
@@ -103,55 +103,33 @@ def is_run_on(entry: dict, dataset: str) -> bool:
 
 def entry_on(entry: dict, dataset: str, options: dict) -> dict:
     """Return an entry of an experiment's methods as it is on one data set."""
-    own = {key: value for key, value in entry.items() if key != "datasets"}
-    own["options"] = merge(options.get(entry["method"], {}), own["options"])
-    return merge(own, entry.get("datasets", {}).get(dataset, {}))
+    own = {"options": merge(options.get(entry["method"], {}), entry["options"])}
+    return merge(without(entry, "datasets") | own, entry.get("datasets", {}).get(dataset, {}))
 
 
 def part(experiment: dict, dataset: str, settings: dict) -> Part:
-    """Return the fields that every stage needs about an experiment on a data set."""
-    return Part(
-        preset=settings["preset"],
-        paper=experiment["paper"],
-        experiment=experiment["name"],
-        protocol=experiment["protocol"],
-        kind=experiment["kind"],
-        dataset=dataset,
-        kernel=experiment["kernel"],
-        seed=settings["seed"],
-        device=settings["device"],
-    )
-
-
-def sample_part(experiment: dict, dataset: str, settings: dict) -> Part:
-    """Return ``part`` with the fields that decide the training and test rows of a repeat. ``experiment`` is the one on
-    the data set.
+    """Return the fields that every stage needs about an experiment on a data set. If its kind needs data, they include
+    those that decide the training and test rows of a repeat. ``experiment`` is the one on the data set.
     """
-    return part(experiment, dataset, settings) | {
-        "preprocess": experiment["preprocess"],
-        "bandwidth": experiment.get("bandwidth"),
-        "split": experiment.get("split"),
-        "max_rows": settings["max_rows"],
-        "draws": experiment.get("draws"),
-    }
+    of_run = {key: settings[key] for key in ("preset", "seed", "device")}
+    stated = {key: experiment[key] for key in ("paper", "protocol", "kind", "kernel")}
+    if needs_data(experiment["kind"]):
+        of_run["max_rows"] = settings["max_rows"]
+        stated |= {key: experiment.get(key) for key in ("preprocess", "bandwidth", "split", "draws")}
+    return Part(**of_run, **stated, experiment=experiment["name"], dataset=dataset)
 
 
 def facts_parts(experiment: dict, settings: dict) -> list[Part]:
     """Return the parts that tell ``collect`` about the data of an experiment: one per data set, none if it has no
     data.
     """
-    return [sample_part(on_dataset(experiment, name), name, settings) for name in experiment["datasets"]]
+    return [part(on_dataset(experiment, name), name, settings) for name in experiment["datasets"]]
 
 
 def parts_of(stage: str, experiment: dict, shard: Shard, settings: dict) -> list[Part]:
     """Return the specification of a stage's job: one part per data set of the shard."""
     make = globals()[f"{stage}_part"]
     return [make(on_dataset(experiment, dataset), dataset, shard, settings) for dataset in shard.datasets]
-
-
-def entries_of(experiment: dict, shard: Shard) -> list[dict]:
-    """Return the entries of a shard that are run on the data set of an experiment."""
-    return list(filter(None, (experiment["methods"][i] for i in shard.methods)))
 
 
 def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
@@ -161,10 +139,10 @@ def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> P
     # all members that share a penalty need a solution at it; else one entry, or one size, may represent all
     by_method = "penalty" in searched(search) or not scopes <= {"experiment", "size"}
     by_size = "penalty" in searched(search) or not scopes <= {"experiment", "method"}
-    return sample_part(experiment, dataset, settings) | {
+    return part(experiment, dataset, settings) | {
         "search": without(search, "method"),
         "methods": entries if by_method else [],
-        "shared_methods": [entry for _, entry in standing_for_all(search)],
+        "shared_methods": search.get("method", []),
         # the number of training repeats does not affect a learner's choices
         "learners": {name: without(options, "repeats") for name, options in experiment["learners"].items()},
         "repeats": repeats_of(experiment, settings),
@@ -174,30 +152,25 @@ def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> P
 
 def train_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
     """Return the work of ``train``: the maps, their sizes and the error, the learners and the scores."""
-    return sample_part(experiment, dataset, settings) | {
-        "methods": entries_of(experiment, shard),
-        "sizes": experiment["sizes"],
-        "repeats": list(shard.repeats),
-        "approximation": experiment["approximation"],
-        "learners": experiment["learners"],
-        "scores": experiment.get("scores"),
-    }
+    own = {key: experiment.get(key) for key in ("sizes", "approximation", "learners", "scores")}
+    return shard_part(experiment, dataset, shard, settings) | own
 
 
 def measure_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
     """Return the work of ``measure``: the maps, and the grid of the experiment's kind."""
-    base = sample_part if needs_data(experiment["kind"]) else part
-    return base(experiment, dataset, settings) | {
-        "methods": entries_of(experiment, shard),
-        "grid": experiment["grid"],
-        "repeats": list(shard.repeats),
-    }
+    return shard_part(experiment, dataset, shard, settings) | {"grid": experiment["grid"]}
+
+
+def shard_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
+    """Return ``part`` with the repeats of a shard, and its entries that are run on the data set."""
+    entries = list(filter(None, (experiment["methods"][i] for i in shard.methods)))
+    return part(experiment, dataset, settings) | {"methods": entries, "repeats": list(shard.repeats)}
 
 
 def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
     """Return the work of ``time``: all methods together, how often and what to measure; one repeat."""
     how = experiment["time"]
-    spec = (sample_part if needs_data(experiment["kind"]) else part)(experiment, dataset, settings) | {
+    spec = part(experiment, dataset, settings) | {
         # an entry that sweeps an option is not timed
         "methods": [without(entry, "learners") for entry in experiment["methods"] if entry and "sweep" not in entry],
         "time": without(how, "datasets", "examples", "sizes", "learner"),
@@ -205,11 +178,8 @@ def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> P
     if "grid" in experiment:
         return spec | {"grid": experiment["grid"] | ({"ends": how["sizes"]} if how["sizes"] else {})}
     learner = how.get("learner")
-    return spec | {
-        "sizes": timed_sizes(experiment["sizes"], how["sizes"]),
-        "learners": {learner: experiment["learners"][learner]} if learner else {},
-        "repeats": [0],
-    }
+    learners = {learner: experiment["learners"][learner]} if learner else {}
+    return spec | {"sizes": timed_sizes(experiment["sizes"], how["sizes"]), "learners": learners, "repeats": [0]}
 
 
 def timed_sizes(experiment_sizes: dict, which: int | list | None) -> dict:
@@ -238,22 +208,21 @@ def time_shards(experiment: dict, settings: dict) -> list[Shard]:
     """Return the jobs of ``time``: one per data set that the preset times, with all its methods."""
     if "time" not in experiment:
         return []
-    how, datasets = experiment["time"], list(experiment["datasets"])
+    how, datasets = experiment["time"], experiment["datasets"]
     if how["datasets"] == "examples":
-        datasets = [dataset for dataset in datasets if dataset in how.get("examples", [])]
+        datasets = {name: own for name, own in datasets.items() if name in how.get("examples", [])}
         if experiment["datasets"] and not datasets:
             return []
-    everything = tuple(range(len(experiment["methods"])))
-    together = tuple(datasets) or ("",)
-    parts = [(dataset,) for dataset in together] if "dataset" in axes_of(experiment, settings) else [together]
-    names = [part[0] if len(part) == 1 and part[0] else "all" for part in parts]
-    return [Shard(experiment["name"], name, part, everything, (0,)) for name, part in zip(names, parts, strict=True)]
+    return shards_of_all_methods(experiment | {"datasets": datasets, "repeats": 1}, settings)
 
 
 def tune_shards(experiment: dict, settings: dict) -> list[Shard]:
     """Return the jobs of ``tune``: like the shards of the other stages, but with all methods together."""
-    if not searched(experiment.get("search", {})):
-        return []
+    return shards_of_all_methods(experiment, settings) if searched(experiment.get("search", {})) else []
+
+
+def shards_of_all_methods(experiment: dict, settings: dict) -> list[Shard]:
+    """Return the shards of an experiment, with all methods and repeats together."""
     together = experiment | {"shard_by": axes_of(experiment, settings)[:2]}
     return shards(together, settings | {"repeats_per_shard": None})
 

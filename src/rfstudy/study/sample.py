@@ -14,7 +14,7 @@ from rfstudy.data.split import FIXED, block_of_row, split, stratified_folds
 from rfstudy.data.target import Target
 from rfstudy.data.target_scaling import fitted
 from rfstudy.data.tasks import OF_BLOCKS
-from rfstudy.study.job import Part
+from rfstudy.study.job import Part, without
 
 #: Bytes up to which the samples of a data set are cached.
 KEPT_BYTES = 2**26
@@ -105,15 +105,11 @@ def draw_sample(data: Prepared, spec: Part, repeat: int, preprocess: list, own_s
     if "target_scaling" in facts:
         scale_target = fitted(facts["target_scaling"], y_train)
         y_train, y_test = scale_target(y_train), scale_target(y_test)
+    X_train, X_test = (scale(X).astype(np.float32, copy=False) for X in (X_train, X_test))
+    capped = len(train) + len(test) < n_all + sum(facts.get("left_out", {}).values())
     by_block = how["rule"] in OF_BLOCKS and how.get("folds") == "blocks"
-    return Sample(
-        scale(X_train).astype(np.float32, copy=False),
-        y_train,
-        scale(X_test).astype(np.float32, copy=False),
-        y_test,
-        capped=len(train) + len(test) < n_all + sum(facts.get("left_out", {}).values()),
-        train_blocks=block_of_row(n, how["n_blocks"])[train] if by_block else None,
-    )
+    blocks = block_of_row(n, how["n_blocks"])[train] if by_block else None
+    return Sample(X_train, y_train, X_test, y_test, capped, blocks)
 
 
 def folds_of(data: Prepared, seed: int, how: dict) -> np.ndarray:
@@ -164,7 +160,7 @@ class Samples:
 
     def length_scale(self, repeat: int, preprocess: list, rule: dict, own_split: dict | None = None) -> float:
         """Return the length scale that a rule of ``bandwidths`` finds on the training rows of a repeat."""
-        parameters = {key: value for key, value in rule.items() if key not in ("rule", "factor")}
+        parameters = without(rule, "rule", "factor")
         what = str((repeat, preprocess, own_split)), str((rule["rule"], sorted(parameters.items())))
         if what not in self._length_scales:
             module = importlib.import_module(f"rfstudy.study.bandwidths.{rule['rule']}")

@@ -25,7 +25,6 @@ from random_features.learners.scoring import gain
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import SEARCHED, TUNE_SCOPES, merge, options_tried, own_kernel, searched, sizes, tune_scope
 from rfstudy.study.kinds.grid import (
-    NOWHERE,
     choice_for,
     draws,
     features_of,
@@ -126,11 +125,8 @@ class Search:
         of_kernel = [each for each in self.spec.methods if own_kernel(each) == own_kernel(member.entry)]
         entries = of_kernel if scope in ("experiment", "size") else [member.entry]
         labels = self.labels("sizes") if scope in ("experiment", "method") else [member.label]
-        return [
-            replace(member, entry=entry, label=label)
-            for entry, label in itertools.product(entries, labels)
-            if is_run(entry, label)
-        ]
+        pairs = [pair for pair in itertools.product(entries, labels) if is_run(*pair)]
+        return [replace(member, entry=entry, label=label) for entry, label in pairs]
 
     def takes_part(self, entry: dict, quantity: str) -> bool:
         """Return whether an entry has anything to choose for a quantity."""
@@ -147,24 +143,19 @@ class Search:
             method = member.entry["method"]
             raise UserError(f"learners: there is none by which {method} could choose {', '.join(quantities)}")
         own_options = self.how.get("learners", {}).get(selecting[0], {}) if quantities != ["penalty"] else {}
-        tried = []
+        tried, score = [], self.job.data.target.score
         for values in self.candidates(quantities, member.entry["method"]):
             scores = self.scores_by_fold(member, values, selecting[0], own_options)
             if scores is None:
                 reason = "there is no map, or no learner, at this size"
                 return {"chosen": {}, "chosen_on": member.repeats, "reason": reason}
-            tried.append((values, scores))
-        score = self.job.data.target.score
-        means = [gain(scores.mean(axis=1), score) for _, scores in tried]
-        finest = np.array([np.max(of, where=~np.isnan(of), initial=-np.inf) for of in means])
+            tried.append((values, scores, gain(scores.mean(axis=1), score)))
+        finest = np.array([np.max(mean, where=~np.isnan(mean), initial=-np.inf) for *_, mean in tried])
         # means that differ by rounding are equal, as they are to ``best_penalty``
         best = int(np.argmax(finest >= finest.max() - 1e-12 * abs(finest.max())))
-        values, _ = tried[best]
+        values = tried[best][0]
         chosen = dict(values)
-        solved = [
-            (of, scores, mean) for (of, scores), mean in zip(tried, means, strict=True) if not np.isnan(mean).all()
-        ]
-        best_scores = [(of, scores[np.nanargmax(mean)]) for of, scores, mean in solved]
+        best_scores = [(of, scores[np.nanargmax(mean)]) for of, scores, mean in tried if not np.isnan(mean).all()]
         widths = [name for name in WIDTHS if name in values and best_scores]
         at_edge = {name: edge_of_width(name, values, best_scores, score) for name in widths}
         if "penalty" in quantities:
@@ -255,13 +246,12 @@ class Search:
             "learner": learner,
             "settings": merge(learner_settings(self.spec, member.entry, learner), own),
             "rows": self.how.get("max_rows"),
+            "held_out": self.how.get("held_out", 0.0),
         }
-        if "held_out" in self.how:
-            conditions["held_out"] = self.how["held_out"]
-        drawn = draws(min(SHARED_ON, self.spec.draws)) if self.spec.draws else [NOWHERE]
+        drawn = draws(min(SHARED_ON, self.spec.draws)) if self.spec.draws else [{}]
         for repeat, draw in itertools.product(member.repeats, drawn):
             wider, how = choice_for(self.found, member.entry, member.label, repeat)
-            cell = grid_cell(self.spec, [(wider | values, how)], member.entry, [size], d, repeat, place=draw)
+            cell = grid_cell(self.spec, [(wider | values, how)], member.entry, [size], d, repeat, "", draw)
             found.append(replace(cell, conditions=cell.conditions | conditions, columns={}))
         return found
 
@@ -329,7 +319,7 @@ def tuned_map(job: Job, cell: Cell) -> tuple:
     sample = sample_of(job.samples, cell)
     X, y, blocks = tuning_rows(job.spec.seed, sample, cell.conditions["rows"])
     phi, _kernel, _length_scale = map_of(job, cell)
-    held_out = held_out_rows(job.spec.seed, len(y), cell.coordinates["repeat"], cell.conditions.get("held_out", 0.0))
+    held_out = held_out_rows(job.spec.seed, len(y), cell.coordinates["repeat"], cell.conditions["held_out"])
     try:
         phi.fit(X[~held_out], y[~held_out])
     except (NotDefinedError, np.linalg.LinAlgError):

@@ -5,10 +5,11 @@ from typing import NamedTuple
 from random_features.errors import gathered
 from random_features.maps.registry import REGISTRY
 from rfstudy.data import registry as data_registry
+from rfstudy.fields import listed
 from rfstudy.study import config
 from rfstudy.study.check import check_on_datasets
 from rfstudy.study.config import SELECTIONS, check_ids, stop_at
-from rfstudy.study.experiment import needs_data, size_lists, standing_for_all, wanted_sizes
+from rfstudy.study.experiment import needs_data, size_lists, wanted_sizes
 from rfstudy.study.job import merge, own_kernel, sizes, spread
 
 
@@ -124,15 +125,11 @@ def restricted(experiment: dict, settings: dict) -> dict:
     experiment = with_fewer_values(experiment, settings["most_values"])
     methods, datasets = settings["only_methods"], settings["only_datasets"]
     entries = [completed(each) for each in experiment["methods"] if not methods or each["method"] in methods]
-    kept = {
-        key: dict(value or {})
-        for key, value in experiment.get("datasets", {}).items()
-        if not datasets or key in datasets
-    }
+    stated = experiment.get("datasets", {})
+    kept = {key: dict(own or {}) for key, own in stated.items() if not datasets or key in datasets}
     result = experiment | {"methods": entries, "datasets": kept}
-    shared = [entry for _, entry in standing_for_all(result.get("search", {}))]
-    if shared:
-        kernels = {own_kernel(entry) for entry in entries}
+    if "method" in result.get("search", {}):
+        kernels, shared = {own_kernel(entry) for entry in entries}, listed(result["search"]["method"])
         standing = [completed(entry) for entry in shared if own_kernel(entry) in kernels]
         result["search"] = result["search"] | {"method": standing}
     for own in (result, *kept.values()):
@@ -141,27 +138,20 @@ def restricted(experiment: dict, settings: dict) -> dict:
     return result
 
 
-def with_fewer_values(document, number: int | None):
-    """Return a document with a limited number of values, evenly spaced from the first to the last. The limit applies to
-    the ``values`` of sizes and sweeps, and to the mappings that a search tries in its ``grid`` (for all maps, or by
-    map). None keeps all.
+def with_fewer_values(document, number: int | None, key: str = ""):
+    """Return a document, the value of a key, with a limited number of values, evenly spaced from the first to the last.
+    The limit applies to the ``values`` of sizes and sweeps, and to the mappings that a search tries in its ``grid``
+    (for all maps, or by map). None keeps all.
     """
     if isinstance(document, list):
-        return [with_fewer_values(each, number) for each in document]
+        return spread(document, number) if key == "values" else [with_fewer_values(each, number) for each in document]
     if not isinstance(document, dict):
         return document
-    return {key: fewer_values(key, value, number) for key, value in document.items()}
-
-
-def fewer_values(key: str, value, number: int | None):
-    """Return the value of a key as ``with_fewer_values`` leaves it."""
-    if key == "values" and isinstance(value, list):
-        return spread(value, number)
-    if key in ("bandwidth", "options") and "grid" in (value or {}):
-        grid = value["grid"]
+    if key in ("bandwidth", "options") and "grid" in document:
+        grid = document["grid"]
         by_map = {method: spread(tried, number) for method, tried in grid.items()} if isinstance(grid, dict) else None
-        return value | {"grid": by_map or spread(grid, number)}
-    return with_fewer_values(value, number)
+        return document | {"grid": by_map or spread(grid, number)}
+    return {name: with_fewer_values(value, number, name) for name, value in document.items()}
 
 
 def completed(entry: dict) -> dict:

@@ -42,14 +42,9 @@ def accuracy_rows(
     """Return the rows, with these columns and settings, of a model's accuracy on the test and on the training rows."""
     _, classes = target.encode(sample.y_train)
     settings = settings | {"solver": model.solver} | ({} if model.converged else {"converged": False})
-    parts = (
-        ("test", "accuracy_pct", sample.X_test, sample.y_test),
-        ("train", "train_accuracy_pct", sample.X_train, sample.y_train),
-    )
-    return [
-        sample.size_columns
-        | columns
-        | {"split": split, "metric": metric, "settings": settings}
-        | {"value": target.evaluate("accuracy_pct", y, target.decode(decided(model, features, X), classes))}
-        for split, metric, X, y in parts
-    ]
+    shared, rows = sample.size_columns | columns | {"settings": settings}, []
+    for split, metric in (("test", "accuracy_pct"), ("train", "train_accuracy_pct")):
+        X, y = getattr(sample, f"X_{split}"), getattr(sample, f"y_{split}")
+        value = target.evaluate("accuracy_pct", y, target.decode(decided(model, features, X), classes))
+        rows.append(shared | {"split": split, "metric": metric, "value": value})
+    return rows

@@ -17,10 +17,9 @@ import numpy as np
 import psutil
 
 from random_features.errors import NotDefinedError
-from rfstudy.study.engine import Cell, Job, Timed, Work, entry_key, run_parts
+from rfstudy.study.engine import Cell, Job, Timed, Work, entry_columns, entry_key, run_parts
 from rfstudy.study.job import Part
 from rfstudy.study.provenance import processor_name
-from rfstudy.study.rows import entry_columns
 
 #: Cores that others may keep busy on average while a round runs; above it the machine counts as busy. An idle machine
 #: is at a few hundredths, one busy process at 1.
@@ -180,9 +179,8 @@ class LoadOfOthers:
     def reading() -> tuple[float, float, float]:
         """Return the wall clock, the processor seconds of the whole machine, and those of this job."""
         times = psutil.cpu_times()
-        busy = (
-            times.user + times.system + sum(getattr(times, name, 0.0) for name in ("nice", "irq", "softirq", "steal"))
-        )
+        kinds = ("user", "system", "nice", "irq", "softirq", "steal")  # not all of them on every system
+        busy = sum(getattr(times, name, 0.0) for name in kinds)
         return time.perf_counter(), busy, processor_seconds()
 
     def cores(self) -> float:

@@ -19,7 +19,7 @@ from random_features.errors import NotDefinedError
 from random_features.learners.entry import load
 from random_features.learners.penalties import best_penalty, edge_of
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job, Work, run_parts
+from rfstudy.study.engine import Cell, Job, Work, run_parts, status_of
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import (
     cell_settings,
@@ -31,7 +31,6 @@ from rfstudy.study.kinds.grid import (
     sample_of,
     skipped_rows,
 )
-from rfstudy.study.rows import status_of
 from rfstudy.study.sample import Sample
 
 #: Number of contiguous blocks of test rows in which the errors of a draw are counted, for the variance between test
@@ -61,11 +60,9 @@ class Training:
         """Return the results of all maps and learners. If the data set is missing, return rows that say so."""
         data = self.job.data
         if data.skipped:
-            missing = [{"metric": self.error, "split": "train"}] + [
-                {"learner": learner, "metric": metric, "split": "test"}
-                for learner in self.spec.learners
-                for metric in self.metrics
-            ]
+            missing = [{"metric": self.error, "split": "train"}]
+            for learner in self.spec.learners:
+                missing += [{"learner": learner, "metric": metric, "split": "test"} for metric in self.metrics]
             return Work(skipped_rows(self.job, missing))
         # the learners of a map come right after it, so that they share its features
         groups: dict[str, list[Cell]] = {}

@@ -71,16 +71,11 @@ def predicted(
     The exact kernel has at most ``most_rows`` training rows.
     """
     if learner == "exact_kernel":
-        return exact_kernel(sample, target, seed, most_rows)
+        settings, run = tuned_kernel(sample, target, seed, most_rows)
+        predictions, certificate = run()
+        return predictions, settings | certificate
     estimators = REGRESSORS if target.kind == "regression" else ESTIMATORS
     return estimators[learner].fit(sample.X_train, sample.y_train).predict(sample.X_test), {}
-
-
-def exact_kernel(sample: Sample, target: Target, seed: int, most_rows: int) -> tuple[np.ndarray, dict]:
-    """Return the predictions of kernel ridge regression, trained on at most ``most_rows`` rows, and its settings."""
-    settings, run = tuned_kernel(sample, target, seed, most_rows)
-    predictions, certificate = run()
-    return predictions, settings | certificate
 
 
 def tuned_kernel(sample: Sample, target: Target, seed: int, most_rows: int) -> tuple[dict, Callable]:

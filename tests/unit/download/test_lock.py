@@ -154,7 +154,7 @@ def test_without_a_lock_that_can_be_written_nothing_is_trusted(server, tmp_path,
     def read_only(path, writer):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(lock, "write_atomically", read_only)
+    monkeypatch.setattr(lock, "write_text", read_only)
     with pytest.raises(UserError, match=r"cannot be written \(Permission denied\)") as caught:
         download("toy", unknown_with(server.url("toy.data")), tmp_path / "raw", allow_missing=True)
     assert not (tmp_path / "raw" / "toy.data").exists()

@@ -53,13 +53,8 @@ def extract(
     result = np.empty((len(X), width), dtype=np.float32)
     for row, image in enumerate(tqdm(X, desc="hog", mininterval=5)):
         values = image.reshape(shape) / 255.0
-        result[row] = hog(
-            rgb2gray(values) if len(shape) == 3 else values,
-            orientations,
-            (pixels_per_cell, pixels_per_cell),
-            (cells_per_block, cells_per_block),
-            block_norm,
-        )
+        grey = rgb2gray(values) if len(shape) == 3 else values
+        result[row] = hog(grey, orientations, (pixels_per_cell,) * 2, (cells_per_block,) * 2, block_norm)
     return result
 
 

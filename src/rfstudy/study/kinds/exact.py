@@ -133,10 +133,8 @@ def fit_kernels(kernels: list[dict], sample: Sample, target: Target, C: float, l
 
 def at_width(kernels: list[dict], length_scale: float) -> list:
     """Return the kernels of a cell, each at its width."""
-    return [
-        make_kernel(own["kernel"] | ({"length_scale": own["factor"] * length_scale} if "factor" in own else {}))
-        for own in kernels
-    ]
+    widths = [{"length_scale": own["factor"] * length_scale} if "factor" in own else {} for own in kernels]
+    return [make_kernel(own["kernel"] | width) for own, width in zip(kernels, widths, strict=True)]
 
 
 def normalised_grams(kernels: list, X) -> tuple[np.ndarray, np.ndarray]:

@@ -31,17 +31,19 @@ class Grid(TypedDict):
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
-    """Return the units that ``time`` measures: every map at every pair of n and s, along s at one n and along n at one
-    s.
+    """Return the units that ``time`` measures: every map at every pair of n and s (``pairs_in``)."""
+    spec, d = job.spec, job.spec.grid["fixed_dimension"]
+    pairs = pairs_in(spec.grid, "rows", "sample_sizes")
+    return [timed_map(job, entry, f"made-n{n}", n, d, s) for n, s in pairs for entry in spec.methods]
 
-    If a few sizes are asked for, return only these, at the fixed n.
+
+def pairs_in(grid: dict, fixed: str, values: str) -> list[tuple[int, int]]:
+    """Return pairs of a quantity and s, each once: every s at the fixed value, and all values at the fixed s. If a few
+    sizes are asked for, return only these, at the fixed value.
     """
-    spec, grid = job.spec, job.spec.grid
-    pairs = [(grid["rows"], s) for s in spread(grid["n_features"], grid.get("ends"))]
-    if "ends" not in grid:
-        pairs += [(n, grid["fixed_n_features"]) for n in grid["sample_sizes"]]
-    d = grid["fixed_dimension"]
-    return [timed_map(job, entry, f"made-n{n}", n, d, s) for n, s in dict.fromkeys(pairs) for entry in spec.methods]
+    found = [(grid[fixed], s) for s in spread(grid["n_features"], grid.get("ends"))]
+    found += [] if "ends" in grid else [(value, grid["fixed_n_features"]) for value in grid[values]]
+    return list(dict.fromkeys(found))
 
 
 def timed_map(job: Job, entry: dict, dataset: str, n: int, d: int, s: int) -> Timed:

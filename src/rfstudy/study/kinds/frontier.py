@@ -46,19 +46,19 @@ def cells(job: Job) -> list[Cell]:
     """Return, for each repeat and number of training rows, a cell of the exact kernel and one per map and D."""
     return [
         Cell(entry, {"variant": str(n), "repeat": repeat} | size, {"n_train": n, "n_test": job.spec.grid["n_test"]})
-        for repeat, n, entry, size in itertools.product(job.spec.repeats, *places(job))
-        if bool(entry) == bool(size)
+        for repeat, (n, entry, size) in itertools.product(job.spec.repeats, places(job))
     ]
 
 
-def places(job: Job) -> tuple[list, list, list]:
-    """Return the numbers of training rows that the data have, the entries, and the sizes; an empty one of the last two
-    is the exact kernel's.
+def places(job: Job) -> list[tuple[int, dict, dict]]:
+    """Return triples of a number of training rows that the data have, an entry and a size; the last two are empty for
+    the exact kernel.
     """
     grid = job.spec.grid
     sizes = [{"n_columns": columns, "n_features_label": str(columns)} for columns in grid["n_columns"]]
     most = len(job.data.y) - grid["n_test"] if job.data else max(grid["n_train"])  # a check has no data
-    return [n for n in grid["n_train"] if n <= most], [{}, *job.spec.methods], [{}, *sizes]
+    sides = [({}, {}), *itertools.product(job.spec.methods, sizes)]
+    return [(n, *side) for n in grid["n_train"] if n <= most for side in sides]
 
 
 def measure(job: Job, entry: dict, *, variant: str, repeat: int, n_train: int, n_test: int, **size) -> tuple:
@@ -78,9 +78,7 @@ def measure(job: Job, entry: dict, *, variant: str, repeat: int, n_train: int, n
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """Return a unit for each cell of the first repeat: all of its work at chosen settings."""
     found = []
-    for n, entry, size in itertools.product(*places(job)):
-        if bool(entry) != bool(size):
-            continue
+    for n, entry, size in places(job):
         sample = sample_of(job, 0, n, job.spec.grid["n_test"])
         try:
             columns, settings, run = tuned(job, entry, sample, 0, size.get("n_columns", 0))

@@ -33,9 +33,6 @@ KEPT_BYTES = 2**28
 #: Quantities of a search that decide a map, in the order in which its rows name their scopes.
 OF_MAP = ("length_scale", "bandwidth", "preprocess", "options")
 
-#: The place of an entry without a sweep.
-NOWHERE: dict = {}
-
 #: Options of a learner that only concern the choice of its penalty; they do not matter once the penalty is fixed.
 OF_CHOICE = ("n_folds", "choice")
 
@@ -72,7 +69,7 @@ def places_of(spec: Part, entry: dict) -> list[dict]:
     if spec.draws:
         return draws(spec.draws)
     sweep = entry.get("sweep")
-    return [{"axis": sweep["axis"], "at": value} for value in sweep["values"]] if sweep else [NOWHERE]
+    return [{"axis": sweep["axis"], "at": value} for value in sweep["values"]] if sweep else [{}]
 
 
 def draws(number: int) -> list[dict]:
@@ -103,7 +100,7 @@ def options_of(entry: dict, place: dict, chosen: dict) -> dict:
 
 
 def grid_cell(
-    spec: Part, choices: list, entry: dict, group: list, d: int, repeat: int, learner: str = "", place: dict = NOWHERE
+    spec: Part, choices: list, entry: dict, group: list, d: int, repeat: int, learner: str, place: dict
 ) -> Cell:
     """Return one cell: an entry at a size, or at several that share their work (``group``: numbers with labels).
 
@@ -135,7 +132,7 @@ def prefixes(phi, cell: Cell):
     yield phi, {"n_features": largest[0], "n_features_label": largest[1]}
 
 
-def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str = "") -> dict:
+def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str) -> dict:
     """Return the conditions of a cell: the entry's own values, else the choices of ``tune``, else the experiment's
     values.
 
@@ -221,14 +218,10 @@ def place_of(scope: str, entry: dict, label: str, repeat: int | None) -> tuple[s
 
     All methods are those of one kernel.
     """
-    of_kernel = tuple(filter(None, [own_kernel(entry)]))
-    places = {
-        "experiment": of_kernel,
-        "size": (*of_kernel, label),
-        "method": (name_of(entry),),
-        "method_and_size": (name_of(entry), label),
-    }
-    return places.get(scope, (name_of(entry), label, str(repeat)))
+    if scope in ("experiment", "size"):
+        return tuple(filter(None, [own_kernel(entry), label if scope == "size" else ""]))
+    length = {"method": 1, "method_and_size": 2}.get(scope, 3)
+    return (name_of(entry), label, str(repeat))[:length]
 
 
 def sample_of(samples: Samples, cell: Cell) -> Sample:

@@ -17,9 +17,8 @@ from random_features.learners.decomposed import decompose, leave_one_out, ridge_
 from random_features.learners.penalties import best_penalty, edge_of
 from rfstudy import scores
 from rfstudy.fields import Count, Positive, Positives
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, rows_of
 from rfstudy.study.job import Part, without
-from rfstudy.study.rows import rows_of
 from rfstudy.study.sample import Sample
 
 METRICS = ("mse", "error_pct", "approximation_error_frobenius", "smallest_singular_value")
@@ -69,7 +68,8 @@ def measure(
     """
     spec = job.spec
     sample, kernel, length_scale = job.sample_and_kernel(repeat)
-    chosen = training_rows(spec.seed, len(sample.y_train), rows, repeat)
+    n_all, rng = len(sample.y_train), np.random.default_rng(seed_sequence(spec.seed, "path rows", repeat))
+    chosen = np.sort(rng.choice(n_all, min(rows, n_all), replace=False))
     X_train, X_test = sample.X_train[chosen].astype(np.float64), sample.X_test.astype(np.float64)
     y_train, y_test = signs(job, sample)
     y_train, n = y_train[chosen], len(chosen)
@@ -97,12 +97,6 @@ def measure(
             own = place | {"learner": learner, "settings": settings | how}
             found += [own | score for score in scores_of(y_train, Z @ coef, y_test, Z_test @ coef)]
     return found, {}
-
-
-def training_rows(seed: int, n_rows: int, most: int, path: int) -> np.ndarray:
-    """Return a random choice of training rows, up to a limit and in their order, (n,) int."""
-    rng = np.random.default_rng(seed_sequence(seed, "path rows", path))
-    return np.sort(rng.choice(n_rows, min(most, n_rows), replace=False))
 
 
 def signs(job: Job, sample: Sample) -> tuple[np.ndarray, np.ndarray]:

@@ -11,8 +11,7 @@ from typing import TypedDict
 import numpy as np
 
 from rfstudy.fields import Counts
-from rfstudy.study.engine import Cell, Job
-from rfstudy.study.rows import rows_of
+from rfstudy.study.engine import Cell, Job, rows_of
 
 METRICS = ("best_potential", "selected_norm")
 RESOURCES = {"mb": 3000, "bytes_per_value": 32, "minutes": 240}

@@ -59,10 +59,8 @@ def measure(
     factors = {"penalty": 1.0, "effective_penalty": squared_length}
     shifts = np.concatenate([factor * np.array(penalties) for factor in factors.values()])
     coef = solve_shifted(gram, cross, shifts, "nan")  # (2 g, D, c)
-    predicted = np.concatenate(
-        [np.einsum("nd,gdc->gnc", block, coef, optimize=True) for _, block in phi.transform_blocks(sample.X_test)],
-        axis=1,
-    )
+    blocks = (block for _, block in phi.transform_blocks(sample.X_test))
+    predicted = np.concatenate([np.einsum("nd,gdc->gnc", each, coef, optimize=True) for each in blocks], axis=1)
     for (axis, at), decision in zip(itertools.product(factors, penalties), predicted + mean, strict=True):
         row = shared | {"split": "test", "learner": "ridge", "metric": "accuracy_pct", "axis": axis, "at": at}
         if np.isnan(decision).any():

@@ -28,9 +28,8 @@ from random_features.maps.game import Round
 from random_features.maps.registry import make_map
 from rfstudy.data.target import Target
 from rfstudy.fields import Count, Counts, distinct
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, rows_of
 from rfstudy.study.job import Part
-from rfstudy.study.rows import rows_of
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, decided, fit_on
 
@@ -186,11 +185,8 @@ def harmonics(names: np.ndarray) -> dict:
     counts = Counter(map(tuple, names.tolist())).most_common()
     polar, azimuth = np.linspace(0, np.pi, LATITUDES)[:, None], np.arange(LONGITUDES) * 2 * np.pi / LONGITUDES
     waves = [sph_harm_y(degree, order, polar, azimuth).real for (degree, order), _ in counts[:STRONGEST]]
-    return {
-        "pairs": np.array([pair for pair, _ in counts]),
-        "counts": np.array([count for _, count in counts]),
-        "waves": np.array(waves, dtype=np.float32),
-    }
+    pairs, numbers = map(np.array, zip(*counts, strict=True))
+    return {"pairs": pairs, "counts": numbers, "waves": np.array(waves, dtype=np.float32)}
 
 
 def svm_objective(model, decision: np.ndarray, y: np.ndarray, C: float) -> float:

@@ -13,10 +13,12 @@ import torch
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Cell, Job, Timed
-from rfstudy.study.job import spread
-from rfstudy.study.kinds.fitting import timed_map
+from rfstudy.study.kinds.fitting import pairs_in, timed_map
 
 RESOURCES = {"mb": 3000, "minutes": 240}
+
+#: Keys of the grid: d while s varies, and the values of d at one s.
+AXES = ("fixed_dimension", "dimensions")
 
 
 class Grid(TypedDict):
@@ -31,15 +33,8 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """Return one cell per map and pair of d and s: along s at one d, and along d at one s."""
-    return [Cell(entry, {"d": d, "n_features": s}) for entry in job.spec.methods for d, s in pairs(job.spec.grid)]
-
-
-def pairs(grid: dict) -> list[tuple[int, int]]:
-    """Return the pairs of d and s, each once. If a few sizes are asked for, return only these, at the fixed d."""
-    found = [(grid["fixed_dimension"], s) for s in spread(grid["n_features"], grid.get("ends"))]
-    if "ends" not in grid:
-        found += [(d, grid["fixed_n_features"]) for d in grid["dimensions"]]
-    return list(dict.fromkeys(found))
+    pairs = pairs_in(job.spec.grid, *AXES)
+    return [Cell(entry, {"d": d, "n_features": s}) for entry in job.spec.methods for d, s in pairs]
 
 
 def measure(job: Job, entry: dict, *, d: int, n_features: int) -> tuple[list[dict], dict]:
@@ -52,8 +47,8 @@ def measure(job: Job, entry: dict, *, d: int, n_features: int) -> tuple[list[dic
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """Return the units that ``time`` measures: drawing every map, and mapping the rows, at every pair of d and s."""
-    spec, n = job.spec, job.spec.grid["rows"]
-    return [timed_map(job, entry, f"made-d{d}", n, d, s) for d, s in pairs(spec.grid) for entry in spec.methods]
+    methods, n, pairs = job.spec.methods, job.spec.grid["rows"], pairs_in(job.spec.grid, *AXES)
+    return [timed_map(job, entry, f"made-d{d}", n, d, s) for d, s in pairs for entry in methods]
 
 
 def stored_bytes(phi) -> int:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 import scipy.linalg
@@ -35,18 +35,13 @@ FEW = 3
 BLOCK = 8192
 
 
-class ComparisonOptions(TypedDict, total=False):
-    """The optional keys of a comparison: the `phases` that are timed, and a `kernel` instead of the experiment's."""
-
-    phases: Annotated[list[Literal["transform", "fit_transform"]], MinLen(1)]
-    kernel: dict[str, Any]
-
-
-class Comparison(ComparisonOptions):
-    """The sides that are timed (`of`, each as `name-float32`), the shape of the data, and the largest ratio to each of
-    the other sides (`at_most`).
+class Comparison(TypedDict):
+    """The sides that are timed (`of`, each as `name-float32`), the `phases` that are timed, a `kernel` instead of the
+    experiment's, the shape of the data, and the largest ratio to each of the other sides (`at_most`).
     """
 
+    phases: NotRequired[Annotated[list[Literal["transform", "fit_transform"]], MinLen(1)]]
+    kernel: NotRequired[dict[str, Any]]
     of: Annotated[list[str], MinLen(1)]
     rows: Count
     dimension: Count

@@ -5,6 +5,7 @@ memory does not grow with n. If all features fit into the stated budget, they ar
 on a number of rows, the first of the training part. A fit writes checkpoints, from which it resumes.
 """
 
+import itertools
 import sys
 from functools import partial
 from typing import Annotated, Any, TypedDict
@@ -20,9 +21,8 @@ from random_features.learners.streams import keep_within
 from rfstudy.data.target import Target
 from rfstudy.fields import Count, Positive, Some, distinct
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job, Timed
+from rfstudy.study.engine import Cell, Job, Timed, status_of
 from rfstudy.study.job import Part, kernel_id
-from rfstudy.study.rows import status_of
 from rfstudy.study.sample import Prepared, Sample, Samples
 
 METRICS = ("approximation_error_frobenius", "train_error_pct", "error_pct")
@@ -85,13 +85,9 @@ def cells(job: Job) -> list[Cell]:
     """
     spec, (first, *_), sweeps = job.spec, job.spec.grid["kernels"], job.spec.grid["sweeps"]
     work = [(entry, kernel, {}) for kernel in spec.grid["kernels"] for entry in spec.methods]
-    work += [
-        (entry, first, {"axis": axis, "at": value})
-        for entry in spec.methods
-        if entry["method"] in sweeps["methods"]
-        for axis in ("n_train", "penalty")
-        for value in sweeps[axis]
-    ]
+    places = [{"axis": axis, "at": value} for axis in ("n_train", "penalty") for value in sweeps[axis]]
+    swept = [entry for entry in spec.methods if entry["method"] in sweeps["methods"]]
+    work += [(entry, first, place) for entry, place in itertools.product(swept, places)]
     return [cell_of(spec, *each, repeat) for repeat in spec.repeats for each in work]
 
 
@@ -123,7 +119,12 @@ def measure(
         return [shared | because | {"metric": metric} for metric in METRICS], {}
     shared |= {"n_columns": phi.n_columns_}
     with tqdm(desc=f"{entry['method']} {kernel}", file=sys.stderr, unit=" passes", mininterval=5) as bar:
-        train, model, classes = fitted(phi, sample, penalty, job.checkpoints, shown_by(bar))
+
+        def show(passes: int, gap: float, objective: float) -> None:
+            bar.set_postfix_str(f"gap {gap:.1e} of {objective:.4f}", refresh=False)
+            bar.update(passes - bar.n)
+
+        train, model, classes = fitted(phi, sample, penalty, job.checkpoints, show)
     solved = {"penalty": penalty, "solver": model.solver, "tolerance": GAP_TOLERANCE}
     solved |= {} if model.converged else {"converged": False}
     test = partial(phi.transform_blocks, sample.X_test)
@@ -152,18 +153,6 @@ def rows_and_kernel(job: Job, n_train: int, repeat: int, *, parameters: dict, ba
     return sample, make_kernel(parameters | own), own | {"capped": sample.capped}
 
 
-def shown_by(bar):
-    """Return the function that shows a fit in a progress bar: the passes over the rows, and the distance to
-    convergence.
-    """
-
-    def show(passes: int, gap: float, objective: float) -> None:
-        bar.set_postfix_str(f"gap {gap:.1e} of {objective:.4f}", refresh=False)
-        bar.update(passes - bar.n)
-
-    return show
-
-
 def fitted(phi, sample: Sample, penalty: float, checkpoints=None, progress=None):
     """Return the features of the training rows as a stream (kept in memory if they fit), the model, and the sorted
     classes.
@@ -183,10 +172,9 @@ def error_pct(target: Target, features, y, model, classes) -> float:
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """Return the units that ``time`` measures: all streamed work on ``timed_rows`` rows, for every map and kernel."""
-    grid, entries = job.spec.grid, job.spec.methods
-    place = {"axis": "n_train", "at": grid["timed_rows"]}
-    work = [cell_of(job.spec, entry, kernel, place, 0) for kernel in grid["kernels"] for entry in entries]
-    return [timed_cell(job, cell) for cell in work]
+    spec, place = job.spec, {"axis": "n_train", "at": job.spec.grid["timed_rows"]}
+    pairs = itertools.product(spec.grid["kernels"], spec.methods)
+    return [timed_cell(job, cell_of(spec, entry, kernel, place, 0)) for kernel, entry in pairs]
 
 
 def timed_cell(job: Job, cell: Cell) -> Timed:

@@ -16,8 +16,7 @@ import numpy as np
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts, Positives
-from rfstudy.study.engine import Cell, Job
-from rfstudy.study.rows import rows_of
+from rfstudy.study.engine import Cell, Job, rows_of
 
 RESOURCES = {"mb": 3000, "minutes": 240}
 

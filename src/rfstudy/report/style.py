@@ -145,5 +145,5 @@ def png(image: Image.Image, **texts: str) -> bytes:
     for name, text in texts.items():
         about.add_text(name, text)
     image = image.convert("RGB").quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    image.save(stream, "PNG", optimize=True, pnginfo=about)
+    image.save(stream, "PNG", pnginfo=about)
     return stream.getvalue()

@@ -115,8 +115,8 @@ def test_flags_are_set_beyond_their_thresholds_only():
         made.fact_rows("uci-gas", **regression | {"duplicate_rows": 401.0}, neighbours_correlation=0.51),
         made.fact_rows("letter", duplicate_rows=300.0, test_rows_in_training=101.0, class_order="mixed"),
         made.fact_rows("magic04", duplicate_rows=0.0, class_order="sorted"),
-        made.fact_rows("sonar", duplicate_rows=0.0, class_order="long runs"),
-        made.fact_rows("eeg", duplicate_rows=0.0, class_order="long runs"),
+        made.fact_rows("sonar", duplicate_rows=0.0, class_order="long runs", spike_rows=1.0),
+        made.fact_rows("eeg", duplicate_rows=0.0, class_order="long runs", spike_rows=0.0),
         made.yardstick_rows(yardsticks),
     )
     cells, _ = table_of("arena-flags", rows)
@@ -124,9 +124,17 @@ def test_flags_are_set_beyond_their_thresholds_only():
     found = found[found != "not run"].to_dict()
     assert found == {
         "uci-yacht": "no signal", "uci-gas": "duplicates, ordered", "letter": "duplicates", "magic04": "none",
-        "sonar": "ordered", "eeg": "none",
+        "sonar": "ordered, spikes", "eeg": "none",
     }  # fmt: skip
     assert cells.set_index("data_set_id").loc["uci-gas", "explained"] == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize(("left_out", "expected"), [(0, "spikes"), (1, "spikes"), (2, "none")])
+def test_spikes_that_are_left_out_are_no_flaw(left_out, expected):
+    facts = made.fact_rows("eeg", duplicate_rows=0.0, class_order="mixed", spike_rows=2.0)
+    rows = made.framed([row | {"n_train": row["n_train"] + left_out} for row in facts], made.yardstick_rows(EXACT))
+    cells, _ = table_of("arena-flags", rows)
+    assert cells.set_index("data_set_id").loc["eeg", "flags"] == expected
 
 
 def test_a_map_takes_no_part_in_flags():

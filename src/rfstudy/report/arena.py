@@ -204,8 +204,9 @@ def flaws(rows: pd.DataFrame, yardsticks: pd.DataFrame) -> pd.DataFrame:
     """Return what the flags of data sets are decided by, a row per data set, and their ``flags`` in words.
 
     ``duplicates`` is the share of rows that repeat an earlier one, ``order`` the correlation of the target with that of
-    the next row (of labels "sorted", "long runs" or "mixed"), and ``signal`` the largest share of the variance that a
-    yardstick explains, of a regression. No map takes part.
+    the next row (of labels "sorted", "long runs" or "mixed"), ``signal`` the largest share of the variance that a
+    yardstick explains, of a regression, and ``spikes`` the number of rows with a spike (``rfstudy.data.facts``) that
+    are not left out. No map takes part.
     """
     found = []
     for dataset, facts in facts_of(select(rows, status="ok")).groupby("dataset", sort=False):
@@ -218,16 +219,21 @@ def flaws(rows: pd.DataFrame, yardsticks: pd.DataFrame) -> pd.DataFrame:
         correlation = select(facts, metric="fact_neighbours_correlation")["value"].max()
         order = correlation if not orders else "long runs" if "long runs" in orders else orders[0]
         signal = explained_by(select(yardsticks, dataset=dataset))
-        splits = settings_of(select(rows, dataset=[dataset], learner="majority"))
+        split_rows = select(rows, dataset=[dataset], learner="majority")
+        splits = settings_of(split_rows)
         in_blocks = any(each.get("split") in IN_ORDER for each in splits)
+        is_capped = any(each.get("capped") for each in splits)
+        left_out = 0 if is_capped or not splits else counted - split_rows[["n_train", "n_test"]].sum(axis=1).max()
+        spikes = int(max(number.get("fact_spike_rows", 0.0) - left_out, 0))
         flags = {
             "duplicates": again / counted > FLAGS["duplicates"],
             "ordered": not in_blocks and (order == "long runs" if orders else correlation > FLAGS["ordered"]),
             "no signal": signal < FLAGS["no signal"],
+            "spikes": spikes > 0,
         }
         flagged = ", ".join(flag for flag, is_flagged in flags.items() if is_flagged)
-        found.append((dataset, again / counted, order, signal, flagged))
-    return pd.DataFrame(found, columns=["dataset", "duplicates", "order", "signal", "flags"])
+        found.append((dataset, again / counted, order, signal, spikes, flagged))
+    return pd.DataFrame(found, columns=["dataset", "duplicates", "order", "signal", "spikes", "flags"])
 
 
 def explained_by(yardsticks: pd.DataFrame) -> float:

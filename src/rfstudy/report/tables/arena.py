@@ -149,13 +149,14 @@ def arena_flags(context: Context, *, paper, datasets) -> Table:
         order, signal = own["order"], own["signal"]
         order = "" if pd.isna(order) else order if isinstance(order, str) else f"correlation {order:.2f}"
         cells = {"data set": name, "duplicates, %": share(own["duplicates"]), "next row": order}
-        cells["explained, %"] = share(signal) if pd.notna(signal) else ""
+        cells |= {"explained, %": share(signal) if pd.notna(signal) else "", "spikes": own["spikes"]}
         found.append(cells | {"flags": own["flags"] or "none"})
     note = (
         f"Duplicates: over {FLAGS['duplicates']:.0%} of the rows repeat an earlier one. Ordered: random folds, and the "
         f"target correlates with that of the next row by over {FLAGS['ordered']}, or labels come in long runs; sorted "
         "labels say nothing about time. No signal: nearest neighbour, linear model and boosting explain less than "
-        f"{FLAGS['no signal']:.0%} of the variance of a regression."
+        f"{FLAGS['no signal']:.0%} of the variance of a regression. Spikes: rows with a value far outside "
+        "its column (docs/arena.md has the rule), unless they are left out."
     )
     return Table(pd.DataFrame(found), [note])
 

@@ -24,7 +24,7 @@ class Checkout:
     """A copy of the repository, and Snakemake in it."""
 
     def __init__(self, folder: Path, environment: dict):
-        self.folder = copy_of_repository(folder)
+        self.folder = copy_of_repository(folder, "profiles")
         self.environment = environment | {"PYTHONPATH": str(folder / "src")}
         self.environment.pop("SNAKEMAKE_PROFILE", None)
 

@@ -59,7 +59,7 @@ def ten_times_the_maps(root: Path):
 
 @pytest.mark.parametrize("make", [ten_times_the_data, ten_times_the_maps])
 def test_a_plan_of_ten_times_the_study(tmp_path, capsys, make):
-    root = copy_of_repository(tmp_path / "study")
+    root = copy_of_repository(tmp_path / "study", "profiles")
     make(root)
     start = time.monotonic()
     command = [sys.executable, "-m", "rfstudy", "plan", "--configfile", "config/presets/paper.yaml"]

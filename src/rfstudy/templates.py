@@ -196,10 +196,11 @@ def measured(shipped: Shipped) -> str:
 
 
 def arena(shipped: Shipped) -> str:
-    """Return the table of the arena that says which map to take; empty if its rows are not shipped."""
-    name = "arena-choice-tuned"
-    is_there = shipped.has(shipped.spec("study", name)["experiments"])
-    return typeset.markdown(shipped.made("study", name)) if is_there else ""
+    """Return the table of the arena that says which map to take; empty until maps have rows on all of its data sets."""
+    spec, measured = shipped.spec("study", "arena-choice-tuned"), set()
+    for path in filter(Path.exists, map(shipped.file, spec["experiments"])):
+        measured |= set(select(shipped.rows(path), method=spec["baseline"])["dataset"])
+    return typeset.markdown(shipped.made("study", spec["name"])) if set(spec["datasets"]) <= measured else ""
 
 
 def holds(template: str, condition: bool, finding: str) -> str:

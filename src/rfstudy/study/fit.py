@@ -134,9 +134,10 @@ def calibrated(study, path):
 
 def write_calibration(results: Path, prepared: Path, benchmarks: Path, out: Path) -> None:
     """Write the processor time and the largest memory of the finished jobs of a run; those of a chunk, which has no
-    record, are from Snakemake's benchmark.
+    record, are from Snakemake's benchmark. Jobs of earlier calibrations that were not run again stay.
     """
-    rows = {}
+    known = pd.read_csv(out, dtype=str) if out.exists() else pd.DataFrame(columns=COLUMNS)
+    rows = {(stage, job): (float(seconds), mb) for stage, job, seconds, mb in known.itertuples(index=False)}
     for path in sorted(results.glob("*/*/*.provenance.json")):
         stage, job = path.parent.name, f"{path.parents[1].name}/{path.name.removesuffix('.provenance.json')}"
         runs = [run for run in read_record_file(path)["runs"] if run["stage"] == stage and "processor_time_s" in run]

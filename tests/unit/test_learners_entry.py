@@ -10,11 +10,9 @@ from scipy.special import expit, logsumexp, softmax
 from sklearn.svm import SVC, LinearSVC
 
 from random_features.learners import entry
-from rfstudy.data.target import Target
+from rfstudy.data.target import KINDS, Target
 from rfstudy.models import problems_of
 from rfstudy.study.parts import learner_type
-
-KINDS = ("binary", "classes", "regression")
 
 N_ROWS, N_COLUMNS = 121, 5
 

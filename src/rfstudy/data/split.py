@@ -11,7 +11,14 @@ FIXED = ("published", "first_blocks", "last_blocks")
 
 
 def split(
-    n: int, n_train_published: int | None, repeat: int, seed: int, rule: str, counts=None, n_blocks=None, folds=None
+    n: int,
+    n_train_published: int | None,
+    repeat: int,
+    seed: int,
+    rule: str,
+    counts: tuple[int, int] | None = None,
+    n_blocks: int | None = None,
+    folds: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the training and test rows of one repeat.
 
@@ -46,7 +53,7 @@ def split(
     Raises
     ------
     ValueError
-        A rule that lacks its numbers of rows, or has numbers that leave a part empty.
+        Unknown rule, or one that lacks its numbers of rows, or has numbers that leave a part empty.
     """
     if rule == "published":
         if n_train_published is None:
@@ -59,6 +66,9 @@ def split(
     if rule == "folds":
         tests = folds == repeat % (folds.max() + 1)
         return np.flatnonzero(~tests & (folds >= 0)), np.flatnonzero(tests)
+    if rule not in ("half", "random"):
+        known = ", ".join(map(repr, ("published", "half", "random", "folds", *OF_BLOCKS)))
+        raise ValueError(f"the split must be one of {known}, got {rule!r}")
     if rule == "random" and (counts is None or min(counts) < 1 or sum(counts) > n):
         raise ValueError(f"the split 'random' needs the numbers of training and test rows out of {n}, got {counts}")
     n_train, n_test = halves(n) if rule == "half" else counts

@@ -22,7 +22,7 @@ from rfstudy.files import read_json, read_record_file, record_file, write_text
 from rfstudy.study import cost, plan
 
 #: The share of recorded jobs that would have finished within the time that they request. The others start again with
-#: twice the time and keep their cells. For 95 % all jobs would request a third more.
+#: twice the time and keep their cells. For 95 % all jobs would request a fifth more.
 ENOUGH_TIME = 0.9
 
 #: The share of recorded jobs of a kind that would have had enough memory.

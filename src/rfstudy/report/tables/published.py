@@ -172,8 +172,21 @@ def scores(context, *, paper, experiments, scorecard, published, datasets, metho
 # Ours reach a number at the smallest size whose mean over the repeats is no lower.
 
 
+class Reached(NamedTuple):
+    """The size at which the mean of a method reaches a number, with its features and mean.
+
+    If it never does, ``size`` is "", and ``n_features`` and the mean are those of the largest size that was run.
+    """
+
+    method: str
+    variant: str
+    size: str
+    n_features: int
+    mean: float
+
+
 class Need(NamedTuple):
-    """The best published number at a size of a data set, its method, and where ours reach it (``_reached``).
+    """The best published number at a size of a data set, its method, and where ours reach it.
 
     Ours are the baseline and the other method that needs the fewest features (the most accurate of several); None
     without rows.
@@ -183,8 +196,8 @@ class Need(NamedTuple):
     size: str
     printed: float
     method: str
-    baseline: tuple | None
-    other: tuple | None
+    baseline: Reached | None
+    other: Reached | None
 
 
 def needs(context: Context, paper, published, datasets, sizes, quantity: dict, baseline: str) -> list[Need]:
@@ -202,19 +215,22 @@ def needs(context: Context, paper, published, datasets, sizes, quantity: dict, b
         curves = select(cells, dataset=dataset).groupby(["method", "variant"])
         reached = {who: _reached(curve, number["published"]) for who, curve in curves}
         own = reached.pop((baseline, ""), None)
-        fewest = min(reached.values(), key=lambda at: (not at.size, at.size and at.n_features, -at.mean), default=None)
+        fewest = min(reached.values(), key=_order, default=None)
         found.append(Need(dataset, size, float(number["published"]), number["method"], own, fewest))
     return found
 
 
-def _reached(curve: pd.DataFrame, number: float) -> tuple:
-    """Return the row of the means of one method (``summarise``, by size) that reaches a number first, and its ``size``.
+def _order(at: Reached) -> tuple:
+    """Return a sort key: the number of features, then the mean; methods that never reach the number come last."""
+    return not at.size, at.n_features if at.size else 0, -at.mean
 
-    If none does, ``size`` is "", and the row is that of the largest size that was run.
-    """
-    curve = curve.assign(size=curve["n_features_label"].where(curve["mean"] >= number, ""))
-    there = curve[curve["size"] != ""]
-    return next((there if len(there) else curve[-1:]).itertuples())
+
+def _reached(curve: pd.DataFrame, number: float) -> Reached:
+    """Return where the means of one method (rows of ``summarise`` by size) reach a number first."""
+    there = curve[curve["mean"] >= number]
+    at = there.iloc[0] if len(there) else curve.iloc[-1]
+    size = at["n_features_label"] if len(there) else ""
+    return Reached(at["method"], at["variant"], size, int(at["n_features"]), float(at["mean"]))
 
 
 def reached(context, *, paper, published, datasets, sizes, quantity, baseline) -> Table:
@@ -241,7 +257,7 @@ def reached(context, *, paper, published, datasets, sizes, quantity, baseline) -
     return Table(pd.DataFrame(rows), explained(reached), shown=shown)
 
 
-def _cell(found: tuple | None) -> Cell:
+def _cell(found: Reached | None) -> Cell:
     if found is None:
         return absent("not run", "size", "mean")
     where = found.size or "not reached"

@@ -1,6 +1,7 @@
 """Tables of times by rounds: in the form of a paper, at equal error, and as ratios."""
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -187,16 +188,22 @@ def within(points: pd.DataFrame, seconds: float):
     return min(quick, key=lambda point: point.error, default=None)
 
 
-def at_time(points: pd.DataFrame, seconds: float) -> tuple[pd.Series, float] | None:
-    """Return the errors of a method by repeat and its number of features, read from its curve at a time; None if the
-    time is beyond its ends.
+class Read(NamedTuple):
+    """Values read from a curve at a time: errors by repeat, and the interpolated number of features."""
+
+    errors: pd.Series
+    n_features: float
+
+
+def at_time(points: pd.DataFrame, seconds: float) -> Read | None:
+    """Return what is read from the curve of a method at a time; None if the time is beyond its ends.
 
     Examples
     --------
     >>> errors = [pd.Series([value]) for value in (8.0, 4.0)]
     >>> points = pd.DataFrame({"n_features": [10, 40], "errors": errors, "time": [1.0, 4.0]})
-    >>> errors, n_features = at_time(points, 2.0)
-    >>> float(errors[0]), round(n_features)
+    >>> read = at_time(points, 2.0)
+    >>> float(read.errors[0]), round(read.n_features)
     (6.0, 20)
     """
     for before, after in pairwise(points.sort_values("time", kind="stable").itertuples()):
@@ -204,7 +211,8 @@ def at_time(points: pd.DataFrame, seconds: float) -> tuple[pd.Series, float] | N
             way = np.log(after.time / before.time)
             share = float(np.log(seconds / before.time) / way) if way else 0.0
             errors = (1 - share) * before.errors + share * after.errors
-            return errors.dropna(), float(before.n_features * (after.n_features / before.n_features) ** share)
+            features = before.n_features * (after.n_features / before.n_features) ** share
+            return Read(errors.dropna(), float(features))
     return None
 
 
@@ -238,7 +246,7 @@ def equal_time(context, *, paper, datasets, methods, baselines, quantity, times)
         reads = {place: at_time(others, point.time) for place, point in points.items()}
         at_size = dict(zip(others["label"], others["errors"], strict=True))
         against = {("M", *place): at_size[place[1]] for place in points if place[1] in at_size}
-        against |= {("time", *place): read[0] for place, read in reads.items() if read}
+        against |= {("time", *place): read.errors for place, read in reads.items() if read}
         tests = family({what: paired(points[what[1:]].errors, errors, overlap) for what, errors in against.items()})
         for place, point in points.items():
             read = reads[place]
@@ -253,7 +261,9 @@ def equal_time(context, *, paper, datasets, methods, baselines, quantity, times)
                     "error": rounded(point.error, metric),
                     f"error of {other} at M": None if at_m is None else rounded(at_m.mean(), metric),
                     f"minus {other} at M": difference_cell(tests.get(("M", *place)), metric),
-                    f"M of {other} at equal time": Cell(f"{read[1]:.0f}", {"": read[1]}) if read else beyond,
+                    f"M of {other} at equal time": Cell(f"{read.n_features:.0f}", {"": read.n_features})
+                    if read
+                    else beyond,
                     f"error of {other} at equal time": None if at_t is None else rounded(at_t.mean(), metric),
                     f"minus {other} at equal time": difference_cell(tests.get(("time", *place)), metric),
                 }

@@ -49,7 +49,7 @@ def write(source: Path, content: str, folder) -> None:
 </body>
 </html>
 """
-    write_text(page, Path(folder) / f"{source.name}.html")
+    write_text(page, Path(folder) / f"{source.name}.html", sync=False)
 
 
 def picture(source: Path) -> str:

@@ -135,7 +135,8 @@ def save(picture: Picture, caption: str, out_dir, names: list[str]) -> list[Path
         contents[".pdf"] = pdf.getvalue()
     written = [Path(out_dir) / name for name in names]
     for path in written:
-        write_atomically(path, lambda temporary, path=path: Path(temporary).write_bytes(contents[path.suffix]))
+        content = contents[path.suffix]
+        write_atomically(path, lambda temporary, content=content: Path(temporary).write_bytes(content), sync=False)
     return written
 
 

@@ -97,7 +97,7 @@ def write(table: Table, out_dir, names: list[str]) -> None:
         ".csv": csv, ".md": markdown, ".tex": latex, ".txt": lambda table: description(table.caption, table.notes),
     }  # fmt: skip
     for path in (Path(out_dir) / name for name in names):
-        write_text(formats[path.suffix](table), path)
+        write_text(formats[path.suffix](table), path, sync=False)
 
 
 def description(caption: str, notes: list[str]) -> str:

@@ -109,13 +109,19 @@ class Rows:
         names = list(dict.fromkeys([*columns, *OF_SAMPLE]))
         table = table[names].astype(object)
         cells: dict[tuple, list[dict]] = {}
+        takers: dict[tuple[str, str], list[int]] = {}  # method and variant -> positions of the sides that have it
+        for position, one in enumerate(of):
+            for who in dict.fromkeys(one.methods + one.also):
+                takers.setdefault(who, []).append(position)
         # many times as quick as to_dict of pandas
         for values in table.where(table.notna(), None).itertuples(index=False, name=None):
             row = dict(zip(names, values, strict=True))
             found = cells.setdefault(tuple(row[column] for column in columns), [{} for _ in of])
-            for own, one in zip(found, of, strict=True):
+            who = (row["method"], row["variant"])
+            for position in takers[who]:
+                one = of[position]
                 if one.takes(row, metric) and (not fixes_at or row["at"] == one.at):
-                    own.setdefault((row["method"], row["variant"]), []).append(row)
+                    found[position].setdefault(who, []).append(row)
         for place, found in cells.items():
             samples = [self._sample_of(one, own) for one, own in zip(of, found, strict=True)]
             if all(sample is not None for sample in samples):

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from rfstudy.files import read_yaml
-from rfstudy.study import cost, cost_plan, fit, plan, selection
+from rfstudy.study import cost, cost_plan, fit, plan, selection, yardsticks
+from rfstudy.study.kinds import controls
 from rfstudy.study.selection import is_asked_for
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -66,6 +67,30 @@ def test_more_rows_columns_and_penalties_cost_more(paper):
     assert cost.seconds_of(cost.work_of("train", spec[0], 2000, 10), MODEL)[0] > base
     assert cost.seconds_of(cost.work_of("train", spec[0], 1000, 20), MODEL)[0] > base
     assert cost.seconds_of(cost.work_of("train", spec[0], 1000, 10, alone=True), MODEL)[0] > base
+
+
+@pytest.mark.parametrize(
+    ("grid", "n", "expected"),
+    [
+        ({}, 9_000, (9_000, 9_000)),
+        ({}, 40_000, (15_000, 15_000)),  # of its rows as many take part
+        ({"most_rows": 60_000}, 15_000, (15_000, 15_000)),
+        ({"most_rows": 60_000}, 40_000, (40_000, 1_500)),  # in blocks, with a preconditioner
+    ],
+)
+def test_the_exact_kernel_holds_a_matrix_up_to_the_rows_that_it_solves_by_cholesky(grid, n, expected):
+    assert plan.matrix_of_kernel("controls", grid, n) == expected
+
+
+def test_the_plan_knows_how_the_exact_kernel_is_solved():
+    assert controls.RESOURCES["by_cholesky"] == yardsticks.BY_CHOLESKY == yardsticks.MOST_ROWS
+    assert controls.RESOURCES["rank"] == yardsticks.RANK
+
+
+def test_a_split_that_caps_the_rows_caps_the_work():
+    task, settings = {"n": 90_000, "d": 7, "source": {}}, {"data": "original", "max_rows": 40_000}
+    assert plan.rows_of(task, settings) == (80_000, 7)
+    assert plan.rows_of(task, settings, {"rule": "folds", "n_rows": 30_000}) == (30_000, 7)
 
 
 def test_work_without_records_is_marked():
@@ -165,12 +190,17 @@ def test_the_memory_of_records_grows_as_their_stated_data_do():
     assert found["measure path"]["mb"] == 447  # the largest record, less its data
 
 
-def test_an_experiment_and_a_data_set_have_their_times():
+def test_an_experiment_a_data_set_and_a_stage_have_their_times():
     slow = {"one": 1.0, "two": 8.0}
     rows = {"eeg": 1.0, "skin": 3.0, "a8a": 1.0}
-    names = [(e, d) for e in slow for d in rows for _ in range(4)]
-    jobs = pd.DataFrame({"job": [f"{e} ('{d}',)" for e, d in names], "ratio": [slow[e] * rows[d] for e, d in names]})
+    stages = {"train": 1.0, "tune": 0.5}
+    names = [(e, d, s) for e in slow for d in rows for s in stages for _ in range(4)]
+    ratios = [slow[e] * rows[d] * stages[s] for e, d, s in names]
+    jobs = pd.DataFrame(
+        {"stage": [s for *_, s in names], "job": [f"{e} ('{d}',)" for e, d, _ in names], "ratio": ratios}
+    )
     times, rest = fit.times_of(jobs)
+    assert times["stage train"] / times["stage tune"] == pytest.approx(2, rel=0.2)
     assert times["experiment two"] / times["experiment one"] == pytest.approx(8, rel=0.2)
     assert times["dataset skin"] / times["dataset eeg"] == pytest.approx(3, rel=0.2)
     assert rest == pytest.approx(np.ones(len(rest)), rel=0.2)

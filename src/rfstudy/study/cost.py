@@ -130,14 +130,16 @@ def fits(learner: str, options: dict, entries: float, chooses: bool) -> float:
 def work_of_kind(stage: str, part: Part, n: int, d: int) -> Counter:
     """Return the amount of work in a part whose kind counts its own cells: entries x repeats x values of the grid.
 
-    Learners of a grid have work of their own, and the exact kernel has n columns.
+    Learners of a grid have work of their own, and the columns of the exact kernel are those of its matrix.
     """
     grid = dict(part.grid or {})
     cells, learners = max(1, len(part.methods)) * len(part.repeats or [0]), grid.pop("learners", None)
     cells *= math.prod(len(value) for value in grid.values() if isinstance(value, list | dict) and value)
     if learners:
-        each = (amounts(f"{stage} {name}", cells, n, n if name == "exact_kernel" else d) for name in learners)
-        return sum(each, Counter())
+        sides = dict.fromkeys(learners, (n, d))
+        if "exact_kernel" in sides:
+            sides["exact_kernel"] = plan.matrix_of_kernel(part.kind, grid, n)
+        return sum((amounts(f"{stage} {name}", cells, *sides[name]) for name in learners), Counter())
     if stage == "time" and part.sizes:
         columns = sum(2 * s for s, _ in sizes(part.sizes, d))
         return amounts(f"{stage} {part.kind}", cells * (part.time or {}).get("rounds", 1), n, columns)
@@ -168,12 +170,13 @@ def seconds_of(work: Counter, model: dict) -> tuple[float, bool]:
 def seconds_of_shard(stage: str, experiment: dict, shard: plan.Shard, work: Counter, model: dict) -> tuple[float, bool]:
     """Return the expected seconds of a job, and whether this extrapolates.
 
-    The records of its experiment and of its data sets say how many times the seconds of their work such jobs took.
+    The records of its stage, of its experiment and of its data sets say how many times the seconds of their work such
+    jobs took.
     """
     seconds, beyond = seconds_of(work, model)
     times = model["times"].get(LIKE.get(stage, stage), {})
     of_data = [times.get(f"dataset {each}", 1) for each in shard.datasets]
-    of_all = times.get("all", 1) * times.get(f"experiment {experiment['name']}", 1)
+    of_all = math.prod(times.get(each, 1) for each in ("all", f"stage {stage}", f"experiment {experiment['name']}"))
     return seconds * of_all * math.prod(of_data) ** (1 / len(of_data)), beyond
 
 
@@ -205,7 +208,7 @@ def work_of_shard(stage: str, experiment: dict, shard: plan.Shard, tasks: dict, 
     """Return the amount of work in a job."""
     found = Counter()
     for part in plan.parts_of(stage, experiment, shard, settings):
-        n, d = plan.rows_of(tasks[part.dataset], settings) if part.dataset else (1, 1)
+        n, d = plan.rows_of(tasks[part.dataset], settings, part.split) if part.dataset else (1, 1)
         if stage == "tune":
             n = min(n, 2 * ((part.search or {}).get("max_rows") or n))
         search = experiment.get("search", {})

@@ -70,8 +70,8 @@ def fit(study, measured, calibration, out) -> dict:
     jobs = jobs[(jobs.seconds > LONG) & (jobs.expected > 0)].reset_index()
     jobs["ratio"] = jobs.seconds / jobs.expected
     model["times"] = {}
-    for stage, of_stage in jobs.groupby("stage"):
-        model["times"][stage], jobs.loc[of_stage.index, "ratio"] = times_of(of_stage)
+    for stage, alike in jobs.groupby(jobs.stage.replace(cost.LIKE)):
+        model["times"][stage], jobs.loc[alike.index, "ratio"] = times_of(alike)
     ratios = jobs.ratio * (1 - LONG / jobs.seconds)
     model["factor"] = round(ratios.quantile(ENOUGH_TIME), 2)
     model["jobs"] = {stage: int(number) for stage, number in jobs.stage.value_counts().items()}
@@ -81,10 +81,10 @@ def fit(study, measured, calibration, out) -> dict:
 
 
 def times_of(jobs: pd.DataFrame) -> tuple[dict, np.ndarray]:
-    """Return how many times the seconds of their work the jobs of an experiment and of a data set took, and the rest of
-    each job without its own record: what a new job may take.
+    """Return how many times the seconds of their work the jobs of an experiment, of a data set and of a stage took, and
+    the rest of each job without its own record: what a new job may take.
     """
-    names = jobs.job.str.extract(r"(?P<experiment>\S+) \('(?P<dataset>[^']*)'")
+    names = jobs.job.str.extract(r"(?P<experiment>\S+) \('(?P<dataset>[^']*)'").assign(stage=jobs.stage)
     columns = pd.get_dummies(names, prefix_sep=" ", dtype=float).assign(all=1.0)
     drawn = np.diag(np.where(columns.columns == "all", 1e-6, DRAWN))
     logs = np.log(jobs.ratio.to_numpy())
@@ -99,7 +99,8 @@ def memory_of(jobs: list) -> dict:
     constant where the records have no large data. 95 % of the records, or their largest, are below.
     """
     found = {}
-    frame = pd.DataFrame([(f"{stage} {kind}", mb, of_data) for stage, _, _, _, kind, mb, of_data in jobs if mb])
+    seen = [(f"{cost.LIKE.get(stage, stage)} {kind}", mb, of_data) for stage, *_, kind, mb, of_data in jobs if mb]
+    frame = pd.DataFrame(seen)
     for name, of_kind in frame.groupby(0):
         peak, data = of_kind[1].to_numpy(float), of_kind[2].to_numpy(float)
         slopes = [1.0, *([] if np.ptp(data) < LARGE_MB else [max(0.1, np.polyfit(data, peak, 1)[0])])]
@@ -128,8 +129,7 @@ def calibrated(study, path):
             if shard.name == which:
                 work = cost.work_of_shard(stage, experiment, shard, tasks, settings)
                 stated = plan.resources(stage, experiment, shard, tasks, settings)["of_data"]
-                like = cost.LIKE.get(stage, stage)
-                yield like, f"{name} {shard.datasets}", seconds, work, experiment["kind"], mb, stated
+                yield stage, f"{name} {shard.datasets}", seconds, work, experiment["kind"], mb, stated
 
 
 def write_calibration(results: Path, prepared: Path, benchmarks: Path, out: Path) -> None:

@@ -8,6 +8,7 @@ penalties therefore does not regenerate features, and every command of a log can
 Imported by the workflow when it parses: standard library and PyYAML only.
 """
 
+import math
 from dataclasses import dataclass
 
 from random_features.learners.entry import facts
@@ -257,15 +258,14 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
     """Return the stated memory and its part that grows with the data (MB), and the run time (minutes) of a job.
 
     The kind states them per unit of work: ``mb`` of libraries, ``bytes_per_value`` of the data (n x d) and
-    ``bytes_per_gram`` of a matrix over the columns of the features (at most n of them), ``bytes_per_pair`` of one over
-    the rows (``most_rows`` of them) for the exact kernel, and a learner states ``bytes_per_entry`` of the features
-    (n x D).
+    ``bytes_per_gram`` of a matrix over the columns of the features (at most n of them), ``bytes_per_pair`` of the
+    matrix of the exact kernel (``matrix_of_kernel``), and a learner states ``bytes_per_entry`` of the features (n x D).
     """
     needs = literal(module_of(experiment["kind"]), "RESOURCES")
     most = needs["mb"]
     for dataset in filter(None, shard.datasets):
         own = on_dataset(experiment, dataset)
-        n, d = rows_of(tasks[dataset], settings)
+        n, d = rows_of(tasks[dataset], settings, own.get("split"))
         if "sizes" in own:
             columns = 2 * max((s for s, _ in sizes(own["sizes"], d)), default=0)
             entries = columns * n
@@ -275,16 +275,26 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
             ]
             work = needs.get("bytes_per_gram", 0) * min(columns, n) ** 2 + max(of_learners, default=0)
         else:
-            has_pairs = "exact_kernel" in own.get("grid", {}).get("learners", [])
-            work = has_pairs * needs.get("bytes_per_pair", 0) * min(n, needs.get("most_rows", n)) ** 2
+            has_pairs, work = "exact_kernel" in own.get("grid", {}).get("learners", []), 0
+            if has_pairs:
+                work = needs["bytes_per_pair"] * math.prod(matrix_of_kernel(own["kind"], own["grid"], n))
         most = max(most, needs["mb"] + (needs.get("bytes_per_value", 0) * n * d + work) / 2**20)
     return {"mem_mb": int(most), "of_data": most - needs["mb"], "runtime": needs["minutes"]}
 
 
-def rows_of(task: dict, settings: dict) -> tuple[int, int]:
-    """Return the largest number of rows and columns of a task that a run can use."""
+def matrix_of_kernel(kind: str, grid: dict, n: int) -> tuple[int, int]:
+    """Return the rows and columns of the matrix that the exact kernel holds: that of its at most ``most_rows`` rows; of
+    more rows than the kind solves by Cholesky's factor, that of a preconditioner.
+    """
+    limits = literal(module_of(kind), "RESOURCES")
+    n = min(n, grid.get("most_rows", limits["by_cholesky"]))
+    return n, n if n <= limits["by_cholesky"] else limits["rank"]
+
+
+def rows_of(task: dict, settings: dict, split: dict | None = None) -> tuple[int, int]:
+    """Return the largest number of rows and columns of a task that a run, with a ``split``, can use."""
     # generated rows, and those of a file of this machine, are the same in every preset
     own = "generator" in task or (("source" in task or "streamed" in task) and "stand_in" not in task)
     stands_in = settings["data"] == "embedded" and not own
     n, d = (1000, 128) if stands_in else (task["n"], task["d"])
-    return min(n, 2 * (settings["max_rows"] or n)), d
+    return min(n, 2 * (settings["max_rows"] or n), (split or {}).get("n_rows", n)), d

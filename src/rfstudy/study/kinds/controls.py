@@ -19,7 +19,7 @@ from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import merge
 
 METRICS = ("accuracy_pct", "rmse", "class_share_pct")
-RESOURCES = {"mb": 900, "bytes_per_value": 24, "bytes_per_pair": 24, "most_rows": 15000, "minutes": 60}
+RESOURCES = {"mb": 900, "bytes_per_value": 24, "bytes_per_pair": 24, "by_cholesky": 15000, "rank": 1500, "minutes": 60}
 
 
 class Grid(TypedDict):

@@ -77,7 +77,7 @@ def test_rows_effects_and_single_values_of_a_table():
 
 def test_findings_are_short_and_name_tables_that_are_made(shipped):
     findings = (ROOT / "docs" / "findings.md").read_text("utf-8")
-    named = re.findall(r"`([a-z0-9-]+)` on \[[\w ]+\]\(papers/(\w+)\.md\)", findings)
+    named = re.findall(r"`([a-z0-9-]+)` \(\[\w+\]\(papers/(\w+)\.md\)\)", findings)
     assert len(named) > 10
     assert len(findings.split()) <= 1500
     for name, paper in named:

@@ -208,9 +208,8 @@ def work_of_shard(stage: str, experiment: dict, shard: plan.Shard, tasks: dict, 
     """Return the amount of work in a job."""
     found = Counter()
     for part in plan.parts_of(stage, experiment, shard, settings):
-        n, d = plan.rows_of(tasks[part.dataset], settings, part.split) if part.dataset else (1, 1)
-        if stage == "tune":
-            n = min(n, 2 * ((part.search or {}).get("max_rows") or n))
+        of_search = part.search if stage == "tune" else None
+        n, d = plan.rows_of(tasks[part.dataset], settings, part.split, of_search) if part.dataset else (1, 1)
         search = experiment.get("search", {})
         alone = "penalty" in search and "penalty" not in searched(search)
         found += work_of(stage, part, n, d, alone=alone)

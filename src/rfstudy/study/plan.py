@@ -258,14 +258,15 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
     """Return the stated memory and its part that grows with the data (MB), and the run time (minutes) of a job.
 
     The kind states them per unit of work: ``mb`` of libraries, ``bytes_per_value`` of the data (n x d) and
-    ``bytes_per_gram`` of a matrix over the columns of the features (at most n of them), ``bytes_per_pair`` of the
-    matrix of the exact kernel (``matrix_of_kernel``), and a learner states ``bytes_per_entry`` of the features (n x D).
+    ``bytes_per_gram`` of a matrix over the columns of the features (at most n of them), the ``kept_bytes`` up to which
+    features stay in memory, and ``bytes_per_pair`` of the matrix of the exact kernel (``matrix_of_kernel``). A learner
+    states ``bytes_per_entry`` of the features (n x D).
     """
     needs = literal(module_of(experiment["kind"]), "RESOURCES")
     most = needs["mb"]
     for dataset in filter(None, shard.datasets):
         own = on_dataset(experiment, dataset)
-        n, d = rows_of(tasks[dataset], settings, own.get("split"))
+        n, d = rows_of(tasks[dataset], settings, own.get("split"), own.get("search") if stage == "tune" else None)
         if "sizes" in own:
             columns = 2 * max((s for s, _ in sizes(own["sizes"], d)), default=0)
             entries = columns * n
@@ -274,6 +275,7 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
                 for name in learners_in(stage, own)
             ]
             work = needs.get("bytes_per_gram", 0) * min(columns, n) ** 2 + max(of_learners, default=0)
+            work += 2 * min(4 * entries, needs.get("kept_bytes", 0))  # the features in float32, and a copy
         else:
             has_pairs, work = "exact_kernel" in own.get("grid", {}).get("learners", []), 0
             if has_pairs:
@@ -291,10 +293,13 @@ def matrix_of_kernel(kind: str, grid: dict, n: int) -> tuple[int, int]:
     return n, n if n <= limits["by_cholesky"] else limits["rank"]
 
 
-def rows_of(task: dict, settings: dict, split: dict | None = None) -> tuple[int, int]:
-    """Return the largest number of rows and columns of a task that a run, with a ``split``, can use."""
+def rows_of(task: dict, settings: dict, split: dict | None = None, search: dict | None = None) -> tuple[int, int]:
+    """Return the largest number of rows and columns of a task that a run can use, with a ``split`` and in a
+    ``search``.
+    """
     # generated rows, and those of a file of this machine, are the same in every preset
     own = "generator" in task or (("source" in task or "streamed" in task) and "stand_in" not in task)
     stands_in = settings["data"] == "embedded" and not own
     n, d = (1000, 128) if stands_in else (task["n"], task["d"])
-    return min(n, 2 * (settings["max_rows"] or n), (split or {}).get("n_rows", n)), d
+    in_search = 2 * ((search or {}).get("max_rows") or n)
+    return min(n, 2 * (settings["max_rows"] or n), (split or {}).get("n_rows", n), in_search), d

@@ -25,10 +25,10 @@ METRICS = ()
 KERNELS_OF_ENTRIES = True
 
 #: Memory: libraries (MB), the rows in float32 a few times over, and Gram matrices of the largest size; minutes.
-RESOURCES = {"mb": 900, "bytes_per_value": 16, "bytes_per_gram": 80, "minutes": 240}
+RESOURCES = {"mb": 900, "bytes_per_value": 16, "bytes_per_gram": 80, "kept_bytes": 268_435_456, "minutes": 240}
 
 #: Bytes up to which the features of one map are kept for all learners and passes; above, they are streamed.
-KEPT_BYTES = 2**28
+KEPT_BYTES = RESOURCES["kept_bytes"]
 
 #: Quantities of a search that decide a map, in the order in which its rows name their scopes.
 OF_MAP = ("length_scale", "bandwidth", "preprocess", "options")

@@ -223,7 +223,11 @@ LENGTHS = {"bandwidth": None, "search": {"length_scale": {"grid": [1, 2]}}}
         (LENGTHS, ".datasets.made: search.length_scale must say by whom it is shared"),
         (LENGTHS | {"search": {"length_scale": {"grid": [1], "tune_per": "size"}}}, ".datasets.made: search.method m"),
         (LENGTHS | {"search": {"length_scale": {"grid": [1], "tune_per": "method"}}}, ".datasets.made: search.size m"),
-        ({"search": {"learner": "rigde"}}, ".datasets.made: search names the learner rigde; did you mean ridge?"),
+        ({"search": {"learner": "rigde"}}, ".search.learner: there is no learner 'rigde' here; did you mean ridge? "),
+        (
+            {"datasets": {"made": {"search": {"learner": "svm"}}}},
+            ".datasets.made.search.learner: there is no learner 'svm' here; known are ridge; add it under learners, or",
+        ),
         ({"kernel": {"name": "gaussian", "length_scale": 2}}, ".datasets.made: has a length scale in kernel and in ba"),
         ({"bandwidth": None}, ".datasets.made: states no length scale, no bandwidth rule and no grid to search it in"),
     ],

@@ -90,7 +90,7 @@ def test_every_entry_and_protocol_is_one_specification():
         catalogue.specification(REPORTS, "survey", "figure-99")
 
 
-def test_a_kind_is_found_by_what_it_returns_whatever_its_arguments(tmp_path, monkeypatch):
+def test_a_kind_is_found_by_what_it_returns(tmp_path, monkeypatch):
     for folder in ("tables", "plots"):
         (tmp_path / folder).mkdir()
     code = "def ranges(context, sizes=()) -> Picture: ...\ndef helper() -> dict: ...\ndef other(): ...\n"

@@ -87,6 +87,8 @@ class Learner:
     bytes_per_entry : memory that it asks for, in bytes for each of the n_rows x n_columns features; 0 where they are
         streamed
 
+    Notes
+    -----
     ``fit`` and ``cross_validate`` raise ``ValueError`` for options, targets and scores that they do not take, ``fit``
     ``numpy.linalg.LinAlgError`` where the system is singular (a singular fold scores NaN).
     """

@@ -1,9 +1,9 @@
 """Learners by name: the entry that describes each of them, and the functions that find it.
 
 A learner is one file of this folder, named after it, with two names at module level: ``Options``, a ``TypedDict`` of
-its options in an experiment, and ``LEARNER``, its ``Learner``. Its grid and ``n_folds`` are options of every learner
-and are not listed. There is no list of learners: a new file is a new learner. This module imports only the standard
-library, so a workflow can read ``facts`` while it parses.
+its options in an experiment, and ``LEARNER``, its ``Learner``. Its grid, ``n_folds`` and ``repeats`` are options of
+every learner and are not listed. There is no list of learners: a new file is a new learner. This module imports only
+the standard library, so a workflow can read ``facts`` while it parses.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An entry names the experiment of each protocol it can be drawn for. Every protocol gives a specification of its own,
 and its files are named after the entry and the protocol (``figure-09-text.pdf``). The workflow asks for
-those names while it is parsed, so this module needs only the standard library.
+those names while it is parsed, so this module loads no numerical library.
 """
 
 import ast

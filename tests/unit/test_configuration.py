@@ -8,6 +8,7 @@ import yaml
 from study_toys import EXPERIMENT, GRID, SETTINGS, selected
 
 from random_features.errors import UserError
+from random_features.learners.entry import known
 from rfstudy import outputs
 from rfstudy.files import read_yaml
 from rfstudy.study import build, config, selection
@@ -38,7 +39,7 @@ TITLE = "title: A grid"
 EDITS = [
     # unknown and missing keys
     ("n_folds: 5}\n    svm", "folds: 5}\n    svm", ".learners.ridge.folds: unknown key; did you mean n_folds? known a"),
-    ("svm:", "svn:", ".learners.svn: unknown key; did you mean svm? known are l1_svm, logistic, ridge, svm"),
+    ("svm:", "svn:", f".learners.svn: unknown key; did you mean svm? known are {', '.join(known())}"),
     ("{method: orf}", "{methd: orf}", ".methods[1].methd: unknown key; did you mean method? known are datasets"),
     (TITLE, f"{TITLE}\n  large: {{}}", ".large: unknown key; "),  # a key of another kind
     ("{name: gaussian}", "{name: linear, length_scale: 1}", ".kernel.length_scale: unknown key; known are name"),

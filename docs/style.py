@@ -16,9 +16,12 @@ CODE, TEXT, YAML = (".py", ".smk"), (".md", ".j2"), (".yaml", ".yml")
 IDIOMS = re.compile(r"power[_ ]law|stands?[_ ](out|in)\b|none_stands_out")
 SKIPPED = re.compile(r"docs/style\.(md|py)|data/|tests/golden/.*(?<!\.py)$|envs/")
 LONGEST = {"docs/protocols.md": 25}  # words in a sentence
-OPENINGS = {
+OF_CODE = {
     r'"""(What|Whether|How|Where|Why|Who|Of)\b': "a docstring opens with what the function returns or does",
     r"(^\s*(#|\*)?\s*|[.:] |\"|')Of [a-zA-Z{][^.]* (is|are|has|have|stays?|remains?)\b": "start with the subject",
+    r"^\s+\w[\w, ]* : (?!an? |the )(\w+( (of|or) \w+)*|\{.*?\})(, optional)? [A-Z]\w* [a-z]|^\s+\w+Error [A-Z]": (
+        "a description follows the type on a line of its own"
+    ),
 }
 
 
@@ -45,7 +48,7 @@ def sentences(page: str):
 def check(path: Path) -> list[str]:
     """Return one message per line or sentence of a file that needs an edit."""
     name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
-    patterns = phrases() | (OPENINGS if path.suffix in CODE else {})
+    patterns = phrases() | (OF_CODE if path.suffix in CODE else {})
     found = []
     for number, line in enumerate(text.split("\n"), 1):
         if "style: allow" not in line:

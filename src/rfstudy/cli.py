@@ -80,14 +80,17 @@ def stage_command(name: str, package: str, summary: str) -> None:
     @commands.command(name, help=f"{summary} WORK is a file that the workflow writes.")
     @click.argument("work", callback=read_work)
     @CODE
-    @click.option("--threads", type=click.IntRange(min=1), help="Threads of tune, train and measure.")
-    def command(work, threads):
+    def command(work, threads=None):
         for arguments in work:
             stage = arguments.pop("stage")
             print(f"{stage} {arguments['out']}", flush=True)
             if threads and stage != "time":  # timed work has its own number of threads
                 arguments["threads"] = threads
             importlib.import_module(f"rfstudy.{package}.{stage}").run(**arguments_of(stage, arguments))
+
+    if name in ("tune", "train", "measure", "time"):
+        threads = click.option("--threads", type=click.IntRange(min=1), help="Threads; those of time are in its work.")
+        threads(command)
 
 
 def arguments_of(stage: str, stated: dict) -> dict:

@@ -7,10 +7,10 @@ types and the meanings that are here.
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Len, MinLen
-from pydantic import BeforeValidator, StringConstraints, model_validator
+from pydantic import BeforeValidator, StringConstraints
 
 from rfstudy.fields import Count, Some
-from rfstudy.models import Model, Text, definitions, problems_of, refuse, suggestion
+from rfstudy.models import Model, Text, definitions, problems_of, suggestion
 from rfstudy.report import catalogue
 
 Names = Annotated[list[Text], *Some]
@@ -274,26 +274,17 @@ class Numbers(Model):
     Attributes
     ----------
     table : their place, as `data/reference` calls it
-    experiments : by protocol, the experiment that has them, or
-    not_run : why there is none
+    experiments : by protocol, the experiment that has them
     kernel : the published kernel, where an experiment has the numbers of one of several
     repeats : number of repeats that the paper averages over, where its spreads do not say it
     metrics : by metric, how it is measured
     """
 
     table: Text
-    experiments: Annotated[dict[Literal["text", "code", "tuned"], Text], MinLen(1)] = None
-    not_run: Text = None
+    experiments: Annotated[dict[Literal["text", "code", "tuned"], Text], MinLen(1)]
     kernel: Text = None
     repeats: Count = None
     metrics: Annotated[dict[str, Measured], MinLen(1)]
-
-    @model_validator(mode="after")
-    def check_run(self):
-        """Check that there are experiments, or a reason why there are none."""
-        if (self.experiments is None) == (self.not_run is None):
-            refuse([((), "it needs the key 'experiments' or the key 'not_run'")])
-        return self
 
 
 class NotScored(Model):

@@ -75,7 +75,7 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict)
     numbers = [] if problems else [(paper, each) for paper, of in scorecard.items() for each in of["numbers"]]
     known = {"experiment": experiments, "learner": learners.known(), "over": styles}
     for paper, entry in numbers:
-        named = [("", "experiment", name) for name in entry.get("experiments", {}).values()]
+        named = [("", "experiment", name) for name in entry["experiments"].values()]
         for metric, how in entry["metrics"].items() if named else ():
             named += [(f", {metric}", key, how[key]) for key in ("learner", "over") if key in how]
         problems += [

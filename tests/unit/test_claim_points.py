@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from claim_rows import ACCURACY, ERROR, STYLES, TASKS, TIME, found, made, verdict
 
+from random_features.errors import UserError
 from rfstudy import tidy
 from rfstudy.report.claims import registry
 from rfstudy.report.claims.helpers import better_than
@@ -154,6 +155,19 @@ def test_a_claim_is_judged_on_the_experiments_of_its_protocol():
             assert registry.judged("survey-01", rows, protocol)[0] == expected
     with pytest.raises(ValueError, match="claim survey-01 is registered twice"):
         registry.claim("survey-01", {})(lambda rows: [])
+
+
+@pytest.mark.parametrize("wrong", [{"at": "moost"}, {"needs": "al"}])
+def test_a_claim_that_is_registered_with_an_unknown_rule_is_refused(wrong):
+    with pytest.raises(ValueError, match="of the claim made-01 must be one of every, "):
+        registry.claim("made-01", {}, **wrong)(lambda rows: [])
+    assert "made-01" not in registry.CLAIMS
+
+
+def test_a_claim_without_a_function_is_named_with_the_file_of_its_function():
+    context = Context(tidy.frame(GAINS), STYLES, TASKS)
+    with pytest.raises(UserError, match=r"claim eerf-99 has no test: add its .* src/rfstudy/report/claims/eerf\.py"):
+        registry.judged("eerf-99", Rows(context.rows, context.rows, context, "eerf"), "text")
 
 
 def test_a_reason_names_the_few_points_that_miss_and_the_data_sets_that_are_set_aside():

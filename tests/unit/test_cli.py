@@ -28,6 +28,16 @@ def test_a_stage_does_all_that_its_work_file_lists(tmp_path, monkeypatch):
     assert done == [{"out": "a.csv"}, {"out": "b.csv"}]
 
 
+@pytest.mark.parametrize(("stage", "taken"), [("measure", {"threads": 2}), ("time", {}), ("collect", None)])
+def test_threads_are_an_option_of_the_stages_that_compute(tmp_path, monkeypatch, stage, taken):
+    done = []
+    monkeypatch.setattr(f"rfstudy.study.{stage}.run", lambda **arguments: done.append(arguments))
+    (tmp_path / "work.json").write_text(json.dumps([{"stage": stage, "out": "a.csv"}]))
+    result = CliRunner().invoke(cli.commands, [stage, str(tmp_path / "work.json"), "--threads", "2"])
+    assert result.exit_code == (2 if taken is None else 0)
+    assert done == ([] if taken is None else [{"out": "a.csv"} | taken])
+
+
 def test_the_choices_of_all_files_reach_a_stage(tmp_path, monkeypatch):
     done, files = [], [str(tmp_path / f"{dataset}.json") for dataset in ("eeg", "skin")]
     for number, (dataset, path) in enumerate(zip(("eeg", "skin"), files, strict=True)):

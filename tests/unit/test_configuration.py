@@ -8,6 +8,7 @@ import yaml
 from study_toys import EXPERIMENT, GRID, SETTINGS, selected
 
 from random_features.errors import UserError
+from random_features.learners.entry import known
 from rfstudy import outputs
 from rfstudy.files import read_yaml
 from rfstudy.study import build, config, selection
@@ -38,7 +39,7 @@ TITLE = "title: A grid"
 EDITS = [
     # unknown and missing keys
     ("n_folds: 5}\n    svm", "folds: 5}\n    svm", ".learners.ridge.folds: unknown key; did you mean n_folds? known a"),
-    ("svm:", "svn:", ".learners.svn: unknown key; did you mean svm? known are l1_svm, logistic, ridge, svm"),
+    ("svm:", "svn:", f".learners.svn: unknown key; did you mean svm? known are {', '.join(known())}"),
     ("{method: orf}", "{methd: orf}", ".methods[1].methd: unknown key; did you mean method? known are datasets"),
     (TITLE, f"{TITLE}\n  large: {{}}", ".large: unknown key; "),  # a key of another kind
     ("{name: gaussian}", "{name: linear, length_scale: 1}", ".kernel.length_scale: unknown key; known are name"),
@@ -223,7 +224,11 @@ LENGTHS = {"bandwidth": None, "search": {"length_scale": {"grid": [1, 2]}}}
         (LENGTHS, ".datasets.made: search.length_scale must say by whom it is shared"),
         (LENGTHS | {"search": {"length_scale": {"grid": [1], "tune_per": "size"}}}, ".datasets.made: search.method m"),
         (LENGTHS | {"search": {"length_scale": {"grid": [1], "tune_per": "method"}}}, ".datasets.made: search.size m"),
-        ({"search": {"learner": "rigde"}}, ".datasets.made: search names the learner rigde; did you mean ridge?"),
+        ({"search": {"learner": "rigde"}}, ".search.learner: there is no learner 'rigde' here; did you mean ridge? "),
+        (
+            {"datasets": {"made": {"search": {"learner": "svm"}}}},
+            ".datasets.made.search.learner: there is no learner 'svm' here; known are ridge; add it under learners, or",
+        ),
         ({"kernel": {"name": "gaussian", "length_scale": 2}}, ".datasets.made: has a length scale in kernel and in ba"),
         ({"bandwidth": None}, ".datasets.made: states no length scale, no bandwidth rule and no grid to search it in"),
     ],

@@ -1,5 +1,7 @@
 """Generated rows: what each set is by definition, and boundaries that a linear classifier misses."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
@@ -7,22 +9,20 @@ from sklearn.svm import SVC
 
 from random_features.errors import UserError
 from rfstudy.data import modules
+from rfstudy.data.entries import read_tasks
 from rfstudy.data.generators import binary, checkerboard, classes, numeric, regression, windmill
 from rfstudy.data.plane import NOISE, lay_into_columns
 from rfstudy.data.scale import fit_steps
+from rfstudy.study.job import without
 
 N_TRAIN, N_TEST = 400, 2000
 
-#: Parameters that every generator takes, and a number of columns that it makes.
+#: By generator, the columns and the parameters of a task or stand-in that it makes.
 EXAMPLES = {
-    "numeric": (14, {"blades": 3, "positives": 0.45}),
-    "binary": (123, {"blades": 3, "positives": 0.24}),
-    "regression": (9, {"waves": 2, "mean": 2000.0, "deviation": 10.0}),
-    "classes": (20, {"waves": 2, "shares": [0.5, 0.2, 0.3]}),
-    "digits": (64, {}),
-    "breast_cancer": (30, {}),
-    "windmill": (2, {"blades": 3}),
-    "checkerboard": (3, {"waves": 4}),
+    entry["generator"]["name"]: (entry["d"], without(entry["generator"], "name", "n_train", "n_test"))
+    for task in read_tasks(Path(__file__).resolve().parents[2] / "config/datasets.yaml").values()
+    for entry in (task, task | task.get("stand_in", {}))
+    if "generator" in entry
 }
 
 

@@ -115,7 +115,7 @@ def test_every_kernel_has_an_example_here_and_states_the_fields_of_its_class(nam
     [
         ({"length_scale": 1.0}, "a kernel needs a name, got {'length_scale': 1.0}; there are arc_cosine, cauchy"),
         ({"name": "gausian", "length_scale": 1.0}, r"'gausian' \(did you mean 'gaussian'\?\); there are arc_cosine, c"),
-        ({"name": "sinc"}, "no kernel is called 'sinc'; there are arc_cosine, cauchy, circle, exp"),
+        ({"name": "wavelet"}, "no kernel is called 'wavelet'; there are arc_cosine, cauchy, circle, exp"),
         ({"name": "arccos1"}, "no kernel is called 'arccos1'.*arc_cosine"),
         (
             {"name": "gaussian", "lengthscale": 1.0},

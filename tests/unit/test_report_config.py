@@ -90,6 +90,15 @@ def test_every_entry_and_protocol_is_one_specification():
         catalogue.specification(REPORTS, "survey", "figure-99")
 
 
+def test_a_kind_is_found_by_what_it_returns(tmp_path, monkeypatch):
+    for folder in ("tables", "plots"):
+        (tmp_path / folder).mkdir()
+    code = "def ranges(context, sizes=()) -> Picture: ...\ndef helper() -> dict: ...\ndef other(): ...\n"
+    (tmp_path / "plots/made.py").write_text(code)
+    monkeypatch.setattr(catalogue, "__file__", str(tmp_path / "catalogue.py"))
+    assert catalogue.kinds.__wrapped__() == {"ranges": ("figures", "rfstudy.report.plots.made")}
+
+
 def test_an_entry_has_what_it_extends_unless_it_states_it():
     base, own = (
         catalogue.specification(REPORTS, "slsrff", f"values-accuracy{name}") for name in ("-code", "-large-code")

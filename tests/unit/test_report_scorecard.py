@@ -204,14 +204,14 @@ def test_capped_rows_stand_ins_and_other_data_are_not_comparable():
     assert [np.isnan(score.difference) for score in scores.values()] == [False, True, False]
 
 
-def test_what_has_no_experiment_is_there_once_and_not_run():
+def test_what_was_not_measured_is_there_and_not_run():
     metrics = {"approximation_error_frobenius": {}, "time_total_s": {"over": "rff"}}
-    entry = {"table": "Table IX", "not_run": "it has no experiment yet", "metrics": metrics}
+    entry = {"table": "Table IX", "experiments": {"text": "e"}, "metrics": metrics}
     spec = {"paper": "survey", "experiments": ["e"], "scorecard": {"numbers": [entry]}}
     of_images = cells_of([], spec)
     assert of_images["metric"].value_counts().to_dict() == {"approximation_error_frobenius": 27, "time_total_s": 24}
     assert set(zip(of_images["protocol"], of_images["reason"], of_images["verdict"], strict=True)) == {
-        ("", "it has no experiment yet", "not run")
+        ("text", "not run", "not run")
     }
 
 

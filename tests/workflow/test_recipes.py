@@ -234,6 +234,7 @@ def made(new_workspace, page):
         before = space.sources()
         stated = recipe(space, page)
         assert space.touched(before) == sorted(stated)
+    space.run("-m", "rfstudy", "readme")
     (space.folder / "small.yaml").write_text(LEFT_OUT)
     space.snakemake("--cores", "2", *TARGETS, "--configfile", "small.yaml", "--config", *SETTINGS)
     # the command of the page, once the rows are there
@@ -353,6 +354,11 @@ def error_of_the_example(X, row) -> float:
     approximate = (np.cos(projections[:, None] - projections)).mean(axis=2)
     exact = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (2 * length_scale**2))
     return float(np.linalg.norm(approximate - exact) / np.linalg.norm(exact))
+
+
+@pytest.mark.parametrize("name", ["clip", "diagonal", "sinc", "spectrum"])
+def test_the_tables_of_the_configuration_explain_what_is_new(made, name):
+    assert f"\n| `{name}` |" in (made.folder / "config/README.md").read_text("utf-8")
 
 
 def test_a_method_joins_the_tables_and_moves_nobody_elses_numbers(made, finished, plain):

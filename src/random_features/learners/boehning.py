@@ -60,13 +60,20 @@ def fit_on_stream(
     penalty : lambda > 0
     n_columns : D
     tolerance : duality gap over the objective
-    max_passes : over the features, not counting the one for the Gram matrix; the last step may take a few more
+    max_passes : passes over the features, not counting the one for the Gram matrix; the last step may take a few more
     checkpoints : object, optional, with ``append(**arrays)`` and ``load()``: the fit repeats the stored passes without
         reading the features, and continues as if it had not stopped
     progress : callable, optional, called after every step with the passes, the gap and the objective
 
-    Returns a ``LinearModel`` whose ``n_iter`` is the number of passes; ``converged`` is False if the fit stopped early.
-    Raises ``ValueError`` for features that are not finite and for labels that are not a class.
+    Returns
+    -------
+    LinearModel
+        Its ``n_iter`` is the number of passes; ``converged`` is False if the fit stopped early.
+
+    Raises
+    ------
+    ValueError
+        Features that are not finite, or labels that are not a class.
     """
     labels = np.asarray(labels)
     if labels.min() < 0 or labels.max() >= n_classes:

@@ -1,9 +1,9 @@
 """Learners by name: the entry that describes each of them, and the functions that find it.
 
 A learner is one file of this folder, named after it, with two names at module level: ``Options``, a ``TypedDict`` of
-its options in an experiment, and ``LEARNER``, its ``Learner``. Its grid and ``n_folds`` are options of every learner
-and are not listed. There is no list of learners: a new file is a new learner. This module imports only the standard
-library, so a workflow can read ``facts`` while it parses.
+its options in an experiment, and ``LEARNER``, its ``Learner``. Its grid, ``n_folds`` and ``repeats`` are options of
+every learner and are not listed. There is no list of learners: a new file is a new learner. This module imports only
+the standard library, so a workflow can read ``facts`` while it parses.
 """
 
 from __future__ import annotations
@@ -87,6 +87,8 @@ class Learner:
     bytes_per_entry : memory that it asks for, in bytes for each of the n_rows x n_columns features; 0 where they are
         streamed
 
+    Notes
+    -----
     ``fit`` and ``cross_validate`` raise ``ValueError`` for options, targets and scores that they do not take, ``fit``
     ``numpy.linalg.LinAlgError`` where the system is singular (a singular fold scores NaN).
     """

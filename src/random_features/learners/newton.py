@@ -110,9 +110,13 @@ def minimise(
     row_weights : ndarray (n, g), the q above: 0 where a group does not use a row (its decision value is computed)
     penalties : ndarray (grid, g) of positive numbers, in descending order
     has_intercept : whether b is free (unpenalised) or 0
-    tolerance : of the Newton decrement;  max_iter : Newton steps per penalty
+    tolerance : of the Newton decrement
+    max_iter : Newton steps per penalty
 
-    Raises ``ValueError`` for features that are not finite.
+    Raises
+    ------
+    ValueError
+        Features that are not finite.
     """
     shape = loss.targets.shape
     problem = Problem(Design(blocks, len(row_weights), n_columns, has_intercept), loss, row_weights)

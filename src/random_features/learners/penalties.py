@@ -31,10 +31,20 @@ def best_penalty(scores, grid, score: str = "accuracy", choice: str = "best") ->
     choice : "best", or "one_standard_error": the largest value whose mean is within one standard error, over the folds,
         of the best one's (Breiman et al. 1984, section 3.4.3): where the score is flat, the simpler model
 
-    Ties go to the larger value, as in the cross-validation code of the survey's group. Means that differ by rounding
-    only (1e-12 relative) are equal. A value whose score is NaN in a fold (a singular system) is not chosen. Raises
-    ``ValueError`` for shapes that do not match, ``numpy.linalg.LinAlgError`` if no value is left.
+    Raises
+    ------
+    ValueError
+        Shapes that do not match.
+    numpy.linalg.LinAlgError
+        No value is left.
 
+    Notes
+    -----
+    Ties go to the larger value, as in the cross-validation code of the survey's group. Means that differ by rounding
+    only (1e-12 relative) are equal. A value whose score is NaN in a fold (a singular system) is not chosen.
+
+    Examples
+    --------
     >>> best_penalty([[90.0, 80.0], [80.0, 90.0], [70.0, 70.0]], [0.1, 1.0, 10.0])
     1.0
     >>> best_penalty([[92.0, 80.0], [80.0, 90.0], [70.0, 70.0]], [0.1, 1.0, 10.0], choice="one_standard_error")

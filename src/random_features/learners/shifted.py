@@ -23,6 +23,8 @@ MANY = 8
 def solve_shifted(matrix: np.ndarray, rhs: np.ndarray, shifts: np.ndarray, singular: str = "raise") -> np.ndarray:
     """Return the solutions X of (A + shift I) X = rhs for every shift, shape (len(shifts), D, c).
 
+    The caller has checked that the numbers are finite.
+
     Parameters
     ----------
     matrix : float64 ndarray (D, D), symmetric (both triangles), positive semi-definite up to rounding
@@ -31,8 +33,6 @@ def solve_shifted(matrix: np.ndarray, rhs: np.ndarray, shifts: np.ndarray, singu
     singular : what happens if a shifted matrix is singular to working precision (with a unit diagonal, which a scaling
         of the unknowns gives it, its condition number is above 1 / (D eps)): "raise" ``numpy.linalg.LinAlgError``, or
         "nan" for its solution, which leaves the others alone
-
-    The caller has checked that the numbers are finite.
     """
     matrix = np.asfortranarray(matrix.T)  # no copy: the transpose of a symmetric C-ordered matrix
     solutions = np.full((len(shifts), *rhs.shape), np.nan)

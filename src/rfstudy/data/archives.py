@@ -67,13 +67,16 @@ def unpack(archive: Path, target: Path, entry: dict, member: str | list[str] | N
     ----------
     archive : path
     target : path
-    entry : dict ``sha256`` and ``bytes`` of the content. If the checksum is unknown, the content is the innermost
-        layer, of at most ``most_bytes``.
+    entry : dict
+        ``sha256`` and ``bytes`` of the content. If the checksum is unknown, the content is the innermost layer, of at
+        most ``most_bytes``.
     member : str or list of str, optional
         The name inside an archive, by default that of the target, or the names inside archives that lie in each other.
 
-    Raise ``ChecksumError`` and write nothing if no layer has the checksum. No more is unpacked than the content is
-    long.
+    Raises
+    ------
+    ChecksumError
+        No layer has the checksum: nothing is written. No more is unpacked than the content is long.
     """
     names, expected = [member] if isinstance(member, str) else list(member or [target.name]), entry["sha256"]
     wanted = " / ".join(names)

@@ -63,11 +63,12 @@ def run(source_id: str, source: dict, out, *, lock_path, mirror=None, allow_miss
         Its entry in ``sources.yaml``.
     out : path
         The source's own folder, ``data/raw/<source>``: ``<out>/<file>`` and ``<out>/record.json``.
-    lock_path : path The lock of the sources. It records files with an unknown checksum when they are first used.
-    mirror : path, optional A folder ``<mirror>/<source>/<file>[.xz|.gz|.bz2|.zip]`` that is searched before any
-        address.
-    allow_missing : bool If a file is not available, write a record with status "missing" and the reason instead of
-        failing.
+    lock_path : path
+        The lock of the sources. It records files with an unknown checksum when they are first used.
+    mirror : path, optional
+        A folder ``<mirror>/<source>/<file>[.xz|.gz|.bz2|.zip]`` that is searched before any address.
+    allow_missing : bool
+        If a file is not available, write a record with status "missing" and the reason instead of failing.
 
     Returns
     -------
@@ -77,7 +78,8 @@ def run(source_id: str, source: dict, out, *, lock_path, mirror=None, allow_miss
 
     Raises
     ------
-    DownloadError A file is not available and ``allow_missing`` is false. No wrong file is left in the folder.
+    DownloadError
+        A file is not available and ``allow_missing`` is false. No wrong file is left in the folder.
     UserError
         The lock is broken, or cannot be written.
     """

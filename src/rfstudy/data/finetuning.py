@@ -109,10 +109,13 @@ def fine_tune(network, images, labels, schedule: Schedule, checkpoint=None, key:
 
     Parameters
     ----------
-    network : module on its device; images, labels : tensors, which are put there
-    checkpoint : path, optional The state from which a killed run resumes; it is written every ``CHECKPOINT_SECONDS``,
-        and after the last epoch.
-    key : str Hash of what decides the result: a checkpoint with another key is ignored.
+    network : module
+        It is on its device, to which the tensors are moved.
+    images, labels : tensor
+    checkpoint : path, optional
+        The state from which a killed run resumes; it is written every ``CHECKPOINT_SECONDS``, and after the last epoch.
+    key : str
+        Hash of what decides the result: a checkpoint with another key is ignored.
 
     Returns
     -------

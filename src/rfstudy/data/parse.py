@@ -47,21 +47,24 @@ def read_task(
         Folder of the source's files.
     reference_dir : path
         Folder of the lists of rows (key ``rows`` of a task).
-    substitutes : dict, optional Files that replace others, by the names of the replaced files. Each has its name,
-        ``file``, and its ``excluded_rows``, which are left out.
+    substitutes : dict, optional
+        Files that replace others, by the names of the replaced files. Each has its name, ``file``, and its
+        ``excluded_rows``, which are left out.
 
     Returns
     -------
     X : ndarray (n, d), float32 or uint8
     y : ndarray (n,), int64, or float64 where the target is regression
-    n_train : int or None Rows of the published training part, which come first; None if a file has no parts.
+    n_train : int or None
+        Rows of the published training part, which come first; None if a file has no parts.
     left_out : dict
         Rows that substitutes exclude, by part; rows that the label map drops do not count.
 
     Raises
     ------
-    UserError Unknown labels, rows of another width, values that are not finite numbers, or a substitute for one of
-        several files of a part, whose rows are not known.
+    UserError
+        Unknown labels, rows of another width, values that are not finite numbers, or a substitute for one of several
+        files of a part, whose rows are not known.
     """
     parts, left_out = [], {}
     for part, names in task["files"].items():

@@ -50,8 +50,8 @@ def run(
     task_id : str
     task : dict
         The entry that is in use (``entries.in_use``): the task's own in ``datasets.yaml``, or its stand-in's.
-    raw_dir : path or None The folder of the source of the task, or of its extractor, with its ``record.json``; None if
-        it needs none.
+    raw_dir : path or None
+        The folder of the source of the task, or of its extractor, with its ``record.json``; None if it needs none.
     out : path
         Folder of the three files. X (n, d) is float32, or uint8 for images; y (n,) is int64, or float64 where the
         target is regression; published training rows come first.
@@ -59,13 +59,17 @@ def run(
         Folder of the published lists of rows.
     base_dir : path, optional
         Folder of the three files of the task that this one is ``features_of``, or whose rows it is streamed from.
-    chunks : list of paths, optional The chunks of a stream, in order; a stream of one chunk is made here.
-    device : {"cpu", "cuda", "auto"} The device of an extractor.
-    record_of : callable, optional Function that returns the provenance record of this run after the rows are made.
+    chunks : list of paths, optional
+        The chunks of a stream, in order; a stream of one chunk is made here.
+    device : {"cpu", "cuda", "auto"}
+        The device of an extractor.
+    record_of : callable, optional
+        Function that returns the provenance record of this run after the rows are made.
 
     Returns
     -------
-    dict The content of ``facts.json``: status ("ok", or "skipped" with the reason if the source is missing; the arrays
+    dict
+        The content of ``facts.json``: status ("ok", or "skipped" with the reason if the source is missing; the arrays
         then have no rows), label, stand_in ("" for a task's own data), split, target, target_scaling (where the task
         has one: the arrays hold the targets as they are), substitutes and left_out (where files are not the published
         ones: their names, and how many rows of each part are missing for that), sizes, classes with their counts (not

@@ -25,8 +25,9 @@ def fit_steps(steps: Sequence[str | dict], X_train: np.ndarray) -> Step:
 
     Parameters
     ----------
-    steps : sequence of str or dict Names of files in ``steps/``, or mappings ``{name: parameters}``. A step is fitted
-        on the training rows after the steps before it.
+    steps : sequence of str or dict
+        Names of files in ``steps/``, or mappings ``{name: parameters}``. A step is fitted on the training rows after
+        the steps before it.
     X_train : ndarray (n_train, d)
 
     Returns

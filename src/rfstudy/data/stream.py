@@ -156,7 +156,12 @@ def gather(streamed: dict, chunks: list, base_dir, n_components: int, out) -> tu
     Returns
     -------
     X (n, n_components) float32, memory-mapped; y (n,) int64; the number of training rows; and the share of the second
-    moment that the components keep. Raise ``UserError`` if the chunks do not have the rows that the entry states.
+    moment that the components keep.
+
+    Raises
+    ------
+    UserError
+        The chunks do not have the rows that the entry states.
     """
     images, labels, n_base = base_images(streamed, base_dir)
     y = [array_of(path, "y") for path in chunks]

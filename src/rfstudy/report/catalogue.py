@@ -2,12 +2,14 @@
 
 An entry names the experiment of each protocol it can be drawn for. Every protocol gives a specification of its own,
 and its files are named after the entry and the protocol (``figure-09-text.pdf``). The workflow asks for
-those names while it is parsed, so this module needs only the standard library.
+those names while it is parsed, so this module loads no numerical library.
 """
 
-import re
+import ast
 from functools import cache
 from pathlib import Path
+
+from random_features.modules import definitions
 
 #: Endings of the files of one output: the output itself, its caption and its notes.
 ENDINGS = {"figures": ("pdf", "png", "txt"), "tables": ("csv", "md", "tex", "txt")}
@@ -23,14 +25,15 @@ SCORECARD = ("scorecard", "printed")
 def kinds() -> dict[str, tuple[str, str]]:
     """Return the form ("tables" or "figures") and the module of every kind, by its name.
 
-    A kind is a function that returns the form.
+    A kind is a function that returns the form, as its annotation states.
     """
     here = Path(__file__).parent
     return {
         kind: (form, f"rfstudy.report.{folder}.{path.stem}")
         for form, (folder, returned) in FORMS.items()
         for path in sorted((here / folder).glob("[a-z]*.py"))
-        for kind in re.findall(rf"^def ([a-z]\w*)\([^)]*\) -> {returned}:", path.read_text("utf-8"), re.MULTILINE)
+        for kind, node in definitions(path).items()
+        if isinstance(node, ast.FunctionDef) and node.returns and ast.unparse(node.returns) == returned
     }
 
 

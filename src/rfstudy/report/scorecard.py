@@ -50,8 +50,7 @@ def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) ->
     found = []
     for entry in scorecard["numbers"]:
         printed = numbers(context.published, paper, entry["table"], entry.get("kernel"))
-        experiments = {p: name for p, name in entry.get("experiments", {}).items() if name in own}
-        for protocol, experiment in ({"": ""} if "not_run" in entry else experiments).items():
+        for protocol, experiment in ((p, name) for p, name in entry["experiments"].items() if name in own):
             rows, repeats, quantities = measured.get(experiment, {}), {"repeats": entry.get("repeats")}, []
             for metric, source in entry["metrics"].items():
                 cells = _published(select(printed, metric=metric), source | repeats)
@@ -59,10 +58,7 @@ def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) ->
                 ours = [_measured(of, *place, metric, source, rows, context) for place, of in places]
                 quantities += [cells.join(pd.concat(ours))] if ours else []
             if quantities:
-                cells = pd.concat(quantities).sort_index()
-                if not experiment:
-                    cells["reason"] = entry["not_run"]
-                found.append(cells.assign(protocol=protocol, experiment=experiment))
+                found.append(pd.concat(quantities).sort_index().assign(protocol=protocol, experiment=experiment))
     cells = pd.concat(found, ignore_index=True)
     # the distance of a stand-in from a published number is meaningless
     judged = with_verdicts(cells.assign(published=cells["published"].mask(cells["stand_in"])))

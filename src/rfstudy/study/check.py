@@ -13,7 +13,7 @@ from random_features.learners import entry as learners
 from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import OF_BLOCKS, halves, rows_of_blocks
 from rfstudy.models import suggestion
-from rfstudy.study.config import ConfigurationError, check_ids, lines_of, resolved_experiments, stop_at
+from rfstudy.study.config import ConfigurationError, lines_of, resolved_experiments, stop_at
 from rfstudy.study.experiment import entries_with_steps, kernels_of
 from rfstudy.study.job import merge, own_kernel, searched, tune_scope
 from rfstudy.study.plan import on_dataset
@@ -52,7 +52,7 @@ def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[
     """Return the problems of a selected experiment on its data sets, each as ``.key: message``. A problem that several
     data sets share is reported for the first.
     """
-    found = {problem: problem for problem in problems_of_time(experiment)}
+    found = {problem: problem for problem in problems_of_names(experiment)}
     for dataset in experiment["datasets"]:
         own = on_dataset(experiment, dataset)
         here = f".datasets.{dataset}"
@@ -64,7 +64,7 @@ def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[
                 check_choices(own)
             except UserError as error:
                 of_one.append(f"{here}: {error}")
-            of_one += [] if found else [f"{here}{problem}" for problem in problems_of_time(own)]
+            of_one += [] if found else [f"{here}{problem}" for problem in problems_of_names(own)]
         if "sizes" in own and any(experiment["sizes"].values()) and not any(own["sizes"].values()):
             largest = own.get("largest_multiple_of_d")
             of_one.append(f"{here}: largest_multiple_of_d = {largest} leaves none of its sizes")
@@ -74,15 +74,18 @@ def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[
     return list(found.values())
 
 
-def problems_of_time(experiment: dict) -> list[str]:
-    """Return the names under the key ``time`` that the experiment, or its kind, does not have."""
-    how, known = experiment.get("time", {}), experiment.get("learners", {})
-    learner = how.get("learner")
-    if isinstance(how.get("sizes"), list) and "sizes" not in experiment:
+def problems_of_names(experiment: dict) -> list[str]:
+    """Return the names under the keys ``time`` and ``search`` that the experiment, or its kind, does not have."""
+    known = experiment.get("learners", {})
+    if isinstance(experiment.get("time", {}).get("sizes"), list) and "sizes" not in experiment:
         return [f".time.sizes: only an accuracy grid takes a list; the kind {experiment['kind']} takes a number"]
-    if learner and learner not in known:
-        return [f".time.learner: there is no learner {learner!r} here; {suggestion(learner, known)}"]
-    return []
+    named = {key: experiment.get(key, {}).get("learner") for key in ("time", "search")}
+    return [
+        f".{key}.learner: there is no learner {learner!r} here; {suggestion(learner, known)}; add it under learners, "
+        "or name another"
+        for key, learner in named.items()
+        if learner and learner not in known
+    ]
 
 
 def check_choices(experiment: dict) -> None:
@@ -105,8 +108,6 @@ def check_choices(experiment: dict) -> None:
                 )
         if scope in ("experiment", "size"):
             check_one_per_kernel(experiment)
-    selecting = {search["learner"]} if "learner" in search else set()
-    check_ids("search", selecting, set(experiment["learners"]), "learner")
 
 
 def check_draws(experiment: dict) -> None:

@@ -40,7 +40,10 @@ def extract(
     block_norm : {"L1", "L1-sqrt", "L2", "L2-Hys"}
         scikit-image's own default has changed over the years.
 
-    Raise ``UserError`` for images that are not square or not bytes, or that are smaller than a block.
+    Raises
+    ------
+    UserError
+        Images that are not square or not bytes, or that are smaller than a block.
     """
     from skimage.color import rgb2gray
     from skimage.feature import hog

@@ -48,16 +48,20 @@ def extract(
     ----------
     X : ndarray (n, d), uint8
         Square images, pixel after pixel in rows, grey or red, green and blue of each pixel.
-    given : Given The network is fitted to the training rows with their labels and sees no others. It starts from the
-        weights in the file, or from random weights without a file. The fine-tuning resumes from the checkpoint.
-    side : int Pixels along a side of the images that the network sees: images of another side are scaled, bilinearly.
+    given : Given
+        The network is fitted to the training rows with their labels and sees no others. It starts from the weights in
+        the file, or from random weights without a file. The fine-tuning resumes from the checkpoint.
+    side : int
+        Pixels along a side of the images that the network sees: images of another side are scaled, bilinearly.
     epochs, batch, learning_rate, milestones, momentum, weight_decay
         The schedule of the fine-tuning, see ``finetuning.Schedule``.
     width : float
         Share of all channels of the network; its file of weights has them all.
 
-    Raise ``UserError`` for images that are not square or not bytes, for weights of another network, for a device
-    that is not there, and without labels.
+    Raises
+    ------
+    UserError
+        Images that are not square or not bytes, weights of another network, a device that is not there, or no labels.
     """
     import torch
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 
+from random_features.errors import UserError, check_choice
 from rfstudy.report.aggregate import select
 from rfstudy.report.claims.points import Part, conclude
 from rfstudy.report.claims.rows import Rows, listed
@@ -54,6 +55,8 @@ def claim(identifier: str, experiments: dict, *, stricter="", not_testable="", a
     def register(test):
         if identifier in CLAIMS:
             raise ValueError(f"claim {identifier} is registered twice")
+        check_choice(f"at of the claim {identifier}", at, ("every", "most", "some"))
+        check_choice(f"needs of the claim {identifier}", needs, ("every", "any"))
         reasons = stricter or said(test, "Stricter"), not_testable or said(test, "Not testable")
         CLAIMS[identifier] = Claim(test, experiments, *reasons, at, needs, arguments)
         return test
@@ -76,9 +79,13 @@ def claims_of(paper: str) -> dict[str, Claim]:
 def judged(identifier: str, rows: Rows, protocol: str, brief: bool = False) -> tuple[str, str]:
     """Return the verdict and the evidence (``brief``: the reason) on a claim under a protocol.
 
-    Return "not run" if it has no experiments there.
+    Return "not run" if it has no experiments there. Raise ``UserError`` if no function tests the claim.
     """
-    own = claims_of(rows.paper)[identifier]
+    own = claims_of(rows.paper).get(identifier)
+    if own is None:
+        raise UserError(
+            f"the claim {identifier} has no test: add its function to src/rfstudy/report/claims/{rows.paper}.py"
+        )
     experiments = own.experiments.get(protocol)
     if not experiments:
         return "not run", ""

@@ -197,8 +197,11 @@ class Rows:
 
     def _why_not_run(self, dataset: str) -> str:
         own = select(self.all, dataset=[dataset])
-        why = "a stand-in" if len(own) and (own["stand_in"] != "").all() else absence(own)
-        return "" if ((own["status"] == "ok").any() and why != "a stand-in") or why == "not run" else why
+        if len(own) and (own["stand_in"] != "").all():
+            return "a stand-in"
+        if not len(own) or (own["status"] == "ok").any():
+            return ""
+        return absence(own)
 
     def _reasons(self, metric: str, of: list[Side]) -> dict[str, str]:
         """Return the data sets that must not decide, and why."""

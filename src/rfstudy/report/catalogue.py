@@ -2,14 +2,15 @@
 
 An entry names the experiment of each protocol it can be drawn for. Every protocol gives a specification of its own,
 and its files are named after the entry and the protocol (``figure-09-text.pdf``). The workflow asks for
-those names while it is parsed, so this module loads no numerical library.
+those names while it is parsed, so this module needs only the standard library.
 """
 
-import ast
+import re
 from functools import cache
 from pathlib import Path
 
-from random_features.modules import definitions
+#: A function at module level, up to the form that it returns: a hundred times as quick as a parsed file.
+KIND = r"^def ([a-z]\w*)\((?:(?!^(?:def|class) )[\s\S])*?\) -> {}:"
 
 #: Endings of the files of one output: the output itself, its caption and its notes.
 ENDINGS = {"figures": ("pdf", "png", "txt"), "tables": ("csv", "md", "tex", "txt")}
@@ -32,8 +33,7 @@ def kinds() -> dict[str, tuple[str, str]]:
         kind: (form, f"rfstudy.report.{folder}.{path.stem}")
         for form, (folder, returned) in FORMS.items()
         for path in sorted((here / folder).glob("[a-z]*.py"))
-        for kind, node in definitions(path).items()
-        if isinstance(node, ast.FunctionDef) and node.returns and ast.unparse(node.returns) == returned
+        for kind in re.findall(KIND.format(returned), path.read_text("utf-8"), re.MULTILINE)
     }
 
 

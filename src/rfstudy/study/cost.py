@@ -229,7 +229,7 @@ def shards_of(stage: str, experiment: dict, tasks: dict, settings: dict, model: 
         minutes = seconds_of_shard(stage, experiment, shard, work, model)[0] / 60
         if stage != "tune" and minutes > LONGEST * target and len(shard.repeats) > 1 and needs_data(experiment["kind"]):
             size = max(1, int(len(shard.repeats) * LONGEST * target / minutes))
-            cut = plan.shards(experiment, settings | {"repeats_per_shard": size})
+            cut = plan.shards(experiment, settings, size)
             groups += [
                 [(minutes, each)] for each in cut if (each.datasets, each.methods) == (shard.datasets, shard.methods)
             ]

@@ -178,7 +178,7 @@ def blocks_of(study, measured: Path):
         if not rows.exists():
             continue
         times = seconds_by_block(rows, bool(experiment["datasets"]))
-        settings = study.settings | {"shard_by": ["experiment", "dataset", "method"], "repeats_per_shard": None}
+        settings = study.settings | {"shard_by": ["experiment", "dataset", "method"]}
         whole = {key: value for key, value in experiment.items() if key != "shard_by"}
         for stage in ("train", "measure", "time"):
             for shard in plan.shards_of(stage, whole, settings):

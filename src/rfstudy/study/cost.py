@@ -4,7 +4,7 @@ The run time is a sum over *units* of work: a map, a learner, a kind of experime
 an amount (cells, cells x rows x columns) and seconds per amount. ``study/fit.py`` fits these seconds to the shipped
 records and writes them to ``config/costs.json``.
 
-Imported by the workflow when it parses: standard library only.
+The workflow imports this module when it parses, so it loads no numerical library.
 """
 
 import math

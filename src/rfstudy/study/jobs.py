@@ -1,6 +1,6 @@
 """The jobs of a run as the rules ask for them: their inputs, the arguments of their ``run`` and what they request.
 
-Imported by the workflow when it parses: standard library and PyYAML only.
+The workflow imports this module when it parses, so it loads no numerical library.
 """
 
 import csv

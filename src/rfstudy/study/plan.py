@@ -5,7 +5,7 @@ A *shard* is one job of a stage: one experiment x data set x method with all its
 experiment has none. A part describes the experiment on that data set, with only what the stage needs. A change of the
 penalties therefore does not regenerate features, and every command of a log can be run by hand.
 
-Imported by the workflow when it parses: standard library and PyYAML only.
+The workflow imports this module when it parses, so it loads no numerical library.
 """
 
 import math

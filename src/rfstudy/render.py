@@ -27,6 +27,7 @@ from rfstudy.report.catalogue import specification
 from rfstudy.report.claims.points import MEANING
 from rfstudy.report.compare import CELL_VERDICTS, Estimate, is_effect
 from rfstudy.report.context import Context
+from rfstudy.report.published import named_by
 from rfstudy.report.typeset import description, one_number_per_cell
 from rfstudy.study.config import load_experiments
 
@@ -63,15 +64,18 @@ class Shipped:
     Parameters
     ----------
     root : path of the repository
+    paper : a paper that names the methods; by default they have the study's names
     """
 
-    def __init__(self, root):
-        self.root = Path(root)
+    def __init__(self, root, paper: str = ""):
+        self.root, self.paper = Path(root), paper
         config = self.root / "config"
         self.tasks, self.styles = read_tasks(config / "datasets.yaml"), read_yaml(config / "methods.yaml")
         self.experiments = load_experiments(config, set(self.tasks))
         self.reports = load_reports(config, self.experiments, self.styles, self.tasks)
+        self.styles = named_by(paper, self.styles) if paper else self.styles
         self.rows, self.context, self.made = cache(tidy.read), cache(self._context), cache(self._made)
+        self.named_by = cache(partial(Shipped, root))
         self.table = cache(lambda paper, name: one_number_per_cell(self.made(paper, name)))
 
     def file(self, experiment: str) -> Path:
@@ -128,7 +132,7 @@ def rendered(shipped: Shipped, template: str) -> str:
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
     environment.globals |= {"table": shipped.table, "rows": rows, "one": one, "effects": effects}
     environment.globals |= {"holds": partial(holds, template), "abs": abs, "number_of_maps": len(REGISTRY)}
-    environment.globals |= {"page": partial(Page, shipped), "meaning": MEANING}
+    environment.globals |= {"page": lambda paper: Page(shipped.named_by(paper)), "meaning": MEANING}
     return environment.get_template(template).render()
 
 
@@ -140,8 +144,7 @@ def shown(shipped: Shipped, name: str) -> str:
 def picture(shipped: Shipped, name: str) -> bytes:
     """Return a picture as PNG, the same bytes for the same rows. Its text ``Source`` is the ``digest`` of its rows."""
     paper, figure, _ = PICTURES[name]
-    spec = shipped.spec(paper, figure)
-    drawn, large = plots.picture(Page(shipped, paper).shipped.context(*spec["experiments"]), spec), io.BytesIO()
+    drawn, large, spec = shipped.named_by(paper).made(paper, figure), io.BytesIO(), shipped.spec(paper, figure)
     with style.style():
         drawn.figure.savefig(large, format="png")
     image = Image.open(large).convert("RGB")
@@ -166,11 +169,10 @@ def verdicts(shipped: Shipped) -> str:
     """Return how many published results of each paper were reproduced under each protocol. Counts of rows are not
     results.
     """
-    groups = [(paper, Page(shipped, paper).results.groupby("protocol", sort=False)["verdict"]) for paper in PAPERS]
     rows = [
         {"paper": f"`{paper}`", "protocol": protocol, "printed": len(found)} | numbers_of(CELL_VERDICTS, found)
-        for paper, of_paper in groups
-        for protocol, found in of_paper
+        for paper in PAPERS
+        for protocol, found in Page(shipped.named_by(paper)).results.groupby("protocol", sort=False)["verdict"]
     ]
     return markdown(rows)
 

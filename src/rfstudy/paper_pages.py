@@ -29,7 +29,7 @@ def numbers_of(words, verdicts: pd.Series) -> dict[str, int]:
 
 
 class Page:
-    """The values of the page of a paper; ``shipped`` are the measurements with its names (``templates.Shipped``)."""
+    """The values of the page of a paper; ``shipped`` are the measurements with its names (``render.Shipped``)."""
 
     def __init__(self, shipped):
         self.paper, self.shipped = shipped.paper, shipped

@@ -1,4 +1,4 @@
-"""Pages made from templates: README.md with its pictures and docs/findings.md, from the rows in ``data/measured``.
+"""Write README.md with its pictures, and the pages of docs that have templates, from the rows in ``data/measured``.
 
 A template (``docs/*.md.j2``) holds the sentences. Its numbers are values of the functions below. Each finding has a
 condition (``holds``) next to it under which it is true. Rows that no longer meet it stop the build.
@@ -170,7 +170,7 @@ def verdicts(shipped: Shipped) -> str:
     results.
     """
     rows = [
-        {"paper": f"`{paper}`", "protocol": protocol, "printed": len(found)} | numbers_of(CELL_VERDICTS, found)
+        {"paper": f"`{paper}`", "protocol": protocol, "published": len(found)} | numbers_of(CELL_VERDICTS, found)
         for paper in PAPERS
         for protocol, found in Page(shipped.named_by(paper)).results.groupby("protocol", sort=False)["verdict"]
     ]

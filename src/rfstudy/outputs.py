@@ -108,7 +108,7 @@ def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks
     found = unknown(entry, {"methods": styles, "baselines": styles, "registered": tasks})
     found += unknown(entry.get("panels", []), {"against": styles}, where=".panels")
     for protocol, named in entry["experiments"].items():
-        names = catalogue.listed(named)
+        names = catalogue.as_list(named)
         absent = unknown(named or [], {"": experiments}, where=f".experiments.{protocol}")
         if names and not absent:
             of = known_of([experiments[name] for name in names])

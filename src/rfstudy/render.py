@@ -160,7 +160,7 @@ def digest(shipped: Shipped, name: str) -> str:
     return state.hexdigest()
 
 
-def listed(ids) -> str:
+def code_spans(ids) -> str:
     """Return ids in code style, with commas; a dash for none."""
     return ", ".join(f"`{each}`" for each in ids) or "-"
 
@@ -184,13 +184,13 @@ def measured(shipped: Shipped) -> str:
         own = [name for name, each in shipped.experiments.items() if each["paper"] == paper]
         there, missing = ([name for name in own if shipped.has([name]) == has] for has in (True, False))
         hours = sum(map(shipped.hours, there))
-        found = {"measured": listed(there), "hours": f"{hours:.1f}", "not measured yet": listed(missing)}
+        found = {"measured": code_spans(there), "hours": f"{hours:.1f}", "not measured yet": code_spans(missing)}
         rows.append({"paper": f"`{paper}`"} | found)
     there = [name for name in shipped.experiments if shipped.has([name])]
     found = set().union(*(select(shipped.context(name).rows, status="ok")["method"] for name in there))
     with_rows, without = ([name for name in REGISTRY if (name in found) == has] for has in (True, False))
-    of_maps = f"Maps with measured rows ({len(with_rows)} of {len(REGISTRY)}): {listed(with_rows)}."
-    rest = f" Without any yet: {listed(without)}." if without else ""
+    of_maps = f"Maps with measured rows ({len(with_rows)} of {len(REGISTRY)}): {code_spans(with_rows)}."
+    rest = f" Without any yet: {code_spans(without)}." if without else ""
     runs = (run for name in there for run in shipped.runs(name))
     machines = " and ".join(sorted({f"{run['cores']} cores of an {run['cpu']}" for run in runs}))
     hours = f"Hours are wall time of the runs with shipped rows, several at a time on {machines}."

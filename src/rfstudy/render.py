@@ -75,7 +75,7 @@ class Shipped:
         self.reports = load_reports(config, self.experiments, self.styles, self.tasks)
         self.styles = named_by(paper, self.styles) if paper else self.styles
         self.rows, self.context, self.made = cache(tidy.read), cache(self._context), cache(self._made)
-        self.named_by = cache(partial(Shipped, root))
+        self.with_names_of = cache(partial(Shipped, root))
         self.table = cache(lambda paper, name: one_number_per_cell(self.made(paper, name)))
 
     def file(self, experiment: str) -> Path:
@@ -132,7 +132,7 @@ def rendered(shipped: Shipped, template: str) -> str:
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
     environment.globals |= {"table": shipped.table, "rows": rows, "one": one, "effects": effects}
     environment.globals |= {"holds": partial(holds, template), "abs": abs, "number_of_maps": len(REGISTRY)}
-    environment.globals |= {"page": lambda paper: Page(shipped.named_by(paper)), "meaning": MEANING}
+    environment.globals |= {"page": lambda paper: Page(shipped.with_names_of(paper)), "meaning": MEANING}
     return environment.get_template(template).render()
 
 
@@ -144,7 +144,7 @@ def shown(shipped: Shipped, name: str) -> str:
 def picture(shipped: Shipped, name: str) -> bytes:
     """Return a picture as PNG, the same bytes for the same rows. Its text ``Source`` is the ``digest`` of its rows."""
     paper, figure, _ = PICTURES[name]
-    drawn, large, spec = shipped.named_by(paper).made(paper, figure), io.BytesIO(), shipped.spec(paper, figure)
+    drawn, large, spec = shipped.with_names_of(paper).made(paper, figure), io.BytesIO(), shipped.spec(paper, figure)
     with style.style():
         drawn.figure.savefig(large, format="png")
     image = Image.open(large).convert("RGB")
@@ -172,7 +172,7 @@ def verdicts(shipped: Shipped) -> str:
     rows = [
         {"paper": f"`{paper}`", "protocol": protocol, "published": len(found)} | numbers_of(CELL_VERDICTS, found)
         for paper in PAPERS
-        for protocol, found in Page(shipped.named_by(paper)).results.groupby("protocol", sort=False)["verdict"]
+        for protocol, found in Page(shipped.with_names_of(paper)).results.groupby("protocol", sort=False)["verdict"]
     ]
     return markdown(rows)
 

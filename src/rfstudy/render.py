@@ -6,7 +6,6 @@ condition (``holds``) next to it under which it is true. Rows that no longer mee
 
 import hashlib
 import io
-import json
 from functools import cache, partial
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
 from rfstudy.data.entries import read_tasks
-from rfstudy.files import read_yaml, write_atomically, write_text
+from rfstudy.files import read_record_file, read_yaml, record_file, write_atomically, write_text
 from rfstudy.outputs import load_reports
 from rfstudy.paper_pages import Page, markdown, numbers_of
 from rfstudy.report import plots, style, tables, typeset
@@ -101,8 +100,7 @@ class Shipped:
 
     def runs(self, experiment: str) -> list[dict]:
         """Return the records of the runs of an experiment's shipped rows."""
-        path = self.file(experiment)
-        return json.loads(path.with_name(f"{experiment}.provenance.json").read_text(encoding="utf-8"))["runs"]
+        return read_record_file(record_file(self.file(experiment)))["runs"]
 
     def hours(self, experiment: str) -> float:
         """Return the hours of wall time that these runs took."""

@@ -10,11 +10,8 @@ The workflow imports this module when it parses, so it loads no numerical librar
 import math
 from collections import Counter
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 
 from random_features.maps.registry import resolved_options
-from rfstudy.files import read_json
 from rfstudy.study import plan
 from rfstudy.study.experiment import needs_data
 from rfstudy.study.job import Part, options_tried, searched, sizes, tune_scope
@@ -144,12 +141,6 @@ def work_of_kind(stage: str, part: Part, n: int, d: int) -> Counter:
         columns = sum(2 * s for s, _ in sizes(part.sizes, d))
         return amounts(f"{stage} {part.kind}", cells * (part.time or {}).get("rounds", 1), n, columns)
     return amounts(f"{stage} {part.kind}", cells, n, d)
-
-
-@cache
-def read_model(path: Path) -> dict:
-    """Return the fitted seconds per amount, and what is requested in relation to what is expected."""
-    return read_json(path)
 
 
 def seconds_of(work: Counter, model: dict) -> tuple[float, bool]:

@@ -1,5 +1,5 @@
-# Write the statements of README.md about the shipped measurements, and its pictures. Both are in the repository and
-# therefore not outputs: the output lists their sources.
+# Write README.md, its pictures and the pages of docs that have templates. All are in the repository and therefore not
+# outputs: the output lists the sources of the pictures.
 rule render:
     input:
         rows=expand("data/measured/{name}.csv.xz", name=glob_wildcards("data/measured/{name}.csv.xz").name),
@@ -19,10 +19,10 @@ rule render:
         runtime=20,
     params:
         code=lambda wildcards: JOBS.code_of(
-            "rfstudy.templates",
+            "rfstudy.render",
             *sorted({module for _, module in catalogue.kinds().values()}),
         ),
     message:
-        "render: README.md and docs/findings.md from the shipped measurements"
+        "render: README.md, its pictures and pages of docs from the shipped measurements"
     shell:
         "PYTHONPATH=src python -m rfstudy render --out {output:q} --code {params.code:q} > {log} 2>&1"

@@ -14,10 +14,10 @@ SLOW = (
     "tests/twin/", "tests/property/", "tests/golden/",
     *(f"tests/unit/test_{each}" for each in (
         "arena", "claim_helpers", "compare.py", "compare_warnings", "data_extractors", "glossary", "learners_",
-        "pivoted_cholesky", "report_arena", "report_figures", "report_panels", "report_scorecard",
+        "pivoted_cholesky", "render", "report_arena", "report_figures", "report_panels", "report_scorecard",
         "report_times", "report_typeset", "site", "study_damage", "study_grid", "study_learned",
         "study_publish", "study_search", "study_speed", "study_splits", "study_stream", "study_time",
-        "study_train", "templates",
+        "study_train",
     )),
 )  # fmt: skip
 
@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def shipped():
     """The shipped measurements; each table and picture is made once in a session."""
-    from rfstudy.templates import Shipped
+    from rfstudy.render import Shipped
 
     return Shipped(Path(__file__).parents[1])
 

@@ -165,8 +165,8 @@ def plan(configfile, settings, out, page, fit, calibrate):
 @click.option("--root", type=EXISTING_FOLDER, default=".", show_default=True, help="Folder of the repository.")
 @click.option("--out", type=FILE, required=True, help="File that lists what the pictures were made from.")
 def render(root, out):
-    """Write README.md from its template and the shipped measurements, and its pictures in docs/pictures."""
-    from rfstudy import templates as stage
+    """Write README.md, its pictures and the pages of docs that have templates from the shipped measurements."""
+    from rfstudy import render as stage
 
     stage.run(root, out)
 

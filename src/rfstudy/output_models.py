@@ -85,7 +85,7 @@ class Line(Model):
 Lines = Annotated[list[Line], MinLen(1)]
 
 
-Experiments = Annotated[dict[Protocol, Annotated[list[Text], BeforeValidator(catalogue.listed)]], MinLen(1)]
+Experiments = Annotated[dict[Protocol, Annotated[list[Text], BeforeValidator(catalogue.as_list)]], MinLen(1)]
 
 
 class Output(Model):
@@ -298,7 +298,7 @@ class NotScored(Model):
     """
 
     table: Text
-    metrics: Annotated[Names, BeforeValidator(catalogue.listed)] = None
+    metrics: Annotated[Names, BeforeValidator(catalogue.as_list)] = None
     why: Text
 
 

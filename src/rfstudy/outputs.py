@@ -45,13 +45,12 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
     problems, by_paper = [], {}
     for path in yaml_files(Path(config_dir) / "figures"):
         where = f"{path.parent.parent.name}/figures/{path.name}"
-        raw = read_yaml(path)
-        entries = extended(raw, "output", lambda base, own: without_nulls(base | own), lambda name, at=where: f"{at}: ")
+        entries = extended(read_yaml(path), "output", extending, lambda name, at=where: f"{at}: ")
         found = {
             name: ([] if re.fullmatch(NAME, name) else [": its name has lower-case letters, digits and hyphens only"])
             or problems_of_output(entry)
             or problems_with(entry, experiments, styles, tasks)
-            or (unknown(entry, {"claims": claims_of(config_dir, path.stem)}) if "claims" in entry else [])
+            or (unknown(entry, {"claims": ids_of_claims(config_dir, path.stem)}) if "claims" in entry else [])
             for name, entry in entries.items()
         }  # fmt: skip
         problems += [f"{where}: {name}{problem}" for name, of_entry in found.items() for problem in of_entry]
@@ -86,7 +85,7 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict)
     return scorecard, problems
 
 
-def claims_of(config_dir: Path, paper: str) -> set[str]:
+def ids_of_claims(config_dir: Path, paper: str) -> set[str]:
     """Return the ids of a paper's claims in the reference data next to the configuration."""
     reference = Path(config_dir).parent / "data" / "reference" / "claims.csv"
     try:
@@ -98,9 +97,9 @@ def claims_of(config_dir: Path, paper: str) -> set[str]:
         ) from error
 
 
-def without_nulls(entry: dict) -> dict:
-    """Return an entry without the keys that an extension removes."""
-    return {key: value for key, value in entry.items() if value is not None}
+def extending(base: dict, own: dict) -> dict:
+    """Return an entry with the keys of the one that it extends; null removes a key."""
+    return {key: value for key, value in (base | own).items() if value is not None}
 
 
 def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[str]:
@@ -108,7 +107,7 @@ def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks
     found = unknown(entry, {"methods": styles, "baselines": styles, "registered": tasks})
     found += unknown(entry.get("panels", []), {"against": styles}, where=".panels")
     for protocol, named in entry["experiments"].items():
-        names = catalogue.listed(named)
+        names = catalogue.as_list(named)
         absent = unknown(named or [], {"": experiments}, where=f".experiments.{protocol}")
         if names and not absent:
             of = known_of([experiments[name] for name in names])

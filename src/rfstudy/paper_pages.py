@@ -1,8 +1,6 @@
 """The pages of the papers (``docs/papers``): claims with their verdicts, and published numbers next to ours."""
 
-import copy
-import re
-from functools import cache, cached_property
+from functools import cached_property
 
 import pandas as pd
 
@@ -12,7 +10,6 @@ from rfstudy.report.aggregate import select
 from rfstudy.report.claims.points import MEANING
 from rfstudy.report.compare import CELL_VERDICTS
 from rfstudy.report.notes import LEARNER_NAMES
-from rfstudy.report.published import named_by, printed_name
 from rfstudy.report.scorecard import scorecard
 from rfstudy.report.typeset import in_words
 
@@ -32,25 +29,11 @@ def numbers_of(words, verdicts: pd.Series) -> dict[str, int]:
 
 
 class Page:
-    """The values of the page of a paper.
+    """The values of the page of a paper; ``shipped`` are the measurements with its names (``render.Shipped``)."""
 
-    Methods have the names that the paper gives them.
-
-    Parameters
-    ----------
-    shipped : the measurements (``templates.Shipped``)
-    paper : its id
-    """
-
-    def __init__(self, shipped, paper: str):
-        self.paper, self.shipped = paper, copy.copy(shipped)
-        self.shipped.styles = named_by(paper, shipped.styles)
-        self.shipped.context = cache(self.shipped._context)
-        self.specs = [spec for spec in shipped.reports if spec["paper"] == paper]
-
-    def name(self, method: str) -> str:
-        """Return what the paper calls a method."""
-        return printed_name(self.shipped.styles, method, self.paper)
+    def __init__(self, shipped):
+        self.paper, self.shipped = shipped.paper, shipped
+        self.specs = [spec for spec in shipped.reports if spec["paper"] == self.paper]
 
     # --- claims -------------------------------------------------------------------------------------------------------
 
@@ -119,13 +102,13 @@ class Page:
         """
         cells = select(self.numbers, table=table, metric=metric, **wanted)
         cells = cells.assign(ran=cells["value"].notna())
-        fact, rows = fact_of(metric), []
+        fact, context, rows = fact_of(metric), self.shipped.context(), []
         digits = 2 if fact.is_percentage or cells["over"].any() else 0 if fact.tolerance is None else 4
         for (dataset, size, method), own in cells.groupby(["dataset", "size", "method"], sort=False):
             if not own["ran"].any():
                 continue
-            row = {"data set": self.shipped.context().name(dataset, self.paper), "s": size}
-            row |= {"method": self.name(method), "published": f"{own['published'].iloc[0]:.{digits}f}"}
+            row = {"data set": context.name(dataset, self.paper), "s": size, "method": context.label(method)}
+            row |= {"published": f"{own['published'].iloc[0]:.{digits}f}"}
             for cell in own.itertuples():
                 learner = LEARNER_NAMES.get(cell.learner, "") if own["learner"].nunique() > 1 else ""
                 value = f"{cell.value:.{digits}f}, {cell.verdict}" if cell.ran else cell.verdict
@@ -134,7 +117,7 @@ class Page:
         frame = pd.DataFrame(rows).fillna("")
         frame = frame.drop(columns=[each for each in ("s", "method") if frame[each].nunique() == 1])
         measured = cells.groupby("dataset", sort=False)["ran"].any()
-        missing = [self.shipped.context().name(dataset, self.paper) for dataset in measured.index[~measured]]
+        missing = [context.name(dataset, self.paper) for dataset in measured.index[~measured]]
         return markdown(frame.to_dict("records")) + (f"\n\nNot measured: {', '.join(missing)}." if missing else "")
 
     def values(self, name: str, *, rows="data_set", columns="method", value="value", digits: int = 3, **wanted) -> str:
@@ -143,8 +126,7 @@ class Page:
         found = found[found[value] != ""]
         shown = found.assign(shown=[f"{float(number):.{digits}f}" for number in found[value]])
         table = [
-            {rows.replace("_", " "): self.renamed(row)}
-            | {self.renamed(of): text for of, text in zip(own[columns], own["shown"], strict=True)}
+            {rows.replace("_", " "): row} | dict(zip(own[columns], own["shown"], strict=True))
             for row, own in shown.groupby(rows, sort=False)
         ]
         return markdown(pd.DataFrame(table).fillna("").to_dict("records"))
@@ -153,17 +135,11 @@ class Page:
         """Return columns of a table as it is drawn."""
         frame = self.shipped.made(self.paper, name).frame
         frame = in_words(select(frame.assign(**{key: frame[key].astype(str) for key in wanted}), **wanted)[columns])
-        return markdown(frame.rename(columns=self.renamed).map(self.renamed).to_dict("records"))
+        return markdown(frame.to_dict("records"))
 
     def note(self, name: str, start: str) -> str:
         """Return the note under a table that has this start."""
         return next(note for note in self.shipped.made(self.paper, name).notes if note.startswith(start))
-
-    def renamed(self, text: str) -> str:
-        """Return a text with the paper's names of methods in place of the study's."""
-        names = {entry["study"]: entry["label"] for entry in self.shipped.styles.values()}
-        pattern = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-        return re.sub(rf"(?<![\w-])({pattern})(?![\w-])", lambda found: names[found[0]], text)
 
     def drawn(self, *ids: str) -> str:
         """Return the files of the tables and figures with these ids, drawn from measured rows."""

@@ -36,7 +36,7 @@ def tables() -> dict[str, str]:
     """Return all tables by subject."""
     of_models = {
         "settings": [settings.Settings],
-        "preset search": [settings.SharedPenalty],
+        "preset search": [settings.SearchDefaults],
         "preset time": [models.Timing],
         "experiment": [models.Experiment, models.WithGrid, models.OnData, models.AccuracyGrid],
         "data set": [models.Overlay],

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from rfstudy.render import Shipped
 from rfstudy.report import typeset
-from rfstudy.templates import Shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent

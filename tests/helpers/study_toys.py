@@ -24,7 +24,7 @@ SETTINGS = {
     "largest_multiple_of_d": None, "most_values": None, "max_rows": None,
     "search": {"penalty": {"tune_per": "cell"}, "max_rows": 1000},
     "learners": {}, "time": {"rounds": 3, "again": 0, "shortest": 1e-6, "datasets": "all", "sizes": None, "threads": 1},
-    "shard_by": ["experiment"], "repeats_per_shard": None, "threads": 1, "extent": "small",
+    "shard_by": ["experiment"], "threads": 1, "extent": "small",
 }  # fmt: skip
 
 RIDGE = {"scaling": "mean", "center": "targets", "penalties": [1e-6, 1e-3, 0.1, 10.0], "n_folds": 4}

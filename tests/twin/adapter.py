@@ -24,11 +24,8 @@ from .chain import Grid
 from .on_data import OnData
 from .search import PLAIN
 
-#: How the work is cut into jobs: as few as there can be, or one per method and repeat.
-CUTS = {
-    "few": {"shard_by": ["experiment"], "repeats_per_shard": None},
-    "many": {"shard_by": ["experiment", "dataset", "method"], "repeats_per_shard": 1},
-}
+#: How the work is cut into jobs, with the repeats of one: as few jobs as there can be, or one per method and repeat.
+CUTS = {"few": (["experiment"], None), "many": (["experiment", "dataset", "method"], 1)}
 
 
 def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> list[dict]:
@@ -36,7 +33,8 @@ def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> l
 
     ``journal`` is the folder of finished cells; experiments may share it, as they do in the workflow.
     """
-    write_yaml(folder / "config/presets" / f"{study.preset}.yaml", preset(study) | CUTS[cut])
+    shard_by, repeats_per_shard = CUTS[cut]
+    write_yaml(folder / "config/presets" / f"{study.preset}.yaml", preset(study) | {"shard_by": shard_by})
     write_yaml(folder / "config/experiments/twin.yaml", {study.name: written(study)})
     asked = ("device", "mirror", "allow_missing", "only_experiments", "only_datasets", "only_methods", "only_sizes")
     given = {"preset": study.preset, "seed": study.seed} | {key: toys.SETTINGS[key] for key in asked}
@@ -46,7 +44,8 @@ def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> l
     (experiment,) = experiments.values()
     stored = {dataset: write_data(of, folder / "prepared" / dataset) for dataset, of in data.items()}
     run = run_grid if isinstance(study, Grid) else run_measurement
-    return normalised(tidy.read(run(stored, experiment, settings, folder, journal)))
+    shards = plan.shards(experiment, settings, repeats_per_shard)
+    return normalised(tidy.read(run(stored, experiment, shards, settings, folder, journal)))
 
 
 def circle(decay: str, terms: int):
@@ -140,7 +139,7 @@ def write_yaml(path: Path, document: dict) -> None:
     path.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
 
 
-def run_grid(stored: dict[str, Path], experiment: dict, settings: dict, folder: Path, journal: Path) -> Path:
+def run_grid(stored: dict, experiment: dict, shards, settings: dict, folder: Path, journal: Path) -> Path:
     """Choices, maps, learners, and the table of all shards."""
     chosen = {}
     for shard in plan.tune_shards(experiment, settings):
@@ -149,17 +148,17 @@ def run_grid(stored: dict[str, Path], experiment: dict, settings: dict, folder: 
         tune.run(parts("tune", experiment, shard, settings), folders, journal / "tune", out, 1)
         chosen |= read_choices(out)
     files = []
-    for shard in plan.shards(experiment, settings):
+    for shard in shards:
         folders = [stored[dataset] for dataset in shard.datasets]
         files.append(folder / f"train/{shard.name}.csv")
         train.run(parts("train", experiment, shard, settings), folders, chosen, journal / "train", files[-1], 1)
     return put_together(stored, experiment, settings, files, [], folder)
 
 
-def run_measurement(stored: dict[str, Path], experiment: dict, settings: dict, folder: Path, journal: Path) -> Path:
+def run_measurement(stored: dict, experiment: dict, shards, settings: dict, folder: Path, journal: Path) -> Path:
     """The one stage of the other kinds, and the table of all shards."""
     files = []
-    for shard in plan.shards(experiment, settings):
+    for shard in shards:
         files.append(folder / f"measure/{shard.name}.csv")
         folders = [stored[dataset] for dataset in filter(None, shard.datasets)]
         made, arrays = parts("measure", experiment, shard, settings), files[-1].with_suffix(".npz")

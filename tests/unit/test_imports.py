@@ -21,7 +21,7 @@ LAYERS = {
     "rfstudy": {
         "__init__": 0, "alarm": 0, "fields": 0, "files": 1, "metrics": 1, "models": 1, "scores": 1, "tidy": 2,
         "data": 4, "study": 5, "compare": 6, "output_models": 6, "outputs": 7, "index": 8, "paper_pages": 8,
-        "templates": 9, "readme": 8, "cli": 10, "__main__": 11,
+        "render": 9, "readme": 8, "cli": 10, "__main__": 11,
     },
 }  # fmt: skip
 
@@ -49,7 +49,7 @@ def test_a_module_imports_only_its_own_part_and_lower_layers(module):
         elif part == "report":
             assert target in REPORT_MAY_IMPORT, f"{module} imports {imported}"
         elif target == "report":
-            users = ("cli", "paper_pages", "templates", "outputs", "output_models")
+            users = ("cli", "paper_pages", "render", "outputs", "output_models")
             assert part in users, f"{module} imports {imported}"
         elif target != part:
             assert LAYERS[package][target] < LAYERS[package][part], f"{module} imports {imported}"

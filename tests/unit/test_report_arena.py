@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.meta_analysis import combine_effects
 
+from rfstudy.data import tasks
 from rfstudy.report import arena
 from rfstudy.report.arena import (
     Combined,
@@ -16,6 +17,10 @@ from rfstudy.report.arena import (
     half_of,
     verdicts,
 )
+
+
+def test_the_rules_of_blocks_are_those_of_the_splits():
+    assert arena.OF_BLOCKS == tasks.OF_BLOCKS
 
 
 @pytest.mark.parametrize("between", [0.0, 0.2])

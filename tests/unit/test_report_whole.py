@@ -11,7 +11,7 @@ import report_rows
 from rfstudy import tidy
 from rfstudy.metrics import FACTS
 from rfstudy.report.claims.registry import claims_of, judged
-from rfstudy.report.claims.rows import Rows, listed
+from rfstudy.report.claims.rows import Rows, as_tuple
 from rfstudy.report.claims.samples import sides
 
 ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
@@ -57,7 +57,7 @@ def test_the_names_in_claims_exist(paper, monkeypatch):
     select, find, usable = Rows.of, Rows.measured, Rows.usable
 
     def of(rows, datasets=None, *arguments, **options):
-        asked["datasets"] |= set(listed(datasets or ()))
+        asked["datasets"] |= set(as_tuple(datasets or ()))
         return select(rows, datasets, *arguments, **options)
 
     def measured(rows, metric, *compared):
@@ -67,7 +67,7 @@ def test_the_names_in_claims_exist(paper, monkeypatch):
 
     def chosen(rows, **columns):
         asked["methods"] |= {columns.get("method", "")}
-        asked["metrics"] |= set(listed(columns.get("metric", ())))
+        asked["metrics"] |= set(as_tuple(columns.get("metric", ())))
         return usable(rows, **columns)
 
     for name, spy in (("of", of), ("measured", measured), ("usable", chosen)):
@@ -76,7 +76,7 @@ def test_the_names_in_claims_exist(paper, monkeypatch):
     rows = Rows(tidy.frame([]), tidy.frame([]), context, paper)
     for identifier, claim in claims_of(paper).items():
         for protocol, experiments in claim.experiments.items():
-            assert set(listed(experiments)) <= set(report_rows.EXPERIMENTS)
+            assert set(as_tuple(experiments)) <= set(report_rows.EXPERIMENTS)
             assert judged(identifier, rows, protocol) == ("not run", "")
     kinds = {
         importlib.import_module(f"rfstudy.study.kinds.{each['kind']}") for each in report_rows.EXPERIMENTS.values()

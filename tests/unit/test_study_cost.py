@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfstudy.files import read_yaml
+from rfstudy.files import read_json, read_yaml
 from rfstudy.study import cost, cost_plan, fit, plan, selection, yardsticks
 from rfstudy.study.kinds import controls
 from rfstudy.study.selection import is_asked_for
 
 CONFIG = Path(__file__).parents[2] / "config"
-MODEL = cost.read_model(CONFIG / "costs.json")
+MODEL = read_json(CONFIG / "costs.json")
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,7 @@ def test_an_experiment_may_say_itself_what_separates_its_jobs():
 
 
 def test_repeats_per_shard_covers_every_repeat_once():
-    shards = plan.shards(selected(**TWO), SETTINGS | BY_METHOD | {"repeats_per_shard": 3})
+    shards = plan.shards(selected(**TWO), SETTINGS | BY_METHOD, repeats_per_shard=3)
     assert [(s.name, s.repeats) for s in shards[:2]] == [("eeg.rff.r0-2", (0, 1, 2)), ("eeg.rff.r3-3", (3,))]
     assert len({s.name for s in shards}) == len(shards) == 8
 
@@ -82,7 +82,7 @@ def decay():
 
 
 def test_an_experiment_without_data_has_shards_by_method_and_its_repeats_stay_together():
-    shards = plan.shards(decay(), SETTINGS | BY_METHOD | {"repeats_per_shard": 1})
+    shards = plan.shards(decay(), SETTINGS | BY_METHOD, repeats_per_shard=1)
     assert [(s.name, s.datasets, s.methods, s.repeats) for s in shards] == [
         ("rff", ("",), (0,), (0, 1, 2, 3)),
         ("orf", ("",), (1,), (0, 1, 2, 3)),
@@ -146,7 +146,7 @@ def test_a_search_may_be_shared_by_others_on_one_data_set():
 def test_a_learner_with_fewer_repeats_is_trained_in_the_first_of_them():
     toy = selected({"learners": {"svm": {"repeats": 2}}}, learners={"svm": toys.SVM})
     repeats = {"": [0, 1, 2, 3], "ridge": [0, 1, 2, 3], "svm": [0, 1]}
-    first, later = plan.shards(toy, SETTINGS | {"repeats_per_shard": 3})
+    first, later = plan.shards(toy, SETTINGS, repeats_per_shard=3)
     for shard in (first, later):
         (part,) = plan.parts_of("train", toy, shard, SETTINGS)
         for learner, expected in repeats.items():

@@ -177,7 +177,7 @@ from rfstudy.report import plots, tables
 from rfstudy.report.context import Context, read_tables
 from rfstudy.report.typeset import one_number_per_cell
 from rfstudy.study.sample import draw_sample, load_prepared
-from rfstudy.templates import Shipped
+from rfstudy.render import Shipped
 
 study = Shipped(".")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import yaml
 
 from random_features.errors import UserError
-from rfstudy.compare.question import understand
+from rfstudy.compare.question import Question, understand
 from rfstudy.data.parse import read_task
 from rfstudy.files import read_yaml, shown, write_text
 
@@ -20,28 +20,11 @@ def add(file, target, folder, name=None) -> list[Path]:
 
     Raise ``UserError``, and write nothing, for a file that no parser of the study reads.
     """
-    asked, file, folder = understand(file, target), Path(file), Path(folder)
-    settings, kind, options = asked.settings, asked.settings["how"]["format"], asked.settings["how"]["options"]
-    columns = [each["column"] for each in asked.columns] or [settings["target"]]
+    file, folder = Path(file), Path(folder)
     name = name or "".join(sign if sign.isalnum() else "-" for sign in file.name.split(".")[0].lower()).strip("-")
-    if kind not in PARSERS:
-        raise UserError(f"{file}: the study has no parser of {kind}; save it as text with commas, the target last")
-    if settings["target"] not in (columns[0], columns[-1]):
-        raise UserError(f"{file}: the target {target!r} must be its first or last column; move it there")
     if name in read_yaml(folder / "datasets.yaml") | read_yaml(folder / "sources.yaml"):
         raise UserError(f"--name {name}: config/datasets.yaml or config/sources.yaml has it already; choose another")
-    numbers = settings["columns"]["numbers"] if settings["columns"] else range(asked.table.shape[1])
-    left_out = [j + 1 for j, column in enumerate(columns) if column not in (*numbers, settings["target"])]
-    task = {
-        "label": name, "published_as": {}, "source": name, "files": {"all": file.name}, "parser": PARSERS[kind],
-        "split": "half", "n": len(asked.y), "d": len(numbers),
-    }  # fmt: skip
-    if kind == "text":
-        task |= {"separator": options["sep"], "header_lines": options["skiprows"] + (options["header"] == 0)}
-    task |= {"label_column": "first"} if settings["target"] != columns[-1] else {}
-    task |= {"drop_columns": left_out} if left_out else {}
-    classes = settings["classes"]
-    task |= {"labels": {each: code for code, each in enumerate(classes)}} if classes else {"target": "regression"}
+    task = task_of(understand(file, target), file, name)
     try:
         read_task(task | {"files": {"all": [file.name]}}, file.parent, folder)
     except UserError as error:
@@ -51,7 +34,7 @@ def add(file, target, folder, name=None) -> list[Path]:
     experiment = {
         "extends": BASE, "title": f"Maps on {name}", "time": None,
         "datasets": others | {name: {"preprocess": ["standard"]}},
-    } | ({} if classes else {"learners": {"svm": None}})  # fmt: skip
+    } | ({} if "labels" in task else {"learners": {"svm": None}})  # fmt: skip
     blocks = {
         "sources.yaml": {name: {"title": name, "files": {file.name: {"path": str(file)}}}},
         "datasets.yaml": {name: task},
@@ -62,6 +45,29 @@ def add(file, target, folder, name=None) -> list[Path]:
         write_text(f"{text}\n\n{as_yaml(block)}", folder / path)
         print(f"{shown(folder / path)}:\n\n{as_yaml(block)}")
     return [folder / path for path in blocks]
+
+
+def task_of(asked: Question, file: Path, name: str) -> dict:
+    """Return the task of a file. Raise ``UserError`` if the study has no parser of it or needs its target elsewhere."""
+    settings, kind, options = asked.settings, asked.settings["how"]["format"], asked.settings["how"]["options"]
+    target, classes = settings["target"], settings["classes"]
+    columns = [each["column"] for each in asked.columns] or [target]
+    if kind not in PARSERS:
+        raise UserError(f"{file}: the study has no parser of {kind}; save it as text with commas, the target last")
+    if target not in (columns[0], columns[-1]):
+        raise UserError(f"{file}: the target {target!r} must be its first or last column; move it there")
+    numbers = settings["columns"]["numbers"] if settings["columns"] else range(asked.table.shape[1])
+    left_out = [j + 1 for j, column in enumerate(columns) if column not in (*numbers, target)]
+    task = {
+        "label": name, "published_as": {}, "source": name, "files": {"all": file.name}, "parser": PARSERS[kind],
+        "split": "half", "n": len(asked.y), "d": len(numbers),
+    }  # fmt: skip
+    if kind == "text":
+        task |= {"separator": options["sep"], "header_lines": options["skiprows"] + (options["header"] == 0)}
+    task |= {"label_column": "first"} if target != columns[-1] else {}
+    task |= {"drop_columns": left_out} if left_out else {}
+    labels = {each: code for code, each in enumerate(classes or [])}
+    return task | ({"labels": labels} if labels else {"target": "regression"})
 
 
 def as_yaml(block: dict) -> str:

@@ -34,7 +34,7 @@ EFFECT = ["dataset", "columns", "method", "variant"]
 FLAGS = {"duplicates": 0.2, "ordered": 0.5, "no signal": 0.05}
 
 #: Rules of splits that hold out blocks of rows in their order, so that an order is no flaw.
-IN_ORDER = ("blocks", "first_blocks", "last_blocks", "block_folds")
+OF_BLOCKS = ("blocks", "first_blocks", "last_blocks", "block_folds")
 
 #: Rows from which a data set tests on three folds; it and the task are the strata of the halves.
 LARGE = 10_000
@@ -221,7 +221,7 @@ def flaws(rows: pd.DataFrame, yardsticks: pd.DataFrame) -> pd.DataFrame:
         signal = explained_by(select(yardsticks, dataset=dataset))
         split_rows = select(rows, dataset=[dataset], learner="majority")
         splits = settings_of(split_rows)
-        in_blocks = any(each.get("split") in IN_ORDER for each in splits)
+        in_blocks = any(each.get("split") in OF_BLOCKS for each in splits)
         is_capped = any(each.get("capped") for each in splits)
         left_out = 0 if is_capped or not splits else counted - split_rows[["n_train", "n_test"]].sum(axis=1).max()
         spikes = int(max(number.get("fact_spike_rows", 0.0) - left_out, 0))

@@ -54,14 +54,14 @@ def specifications(by_paper: dict[str, dict[str, dict]]) -> list[dict]:
     return [
         entry
         | {"paper": paper, "id": identifier, "form": kinds()[entry["kind"]][0], "protocol": protocol}
-        | {"experiments": listed(experiments), "name": f"{identifier}-{protocol}"}
+        | {"experiments": as_list(experiments), "name": f"{identifier}-{protocol}"}
         for paper, entries in by_paper.items()
         for identifier, entry in entries.items()
         for protocol, experiments in entry["experiments"].items()
     ]
 
 
-def listed(value) -> list:
+def as_list(value) -> list:
     """Return a value as a list; it may be a list already, a single value, or None."""
     return [] if value is None else value if isinstance(value, list) else [value]
 

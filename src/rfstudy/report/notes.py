@@ -313,7 +313,7 @@ def notes_on_missing(frame: pd.DataFrame, paper: str, context: Context) -> list[
     """Return sentences about the failed and the skipped rows: how many, of which methods, and why."""
     found = []
     for status in ("failed", "skipped"):
-        by_reason: dict[str, list[str]] = {}
+        places_of: dict[str, list[str]] = {}
         for dataset, rows in select(frame, status=status).groupby("dataset", sort=False):
             pairs = rows[rows["method"] != ""].groupby(["method", "variant"], sort=False).groups
             names = [context.label(method, variant) for method, variant in pairs]
@@ -323,8 +323,8 @@ def notes_on_missing(frame: pd.DataFrame, paper: str, context: Context) -> list[
             number = f"{len(rows)} value{'s' if len(rows) > 1 else ''}"
             # the numbers of a reason differ between data sets
             why = re.sub(r" at a diagonal term of \S+(?=:)| and \d+ more reasons? like it", "", why_not(rows))
-            by_reason.setdefault(why, []).append(f"{context.name(dataset, paper)}, {number}{of}")
-        places = [f"{'; '.join(places)}{why and f' ({why})'}" for why, places in by_reason.items()]
+            places_of.setdefault(why, []).append(f"{context.name(dataset, paper)}, {number}{of}")
+        places = [f"{'; '.join(places)}{why and f' ({why})'}" for why, places in places_of.items()]
         if places:
             found.append(f"{status.capitalize()} and in no mean: {'; '.join(places)}.")
     return found

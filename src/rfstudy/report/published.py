@@ -66,7 +66,7 @@ def printed_name(registry: dict, identifier: str, paper: str) -> str:
 
 
 def named_by(paper: str, styles: dict) -> dict:
-    """Return the registry of methods with a paper's names as labels, and the study's names under ``study``."""
+    """Return the registry of methods with a paper's names as labels."""
     found = {}
     for method, entry in styles.items():
         name = printed_name(styles, method, paper)
@@ -74,7 +74,7 @@ def named_by(paper: str, styles: dict) -> dict:
             variant: own | ({"label": own["label"].replace(entry["label"], name)} if "label" in own else {})
             for variant, own in entry.get("variants", {}).items()
         }
-        found[method] = entry | {"label": name, "study": entry["label"], "variants": variants}
+        found[method] = entry | {"label": name, "variants": variants}
     return found
 
 

@@ -4,17 +4,14 @@ The run time is a sum over *units* of work: a map, a learner, a kind of experime
 an amount (cells, cells x rows x columns) and seconds per amount. ``study/fit.py`` fits these seconds to the shipped
 records and writes them to ``config/costs.json``.
 
-Imported by the workflow when it parses: standard library only.
+The workflow imports this module when it parses, so it loads no numerical library.
 """
 
 import math
 from collections import Counter
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 
 from random_features.maps.registry import resolved_options
-from rfstudy.files import read_json
 from rfstudy.study import plan
 from rfstudy.study.experiment import needs_data
 from rfstudy.study.job import Part, options_tried, searched, sizes, tune_scope
@@ -146,12 +143,6 @@ def work_of_kind(stage: str, part: Part, n: int, d: int) -> Counter:
     return amounts(f"{stage} {part.kind}", cells, n, d)
 
 
-@cache
-def read_model(path: Path) -> dict:
-    """Return the fitted seconds per amount, and what is requested in relation to what is expected."""
-    return read_json(path)
-
-
 def seconds_of(work: Counter, model: dict) -> tuple[float, bool]:
     """Return the expected seconds of work, and whether this extrapolates: a unit has no records, or more of a measure
     in one job than any record has.
@@ -228,7 +219,7 @@ def shards_of(stage: str, experiment: dict, tasks: dict, settings: dict, model: 
         minutes = seconds_of_shard(stage, experiment, shard, work, model)[0] / 60
         if stage != "tune" and minutes > LONGEST * target and len(shard.repeats) > 1 and needs_data(experiment["kind"]):
             size = max(1, int(len(shard.repeats) * LONGEST * target / minutes))
-            cut = plan.shards(experiment, settings | {"repeats_per_shard": size})
+            cut = plan.shards(experiment, settings, size)
             groups += [
                 [(minutes, each)] for each in cut if (each.datasets, each.methods) == (shard.datasets, shard.methods)
             ]

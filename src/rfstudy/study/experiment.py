@@ -1,6 +1,6 @@
 """Read the mapping of an experiment: entries and steps, sizes, kernels, searches.
 
-Imported by the workflow when it parses, so it loads no numerical library.
+The workflow imports this module when it parses, so it loads no numerical library.
 """
 
 from rfstudy.models import definitions

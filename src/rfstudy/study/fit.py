@@ -20,6 +20,7 @@ from scipy.optimize import least_squares
 from rfstudy.data.registry import rows_of_chunk
 from rfstudy.files import read_json, read_record_file, record_file, write_text
 from rfstudy.study import cost, plan
+from rfstudy.study.job import without
 
 #: The share of recorded jobs that would have finished within the time that they request. The others start again with
 #: twice the time and keep their cells. For 95 % all jobs would request a fifth more.
@@ -178,8 +179,8 @@ def blocks_of(study, measured: Path):
         if not rows.exists():
             continue
         times = seconds_by_block(rows, bool(experiment["datasets"]))
-        settings = study.settings | {"shard_by": ["experiment", "dataset", "method"], "repeats_per_shard": None}
-        whole = {key: value for key, value in experiment.items() if key != "shard_by"}
+        settings = study.settings | {"shard_by": ["experiment", "dataset", "method"]}
+        whole = without(experiment, "shard_by")
         for stage in ("train", "measure", "time"):
             for shard in plan.shards_of(stage, whole, settings):
                 methods = {experiment["methods"][i]["method"] for i in shard.methods}

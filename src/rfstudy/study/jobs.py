@@ -1,6 +1,6 @@
 """The jobs of a run as the rules ask for them: their inputs, the arguments of their ``run`` and what they request.
 
-Imported by the workflow when it parses, so it loads no numerical library.
+The workflow imports this module when it parses, so it loads no numerical library.
 """
 
 import csv
@@ -14,7 +14,7 @@ from pathlib import Path
 from rfstudy.data import registry as data_registry
 from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import IN_ORDER
-from rfstudy.files import write_text
+from rfstudy.files import read_json, write_text
 from rfstudy.models import suggestion
 from rfstudy.study import code, cost, plan
 from rfstudy.study.job import Part, code_roots, searched
@@ -78,7 +78,7 @@ class Jobs:
             for name in self.asked_for:
                 self.papers.setdefault(self.experiments[name]["paper"], []).append(name)
         self.work: dict[str, str] = {}
-        self.costs = cost.read_model(root / "config" / "costs.json")
+        self.costs = read_json(root / "config" / "costs.json")
         cached = (self.code_of, self.experiment_of, self.shards_of, self.parts_of, self.chosen_file, self.tune_part)
         vars(self).update({method.__name__: cache(method) for method in (*cached, self.resources)})
 

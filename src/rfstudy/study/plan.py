@@ -5,7 +5,7 @@ A *shard* is one job of a stage: one experiment x data set x method with all its
 experiment has none. A part describes the experiment on that data set, with only what the stage needs. A change of the
 penalties therefore does not regenerate features, and every command of a log can be run by hand.
 
-Imported by the workflow when it parses: standard library and PyYAML only.
+The workflow imports this module when it parses, so it loads no numerical library.
 """
 
 import math
@@ -35,9 +35,9 @@ def shards_of(stage: str, experiment: dict, settings: dict) -> list[Shard]:
     return of_all[stage](experiment, settings) if stage in of_all else []
 
 
-def shards(experiment: dict, settings: dict) -> list[Shard]:
-    """Return the shards of one experiment, cut by its own ``shard_by`` or the preset's, and by
-    ``repeats_per_shard``.
+def shards(experiment: dict, settings: dict, repeats_per_shard: int | None = None) -> list[Shard]:
+    """Return the shards of one experiment, cut by its own ``shard_by`` or the preset's, each with all repeats or with
+    at most ``repeats_per_shard``.
     """
     axes = axes_of(experiment, settings)
     entries = experiment["methods"]
@@ -48,7 +48,7 @@ def shards(experiment: dict, settings: dict) -> list[Shard]:
     parts = [(dataset,) for dataset in datasets] if "dataset" in axes else [tuple(datasets)]
     repeats = repeats_of(experiment, settings)
     # repeats are cut only if they are separate cells: elsewhere one cell may cover them all
-    size = (needs_data(experiment["kind"]) and settings.get("repeats_per_shard")) or len(repeats)
+    size = (needs_data(experiment["kind"]) and repeats_per_shard) or len(repeats)
     chunks = [tuple(repeats[i : i + size]) for i in range(0, len(repeats), size)]
     result = []
     for part in parts:
@@ -224,8 +224,7 @@ def tune_shards(experiment: dict, settings: dict) -> list[Shard]:
 
 def shards_of_all_methods(experiment: dict, settings: dict) -> list[Shard]:
     """Return the shards of an experiment, with all methods and repeats together."""
-    together = experiment | {"shard_by": axes_of(experiment, settings)[:2]}
-    return shards(together, settings | {"repeats_per_shard": None})
+    return shards(experiment | {"shard_by": axes_of(experiment, settings)[:2]}, settings)
 
 
 def same_choices(one: Part, other: Part) -> bool:

@@ -63,9 +63,9 @@ def run(results_file, out) -> None:
     if unknown:
         count = int(table["run"].isin(unknown).sum())
         raise UserError(f"{count} rows of {results_file} and {out} have no record of their run (first {unknown[0]!r})")
-    pictures = [arrays, arrays_file(out)] if arrays else []
-    write_results(table, {run: records[run] for run in set(table["run"])}, out, *pictures)
-    size = sum(Path(file).stat().st_size for file in (out, record_file(out), *pictures[1:]))
+    own_arrays = [arrays, arrays_file(out)] if arrays else []
+    write_results(table, {run: records[run] for run in set(table["run"])}, out, *own_arrays)
+    size = sum(Path(file).stat().st_size for file in (out, record_file(out), *own_arrays[1:]))
     print(f"{out}: {len(table)} rows, {size / 1e6:.2f} MB")
 
 

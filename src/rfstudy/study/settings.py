@@ -12,7 +12,7 @@ from rfstudy.study.models import AXES, Axis, Limit, Repeats, Shared, Timing
 from rfstudy.study.parts import Learners, Name, Options
 
 
-class SharedPenalty(Model):
+class SearchDefaults(Model):
     """The keys of a preset for the search of every experiment with learners.
 
     Attributes
@@ -78,7 +78,7 @@ class Settings(Model):
     largest_multiple_of_d: Count | None
     most_values: Count | None
     max_rows: Limit | None
-    search: SharedPenalty
+    search: SearchDefaults
     experiments: dict[str, Options] = Field(default_factory=dict)
     learners: Learners
     time: Timing

@@ -40,7 +40,7 @@ def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out) -> None:
 
 def take_times(job: Job, chosen: dict) -> Work:
     """Return all rounds of one part. A finished round is journalled and, unless it was machine_busy, not repeated.
-    Return None if the data set is missing.
+    There are none if the data set is missing.
     """
     if job.data and job.data.skipped:
         return Work()

@@ -54,7 +54,9 @@ class Training:
         self.error = f"approximation_error_{job.spec.approximation['norm']}"
         self.metrics = job.spec.scores or list(job.data.target.metrics)
         self._maps: dict[str, Cell] = {}
-        self.drawn = lru_cache(1)(self.drawn)  # the map of the current learners; a new map replaces it
+        # what its cell left of the map of the current learners, and the map itself; those of a new map replace them
+        self.stored = lru_cache(1)(lambda name: self.job.finished(self._maps[name], self.measure))
+        self.map_and_features = lru_cache(1)(self.drawn)
 
     def work(self, chosen: dict) -> Work:
         """Return the results of all maps and learners. If the data set is missing, return rows that say so."""
@@ -103,16 +105,17 @@ class Training:
                 rows.append(columns | distinct | {"settings": settings})
         return rows, phi.learned_
 
+    def no_map(self, name: str) -> tuple[str, str] | None:
+        """Return the status and the reason if there is no map of a name for the data; None if there is one."""
+        row = self.stored(name)[0]["rows"][0]
+        return (row["status"], row["settings"]["reason"]) if "status" in row else None
+
     def drawn(self, name: str) -> tuple:
         """Return the map of the learners' cells of a name, its length scale, and its training and test features. The
-        features are streams, kept in memory if they are few. If there is no map, return the status and the reason
-        instead of it. The map is drawn again, with what it learned when its own cell was computed.
+        features are streams, kept in memory if they are few. The map is drawn again, with what it learned when its own
+        cell was computed.
         """
-        cell = self._maps[name]
-        content, learned = self.job.finished(cell, self.measure)
-        row = content["rows"][0]
-        if "status" in row:
-            return (row["status"], row["settings"]["reason"]), None, None, None
+        cell, (_, learned) = self._maps[name], self.stored(name)
         sample = sample_of(self.job.samples, cell)
         phi, _kernel, length_scale = map_of(self.job, cell)
         phi.restore(sample.X_train.shape[1], learned, dtype=sample.X_train.dtype)
@@ -122,12 +125,12 @@ class Training:
         """Return the scores of one learner on one map as rows. If there is no map or no solution, the rows say so."""
         sample = sample_of(self.job.samples, cell)
         shared = sample.size_columns | {"learner": cell.conditions["learner"], "split": "test"}
-        phi, length_scale, *features = self.drawn(cell.name)
-        if isinstance(phi, tuple):
-            status, reason = phi
+        if missing := self.no_map(cell.name):
+            status, reason = missing
             settings = {"options": cell.entry["options"], "capped": sample.capped, "reason": reason}
             row = shared | {"status": status, "settings": settings}
             return [row | size | {"metric": m} for _, size in prefixes(None, cell) for m in self.metrics]
+        phi, length_scale, *features = self.map_and_features(cell.name)
         settings = cell_settings(cell, length_scale, sample.capped)
         rows = []
         for position, (prefix, size) in enumerate(prefixes(phi, cell)):

@@ -17,7 +17,7 @@ import numpy as np
 
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report.claims.points import Part, Point, number
-from rfstudy.report.claims.rows import SIZE, Rows, listed
+from rfstudy.report.claims.rows import SIZE, Rows, as_tuple
 from rfstudy.report.claims.samples import Sample, difference, quotient, rank_correlation, shifted, sides, spread_of
 from rfstudy.report.compare import Estimate
 from rfstudy.report.estimates import SIGMAS, largest_half, power_law, varying
@@ -325,7 +325,7 @@ def _ends(found: list, start, end) -> list[tuple[list, list]]:
     by_size = {each[0]["n_features_label"]: each for each in found}
     sizes = list(by_size)
     named = {"first": sizes[:1], "last": sizes[-1:]}
-    first, last = (listed(named.get(each, each)) for each in (start, end))
+    first, last = (as_tuple(named.get(each, each)) for each in (start, end))
     known = {*first, *last} <= set(sizes) and not set(first) & set(last)
     return [tuple([by_size[size] for size in group] for group in (first, last))] if known else []
 

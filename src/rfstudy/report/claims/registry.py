@@ -13,7 +13,7 @@ from importlib import import_module
 from random_features.errors import UserError, check_choice
 from rfstudy.report.aggregate import select
 from rfstudy.report.claims.points import Part, conclude
-from rfstudy.report.claims.rows import Rows, listed
+from rfstudy.report.claims.rows import Rows, as_tuple
 
 #: How the tests of several claims are stricter than those of the reference data.
 AS_EFFECT = "a difference counts as an effect only, significant and over half a point"
@@ -89,7 +89,7 @@ def judged(identifier: str, rows: Rows, protocol: str, brief: bool = False) -> t
     experiments = own.experiments.get(protocol)
     if not experiments:
         return "not run", ""
-    frame = select(rows.all, experiment=listed(experiments))
+    frame = select(rows.all, experiment=as_tuple(experiments))
     parts = own.test(replace(rows, all=frame, frame=frame), **own.arguments)
     reason = own.not_testable if isinstance(own.not_testable, str) else own.not_testable.get(protocol, "")
     return conclude([parts] if isinstance(parts, Part) else parts, own.at, own.needs, reason, brief)

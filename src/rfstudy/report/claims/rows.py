@@ -80,7 +80,7 @@ class Rows:
         where : condition for ``DataFrame.query``; ``share`` is the size over the largest of the data set
         set_aside : data sets that must not decide -> reason
         """
-        datasets = None if datasets is None else listed(datasets)
+        datasets = None if datasets is None else as_tuple(datasets)
         frame = select(self.frame, dataset=datasets, n_features_label=sizes, **columns)
         if where:
             frame = select(frame, **USABLE)
@@ -251,7 +251,7 @@ class Rows:
         return " at ".join(filter(None, (*names, one.size, "" if one.at is None else f"{one.at:g}")))
 
 
-def listed(names) -> tuple[str, ...]:
+def as_tuple(names) -> tuple[str, ...]:
     """Return one name or several as a tuple."""
     return (names,) if isinstance(names, str) else tuple(names)
 

@@ -59,7 +59,7 @@ def on_sets(effects: pd.DataFrame, context: Context, paper: str, datasets: list[
     for columns, own in effects.groupby("columns")["dataset"]:
         there = [name for name in datasets if name in set(own)]
         few = f"; no verdict on fewer than {LEAST_SETS}" if len(there) < LEAST_SETS else ""
-        found.append(f"D = {columns:,}: {listed(there, context, paper)}{few}.")
+        found.append(f"D = {columns:,}: {named_sets(there, context, paper)}{few}.")
     return found
 
 
@@ -69,10 +69,10 @@ def missing(results: Results, context: Context, paper: str, datasets: list[str])
     known = set(select(results.yardsticks, learner="exact_kernel")["dataset"])
     without = {"Not measured yet": [name for name in datasets if name not in measured]}
     without["No exact kernel yet, so not known to be informative"] = [n for n in datasets if n in measured - known]
-    return [f"{words}: {listed(names, context, paper, most=FEW)}." for words, names in without.items() if names]
+    return [f"{words}: {named_sets(names, context, paper, most=FEW)}." for words, names in without.items() if names]
 
 
-def listed(names: list[str], context: Context, paper: str, most: int | None = None) -> str:
+def named_sets(names: list[str], context: Context, paper: str, most: int | None = None) -> str:
     """Return the number of data sets and their names; the number alone if there are more than ``most``."""
     words = f"{len(names)} data set{'s' * (len(names) != 1)}"
     if most is not None and len(names) > most:
@@ -237,7 +237,7 @@ def arena_confirmation(context: Context, *, paper, datasets, methods, baseline, 
         f"confirmed, {sum(chances):.1f} expected."
     )
     halves = [
-        f"{words} half: {listed(list(half.index[half == which]), context, paper)}."
+        f"{words} half: {named_sets(list(half.index[half == which]), context, paper)}."
         for which, words in enumerate(("First", "Second"))
     ]
     few = [] if rows else ["The first half makes no statement yet."]

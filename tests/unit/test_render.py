@@ -1,4 +1,4 @@
-"""README.md and docs/findings.md are what their templates make of the shipped measurements."""
+"""README.md and the pages of docs are what their templates make of the shipped measurements."""
 
 import re
 from pathlib import Path
@@ -7,38 +7,38 @@ import pandas as pd
 import pytest
 
 from random_features.errors import UserError
-from rfstudy import templates
+from rfstudy import render
 from rfstudy.report.aggregate import select
 from rfstudy.report.typeset import Table
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize(("page", "template"), templates.PAGES.items())
+@pytest.mark.parametrize(("page", "template"), render.PAGES.items())
 def test_a_page_is_what_its_template_makes_of_the_shipped_rows(shipped, page, template):
-    assert templates.rendered(shipped, template) == (ROOT / page).read_text(encoding="utf-8")
+    assert render.rendered(shipped, template) == (ROOT / page).read_text(encoding="utf-8")
 
 
 def test_the_pictures_show_the_shipped_rows(shipped):
-    for name in templates.PICTURES:
-        with templates.Image.open(ROOT / "docs" / "pictures" / name) as picture:
-            assert picture.text["Source"] == templates.digest(shipped, name)
+    for name in render.PICTURES:
+        with render.Image.open(ROOT / "docs" / "pictures" / name) as picture:
+            assert picture.text["Source"] == render.digest(shipped, name)
 
 
 def test_a_sentence_that_no_longer_holds_stops_the_build():
-    assert templates.holds("README.md.j2", True, "it is so") == ""
+    assert render.holds("README.md.j2", True, "it is so") == ""
     with pytest.raises(UserError, match=r"no longer say that it is so: .* docs/README\.md\.j2"):
-        templates.holds("README.md.j2", False, "it is so")
+        render.holds("README.md.j2", False, "it is so")
 
 
 def test_counts_of_verdicts_are_those_of_the_cells(shipped):
     cells = shipped.table("slsrff", "table-03-cells-code")
-    found = templates.accuracies(shipped, "code")
+    found = render.accuracies(shipped, "code")
     assert found["reproduced"] == (cells["verdict"] == "reproduced").sum()
     assert found["compared"] == (~cells["verdict"].isin(["not comparable", "not run"])).sum()
 
 
-@pytest.mark.parametrize("paper", templates.PAPERS)
+@pytest.mark.parametrize("paper", render.PAPERS)
 def test_the_verdicts_on_the_page_of_a_paper_add_up(paper):
     text = (ROOT / "docs" / "papers" / f"{paper}.md").read_text("utf-8")
     for total in ("results", "claims"):
@@ -52,7 +52,7 @@ def test_the_verdicts_on_the_page_of_a_paper_add_up(paper):
     )
 
 
-@pytest.mark.parametrize("page", [page for page in templates.PAGES if "measurements" not in page])
+@pytest.mark.parametrize("page", [page for page in render.PAGES if "measurements" not in page])
 def test_no_sentence_of_a_page_has_more_than_35_words(page):
     text = re.sub(r"```.*?```|<!--.*?-->|\]\(.*?\)", " ", (ROOT / page).read_text("utf-8"), flags=re.DOTALL)
     for block in re.split(r"\n\n|\n\* |[|#\n]*\n[|#]+|\|", text):
@@ -68,11 +68,11 @@ def test_rows_effects_and_single_values_of_a_table():
         "p_value": [0.01, 0.04, 0.01],
     }
     table = pd.DataFrame(columns | {"p_value": [0.01, 0.04, 0.01]})
-    assert list(templates.rows(table, method="orf", size=["2", "4"])["size"]) == [2, 4]
-    assert templates.one(table, method="orf", size="4") == 0.05
+    assert list(render.rows(table, method="orf", size=["2", "4"])["size"]) == [2, 4]
+    assert render.one(table, method="orf", size="4") == 0.05
     with pytest.raises(ValueError, match="size 1"):
-        templates.one(table, method="orf")
-    assert [len(templates.effects(table, sign)) for sign in (0, 1, -1)] == [2, 1, 1]
+        render.one(table, method="orf")
+    assert [len(render.effects(table, sign)) for sign in (0, 1, -1)] == [2, 1, 1]
 
 
 def test_findings_are_short_and_name_tables_that_are_made(shipped):
@@ -93,11 +93,11 @@ def test_at_equal_columns_errors_are_ratios_and_gains_are_points(shipped):
     rows = select(shipped.context("survey-gaussian-text", "survey-gaussian-others").rows, dataset="ijcnn1", status="ok")
     rows = rows[rows["n_columns"].eq(88) & rows["method"].isin(["rff", "nystroem"]) & rows["learner"].ne("svm")]
     mean = rows.groupby(["metric", "method"])["value"].mean()
-    found = templates.at_equal_columns(shipped, "nystroem", "2d")
+    found = render.at_equal_columns(shipped, "nystroem", "2d")
     error, accuracy = mean["approximation_error_frobenius"], mean["accuracy_pct"]
     assert error["nystroem"] / error["rff"] in found["ratios"]
     assert accuracy["nystroem"] - accuracy["rff"] in found["gains"]
-    assert set(found["gains"]) < set(templates.at_equal_columns(shipped, "nystroem")["gains"])
+    assert set(found["gains"]) < set(render.at_equal_columns(shipped, "nystroem")["gains"])
 
 
 def test_the_table_of_the_arena_is_there_once_all_its_data_sets_have_rows(shipped, monkeypatch):
@@ -105,6 +105,6 @@ def test_the_table_of_the_arena_is_there_once_all_its_data_sets_have_rows(shippe
     table = Table(pd.DataFrame({"when": ["D = 64"], "map": ["ORF"]}), caption="Which map")
     monkeypatch.setattr(shipped, "made", lambda paper, name: table if paper == "study" else None)
     monkeypatch.setattr(shipped, "rows", lambda path: pd.DataFrame({"dataset": datasets, "method": "rff"}))
-    assert "| D = 64 | ORF   |" in templates.arena(shipped)
+    assert "| D = 64 | ORF   |" in render.arena(shipped)
     monkeypatch.setattr(shipped, "rows", lambda path: pd.DataFrame({"dataset": datasets[1:], "method": "rff"}))
-    assert templates.arena(shipped) == ""
+    assert render.arena(shipped) == ""

@@ -1,4 +1,4 @@
-"""Pages made from templates: README.md with its pictures and docs/findings.md, from the rows in ``data/measured``.
+"""Write README.md with its pictures, and the pages of docs that have templates, from the rows in ``data/measured``.
 
 A template (``docs/*.md.j2``) holds the sentences. Its numbers are values of the functions below. Each finding has a
 condition (``holds``) next to it under which it is true. Rows that no longer meet it stop the build.
@@ -6,7 +6,6 @@ condition (``holds``) next to it under which it is true. Rows that no longer mee
 
 import hashlib
 import io
-import json
 from functools import cache, partial
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
 from rfstudy.data.entries import read_tasks
-from rfstudy.files import read_yaml, write_atomically, write_text
+from rfstudy.files import read_record_file, read_yaml, record_file, write_atomically, write_text
 from rfstudy.outputs import load_reports
 from rfstudy.paper_pages import Page, markdown, numbers_of
 from rfstudy.report import plots, style, tables, typeset
@@ -27,6 +26,7 @@ from rfstudy.report.catalogue import specification
 from rfstudy.report.claims.points import MEANING
 from rfstudy.report.compare import CELL_VERDICTS, Estimate, is_effect
 from rfstudy.report.context import Context
+from rfstudy.report.published import named_by
 from rfstudy.report.typeset import description, one_number_per_cell
 from rfstudy.study.config import load_experiments
 
@@ -63,15 +63,18 @@ class Shipped:
     Parameters
     ----------
     root : path of the repository
+    paper : a paper that names the methods; by default they have the study's names
     """
 
-    def __init__(self, root):
-        self.root = Path(root)
+    def __init__(self, root, paper: str = ""):
+        self.root, self.paper = Path(root), paper
         config = self.root / "config"
         self.tasks, self.styles = read_tasks(config / "datasets.yaml"), read_yaml(config / "methods.yaml")
         self.experiments = load_experiments(config, set(self.tasks))
         self.reports = load_reports(config, self.experiments, self.styles, self.tasks)
+        self.styles = named_by(paper, self.styles) if paper else self.styles
         self.rows, self.context, self.made = cache(tidy.read), cache(self._context), cache(self._made)
+        self.with_names_of = cache(partial(Shipped, root))
         self.table = cache(lambda paper, name: one_number_per_cell(self.made(paper, name)))
 
     def file(self, experiment: str) -> Path:
@@ -97,8 +100,7 @@ class Shipped:
 
     def runs(self, experiment: str) -> list[dict]:
         """Return the records of the runs of an experiment's shipped rows."""
-        path = self.file(experiment)
-        return json.loads(path.with_name(f"{experiment}.provenance.json").read_text(encoding="utf-8"))["runs"]
+        return read_record_file(record_file(self.file(experiment)))["runs"]
 
     def hours(self, experiment: str) -> float:
         """Return the hours of wall time that these runs took."""
@@ -128,7 +130,7 @@ def rendered(shipped: Shipped, template: str) -> str:
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
     environment.globals |= {"table": shipped.table, "rows": rows, "one": one, "effects": effects}
     environment.globals |= {"holds": partial(holds, template), "abs": abs, "number_of_maps": len(REGISTRY)}
-    environment.globals |= {"page": partial(Page, shipped), "meaning": MEANING}
+    environment.globals |= {"page": lambda paper: Page(shipped.with_names_of(paper)), "meaning": MEANING}
     return environment.get_template(template).render()
 
 
@@ -140,8 +142,7 @@ def shown(shipped: Shipped, name: str) -> str:
 def picture(shipped: Shipped, name: str) -> bytes:
     """Return a picture as PNG, the same bytes for the same rows. Its text ``Source`` is the ``digest`` of its rows."""
     paper, figure, _ = PICTURES[name]
-    spec = shipped.spec(paper, figure)
-    drawn, large = plots.picture(Page(shipped, paper).shipped.context(*spec["experiments"]), spec), io.BytesIO()
+    drawn, large, spec = shipped.with_names_of(paper).made(paper, figure), io.BytesIO(), shipped.spec(paper, figure)
     with style.style():
         drawn.figure.savefig(large, format="png")
     image = Image.open(large).convert("RGB")
@@ -157,7 +158,7 @@ def digest(shipped: Shipped, name: str) -> str:
     return state.hexdigest()
 
 
-def listed(ids) -> str:
+def code_spans(ids) -> str:
     """Return ids in code style, with commas; a dash for none."""
     return ", ".join(f"`{each}`" for each in ids) or "-"
 
@@ -166,11 +167,10 @@ def verdicts(shipped: Shipped) -> str:
     """Return how many published results of each paper were reproduced under each protocol. Counts of rows are not
     results.
     """
-    groups = [(paper, Page(shipped, paper).results.groupby("protocol", sort=False)["verdict"]) for paper in PAPERS]
     rows = [
-        {"paper": f"`{paper}`", "protocol": protocol, "printed": len(found)} | numbers_of(CELL_VERDICTS, found)
-        for paper, of_paper in groups
-        for protocol, found in of_paper
+        {"paper": f"`{paper}`", "protocol": protocol, "published": len(found)} | numbers_of(CELL_VERDICTS, found)
+        for paper in PAPERS
+        for protocol, found in Page(shipped.with_names_of(paper)).results.groupby("protocol", sort=False)["verdict"]
     ]
     return markdown(rows)
 
@@ -182,13 +182,13 @@ def measured(shipped: Shipped) -> str:
         own = [name for name, each in shipped.experiments.items() if each["paper"] == paper]
         there, missing = ([name for name in own if shipped.has([name]) == has] for has in (True, False))
         hours = sum(map(shipped.hours, there))
-        found = {"measured": listed(there), "hours": f"{hours:.1f}", "not measured yet": listed(missing)}
+        found = {"measured": code_spans(there), "hours": f"{hours:.1f}", "not measured yet": code_spans(missing)}
         rows.append({"paper": f"`{paper}`"} | found)
     there = [name for name in shipped.experiments if shipped.has([name])]
     found = set().union(*(select(shipped.context(name).rows, status="ok")["method"] for name in there))
     with_rows, without = ([name for name in REGISTRY if (name in found) == has] for has in (True, False))
-    of_maps = f"Maps with measured rows ({len(with_rows)} of {len(REGISTRY)}): {listed(with_rows)}."
-    rest = f" Without any yet: {listed(without)}." if without else ""
+    of_maps = f"Maps with measured rows ({len(with_rows)} of {len(REGISTRY)}): {code_spans(with_rows)}."
+    rest = f" Without any yet: {code_spans(without)}." if without else ""
     runs = (run for name in there for run in shipped.runs(name))
     machines = " and ".join(sorted({f"{run['cores']} cores of an {run['cpu']}" for run in runs}))
     hours = f"Hours are wall time of the runs with shipped rows, several at a time on {machines}."

@@ -146,6 +146,32 @@ def test_an_interrupted_run_answers_and_the_next_one_goes_on(tmp_path, monkeypat
     }
 
 
+@pytest.mark.parametrize(("stopped", "folds"), [("never", 5), ("rff", 0), ("fold 0", 0), ("fold 2", 2)])
+def test_ctrl_c_with_few_rows_scores_finished_outer_folds_alone(tmp_path, monkeypatch, capsys, stopped, folds):
+    compute = Contest.computed
+
+    def stop_late_in_a_fold(self, unit):
+        in_fold = self.identity[-6:] == stopped and unit.name == "nystroem"
+        if in_fold or (unit.name == stopped and unit.columns == 64):
+            raise KeyboardInterrupt
+        return compute(self, unit)
+
+    monkeypatch.setattr(Contest, "computed", stop_late_in_a_fold)
+    few = contests.units(["guess", "linear", "nystroem", "rff"], 100, 64)
+    monkeypatch.setattr(run, "planned", lambda *_: {"contestants": [], "left_out": {}, "units": few})
+    run.compare(saved(tmp_path, table("linear", 150)), "y", out=tmp_path / "out", budget="1h")
+    assert (f"{folds} of 5 before Ctrl-C" in (shown := capsys.readouterr().out)) == (stopped != "never")
+    assert ("cross-validated with all choices" in shown) == (folds > 0 or stopped == "never")
+    recommended = re.search(r"folds recommended (.*)\.\n", (tmp_path / "out" / "report.md").read_text(encoding="utf-8"))
+    assert len(recommended[1].split(", ") if recommended else []) == (5 if stopped == "never" else folds)
+
+
+def test_outer_folds_that_the_budget_does_not_leave_are_skipped_and_named():
+    assert run.nested(None, None, [(None, None)] * 5, [], Clock(run.FEWEST_IN_FOLD - 1), 0.02) is None
+    assert "0 of 5" in run.unfinished(None, 5)[0]["evidence"]
+    assert run.unfinished({"recommended": ["rff"] * 5}, 5) == []
+
+
 def test_the_stages_of_a_workflow_give_the_answer_of_one_command(tmp_path, kernel_run):
     common = {"out": tmp_path / "out", "columns": 128}
     assert run.compare(kernel_run.file, "y", stage="plan", **common) is None

@@ -11,7 +11,7 @@ from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY, resolve
 from rfstudy.alarm import alarm
 from rfstudy.compare import recipe, report, warnings
-from rfstudy.compare.contest import Clock, Contest, OutOfTime, Unit, hold, plan_lines, planned
+from rfstudy.compare.contest import INTERRUPTED, Clock, Contest, OutOfTime, Unit, hold, plan_lines, planned
 from rfstudy.compare.contestants import BASELINES, SLOW, STRUCTURED, is_map
 from rfstudy.compare.decide import Decision, decide, label, paired_interval
 from rfstudy.compare.question import Question, understand
@@ -34,6 +34,9 @@ LONGEST_SECONDS = 3600.0
 
 #: Seconds of a unit of the pilot, and of one in an outer fold, that the budget always leaves.
 FREE_SECONDS, FREE_IN_FOLD = 6.0, 2.0
+
+#: The fewest seconds of an outer fold.
+FEWEST_IN_FOLD = 5.0
 
 #: The share of a budget for the outer folds of few rows.
 OUTER_SHARE = 0.6
@@ -101,10 +104,11 @@ def compare(
         raise UserError(f"--budget {budget}: only a guess was finished; the same command goes on from there")
     decision = decide(contest.final(), contest.groups, margin)
     clock.end += folds
-    outer = nested(question, contest, parts, todo, clock, margin) if few else None
+    stopped = INTERRUPTED in contest.reasons.values()
+    outer = nested(question, contest, parts, todo, clock, margin) if few and not stopped else None
     scores, not_opened = tested(question, contest, decision, clock)
     reasons = plan["left_out"] | contest.reasons | not_opened
-    found += cut_short(contest, plan) + edges(decision)
+    found += cut_short(contest, plan) + edges(decision) + (unfinished(outer, len(parts)) if few else [])
     report.write(out, file, question, contest, decision, scores, outer, found, reasons, margin)
     return decision
 
@@ -127,19 +131,34 @@ def moved(bar, words: str) -> None:
     bar.update(min(bar.total, round(bar.format_dict["elapsed"])) - bar.n)
 
 
-def nested(question, contest, parts, todo, clock, margin) -> dict:
-    """Return the cross-validated score of the whole recommendation: a contest and a decision in every outer fold."""
+def nested(question, contest, parts, todo, clock, margin) -> dict | None:
+    """Return the cross-validated score of the whole recommendation: a contest and a decision in every outer fold.
+
+    Ctrl-C and the end of the budget leave the score of the folds before; None if there are none.
+    """
     losses, names = [], []
     for k, (train, held) in enumerate(parts):
+        if clock.left() < FEWEST_IN_FOLD:
+            break
         inner = Contest(question, train, contest.folder, f"{contest.identity} fold {k}")
-        share, n = Clock(max(5.0, (clock.left() - 10) / (len(parts) - k))), inner.n_train
+        share, n = Clock(max(FEWEST_IN_FOLD, (clock.left() - 10) / (len(parts) - k))), inner.n_train
         fitting = [Unit(each.name, min(each.n, n), each.columns and min(each.columns, n)) for each in todo]
         hold(inner, list(dict.fromkeys(fitting)), share, free=FREE_IN_FOLD)
+        if INTERRUPTED in inner.reasons.values():
+            break
         own = decide(inner.final(), inner.groups, margin).chosen
         names.append(own.unit.name)
         data = (question.table, question.y, train, held, question.settings)
         losses.append(recipe.part_losses(*data, own.unit.name, own.settings))
-    return {"score": recipe.score(np.concatenate(losses), contest.task), "recommended": names}
+    return {"score": recipe.score(np.concatenate(losses), contest.task), "recommended": names} if names else None
+
+
+def unfinished(outer: dict | None, folds: int) -> list[dict]:
+    """Return a warning if not all outer folds were finished."""
+    done = len(outer["recommended"]) if outer else 0
+    without = "" if outer else ": the error is that of settings chosen on the same rows, and too low"
+    evidence = f"{done} of {folds} before Ctrl-C or the end of the budget{without}"
+    return [{"warning": "not all outer folds", "evidence": evidence}] if done < folds else []
 
 
 def tested(question: Question, contest: Contest, decision: Decision, clock: Clock) -> tuple[list[dict], dict[str, str]]:

@@ -103,6 +103,12 @@ def test_the_program_repeats_the_test_score_to_the_printed_digits(kernel_run, mo
     import joblib
 
     fitted = joblib.load(tmp_path / "best.joblib")
+    text = kernel_run.file.read_text()
+    kernel_run.file.write_text(text + "1,2,3,4\n")
+    sys.modules.pop("best", None)
+    with pytest.raises(SystemExit, match="was changed since the comparison"):
+        runpy.run_path(str(kernel_run.out / "best.py"), run_name="__main__")
+    kernel_run.file.write_text(text)
     new = table("kernel", 300, seed=5)
     assert np.mean((fitted.predict(new) - new["y"]) ** 2) < 0.3 * new["y"].var()
     sys.modules.pop("best", None)
@@ -335,6 +341,7 @@ def test_the_encoder_fills_scales_and_ignores_unknown_categories():
 @pytest.mark.parametrize(
     ("values", "task"),
     [
+        ([1e300, 2e300] * 50, "classes"),
         ([0, 1] * 50, "classes"), (np.arange(200) % 20, "classes"), (np.arange(200) % 25, "regression"),
         (np.linspace(0, 1, 100), "regression"), (["a", "b"] * 50, "classes"), ([True, False] * 50, "classes"),
     ],

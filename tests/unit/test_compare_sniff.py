@@ -178,6 +178,33 @@ def test_parquet_with_an_index_and_decimals_is_read_whole(tmp_path):
     assert asked.settings["columns"] == {"numbers": ["size", "sold"], "dates": ["day"], "categories": ["colour"]}
 
 
+def test_columns_of_lists_and_bytes_are_left_out(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow, of the extra compare")
+    cells = {"list": [1, 2], "struct": {"a": 1}, "bytes": b"12-3", "arrays": np.ones(2)}
+    frame = FRAME.assign(**{name: [cell] * ROWS for name, cell in cells.items()}).astype({"colour": "category"})
+    frame.to_parquet(tmp_path / "t.parquet")
+    asked = understand(tmp_path / "t.parquet", "price")
+    assert [each["column"] for each in asked.columns if "lists, structures" in each["use"]] == list(cells)
+    with pytest.raises(UserError, match="holds lists, structures or bytes"):
+        understand(tmp_path / "t.parquet", "struct")
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ([*RNG.random(3000).round(6), "12.5 kg"], "'x': 1 of 3,001 values are no number, such as '12.5 kg'"),
+        ([*range(20)] * 30 + ["n.n."], "'x': 1 of 601 values are no number, such as 'n.n.'"),
+        ([*RNG.random(99), 3.5e38], "'x': 1 values above 3.4e+38 as missing"),
+    ],
+)
+def test_a_column_with_a_few_bad_cells_is_noted_on_the_console(tmp_path, column, words):
+    frame = pd.DataFrame({"x": column, "z": np.arange(len(column)), "y": np.arange(len(column)) % 2})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    asked = understand(tmp_path / "t.csv", "y")
+    assert [note for note in asked.notes if words in note]
+    assert np.isfinite(recipe.encoder(asked.settings["columns"]).fit_transform(asked.table)).all()
+
+
 def target(values, **more):
     return pd.DataFrame({"x": np.arange(len(values)), "y": values, **more}).to_csv(index=False).encode()
 
@@ -194,6 +221,11 @@ BROKEN = {
     "unknown-drop": (GOOD, {"drop": ["colr"]}, "--drop colr"),
     "unknown-group": (GOOD, {"group": "shop"}, "--group shop"),
     "unknown-time": (GOOD, {"time": "when"}, "--time when"),
+    "time-of-texts": (GOOD, {"time": "colour"}, "60 values are no time, such as"),
+    "time-of-truth": (GOOD, {"time": "sold"}, "60 values are no time, such as"),
+    "one-wrong-time": (GOOD.replace(b"2024-01-31", b"Jan 31st?"), {"time": "day"}, "1 values are no time"),
+    "huge-target": (target(np.arange(60) * 1e299), {"target": "y"}, "at most 1e+150"),
+    "huge-classes": (target([1e300, 2e300] * 30), {"target": "y", "task": "regression"}, "at most 1e+150"),
     "no-target": (GOOD, {"target": None}, "--target COLUMN"),
     "target-dropped": (GOOD, {"drop": ["price"]}, "also dropped"),
     "constant-target": (target([1] * 60), {"target": "y"}, "constant"),
@@ -210,6 +242,7 @@ BROKEN = {
     "repeated-arrays": (arrays(X=np.ones((60, 3)), X1=np.ones(60), price=np.arange(60)), {}, "called 'X1'"),
     "complex-arrays": (arrays(z=np.ones(60, complex), price=np.arange(60)), {}, "z has complex numbers"),
     "long-line": (b"x" * 2**22 + b"\n1,2", {}, "its first line has more than"),
+    "infinite-libsvm": (b"1 2000:1e39\n2 1:1\n" * 60, {}, "above 3.4e+38"),
     "wide-libsvm": (b"1 2000000000:1\n2 1:1\n" * 60, {}, "a column 2,000,000,000"),
     "binary": (bytes(range(256)) * 20, {}, "neither text"),
     "cut-gz": (gzip.compress(GOOD)[:-20], {}, "cannot be unpacked"),

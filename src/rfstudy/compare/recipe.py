@@ -5,6 +5,7 @@
 
 import bz2
 import gzip
+import hashlib
 import io
 import lzma
 import re
@@ -38,6 +39,9 @@ TEST_SHARE, MOST_TEST_ROWS = 0.2, 20_000
 
 #: The columns from which LIBSVM data stay sparse, and the share of stored numbers below which they do.
 SPARSE_COLUMNS, SPARSE_SHARE = 500, 0.1
+
+#: The largest number of a column that counts, that of float32, and of a target, whose square is taken.
+MOST, MOST_OF_TARGET = 3.4e38, 1e150
 
 #: The most frequent categories of a column that have a column of their own.
 CATEGORIES = 30
@@ -89,6 +93,8 @@ def read(path, how):
         if X.shape[1] > MOST_COLUMNS:
             raise ValueError(f"it has a column {X.shape[1]:,}; number them anew, up to {MOST_COLUMNS:,}")
         stays = X.shape[1] > SPARSE_COLUMNS and X.nnz < SPARSE_SHARE * np.prod(X.shape)
+        if stays and not np.isfinite(X.data).all():
+            raise ValueError(f"it has a number that is missing or above {MOST:g}; drop or rescale its column")
         return (X, y) if stays else (pd.DataFrame(X.toarray()).rename(columns="f{}".format).assign(label=y), None)
     if how["format"] == "text":
         frame = pd.read_csv(stream, **options)
@@ -140,7 +146,7 @@ def question(path, settings, found=None):
 
 def as_labels(column):
     """Return labels as text: whole numbers without a decimal point, missing ones as None."""
-    if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all():
+    if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all() and column.abs().max() < 2**63:
         column = column.astype("Int64")
     return column.astype(object).where(column.notna(), None).map(lambda label: None if label is None else str(label))
 
@@ -171,9 +177,9 @@ def as_text(frame):
 
 
 def as_numbers(frame):
-    """Return columns of numbers and truth values as an array in float64, with NaN for missing and infinite ones."""
+    """Return columns of numbers and truth values as an array in float64, with NaN for missing and too large ones."""
     values = frame.to_numpy(np.float64, na_value=np.nan)
-    return np.where(np.isfinite(values), values, np.nan)
+    return np.where(np.abs(values) <= MOST, values, np.nan)
 
 
 def encoder(columns):
@@ -285,6 +291,8 @@ def repeat(file, settings, name, chosen, most_rows):
 
     Predictions of a classifier are positions in ``settings["classes"]``.
     """
+    if hashlib.sha256(content(file)).hexdigest() != settings["sha256"]:
+        sys.exit(f"{file}: was changed since the comparison; compare it again")
     table, y, groups = question(file, settings)
     if "--all-rows" in sys.argv:
         rows = sample(np.arange(len(y)), most_rows)

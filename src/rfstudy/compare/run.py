@@ -15,7 +15,7 @@ from rfstudy.compare.contest import INTERRUPTED, Clock, Contest, OutOfTime, Unit
 from rfstudy.compare.contestants import BASELINES, SLOW, STRUCTURED, is_map
 from rfstudy.compare.decide import Decision, decide, label, paired_interval
 from rfstudy.compare.question import Question, understand
-from rfstudy.files import digest_of, read_json, write_json
+from rfstudy.files import read_json, write_json
 
 #: Seconds of a budget in the units that a user writes.
 UNITS = {"s": 1, "m": 60, "h": 3600, "": 60}
@@ -78,7 +78,7 @@ def compare(
     settings, few = question.settings, len(question.y) < recipe.FEW_ROWS
     parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
     rows = np.arange(len(question.y)) if few else parts[0][0]
-    contest = Contest(question, rows, out / "cells", json.dumps([digest_of(file), settings], default=str))
+    contest = Contest(question, rows, out / "cells", json.dumps(settings, default=str))
     plan = read_json(out / "plan.json") if stage in ("run", "answer") else planned(contest, maps, columns)
     todo = [Unit(*unit) for unit in plan["units"]]
     if stage == "run":

@@ -89,7 +89,8 @@ def sniff_text(lines: list[str], numbers: list[int], encoding: str, path) -> dic
     skipped = next(number for number, row in enumerate(rows) if len(row) >= width - 1)
     rows = rows[skipped:]
     header = has_header(rows, decimal)
-    if repeated := [name for name in rows[0] if header and name and rows[0].count(name) > 1]:
+    names = pd.Series([name for name in rows[0] if header and name], dtype=object)
+    if len(repeated := names[names.duplicated()].tolist()):
         raise UserError(f"{path}: two columns are called {repeated[0]!r}; rename one")
     options = {
         "sep": separator, "quotechar": quote, "encoding": encoding, "decimal": decimal,
@@ -127,7 +128,7 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
 
     It has no number, and it is above numbers, or its cells do not recur, below or in the first row.
     """
-    cells = pd.DataFrame(rows).replace("", None)
+    cells = pd.DataFrame([row[:500] for row in rows]).replace("", None)
     numbers = cells.apply(lambda column: pd.to_numeric(column.str.replace(decimal, ".", regex=False), errors="coerce"))
     (first, below), numeric = (cells.iloc[0], cells.iloc[1:]), numbers.notna()
     if below.empty or numeric.iloc[0].any():

@@ -1,12 +1,14 @@
 """The recommendation for a file of one's own: honest on noise, right where kernels win, resumable, repeatable."""
 
 import json
+import pickle
 import re
 import runpy
 import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -123,6 +125,30 @@ def test_the_answer_is_five_lines_and_the_page_is_small_and_offline(kernel_run, 
     }  # fmt: skip
     rows = pd.read_csv(kernel_run.out / "results.csv")
     assert set(rows["contestant"]) == {"guess", "linear", "boosting", "exact-kernel", "nystroem", "rff", "sorf"}
+
+
+def test_a_damaged_unit_is_computed_again(kernel_run):
+    contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS), kernel_run.out / "damaged")
+    contest.run(unit := Unit("guess", contest.n_train, None))
+    file, (first,) = contest.file_of(unit), contest.results
+    for content in (file.read_bytes()[:-40], b"", pickle.dumps(first)):
+        file.write_bytes(content)
+        contest.run(unit)
+        assert file.read_bytes() != content
+        np.testing.assert_array_equal(contest.stored(unit).losses, first.losses)
+
+
+def test_files_whose_names_differ_have_folders_of_their_own(tmp_path, monkeypatch):
+    contest = Mock(side_effect=KeyboardInterrupt)
+    monkeypatch.setattr(run, "Contest", contest)
+    for name in ("a.2023.csv", "a.2024.CSV.gz", ".csv"):
+        with pytest.raises(KeyboardInterrupt):
+            run.compare(saved(tmp_path, table("linear"), name), "y")
+    assert [str(call.args[2].parent) for call in contest.mock_calls] == [
+        "compare-a.2023",
+        "compare-a.2024",
+        "compare-file",
+    ]
 
 
 def test_a_finished_run_is_read_again_and_not_computed(kernel_run, monkeypatch):
@@ -366,7 +392,14 @@ def test_a_choice_at_the_edge_of_its_grid_is_noted():
 
 def test_unknown_maps_and_budgets_are_refused(tmp_path, capsys):
     path = saved(tmp_path, table("linear"))
-    for how, words in (({"maps": ["ofr"]}, "orf"), ({"maps": ["ts"]}, "Gaussian"), ({"budget": "soon"}, "90s")):
+    refused = [({"margin": margin}, "--margin") for margin in (np.nan, -1.0, np.inf)]
+    refused += [({"budget": "99999999999999h"}, "at most a year")]
+    for how, words in (
+        ({"maps": ["ofr"]}, "orf"),
+        ({"maps": ["ts"]}, "Gaussian"),
+        ({"budget": "soon"}, "90s"),
+        *refused,
+    ):
         with pytest.raises(UserError, match=words):
             run.compare(path, "y", out=tmp_path / "out", **how)
     assert not (tmp_path / "out").exists()
@@ -399,7 +432,15 @@ def test_a_permanent_task_is_written_and_the_configuration_loads(tmp_path, confi
     task = read_yaml(tmp_path / "config" / "datasets.yaml")["own-table"]
     assert (task["d"], task["n"], task["drop_columns"], task["labels"]) == (3, 200, [1], {"down": 0, "up": 1})
     assert list(read_yaml(tmp_path / "config" / "experiments" / "survey.yaml"))[-1] == "own-own-table"
+    for name, of_task in (("Größe_1.csv", "grosse-1"), ("2.csv", "2")):
+        add(saved(tmp_path, frame, name), "y", tmp_path / "config")
+        assert of_task in read_yaml(tmp_path / "config" / "datasets.yaml")
     assert json.dumps(problems_of_preset(tmp_path / "config", "quick")) == "[]"
+    before = {path: path.read_bytes() for path in configuration.rglob("*.yaml")}
+    for file, name in (("---.csv", None), ("table.csv", "../evil x"), ("table.csv", "-")):
+        with pytest.raises(UserError, match="letters from a to z"):
+            add(saved(tmp_path, frame, file), "y", tmp_path / "config", name)
+    assert before == {path: path.read_bytes() for path in configuration.rglob("*.yaml")}
     with pytest.raises(UserError, match="has it already"):
         add(path, "y", tmp_path / "config")
     with pytest.raises(UserError, match="first or last"):

@@ -1,5 +1,7 @@
 """Write the YAML of a permanent task and its experiment for a file of numbers: ``rfstudy add``."""
 
+import re
+import unicodedata
 from pathlib import Path
 
 import yaml
@@ -23,7 +25,11 @@ def add(file, target, folder, name=None) -> list[Path]:
     asked, file, folder = understand(file, target), Path(file), Path(folder)
     settings, kind, options = asked.settings, asked.settings["how"]["format"], asked.settings["how"]["options"]
     columns = [each["column"] for each in asked.columns] or [settings["target"]]
-    name = name or "".join(sign if sign.isalnum() else "-" for sign in file.name.split(".")[0].lower()).strip("-")
+    if name is None:
+        plain = unicodedata.normalize("NFKD", file.name.split(".")[0].casefold()).encode("ascii", "ignore").decode()
+        name = re.sub("[^a-z0-9]+", "-", plain).strip("-")
+    if not re.fullmatch("[a-z0-9][a-z0-9-]*", name):
+        raise UserError(f"--name {name}: write letters from a to z, digits and hyphens, such as my-table")
     if kind not in PARSERS:
         raise UserError(f"{file}: the study has no parser of {kind}; save it as text with commas, the target last")
     if settings["target"] not in (columns[0], columns[-1]):

@@ -156,7 +156,7 @@ def as_times(column):
     if column.dtype.kind in "iuf":
         return column.astype(np.float64)
     dates = pd.to_datetime(column, errors="coerce", utc=True, format="mixed")
-    return (dates - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
+    return (dates - pd.Timestamp(0, tz="UTC").as_unit("s")).dt.total_seconds()
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------

@@ -20,6 +20,12 @@ from rfstudy.files import read_json, write_json
 #: Seconds of a budget in the units that a user writes.
 UNITS = {"s": 1, "m": 60, "h": 3600, "": 60}
 
+#: The longest budget, a year.
+MOST_SECONDS = 365 * 24 * 3600
+
+#: Endings of the names of files that the name of a folder of answers does not have.
+ENDINGS = re.compile(r"(\.(csv|tsv|tab|txt|dat|data|parquet|arff|svm|libsvm|npz|gz|bz2|xz|zip))+$", re.IGNORECASE)
+
 #: A budget without a limit: the workflow's.
 NO_LIMIT = 1e9
 
@@ -55,9 +61,10 @@ def seconds_of(text: str) -> float:
     (600.0, 90.0, 120.0)
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", str(text).strip())
-    if not match or float(match[1]) == 0:
-        raise UserError(f"--budget {text}: write a time such as 90s, 10m or 1h")
-    return float(match[1]) * UNITS[match[2]]
+    seconds = float(match[1]) * UNITS[match[2]] if match else 0
+    if not 0 < seconds <= MOST_SECONDS:
+        raise UserError(f"--budget {text}: write a time such as 90s, 10m or 1h, at most a year")
+    return seconds
 
 
 def compare(
@@ -71,10 +78,12 @@ def compare(
     """
     seconds = seconds_of(budget)
     clock = Clock(seconds - REPORT_SECONDS if stage == "all" else NO_LIMIT, started)
+    if not 0 <= margin <= 1:  # so is no nan
+        raise UserError(f"--margin {margin}: write a share from 0 to 1, such as 0.02")
     for name in maps:
         check_map(name)
     question = understand(file, target, **how)
-    out = Path(out or f"compare-{Path(file).name.split('.')[0] or 'file'}")
+    out = Path(out or f"compare-{ENDINGS.sub('', Path(file).name) or 'file'}")
     settings, few = question.settings, len(question.y) < recipe.FEW_ROWS
     parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
     rows = np.arange(len(question.y)) if few else parts[0][0]

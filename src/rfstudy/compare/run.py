@@ -42,7 +42,7 @@ LONGEST_SECONDS = 3600.0
 FREE_SECONDS, FREE_IN_FOLD = 6.0, 2.0
 
 #: The fewest seconds of an outer fold.
-FEWEST_IN_FOLD = 5.0
+FEWEST_IN_FOLD = 3.0
 
 #: The share of a budget for the outer folds of few rows.
 OUTER_SHARE = 0.6

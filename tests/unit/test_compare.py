@@ -1,12 +1,14 @@
 """The recommendation for a file of one's own: honest on noise, right where kernels win, resumable, repeatable."""
 
 import json
+import pickle
 import re
 import runpy
 import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -103,6 +105,12 @@ def test_the_program_repeats_the_test_score_to_the_printed_digits(kernel_run, mo
     import joblib
 
     fitted = joblib.load(tmp_path / "best.joblib")
+    text = kernel_run.file.read_text()
+    kernel_run.file.write_text(text + "1,2,3,4\n")
+    sys.modules.pop("best", None)
+    with pytest.raises(SystemExit, match="was changed since the comparison"):
+        runpy.run_path(str(kernel_run.out / "best.py"), run_name="__main__")
+    kernel_run.file.write_text(text)
     new = table("kernel", 300, seed=5)
     assert np.mean((fitted.predict(new) - new["y"]) ** 2) < 0.3 * new["y"].var()
     sys.modules.pop("best", None)
@@ -117,6 +125,30 @@ def test_the_answer_is_five_lines_and_the_page_is_small_and_offline(kernel_run, 
     }  # fmt: skip
     rows = pd.read_csv(kernel_run.out / "results.csv")
     assert set(rows["contestant"]) == {"guess", "linear", "boosting", "exact-kernel", "nystroem", "rff", "sorf"}
+
+
+def test_a_damaged_unit_is_computed_again(kernel_run):
+    contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS), kernel_run.out / "damaged")
+    contest.run(unit := Unit("guess", contest.n_train, None))
+    file, (first,) = contest.file_of(unit), contest.results
+    for content in (file.read_bytes()[:-40], b"", pickle.dumps(first)):
+        file.write_bytes(content)
+        contest.run(unit)
+        assert file.read_bytes() != content
+        np.testing.assert_array_equal(contest.stored(unit).losses, first.losses)
+
+
+def test_files_whose_names_differ_have_folders_of_their_own(tmp_path, monkeypatch):
+    contest = Mock(side_effect=KeyboardInterrupt)
+    monkeypatch.setattr(run, "Contest", contest)
+    for name in ("a.2023.csv", "a.2024.CSV.gz", ".csv"):
+        with pytest.raises(KeyboardInterrupt):
+            run.compare(saved(tmp_path, table("linear"), name), "y")
+    assert [str(call.args[2].parent) for call in contest.mock_calls] == [
+        "compare-a.2023",
+        "compare-a.2024",
+        "compare-file",
+    ]
 
 
 def test_a_finished_run_is_read_again_and_not_computed(kernel_run, monkeypatch):
@@ -144,6 +176,32 @@ def test_an_interrupted_run_answers_and_the_next_one_goes_on(tmp_path, monkeypat
     assert {each["result"].unit for each in again.comparisons} == {
         each["result"].unit for each in kernel_run.decision.comparisons
     }
+
+
+@pytest.mark.parametrize(("stopped", "folds"), [("never", 5), ("rff", 0), ("fold 0", 0), ("fold 2", 2)])
+def test_ctrl_c_with_few_rows_scores_finished_outer_folds_alone(tmp_path, monkeypatch, capsys, stopped, folds):
+    compute = Contest.computed
+
+    def stop_late_in_a_fold(self, unit):
+        in_fold = self.identity[-6:] == stopped and unit.name == "nystroem"
+        if in_fold or (unit.name == stopped and unit.columns == 64):
+            raise KeyboardInterrupt
+        return compute(self, unit)
+
+    monkeypatch.setattr(Contest, "computed", stop_late_in_a_fold)
+    few = contests.units(["guess", "linear", "nystroem", "rff"], 100, 64)
+    monkeypatch.setattr(run, "planned", lambda *_: {"contestants": [], "left_out": {}, "units": few})
+    run.compare(saved(tmp_path, table("linear", 150)), "y", out=tmp_path / "out", budget="1h")
+    assert (f"{folds} of 5 before Ctrl-C" in (shown := capsys.readouterr().out)) == (stopped != "never")
+    assert ("cross-validated with all choices" in shown) == (folds > 0 or stopped == "never")
+    recommended = re.search(r"folds recommended (.*)\.\n", (tmp_path / "out" / "report.md").read_text(encoding="utf-8"))
+    assert len(recommended[1].split(", ") if recommended else []) == (5 if stopped == "never" else folds)
+
+
+def test_outer_folds_that_the_budget_does_not_leave_are_skipped_and_named():
+    assert run.nested(None, None, [(None, None)] * 5, [], Clock(run.FEWEST_IN_FOLD - 1), 0.02) is None
+    assert "0 of 5" in run.unfinished(None, 5)[0]["evidence"]
+    assert run.unfinished({"recommended": ["rff"] * 5}, 5) == []
 
 
 def test_the_stages_of_a_workflow_give_the_answer_of_one_command(tmp_path, kernel_run):
@@ -309,6 +367,7 @@ def test_the_encoder_fills_scales_and_ignores_unknown_categories():
 @pytest.mark.parametrize(
     ("values", "task"),
     [
+        ([1e300, 2e300] * 50, "classes"),
         ([0, 1] * 50, "classes"), (np.arange(200) % 20, "classes"), (np.arange(200) % 25, "regression"),
         (np.linspace(0, 1, 100), "regression"), (["a", "b"] * 50, "classes"), ([True, False] * 50, "classes"),
     ],
@@ -333,7 +392,14 @@ def test_a_choice_at_the_edge_of_its_grid_is_noted():
 
 def test_unknown_maps_and_budgets_are_refused(tmp_path, capsys):
     path = saved(tmp_path, table("linear"))
-    for how, words in (({"maps": ["ofr"]}, "orf"), ({"maps": ["ts"]}, "Gaussian"), ({"budget": "soon"}, "90s")):
+    refused = [({"margin": margin}, "--margin") for margin in (np.nan, -1.0, np.inf)]
+    refused += [({"budget": "99999999999999h"}, "at most a year")]
+    for how, words in (
+        ({"maps": ["ofr"]}, "orf"),
+        ({"maps": ["ts"]}, "Gaussian"),
+        ({"budget": "soon"}, "90s"),
+        *refused,
+    ):
         with pytest.raises(UserError, match=words):
             run.compare(path, "y", out=tmp_path / "out", **how)
     assert not (tmp_path / "out").exists()
@@ -366,7 +432,15 @@ def test_a_permanent_task_is_written_and_the_configuration_loads(tmp_path, confi
     task = read_yaml(tmp_path / "config" / "datasets.yaml")["own-table"]
     assert (task["d"], task["n"], task["drop_columns"], task["labels"]) == (3, 200, [1], {"down": 0, "up": 1})
     assert list(read_yaml(tmp_path / "config" / "experiments" / "survey.yaml"))[-1] == "own-own-table"
+    for name, of_task in (("Größe_1.csv", "grosse-1"), ("2.csv", "2")):
+        add(saved(tmp_path, frame, name), "y", tmp_path / "config")
+        assert of_task in read_yaml(tmp_path / "config" / "datasets.yaml")
     assert json.dumps(problems_of_preset(tmp_path / "config", "quick")) == "[]"
+    before = {path: path.read_bytes() for path in configuration.rglob("*.yaml")}
+    for file, name in (("---.csv", None), ("table.csv", "../evil x"), ("table.csv", "-")):
+        with pytest.raises(UserError, match="letters from a to z"):
+            add(saved(tmp_path, frame, file), "y", tmp_path / "config", name)
+    assert before == {path: path.read_bytes() for path in configuration.rglob("*.yaml")}
     with pytest.raises(UserError, match="has it already"):
         add(path, "y", tmp_path / "config")
     with pytest.raises(UserError, match="first or last"):

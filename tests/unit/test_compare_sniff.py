@@ -4,7 +4,9 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import zipfile
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from random_features.errors import UserError
+from rfstudy.compare import recipe
 from rfstudy.compare.question import understand
 from rfstudy.compare.sniff import sniff
 
@@ -33,10 +36,28 @@ def text(**how):
     return FRAME.to_csv(index=False, **how).encode(how.pop("encoding", "utf-8"))
 
 
-def packed(data, name="table.csv"):
+def packed(data, *names):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr(name, data)
+        for name in names or ["table.csv"]:
+            archive.writestr(name, b"" if name.endswith("/") else data)
+    return stream.getvalue()
+
+
+def encrypted(data):
+    archive = bytearray(packed(data))
+    for start, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        archive[archive.find(start) + flags] |= 1
+    return bytes(archive)
+
+
+def damaged(data):
+    return data[:40] + bytes(20) + data[60:]
+
+
+def arrays(**named):
+    stream = io.BytesIO()
+    np.savez(stream, **named)
     return stream.getvalue()
 
 
@@ -55,7 +76,9 @@ FORMS = {
     "packed.csv.bz2": bz2.compress(text()),
     "packed.csv.xz": lzma.compress(text()),
     "packed.zip": packed(text()),
+    "packed-folder.zip": packed(text(), "data/", "data/table.csv", "__MACOSX/data/._table.csv"),
     "title.csv": b"A table of sales\n" + text(),
+    "preamble.csv": b"Export\n\nPrinted today\n" + text(),
 }
 
 
@@ -107,6 +130,31 @@ def test_arrays_arff_and_libsvm(tmp_path):
     np.testing.assert_array_equal(asked.y, y)
 
 
+def test_the_first_bytes_of_text_are_not_taken_for_an_archive(tmp_path):
+    for name in ("PK", "BZh"):
+        FRAME.rename(columns={"size": name}).to_csv(tmp_path / "t.csv", index=False)
+        assert name in understand(tmp_path / "t.csv", "price").table.columns
+
+
+def test_lines_may_be_long(tmp_path):
+    FRAME.rename(columns={"size": "long" * 2**16}).to_csv(tmp_path / "t.csv", index=False)
+    assert len(understand(tmp_path / "t.csv", "price").table.columns[0]) == 2**18
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_what_is_no_regular_file_is_refused(tmp_path, kind):
+    {"folder": os.mkdir, "pipe": os.mkfifo}[kind](tmp_path / "t.csv")
+    with pytest.raises(UserError, match="name a file"):
+        sniff(tmp_path / "t.csv")
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(recipe, "MOST_BYTES", 1000)
+    (tmp_path / "t.csv").write_bytes(gzip.compress(GOOD))
+    with pytest.raises(UserError, match="more than 1,000 bytes"):
+        sniff(tmp_path / "t.csv")
+
+
 def test_wide_libsvm_stays_sparse(tmp_path):
     X = sparse.random(ROWS, 5000, 0.01, random_state=0)
     dump_svmlight_file(X, np.arange(ROWS) % 2, str(tmp_path / "t.svm"))
@@ -119,6 +167,42 @@ def test_parquet(tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow, of the extra compare")
     FRAME.assign(day=pd.to_datetime(FRAME["day"])).to_parquet(tmp_path / "t.parquet")
     assert understand(tmp_path / "t.parquet", "price").settings["columns"]["dates"] == ["day"]
+
+
+def test_parquet_with_an_index_and_decimals_is_read_whole(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow, of the extra compare")
+    exact = FRAME.assign(price=FRAME["price"].map(lambda price: Decimal(str(price))))
+    exact.set_index(["day", "size"]).to_parquet(tmp_path / "t.parquet")
+    asked = understand(tmp_path / "t.parquet", "price")
+    np.testing.assert_allclose(asked.y, FRAME["price"])
+    assert asked.settings["columns"] == {"numbers": ["size", "sold"], "dates": ["day"], "categories": ["colour"]}
+
+
+def test_columns_of_lists_and_bytes_are_left_out(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow, of the extra compare")
+    cells = {"list": [1, 2], "struct": {"a": 1}, "bytes": b"12-3", "arrays": np.ones(2)}
+    frame = FRAME.assign(**{name: [cell] * ROWS for name, cell in cells.items()}).astype({"colour": "category"})
+    frame.to_parquet(tmp_path / "t.parquet")
+    asked = understand(tmp_path / "t.parquet", "price")
+    assert [each["column"] for each in asked.columns if "lists, structures" in each["use"]] == list(cells)
+    with pytest.raises(UserError, match="holds lists, structures or bytes"):
+        understand(tmp_path / "t.parquet", "struct")
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ([*RNG.random(3000).round(6), "12.5 kg"], "'x': 1 of 3,001 values are no number, such as '12.5 kg'"),
+        ([*range(20)] * 30 + ["n.n."], "'x': 1 of 601 values are no number, such as 'n.n.'"),
+        ([*RNG.random(99), 3.5e38], "'x': 1 values above 3.4e+38 as missing"),
+    ],
+)
+def test_a_column_with_a_few_bad_cells_is_noted_on_the_console(tmp_path, column, words):
+    frame = pd.DataFrame({"x": column, "z": np.arange(len(column)), "y": np.arange(len(column)) % 2})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    asked = understand(tmp_path / "t.csv", "y")
+    assert [note for note in asked.notes if words in note]
+    assert np.isfinite(recipe.encoder(asked.settings["columns"]).fit_transform(asked.table)).all()
 
 
 def target(values, **more):
@@ -137,6 +221,11 @@ BROKEN = {
     "unknown-drop": (GOOD, {"drop": ["colr"]}, "--drop colr"),
     "unknown-group": (GOOD, {"group": "shop"}, "--group shop"),
     "unknown-time": (GOOD, {"time": "when"}, "--time when"),
+    "time-of-texts": (GOOD, {"time": "colour"}, "60 values are no time, such as"),
+    "time-of-truth": (GOOD, {"time": "sold"}, "60 values are no time, such as"),
+    "one-wrong-time": (GOOD.replace(b"2024-01-31", b"Jan 31st?"), {"time": "day"}, "1 values are no time"),
+    "huge-target": (target(np.arange(60) * 1e299), {"target": "y"}, "at most 1e+150"),
+    "huge-classes": (target([1e300, 2e300] * 30), {"target": "y", "task": "regression"}, "at most 1e+150"),
     "no-target": (GOOD, {"target": None}, "--target COLUMN"),
     "target-dropped": (GOOD, {"drop": ["price"]}, "also dropped"),
     "constant-target": (target([1] * 60), {"target": "y"}, "constant"),
@@ -149,12 +238,21 @@ BROKEN = {
     "one-column": (b"y\n" + b"1\n" * 60, {"target": "y"}, "no separator"),
     "prose": ("\n".join(f"word {'and word ' * i}" for i in range(60)).encode(), {}, "no separator"),
     "ragged": (b"x,price\n" + b"1,2\n" * 300 + b"1,2,3,4\n", {}, "Expected 2 fields"),
-    "repeated-names": (b"a,b,price\n" * 0 + b"price,b,price\n" + b"1,2,3\n" * 60, {}, "no such column"),
+    "repeated-names": (b"price,b,price\n" + b"1,2,3\n" * 60, {}, "two columns are called 'price'"),
+    "repeated-arrays": (arrays(X=np.ones((60, 3)), X1=np.ones(60), price=np.arange(60)), {}, "called 'X1'"),
+    "complex-arrays": (arrays(z=np.ones(60, complex), price=np.arange(60)), {}, "z has complex numbers"),
+    "long-line": (b"x" * 2**22 + b"\n1,2", {}, "its first line has more than"),
+    "infinite-libsvm": (b"1 2000:1e39\n2 1:1\n" * 60, {}, "above 3.4e+38"),
+    "wide-libsvm": (b"1 2000000000:1\n2 1:1\n" * 60, {}, "a column 2,000,000,000"),
     "binary": (bytes(range(256)) * 20, {}, "neither text"),
     "cut-gz": (gzip.compress(GOOD)[:-20], {}, "cannot be unpacked"),
     "cut-xz": (lzma.compress(GOOD)[:-20], {}, "cannot be unpacked"),
     "cut-bz2": (bz2.compress(GOOD)[:-20], {}, "cannot be unpacked"),
     "cut-zip": (packed(GOOD)[:-30], {}, "cannot be unpacked"),
+    "damaged-gz": (damaged(gzip.compress(GOOD)), {}, "cannot be unpacked"),
+    "damaged-zip": (packed(GOOD).replace(GOOD[:9], GOOD[:8] + b"x"), {}, "cannot be unpacked"),
+    "encrypted-zip": (encrypted(GOOD), {}, "encrypted"),
+    "two-in-zip": (packed(GOOD, "README", "table.csv"), {}, "has README, table.csv"),
     "empty-zip": (packed(b""), {}, "empty"),
     "cut-parquet": (b"PAR1" + b"x" * 50, {}, "Parquet"),
     "bad-arff": (b"@relation t\n@attribute x numeric\n@data\n1,2,3\n" + b"a\n" * 60, {"target": "x"}, "ARFF"),

@@ -1,5 +1,7 @@
 """Write the YAML of a permanent task and its experiment for a file of numbers: ``rfstudy add``."""
 
+import re
+import unicodedata
 from pathlib import Path
 
 import yaml
@@ -21,7 +23,11 @@ def add(file, target, folder, name=None) -> list[Path]:
     Raise ``UserError``, and write nothing, for a file that no parser of the study reads.
     """
     file, folder = Path(file), Path(folder)
-    name = name or "".join(sign if sign.isalnum() else "-" for sign in file.name.split(".")[0].lower()).strip("-")
+    if name is None:
+        plain = unicodedata.normalize("NFKD", file.name.split(".")[0].casefold()).encode("ascii", "ignore").decode()
+        name = re.sub("[^a-z0-9]+", "-", plain).strip("-")
+    if not re.fullmatch("[a-z0-9][a-z0-9-]*", name):
+        raise UserError(f"--name {name}: write letters from a to z, digits and hyphens, such as my-table")
     if name in read_yaml(folder / "datasets.yaml") | read_yaml(folder / "sources.yaml"):
         raise UserError(f"--name {name}: config/datasets.yaml or config/sources.yaml has it already; choose another")
     task = task_of(understand(file, target), file, name)

@@ -6,12 +6,10 @@ A *unit* is a contestant on n training rows, a map with D columns. Finished unit
 import json
 import time
 import timeit
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-import joblib
 import numpy as np
 from scipy.sparse import issparse
 
@@ -23,6 +21,7 @@ from rfstudy.alarm import alarm
 from rfstudy.compare import recipe
 from rfstudy.compare.contestants import BASELINES, LABELLED, MAPS, STRUCTURED, is_map
 from rfstudy.compare.question import Question
+from rfstudy.data.archives import UNREADABLE
 from rfstudy.files import write_atomically
 
 #: The largest number of columns of a map that depends on labels, and of data whose map is orthogonal.
@@ -279,15 +278,24 @@ class Contest:
     def file_of(self, unit: Unit) -> Path:
         """Return the file of a finished unit; its name is the hash of all that decides the result."""
         text = json.dumps([self.identity, self.n_train, *unit])
-        return Path(self.folder or ".") / f"{sha256(text.encode()).hexdigest()[:24]}.joblib"
+        return Path(self.folder or ".") / f"{sha256(text.encode()).hexdigest()[:24]}.npz"
 
     def run(self, unit: Unit) -> None:
         """Tune and validate a unit, or take its result from the folder."""
-        file = self.file_of(unit)
-        stored = self.folder and file.is_file()
-        self.results.append(joblib.load(file) if stored else self.computed(unit))
+        stored = self.stored(unit)
+        self.results.append(result := stored or self.computed(unit))
         if self.folder and not stored:
-            write_atomically(file, partial(joblib.dump, self.results[-1]))
+            text = json.dumps([result.settings, result.seconds, result.edges])
+            write_atomically(self.file_of(unit), lambda path: np.savez(path, losses=result.losses, text=text))
+
+    def stored(self, unit: Unit) -> Result | None:
+        """Return the result of a unit from the folder; None if it is not there, or damaged."""
+        try:
+            with np.load(self.file_of(unit)) as arrays:  # without pickles, so that a foreign folder runs no code
+                settings, seconds, edges = json.loads(str(arrays["text"]))
+                return Result(unit, settings, arrays["losses"], seconds, edges)
+        except (*UNREADABLE, KeyError, TypeError):
+            return None
 
     def is_tuned(self, unit: Unit) -> bool:
         """Return whether a unit tunes its settings: the first one, and again with more rows."""

@@ -1,5 +1,6 @@
 """Understand a file: its table and target, the kind of task, and the use of each column."""
 
+from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +14,14 @@ from rfstudy.compare.sniff import sniff
 #: The fewest rows of a table, and of a class.
 FEWEST_ROWS, FEWEST_OF_A_CLASS = 50, 10
 
+#: What a cell may hold that no contestant takes.
+MANY = "lists, structures or bytes"
+
 #: Distinct whole numbers up to which a target is taken for classes, and the most classes.
 MOST_CLASS_NUMBERS, MOST_CLASSES = 20, 200
+
+#: The share of numbers from which a column with texts is taken for one with mistakes.
+NEARLY_NUMBERS = 0.95
 
 #: The share of distinct texts from which a column is taken for names or free text.
 FREE_TEXT = 0.5
@@ -28,7 +35,7 @@ class Question(NamedTuple):
     table : frame or csr matrix (n, columns), without rows that have no target
     y : ndarray (n,), numbers of classes or targets of a regression
     groups : ndarray (n,) or None
-    settings : what ``best.py`` needs to read the same rows: how, target, task, classes, group, time, columns
+    settings : what ``best.py`` needs to read the same rows: how, sha256, target, task, classes, group, time, columns
     notes : what was understood about the file, one line each
     columns : one dict per column of the file: column, type, distinct, missing, use
     """
@@ -44,6 +51,7 @@ class Question(NamedTuple):
 def understand(path, target=None, *, task="auto", drop=(), group=None, time=None) -> Question:
     """Return what a file asks. Raise ``UserError``, in one line, for what cannot be answered."""
     how = sniff(path)
+    digest = sha256(recipe.content(path)).hexdigest()  # of the very bytes that are read
     table, labels = loaded(path, how)
     target = target or ("label" if how["format"] == "LIBSVM" else None)
     names = [target] if issparse(table) else list(table.columns)
@@ -56,7 +64,13 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
             raise UserError(f"{option} {name}: {path} has no such column{did_you_mean(name, names)}; it has {some}")
     if target in (*drop, group, time):
         raise UserError(f"--target {target}: the column is also dropped, a group or a time")
-    settings = {"how": how, "target": target, "group": group, "time": time, "drop": list(drop)}
+    settings = {"how": how, "sha256": digest, "target": target, "group": group, "time": time, "drop": list(drop)}
+    if time is not None:
+        known = table[time].dropna()
+        never = known.dtype.kind == "b" or holds_many(known)
+        wrong = (known if never else known[recipe.as_times(known).isna()]).tolist()
+        if wrong:
+            raise UserError(f"--time {time}: {len(wrong):,} values are no time, such as {str(wrong[0])[:40]!r}")
     column = pd.Series(labels) if issparse(table) else table[target]
     settings |= target_of(column, task, f"{path}: the target {target!r}")
     described, settings["columns"] = [], None
@@ -67,7 +81,13 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
     table, y, groups = recipe.question(path, settings, (table, labels))
     if groups is not None and len(set(groups)) < recipe.FEW_FOLDS:
         raise UserError(f"--group {group}: has {len(set(groups))} groups; at least {recipe.FEW_FOLDS} are needed")
+    if settings["task"] == "regression" and np.abs(y).max() > recipe.MOST_OF_TARGET:
+        most = f"{np.abs(y).max():g}; at most {recipe.MOST_OF_TARGET:g} is compared: rescale it"
+        raise UserError(f"{path}: the target {target!r} has a value of {most}")
     notes = [f"read as {how['note']}", f"{len(y):,} rows, {table.shape[1] - (labels is None):,} columns"]
+    notes += [
+        f"warning: {each['column']!r}:{each['use'].partition(';')[2]}" for each in described if ";" in each["use"]
+    ]
     if len(y) < len(column):
         notes.append(f"{len(column) - len(y):,} rows left out: no target, or a class of under {FEWEST_OF_A_CLASS} rows")
     if settings["task"] == "classes":
@@ -98,6 +118,8 @@ def loaded(path, how):
 def target_of(labels: pd.Series, task: str, where: str) -> dict:
     """Return the task of a target, "classes" or "regression", and its classes; ``task`` is that, or "auto"."""
     known = labels.dropna()
+    if holds_many(labels):
+        raise UserError(f"{where} holds {MANY}; name another column")
     if len(labels) and known.empty:
         raise UserError(f"{where} is empty; name another column")
     if len(known) < FEWEST_ROWS:
@@ -127,9 +149,12 @@ def columns_of(table, special: dict, drop) -> tuple[list[dict], dict[str, list[s
     described = []
     for name in table.columns:
         column = table[name]
-        distinct, missing = column.nunique(), int(column.isna().sum())
+        many, missing = holds_many(column), int(column.isna().sum())
+        distinct = 0 if many else column.nunique()
         if name in special or name in drop:
             use = special.get(name, "left out: dropped")
+        elif many:
+            use = f"left out: {MANY}"
         elif distinct < 2 and not (distinct == 1 and missing):
             use = "left out: constant"
         else:
@@ -146,14 +171,24 @@ def columns_of(table, special: dict, drop) -> tuple[list[dict], dict[str, list[s
 def use_of(column: pd.Series, distinct: int) -> tuple[str | None, str]:
     """Return the kind of a column, or None if it is left out, and its use in words."""
     if column.dtype.kind in "iufb" or pd.api.types.is_numeric_dtype(column.dtype):
-        return "numbers", "a number, standardised"
+        far = int((column.abs() > recipe.MOST).sum()) if column.dtype.kind == "f" else 0
+        return "numbers", "a number, standardised" + (f"; {far:,} values above {recipe.MOST:g} as missing" * (far > 0))
     known = column.dropna()
     if column.dtype.kind == "M" or looks_like_dates(known):
         return "dates", "a date: seconds, month, day of the week, hour"
+    texts, hint = known[pd.to_numeric(known.astype(str), errors="coerce").isna()], ""
+    if 0 < len(texts) < (1 - NEARLY_NUMBERS) * len(known):
+        example = f"such as {str(texts.iloc[0])[:40]!r}; correct them"
+        hint = f"; {len(texts):,} of {len(known):,} values are no number, {example}"
     if distinct > recipe.CATEGORIES and distinct > FREE_TEXT * len(known):
-        return None, "left out: nearly every value is different (a name, an identifier or free text)"
+        return None, f"left out: nearly every value is different (a name, an identifier or free text){hint}"
     few = f"the {recipe.CATEGORIES} most frequent of " if distinct > recipe.CATEGORIES else ""
-    return "categories", f"{few}{distinct} categories, a column each"
+    return "categories", f"{few}{distinct} categories, a column each{hint}"
+
+
+def holds_many(column: pd.Series) -> bool:
+    """Return whether the cells of a column hold more than one value, or bytes."""
+    return column.dtype.kind == "O" and isinstance(next(iter(column.dropna()), None), list | dict | np.ndarray | bytes)
 
 
 def looks_like_dates(known: pd.Series) -> bool:

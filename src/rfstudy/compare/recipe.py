@@ -5,8 +5,10 @@
 
 import bz2
 import gzip
+import hashlib
 import io
 import lzma
+import re
 import sys
 import zipfile
 from functools import lru_cache
@@ -38,25 +40,47 @@ TEST_SHARE, MOST_TEST_ROWS = 0.2, 20_000
 #: The columns from which LIBSVM data stay sparse, and the share of stored numbers below which they do.
 SPARSE_COLUMNS, SPARSE_SHARE = 500, 0.1
 
+#: The largest number of a column that counts, that of float32, and of a target, whose square is taken.
+MOST, MOST_OF_TARGET = 3.4e38, 1e150
+
 #: The most frequent categories of a column that have a column of their own.
 CATEGORIES = 30
 
-#: The first bytes of compressed files, and how they are unpacked.
-COMPRESSED = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
+#: The first bytes of compressed files, and how they are opened; those of a .zip archive.
+COMPRESSED = {rb"\x1f\x8b": gzip.open, rb"BZh[1-9]1AY&SY": bz2.open, rb"\xfd7zXZ": lzma.open}
+ZIP = b"PK\x03\x04"
+
+#: The most bytes that a compressed file is unpacked to, and the most columns of LIBSVM data.
+MOST_BYTES, MOST_COLUMNS = 2**31, 10_000_000
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1)
 def content(path) -> bytes:
-    """Return the bytes of a file, unpacked if it is compressed; of a .zip archive those of its first member."""
+    """Return the bytes of a file, unpacked if it is compressed; of a .zip archive those of its only member."""
     found = Path(path).read_bytes()
-    for start, unpack in COMPRESSED.items():
-        if found.startswith(start):
-            return unpack(found)
-    if found.startswith(b"PK") and not (names := zipfile.ZipFile(io.BytesIO(found)).namelist())[0].endswith(".npy"):
-        return zipfile.ZipFile(io.BytesIO(found)).read(names[0])
+    for start, opened in COMPRESSED.items():
+        if re.match(start, found):
+            return unpacked(opened(io.BytesIO(found)))
+    if found.startswith(ZIP):
+        archive = zipfile.ZipFile(io.BytesIO(found))
+        names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+        if not any(name.endswith(".npy") for name in names):
+            if len(names) != 1:
+                raise ValueError(f"the archive has {', '.join(names[:10]) or 'no file'}; unpack the table")
+            return unpacked(archive.open(names[0]))
     return found
+
+
+def unpacked(stream) -> bytes:
+    """Return what a compressed stream holds. Raise ``ValueError`` above ``MOST_BYTES``."""
+    found = bytearray()
+    while chunk := stream.read(2**20):
+        found += chunk
+        if len(found) > MOST_BYTES:
+            raise ValueError(f"it has more than {MOST_BYTES:,} bytes; unpack it yourself")
+    return bytes(found)
 
 
 def read(path, how):
@@ -66,25 +90,36 @@ def read(path, how):
     stream, options = io.BytesIO(content(path)), how["options"]
     if how["format"] == "LIBSVM":
         X, y = load_svmlight_file(stream, dtype=np.float32)
+        if X.shape[1] > MOST_COLUMNS:
+            raise ValueError(f"it has a column {X.shape[1]:,}; number them anew, up to {MOST_COLUMNS:,}")
         stays = X.shape[1] > SPARSE_COLUMNS and X.nnz < SPARSE_SHARE * np.prod(X.shape)
+        if stays and not np.isfinite(X.data).all():
+            raise ValueError(f"it has a number that is missing or above {MOST:g}; drop or rescale its column")
         return (X, y) if stays else (pd.DataFrame(X.toarray()).rename(columns="f{}".format).assign(label=y), None)
     if how["format"] == "text":
         frame = pd.read_csv(stream, **options)
     elif how["format"] == "Parquet":
         frame = pd.read_parquet(stream)
+        if named := [name for name in frame.index.names if name is not None]:
+            frame = frame.reset_index(named)
+        for name, column in frame.items():
+            if pd.api.types.infer_dtype(column, skipna=True) == "decimal":
+                frame[name] = column.astype(np.float64)
     elif how["format"] == "ARFF":
         frame = pd.DataFrame(arff.loadarff(io.StringIO(stream.getvalue().decode(**options)))[0])
         for name in frame.columns[[kind.kind == "O" for kind in frame.dtypes]]:
             frame[name] = frame[name].str.decode("utf-8").replace("?", None)
     else:
         with np.load(stream, allow_pickle=False) as arrays:
-            frame = pd.DataFrame(
-                {
-                    name if values.ndim == 1 else f"{name}{j + 1}": column
-                    for name, values in ((name, arrays[name]) for name in arrays.files)
-                    for j, column in enumerate(values.reshape(len(values), -1).T)
-                }
-            )
+            columns = [
+                (name if values.ndim == 1 else f"{name}{j + 1}", column)
+                for name, values in ((name, arrays[name]) for name in arrays.files)
+                for j, column in enumerate(values.reshape(len(values), -1).T)
+            ]
+        if found := [name for name, column in columns if column.dtype.kind == "c"]:
+            raise ValueError(f"{found[0]} has complex numbers; save their real and imaginary parts")
+        frame = pd.DataFrame({j: column for j, (_, column) in enumerate(columns)})
+        frame.columns = [name for name, _ in columns]
     frame.columns = frame.columns.astype(str)
     return frame, None
 
@@ -111,7 +146,7 @@ def question(path, settings, found=None):
 
 def as_labels(column):
     """Return labels as text: whole numbers without a decimal point, missing ones as None."""
-    if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all():
+    if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all() and column.abs().max() < 2**63:
         column = column.astype("Int64")
     return column.astype(object).where(column.notna(), None).map(lambda label: None if label is None else str(label))
 
@@ -121,7 +156,7 @@ def as_times(column):
     if column.dtype.kind in "iuf":
         return column.astype(np.float64)
     dates = pd.to_datetime(column, errors="coerce", utc=True, format="mixed")
-    return (dates - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
+    return (dates - pd.Timestamp(0, tz="UTC").as_unit("s")).dt.total_seconds()
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------
@@ -142,9 +177,9 @@ def as_text(frame):
 
 
 def as_numbers(frame):
-    """Return columns of numbers and truth values as an array in float64, with NaN for missing and infinite ones."""
+    """Return columns of numbers and truth values as an array in float64, with NaN for missing and too large ones."""
     values = frame.to_numpy(np.float64, na_value=np.nan)
-    return np.where(np.isfinite(values), values, np.nan)
+    return np.where(np.abs(values) <= MOST, values, np.nan)
 
 
 def encoder(columns):
@@ -234,10 +269,21 @@ def score(values, task):
 
 def part_losses(table, y, train, test, settings, name, chosen, most_rows=None):
     """Return the losses of test rows under a pipeline that is fitted to (at most ``most_rows``) training rows."""
-    rows = sample(train, most_rows)
-    pipeline = make_pipeline(encoder(settings["columns"]), model(name, chosen, settings["task"]))
-    pipeline.fit(rows_of(table, rows), y[rows])
+    pipeline = fitted(table, y, sample(train, most_rows), settings, name, chosen)
     return losses(pipeline.predict(rows_of(table, test)), y[test], settings["task"])
+
+
+def fitted(table, y, rows, settings, name, chosen):
+    """Return the pipeline of a contestant, fitted to rows. A penalty at which these rows have no solution, because it
+    was chosen on others, grows tenfold.
+    """
+    pipeline = make_pipeline(encoder(settings["columns"]), model(name, chosen, settings["task"]))
+    try:
+        return pipeline.fit(rows_of(table, rows), y[rows])
+    except np.linalg.LinAlgError:
+        if "penalties" not in chosen:
+            raise
+    return fitted(table, y, rows, settings, name, chosen | {"penalties": [10 * each for each in chosen["penalties"]]})
 
 
 def final_losses(table, y, groups, settings, name, chosen, most_rows=None):
@@ -256,11 +302,12 @@ def repeat(file, settings, name, chosen, most_rows):
 
     Predictions of a classifier are positions in ``settings["classes"]``.
     """
+    if hashlib.sha256(content(file)).hexdigest() != settings["sha256"]:
+        sys.exit(f"{file}: was changed since the comparison; compare it again")
     table, y, groups = question(file, settings)
     if "--all-rows" in sys.argv:
         rows = sample(np.arange(len(y)), most_rows)
-        pipeline = make_pipeline(encoder(settings["columns"]), model(name, chosen, settings["task"]))
-        joblib.dump(pipeline.fit(rows_of(table, rows), y[rows]), "best.joblib")
+        joblib.dump(fitted(table, y, rows, settings, name, chosen), "best.joblib")
         print(f"best.joblib: {name}, fitted to {len(rows)} rows; load it with joblib where best.py can be imported")
     else:
         found = final_losses(table, y, groups, settings, name, chosen, most_rows)

@@ -11,14 +11,20 @@ from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY, resolve
 from rfstudy.alarm import alarm
 from rfstudy.compare import recipe, report, warnings
-from rfstudy.compare.contest import Clock, Contest, OutOfTime, Unit, hold, plan_lines, planned
+from rfstudy.compare.contest import INTERRUPTED, Clock, Contest, OutOfTime, Unit, hold, plan_lines, planned
 from rfstudy.compare.contestants import BASELINES, SLOW, STRUCTURED, is_map
 from rfstudy.compare.decide import Decision, decide, label, paired_interval
 from rfstudy.compare.question import Question, understand
-from rfstudy.files import digest_of, read_json, write_json
+from rfstudy.files import read_json, write_json
 
 #: Seconds of a budget in the units that a user writes.
 UNITS = {"s": 1, "m": 60, "h": 3600, "": 60}
+
+#: The longest budget, a year.
+MOST_SECONDS = 365 * 24 * 3600
+
+#: Endings of the names of files that the name of a folder of answers does not have.
+ENDINGS = re.compile(r"(\.(csv|tsv|tab|txt|dat|data|parquet|arff|svm|libsvm|npz|gz|bz2|xz|zip))+$", re.IGNORECASE)
 
 #: A budget without a limit: the workflow's.
 NO_LIMIT = 1e9
@@ -34,6 +40,9 @@ LONGEST_SECONDS = 3600.0
 
 #: Seconds of a unit of the pilot, and of one in an outer fold, that the budget always leaves.
 FREE_SECONDS, FREE_IN_FOLD = 6.0, 2.0
+
+#: The fewest seconds of an outer fold.
+FEWEST_IN_FOLD = 3.0
 
 #: The share of a budget for the outer folds of few rows.
 OUTER_SHARE = 0.6
@@ -52,9 +61,10 @@ def seconds_of(text: str) -> float:
     (600.0, 90.0, 120.0)
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", str(text).strip())
-    if not match or float(match[1]) == 0:
-        raise UserError(f"--budget {text}: write a time such as 90s, 10m or 1h")
-    return float(match[1]) * UNITS[match[2]]
+    seconds = float(match[1]) * UNITS[match[2]] if match else 0
+    if not 0 < seconds <= MOST_SECONDS:
+        raise UserError(f"--budget {text}: write a time such as 90s, 10m or 1h, at most a year")
+    return seconds
 
 
 def compare(
@@ -68,14 +78,16 @@ def compare(
     """
     seconds = seconds_of(budget)
     clock = Clock(seconds - REPORT_SECONDS if stage == "all" else NO_LIMIT, started)
+    if not 0 <= margin <= 1:  # so is no nan
+        raise UserError(f"--margin {margin}: write a share from 0 to 1, such as 0.02")
     for name in maps:
         check_map(name)
     question = understand(file, target, **how)
-    out = Path(out or f"compare-{Path(file).name.split('.')[0] or 'file'}")
+    out = Path(out or f"compare-{ENDINGS.sub('', Path(file).name) or 'file'}")
     settings, few = question.settings, len(question.y) < recipe.FEW_ROWS
     parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
     rows = np.arange(len(question.y)) if few else parts[0][0]
-    contest = Contest(question, rows, out / "cells", json.dumps([digest_of(file), settings], default=str))
+    contest = Contest(question, rows, out / "cells", json.dumps(settings, default=str))
     plan = read_json(out / "plan.json") if stage in ("run", "answer") else planned(contest, maps, columns)
     todo = [Unit(*unit) for unit in plan["units"]]
     if stage == "run":
@@ -101,10 +113,11 @@ def compare(
         raise UserError(f"--budget {budget}: only a guess was finished; the same command goes on from there")
     decision = decide(contest.final(), contest.groups, margin)
     clock.end += folds
-    outer = nested(question, contest, parts, todo, clock, margin) if few else None
+    stopped = INTERRUPTED in contest.reasons.values()
+    outer = nested(question, contest, parts, todo, clock, margin) if few and not stopped else None
     scores, not_opened = tested(question, contest, decision, clock)
     reasons = plan["left_out"] | contest.reasons | not_opened
-    found += cut_short(contest, plan) + edges(decision)
+    found += cut_short(contest, plan) + edges(decision) + (unfinished(outer, len(parts)) if few else [])
     report.write(out, file, question, contest, decision, scores, outer, found, reasons, margin)
     return decision
 
@@ -127,19 +140,34 @@ def moved(bar, words: str) -> None:
     bar.update(min(bar.total, round(bar.format_dict["elapsed"])) - bar.n)
 
 
-def nested(question, contest, parts, todo, clock, margin) -> dict:
-    """Return the cross-validated score of the whole recommendation: a contest and a decision in every outer fold."""
+def nested(question, contest, parts, todo, clock, margin) -> dict | None:
+    """Return the cross-validated score of the whole recommendation: a contest and a decision in every outer fold.
+
+    Ctrl-C and the end of the budget leave the score of the folds before; None if there are none.
+    """
     losses, names = [], []
     for k, (train, held) in enumerate(parts):
+        if clock.left() < FEWEST_IN_FOLD:
+            break
         inner = Contest(question, train, contest.folder, f"{contest.identity} fold {k}")
-        share, n = Clock(max(5.0, (clock.left() - 10) / (len(parts) - k))), inner.n_train
+        share, n = Clock(max(FEWEST_IN_FOLD, (clock.left() - 10) / (len(parts) - k))), inner.n_train
         fitting = [Unit(each.name, min(each.n, n), each.columns and min(each.columns, n)) for each in todo]
         hold(inner, list(dict.fromkeys(fitting)), share, free=FREE_IN_FOLD)
+        if INTERRUPTED in inner.reasons.values():
+            break
         own = decide(inner.final(), inner.groups, margin).chosen
         names.append(own.unit.name)
         data = (question.table, question.y, train, held, question.settings)
         losses.append(recipe.part_losses(*data, own.unit.name, own.settings))
-    return {"score": recipe.score(np.concatenate(losses), contest.task), "recommended": names}
+    return {"score": recipe.score(np.concatenate(losses), contest.task), "recommended": names} if names else None
+
+
+def unfinished(outer: dict | None, folds: int) -> list[dict]:
+    """Return a warning if not all outer folds were finished."""
+    done = len(outer["recommended"]) if outer else 0
+    without = "" if outer else ": the error is that of settings chosen on the same rows, and too low"
+    evidence = f"{done} of {folds} before Ctrl-C or the end of the budget{without}"
+    return [{"warning": "not all outer folds", "evidence": evidence}] if done < folds else []
 
 
 def tested(question: Question, contest: Contest, decision: Decision, clock: Clock) -> tuple[list[dict], dict[str, str]]:

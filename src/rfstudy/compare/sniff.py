@@ -1,18 +1,19 @@
 """Find out how a file is to be read: its format, and of text the encoding, separator, quotes, header, decimal sign."""
 
 import csv
-import lzma
 import re
-import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from random_features.errors import UserError
-from rfstudy.compare.recipe import content
+from rfstudy.compare.recipe import ZIP, content
+from rfstudy.data.archives import UNREADABLE
 
-#: Bytes of a text file that are looked at.
-LOOKED_AT = 2**17
+#: Bytes of a text file that are looked at, and of a cell at most.
+LOOKED_AT = 2**22
+csv.field_size_limit(LOOKED_AT)  # its own limit is 2**17
 
 #: Separators of the columns of a text file, in the order of preference.
 SEPARATORS = (",", ";", "\t", "|")
@@ -30,30 +31,35 @@ def sniff(path) -> dict:
     Raise ``UserError`` for a file that is missing, empty or no table.
     """
     try:
+        if Path(path).exists() and not Path(path).is_file():  # a pipe or a device may have no end
+            raise UserError(f"{path}: is a folder, a pipe or a device; name a file")
         data = content(path)
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise UserError(f"{path}: is a folder; name a file") from None
-    except (OSError, EOFError, ValueError, IndexError, zipfile.BadZipFile, lzma.LZMAError) as error:
+    except UserError:
+        raise
+    except UNREADABLE as error:
         raise UserError(f"{path}: cannot be unpacked ({error}); is it complete?") from error
     if not data.strip():
         raise UserError(f"{path}: the file is empty")
     if data.startswith(b"PAR1"):
         return {"format": "Parquet", "options": {}, "note": "Parquet"}
-    if data.startswith(b"PK"):
+    if data.startswith(ZIP):
         return {"format": "npz", "options": {}, "note": "arrays of NumPy (.npz)"}
     encoding = encoding_of(data)
     start = data[:LOOKED_AT].decode(encoding, errors="replace")
     if b"\0" in data[:LOOKED_AT] and not encoding.startswith("utf-16"):
         raise UserError(f"{path}: is neither text, Parquet nor .npz; save it as CSV or Parquet")
-    start = start if len(data) < LOOKED_AT else start.rpartition("\n")[0]
-    lines = [line for line in start.splitlines() if line.strip()]
+    start = start if len(data) <= LOOKED_AT else start.rpartition("\n")[0]
+    lines = {number: line for number, line in enumerate(start.splitlines()) if line.strip()}
+    numbers, lines = list(lines), list(lines.values())
+    if not lines:
+        raise UserError(f"{path}: its first line has more than {LOOKED_AT:,} bytes; save it as Parquet or LIBSVM")
     if any(line.lower().startswith("@relation") for line in lines):
         return {"format": "ARFF", "options": {"encoding": encoding}, "note": f"ARFF, {encoding}"}
     if all(LIBSVM_LINE.fullmatch(line.strip()) for line in lines[:100]) and any(":" in line for line in lines[:100]):
         return {"format": "LIBSVM", "options": {}, "note": "LIBSVM"}
-    return sniff_text(lines, encoding, path)
+    return sniff_text(lines, numbers, encoding, path)
 
 
 def encoding_of(data: bytes) -> str:
@@ -67,8 +73,8 @@ def encoding_of(data: bytes) -> str:
         return "cp1252" if not set(data) & {0x81, 0x8D, 0x8F, 0x90, 0x9D} else "latin-1"
 
 
-def sniff_text(lines: list[str], encoding: str, path) -> dict:
-    """Return how a table of text is to be read, from its first lines."""
+def sniff_text(lines: list[str], numbers: list[int], encoding: str, path) -> dict:
+    """Return how a table of text is to be read, from its first lines that are not blank, and their numbers."""
     few = lines[:200]
     quote = "'" if not any('"' in line for line in few) and re.search(r"(^|[,;\t|])'", "\n".join(few), re.M) else '"'
     separator = separator_of(few, quote)
@@ -83,9 +89,12 @@ def sniff_text(lines: list[str], encoding: str, path) -> dict:
     skipped = next(number for number, row in enumerate(rows) if len(row) >= width - 1)
     rows = rows[skipped:]
     header = has_header(rows, decimal)
+    names = pd.Series([name for name in rows[0] if header and name], dtype=object)
+    if len(repeated := names[names.duplicated()].tolist()):
+        raise UserError(f"{path}: two columns are called {repeated[0]!r}; rename one")
     options = {
         "sep": separator, "quotechar": quote, "encoding": encoding, "decimal": decimal,
-        "header": 0 if header else None, "skiprows": skipped,
+        "header": 0 if header else None, "skiprows": numbers[skipped],
         "skipinitialspace": True, "na_values": MISSING, "low_memory": False,
     }  # fmt: skip
     if header and len(rows) > 1 and len(rows[0]) == width - 1:
@@ -117,15 +126,17 @@ def separator_of(lines: list[str], quote: str) -> str | None:
 def has_header(rows: list[list[str]], decimal: str) -> bool:
     """Return whether the first of some rows of cells has the names of columns.
 
-    It has no number and no repeated cell, and it is above numbers, or its cells do not recur below.
+    It has no number, and it is above numbers, or its cells do not recur, below or in the first row.
     """
-    cells = pd.DataFrame(rows).replace("", None)
+    cells = pd.DataFrame([row[:500] for row in rows]).replace("", None)
     numbers = cells.apply(lambda column: pd.to_numeric(column.str.replace(decimal, ".", regex=False), errors="coerce"))
     (first, below), numeric = (cells.iloc[0], cells.iloc[1:]), numbers.notna()
     if below.empty or numeric.iloc[0].any():
         return below.empty
-    if first.dropna().duplicated().any() or first.isna().sum() > 1:
+    if first.isna().sum() > 1:
         return False
     named = first.index[first.notna() & ~first.isin(MISSING)]
     above_numbers = numeric.iloc[1:].sum() > 0.8 * below.notna().sum()
-    return above_numbers[named].any() or not any(first[j] in set(below[j]) for j in named)
+    if above_numbers[named].any():
+        return True
+    return not first.dropna().duplicated().any() and not any(first[j] in set(below[j]) for j in named)

@@ -515,3 +515,14 @@ def test_what_a_larger_budget_has_more_of_is_noted(kernel_run):
     assert found["evidence"].endswith("; rff with 128 columns of up to 4,096")
     contest.reasons.clear()
     assert run.cut_short(contest, plan | {"contestants": ["guess"]}) == []
+
+
+def test_a_penalty_that_leaves_other_rows_without_a_solution_grows():
+    a = np.random.default_rng(0).normal(size=300)
+    table, settings = pd.DataFrame({"a": a}), {"task": "regression", "columns": {"numbers": ["a"]}}
+    settings["columns"] |= {"dates": [], "categories": []}
+    chosen = {"length_scale": 1.5, "penalties": [1e-18]}
+    with pytest.raises(np.linalg.LinAlgError):
+        recipe.model("exact-kernel", chosen, "regression").fit(a[:200, None], np.sin(a[:200]))
+    rows = np.arange(200), np.arange(200, 300)
+    assert recipe.part_losses(table, np.sin(a), *rows, settings, "exact-kernel", chosen).mean() < 1e-3

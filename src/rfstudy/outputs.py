@@ -15,12 +15,13 @@ import sys
 from pathlib import Path
 
 from random_features.learners import entry as learners
+from rfstudy.fields import FORM_OF_NAME, NAME
 from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
 from rfstudy.models import literal, problems_of, suggestion
 from rfstudy.output_models import Scorecard, arguments_of, problems_of_output
 from rfstudy.report import catalogue
-from rfstudy.study.config import MEASURED, NAME, YOURS, ConfigurationError, extended
+from rfstudy.study.config import MEASURED, YOURS, ConfigurationError, extended
 from rfstudy.study.experiment import kernels_of, module_of
 from rfstudy.study.job import kernel_id, sizes
 from rfstudy.study.jobs import Jobs
@@ -48,7 +49,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
         raw = read_yaml(path)
         entries = extended(raw, "output", lambda base, own: without_nulls(base | own), lambda name, at=where: f"{at}: ")
         found = {
-            name: ([] if re.fullmatch(NAME, name) else [": its name has lower-case letters, digits and hyphens only"])
+            name: ([] if re.fullmatch(NAME, name) else [f": its name has {FORM_OF_NAME}"])
             or problems_of_output(entry)
             or problems_with(entry, experiments, styles, tasks)
             or (unknown(entry, {"claims": claims_of(config_dir, path.stem)}) if "claims" in entry else [])

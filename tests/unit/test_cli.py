@@ -6,6 +6,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from random_features.errors import UserError
 from rfstudy import cli
 from rfstudy.study.provenance import write_choices
 
@@ -36,6 +37,13 @@ def test_the_choices_of_all_files_reach_a_stage(tmp_path, monkeypatch):
     (tmp_path / "work.json").write_text(json.dumps([{"stage": "train", "out": "a.csv", "tuned": files}]))
     assert CliRunner().invoke(cli.commands, ["train", str(tmp_path / "work.json")]).exit_code == 0
     assert done == [{"eeg": {"penalty": 0}, "skin": {"penalty": 1}}]
+
+
+def test_no_index_is_written_where_no_output_is(tmp_path):
+    done = CliRunner().invoke(cli.commands, ["index", str(tmp_path)])
+    assert isinstance(done.exception, UserError)
+    assert str(done.exception).startswith(f"{tmp_path} has no page of a table or a figure, pages/<paper>/<name>.html")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("number", [errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.EPERM])

@@ -159,8 +159,7 @@ def plan(configfile, settings, out, page, fit, calibrate):
     try:
         given |= {key: yaml.safe_load(value) for key, value in (each.split("=", 1) for each in settings)}
     except (ValueError, yaml.YAMLError) as error:
-        wanted = f"{', '.join(settings)}: write KEY=VALUE with a value in YAML, such as repeats=3"
-        raise click.BadParameter(wanted, param_hint="--config") from error
+        raise click.BadParameter(f"{', '.join(settings)}: write KEY=VALUE, in YAML", param_hint="--config") from error
     options = ["--configfile", str(configfile), *(["--config", *settings] if settings else [])]
     print(cost_plan.write(options, out, {key: given.get(key) for key in ("max_mem_mb", "max_runtime")}))
     if page:

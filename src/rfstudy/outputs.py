@@ -15,13 +15,12 @@ import sys
 from pathlib import Path
 
 from random_features.learners import entry as learners
-from rfstudy.fields import FORM_OF_NAME, NAME
 from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
 from rfstudy.models import literal, problems_of, suggestion
 from rfstudy.output_models import Scorecard, arguments_of, problems_of_output
 from rfstudy.report import catalogue
-from rfstudy.study.config import MEASURED, YOURS, ConfigurationError, extended
+from rfstudy.study.config import FORM_OF_NAME, MEASURED, NAME, YOURS, ConfigurationError, extended
 from rfstudy.study.experiment import kernels_of, module_of
 from rfstudy.study.job import kernel_id, sizes
 from rfstudy.study.jobs import Jobs

@@ -350,7 +350,7 @@ FAR_APART = np.array([[0.0, 0.0], [3.0, 1.0], [-2.0, 5.0]])
 def test_distances_whose_squares_overflow_are_refused_without_a_warning(kernel, size, length_scale):
     kernel, X = kernel.set_params(length_scale=length_scale), size * FAR_APART
     for arrays_of_rows in [(X,), (X, FAR_APART), (FAR_APART, X)]:
-        with pytest.raises(ValueError, match=rf"{kernel.name}: the squares of .* overflow: scale the data"):
+        with pytest.raises(ValueError, match=r"distances above .* overflow: scale the data"):
             kernel(*arrays_of_rows)
     assert np.isfinite(kernel(FAR_APART * length_scale)).all()
 

@@ -230,7 +230,7 @@ def test_a_data_set_has_one_seed_and_one_preset_even_at_places_without_a_neighbo
     out = tmp_path / "measured/e.csv.xz"
     before = out.read_bytes(), record_file(out).read_bytes()
     new = rows([0, 1], "b", **{"n_features_label": "4d", column: value})
-    with pytest.raises(UserError, match=f"have rows of the {column}s {pair} on eeg: publish all methods"):
+    with pytest.raises(UserError, match=f"eeg would have rows of the {column}s {pair}; publish all methods"):
         publish.run(results(tmp_path, new), out)
     assert (out.read_bytes(), record_file(out).read_bytes()) == before
     assert len(published(new + rows([0], "b", method="orf", **place, **{column: value}))) == 4

@@ -136,8 +136,7 @@ class Scaled(Kernel):
     def check_distance(self, farthest: float) -> None:
         """Raise ``ValueError`` for a distance whose square overflows, or does so in length scales."""
         if not farthest <= LARGEST * min(1.0, self.ell):
-            above = f"distances above {LARGEST:g}, or above as many length scales"
-            raise ValueError(f"{self.name}: the squares of {above}, overflow: scale the data")
+            raise ValueError(f"distances above {LARGEST:g}, or as many length scales, overflow: scale the data")
 
 
 @dataclass(frozen=True)

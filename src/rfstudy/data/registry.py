@@ -40,24 +40,20 @@ def load(config_dir) -> Registry:
     files = {name: Path(config_dir) / f"{name}.yaml" for name in ("sources", "datasets")}
     sources, tasks = read_yaml(files["sources"]), entries.with_defaults(files["datasets"])
     context = {"sources": sources, "tasks": tasks, "reference": Path(config_dir).parent / "data" / "reference"}
-    of_sources = problems_of_names(sources) or [
-        f"{name}{problem}" for name, each in sources.items() for problem in problems_of(Source, each)
-    ]
+    of_sources = problems_by_name(sources, lambda source: problems_of(Source, source))
     found = [f"{shown(files['sources'])}: {problem}" for problem in of_sources]
     if not found:  # tasks are checked against sources that are in order
-        of_tasks = problems_of_names(tasks) or [
-            f"{name}{problem}" for name, each in tasks.items() for problem in problems_of_task(each, context)
-        ]
+        of_tasks = problems_by_name(tasks, lambda task: problems_of_task(task, context))
         found = [f"{shown(files['datasets'])}: {problem}" for problem in of_tasks or claimed_twice(tasks)]
     if found:
         raise UserError("\n".join(found))
     return Registry({name: complete_source(source) for name, source in sources.items()}, entries.complete(tasks))
 
 
-def problems_of_names(names) -> list[str]:
-    """Return a problem per name that is no part of a path."""
-    bad = [shortened(repr(name)) for name in names if not re.fullmatch(NAME, name)]
-    return [f"{name}: a name has {FORM_OF_NAME}" for name in bad]
+def problems_by_name(entries: dict, check) -> list[str]:
+    """Return the names that are no part of a path; if there are none, the problems that ``check`` finds in entries."""
+    bad = [f"{shortened(repr(name))}: a name has {FORM_OF_NAME}" for name in entries if not re.fullmatch(NAME, name)]
+    return bad or [f"{name}{problem}" for name, each in entries.items() for problem in check(each)]
 
 
 def problems_of_task(task: dict, context: dict) -> list[str]:

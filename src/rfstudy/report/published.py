@@ -113,8 +113,7 @@ def _read(path: Path) -> pd.DataFrame:
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
     except ValueError as error:  # also of an empty file, or of bytes that are no text
-        why = " ".join(str(error).split())
-        raise UserError(f"{path} is no table of published numbers ({why}): restore it") from error
+        raise UserError(f"{path} is no table of published numbers ({str(error).strip()}): restore it") from error
     if missing := [column for column in COLUMNS if column not in table]:
         raise UserError(f"{path} has no column {', '.join(missing)}: restore it; the columns are {', '.join(COLUMNS)}")
     return table.assign(file=str(path))

@@ -157,14 +157,12 @@ def check_alike(neighbours: pd.DataFrame, new: pd.DataFrame, results_file, out) 
 
 
 def check_one_run(table: pd.DataFrame, results_file, out) -> None:
-    """Raise ``UserError`` for rows of several seeds or presets on a data set, at whatever places they are."""
+    """Raise ``UserError`` for rows of several seeds or presets on a data set, also at places without neighbours."""
     for column in ("seed", "preset"):
         values = table.groupby("dataset")[column].unique().map(sorted)
         for dataset, found in values[values.map(len) > 1].items():
-            raise UserError(
-                f"{results_file} and {out} have rows of the {column}s {', '.join(map(str, found))} on "
-                f"{dataset or 'no data set'}: publish all methods of this data set together"
-            )
+            mixed = f"{dataset or 'no data set'} would have rows of the {column}s {', '.join(map(str, found))}"
+            raise UserError(f"{results_file} into {out}: {mixed}; publish all methods of this data set together")
 
 
 def conditions(table: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from random_features.arrays import row_blocks
 from random_features.kernels.base import Kernel
 from random_features.learners.gram import fit_kernel_ridge, ridge_on_gram, scores_on_gram
 from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge, predict_streamed
-from random_features.learners.penalties import best_penalty, effective_penalties
+from random_features.learners.penalties import best_penalty, check_grid, effective_penalties
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge
 
 #: Rows whose kernel values are computed at once.
@@ -35,7 +35,7 @@ class _KernelMachine(BaseEstimator):
 
     def _fit_columns(self, X, y, Y, score):
         """Learn the features, the penalty and the coefficients for the columns of Y (n, c)."""
-        penalties = np.atleast_1d(np.asarray(self.penalties, dtype=np.float64))
+        penalties = check_grid(self.penalties, "penalties", zero_allowed=True)
         groups = np.random.default_rng(self.random_state).integers(0, FOLDS, len(Y))
         groups[: 2 * FOLDS] = np.arange(2 * FOLDS)[: len(Y)] % FOLDS
         if isinstance(self.features, Kernel):

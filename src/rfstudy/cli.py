@@ -52,9 +52,15 @@ CODE = click.option(
 
 
 def read_work(context, option, path):
-    """Return the content of a work file. A file that cannot be read is an error of the argument."""
+    """Return the content of a work file. One that cannot be read, or of another form, is an error of the argument."""
+    stage = context.command.name
     try:
-        return read_json(path)
+        work = read_json(path)
+        if not isinstance(work, list) or not all(
+            isinstance(each, dict) and each.get("stage") == stage and isinstance(each.get("out"), str) for each in work
+        ):
+            raise ValueError(f"it is no list of mappings, each with the stage {stage!r} and a path 'out'")
+        return work
     except (OSError, ValueError) as error:
         raise click.BadParameter(f"{path} is no work file: {error}; the workflow writes it before its jobs") from error
 
@@ -153,7 +159,10 @@ def plan(configfile, settings, out, page, fit, calibrate):
         study = load_study(given, Path("config"))
         print(model.fit(study, "data/measured", calibration, "config/costs.json")["factor"])
         return
-    given |= {key: yaml.safe_load(value) for key, value in (each.split("=", 1) for each in settings)}
+    try:
+        given |= {key: yaml.safe_load(value) for key, value in (each.split("=", 1) for each in settings)}
+    except (ValueError, yaml.YAMLError) as error:
+        raise click.BadParameter(f"{', '.join(settings)}: write KEY=VALUE, in YAML", param_hint="--config") from error
     options = ["--configfile", str(configfile), *(["--config", *settings] if settings else [])]
     print(cost_plan.write(options, out, {key: given.get(key) for key in ("max_mem_mb", "max_runtime")}))
     if page:

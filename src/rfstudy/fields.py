@@ -9,6 +9,10 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen, Predicate
 
+#: The names of experiments, outputs, sources and tasks: they are parts of paths.
+NAME = "[a-z0-9-]{1,100}"
+FORM_OF_NAME = "lower-case letters, digits and hyphens only, 100 at most"
+
 
 def distinct(values: list) -> bool:
     """Return whether no value of a list appears twice."""

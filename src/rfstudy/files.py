@@ -15,6 +15,7 @@ import secrets
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from zipfile import BadZipFile
 
 from random_features.errors import UserError, suggestion
 
@@ -162,14 +163,17 @@ def read_choices(path) -> dict:
 
 
 def read_arrays(path) -> dict:
-    """Return the named arrays of an ``.npz``. Raise ``UserError`` if it has no record or differs from what was
-    written.
+    """Return the named arrays of an ``.npz``. Raise ``UserError`` if it has no record, differs from what was written,
+    or holds anything else, such as objects.
     """
     import numpy as np
 
     check_recorded(path)
-    with np.load(path, allow_pickle=False) as stored:
-        return dict(stored)
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return dict(stored)
+    except (ValueError, TypeError, EOFError, BadZipFile) as error:
+        raise UserError(f"{path} is no file of named arrays ({type(error).__name__}: {error}); {REMEDY}") from error
 
 
 # --- records of whole files -------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from pathlib import Path
 import jinja2
 from PIL import Image
 
+from random_features.errors import UserError
 from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_yaml, write_text
 from rfstudy.outputs import CATEGORIES, category_of, load_reports
@@ -27,12 +28,17 @@ STAND_IN = "Not the paper's data"
 
 
 def run(collection, root=".") -> Path:
-    """Write ``<collection>/index.html`` and return its path; ``collection`` is a folder such as ``figures/quick``."""
+    """Write ``<collection>/index.html`` and return its path; ``collection`` is a folder such as ``figures/quick``.
+
+    Raise ``UserError``, and write nothing, for a folder without a page of an output.
+    """
     config, folder = Path(root) / "config", Path(collection)
     tasks = read_tasks(config / "datasets.yaml")
     experiments = load_experiments(config, set(tasks))
     reports = load_reports(config, experiments, read_yaml(config / "methods.yaml"), tasks)
     drawn = [spec for spec in reports if (folder / "pages" / spec["paper"] / f"{spec['name']}.html").exists()]
+    if not drawn:
+        raise UserError(f"{folder} has no page of a table or a figure, pages/<paper>/<name>.html: name a collection")
     cards = sorted((card(spec, folder) for spec in drawn), key=lambda card: card["order"])
     template = jinja2.Template((Path(root) / "docs" / "index.html.j2").read_text(encoding="utf-8"), autoescape=True)
     parts = sorted({each["part"] for each in cards})

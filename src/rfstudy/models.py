@@ -114,7 +114,7 @@ def place(loc: tuple, document) -> str:
     found = ""
     for part in loc:
         if isinstance(document, dict) and part in document:
-            found, document = f"{found}.{part}", document[part]
+            found, document = f"{found}.{part if str(part).isprintable() else repr(part)}", document[part]
         elif isinstance(document, list) and isinstance(part, int) and part < len(document):
             found, document = f"{found}[{part}]", document[part]
     return found

@@ -20,7 +20,7 @@ from rfstudy.metrics import FACTS
 from rfstudy.models import literal, problems_of, suggestion
 from rfstudy.output_models import Scorecard, arguments_of, problems_of_output
 from rfstudy.report import catalogue
-from rfstudy.study.config import MEASURED, NAME, YOURS, ConfigurationError, extended
+from rfstudy.study.config import FORM_OF_NAME, MEASURED, NAME, YOURS, ConfigurationError, extended
 from rfstudy.study.experiment import kernels_of, module_of
 from rfstudy.study.job import kernel_id, sizes
 from rfstudy.study.jobs import Jobs
@@ -47,7 +47,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
         where = f"{path.parent.parent.name}/figures/{path.name}"
         entries = extended(read_yaml(path), "output", extending, lambda name, at=where: f"{at}: ")
         found = {
-            name: ([] if re.fullmatch(NAME, name) else [": its name has lower-case letters, digits and hyphens only"])
+            name: ([] if re.fullmatch(NAME, name) else [f": its name has {FORM_OF_NAME}"])
             or problems_of_output(entry)
             or problems_with(entry, experiments, styles, tasks)
             or (unknown(entry, {"claims": ids_of_claims(config_dir, path.stem)}) if "claims" in entry else [])

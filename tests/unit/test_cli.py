@@ -6,11 +6,17 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from random_features.errors import UserError
 from rfstudy import cli
 from rfstudy.study.provenance import write_choices
 
+WRONG_WORK = [
+    None, "{", "caf\xe9", "3", "[3]", "[{}]", '{"stage": "measure"}', '[{"stage": "measure"}]', '[{"stage": "../x"}]',
+    '[{"stage": "collect", "out": "a.csv"}]', '[{"stage": "measure", "out": 3}]', '[{"stage": [], "out": "a"}]',
+]  # fmt: skip
 
-@pytest.mark.parametrize("content", [None, "{", "caf\xe9"])
+
+@pytest.mark.parametrize("content", WRONG_WORK)
 def test_a_work_file_that_cannot_be_read_is_named(tmp_path, content):
     path = tmp_path / "work.json"
     if content is not None:
@@ -18,6 +24,12 @@ def test_a_work_file_that_cannot_be_read_is_named(tmp_path, content):
     done = CliRunner().invoke(cli.commands, ["measure", str(path)])
     assert done.exit_code == 2
     assert "work.json is no work file" in "".join(line.strip() for line in done.output.splitlines())
+
+
+@pytest.mark.parametrize("setting", ["foo", "repeats={", "repeats=2021-13-45", ""])
+def test_a_setting_that_is_no_key_and_value_is_named(setting):
+    done = CliRunner().invoke(cli.commands, ["plan", "--config", "repeats=3", "--config", setting])
+    assert (done.exit_code, f"--config: repeats=3, {setting}: write KEY=VALUE" in done.output) == (2, True)
 
 
 def test_a_stage_does_all_that_its_work_file_lists(tmp_path, monkeypatch):
@@ -46,6 +58,13 @@ def test_the_choices_of_all_files_reach_a_stage(tmp_path, monkeypatch):
     (tmp_path / "work.json").write_text(json.dumps([{"stage": "train", "out": "a.csv", "tuned": files}]))
     assert CliRunner().invoke(cli.commands, ["train", str(tmp_path / "work.json")]).exit_code == 0
     assert done == [{"eeg": {"penalty": 0}, "skin": {"penalty": 1}}]
+
+
+def test_no_index_is_written_where_no_output_is(tmp_path):
+    done = CliRunner().invoke(cli.commands, ["index", str(tmp_path)])
+    assert isinstance(done.exception, UserError)
+    assert str(done.exception).startswith(f"{tmp_path} has no page of a table or a figure, pages/<paper>/<name>.html")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("number", [errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.EPERM])

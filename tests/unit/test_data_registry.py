@@ -135,12 +135,23 @@ def test_a_wrong_file_is_named(change, line, tmp_path):
         ("..", "no file may be called '..'"),
         ("record.json", "no file may be called 'record.json'"),
         ("a.gz", "'a.gz' has the ending of a"),
+        ("a\0.csv", r"'a\x00.csv' is not one line of text"),
+        ("a\n.csv", r"'a\n.csv' is not one line of text"),
     ],
 )
 def test_names_that_a_source_keeps_for_itself_are_refused(name, line, tmp_path):
     sources = source_with({})
     sources["files-of-toy"]["files"][name] = TOY_FILE
     assert line in message(load_with, tmp_path, {"toy": TASK}, yaml.safe_dump(sources))
+
+
+@pytest.mark.parametrize("name", ["../evil", "Évil x", "a\nb", "", "toy_2", "a" * 101])
+@pytest.mark.parametrize("file", ["sources", "datasets"])
+def test_the_name_of_a_source_or_a_task_is_a_part_of_a_path(file, name, tmp_path):
+    tasks, sources = {"toy": TASK}, yaml.safe_load(SOURCE)
+    (tasks if file == "datasets" else sources)[name] = TASK if file == "datasets" else sources["files-of-toy"]
+    line = f"{file}.yaml: {name!r}: a name has lower-case letters, digits and hyphens only, 100 at most"
+    assert line in message(load_with, tmp_path, tasks, yaml.safe_dump(sources))
 
 
 def test_a_source_says_whose_its_files_are(tmp_path):

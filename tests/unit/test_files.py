@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from random_features.errors import UserError
@@ -13,9 +14,12 @@ from rfstudy import files
 from rfstudy.files import (
     check_recorded,
     digest_of,
+    read_arrays,
     read_yaml,
+    write_arrays,
     write_atomically,
     write_json,
+    write_record,
     yaml_files,
 )
 
@@ -213,3 +217,18 @@ def test_a_full_disk_says_for_which_file(tmp_path):
 
     with pytest.raises(OSError, match=r"No space left on device: '.*/results\.csv'"):
         write_atomically(tmp_path / "results.csv", full)
+
+
+@pytest.mark.parametrize("content", ["objects", "one array", b"", b"no archive", b"PK\x03\x04 cut"])
+def test_a_file_of_something_else_than_arrays_is_named_with_its_record_in_order(tmp_path, content):
+    path = tmp_path / "all.npz"
+    if content == "objects":
+        write_arrays({"curve": np.array([{}])}, path)
+    elif content == "one array":
+        with path.open("wb") as stream:
+            np.save(stream, np.ones(3))
+    else:
+        path.write_bytes(content)
+    write_record({path.name: digest_of(path)}, {}, path)
+    with pytest.raises(UserError, match=r"all\.npz is no file of named arrays .*; remove it and run the same command"):
+        read_arrays(path)

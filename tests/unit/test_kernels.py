@@ -340,3 +340,25 @@ def test_values_of_single_precision_data_are_computed_in_double_precision():
     for kernel in EVERY_KERNEL:
         values = kernel.against(Y, 7, torch.device("cpu"), torch.float64)(torch.from_numpy(X))
         np.testing.assert_allclose(values.numpy(), kernel(X.astype(np.float64), Y), rtol=1e-12)
+
+
+FAR_APART = np.array([[0.0, 0.0], [3.0, 1.0], [-2.0, 5.0]])
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Matern(1.0), ExponentialPower(1.0), GeneralisedCauchy(1.0)])
+@pytest.mark.parametrize(("size", "length_scale"), [(1e154, 1.0), (1e160, 1.0), (1e300, 1e100), (1e60, 1e-100)])
+def test_distances_whose_squares_overflow_are_refused_without_a_warning(kernel, size, length_scale):
+    kernel, X = kernel.set_params(length_scale=length_scale), size * FAR_APART
+    for arrays_of_rows in [(X,), (X, FAR_APART), (FAR_APART, X)]:
+        with pytest.raises(ValueError, match=r"distances above .* overflow: scale the data"):
+            kernel(*arrays_of_rows)
+    assert np.isfinite(kernel(FAR_APART * length_scale)).all()
+
+
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(1.0), Laplacian(1.0), Cauchy(1.0), Matern(1.0, 50.0), ExponentialPower(1.0)]
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_far_rows_have_the_value_0_without_a_warning(kernel, dtype):
+    X = (1e30 * FAR_APART).astype(dtype)
+    np.testing.assert_array_almost_equal(kernel(X), np.eye(3), decimal=30)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from random_features import machines
+from random_features import machines, make_map
 from random_features.kernels import Gaussian
 from random_features.machines import KernelMachineClassifier, KernelMachineRegressor
 
@@ -28,3 +28,11 @@ def test_the_exact_kernel_of_many_rows_needs_one_penalty(monkeypatch):
     monkeypatch.setattr(machines, "MOST_HELD", 100)
     with pytest.raises(ValueError, match="needs one penalty"):
         KernelMachineRegressor(Gaussian(1.0), penalties=[1e-4, 1e-3]).fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("machine", TARGETS)
+@pytest.mark.parametrize("penalties", [[], [[1e-4]], [1e-4, -1.0], np.nan])
+@pytest.mark.parametrize("features", [Gaussian(1.0), make_map("rff", n_components=8)])
+def test_penalties_are_a_number_or_a_grid_of_some(machine, penalties, features):
+    with pytest.raises(ValueError, match="penalties must be finite and non-negative, and at least one, got"):
+        machine(features, penalties=penalties).fit(X, TARGETS[machine])

@@ -159,6 +159,16 @@ def test_features_whose_projections_overflow_are_refused(name):
         make_map(name, n_components=16, random_state=0, device="cpu").fit(X, np.arange(40) % 2).transform(X)
 
 
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+@pytest.mark.parametrize(
+    ("name", "kernel"), [("nystroem", Gaussian(1.0)), ("nystroem", Polynomial(2)), ("nsrf", Gaussian(1.0))]
+)
+def test_maps_that_need_the_squares_of_the_data_refuse_those_that_overflow(name, kernel):
+    X = 1e160 * np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.raises(ValueError, match="scale the data"):
+        make_map(name, kernel, n_components=4, random_state=0, device="cpu").fit(X, np.arange(40) % 2)
+
+
 def test_large_numbers_whose_features_are_numbers_are_mapped():
     X = np.full((4, 2), 1e100)
     assert np.isfinite(make_map("rff", n_components=8, random_state=0, device="cpu").fit(X).transform(X)).all()

@@ -2,11 +2,13 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 
+from random_features.errors import UserError
 from rfstudy.report.published import FILES, ids_by_name, load, printed_name
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,6 +107,30 @@ def test_two_ids_cannot_claim_one_name():
 def test_a_missing_file_is_an_error(methods, tmp_path):
     with pytest.raises(FileNotFoundError):
         load(tmp_path, methods, DATASETS)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (b",68.45,", b",abc,", "value 'abc' of accuracy_pct is no number: correct it"),
+        (b",68.45,", b",nan,", "value 'nan' of accuracy_pct is no number: correct it"),
+        (b",0.89,", b",0.8g,", "spread '0.8g' of accuracy_pct is no number: correct it"),
+        (b",d,14,", b",d,l4,", "n_features_value 'l4' of accuracy_pct is no number: correct it"),
+        (b"paper,", b"papers,", "has no column paper: restore it; the columns are paper, table, dataset"),
+        (b"paper,", b"", "has no column paper: restore it"),
+        (b",67.83,", b",67,83,", "is no table of published numbers .*in line 4, saw 14.: restore it"),
+        (None, b"", "is no table of published numbers .No columns to parse from file.: restore it"),
+        (None, b"\x00\xff\xfe", "is no table of published numbers .*utf-8.*: restore it"),
+    ],
+)
+def test_a_file_with_words_among_its_numbers_or_of_another_form_is_named(methods, tmp_path, old, new, message):
+    for name in FILES:
+        shutil.copy(REFERENCE / name, tmp_path)
+    path = tmp_path / "slsrff_table3.csv"
+    path.write_bytes(path.read_bytes().replace(old, new, 1) if old else new)
+    with pytest.raises(UserError, match=rf"slsrff_table3\.csv:? {message}") as refused:
+        load(tmp_path, methods, DATASETS)
+    assert "\n" not in str(refused.value)
 
 
 def test_names_for_print():

@@ -221,6 +221,21 @@ def test_other_places_and_what_a_method_chose_or_found_may_differ(published, cha
     assert set(table["run"]) == {"a", "b"}
 
 
+@pytest.mark.parametrize(("column", "value", "pair"), [("seed", 7, "7, 2021"), ("preset", "quick", "laptop, quick")])
+@pytest.mark.parametrize("place", [{"axis": "pool_multiple", "at": 4.0}, {"kernel": "laplacian"}, {"n_train": 40}])
+def test_a_data_set_has_one_seed_and_one_preset_even_at_places_without_a_neighbour(
+    published, tmp_path, column, value, pair, place
+):
+    published(rows(range(4), method="orf", **place) + rows([0], dataset="skin"))
+    out = tmp_path / "measured/e.csv.xz"
+    before = out.read_bytes(), record_file(out).read_bytes()
+    new = rows([0, 1], "b", **{"n_features_label": "4d", column: value})
+    with pytest.raises(UserError, match=f"eeg would have rows of the {column}s {pair}; publish all methods"):
+        publish.run(results(tmp_path, new), out)
+    assert (out.read_bytes(), record_file(out).read_bytes()) == before
+    assert len(published(new + rows([0], "b", method="orf", **place, **{column: value}))) == 4
+
+
 def test_what_differs_among_the_neighbours_may_differ(published):
     neighbours = rows(range(2), method="orf") + rows(range(2), method="sorf", n_train=80)
     assert len(published(neighbours, rows(range(2), "b", n_train=70))) == 6
@@ -232,6 +247,7 @@ SHIPPED = sorted((Path(__file__).resolve().parents[2] / "data" / "measured").glo
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_shipped_rows_are_of_committed_code_and_their_times_of_the_rule_time_alone(path):
     table, records = tidy.read(path), read_records(path)
+    publish.check_one_run(table, "new", path)
     arrays = path.with_name(path.name.partition(".")[0] + ".npz")
     shipped = [each for each in (path, arrays) if each.exists()]
     assert json.loads(record_file(path).read_text())["sha256"] == {each.name: digest_of(each) for each in shipped}

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from sklearn.metrics.pairwise import check_pairwise_arrays
 
 from random_features.errors import check_positive, did_you_mean
-from random_features.length_scales import RULES, check_length_scale
+from random_features.length_scales import LARGEST, RULES, check_length_scale
 
 
 class Kernel(ABC):
@@ -133,6 +133,11 @@ class Scaled(Kernel):
             )
         return self.length_scale
 
+    def check_distance(self, farthest: float) -> None:
+        """Raise ``ValueError`` for a distance whose square overflows, or does so in length scales."""
+        if not farthest <= LARGEST * min(1.0, self.ell):
+            raise ValueError(f"distances above {LARGEST:g}, or as many length scales, overflow: scale the data")
+
 
 @dataclass(frozen=True)
 class ScaleMixture(Scaled, GaussianSpectrum):
@@ -171,4 +176,6 @@ class ScaleMixture(Scaled, GaussianSpectrum):
 
     def __call__(self, X, Y=None):
         X, Y = check_pairwise_arrays(X, Y)
-        return self.of_distance(cdist(X, Y) / self.ell).astype(X.dtype, copy=False)
+        distances = cdist(X, Y)
+        self.check_distance(float(distances.max(initial=0.0)))
+        return self.of_distance(distances / self.ell).astype(X.dtype, copy=False)

@@ -50,6 +50,7 @@ class Cauchy(Scaled, SpectralKernel):
     def __call__(self, X, Y=None):
         X, Y = check_pairwise_arrays(X, Y)
         product = np.ones((len(X), len(Y)), dtype=X.dtype)
-        for x, y in zip(X.T, Y.T, strict=True):
-            product *= 1.0 + (np.subtract.outer(x, y) / self.ell) ** 2
+        with np.errstate(over="ignore"):  # far away the kernel is 0
+            for x, y in zip(X.T, Y.T, strict=True):
+                product *= 1.0 + (np.subtract.outer(x, y) / self.ell) ** 2
         return 1.0 / product

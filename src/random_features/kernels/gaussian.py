@@ -56,15 +56,16 @@ class Gaussian(Scaled, GaussianSpectrum):
         X, Y = check_pairwise_arrays(X, Y)
         gamma = 0.5 / self.ell**2
         farthest = max(row_norms(rows, squared=True).max() for rows in (X, Y))
-        if gamma * farthest <= FAR:
+        if farthest <= FAR / gamma:
             return rbf_kernel(X, Y, gamma=gamma)
         centre = 0.0 if issparse(X) or issparse(Y) else np.median(X, axis=0).astype(np.float64)
         U = _moved(X, centre)
         V = U if Y is X else _moved(Y, centre)
+        u, v = (row_norms(rows, squared=True) for rows in (U, V))
+        self.check_distance(float(np.sqrt(max(u.max(), v.max()))))
         exponents = euclidean_distances(U, None if Y is X else V, squared=True)
         exponents *= -gamma
-        u, v = (gamma * row_norms(rows, squared=True) for rows in (U, V))
-        _recompute_near_pairs(exponents, u, v, X, Y, gamma)
+        _recompute_near_pairs(exponents, gamma * u, gamma * v, X, Y, gamma)
         return np.exp(exponents, out=exponents).astype(X.dtype, copy=False)
 
     def against(self, Y, rows, device, dtype):

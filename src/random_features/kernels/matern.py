@@ -44,7 +44,7 @@ class Matern(ScaleMixture):
         z = np.sqrt(2.0 * self.nu) * r
         with np.errstate(over="ignore", invalid="ignore"):
             values = 2.0 ** (1.0 - self.nu) / gamma(self.nu) * z**self.nu * kv(self.nu, z)
-        return np.where(np.isfinite(values), values, 1.0)  # the Bessel function overflows next to 0 only
+        return np.where(np.isfinite(values), values, r < 1.0)  # next to 0 and far away a factor overflows
 
     def draw_scales(self, rng, size):
         return np.sqrt(2.0 * self.nu / rng.chisquare(2.0 * self.nu, size))

@@ -12,7 +12,7 @@ def check_grid(grid, name: str, *, zero_allowed: bool = False) -> np.ndarray:
     lowest = "non-negative" if zero_allowed else "positive"
     good = np.isfinite(values) & ((values >= 0) if zero_allowed else (values > 0))
     if values.ndim != 1 or values.size == 0 or not good.all():
-        raise ValueError(f"{name} must be finite and {lowest}, got {grid!r}")
+        raise ValueError(f"{name} must be finite and {lowest}, and at least one, got {grid!r}")
     return values
 
 

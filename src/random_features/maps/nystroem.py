@@ -100,7 +100,8 @@ class Nystroem(RandomFeatureMap):
     def _use(self, learned):
         self._landmarks = learned["landmarks"].astype(np.float64)
         with one_blas_thread() if len(self._landmarks) <= ONE_THREAD_LANDMARKS else nullcontext():
-            eigenvalues, eigenvectors = np.linalg.eigh(self.kernel_(self._landmarks))
+            K = self.kernel_(self._landmarks)
+            eigenvalues, eigenvectors = np.linalg.eigh(K if np.isfinite(K).all() else np.zeros_like(K))
         if not (np.isfinite(eigenvalues).all() and eigenvalues[-1] > 0):
             raise ValueError("nystroem: the kernel matrix of the landmarks is zero or not finite: scale the data")
         kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]

@@ -166,6 +166,8 @@ class Potential:
 def largest_variance(X: np.ndarray) -> float:
     """Return the largest variance of the rows X (n, d) along a direction."""
     covariance = np.cov(X, rowvar=False, bias=True, dtype=np.float64)
+    if not np.isfinite(covariance).all():
+        raise ValueError(f"the variances of numbers as large as {np.abs(X).max():.3g} overflow: scale the data")
     return float(np.linalg.eigvalsh(np.atleast_2d(covariance))[-1])
 
 

@@ -5,6 +5,7 @@ each other. A task is made from the files of a ``source``, by a ``generator``, a
 ``streamed``: made in chunks, and reduced. Only planning imports this module; a job gets the entry of its task.
 """
 
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +15,9 @@ from rfstudy.data import entries, modules
 from rfstudy.data.forms import FORMS
 from rfstudy.data.sources import Source
 from rfstudy.data.tasks import UNKNOWN, rows_per_chunk
+from rfstudy.fields import FORM_OF_NAME, NAME
 from rfstudy.files import read_yaml, shown
-from rfstudy.models import literal, problems_of
+from rfstudy.models import literal, problems_of, shortened
 
 
 @dataclass(frozen=True)
@@ -38,14 +40,20 @@ def load(config_dir) -> Registry:
     files = {name: Path(config_dir) / f"{name}.yaml" for name in ("sources", "datasets")}
     sources, tasks = read_yaml(files["sources"]), entries.with_defaults(files["datasets"])
     context = {"sources": sources, "tasks": tasks, "reference": Path(config_dir).parent / "data" / "reference"}
-    of_sources = [f"{name}{problem}" for name, each in sources.items() for problem in problems_of(Source, each)]
+    of_sources = problems_by_name(sources, lambda source: problems_of(Source, source))
     found = [f"{shown(files['sources'])}: {problem}" for problem in of_sources]
     if not found:  # tasks are checked against sources that are in order
-        of_tasks = [f"{name}{problem}" for name, each in tasks.items() for problem in problems_of_task(each, context)]
+        of_tasks = problems_by_name(tasks, lambda task: problems_of_task(task, context))
         found = [f"{shown(files['datasets'])}: {problem}" for problem in of_tasks or claimed_twice(tasks)]
     if found:
         raise UserError("\n".join(found))
     return Registry({name: complete_source(source) for name, source in sources.items()}, entries.complete(tasks))
+
+
+def problems_by_name(entries: dict, check) -> list[str]:
+    """Return the names that are no part of a path; if there are none, the problems that ``check`` finds in entries."""
+    bad = [f"{shortened(repr(name))}: a name has {FORM_OF_NAME}" for name in entries if not re.fullmatch(NAME, name)]
+    return bad or [f"{name}{problem}" for name, each in entries.items() for problem in check(each)]
 
 
 def problems_of_task(task: dict, context: dict) -> list[str]:

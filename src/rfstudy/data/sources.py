@@ -7,11 +7,11 @@ from pydantic import AfterValidator, BeforeValidator, StringConstraints, model_v
 
 from rfstudy.data.tasks import ARCHIVE_ENDINGS, RECORD, UNKNOWN
 from rfstudy.fields import Count, distinct, listed
-from rfstudy.models import Model, Text, either, refuse
+from rfstudy.models import Model, Text, either, one_line, refuse
 
 Names = Annotated[list[Text], MinLen(1), BeforeValidator(listed)]
 Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
-FileName = Annotated[str, StringConstraints(pattern="^[^/]+$")]
+FileName = Annotated[str, StringConstraints(pattern="^[^/]+$"), AfterValidator(one_line)]
 
 
 class Address(Model):

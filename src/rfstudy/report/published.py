@@ -6,12 +6,14 @@ of a metric becomes the ``learner``. A name that no registry knows does not chan
 a measurement.
 """
 
+import math
 from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from random_features.errors import UserError
 from rfstudy import tidy
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.typeset import Cell
@@ -20,6 +22,12 @@ from rfstudy.report.typeset import Cell
 FILES = (
     *(f"survey_table{number}.csv" for number in range(1, 10)), *(f"eerf_table{number}.csv" for number in range(1, 6)),
     "nsrf_table1.csv", *(f"slsrff_table{number}.csv" for number in range(1, 4)), "text_values.csv",
+)  # fmt: skip
+
+#: The columns of these files; some also have ``item``.
+COLUMNS = (
+    "paper", "table", "dataset", "kernel", "method", "n_features", "n_features_value", "metric", "value", "spread",
+    "spread_kind", "confidence", "note",
 )  # fmt: skip
 
 #: The survey's names of its two linear classifiers.
@@ -83,7 +91,8 @@ def load(directory, styles: dict, tasks: dict) -> pd.DataFrame:
 
     Parameters
     ----------
-    directory : path of the folder with the table files; ``FileNotFoundError`` for one that is missing
+    directory : path of the folder with the table files; ``FileNotFoundError`` for one that is missing, ``UserError``
+        for one that is no table of these columns, or has words among its numbers
     styles, tasks : the parsed registries (``methods.yaml``, ``datasets.yaml``)
 
     Returns
@@ -95,9 +104,28 @@ def load(directory, styles: dict, tasks: dict) -> pd.DataFrame:
     """
     method_ids = ids_by_name(styles, "method")
     dataset_ids = ids_by_name(tasks, "data set")
-    printed = [pd.read_csv(Path(directory) / name, dtype=str, keep_default_na=False) for name in FILES]
-    printed = pd.concat(printed, ignore_index=True).fillna("")
+    printed = pd.concat([_read(Path(directory) / name) for name in FILES], ignore_index=True).fillna("")
+    _check_numbers(printed)
     return tidy.frame([_row(row, method_ids, dataset_ids) for row in printed.to_dict("records")])
+
+
+def _read(path: Path) -> pd.DataFrame:
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except ValueError as error:  # also of an empty file, or of bytes that are no text
+        raise UserError(f"{path} is no table of published numbers ({str(error).strip()}): restore it") from error
+    if missing := [column for column in COLUMNS if column not in table]:
+        raise UserError(f"{path} has no column {', '.join(missing)}: restore it; the columns are {', '.join(COLUMNS)}")
+    return table.assign(file=str(path))
+
+
+def _check_numbers(printed: pd.DataFrame) -> None:
+    """Raise ``UserError`` for words where numbers belong; the values of a metric are all numbers or all words."""
+    for column in ("value", "spread", "n_features_value"):
+        numeric = printed[column].map(_number).notna()
+        meant = numeric.groupby(printed["metric"]).transform("any") if column == "value" else True
+        for row in printed[~numeric & printed[column].ne("") & meant].to_dict("records"):
+            raise UserError(f"{row['file']}: {column} {row[column]!r} of {row['metric']} is no number: correct it")
 
 
 def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:
@@ -139,7 +167,7 @@ def _ids(printed: str, paper: str, ids: dict) -> str:
 
 def _number(text: str) -> float | None:
     try:
-        return float(text)
+        return float(text) if math.isfinite(float(text)) else None
     except ValueError:
         return None
 

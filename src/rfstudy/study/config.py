@@ -10,15 +10,13 @@ from pathlib import Path
 import yaml
 
 from rfstudy.data import registry
+from rfstudy.fields import FORM_OF_NAME, NAME
 from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_files
 from rfstudy.models import problems_of, suggestion
 from rfstudy.study.experiment import with_steps
 from rfstudy.study.job import merge, without
 from rfstudy.study.models import problems_of_experiment
 from rfstudy.study.settings import Method, Settings
-
-#: Names of experiments: they are parts of paths.
-NAME = "[a-z0-9-]+"
 
 #: Settings that restrict a run.
 SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
@@ -166,7 +164,7 @@ def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, d
             if name in raw:
                 problems.append(f"{where}: {name!r} is defined twice, the second time in {path.name}")
             elif not re.fullmatch(NAME, name):
-                problems.append(f"{where}: the name of an experiment has lower-case letters, digits and hyphens only")
+                problems.append(f"{where}: the name of an experiment has {FORM_OF_NAME}")
             else:
                 raw[name], files[name] = experiment, path
     stop_at(problems)

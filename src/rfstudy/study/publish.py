@@ -57,6 +57,7 @@ def run(results_file, out) -> None:
         neighbours = old[~blocks(old).isin(set(blocks(new)))]
         check_alike(neighbours, new, results_file, out)
         new = pd.concat([neighbours, new], ignore_index=True)
+        check_one_run(new, results_file, out)
         records, arrays = read_records(out) | records, arrays_of(out) | arrays
     table = new.sort_values(list(tidy.KEY), kind="stable")
     unknown = sorted(set(table["run"]) - set(records))
@@ -153,6 +154,15 @@ def check_alike(neighbours: pd.DataFrame, new: pd.DataFrame, results_file, out) 
         f"rows of {results_file} were not measured like the others of their data sets in {out}: "
         f"{'; '.join([*lines[:LISTED], *more])}; publish all methods of these data sets together"
     )
+
+
+def check_one_run(table: pd.DataFrame, results_file, out) -> None:
+    """Raise ``UserError`` for rows of several seeds or presets on a data set, also at places without neighbours."""
+    for column in ("seed", "preset"):
+        values = table.groupby("dataset")[column].unique().map(sorted)
+        for dataset, found in values[values.map(len) > 1].items():
+            mixed = f"{dataset or 'no data set'} would have rows of the {column}s {', '.join(map(str, found))}"
+            raise UserError(f"{results_file} into {out}: {mixed}; publish all methods of this data set together")
 
 
 def conditions(table: pd.DataFrame) -> pd.DataFrame:

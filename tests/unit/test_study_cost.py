@@ -176,10 +176,12 @@ def test_a_page_has_the_newest_table(tmp_path):
 
 def test_the_memory_of_a_request_is_that_of_records_and_the_stated_one_far_beyond_them():
     model = {"memory": {"train grid": {"mb": 2000, "per_mb": 0.5, "largest": 1000}}}
-    known, extrapolated = cost.requested_memory("train grid", {"mem_mb": 9000, "of_data": 1000}, model)
+    known, extrapolated = cost.requested_memory("train", "grid", {"mem_mb": 9000, "of_data": 1000}, model)
     assert (known, extrapolated) == (math.ceil(2500 * cost.MARGIN + cost.SNAKEMAKE_MB), False)
-    assert cost.requested_memory("train grid", {"mem_mb": 9000, "of_data": 8000}, model) == (9000, True)
-    assert cost.requested_memory("measure path", {"mem_mb": 10, "of_data": 8}, model) == (cost.LEAST_MB, True)
+    assert cost.requested_memory("train", "grid", {"mem_mb": 9000, "of_data": 8000}, model) == (9000, True)
+    # a search without records takes those of training
+    assert cost.requested_memory("tune", "grid", {"mem_mb": 9000, "of_data": 1000}, model) == (known, extrapolated)
+    assert cost.requested_memory("measure", "path", {"mem_mb": 10, "of_data": 8}, model) == (cost.LEAST_MB, True)
 
 
 def test_the_memory_of_records_grows_as_their_stated_data_do():

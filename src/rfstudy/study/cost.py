@@ -171,12 +171,12 @@ def seconds_of_shard(stage: str, experiment: dict, shard: plan.Shard, work: Coun
     return seconds * of_all * math.prod(of_data) ** (1 / len(of_data)), beyond
 
 
-def requested_memory(kind: str, stated: dict, model: dict) -> tuple[int, bool]:
+def requested_memory(stage: str, kind: str, stated: dict, model: dict) -> tuple[int, bool]:
     """Return the MB that a job of a stage and kind requests, and whether this extrapolates from records.
 
     Without records of its kind, or with far more data than these, it is the stated memory.
     """
-    own = model["memory"].get(kind)
+    own = model["memory"].get(f"{stage} {kind}") or model["memory"].get(f"{LIKE.get(stage, stage)} {kind}")
     if own is None or stated["of_data"] > 2 * own["largest"] + LEAST_MB:
         return max(LEAST_MB, stated["mem_mb"]), True
     needed = (own["mb"] + own["per_mb"] * stated["of_data"]) * MARGIN + SNAKEMAKE_MB
@@ -255,7 +255,7 @@ def needs(stage: str, experiment: dict, shard: plan.Shard, tasks: dict, settings
     work = work_of_shard(stage, experiment, shard, tasks, settings)
     seconds, beyond = seconds_of_shard(stage, experiment, shard, work, model)
     stated = plan.resources(stage, experiment, shard, tasks, settings)
-    memory, more = requested_memory(f"{LIKE.get(stage, stage)} {experiment['kind']}", stated, model)
+    memory, more = requested_memory(stage, experiment["kind"], stated, model)
     minutes = requested_minutes(seconds, model) if seconds else stated["runtime"]
     gpu = int(wants_gpu(stage, work, experiment, settings))
     return {

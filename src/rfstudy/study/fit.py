@@ -100,7 +100,7 @@ def memory_of(jobs: list) -> dict:
     constant where the records have no large data. 95 % of the records, or their largest, are below.
     """
     found = {}
-    seen = [(f"{cost.LIKE.get(stage, stage)} {kind}", mb, of_data) for stage, *_, kind, mb, of_data in jobs if mb]
+    seen = [(f"{stage} {kind}", mb, of_data) for stage, *_, kind, mb, of_data in jobs if mb]
     frame = pd.DataFrame(seen)
     for name, of_kind in frame.groupby(0):
         peak, data = of_kind[1].to_numpy(float), of_kind[2].to_numpy(float)

@@ -1,12 +1,10 @@
 """The recommendation for a file of one's own: honest on noise, right where kernels win, resumable, repeatable."""
 
-import json
 import pickle
 import re
 import runpy
 import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -418,79 +416,6 @@ def test_a_map_of_a_number_of_columns_has_that_many(kernel_run):
 
 def test_markdown_is_in_one_line():
     assert report.escaped("a\nb # c") == r"a b \# c"
-
-
-def test_a_permanent_task_is_written_and_the_configuration_loads(tmp_path, configuration, capsys):
-    from rfstudy.compare.add import add
-    from rfstudy.files import read_yaml
-    from rfstudy.study.build import problems_of_preset
-
-    frame = table("linear", 200).assign(name=[f"row {i}" for i in range(200)])[["name", "a", "b", "c", "y"]]
-    frame["y"] = np.where(frame["y"] > 0, "up", "down")
-    path = saved(tmp_path, frame, "own table.csv")
-    add(path, "y", tmp_path / "config")
-    task = read_yaml(tmp_path / "config" / "datasets.yaml")["own-table"]
-    assert (task["d"], task["n"], task["drop_columns"], task["labels"]) == (3, 200, [1], {"down": 0, "up": 1})
-    assert list(read_yaml(tmp_path / "config" / "experiments" / "survey.yaml"))[-1] == "own-own-table"
-    for name, of_task in (("Größe_1.csv", "grosse-1"), ("2.csv", "2")):
-        add(saved(tmp_path, frame, name), "y", tmp_path / "config")
-        assert of_task in read_yaml(tmp_path / "config" / "datasets.yaml")
-    assert json.dumps(problems_of_preset(tmp_path / "config", "quick")) == "[]"
-    before = {path: path.read_bytes() for path in configuration.rglob("*.yaml")}
-    for file, name in (("---.csv", None), ("table.csv", "../evil x"), ("table.csv", "-")):
-        with pytest.raises(UserError, match="letters from a to z"):
-            add(saved(tmp_path, frame, file), "y", tmp_path / "config", name)
-    assert before == {path: path.read_bytes() for path in configuration.rglob("*.yaml")}
-    with pytest.raises(UserError, match="has it already"):
-        add(path, "y", tmp_path / "config")
-    with pytest.raises(UserError, match="first or last"):
-        add(saved(tmp_path, frame[["a", "y", "b"]], "middle.csv"), "y", tmp_path / "config")
-
-
-@pytest.fixture
-def configuration(tmp_path):
-    import shutil
-
-    root = Path(__file__).resolve().parents[2]
-    shutil.copytree(root / "config", tmp_path / "config")
-    shutil.copytree(root / "data" / "reference", tmp_path / "data" / "reference")
-    return tmp_path / "config"
-
-
-def test_a_permanent_task_may_be_arff_or_libsvm(tmp_path, configuration, capsys):
-    from rfstudy.compare.add import add
-    from rfstudy.files import read_yaml
-    from rfstudy.study.build import problems_of_preset
-
-    frame = table("linear", 200)
-    dump_svmlight_file(
-        frame[["a", "b", "c"]], np.where(frame["y"] > 0, 1, -1), str(tmp_path / "l.svm"), zero_based=False
-    )
-    lines = ["@relation t", *(f"@attribute {name} numeric" for name in frame), "@data"]
-    lines += [",".join(map(str, row)) for row in frame.to_numpy().tolist()]
-    (tmp_path / "a.arff").write_text("\n".join(lines))
-    add(tmp_path / "l.svm", None, configuration)
-    add(tmp_path / "a.arff", "y", configuration)
-    tasks = read_yaml(configuration / "datasets.yaml")
-    assert (tasks["l"]["parser"], tasks["l"]["labels"], tasks["l"]["d"]) == ("libsvm", {"-1": 0, "1": 1}, 3)
-    assert (tasks["a"]["parser"], tasks["a"]["target"], tasks["a"]["n"]) == ("arff", "regression", 200)
-    assert json.dumps(problems_of_preset(configuration, "quick")) == "[]"
-
-
-def test_add_says_how_to_save_a_file_that_the_study_does_not_read(tmp_path, configuration):
-    from rfstudy.compare.add import add
-
-    frame = table("linear", 100)
-    np.savez(tmp_path / "arrays.npz", **frame)
-    frame.to_csv(tmp_path / "comma.csv", sep=";", decimal=",", index=False)
-    saved(tmp_path, frame.assign(a=frame["a"].where(frame["a"] > 0)), "missing.csv")
-    before = {path: path.read_bytes() for path in configuration.rglob("*.yaml")}
-    for name, words in (("arrays.npz", "no parser of npz"), ("comma.csv", "decimal points"), ("missing.csv", "finite")):
-        with pytest.raises(UserError, match=words) as error:
-            add(tmp_path / name, "y", configuration)
-        assert "save it as text" in str(error.value)
-        assert "\n" not in str(error.value)
-    assert before == {path: path.read_bytes() for path in configuration.rglob("*.yaml")}
 
 
 def test_the_exact_kernel_on_more_rows_than_its_matrix_holds_comes_last():

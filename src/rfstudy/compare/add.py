@@ -9,6 +9,7 @@ import yaml
 from random_features.errors import UserError
 from rfstudy.compare.question import Question, understand
 from rfstudy.data.parse import read_task
+from rfstudy.fields import NAME
 from rfstudy.files import read_yaml, shown, write_text
 
 BASE = "survey-gaussian-text"
@@ -26,8 +27,8 @@ def add(file, target, folder, name=None) -> list[Path]:
     if name is None:
         plain = unicodedata.normalize("NFKD", file.name.split(".")[0].casefold()).encode("ascii", "ignore").decode()
         name = re.sub("[^a-z0-9]+", "-", plain).strip("-")
-    if not re.fullmatch("[a-z0-9][a-z0-9-]*", name):
-        raise UserError(f"--name {name}: write letters from a to z, digits and hyphens, such as my-table")
+    if name[:1] in ("", "-") or not re.fullmatch(NAME, own := f"own-{name}"):
+        raise UserError(f"--name {name}: write letters from a to z, digits and hyphens, 96 at most, such as my-table")
     if name in read_yaml(folder / "datasets.yaml") | read_yaml(folder / "sources.yaml"):
         raise UserError(f"--name {name}: config/datasets.yaml or config/sources.yaml has it already; choose another")
     task = task_of(understand(file, target), file, name)
@@ -44,7 +45,7 @@ def add(file, target, folder, name=None) -> list[Path]:
     blocks = {
         "sources.yaml": {name: {"title": name, "files": {file.name: {"path": str(file)}}}},
         "datasets.yaml": {name: task},
-        "experiments/survey.yaml": {f"own-{name}": experiment},
+        "experiments/survey.yaml": {own: experiment},
     }
     for path, block in blocks.items():
         text = (folder / path).read_text(encoding="utf-8").rstrip("\n")

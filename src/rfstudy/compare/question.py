@@ -51,7 +51,7 @@ class Question(NamedTuple):
 def understand(path, target=None, *, task="auto", drop=(), group=None, time=None) -> Question:
     """Return what a file asks. Raise ``UserError``, in one line, for what cannot be answered."""
     how = sniff(path)
-    digest = sha256(recipe.content(path)).hexdigest()  # of the very bytes that are read
+    digest = sha256(recipe.content(path)).hexdigest()
     table, labels = loaded(path, how)
     target = target or ("label" if how["format"] == "LIBSVM" else None)
     names = [target] if issparse(table) else list(table.columns)

@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= all
 
-.PHONY: quick test test-workflow test-package test-cluster check docs clean wheel
+.PHONY: quick test test-workflow test-package test-cluster check docs clean wheel archive
 
 quick: $(VENV)/.installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES)
@@ -55,6 +55,13 @@ wheel:
 	dist/env/bin/python -m pip install --disable-pip-version-check --quiet dist/*.whl
 	cd dist && env/bin/python -c "import numpy, random_features as rf; \
 	  Z = rf.make_map('orf', n_components=64, random_state=0).fit_transform(numpy.eye(8)); print('features', Z.shape)"
+
+# the measured rows and the published numbers in one file, the same bytes on every machine with GNU tar
+archive:
+	@mkdir -p dist
+	git ls-files -z data/measured data/reference | LC_ALL=C tar --null --files-from - --sort=name --mtime=@0 \
+	  --owner=0 --group=0 --numeric-owner --mode=644 --format=ustar -cf dist/measured.tar
+	sha256sum dist/measured.tar
 
 $(VENV)/.docs-installed: $(VENV)/.installed envs/docs.lock
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps -r envs/docs.lock

@@ -1,0 +1,152 @@
+"""Recompute a random share of the shipped cells, and write into their records whether they agree.
+
+Usage: ``python docs/recheck.py [--limit SECONDS] [EXPERIMENT ...]``. A unit is one entry of an experiment on one data
+set in one repeat, with all its sizes. Units are drawn by a fixed seed until they have 2 % of the experiment's cells,
+and at least 5. The commands of the workflow compute them under the preset ``laptop``, in ``results/recheck``; a run
+that was stopped goes on there. Units that are expected to take longer than the limit are left out, and named. Times are
+not compared.
+
+A value agrees if it differs by at most 1e-5 of itself, or, for a share of test rows, by two rows. The record of an
+experiment (``data/measured/*.provenance.json``) then has the key ``recomputed``: the date, the commit, the seed, the
+cells, and the number of values that agree. Publishing new rows removes it.
+"""
+
+import json
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import date
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from rfstudy import tidy
+from rfstudy.files import read_yaml, write_json
+from rfstudy.study import selection
+from rfstudy.study.experiment import needs_data
+from rfstudy.study.job import searched, tune_scope
+from rfstudy.study.jobs import Jobs
+from rfstudy.study.plan import Shard
+from rfstudy.study.provenance import code_state
+
+SEED, SHARE, LEAST = 33, 0.02, 5
+#: The largest relative difference of a value, and the largest difference of a share of test rows, in rows.
+RELATIVE, ROWS = 1e-5, 2
+FOLDER, SHIPPED, PRESET = Path("results/recheck"), Path("data/measured"), "config/presets/laptop.yaml"
+#: Columns that identify a cell, and those that identify a value in it.
+CELL = ["dataset", "method", "variant", "n_features_label", "axis", "at", "repeat"]
+VALUE = [*CELL, "n_features", "split", "learner", "metric"]
+
+
+def drawn(jobs: Jobs, name: str, cells: pd.DataFrame) -> list[tuple[str, Shard]]:
+    """Return the units of an experiment that have shipped cells, in random order: a stage, and a shard of one entry."""
+    has_data = needs_data(jobs.experiments[name]["kind"])
+    keys = ["method", "variant", *(("dataset", "repeat") if has_data else ())]
+    known, found = set(cells[keys].itertuples(index=False, name=None)), []
+    for stage in ("train", "measure"):
+        for shard in jobs.shards_of(stage, name).values():
+            for dataset, position in product(shard.datasets, shard.methods):
+                entry = jobs.experiments[name]["methods"][position]
+                # without data one cell may cover all repeats
+                for repeats in [(each,) for each in shard.repeats] if has_data else [shard.repeats]:
+                    key = (entry["method"], entry.get("variant", ""), *((dataset, repeats[0]) if has_data else ()))
+                    if key in known:
+                        unit = replace(shard, datasets=(dataset,), methods=(position,), repeats=repeats)
+                        found.append((stage, unit))
+    random.Random(f"{SEED} {name}").shuffle(found)
+    return found
+
+
+def computed(jobs: Jobs, stage: str, unit: Shard) -> pd.DataFrame:
+    """Return the rows of a unit, computed anew."""
+    work = jobs.arguments(stage, unit.experiment, unit)
+    (entry,) = work["parts"][0]["methods"]
+    stem = FOLDER / unit.experiment / f"{unit.datasets[0] or 'all'}.{entry['method']}-{entry['variant']}"
+    for folder in work["prepared_dirs"]:
+        if not Path(folder, "facts.json").exists():
+            command = ["snakemake", "--quiet", "--cores", "1", "--configfile", PRESET, "--", f"{folder}/facts.json"]
+            subprocess.run([sys.executable, "-m", *command], check=True)
+    if work.get("tuned"):
+        work["tuned"] = [output("tune", *choices(jobs, unit, entry, stem))]
+    return tidy.read(output(stage, work, f"{stem}.r{unit.repeats[0]}"))
+
+
+def choices(jobs: Jobs, unit: Shard, entry: dict, stem: Path) -> tuple[dict, str]:
+    """Return the work that makes the choices of a unit, and its place. Where methods or repeats choose for themselves,
+    the others choose nothing.
+    """
+    (shard,) = (each for each in jobs.shards_of("tune", unit.experiment).values() if unit.datasets[0] in each.datasets)
+    work = jobs.arguments("tune", unit.experiment, replace(shard, datasets=unit.datasets))
+    (part,), name = work["parts"], unit.datasets[0]
+    scopes = {tune_scope(part["search"], quantity) for quantity in searched(part["search"])}
+    if scopes <= {"method", "method_and_size", "split", "cell"}:
+        part["methods"], name = [entry], stem.name
+    if scopes <= {"split", "cell"}:
+        part["repeats"], name = list(unit.repeats), f"{name}.r{unit.repeats[0]}"
+    return work, f"{stem.with_name(name)}.tune"
+
+
+def output(stage: str, work: dict, stem: str) -> str:
+    """Return the file that a stage writes with the given work. Run the stage if the file is missing."""
+    path = Path(f"{stem}{Path(work['out']).suffix}")
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        arrays = {"out_arrays": f"{stem}.npz"} if "out_arrays" in work else {}
+        write_json([work | {"out": str(path), "journal": f"{stem}.cells"} | arrays], f"{stem}.work.json")
+        with open(f"{stem}.log", "w") as log:
+            command = [sys.executable, "-m", "rfstudy", stage, f"{stem}.work.json", "--threads", "1"]
+            subprocess.run(command, check=True, stdout=log, stderr=log)
+    return str(path)
+
+
+def compared(shipped: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
+    """Return the values in both tables, with their difference over the allowed one as ``beyond``: at most 1 agrees."""
+    both = ours.merge(shipped, on=VALUE, suffixes=("", "_shipped"))
+    both = both[both.status.eq("ok") & both.status_shipped.eq("ok") & both.unit.ne("s")]
+    of_rows = both.unit.eq("%") & both.metric.str.startswith(("accuracy", "error"))
+    rows = (100 * (ROWS + 0.01) / both.n_test.astype(float)).where(of_rows).fillna(0)
+    allowed = np.maximum(RELATIVE * both.value_shipped.abs() + 1e-12, rows)
+    return both.assign(beyond=(both.value - both.value_shipped).abs() / allowed)
+
+
+def check(jobs: Jobs, name: str, limit: float) -> None:
+    """Recompute units of an experiment, print what differs, and write the result into the record of its rows."""
+    shipped = tidy.read(SHIPPED / f"{name}.csv.xz")
+    cells = shipped[shipped.status.eq("ok") & shipped.unit.ne("s")].drop_duplicates(CELL)
+    done, tables = 0, [shipped.iloc[:0].assign(beyond=0.0)]
+    for stage, unit in drawn(jobs, name, cells):
+        if done >= max(LEAST, SHARE * len(cells)):
+            break
+        expected = jobs.resources(stage, unit)["expected"]
+        if expected > limit:
+            words = f"{unit.datasets[0]}, entry {unit.methods[0]}, repeat {unit.repeats[0]}"
+            print(f"{name}: {words} left out, {expected} s expected", flush=True)
+            continue
+        tables.append(compared(shipped, computed(jobs, stage, unit)))
+        done += len(tables[-1].drop_duplicates(CELL))
+    values = pd.concat(tables)
+    differ = values[values.beyond.gt(1)].sort_values("beyond", ascending=False)
+    print(f"{name}: {done} of {len(cells)} cells, {len(values)} values, {len(differ)} differ", flush=True)
+    if len(differ):
+        print(differ[[*VALUE, "value", "value_shipped"]].head(12).to_string(), flush=True)
+    if done:
+        record = SHIPPED / f"{name}.provenance.json"
+        found = {"date": str(date.today()), "commit": code_state()["commit"], "seed": SEED, "cells": done}
+        found |= {"values": len(values), "agree": len(values) - len(differ)}
+        write_json(json.loads(record.read_text("utf-8")) | {"recomputed": found}, record)
+
+
+def main(names: list[str], limit: float = float("inf")) -> None:
+    """Check the named experiments, or all that have shipped rows."""
+    given = read_yaml("config/config.yaml") | read_yaml(PRESET)
+    jobs = Jobs(selection.load_study(given, Path("config")), Path.cwd())
+    for name in names or sorted(path.name.split(".")[0] for path in SHIPPED.glob("*.csv.xz")):
+        check(jobs, name, limit)
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    main(arguments[2:], float(arguments[1])) if arguments[:1] == ["--limit"] else main(arguments)

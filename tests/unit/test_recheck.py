@@ -1,0 +1,63 @@
+"""docs/recheck.py says that recomputed values agree with shipped ones exactly where they do."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from rfstudy import tidy
+from rfstudy.files import read_yaml
+from rfstudy.study import selection
+from rfstudy.study.jobs import Jobs
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def recheck():
+    spec = importlib.util.spec_from_file_location("recheck", ROOT / "docs" / "recheck.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def a_row(value, metric="accuracy_pct", **more):
+    return {"dataset": "eeg", "method": "rff", "repeat": 0, "n_test": 1000, "metric": metric, "value": value} | more
+
+
+@pytest.mark.parametrize(
+    ("row", "value", "agrees"),
+    [
+        (a_row(80.0), 80.2, True),  # two rows of a thousand
+        (a_row(80.0), 80.3, False),
+        (a_row(80.0), 79.7, False),
+        (a_row(0.5, "approximation_error_frobenius"), 0.500004, True),
+        (a_row(0.5, "approximation_error_frobenius"), 0.50001, False),
+        (a_row(0.5, "mse"), 0.50001, False),
+        (a_row(0.0, "mse"), 0.0, True),
+        (a_row(80.0, n_test=None), 80.0, True),
+        (a_row(80.0, n_test=None), 80.1, False),
+    ],
+)
+def test_values_agree_to_two_test_rows_or_five_digits(recheck, row, value, agrees):
+    shipped = tidy.frame([row | {"status": "ok"}])
+    (beyond,) = recheck.compared(shipped, shipped.assign(value=value)).beyond
+    assert (beyond <= 1) == agrees
+
+
+def test_times_failures_and_values_of_one_table_are_not_compared(recheck):
+    rows = [a_row(1.0, "time_train_s"), a_row(2.0, status="failed"), a_row(3.0, repeat=1)]
+    shipped = tidy.frame([{"status": "ok"} | row for row in rows])
+    ours = shipped.assign(repeat=shipped["repeat"].where(shipped["repeat"].ne(1), 2))
+    assert recheck.compared(shipped, ours).empty
+
+
+def test_units_are_one_entry_in_one_repeat_and_the_same_every_time(recheck):
+    given = read_yaml(ROOT / "config/config.yaml") | read_yaml(ROOT / "config/presets/laptop.yaml")
+    jobs = Jobs(selection.load_study(given, ROOT / "config"), ROOT)
+    shipped = tidy.read(ROOT / "data/measured/pool-size.csv.xz")
+    units = recheck.drawn(jobs, "pool-size", shipped)
+    assert units == recheck.drawn(jobs, "pool-size", shipped)
+    assert len(set(units)) == len(units) == 3 * 10
+    assert {len(unit.methods) * len(unit.repeats) for _, unit in units} == {1}
+    assert not recheck.drawn(jobs, "pool-size", shipped[shipped["method"].eq("none")])

@@ -248,7 +248,7 @@ def arena_confirmation(context: Context, *, paper, datasets, methods, baseline, 
 # --- arena_edges ------------------------------------------------------------------------------------------------------
 
 
-def arena_edges(context: Context, *, datasets, methods, baseline, quantity) -> Table:
+def arena_edges(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
     """Return how many choices of every map are at an end of their grid, and at how many the last step still gains.
 
     Notes
@@ -257,18 +257,21 @@ def arena_edges(context: Context, *, datasets, methods, baseline, quantity) -> T
     over the folds or the parts of the held-out rows.
     """
     rows = select(stats.results_of(context, datasets, baseline, quantity).rows, status="ok")
-    found = []
-    for who, own in rows.groupby(["method", "variant"], sort=False):
-        if who[0] not in (*methods, baseline):
-            continue
+    rows, found, notes = rows[rows["method"].isin([*methods, baseline])], [], []
+    at_edge = [settings.get("at_edge", {}) for settings in settings_of(rows)]
+    edges = pd.DataFrame(at_edge, rows.index, ["bandwidth", "penalty"]).set_axis(["length scale", "penalty"], axis=1)
+    for who, own in edges.groupby([rows["method"], rows["variant"]], sort=False):
         cells = {"map": method_cell(context, *who), "choices": len(own)}
-        at_edge = [settings.get("at_edge", {}) for settings in settings_of(own)]
-        for name, words in (("bandwidth", "length scale"), ("penalty", "penalty")):
-            edges = [edge[name] for edge in at_edge if name in edge]
-            cells[f"{words}: at an edge, %"] = share(len(edges) / len(own))
-            cells[f"{words}: gains, %"] = share(sum(edges) / len(own))
+        for words in edges:
+            cells[f"{words}: at an edge, %"] = share(own[words].notna().mean())
+            cells[f"{words}: gains, %"] = share(own[words].eq(True).mean())
         found.append(cells)
-    return Table(or_not_run(found, "map"), stats_notes(arena_edges, context, baseline), shown=rows)
+    for words, gains in edges.eq(True).items() if len(edges) else ():
+        most = gains.groupby(rows["dataset"]).sum().nlargest(2)
+        where = [f"{count} on {context.name(dataset, paper)}" for dataset, count in most.items() if count]
+        named = f", {' and '.join(where)}" if where else ""
+        notes.append(f"Gains by the {words}: {gains.sum():,} of {len(rows):,} ({share(gains.mean()):g} %){named}.")
+    return Table(or_not_run(found, "map"), [*notes, *stats_notes(arena_edges, context, baseline)], shown=rows)
 
 
 # --- arena_choice -----------------------------------------------------------------------------------------------------

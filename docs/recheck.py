@@ -121,11 +121,16 @@ def check(jobs: Jobs, name: str, limit: float) -> None:
         if done >= max(LEAST, SHARE * len(cells)):
             break
         expected = jobs.resources(stage, unit)["expected"]
+        words = f"{unit.datasets[0]}, entry {unit.methods[0]}, repeat {unit.repeats[0]}"
         if expected > limit:
-            words = f"{unit.datasets[0]}, entry {unit.methods[0]}, repeat {unit.repeats[0]}"
             print(f"{name}: {words} left out, {expected} s expected", flush=True)
             continue
-        tables.append(compared(shipped, computed(jobs, stage, unit)))
+        try:
+            ours = computed(jobs, stage, unit)
+        except subprocess.CalledProcessError as error:
+            print(f"{name}: {words} failed: {error}", flush=True)
+            continue
+        tables.append(compared(shipped, ours))
         done += len(tables[-1].drop_duplicates(CELL))
     values = pd.concat(tables)
     differ = values[values.beyond.gt(1)].sort_values("beyond", ascending=False)

@@ -8,7 +8,8 @@ not compared.
 
 A value agrees if it differs by at most 1e-5 of itself, or, for a share of test rows, by two rows. The record of an
 experiment (``data/measured/*.provenance.json``) then has the key ``recomputed``: the date, the commit, the seed, the
-cells, and the number of values that agree. Publishing new rows removes it.
+cells, the number of values that agree, and the largest relative difference of the others. Publishing new rows removes
+it.
 """
 
 import json
@@ -109,14 +110,15 @@ def compared(shipped: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     of_rows = both.unit.eq("%") & both.metric.str.startswith(("accuracy", "error"))
     rows = (100 * (ROWS + 0.01) / both.n_test.astype(float)).where(of_rows).fillna(0)
     allowed = np.maximum(RELATIVE * both.value_shipped.abs() + 1e-12, rows)
-    return both.assign(beyond=(both.value - both.value_shipped).abs() / allowed)
+    difference = (both.value - both.value_shipped).abs()
+    return both.assign(beyond=difference / allowed, relative=difference / both.value_shipped.abs())
 
 
 def check(jobs: Jobs, name: str, limit: float) -> None:
     """Recompute units of an experiment, print what differs, and write the result into the record of its rows."""
     shipped = tidy.read(SHIPPED / f"{name}.csv.xz")
     cells = shipped[shipped.status.eq("ok") & shipped.unit.ne("s")].drop_duplicates(CELL)
-    done, tables = 0, [shipped.iloc[:0].assign(beyond=0.0)]
+    done, tables = 0, [compared(shipped.iloc[:0], shipped.iloc[:0])]
     for stage, unit in drawn(jobs, name, cells):
         if done >= max(LEAST, SHARE * len(cells)):
             break
@@ -141,6 +143,8 @@ def check(jobs: Jobs, name: str, limit: float) -> None:
         record = SHIPPED / f"{name}.provenance.json"
         found = {"date": str(date.today()), "commit": code_state()["commit"], "seed": SEED, "cells": done}
         found |= {"values": len(values), "agree": len(values) - len(differ)}
+        if len(differ):
+            found["largest_relative_difference"] = float(differ.relative.max())
         write_json(json.loads(record.read_text("utf-8")) | {"recomputed": found}, record)
 
 

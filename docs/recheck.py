@@ -6,10 +6,10 @@ and at least 5. The commands of the workflow compute them under the preset ``lap
 that was stopped goes on there. Units that are expected to take longer than the limit are left out, and named. Times are
 not compared.
 
-A value agrees if it differs by at most 1e-5 of itself and 1e-7, or, for a share of test rows, by two rows. The record of an
-experiment (``data/measured/*.provenance.json``) then has the key ``recomputed``: the date, the commit, the seed, the
-cells, the number of values that agree, and the largest relative difference of the others. Publishing new rows removes
-it.
+A value agrees if it differs by at most 1e-5 of itself and 1e-7, or, for a share of test rows, by two rows. The record
+of an experiment (``data/measured/*.provenance.json``) then has the key ``recomputed``: the date, the commit, the seed,
+the cells, the number of values that agree, and the largest relative difference of the others. Publishing new rows
+removes it.
 """
 
 import json

@@ -182,6 +182,23 @@ def test_the_second_half_confirms_what_holds_there_too():
     assert set(alone["confirmed"]) == {"not run"}
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "verdict", "words"),
+    [
+        (-0.2, -0.1, "undecided", "lower"),
+        (0.1, 0.2, "undecided", "higher"),
+        (-0.1, 0.1, "undecided", ""),
+        (-0.2, 0.0, "undecided", ""),
+        (-0.2, -0.1, "better", "better"),
+        (-0.001, 0.001, "equal", "equal"),
+        (-0.2, -0.1, "", ""),  # another draw of the baseline
+    ],
+)
+def test_an_undecided_error_is_lower_or_higher_by_its_interval(low, high, verdict, words):
+    found = arena.Combined(Estimate((low + high) / 2, low, high), 0.0, (low, high), 1.0)
+    assert arena.statement_in_words(arena.Statement(64, ("orf", ""), None, found, verdict)) == words
+
+
 @pytest.mark.parametrize(("verdict", "mean"), [("better", -0.03), ("worse", 0.05), ("equal", 0.004), ("equal", 0.0)])
 def test_the_chance_of_a_confirmation_is_that_of_students_t(verdict, mean):
     error, df = (0.006 if verdict == "equal" else 0.012), 9.0

@@ -337,6 +337,16 @@ def statements_of(results: Results, scope: str, methods: list[str], baseline: st
 # --- confirmation and ranks -------------------------------------------------------------------------------------------
 
 
+def statement_in_words(each: Statement) -> str:
+    """Return what is to be confirmed: the verdict, or whether an undecided error is lower or higher by its interval
+    alone. It is empty if there is nothing.
+    """
+    if each.verdict != "undecided":
+        return each.verdict
+    mean = each.found.mean
+    return "lower" if mean.high < 0 else "higher" if mean.low > 0 else ""
+
+
 def is_confirmed(verdict: str, first: Estimate, second: Estimate) -> bool:
     """Return whether the interval of the second half excludes zero with the sign of the first, or is within the margin
     if the statement is "equal".

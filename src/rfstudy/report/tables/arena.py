@@ -207,8 +207,9 @@ def arena_confirmation(context: Context, *, paper, datasets, methods, baseline, 
 
     Notes
     -----
-    Better, worse and equal as in the table of verdicts, on all data sets of the first half. Confirmed: the interval of
-    the second half excludes zero with the same sign; of "equal", it is within {margin}.
+    Better, worse and equal as in the table of verdicts, on all data sets of the first half. Lower, higher: the interval
+    of the first half excludes zero, but Holm's correction gives no verdict. Confirmed: the interval of the second half
+    excludes zero with the same sign; of "equal", it is within {margin}.
 
     Chance: the probability of this if the mean of the first half were exact, with the standard error of the second.
     """
@@ -219,9 +220,10 @@ def arena_confirmation(context: Context, *, paper, datasets, methods, baseline, 
     others = {(each.columns, each.who): each for each in second}
     rows, chances, confirmed = [], [], []
     for each in first:
-        if each.verdict not in ("better", "worse", "equal"):
+        statement = stats.statement_in_words(each)
+        if not statement:
             continue
-        row = {"D": each.columns, "map": method_cell(context, *each.who), "statement": each.verdict}
+        row = {"D": each.columns, "map": method_cell(context, *each.who), "statement": statement}
         row |= {"first half, %": change(each.found.mean), "sets": len(each.own)}
         other = others.get((each.columns, each.who))
         if other is None:

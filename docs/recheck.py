@@ -38,8 +38,9 @@ SEED, SHARE, LEAST = 33, 0.02, 5
 #: share of test rows, in rows.
 RELATIVE, RESOLUTION, ROWS = 1e-5, 1e-7, 2
 FOLDER, SHIPPED, PRESET = Path("results/recheck"), Path("data/measured"), "config/presets/laptop.yaml"
-#: Columns that identify a cell, and those that identify a value in it.
-CELL = ["dataset", "method", "variant", "n_features_label", "axis", "at", "repeat"]
+#: Columns that identify a unit, a cell, and a value.
+UNIT = ["dataset", "method", "variant", "repeat"]
+CELL = [*UNIT, "n_features_label", "axis", "at"]
 VALUE = [*CELL, "n_features", "split", "learner", "metric"]
 
 
@@ -104,14 +105,17 @@ def output(stage: str, work: dict, stem: str) -> str:
 
 
 def compared(shipped: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
-    """Return the values in both tables, with their difference over the allowed one as ``beyond``: at most 1 agrees."""
-    both = ours.merge(shipped, on=VALUE, suffixes=("", "_shipped"))
-    both = both[both.status.eq("ok") & both.status_shipped.eq("ok") & both.unit.ne("s")]
+    """Return the shipped values of what was computed anew, with ``beyond``, their difference over the allowed one: at
+    most 1 agrees, and infinity stands for a value that is missing now.
+    """
+    own = shipped.merge(ours[UNIT].drop_duplicates(), on=UNIT)
+    own = own[own.status.eq("ok") & own.unit.ne("s") & ~own.metric.str.startswith("fact_")]
+    both = own.merge(ours.loc[ours.status.eq("ok"), [*VALUE, "value"]], "left", VALUE, suffixes=("_shipped", ""))
     of_rows = both.unit.eq("%") & both.metric.str.startswith(("accuracy", "error"))
     rows = (100 * (ROWS + 0.01) / both.n_test.astype(float)).where(of_rows).fillna(0)
     allowed = np.maximum(RELATIVE * both.value_shipped.abs() + RESOLUTION, rows)
     difference = (both.value - both.value_shipped).abs()
-    return both.assign(beyond=difference / allowed, relative=difference / both.value_shipped.abs())
+    return both.assign(beyond=(difference / allowed).fillna(np.inf), relative=difference / both.value_shipped.abs())
 
 
 def check(jobs: Jobs, name: str, limit: float) -> None:

@@ -3,6 +3,7 @@
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rfstudy import tidy
@@ -13,12 +14,9 @@ from rfstudy.study.jobs import Jobs
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def recheck():
-    spec = importlib.util.spec_from_file_location("recheck", ROOT / "docs" / "recheck.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+SPEC = importlib.util.spec_from_file_location("recheck", ROOT / "docs" / "recheck.py")
+recheck = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(recheck)
 
 
 def a_row(value, metric="accuracy_pct", **more):
@@ -39,20 +37,31 @@ def a_row(value, metric="accuracy_pct", **more):
         (a_row(80.0, n_test=None), 80.1, False),
     ],
 )
-def test_values_agree_to_two_test_rows_or_five_digits(recheck, row, value, agrees):
+def test_values_agree_to_two_test_rows_or_five_digits(row, value, agrees):
     shipped = tidy.frame([row | {"status": "ok"}])
     (beyond,) = recheck.compared(shipped, shipped.assign(value=value)).beyond
     assert (beyond <= 1) == agrees
 
 
-def test_times_failures_and_values_of_one_table_are_not_compared(recheck):
-    rows = [a_row(1.0, "time_train_s"), a_row(2.0, status="failed"), a_row(3.0, repeat=1)]
+def test_what_fails_now_or_is_missing_does_not_agree():
+    rows = [a_row(1.0), a_row(2.0, n_features_label="2d"), a_row(3.0, n_features_label="4d")]
     shipped = tidy.frame([{"status": "ok"} | row for row in rows])
-    ours = shipped.assign(repeat=shipped["repeat"].where(shipped["repeat"].ne(1), 2))
-    assert recheck.compared(shipped, ours).empty
+    ours = shipped.iloc[:2].assign(status=["ok", "failed"])
+    assert recheck.compared(shipped, ours).beyond.tolist() == [0, np.inf, np.inf]
 
 
-def test_units_are_one_entry_in_one_repeat_and_the_same_every_time(recheck):
+def test_times_facts_failures_and_other_units_are_not_compared():
+    rows = [
+        a_row(1.0, "time_train_s"),
+        a_row(2.0, status="failed"),
+        a_row(9.0, "fact_spike_rows"),
+        a_row(3.0, repeat=1),
+    ]
+    shipped = tidy.frame([{"status": "ok"} | row for row in rows])
+    assert recheck.compared(shipped, shipped.iloc[:3]).empty
+
+
+def test_units_are_one_entry_in_one_repeat_and_the_same_every_time():
     given = read_yaml(ROOT / "config/config.yaml") | read_yaml(ROOT / "config/presets/laptop.yaml")
     jobs = Jobs(selection.load_study(given, ROOT / "config"), ROOT)
     shipped = tidy.read(ROOT / "data/measured/pool-size.csv.xz")

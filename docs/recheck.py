@@ -106,7 +106,7 @@ def output(stage: str, work: dict, stem: str) -> str:
 
 def compared(shipped: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     """Return the shipped values of what was computed anew, with ``beyond``, their difference over the allowed one: at
-    most 1 agrees, and infinity stands for a value that is missing now.
+    most 1 agrees; it is infinite for a value that is missing now.
     """
     own = shipped.merge(ours[UNIT].drop_duplicates(), on=UNIT)
     own = own[own.status.eq("ok") & own.unit.ne("s") & ~own.metric.str.startswith("fact_")]

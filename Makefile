@@ -56,7 +56,7 @@ wheel:
 	cd dist && env/bin/python -c "import numpy, random_features as rf; \
 	  Z = rf.make_map('orf', n_components=64, random_state=0).fit_transform(numpy.eye(8)); print('features', Z.shape)"
 
-# the measured rows and the published numbers in one file, the same bytes on every machine with GNU tar
+# the measured rows and the published numbers in one file; GNU tar writes the same bytes each time
 archive:
 	@mkdir -p dist
 	git ls-files -z data/measured data/reference | LC_ALL=C tar --null --files-from - --mtime=@0 \

@@ -8,8 +8,8 @@ not compared.
 
 A value agrees if it differs by at most 1e-5 of itself and 1e-7, or, for a share of test rows, by two rows. The record
 of an experiment (``data/measured/*.provenance.json``) then has the key ``recomputed``: the date, the commit, the seed,
-the cells, the number of values that agree, and the largest relative difference of the others. Publishing new rows
-removes it.
+the cells, the number of values that agree, the largest relative difference of the others, and the units that failed.
+Publishing new rows removes it.
 """
 
 import json
@@ -122,7 +122,7 @@ def check(jobs: Jobs, name: str, limit: float) -> None:
     """Recompute units of an experiment, print what differs, and write the result into the record of its rows."""
     shipped = tidy.read(SHIPPED / f"{name}.csv.xz")
     cells = shipped[shipped.status.eq("ok") & shipped.unit.ne("s")].drop_duplicates(CELL)
-    done, tables = 0, [compared(shipped.iloc[:0], shipped.iloc[:0])]
+    done, failed, tables = 0, 0, [compared(shipped.iloc[:0], shipped.iloc[:0])]
     for stage, unit in drawn(jobs, name, cells):
         if done >= max(LEAST, SHARE * len(cells)):
             break
@@ -135,6 +135,7 @@ def check(jobs: Jobs, name: str, limit: float) -> None:
             ours = computed(jobs, stage, unit)
         except subprocess.CalledProcessError as error:
             print(f"{name}: {words} failed: {error}", flush=True)
+            failed += 1
             continue
         tables.append(compared(shipped, ours))
         done += len(tables[-1].drop_duplicates(CELL))
@@ -143,11 +144,13 @@ def check(jobs: Jobs, name: str, limit: float) -> None:
     print(f"{name}: {done} of {len(cells)} cells, {len(values)} values, {len(differ)} differ", flush=True)
     if len(differ):
         print(differ[[*VALUE, "value", "value_shipped"]].head(12).to_string(), flush=True)
-    if done:
+    if done or failed:
         record = SHIPPED / f"{name}.provenance.json"
         found = {"date": str(date.today()), "commit": code_state()["commit"], "seed": SEED, "cells": done}
         found |= {"values": len(values), "agree": len(values) - len(differ)}
-        if len(differ):
+        if failed:
+            found["failed_units"] = failed
+        if differ.relative.notna().any():
             found["largest_relative_difference"] = float(differ.relative.max())
         write_json(json.loads(record.read_text("utf-8")) | {"recomputed": found}, record)
 

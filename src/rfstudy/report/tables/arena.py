@@ -242,10 +242,10 @@ def arena_confirmation(context: Context, *, paper, datasets, methods, baseline, 
         f"{words} half: {named_sets(list(half.index[half == which]), context, paper)}."
         for which, words in enumerate(("First", "Second"))
     ]
-    few = [] if rows else ["The first half makes no statement yet."]
+    state = [] if rows else ["The first half makes no statement yet."]
     left = set(half.index[half == 1]) - set(results.errors["dataset"])
-    few += [f"{len(left)} data sets of the second half have no rows yet: no answer is final."] if left else []
-    notes = [tally, *few, *stats_notes(arena_confirmation, context, baseline), *halves]
+    state += [f"{len(left)} data sets of the second half have no rows yet: no answer is final."] if left else []
+    notes = [tally, *state, *stats_notes(arena_confirmation, context, baseline), *halves]
     return Table(or_not_run(rows, "D"), notes + missing(results, context, paper, datasets), shown=results.rows)
 
 

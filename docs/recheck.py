@@ -8,7 +8,8 @@ not compared.
 
 A value agrees if it differs by at most 1e-5 of itself and 1e-7, or, for a share of test rows, by two rows. The record
 of an experiment (``data/measured/*.provenance.json``) then has the key ``recomputed``: the date, the commit, the seed,
-the cells, the number of values that agree, the largest relative difference of the others, and the units that failed.
+the cells, the number of values that agree, the largest relative difference of the others, and how many units failed or
+were left out.
 Publishing new rows removes it.
 """
 
@@ -122,7 +123,7 @@ def check(jobs: Jobs, name: str, limit: float) -> None:
     """Recompute units of an experiment, print what differs, and write the result into the record of its rows."""
     shipped = tidy.read(SHIPPED / f"{name}.csv.xz")
     cells = shipped[shipped.status.eq("ok") & shipped.unit.ne("s")].drop_duplicates(CELL)
-    done, failed, tables = 0, 0, [compared(shipped.iloc[:0], shipped.iloc[:0])]
+    done, failed, long, tables = 0, 0, 0, [compared(shipped.iloc[:0], shipped.iloc[:0])]
     for stage, unit in drawn(jobs, name, cells):
         if done >= max(LEAST, SHARE * len(cells)):
             break
@@ -130,6 +131,7 @@ def check(jobs: Jobs, name: str, limit: float) -> None:
         words = f"{unit.datasets[0]}, entry {unit.methods[0]}, repeat {unit.repeats[0]}"
         if expected > limit:
             print(f"{name}: {words} left out, {expected} s expected", flush=True)
+            long += 1
             continue
         try:
             ours = computed(jobs, stage, unit)
@@ -148,8 +150,7 @@ def check(jobs: Jobs, name: str, limit: float) -> None:
         record = SHIPPED / f"{name}.provenance.json"
         found = {"date": str(date.today()), "commit": code_state()["commit"], "seed": SEED, "cells": done}
         found |= {"values": len(values), "agree": len(values) - len(differ)}
-        if failed:
-            found["failed_units"] = failed
+        found |= {key: count for key, count in (("failed_units", failed), ("units_left_out", long)) if count}
         if differ.relative.notna().any():
             found["largest_relative_difference"] = float(differ.relative.max())
         write_json(json.loads(record.read_text("utf-8")) | {"recomputed": found}, record)

@@ -71,7 +71,7 @@ def write(options: list[str], out: Path, limits: dict) -> str:
     """Write ``jobs.csv``, ``rules.csv``, ``rules.md`` and ``plan.png`` into a folder, and return the text to print."""
     jobs = jobs_of(options)
     if jobs.empty:
-        return "nothing to submit: every file of this run is there"
+        return "nothing to submit: all files are there, or `only_experiments` leaves out a part of each table"
     found = totals(jobs, **limits)
     out.mkdir(parents=True, exist_ok=True)
     jobs.to_csv(out / "jobs.csv", index=False)

@@ -40,7 +40,7 @@ SEED, SHARE, LEAST = 33, 0.02, 5
 RELATIVE, RESOLUTION, ROWS = 1e-5, 1e-7, 2
 FOLDER, SHIPPED, PRESET = Path("results/recheck"), Path("data/measured"), "config/presets/laptop.yaml"
 #: Columns that identify a unit, a cell, and a value.
-UNIT = ["dataset", "method", "variant", "repeat"]
+UNIT = ["dataset", "kernel", "method", "variant", "repeat"]
 CELL = [*UNIT, "n_features_label", "axis", "at"]
 VALUE = [*CELL, "n_features", "split", "learner", "metric"]
 

@@ -50,6 +50,13 @@ def test_what_fails_now_or_is_missing_does_not_agree():
     assert recheck.compared(shipped, ours).beyond.tolist() == [0, np.inf, np.inf]
 
 
+def test_rows_of_another_kernel_are_not_compared():
+    rows = [{"status": "ok", "kernel": kernel} | a_row(value) for kernel, value in (("linear", 60.0), ("gaussian", 90.0))]
+    shipped = tidy.frame(rows)
+    (found,) = recheck.compared(shipped, shipped.iloc[:1]).itertuples()
+    assert (found.kernel, found.value, found.beyond) == ("linear", 60.0, 0)
+
+
 def test_times_facts_failures_and_other_units_are_not_compared():
     rows = [
         a_row(1.0, "time_train_s"),

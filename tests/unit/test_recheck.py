@@ -51,7 +51,8 @@ def test_what_fails_now_or_is_missing_does_not_agree():
 
 
 def test_rows_of_another_kernel_are_not_compared():
-    rows = [{"status": "ok", "kernel": kernel} | a_row(value) for kernel, value in (("linear", 60.0), ("gaussian", 90.0))]
+    values = {"linear": 60.0, "gaussian": 90.0}
+    rows = [a_row(value, status="ok", kernel=kernel) for kernel, value in values.items()]
     shipped = tidy.frame(rows)
     (found,) = recheck.compared(shipped, shipped.iloc[:1]).itertuples()
     assert (found.kernel, found.value, found.beyond) == ("linear", 60.0, 0)

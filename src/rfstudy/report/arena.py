@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from rfstudy.data.tasks import OF_BLOCKS
 from rfstudy.report.aggregate import facts_of, of_quantity, select, settings_of
 from rfstudy.report.compare import LEVEL, Estimate, holm
 from rfstudy.report.context import Context
@@ -33,6 +32,10 @@ EFFECT = ["dataset", "columns", "method", "variant"]
 #: The flags of a data set and their thresholds: the share of its rows that repeat an earlier one, the correlation of
 #: the target with that of the next row, and the share of the variance that a yardstick explains.
 FLAGS = {"duplicates": 0.2, "ordered": 0.5, "no signal": 0.05}
+
+#: Rules of splits that hold out blocks of rows in their order, so that an order is no flaw; as in ``rfstudy.data.tasks``,
+#: which reports may not import.
+OF_BLOCKS = ("blocks", "first_blocks", "last_blocks", "block_folds")
 
 #: Rows from which a data set tests on three folds; it and the task are the strata of the halves.
 LARGE = 10_000

@@ -33,8 +33,8 @@ EFFECT = ["dataset", "columns", "method", "variant"]
 #: the target with that of the next row, and the share of the variance that a yardstick explains.
 FLAGS = {"duplicates": 0.2, "ordered": 0.5, "no signal": 0.05}
 
-#: Rules of splits that hold out blocks of rows in their order, so that an order is no flaw; as in ``rfstudy.data.tasks``,
-#: which reports may not import.
+#: Rules of splits that hold out blocks of rows in their order, so that an order is no flaw. ``rfstudy.data.tasks`` has
+#: the same list; reports may not import it.
 OF_BLOCKS = ("blocks", "first_blocks", "last_blocks", "block_folds")
 
 #: Rows from which a data set tests on three folds; it and the task are the strata of the halves.

@@ -9,8 +9,7 @@ not compared.
 A value agrees if it differs by at most 1e-5 of itself and 1e-7, or, for a share of test rows, by two rows. The record
 of an experiment (``data/measured/*.provenance.json``) then has the key ``recomputed``: the date, the commit, the seed,
 the cells, the number of values that agree, the largest relative difference of the others, and how many units failed or
-were left out.
-Publishing new rows removes it.
+were left out. Publishing new rows removes it.
 """
 
 import json

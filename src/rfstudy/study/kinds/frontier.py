@@ -30,7 +30,7 @@ RESOURCES = {"mb": 2500, "bytes_per_value": 24, "minutes": 240}
 #: Options of ridge regression on features.
 RIDGE = {"penalties": yardsticks.PENALTIES, "scaling": "mean", "center": "both"}
 
-#: Rounds in which conjugate gradients are timed: they take minutes.
+#: Rounds in which all methods are timed where Cholesky's factor no longer takes all training rows: each takes minutes.
 FEW_ROUNDS = 2
 
 
@@ -84,7 +84,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
             columns, settings, run = tuned(job, entry, sample, 0, size.get("n_columns", 0))
         except NotDefinedError:
             continue
-        rounds = FEW_ROUNDS if not entry and n > yardsticks.BY_CHOLESKY else None
+        rounds = FEW_ROUNDS if n > yardsticks.BY_CHOLESKY else None
         columns = sample.size_columns | size | columns | {"learner": learner_of(entry)}
         found.append(Timed(entry | {"variant": str(n)}, columns, {"total": run}, "", settings, rounds))
     return found

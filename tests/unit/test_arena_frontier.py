@@ -101,10 +101,12 @@ def test_all_work_of_a_cell_is_one_phase_at_its_settings(job):
         assert row["value"] == pytest.approx(np.sqrt(np.mean((predictions - y_test) ** 2)))
 
 
-def test_conjugate_gradients_take_part_in_few_rounds(job, monkeypatch):
+def test_all_methods_take_part_in_few_rounds_on_many_rows(job, monkeypatch):
     monkeypatch.setattr(yardsticks, "BY_CHOLESKY", 200)
     rounds = {(unit.entry.get("method", ""), unit.entry["variant"]): unit.rounds for unit in frontier.timed(job, {})}
-    assert {place for place, few in rounds.items() if few} == {("", "250")}
+    assert {method for method, _ in rounds} > {""}
+    assert {n for (_method, n), few in rounds.items() if few} == {"250"}
+    assert {n for (_method, n), few in rounds.items() if not few} == {variant for _, variant in rounds} - {"250"}
 
 
 def test_operations_grow_as_the_work_does():

@@ -54,6 +54,18 @@ def test_verdicts_follow_from_the_ratios_where_everything_is_informative():
     assert any("D = 64: 12 data sets" in note for note in table.notes)
 
 
+def test_a_verdict_says_relative_to_how_many_draws_of_the_baseline_it_is_the_same():
+    lucky = {who: 0.8 if who[1] in ("control-1", "control-2") else 1.0 for who in CONTROLS}
+    rows = made.framed(made.map_rows({("orf", ""): 0.9, ("sorf", ""): 1.1, **lucky}), made.yardstick_rows(EXACT))
+    cells, table = table_of("arena", rows)
+    found = cells.set_index(["d", "map_id"])
+    assert found.loc[64, "orf"][["verdict", "draws", "draws_of"]].tolist() == ["better", 4, 6]
+    assert found.loc[64, "sorf"][["verdict", "draws", "draws_of"]].tolist() == ["worse", 6, 6]
+    assert any(note.startswith("Draws: the draws of RFF") for note in table.notes)
+    alone, _ = table_of("arena", made.framed(made.map_rows({("orf", ""): 0.9})))
+    assert alone[["draws", "draws_of"]].eq(1).all(axis=None)
+
+
 def test_equal_needs_an_equal_control_and_informative_data_sets():
     maps = made.map_rows(RATIOS)
     assert verdicts_of(made.framed(maps))[64, "qmc"] == "undecided"  # no exact kernel
@@ -238,8 +250,9 @@ def test_the_choice_has_at_most_ten_rows_and_names_the_best_map():
     cells, _ = table_of("arena-choice", rows)
     assert len(cells) <= 10
     assert set(cells["map_id"]) == {"orf"}
-    assert set(cells["also_better"]) == {"MM"}
-    assert set(cells["worse"]) == {"SORF"}
+    assert set(cells["draws"]) == {6}
+    assert set(cells["also_better"]) == {"MM (6)"}
+    assert set(cells["worse"]) == {"SORF (6)"}
     assert (cells["exact_kernel"] < -50).all()
     assert cells["change"].to_numpy() == pytest.approx(-10, abs=0.5)
     none, _ = table_of("arena-choice", made.framed(made.map_rows({("qmc", ""): 1.0, **CONTROLS})))
@@ -292,6 +305,7 @@ def test_the_protocol_lists_the_halves():
         for line in table
         for which, cell in enumerate(line.split("|")[2:4])
         for name in cell.lower().split(",")
+        if name.strip()
     }
     assert stated == {
         name.removeprefix("uci-").removesuffix("-training"): which for name, which in half.to_dict().items()

@@ -7,6 +7,7 @@ deviation between data sets is that of Hedges and Olkin (Statistical Methods for
 """
 
 import hashlib
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -80,17 +81,17 @@ def summed(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     return rows.assign(wrong=mean * rows["n_test"], counts=counts)[[*columns, "wrong", "counts"]]
 
 
-def effects_of(errors: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """Return the effect of every entry against the baseline: columns of ``EFFECT``, ``effect``, ``variance``, ``folds``
-    and ``wrong`` (the errors of the baseline, of labels only).
+def effects_of(errors: pd.DataFrame, baseline: str, draw: str = "") -> pd.DataFrame:
+    """Return the effect of every entry against a draw (a variant) of the baseline: columns of ``EFFECT``, ``effect``,
+    ``variance``, ``folds`` and ``wrong`` (the errors of the baseline, of labels only).
     """
     found = []
     for place, own in errors.groupby(["dataset", "columns"], sort=False):
         by_entry = own.set_index(["repeat", "method", "variant"])["wrong"].unstack(["method", "variant"])
-        if (baseline, "") in by_entry:
-            found += against(by_entry, by_entry[baseline, ""], own["counts"].any(), place)
+        if (baseline, draw) in by_entry:
+            found += against(by_entry, by_entry[baseline, draw], own["counts"].any(), place)
     effects = pd.DataFrame(found, columns=[*EFFECT, "effect", "variance", "folds", "wrong"])
-    return effects[(effects["method"] != baseline) | (effects["variant"] != "")].reset_index(drop=True)
+    return effects[(effects["method"] != baseline) | (effects["variant"] != draw)].reset_index(drop=True)
 
 
 def gaps_of(errors: pd.DataFrame, yardsticks: pd.DataFrame, baseline: str) -> pd.DataFrame:
@@ -183,7 +184,7 @@ def strata_of(tasks: dict, datasets: list[str]) -> pd.DataFrame:
 
 
 def false_verdicts(variances: list, taus: list[float], folds: list, simulations: int, seed: int) -> float:
-    """Return the share of simulations in which any map is better or worse, although no effect differs from zero.
+    """Return the share of simulations in which any map is better or worse, although no mean differs from zero.
 
     ``variances``, ``taus`` and ``folds`` are those of the maps at one number of columns. An effect is the mean over its
     folds, whose deviations are normal, and its variance is estimated from them.
@@ -252,11 +253,14 @@ def explained_by(yardsticks: pd.DataFrame) -> float:
 
 
 class Results(NamedTuple):
-    """The rows of the arena, their errors and effects, the gaps of the yardsticks, and the flags of data sets."""
+    """The rows of the arena, their errors and effects (against each draw of the baseline, too), the gaps of the
+    yardsticks, and the flags of data sets.
+    """
 
     rows: pd.DataFrame
     errors: pd.DataFrame
     effects: pd.DataFrame
+    by_draw: list[pd.DataFrame]
     yardsticks: pd.DataFrame
     gaps: pd.DataFrame
     flaws: pd.DataFrame
@@ -289,17 +293,22 @@ def _results_of(context: Context, datasets: list[str], baseline: str, quantity: 
     frame = pd.concat([of_quantity(rows, quantity), of_quantity(rows, quantity | {"metric": "mse"})])
     errors, yardsticks = errors_of(frame), yardsticks_of(rows)
     gaps = gaps_of(errors, yardsticks, baseline)
-    return Results(frame, errors, effects_of(errors, baseline), yardsticks, gaps, flaws(rows, yardsticks))
+    draws = sorted({"", *select(errors, method=baseline)["variant"]})
+    by_draw = [effects_of(errors, baseline, draw) for draw in draws]
+    return Results(frame, errors, by_draw[0], by_draw, yardsticks, gaps, flaws(rows, yardsticks))
 
 
 class Statement(NamedTuple):
-    """A verdict on a map at one number of columns: its data sets, their effects together, and the verdict."""
+    """A verdict on a map at one number of columns: its data sets, their effects together, the verdict, and the number
+    of draws of the baseline against which it is the same.
+    """
 
     columns: int
     who: tuple[str, str]  # method and variant
     own: pd.DataFrame
     found: Combined
     verdict: str
+    draws: int = 1
 
 
 def statements_on(effects: pd.DataFrame, methods: list[str], baseline: str) -> list[Statement]:
@@ -320,6 +329,13 @@ def statements_on(effects: pd.DataFrame, methods: list[str], baseline: str) -> l
 
 
 def statements_of(results: Results, scope: str, methods: list[str], baseline: str) -> list[Statement]:
+    """Return the statements on the data sets of a scope, with the draws of the baseline that agree."""
+    made = [_statements_of(results._replace(effects=each), scope, methods, baseline) for each in results.by_draw]
+    same = Counter((each.columns, each.who, each.verdict) for of_draw in made for each in of_draw)
+    return [each._replace(draws=same[each.columns, each.who, each.verdict]) for each in made[0]]
+
+
+def _statements_of(results: Results, scope: str, methods: list[str], baseline: str) -> list[Statement]:
     """Return the statements on the data sets of a scope. A map is equal only if it is so on all data sets and on the
     informative ones.
     """

@@ -100,18 +100,21 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
     Better, worse: Holm's correction over the maps at one D. Equal: less than {margin}, by two one-sided tests, on all
     data sets and on informative ones, where other draws of {baseline} are equal, too.
 
+    Draws: the draws of {baseline} relative to which the verdict is the same; the numbers are relative to the first.
+
     Informative: the exact kernel has an error lower by over {margin} at that D. Not flagged: see the table of flags.
     """
     results = stats.results_of(context, datasets, baseline, quantity)
     made = [each for each in stats.statements_of(results, scope, methods, baseline) if each.verdict]
-    rows = [{"D": each.columns, "map": method_cell(context, *each.who)} | verdict_cells(each) for each in made]
+    of = len(results.by_draw)
+    rows = [{"D": each.columns, "map": method_cell(context, *each.who)} | verdict_cells(each, of) for each in made]
     notes = stats_notes(arena, context, baseline)
     notes += on_sets(results.of_scope(scope), context, paper, datasets) + missing(results, context, paper, datasets)
     return Table(or_not_run(rows, "D"), notes, hidden=("data sets",) if rows else (), shown=results.rows)
 
 
-def verdict_cells(each: Statement) -> dict:
-    """Return the cells of a statement by column."""
+def verdict_cells(each: Statement, of: int) -> dict:
+    """Return the cells of a statement by column; the baseline has ``of`` draws."""
     (mean, tau, new, _), own = each.found, each.own
     reach = reach_of(own["variance"], own["folds"])
     return {
@@ -124,6 +127,7 @@ def verdict_cells(each: Statement) -> dict:
         "lost": int((own["effect"] > reach).sum()),
         "detectable, %": percent(float(mean.detectable)),
         "verdict": each.verdict,
+        "draws": Cell(f"{each.draws} of {of}", {"": each.draws, "of": of}),
         "data sets": " ".join(own["dataset"]),
     }
 
@@ -172,8 +176,8 @@ def arena_control(context: Context, *, paper, datasets, methods, baseline, quant
     Largest: the mean of the draw that differs most from {baseline}, with its 95 % interval. Not equal: the median of
     the p-values of "not equal by {margin}"; below 0.05, maps can be equal at this D.
 
-    False verdicts: the share of {SIMULATIONS:,} simulations in which any map is better or worse, although no error
-    differs; data sets, folds and variances are those of the maps.
+    False verdicts: the share of {SIMULATIONS:,} simulations in which any map is better or worse, although no mean
+    over data sets differs; numbers of data sets and folds, variances and tau are those of the maps.
     """
     results, rows = stats.results_of(context, datasets, baseline, quantity), []
     for columns, own in groups_of(stats.statements_on(results.effects, methods, baseline)):
@@ -288,22 +292,22 @@ def arena_choice(context: Context, *, paper, datasets, methods, baseline, quanti
     -----
     The map with the lowest mean error of those that are better than {baseline}, and otherwise {baseline} itself; next
     to it the others that are better, and those that are worse. Changes are relative to the error of {baseline}.
+    Draws, also in brackets: those of {baseline}, of {of}, relative to which the verdict is the same.
 
     Exact kernel: kernel ridge regression on all training rows, the mean over the data sets that have it.
     """
     results, rows = stats.results_of(context, datasets, baseline, quantity), []
     for columns, own in groups_of(stats.statements_of(results, "all", methods, baseline)):
-        rows.append(choice(context, f"D = {columns:,}", own, select(results.gaps, columns=[columns]), baseline))
-    strata = stats.strata_of(context.tasks, datasets)
-    for stratum, names in strata.groupby("stratum")["dataset"]:
-        effects = select(results.effects, dataset=names)
+        rows.append(choice(context, f"D = {columns:,}", own, results.gaps, baseline))
+    for stratum, names in stats.strata_of(context.tasks, datasets).groupby("stratum")["dataset"]:
+        gaps, by_draw = select(results.gaps, dataset=names), [select(each, dataset=names) for each in results.by_draw]
+        of_stratum = stats.statements_of(results._replace(by_draw=by_draw, gaps=gaps), "all", methods, baseline)
         size, kind = stratum.split()
-        for columns, own in groups_of(stats.statements_on(effects, methods, baseline))[-1:]:
+        for columns, own in groups_of(of_stratum)[-1:]:
             where = f"{kind}, {'over' if size == 'large' else 'up to'} {stats.LARGE:,} rows, D = {columns:,}"
-            gaps = select(results.gaps, columns=[columns], dataset=names)
             rows.append(choice(context, where, own, gaps, baseline))
-    notes = stats_notes(arena_choice, context, baseline) + missing(results, context, paper, datasets)
-    return Table(or_not_run(rows, "when"), notes, shown=results.rows)
+    notes = explained(arena_choice, baseline=context.label(baseline), of=len(results.by_draw))
+    return Table(or_not_run(rows, "when"), notes + missing(results, context, paper, datasets), shown=results.rows)
 
 
 def choice(context: Context, when: str, statements: list[Statement], gaps: pd.DataFrame, baseline: str) -> dict:
@@ -313,9 +317,10 @@ def choice(context: Context, when: str, statements: list[Statement], gaps: pd.Da
     row = {"when": when, "sets": max(len(each.own) for each in statements)}
     row["map"] = method_cell(context, *(better[0].who if better else (baseline,)))
     row["change, %"] = change(better[0].found.mean) if better else ""
-    row["also better"] = ", ".join(context.label(*each.who) for each in better[1:])
-    row["worse"] = ", ".join(context.label(*each.who) for each in worse)
-    exact = select(gaps, learner="exact_kernel")
+    row["draws"] = better[0].draws if better else ""
+    for heading, others in {"also better": better[1:], "worse": worse}.items():
+        row[heading] = ", ".join(f"{context.label(*each.who)} ({each.draws})" for each in others)
+    exact = select(gaps, learner="exact_kernel", columns=[statements[0].columns])
     if len(exact) >= LEAST_SETS:
         row["exact kernel, %"] = change(stats.combined(exact["effect"], exact["variance"]).mean)
     return row

@@ -39,6 +39,26 @@ def test_cells_are_the_exact_kernel_and_maps_on_as_many_rows_as_there_are(job):
     assert len(cells) == 2 * 2 * (1 + 2 * 2)
 
 
+def test_the_same_rows_test_for_every_number_of_training_rows(job):
+    few, many = (frontier.sample_of(job, 1, n, 50) for n in (100, 250))
+    assert np.array_equal(few.y_test, many.y_test)
+    assert np.array_equal(few.X_train, many.X_train[:100])
+    assert np.array_equal(few.y_train, many.y_train[:100])
+    assert not np.array_equal(few.y_test, frontier.sample_of(job, 0, 100, 50).y_test)
+
+
+def test_rows_beyond_the_few_do_not_change_the_choice(job, monkeypatch):
+    monkeypatch.setattr(yardsticks, "CHOSEN_ON", 80)
+    settings, asked = {}, []
+    monkeypatch.setattr(frontier, "chosen", lambda *given, own=frontier.chosen: asked.append(given) or own(*given))
+    for cell in frontier.cells(job):
+        (row,), _ = toys.measured(frontier, job, cell)
+        place = cell.entry.get("method", ""), cell.coordinates.get("n_columns"), cell.coordinates["repeat"]
+        assert settings.setdefault(place, row["settings"]) == row["settings"]
+    assert len(settings) == len(asked) == 2 * (1 + 2 * 2)
+    assert {len(given[3]) for given in asked} == {80}
+
+
 def test_a_cell_is_the_fit_at_the_settings_that_it_reports(job):
     for cell in frontier.cells(job)[:5]:
         (row,), _ = toys.measured(frontier, job, cell)
@@ -67,9 +87,7 @@ def test_a_map_is_chosen_by_the_half_of_the_rows_that_it_did_not_see(job):
     (row,), _ = toys.measured(frontier, job, cell)
     sample = frontier.sample_of(job, 0, 100, 50)
     rng = np.random.default_rng(seed_of(job.spec.seed, "yardstick", 0))
-    order = rng.permutation(100)
-    ((seen, scored),) = ShuffleSplit(1, test_size=0.5, random_state=0).split(order)
-    seen, scored = order[seen], order[scored]
+    ((seen, scored),) = ShuffleSplit(1, test_size=0.5, random_state=0).split(sample.X_train)
     X, y, found = sample.X_train, sample.y_train, {}
     for length_scale in yardsticks.FACTORS * median_distance(X, rng):
         kernel = make_kernel({"name": "gaussian", "length_scale": float(length_scale)})

@@ -7,7 +7,9 @@ the same problem is solved in its dual form on ZZ', and the features are kept in
 more than the D x D of the primal form.
 """
 
+import itertools
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypedDict
 
 import numpy as np
@@ -173,12 +175,15 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift):
     The trace is estimated from the rows of the first block. If they were not a fair sample, the pass is repeated in
     float64.
     """
-    first = next(streams.checked(blocks, len(Y), n_columns))[1]
+    stream = streams.checked(blocks, len(Y), n_columns)
+    head = next(stream)
+    first = head[1]
     trace = len(Y) * float(np.vdot(first, first)) / len(first)
     is_single = first.dtype == np.float32 and float32_is_harmless(trace, smallest_shift)
     dtype = np.float32 if is_single else np.float64
     Y1 = np.column_stack([Y, np.ones(len(Y))])
-    grams, crosses = streams.grams_by_group(blocks, Y1, folds, n_folds, n_columns, dtype)
+    once = partial(itertools.chain, [head], stream)  # the first block is computed once
+    grams, crosses = streams.grams_by_group(once, Y1, folds, n_folds, n_columns, dtype)
     if is_single and not float32_is_harmless(sum(map(np.trace, grams)), smallest_shift):
         del grams
         dtype = np.float64

@@ -131,14 +131,14 @@ def split_of(facts: dict, own: dict | None) -> dict:
 
 
 class Samples:
-    """The samples of a data set and the results of bandwidth rules on them. Small samples are cached; a large one is
-    dropped before the next.
+    """The samples of a data set and what is found on them once. Small samples are cached; a large one is dropped before
+    the next.
     """
 
     def __init__(self, prepared: Prepared, spec: Part):
         self.prepared, self.spec = prepared, spec
         self._drawn: dict[str, Sample] = {}
-        self._length_scales: dict[tuple[str, str], float] = {}
+        self._found: dict = {}
 
     def of(self, repeat: int, preprocess: list, own_split: dict | None = None) -> Sample:
         """Return the sample of a repeat under these preprocessing steps, with the split of the specification or of an
@@ -158,17 +158,24 @@ class Samples:
         rule = split_of(facts, own_split or self.spec.split)["rule"]
         return rule not in FIXED or (most is not None and max(facts["n_train"], facts["n_test"]) > most)
 
+    def once(self, what, find):
+        """Return what ``find()`` returned when this hashable ``what`` was first asked for."""
+        if what not in self._found:
+            self._found[what] = find()
+        return self._found[what]
+
     def length_scale(self, repeat: int, preprocess: list, rule: dict, own_split: dict | None = None) -> float:
         """Return the length scale that a rule of ``bandwidths`` finds on the training rows of a repeat."""
         parameters = without(rule, "rule", "factor")
         what = str((repeat, preprocess, own_split)), str((rule["rule"], sorted(parameters.items())))
-        if what not in self._length_scales:
+
+        def find():
             module = importlib.import_module(f"rfstudy.study.bandwidths.{rule['rule']}")
             rng = np.random.default_rng(seed_sequence(self.spec.seed, "bandwidth", rule["rule"], repeat))
-            X_train = self.of(repeat, preprocess, own_split).X_train
-            self._length_scales[what] = module.length_scale(X_train, rng, **parameters)
+            return module.length_scale(self.of(repeat, preprocess, own_split).X_train, rng, **parameters)
+
         # a factor multiplies the result of a rule, so the rule runs once for all factors
-        found = rule.get("factor", 1.0) * self._length_scales[what]
+        found = rule.get("factor", 1.0) * self.once(what, find)
         if not 0 < found < np.inf:
             raise UserError(f"bandwidth: the rule {rule['rule']} gives the length scale {found}; is its factor meant?")
         return found

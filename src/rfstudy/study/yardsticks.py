@@ -10,6 +10,7 @@
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -71,47 +72,62 @@ def predicted(
     The exact kernel has at most ``most_rows`` training rows.
     """
     if learner == "exact_kernel":
-        settings, run = tuned_kernel(sample, target, seed, most_rows)
-        predictions, certificate = run()
-        return predictions, settings | certificate
+        return tuned_kernel(sample, target, seed, most_rows)
     estimators = REGRESSORS if target.kind == "regression" else ESTIMATORS
     return estimators[learner].fit(sample.X_train, sample.y_train).predict(sample.X_test), {}
 
 
-def tuned_kernel(sample: Sample, target: Target, seed: int, most_rows: int) -> tuple[dict, Callable]:
-    """Return the settings of kernel ridge regression, and a function that fits it to at most ``most_rows`` rows and
-    returns its predictions and their certificate (``fitted``).
+def tuned_kernel(sample: Sample, target: Target, seed: int, most_rows: int) -> tuple[np.ndarray, dict]:
+    """Return the predictions of kernel ridge regression on at most ``most_rows`` training rows, and its settings.
 
-    Half of ``CHOSEN_ON`` training rows are fitted with every length scale and penalty, and the other half scores them.
-    The targets of a regression are centred.
+    ``CHOSEN_ON`` of these rows choose length scale and penalty.
     """
-    rng, score = np.random.default_rng(seed), target.score
+    rng = np.random.default_rng(seed)
     rows = rng.permutation(len(sample.y_train))[:most_rows]
-    X, (Y, classes) = sample.X_train[rows].astype(np.float64), target.encode(sample.y_train[rows])
+    sample = replace(sample, X_train=sample.X_train[rows].astype(np.float64), y_train=sample.y_train[rows])
+    Y, _, _ = centred(target, sample.y_train)
+    length_scales = FACTORS * median_distance(sample.X_train, rng)
+    settings = kernel_settings(sample.X_train[:CHOSEN_ON], Y[:CHOSEN_ON], length_scales, target.score)
+    predictions, certificate = kernel_predictions(sample, target, settings)
+    return predictions, settings | {"rows": len(rows)} | certificate
+
+
+def centred(target: Target, y: np.ndarray) -> tuple:
+    """Return the columns of targets (n, c), without their mean in a regression, their classes, and the mean or 0."""
+    Y, classes = target.encode(y)
     intercept = Y.mean(axis=0) if target.kind == "regression" else 0.0
-    Y = Y - intercept
-    few, half = min(CHOSEN_ON, len(rows)), ShuffleSplit(1, test_size=0.5, random_state=0)
-    ((fitted_on, _),) = half.split(X[:few])
-    length_scales = FACTORS * median_distance(X, rng)
-    gammas = 0.5 / length_scales**2
+    return Y - intercept, classes, intercept
+
+
+def kernel_settings(X: np.ndarray, Y: np.ndarray, length_scales: np.ndarray, score: str) -> dict:
+    """Return the ``length_scale`` and ``penalty`` of kernel ridge regression with the best score, and ``at_edge``.
+
+    A random half of the rows is fitted with every length scale and penalty, and the other half scores them.
+    """
+    half = ShuffleSplit(1, test_size=0.5, random_state=0)
+    ((fitted_on, _),) = half.split(X)
     search = GridSearchCV(
         KernelRidge(kernel="rbf"),
-        {"gamma": gammas, "alpha": PENALTIES * len(fitted_on)},
+        {"gamma": 0.5 / length_scales**2, "alpha": PENALTIES * len(fitted_on)},
         scoring=lambda model, X, Y: gain(score_sum(Y, model.predict(X)[:, None, :], score)[0] / len(Y), score),
         cv=half,
         refit=False,
-    ).fit(X[:few], Y[:few])
+    ).fit(X, Y)
     scores = search.cv_results_["mean_test_score"].reshape(len(PENALTIES), len(FACTORS)).T
     i, j, at_edge = best_of(scores)
-    settings = {"length_scale": float(length_scales[i]), "penalty": float(PENALTIES[j]), "rows": len(rows)}
+    return {"length_scale": float(length_scales[i]), "penalty": float(PENALTIES[j])} | at_edge
 
-    def run():
-        predict, certificate = fitted(X, Y, settings["length_scale"], settings["penalty"])
-        blocks = np.array_split(sample.X_test.astype(np.float64), -(-len(sample.X_test) // BLOCK))
-        decision = np.concatenate([predict(block) for block in blocks]) + intercept
-        return target.decode(decision, classes), certificate
 
-    return settings | at_edge, run
+def kernel_predictions(sample: Sample, target: Target, settings: dict) -> tuple[np.ndarray, dict]:
+    """Return what kernel ridge regression with these settings predicts for the test rows (n_test,), and the certificate
+    of ``fitted``. The targets of a regression are centred.
+    """
+    Y, classes, intercept = centred(target, sample.y_train)
+    X = sample.X_train.astype(np.float64, copy=False)
+    predict, certificate = fitted(X, Y, settings["length_scale"], settings["penalty"])
+    blocks = np.array_split(sample.X_test.astype(np.float64), -(-len(sample.X_test) // BLOCK))
+    decision = np.concatenate([predict(block) for block in blocks]) + intercept
+    return target.decode(decision, classes), certificate
 
 
 def best_of(scores: np.ndarray) -> tuple[int, int, dict]:

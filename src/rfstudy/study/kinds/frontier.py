@@ -1,12 +1,14 @@
 """Error against cost as the training rows grow: ridge regression on feature maps, and on the exact kernel.
 
-All methods choose length scale and penalty in the same way, on a few training rows of which one half scores the other
-(``study/yardsticks.py``). The time is that of all work at these settings: to learn the map, to map and fit all training
-rows, and to predict the test rows. The variant of a row is its number of training rows; larger numbers than a data set
-has are left out.
+All methods choose length scale and penalty in the same way: of the first training rows, at most ``CHOSEN_ON`` of
+``study/yardsticks.py``, one half is fitted and the squared error of the other half decides, for labels, too. Their
+accuracy on so few rows cannot tell length scales apart. The time is that of all work at these settings: to learn the
+map, to map and fit all training rows, and to predict the test rows. The variant of a row is its number of training
+rows; larger numbers than a data set has are left out.
 """
 
 import itertools
+from dataclasses import replace
 from typing import TypedDict
 
 import numpy as np
@@ -20,14 +22,15 @@ from random_features.learners.scoring import gain
 from random_features.length_scales import median_distance
 from rfstudy.fields import Count, Counts
 from rfstudy.study import yardsticks
-from rfstudy.study.engine import Cell, Job, Timed
+from rfstudy.study.engine import Cell, Job, Timed, name_of
 from rfstudy.study.job import merge
 from rfstudy.study.sample import Sample
 
 METRICS = ("accuracy_pct", "rmse")
 RESOURCES = {"mb": 2500, "bytes_per_value": 24, "minutes": 240}
 
-#: Options of ridge regression on features.
+#: What chooses length scale and penalty, and the options of ridge regression on features.
+SCORE = "mse"
 RIDGE = {"penalties": yardsticks.PENALTIES, "scaling": "mean", "center": "both"}
 
 #: Rounds in which all methods are timed where Cholesky's factor no longer takes all training rows: each takes minutes.
@@ -54,11 +57,16 @@ def places(job: Job) -> list[tuple[int, dict, dict]]:
     """Return triples of a number of training rows that the data have, an entry and a size; the last two are empty for
     the exact kernel.
     """
-    grid = job.spec.grid
-    sizes = [{"n_columns": columns, "n_features_label": str(columns)} for columns in grid["n_columns"]]
-    most = len(job.data.y) - grid["n_test"] if job.data else max(grid["n_train"])  # a check has no data
+    sizes = [{"n_columns": columns, "n_features_label": str(columns)} for columns in job.spec.grid["n_columns"]]
     sides = [({}, {}), *itertools.product(job.spec.methods, sizes)]
-    return [(n, *side) for n in grid["n_train"] if n <= most for side in sides]
+    return [(n, *side) for n in numbers_of_rows(job) for side in sides]
+
+
+def numbers_of_rows(job: Job) -> list[int]:
+    """Return the numbers of training rows that the data have."""
+    grid = job.spec.grid
+    most = len(job.data.y) - grid["n_test"] if job.data else max(grid["n_train"])  # a check has no data
+    return [n for n in grid["n_train"] if n <= most]
 
 
 def measure(job: Job, entry: dict, *, variant: str, repeat: int, n_train: int, n_test: int, **size) -> tuple:
@@ -96,39 +104,26 @@ def learner_of(entry: dict) -> str:
 
 
 def sample_of(job: Job, repeat: int, n_train: int, n_test: int) -> Sample:
-    """Return the rows of a repeat: the first of a random order train, and those after them test."""
-    split = {"rule": "random", "n_train": n_train, "n_test": n_test}
-    return job.samples.of(repeat, job.spec.preprocess, merge(job.spec.split or {}, split))
+    """Return rows of a repeat: the first of a random order train, and the same rows test for every number of training
+    rows. The columns are scaled on the largest number.
+    """
+    split = {"rule": "random", "n_train": max(numbers_of_rows(job)), "n_test": n_test}
+    whole = job.samples.of(repeat, job.spec.preprocess, merge(job.spec.split or {}, split))
+    return replace(whole, X_train=whole.X_train[:n_train], y_train=whole.y_train[:n_train])
 
 
 def tuned(job: Job, entry: dict, sample: Sample, repeat: int, columns: int) -> tuple:
     """Return the columns of the rows of a cell, its settings, and a function that fits and predicts all rows."""
-    target, seed = job.data.target, seed_of(job.spec.seed, "yardstick", repeat)
+    X, y, target = sample.X_train, sample.y_train, job.data.target
+    few_X, few_y = X[: yardsticks.CHOSEN_ON], y[: yardsticks.CHOSEN_ON]
+    s = columns // columns_per_feature(job, entry, X, y) if entry else 0
+    what = name_of(entry), columns, repeat, len(few_y)
+    settings = job.samples.once(what, lambda: chosen(job, entry, few_X, few_y, repeat, s))
     if not entry:
-        return {}, *yardsticks.tuned_kernel(sample, target, seed, len(sample.y_train))
-    rng = np.random.default_rng(seed)
-    X, y, (Y, classes) = sample.X_train, sample.y_train, target.encode(sample.y_train)
-    few = rng.permutation(len(y))[: yardsticks.CHOSEN_ON]
-    ((fitted_on, _),) = ShuffleSplit(1, test_size=0.5, random_state=0).split(few)
-    folds = np.zeros(len(few), dtype=int)
-    folds[fitted_on] = -1
-    length_scales = yardsticks.FACTORS * median_distance(X, rng)
-    s = columns // columns_per_feature(job, entry, X, y)
-
-    def map_at(length_scale):
-        return job.feature_map(entry, make_kernel({"name": "gaussian", "length_scale": length_scale}), s, repeat)
-
-    def scores_at(length_scale):
-        phi = map_at(length_scale).fit(X[few[fitted_on]], y[few[fitted_on]])
-        how = {"n_columns": phi.n_columns_, "score": target.score, "options": RIDGE}
-        scores = LEARNER.cross_validate(lambda: phi.transform_blocks(X[few]), Y[few], folds, **how)
-        return gain(scores[:, 0], target.score)
-
-    i, j, at_edge = yardsticks.best_of(np.array([scores_at(float(each)) for each in length_scales]))
-    settings = {"length_scale": float(length_scales[i]), "penalty": float(yardsticks.PENALTIES[j])} | at_edge
+        return {}, settings, lambda: yardsticks.kernel_predictions(sample, target, settings)
 
     def run():
-        phi = map_at(settings["length_scale"]).fit(X, y)
+        phi, (Y, classes) = map_at(job, entry, settings["length_scale"], s, repeat).fit(X, y), target.encode(y)
         how = {"n_columns": phi.n_columns_, "options": RIDGE}
         model = LEARNER.fit(lambda: phi.transform_blocks(X), Y, settings["penalty"], **how)
         decision = [model.decision(block) for _rows, block in phi.transform_blocks(sample.X_test)]
@@ -137,7 +132,32 @@ def tuned(job: Job, entry: dict, sample: Sample, repeat: int, columns: int) -> t
     return {"n_features": s}, settings, run
 
 
+def chosen(job: Job, entry: dict, X: np.ndarray, y: np.ndarray, repeat: int, s: int) -> dict:
+    """Return the length scale and penalty of a map with ``s`` features, or of the exact kernel, from a few rows."""
+    rng = np.random.default_rng(seed_of(job.spec.seed, "yardstick", repeat))
+    length_scales = yardsticks.FACTORS * median_distance(X, rng)
+    if not entry:
+        Y, _, _ = yardsticks.centred(job.data.target, y)
+        return yardsticks.kernel_settings(X.astype(np.float64), Y, length_scales, SCORE)
+    Y, _ = job.data.target.encode(y)
+    folds = np.zeros(len(y), dtype=int)
+    ((fitted_on, _),) = ShuffleSplit(1, test_size=0.5, random_state=0).split(X)
+    folds[fitted_on] = -1
+
+    def scores_at(length_scale):
+        phi = map_at(job, entry, length_scale, s, repeat).fit(X[fitted_on], y[fitted_on])
+        how = {"n_columns": phi.n_columns_, "score": SCORE, "options": RIDGE}
+        return gain(LEARNER.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how)[:, 0], SCORE)
+
+    i, j, at_edge = yardsticks.best_of(np.array([scores_at(float(each)) for each in length_scales]))
+    return {"length_scale": float(length_scales[i]), "penalty": float(yardsticks.PENALTIES[j])} | at_edge
+
+
+def map_at(job: Job, entry: dict, length_scale: float, s: int, repeat: int):
+    """Return the unfitted map of an entry with ``s`` features for the Gaussian kernel of a length scale."""
+    return job.feature_map(entry, make_kernel({"name": "gaussian", "length_scale": length_scale}), s, repeat)
+
+
 def columns_per_feature(job: Job, entry: dict, X: np.ndarray, y: np.ndarray) -> int:
     """Return how many columns a map has for one of its features."""
-    phi = job.feature_map(entry, make_kernel({"name": "gaussian", "length_scale": 1.0}), 2, 0)
-    return phi.fit(X[:50], y[:50]).n_columns_ // 2
+    return map_at(job, entry, 1.0, 2, 0).fit(X[:50], y[:50]).n_columns_ // 2

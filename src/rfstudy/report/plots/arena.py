@@ -188,7 +188,7 @@ def error_by_cost(context, *, paper, width, datasets, methods) -> Picture:
         sizes = sorted(points["columns"].unique())
         for (method, columns), own in points.groupby(["method", "columns"]):
             own = own.sort_values("n")
-            alpha = 1.0 if not method else 0.25 + 0.75 * sizes.index(columns) / (len(sizes) - 1)
+            alpha = 1.0 if not method else 0.25 + 0.75 * sizes.index(columns) / max(1, len(sizes) - 1)
             ax.plot(own[cost], own["mean"], **drawn_as(styles[method]), alpha=alpha)
         plot.log_axis(ax.xaxis)
         plot.log_axis(ax.yaxis)

@@ -6,6 +6,7 @@ condition (``holds``) next to it under which it is true. Rows that no longer mee
 
 import hashlib
 import io
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -200,7 +201,10 @@ def arena(shipped: Shipped) -> str:
     spec, measured = shipped.spec("study", "arena-choice-tuned"), set()
     for path in filter(Path.exists, map(shipped.file, spec["experiments"])):
         measured |= set(select(shipped.rows(path), method=spec["baseline"])["dataset"])
-    return typeset.markdown(shipped.made("study", spec["name"])) if set(spec["datasets"]) <= measured else ""
+    if not set(spec["datasets"]) <= measured:
+        return ""
+    table = shipped.made("study", spec["name"])
+    return typeset.markdown(replace(table, notes=table.notes[:2]))  # the page of the table has the others
 
 
 def holds(template: str, condition: bool, finding: str) -> str:

@@ -78,6 +78,8 @@ def test_rows_effects_and_single_values_of_a_table():
 def test_findings_are_short_and_name_tables_that_are_made(shipped):
     findings = (ROOT / "docs" / "findings.md").read_text("utf-8")
     named = re.findall(r"`([a-z0-9-]+)` \(\[\w+\]\(papers/(\w+)\.md\)\)", findings)
+    of_study = r"`([a-z0-9-]+)` in `figures/measured/study`|`figures/measured/study/([a-z0-9-]+)\.md`"
+    named += [(one or other, "study") for one, other in re.findall(of_study, findings)]
     assert len(named) > 10
     assert len(findings.split()) <= 1500
     for name, paper in named:

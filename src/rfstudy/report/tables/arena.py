@@ -291,7 +291,7 @@ def arena_choice(context: Context, *, paper, datasets, methods, baseline, quanti
     Notes
     -----
     The map with the lowest mean error of those that are better than {baseline}, and otherwise {baseline} itself; next
-    to it the others that are better, and those that are worse. Changes are relative to the error of {baseline}.
+    to it the others that are better or worse. Changes are relative to the error of {baseline}, with 95 % intervals.
     Draws, also in brackets: those of {baseline}, of {of}, relative to which the verdict is the same.
 
     Exact kernel: kernel ridge regression on all training rows, the mean over the data sets that have it.

@@ -8,6 +8,7 @@ import report_rows
 from figure_checks import assert_fit_to_print
 
 from rfstudy import tidy
+from rfstudy.report import panels
 from rfstudy.report.chance import majority_pct
 from rfstudy.report.plots.lines import compared
 from rfstudy.report.tables.growth import features_needed
@@ -229,3 +230,13 @@ def test_the_interval_of_a_requirement_is_what_the_repeats_do_not_rule_out():
     (found,) = features_needed(tidy.frame(need(pattern[:, None] + np.full(4, 2 * half)))).to_dict("records")
     assert np.isnan(found["s"])
     assert (found["lower"], found["upper"]) == (np.inf, np.inf)
+
+
+@pytest.mark.parametrize("ends", [(0.9981, 1.0032), (0.97, 1.04), (0.8, 2.0), (1.0, 300.0), (1e-7, 10.0), (5.0, 5.0)])
+def test_the_labels_of_a_logarithmic_axis_differ(ends):
+    figure, ((ax,),) = panels.grid("column", 1, 1, 1.5)
+    ax.plot([1, 2], ends)
+    panels.log_axis(ax.yaxis)
+    figure.canvas.draw()
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(set(labels)) == len(labels) >= 2

@@ -263,14 +263,16 @@ def log_axis(axis) -> None:
         has_powers = low < 1e-4 or high >= 1e6
         subs = (1.0, 2.0, 5.0) if decades < 2.0 else (1.0, 3.0) if decades < 3.2 and not has_powers else (1.0,)
         axis.set_major_locator(LogLocator(subs=subs, numticks=20 if decades < 3.2 else 4 if name == "x" else 6))
-    axis.set_major_formatter(lambda x, _: brief(x))
+    # as many digits as tell the ends of a narrow axis apart
+    digits = max(3, 2 + int(np.ceil(-np.log10(max(high / low - 1.0, 1e-6)))))
+    axis.set_major_formatter(lambda x, _: brief(x, digits))
     axis.set_minor_locator(NullLocator())
 
 
-def brief(value: float) -> str:
-    """Return a number to three digits, with a power of ten if it is very small or large."""
+def brief(value: float, digits: int = 3) -> str:
+    """Return a number to some digits, with a power of ten if it is very small or large."""
     if 1e-4 <= abs(value) < 1e6 or value == 0:
-        return f"{float(f'{value:.3g}'):,.10g}"
+        return f"{float(f'{value:.{digits}g}'):,.10g}"
     digits, power = f"{value:.1e}".split("e")
     factor = "" if digits == "1.0" else digits.removesuffix(".0") + r" \times "
     return f"${factor}10^{{{int(power)}}}$"

@@ -75,10 +75,13 @@ def yardsticks_of(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def summed(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """Return rows with ``wrong``, the error summed over the test rows, and ``counts``, whether it counts labels."""
+    """Return rows with ``wrong``, the error summed over the test rows, and ``counts``, whether it is a whole number of
+    labels.
+    """
     counts, squared = rows["metric"].eq("accuracy_pct"), rows["metric"].eq("rmse")
     mean = rows["value"].where(~squared, rows["value"] ** 2).where(~counts, 1.0 - rows["value"] / 100.0)
-    return rows.assign(wrong=mean * rows["n_test"], counts=counts)[[*columns, "wrong", "counts"]]
+    wrong = mean * rows["n_test"]
+    return rows.assign(wrong=wrong.where(~counts, wrong.round()), counts=counts)[[*columns, "wrong", "counts"]]
 
 
 def effects_of(errors: pd.DataFrame, baseline: str, draw: str = "") -> pd.DataFrame:

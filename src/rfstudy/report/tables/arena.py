@@ -290,32 +290,32 @@ def arena_choice(context: Context, *, paper, datasets, methods, baseline, quanti
 
     Notes
     -----
-    The map with the lowest mean error of those that are better than {baseline}, and otherwise {baseline} itself; next
-    to it the others that are better or worse. Changes are relative to the error of {baseline}, with 95 % intervals.
-    Draws, also in brackets: those of {baseline}, of {of}, relative to which the verdict is the same.
+    The map with the lowest mean error of those that are better than {baseline}; next to it the others that are better
+    or worse. Changes are relative to the error of {baseline}, with 95 % intervals. Draws, also in brackets: those of
+    {baseline}, of {of}, relative to which the verdict is the same.
 
     Exact kernel: kernel ridge regression on all training rows, the mean over the data sets that have it.
     """
     results, rows = stats.results_of(context, datasets, baseline, quantity), []
     for columns, own in groups_of(stats.statements_of(results, "all", methods, baseline)):
-        rows.append(choice(context, f"D = {columns:,}", own, results.gaps, baseline))
+        rows.append(choice(context, f"D = {columns:,}", own, results.gaps))
     for stratum, names in stats.strata_of(context.tasks, datasets).groupby("stratum")["dataset"]:
         gaps, by_draw = select(results.gaps, dataset=names), [select(each, dataset=names) for each in results.by_draw]
         of_stratum = stats.statements_of(results._replace(by_draw=by_draw, gaps=gaps), "all", methods, baseline)
         size, kind = stratum.split()
         for columns, own in groups_of(of_stratum)[-1:]:
             where = f"{kind}, {'over' if size == 'large' else 'up to'} {stats.LARGE:,} rows, D = {columns:,}"
-            rows.append(choice(context, where, own, gaps, baseline))
+            rows.append(choice(context, where, own, gaps))
     notes = explained(arena_choice, baseline=context.label(baseline), of=len(results.by_draw))
     return Table(or_not_run(rows, "when"), notes + missing(results, context, paper, datasets), shown=results.rows)
 
 
-def choice(context: Context, when: str, statements: list[Statement], gaps: pd.DataFrame, baseline: str) -> dict:
+def choice(context: Context, when: str, statements: list[Statement], gaps: pd.DataFrame) -> dict:
     """Return the row of the table ``arena_choice`` about some statements at one number of columns."""
     ordered = sorted(statements, key=lambda each: each.found.mean.value)
     better, worse = ([each for each in ordered if each.verdict == verdict] for verdict in ("better", "worse"))
     row = {"when": when, "sets": max(len(each.own) for each in statements)}
-    row["map"] = method_cell(context, *(better[0].who if better else (baseline,)))
+    row["map"] = method_cell(context, *better[0].who) if better else absent("none is better", "id", "variant")
     row["change, %"] = change(better[0].found.mean) if better else ""
     row["draws"] = better[0].draws if better else ""
     for heading, others in {"also better": better[1:], "worse": worse}.items():

@@ -89,14 +89,15 @@ def frontier(context, *, paper, datasets) -> Table:
     -----
     The map may have any number of columns D and of training rows n that was measured. It is chosen for each repeat by
     its errors in the others; the one named is chosen by all. Relative: error of the exact kernel over that of the map,
-    paired by repeat, mean of logarithms with a 95 % interval of Student's t over the repeats.
+    paired by repeat, mean of logarithms with a 95 % interval of Student's t over the repeats. They share training rows,
+    so the intervals are too narrow.
 
     Cost: learn, map, fit and predict on one thread, at the settings of the first repeat; their choice is not part of
     it. Operations: multiplications with an addition, to the leading order; an exponential, cosine or sine counts as
     {FUNCTION}.
 
-    Crossover n*, the training rows of the exact kernel: beyond it one side has the lower error at equal cost; median
-    over the repeats, with their range.
+    Crossover n*, the training rows of the exact kernel: beyond it one side has the lower error in every repeat, whether
+    or not an interval excludes zero; median over the repeats, with their range.
     """
     rows, remarks = [], []
     for _dataset, name, own in each_dataset(context, datasets, paper, context.rows):

@@ -204,7 +204,8 @@ def arena(shipped: Shipped) -> str:
     if not set(spec["datasets"]) <= measured:
         return ""
     table = shipped.made("study", spec["name"])
-    return typeset.markdown(replace(table, notes=table.notes[:2]))  # the page of the table has the others
+    # the first two explain its columns; the page of the table has the others
+    return typeset.markdown(replace(table, notes=table.notes[:2]))
 
 
 def holds(template: str, condition: bool, finding: str) -> str:

@@ -50,7 +50,7 @@ def test_the_same_rows_test_for_every_number_of_training_rows(job):
 def test_rows_beyond_the_few_do_not_change_the_choice(job, monkeypatch):
     monkeypatch.setattr(yardsticks, "CHOSEN_ON", 80)
     settings, asked = {}, []
-    monkeypatch.setattr(frontier, "chosen", lambda *given, own=frontier.chosen: asked.append(given) or own(*given))
+    monkeypatch.setattr(frontier, "choose", lambda *given, own=frontier.choose: asked.append(given) or own(*given))
     for cell in frontier.cells(job):
         (row,), _ = toys.measured(frontier, job, cell)
         place = cell.entry.get("method", ""), cell.coordinates.get("n_columns"), cell.coordinates["repeat"]

@@ -256,17 +256,21 @@ def explained_by(yardsticks: pd.DataFrame) -> float:
 
 
 class Results(NamedTuple):
-    """The rows of the arena, their errors and effects (against each draw of the baseline, too), the gaps of the
-    yardsticks, and the flags of data sets.
+    """The rows of the arena, their errors, their effects against each draw of the baseline, the gaps of the yardsticks,
+    and the flags of data sets.
     """
 
     rows: pd.DataFrame
     errors: pd.DataFrame
-    effects: pd.DataFrame
     by_draw: list[pd.DataFrame]
     yardsticks: pd.DataFrame
     gaps: pd.DataFrame
     flaws: pd.DataFrame
+
+    @property
+    def effects(self) -> pd.DataFrame:
+        """Return the effects against the first draw of the baseline, on all data sets."""
+        return self.by_draw[0]
 
     def of_scope(self, scope: str) -> pd.DataFrame:
         """Return the effects on all data sets, on informative ones, or on those without a flag.
@@ -298,7 +302,7 @@ def _results_of(context: Context, datasets: list[str], baseline: str, quantity: 
     gaps = gaps_of(errors, yardsticks, baseline)
     draws = sorted({"", *select(errors, method=baseline)["variant"]})
     by_draw = [effects_of(errors, baseline, draw) for draw in draws]
-    return Results(frame, errors, by_draw[0], by_draw, yardsticks, gaps, flaws(rows, yardsticks))
+    return Results(frame, errors, by_draw, yardsticks, gaps, flaws(rows, yardsticks))
 
 
 class Statement(NamedTuple):
@@ -333,14 +337,14 @@ def statements_on(effects: pd.DataFrame, methods: list[str], baseline: str) -> l
 
 def statements_of(results: Results, scope: str, methods: list[str], baseline: str) -> list[Statement]:
     """Return the statements on the data sets of a scope, with the draws of the baseline that agree."""
-    made = [_statements_of(results._replace(effects=each), scope, methods, baseline) for each in results.by_draw]
+    made = [_statements_of(results._replace(by_draw=[each]), scope, methods, baseline) for each in results.by_draw]
     same = Counter((each.columns, each.who, each.verdict) for of_draw in made for each in of_draw)
     return [each._replace(draws=same[each.columns, each.who, each.verdict]) for each in made[0]]
 
 
 def _statements_of(results: Results, scope: str, methods: list[str], baseline: str) -> list[Statement]:
-    """Return the statements on the data sets of a scope. A map is equal only if it is so on all data sets and on the
-    informative ones.
+    """Return the statements on the data sets of a scope, relative to the first draw. A map is equal only if it is so on
+    all data sets and on the informative ones.
     """
     equal_in = [
         {(each.columns, each.who) for each in statements_on(effects, methods, baseline) if each.verdict == "equal"}

@@ -273,8 +273,8 @@ def brief(value: float, digits: int = 3) -> str:
     """Return a number to some digits, with a power of ten if it is very small or large."""
     if 1e-4 <= abs(value) < 1e6 or value == 0:
         return f"{float(f'{value:.{digits}g}'):,.10g}"
-    digits, power = f"{value:.1e}".split("e")
-    factor = "" if digits == "1.0" else digits.removesuffix(".0") + r" \times "
+    leading, power = f"{value:.1e}".split("e")
+    factor = "" if leading == "1.0" else leading.removesuffix(".0") + r" \times "
     return f"${factor}10^{{{int(power)}}}$"
 
 

@@ -60,6 +60,9 @@ TOLERANCE, MOST_STEPS, RANK = 1e-6, 500, 1500
 FACTORS = 2.0 ** np.arange(-5, 4)
 PENALTIES = 1e-9 * 4.0 ** np.arange(15)
 
+#: The half of a few rows that is fitted; the other half scores it.
+HALF = ShuffleSplit(1, test_size=0.5, random_state=0)
+
 #: Rows whose predictions are computed at once.
 BLOCK = 4096
 
@@ -104,18 +107,16 @@ def kernel_settings(X: np.ndarray, Y: np.ndarray, length_scales: np.ndarray, sco
 
     A random half of the rows is fitted with every length scale and penalty, and the other half scores them.
     """
-    half = ShuffleSplit(1, test_size=0.5, random_state=0)
-    ((fitted_on, _),) = half.split(X)
+    ((fitted_on, _),) = HALF.split(X)
     search = GridSearchCV(
         KernelRidge(kernel="rbf"),
         {"gamma": 0.5 / length_scales**2, "alpha": PENALTIES * len(fitted_on)},
         scoring=lambda model, X, Y: gain(score_sum(Y, model.predict(X)[:, None, :], score)[0] / len(Y), score),
-        cv=half,
+        cv=HALF,
         refit=False,
     ).fit(X, Y)
     scores = search.cv_results_["mean_test_score"].reshape(len(PENALTIES), len(FACTORS)).T
-    i, j, at_edge = best_of(scores)
-    return {"length_scale": float(length_scales[i]), "penalty": float(PENALTIES[j])} | at_edge
+    return best_settings(length_scales, scores)
 
 
 def kernel_predictions(sample: Sample, target: Target, settings: dict) -> tuple[np.ndarray, dict]:
@@ -130,9 +131,11 @@ def kernel_predictions(sample: Sample, target: Target, settings: dict) -> tuple[
     return target.decode(decision, classes), certificate
 
 
-def best_of(scores: np.ndarray) -> tuple[int, int, dict]:
-    """Return the position of the best score (larger is better) of factors and penalties, the largest of equal ones, and
-    ``at_edge`` in a dict if it is at an end.
+def best_settings(length_scales: np.ndarray, scores: np.ndarray) -> dict:
+    """Return the ``length_scale`` and ``penalty`` with the best score (larger is better), the largest of equal ones,
+    and ``at_edge`` if one is at an end.
+
+    ``scores`` has a row per length scale and a column per penalty.
     """
     i, j = np.argwhere(scores == np.nanmax(scores))[-1]
     edges = {
@@ -140,7 +143,8 @@ def best_of(scores: np.ndarray) -> tuple[int, int, dict]:
         "penalty": edge_of(PENALTIES[j], PENALTIES, scores[i][:, None]),
     }
     at_edge = {name: edge for name, edge in edges.items() if edge is not None}
-    return int(i), int(j), {"at_edge": at_edge} if at_edge else {}
+    settings = {"length_scale": float(length_scales[i]), "penalty": float(PENALTIES[j])}
+    return settings | ({"at_edge": at_edge} if at_edge else {})
 
 
 def fitted(X: np.ndarray, Y: np.ndarray, length_scale: float, penalty: float) -> tuple[Callable, dict]:

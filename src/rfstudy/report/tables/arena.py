@@ -132,9 +132,9 @@ def verdict_cells(each: Statement, of: int) -> dict:
     }
 
 
-def stats_notes(function, context: Context, baseline: str) -> list[str]:
-    """Return the notes of a table of the arena from its docstring."""
-    return explained(function, baseline=context.label(baseline), margin=f"{MARGIN:.0%}")
+def stats_notes(function, context: Context, baseline: str, **values) -> list[str]:
+    """Return the notes of a table of the arena from its docstring, with ``values`` for other names in braces."""
+    return explained(function, baseline=context.label(baseline), margin=f"{MARGIN:.0%}", **values)
 
 
 # --- arena_flags ------------------------------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ def arena_choice(context: Context, *, paper, datasets, methods, baseline, quanti
         for columns, own in groups_of(of_stratum)[-1:]:
             where = f"{kind}, {'over' if size == 'large' else 'up to'} {stats.LARGE:,} rows, D = {columns:,}"
             rows.append(choice(context, where, own, gaps))
-    notes = explained(arena_choice, baseline=context.label(baseline), of=len(results.by_draw))
+    notes = stats_notes(arena_choice, context, baseline, of=len(results.by_draw))
     return Table(or_not_run(rows, "when"), notes + missing(results, context, paper, datasets), shown=results.rows)
 
 

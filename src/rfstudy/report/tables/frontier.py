@@ -64,11 +64,11 @@ def costs_of(rows: pd.DataFrame) -> pd.DataFrame:
         steps = settings_of(first)[0].get("steps", 0)
         columns, m, d = int(label) if method else 0, *first[["n_test", "d"]].iloc[0].astype(float)
         spent = seconds.get((method, n, label), np.nan)
-        amount = operations(method, int(n), m, d, columns, steps)
+        counted = operations(method, int(n), m, d, columns, steps)
         errors = by_repeat(own)
         if own["metric"].iloc[0] == "accuracy_pct":
             errors = 100.0 - errors
-        found.append((method, int(n), columns, errors, spent, amount))
+        found.append((method, int(n), columns, errors, spent, counted))
     return pd.DataFrame(found, columns=["method", "n", "columns", "errors", *COSTS])
 
 
@@ -80,6 +80,13 @@ def best_within(maps: pd.DataFrame, cost: str, most: float, without=None):
     affordable = maps[maps[cost] <= most]
     means = affordable["errors"].map(lambda errors: errors[errors.index != without].mean()).dropna()
     return maps.loc[means.idxmin()] if len(means) else None
+
+
+def by_the_others(maps: pd.DataFrame, cost: str, most: float, repeats) -> pd.Series:
+    """Return the error in each repeat of the map that ``best_within`` finds by the other repeats."""
+    best = {repeat: best_within(maps, cost, most, repeat) for repeat in repeats}
+    found = {repeat: one["errors"].get(repeat) for repeat, one in best.items() if one is not None}
+    return pd.Series(found, dtype=np.float64)
 
 
 def frontier(context, *, paper, datasets) -> Table:
@@ -121,19 +128,16 @@ def frontier(context, *, paper, datasets) -> Table:
                 text = f"{label}, D = {best['columns']:,}, n = {best['n']:,}"
                 row["best map"] = Cell(text, {"": label, "id": best["method"]} | values)
                 row["cost of the map"] = amount(best[cost])
-                others = {repeat: best_within(maps, cost, spent, repeat) for repeat in at.errors.index}
-                of_map = pd.Series(
-                    {repeat: one["errors"].get(repeat) for repeat, one in others.items() if one is not None}
-                )
-                ratio = np.log(at.errors / of_map.astype(float)).dropna()
+                of_map = by_the_others(maps, cost, spent, at.errors.index)
+                ratio = np.log(at.errors / of_map).dropna()
                 gaps[at.n] = -ratio
                 ended = 2 * best[cost] < spent and (best[["n", "columns"]] == maps[["n", "columns"]].max()).all()
                 row["error of the map"] = three_digits(of_map.mean())
                 rows.append(row | {"relative, %": relative(ratio)})
             limit = "; at the most rows no larger map was tried" if ended else ""
             remarks += [f"{name}, {heading}: {crossover(pd.DataFrame(gaps))}{limit}."] if gaps else []
-            unknown = int(points[cost].isna().sum())
-            remarks += [f"{name}: {unknown} fits without a time are left out."] if unknown else []
+        unknown = int(points["seconds"].isna().sum())
+        remarks += [f"{name}: {unknown} fits without a time are left out."] if unknown else []
     unit = "Errors: wrong labels in percent, or root mean squared errors."
     table = pd.DataFrame(rows)
     return Table(table, [*explained(frontier), unit, *remarks], shown=select(context.rows, dataset=datasets, axis=""))

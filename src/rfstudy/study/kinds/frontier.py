@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TypedDict
 
 import numpy as np
-from sklearn.model_selection import ShuffleSplit
 
 from random_features.arrays import seed_of
 from random_features.errors import NotDefinedError
@@ -33,7 +32,7 @@ RESOURCES = {"mb": 2500, "bytes_per_value": 24, "minutes": 240}
 SCORE = "mse"
 RIDGE = {"penalties": yardsticks.PENALTIES, "scaling": "mean", "center": "both"}
 
-#: Rounds in which all methods are timed where Cholesky's factor no longer takes all training rows: each takes minutes.
+#: Rounds in which all methods are timed on more training rows than Cholesky's factor takes. Such a fit is long.
 FEW_ROUNDS = 2
 
 
@@ -118,7 +117,7 @@ def tuned(job: Job, entry: dict, sample: Sample, repeat: int, columns: int) -> t
     few_X, few_y = X[: yardsticks.CHOSEN_ON], y[: yardsticks.CHOSEN_ON]
     s = columns // columns_per_feature(job, entry, X, y) if entry else 0
     what = name_of(entry), columns, repeat, len(few_y)
-    settings = job.samples.once(what, lambda: chosen(job, entry, few_X, few_y, repeat, s))
+    settings = job.samples.once(what, lambda: choose(job, entry, few_X, few_y, repeat, s))
     if not entry:
         return {}, settings, lambda: yardsticks.kernel_predictions(sample, target, settings)
 
@@ -132,7 +131,7 @@ def tuned(job: Job, entry: dict, sample: Sample, repeat: int, columns: int) -> t
     return {"n_features": s}, settings, run
 
 
-def chosen(job: Job, entry: dict, X: np.ndarray, y: np.ndarray, repeat: int, s: int) -> dict:
+def choose(job: Job, entry: dict, X: np.ndarray, y: np.ndarray, repeat: int, s: int) -> dict:
     """Return the length scale and penalty of a map with ``s`` features, or of the exact kernel, from a few rows."""
     rng = np.random.default_rng(seed_of(job.spec.seed, "yardstick", repeat))
     length_scales = yardsticks.FACTORS * median_distance(X, rng)
@@ -141,7 +140,7 @@ def chosen(job: Job, entry: dict, X: np.ndarray, y: np.ndarray, repeat: int, s: 
         return yardsticks.kernel_settings(X.astype(np.float64), Y, length_scales, SCORE)
     Y, _ = job.data.target.encode(y)
     folds = np.zeros(len(y), dtype=int)
-    ((fitted_on, _),) = ShuffleSplit(1, test_size=0.5, random_state=0).split(X)
+    ((fitted_on, _),) = yardsticks.HALF.split(X)
     folds[fitted_on] = -1
 
     def scores_at(length_scale):
@@ -149,8 +148,7 @@ def chosen(job: Job, entry: dict, X: np.ndarray, y: np.ndarray, repeat: int, s: 
         how = {"n_columns": phi.n_columns_, "score": SCORE, "options": RIDGE}
         return gain(LEARNER.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how)[:, 0], SCORE)
 
-    i, j, at_edge = yardsticks.best_of(np.array([scores_at(float(each)) for each in length_scales]))
-    return {"length_scale": float(length_scales[i]), "penalty": float(yardsticks.PENALTIES[j])} | at_edge
+    return yardsticks.best_settings(length_scales, np.array([scores_at(float(each)) for each in length_scales]))
 
 
 def map_at(job: Job, entry: dict, length_scale: float, s: int, repeat: int):

@@ -100,7 +100,8 @@ def arena_curves(context, *, paper, width, datasets, methods, baseline, quantity
             ax.plot(points["columns"], points["ratio"], **{"markersize": 2.0, "linewidth": 0.7} | drawn_as(style))
         ax.axhline(1.0, **REFERENCE)
         sizes = sorted(own["columns"].unique())
-        plot.doublings_axis(ax, sizes, [str(size) for size in sizes])
+        labelled = sizes if len(sizes) <= FEW_SIZES else sizes[::-2]
+        plot.doublings_axis(ax, sizes, [str(size) if size in labelled else "" for size in sizes])
         ax.tick_params(axis="x", labelsize=6.5)
         plot.log_axis(ax.yaxis)
         ax.set_title(short(names[dataset]) + ("" if own["exact"].all() else " *"), loc="left", fontsize=7)
@@ -114,8 +115,8 @@ def arena_curves(context, *, paper, width, datasets, methods, baseline, quantity
     return Picture(figure, styles.values(), remarks, results.rows)
 
 
-#: Characters of the title of a small panel.
-TITLE = 24
+#: Characters of the title of a small panel, and numbers of columns whose labels fit below it.
+TITLE, FEW_SIZES = 24, 4
 
 
 def short(name: str) -> str:

@@ -61,6 +61,7 @@ PHASES = {
     "scores": "the scores",
     "plan": "planning a run",
     "total": "learning, mapping, fitting and predicting",
+    "all_cores": "learning, mapping, fitting and predicting on all cores",
 }
 
 #: Facts by metric. A metric that is not listed is a plain number without further facts.

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.entries import read_tasks
-from rfstudy.data.generators import binary, checkerboard, classes, numeric, regression, windmill
+from rfstudy.data.generators import binary, checkerboard, classes, friedman, numeric, regression, windmill
 from rfstudy.data.plane import NOISE, lay_into_columns
 from rfstudy.data.scale import fit_steps
 from rfstudy.study.job import without
@@ -50,7 +50,7 @@ def test_chance_is_the_seed_and_the_width_comes_out(name):
     (X, y), (again, y_again) = (generate(50, d, np.random.default_rng(3), **parameters) for _ in range(2))
     assert X.shape == (len(y), d)
     assert X.dtype in (np.float32, np.uint8)
-    assert y.dtype == (np.float64 if name == "regression" else np.int64)
+    assert y.dtype == (np.float64 if name in ("regression", "friedman") else np.int64)
     np.testing.assert_array_equal(X, again)
     np.testing.assert_array_equal(y, y_again)
     other, _ = generate(50, d, np.random.default_rng(4), **parameters)
@@ -114,6 +114,20 @@ def test_the_windmill_is_the_sign_of_a_sine_on_a_square():
     np.testing.assert_allclose(X.mean(0), 0, atol=5 * np.sqrt(1 / 3 / 20000))
     np.testing.assert_allclose((X**2).mean(0), 1 / 3, atol=5 * np.sqrt(4 / 45 / 20000))
     assert np.sum(np.diff(np.sign(np.sin(3 * np.sort(np.angle(points))))) != 0) == 5  # six blades
+
+
+def test_friedmans_function_and_its_noise():
+    X, y = friedman.generate(20000, 7, np.random.default_rng(0), noise=0.5)
+    assert X.min() >= 0
+    assert X.max() <= 1
+    a, b, c, d, e = X[:, :5].T.astype(np.float64)
+    noise = y - (10 * np.sin(np.pi * a * b) + 20 * (c - 0.5) ** 2 + 10 * d + 5 * e)
+    # the mean of 20,000 draws has a deviation of 0.5 / 141, their standard deviation one of 0.5 / 200
+    assert abs(noise.mean()) < 5 * 0.5 / 141
+    assert abs(noise.std() - 0.5) < 5 * 0.5 / 200
+    assert np.abs(np.corrcoef(noise, X.T)[0, 1:]).max() < 5 / 141
+    with pytest.raises(UserError, match="has 5 columns or more, not 4"):
+        friedman.generate(5, 4, np.random.default_rng(0), noise=0.5)
 
 
 def gaussian(X, Y):

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import types
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ class Machine:
         self.wall = self.own = self.busy = 0.0
         self.others = 0.0  # cores that others keep busy
         self.called: list[str] = []
+        self.threads: list[int] = []  # as they were set
 
     def work(self, seconds: float, cores: float = 1.0):
         self.wall += seconds
@@ -57,6 +59,7 @@ def machine(monkeypatch):
     monkeypatch.setattr(stage, "processor_seconds", lambda: machine.own)
     times = types.SimpleNamespace(cpu_times=lambda: types.SimpleNamespace(user=machine.busy, system=0.0, steal=0.0))
     monkeypatch.setattr(stage, "psutil", times)
+    monkeypatch.setattr(stage, "set_threads", machine.threads.append)
     return machine
 
 
@@ -116,6 +119,14 @@ def test_a_row_is_a_phase_of_a_method_in_a_round_in_wall_and_in_processor_time(m
     assert set(table.loc[table["metric"].str.contains("draw"), "learner"]) == {""}
     reported = json.loads(table.iloc[0]["settings"])
     assert reported == {"length_scale": 2.0, "threads": 3, "calls": 1, "others": 0.0}
+
+
+def test_a_unit_may_have_its_own_number_of_threads(machine):
+    two = [replace(unit(machine, name, fit=(1.0,)), threads=threads) for name, threads in (("A", None), ("B", 2))]
+    rows = Rounds(two, 3, SHORTEST).best_of(1, 1)
+    assert {row["method"]: row["settings"]["threads"] for row in rows} == {"A": 3, "B": 2}
+    order = [call.split(".")[0] for call in machine.called[2::2]]  # after the warm-up; every call follows itself
+    assert machine.threads == [{"A": 3, "B": 2}[name] for name in order]
 
 
 @pytest.mark.parametrize("seconds", [1e-6, 0.0007, 0.019, 0.021, 0.5])

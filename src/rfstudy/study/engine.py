@@ -72,7 +72,7 @@ class Timed:
 
     Phases are functions by name, in the order in which they run. Each can be called many times. The phases of a learner
     (``fit``, ``predict``) are rows of that learner. An entry that takes too long takes part in the first ``rounds``
-    rounds only.
+    rounds only. ``threads`` replaces the number of the job.
     """
 
     entry: dict
@@ -81,6 +81,7 @@ class Timed:
     learner: str = ""
     settings: dict = field(default_factory=dict)
     rounds: int | None = None
+    threads: int | None = None
 
 
 @dataclass

@@ -16,6 +16,7 @@ import time
 import numpy as np
 import psutil
 
+from random_features.arrays import set_threads
 from random_features.errors import NotDefinedError
 from rfstudy.study.engine import Cell, Job, Timed, Work, entry_columns, entry_key, run_parts
 from rfstudy.study.job import Part
@@ -105,6 +106,8 @@ class Rounds:
             unit, calls_of = self.units[position], self.calls[position]
             if unit.rounds is not None and number >= unit.rounds:
                 continue
+            threads = unit.threads or self.threads
+            set_threads(threads)
             for name, repeated in calls_of.items():
                 phase = unit.phases[name]
                 if repeated in (None, 1) and unit.rounds is None:
@@ -116,7 +119,7 @@ class Rounds:
                     wall, cpu = seconds(phase, repeated)
                 row = unit.columns | entry_columns(unit.entry) | {"axis": "round", "at": number, "repeat": 0}
                 row |= {"learner": unit.learner} if name in OF_LEARNER else {}
-                row["settings"] = unit.settings | {"threads": self.threads, "calls": repeated}
+                row["settings"] = unit.settings | {"threads": threads, "calls": repeated}
                 both = ((f"time_{name}_s", wall), (f"cpu_{name}_s", cpu))
                 rows.setdefault(position, []).extend(row | {"metric": metric, "value": value} for metric, value in both)
         others = load.cores()

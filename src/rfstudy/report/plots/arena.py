@@ -180,7 +180,7 @@ def error_by_cost(context, *, paper, width, datasets, methods) -> Picture:
     if not there:
         return plot.nothing(width, {"data sets": "not run"})
     names = plot.titles_of(found, context.rows, paper, context)
-    figure, axes = plot.side_by_side(width, len(there), 4 if len(there) == 4 else 2, COST_HEIGHT)
+    figure, axes = plot.side_by_side(width, len(there), len(COSTS), COST_HEIGHT)
     styles = {method: plot_style(method, context.styles) for method in methods}
     styles[""] = spare_style("exact kernel", 1)._replace(linestyle="solid")
     for (dataset, cost), ax in zip(there, axes, strict=True):

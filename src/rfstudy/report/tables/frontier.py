@@ -1,6 +1,6 @@
 """The frontier of the arena: the error of maps and of the exact kernel at equal cost.
 
-A cost is the seconds of all work, or the number of multiplications and additions. The exact kernel on n rows is
+A cost is the seconds of all work, on one core or on all, or the number of multiplications and additions. The exact kernel on n rows is
 compared with the best map, at any number of columns and of rows, that costs no more. The map is chosen for each repeat
 by its errors in the others, so that its error in this one is not low by the choice.
 """
@@ -19,8 +19,9 @@ from rfstudy.report.tables.arena import by_itself, change
 from rfstudy.report.times import ROUND
 from rfstudy.report.typeset import Cell, Table
 
-#: The costs, with their headings.
-COSTS = {"seconds": "time (s)", "operations": "operations"}
+#: The costs, with their headings, and the metrics of those that are times.
+COSTS = {"seconds": "time (s)", "on_all_cores": "time on all cores (s)", "operations": "operations"}
+TIMES = {"seconds": "time_total_s", "on_all_cores": "time_all_cores_s"}
 
 #: The rank of the preconditioner of the exact kernel (``study.yardsticks``), and the rows that Cholesky's factor takes.
 RANK, BY_CHOLESKY = 1500, 15000
@@ -51,24 +52,24 @@ def operations(method: str, n: float, m: float, d: float, columns: float, steps:
 
 def costs_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row per method, number of training rows and columns with an error: ``method``, ``n``, ``columns`` (0 for
-    the exact kernel), ``errors`` (a series by repeat), ``seconds`` (median of the rounds, or NaN) and ``operations``.
+    the exact kernel), ``errors`` (a series by repeat) and the ``COSTS``; a time is the median of the rounds, or NaN.
 
     ``rows`` are of one data set.
     """
     ok = select(rows, status="ok", metric=["accuracy_pct", "rmse"], split="test", axis="")
     place = ["method", "variant", "n_features_label"]
-    times = select(rows, axis=ROUND, metric="time_total_s", status="ok")
-    seconds, found = times.groupby(place)["value"].median(), []
+    rounds, found = select(rows, axis=ROUND, status="ok"), []
+    times = [select(rounds, metric=metric).groupby(place)["value"].median() for metric in TIMES.values()]
     for (method, n, label), own in ok.groupby(place, sort=False):
         first = own[own["repeat"] == own["repeat"].min()]
         steps = settings_of(first)[0].get("steps", 0)
         columns, m, d = int(label) if method else 0, *first[["n_test", "d"]].iloc[0].astype(float)
-        spent = seconds.get((method, n, label), np.nan)
+        spent = [seconds.get((method, n, label), np.nan) for seconds in times]
         counted = operations(method, int(n), m, d, columns, steps)
         errors = by_repeat(own)
         if own["metric"].iloc[0] == "accuracy_pct":
             errors = 100.0 - errors
-        found.append((method, int(n), columns, errors, spent, counted))
+        found.append((method, int(n), columns, errors, *spent, counted))
     return pd.DataFrame(found, columns=["method", "n", "columns", "errors", *COSTS])
 
 
@@ -99,8 +100,8 @@ def frontier(context, *, paper, datasets) -> Table:
     paired by repeat, mean of logarithms with a 95 % interval of Student's t over the repeats. They share training rows,
     so the intervals are too narrow.
 
-    Cost: learn, map, fit and predict on one thread, at the settings of the first repeat; their choice is not part of
-    it. Operations: multiplications with an addition, to the leading order; an exponential, cosine or sine counts as
+    Cost: learn, map, fit and predict at the settings of the first repeat; their choice is not part of it. Time is on one
+    thread unless all cores are named. Operations: multiplications with an addition, to the leading order; an exponential, cosine or sine counts as
     {FUNCTION}.
 
     Crossover n*, the training rows of the exact kernel: beyond it one side has the lower error in every repeat, whether

@@ -3,11 +3,12 @@
 All methods choose length scale and penalty in the same way: of the first training rows, at most ``CHOSEN_ON`` of
 ``study/yardsticks.py``, one half is fitted and the squared error of the other half decides, for labels, too. Their
 accuracy on so few rows cannot tell length scales apart. The time is that of all work at these settings: to learn the
-map, to map and fit all training rows, and to predict the test rows. The variant of a row is its number of training
-rows; larger numbers than a data set has are left out.
+map, to map and fit all training rows, and to predict the test rows, on the threads of the job and on all cores. The
+variant of a row is its number of training rows; larger numbers than a data set has are left out.
 """
 
 import itertools
+import os
 from dataclasses import replace
 from typing import TypedDict
 
@@ -83,7 +84,9 @@ def measure(job: Job, entry: dict, *, variant: str, repeat: int, n_train: int, n
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
-    """Return a unit for each cell of the first repeat: all of its work at chosen settings."""
+    """Return two units for each cell of the first repeat, all of its work at chosen settings: on the threads of the job,
+    and on all cores.
+    """
     found = []
     for n, entry, size in places(job):
         sample = sample_of(job, 0, n, job.spec.grid["n_test"])
@@ -93,7 +96,8 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
             continue
         rounds = FEW_ROUNDS if n > yardsticks.BY_CHOLESKY else None
         columns = sample.size_columns | size | columns | {"learner": learner_of(entry)}
-        found.append(Timed(entry | {"variant": str(n)}, columns, {"total": run}, "", settings, rounds))
+        for phase, threads in (("total", None), ("all_cores", os.cpu_count())):
+            found.append(Timed(entry | {"variant": str(n)}, columns, {phase: run}, "", settings, rounds, threads))
     return found
 
 

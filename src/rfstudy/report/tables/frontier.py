@@ -1,8 +1,8 @@
 """The frontier of the arena: the error of maps and of the exact kernel at equal cost.
 
-A cost is the seconds of all work, on one core or on all, or the number of multiplications and additions. The exact kernel on n rows is
-compared with the best map, at any number of columns and of rows, that costs no more. The map is chosen for each repeat
-by its errors in the others, so that its error in this one is not low by the choice.
+A cost is the seconds of all work, on one core or on all, or the number of multiplications and additions. The exact
+kernel on n rows is compared with the best map, at any number of columns and of rows, that costs no more. The map is
+chosen for each repeat by its errors in the others, so that its error in this one is not low by the choice.
 """
 
 import numpy as np
@@ -100,9 +100,9 @@ def frontier(context, *, paper, datasets) -> Table:
     paired by repeat, mean of logarithms with a 95 % interval of Student's t over the repeats. They share training rows,
     so the intervals are too narrow.
 
-    Cost: learn, map, fit and predict at the settings of the first repeat; their choice is not part of it. Time is on one
-    thread unless all cores are named. Operations: multiplications with an addition, to the leading order; an exponential, cosine or sine counts as
-    {FUNCTION}.
+    Cost: learn, map, fit and predict at the settings of the first repeat; their choice is not part of it. Time is on
+    one thread, unless all cores are named. Operations: multiplications with an addition, to the leading order; an
+    exponential, cosine or sine counts as {FUNCTION}.
 
     Crossover n*, the training rows of the exact kernel: beyond it one side has the lower error in every repeat, whether
     or not an interval excludes zero; median over the repeats, with their range.

@@ -84,7 +84,7 @@ def measure(job: Job, entry: dict, *, variant: str, repeat: int, n_train: int, n
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
-    """Return two units for each cell of the first repeat, all of its work at chosen settings: on the threads of the job,
+    """Return two units for each cell of the first repeat: all of its work at chosen settings, on the threads of the job
     and on all cores.
     """
     found = []

@@ -51,9 +51,23 @@ SHIFT_INVARIANT = ("gaussian", "laplacian", "cauchy", *MIXTURES)
 ARC_COSINE = ("arccos0", "arccos1", "arccos2")
 #: Kernels with frequencies, and those whose frequencies are normal, with random factors or without.
 SPECTRAL, NORMAL = (*SHIFT_INVARIANT, *ARC_COSINE), ("gaussian", *ARC_COSINE, *MIXTURES)
-SPECTRAL_OR_LINEAR, GAUSSIAN, POLYNOMIAL = (*SPECTRAL, "linear"), ("gaussian",), ("polynomial",)
+SPECTRAL_OR_LINEAR, GAUSSIAN = (*SPECTRAL, "linear"), ("gaussian",)
 #: With all frequencies of one length, only the orders 0 and 1 are correct: order 2 needs E |w|^4 = d (d + 2).
 ONE_LENGTH = ("gaussian", "arccos0", "arccos1", *MIXTURES)
+
+
+def structured(path: str, kernels: tuple[str, ...], reference: str, unbiased: bool = False) -> Entry:
+    """Return the facts about a map whose frequencies are a product of structured matrices."""
+    return Entry(path, "structured", kernels, reference, "O(s log d)", "O(s)", unbiased)
+
+
+#: Facts that several maps share.
+LEVERAGE = {"family": "leverage scores", "kernels": SPECTRAL, "unbiased": True, "data_dependent": True}
+ALIGNMENT = {"family": "kernel alignment", "kernels": SPECTRAL_OR_LINEAR, "fit": "O(n J d)"}
+ALIGNMENT |= {"data_dependent": True, "prefix": True}
+POLYNOMIAL = {"family": "polynomial", "kernels": ("polynomial",), "unbiased": True}
+PEAKS = {"family": "Fourier peaks", "reference": "Bullins, Zhang and Zhang, ICLR 2018"}
+PEAKS |= {"data_dependent": True, "prefix": True}
 
 REGISTRY = {
     "rff": Entry(
@@ -62,26 +76,9 @@ REGISTRY = {
     "orf": Entry(
         "montecarlo.OrthogonalRandom", "Monte Carlo", NORMAL, "Yu et al., NIPS 2016", unbiased=True, fit="O(s d^2)"
     ),
-    "sorf": Entry(
-        "structured.StructuredOrthogonal", "structured", ONE_LENGTH, "Yu et al., NIPS 2016", "O(s log d)", "O(s)"
-    ),
-    "rom": Entry(
-        "structured.RandomOrthogonalMatrices",
-        "structured",
-        ONE_LENGTH,
-        "Choromanski, Rowland and Weller, NIPS 2017",
-        "O(s log d)",
-        "O(s)",
-    ),
-    "fastfood": Entry(
-        "structured.Fastfood",
-        "structured",
-        NORMAL,
-        "Le, Sarlos and Smola, ICML 2013",
-        "O(s log d)",
-        "O(s)",
-        unbiased=True,
-    ),
+    "sorf": structured("structured.StructuredOrthogonal", ONE_LENGTH, "Yu et al., NIPS 2016"),
+    "rom": structured("structured.RandomOrthogonalMatrices", ONE_LENGTH, "Choromanski, Rowland and Weller, NIPS 2017"),
+    "fastfood": structured("structured.Fastfood", NORMAL, "Le, Sarlos and Smola, ICML 2013", unbiased=True),
     "prf": Entry(
         "positive.PositiveRandom",
         "Monte Carlo",
@@ -95,15 +92,7 @@ REGISTRY = {
         "spherical.SphericalStructured", "quasi-Monte Carlo", ONE_LENGTH, "Lyu, ICML 2017", fit="O(s d log s)"
     ),
     "gq": Entry("quadrature.GaussianQuadrature", "quadrature", NORMAL, "Dao, De Sa and Re, NIPS 2017"),
-    "lsrff": Entry(
-        "leverage.LeverageScoreFourier",
-        "leverage scores",
-        SPECTRAL,
-        "Li et al., ICML 2019",
-        unbiased=True,
-        data_dependent=True,
-        fit="O(n s^2 + s^3)",
-    ),
+    "lsrff": Entry("leverage.LeverageScoreFourier", reference="Li et al., ICML 2019", fit="O(n s^2 + s^3)", **LEVERAGE),
     "nrff": Entry("normalised.NormalisedFourier", "Monte Carlo", GAUSSIAN, "Li, KDD 2017"),
     "mm": Entry(
         "momentmatching.MomentMatching",
@@ -112,24 +101,8 @@ REGISTRY = {
         "Shen, Yang and Wang, AAAI 2017",
         fit="O(s d^2)",
     ),
-    "scrf": Entry(
-        "circulant.SignedCirculant",
-        "structured",
-        SPECTRAL,
-        "Feng, Hu and Liao, IJCAI 2015",
-        "O(s log d)",
-        "O(s)",
-        unbiased=True,
-    ),
-    "pmodel": Entry(
-        "circulant.PModel",
-        "structured",
-        NORMAL,
-        "Choromanski and Sindhwani, ICML 2016",
-        "O(s log d)",
-        "O(s)",
-        unbiased=True,
-    ),
+    "scrf": structured("circulant.SignedCirculant", SPECTRAL, "Feng, Hu and Liao, IJCAI 2015", unbiased=True),
+    "pmodel": structured("circulant.PModel", NORMAL, "Choromanski and Sindhwani, ICML 2016", unbiased=True),
     "lprff": Entry(
         "lowprecision.LowPrecisionFourier", "low precision", GAUSSIAN, "Zhang et al., AISTATS 2019", unbiased=True
     ),
@@ -150,31 +123,11 @@ REGISTRY = {
         fit="O(s d^2)",
     ),
     "slsrff": Entry(
-        "alignment.SurrogateLeverageFourier",
-        "leverage scores",
-        SPECTRAL,
-        "Liu et al., AAAI 2020",
-        unbiased=True,
-        data_dependent=True,
-        fit="O(n s d)",
+        "alignment.SurrogateLeverageFourier", reference="Liu et al., AAAI 2020", fit="O(n s d)", **LEVERAGE
     ),
-    "karff": Entry(
-        "alignment.KernelAlignmentFourier",
-        "kernel alignment",
-        SPECTRAL_OR_LINEAR,
-        "Sinha and Duchi, NIPS 2016",
-        data_dependent=True,
-        prefix=True,
-        fit="O(n J d)",
-    ),
+    "karff": Entry("alignment.KernelAlignmentFourier", reference="Sinha and Duchi, NIPS 2016", **ALIGNMENT),
     "kprff": Entry(
-        "alignment.KernelPolarizationFourier",
-        "kernel alignment",
-        SPECTRAL_OR_LINEAR,
-        "Shahrampour, Beirami and Tarokh, AAAI 2018",
-        data_dependent=True,
-        prefix=True,
-        fit="O(n J d)",
+        "alignment.KernelPolarizationFourier", reference="Shahrampour, Beirami and Tarokh, AAAI 2018", **ALIGNMENT
     ),
     "clrff": Entry(
         "compression.CompressedFourier",
@@ -192,41 +145,16 @@ REGISTRY = {
         data_dependent=True,
         fit="O(s^3)",
     ),
-    "rm": Entry("polynomial.RandomMaclaurin", "polynomial", POLYNOMIAL, "Kar and Karnick, AISTATS 2012", unbiased=True),
+    "rm": Entry("polynomial.RandomMaclaurin", reference="Kar and Karnick, AISTATS 2012", **POLYNOMIAL),
     "ts": Entry(
-        "polynomial.TensorSketch",
-        "polynomial",
-        POLYNOMIAL,
-        "Pham and Pagh, KDD 2013",
-        "O(d + s log s)",
-        "O(d)",
-        unbiased=True,
+        "polynomial.TensorSketch", reference="Pham and Pagh, KDD 2013", cost="O(d + s log s)", fit="O(d)", **POLYNOMIAL
     ),
     "trp": Entry(
-        "polynomial.TensorisedProjection",
-        "polynomial",
-        POLYNOMIAL,
-        "Meister, Sarlos and Woodruff, NeurIPS 2019",
-        unbiased=True,
+        "polynomial.TensorisedProjection", reference="Meister, Sarlos and Woodruff, NeurIPS 2019", **POLYNOMIAL
     ),
-    "nsrf": Entry(
-        "nsrf.PeakSearchFourier",
-        "Fourier peaks",
-        GAUSSIAN,
-        "Bullins, Zhang and Zhang, ICLR 2018",
-        data_dependent=True,
-        prefix=True,
-        fit="O(n s d), times 5,000",
-    ),
+    "nsrf": Entry("nsrf.PeakSearchFourier", kernels=GAUSSIAN, fit="O(n s d), times 5,000", **PEAKS),
     "nsrf_sphere": Entry(
-        "nsrf_sphere.PeakSearchHarmonics",
-        "Fourier peaks",
-        (*GAUSSIAN, *ARC_COSINE),
-        "Bullins, Zhang and Zhang, ICLR 2018",
-        "O(s l)",
-        data_dependent=True,
-        prefix=True,
-        fit="O(n s l^2)",
+        "nsrf_sphere.PeakSearchHarmonics", kernels=(*GAUSSIAN, *ARC_COSINE), cost="O(s l)", fit="O(n s l^2)", **PEAKS
     ),
     "nystroem": Entry(
         "nystroem.Nystroem",

@@ -304,11 +304,10 @@ def supporting(kernel) -> list[str]:
 def described(name: str) -> str:
     """Return the registry's facts about a map, one per line; ``UserError`` for an unknown name."""
     try:
-        name, of_alias = resolve(name)
+        canonical, _ = resolve(name)
     except ValueError as error:
         raise UserError(str(error)) from None
-    entry = next(item for item in list_maps() if item["name"] == name)
-    entry["defaults"] |= of_alias
+    entry = next(item for item in list_maps() if item["name"] == canonical) | {"defaults": resolved_options(name, {})}
     shown = {key: value if isinstance(value, (str, bool, dict)) else " ".join(value) for key, value in entry.items()}
     width = max(map(len, shown))
     return "\n".join(f"{key:{width}}  {value}" for key, value in shown.items())

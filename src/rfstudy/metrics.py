@@ -4,6 +4,7 @@
 """
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 #: Practical margins: percentages that are fewer points apart are the same for any practical purpose, and other values
@@ -39,15 +40,13 @@ class Fact(NamedTuple):
 
         An error in percent has the smaller of its points and its share: half a point matters for an error of 0.2 %.
         """
-        share = SHARE * abs(value)
         if not self.is_percentage:
             return (self.tolerance or 0.0) * abs(value)
-        return min(self.tolerance, share) if self.better == "low" else self.tolerance
+        return min(self.tolerance, SHARE * abs(value)) if self.better == "low" else self.tolerance
 
 
-def _seconds(kind: str, what: str) -> Fact:
-    return Fact("s", f"{kind} of {what}", "low", SHARE, NON_NEGATIVE)
-
+#: The facts about a quantity that is not negative, the lower the better, by its unit and label.
+_cost = partial(Fact, better="low", tolerance=SHARE, bounds=NON_NEGATIVE)
 
 #: Timed phases, in words: ``time_<phase>_s`` by the clock and ``cpu_<phase>_s`` of the processor.
 PHASES = {
@@ -70,38 +69,36 @@ FACTS = {
     "train_accuracy_pct": Fact("%", "training accuracy", "high", POINTS, PERCENT),
     "error_pct": Fact("%", "error", "low", POINTS, PERCENT),
     "train_error_pct": Fact("%", "training error", "low", POINTS, PERCENT),
-    "mse": Fact("", "mean squared error", "low", SHARE, NON_NEGATIVE),
-    "rmse": Fact("", "root mean squared error", "low", SHARE, NON_NEGATIVE),
-    "relative_error": Fact("", "relative error", "low", SHARE, NON_NEGATIVE),
+    "mse": _cost("", "mean squared error"),
+    "rmse": _cost("", "root mean squared error"),
+    "relative_error": _cost("", "relative error"),
     "relative_squared_error_pct": Fact("%", "relative squared error", "low", POINTS, NON_NEGATIVE),
-    "approximation_error_frobenius": Fact("", "approximation error", "low", SHARE, NON_NEGATIVE),
-    "approximation_error_spectral": Fact("", "spectral error", "low", SHARE, NON_NEGATIVE),
-    "approximation_error_sup": Fact("", "largest error", "low", SHARE, NON_NEGATIVE),
-    "approximation_error_l2": Fact("", "root mean square error of the kernel", "low", SHARE, NON_NEGATIVE),
-    "approximation_error_delta_spectral": Fact("", "spectral approximation factor", "low", SHARE, NON_NEGATIVE),
-    "time_feature_s": Fact("s", "generation time", "low", SHARE, NON_NEGATIVE),
-    "time_preprocess_s": Fact("s", "preprocessing time", "low", SHARE, NON_NEGATIVE),
-    "time_train_s": Fact("s", "training time", "low", SHARE, NON_NEGATIVE),
-    "time_preprocess_train_s": Fact("s", "preprocessing and training time", "low", SHARE, NON_NEGATIVE),
-    "time_test_s": Fact("s", "test time", "low", SHARE, NON_NEGATIVE),
-    **{f"time_{phase}_s": _seconds("time", what) for phase, what in PHASES.items()},
-    **{f"cpu_{phase}_s": _seconds("processor time", what) for phase, what in PHASES.items()},
-    "time_total_s": Fact("s", "total time", "low", SHARE, NON_NEGATIVE),
-    "passes": Fact("", "passes over the training rows", "low", SHARE, NON_NEGATIVE),
+    "approximation_error_frobenius": _cost("", "approximation error"),
+    "approximation_error_spectral": _cost("", "spectral error"),
+    "approximation_error_sup": _cost("", "largest error"),
+    "approximation_error_l2": _cost("", "root mean square error of the kernel"),
+    "approximation_error_delta_spectral": _cost("", "spectral approximation factor"),
+    "time_feature_s": _cost("s", "generation time"),
+    "time_preprocess_s": _cost("s", "preprocessing time"),
+    "time_train_s": _cost("s", "training time"),
+    "time_preprocess_train_s": _cost("s", "preprocessing and training time"),
+    "time_test_s": _cost("s", "test time"),
+    **{f"time_{phase}_s": _cost("s", f"time of {what}") for phase, what in PHASES.items()},
+    **{f"cpu_{phase}_s": _cost("s", f"processor time of {what}") for phase, what in PHASES.items()},
+    "time_total_s": _cost("s", "total time"),
+    "passes": _cost("", "passes over the training rows"),
     "n_train": Fact("", "training rows", bounds=NON_NEGATIVE),
     "n_test": Fact("", "test rows", bounds=NON_NEGATIVE),
     "n_dims": Fact("", "columns of the data", bounds=NON_NEGATIVE),
-    "stored_bytes": Fact("B", "stored bytes", "low", SHARE, NON_NEGATIVE),
-    "risk": Fact("", "risk", "low", SHARE, NON_NEGATIVE),
-    "risk_exact": Fact("", "risk of the exact kernel", "low", SHARE, NON_NEGATIVE),
+    "stored_bytes": _cost("B", "stored bytes"),
+    "risk": _cost("", "risk"),
+    "risk_exact": _cost("", "risk of the exact kernel"),
     "kernel_bias": Fact("", "bias of a kernel value"),
-    "kernel_mse": Fact("", "mean squared error of a kernel value", "low", SHARE, NON_NEGATIVE),
-    "kernel_variance": Fact("", "variance of a kernel value", "low", SHARE, NON_NEGATIVE),
-    "variance_ratio": Fact("", "variance of a kernel value over that of RFF", "low", SHARE, NON_NEGATIVE),
-    "variance_ratio_columns": Fact(
-        "", "variance of a kernel value over that of RFF with as many columns", "low", SHARE, NON_NEGATIVE
-    ),
-    "margin_objective": Fact("", "margin objective", "low", SHARE, NON_NEGATIVE),
+    "kernel_mse": _cost("", "mean squared error of a kernel value"),
+    "kernel_variance": _cost("", "variance of a kernel value"),
+    "variance_ratio": _cost("", "variance of a kernel value over that of RFF"),
+    "variance_ratio_columns": _cost("", "variance of a kernel value over that of RFF with as many columns"),
+    "margin_objective": _cost("", "margin objective"),
     "margin_lower": Fact("", "lower end of the margin objective"),
     "duality_gap": Fact("", "duality gap", "low", SHARE),
     "gap_bound": Fact("", "bound on the duality gap, exact search", bounds=NON_NEGATIVE),
@@ -128,7 +125,7 @@ FACTS = {
     "excess_risk": Fact("", "excess risk at a new point", bounds=NON_NEGATIVE),
     "overlap_pct": Fact("%", "share of features that both chose", bounds=PERCENT),
     "score_spectrum_correlation": Fact("", "correlation of score and spectrum", bounds=CORRELATION),
-    "score_deviation": Fact("", "largest deviation of a score", "low", SHARE, NON_NEGATIVE),
+    "score_deviation": _cost("", "largest deviation of a score"),
     "total_surrogate_bound": Fact("", "bound on the total surrogate leverage", bounds=NON_NEGATIVE),
 }
 

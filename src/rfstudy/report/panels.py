@@ -109,11 +109,9 @@ def finished(picture: Picture) -> Picture:
         return picture
     if handles:
         widths = [HANDLE + CHARACTER * length(handle.get_label()) for handle in handles]
-        lines = next(
-            lines
-            for lines in range(1, len(widths) + 1)
-            if sum(max(widths[i : i + lines]) for i in range(0, len(widths), lines)) <= width or lines == len(widths)
-        )
+        lines = 1
+        while lines < len(widths) and sum(max(widths[i : i + lines]) for i in range(0, len(widths), lines)) > width:
+            lines += 1
         figure.legend(handles=handles, loc="outside upper center", ncols=-(-len(handles) // lines))
         height += LEGEND_LINE * lines
     shown = first_notes(notes, int(PER_INCH * width))

@@ -46,7 +46,11 @@ def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Pi
     for i, (columns, ax) in enumerate(zip(panels, axes, strict=True)):
         own = [each for each in made if each.columns == columns]
         for each in own:
-            draw_statement(ax, each, entries.index(each.who), plot_style(each.who[0], context.styles, each.who[1]))
+            row, style = entries.index(each.who), plot_style(each.who[0], context.styles, each.who[1])
+            mean, alpha = each.found.mean, 0.4 if each.verdict == "undecided" else 1.0
+            ax.hlines(row, *np.exp(each.found.new), colors=style.colour, linewidth=0.5, alpha=alpha)
+            ax.hlines(row, *np.exp([mean.low, mean.high]), colors=style.colour, linewidth=1.8, alpha=alpha)
+            ax.plot(np.exp(mean.value), row, **drawn_as(style) | {"linestyle": "none"}, alpha=alpha)
         ax.axvline(1.0, color="black", linewidth=0.7, zorder=1.5)
         ax.axvspan(1.0 / (1.0 + MARGIN), 1.0 + MARGIN, color="#EEEEEE", zorder=0)
         ax.set_xscale("log")
@@ -65,15 +69,6 @@ def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Pi
         f"expected; cut at {TICKS[0]:g} and {TICKS[-1]:g}."
     ]
     return Picture(figure, (), remarks, results.rows)
-
-
-def draw_statement(ax, each: stats.Statement, row: int, drawn) -> None:
-    """Draw the mean of a statement in a row, with the intervals of the mean and of a new data set."""
-    mean, new = each.found.mean, each.found.new
-    alpha = 0.4 if each.verdict == "undecided" else 1.0
-    ax.hlines(row, *np.exp(new), colors=drawn.colour, linewidth=0.5, alpha=alpha)
-    ax.hlines(row, *np.exp([mean.low, mean.high]), colors=drawn.colour, linewidth=1.8, alpha=alpha)
-    ax.plot(np.exp(mean.value), row, **drawn_as(drawn) | {"linestyle": "none"}, alpha=alpha)
 
 
 # --- arena_curves -----------------------------------------------------------------------------------------------------
@@ -150,13 +145,11 @@ def arena_ranks(context, *, width, datasets, methods, baseline, quantity) -> Pic
     if not len(ranks):
         return plot.nothing(width, {"ranks": f"fewer than {LEAST_SETS} data sets"})
     figure, ((ax,),) = plot.grid(width, 1, 1, ROW * len(ranks) + FRAME)
-    labels = []
-    for row, each in enumerate(ranks.itertuples()):
-        style = plot_style(each.method, context.styles, each.variant)
+    styles = [plot_style(each.method, context.styles, each.variant) for each in ranks.itertuples()]
+    for row, (each, style) in enumerate(zip(ranks.itertuples(), styles, strict=True)):
         ax.hlines(row, each.low, each.high, colors=style.colour, linewidth=1.4)
         ax.plot(each.rank, row, **drawn_as(style) | {"linestyle": "none"})
-        labels.append(style.label)
-    ax.set_yticks(range(len(ranks)), labels)
+    ax.set_yticks(range(len(ranks)), [style.label for style in styles])
     ax.set(xlabel="mean rank (1: lowest error)", ylim=(len(ranks) - 0.4, -0.6))
     remarks = [f"{ranks['cells'].iloc[0]} cells of {ranks['sets'].iloc[0]} data sets; bars: 95 %, over data sets."]
     return Picture(figure, (), remarks, results.rows)

@@ -175,15 +175,13 @@ def critical_difference(context, *, width, datasets, methods, groups, criteria) 
     """Return the figure, with a panel wherever two methods have scores on two data sets."""
     sizes = {size for own in groups.values() for size in own}
     frame = ranked_rows(context.rows, datasets, methods, criteria, sizes)
-    found, absent = {}, {}
-    for criterion in criteria:
-        for group, own in groups.items():
-            each = ranking(scores(frame, criterion, methods, own), criterion["metric"])
-            title = f"{criterion['label']}, {group}"
-            if len(each.ranks) > 1 and len(each.datasets) > 1:
-                found[title] = each
-            else:
-                absent[title] = "under two data sets or maps"
+    ranked = {
+        f"{criterion['label']}, {group}": ranking(scores(frame, criterion, methods, own), criterion["metric"])
+        for criterion in criteria
+        for group, own in groups.items()
+    }
+    found = {title: each for title, each in ranked.items() if len(each.ranks) > 1 and len(each.datasets) > 1}
+    absent = {title: "under two data sets or maps" for title in ranked if title not in found}
     styles = {method: plot_style(method, context.styles) for method in methods}
     height = RANK_ROW * min(len(styles), max((len(each.ranks) for each in found.values()), default=0)) + AROUND
     figure, axes = plot.side_by_side(width, len(found), len(groups), height)
@@ -288,8 +286,7 @@ def printed(context, *, paper, width, experiments, scorecard) -> Picture:
     remarks = [f"Line: equal; band: the practical margin; bars: the interval of the difference ({CONFIDENCE:.1%})."]
     remarks += [counts(shown, "Shown")] if len(shown) else []
     remarks += [counts(hidden, "Not shown")] if len(hidden) else []
-    verdicts = set(shown["verdict"])
-    return Picture(figure, [STYLES[verdict] for verdict in STYLES if verdict in verdicts], remarks)
+    return Picture(figure, [STYLES[verdict] for verdict in STYLES if (shown["verdict"] == verdict).any()], remarks)
 
 
 def panel_of(cell, styles: dict) -> str:

@@ -211,11 +211,17 @@ def sphere(context, *, width, method, dataset) -> Picture:
         return plot.nothing(width, {"the sphere": "not run"})
     n_waves = min(len(found["pairs"]), len(found["waves"]))
     figure, ((points, *globes),) = plot.grid(width, 1, 1 + n_waves, plot.WIDTHS[width] / (1 + n_waves))
-    _draw_points(points, found)
+    across, upwards, depth = seen() @ found["X"].T.astype(float)
+    for colour, label in zip(CLASSES, np.unique(found["y"]), strict=True):
+        own = (found["y"] == label) & (depth > 0)
+        points.scatter(across[own], upwards[own], s=3.0, c=colour, linewidths=0, rasterized=True)
+    _draw_globe(points)
     points.set_title("(a) data")
     chosen = zip(ascii_lowercase[1:], found["pairs"], found["counts"], found["waves"], globes, strict=False)
     for letter, (degree, order), count, wave, ax in chosen:
-        _draw_wave(ax, wave)
+        largest = np.abs(wave).max()
+        ax.imshow(on_globe(wave), origin="lower", extent=(-1, 1, -1, 1), cmap="RdBu_r", vmin=-largest, vmax=largest)
+        _draw_globe(ax)
         ax.set_title(f"({letter}) $Y_{{{order},{degree}}}$, {count} of {found['counts'].sum()}")
     rows = select(context.rows, dataset=dataset, method=method, variant="")
     remarks = [
@@ -247,20 +253,6 @@ def on_globe(wave: np.ndarray) -> np.ndarray:
     i = np.rint(np.arccos(np.clip(z, -1, 1)) / np.pi * (latitudes - 1)).astype(int)
     j = np.rint(np.arctan2(y, x) / (2 * np.pi) * longitudes).astype(int) % longitudes
     return np.where(right**2 + up**2 <= 1.0, wave[i, j], np.nan)
-
-
-def _draw_points(ax, found: dict) -> None:
-    across, upwards, depth = seen() @ found["X"].T.astype(float)
-    for colour, label in zip(CLASSES, np.unique(found["y"]), strict=True):
-        own = (found["y"] == label) & (depth > 0)
-        ax.scatter(across[own], upwards[own], s=3.0, c=colour, linewidths=0, rasterized=True)
-    _draw_globe(ax)
-
-
-def _draw_wave(ax, wave: np.ndarray) -> None:
-    largest = np.abs(wave).max()
-    ax.imshow(on_globe(wave), origin="lower", extent=(-1, 1, -1, 1), cmap="RdBu_r", vmin=-largest, vmax=largest)
-    _draw_globe(ax)
 
 
 def _draw_globe(ax) -> None:

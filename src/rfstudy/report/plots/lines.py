@@ -101,7 +101,10 @@ def curves(
     published : tables whose percentages are hollow markers
     """
     is_size = x["axis"] == SIZES["axis"]
-    rows = _rows(select(context.rows, dataset=datasets), x["axis"], methods)
+    rows = select(context.rows, dataset=datasets, axis=["", ROUND] if is_size else x["axis"])
+    if not is_size:  # methods that the axis does not change are level lines
+        level = select(context.rows, dataset=datasets, axis="", experiment=rows["experiment"].unique(), method=methods)
+        rows = pd.concat([rows, level])
     measured = pd.concat([of_quantity(rows, panel) for panel in panels])
     measured = measured[~measured.index.duplicated()]
     shown = select(measured, n_features_label=sizes)
@@ -150,15 +153,6 @@ def printed_points(printed: pd.DataFrame, dataset: str, panel: dict, cells: pd.D
     rows = select(printed, dataset=dataset, metric=panel["metric"], split=panel["split"])
     rows = rows.assign(line=rows["method"] + "/", x=rows["n_features"].astype(float), mean=rows["value"])
     return rows[rows["line"].isin(cells["line"])]
-
-
-def _rows(frame: pd.DataFrame, axis: str, methods: list[str]) -> pd.DataFrame:
-    """Return the rows of an axis, with those of listed methods of the same experiment that do not vary along it."""
-    if axis == SIZES["axis"]:
-        return select(frame, axis=["", ROUND])
-    varied = select(frame, axis=axis)
-    level = select(frame, axis="", experiment=varied["experiment"].unique(), method=methods)
-    return pd.concat([varied, level])
 
 
 def cells_of(rows: pd.DataFrame, panel: dict, *, is_size: bool, errors: bool) -> pd.DataFrame:

@@ -197,7 +197,10 @@ MAP, OTHER, THEORY, YEARS = "#000000", "#808080", "#004488", "#E4EAF0"
 def timeline(context, *, paper, width, published, facts) -> Picture:
     """Return the figure; ``published`` is the figure in the paper, ``facts`` the file of what the registry lacks."""
     rows = context.texts(facts, paper=paper, figure=published)
-    above, below = maps_by_year(context, paper), {}
+    above, below = {}, {}  # entries with their colours, by year
+    for method, entry in context.styles.items():
+        if paper in (entry.get("published_as") or {}):
+            above.setdefault(entry["year"], []).append((printed_name(context.styles, method, paper), MAP))
     for row in rows.to_dict("records"):
         is_theory = row["side"] == "theory"
         entry = (f"{row['text']} ({row['reference']})", THEORY) if is_theory else (row["text"], OTHER)
@@ -230,12 +233,3 @@ def timeline(context, *, paper, width, published, facts) -> Picture:
 def height_of(entry: tuple[str, str]) -> float:
     """Return the height of an entry in lines, with the space to the next one."""
     return entry[0].count("\n") + 1 + YEAR_APART
-
-
-def maps_by_year(context: Context, paper: str) -> dict[int, list[tuple[str, str]]]:
-    """Return the maps that a paper names, each with its colour, by the year of their publication."""
-    found: dict[int, list[tuple[str, str]]] = {}
-    for method, entry in context.styles.items():
-        if paper in (entry.get("published_as") or {}):
-            found.setdefault(entry["year"], []).append((printed_name(context.styles, method, paper), MAP))
-    return found

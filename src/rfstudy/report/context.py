@@ -65,10 +65,7 @@ class Context:
     @cached_property
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the named arrays that the experiments measured next to their rows."""
-        found = {}
-        for file in self._array_files:
-            found |= read_arrays(file)
-        return found
+        return {name: array for file in self._array_files for name, array in read_arrays(file).items()}
 
     @cached_property
     def published(self) -> pd.DataFrame:

@@ -209,10 +209,3 @@ def counts(cells: pd.DataFrame, lead: str) -> str:
         same = (facts["verdict"] == "reproduced").sum()
         parts.append(f"{lead}, {len(facts)} counts of rows and columns of the data: {same} as published.")
     return " ".join(parts)
-
-
-def counts_by_confidence(cells: pd.DataFrame) -> list[str]:
-    """Return the counts of all cells and, if the published numbers differ in confidence, of each kind."""
-    kinds = list(cells.groupby("confidence", sort=False))
-    parts = [counts(of_kind, kind.capitalize()) for kind, of_kind in kinds] if len(kinds) > 1 else []
-    return [counts(cells, "Verdicts"), *parts]

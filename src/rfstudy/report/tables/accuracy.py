@@ -1,7 +1,6 @@
 """Tables of accuracies and errors, by data set, method and size, and of the methods that are best."""
 
-import itertools
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 import pandas as pd
@@ -194,13 +193,13 @@ def best_methods(context, *, paper, published, datasets, methods, groups, criter
     the best, because {TOO_MANY} or more are shown to be equal. "undecided": {TOO_MANY} or more are listed, but the test
     cannot show that they are equal. "no verdict": fewer than {MIN_REPEATS} complete repeats.
     """
-    frame = select(context.rows, dataset=datasets, n_features_label=list(itertools.chain(*groups.values())))
+    frame = select(context.rows, dataset=datasets, n_features_label=list(chain(*groups.values())))
     frame = pd.concat([of_quantity(frame, criterion) for criterion in criteria])
     of_table = select(context.published, paper=paper, experiment=published)
     ids = ids_by_name(context.styles, "method")
     unfold = {
         f"{criterion['label']}, {group}": {"criterion": criterion["label"], "group": group}
-        for criterion, group in itertools.product(criteria, groups)
+        for criterion, group in product(criteria, groups)
     }
     rows, agreements, left_out, overlaps = [], [], [], {}
     for dataset, cell, ours in each_dataset(context, datasets, paper, frame):
@@ -356,7 +355,9 @@ def kernels(context, *, paper, datasets, methods, kernels) -> Table:
         own, machines = select(cells, dataset=dataset), []
         for kernel, label in kernels.items():
             exact = select(own, learner="kernel_svm", kernel=kernel)
-            machines += [(_machine(label, kernel, width), of) for width, of in exact.groupby("at", dropna=False)]
+            for width, of in exact.groupby("at", dropna=False):  # in multiples of the median distance
+                text, variant = (label, "") if pd.isna(width) else (f"{label}, {width:.3g} x median", f"{width:g}")
+                machines.append((Cell(text, {"": label, "id": kernel, "variant": variant}), of))
         for method in methods:
             map_name = method_cell(context, method)
             by_size = select(own, method=method).groupby("n_features_label", sort=False)
@@ -366,9 +367,3 @@ def kernels(context, *, paper, datasets, methods, kernels) -> Table:
             scores = {SCORES[place]: mean_and_std(found.get(place), full) for place in SCORES if found}
             rows.append({"data set": name, "machine": machine} | scores)
     return Table(pd.DataFrame(rows), shown=frame)
-
-
-def _machine(label: str, kernel: str, width: float) -> Cell:
-    """Return the cell of a kernel and its width, in multiples of the median distance."""
-    text, variant = (label, "") if pd.isna(width) else (f"{label}, {width:.3g} x median", f"{width:g}")
-    return Cell(text, {"": label, "id": kernel, "variant": variant})

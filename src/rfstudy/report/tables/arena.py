@@ -296,9 +296,9 @@ def arena_choice(context: Context, *, paper, datasets, methods, baseline, quanti
 
     Exact kernel: kernel ridge regression on all training rows, the mean over the data sets that have it.
     """
-    results, rows = stats.results_of(context, datasets, baseline, quantity), []
-    for columns, own in groups_of(stats.statements_of(results, "all", methods, baseline)):
-        rows.append(choice(context, f"D = {columns:,}", own, results.gaps))
+    results = stats.results_of(context, datasets, baseline, quantity)
+    by_columns = groups_of(stats.statements_of(results, "all", methods, baseline))
+    rows = [choice(context, f"D = {columns:,}", own, results.gaps) for columns, own in by_columns]
     for stratum, names in stats.strata_of(context.tasks, datasets).groupby("stratum")["dataset"]:
         gaps, by_draw = select(results.gaps, dataset=names), [select(each, dataset=names) for each in results.by_draw]
         of_stratum = stats.statements_of(results._replace(by_draw=by_draw, gaps=gaps), "all", methods, baseline)
@@ -383,10 +383,7 @@ def arena_leaderboard(context: Context, *, paper, datasets, methods, baseline, q
         if each.sets >= LEAST_SETS:
             span = {"": round(each.rank, 2), "low": round(each.low, 2), "high": round(each.high, 2)}
             cells["rank"] = Cell(f"{each.rank:.1f} ({each.low:.1f} to {each.high:.1f})", span)
-        for at in columns:
-            if (at, who) in found:
-                cells[f"D = {at}"] = change(found[at, who].found.mean)
-        rows.append(cells)
+        rows.append(cells | {f"D = {at}": change(found[at, who].found.mean) for at in columns if (at, who) in found})
     notes = stats_notes(arena_leaderboard, context, baseline)
     if len(ranks):
         notes.append(f"Cells that all have: {ranks['cells'].iloc[0]}, of {ranks['sets'].iloc[0]} data sets.")

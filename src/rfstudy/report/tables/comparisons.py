@@ -291,9 +291,7 @@ def ablation(
                 own = mean_and_std(at.get((dataset, step, method)), full)
                 row[labels[method]] = "as before" if each.carried else own
                 row[f"change {labels[method]}"] = difference_cell(tests.get((position, method)))
-            for method in others:
-                row[f"gain {labels[method]}"] = difference_cell(gains.get((position, method)))
-            rows.append(row)
+            rows.append(row | {f"gain {labels[m]}": difference_cell(gains.get((position, m))) for m in others})
         for position, (control, method, _) in enumerate(compared):
             values = {"": control["label"], "id": control["variant"], "minus": labels[method]}
             own = mean_and_std(at.get((dataset, control["variant"], control["method"])), full)

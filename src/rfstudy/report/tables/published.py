@@ -162,7 +162,9 @@ def scores(context, *, paper, experiments, scorecard, published, datasets, metho
     ]
     over = next(filter(None, cells["over"]), "")
     ratios = explained(scores, name=context.label(over), TOO_WIDE=TOO_WIDE) if over else []
-    remarks = [*ratios, *RULE, *compared.counts_by_confidence(cells)]
+    kinds = cells.groupby("confidence", sort=False)
+    parts = [compared.counts(of_kind, kind.capitalize()) for kind, of_kind in kinds] if len(kinds) > 1 else []
+    remarks = [*ratios, *RULE, compared.counts(cells, "Verdicts"), *parts]
     return Table(pd.DataFrame(rows).astype(dict.fromkeys(compared.JUDGED, float)), remarks, shown=shown)
 
 

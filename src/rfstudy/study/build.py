@@ -118,17 +118,12 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
             yield f"{where}.kernel", try_kernel, {"kernel": entry["kernel"]}
         wanted = wanted_sizes(own.get("sizes", {}), None, entry.get("only_sizes", ()))
         grid = {"sizes": wanted, "d": d} if "sizes" in own else widest(own.get("grid", {}))
-        for options in options_in(entry, search):
+        sweep = entry.get("sweep", {"values": []})
+        tried = options_tried(search, entry["method"]) + [{sweep["option"]: value} for value in sweep["values"]]
+        for options in tried or [{}]:
             laid = without_own_options(entry | {"options": merge(entry["options"], options)}, module_of(own["kind"]))
             for _, steps in [("", entry["preprocess"])] if "preprocess" in entry else step_lists:
                 yield where, try_map, map_part(laid, entry.get("kernel", own["kernel"]), grid, steps)
-
-
-def options_in(entry: dict, search: dict) -> list[dict]:
-    """Return the options that a search tries for an entry, and the values that it sweeps."""
-    sweep = entry.get("sweep", {"values": []})
-    tried = options_tried(search, entry["method"]) + [{sweep["option"]: value} for value in sweep["values"]]
-    return tried or [{}]
 
 
 def map_part(entry: dict, kernel: dict, grid, steps=()) -> dict:

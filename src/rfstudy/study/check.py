@@ -222,15 +222,13 @@ def learners_of_entries(own: dict):
     """Yield the place, the name and the options of learners: those of the experiment on a data set, the selection
     learner of its search, and those of entries.
     """
-    for name, options in own.get("learners", {}).items():
-        yield ".learners", name, options
-    for name, options in own.get("search", {}).get("learners", {}).items():
-        if name in own.get("learners", {}) and options is not None:
-            yield ".search.learners", name, merge(own["learners"][name], options)
-    for i, entry in entries_in(own):
-        for name, options in entry.get("learners", {}).items():
-            if name in own.get("learners", {}) and options is not None:
-                yield f".methods[{i}].learners", name, merge(own["learners"][name], options)
+    known = own.get("learners", {})
+    yield from ((".learners", name, options) for name, options in known.items())
+    over = {".search": own.get("search", {})} | {f".methods[{i}]": entry for i, entry in entries_in(own)}
+    for where, of in over.items():
+        for name, options in of.get("learners", {}).items():
+            if name in known and options is not None:
+                yield f"{where}.learners", name, merge(known[name], options)
 
 
 def entries_in(own: dict):

@@ -5,6 +5,7 @@ override the experiment there. The workflow imports this module when it parses, 
 """
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import yaml
@@ -103,13 +104,10 @@ def typed(value):
     if isinstance(value, list):
         return [typed(inner) for inner in value]
     if isinstance(value, str) and value.strip() and "," not in value:
-        try:
+        with suppress(ValueError):
             return float(value) if set(value) & set(".eE") else int(value)  # also 1e6, which is a text in YAML
-        except ValueError:
-            try:
-                word = yaml.safe_load(value)
-            except yaml.YAMLError:
-                return value
+        with suppress(yaml.YAMLError):
+            word = yaml.safe_load(value)
             return word if isinstance(word, int | float | bool | None) else value
     return value
 

@@ -94,15 +94,12 @@ def put_into(page: Path, table: Path) -> None:
 
 def draw(jobs: pd.DataFrame, path: Path) -> None:
     """Write a picture of the requests: minutes and memory of every job, by rule."""
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
     for (rule, of_rule), marker in zip(jobs.groupby("rule"), "osD^vP*X", strict=False):
         axes.loglog(of_rule.runtime, of_rule.mem_mb / 1024, marker, label=f"{rule} ({len(of_rule)})", alpha=0.6)
     axes.set(xlabel="run time requested (minutes)", ylabel="memory requested (GiB)")
     axes.legend(fontsize="small")
     figure.savefig(path, dpi=120, metadata={"Software": None})
-    plt.close(figure)

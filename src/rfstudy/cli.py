@@ -250,16 +250,6 @@ def readme(page):
     stage.run(page)
 
 
-def spare_the_collector():
-    """Make the garbage collector run rarely, and not at the end of the process.
-
-    The imports of a stage make some 250,000 objects that live as long as the process. By default the collector scans
-    them hundreds of times while they are made, and once more at the end. This takes a third of the time of a short job.
-    """
-    gc.set_threshold(50_000, 20, 100)
-    atexit.register(gc.freeze)
-
-
 def end_with_the_workflow():
     """End this process when the workflow that started it is gone. Do nothing if no workflow started it.
 
@@ -291,7 +281,10 @@ def wait_for_the_end_of(workflow):
 
 def main():
     """Run a subcommand. An error that a user can fix is one line without a traceback."""
-    spare_the_collector()
+    # The imports of a stage make some 250,000 objects that live as long as the process. The garbage collector would
+    # scan them hundreds of times while they are made, and once more at the end: a third of the time of a short job.
+    gc.set_threshold(50_000, 20, 100)
+    atexit.register(gc.freeze)
     end_with_the_workflow()
     try:
         commands.main(standalone_mode=False)

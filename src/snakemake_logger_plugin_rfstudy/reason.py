@@ -2,6 +2,7 @@
 
 import re
 import signal
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from textwrap import shorten
@@ -80,13 +81,11 @@ def status_in(message: str) -> str:
 
 def tail(path) -> str:
     """Return the end of a text file; "" if there is none."""
-    try:
-        with open(path, "rb") as stream:
-            stream.seek(0, 2)
-            stream.seek(max(0, stream.tell() - TAIL))
-            return stream.read().decode("utf-8", errors="replace")
-    except OSError:
-        return ""
+    with suppress(OSError), open(path, "rb") as stream:
+        stream.seek(0, 2)
+        stream.seek(max(0, stream.tell() - TAIL))
+        return stream.read().decode("utf-8", errors="replace")
+    return ""
 
 
 def spoken(text: str) -> list[str]:

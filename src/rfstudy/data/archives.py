@@ -11,6 +11,7 @@ import lzma
 import tarfile
 import zipfile
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 from random_features.errors import UserError
@@ -157,13 +158,10 @@ def open_layer(stream, names: list[str]):
     if head[TAR_MAGIC] == b"ustar":
         archive = tarfile.TarFile(fileobj=stream)
         member = choose(names, [member.name for member in archive if member.isfile() or member.issym()])
-        try:
-            content = archive.extractfile(member)
-        except KeyError:
-            content = None
-        if content is None:
-            raise ChecksumError(f"{member!r} of the archive is a link to a file that the archive does not have")
-        return content
+        with suppress(KeyError):
+            if content := archive.extractfile(member):
+                return content
+        raise ChecksumError(f"{member!r} of the archive is a link to a file that the archive does not have")
     if head.startswith(UNSUPPORTED):
         raise ChecksumError("the compression is none of gzip, bzip2, xz, lzma, zip and tar: unpack the file")
     return None

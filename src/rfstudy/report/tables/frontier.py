@@ -16,6 +16,7 @@ from rfstudy.report.compare import paired
 from rfstudy.report.estimates import crossing
 from rfstudy.report.notes import explained
 from rfstudy.report.tables.arena import by_itself, change
+from rfstudy.report.tables.times import threads_of
 from rfstudy.report.times import ROUND
 from rfstudy.report.typeset import Cell, Table
 
@@ -139,9 +140,9 @@ def frontier(context, *, paper, datasets) -> Table:
             remarks += [f"{name}, {heading}: {crossover(pd.DataFrame(gaps))}{limit}."] if gaps else []
         unknown = int(points["seconds"].isna().sum())
         remarks += [f"{name}: {unknown} fits without a time are left out."] if unknown else []
-    unit = "Errors: wrong labels in percent, or root mean squared errors."
-    table = pd.DataFrame(rows)
-    return Table(table, [*explained(frontier), unit, *remarks], shown=select(context.rows, dataset=datasets, axis=""))
+    notes = [*explained(frontier), "Errors: wrong labels in percent, or root mean squared errors."]
+    notes += [threads_of(context.rows), *remarks]
+    return Table(pd.DataFrame(rows), list(filter(None, notes)), shown=select(context.rows, dataset=datasets, axis=""))
 
 
 def amount(cost: float) -> Cell:

@@ -1,11 +1,10 @@
 """The frontier: a cell is the fit at the settings that it reports; costs, the best map within a cost, crossovers."""
 
-import os
-
 import numpy as np
 import pandas as pd
 import pytest
 import study_toys as toys
+from joblib import cpu_count
 from report_rows import METHODS, context_of, spec_of
 from sklearn.model_selection import ShuffleSplit
 
@@ -107,7 +106,7 @@ def test_a_map_is_chosen_by_the_half_of_the_rows_that_it_did_not_see(job):
 def test_all_work_of_a_cell_is_one_phase_at_its_settings(job):
     units = frontier.timed(job, {})
     assert len(units) == 2 * 2 * (1 + 2 * 2)
-    assert {(*unit.phases, unit.threads) for unit in units} == {("total", None), ("all_cores", os.cpu_count())}
+    assert {(*unit.phases, unit.threads) for unit in units} == {("total", None), ("all_cores", cpu_count())}
     measured = {
         (cell.entry.get("method", ""), cell.coordinates["variant"], cell.coordinates.get("n_columns")): cell
         for cell in frontier.cells(job)

@@ -123,10 +123,16 @@ def test_a_row_is_a_phase_of_a_method_in_a_round_in_wall_and_in_processor_time(m
 
 def test_a_unit_may_have_its_own_number_of_threads(machine):
     two = [replace(unit(machine, name, fit=(1.0,)), threads=threads) for name, threads in (("A", None), ("B", 2))]
-    rows = Rounds(two, 3, SHORTEST).best_of(1, 1)
-    assert {row["method"]: row["settings"]["threads"] for row in rows} == {"A": 3, "B": 2}
-    order = [call.split(".")[0] for call in machine.called[2::2]]  # after the warm-up; every call follows itself
-    assert machine.threads == [{"A": 3, "B": 2}[name] for name in order]
+    three = [*two, unit(machine, "C", fit=(1.0,))]
+    rounds = Rounds(three, 1, SHORTEST)
+    for number in range(4):
+        machine.called.clear()
+        machine.threads.clear()
+        rows = rounds.best_of(1, number)
+        assert {row["method"]: row["settings"]["threads"] for row in rows} == {"A": 1, "B": 2, "C": 1}
+        # every unit warms up on its threads; in a round those of the job come first, and it has them again at the end
+        assert machine.threads == ([1, 2, 1] if number == 0 else []) + [1, 2, 1]
+        assert machine.called[-1] == "B.fit"
 
 
 @pytest.mark.parametrize("seconds", [1e-6, 0.0007, 0.019, 0.021, 0.5])

@@ -5,7 +5,8 @@ warm-up of the full size, all methods and sizes take turns in rounds. The order 
 method always follows the same work. Short work is repeated within a round until it lasts ``shortest`` seconds. A row is
 one phase of one method in one round, in wall time and in processor time of this job. The report summarises the rounds
 and compares two methods round by round. The workflow gives the job the machine to itself. The load of other processes
-is read before and during each round, and a round that overlaps other work is repeated.
+is read before and during each round, and a round that overlaps other work is repeated. Within a round, units with
+another number of threads than the job follow the others.
 """
 
 import importlib
@@ -29,7 +30,7 @@ OTHERS = 0.25
 #: The phases of a learner; all others are a map's.
 OF_LEARNER = ("fit", "predict")
 
-#: Seconds before a round from which the load of others is read.
+#: Seconds before a round, or before its units with another number of threads, in which this process waits.
 BEFORE = 0.2
 
 
@@ -48,17 +49,18 @@ def take_times(job: Job, chosen: dict) -> Work:
     chosen = chosen.get(job.spec.dataset, {})
     kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec.kind}")
     how = job.spec.time
+    units = kind.timed(job, chosen)
     given = {
         # with the entry's own settings other than its map: preprocessing, bandwidth
         "methods": [entry | entry_key(entry) for entry in job.spec.methods],
         "learners": (job.spec.learners or {}),
         "chosen": chosen,
         "grid": job.spec.grid or job.spec.sizes,
-        "threads": how["threads"],
+        "threads": sorted({unit.threads or how["threads"] for unit in units}),
         "shortest": how["shortest"],
         "processor": processor_name(),
     }
-    rounds = Rounds(kind.timed(job, chosen), how["threads"], how["shortest"])
+    rounds = Rounds(units, how["threads"], how["shortest"])
 
     def compute(cell: Cell, _checkpoints):
         return rounds.best_of(1 + how["again"], cell.coordinates["round"]), {}
@@ -84,7 +86,7 @@ class Rounds:
         least load of others counts.
         """
         if self.calls is None:
-            self.calls = [warm_up(unit) for unit in self.units]
+            self.calls = [self.warmed_up(unit) for unit in self.units]
         tried = []
         while len(tried) < attempts and not (tried and tried[-1][1] <= OTHERS):
             tried.append(self.turns(number))
@@ -94,20 +96,31 @@ class Rounds:
             rows = [row | {"settings": row["settings"] | {"machine_busy": True}} for row in rows]
         return rows
 
+    def threads_of(self, unit: Timed) -> int:
+        """Return the threads of a unit: its own, or those of the job."""
+        return unit.threads or self.threads
+
+    def warmed_up(self, unit: Timed) -> dict:
+        """Return the calls of ``warm_up`` on the threads of the unit."""
+        set_threads(self.threads_of(unit))
+        return warm_up(unit)
+
     def turns(self, number: int) -> tuple[list[dict], float]:
         """Return the rows of all phases of all units, in the order of a round, and the cores that other processes kept
         busy. The first round stores the number of calls of each phase.
         """
         rows: dict[int, list[dict]] = {}
-        load = LoadOfOthers()
-        time.sleep(BEFORE)
+        load, threads = LoadOfOthers(), None
         # earlier work affects later work: caches, clocks, memory that was or was not returned to the system
-        for position in np.random.default_rng(number).permutation(len(self.units)):
+        order = np.random.default_rng(number).permutation(len(self.units))
+        for position in sorted(order, key=lambda position: self.threads_of(self.units[position])):
             unit, calls_of = self.units[position], self.calls[position]
             if unit.rounds is not None and number >= unit.rounds:
                 continue
-            threads = unit.threads or self.threads
-            set_threads(threads)
+            if threads != self.threads_of(unit):  # idle threads of a pool spin for a while, which counts as work
+                threads = self.threads_of(unit)
+                set_threads(threads)
+                time.sleep(BEFORE)
             for name, repeated in calls_of.items():
                 phase = unit.phases[name]
                 if repeated in (None, 1) and unit.rounds is None:
@@ -122,6 +135,7 @@ class Rounds:
                 row["settings"] = unit.settings | {"threads": threads, "calls": repeated}
                 both = ((f"time_{name}_s", wall), (f"cpu_{name}_s", cpu))
                 rows.setdefault(position, []).extend(row | {"metric": metric, "value": value} for metric, value in both)
+        set_threads(self.threads)
         others = load.cores()
         # a reader finds the rows in the order of the units, not in the order of the turns
         in_order = [row for position in sorted(rows) for row in rows[position]]

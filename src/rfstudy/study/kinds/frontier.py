@@ -8,11 +8,11 @@ variant of a row is its number of training rows; larger numbers than a data set 
 """
 
 import itertools
-import os
 from dataclasses import replace
 from typing import TypedDict
 
 import numpy as np
+from joblib import cpu_count
 
 from random_features.arrays import seed_of
 from random_features.errors import NotDefinedError
@@ -96,7 +96,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
             continue
         rounds = FEW_ROUNDS if n > yardsticks.BY_CHOLESKY else None
         columns = sample.size_columns | size | columns | {"learner": learner_of(entry)}
-        for phase, threads in (("total", None), ("all_cores", os.cpu_count())):
+        for phase, threads in (("total", None), ("all_cores", cpu_count())):
             found.append(Timed(entry | {"variant": str(n)}, columns, {phase: run}, "", settings, rounds, threads))
     return found
 

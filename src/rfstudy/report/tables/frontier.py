@@ -141,8 +141,9 @@ def frontier(context, *, paper, datasets) -> Table:
         unknown = int(points["seconds"].isna().sum())
         remarks += [f"{name}: {unknown} fits without a time are left out."] if unknown else []
     notes = [*explained(frontier), "Errors: wrong labels in percent, or root mean squared errors."]
-    notes += [threads_of(context.rows), *remarks]
-    return Table(pd.DataFrame(rows), list(filter(None, notes)), shown=select(context.rows, dataset=datasets, axis=""))
+    if len(parallel := select(context.rows, metric=TIMES["on_all_cores"])):
+        notes.append(f"On all cores: {threads_of(parallel)} Work of under a tenth of a second is often slower there.")
+    return Table(pd.DataFrame(rows), [*notes, *remarks], shown=select(context.rows, dataset=datasets, axis=""))
 
 
 def amount(cost: float) -> Cell:

@@ -250,7 +250,7 @@ HARMLESS = {
         ("rfstudy/study/engine.py", "    def key(", "    # a comment\n    def key("),
     ],
     "units and labels": [
-        ("rfstudy/metrics.py", '"mse": Fact("",', '"mse": Fact("m^2",'),
+        ("rfstudy/metrics.py", '"mse": _cost("",', '"mse": _cost("m^2",'),
         ("rfstudy/metrics.py", "FACTS = {", 'FACTS = {\n    "regret": Fact("", "regret", "low"),'),
         ("random_features/maps/registry.py", '"Rahimi and Recht, NIPS 2007"', '"Rahimi and Recht"'),
     ],

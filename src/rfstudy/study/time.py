@@ -5,8 +5,8 @@ warm-up of the full size, all methods and sizes take turns in rounds. The order 
 method always follows the same work. Short work is repeated within a round until it lasts ``shortest`` seconds. A row is
 one phase of one method in one round, in wall time and in processor time of this job. The report summarises the rounds
 and compares two methods round by round. The workflow gives the job the machine to itself. The load of other processes
-is read before and during each round, and a round that overlaps other work is repeated. Within a round, units with
-another number of threads than the job follow the others.
+is read before and during each round, and a round that overlaps other work is repeated. Within a round, units on fewer
+threads come first.
 """
 
 import importlib

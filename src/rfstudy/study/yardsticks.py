@@ -102,7 +102,7 @@ def centred(target: Target, y: np.ndarray) -> tuple:
     return Y - intercept, classes, intercept
 
 
-def kernel_settings(X: np.ndarray, Y: np.ndarray, length_scales: np.ndarray, score: str) -> dict:
+def kernel_settings(X: np.ndarray, Y: np.ndarray, length_scales: np.ndarray, score: str, penalties=PENALTIES) -> dict:
     """Return the ``length_scale`` and ``penalty`` of kernel ridge regression with the best score, and ``at_edge``.
 
     A random half of the rows is fitted with every length scale and penalty, and the other half scores them.
@@ -110,13 +110,13 @@ def kernel_settings(X: np.ndarray, Y: np.ndarray, length_scales: np.ndarray, sco
     ((fitted_on, _),) = HALF.split(X)
     search = GridSearchCV(
         KernelRidge(kernel="rbf"),
-        {"gamma": 0.5 / length_scales**2, "alpha": PENALTIES * len(fitted_on)},
+        {"gamma": 0.5 / length_scales**2, "alpha": penalties * len(fitted_on)},
         scoring=lambda model, X, Y: gain(score_sum(Y, model.predict(X)[:, None, :], score)[0] / len(Y), score),
         cv=HALF,
         refit=False,
     ).fit(X, Y)
-    scores = search.cv_results_["mean_test_score"].reshape(len(PENALTIES), len(FACTORS)).T
-    return best_settings(length_scales, scores)
+    scores = search.cv_results_["mean_test_score"].reshape(len(penalties), len(FACTORS)).T
+    return best_settings(length_scales, scores, penalties)
 
 
 def kernel_predictions(sample: Sample, target: Target, settings: dict) -> tuple[np.ndarray, dict]:
@@ -131,7 +131,7 @@ def kernel_predictions(sample: Sample, target: Target, settings: dict) -> tuple[
     return target.decode(decision, classes), certificate
 
 
-def best_settings(length_scales: np.ndarray, scores: np.ndarray) -> dict:
+def best_settings(length_scales: np.ndarray, scores: np.ndarray, penalties=PENALTIES) -> dict:
     """Return the ``length_scale`` and ``penalty`` with the best score (larger is better), the largest of equal ones,
     and ``at_edge`` if one is at an end.
 
@@ -140,10 +140,10 @@ def best_settings(length_scales: np.ndarray, scores: np.ndarray) -> dict:
     i, j = np.argwhere(scores == np.nanmax(scores))[-1]
     edges = {
         "length_scale": edge_of(FACTORS[i], FACTORS, scores[:, [j]]),
-        "penalty": edge_of(PENALTIES[j], PENALTIES, scores[i][:, None]),
+        "penalty": edge_of(penalties[j], penalties, scores[i][:, None]),
     }
     at_edge = {name: edge for name, edge in edges.items() if edge is not None}
-    settings = {"length_scale": float(length_scales[i]), "penalty": float(PENALTIES[j])}
+    settings = {"length_scale": float(length_scales[i]), "penalty": float(penalties[j])}
     return settings | ({"at_edge": at_edge} if at_edge else {})
 
 

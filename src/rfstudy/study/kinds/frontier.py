@@ -31,7 +31,8 @@ RESOURCES = {"mb": 2500, "bytes_per_value": 24, "minutes": 240}
 
 #: What chooses length scale and penalty, and the options of ridge regression on features.
 SCORE = "mse"
-RIDGE = {"penalties": yardsticks.PENALTIES, "scaling": "mean", "center": "both"}
+PENALTIES = 1e-12 * 4.0 ** np.arange(20)
+RIDGE = {"penalties": PENALTIES, "scaling": "mean", "center": "both"}
 
 #: Rounds in which all methods are timed on more training rows than Cholesky's factor takes. Such a fit is long.
 FEW_ROUNDS = 2
@@ -141,7 +142,7 @@ def choose(job: Job, entry: dict, X: np.ndarray, y: np.ndarray, repeat: int, s: 
     length_scales = yardsticks.FACTORS * median_distance(X, rng)
     if not entry:
         Y, _, _ = yardsticks.centred(job.data.target, y)
-        return yardsticks.kernel_settings(X.astype(np.float64), Y, length_scales, SCORE)
+        return yardsticks.kernel_settings(X.astype(np.float64), Y, length_scales, SCORE, PENALTIES)
     Y, _ = job.data.target.encode(y)
     folds = np.zeros(len(y), dtype=int)
     ((fitted_on, _),) = yardsticks.HALF.split(X)
@@ -152,7 +153,8 @@ def choose(job: Job, entry: dict, X: np.ndarray, y: np.ndarray, repeat: int, s: 
         how = {"n_columns": phi.n_columns_, "score": SCORE, "options": RIDGE}
         return gain(LEARNER.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how)[:, 0], SCORE)
 
-    return yardsticks.best_settings(length_scales, np.array([scores_at(float(each)) for each in length_scales]))
+    scores = np.array([scores_at(float(each)) for each in length_scales])
+    return yardsticks.best_settings(length_scales, scores, PENALTIES)
 
 
 def map_at(job: Job, entry: dict, length_scale: float, s: int, repeat: int):

@@ -191,8 +191,9 @@ def measured(shipped: Shipped) -> str:
     of_maps = f"Maps with measured rows ({len(with_rows)} of {len(REGISTRY)}): {code_spans(with_rows)}."
     rest = f" Without any yet: {code_spans(without)}." if without else ""
     runs = (run for name in there for run in shipped.runs(name))
-    machines = " and ".join(sorted({f"{run['cores']} cores of an {run['cpu']}" for run in runs}))
-    hours = f"Hours are wall time of the runs with shipped rows, several at a time on {machines}."
+    found = {(f"{run['cores']} cores of an {run['cpu']}", run.get("gpu") or "") for run in runs}
+    machines = ", ".join(sorted(" with an ".join(filter(None, machine)) for machine in found))
+    hours = f"Hours are wall time of the runs with shipped rows, several at a time. Machines: {machines}."
     return f"{markdown(rows)}\n\n{of_maps}{rest} {hours}"
 
 

@@ -95,7 +95,7 @@ def test_a_map_is_chosen_by_the_half_of_the_rows_that_it_did_not_see(job):
         phi = job.feature_map(cell.entry, kernel, 8, 0).fit(X[seen], y[seen])
         Z, T = (phi.transform(X[rows]).astype(float) for rows in (seen, scored))
         mean, centre = Z.mean(axis=0), y[seen].mean()
-        for penalty in yardsticks.PENALTIES:
+        for penalty in frontier.PENALTIES:
             system = (Z - mean).T @ (Z - mean) + 50 * penalty * np.eye(16)
             weights = np.linalg.solve(system, (Z - mean).T @ (y[seen] - centre))
             found[float(length_scale), float(penalty)] = np.mean(((T - mean) @ weights + centre - y[scored]) ** 2)

@@ -191,9 +191,9 @@ def measured(shipped: Shipped) -> str:
     of_maps = f"Maps with measured rows ({len(with_rows)} of {len(REGISTRY)}): {code_spans(with_rows)}."
     rest = f" Without any yet: {code_spans(without)}." if without else ""
     runs = (run for name in there for run in shipped.runs(name))
-    found = {(f"{run['cores']} cores of an {run['cpu']}", run.get("gpu") or "") for run in runs}
-    machines = ", ".join(sorted(" with an ".join(filter(None, machine)) for machine in found))
-    hours = f"Hours are wall time of the runs with shipped rows, several at a time. Machines: {machines}."
+    parts = ((f"{run['cores']} cores of an {run['cpu']}", run.get("gpu")) for run in runs)
+    machines = sorted({" with an ".join(filter(None, each)) for each in parts})
+    hours = f"Hours are wall time of the runs with shipped rows, several at a time. Machines: {', '.join(machines)}."
     return f"{markdown(rows)}\n\n{of_maps}{rest} {hours}"
 
 

@@ -241,20 +241,13 @@ def accuracies(shipped: Shipped, protocol: str, method: str = "") -> dict[str, i
     return found | {"compared": sum(list(found.values())[:4])}
 
 
-def at_equal_columns(shipped: Shipped, method: str, size: str = "") -> dict[str, list[float]]:
-    """Return the error of a method's kernel matrix over that of RFF, and its gain in accuracy by ridge regression. The
-    rows are the data sets and numbers of columns of the survey's Gaussian benchmark at which both have ``ENOUGH``
-    repeats. If ``size`` is given, only that size of RFF counts.
+def at_equal_columns(shipped: Shipped, method: str) -> pd.Series:
+    """Return the error of a method's kernel matrix over that of RFF with as many columns, by data set and columns.
+
+    The rows are those of the survey's Gaussian benchmark at which both have ``ENOUGH`` repeats.
     """
     found = shipped.context("survey-gaussian-text", "survey-gaussian-others").rows
-    found = select(found, method=["rff", method], variant="", learner=["", "ridge"], status="ok")
-    of_size = select(found, method="rff", n_features_label=size or None)[["dataset", "n_columns"]].drop_duplicates()
-    found, places = found.merge(of_size), ["metric", "dataset", "n_columns"]
-    means = found.groupby([*places, "method"])["value"].agg(["mean", "count"])
+    found = select(found, method=["rff", method], variant="", metric="approximation_error_frobenius", status="ok")
+    means = found.groupby(["dataset", "n_columns", "method"])["value"].agg(["mean", "count"])
     means = means["mean"].where(means["count"].ge(ENOUGH)).unstack("method").dropna()
-    errors, accuracies = (means.loc[metric] for metric in ("approximation_error_frobenius", "accuracy_pct"))
-    both = errors.index.intersection(accuracies.index)
-    return {
-        "ratios": list(errors.loc[both, method] / errors.loc[both, "rff"]),
-        "gains": list(accuracies.loc[both, method] - accuracies.loc[both, "rff"]),
-    }
+    return means[method] / means["rff"]

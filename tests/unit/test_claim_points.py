@@ -125,6 +125,7 @@ def test_parts_without_points_that_may_decide():
     assert conclude([good, Part()])[0] == "not run"
     assert conclude([good, Part()], needs="any")[0] == "holds"
     assert conclude([good, silent])[0] == "not testable"
+    assert conclude([Part(points(True, None)), silent])[0] == "undecided"
     assert conclude([bad, silent])[0] == "fails"
     assert conclude([good, only_evidence(bad)])[0] == "holds"
     assert conclude([Part(good.points + points(False, reason="too noisy"))])[0] == "holds"

@@ -7,7 +7,6 @@ deviation between data sets is that of Hedges and Olkin (Statistical Methods for
 """
 
 import hashlib
-from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -306,8 +305,8 @@ def _results_of(context: Context, datasets: list[str], baseline: str, quantity: 
 
 
 class Statement(NamedTuple):
-    """A verdict on a map at one number of columns: its data sets, their effects together, the verdict, and the number
-    of draws of the baseline against which it is the same.
+    """A verdict on a map at one number of columns: its data sets, their effects together, the verdict, the number of
+    draws of the baseline against which it is the same, and the median of the mean effects over these draws.
     """
 
     columns: int
@@ -316,6 +315,7 @@ class Statement(NamedTuple):
     found: Combined
     verdict: str
     draws: int = 1
+    median: float = np.nan
 
 
 def statements_on(effects: pd.DataFrame, methods: list[str], baseline: str) -> list[Statement]:
@@ -336,10 +336,16 @@ def statements_on(effects: pd.DataFrame, methods: list[str], baseline: str) -> l
 
 
 def statements_of(results: Results, scope: str, methods: list[str], baseline: str) -> list[Statement]:
-    """Return the statements on the data sets of a scope, with the draws of the baseline that agree."""
+    """Return the statements on the data sets of a scope, with what the other draws of the baseline say."""
     made = [_statements_of(results._replace(by_draw=[each]), scope, methods, baseline) for each in results.by_draw]
-    same = Counter((each.columns, each.who, each.verdict) for of_draw in made for each in of_draw)
-    return [each._replace(draws=same[each.columns, each.who, each.verdict]) for each in made[0]]
+    others = [{(each.columns, each.who): each for each in of_draw} for of_draw in made]
+    found = []
+    for each in made[0]:
+        of_draws = [own[each.columns, each.who] for own in others if (each.columns, each.who) in own]
+        same = sum(other.verdict == each.verdict for other in of_draws)
+        median = float(np.median([other.found.mean.value for other in of_draws]))
+        found.append(each._replace(draws=same, median=median))
+    return found
 
 
 def _statements_of(results: Results, scope: str, methods: list[str], baseline: str) -> list[Statement]:

@@ -182,7 +182,7 @@ def _verdict(parts: list[list[Point]]) -> str:
     points = [point for part in parts for point in part]
     found = [point.holds for point in points]
     if False not in found:
-        return "not testable" if not all(parts) else "undecided" if None in found else "holds"
+        return "undecided" if None in found else "holds" if all(parts) else "not testable"
     opposite = [point.opposite for point in points]
     if True in found:
         return "partly" if found.count(True) >= sum(opposite) else "fails"

@@ -100,7 +100,8 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
     Better, worse: Holm's correction over the maps at one D. Equal: less than {margin}, by two one-sided tests, on all
     data sets and on informative ones, where other draws of {baseline} are equal, too.
 
-    Draws: the draws of {baseline} relative to which the verdict is the same; the numbers are relative to the first.
+    Draws: the draws of {baseline} relative to which the verdict is the same. Median: of the errors relative to each of
+    these draws; the other numbers are relative to the first.
 
     Informative: the exact kernel has an error lower by over {margin} at that D. Not flagged: see the table of flags.
     """
@@ -120,6 +121,7 @@ def verdict_cells(each: Statement, of: int) -> dict:
     return {
         "sets": len(own),
         "error, %": percent(mean.value),
+        "median, %": percent(each.median),
         "interval": interval(mean.low, mean.high),
         "new set": interval(*new),
         "tau": share(float(tau)),
@@ -291,32 +293,36 @@ def arena_choice(context: Context, *, paper, datasets, methods, baseline, quanti
     Notes
     -----
     The map with the lowest mean error of those that are better than {baseline}; next to it the others that are better
-    or worse. Changes are relative to the error of {baseline}, with 95 % intervals. Draws, also in brackets: those of
-    {baseline}, of {of}, relative to which the verdict is the same.
+    or worse. A verdict counts if it is the same relative to most of the {of} draws of {baseline}: draws, also in
+    brackets. Errors are squared errors, or numbers of wrong labels. Changes are relative to the first draw, with 95 %
+    intervals before Holm's correction; medians are over all draws.
 
     Exact kernel: kernel ridge regression on all training rows, the mean over the data sets that have it.
     """
     results = stats.results_of(context, datasets, baseline, quantity)
     by_columns = groups_of(stats.statements_of(results, "all", methods, baseline))
-    rows = [choice(context, f"D = {columns:,}", own, results.gaps) for columns, own in by_columns]
+    rows = [choice(context, f"D = {columns:,}", own, results) for columns, own in by_columns]
     for stratum, names in stats.strata_of(context.tasks, datasets).groupby("stratum")["dataset"]:
         gaps, by_draw = select(results.gaps, dataset=names), [select(each, dataset=names) for each in results.by_draw]
-        of_stratum = stats.statements_of(results._replace(by_draw=by_draw, gaps=gaps), "all", methods, baseline)
+        of_stratum = results._replace(by_draw=by_draw, gaps=gaps)
         size, kind = stratum.split()
-        for columns, own in groups_of(of_stratum)[-1:]:
+        for columns, own in groups_of(stats.statements_of(of_stratum, "all", methods, baseline))[-1:]:
             where = f"{kind}, {'over' if size == 'large' else 'up to'} {stats.LARGE:,} rows, D = {columns:,}"
-            rows.append(choice(context, where, own, gaps))
+            rows.append(choice(context, where, own, of_stratum))
     notes = stats_notes(arena_choice, context, baseline, of=len(results.by_draw))
     return Table(or_not_run(rows, "when"), notes + missing(results, context, paper, datasets), shown=results.rows)
 
 
-def choice(context: Context, when: str, statements: list[Statement], gaps: pd.DataFrame) -> dict:
+def choice(context: Context, when: str, statements: list[Statement], results: Results) -> dict:
     """Return the row of the table ``arena_choice`` about some statements at one number of columns."""
+    gaps, of = results.gaps, len(results.by_draw)
     ordered = sorted(statements, key=lambda each: each.found.mean.value)
-    better, worse = ([each for each in ordered if each.verdict == verdict] for verdict in ("better", "worse"))
+    most = [each for each in ordered if each.draws * 2 > of]
+    better, worse = ([each for each in most if each.verdict == verdict] for verdict in ("better", "worse"))
     row = {"when": when, "sets": max(len(each.own) for each in statements)}
     row["map"] = method_cell(context, *better[0].who) if better else absent("none is better", "id", "variant")
     row["change, %"] = change(better[0].found.mean) if better else ""
+    row["median, %"] = percent(better[0].median) if better else ""
     row["draws"] = better[0].draws if better else ""
     for heading, others in {"also better": better[1:], "worse": worse}.items():
         row[heading] = ", ".join(f"{context.label(*each.who)} ({each.draws})" for each in others)

@@ -77,9 +77,9 @@ if SETTINGS["mirror"]:
 # a job finds its workflow by this number, and ends when the workflow is gone
 os.environ.update(RFSTUDY_WORKFLOW=str(os.getpid()))
 
-# Snakemake knows its executor only after this file; a limit of nodes, and no dry-run, says that it submits jobs
+# Snakemake knows its executor only after this file; a limit of nodes says that it submits jobs
 ON_CLUSTER = workflow.resource_settings.nodes is not None
-if ON_CLUSTER and workflow.is_main_process and not {"-n", "--dry-run", "--dryrun", "--unlock"} & {*sys.argv}:
+if ON_CLUSTER and workflow.is_main_process and not left_behind.only_reads(sys.argv[1:]):
     stop_at(left_behind.settle(ROOT, SETTINGS["running"]))
     run = uuid.uuid4().hex
     os.environ.update(RFSTUDY_RUN=run)

@@ -62,3 +62,10 @@ def test_wait_returns_when_the_queue_is_empty(queue, monkeypatch):
 def test_a_scheduler_that_does_not_answer_leaves_nothing(queue, monkeypatch):
     (queue.parent / "bin" / "squeue").write_text("#!/bin/sh\nexit 1\n")
     assert left_behind.jobs_left(queue) == []
+
+
+@pytest.mark.parametrize("words", ["-np all", "-nq", "--dry-run", "--summary", "--dag", "--lint", "--unlock"])
+def test_a_command_that_starts_no_job_leaves_the_jobs_alone(words):
+    profile = ["--workflow-profile", "profiles/slurm", "--config", "running=cancel"]
+    assert left_behind.only_reads([*words.split(), *profile])
+    assert not left_behind.only_reads(["all", "--jobs", "9", *profile])

@@ -1,7 +1,7 @@
 """Find the cluster jobs that a killed Snakemake left behind, so that the next one does not submit their work again.
 
 A job is one of ours if it belongs to this user, was submitted from this folder, and has the name of a run that started
-here. Imported by the workflow when it parses: standard library only.
+here.
 """
 
 import os
@@ -11,9 +11,18 @@ import sys
 import time
 from pathlib import Path
 
-#: The file with the ids of the runs of a folder that submitted jobs, and Snakemake's logs, where the SLURM plugin says
-#: its own id.
-RUNS, LOGS, OF_PLUGIN = ".snakemake/rfstudy-runs", ".snakemake/log/*.log", re.compile(r"SLURM run ID: (\S+)")
+#: The file with the ids of the runs of a folder that submitted jobs.
+RUNS = ".snakemake/rfstudy-runs"
+
+#: Snakemake's logs, and the line in which the SLURM plugin says its own id.
+LOGS, OF_PLUGIN = ".snakemake/log/*.log", re.compile(r"SLURM run ID: (\S+)")
+
+#: The options with which Snakemake starts no job.
+READING = (
+    "dryrun", "unlock", "summary", "detailed_summary", "dag", "rulegraph", "filegraph", "d3dag", "lint", "list_rules",
+    "list_target_rules", "list_changes", "list_input_changes", "list_params_changes", "list_untracked", "archive",
+    "cleanup_metadata", "containerize", "print_compilation", "report",
+)  # fmt: skip
 
 #: Seconds between two looks at the queue while waiting.
 PAUSE = 10
@@ -66,3 +75,11 @@ def settle(root: Path, how: str) -> list[str]:
         time.sleep(1 if how == "cancel" else PAUSE)
         left = jobs_left(root)
     return []
+
+
+def only_reads(arguments: list[str]) -> bool:
+    """Return whether Snakemake starts no job with these arguments: a dry-run, a summary, a graph or the like."""
+    from snakemake.cli import get_argument_parser  # takes a second, which only a cluster pays
+
+    given, _ = get_argument_parser().parse_known_args(arguments)
+    return any(getattr(given, option) for option in READING)

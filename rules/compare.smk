@@ -1,8 +1,8 @@
 # Compare maps on a file of the user's own: snakemake --cores N compare --config own=FILE target=COLUMN. A pilot makes
 # the plan; then there is one job per contestant, without a limit of time, and one that answers.
-from rfstudy.compare.contestants import CONTESTANTS
+from rfstudy.compare.contestants import CONTESTANTS, folder_of
 
-COMPARED = f"results/compare-{Path(str(OWN['own'])).name.split('.')[0]}"
+COMPARED = f"results/{folder_of(OWN['own'])}"
 PLAN, FINISHED = f"{COMPARED}/plan.json", f"{COMPARED}/finished/{{contestant}}"
 STEPS = {
     "compare_plan": ("plan", [], PLAN),
@@ -37,4 +37,4 @@ for step, (stage, inputs, made) in STEPS.items() if OWN["own"] else ():
             f"{step.replace('_', ' ')}: {COMPARED}{' {wildcards.contestant}' * (step == 'compare_run')}"
         shell:
             "PYTHONPATH=src python -m rfstudy compare {input[0]:q} {params.target:q} --out {params.folder:q}"
-            " --stage {params.stage} --contestant {params.contestant} --code {params.code:q} > {log} 2>&1"
+            " --stage {params.stage} --contestant {params.contestant} --code {params.code:q} > {log:q} 2>&1"

@@ -113,6 +113,17 @@ def test_a_table_of_texts_alone_has_a_header_if_its_first_cells_do_not_recur(tmp
     assert sniff(tmp_path / "t.csv")["options"]["header"] == (0 if header else None)
 
 
+@pytest.mark.parametrize("mark", ["\u2028", "\x0c", "\x0b", "\x85"])
+def test_a_title_with_another_line_separator_costs_no_row(tmp_path, mark):
+    (tmp_path / "t.csv").write_text(f"Export{mark}of{mark}sales\n" + FRAME.to_csv(index=False), encoding="utf-8")
+    assert len(understand(tmp_path / "t.csv", "price").y) == ROWS
+
+
+def test_notes_do_not_write_to_the_terminal(tmp_path):
+    (tmp_path / "t.csv").write_bytes(GOOD.replace(b"price", b"pr\x1b[31mice"))
+    assert "\x1b" not in "".join(understand(tmp_path / "t.csv", "pr\x1b[31mice").notes)
+
+
 def test_arrays_arff_and_libsvm(tmp_path):
     X, y = RNG.normal(size=(ROWS, 3)).round(3), np.arange(ROWS) % 2
     np.savez(tmp_path / "t.npz", X=X, y=y)
@@ -150,9 +161,10 @@ def test_what_is_no_regular_file_is_refused(tmp_path, kind):
 
 def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(recipe, "MOST_BYTES", 1000)
-    (tmp_path / "t.csv").write_bytes(gzip.compress(GOOD))
-    with pytest.raises(UserError, match="more than 1,000 bytes"):
-        sniff(tmp_path / "t.csv")
+    for name, content in {"t.csv": gzip.compress(GOOD), "t.npz": arrays(x=np.ones(200), price=np.arange(200))}.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(UserError, match="more than 1,000 bytes"):
+            understand(tmp_path / name, "price")
 
 
 def test_wide_libsvm_stays_sparse(tmp_path):
@@ -165,8 +177,9 @@ def test_wide_libsvm_stays_sparse(tmp_path):
 
 def test_parquet(tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow, of the extra compare")
-    FRAME.assign(day=pd.to_datetime(FRAME["day"])).to_parquet(tmp_path / "t.parquet")
-    assert understand(tmp_path / "t.parquet", "price").settings["columns"]["dates"] == ["day"]
+    days = pd.to_datetime(FRAME["day"])
+    FRAME.assign(day=days, month=days.dt.to_period("M")).to_parquet(tmp_path / "t.parquet")
+    assert understand(tmp_path / "t.parquet", "price").settings["columns"]["dates"] == ["day", "month"]
 
 
 def test_parquet_with_an_index_and_decimals_is_read_whole(tmp_path):
@@ -194,6 +207,8 @@ def test_columns_of_lists_and_bytes_are_left_out(tmp_path):
     [
         ([*RNG.random(3000).round(6), "12.5 kg"], "'x': 1 of 3,001 values are no number, such as '12.5 kg'"),
         ([*range(20)] * 30 + ["n.n."], "'x': 1 of 601 values are no number, such as 'n.n.'"),
+        ([f"{i},037.50" for i in range(60)], "'x': numbers with commas between thousands"),
+        ([f"{i % 24}:30" for i in range(60)], "'x': times of day"),
         ([*RNG.random(99), 3.5e38], "'x': 1 values above 3.4e+38 as missing"),
     ],
 )
@@ -234,6 +249,8 @@ BROKEN = {
     "identifier": (target([f"n{i // 2}" for i in range(900)]), {"target": "y", "task": "classes"}, "identifier"),
     "text-regression": (target(list("ab") * 30), {"target": "y", "task": "regression"}, "needs numbers"),
     "few-targets": (target([1.5, 2.5, 3.5] * 10 + [None] * 40), {"target": "y"}, "30 rows with a value"),
+    "infinite-targets": (target([np.inf] * 57 + [1.5, 2.5, 3.5]), {"target": "y"}, "3 finite numbers"),
+    "other-target-of-libsvm": (b"1 2000:1\n2 1:1\n" * 60, {"target": "price"}, "has no such column; it has label"),
     "no-columns-left": (target(list("ab") * 30), {"target": "y", "drop": ["x"]}, "no column is left"),
     "one-column": (b"y\n" + b"1\n" * 60, {"target": "y"}, "no separator"),
     "prose": ("\n".join(f"word {'and word ' * i}" for i in range(60)).encode(), {}, "no separator"),

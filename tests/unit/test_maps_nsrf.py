@@ -145,6 +145,13 @@ def test_blocks_and_threads_do_not_matter(monkeypatch):
     np.testing.assert_allclose(parts[0], whole[0], rtol=1e-8)
 
 
+@pytest.mark.parametrize("layout", [np.asfortranarray, lambda X: X[::-1].copy()[::-1]], ids=["columns", "reversed"])
+def test_the_order_of_the_entries_in_memory_does_not_matter(layout):
+    X, y = problem()
+    found = [make_map("nsrf", n_components=2, random_state=0).fit(each, y).frequencies_ for each in (X, layout(X))]
+    np.testing.assert_array_equal(*found)
+
+
 def test_noise_is_another_in_each_block_and_round(monkeypatch):
     """Copies that start at one point go apart, also those of two blocks."""
     monkeypatch.setattr("random_features.maps.peaks.BLOCK", {"cpu": (4, 2**20)})

@@ -66,6 +66,14 @@ def test_jobs_read_the_cells_of_each_other(tmp_path):
     assert all(journal(tmp_path, "third").get(key) for key in "abc")
 
 
+def test_two_processes_that_write_one_file_keep_the_cells_of_both(tmp_path):
+    one, other = journal(tmp_path), journal(tmp_path)
+    for k in range(3):
+        one.put(f"a{k}", CELL)
+        other.put(f"b{k}", CELL)
+    assert all(journal(tmp_path).get(f"{name}{k}") == (CELL, {}) for name in "ab" for k in range(3))
+
+
 def test_a_cell_that_is_dropped_is_stored_again_and_the_last_one_counts(tmp_path):
     own = journal(tmp_path)
     own.put("cell", CELL)

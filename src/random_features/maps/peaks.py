@@ -49,7 +49,8 @@ class PeakSearch:
     """A search for peaks of the potentials of rows X (n, d), float32 or float64, an array or a csr matrix."""
 
     def __init__(self, X, device: str = "auto"):
-        self.device, X = resolve_device(device), dense(X)
+        # the order of the entries in memory changes the last bits, and a search amplifies them
+        self.device, X = resolve_device(device), np.ascontiguousarray(dense(X))
         self.X = torch.tensor(X, device=self.device)
         self.largest_variance = largest_variance(X)
 

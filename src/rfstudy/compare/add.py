@@ -1,5 +1,6 @@
 """Write the YAML of a permanent task and its experiment for a file of numbers: ``rfstudy add``."""
 
+import os
 import re
 import unicodedata
 from pathlib import Path
@@ -47,6 +48,8 @@ def add(file, target, folder, name=None) -> list[Path]:
         "datasets.yaml": {name: task},
         "experiments/survey.yaml": {own: experiment},
     }
+    if fixed := [path for path in blocks if not os.access((folder / path).parent, os.W_OK)]:
+        raise UserError(f"{folder / fixed[0]}: its folder cannot be written; nothing was added")
     for path, block in blocks.items():
         text = (folder / path).read_text(encoding="utf-8").rstrip("\n")
         write_text(f"{text}\n\n{as_yaml(block)}", folder / path)

@@ -1,4 +1,9 @@
-"""The names of the contestants. The module imports only the standard library: a workflow reads it while it parses."""
+"""The names of the contestants and of the folder of an answer. The module imports only the standard library: a workflow
+reads it while it parses.
+"""
+
+import re
+from pathlib import Path
 
 #: Contestants without a map, and the maps that always compete; the fastest structured map for the data is added.
 BASELINES = ("guess", "linear", "boosting", "exact-kernel")
@@ -11,6 +16,14 @@ SLOW = ("clrff", "lsrff", "nsrf", "nsrf_sphere", "ses")
 
 #: The jobs of a workflow.
 CONTESTANTS = (*BASELINES, *MAPS, "structured")
+
+#: Endings of the names of files that the name of a folder of answers does not have.
+ENDINGS = re.compile(r"(\.(csv|tsv|tab|txt|dat|data|parquet|arff|svm|libsvm|npz|gz|bz2|xz|zip))+$", re.IGNORECASE)
+
+
+def folder_of(file) -> str:
+    """Return the name of the folder of the answer on a file."""
+    return f"compare-{ENDINGS.sub('', Path(str(file)).name) or 'file'}"
 
 
 def is_map(name: str) -> bool:

@@ -1,5 +1,6 @@
 """Understand a file: its table and target, the kind of task, and the use of each column."""
 
+import re
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -14,6 +15,9 @@ from rfstudy.compare.sniff import sniff
 #: The fewest rows of a table, and of a class.
 FEWEST_ROWS, FEWEST_OF_A_CLASS = 50, 10
 
+#: Characters that steer a terminal.
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
 #: What a cell may hold that no contestant takes.
 MANY = "lists, structures or bytes"
 
@@ -22,6 +26,12 @@ MOST_CLASS_NUMBERS, MOST_CLASSES = 20, 200
 
 #: The share of numbers from which a column with texts is taken for one with mistakes.
 NEARLY_NUMBERS = 0.95
+
+#: Texts that are no dates, by what they are and what to do. A column with more than one in twenty is left out.
+NO_DATES = {
+    r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?": "numbers with commas between thousands: write them without",
+    r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?": "times of day: write them as hours",
+}
 
 #: The share of distinct texts from which a column is taken for names or free text.
 FREE_TEXT = 0.5
@@ -54,7 +64,7 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
     digest = sha256(recipe.content(path)).hexdigest()
     table, labels = loaded(path, how)
     target = target or ("label" if how["format"] == "LIBSVM" else None)
-    names = [target] if issparse(table) else list(table.columns)
+    names = ["label"] if issparse(table) else list(table.columns)
     some = ", ".join(map(str, names if len(names) < 9 else [*names[:6], "...", f"{names[-1]} ({len(names)} in all)"]))
     if target is None:
         raise UserError(f"{path}: state the column to predict: --target COLUMN; it has {some}")
@@ -81,6 +91,9 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
     table, y, groups = recipe.question(path, settings, (table, labels))
     if groups is not None and len(set(groups)) < recipe.FEW_FOLDS:
         raise UserError(f"--group {group}: has {len(set(groups))} groups; at least {recipe.FEW_FOLDS} are needed")
+    if len(y) < FEWEST_ROWS or (y == y[0]).all():
+        few = f"{len(y)} finite numbers; at least {FEWEST_ROWS}, not all equal, are needed"
+        raise UserError(f"{path}: the target {target!r} has {few}")
     if settings["task"] == "regression" and np.abs(y).max() > recipe.MOST_OF_TARGET:
         most = f"{np.abs(y).max():g}; at most {recipe.MOST_OF_TARGET:g} is compared: rescale it"
         raise UserError(f"{path}: the target {target!r} has a value of {most}")
@@ -96,6 +109,7 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
         notes.append(f"{target}: {len(shown)} classes: {', '.join(shown[:5])}{', ...' if len(shown) > 5 else ''}")
     else:
         notes.append(f"{target}: a regression, mean {y.mean():.4g}, standard deviation {y.std():.4g}")
+    notes = [CONTROL.sub("?", note) for note in notes]  # a file must not write to the terminal
     return Question(table, y, groups, settings, notes, described)
 
 
@@ -174,6 +188,9 @@ def use_of(column: pd.Series, distinct: int) -> tuple[str | None, str]:
         far = int((column.abs() > recipe.MOST).sum()) if column.dtype.kind == "f" else 0
         return "numbers", "a number, standardised" + (f"; {far:,} values above {recipe.MOST:g} as missing" * (far > 0))
     known = column.dropna()
+    for texts, hint in NO_DATES.items() if column.dtype.kind != "M" else ():
+        if known.astype(str).str.fullmatch(texts).mean() > 1 - NEARLY_NUMBERS:
+            return None, f"left out; {hint}"
     if column.dtype.kind == "M" or looks_like_dates(known):
         return "dates", "a date: seconds, month, day of the week, hour"
     texts, hint = known[pd.to_numeric(known.astype(str), errors="coerce").isna()], ""

@@ -105,11 +105,15 @@ def read(path, how):
         for name, column in frame.items():
             if pd.api.types.infer_dtype(column, skipna=True) == "decimal":
                 frame[name] = column.astype(np.float64)
+            elif isinstance(column.dtype, pd.PeriodDtype):
+                frame[name] = column.dt.to_timestamp()
     elif how["format"] == "ARFF":
         frame = pd.DataFrame(arff.loadarff(io.StringIO(stream.getvalue().decode(**options)))[0])
         for name in frame.columns[[kind.kind == "O" for kind in frame.dtypes]]:
             frame[name] = frame[name].str.decode("utf-8").replace("?", None)
     else:
+        if sum(member.file_size for member in zipfile.ZipFile(stream).infolist()) > MOST_BYTES:
+            raise ValueError(f"its arrays have more than {MOST_BYTES:,} bytes; save fewer rows or columns")
         with np.load(stream, allow_pickle=False) as arrays:
             columns = [
                 (name if values.ndim == 1 else f"{name}{j + 1}", column)

@@ -2,6 +2,7 @@
 
 import base64
 import html
+import os
 import pprint
 import re
 from functools import partial
@@ -44,7 +45,8 @@ def write(out, file, question, contest, decision, tested, outer, warnings, reaso
     for name, figure in figures.items():
         write_atomically(out / f"{name.replace(' ', '-')}.png", partial(figure.savefig, dpi=100), sync=False)
     write_atomically(out / "results.csv", partial(table.to_csv, index=False), sync=False)
-    title = f"{Path(file).name}: {question.settings['target']}"
+    name = os.fsencode(Path(file).name).decode("utf-8", "replace")
+    title = f"{name}: {question.settings['target']}"
     sections = sections_of(question, tested, outer, warnings, reasons, table, figures, margin)
     write_text(page(title, answer, sections, out), out / "report.html", sync=False)
     write_text(markdown(title, answer, sections), out / "report.md", sync=False)

@@ -12,7 +12,7 @@ from random_features.maps.registry import REGISTRY, resolve
 from rfstudy.alarm import alarm
 from rfstudy.compare import recipe, report, warnings
 from rfstudy.compare.contest import INTERRUPTED, Clock, Contest, OutOfTime, Unit, hold, plan_lines, planned
-from rfstudy.compare.contestants import BASELINES, SLOW, STRUCTURED, is_map
+from rfstudy.compare.contestants import BASELINES, SLOW, STRUCTURED, folder_of, is_map
 from rfstudy.compare.decide import Decision, decide, label, paired_interval
 from rfstudy.compare.question import Question, understand
 from rfstudy.files import read_json, write_json
@@ -22,9 +22,6 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "": 60}
 
 #: The longest budget, a year.
 MOST_SECONDS = 365 * 24 * 3600
-
-#: Endings of the names of files that the name of a folder of answers does not have.
-ENDINGS = re.compile(r"(\.(csv|tsv|tab|txt|dat|data|parquet|arff|svm|libsvm|npz|gz|bz2|xz|zip))+$", re.IGNORECASE)
 
 #: A budget without a limit: the workflow's.
 NO_LIMIT = 1e9
@@ -83,11 +80,15 @@ def compare(
     for name in maps:
         check_map(name)
     question = understand(file, target, **how)
-    out = Path(out or f"compare-{ENDINGS.sub('', Path(file).name) or 'file'}")
+    out = Path(out or folder_of(file))
+    if out.resolve() == Path(file).resolve().parent:
+        raise UserError(f"--out {out}: the answer could replace {file}; name a folder without the file")
     settings, few = question.settings, len(question.y) < recipe.FEW_ROWS
     parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
     rows = np.arange(len(question.y)) if few else parts[0][0]
     contest = Contest(question, rows, out / "cells", json.dumps(settings, default=str))
+    if stage in ("run", "answer") and not (out / "plan.json").is_file():
+        raise UserError(f"--out {out}: there is no plan.json; run the stage plan first")
     plan = read_json(out / "plan.json") if stage in ("run", "answer") else planned(contest, maps, columns)
     todo = [Unit(*unit) for unit in plan["units"]]
     if stage == "run":

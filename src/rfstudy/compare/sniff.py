@@ -51,7 +51,7 @@ def sniff(path) -> dict:
     if b"\0" in data[:LOOKED_AT] and not encoding.startswith("utf-16"):
         raise UserError(f"{path}: is neither text, Parquet nor .npz; save it as CSV or Parquet")
     start = start if len(data) <= LOOKED_AT else start.rpartition("\n")[0]
-    lines = {number: line for number, line in enumerate(start.splitlines()) if line.strip()}
+    lines = {number: line for number, line in enumerate(re.split(r"\r\n|\r|\n", start)) if line.strip()}
     numbers, lines = list(lines), list(lines.values())
     if not lines:
         raise UserError(f"{path}: its first line has more than {LOOKED_AT:,} bytes; save it as Parquet or LIBSVM")

@@ -5,12 +5,15 @@ code and data. A journal is therefore never out of date, and jobs read each othe
 cell compute it once. Workflow rules do not declare journals; deleting them costs only time.
 """
 
+import contextlib
+import fcntl
 import hashlib
 import io
 import json
 import os
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,11 +45,12 @@ def key_of(*parts) -> str:
 class Log:
     """An append-only file of records, each with a key and a checksum of both.
 
-    A process that is killed leaves at most an incomplete record at the end; the next one overwrites it.
+    A process that is killed leaves at most an incomplete record at the end; the next one overwrites it. Several
+    processes may append to a file that is ``shared``.
     """
 
-    def __init__(self, path):
-        self.path = Path(path)
+    def __init__(self, path, shared: bool = False):
+        self.path, self.shared = Path(path), shared
         self.end = 0  # of the last complete record that was read or written here
         self.synced = time.monotonic()
 
@@ -86,8 +90,13 @@ class Log:
 
     def append(self, key: str, body: bytes) -> tuple[int, int]:
         """Write a record after the last complete one, and return its position and its end."""
-        name, start = key.ljust(KEY).encode("ascii"), self.end
+        name = key.ljust(KEY).encode("ascii")
         with self.opened("ab") as file:
+            if self.shared:
+                with contextlib.suppress(OSError):  # a file system without locks
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                deque(self.records(), 0)  # what another process has appended is kept
+            start = self.end
             file.truncate(start)
             file.write(name + len(body).to_bytes(8, "little") + checksum(name, body) + body)
             file.flush()
@@ -112,7 +121,7 @@ class Journal:
     """
 
     def __init__(self, path):
-        self.log = Log(path)
+        self.log = Log(path, shared=True)
         self.logs: dict[Path, Log] = {}
         self.places: dict[str, tuple[Log, int, int]] = {}
         self.looked = -SYNC_SECONDS

@@ -43,7 +43,8 @@ def differences(context, *, paper, datasets, methods, baselines, sizes, quantity
             continue
         above, below = (int((own["effect"] & (sign * own["value"] > 0)).sum()) for sign in (1, -1))
         effects.append(f"{context.name(dataset, paper)}: {above} of {len(own)} above, {below} below")
-        smallest = pd.Series(compare.Estimate(0.0, error=own["error"], df=own["df"]).detectable).dropna()
+        errors = own[["error", "df"]].astype(float)  # of the type object if there is no difference
+        smallest = pd.Series(compare.Estimate(0.0, **errors).detectable).dropna()
         if len(smallest):
             found.append(f"{context.name(dataset, paper)} {span(smallest.min(), smallest.max(), '.1f').text}")
         cells = {(t.method, t.variant, t.minus, t.n_features_label): difference_cell(t) for t in own.itertuples()}

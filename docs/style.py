@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-CODE, TEXT, YAML = (".py", ".smk"), (".md", ".j2"), (".yaml", ".yml")
+CODE, TEXT, YAML = (".py", ".smk"), (".md", ".j2", ".rst"), (".yaml", ".yml")
 IDIOMS = re.compile(r"power[_ ]law|stands?[_ ](out|in)\b|none_stands_out")
 SKIPPED = re.compile(r"docs/style\.(md|py)|data/|tests/golden/.*(?<!\.py)$|envs/")
 LONGEST = {"docs/protocols.md": 25}  # words in a sentence

@@ -1,3 +1,4 @@
+# Fetch the files of a source and check their content.
 rule download:
     input:
         local=JOBS.local_files,

@@ -1,3 +1,4 @@
+# Make the rows of a task, and count the facts about them.
 rule preprocess:
     input:
         raw=JOBS.raw_record,

@@ -106,7 +106,7 @@ class Output(Model):
     dataset : of `plane` and `sphere`: the one whose game is drawn
     datasets : tasks, in the order of the paper; of `curves` a row of panels each
     registered : (`dataset_statistics`) further tasks of the printed table, which the experiments need not have: the
-        registry speaks for those that were not measured
+        facts of those that were not measured come from `datasets.yaml`
     method : of `plane` and `sphere`: the one whose game is drawn
     methods : order of the legend or the rows; a measured method that is not listed follows after them, unless others
         sweep an axis and it does not
@@ -114,8 +114,7 @@ class Output(Model):
         `power`: the method that the others are compared with
     baselines : of `accuracy_and_time`, `ablation`, `differences`, `errors_and_times` and `equal_time`: the methods that
         the others are compared with
-    variants : (`errors_and_times`) what else is printed, with headings; the learners that have a row each; by method
-        the published variant. `learners` of `descent`: by learner its name in the legend
+    variants : (`errors_and_times`) by method the published variant
     sizes : numbers of features as the paper counts them, in order; of a `grid` without them every data set has rows of
         its own sizes, of `ablation` and `steps` they are needed where an experiment has more than one
     repeats : what the paper averages over; fewer are noted under the output
@@ -131,29 +130,22 @@ class Output(Model):
     kernels : of `kernels` and `next_to_published`: id of a kernel: its name
     labels : (`game`) variant: what the legend calls it
     learner : (`claims`) the learner whose rows test the claims, with the rows of the maps alone
-    learners : (`errors_and_times`) what else is printed, with headings; the learners that have a row each; by method
-        the published variant. `learners` of `descent`: by learner its name in the legend
+    learners : (`errors_and_times`) the learners that have a row each; of `descent`: by learner its name in the legend
     claims : (`claims`) ids in `data/reference/claims.csv`, each tested by a function
         ([how](../docs/adding-a-claim.md))
-    about : (`facts`) the columns of the printed rows that say what a row is about, and the printed metrics that are
-        columns, both with headings (metrics of one heading share a column); `says` also of `dataset_statistics`, and of
-        `rounds` and `choices` the measured ones
-    says : (`facts`) the columns of the printed rows that say what a row is about, and the printed metrics that are
-        columns, both with headings (metrics of one heading share a column); `says` also of `dataset_statistics`, and of
-        `rounds` and `choices` the measured ones
-    settings : (`errors_and_times`) what else is printed, with headings; the learners that have a row each; by method
-        the published variant. `learners` of `descent`: by learner its name in the legend
-    axis : (`choices`) what of an experiment is swept along, the tidy table's, and the heading of its column
-    label : (`choices`) what of an experiment is swept along, the tidy table's, and the heading of its column
+    about : (`facts`) the columns of the printed rows that say what a row is about, with headings
+    says : (`facts`, `dataset_statistics`) the printed metrics that are columns, with headings (metrics of one heading
+        share a column); of `rounds` and `choices` the measured ones
+    settings : (`errors_and_times`) settings that are columns, with headings
+    axis : (`choices`) the axis of the tidy table that the experiment sweeps
+    label : (`choices`) the heading of its column
     heading : (`crossed`) the heading above its rows
     bars : (`curves`) error bars of one standard `deviation` over the repeats (without it) or one standard `error` of
         the mean
     datasets_per_row : (`curves`) number of data sets whose panels are side by side in one row; one without it
     one_at_a_time : (`ablation`) every step changes the first one and not the one before
-    pictures : (`plane`) numbers of features, a column each, and what is drawn at each, a row each: `weights`,
-        `potential`, `decision`
-    layers : (`plane`) numbers of features, a column each, and what is drawn at each, a row each: `weights`,
-        `potential`, `decision`
+    pictures : (`plane`) numbers of features, a column each
+    layers : (`plane`) what is drawn at each number, a row each: `weights`, `potential`, `decision`
     x : (`curves`) an axis that the experiment sweeps (`axis`, the tidy table's), its `label` and `scale`, with methods
         that do not sweep it as level lines; without it the number of features
     panels : (`curves`) one quantity each, its axis label and scale, and the method that it is compared `against`, if

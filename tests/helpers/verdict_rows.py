@@ -120,7 +120,7 @@ def found_as(claim, frame, protocol="text", styles=None, tasks=None, **changed) 
 def found_in(context, claim, protocol="text", **changed) -> tuple[str, str]:
     """Verdict and evidence on one claim, tested on all rows of a context."""
     with mock.patch.dict(registry.CLAIMS, {claim: replace(claims()[claim], **changed)}):
-        return registry.judged(claim, Rows(context.rows, context.rows, context, claim.split("-")[0]), protocol)
+        return registry.judged(claim, Rows(context.rows, context.rows, context, claim.split("-")[0]), protocol)[:2]
 
 
 @cache

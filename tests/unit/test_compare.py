@@ -400,7 +400,7 @@ def test_unknown_maps_and_budgets_are_refused(tmp_path, capsys):
     ):
         with pytest.raises(UserError, match=words):
             run.compare(path, "y", out=tmp_path / "out", **how)
-    with pytest.raises(UserError, match="there is no plan.json"):
+    with pytest.raises(UserError, match="there is no plan"):
         run.compare(path, "y", out=tmp_path / "out", stage="answer")
     assert not (tmp_path / "out").exists()
     with pytest.raises(UserError, match="could replace"):

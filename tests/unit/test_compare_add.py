@@ -30,7 +30,7 @@ def test_a_permanent_task_is_written_and_the_configuration_loads(tmp_path, confi
     add(path, "y", tmp_path / "config")
     task = read_yaml(tmp_path / "config" / "datasets.yaml")["own-table"]
     assert (task["d"], task["n"], task["drop_columns"], task["labels"]) == (3, 200, [1], {"down": 0, "up": 1})
-    assert list(read_yaml(tmp_path / "config" / "experiments" / "survey.yaml"))[-1] == "own-own-table"
+    assert list(read_yaml(tmp_path / "config" / "experiments" / "own.yaml")) == ["own-own-table"]
     for name, of_task in (("Größe_1.csv", "grosse-1"), ("2.csv", "2")):
         add(saved(tmp_path, frame, name), "y", tmp_path / "config")
         assert of_task in read_yaml(tmp_path / "config" / "datasets.yaml")

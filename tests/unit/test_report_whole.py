@@ -77,7 +77,7 @@ def test_the_names_in_claims_exist(paper, monkeypatch):
     for identifier, claim in claims_of(paper).items():
         for protocol, experiments in claim.experiments.items():
             assert set(as_tuple(experiments)) <= set(report_rows.EXPERIMENTS)
-            assert judged(identifier, rows, protocol) == ("not run", "")
+            assert judged(identifier, rows, protocol)[:2] == ("not run", "")
     kinds = {
         importlib.import_module(f"rfstudy.study.kinds.{each['kind']}") for each in report_rows.EXPERIMENTS.values()
     }

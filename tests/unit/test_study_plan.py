@@ -239,6 +239,8 @@ RFF, ARC_COSINE = {"method": "rff"}, {"method": "rff", "kernel": {"name": "arc_c
             {"draws": 2, "methods": [RFF | {"sweep": {"axis": "nodes", "option": "n_nodes", "values": [2]}}]},
             "has draws and an entry with a sweep",
         ),
+        ({"methods": [RFF, {"method": "ts"}]}, "ts does not apply to the kernel gaussian; it supports polynomial"),
+        ({"methods": [ARC_COSINE | {"method": "nsrf"}]}, "nsrf does not apply to the kernel arccos1"),
         ({"draws": 2, "time": {}}, "has draws and a time"),
         (
             {"draws": 2, "search": {"length_scale": {"grid": [1], "tune_per": "cell"}}},
@@ -251,6 +253,14 @@ def test_what_is_left_open_or_has_nothing_to_be_chosen_with_is_an_error_before_a
     dataset = next(iter(toy["datasets"]))
     with pytest.raises(UserError, match=message):
         check.check_choices(plan.on_dataset(toy, dataset))
+
+
+def test_the_learner_of_a_search_serves_the_target():
+    own = {"learners": {"svm": {}}, "search": {"length_scale": {"grid": [1, 2], "tune_per": "cell"}}}
+    (problem,) = check.problems_of_target(own, "regression", ".datasets.a")
+    assert "svm, by which the search chooses, serves binary and classes, and the target is regression" in problem
+    assert not check.problems_of_target(own, "binary", "")
+    assert not check.problems_of_target(own | {"search": {}}, "regression", "")
 
 
 @pytest.mark.parametrize(

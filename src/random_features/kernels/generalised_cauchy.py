@@ -27,8 +27,9 @@ class GeneralisedCauchy(ScaleMixture):
 
     Notes
     -----
-    It is a mixture of exponential-power kernels with a gamma-distributed G of shape beta / alpha: R is
-    :math:`2 A G^{2 / \alpha}` with a positive stable A of the index alpha / 2 (arXiv 2411.02770).
+    It is a mixture of exponential-power kernels with a gamma-distributed G of shape beta / alpha. The squared random
+    factor of a frequency (``ScaleMixture``) is :math:`2 A G^{2 / \alpha}` with a positive stable A of the index
+    alpha / 2 (arXiv 2411.02770).
 
     Examples
     --------

@@ -98,9 +98,7 @@ class Solution:
     n_iter: int
 
 
-def minimise(
-    blocks, loss, row_weights, penalties, *, n_columns, has_intercept, tolerance=TOLERANCE, max_iter=MAX_ITERATIONS
-):
+def minimise(blocks, loss, row_weights, penalties, *, n_columns, has_intercept):
     """Yield a ``Solution`` for every row of a grid of penalties; each fit starts from the one before.
 
     Parameters
@@ -110,8 +108,6 @@ def minimise(
     row_weights : ndarray (n, g), the q above: 0 where a group does not use a row (its decision value is computed)
     penalties : ndarray (grid, g) of positive numbers, in descending order
     has_intercept : whether b is free (unpenalised) or 0
-    tolerance : of the Newton decrement
-    max_iter : Newton steps per penalty
 
     Raises
     ------
@@ -122,7 +118,7 @@ def minimise(
     problem = Problem(Design(blocks, len(row_weights), n_columns, has_intercept), loss, row_weights)
     weights, decision = np.zeros((n_columns + has_intercept, *shape[1:])), np.zeros(shape)
     for penalty in penalties:
-        converged, n_iter = _newton(problem, penalty, weights, decision, tolerance, max_iter)
+        converged, n_iter = _newton(problem, penalty, weights, decision)
         intercept = weights[n_columns].copy() if has_intercept else np.zeros(shape[1:])
         yield Solution(weights[:n_columns].copy(), intercept, decision, converged, n_iter)
 
@@ -253,13 +249,13 @@ def balanced(vectors) -> np.ndarray:
     return vectors - vectors.mean(axis=2, keepdims=True) if vectors.shape[2] > 1 else vectors
 
 
-def _newton(problem, penalty, weights, decision, tolerance, max_iter):
+def _newton(problem, penalty, weights, decision):
     """Update ``weights`` and ``decision`` (Z weights on entry) in place; return convergence (g,) and steps."""
     live = np.arange(weights.shape[1])
     converged = np.zeros(len(live), dtype=bool)
     value = problem.objective(penalty, weights, decision)
     iteration, blocks = 0, None
-    while len(live) and iteration < max_iter:
+    while len(live) and iteration < MAX_ITERATIONS:
         part, own = problem.of(live), penalty[live]
         W, f = weights[:, live], decision[:, live]
         gradient, hessian = part.derivatives(own, W, f)
@@ -267,13 +263,13 @@ def _newton(problem, penalty, weights, decision, tolerance, max_iter):
         if iteration == 0:
             first_norm = np.maximum(norm, np.finfo(float).tiny)
         forcing = np.minimum(0.5, np.sqrt(norm / first_norm[live]))
-        step, blocks = _conjugate_gradients(hessian, live, gradient, forcing, NEGLIGIBLE * tolerance * value, blocks)
+        step, blocks = _conjugate_gradients(hessian, live, gradient, forcing, NEGLIGIBLE * TOLERANCE * value, blocks)
         change = problem.design.forward(step.reshape(len(step), -1)).reshape(f.shape)
         slope = (gradient * step).sum(axis=(0, 2))
         length, after = _line_search(part, own, W, f, step, change, slope, value)
         weights[:, live] += length[:, None] * step
         decision[:, live] += length[:, None] * change
-        solved = -0.5 * slope <= tolerance * value
+        solved = -0.5 * slope <= TOLERANCE * value
         converged[live] = solved
         # at the limit of the features' precision no step lowers the objective, so more steps are useless
         unfinished = ~solved & (length > 0)

@@ -35,9 +35,9 @@ def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np
     Rows of the fold -1 are never held out. Where there are some, they alone train, and the folds are parts of the rows
     that are held out from them.
 
-    Raises ``ValueError`` unless the folds are 0..k-1, none of them empty, with k >= 2 or rows of the fold -1, and,
-    where classes are scored, the training rows of every fold hold at least two (with ``every_column``: both signs in
-    every column).
+    Raises ``ValueError`` unless the folds are 0..k-1, none of them empty, with k >= 2 or rows of the fold -1. Raises
+    ``NotDefinedError`` unless, where classes are scored, the training rows of every fold hold at least two (with
+    ``every_column``: both signs in every column).
     """
     check_choice("score", score, SCORES)
     folds = np.asarray(folds)

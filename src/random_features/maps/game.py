@@ -231,7 +231,7 @@ def check_step(name: str, value) -> None:
         check_scalar(value, name, Real, min_val=0)
 
 
-def project_to_dual(alpha: np.ndarray, signs: np.ndarray, C: float, alternations: int = ALTERNATIONS) -> np.ndarray:
+def project_to_dual(alpha: np.ndarray, signs: np.ndarray, C: float) -> np.ndarray:
     r"""Return a point of :math:`\{0 \le \alpha \le C, y^T \alpha = 0\}` near to ``alpha`` by alternating projections.
 
     Parameters
@@ -239,17 +239,16 @@ def project_to_dual(alpha: np.ndarray, signs: np.ndarray, C: float, alternations
     alpha : ndarray of shape (n,)
     signs : ndarray of shape (n,), -1 and +1
     C : upper end of the box
-    alternations : how often the box and then the hyperplane are projected onto
 
     Returns
     -------
-    ndarray of shape (n,), on the hyperplane; its distance from the box falls geometrically with ``alternations``
+    ndarray of shape (n,), on the hyperplane; its distance from the box falls geometrically with ``ALTERNATIONS``
 
     References
     ----------
     Bullins, Zhang and Zhang, Not-so-random features, ICLR 2018, Algorithm 3.
     """
-    for _ in range(alternations):
+    for _ in range(ALTERNATIONS):
         alpha = np.clip(alpha, 0.0, C)
         alpha = alpha - (signs @ alpha / len(alpha)) * signs
     return alpha

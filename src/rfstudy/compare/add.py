@@ -13,6 +13,7 @@ from rfstudy.data.parse import read_task
 from rfstudy.fields import NAME
 from rfstudy.files import read_yaml, shown, write_text
 
+#: The experiment of the survey that is repeated on the file.
 BASE = "survey-gaussian-text"
 
 #: The parsers of the study, by the format of a file.
@@ -38,20 +39,22 @@ def add(file, target, folder, name=None) -> list[Path]:
     except UserError as error:
         wanted = "text in UTF-8 with commas and decimal points, the target last, without missing values"
         raise UserError(f"{file}: the study does not read it ({error}); save it as {wanted}") from error
-    others = dict.fromkeys(read_yaml(folder / "experiments" / "survey.yaml")[BASE]["datasets"])
-    experiment = {
-        "extends": BASE, "title": f"Maps on {name}", "time": None,
-        "datasets": others | {name: {"preprocess": ["standard"]}},
-    } | ({} if "labels" in task else {"learners": {"svm": None}})  # fmt: skip
+    experiment = read_yaml(folder / "experiments" / "survey.yaml")[BASE]
+    experiment |= {"title": f"Maps on {name}", "paper": "study", "datasets": {name: {"preprocess": ["standard"]}}}
+    del experiment["time"]
+    if "labels" not in task:
+        del experiment["learners"]["svm"]
     blocks = {
         "sources.yaml": {name: {"title": name, "files": {file.name: {"path": str(file)}}}},
         "datasets.yaml": {name: task},
-        "experiments/survey.yaml": {own: experiment},
+        "experiments/own.yaml": {own: experiment},
     }
     if fixed := [path for path in blocks if not os.access((folder / path).parent, os.W_OK)]:
         raise UserError(f"{folder / fixed[0]}: its folder cannot be written; nothing was added")
     for path, block in blocks.items():
-        text = (folder / path).read_text(encoding="utf-8").rstrip("\n")
+        text = (
+            (folder / path).read_text(encoding="utf-8").rstrip("\n") if (folder / path).exists() else "# Your own data."
+        )
         write_text(f"{text}\n\n{as_yaml(block)}", folder / path)
         print(f"{shown(folder / path)}:\n\n{as_yaml(block)}")
     return [folder / path for path in blocks]

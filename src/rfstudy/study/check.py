@@ -10,6 +10,7 @@ import re
 from random_features.errors import UserError
 from random_features.kernels import KERNELS
 from random_features.learners import entry as learners
+from random_features.maps.registry import REGISTRY
 from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import OF_BLOCKS, halves, rows_of_blocks
 from rfstudy.models import suggestion
@@ -65,6 +66,7 @@ def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[
             except UserError as error:
                 of_one.append(f"{here}: {error}")
             of_one += [] if found else [f"{here}{problem}" for problem in problems_of_names(own)]
+            of_one += problems_of_target(own, tasks[dataset]["target"], here)
         if "sizes" in own and any(experiment["sizes"].values()) and not any(own["sizes"].values()):
             largest = own.get("largest_multiple_of_d")
             of_one.append(f"{here}: largest_multiple_of_d = {largest} leaves none of its sizes")
@@ -88,11 +90,25 @@ def problems_of_names(experiment: dict) -> list[str]:
     ]
 
 
+def problems_of_target(own: dict, target: str, here: str) -> list[str]:
+    """Return whether the learner by which a search chooses does not serve the target of a data set."""
+    name = own["search"].get("learner") or next(iter(own["learners"]), None)
+    served = learners.facts(name)["targets"] if name in own["learners"] else [target]
+    if target in served or not searched(own["search"]):
+        return []
+    return [
+        f"{here}: {name}, by which the search chooses, serves {' and '.join(served)}, and the target is {target}; name "
+        f"another learner in datasets.*.search.learner"
+    ]
+
+
 def check_choices(experiment: dict) -> None:
     """Raise ``ConfigurationError`` if an experiment on a data set has no length scale for its kernel, or several. Raise
     it also if nothing is named with which a shared choice can be made.
     """
     search = experiment["search"]
+    for entry in filter(None, experiment["methods"]):
+        check_map(entry.get("kernel", experiment["kernel"]), entry["method"])
     for kernel in kernels_of(experiment):
         check_length_scale(experiment, kernel)
     if experiment.get("draws"):
@@ -108,6 +124,15 @@ def check_choices(experiment: dict) -> None:
                 )
         if scope in ("experiment", "size"):
             check_one_per_kernel(experiment)
+
+
+def check_map(kernel: dict, method: str | None) -> None:
+    """Raise ``ConfigurationError`` if a map does not apply to a kernel."""
+    name = KERNELS[kernel["name"]].get("id", kernel["name"]).format(**kernel)
+    supported = REGISTRY[method].kernels if method in REGISTRY else [name]
+    # a kernel that no map names may be like one of theirs, which only its class says
+    if name not in supported and any(name in entry.kernels for entry in REGISTRY.values()):
+        raise ConfigurationError(f"{method} does not apply to the kernel {name}; it supports {', '.join(supported)}")
 
 
 def check_draws(experiment: dict) -> None:

@@ -1,6 +1,6 @@
 """The description of a job, and how to read it: the vocabulary that planning and execution share.
 
-Planning imports this module; it imports nothing that plans. Standard library only.
+Planning imports this module; it imports nothing that plans, and no package but these two.
 """
 
 from collections.abc import Iterator

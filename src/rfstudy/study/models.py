@@ -328,7 +328,8 @@ def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
     """
     kinds, kind = modules_in("rfstudy.study.kinds"), experiment.get("kind")
     if kind not in kinds:
-        return [f".kind: there is no {kind!r}; {suggestion(kind, kinds)}"]
+        without = "; an experiment without a kind extends another one: extends: NAME" if kind is None else ""
+        return [f".kind: there is no {kind!r}; {suggestion(kind, kinds)}{without}"]
     module, own = module_of(kind), definitions(module_of(kind))
     with_grid, on_data = declared(module, "Grid"), needs_data(kind)
     context = {"options": literal(module, "OPTIONS", {}), "one_kernel": "KERNELS_OF_ENTRIES" not in own}

@@ -35,8 +35,8 @@ class Prepared:
 
     @property
     def target(self) -> Target:
-        """Return the target of the task; classes if its facts do not name one."""
-        return Target(self.facts.get("target", "classes"))
+        """Return the target of the task."""
+        return Target(self.facts["target"])
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,12 @@ def load_prepared(directory, dataset: str = "") -> Prepared:
     return Prepared(*prepared.read(directory, dataset))
 
 
-def loaded(specs: list[dict], folders) -> Iterator[tuple[dict, Prepared]]:
+def loaded(specs: list[Part], folders) -> Iterator[tuple[Part, Prepared]]:
     """Yield each specification of a data set with its prepared data. Raise ``UserError`` if a folder holds another data
     set.
     """
     if len(specs) != len(folders):
-        raise UserError(f"--prepared: {len(folders)} folders are given for {len(specs)} data sets")
+        raise UserError(f"prepared_dirs: {len(folders)} folders are given for {len(specs)} data sets")
     for spec, folder in zip(specs, folders, strict=True):
         yield spec, load_prepared(folder, spec.dataset)
 
@@ -83,7 +83,7 @@ def draw_sample(data: Prepared, spec: Part, repeat: int, preprocess: list, own_s
 
     The split depends on the study's seed and the repeat only; ``own_split`` replaces the specification's split.
     ``max_rows`` caps both parts by a random choice of rows. The steps are fitted on the training rows, and so is the
-    range of the targets if the task has one.
+    scaling of the targets if the task has one.
     """
     facts, n = data.facts, len(data.y)
     how = split_of(facts, own_split or spec.split)

@@ -76,8 +76,8 @@ def claims_of(paper: str) -> dict[str, Claim]:
     return {identifier: each for identifier, each in CLAIMS.items() if identifier.rpartition("-")[0] == paper}
 
 
-def judged(identifier: str, rows: Rows, protocol: str, brief: bool = False) -> tuple[str, str]:
-    """Return the verdict and the evidence (``brief``: the reason) on a claim under a protocol.
+def judged(identifier: str, rows: Rows, protocol: str, brief: bool = False) -> tuple[str, str, set]:
+    """Return the verdict and the evidence (``brief``: the reason) on a claim under a protocol, and its data sets.
 
     Return "not run" if it has no experiments there. Raise ``UserError`` if no function tests the claim.
     """
@@ -88,8 +88,10 @@ def judged(identifier: str, rows: Rows, protocol: str, brief: bool = False) -> t
         )
     experiments = own.experiments.get(protocol)
     if not experiments:
-        return "not run", ""
+        return "not run", "", set()
     frame = select(rows.all, experiment=as_tuple(experiments))
     parts = own.test(replace(rows, all=frame, frame=frame), **own.arguments)
     reason = own.not_testable if isinstance(own.not_testable, str) else own.not_testable.get(protocol, "")
-    return conclude([parts] if isinstance(parts, Part) else parts, own.at, own.needs, reason, brief)
+    parts = [parts] if isinstance(parts, Part) else parts
+    datasets = {point.where.get("dataset", "") for part in parts for point in part.points}
+    return *conclude(parts, own.at, own.needs, reason, brief), datasets

@@ -13,13 +13,15 @@ def claims(context, *, paper, protocol, claims, learner=None, brief=False) -> Ta
     """Return a row per claim: its text, verdict and evidence, and for machines its test."""
     texts, tests = context.texts("claims").set_index("claim_id"), claims_of(paper)
     measured = select(context.rows, learner=["", learner]) if learner is not None else context.rows
-    table, rows = [], Rows(measured, measured, context, paper)
+    table, rows, used = [], Rows(measured, measured, context, paper), set()
     for identifier in claims:
-        verdict, evidence = judged(identifier, rows, protocol, brief)
+        verdict, evidence, datasets = judged(identifier, rows, protocol, brief)
+        used |= datasets
         text, stricter = texts.loc[identifier], tests[identifier].stricter
         test = f"{text['test']} (here: {stricter})" if stricter else text["test"]
         row = {"claim": identifier, "says": text["claim"], "test": test, "verdict": verdict, "evidence": evidence}
         table.append(row)
     frame = pd.DataFrame(table)
     meaning = "; ".join(f"{verdict}, {MEANING[verdict]}" for verdict in MEANING if (frame["verdict"] == verdict).any())
-    return Table(frame, [f"Verdicts: {meaning}."] if meaning else [], hidden=("test",), shown=measured)
+    shown = select(measured, dataset=sorted(used))
+    return Table(frame, [f"Verdicts: {meaning}."] if meaning else [], hidden=("test",), shown=shown)

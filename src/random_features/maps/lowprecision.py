@@ -119,7 +119,8 @@ class LowPrecisionFourier(RandomFourier):
             X, position = X.double(), exact[: len(X)]
             fill_exact(X, position)
             keys = _key_of_rows(X, row_factors)
-            uniform = _uniform(_mix(keys) * column_factors + column_offsets)
+            words = _mix(keys) * column_factors + column_offsets
+            uniform = _shift_right(words, 11).double() * 2.0**-53  # in [0, 1), from the upper 53 bits
             position.add_(amplitude).mul_(steps / (2.0 * amplitude)).add_(uniform).floor_().clamp_(0, steps)
             out.copy_(position.mul_(2.0 * amplitude / steps).sub_(amplitude))
 
@@ -166,11 +167,6 @@ def _mix(words):
     words = (words ^ _shift_right(words, 30)) * MIXERS[0]
     words = (words ^ _shift_right(words, 27)) * MIXERS[1]
     return words ^ _shift_right(words, 31)
-
-
-def _uniform(words):
-    """Return numbers in [0, 1) from the upper 53 bits of 64-bit words."""
-    return _shift_right(words, 11).double() * 2.0**-53
 
 
 def _shift_right(words, bits):

@@ -338,13 +338,11 @@ def statements_on(effects: pd.DataFrame, methods: list[str], baseline: str) -> l
 def statements_of(results: Results, scope: str, methods: list[str], baseline: str) -> list[Statement]:
     """Return the statements on the data sets of a scope, with what the other draws of the baseline say."""
     made = [_statements_of(results._replace(by_draw=[each]), scope, methods, baseline) for each in results.by_draw]
-    others = [{(each.columns, each.who): each for each in of_draw} for of_draw in made]
     found = []
     for each in made[0]:
-        of_draws = [own[each.columns, each.who] for own in others if (each.columns, each.who) in own]
-        same = sum(other.verdict == each.verdict for other in of_draws)
+        of_draws = [other for own in made for other in own if (other.columns, other.who) == (each.columns, each.who)]
         median = float(np.median([other.found.mean.value for other in of_draws]))
-        found.append(each._replace(draws=same, median=median))
+        found.append(each._replace(draws=sum(other.verdict == each.verdict for other in of_draws), median=median))
     return found
 
 

@@ -112,7 +112,7 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
     for where, name, options in learners_of_entries(own):
         yield f"{where}.{name}", try_learner, {"learner": name, "options": options, "target": target}
     for metric in own.get("scores") or []:
-        yield ".scores", try_scores, {"metric": metric, "target": target}
+        yield ".scores", Target(target).evaluate, {"metric": metric, "y_true": [0, 1], "predictions": [0, 1]}
     for where, entry in entries:
         if "kernel" in entry:
             yield f"{where}.kernel", try_kernel, {"kernel": entry["kernel"]}
@@ -222,11 +222,6 @@ def try_rule(bandwidth: dict, n_train: int):
     except ValueError:
         if rows == n_train:
             raise
-
-
-def try_scores(metric: str, target: str):
-    """Evaluate the predictions of a target by a metric."""
-    Target(target).evaluate(metric, [0, 1], [0, 1])
 
 
 def try_kind(kind: str, spec: dict):

@@ -20,8 +20,7 @@ LOGS, OF_PLUGIN = ".snakemake/log/*.log", re.compile(r"SLURM run ID: (\S+)")
 #: The options with which Snakemake starts no job.
 READING = (
     "dryrun", "unlock", "summary", "detailed_summary", "dag", "rulegraph", "filegraph", "d3dag", "lint", "list_rules",
-    "list_target_rules", "list_changes", "list_input_changes", "list_params_changes", "list_untracked", "archive",
-    "cleanup_metadata", "containerize", "print_compilation", "report",
+    "list_target_rules", "list_changes", "list_input_changes", "list_params_changes", "list_untracked",
 )  # fmt: skip
 
 #: Seconds between two looks at the queue while waiting.

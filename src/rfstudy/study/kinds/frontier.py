@@ -121,7 +121,8 @@ def tuned(job: Job, entry: dict, sample: Sample, repeat: int, columns: int) -> t
     """Return the columns of the rows of a cell, its settings, and a function that fits and predicts all rows."""
     X, y, target = sample.X_train, sample.y_train, job.data.target
     few_X, few_y = X[: yardsticks.CHOSEN_ON], y[: yardsticks.CHOSEN_ON]
-    s = columns // columns_per_feature(job, entry, X, y) if entry else 0
+    # a map with a cosine and a sine has two columns for each of its features
+    s = 2 * columns // map_at(job, entry, 1.0, 2, 0).fit(X[:50], y[:50]).n_columns_ if entry else 0
     what = name_of(entry), columns, repeat, len(few_y)
     settings = job.samples.once(what, lambda: choose(job, entry, few_X, few_y, repeat, s))
     if not entry:
@@ -161,8 +162,3 @@ def choose(job: Job, entry: dict, X: np.ndarray, y: np.ndarray, repeat: int, s: 
 def map_at(job: Job, entry: dict, length_scale: float, s: int, repeat: int):
     """Return the unfitted map of an entry with ``s`` features for the Gaussian kernel of a length scale."""
     return job.feature_map(entry, make_kernel({"name": "gaussian", "length_scale": length_scale}), s, repeat)
-
-
-def columns_per_feature(job: Job, entry: dict, X: np.ndarray, y: np.ndarray) -> int:
-    """Return how many columns a map has for one of its features."""
-    return map_at(job, entry, 1.0, 2, 0).fit(X[:50], y[:50]).n_columns_ // 2

@@ -368,7 +368,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _complete(self, learned):
         learned = {name: array for name, array in learned.items() if name != LEARNED_BY}
         self._use(learned)
-        self.learned_ = learned | _learned_length_scale(self._kernel_object(), self.kernel_)
+        from_data = self.kernel_ != self._kernel_object()
+        self.learned_ = learned | ({"length_scale": np.array(self.kernel_.length_scale)} if from_data else {})
         if self.learned_:
             self.learned_[LEARNED_BY] = np.array(self._description(self.learned_))
         self.n_columns_ = self._count_columns()
@@ -473,11 +474,6 @@ def _without_duplicates(X):
         X.sum_duplicates()
         assert_all_finite(X.data, input_name="X")
     return X
-
-
-def _learned_length_scale(stated, completed) -> dict:
-    """Return the entries of ``learned_`` for a length scale found from data."""
-    return {} if stated == completed else {"length_scale": np.array(completed.length_scale)}
 
 
 def _with_length_scale(kernel, learned: dict):

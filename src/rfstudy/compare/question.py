@@ -1,6 +1,5 @@
 """Understand a file: its table and target, the kind of task, and the use of each column."""
 
-import re
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -14,9 +13,6 @@ from rfstudy.compare.sniff import sniff
 
 #: The fewest rows of a table, and of a class.
 FEWEST_ROWS, FEWEST_OF_A_CLASS = 50, 10
-
-#: Characters that steer a terminal.
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 #: What a cell may hold that no contestant takes.
 MANY = "lists, structures or bytes"
@@ -109,7 +105,8 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
         notes.append(f"{target}: {len(shown)} classes: {', '.join(shown[:5])}{', ...' if len(shown) > 5 else ''}")
     else:
         notes.append(f"{target}: a regression, mean {y.mean():.4g}, standard deviation {y.std():.4g}")
-    notes = [CONTROL.sub("?", note) for note in notes]  # a file must not write to the terminal
+    # a file must not steer the terminal
+    notes = ["".join(each if each.isprintable() else "?" for each in note) for note in notes]
     return Question(table, y, groups, settings, notes, described)
 
 

@@ -94,12 +94,8 @@ def problems_of_target(own: dict, target: str, here: str) -> list[str]:
     """Return whether the learner by which a search chooses does not serve the target of a data set."""
     name = own["search"].get("learner") or next(iter(own["learners"]), None)
     served = learners.facts(name)["targets"] if name in own["learners"] else [target]
-    if target in served or not searched(own["search"]):
-        return []
-    return [
-        f"{here}: {name}, by which the search chooses, serves {' and '.join(served)}, and the target is {target}; name "
-        f"another learner in datasets.*.search.learner"
-    ]
+    text = f"{here}: {name}, by which the search chooses, serves {' and '.join(served)}, and the target is {target}"
+    return [f"{text}; name another in search.learner"] if target not in served and searched(own["search"]) else []
 
 
 def check_choices(experiment: dict) -> None:

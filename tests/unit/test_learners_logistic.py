@@ -1,6 +1,5 @@
 """Logistic regression: its gradient and Hessian, its minimum against scikit-learn's, streams, and hard cases."""
 
-import functools
 import tracemalloc
 import warnings
 
@@ -11,7 +10,7 @@ from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from random_features.learners import logistic, newton, streams
+from random_features.learners import newton, streams
 from random_features.learners.design import Design
 from random_features.learners.logistic import cross_validate_logistic, fit_logistic
 from rfstudy.data.target import Target
@@ -177,7 +176,7 @@ def test_a_penalty_that_is_not_positive_is_refused(penalty):
 
 def test_fits_that_stop_early_are_reported(monkeypatch):
     Z, _, Y = problem(n_classes=3)
-    monkeypatch.setattr(logistic, "minimise", functools.partial(newton.minimise, max_iter=1))
+    monkeypatch.setattr(newton, "MAX_ITERATIONS", 1)
     model = fit_logistic(stream(Z), Y, 1e-4, n_columns=15)
     assert (model.converged, model.n_iter) == (False, 1)
     with pytest.warns(ConvergenceWarning, match="2 of 2 logistic fits"):

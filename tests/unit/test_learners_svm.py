@@ -1,6 +1,5 @@
 """Linear SVMs: the Newton solver against LIBLINEAR and a general optimiser, the routes, and what they report."""
 
-import functools
 import warnings
 
 import numpy as np
@@ -134,7 +133,7 @@ def test_the_route_follows_the_size():
 def test_a_solver_that_stops_early_says_so_in_the_result_and_without_a_warning(monkeypatch):
     Z, _, Y = problem()
     monkeypatch.setattr(svm, "LIBLINEAR_MAX_ITERATIONS", 1)
-    monkeypatch.setattr(svm, "minimise", functools.partial(newton.minimise, max_iter=1))
+    monkeypatch.setattr(newton, "MAX_ITERATIONS", 1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for solver in ("liblinear", "newton"):
@@ -148,7 +147,7 @@ def test_a_solver_that_stops_early_says_so_in_the_result_and_without_a_warning(m
 def test_cross_validation_warns_of_fits_that_stop_early(monkeypatch, solver):
     Z, _, Y = problem()
     monkeypatch.setattr(svm, "LIBLINEAR_MAX_ITERATIONS", 1)
-    monkeypatch.setattr(svm, "minimise", functools.partial(newton.minimise, max_iter=1))
+    monkeypatch.setattr(newton, "MAX_ITERATIONS", 1)
     with pytest.warns(ConvergenceWarning, match="4 of 4 SVM fits"):
         cross_validate_svm(stream(Z), Y, [10.0, 1000.0], np.arange(len(Z)) % 2, **options(Z, solver=solver))
 

@@ -175,7 +175,7 @@ def test_data_of_another_task_are_refused(chain, tmp_path):
         collect.run(shards, [folder / "train.csv"], [other], [], tmp_path / "all.csv", tmp_path / "all.npz")
     with pytest.raises(UserError, match="prepared_dirs: 0 folders are given for 1 data sets"):
         train.run(shards, [], *arguments)
-    with pytest.raises(UserError, match="--prepared: 2 folders are given for 1 data sets"):
+    with pytest.raises(UserError, match="prepared_dirs: 2 folders are given for 1 data sets"):
         train.run(shards, [other, other], *arguments)
 
 

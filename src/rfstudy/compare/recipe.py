@@ -11,7 +11,7 @@ import lzma
 import re
 import sys
 import zipfile
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import joblib
@@ -125,7 +125,7 @@ def read(path, how):
         frame = pd.DataFrame({j: column for j, (_, column) in enumerate(columns)})
         frame.columns = [name for name, _ in columns]
     frame.columns = frame.columns.astype(str)
-    return frame, None
+    return frame.copy(), None  # in one piece: thousands of columns apart are slow to take rows of
 
 
 def question(path, settings, found=None):
@@ -186,6 +186,11 @@ def as_numbers(frame):
     return np.where(np.abs(values) <= MOST, values, np.nan)
 
 
+def positions(names, frame):
+    """Return the positions of columns. With names scikit-learn takes a time that grows as the square of their number."""
+    return np.flatnonzero(frame.columns.isin(names))
+
+
 def encoder(columns):
     """Return a transformer of the table into float32 columns; ``columns`` has the names of each kind, or is None for a
     sparse table.
@@ -196,14 +201,12 @@ def encoder(columns):
     categories = OneHotEncoder(
         max_categories=CATEGORIES, handle_unknown="infrequent_if_exist", sparse_output=False, dtype=np.float32
     )
-    kinds = ColumnTransformer(
-        [
-            ("numbers", make_pipeline(FunctionTransformer(as_numbers), *scaled), columns["numbers"]),
-            ("dates", make_pipeline(FunctionTransformer(date_parts), *scaled), columns["dates"]),
-            ("categories", make_pipeline(FunctionTransformer(as_text), categories), columns["categories"]),
-        ]
-    )
-    return make_pipeline(kinds, FunctionTransformer(np.asarray, kw_args={"dtype": np.float32}))
+    steps = {"numbers": (as_numbers, *scaled), "dates": (date_parts, *scaled), "categories": (as_text, categories)}
+    kinds = [
+        (kind, make_pipeline(FunctionTransformer(first), *others), partial(positions, columns[kind]))
+        for kind, (first, *others) in steps.items()
+    ]
+    return make_pipeline(ColumnTransformer(kinds), FunctionTransformer(np.asarray, kw_args={"dtype": np.float32}))
 
 
 # --- splits, models and scores ----------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import base64
 import html
-import os
 import pprint
 import re
 from functools import partial
@@ -45,7 +44,7 @@ def write(out, file, question, contest, decision, tested, outer, warnings, reaso
     for name, figure in figures.items():
         write_atomically(out / f"{name.replace(' ', '-')}.png", partial(figure.savefig, dpi=100), sync=False)
     write_atomically(out / "results.csv", partial(table.to_csv, index=False), sync=False)
-    name = os.fsencode(Path(file).name).decode("utf-8", "replace")
+    name = Path(file).name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     title = f"{name}: {question.settings['target']}"
     sections = sections_of(question, tested, outer, warnings, reasons, table, figures, margin)
     write_text(page(title, answer, sections, out), out / "report.html", sync=False)

@@ -13,7 +13,6 @@ import json
 import os
 import sys
 import time
-from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,7 +94,7 @@ class Log:
             if self.shared:
                 with contextlib.suppress(OSError):  # a file system without locks
                     fcntl.flock(file, fcntl.LOCK_EX)
-                deque(self.records(), 0)  # what another process has appended is kept
+                list(self.records())  # what another process has appended is kept
             start = self.end
             file.truncate(start)
             file.write(name + len(body).to_bytes(8, "little") + checksum(name, body) + body)

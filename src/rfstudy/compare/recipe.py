@@ -187,7 +187,7 @@ def as_numbers(frame):
 
 
 def positions(names, frame):
-    """Return the positions of columns. With names scikit-learn takes a time that grows as the square of their number."""
+    """Return the positions of columns. scikit-learn takes quadratic time to look up their names."""
     return np.flatnonzero(frame.columns.isin(names))
 
 

@@ -61,6 +61,7 @@ def test_a_verdict_says_relative_to_how_many_draws_of_the_baseline_it_is_the_sam
     found = cells.set_index(["d", "map_id"])
     assert found.loc[64, "orf"][["verdict", "draws", "draws_of"]].tolist() == ["better", 4, 6]
     assert found.loc[64, "sorf"][["verdict", "draws", "draws_of"]].tolist() == ["worse", 6, 6]
+    assert found.loc[64, "orf"]["median"] == pytest.approx(-10, abs=0.5)  # 12.5 relative to the lucky draws
     assert any(note.startswith("Draws: the draws of RFF") for note in table.notes)
     alone, _ = table_of("arena", made.framed(made.map_rows({("orf", ""): 0.9})))
     assert alone[["draws", "draws_of"]].eq(1).all(axis=None)
@@ -255,6 +256,9 @@ def test_the_choice_has_at_most_ten_rows_and_names_the_best_map():
     assert set(cells["worse"]) == {"SORF (6)"}
     assert (cells["exact_kernel"] < -50).all()
     assert cells["change"].to_numpy() == pytest.approx(-10, abs=0.5)
+    lucky = {who: 0.8 if who[1] in ("control-1", "control-2", "control-3") else 1.0 for who in CONTROLS}
+    half, _ = table_of("arena-choice", made.framed(made.map_rows({("orf", ""): 0.9, **lucky})))
+    assert set(half["map_remark"]) == {"none is better"}  # it is, relative to three of six draws
     none, _ = table_of("arena-choice", made.framed(made.map_rows({("qmc", ""): 1.0, **CONTROLS})))
     assert none["map_id"].isna().all()
     assert set(none["map_remark"]) == {"none is better"}

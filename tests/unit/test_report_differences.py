@@ -46,3 +46,8 @@ def test_half_a_point_is_no_effect(tabulated):
         rows += [row for size in ("d", "2d") for row in accuracies("orf", size, [70.0 + gain] * 8)]
         rows += [row for size in ("d", "2d") for row in accuracies("qmc", size, around(70.0))]
         assert effects(tabulated(rows)[1]) == reported
+
+
+def test_a_baseline_alone_has_no_differences(tabulated):
+    _, text = tabulated(gains())
+    assert "Effects" not in text or "0 of 0 above" in text

@@ -286,6 +286,8 @@ def main():
     gc.set_threshold(50_000, 20, 100)
     atexit.register(gc.freeze)
     end_with_the_workflow()
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # a console need not have all characters
     try:
         commands.main(standalone_mode=False)
     except click.ClickException as error:

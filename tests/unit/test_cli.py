@@ -1,6 +1,7 @@
 """The command line called by hand: what is wrong with an argument is reported by name, before anything is done."""
 
 import errno
+import io
 import json
 
 import pytest
@@ -58,6 +59,15 @@ def test_the_choices_of_all_files_reach_a_stage(tmp_path, monkeypatch):
     (tmp_path / "work.json").write_text(json.dumps([{"stage": "train", "out": "a.csv", "tuned": files}]))
     assert CliRunner().invoke(cli.commands, ["train", str(tmp_path / "work.json")]).exit_code == 0
     assert done == [{"eeg": {"penalty": 0}, "skin": {"penalty": 1}}]
+
+
+def test_a_console_without_a_character_shows_its_code(monkeypatch):
+    console = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(cli.sys, "stdout", console)
+    monkeypatch.setattr(cli.commands, "main", lambda **options: print("Nystr\xf6m"))
+    cli.main()
+    console.flush()
+    assert console.buffer.getvalue() == b"Nystr\\xf6m\n"
 
 
 def test_no_index_is_written_where_no_output_is(tmp_path):

@@ -31,7 +31,8 @@ class PositiveRandom(SpectralMap):
        E[(r^2 + t^2 + 2 c r t)^i] - 1 \Big), \qquad u \text{ uniform on the sphere},\; r, t \sim \chi_d.
 
     The variance is small where k is, and depends on the origin: centre the data. It grows exponentially with the
-    squared length of the data in length scales.
+    squared length of the data in length scales. Rows of many length scales have features of about 0: the rare
+    directions that make up their mean are not drawn.
 
     Parameters
     ----------

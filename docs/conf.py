@@ -59,10 +59,21 @@ def text_of(file: str) -> str:
     return (HERE.parent / file).read_text(encoding="utf-8")
 
 
+def functions_of_learners() -> dict[str, list[str]]:
+    """Return the public functions of each module of learners; boehning is a part of logistic."""
+    modules = sorted(Path(random_features.__file__).parent.glob("learners/*.py"))
+    found = {
+        path.stem: re.findall(r"^def ((?:fit|cross_validate|predict)_\w+)", path.read_text("utf-8"), re.MULTILINE)
+        for path in modules
+    }
+    return {name: names for name, names in found.items() if names and name != "boehning"}
+
+
 def read(app, page: str, source: list[str]) -> None:
     """Fill in the Jinja of a page, and let its links to other files lead to pages."""
     if page.startswith(TEMPLATES):
         facts = {"maps": list_maps(), "map_class": map_class, "aliases": ALIASES, "kernels": KERNELS.values()}
+        facts["learners"] = functions_of_learners()
         facts["papers"] = any(HERE.glob("papers/*.md"))
         source[0] = jinja2.Template(source[0], trim_blocks=True).render(facts, output=output, text_of=text_of)
     for target, there in ELSEWHERE.items():

@@ -1,5 +1,6 @@
 """A mistake in the configuration is one line that names file, key and remedy; all mistakes are reported together."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -429,3 +430,10 @@ def test_names_that_two_methods_claim_are_an_error(folder):
     edited(folder, "methods.yaml", "published_as: {survey: NRFF}", "published_as: {survey: RFF}")
     (found,) = messages(config.load_methods, folder)
     assert found == "config/methods.yaml: rff and nrff are both published as 'RFF' in survey"
+
+
+@pytest.mark.parametrize("path", sorted(CONFIG.rglob("*.yaml")), ids=lambda path: path.stem)
+def test_every_anchor_is_used(path):
+    text = path.read_text(encoding="utf-8")
+    anchors = set(re.findall(r"(?<=[\s\[{:-])&(\w+)", text))
+    assert anchors == {name for name in anchors if re.search(rf"\*{name}\b", text)}

@@ -49,15 +49,14 @@ def add(file, target, folder, name=None) -> list[Path]:
         "datasets.yaml": {name: task},
         "experiments/own.yaml": {own: experiment},
     }
-    if fixed := [path for path in blocks if not os.access((folder / path).parent, os.W_OK)]:
-        raise UserError(f"{folder / fixed[0]}: its folder cannot be written; nothing was added")
-    for path, block in blocks.items():
-        text = (
-            (folder / path).read_text(encoding="utf-8").rstrip("\n") if (folder / path).exists() else "# Your own data."
-        )
-        write_text(f"{text}\n\n{as_yaml(block)}", folder / path)
-        print(f"{shown(folder / path)}:\n\n{as_yaml(block)}")
-    return [folder / path for path in blocks]
+    texts = {folder / path: as_yaml(block) for path, block in blocks.items()}
+    if fixed := [path for path in texts if not os.access(path.parent, os.W_OK)]:
+        raise UserError(f"{fixed[0]}: its folder cannot be written; nothing was added")
+    for path, added in texts.items():
+        before = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else "# Your own data."
+        write_text(f"{before}\n\n{added}", path)
+        print(f"{shown(path)}:\n\n{added}")
+    return list(texts)
 
 
 def task_of(asked: Question, file: Path, name: str) -> dict:

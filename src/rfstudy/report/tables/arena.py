@@ -292,10 +292,10 @@ def arena_choice(context: Context, *, paper, datasets, methods, baseline, quanti
 
     Notes
     -----
-    The map with the lowest mean error of those that are better than {baseline}; next to it the others that are better
-    or worse. A verdict counts if it is the same relative to most of the {of} draws of {baseline}: draws, also in
-    brackets. Errors are squared errors, or numbers of wrong labels. Changes are relative to the first draw, with 95 %
-    intervals before Holm's correction; medians are over all draws.
+    Map: the one with the lowest mean error of those that are better than {baseline}. Draws, also in brackets: relative
+    to how many of the {of} draws of {baseline} a verdict is the same; it counts if most agree. Errors are squared
+    errors, or numbers of wrong labels. Change: relative to the first draw, with a 95 % interval before Holm's
+    correction. Median: over all draws.
 
     Exact kernel: kernel ridge regression on all training rows, the mean over the data sets that have it.
     """

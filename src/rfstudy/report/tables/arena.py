@@ -103,7 +103,8 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
     Draws: the draws of {baseline} relative to which the verdict is the same. Median: of the errors relative to each of
     these draws; the other numbers are relative to the first.
 
-    Informative: the exact kernel has an error lower by over {margin} at that D. Not flagged: see the table of flags.
+    Informative: data sets at which the error of the exact kernel is over {margin} lower at that D. Not flagged: see
+    the table of flags.
     """
     results = stats.results_of(context, datasets, baseline, quantity)
     made = [each for each in stats.statements_of(results, scope, methods, baseline) if each.verdict]

@@ -32,7 +32,7 @@ def rates(context, *, paper, published, methods, norms) -> Table:
     |K - K~| / |K|; delta spectral: smallest D with (1 - D)(K + n lambda I) <= K~ + n lambda I <= (1 + D)(...).
 
     Verdict: a stated rate is an upper bound; it holds unless the error falls more slowly by {SIGMAS:g} standard errors,
-    "faster" where it falls faster by as much. Logarithms are left out of the stated power.
+    "faster" where it falls faster by this margin. Logarithms are left out of the stated power.
     """
     frame, rows = context.rows, []
     printed = select(context.published, paper=paper, experiment=published)
@@ -184,10 +184,11 @@ def complexities(context, *, paper, published, methods) -> Table:
     Exponents: least squares on the logarithms, ± the standard error of the fit. bytes: all arrays that a map holds;
     time: CPU time of mapping rows, cosine and sine included; set-up: CPU time of drawing the map.
 
-    Variance ratio: variance of the estimate of one kernel value over that of RFF in the same layout with as many
-    frequencies, (1 - exp(-z^2))^2 / (2s) as [cos | sin] and 1 / (2s) more with random phases, at every dimension,
-    distance and direction; at equal columns: over that of RFF as [cos | sin] with as many columns. Variance points: how
-    many have a ratio in the same layout below / not different from / above 1 by {SIGMAS:g} standard errors.
+    Variance ratio: variance of the estimate of one kernel value over that of RFF with the same layout and number of
+    frequencies, at every dimension, distance and direction. The variance of RFF is (1 - exp(-z^2))^2 / (2s) as
+    [cos | sin], and 1 / (2s) more with random phases. At equal columns: over that of RFF as [cos | sin] with the same
+    number of columns. Variance points: how many have a ratio in the same layout below / not different from / above 1 by
+    {SIGMAS:g} standard errors.
 
     Verdict on the published claim: "Yes" holds if the variance is lower at every point and fails if at none; "No" is
     the opposite; "The same" holds if it differs nowhere and fails if everywhere; partly: between. A lower variance is

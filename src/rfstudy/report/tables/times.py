@@ -43,8 +43,8 @@ def errors_and_times(
     -----
     Errors: mean ± one standard error.
 
-    Times in seconds on the machine of the row, in brackets over the training time of {baseline} in the same row:
-    printed, a quotient; ours, the median over rounds of the quotient in a round.
+    Times are in seconds on the machine of the row. In brackets they are relative to the training time of {baseline} in
+    the same row. For published times this is a quotient; for ours it is the median over the rounds of the quotient.
     """
     printed, metric, variants = numbers(context.published, paper, published), quantity["metric"], variants or {}
     # a number that is published for a list of methods holds for each of them

@@ -298,6 +298,15 @@ def test_a_contestant_that_fails_is_noted_and_the_others_go_on(monkeypatch, kern
     assert {each.unit.name for each in contest.results} == {"guess", "linear"}
 
 
+def test_training_rows_of_one_class_are_named_as_the_reason(tmp_path):
+    frame = table("noise")
+    asked = understand(saved(tmp_path, frame.assign(y=frame["y"] > 0)), "y")
+    contest = Contest(asked, np.arange(len(frame)))
+    contest.parts = [contest.parts[0]._replace(y=0 * contest.parts[0].y)]
+    contests.hold(contest, [Unit(name, 400, None) for name in ("guess", "linear", "boosting")], Clock(3600))
+    assert contest.reasons == {"linear": "not on 400 rows: the training rows of a validation part have one class only"}
+
+
 def test_column_names_and_labels_are_escaped(tmp_path):
     name, label = "<script>alert(1)</script>|`x`", "<img src=x>|*y*"
     frame = table("linear", 300).rename(columns={"a": name})

@@ -191,6 +191,16 @@ def test_parquet_with_an_index_and_decimals_is_read_whole(tmp_path):
     assert asked.settings["columns"] == {"numbers": ["size", "sold"], "dates": ["day"], "categories": ["colour"]}
 
 
+@pytest.mark.parametrize("frame", [{"x": np.zeros(10**5), "price": 1.0}, {"text": ["a" * 10**6] * 60, "price": 1.0}])
+def test_parquet_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, frame):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow, of the extra compare")
+    pd.DataFrame(frame).to_parquet(tmp_path / "t.parquet")
+    monkeypatch.setattr(recipe, "MOST_BYTES", 5 * 10**5)
+    assert (tmp_path / "t.parquet").stat().st_size < recipe.MOST_BYTES
+    with pytest.raises(UserError, match="its columns have more than 500,000 bytes"):
+        understand(tmp_path / "t.parquet", "price")
+
+
 def test_columns_of_lists_and_bytes_are_left_out(tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow, of the extra compare")
     cells = {"list": [1, 2], "struct": {"a": 1}, "bytes": b"12-3", "arrays": np.ones(2)}
@@ -243,13 +253,14 @@ BROKEN = {
     "huge-classes": (target([1e300, 2e300] * 30), {"target": "y", "task": "regression"}, "at most 1e+150"),
     "no-target": (GOOD, {"target": None}, "--target COLUMN"),
     "target-dropped": (GOOD, {"drop": ["price"]}, "also dropped"),
-    "constant-target": (target([1] * 60), {"target": "y"}, "constant"),
-    "empty-target": (target([None] * 60), {"target": "y"}, "empty"),
-    "one-class": (target(["a"] * 59 + ["b"]), {"target": "y"}, "one class"),
+    "constant-target": (target([1] * 60), {"target": "y"}, "60 rows with a class of 10 rows or more, 1 different"),
+    "empty-target": (target([None] * 60), {"target": "y"}, "0 rows with a class"),
+    "one-class": (target(["a"] * 59 + ["b"]), {"target": "y"}, "59 rows with a class of 10 rows or more, 1 different"),
+    "small-classes": (target([*range(15)] * 5 + [*"ab"] * 15), {"target": "y"}, "30 rows with a class"),
     "identifier": (target([f"n{i // 2}" for i in range(900)]), {"target": "y", "task": "classes"}, "identifier"),
     "text-regression": (target(list("ab") * 30), {"target": "y", "task": "regression"}, "needs numbers"),
-    "few-targets": (target([1.5, 2.5, 3.5] * 10 + [None] * 40), {"target": "y"}, "30 rows with a value"),
-    "infinite-targets": (target([np.inf] * 57 + [1.5, 2.5, 3.5]), {"target": "y"}, "3 finite numbers"),
+    "few-targets": (target([1.5, 2.5, 3.5] * 10 + [None] * 40), {"target": "y"}, "30 rows with a finite number"),
+    "infinite-targets": (target([np.inf] * 57 + [1.5, 2.5, 3.5]), {"target": "y"}, "3 rows with a finite number"),
     "other-target-of-libsvm": (b"1 2000:1\n2 1:1\n" * 60, {"target": "price"}, "has no such column; it has label"),
     "no-columns-left": (target(list("ab") * 30), {"target": "y", "drop": ["x"]}, "no column is left"),
     "one-column": (b"y\n" + b"1\n" * 60, {"target": "y"}, "no separator"),

@@ -243,6 +243,8 @@ def fit_and_score(name: str, settings: dict, part: Part, n: int, task: str):
     """Return the losses of the held-out rows, the seconds of fit and prediction, and the penalty that was chosen."""
     rows = recipe.sample(np.arange(len(part.y)), n)
     X, y = (part.X, part.y) if len(rows) == len(part.y) else (part.X[rows], part.y[rows])
+    if task == "classes" and name not in ("guess", "boosting") and len(np.unique(y)) < 2:
+        raise ValueError("the training rows of a validation part have one class only")
     started = time.perf_counter()
     model = recipe.model(name, settings, task).fit(X, y)
     predicted = model.predict(part.X_held)

@@ -82,14 +82,15 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
     described, settings["columns"] = [], None
     if not issparse(table):
         described, settings["columns"] = columns_of(table, {target: "target", group: "group", time: "order"}, drop)
-        if not any(settings["columns"].values()):
-            raise UserError(f"{path}: no column is left to predict {target!r} from")
     table, y, groups = recipe.question(path, settings, (table, labels))
+    if len(y) < FEWEST_ROWS or (y == y[0]).all():
+        kind = "finite number" if settings["task"] == "regression" else f"class of {FEWEST_OF_A_CLASS} rows or more"
+        few = f"{len(y)} rows with a {kind}, {len(set(y))} different"
+        raise UserError(f"{path}: the target {target!r} has {few}; at least {FEWEST_ROWS}, 2 different, are needed")
     if groups is not None and len(set(groups)) < recipe.FEW_FOLDS:
         raise UserError(f"--group {group}: has {len(set(groups))} groups; at least {recipe.FEW_FOLDS} are needed")
-    if len(y) < FEWEST_ROWS or (y == y[0]).all():
-        few = f"{len(y)} finite numbers; at least {FEWEST_ROWS}, not all equal, are needed"
-        raise UserError(f"{path}: the target {target!r} has {few}")
+    if settings["columns"] is not None and not any(settings["columns"].values()):
+        raise UserError(f"{path}: no column is left to predict {target!r} from")
     if settings["task"] == "regression" and np.abs(y).max() > recipe.MOST_OF_TARGET:
         most = f"{np.abs(y).max():g}; at most {recipe.MOST_OF_TARGET:g} is compared: rescale it"
         raise UserError(f"{path}: the target {target!r} has a value of {most}")
@@ -131,12 +132,6 @@ def target_of(labels: pd.Series, task: str, where: str) -> dict:
     known = labels.dropna()
     if holds_many(labels):
         raise UserError(f"{where} holds {MANY}; name another column")
-    if len(labels) and known.empty:
-        raise UserError(f"{where} is empty; name another column")
-    if len(known) < FEWEST_ROWS:
-        raise UserError(f"{where} has {len(known)} rows with a value; at least {FEWEST_ROWS} are needed")
-    if known.nunique() == 1:
-        raise UserError(f"{where} is constant: every row has {str(known.iloc[0])[:40]!r}; name another column")
     numeric = known.dtype.kind in "iuf"
     if task == "auto":
         few = numeric and known.nunique() <= MOST_CLASS_NUMBERS and (known % 1 == 0).all()
@@ -146,12 +141,9 @@ def target_of(labels: pd.Series, task: str, where: str) -> dict:
             raise UserError(f"{where} holds text such as {str(known.iloc[0])[:40]!r}: a regression needs numbers")
         return {"task": task, "classes": None}
     counts = recipe.as_labels(labels).value_counts()
-    kept = sorted(counts.index[counts >= FEWEST_OF_A_CLASS])
     if len(counts) > MOST_CLASSES:
         raise UserError(f"{where} has {len(counts)} labels; {MOST_CLASSES} are the most: is it an identifier?")
-    if len(kept) < 2:
-        raise UserError(f"{where} has one class of {FEWEST_OF_A_CLASS} rows or more; two are needed")
-    return {"task": task, "classes": kept}
+    return {"task": task, "classes": sorted(counts.index[counts >= FEWEST_OF_A_CLASS])}
 
 
 def columns_of(table, special: dict, drop) -> tuple[list[dict], dict[str, list[str]]]:

@@ -99,6 +99,12 @@ def read(path, how):
     if how["format"] == "text":
         frame = pd.read_csv(stream, **options)
     elif how["format"] == "Parquet":
+        from pyarrow import parquet
+
+        about = parquet.read_metadata(stream)
+        stored = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+        if max(stored, 8 * about.num_rows * about.num_columns) > MOST_BYTES:
+            raise ValueError(f"its columns have more than {MOST_BYTES:,} bytes; save fewer rows or columns")
         frame = pd.read_parquet(stream)
         if named := [name for name in frame.index.names if name is not None]:
             frame = frame.reset_index(named)

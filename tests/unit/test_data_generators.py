@@ -13,7 +13,7 @@ from rfstudy.data.entries import read_tasks
 from rfstudy.data.generators import binary, checkerboard, classes, friedman, numeric, regression, windmill
 from rfstudy.data.plane import NOISE, lay_into_columns
 from rfstudy.data.scale import fit_steps
-from rfstudy.study.job import without
+from rfstudy.data.tasks import without
 
 N_TRAIN, N_TEST = 400, 2000
 

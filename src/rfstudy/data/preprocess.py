@@ -17,7 +17,7 @@ from rfstudy.data.facts import describe
 from rfstudy.data.images import Given
 from rfstudy.data.parse import encode_labels, read_folds, read_task
 from rfstudy.data.prepared import digest, read, read_record, write
-from rfstudy.data.tasks import OF_FEATURES, OF_GENERATOR, halves, parameters_of
+from rfstudy.data.tasks import OF_FEATURES, OF_GENERATOR, halves, without
 from rfstudy.files import digest_of, shown
 
 #: The checkpoint of an extractor that takes long; it is removed when the arrays are written.
@@ -119,7 +119,7 @@ def parsed(task: dict, raw_dir, reference_dir) -> Rows:
     reported = {"substitutes": list(substitutes), "left_out": left_out} if substitutes else {}
     if folds:
         reported["fold_of_row"] = read_folds(Path(raw_dir) / folds, len(rows[1]))
-    return Rows(*rows, without(sizes_of(task), left_out), reported)
+    return Rows(*rows, sizes_of(task, left_out), reported)
 
 
 def downloaded(source_id: str, raw_dir, names=None) -> dict[str, dict]:
@@ -143,12 +143,6 @@ def downloaded(source_id: str, raw_dir, names=None) -> dict[str, dict]:
     return known
 
 
-def without(sizes: dict, missing: dict[str, int]) -> dict:
-    """Return the sizes of a task without some of its rows, by part."""
-    lost = {"n": sum(missing.values()), "n_train": missing.get("train", 0), "n_test": missing.get("test", 0)}
-    return sizes | {key: sizes[key] - number for key, number in lost.items()}
-
-
 def check_raw(path: Path, expected: str | None, advice: str) -> None:
     """Raise ``UserError`` unless a raw file is the one that was downloaded: it may have been edited since."""
     if expected is None:
@@ -170,7 +164,7 @@ def generated(task_id: str, task: dict) -> tuple[np.ndarray, np.ndarray, int | N
     given = task["generator"]
     random = np.random.default_rng(seed_sequence("stand-in" if "is_stand_in" in task else "generator", task_id))
     generate = modules.load("generators", given["name"]).generate
-    X, y = generate(given["n_train"] + given["n_test"], task["d"], random, **parameters_of(given, OF_GENERATOR))
+    X, y = generate(given["n_train"] + given["n_test"], task["d"], random, **without(given, *OF_GENERATOR))
     if "labels" in task:
         y, keep = encode_labels(y, task["labels"])
         X, y = X[keep], y[keep]
@@ -207,7 +201,7 @@ def extracted(task: dict, base_dir, raw_dir, checkpoint: Path, device: str) -> R
     if base["status"] != "ok":
         raise Missing(base["reason"])
     of, n_train = task["features_of"], base["n_train_published"]
-    name, parameters = of["extractor"], parameters_of(of, OF_FEATURES)
+    name, parameters = of["extractor"], without(of, *OF_FEATURES)
     files = {file: Path(raw_dir) / file for file in downloaded(of["source"], raw_dir)} if "source" in of else {}
     extractor = modules.load("extractors", name)
     labels = None if n_train is None else y[:n_train]
@@ -217,12 +211,14 @@ def extracted(task: dict, base_dir, raw_dir, checkpoint: Path, device: str) -> R
         expected = sizes_of(base) | {"d": extractor.columns(images.shape[1], **parameters)}
         return Rows(X, y, n_train, expected, {"label": label, "stand_in": label})
     reported = {key: base[key] for key in ("substitutes", "left_out") if key in base}
-    return Rows(X, y, n_train, without(sizes_of(task), reported.get("left_out", {})), reported)
+    return Rows(X, y, n_train, sizes_of(task, reported.get("left_out", {})), reported)
 
 
-def sizes_of(entry: dict) -> dict:
-    """Return the numbers of rows and columns of a task as its entry or its facts state them."""
-    return {key: entry[key] for key in ("n", "d", "n_train", "n_test")}
+def sizes_of(entry: dict, left_out: dict[str, int] | None = None) -> dict:
+    """Return the numbers of rows and columns that a task's entry or facts state, less the rows left out by part."""
+    lost = left_out or {}
+    lost = {"n": sum(lost.values()), "d": 0, "n_train": lost.get("train", 0), "n_test": lost.get("test", 0)}
+    return {key: entry[key] - number for key, number in lost.items()}
 
 
 def checked_sizes(task_id: str, rows: Rows, record: dict) -> dict:

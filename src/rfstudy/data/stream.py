@@ -18,7 +18,7 @@ from rfstudy.data import modules
 from rfstudy.data.prepared import read
 from rfstudy.data.preprocess import Missing, downloaded
 from rfstudy.data.steps.unit import unit
-from rfstudy.data.tasks import OF_STREAM, parameters_of, rows_per_chunk
+from rfstudy.data.tasks import OF_STREAM, rows_per_chunk, without
 from rfstudy.files import write_arrays
 
 #: Bytes of a LIBSVM file that are parsed at once, and rows whose second moment is formed at once.
@@ -51,7 +51,7 @@ def made(task_id: str, streamed: dict, number: int, base_dir) -> tuple[np.ndarra
     seed = int.from_bytes(seed_sequence("stream", task_id).generate_state(4, np.uint32).tobytes(), "little")
     first = number * rows_per_chunk(streamed)
     last = min(first + rows_per_chunk(streamed), streamed["n_train"])
-    rows, parameters = modules.load("streams", streamed["generator"]).rows, parameters_of(streamed, OF_STREAM)
+    rows, parameters = modules.load("streams", streamed["generator"]).rows, without(streamed, *OF_STREAM)
     X, y = rows(first, last, images[:n_train], labels[:n_train], seed, **parameters)
     return X, y.astype(np.int64)
 

@@ -28,9 +28,9 @@ IN_ORDER = "in_order"
 DROP = "drop"
 
 
-def parameters_of(given: dict, own: tuple[str, ...]) -> dict:
-    """Return the parameters of a generator, an extractor or a stream: all keys but its ``own``."""
-    return {key: value for key, value in given.items() if key not in own}
+def without(mapping: dict, *keys: str) -> dict:
+    """Return a copy of a mapping without some of its keys."""
+    return {key: value for key, value in mapping.items() if key not in keys}
 
 
 def rows_per_chunk(streamed: dict) -> int:

@@ -23,13 +23,13 @@ from rfstudy.data import modules
 from rfstudy.data.entries import in_use
 from rfstudy.data.scale import columns_after, fit_steps
 from rfstudy.data.target import Target
-from rfstudy.data.tasks import OF_FEATURES, parameters_of
+from rfstudy.data.tasks import OF_FEATURES, without
 from rfstudy.files import read_yaml
 from rfstudy.models import definitions, literal
 from rfstudy.study.check import entries_in, learners_of_entries, located, rows_of_split
 from rfstudy.study.engine import Job
 from rfstudy.study.experiment import module_of, needs_data, wanted_sizes
-from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes, without
+from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes
 from rfstudy.study.plan import on_dataset, repeats_of
 from rfstudy.study.selection import load_study
 
@@ -205,7 +205,7 @@ def try_steps(steps: list, d: int, n_train: int):
 
 def try_extractor(features_of: dict, d: int, expected: int):
     """Count the columns that an extractor makes from d."""
-    name, parameters = features_of["extractor"], parameters_of(features_of, OF_FEATURES)
+    name, parameters = features_of["extractor"], without(features_of, *OF_FEATURES)
     found = modules.load("extractors", name).columns(d, **parameters)
     if found != expected:
         raise ValueError(f"{name} makes {found} columns of {d}, but datasets.yaml says {expected}")

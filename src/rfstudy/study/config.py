@@ -11,11 +11,12 @@ from pathlib import Path
 import yaml
 
 from rfstudy.data import registry
+from rfstudy.data.tasks import without
 from rfstudy.fields import FORM_OF_NAME, NAME
 from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_files
 from rfstudy.models import problems_of, suggestion
 from rfstudy.study.experiment import with_steps
-from rfstudy.study.job import merge, without
+from rfstudy.study.job import merge
 from rfstudy.study.models import problems_of_experiment
 from rfstudy.study.settings import Method, Settings
 

@@ -22,8 +22,9 @@ from random_features.kernels.base import Kernel
 from random_features.maps.registry import REGISTRY, make_map, resolved_options
 from rfstudy import tidy
 from rfstudy.data import prepared
+from rfstudy.data.tasks import without
 from rfstudy.study.code import code_hash
-from rfstudy.study.job import NAMES, Part, code_roots, own_kernel, without
+from rfstudy.study.job import NAMES, Part, code_roots, own_kernel
 from rfstudy.study.journal import Checkpoints, Journal, key_of
 from rfstudy.study.provenance import Run, versions, write_results
 from rfstudy.study.sample import Prepared, Sample, Samples, loaded

@@ -3,8 +3,9 @@
 The workflow imports this module when it parses, so it loads no numerical library.
 """
 
+from rfstudy.data.tasks import without
 from rfstudy.models import definitions
-from rfstudy.study.job import merge, own_kernel, size_of, without
+from rfstudy.study.job import merge, own_kernel, size_of
 
 
 def with_steps(experiment: dict) -> dict:

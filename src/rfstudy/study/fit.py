@@ -18,9 +18,9 @@ import pandas as pd
 from scipy.optimize import least_squares
 
 from rfstudy.data.registry import rows_of_chunk
+from rfstudy.data.tasks import without
 from rfstudy.files import read_json, read_record_file, record_file, write_text
 from rfstudy.study import cost, plan
-from rfstudy.study.job import without
 
 #: The share of recorded jobs that would have finished within the time that they request. The others start again with
 #: twice the time and keep their cells. For 95 % all jobs would request a fifth more.

@@ -98,11 +98,6 @@ def merge(base: dict, overlay: dict, *, null_removes: bool = True) -> dict:
     return result
 
 
-def without(mapping: dict, *keys: str) -> dict:
-    """Return a copy of a mapping without some of its keys."""
-    return {key: value for key, value in mapping.items() if key not in keys}
-
-
 def spread(values: list, number: int | None) -> list:
     """Return ``number`` of the values, evenly spaced from the first to the last; None means all of them.
 

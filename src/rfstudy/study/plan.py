@@ -12,10 +12,11 @@ import math
 from dataclasses import dataclass
 
 from random_features.learners.entry import facts
+from rfstudy.data.tasks import without
 from rfstudy.fields import listed
 from rfstudy.models import definitions, literal
 from rfstudy.study.experiment import module_of, needs_data, wanted_sizes
-from rfstudy.study.job import Part, merge, searched, sizes, spread, tune_scope, without
+from rfstudy.study.job import Part, merge, searched, sizes, spread, tune_scope
 
 
 @dataclass(frozen=True)

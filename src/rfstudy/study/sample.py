@@ -13,8 +13,8 @@ from rfstudy.data.scale import fit_steps
 from rfstudy.data.split import FIXED, block_of_row, split, stratified_folds
 from rfstudy.data.target import Target
 from rfstudy.data.target_scaling import fitted
-from rfstudy.data.tasks import OF_BLOCKS
-from rfstudy.study.job import Part, without
+from rfstudy.data.tasks import OF_BLOCKS, without
+from rfstudy.study.job import Part
 
 #: Bytes up to which the samples of a data set are cached.
 KEPT_BYTES = 2**26

@@ -15,8 +15,9 @@ from random_features.maps.registry import has_prefixes
 from rfstudy.data.scale import columns_after
 from rfstudy.data.split import fold_of_block, fold_of_row
 from rfstudy.data.target import Target
+from rfstudy.data.tasks import without
 from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, name_of
-from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, own_kernel, sizes, without
+from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, own_kernel, sizes
 from rfstudy.study.sample import Sample, Samples
 
 #: The stage that yields rows and names its own metrics; an entry may have its own kernel.

@@ -16,9 +16,10 @@ from random_features.errors import UserError
 from random_features.learners.decomposed import decompose, leave_one_out, ridge_coefficients
 from random_features.learners.penalties import best_penalty, edge_of
 from rfstudy import scores
+from rfstudy.data.tasks import without
 from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Cell, Job, rows_of
-from rfstudy.study.job import Part, without
+from rfstudy.study.job import Part
 from rfstudy.study.sample import Sample
 
 METRICS = ("mse", "error_pct", "approximation_error_frobenius", "smallest_singular_value")

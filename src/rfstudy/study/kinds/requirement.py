@@ -25,9 +25,10 @@ from random_features.learners.gram import fit_kernel_ridge
 from random_features.learners.ridge import fit_ridge
 from random_features.learners.streams import Kept
 from random_features.maps.leverage import row_leverage_scores
+from rfstudy.data.tasks import without
 from rfstudy.fields import Count, Counts, Positive, Some
 from rfstudy.study.engine import Cell, Job
-from rfstudy.study.job import Part, without
+from rfstudy.study.job import Part
 
 RESOURCES = {"mb": 3000, "minutes": 240}
 

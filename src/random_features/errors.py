@@ -49,20 +49,14 @@ def nearest(word, known: Iterable) -> list[str]:
     return get_close_matches(str(word), sorted(map(str, known)), n=1)
 
 
-def did_you_mean(word, known: Iterable[str]) -> str:
-    """Return the hint that a message gives after an unknown word: the nearest known word, or nothing.
+def suggestion(word, known: Iterable) -> str:
+    """Return the hint that a message gives after an unknown word: the nearest known word, if any, and all of them.
 
     Examples
     --------
-    >>> from random_features.errors import did_you_mean
-    >>> did_you_mean("ofr", ["rff", "orf"])
-    " (did you mean 'orf'?)"
+    >>> from random_features.errors import suggestion
+    >>> suggestion("ofr", ["rff", "orf"])
+    'did you mean orf? known are orf, rff'
     """
-    close = nearest(word, known)
-    return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-def suggestion(word, known: Iterable) -> str:
-    """Return the hint after an unknown word, with all known ones: "did you mean ...? known are ..."."""
     near = nearest(word, known)
-    return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known)))}"
+    return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known))) or 'none'}"

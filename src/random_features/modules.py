@@ -8,7 +8,7 @@ import importlib
 from functools import cache
 from pathlib import Path
 
-from random_features.errors import did_you_mean
+from random_features.errors import suggestion
 
 
 @cache
@@ -40,6 +40,5 @@ def class_named(package: str, homes: dict[str, str], name: str) -> type:
     another name.
     """
     if name not in homes:
-        classes = sorted(homes)
-        raise AttributeError(f"{package} has no {name!r}{did_you_mean(name, classes)}; there are {', '.join(classes)}")
+        raise AttributeError(f"{package} has no {name!r}; {suggestion(name, homes)}")
     return getattr(importlib.import_module(f"{package}.{homes[name]}"), name)

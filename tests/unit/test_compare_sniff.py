@@ -242,7 +242,7 @@ BROKEN = {
     "blank": (b"\n\n  \n", {}, "empty"),
     "header-alone": (b"a,b,price\n", {}, "0 rows"),
     "few-rows": (b"\n".join(GOOD.splitlines()[:40]), {}, "39 rows"),
-    "unknown-target": (GOOD, {"target": "prise"}, "did you mean 'price'"),
+    "unknown-target": (GOOD, {"target": "prise"}, "no such column; did you mean price? it has "),
     "unknown-drop": (GOOD, {"drop": ["colr"]}, "--drop colr"),
     "unknown-group": (GOOD, {"group": "shop"}, "--group shop"),
     "unknown-time": (GOOD, {"time": "when"}, "--time when"),

@@ -69,7 +69,7 @@ EDITS = [
     ("{name: gaussian}", "{name: polynomial, degree: true}", ".kernel.degree: must be a number or a word, not True"),
     # options of maps
     ("{method: orf}", "{method: rom, options: {n_factor: 3}}", ".methods[1].options.n_factor: unknown option 'n"
-     "_factor'; rom has layout, n_factors, order (did you mean 'n_factors'?)"),
+     "_factor'; did you mean n_factors? known are layout, n_factors, order"),
     ("{method: orf}", "{method: rom, options: {n_factors: true}}", ".methods[1].options.n_factors: True is not of the"),
     ("{method: orf}", "{method: rom, datasets: {eeg: {options: {x: 1}}}}", ".methods[1].datasets.eeg.options.x: unkno"),
     ("{method: orf}", "{method: rom, sweep: {axis: a, option: x, values: [1]}}", ".methods[1].sweep: unknown option"),

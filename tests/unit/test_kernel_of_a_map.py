@@ -60,7 +60,7 @@ def test_the_default_kernel_takes_parameters_too():
     [
         (
             {"kernel__lengthscale": 1.0},
-            r"gaussian has no parameter 'lengthscale' \(did you mean 'length_scale'\?\); it has length_scale",
+            r"gaussian has no parameter 'lengthscale'; did you mean length_scale\? known are length_scale",
         ),
         ({"kernel__length_scale": -1.0}, "length_scale must be positive"),
         ({"kernel__length_scale": "mean"}, "length_scale must be a number or one of 'median', 'scale', got 'mean'"),
@@ -139,15 +139,15 @@ def test_a_length_scale_a_column_is_refused():
 def test_classes_are_imported_from_the_package():
     assert maps.OrthogonalRandom is OrthogonalRandom
     assert {"OrthogonalRandom", "Nystroem", "make_map"} <= set(dir(maps))
-    with pytest.raises(AttributeError, match=r"no 'OrthogonalRandm' \(did you mean 'OrthogonalRandom'\?\)"):
+    with pytest.raises(AttributeError, match=r"no 'OrthogonalRandm'; did you mean OrthogonalRandom\?"):
         _ = maps.OrthogonalRandm
 
 
 @pytest.mark.parametrize(
     ("name", "params", "error", "message"),
     [
-        ("fastfod", {}, ValueError, r"no feature map is called 'fastfod' \(did you mean 'fastfood'\?\)"),
-        ("rom", {"n_factor": 2}, TypeError, r"rom has no parameter 'n_factor' \(did you mean 'n_factors'\?\)"),
+        ("fastfod", {}, ValueError, r"no feature map is called 'fastfod'; did you mean fastfood\?"),
+        ("rom", {"n_factor": 2}, TypeError, r"rom has no parameter 'n_factor'; did you mean n_factors\?"),
     ],
 )
 def test_a_misspelt_map_or_option_names_the_nearest(name, params, error, message):

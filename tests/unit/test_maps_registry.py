@@ -38,7 +38,7 @@ def test_list_maps_has_a_row_per_map():
     assert all(set(row) == expected for row in rows)
     assert [row["name"] for row in list_maps(kernel=Gaussian(2.0))] == [row["name"] for row in list_maps("rbf")]
     assert all("arccos1" in row["kernels"] for row in list_maps(kernel="arccos1"))
-    with pytest.raises(ValueError, match=r"called 'gausian' \(did you mean 'gaussian'\?\); there are arccos0"):
+    with pytest.raises(ValueError, match=r"called 'gausian'; did you mean gaussian\? known are arccos0"):
         list_maps(kernel="gausian")
 
 

@@ -70,7 +70,7 @@ def test_the_command_line_answers(site):
     assert one.stdout.splitlines()[0].split() == ["name", "kprff"], one.stderr
     wrong = run(site, "-m", "rfstudy", "maps", "fastfod")
     assert wrong.returncode == 1
-    assert wrong.stderr.startswith("error: no feature map is called 'fastfod' (did you mean 'fastfood'?)")
+    assert wrong.stderr.startswith("error: no feature map is called 'fastfod'; did you mean fastfood?")
 
 
 MAPS = """

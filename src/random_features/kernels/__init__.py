@@ -14,7 +14,7 @@ only the standard library, so a workflow can read ``KERNELS`` while it parses.
 import ast
 from collections.abc import Mapping
 
-from random_features.errors import UserError, did_you_mean
+from random_features.errors import UserError, suggestion
 from random_features.modules import class_named, defined_next_to
 
 #: All kernels by name: ``class``, ``parameters`` and perhaps ``id``.
@@ -56,13 +56,13 @@ def make_kernel(kernel: Mapping):
         raise UserError(f"a kernel needs a name, got {dict(kernel)}; there are {', '.join(KERNELS)}")
     name = kernel["name"]
     if name not in KERNELS:
-        raise UserError(f"no kernel is called {name!r}{did_you_mean(name, KERNELS)}; there are {', '.join(KERNELS)}")
+        raise UserError(f"no kernel is called {name!r}; {suggestion(name, KERNELS)}")
     known = KERNELS[name]["parameters"]
-    has = f"it has {', '.join(known)}" if known else "it has none"
     for parameter in kernel:
         if parameter not in ("name", *known):
-            raise UserError(f"the kernel {name} has no parameter {parameter!r}{did_you_mean(parameter, known)}; {has}")
+            raise UserError(f"the kernel {name} has no parameter {parameter!r}; {suggestion(parameter, known)}")
     missing = [parameter for parameter in known if parameter not in kernel]
     if missing:
-        raise UserError(f"the kernel {name} needs {' and '.join(missing)}, got {dict(kernel)}; {has}")
+        has = ", ".join(known)
+        raise UserError(f"the kernel {name} needs {' and '.join(missing)}, got {dict(kernel)}; it has {has}")
     return of_class(KERNELS[name]["class"])(**{parameter: kernel[parameter] for parameter in known})

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import ndtri
 from sklearn.metrics.pairwise import check_pairwise_arrays
 
-from random_features.errors import check_positive, did_you_mean
+from random_features.errors import check_positive, suggestion
 from random_features.length_scales import LARGEST, RULES, check_length_scale
 
 
@@ -66,8 +66,7 @@ class Kernel(ABC):
         known = self.get_params()
         for name in params:
             if name not in known:
-                has = f"{did_you_mean(name, known)}; it has {', '.join(known) or 'none'}"
-                raise ValueError(f"the kernel {self.name} has no parameter {name!r}{has}")
+                raise ValueError(f"the kernel {self.name} has no parameter {name!r}; {suggestion(name, known)}")
         return replace(self, **params)
 
     def completed_by(self, X) -> Self:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from random_features.errors import UserError, did_you_mean
+from random_features.errors import UserError, suggestion
 from random_features.modules import class_named, definitions, statements
 
 
@@ -184,8 +184,7 @@ def resolve(name: str) -> tuple[str, dict]:
         return name, {}
     if name in ALIASES:
         return ALIASES[name]
-    known = [*REGISTRY, *ALIASES]
-    raise ValueError(f"no feature map is called {name!r}{did_you_mean(name, known)}; there are {', '.join(known)}")
+    raise ValueError(f"no feature map is called {name!r}; {suggestion(name, [*REGISTRY, *ALIASES])}")
 
 
 def resolved_options(name: str, options: dict) -> dict:
@@ -291,8 +290,7 @@ def supporting(kernel) -> list[str]:
     """Return the names of the maps that support a kernel, stated as for ``list_maps``."""
     known = sorted({name for entry in REGISTRY.values() for name in entry.kernels})
     if isinstance(kernel, str) and kernel not in (*known, "rbf"):
-        near = did_you_mean(kernel, known)
-        raise ValueError(f"no map supports a kernel called {kernel!r}{near}; there are {', '.join(known)} and rbf")
+        raise ValueError(f"no map supports a kernel called {kernel!r}; {suggestion(kernel, [*known, 'rbf'])}")
     if kernel not in known:
         from random_features.maps.stated import as_kernel
 
@@ -369,6 +367,5 @@ def make_map(name: str, kernel=None, **params):
     known = inspect.signature(make).parameters
     for parameter in params:
         if parameter not in known:
-            near = did_you_mean(parameter, known)
-            raise TypeError(f"{name} has no parameter {parameter!r}{near}; it has {', '.join(known)}")
+            raise TypeError(f"{name} has no parameter {parameter!r}; {suggestion(parameter, known)}")
     return make(kernel=kernel, **params)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 
-from random_features.errors import UserError, did_you_mean
+from random_features.errors import UserError, nearest
 from rfstudy.compare import recipe
 from rfstudy.compare.sniff import sniff
 
@@ -67,7 +67,8 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
     stated = [("--target", target), ("--group", group), ("--time", time), *(("--drop", each) for each in drop)]
     for option, name in stated:
         if name is not None and name not in names:
-            raise UserError(f"{option} {name}: {path} has no such column{did_you_mean(name, names)}; it has {some}")
+            near = "".join(f"did you mean {each}? " for each in nearest(name, names))
+            raise UserError(f"{option} {name}: {path} has no such column; {near}it has {some}")
     if target in (*drop, group, time):
         raise UserError(f"--target {target}: the column is also dropped, a group or a time")
     settings = {"how": how, "sha256": digest, "target": target, "group": group, "time": time, "drop": list(drop)}

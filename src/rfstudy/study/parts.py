@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Gt, MinLen, Predicate
 from pydantic import AfterValidator, BeforeValidator, StringConstraints, ValidationInfo, model_validator
 
-from random_features.errors import did_you_mean
 from random_features.kernels import KERNELS
 from random_features.learners import entry as learners
 from random_features.maps.registry import REGISTRY, resolved_options
@@ -182,8 +181,7 @@ def problems_of_options(method: str, options: dict, own: dict) -> list[tuple[str
             if value not in own[key]:
                 found.append((key, f"must be one of {', '.join(own[key])}, got {value!r}"))
         elif key not in defaults:
-            has = f"{method} has {', '.join(defaults) or 'none'}{did_you_mean(key, defaults)}"
-            found.append((key, f"unknown option {key!r}; {has}"))
+            found.append((key, f"unknown option {key!r}; {suggestion(key, defaults)}"))
         elif None not in (value, defaults[key]) and isinstance(value, bool) != isinstance(defaults[key], bool):
             found.append((key, f"{value!r} is not of the type of the default, {defaults[key]!r}"))
     return found

@@ -45,7 +45,3 @@ def assert_fit_to_print(figure):
         assert not [ax for ax in figure.axes if ax is not own and overlap(box, ax.bbox)], text
     for (one, a, _), (other, b, _) in itertools.combinations(texts, 2):
         assert not overlap(a, b), (one, other)
-
-
-def all_text(figure):
-    return " ".join(text for text, _, _ in texts_of(figure)).replace("\n", " ")

@@ -4,7 +4,7 @@ import numpy as np
 
 from random_features.arrays import seed_sequence
 from rfstudy.data.facts import row_codes
-from rfstudy.data.tasks import OF_BLOCKS, halves
+from rfstudy.data.tasks import OF_BLOCKS, SPLITS, halves
 
 #: Rules that give the same rows in every repeat.
 FIXED = ("published", "first_blocks", "last_blocks")
@@ -67,8 +67,7 @@ def split(
         tests = folds == repeat % (folds.max() + 1)
         return np.flatnonzero(~tests & (folds >= 0)), np.flatnonzero(tests)
     if rule not in ("half", "random"):
-        known = ", ".join(map(repr, ("published", "half", "random", "folds", *OF_BLOCKS)))
-        raise ValueError(f"the split must be one of {known}, got {rule!r}")
+        raise ValueError(f"the split must be one of {', '.join(map(repr, SPLITS))}, got {rule!r}")
     if rule == "random" and (counts is None or min(counts) < 1 or sum(counts) > n):
         raise ValueError(f"the split 'random' needs the numbers of training and test rows out of {n}, got {counts}")
     n_train, n_test = halves(n) if rule == "half" else counts

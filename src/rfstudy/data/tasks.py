@@ -18,8 +18,9 @@ RECORD = "record.json"
 #: The value in ``sources.yaml`` for an unknown checksum.
 UNKNOWN = "unknown"
 
-#: Rules of ``data.split`` that keep neighbouring rows together.
+#: Rules of ``data.split`` that keep neighbouring rows together, by the word in their names, and all rules.
 OF_BLOCKS = ("blocks", "first_blocks", "last_blocks", "block_folds")
+SPLITS = ("published", "half", "random", "folds", *OF_BLOCKS)
 
 #: The value of ``rows`` for a file whose first n_train rows are the published training part.
 IN_ORDER = "in_order"

@@ -33,10 +33,6 @@ EFFECT = ["dataset", "columns", "method", "variant"]
 #: the target with that of the next row, and the share of the variance that a yardstick explains.
 FLAGS = {"duplicates": 0.2, "ordered": 0.5, "no signal": 0.05}
 
-#: Rules of splits that hold out blocks of rows in their order, so that an order is no flaw. ``rfstudy.data.tasks`` has
-#: the same list; reports may not import it.
-OF_BLOCKS = ("blocks", "first_blocks", "last_blocks", "block_folds")
-
 #: Rows from which a data set tests on three folds; it and the task are the strata of the halves.
 LARGE = 10_000
 
@@ -225,7 +221,8 @@ def flaws(rows: pd.DataFrame, yardsticks: pd.DataFrame) -> pd.DataFrame:
         signal = explained_by(select(yardsticks, dataset=dataset))
         split_rows = select(rows, dataset=[dataset], learner="majority")
         splits = settings_of(split_rows)
-        in_blocks = any(each.get("split") in OF_BLOCKS for each in splits)
+        # such a rule holds out blocks of rows in their order, so that an order is no flaw
+        in_blocks = any("block" in each.get("split", "") for each in splits)
         is_capped = any(each.get("capped") for each in splits)
         left_out = 0 if is_capped or not splits else counted - split_rows[["n_train", "n_test"]].sum(axis=1).max()
         spikes = int(max(number.get("fact_spike_rows", 0.0) - left_out, 0))
@@ -316,6 +313,11 @@ class Statement(NamedTuple):
     verdict: str
     draws: int = 1
     median: float = np.nan
+
+
+def most_agree(draws, of):
+    """Return whether a verdict counts: it is the same relative to most of the draws of the baseline."""
+    return draws * 2 > of
 
 
 def statements_on(effects: pd.DataFrame, methods: list[str], baseline: str) -> list[Statement]:

@@ -13,6 +13,7 @@ from random_features.kernels import KERNELS
 from random_features.learners import entry as learners
 from random_features.maps.registry import REGISTRY, resolved_options
 from rfstudy.data import modules
+from rfstudy.data.tasks import SPLITS
 from rfstudy.fields import Count, Counts, Positive, Positives, Some, Words, distinct
 from rfstudy.models import Model, by_name, declared, parameters, refuse, suggestion, with_keys
 from rfstudy.study.code import modules_in
@@ -100,7 +101,7 @@ class Split(Model):
     folds : what cross-validation holds out: random `rows` (the default) or whole `blocks` of the split
     """
 
-    rule: Literal["published", "half", "random", "folds", "blocks", "first_blocks", "last_blocks", "block_folds"] = None
+    rule: Literal[SPLITS] = None
     n_train: Count = None
     n_test: Count = None
     n_blocks: Annotated[int, Ge(2)] = None

@@ -318,7 +318,7 @@ def choice(context: Context, when: str, statements: list[Statement], results: Re
     """Return the row of the table ``arena_choice`` about some statements at one number of columns."""
     gaps, of = results.gaps, len(results.by_draw)
     ordered = sorted(statements, key=lambda each: each.found.mean.value)
-    most = [each for each in ordered if each.draws * 2 > of]
+    most = [each for each in ordered if stats.most_agree(each.draws, of)]
     better, worse = ([each for each in most if each.verdict == verdict] for verdict in ("better", "worse"))
     row = {"when": when, "sets": max(len(each.own) for each in statements)}
     row["map"] = method_cell(context, *better[0].who) if better else absent("none is better", "id", "variant")

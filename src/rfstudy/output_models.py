@@ -75,7 +75,6 @@ class Line(Model):
     method: str = None
     variant: str = None
     learner: str = None
-    metric: Text = None
     split: Part = None
     n_features_label: str = None
     axis: str = None

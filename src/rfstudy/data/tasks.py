@@ -22,6 +22,9 @@ UNKNOWN = "unknown"
 OF_BLOCKS = ("blocks", "first_blocks", "last_blocks", "block_folds")
 SPLITS = ("published", "half", "random", "folds", *OF_BLOCKS)
 
+#: The folds of the rule ``folds``, of which a repeat tests on one.
+N_FOLDS = 10
+
 #: The value of ``rows`` for a file whose first n_train rows are the published training part.
 IN_ORDER = "in_order"
 

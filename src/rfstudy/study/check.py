@@ -12,7 +12,7 @@ from random_features.kernels import KERNELS
 from random_features.learners import entry as learners
 from random_features.maps.registry import REGISTRY
 from rfstudy.data.entries import in_use
-from rfstudy.data.tasks import OF_BLOCKS, halves, rows_of_blocks
+from rfstudy.data.tasks import N_FOLDS, OF_BLOCKS, halves, rows_of_blocks
 from rfstudy.models import suggestion
 from rfstudy.study.config import ConfigurationError, lines_of, resolved_experiments, stop_at
 from rfstudy.study.experiment import entries_with_steps, kernels_of
@@ -218,8 +218,8 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
     if how.get("n_rows", 0) > total and settings["data"] != "embedded":
         return f"n_rows: {how['n_rows']} are more than the {total} there are"
     total = min(total, how.get("n_rows", total))
-    if {"n_folds", "n_rows"} & set(how) and (how["rule"] != "folds" or how.get("n_folds", 0) > total):
-        return f"n_folds and n_rows: {how.get('n_folds')} folds of {total} rows; only the rule folds takes them"
+    if "n_rows" in how and how["rule"] != "folds":
+        return f"only the rule folds takes n_rows, not the rule {how['rule']}"
     if ("n_blocks" in how) != (how["rule"] in OF_BLOCKS):
         return f"the rules {', '.join(OF_BLOCKS)} need n_blocks, and no other rule takes it"
     if how["rule"] in OF_BLOCKS:
@@ -230,7 +230,7 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
     if how["rule"] == "half":
         return halves(total)
     if how["rule"] == "folds":  # the last of ten published folds may have one row more
-        n_test = -(-total // how.get("n_folds", 10))
+        n_test = -(-total // N_FOLDS)
         return total - n_test, n_test
     if how["rule"] == "random":
         n_train, n_test = how.get("n_train", n_train), how.get("n_test", n_test)

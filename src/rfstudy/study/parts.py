@@ -89,13 +89,12 @@ class Split(Model):
 
     Attributes
     ----------
-    rule : by default the task's; `folds`: repeat r tests on fold r, a published one or one of `n_folds` with equal
-        shares of the classes and equal rows in one fold; the rules of blocks use contiguous blocks of rows: half of
+    rule : by default the task's; `folds`: repeat r tests on fold r, a published one or one of ten with equal shares
+        of the classes and equal rows in one fold; the rules of blocks use contiguous blocks of rows: half of
         them train (random ones in each repeat, the first, or the last), or all but the one that tests (`block_folds`)
     n_train : training rows of the rule `random`
     n_test : test rows of the rule `random`
     n_blocks : number of blocks
-    n_folds : number of folds where the task has no published ones
     n_rows : rows of the rule `folds`, a random choice; by default all
     without : rows of the task, from 0, that neither train nor test
     folds : what cross-validation holds out: random `rows` (the default) or whole `blocks` of the split
@@ -105,7 +104,6 @@ class Split(Model):
     n_train: Count = None
     n_test: Count = None
     n_blocks: Annotated[int, Ge(2)] = None
-    n_folds: Annotated[int, Ge(2)] = None
     n_rows: Count = None
     without: Annotated[list[Annotated[int, Ge(0)]], *Some] = None
     folds: Literal["rows", "blocks"] = None

@@ -13,7 +13,7 @@ from rfstudy.data.scale import fit_steps
 from rfstudy.data.split import FIXED, block_of_row, split, stratified_folds
 from rfstudy.data.target import Target
 from rfstudy.data.target_scaling import fitted
-from rfstudy.data.tasks import OF_BLOCKS, without
+from rfstudy.data.tasks import N_FOLDS, OF_BLOCKS, without
 from rfstudy.study.job import Part
 
 #: Bytes up to which the samples of a data set are cached.
@@ -121,7 +121,7 @@ def folds_of(data: Prepared, seed: int, how: dict) -> np.ndarray:
     n = len(data.y)
     rows = np.random.default_rng(seed_sequence(seed, "rows of folds")).permutation(n)[: how.get("n_rows", n)]
     folds = np.full(n, -1)
-    folds[rows] = stratified_folds(np.asarray(data.X[rows]), data.y[rows], how.get("n_folds", 10), seed)
+    folds[rows] = stratified_folds(np.asarray(data.X[rows]), data.y[rows], N_FOLDS, seed)
     return folds
 
 

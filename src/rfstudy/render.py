@@ -128,15 +128,15 @@ def rendered(shipped: Shipped, template: str) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    values = (shown, verdicts, measured, arena, accuracies, at_equal_columns)
+    values = (verdicts, measured, arena, accuracies, at_equal_columns)
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
-    environment.globals |= {each.__name__: each for each in (rows, one, effects, most_agree)}
+    environment.globals |= {each.__name__: each for each in (shown, rows, one, effects, most_agree)}
     environment.globals |= {"table": shipped.table, "page": lambda paper: Page(shipped.with_names_of(paper))}
     environment.globals |= {"holds": partial(holds, template), "number_of_maps": len(REGISTRY), "meaning": MEANING}
     return environment.get_template(template).render()
 
 
-def shown(shipped: Shipped, name: str) -> str:
+def shown(name: str) -> str:
     """Return a picture."""
     return f"![{PICTURES[name][2]}](docs/pictures/{name})"
 

@@ -121,6 +121,14 @@ def differing_columns(frame: pd.DataFrame, columns: list[str]) -> list[str]:
     return [column for column in columns if frame[column].nunique(dropna=False) != 1]
 
 
+def columns_asked_for(rows: pd.DataFrame) -> pd.Series:
+    """Return the number of columns that each row asked for: Nyström drops some where its kernel matrix has a lower
+    rank.
+    """
+    per_feature = (rows["n_columns"] / rows["n_features"]).groupby([rows["method"], rows["variant"]]).transform("max")
+    return (rows["n_features"] * per_feature).round().astype(int)
+
+
 def check_unique(frame: pd.DataFrame) -> None:
     """Raise ``UserError`` if two rows claim to be the same measurement."""
     twice = frame[frame.duplicated(list(tidy.KEY))]

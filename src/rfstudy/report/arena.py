@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from rfstudy.report.aggregate import facts_of, of_quantity, select, settings_of
+from rfstudy.report.aggregate import columns_asked_for, facts_of, of_quantity, select, settings_of
 from rfstudy.report.compare import LEVEL, Estimate, holm
 from rfstudy.report.context import Context
 
@@ -57,10 +57,7 @@ def errors_of(rows: pd.DataFrame) -> pd.DataFrame:
     number of labels).
     """
     ok = select(rows, status="ok").dropna(subset=["n_columns", "n_features", "n_test"])
-    # the number asked for: Nyström drops columns where the rank of its kernel matrix is lower
-    per_feature = (ok["n_columns"] / ok["n_features"]).groupby([ok["method"], ok["variant"]]).transform("max")
-    columns = (ok["n_features"] * per_feature).round().astype(int)
-    return summed(ok.assign(columns=columns), [*EFFECT, "repeat"])
+    return summed(ok.assign(columns=columns_asked_for(ok)), [*EFFECT, "repeat"])
 
 
 def yardsticks_of(rows: pd.DataFrame) -> pd.DataFrame:

@@ -144,7 +144,7 @@ def kind_part(experiment: dict, repeats: list[int], settings: dict) -> dict:
 def without_own_options(entry: dict, module: str) -> dict:
     """Return an entry without the options that its kind takes for itself."""
     own = literal(module, "OPTIONS", {})
-    return entry | {"options": {key: value for key, value in entry["options"].items() if key not in own}}
+    return entry | {"options": without(entry["options"], *own)}
 
 
 def widest(grid: dict) -> int:

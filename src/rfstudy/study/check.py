@@ -16,7 +16,7 @@ from rfstudy.data.tasks import N_FOLDS, OF_BLOCKS, halves, rows_of_blocks
 from rfstudy.models import suggestion
 from rfstudy.study.config import ConfigurationError, lines_of, resolved_experiments, stop_at
 from rfstudy.study.experiment import entries_with_steps, kernels_of
-from rfstudy.study.job import merge, own_kernel, searched, tune_scope
+from rfstudy.study.job import kernel_id, merge, own_kernel, searched, tune_scope
 from rfstudy.study.plan import on_dataset
 
 
@@ -124,7 +124,7 @@ def check_choices(experiment: dict) -> None:
 
 def check_map(kernel: dict, method: str | None) -> None:
     """Raise ``ConfigurationError`` if a map does not apply to a kernel."""
-    name = KERNELS[kernel["name"]].get("id", kernel["name"]).format(**kernel)
+    name = kernel_id(kernel)
     supported = REGISTRY[method].kernels if method in REGISTRY else [name]
     # a kernel that no map names may be like one of theirs, which only its class says
     if name not in supported and any(name in entry.kernels for entry in REGISTRY.values()):

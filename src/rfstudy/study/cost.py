@@ -257,17 +257,11 @@ def needs(stage: str, experiment: dict, shard: plan.Shard, tasks: dict, settings
     stated = plan.resources(stage, experiment, shard, tasks, settings)
     memory, more = requested_memory(stage, experiment["kind"], stated, model)
     minutes = requested_minutes(seconds, model) if seconds else stated["runtime"]
-    gpu = int(wants_gpu(stage, work, experiment, settings))
-    return {
-        "mem_mb": memory,
-        "runtime": minutes,
-        "expected": round(seconds),
-        "extrapolated": int(beyond or more),
-        "gpu": gpu,
-    }
+    requested = {"mem_mb": memory, "runtime": minutes, "gpu": int(wants_gpu(work, experiment, settings))}
+    return requested | {"expected": round(seconds), "extrapolated": int(beyond or more)}
 
 
-def wants_gpu(stage: str, work: Counter, experiment: dict, settings: dict) -> bool:
+def wants_gpu(work: Counter, experiment: dict, settings: dict) -> bool:
     """Return whether a job requests a GPU: at ``device: cuda`` all jobs do. At ``auto`` those do whose maps learn
     frequencies, or are as large as ``device_from``.
     """

@@ -19,8 +19,9 @@ from scipy.optimize import least_squares
 
 from rfstudy.data.registry import rows_of_chunk
 from rfstudy.data.tasks import without
-from rfstudy.files import read_json, read_record_file, record_file, write_text
+from rfstudy.files import read_json, read_record_file, write_text
 from rfstudy.study import cost, plan
+from rfstudy.study.provenance import read_records
 
 #: The share of recorded jobs that would have finished within the time that they request. The others start again with
 #: twice the time and keep their cells. For 95 % all jobs would request a fifth more.
@@ -196,7 +197,7 @@ def seconds_by_block(rows: Path, has_data: bool) -> dict[tuple, float]:
     The seconds of a run of several blocks are divided by their rows.
     """
     table = pd.read_csv(rows, usecols=["run", "dataset", "method"], dtype=str, keep_default_na=False)
-    runs = {each["run"]: each for each in read_record_file(record_file(rows))["runs"]}
+    runs = read_records(rows)
     found = defaultdict(float)
     for run, of_run in table[table.method != ""].groupby("run"):
         stage = {"generate": "train"}.get(runs[run]["stage"], runs[run]["stage"])

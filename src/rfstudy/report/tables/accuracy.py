@@ -181,7 +181,7 @@ def best_of(frame: pd.DataFrame, metric: str, groups: dict[str, list[str]], over
     return found
 
 
-def best_methods(context, *, paper, published, datasets, methods, groups, criteria) -> Table:
+def best_methods(context, *, paper, published, datasets, groups, criteria) -> Table:
     """Return which methods are best by data set, criterion and group of sizes: published, and measured.
 
     A third row says whether the two lists are the same, overlap or differ, where at least one of them names a method.

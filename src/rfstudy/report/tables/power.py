@@ -10,11 +10,10 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from rfstudy.metrics import fact_of
-from rfstudy.report.aggregate import method_order, of_quantity, select, settings_of
+from rfstudy.report.aggregate import columns_asked_for, method_order, of_quantity, select, settings_of
 from rfstudy.report.cells import each_dataset, method_cell
 from rfstudy.report.chance import majority_pct
 from rfstudy.report.compare import LEVEL, POWER, Estimate, holm, nested, overlap_of, paired, ranking
-from rfstudy.report.context import Context
 from rfstudy.report.notes import explained
 from rfstudy.report.typeset import Cell, Table
 
@@ -74,7 +73,7 @@ def power(context, *, paper, datasets, methods, baseline, quantity) -> Table:
         if not len(ours):
             rows.append({"data set": name, "method": "not run"})
             continue
-        compared = list(against(ours, methods, baseline, context))
+        compared = list(against(ours, methods, baseline))
         chance = majority_pct(context.rows, dataset, context.tasks)
         for each, p in zip(compared, holm([test.p for *_, test, _ in compared]).tolist(), strict=True):
             n_columns, who, one, other, test, of_blocks = each
@@ -101,14 +100,11 @@ def power(context, *, paper, datasets, methods, baseline, quantity) -> Table:
     return Table(pd.DataFrame(rows), explained(power, margin=fact_of(metric).smallest_effect, POWER=POWER), shown=frame)
 
 
-def against(rows: pd.DataFrame, methods: list[str], baseline: str, context: Context):
+def against(rows: pd.DataFrame, methods: list[str], baseline: str):
     """Yield every method against the baseline at an equal number of columns: the columns, the method, both scores by
     split and draw, the test, and the differences of the errors in blocks.
-
-    The number is the one asked for: Nyström drops columns where the rank of its kernel matrix is lower.
     """
-    per_feature = (rows["n_columns"] / rows["n_features"]).groupby([rows["method"], rows["variant"]]).transform("max")
-    for n_columns, cells in rows.groupby((rows["n_features"] * per_feature).round().astype(int)):
+    for n_columns, cells in rows.groupby(columns_asked_for(rows)):
         base = select(cells, method=baseline, variant="")
         for who in method_order(cells, methods):
             own = select(cells, method=who[0], variant=who[1])

@@ -110,9 +110,8 @@ class Output(Model):
     methods : order of the legend or the rows; a measured method that is not listed follows after them, unless others
         sweep an axis and it does not
     baseline : of `reached` and `reach`: the method that is compared with the best of all others; of
-        `power`: the method that the others are compared with
-    baselines : of `accuracy_and_time`, `ablation`, `differences`, `errors_and_times` and `equal_time`: the methods that
-        the others are compared with
+        `power`, `errors_and_times` and `equal_time`: the method that the others are compared with
+    baselines : of `accuracy_and_time`, `ablation` and `differences`: the methods that the others are compared with
     variants : (`errors_and_times`) by method the published variant
     sizes : numbers of features as the paper counts them, in order; of a `grid` without them every data set has rows of
         its own sizes, of `ablation` and `steps` they are needed where an experiment has more than one

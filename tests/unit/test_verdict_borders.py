@@ -321,7 +321,7 @@ def test_a_gain_is_over_the_more_accurate_baseline_and_a_control_minus_its_metho
 
 
 EQUAL_TIME = {
-    "kind": "equal_time", "datasets": ["eeg"], "methods": ["lsrff"], "baselines": ["rff"], "quantity": ACCURACY,
+    "kind": "equal_time", "datasets": ["eeg"], "methods": ["lsrff"], "baseline": "rff", "quantity": ACCURACY,
     "times": {"lsrff": "time_fit_s", "rff": "time_train_s"},
 }  # fmt: skip
 

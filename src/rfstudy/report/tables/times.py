@@ -30,12 +30,12 @@ BASE = "time_train_s"
 
 
 def errors_and_times(
-    context, *, paper, published, datasets, methods, baselines, learners, quantity, settings, times, variants=None
+    context, *, paper, published, datasets, methods, baseline, learners, quantity, settings, times, variants=None
 ) -> Table:
     """Return settings, errors and times of every method by data set: published, and ours for every learner.
 
     The size of a data set is the one that is published for it. ``quantity`` (the error, without its learner),
-    ``learners``, ``times`` (metrics with their headings), ``baselines`` (whose training time the others are divided
+    ``learners``, ``times`` (metrics with their headings), ``baseline`` (whose training time the others are divided
     by), ``settings`` (other published values, with headings), ``variants`` (the published variant of a method, if it
     was measured).
 
@@ -63,11 +63,11 @@ def errors_and_times(
         ours = select(frame, dataset=dataset, n_features_label=of_dataset["size"].unique())
         name = dataset_cell(context, dataset, paper, ours)
         row = {"data set": name, "source": "published"}
-        rows.append(row | _published(of_dataset, columns, settings, times, baselines[0]))
+        rows.append(row | _published(of_dataset, columns, settings, times, baseline))
         own = {learner: select(ours, learner=["", learner]) for learner in learners}
         own = {learner: of for learner, of in own.items() if (of["metric"] == metric).any()}
         for learner, of in own.items():
-            base = select(of, axis=ROUND, metric=BASE, method=baselines, variant="", learner=learner)
+            base = select(of, axis=ROUND, metric=BASE, method=baseline, variant="", learner=learner)
             errors = select(of, metric=metric, split=quantity.get("split"), axis="")
             found = {"data set": name, "source": f"ours, {LEARNER_NAMES.get(learner, learner)}"}
             found |= _settings(errors, settings, methods[0])
@@ -85,7 +85,7 @@ def errors_and_times(
             why = absent(absence(select(ours, metric=metric)).split(":")[0])
             rows.append({"data set": name, "source": "ours", next(iter(columns)): why})
     used = select(pd.concat(shown), metric=[metric, *times], variant=["", *variants.values()])
-    remarks = explained(errors_and_times, baseline=context.label(baselines[0]))
+    remarks = explained(errors_and_times, baseline=context.label(baseline))
     table = pd.DataFrame(rows, columns=["data set", "source", *settings.values(), *columns])
     return Table(table, remarks, columns, shown=used)
 
@@ -216,7 +216,7 @@ def at_time(points: pd.DataFrame, seconds: float) -> Read | None:
     return None
 
 
-def equal_time(context, *, paper, datasets, methods, baselines, quantity, times) -> Table:
+def equal_time(context, *, paper, datasets, methods, baseline, quantity, times) -> Table:
     """Return a row per data set, method and size: its error and time, and errors of the baseline.
 
     The baseline is compared at as many features and at as much time. Its curve is read between two of its sizes; a time
@@ -227,7 +227,6 @@ def equal_time(context, *, paper, datasets, methods, baselines, quantity, times)
     Time: {kinds}, for {other} {kind_of_other}; median of the rounds. At equal time the error of {other} is read off the
     line between its two neighbouring sizes, in the logarithm of the time. In brackets Holm's p-value.
     """
-    (baseline,) = baselines
     other = context.label(baseline)
     metric, frame = quantity["metric"], select(context.rows, dataset=datasets)
     rows, overlaps = [], {}
@@ -268,7 +267,7 @@ def equal_time(context, *, paper, datasets, methods, baselines, quantity, times)
                     f"minus {other} at equal time": difference_cell(tests.get(("time", *place)), metric),
                 }
             )
-    kinds = ", ".join(dict.fromkeys(f"{fact_of(times[each]).label}" for each in methods))
+    kinds = ", ".join(dict.fromkeys(fact_of(times[each]).label for each in methods))
     remarks = explained(equal_time, kinds=kinds, other=other, kind_of_other=fact_of(times[baseline]).label)
     remarks.append(note_on_tests(overlaps, "all comparisons of a data set", [metric]))
     shown = select(frame, method=[baseline, *methods], variant="", metric=[metric, *times.values()])

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from random_features.learners import entry as learners
+from rfstudy.data.entries import over
 from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
 from rfstudy.models import literal, problems_of, suggestion
@@ -45,7 +46,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
     problems, by_paper = [], {}
     for path in yaml_files(Path(config_dir) / "figures"):
         where = f"{path.parent.parent.name}/figures/{path.name}"
-        entries = extended(read_yaml(path), "output", extending, lambda name, at=where: f"{at}: ")
+        entries = extended(read_yaml(path), "output", over, lambda name, at=where: f"{at}: ")
         found = {
             name: ([] if re.fullmatch(NAME, name) else [f": its name has {FORM_OF_NAME}"])
             or problems_of_output(entry)
@@ -95,11 +96,6 @@ def ids_of_claims(config_dir: Path, paper: str) -> set[str]:
         raise ConfigurationError(
             f"{shown(reference)}: cannot be read: {error.strerror}; it says what is claimed"
         ) from error
-
-
-def extending(base: dict, own: dict) -> dict:
-    """Return an entry with the keys of the one that it extends; null removes a key."""
-    return {key: value for key, value in (base | own).items() if value is not None}
 
 
 def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[str]:

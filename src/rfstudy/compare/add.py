@@ -49,7 +49,8 @@ def add(file, target, folder, name=None) -> list[Path]:
         "datasets.yaml": {name: task},
         "experiments/own.yaml": {own: experiment},
     }
-    texts = {folder / path: as_yaml(block) for path, block in blocks.items()}
+    how = {"sort_keys": False, "allow_unicode": True, "width": 110}
+    texts = {folder / path: yaml.safe_dump(block, **how) for path, block in blocks.items()}
     if fixed := [path for path in texts if not os.access(path.parent, os.W_OK)]:
         raise UserError(f"{fixed[0]}: its folder cannot be written; nothing was added")
     for path, added in texts.items():
@@ -80,8 +81,3 @@ def task_of(asked: Question, file: Path, name: str) -> dict:
     task |= {"drop_columns": left_out} if left_out else {}
     labels = {each: code for code, each in enumerate(classes or [])}
     return task | ({"labels": labels} if labels else {"target": "regression"})
-
-
-def as_yaml(block: dict) -> str:
-    """Return a mapping as YAML, in its order."""
-    return yaml.safe_dump(block, sort_keys=False, allow_unicode=True, width=110)

@@ -50,7 +50,7 @@ CATEGORIES = 30
 COMPRESSED = {rb"\x1f\x8b": gzip.open, rb"BZh[1-9]1AY&SY": bz2.open, rb"\xfd7zXZ": lzma.open}
 ZIP = b"PK\x03\x04"
 
-#: The most bytes that a compressed file is unpacked to, and the most columns of LIBSVM data.
+#: The most bytes of a table or of an unpacked file, and the most columns of LIBSVM data.
 MOST_BYTES, MOST_COLUMNS = 2**31, 10_000_000
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -99,39 +99,55 @@ def read(path, how):
     if how["format"] == "text":
         frame = pd.read_csv(stream, **options)
     elif how["format"] == "Parquet":
-        from pyarrow import parquet
-
-        about = parquet.read_metadata(stream)
-        stored = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-        if max(stored, 8 * about.num_rows * about.num_columns) > MOST_BYTES:
-            raise ValueError(f"its columns have more than {MOST_BYTES:,} bytes; save fewer rows or columns")
-        frame = pd.read_parquet(stream)
-        if named := [name for name in frame.index.names if name is not None]:
-            frame = frame.reset_index(named)
-        for name, column in frame.items():
-            if pd.api.types.infer_dtype(column, skipna=True) == "decimal":
-                frame[name] = column.astype(np.float64)
-            elif isinstance(column.dtype, pd.PeriodDtype):
-                frame[name] = column.dt.to_timestamp()
+        frame = read_parquet(stream)
     elif how["format"] == "ARFF":
         frame = pd.DataFrame(arff.loadarff(io.StringIO(stream.getvalue().decode(**options)))[0])
         for name in frame.columns[[kind.kind == "O" for kind in frame.dtypes]]:
             frame[name] = frame[name].str.decode("utf-8").replace("?", None)
     else:
-        if sum(member.file_size for member in zipfile.ZipFile(stream).infolist()) > MOST_BYTES:
-            raise ValueError(f"its arrays have more than {MOST_BYTES:,} bytes; save fewer rows or columns")
-        with np.load(stream, allow_pickle=False) as arrays:
-            columns = [
-                (name if values.ndim == 1 else f"{name}{j + 1}", column)
-                for name, values in ((name, arrays[name]) for name in arrays.files)
-                for j, column in enumerate(values.reshape(len(values), -1).T)
-            ]
-        if found := [name for name, column in columns if column.dtype.kind == "c"]:
-            raise ValueError(f"{found[0]} has complex numbers; save their real and imaginary parts")
-        frame = pd.DataFrame({j: column for j, (_, column) in enumerate(columns)})
-        frame.columns = [name for name, _ in columns]
+        frame = read_arrays(stream)
     frame.columns = frame.columns.astype(str)
     return frame.copy(), None  # in one piece: thousands of columns apart are slow to take rows of
+
+
+def read_parquet(stream):
+    """Return the table of a Parquet file, with the names of its index as columns, and numbers and dates as such."""
+    from pyarrow import parquet
+
+    about = parquet.read_metadata(stream)
+    stored = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+    check_bytes(max(stored, 8 * about.num_rows * about.num_columns))
+    frame = pd.read_parquet(stream)
+    if named := [name for name in frame.index.names if name is not None]:
+        frame = frame.reset_index(named)
+    for name, column in frame.items():
+        if pd.api.types.infer_dtype(column, skipna=True) == "decimal":
+            frame[name] = column.astype(np.float64)
+        elif isinstance(column.dtype, pd.PeriodDtype):
+            frame[name] = column.dt.to_timestamp()
+    return frame
+
+
+def read_arrays(stream):
+    """Return the table of an ``.npz``: a column for each vector, and for each column of an array."""
+    check_bytes(sum(member.file_size for member in zipfile.ZipFile(stream).infolist()))
+    with np.load(stream, allow_pickle=False) as arrays:
+        columns = [
+            (name if values.ndim == 1 else f"{name}{j + 1}", column)
+            for name, values in ((name, arrays[name]) for name in arrays.files)
+            for j, column in enumerate(values.reshape(len(values), -1).T)
+        ]
+    if found := [name for name, column in columns if column.dtype.kind == "c"]:
+        raise ValueError(f"{found[0]} has complex numbers; save their real and imaginary parts")
+    frame = pd.DataFrame({j: column for j, (_, column) in enumerate(columns)})
+    frame.columns = [name for name, _ in columns]
+    return frame
+
+
+def check_bytes(number):
+    """Raise ``ValueError`` for a table of more than ``MOST_BYTES``."""
+    if number > MOST_BYTES:
+        raise ValueError(f"its columns have more than {MOST_BYTES:,} bytes; save fewer rows or columns")
 
 
 def question(path, settings, found=None):

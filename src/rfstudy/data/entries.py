@@ -27,7 +27,7 @@ def with_defaults(path) -> dict[str, dict]:
 
 
 def over(base: dict, own: dict) -> dict:
-    """Return a task with the keys of the task that it extends."""
+    """Return a task, or another entry, with the keys of the one that it extends; null removes a key."""
     return {key: value for key, value in (base | own).items() if value is not None or not base}
 
 

@@ -2,8 +2,8 @@
 # outputs: the output lists the sources of the pictures.
 rule render:
     input:
-        rows=expand("data/measured/{name}.csv.xz", name=glob_wildcards("data/measured/{name}.csv.xz").name),
-        published=expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name),
+        rows=[outputs.results_of("measured", name) for name in SHIPPED],
+        published=PUBLISHED,
         reports=expand("config/figures/{name}.yaml", name=glob_wildcards("config/figures/{name}.yaml").name),
         registries=expand("config/{name}.yaml", name=["methods", "datasets", "scorecard"]),
         templates=expand("docs/{name}.md.j2", name=glob_wildcards("docs/{name}.md.j2").name),

@@ -23,7 +23,6 @@ from rfstudy.outputs import load_reports
 from rfstudy.paper_pages import Page, markdown, numbers_of
 from rfstudy.report import plots, style, tables, typeset
 from rfstudy.report.aggregate import select
-from rfstudy.report.arena import most_agree
 from rfstudy.report.catalogue import specification
 from rfstudy.report.claims.points import MEANING
 from rfstudy.report.compare import CELL_VERDICTS, Estimate, is_effect
@@ -130,7 +129,7 @@ def rendered(shipped: Shipped, template: str) -> str:
     )
     values = (verdicts, measured, arena, accuracies, at_equal_columns)
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
-    environment.globals |= {each.__name__: each for each in (shown, rows, one, effects, most_agree)}
+    environment.globals |= {each.__name__: each for each in (shown, rows, one, effects)}
     environment.globals |= {"table": shipped.table, "page": lambda paper: Page(shipped.with_names_of(paper))}
     environment.globals |= {"holds": partial(holds, template), "number_of_maps": len(REGISTRY), "meaning": MEANING}
     return environment.get_template(template).render()

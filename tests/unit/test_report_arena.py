@@ -23,10 +23,6 @@ def test_the_rules_of_blocks_have_the_word_and_others_do_not():
     assert [rule for rule in tasks.SPLITS if "block" in rule] == list(tasks.OF_BLOCKS)
 
 
-def test_a_verdict_counts_if_more_than_half_of_the_draws_agree():
-    assert arena.most_agree(np.array([2, 3, 4]), 6).tolist() == [False, False, True]
-
-
 @pytest.mark.parametrize("between", [0.0, 0.2])
 def test_the_mean_over_data_sets_is_that_of_a_sample_of_them(between):
     rng = np.random.default_rng(7)

@@ -54,7 +54,7 @@ def test_verdicts_follow_from_the_ratios_where_everything_is_informative():
     assert any("D = 64: 12 data sets" in note for note in table.notes)
 
 
-def test_a_verdict_says_relative_to_how_many_draws_of_the_baseline_it_is_the_same():
+def test_a_verdict_is_that_of_most_draws_of_the_baseline_and_says_of_how_many():
     lucky = {who: 0.8 if who[1] in ("control-1", "control-2") else 1.0 for who in CONTROLS}
     rows = made.framed(made.map_rows({("orf", ""): 0.9, ("sorf", ""): 1.1, **lucky}), made.yardstick_rows(EXACT))
     cells, table = table_of("arena", rows)
@@ -62,7 +62,14 @@ def test_a_verdict_says_relative_to_how_many_draws_of_the_baseline_it_is_the_sam
     assert found.loc[64, "orf"][["verdict", "draws", "draws_of"]].tolist() == ["better", 4, 6]
     assert found.loc[64, "sorf"][["verdict", "draws", "draws_of"]].tolist() == ["worse", 6, 6]
     assert found.loc[64, "orf"]["median"] == pytest.approx(-10, abs=0.5)  # 12.5 relative to the lucky draws
-    assert any(note.startswith("Draws: the draws of RFF") for note in table.notes)
+    assert any(note.startswith("Verdict: the one relative to most draws of RFF") for note in table.notes)
+    first = made.map_rows({("orf", ""): 1.125, **dict.fromkeys(CONTROLS, 1.25)})  # the first draw alone is lucky
+    (row,) = table_of("arena", made.framed(first), methods=["orf"])[0].query("d == 64").to_dict("records")
+    assert (row["verdict"], row["draws"]) == ("better", 5)
+    assert row["error"] == pytest.approx(12.5, abs=0.5)
+    half = dict.fromkeys(list(CONTROLS)[:3], 1.25)
+    found = verdicts_of(made.framed(made.map_rows({("orf", ""): 1.125, **CONTROLS, **half})))
+    assert found[64, "orf"] == "undecided"
     alone, _ = table_of("arena", made.framed(made.map_rows({("orf", ""): 0.9})))
     assert alone[["draws", "draws_of"]].eq(1).all(axis=None)
 
@@ -73,7 +80,7 @@ def test_equal_needs_an_equal_control_and_informative_data_sets():
     far = made.yardstick_rows(EXACT | {"exact_kernel": 0.4})  # behind RFF
     assert verdicts_of(made.framed(maps, far))[64, "qmc"] == "undecided"
     wild = {who: lambda name: 0.8 if made.SETS.index(name) % 2 else 1.25 for who in CONTROLS}
-    rows = made.framed(made.map_rows(RATIOS | wild), made.yardstick_rows(EXACT))
+    rows = made.framed(made.map_rows(RATIOS | wild | {("orf", ""): 0.5}), made.yardstick_rows(EXACT))
     assert verdicts_of(rows)[64, "qmc"] == "undecided"
     assert verdicts_of(rows)[64, "orf"] == "better"
     control, _ = table_of("arena-control", rows)

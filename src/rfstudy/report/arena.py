@@ -299,8 +299,8 @@ def _results_of(context: Context, datasets: list[str], baseline: str, quantity: 
 
 
 class Statement(NamedTuple):
-    """A verdict on a map at one number of columns: its data sets, their effects together, the verdict, the number of
-    draws of the baseline against which it is the same, and the median of the mean effects over these draws.
+    """A verdict on a map at one number of columns: its data sets, their effects together relative to the first draw of
+    the baseline, the verdict, the number of draws that give it, and the median of the mean effects over all draws.
     """
 
     columns: int
@@ -310,11 +310,6 @@ class Statement(NamedTuple):
     verdict: str
     draws: int = 1
     median: float = np.nan
-
-
-def most_agree(draws, of):
-    """Return whether a verdict counts: it is the same relative to most of the draws of the baseline."""
-    return draws * 2 > of
 
 
 def statements_on(effects: pd.DataFrame, methods: list[str], baseline: str) -> list[Statement]:
@@ -335,13 +330,17 @@ def statements_on(effects: pd.DataFrame, methods: list[str], baseline: str) -> l
 
 
 def statements_of(results: Results, scope: str, methods: list[str], baseline: str) -> list[Statement]:
-    """Return the statements on the data sets of a scope, with what the other draws of the baseline say."""
+    """Return the statements on the data sets of a scope. Their verdict is what most draws of the baseline give, if most
+    give the same; otherwise it is undecided.
+    """
     made = [_statements_of(results._replace(by_draw=[each]), scope, methods, baseline) for each in results.by_draw]
     found = []
     for each in made[0]:
         of_draws = [other for own in made for other in own if (other.columns, other.who) == (each.columns, each.who)]
         median = float(np.median([other.found.mean.value for other in of_draws]))
-        found.append(each._replace(draws=sum(other.verdict == each.verdict for other in of_draws), median=median))
+        given = [other.verdict for other in of_draws]
+        verdict = next((own for own in set(given) if 2 * given.count(own) > len(given)), "undecided")
+        found.append(each._replace(verdict=verdict, draws=given.count(verdict), median=median))
     return found
 
 

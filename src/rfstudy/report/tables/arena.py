@@ -100,8 +100,8 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
     Better, worse: Holm's correction over the maps at one D. Equal: less than {margin}, by two one-sided tests, on all
     data sets and on informative ones, where other draws of {baseline} are equal, too.
 
-    Draws: the draws of {baseline} relative to which the verdict is the same. Median: of the errors relative to each of
-    these draws; the other numbers are relative to the first.
+    Verdict: the one relative to most draws of {baseline}, of which "draws" is the number; undecided if there is none.
+    Median: of the errors relative to each of the draws; the other numbers are relative to the first.
 
     Informative: data sets at which the error of the exact kernel is over {margin} lower at that D. Not flagged: see
     the table of flags.
@@ -293,10 +293,9 @@ def arena_choice(context: Context, *, paper, datasets, methods, baseline, quanti
 
     Notes
     -----
-    Map: the one with the lowest mean error of those that are better than {baseline}. Draws, also in brackets: relative
-    to how many of the {of} draws of {baseline} a verdict is the same; it counts if most agree. Errors are squared
-    errors, or numbers of wrong labels. Change: relative to the first draw, with a 95 % interval before Holm's
-    correction. Median: over all draws.
+    Map: the one with the lowest mean error of those that are better than {baseline} relative to most of its {of} draws.
+    Draws, also in brackets: how many give this verdict. Errors are squared errors, or numbers of wrong labels. Change:
+    relative to the first draw, with a 95 % interval before Holm's correction. Median: over all draws.
 
     Exact kernel: kernel ridge regression on all training rows, the mean over the data sets that have it.
     """
@@ -316,10 +315,8 @@ def arena_choice(context: Context, *, paper, datasets, methods, baseline, quanti
 
 def choice(context: Context, when: str, statements: list[Statement], results: Results) -> dict:
     """Return the row of the table ``arena_choice`` about some statements at one number of columns."""
-    gaps, of = results.gaps, len(results.by_draw)
     ordered = sorted(statements, key=lambda each: each.found.mean.value)
-    most = [each for each in ordered if stats.most_agree(each.draws, of)]
-    better, worse = ([each for each in most if each.verdict == verdict] for verdict in ("better", "worse"))
+    better, worse = ([each for each in ordered if each.verdict == verdict] for verdict in ("better", "worse"))
     row = {"when": when, "sets": max(len(each.own) for each in statements)}
     row["map"] = method_cell(context, *better[0].who) if better else absent("none is better", "id", "variant")
     row["change, %"] = change(better[0].found.mean) if better else ""
@@ -327,7 +324,7 @@ def choice(context: Context, when: str, statements: list[Statement], results: Re
     row["draws"] = better[0].draws if better else ""
     for heading, others in {"also better": better[1:], "worse": worse}.items():
         row[heading] = ", ".join(f"{context.label(*each.who)} ({each.draws})" for each in others)
-    exact = select(gaps, learner="exact_kernel", columns=[statements[0].columns])
+    exact = select(results.gaps, learner="exact_kernel", columns=[statements[0].columns])
     if len(exact) >= LEAST_SETS:
         row["exact kernel, %"] = change(stats.combined(exact["effect"], exact["variance"]).mean)
     return row

@@ -339,7 +339,7 @@ def statements_of(results: Results, scope: str, methods: list[str], baseline: st
         of_draws = [other for own in made for other in own if (other.columns, other.who) == (each.columns, each.who)]
         median = float(np.median([other.found.mean.value for other in of_draws]))
         given = [other.verdict for other in of_draws]
-        verdict = next((own for own in set(given) if 2 * given.count(own) > len(given)), "undecided")
+        verdict = next((word for word in set(given) if 2 * given.count(word) > len(given)), "undecided")
         found.append(each._replace(verdict=verdict, draws=given.count(verdict), median=median))
     return found
 

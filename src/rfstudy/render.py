@@ -193,7 +193,7 @@ def measured(shipped: Shipped) -> str:
     runs = (run for name in there for run in shipped.runs(name))
     parts = ((f"{run['cores']} cores of an {run['cpu']}", run.get("gpu")) for run in runs)
     machines = sorted({" with an ".join(filter(None, each)) for each in parts})
-    hours = f"Hours are wall time of the runs with shipped rows, several at a time. Machines: {', '.join(machines)}."
+    hours = f"Hours are wall time of the runs with shipped rows, several at a time. Machines: {'; '.join(machines)}."
     return f"{markdown(rows)}\n\n{of_maps}{rest} {hours}"
 
 

@@ -12,6 +12,7 @@ the cells, the number of values that agree, the largest relative difference of t
 were left out. Publishing new rows removes it.
 """
 
+import argparse
 import json
 import random
 import subprocess
@@ -164,5 +165,7 @@ def main(names: list[str], limit: float = float("inf")) -> None:
 
 
 if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    main(arguments[2:], float(arguments[1])) if arguments[:1] == ["--limit"] else main(arguments)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("names", nargs="*", metavar="EXPERIMENT", help="all that have shipped rows, unless named")
+    parser.add_argument("--limit", type=float, default=float("inf"), help="longest expected time of a unit, in seconds")
+    main(**vars(parser.parse_args()))

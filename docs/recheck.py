@@ -3,13 +3,14 @@
 Usage: ``python docs/recheck.py [--limit SECONDS] [EXPERIMENT ...]``. A unit is one entry of an experiment on one data
 set in one repeat, with all its sizes. Units are drawn by a fixed seed until they have 2 % of the experiment's cells,
 and at least 5. The commands of the workflow compute them under the preset ``laptop``, in ``results/recheck``; a run
-that was stopped goes on there. Units that are expected to take longer than the limit are left out, and named. Times are
-not compared.
+that was stopped goes on there. Units that are expected to take longer than the limit are left out, and named. A search
+that is expected to take longer is not repeated: the unit takes the choices that its shipped rows state. Times are not
+compared.
 
 A value agrees if it differs by at most 1e-5 of itself and 1e-7, or, for a share of test rows, by two rows. The record
 of an experiment (``data/measured/*.provenance.json``) then has the key ``recomputed``: the date, the commit, the seed,
-the cells, the number of values that agree, the largest relative difference of the others, and how many units failed or
-were left out. Publishing new rows removes it.
+the cells, the number of values that agree, the largest relative difference of the others, and how many units failed,
+were left out, or took the shipped choices. Publishing new rows removes it.
 """
 
 import argparse
@@ -25,14 +26,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from random_features.learners.entry import load
 from rfstudy import tidy
 from rfstudy.files import read_yaml, write_json
 from rfstudy.study import selection
 from rfstudy.study.experiment import needs_data
 from rfstudy.study.job import searched, tune_scope
 from rfstudy.study.jobs import Jobs
+from rfstudy.study.kinds.grid import name_of
 from rfstudy.study.plan import Shard
-from rfstudy.study.provenance import code_state
+from rfstudy.study.provenance import Run, code_state, write_choices
 
 SEED, SHARE, LEAST = 33, 0.02, 5
 #: The largest relative difference of a value, the resolution of features in float32, and the largest difference of a
@@ -63,26 +66,55 @@ def drawn(jobs: Jobs, name: str, cells: pd.DataFrame) -> list[tuple[str, Shard]]
     return found
 
 
-def computed(jobs: Jobs, stage: str, unit: Shard) -> pd.DataFrame:
-    """Return the rows of a unit, computed anew."""
+def computed(jobs: Jobs, stage: str, unit: Shard, shipped: pd.DataFrame, *, search: bool) -> pd.DataFrame:
+    """Return the rows of a unit, computed anew; without ``search`` by the choices that its shipped rows state."""
     work = jobs.arguments(stage, unit.experiment, unit)
-    (entry,) = work["parts"][0]["methods"]
+    (part,) = work["parts"]
+    (entry,) = part["methods"]
+    own = shipped[shipped.dataset.eq(unit.datasets[0]) & shipped.repeat.eq(unit.repeats[0]) & shipped.status.eq("ok")]
+    own = own[own.method.eq(entry["method"]) & own.variant.eq(entry["variant"])]
+    if own.n_train.astype(float).max() > (part["max_rows"] or np.inf):
+        part["max_rows"] = None  # measured on all rows, by --config max_rows=null
     stem = FOLDER / unit.experiment / f"{unit.datasets[0] or 'all'}.{entry['method']}-{entry['variant']}"
     for folder in work["prepared_dirs"]:
         if not Path(folder, "facts.json").exists():
             command = ["snakemake", "--quiet", "--cores", "1", "--configfile", PRESET, "--", f"{folder}/facts.json"]
             subprocess.run([sys.executable, "-m", *command], check=True)
-    if work.get("tuned"):
+    stem_of_unit = f"{stem}.r{unit.repeats[0]}"
+    if work.get("tuned") and search:
         work["tuned"] = [output("tune", *choices(jobs, unit, entry, stem))]
-    return tidy.read(output(stage, work, f"{stem}.r{unit.repeats[0]}"))
+    elif work.get("tuned"):
+        work["tuned"] = [f"{stem_of_unit}.tune.json"]
+        chosen = {unit.datasets[0]: {"status": "ok", "cell": {name_of(entry): stated(own)}}}
+        write_choices(chosen, Run("tune", chosen, 1).finished(), work["tuned"][0])
+    return tidy.read(output(stage, work, stem_of_unit))
+
+
+def stated(rows: pd.DataFrame) -> dict:
+    """Return the choices that rows state, by size and repeat, as ``tune`` writes them for every cell."""
+    found: dict = {}
+    for row in rows[rows.learner.ne("")].itertuples():
+        settings = json.loads(row.settings)
+        place = found.setdefault(row.n_features_label, {}).setdefault(str(row.repeat), {"chosen": {}})
+        place["chosen"] |= {key: settings[key] for key in ("length_scale", "options") if key in settings}
+        if all(map(str.isidentifier, settings["preprocess"])):  # a search chooses among steps without parameters
+            place["chosen"]["preprocess"] = settings["preprocess"]
+        place["chosen"].setdefault("penalty", {})[row.learner] = settings[load(row.learner).chosen]
+    return found
+
+
+def search_of(jobs: Jobs, unit: Shard) -> Shard | None:
+    """Return the shard that makes the choices of a unit, or None if nothing is chosen."""
+    shards = jobs.shards_of("tune", unit.experiment).values()
+    shard = next((each for each in shards if unit.datasets[0] in each.datasets), None)
+    return shard and replace(shard, datasets=unit.datasets)
 
 
 def choices(jobs: Jobs, unit: Shard, entry: dict, stem: Path) -> tuple[dict, str]:
     """Return the work that makes the choices of a unit, and its place. Where methods or repeats choose for themselves,
     the others choose nothing.
     """
-    (shard,) = (each for each in jobs.shards_of("tune", unit.experiment).values() if unit.datasets[0] in each.datasets)
-    work = jobs.arguments("tune", unit.experiment, replace(shard, datasets=unit.datasets))
+    work = jobs.arguments("tune", unit.experiment, search_of(jobs, unit))
     (part,), name = work["parts"], unit.datasets[0]
     scopes = {tune_scope(part["search"], quantity) for quantity in searched(part["search"])}
     if scopes <= {"method", "method_and_size", "split", "cell"}:
@@ -123,7 +155,7 @@ def check(jobs: Jobs, name: str, limit: float) -> None:
     """Recompute units of an experiment, print what differs, and write the result into the record of its rows."""
     shipped = tidy.read(SHIPPED / f"{name}.csv.xz")
     cells = shipped[shipped.status.eq("ok") & shipped.unit.ne("s")].drop_duplicates(CELL)
-    done, failed, long, tables = 0, 0, 0, [compared(shipped.iloc[:0], shipped.iloc[:0])]
+    done, failed, long, given, tables = 0, 0, 0, 0, [compared(shipped.iloc[:0], shipped.iloc[:0])]
     for stage, unit in drawn(jobs, name, cells):
         if done >= max(LEAST, SHARE * len(cells)):
             break
@@ -133,12 +165,15 @@ def check(jobs: Jobs, name: str, limit: float) -> None:
             print(f"{name}: {words} left out, {expected} s expected", flush=True)
             long += 1
             continue
+        chooser = search_of(jobs, unit)
+        search = not chooser or jobs.resources("tune", chooser)["expected"] <= limit
         try:
-            ours = computed(jobs, stage, unit)
+            ours = computed(jobs, stage, unit, shipped, search=search)
         except subprocess.CalledProcessError as error:
             print(f"{name}: {words} failed: {error}", flush=True)
             failed += 1
             continue
+        given += not search
         tables.append(compared(shipped, ours))
         done += len(tables[-1].drop_duplicates(CELL))
     values = pd.concat(tables)
@@ -150,7 +185,8 @@ def check(jobs: Jobs, name: str, limit: float) -> None:
         record = SHIPPED / f"{name}.provenance.json"
         found = {"date": str(date.today()), "commit": code_state()["commit"], "seed": SEED, "cells": done}
         found |= {"values": len(values), "agree": len(values) - len(differ)}
-        found |= {key: count for key, count in (("failed_units", failed), ("units_left_out", long)) if count}
+        counts = {"failed_units": failed, "units_left_out": long, "units_with_shipped_choices": given}
+        found |= {key: count for key, count in counts.items() if count}
         if differ.relative.notna().any():
             found["largest_relative_difference"] = float(differ.relative.max())
         write_json(json.loads(record.read_text("utf-8")) | {"recomputed": found}, record)

@@ -1,6 +1,7 @@
 """docs/recheck.py says that recomputed values agree with shipped ones exactly where they do."""
 
 import importlib.util
+import json
 from pathlib import Path
 
 import numpy as np
@@ -78,3 +79,16 @@ def test_units_are_one_entry_in_one_repeat_and_the_same_every_time():
     assert len(set(units)) == len(units) == 3 * 10
     assert {len(unit.methods) * len(unit.repeats) for _, unit in units} == {1}
     assert not recheck.drawn(jobs, "pool-size", shipped[shipped["method"].eq("none")])
+
+
+def test_shipped_choices_are_those_of_tune():
+    """Rows of shipped experiments state what was chosen, so that their cells can be computed without the search."""
+    rows = tidy.read(ROOT / "data/measured/slsrff-tuned.csv.xz")
+    own = rows[rows.dataset.eq("magic04") & rows.method.eq("slsrff") & rows.repeat.eq(3) & rows.variant.eq("")]
+    found = recheck.stated(own)
+    assert set(found) == {"d", "2d", "4d", "8d", "16d", "32d", "64d", "128d"}
+    for label, of_repeats in found.items():
+        (text,) = set(own.settings[own.n_features_label.eq(label) & own.metric.eq("accuracy_pct")])
+        settings = json.loads(text)
+        chosen = {key: settings[key] for key in ("preprocess", "length_scale", "options")}
+        assert of_repeats == {"3": {"chosen": chosen | {"penalty": {"ridge": settings["penalty"]}}}}

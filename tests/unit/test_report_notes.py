@@ -123,4 +123,4 @@ def test_accuracies_without_a_map_are_given_for_the_data_sets_shown():
     rows = tidy.frame([ROW, *yardsticks])
     found = notes(rows[rows["method"] != ""], {"paper": "survey"}, Context(rows, {}, {}))
     words = "majority class 60.0, logistic regression on the data 71.0"
-    assert found == [f"Accuracy in % without a map, columns standardised: eeg: {words}."]
+    assert found == [f"Accuracy in % without a map: eeg ({words})."]

@@ -241,7 +241,7 @@ def notes_on_yardsticks(ok: pd.DataFrame, paper: str, context: Context) -> list[
     found = []
     for dataset in (each for each in scored["dataset"].unique() if each in means):
         own = [f"{LEARNER_NAMES[each]} {means[dataset, each]:.1f}" for each in YARDSTICKS if each in means[dataset]]
-        found.append(f"{context.name(dataset, paper)}: {', '.join(own)}")
+        found.append(f"{context.name(dataset, paper)} ({', '.join(own)})")
     return [f"Accuracy in % without a map: {'; '.join(found)}."] if found else []
 
 

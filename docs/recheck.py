@@ -93,13 +93,14 @@ def computed(jobs: Jobs, stage: str, unit: Shard, shipped: pd.DataFrame, *, sear
 def stated(rows: pd.DataFrame) -> dict:
     """Return the choices that rows state, by size and repeat, as ``tune`` writes them for every cell."""
     found: dict = {}
-    for row in rows[rows.learner.ne("")].itertuples():
+    for row in rows.itertuples():
         settings = json.loads(row.settings)
         place = found.setdefault(row.n_features_label, {}).setdefault(str(row.repeat), {"chosen": {}})
         place["chosen"] |= {key: settings[key] for key in ("length_scale", "options") if key in settings}
         if all(map(str.isidentifier, settings["preprocess"])):  # a search chooses among steps without parameters
             place["chosen"]["preprocess"] = settings["preprocess"]
-        place["chosen"].setdefault("penalty", {})[row.learner] = settings[load(row.learner).chosen]
+        if row.learner:
+            place["chosen"].setdefault("penalty", {})[row.learner] = settings[load(row.learner).chosen]
     return found
 
 

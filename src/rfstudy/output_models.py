@@ -104,7 +104,7 @@ class Output(Model):
         `methods.yaml`
     dataset : of `plane` and `sphere`: the one whose game is drawn
     datasets : tasks, in the order of the paper; of `curves` a row of panels each
-    registered : (`dataset_statistics`) further tasks of the printed table, which the experiments need not have: the
+    registered : (`dataset_statistics`) further tasks of the published table, which the experiments need not have: the
         facts of those that were not measured come from `datasets.yaml`
     method : of `plane` and `sphere`: the one whose game is drawn
     methods : order of the legend or the rows; a measured method that is not listed follows after them, unless others
@@ -131,8 +131,8 @@ class Output(Model):
     learners : (`errors_and_times`) the learners that have a row each; of `descent`: by learner its name in the legend
     claims : (`claims`) ids in `data/reference/claims.csv`, each tested by a function
         ([how](../docs/adding-a-claim.md))
-    about : (`facts`) the columns of the printed rows that say what a row is about, with headings
-    says : (`facts`, `dataset_statistics`) the printed metrics that are columns, with headings (metrics of one heading
+    about : (`facts`) the columns of the published rows that say what a row is about, with headings
+    says : (`facts`, `dataset_statistics`) the published metrics that are columns, with headings (metrics of one heading
         share a column); of `rounds` and `choices` the measured ones
     settings : (`errors_and_times`) settings that are columns, with headings
     axis : (`choices`) the axis of the tidy table that the experiment sweeps

@@ -33,7 +33,7 @@ from rfstudy.study.config import load_experiments
 
 #: The pictures of the page: the file, the paper and name of the figure, and its alternative text.
 PICTURES = {
-    "printed-against-ours.png": ("slsrff", "printed-against-ours-all", "every printed result of SLS-RFF against ours"),
+    "printed-against-ours.png": ("slsrff", "printed-against-ours-all", "published results of SLS-RFF against ours"),
     "benchmark.png": ("survey", "figure-10-text", "error, time and accuracy of nine maps by number of features"),
     "double-descent.png": ("survey", "figure-07-text", "training and test error against the number of features"),
     "penalty.png": ("slsrff", "ablation-chart-code", "accuracy after each step from the paper's text to its code"),

@@ -281,8 +281,8 @@ def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
     the half-width is more than {MARGINS:g} margins. Margin: {POINTS:g} points of accuracy, of an error in percent the
     smaller of {POINTS:g} points and {SHARE:.0%} of it, {SHARE:.0%} of any other value; numbers of rows and columns are
     the same or not comparable. Standard error of the difference: both spreads over the square roots of their repeats,
-    ours where none is printed (and the printed one for a single repeat of ours; with neither it is not known and the
-    cell too noisy), and half a unit of the last printed digit.
+    ours where none is published (and the published one for a single repeat of ours; with neither it is not known and
+    the cell too noisy), and half a unit of the last published digit.
     """
     published, value = cells["published"], cells["value"]
     their_spread = cells["published_std"].fillna(cells["published_error"] * np.sqrt(cells["published_n"]))

@@ -37,7 +37,7 @@ ONE_HARMONIC = "the labels of our checkerboard are the signs of a single harmoni
 @claim("nsrf-01", EXACT, not_testable=OURS, dataset="windmill", kernels=["gaussian"], below=95.0)
 @claim(
     "nsrf-02", EXACT, dataset="checkerboard", kernels=["arccos0", "arccos1"], below=97.0,
-    not_testable="the checkerboard is ours and was chosen so that this kernel comes near the printed accuracy",
+    not_testable="the checkerboard is ours and was chosen so that this kernel comes near the published accuracy",
 )  # fmt: skip
 def exact_kernel_saturates(rows: Rows, dataset: str, kernels: list[str], below: float):
     """Return the test of exact kernels at the best of all widths."""
@@ -308,8 +308,8 @@ def gap_grows_with_the_box(rows: Rows):
 def larger_steps(rows: Rows):
     """Return the test of steps that are longer than the standard one.
 
-    Stricter: the standard step is that of a gradient of true length for 1,000 frequencies, 2.5e-5; with the printed
-    length it is 0.033.
+    Stricter: the standard step is that of a gradient of true length for 1,000 frequencies, 2.5e-5; with the
+    published length it is 0.033.
     """
     rows = rows.of("windmill", learner="l1_svm")
     return check.keeps_bound(rows, ACCURACY, ("nsrf/four-times", "nsrf"), minus="nsrf/standard", at_least=0)

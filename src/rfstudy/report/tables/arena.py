@@ -100,8 +100,8 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
     Better, worse: Holm's correction over the maps at one D. Equal: less than {margin}, by two one-sided tests, on all
     data sets and on informative ones, where other draws of {baseline} are equal, too.
 
-    Verdict: the one relative to most draws of {baseline}, of which "draws" is the number; undecided if there is none.
-    Median: of the errors relative to each of the draws; the other numbers are relative to the first.
+    Verdict: the one relative to most draws of {baseline}; undecided if no verdict has most draws. Draws: how many give
+    it. Median: of the errors relative to each of the draws; the other numbers are relative to the first.
 
     Informative: data sets at which the error of the exact kernel is over {margin} lower at that D. Not flagged: see
     the table of flags.

@@ -31,7 +31,7 @@ from rfstudy import tidy
 from rfstudy.files import read_yaml, write_json
 from rfstudy.study import selection
 from rfstudy.study.experiment import needs_data
-from rfstudy.study.job import searched, tune_scope
+from rfstudy.study.job import kernel_id, searched, tune_scope
 from rfstudy.study.jobs import Jobs
 from rfstudy.study.kinds.grid import name_of
 from rfstudy.study.plan import Shard
@@ -72,10 +72,12 @@ def computed(jobs: Jobs, stage: str, unit: Shard, shipped: pd.DataFrame, *, sear
     (part,) = work["parts"]
     (entry,) = part["methods"]
     own = shipped[shipped.dataset.eq(unit.datasets[0]) & shipped.repeat.eq(unit.repeats[0]) & shipped.status.eq("ok")]
-    own = own[own.method.eq(entry["method"]) & own.variant.eq(entry["variant"])]
+    kernel = kernel_id(entry.get("kernel", part["kernel"]))
+    own = own[own.method.eq(entry["method"]) & own.variant.eq(entry["variant"]) & own.kernel.eq(kernel)]
     if own.n_train.astype(float).max() > (part["max_rows"] or np.inf):
         part["max_rows"] = None  # measured on all rows, by --config max_rows=null
-    stem = FOLDER / unit.experiment / f"{unit.datasets[0] or 'all'}.{entry['method']}-{entry['variant']}"
+    name = f"{unit.datasets[0] or 'all'}.{kernel}.{entry['method']}-{entry['variant']}"
+    stem = FOLDER / unit.experiment / name
     for folder in work["prepared_dirs"]:
         if not Path(folder, "facts.json").exists():
             command = ["snakemake", "--quiet", "--cores", "1", "--configfile", PRESET, "--", f"{folder}/facts.json"]

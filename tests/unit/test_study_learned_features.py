@@ -167,7 +167,7 @@ def test_a_combination_of_kernels_is_that_of_its_weights(job_of):
 
 def test_a_combination_is_timed_with_its_kernel_matrices_next_to_maps_and_their_learning(job_of):
     grid = {"kernels": [{"name": "linear"}], "factors": [1], "n_features": 10, "C": 1.0, "combined": True}
-    units = exact.timed(job_of("exact", [{"method": "nsrf", "options": SEARCH}], grid, repeats=(0, 1)), {})
+    units = exact.timed(job_of("exact", [{"method": "nsrf", "options": SEARCH}], grid), {})
     assert [(unit.entry.get("method"), list(unit.phases), unit.learner) for unit in units] == [
         (None, ["transform", "fit"], "kernel_svm"),
         ("nsrf", ["draw", "learn", "transform", "fit"], "l1_svm"),

@@ -1,15 +1,18 @@
 """From experiments to jobs: shards, what differs by data set, and what each stage receives."""
 
 import copy
+from pathlib import Path
 
 import pytest
 import study_toys as toys
 from study_toys import SETTINGS, parts, selected
 
 from random_features.errors import UserError
+from rfstudy.files import read_yaml
 from rfstudy.study import check, job, plan, selection
 from rfstudy.study.code import SOURCE
 from rfstudy.study.job import merge
+from rfstudy.study.jobs import Jobs
 from rfstudy.study.kinds.grid import grid_cells
 
 TWO = {
@@ -21,6 +24,7 @@ TWO = {
     ],
     "learners": {"svm": toys.SVM},
 }
+ROOT = Path(__file__).parents[2]
 BY_METHOD = {"shard_by": ["experiment", "dataset", "method"]}
 
 
@@ -315,6 +319,15 @@ def test_of_a_grid_without_data_the_ends_are_named():
         (part,) = plan.parts_of("time", theory, shard, settings)
         assert part.grid == experiment["grid"] | ends
         assert [entry["method"] for entry in part.methods] == ["rff", "orf"]
+
+
+@pytest.mark.parametrize("name", ["nsrf-combination", "survey-million-code", "slsrff-text"])
+def test_times_are_taken_in_the_first_repeat(name):
+    given = read_yaml(ROOT / "config/config.yaml") | read_yaml(ROOT / "config/presets/laptop.yaml")
+    jobs = Jobs(selection.load_study(given, ROOT / "config"), ROOT)
+    shard, *_ = jobs.shards_of("time", name).values()
+    parts = jobs.arguments("time", name, shard)["parts"]
+    assert [part["repeats"] for part in parts] == [[0]] * len(parts)
 
 
 def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_its_data_sets():

@@ -176,12 +176,13 @@ def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> P
         # an entry that sweeps an option is not timed
         "methods": [without(entry, "learners") for entry in experiment["methods"] if entry and "sweep" not in entry],
         "time": without(how, "datasets", "examples", "sizes", "learner"),
+        "repeats": [0],
     }
     if "grid" in experiment:
         return spec | {"grid": experiment["grid"] | ({"ends": how["sizes"]} if how["sizes"] else {})}
     learner = how.get("learner")
     learners = {learner: experiment["learners"][learner]} if learner else {}
-    return spec | {"sizes": timed_sizes(experiment["sizes"], how["sizes"]), "learners": learners, "repeats": [0]}
+    return spec | {"sizes": timed_sizes(experiment["sizes"], how["sizes"]), "learners": learners}
 
 
 def timed_sizes(experiment_sizes: dict, which: int | list | None) -> dict:

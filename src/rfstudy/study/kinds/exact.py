@@ -84,7 +84,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
     """Return the units that ``time`` measures if kernels are combined: making all kernel matrices and learning their
     weights, next to the maps and the machines on their features.
     """
-    return [timed_cell(job, cell) for cell in cells(job) if cell.coordinates["repeat"] == 0]
+    return [timed_cell(job, cell) for cell in cells(job)]
 
 
 def timed_cell(job: Job, cell: Cell) -> Timed:

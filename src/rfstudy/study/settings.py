@@ -33,7 +33,7 @@ class Settings(Model):
     preset : name of a file in `presets/`; results go to `results/<preset>`
     seed : the seed of the study; all other seeds derive from it
     device : where maps compute; `auto` is CUDA if it is available
-    mirror : a folder `<mirror>/<dataset>/<original file>[.xz|.gz]` that is tried before any address; setting it reruns
+    mirror : a folder `<mirror>/<source>/<original file>[.xz|.gz]` that is tried before any address; setting it reruns
         nothing
     allow_missing : unavailable data become `skipped` rows instead of an error
     only_experiments : ids to keep, as a list or as `a,b`; empty keeps all
@@ -53,7 +53,7 @@ class Settings(Model):
     time : how times are measured; defaults for the `time` of an experiment
     prepared_together : tasks whose rows one job makes, if a generator makes them
     shard_by : the axes that separate jobs: `paper`, or a beginning of `experiment, dataset, method`
-    minutes_per_shard : expected minutes of a job of `train` or `measure`: methods are put together up to it, and the
+    minutes_per_shard : expected minutes of a job, except of `time`: methods are put together up to it, and the
         repeats of a method that takes over twice as long are separated; null leaves the jobs as `shard_by` cuts them
     max_mem_mb : memory of a node in MB: no job requests more, and a job that needs more is an error; null for no limit
     max_runtime : the same for the minutes of a job

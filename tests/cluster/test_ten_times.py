@@ -35,9 +35,10 @@ def ten_times_the_data(root: Path):
     path.write_text(yaml.safe_dump(tasks | copies, sort_keys=False), encoding="utf-8")
 
     def edit(experiment):
-        own = experiment.get("datasets", {})
-        if not any("-copy" in name for name in own):  # mappings are shared by experiments
-            own |= {f"{name}-copy{i}": value for name, value in own.items() for i in range(1, 10)}
+        for place in (experiment, *filter(None, experiment.get("methods") or [])):  # an entry may exclude data sets
+            own = place.get("datasets") or {}
+            if not any("-copy" in name for name in own):  # mappings are shared by experiments
+                own |= {f"{name}-copy{i}": value for name, value in own.items() for i in range(1, 10)}
 
     for path in (root / "config" / "experiments").glob("*.yaml"):
         change(path, edit)

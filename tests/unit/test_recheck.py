@@ -3,6 +3,7 @@
 import importlib.util
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -92,3 +93,39 @@ def test_shipped_choices_are_those_of_tune():
         settings = json.loads(text)
         chosen = {key: settings[key] for key in ("preprocess", "length_scale", "options")}
         assert of_repeats == {"3": {"chosen": chosen | {"penalty": {"ridge": settings["penalty"]}}}}
+
+
+def test_a_repeat_without_a_learner_states_its_bandwidth_and_no_penalty():
+    rows = tidy.read(ROOT / "data/measured/survey-images-text.csv.xz")
+    own = rows[rows.dataset.eq("mnist") & rows.method.eq("rff") & rows.repeat.eq(7) & rows.status.eq("ok")]
+    assert set(own.learner) == {""}
+    chosen = recheck.stated(own)["1000"]["7"]["chosen"]
+    assert chosen["length_scale"] == json.loads(own.settings.iloc[0])["length_scale"]
+    assert "penalty" not in chosen
+
+
+def test_units_of_a_map_under_two_kernels_have_files_and_choices_of_their_own(tmp_path, monkeypatch):
+    given = read_yaml(ROOT / "config/config.yaml") | read_yaml(ROOT / "config/presets/laptop.yaml")
+    jobs = Jobs(selection.load_study(given, ROOT / "config"), ROOT)
+    shipped = tidy.read(ROOT / "data/measured/survey-kernels-text.csv.xz")
+    own = shipped[shipped.dataset.eq("a8a") & shipped.method.eq("rom") & shipped.repeat.eq(6)]
+    own = own[own.learner.eq("ridge") & own.n_features_label.eq("8d")].set_index("kernel").settings.map(json.loads)
+    found = {}
+
+    def output(stage, work, stem):
+        (choices,) = json.loads(Path(work["tuned"][0]).read_text(encoding="utf-8"))["a8a"]["cell"].values()
+        found[stem] = choices["8d"]["6"]["chosen"]["penalty"]["ridge"]
+
+    monkeypatch.setattr(recheck, "FOLDER", tmp_path)
+    monkeypatch.setattr(recheck, "output", output)
+    monkeypatch.setattr(recheck, "subprocess", SimpleNamespace(run=lambda *args, **options: None))
+    monkeypatch.setattr(recheck.tidy, "read", lambda path: path)
+    cells = shipped[shipped.status.eq("ok") & shipped.method.eq("rom") & shipped.dataset.eq("a8a")]
+    for stage, unit in recheck.drawn(jobs, "survey-kernels-text", cells):
+        if unit.repeats == (6,):
+            recheck.computed(jobs, stage, unit, shipped, search=False)
+    assert len(found) == 2
+    assert found == {
+        stem: own[kernel]["penalty"] for kernel in ("arccos0", "arccos1") for stem in found if kernel in stem
+    }
+    assert len(set(found.values())) == 2

@@ -51,11 +51,14 @@ VALUE = [*CELL, "n_features", "split", "learner", "metric"]
 def drawn(jobs: Jobs, name: str, cells: pd.DataFrame) -> list[tuple[str, Shard]]:
     """Return the units of an experiment that have shipped cells, in random order: a stage, and a shard of one entry."""
     has_data, found = needs_data(jobs.experiments[name]["kind"]), []
+    variants = {entry.get("variant", "") for entry in jobs.experiments[name]["methods"]}
     for stage in ("train", "measure"):
         for shard in jobs.shards_of(stage, name).values():
             for dataset, position in product(shard.datasets, shard.methods):
                 entry = jobs.experiments[name]["methods"][position]
-                own = cells[cells.method.eq(entry["method"]) & cells.variant.eq(entry.get("variant", ""))]
+                own = cells[cells.method.eq(entry["method"])]
+                # a kind may name variants itself, as the numbers of rows of a frontier
+                own = own[own.variant.eq(entry.get("variant", "")) | ~own.variant.isin(variants)]
                 own = own if len(own) or cells.method.any() else cells  # yardsticks have no map
                 # without data one cell may cover all repeats
                 for repeats in [(each,) for each in shard.repeats] if has_data else [shard.repeats]:
@@ -74,7 +77,7 @@ def computed(jobs: Jobs, stage: str, unit: Shard, shipped: pd.DataFrame, *, sear
     own = shipped[shipped.dataset.eq(unit.datasets[0]) & shipped.repeat.eq(unit.repeats[0]) & shipped.status.eq("ok")]
     kernel = kernel_id(entry.get("kernel", part["kernel"]))
     own = own[own.method.eq(entry["method"]) & own.variant.eq(entry["variant"]) & own.kernel.eq(kernel)]
-    if own.n_train.astype(float).max() > (part["max_rows"] or np.inf):
+    if own.n_train.astype(float).max() > (part.get("max_rows") or np.inf):
         part["max_rows"] = None  # measured on all rows, by --config max_rows=null
     name = f"{unit.datasets[0] or 'all'}.{kernel}.{entry['method']}-{entry['variant']}"
     stem = FOLDER / unit.experiment / name

@@ -82,6 +82,15 @@ def test_units_are_one_entry_in_one_repeat_and_the_same_every_time():
     assert not recheck.drawn(jobs, "pool-size", shipped[shipped["method"].eq("none")])
 
 
+def test_numbers_of_rows_of_a_frontier_are_in_one_unit():
+    """The rows of a frontier name their variants by their numbers of rows, the entries of the experiment do not."""
+    given = read_yaml(ROOT / "config/config.yaml") | read_yaml(ROOT / "config/presets/laptop.yaml")
+    jobs = Jobs(selection.load_study(given, ROOT / "config"), ROOT)
+    shipped = tidy.read(ROOT / "data/measured/arena-frontier.csv.xz")
+    units = recheck.drawn(jobs, "arena-frontier", shipped[shipped.status.eq("ok") & shipped.unit.ne("s")])
+    assert len(set(units)) == len(units) == 4 * 3 * 3
+
+
 def test_shipped_choices_are_those_of_tune():
     """Rows of shipped experiments state what was chosen, so that their cells can be computed without the search."""
     rows = tidy.read(ROOT / "data/measured/slsrff-tuned.csv.xz")

@@ -19,6 +19,9 @@ from random_features.maps.pool import PoolMap
 COLUMN_MODES = ("columns", "sorted", "code", "trace", "permuted")
 SORTED_MODES = ("sorted", "code")
 
+#: Rounding in float32, relative to the penalty, above which a product of features of unit norm is in float64.
+ROUNDING = 1e-3
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ScoredPoolMap(PoolMap):
@@ -206,6 +209,8 @@ class LeverageScoreFourier(ScoredPoolMap):
             return row_leverage_scores(np.concatenate([features for _, features in blocks]), ridge)
         gram = np.zeros((self.pool_.n_columns, self.pool_.n_columns))
         for _, features in blocks:
+            if np.sqrt(len(features)) * np.finfo(features.dtype).eps > ROUNDING * self.penalty:
+                features = features.astype(np.float64, copy=False)
             gram += features.T @ features
         return ridge_leverage_scores(gram, ridge)
 

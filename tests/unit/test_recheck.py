@@ -21,6 +21,13 @@ recheck = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(recheck)
 
 
+@pytest.fixture(scope="module")
+def jobs():
+    """Return the jobs of the study under the preset of the shipped rows."""
+    given = read_yaml(ROOT / "config/config.yaml") | read_yaml(ROOT / "config/presets/laptop.yaml")
+    return Jobs(selection.load_study(given, ROOT / "config"), ROOT)
+
+
 def a_row(value, metric="accuracy_pct", **more):
     return {"dataset": "eeg", "method": "rff", "repeat": 0, "n_test": 1000, "metric": metric, "value": value} | more
 
@@ -71,9 +78,7 @@ def test_times_facts_failures_and_other_units_are_not_compared():
     assert recheck.compared(shipped, shipped.iloc[:3]).empty
 
 
-def test_units_are_one_entry_in_one_repeat_and_the_same_every_time():
-    given = read_yaml(ROOT / "config/config.yaml") | read_yaml(ROOT / "config/presets/laptop.yaml")
-    jobs = Jobs(selection.load_study(given, ROOT / "config"), ROOT)
+def test_units_are_one_entry_in_one_repeat_and_the_same_every_time(jobs):
     shipped = tidy.read(ROOT / "data/measured/pool-size.csv.xz")
     units = recheck.drawn(jobs, "pool-size", shipped)
     assert units == recheck.drawn(jobs, "pool-size", shipped)
@@ -82,10 +87,8 @@ def test_units_are_one_entry_in_one_repeat_and_the_same_every_time():
     assert not recheck.drawn(jobs, "pool-size", shipped[shipped["method"].eq("none")])
 
 
-def test_numbers_of_rows_of_a_frontier_are_in_one_unit():
+def test_numbers_of_rows_of_a_frontier_are_in_one_unit(jobs):
     """The rows of a frontier name their variants by their numbers of rows, the entries of the experiment do not."""
-    given = read_yaml(ROOT / "config/config.yaml") | read_yaml(ROOT / "config/presets/laptop.yaml")
-    jobs = Jobs(selection.load_study(given, ROOT / "config"), ROOT)
     shipped = tidy.read(ROOT / "data/measured/arena-frontier.csv.xz")
     units = recheck.drawn(jobs, "arena-frontier", shipped[shipped.status.eq("ok") & shipped.unit.ne("s")])
     assert len(set(units)) == len(units) == 4 * 3 * 3
@@ -113,9 +116,7 @@ def test_a_repeat_without_a_learner_states_its_bandwidth_and_no_penalty():
     assert "penalty" not in chosen
 
 
-def test_units_of_a_map_under_two_kernels_have_files_and_choices_of_their_own(tmp_path, monkeypatch):
-    given = read_yaml(ROOT / "config/config.yaml") | read_yaml(ROOT / "config/presets/laptop.yaml")
-    jobs = Jobs(selection.load_study(given, ROOT / "config"), ROOT)
+def test_units_of_a_map_under_two_kernels_have_files_and_choices_of_their_own(jobs, tmp_path, monkeypatch):
     shipped = tidy.read(ROOT / "data/measured/survey-kernels-text.csv.xz")
     own = shipped[shipped.dataset.eq("a8a") & shipped.method.eq("rom") & shipped.repeat.eq(6)]
     own = own[own.learner.eq("ridge") & own.n_features_label.eq("8d")].set_index("kernel").settings.map(json.loads)

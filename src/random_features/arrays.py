@@ -10,6 +10,8 @@ import numpy as np
 #: Bytes that a block of rows may take on the CPU: large enough for full speed of a matrix product,
 #: small enough that a few of them stay below the memory of a small job.
 CPU_BLOCK_BYTES = 64 * 2**20
+#: Largest relative change of a solution that rounding of a Gram matrix in float32 may cause.
+FLOAT32_TOLERANCE = 1e-3
 
 
 def seed_sequence(*axes) -> np.random.SeedSequence:
@@ -82,6 +84,24 @@ def product(A, B, out) -> None:
         np.matmul(A.numpy(), B.numpy(), out=out.numpy())
     else:
         out.copy_(A @ B)
+
+
+def float32_is_harmless(rows: int, trace: float, shift: float) -> bool:
+    """Return whether products of features with themselves may be in float32, where a system is solved with their sum.
+
+    Products of ``rows`` rows at a time in float32, summed in float64, give A + E in place of A = Z'Z with
+    |E| <= sqrt(rows) eps trace(A): rounding errors add like a random walk (Higham & Mary 2019; eps = 2^-23 is twice
+    the unit roundoff, their constant), entry by entry in proportion to |Z|'|Z|, whose norm is at most
+    |Z|_F^2 = trace(A). From (A + E + shift) w' = (A + shift) w follows |w' - w| <= |E| |w'| / shift: rounding is
+    harmless where |E| / shift is at most ``FLOAT32_TOLERANCE``.
+
+    Parameters
+    ----------
+    rows : rows per product
+    trace : trace of the sum, the squared norm of all features
+    shift : smallest number that is added to the diagonal of the sum
+    """
+    return bool(np.sqrt(rows) * np.finfo(np.float32).eps * trace <= FLOAT32_TOLERANCE * shift)
 
 
 def block_rows(bytes_per_row: int, device=None) -> int:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from linear_problems import stream
 
+from random_features.arrays import FLOAT32_TOLERANCE, float32_is_harmless
 from random_features.learners import ridge, streams
 from random_features.learners.penalties import best_penalty
-from random_features.learners.ridge import FLOAT32_TOLERANCE, cross_validate_ridge, fit_ridge, float32_is_harmless
+from random_features.learners.ridge import cross_validate_ridge, fit_ridge
 from rfstudy.data.target import Target
 
 GRID = np.array([1e-8, 1e-6, 1e-4, 1e-3, 1e-2, 0.05, 0.1, 0.5, 1, 5, 10])
@@ -84,7 +85,7 @@ def test_memory_does_not_grow_with_the_rows():
 def in_single_precision(monkeypatch, fit, *arguments, **options):
     """Return a fit on float32 features that treats rounding as harmless."""
     with monkeypatch.context() as patch:
-        patch.setattr(ridge, "float32_is_harmless", lambda trace, smallest_shift: True)
+        patch.setattr(ridge, "float32_is_harmless", lambda rows, trace, shift: True)
         return fit(*arguments, **options)
 
 
@@ -104,9 +105,9 @@ def test_at_the_limit_of_the_rule_float32_changes_the_coefficients_by_less_than_
     Z, _, Y = problem(4000, 60, dtype=np.float32, seed=4)
     trace = float((Z.astype(np.float64) ** 2).sum())
     limit = np.sqrt(streams.CHUNK_ROWS) * np.finfo(np.float32).eps * trace / FLOAT32_TOLERANCE
-    assert float32_is_harmless(trace, limit * 1.001)
-    assert not float32_is_harmless(trace, limit * 0.999)
-    assert not float32_is_harmless(trace, 0.0)
+    assert float32_is_harmless(streams.CHUNK_ROWS, trace, limit * 1.001)
+    assert not float32_is_harmless(streams.CHUNK_ROWS, trace, limit * 0.999)
+    assert not float32_is_harmless(streams.CHUNK_ROWS, trace, 0.0)
     options = {"n_columns": 60, "scaling": "sum", "center": "none"}
     single = in_single_precision(monkeypatch, fit_ridge, stream(Z), Y, limit, **options).coef
     double = fit_ridge(stream(Z.astype(np.float64)), Y, limit, **options).coef

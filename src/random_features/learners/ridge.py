@@ -14,6 +14,7 @@ from typing import Literal, TypedDict
 
 import numpy as np
 
+from random_features.arrays import float32_is_harmless
 from random_features.errors import check_choice
 from random_features.learners import streams
 from random_features.learners.entry import Learner, required
@@ -23,9 +24,6 @@ from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, score_sum
 from random_features.learners.shifted import solve_shifted
 from random_features.learners.targets import as_columns
-
-#: Largest relative change of the coefficients that rounding in float32 may cause under precision="auto".
-FLOAT32_TOLERANCE = 1e-3
 
 
 class Options(TypedDict, total=False):
@@ -58,7 +56,7 @@ def fit_ridge(blocks, Y, penalty: float, *, n_columns: int, scaling="mean", cent
     Notes
     -----
     Products with the features are in float64, unless the blocks are float32 and rounding is harmless
-    (``float32_is_harmless``). Sums, solutions and the whole dual form are always float64.
+    (``random_features.arrays.float32_is_harmless``). Sums, solutions and the whole dual form are always float64.
 
     Raises ``ValueError`` for NaN or infinity in features or targets and for options that do not exist, and
     ``numpy.linalg.LinAlgError`` if the system is singular.
@@ -145,20 +143,6 @@ def have_solutions(blocks, Y, penalties, *, n_columns: int, scaling="mean", cent
     return ~np.isnan(coef).any(axis=(1, 2))
 
 
-def float32_is_harmless(trace: float, smallest_shift: float) -> bool:
-    """Return whether a Gram matrix may be summed in float32, given the smallest number added to its diagonal.
-
-    Products of r = ``streams.CHUNK_ROWS`` rows in float32, summed in float64, give A + E in place of A = Z'Z with
-    |E| <= sqrt(r) eps trace(A): rounding errors add like a random walk (Higham & Mary 2019; eps = 2^-23 is twice
-    the unit roundoff, their constant), entry by entry in proportion to |Z|'|Z|, whose norm is at most
-    |Z|_F^2 = trace(A). From (A + E + shift) w' = (A + shift) w follows |w' - w| <= |E| |w'| / shift: rounding is
-    harmless where |E| / shift is below ``FLOAT32_TOLERANCE``. With rows of unit norm (trace = n) and the scaling "mean"
-    that asks for a penalty of at least 0.0054.
-    """
-    error = np.sqrt(streams.CHUNK_ROWS) * np.finfo(np.float32).eps * trace
-    return bool(error <= FLOAT32_TOLERANCE * smallest_shift)
-
-
 @dataclass
 class _Sums:
     """The sums over the rows of one fold: Z'Z, Z'[Y, 1], 1'Y and the number of rows."""
@@ -179,12 +163,12 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift):
     head = next(stream)
     first = head[1]
     trace = len(Y) * float(np.vdot(first, first)) / len(first)
-    is_single = first.dtype == np.float32 and float32_is_harmless(trace, smallest_shift)
+    is_single = first.dtype == np.float32 and float32_is_harmless(streams.CHUNK_ROWS, trace, smallest_shift)
     dtype = np.float32 if is_single else np.float64
     Y1 = np.column_stack([Y, np.ones(len(Y))])
     once = partial(itertools.chain, [head], stream)  # the first block is computed once
     grams, crosses = streams.grams_by_group(once, Y1, folds, n_folds, n_columns, dtype)
-    if is_single and not float32_is_harmless(sum(map(np.trace, grams)), smallest_shift):
+    if is_single and not float32_is_harmless(streams.CHUNK_ROWS, sum(map(np.trace, grams)), smallest_shift):
         del grams
         dtype = np.float64
         grams, crosses = streams.grams_by_group(blocks, Y1, folds, n_folds, n_columns, dtype)

@@ -13,14 +13,12 @@ from typing import Literal
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
+from random_features.arrays import float32_is_harmless
 from random_features.maps.pool import PoolMap
 
 #: Modes that score cosine and sine separately, and those among them that reorder the frequencies as the code does.
 COLUMN_MODES = ("columns", "sorted", "code", "trace", "permuted")
 SORTED_MODES = ("sorted", "code")
-
-#: Rounding in float32, relative to the penalty, above which a product of features of unit norm is in float64.
-ROUNDING = 1e-3
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -209,7 +207,8 @@ class LeverageScoreFourier(ScoredPoolMap):
             return row_leverage_scores(np.concatenate([features for _, features in blocks]), ridge)
         gram = np.zeros((self.pool_.n_columns, self.pool_.n_columns))
         for _, features in blocks:
-            if np.sqrt(len(features)) * np.finfo(features.dtype).eps > ROUNDING * self.penalty:
+            rows = len(features)
+            if not float32_is_harmless(rows, np.vdot(features, features), rows * self.penalty):  # their share of ridge
                 features = features.astype(np.float64, copy=False)
             gram += features.T @ features
         return ridge_leverage_scores(gram, ridge)

@@ -54,6 +54,7 @@ def test_what_was_tuned_of_a_map_is_what_the_sizes_of_an_entry_differ_in(one, ot
         ({}, ""),
         ({"stand_in": "digits (stand-in for MNIST)"}, "digits stand-in"),
         ({"settings": {"capped": True}}, "capped at 7,490 training and 7,490 test rows"),
+        ({"settings": {"capped": True}, "axis": "n_train", "at": 7490}, ""),
         ({"dataset": "cod-rna"}, "other test rows"),
     ],
 )

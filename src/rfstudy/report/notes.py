@@ -66,7 +66,8 @@ def stand_in_of(rows: pd.DataFrame) -> str:
 
 
 def cap_of(rows: pd.DataFrame) -> str:
-    """Return how the rows of a data set were capped, "" if they were not."""
+    """Return how the rows of a data set were capped, "" if they were not or are themselves the axis."""
+    rows = rows[rows["axis"] != "n_train"]
     is_capped = [bool(settings.get("capped")) for settings in settings_of(rows)]
     if not any(is_capped):
         return ""

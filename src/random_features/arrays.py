@@ -1,4 +1,4 @@
-"""Device, block sizes, threads and seeds. No other module decides any of these."""
+"""Device, block sizes, threads, seeds, and where float32 is harmless. No other module decides any of these."""
 
 import hashlib
 import warnings

@@ -68,6 +68,18 @@ def test_new_methods_and_variants_appear_without_an_edit():
     assert_fit_to_print(figure)
 
 
+def test_only_lines_that_an_axis_does_not_change_are_level():
+    """The rows of a map off the axis are not drawn, and not described, where its own line is."""
+    shared = {"tasks": ["eeg"], "methods": ["rff"], "sizes": [2]}
+    rows = [row for at in (1e-3, 1e-2) for row in report_rows.made_rows(**shared, axis="penalty", at=at)]
+    for own in ({"settings": {"capped": True}}, {"variant": "other"}):
+        rows += report_rows.made_rows(**shared, **own)
+    spec = report_rows.spec_of("figure-10-text") | {"x": {"axis": "penalty", "label": "penalty", "scale": "log"}}
+    figure, notes = report_rows.picture(spec, rows)
+    assert "Level lines with a band: RFF (other), which the horizontal axis does not change." in notes
+    assert "capped" not in figure.axes[0].get_title(loc="left") + " ".join(notes)
+
+
 @pytest.mark.parametrize("factor", [1e-6, 1.0, 1e4])
 @pytest.mark.parametrize("spread", [1.02, 3.0, 1e5])
 def test_logarithmic_axes_have_at_least_two_readable_labels(factor, spread):

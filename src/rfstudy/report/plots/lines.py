@@ -104,7 +104,8 @@ def curves(
     rows = select(context.rows, dataset=datasets, axis=["", ROUND] if is_size else x["axis"])
     if not is_size:  # methods that the axis does not change are level lines
         level = select(context.rows, dataset=datasets, axis="", experiment=rows["experiment"].unique(), method=methods)
-        rows = pd.concat([rows, level[~level["method"].isin(rows["method"])]])
+        on_axis, at_level = (pd.MultiIndex.from_frame(each[["method", "variant"]]) for each in (rows, level))
+        rows = pd.concat([rows, level[~at_level.isin(on_axis)]])
     measured = pd.concat([of_quantity(rows, panel) for panel in panels])
     measured = measured[~measured.index.duplicated()]
     shown = select(measured, n_features_label=sizes)

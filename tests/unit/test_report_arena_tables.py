@@ -4,7 +4,7 @@ import arena_rows as made
 import numpy as np
 import pandas as pd
 import pytest
-from report_rows import EXPERIMENTS, ROOT, context_of, spec_of
+from report_rows import EXPERIMENTS, context_of, spec_of
 from scipy import stats
 
 from rfstudy.report import arena, tables, typeset
@@ -305,20 +305,3 @@ def test_ranks_are_means_over_data_sets_of_common_cells():
     board, table = table_of("arena-leaderboard", made.framed(rows))
     assert board["map_id"].tolist() == ["orf", "rff", "sorf"]
     assert any(note.startswith("Cells that all have: 7, of 4 data sets") for note in table.notes)
-
-
-def test_the_protocol_lists_the_halves():
-    datasets = spec_of("arena-confirmation-tuned", "study")["datasets"]
-    half = arena.half_of(arena.strata_of(context_of([]).tasks, datasets))
-    page = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
-    table = page.partition("| stratum |")[2].partition("\n\n")[0].splitlines()[2:]
-    stated = {
-        name.strip(): which
-        for line in table
-        for which, cell in enumerate(line.split("|")[2:4])
-        for name in cell.lower().split(",")
-        if name.strip()
-    }
-    assert stated == {
-        name.removeprefix("uci-").removesuffix("-training"): which for name, which in half.to_dict().items()
-    }

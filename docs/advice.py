@@ -19,12 +19,12 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as the command does
 import numpy as np
 import pandas as pd
 
+from random_features.compare import recipe
+from random_features.compare.contestants import is_map
+from random_features.compare.decide import label, paired_interval
+from random_features.compare.question import understand
+from random_features.compare.run import compare
 from random_features.machines import MOST_HELD
-from rfstudy.compare import recipe
-from rfstudy.compare.contestants import is_map
-from rfstudy.compare.decide import label, paired_interval
-from rfstudy.compare.question import understand
-from rfstudy.compare.run import compare
 
 #: The sets, named before the first run.
 SETS = (

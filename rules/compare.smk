@@ -1,6 +1,6 @@
 # Compare maps on a file of the user's own: snakemake --cores N compare --config own=FILE target=COLUMN. A pilot makes
 # the plan; then there is one job per contestant, without a limit of time, and one that answers.
-from rfstudy.compare.contestants import CONTESTANTS, folder_of
+from random_features.compare.contestants import CONTESTANTS, folder_of
 
 COMPARED = f"results/{folder_of(OWN['own'])}"
 PLAN, FINISHED = f"{COMPARED}/plan.json", f"{COMPARED}/finished/{{contestant}}"
@@ -28,7 +28,7 @@ for step, (stage, inputs, made) in STEPS.items() if OWN["own"] else ():
             mem_mb=8000,
             runtime=24 * 60,
         params:
-            code=JOBS.code_of("rfstudy.compare.run"),
+            code=JOBS.code_of("random_features.compare.run"),
             target=["--target", OWN["target"]] if OWN["target"] else [],
             folder=COMPARED,
             stage=stage,

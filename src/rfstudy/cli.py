@@ -6,7 +6,6 @@ Stages are imported when they are called: ``--help`` answers at once.
 
 import atexit
 import contextlib
-import errno
 import gc
 import importlib
 import os
@@ -17,16 +16,12 @@ from time import sleep
 
 import click
 
+from random_features.__main__ import run
+from random_features.compare.command import compare
 from random_features.errors import UserError
 from rfstudy.files import read_choices, read_json, read_yaml
 from rfstudy.study.code import load_as_planned
 from rfstudy.study.job import read_parts
-
-#: Errors of the disk, and of paths that no file can have, not of the code.
-OF_THE_DISK = (
-    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR,
-    errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP,
-)  # fmt: skip
 
 #: Seconds between two checks of the process of the workflow.
 LOOK_SECONDS = 2.0
@@ -203,30 +198,7 @@ def check(folder, presets):
     print(f"in order: {', '.join(named)}")
 
 
-@commands.command()
-@CODE
-@click.argument("file", type=FILE)
-@click.option("--target", help="Column to predict; LIBSVM files name it themselves.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the answer: compare-<file>.")
-@click.option("--budget", default="10m", show_default=True, help="Time for everything: 90s, 10m, 1h.")
-@click.option("--margin", default=0.02, show_default=True, help="Share of the loss of a guess that does not matter.")
-@click.option("--task", type=click.Choice(["auto", "classes", "regression"]), default="auto", show_default=True)
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated.")
-@click.option("--group", metavar="COLUMN", help="Rows of one group stay in one fold.")
-@click.option("--time", metavar="COLUMN", help="Test on later rows than those that train.")
-@click.option("--maps", default="", metavar="NAME,...", help="More maps; see python -m rfstudy maps.")
-@click.option("--columns", type=click.IntRange(min=16), default=4096, show_default=True, help="Most columns of a map.")
-@click.option("--stage", type=click.Choice(["all", "plan", "run", "answer"]), default="all", hidden=True)
-@click.option("--contestant", hidden=True, help="The contestant of the stage run.")
-def compare(file, target, maps, **options):
-    """Recommend a feature map for the table in FILE, or none, from a comparison with its baselines."""
-    import time
-
-    started = time.monotonic()
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # on a busy machine waiting threads would stop the others
-    from rfstudy.compare.run import compare as run
-
-    run(file, target, maps=[name for name in maps.split(",") if name], started=started, **options)
+commands.add_command(CODE(compare))
 
 
 @commands.command()
@@ -236,7 +208,7 @@ def compare(file, target, maps, **options):
 @CONFIG
 def add(file, target, name, folder):
     """Add the table in FILE to the study: the YAML of its source, its task and an experiment."""
-    from rfstudy.compare.add import add as run
+    from rfstudy.add import add as run
 
     run(file, target, folder, name)
 
@@ -286,19 +258,4 @@ def main():
     gc.set_threshold(50_000, 20, 100)
     atexit.register(gc.freeze)
     end_with_the_workflow()
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # a console need not have all characters
-    try:
-        commands.main(standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except click.exceptions.Abort as abort:
-        if isinstance(abort.__cause__, EOFError):
-            raise abort.__cause__ from None  # a file that ends too early is not an interruption
-        sys.exit(130)
-    except (UserError, OSError) as error:
-        if isinstance(error, OSError) and error.errno not in OF_THE_DISK:
-            raise
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
+    run(commands)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from rfstudy.compare.contest import Result, Unit
+from random_features.compare.contest import Result, Unit
 
 ROWS = 1200
 

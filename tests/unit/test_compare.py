@@ -15,12 +15,12 @@ from compare_tables import ROWS, result, saved, table
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
+from random_features.compare import contest as contests
+from random_features.compare import decide as decisions
+from random_features.compare import recipe, report, run
+from random_features.compare.contest import Clock, Contest, Unit
+from random_features.compare.question import understand
 from random_features.errors import UserError
-from rfstudy.compare import contest as contests
-from rfstudy.compare import decide as decisions
-from rfstudy.compare import recipe, report, run
-from rfstudy.compare.contest import Clock, Contest, Unit
-from rfstudy.compare.question import understand
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -10,7 +10,7 @@ from compare_tables import saved, table
 from sklearn.datasets import dump_svmlight_file
 
 from random_features.errors import UserError
-from rfstudy.compare.add import add
+from rfstudy.add import add
 from rfstudy.files import read_yaml
 from rfstudy.study.build import problems_of_preset
 

@@ -4,7 +4,7 @@ import numpy as np
 from compare_tables import result
 from scipy.stats import ttest_rel
 
-from rfstudy.compare import decide as decisions
+from random_features.compare import decide as decisions
 
 COMMON = np.random.default_rng(9).random(4000)
 

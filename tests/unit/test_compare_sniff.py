@@ -14,10 +14,10 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
+from random_features.compare import recipe
+from random_features.compare.question import understand
+from random_features.compare.sniff import sniff
 from random_features.errors import UserError
-from rfstudy.compare import recipe
-from rfstudy.compare.question import understand
-from rfstudy.compare.sniff import sniff
 
 ROWS = 60
 RNG = np.random.default_rng(0)

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from compare_tables import saved, table
 
-from rfstudy.compare import recipe, warnings
-from rfstudy.compare.question import understand
+from random_features.compare import recipe, warnings
+from random_features.compare.question import understand
 
 
 def warned(path, **how):

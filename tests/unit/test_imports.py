@@ -16,11 +16,12 @@ from rfstudy.study.code import PACKAGES, SOURCE, imported_modules
 LAYERS = {
     "random_features": {
         "errors": 0, "arrays": 1, "modules": 1, "length_scales": 2, "hadamard": 3, "kernels": 3,
-        "pivoted_cholesky": 3, "maps": 4, "learners": 4, "machines": 5, "__init__": 6,
+        "pivoted_cholesky": 3, "maps": 4, "learners": 4, "machines": 5, "alarm": 0, "__init__": 6,
+        "compare": 7, "__main__": 8,
     },
     "rfstudy": {
-        "__init__": 0, "alarm": 0, "fields": 0, "files": 1, "metrics": 1, "models": 1, "scores": 1, "tidy": 2,
-        "data": 4, "study": 5, "compare": 6, "output_models": 6, "outputs": 7, "index": 8, "paper_pages": 8,
+        "__init__": 0, "fields": 0, "files": 1, "metrics": 1, "models": 1, "scores": 1, "tidy": 2,
+        "data": 4, "study": 5, "add": 6, "output_models": 6, "outputs": 7, "index": 8, "paper_pages": 8,
         "render": 9, "readme": 8, "cli": 10, "__main__": 11,
     },
 }  # fmt: skip

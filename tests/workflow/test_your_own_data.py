@@ -3,7 +3,7 @@
 import re
 import shlex
 
-from rfstudy.compare.contestants import CONTESTANTS
+from random_features.compare.contestants import CONTESTANTS
 
 
 def test_the_page_is_followed_word_by_word(new_workspace, page):

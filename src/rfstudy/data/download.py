@@ -17,8 +17,8 @@ from pathlib import Path
 
 import requests
 
+from random_features.alarm import alarm
 from random_features.errors import UserError
-from rfstudy.alarm import alarm
 from rfstudy.data import lock
 from rfstudy.data.archives import CHUNK_BYTES, ChecksumError, archive_names, unpack
 from rfstudy.data.tasks import RECORD, UNKNOWN

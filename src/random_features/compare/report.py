@@ -10,10 +10,10 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rfstudy.compare import recipe
-from rfstudy.compare.contestants import is_map
-from rfstudy.compare.decide import label
-from rfstudy.files import write_atomically, write_text
+from random_features.compare import recipe
+from random_features.compare.contestants import is_map
+from random_features.compare.decide import label
+from random_features.compare.files import write_text, write_whole
 
 #: What follows the recipe in ``best.py``. Functions in best.joblib belong to the imported module, not to the script.
 PROGRAM = """
@@ -42,14 +42,14 @@ def write(out, file, question, contest, decision, tested, outer, warnings, reaso
     table = results_table(contest, decision)
     figures = {f"error against {against}": figure_of(table, error, against) for against in ("columns", "seconds")}
     for name, figure in figures.items():
-        write_atomically(out / f"{name.replace(' ', '-')}.png", partial(figure.savefig, dpi=100), sync=False)
-    write_atomically(out / "results.csv", partial(table.to_csv, index=False), sync=False)
+        write_whole(out / f"{name.replace(' ', '-')}.png", partial(figure.savefig, dpi=100))
+    write_whole(out / "results.csv", partial(table.to_csv, index=False))
     name = Path(file).name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     title = f"{name}: {question.settings['target']}"
     sections = sections_of(question, tested, outer, warnings, reasons, table, figures, margin)
-    write_text(page(title, answer, sections, out), out / "report.html", sync=False)
-    write_text(markdown(title, answer, sections), out / "report.md", sync=False)
-    write_text(program(file, question, tested[0]), out / "best.py", sync=False)
+    write_text(page(title, answer, sections, out), out / "report.html")
+    write_text(markdown(title, answer, sections), out / "report.md")
+    write_text(program(file, question, tested[0]), out / "best.py")
     print(*answer, sep="\n")
 
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t
 
-from rfstudy.compare.contest import Result
-from rfstudy.compare.contestants import is_map
+from random_features.compare.contest import Result
+from random_features.compare.contestants import is_map
 
 #: The level of the intervals.
 CONFIDENCE = 0.95

@@ -7,10 +7,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.model_selection import KFold, PredefinedSplit, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from rfstudy.alarm import alarm
-from rfstudy.compare import recipe
-from rfstudy.compare.contest import OutOfTime
-from rfstudy.compare.question import Question
+from random_features.alarm import alarm
+from random_features.compare import recipe
+from random_features.compare.contest import OutOfTime
+from random_features.compare.question import Question
 
 #: Rows and columns that the checks look at.
 MOST_ROWS, MOST_COLUMNS = 10_000, 100

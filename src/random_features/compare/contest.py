@@ -13,16 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
+from random_features.alarm import alarm
+from random_features.compare import recipe
+from random_features.compare.contestants import BASELINES, LABELLED, MAPS, STRUCTURED, is_map
+from random_features.compare.files import write_whole
+from random_features.compare.question import Question
 from random_features.kernels import Gaussian
 from random_features.length_scales import median_distance
 from random_features.machines import MOST_HELD
 from random_features.maps.registry import resolve, resolved_options
-from rfstudy.alarm import alarm
-from rfstudy.compare import recipe
-from rfstudy.compare.contestants import BASELINES, LABELLED, MAPS, STRUCTURED, is_map
-from rfstudy.compare.question import Question
-from rfstudy.data.archives import UNREADABLE
-from rfstudy.files import write_atomically
 
 #: The largest number of columns of a map that depends on labels, and of data whose map is orthogonal.
 MOST_LABELLED, MOST_ORTHOGONAL = 256, 4096
@@ -288,7 +287,7 @@ class Contest:
         self.results.append(result := stored or self.computed(unit))
         if self.folder and not stored:
             text = json.dumps([result.settings, result.seconds, result.edges])
-            write_atomically(self.file_of(unit), lambda path: np.savez(path, losses=result.losses, text=text))
+            write_whole(self.file_of(unit), lambda path: np.savez(path, losses=result.losses, text=text))
 
     def stored(self, unit: Unit) -> Result | None:
         """Return the result of a unit from the folder; None if it is not there, or damaged."""
@@ -296,7 +295,7 @@ class Contest:
             with np.load(self.file_of(unit)) as arrays:  # without pickles, so that a foreign folder runs no code
                 settings, seconds, edges = json.loads(str(arrays["text"]))
                 return Result(unit, settings, arrays["losses"], seconds, edges)
-        except (*UNREADABLE, KeyError, TypeError):
+        except Exception:  # NumPy and zipfile raise errors of many types for files that are cut or damaged
             return None
 
     def is_tuned(self, unit: Unit) -> bool:

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from random_features.compare.recipe import ZIP, content
 from random_features.errors import UserError
-from rfstudy.compare.recipe import ZIP, content
-from rfstudy.data.archives import UNREADABLE
 
 #: Bytes of a text file that are looked at, and of a cell at most.
 LOOKED_AT = 2**22
@@ -38,7 +37,7 @@ def sniff(path) -> dict:
         raise UserError(f"{path}: there is no such file") from None
     except UserError:
         raise
-    except UNREADABLE as error:
+    except Exception as error:  # the readers of archives raise errors of many types
         raise UserError(f"{path}: cannot be unpacked ({error}); is it complete?") from error
     if not data.strip():
         raise UserError(f"{path}: the file is empty")

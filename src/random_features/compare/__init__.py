@@ -1,4 +1,4 @@
-"""Compare feature maps with their baselines on a file of the user's own, and recommend one: ``rfstudy compare``.
+"""Compare feature maps with their baselines on a file of the user's own, and recommend one.
 
 | module | content |
 |---|---|
@@ -7,6 +7,7 @@
 | `question` | a file with its target, its kind of task and what happens to each column |
 | `contest` | the contestants, their rounds within a budget, and the decision |
 | `warnings` | what may be wrong with the file, with evidence |
+| `command` | the command ``random-features compare`` |
 | `report` | the answer as text, page, tables, figures and `best.py` |
-| `add` | the YAML of a permanent task |
+| `files` | files that are written whole or not at all |
 """

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 
+from random_features.compare import recipe
+from random_features.compare.sniff import sniff
 from random_features.errors import UserError, nearest
-from rfstudy.compare import recipe
-from rfstudy.compare.sniff import sniff
 
 #: The fewest rows of a table, and of a class.
 FEWEST_ROWS, FEWEST_OF_A_CLASS = 50, 10

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import yaml
 
+from random_features.compare.question import Question, understand
 from random_features.errors import UserError
-from rfstudy.compare.question import Question, understand
 from rfstudy.data.parse import read_task
 from rfstudy.fields import NAME
 from rfstudy.files import read_yaml, shown, write_text

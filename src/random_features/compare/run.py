@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from random_features.alarm import alarm
+from random_features.compare import recipe, report, warnings
+from random_features.compare.contest import INTERRUPTED, Clock, Contest, OutOfTime, Unit, hold, plan_lines, planned
+from random_features.compare.contestants import BASELINES, SLOW, STRUCTURED, folder_of, is_map
+from random_features.compare.decide import Decision, decide, label, paired_interval
+from random_features.compare.files import write_text
+from random_features.compare.question import Question, understand
 from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY, resolve
-from rfstudy.alarm import alarm
-from rfstudy.compare import recipe, report, warnings
-from rfstudy.compare.contest import INTERRUPTED, Clock, Contest, OutOfTime, Unit, hold, plan_lines, planned
-from rfstudy.compare.contestants import BASELINES, SLOW, STRUCTURED, folder_of, is_map
-from rfstudy.compare.decide import Decision, decide, label, paired_interval
-from rfstudy.compare.question import Question, understand
-from rfstudy.files import read_json, write_json
 
 #: Seconds of a budget in the units that a user writes.
 UNITS = {"s": 1, "m": 60, "h": 3600, "": 60}
@@ -89,7 +89,8 @@ def compare(
     contest = Contest(question, rows, out / "cells", json.dumps(settings, default=str))
     if stage in ("run", "answer") and not (out / "plan.json").is_file():
         raise UserError(f"--out {out}: there is no plan.json; run the stage plan first")
-    plan = read_json(out / "plan.json") if stage in ("run", "answer") else planned(contest, maps, columns)
+    made = stage in ("run", "answer")
+    plan = json.loads((out / "plan.json").read_text("utf-8")) if made else planned(contest, maps, columns)
     todo = [Unit(*unit) for unit in plan["units"]]
     if stage == "run":
         mine = STRUCTURED if contestant == "structured" else (contestant,)
@@ -104,7 +105,7 @@ def compare(
     print(*plan_lines(contest, plan["contestants"], todo, sum(expected.values())), sep="\n", flush=True)
     if stage == "plan":
         kept = [unit for unit in todo if expected.get(unit, 0.0) <= LONGEST_SECONDS]
-        write_json(plan | {"units": kept}, out / "plan.json")
+        write_text(json.dumps(plan | {"units": kept}, indent=2), out / "plan.json")
         return None
     checking = max(FEWEST_CHECKED, CHECKED_SHARE * clock.left())
     found = warnings.found(question, contest.parts[0].X.shape[1], checking)

@@ -1,0 +1,30 @@
+"""The command ``compare`` of both command lines. It imports what computes when it runs, so that ``--help`` is quick."""
+
+import os
+import time
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--target", help="Column to predict; LIBSVM files name it themselves.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the answer: compare-<file>.")
+@click.option("--budget", default="10m", show_default=True, help="Time for everything: 90s, 10m, 1h.")
+@click.option("--margin", default=0.02, show_default=True, help="Share of the loss of a guess that does not matter.")
+@click.option("--task", type=click.Choice(["auto", "classes", "regression"]), default="auto", show_default=True)
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated.")
+@click.option("--group", metavar="COLUMN", help="Rows of one group stay in one fold.")
+@click.option("--time", metavar="COLUMN", help="Test on later rows than those that train.")
+@click.option("--maps", default="", metavar="NAME,...", help="More maps; random_features.list_maps() has them.")
+@click.option("--columns", type=click.IntRange(min=16), default=4096, show_default=True, help="Most columns of a map.")
+@click.option("--stage", type=click.Choice(["all", "plan", "run", "answer"]), default="all", hidden=True)
+@click.option("--contestant", hidden=True, help="The contestant of the stage run.")
+def compare(file, target, maps, **options):
+    """Recommend a feature map for the table in FILE, or none, from a comparison with its baselines."""
+    started = time.monotonic()
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # on a busy machine waiting threads would stop the others
+    from random_features.compare.run import compare as run
+
+    run(file, target, maps=[name for name in maps.split(",") if name], started=started, **options)

@@ -263,3 +263,25 @@ def test_kprff_scores_targets_as_they_are_where_it_is_asked_to():
     )
     scores = (np.where(y == "yes", 1.0, -1.0) @ candidates(phi, X)) ** 2
     np.testing.assert_array_equal(phi.learned_["indices"], np.argsort(-scores, kind="stable")[:12])
+
+
+@pytest.mark.parametrize("exponent", [-300, -200, -160, 160, 200, 300])
+@pytest.mark.parametrize("name", ["kprff", "karff", "slsrff"])
+def test_the_unit_of_the_targets_changes_nothing(name, exponent):
+    """Squares of such targets leave the range of float64: the first candidates were chosen, or an error was raised."""
+    X, y = data()
+
+    def learned(y):
+        return make_map(name, n_components=7, random_state=0).fit(X, y).learned_
+
+    expected, found = learned(y), learned(y * 10.0**exponent)
+    np.testing.assert_array_equal(found["indices"], expected["indices"])
+    np.testing.assert_allclose(found["weights"], expected["weights"], rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", ["kprff", "karff", "slsrff"])
+def test_targets_whose_products_overflow_are_refused(name):
+    X, y = data()
+    with pytest.raises(ValueError, match="products of targets and features overflow"):
+        make_map(name, n_components=7, random_state=0).fit(X, 1e308 * y / np.abs(y).max())

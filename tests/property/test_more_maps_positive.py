@@ -1,5 +1,7 @@
 """Positive random features against their closed forms: mean, variance, and the covariance inside a block."""
 
+import warnings
+
 import numpy as np
 import pytest
 from closed_forms import assert_mean, assert_variance, direction, rff_variance
@@ -105,3 +107,23 @@ def test_features_that_overflow_are_refused(dtype):
     phi.frequencies_ = phi.frequencies_ * dtype(1e4)
     with pytest.raises(ValueError, match="exponentials of the projections overflow"):
         phi.transform(np.full((1, 2), 0.3, dtype=dtype))
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_one_warning_names_the_share_of_rows_that_underflow(blocks):
+    """64 columns of 10 N(0, 1) are 80 length scales from the origin: all of their features are 0."""
+    near = np.random.default_rng(0).normal(size=(30, 64)) / 8
+    far = 10 * np.random.default_rng(1).normal(size=(10, 64))
+    phi = make_map("prf", n_components=20, random_state=0).fit(near)
+
+    def features(X):
+        return np.concatenate([Z for _, Z in phi.transform_blocks(X, rows=7)]) if blocks else phi.transform(X)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        expected = features(near)
+    with pytest.warns(UserWarning, match="prf: the features of 25 % of the rows underflow") as caught:
+        Z = features(np.concatenate([near, far]))
+    assert len(caught) == 1
+    np.testing.assert_allclose(Z[:30], expected, rtol=1e-12)
+    assert not Z[30:].any()

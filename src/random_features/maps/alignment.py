@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import brentq
 
-from random_features.maps.candidates import AlignedMap, target_columns
+from random_features.maps.candidates import AlignedMap, alignment_scores, target_columns
 from random_features.maps.leverage import ScoredPoolMap
 
 #: Default of rho, as a multiple of the number of candidates: the value of the authors' example.
@@ -93,7 +93,7 @@ class SurrogateLeverageFourier(ScoredPoolMap):
             sums += targets[part].T @ features
             if self.identity:
                 squares += np.square(features, dtype=np.float64).sum(axis=0)
-        scores = (sums**2).sum(axis=0) + n_rows * squares
+        scores = alignment_scores(sums, n_rows * squares)
         # Targets that do not vary prefer no feature.
         return scores if scores.any() else np.ones_like(scores)
 

@@ -109,9 +109,22 @@ class AlignedMap(CandidateMap):
             n_scored = ceil(self.scoring_fraction * n_rows)
             rows = slice(n_scored) if self.scoring_rows == "first" else np.sort(rng.permutation(n_rows)[:n_scored])
             X, targets = X[rows], targets[rows]
-        return (sum(targets[part].T @ features for part, features in self.pool_.blocks(X)) ** 2).sum(axis=0)
+        return alignment_scores(sum(targets[part].T @ features for part, features in self.pool_.blocks(X)))
 
 
+def alignment_scores(sums: np.ndarray, others=0.0) -> np.ndarray:
+    """Return the squared length of each column of ``sums`` (c, J), plus ``others`` (J,): float64 (J,).
+
+    Where squares would leave the range of float64, all scores are divided by one power of 4, which keeps their ratios.
+    """
+    largest = max(np.abs(sums).max(), np.sqrt(np.max(others)))
+    if not np.isfinite(largest):
+        raise ValueError("the products of targets and features overflow: scale the targets, or the data")
+    exponent = int(np.frexp(largest)[1] / 400) * 400
+    return (np.ldexp(sums, -exponent) ** 2).sum(axis=0) + np.ldexp(others, -2 * exponent)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # of targets near the end of float64, which scikit-learn also casts
 def target_columns(y, task: str = "auto", *, centred: bool = True) -> np.ndarray:
     """Return targets as numeric columns, to be correlated with features.
 

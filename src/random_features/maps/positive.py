@@ -1,5 +1,6 @@
 """Positive random features (PRF): exponentials of projections, with directions that repel each other."""
 
+import warnings
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -32,7 +33,7 @@ class PositiveRandom(SpectralMap):
 
     The variance is small where k is, and depends on the origin: centre the data. It grows exponentially with the
     squared length of the data in length scales. Rows of many length scales have features of about 0: the rare
-    directions that make up their mean are not drawn.
+    directions that make up their mean are not drawn. ``transform`` warns of the share of rows whose features underflow.
 
     Parameters
     ----------
@@ -91,3 +92,27 @@ class PositiveRandom(SpectralMap):
                 raise ValueError("prf: exponentials of the projections overflow: centre the data or scale them")
 
         return fill
+
+    def transform(self, X):
+        features = super().transform(X)
+        for _ in warned_of_underflow([(slice(None), features)]):
+            pass
+        return features
+
+    def transform_blocks(self, X, rows=None):
+        return warned_of_underflow(super().transform_blocks(X, rows))
+
+
+def warned_of_underflow(blocks):
+    """Yield blocks of features, and warn at the end of the share of rows whose features are all 0 or nearly so."""
+    lost = n_rows = 0
+    for part, features in blocks:
+        lost += np.count_nonzero(features.max(axis=1) < np.finfo(features.dtype).tiny)
+        n_rows += len(features)
+        yield part, features
+    if lost:
+        warnings.warn(
+            f"prf: the features of {100 * lost / n_rows:.3g} % of the rows underflow, too far from the origin: centre the data,"
+            " take a larger length scale or another map",
+            stacklevel=2,
+        )

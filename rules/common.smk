@@ -17,11 +17,14 @@ CONFIG = ROOT / "config"
 sys.path.insert(0, str(ROOT / "src"))
 
 from rfstudy.data import registry as data_registry
+from snakemake.settings.types import RerunTrigger
+
 from random_features.errors import gathered
 from rfstudy.files import read_yaml, record_file
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
 from rfstudy.study import left_behind, selection
+from rfstudy.study.config import restore_names
 from rfstudy.study.jobs import ENDINGS, Jobs, counted, seconds_in
 from rfstudy import outputs
 
@@ -53,8 +56,23 @@ stop_at(PROBLEMS)
 configfile: "config/config.yaml"
 
 
+with gathered(PROBLEMS):
+    restore_names(config, sys.argv[1:])
+stop_at(PROBLEMS)
+
 # a file of the user's own is no setting of the study (rules/compare.smk)
-OWN = {key: config.pop(key, "") for key in ("own", "target")}
+OWN = {key: config.pop(key, None) or "" for key in ("own", "target")}
+
+
+def refuse_fewer_triggers(self, name, value):
+    """Set an attribute of the workflow, except settings with which a changed target, setting or code reruns nothing."""
+    if name == "dag_settings" and set(value.rerun_triggers) != RerunTrigger.all():
+        stop_at(["--rerun-triggers: leave it out: with fewer, a changed target, setting or code would rerun nothing"])
+    object.__setattr__(self, name, value)
+
+
+# Snakemake hands the triggers over after this file; a profile may have them too
+type(workflow).__setattr__ = refuse_fewer_triggers
 
 
 if set("{}") & set(str(ROOT)):

@@ -213,6 +213,8 @@ class Collections:
 
     def pages(self, collection: str, **like):
         """Return the pages of the report, one folder per paper: all its tables and figures are drawn with them."""
+        if collection == MEASURED and self.own:
+            return lambda wildcards: self.refuse_own()
         papers = dict.fromkeys(spec["paper"] for spec in self.wanted[collection])
         found = [pages_of(collection, paper) for paper in papers if paper == like.get("paper", paper)]
         return found or self.nothing_drawn(collection, like)
@@ -227,6 +229,12 @@ class Collections:
         )
         return lambda wildcards: sys.exit(message)
 
+    def refuse_own(self):
+        """End a run that restricts the maps of the shipped rows."""
+        sys.exit(
+            f"figures/{MEASURED} shows shipped rows, of all maps: leave out only_methods, or ask for figures/{YOURS}"
+        )
+
     def rows_behind(self, collection: str, specs: list[dict]) -> list[str]:
         """Return the files of the rows from which some outputs are drawn."""
         names = experiments_of(specs)
@@ -239,6 +247,8 @@ class Collections:
             sys.exit(f"figures/{YOURS} needs the maps to measure: --config only_methods=<method>")
         shipped = self.rows_behind(MEASURED, [spec]) if collection in (MEASURED, YOURS) else []
         if collection == MEASURED:
+            if self.own:
+                self.refuse_own()
             return shipped
         whole = {name: results_of(self.preset, name) for name in spec["experiments"] if name in self.jobs.experiments}
         parts = {name: results_of(self.preset, self.part_of(name, spec)) for name in whole}

@@ -23,6 +23,9 @@ from rfstudy.study.settings import Method, Settings
 #: Settings that restrict a run.
 SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
 
+#: Settings that are names. Snakemake takes some for numbers or for YAML (``restore_names``).
+NAMES = ("own", "target", "preset", "mirror", *SELECTIONS)
+
 #: The name that figures of the shipped measurements use instead of a preset.
 MEASURED = "measured"
 
@@ -78,7 +81,8 @@ def load_settings(config: dict, config_dir: Path) -> dict:
     if preset in (MEASURED, YOURS):
         what = "the shipped measurements" if preset == MEASURED else "figures next to the shipped measurements"
         raise ConfigurationError(f"{preset} is the name of {what}: call the preset something else")
-    settings = merge(of_preset, {key: typed(value) for key, value in config.items()}, null_removes=False)
+    given = {key: value if key in NAMES and value != "null" else typed(value) for key, value in config.items()}
+    settings = merge(of_preset, given, null_removes=False)
     for key in SELECTIONS:
         # --config only_datasets=eeg,skin arrives as one text, only_sizes=1000 as a number
         if type(settings.get(key)) in (str, int):
@@ -87,6 +91,24 @@ def load_settings(config: dict, config_dir: Path) -> dict:
                 raise ConfigurationError(f"{key}: {settings[key]!r} has a comma that no name follows or precedes")
             settings[key] = [part for part in named if part]
     return settings
+
+
+def restore_names(config: dict, arguments: list[str]) -> None:
+    """Set each name in the settings to the text of the command line, which Snakemake may have read as something else:
+    007 as 7, 2024_01 as 202401, "a #1" as "a". ``arguments`` are the words of the command line.
+
+    Raise ``ConfigurationError`` for a name from elsewhere that is not a text.
+    """
+    written = {key: value.strip("'\"") for key, _, value in (word.partition("=") for word in arguments)}
+    for key in NAMES:
+        if key in written and not isinstance(config.get(key), list | None):
+            config[key] = written[key]
+    # labels of sizes are numbers too
+    found = [(key, config[key]) for key in NAMES if not isinstance(config.get(key), str | list | None)]
+    stop_at([
+        f"{key}: {value!r} is not a text: write {key}=NAME after --config, or {key}: \"NAME\", in quotes, in a file"
+        for key, value in found if key != "only_sizes"
+    ])  # fmt: skip
 
 
 def origin_of(key: str, config: dict, documents: dict[str, dict], otherwise: str) -> str:

@@ -3,16 +3,20 @@
 They join a map (or a kernel) with the ridge learners, which choose the penalty from a grid and never hold all features.
 """
 
+import warnings
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from random_features.arrays import row_blocks
-from random_features.kernels.base import Kernel
 from random_features.learners.gram import fit_kernel_ridge, ridge_on_gram, scores_on_gram
 from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge, predict_streamed
 from random_features.learners.penalties import best_penalty, check_grid, effective_penalties
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge
+from random_features.maps.base import RandomFeatureMap
+from random_features.maps.stated import as_kernel
 
 #: Rows whose kernel values are computed at once.
 BLOCK_ROWS = 2048
@@ -33,16 +37,79 @@ class _KernelMachine(BaseEstimator):
         self.penalties = penalties
         self.random_state = random_state
 
+    def get_params(self, deep=True):
+        """Return the parameters by name. Those of the kernel are ``kernel__...``, of a map and of an exact kernel."""
+        params = super().get_params(deep=False)
+        if deep and hasattr(self.features, "get_params") and not isinstance(self.features, type):
+            for name, value in self.features.get_params(deep=True).items():
+                of_kernel = name if self._has_map() else f"kernel__{name}"
+                params[of_kernel if of_kernel.startswith("kernel__") else f"features__{name}"] = value
+        return params
+
+    def set_params(self, **params):
+        """Set parameters by the names of ``get_params``; they take effect at the next ``fit``. Return the machine."""
+        if "features" in params:
+            self.features = params.pop("features")
+        former = "features__kernel__" if self._has_map() else "features__"
+        of_kernel, own = {}, {}
+        for name, value in params.items():
+            if name.startswith(former):
+                now = f"kernel__{name.removeprefix(former)}"
+                warnings.warn(f"{name} is now called {now}; the old name will go", FutureWarning, stacklevel=2)
+                name = now
+            (of_kernel if name.startswith("kernel__") else own)[name] = value
+        super().set_params(**own)
+        if of_kernel and self._has_map():
+            self.features.set_params(**of_kernel)
+        elif of_kernel:
+            stated = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
+            self.features = self._kernel().set_params(**stated)
+        return self
+
+    def _kernel(self):
+        """Return the exact kernel as it was stated; ``TypeError`` for anything else."""
+        try:
+            return as_kernel(self.features)
+        except TypeError:
+            raise TypeError(
+                f"features must be a map of make_map or a kernel of random_features.kernels, got {self.features!r}:"
+                " put other transformers in front, in a pipeline"
+            ) from None
+
+    def _has_map(self):
+        return isinstance(self.features, RandomFeatureMap)
+
+    def _forget(self):
+        """Forget an earlier fit, so that one that fails leaves a machine that is not fitted, and no mixture."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+
     def _fit_columns(self, X, y, Y, score):
         """Learn the features, the penalty and the coefficients for the columns of Y (n, c)."""
         penalties = check_grid(self.penalties, "penalties", zero_allowed=True)
-        groups = np.random.default_rng(self.random_state).integers(0, FOLDS, len(Y))
-        groups[: 2 * FOLDS] = np.arange(2 * FOLDS)[: len(Y)] % FOLDS
-        if isinstance(self.features, Kernel):
-            self._fit_exact(X, Y, penalties, groups, score)
-        else:
+        if len(penalties) > 1 and len(Y) < 2:
+            raise ValueError("one row cannot choose among penalties: state one penalty, or give more rows")
+        groups = self._groups(y, len(penalties) > 1 and hasattr(self, "classes_"))
+        if self._has_map():
             self._fit_map(X, y, Y, penalties, groups, score)
+        else:
+            self._fit_exact(X, Y, penalties, groups, score)
         return self
+
+    def _groups(self, y, stratified):
+        """Return the part of each row (n,): random ones, by class where a class would be in one of them only."""
+        groups = np.random.default_rng(self.random_state).integers(0, FOLDS, len(y))
+        groups[: 2 * FOLDS] = np.arange(2 * FOLDS)[: len(y)] % FOLDS
+        for number in np.unique(y) if stratified else ():
+            members = np.flatnonzero(y == number)
+            if len(members) == 1:
+                raise ValueError(
+                    f"1 row of the class {self.classes_.tolist()[number]!r} cannot choose among penalties: state one"
+                    " penalty, or leave the class out"
+                )
+            if (groups[members] == groups[members[0]]).all():
+                groups[members] = np.arange(len(members)) % FOLDS
+        return groups
 
     def _fit_map(self, X, y, Y, penalties, groups, score):
         self.map_ = clone(self.features).fit(X, y)
@@ -58,15 +125,16 @@ class _KernelMachine(BaseEstimator):
         self.model_ = fit_ridge(blocks, Y, self.penalty_, **how)
 
     def _fit_exact(self, X, Y, penalties, groups, score):
-        self.X_, self.penalty_ = X, float(penalties[0])
+        self.kernel_, self.X_ = self._kernel().completed_by(X), X.copy()
+        self.penalty_ = float(penalties[0])
         if X.shape[0] > MOST_HELD:
             if len(penalties) > 1:
                 raise ValueError(
                     f"the exact kernel of more than {MOST_HELD:,} rows needs one penalty: choose it on fewer"
                 )
-            self.model_ = fit_streamed_kernel_ridge(self.features, X, Y, self.penalty_, tolerance=TOLERANCE)
+            self.model_ = fit_streamed_kernel_ridge(self.kernel_, X, Y, self.penalty_, tolerance=TOLERANCE)
             return
-        K = self.features(X).astype(np.float64, copy=False)
+        K = self.kernel_(X).astype(np.float64, copy=False)
         if len(penalties) > 1:
             held_out = np.where(groups == 0, 0, -1)  # one part: each penalty costs a factorisation
 
@@ -81,12 +149,12 @@ class _KernelMachine(BaseEstimator):
         """Return the decision values (n, c) of the rows of X (n, d)."""
         check_is_fitted(self, "model_")
         X = validate_data(self, X, accept_sparse="csr", reset=False, dtype=[np.float64, np.float32])
-        if isinstance(self.features, Kernel) and len(self.model_.coef) > MOST_HELD:
-            return predict_streamed(self.features, self.X_, self.model_, X)
-        if isinstance(self.features, Kernel):
-            blocks = (self.features(X[rows], self.X_) for rows in row_blocks(X.shape[0], BLOCK_ROWS))
-        else:
+        if hasattr(self, "map_"):
             blocks = (block for _, block in self.map_.transform_blocks(X))
+        elif len(self.model_.coef) > MOST_HELD:
+            return predict_streamed(self.kernel_, self.X_, self.model_, X)
+        else:
+            blocks = (self.kernel_(X[rows], self.X_) for rows in row_blocks(X.shape[0], BLOCK_ROWS))
         return np.concatenate([self.model_.decision(block) for block in blocks])
 
     def __sklearn_tags__(self):
@@ -103,8 +171,8 @@ class KernelMachineRegressor(RegressorMixin, _KernelMachine):
     Parameters
     ----------
     features : a map of ``make_map``, or a kernel of ``random_features.kernels``
-        A kernel is used exactly. On more than 10,000 rows its penalty must be one number, and conjugate gradients
-        solve to a residual of 1e-4.
+        ``kernel__length_scale`` is the length scale of either in a search. A kernel is used exactly. On more than
+        10,000 rows its penalty must be one number, and conjugate gradients solve to a residual of 1e-4.
     penalties : float or array of floats, default 1e-6
         :math:`\lambda`, or the grid from which held-out rows choose it.
     random_state : int, default 0
@@ -114,7 +182,7 @@ class KernelMachineRegressor(RegressorMixin, _KernelMachine):
     ----------
     penalty_ : float
         The penalty in use.
-    map_ : the fitted map, where ``features`` is one
+    map_, kernel_ : the fitted map, where ``features`` is one, or the exact kernel
     model_ : LinearModel
         The coefficients.
     range_ : pair of floats
@@ -135,6 +203,7 @@ class KernelMachineRegressor(RegressorMixin, _KernelMachine):
 
     def fit(self, X, y):
         """Fit the machine to X (n, d), an array or csr matrix, and the targets y (n,)."""
+        self._forget()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         self.range_ = float(y.min()), float(y.max())
@@ -163,10 +232,12 @@ class KernelMachineClassifier(ClassifierMixin, _KernelMachine):
 
     def fit(self, X, y):
         """Fit the machine to X (n, d), an array or csr matrix, and the labels y (n,)."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+        self._forget()
+        X, y = validate_data(self, X, _of_one_kind(y), accept_sparse="csr", dtype=[np.float64, np.float32])
+        check_classification_targets(y)
         self.classes_, index = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"y holds one class, {self.classes_[0]!r}: a classifier needs two")
+            raise ValueError(f"y holds one class, {self.classes_.tolist()[0]!r}: a classifier needs two")
         Y = np.where(index[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
         Y = Y[:, 1:] if len(self.classes_) == 2 else Y
         return self._fit_columns(X, index, Y, "accuracy")
@@ -175,3 +246,11 @@ class KernelMachineClassifier(ClassifierMixin, _KernelMachine):
         """Return the predicted labels (n,) for X (n, d)."""
         decision = self._decide(X)
         return self.classes_[decision.argmax(axis=1) if decision.shape[1] > 1 else (decision[:, 0] > 0).astype(int)]
+
+
+def _of_one_kind(y):
+    """Return labels; ``ValueError`` if some are text and others are not, which NumPy would turn into text."""
+    may_mix = isinstance(y, list | tuple) or getattr(getattr(y, "dtype", None), "kind", "") == "O"
+    if may_mix and len({isinstance(label, str) for label in y}) > 1:
+        raise ValueError("y mixes text and other labels: make all of them text, [str(label) for label in y]")
+    return y

@@ -1,7 +1,17 @@
 """Kernel machines: the exact kernel with and without its matrix."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
+from map_variants import GAMES, MAPS, QUICK_SEARCH
+from map_variants import KERNELS as EVERY_KERNEL
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from random_features import machines, make_map
 from random_features.kernels import Gaussian
@@ -36,3 +46,120 @@ def test_the_exact_kernel_of_many_rows_needs_one_penalty(monkeypatch):
 def test_penalties_are_a_number_or_a_grid_of_some(machine, penalties, features):
     with pytest.raises(ValueError, match="penalties must be finite and non-negative, and at least one, got"):
         machine(features, penalties=penalties).fit(X, TARGETS[machine])
+
+
+# --- every machine: the parameters that it lists, and its state -------------------------------------------------------
+
+OPTIONS = {"clrff": {"n_pairs": 50}, "ssf": {"radii": "grid"}} | dict.fromkeys(GAMES, QUICK_SEARCH)
+#: The exact machines of every kernel, and a machine for every map with its default kernel.
+SIGNS = np.sign(TARGETS[KernelMachineRegressor])
+EXACT = {f"exact-{name}": kernel for name, kernel in EVERY_KERNEL.items()}
+BY_FEATURES = dict(EXACT)
+BY_FEATURES |= {name: make_map(name, n_components=4, random_state=0, **OPTIONS.get(name, {})) for name in MAPS}
+#: Parameters that may change without another prediction: where it is computed, and seeds of what is not drawn.
+UNSEEN = ("device", "random_state")
+every_machine = pytest.mark.parametrize("features", [pytest.param(each, id=name) for name, each in BY_FEATURES.items()])
+
+
+def other_value(value):
+    """Return another value of the same kind, or None for what has none here."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value + 1 if isinstance(value, int) else 1.7 * value
+
+
+@pytest.mark.filterwarnings("ignore:mm matches the mean only")
+@every_machine
+def test_each_parameter_that_a_machine_lists_changes_predictions_or_is_refused(features):
+    rows, y = X[:60], SIGNS[:60]
+    machine = KernelMachineRegressor(clone(features, safe=False), penalties=1e-3)
+    before = clone(machine).fit(rows, y).predict(NEW)
+    for name, value in machine.get_params(deep=True).items():
+        other = other_value(value)
+        if other is None or name.rpartition("__")[2] in UNSEEN:
+            continue
+        after = None
+        with suppress(ValueError, TypeError):  # refused
+            changed = clone(machine).set_params(**{name: other})
+            assert changed.get_params()[name] == other
+            after = changed.fit(rows, y).predict(NEW)
+        assert not np.array_equal(after, before), name
+
+
+@pytest.mark.parametrize("features", [Gaussian(1.0), make_map("rff", Gaussian(1.0), random_state=0)])
+def test_one_name_searches_the_length_scale_of_a_map_and_of_an_exact_kernel(features):
+    y = TARGETS[KernelMachineRegressor]
+    grid = {"kernel__length_scale": [1e-3, 1.0, 100.0]}
+    search = GridSearchCV(KernelMachineRegressor(features, penalties=1e-5), grid, cv=3).fit(X, y)
+    assert search.best_params_ == {"kernel__length_scale": 1.0}
+    inside = {f"kernelmachineregressor__{name}": values for name, values in grid.items()}
+    pipeline = make_pipeline(StandardScaler(), KernelMachineRegressor(features, penalties=1e-5))
+    assert set(GridSearchCV(pipeline, inside, cv=3).fit(X, y).best_params_.values()) == {1.0}
+    former = "features__kernel__length_scale" if hasattr(features, "kernel") else "features__length_scale"
+    with pytest.warns(FutureWarning, match=f"{former} is now called kernel__length_scale"):
+        machine = KernelMachineRegressor(clone(features, safe=False)).set_params(**{former: 3.0})
+    assert machine.get_params()["kernel__length_scale"] == 3.0
+    with pytest.raises(ValueError, match="has no parameter 'lengthscale'; did you mean length_scale"):
+        machine.set_params(kernel__lengthscale=1.0)
+
+
+@pytest.mark.filterwarnings("ignore:mm matches the mean only")
+@every_machine
+def test_what_a_machine_learned_does_not_change_behind_the_users_back(features):
+    rows, y = X[:60].copy(), SIGNS[:60].copy()
+    machine = KernelMachineRegressor(clone(features, safe=False), penalties=1e-3).fit(rows, y)
+    before = machine.predict(NEW)
+    rows += 5.0
+    y *= 2.0
+    np.testing.assert_array_equal(machine.predict(NEW), before)
+    machine.set_params(penalties=10.0, features=Gaussian(10.0))
+    np.testing.assert_array_equal(machine.predict(NEW), before)
+
+
+@pytest.mark.filterwarnings("ignore:mm matches the mean only")
+@every_machine
+@pytest.mark.parametrize("broken", ["data", "penalties", "map"])
+def test_a_refit_that_fails_leaves_no_mixture_of_two_fits(features, broken):
+    rows, y = X[:60], SIGNS[:60]
+    machine = KernelMachineRegressor(clone(features, safe=False), penalties=1e-3).fit(rows, y)
+    if broken == "penalties":
+        machine.set_params(penalties=-1.0)
+    elif broken == "map":
+        machine.set_params(features="no kernel")
+    with pytest.raises((ValueError, TypeError)):
+        machine.fit(rows + np.nan if broken == "data" else 2 * rows, y)
+    with pytest.raises(NotFittedError):
+        machine.predict(NEW)
+
+
+@pytest.mark.parametrize(
+    ("machine", "y", "message"),
+    [
+        (KernelMachineClassifier(Gaussian()), [1, "a"] * 5, "y mixes text and other labels: make all of them text"),
+        (KernelMachineClassifier(Gaussian()), np.array([1, "a"] * 5, dtype=object), "y mixes text"),
+        (KernelMachineClassifier(Gaussian()), [1] * 10, r"y holds one class, 1: a classifier needs two"),
+        (KernelMachineClassifier(Gaussian()), np.arange(10) / 3, "Unknown label type"),
+        (KernelMachineRegressor(RBFSampler()), np.arange(10.0), "features must be a map of make_map or a kernel"),
+        (KernelMachineRegressor(RBFSampler), np.arange(10.0), "features must be a map of make_map or a kernel"),
+        (KernelMachineClassifier(Gaussian(), [1e-3, 1e-2]), [0] * 9 + [1], "1 row of the class 1 cannot choose among"),
+        (KernelMachineClassifier(make_map("rff"), [1e-3, 1e-2]), list("aaaaabaaaa"), "1 row of the class 'b' cannot"),
+    ],
+)
+def test_one_line_names_what_is_wrong(machine, y, message):
+    with pytest.raises((ValueError, TypeError), match=message) as error:
+        machine.fit(X[:10], y)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("features", [Gaussian(1.0), make_map("rff", n_components=8)])
+def test_one_row_cannot_choose_a_penalty(features):
+    with pytest.raises(ValueError, match="one row cannot choose among penalties: state one"):
+        KernelMachineRegressor(features, penalties=[1e-4, 1e-3]).fit(X[:1], [1.0])
+
+
+@pytest.mark.parametrize("features", [Gaussian(1.0), make_map("rff", n_components=8, random_state=0)])
+def test_a_class_of_two_rows_is_in_the_training_rows_of_every_fold(features):
+    y = np.zeros(40, dtype=int)
+    y[:4:3] = 1  # both rows in the first fold
+    machine = KernelMachineClassifier(features, penalties=[1e-4, 1e-2]).fit(X[:40], y)
+    assert machine.penalty_ in (1e-4, 1e-2)

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import study_toys as toys
 from scipy.spatial.distance import cdist
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import GridSearchCV, ShuffleSplit
 
 from random_features.kernels import make_kernel
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge
@@ -186,6 +188,27 @@ def test_the_exact_kernel_is_the_regression_of_the_settings_that_it_reports():
         > 0.85
         > (yardsticks.predicted("linear", sample, Target("binary"), 1)[0] == y[300:]).mean()
     )
+
+
+@pytest.mark.parametrize("splits", [1, 3])
+def test_the_exact_kernel_chooses_as_a_grid_search_over_its_splits_does(splits):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(300, 2))
+    y = np.sin(2 * X[:, 0]) + 0.5 * rng.normal(size=300)
+    sample, penalties = Sample(X[:200], y[:200], X[200:], y[200:], capped=False), 4.0 ** np.arange(3, -11, -1)
+    how = {"factors": [4, 1, 0.25], "penalties": penalties.tolist(), "splits": splits}
+    _, settings = yardsticks.predicted("exact_kernel", sample, Target("regression"), 1, 200, **how)
+    order = np.random.default_rng(1)
+    rows = order.permutation(200)
+    gammas = 0.5 / (np.array([4, 1, 0.25]) * yardsticks.median_distance(X[rows], order)) ** 2
+    search = GridSearchCV(
+        KernelRidge(kernel="rbf"),
+        {"gamma": gammas, "alpha": penalties * 100},
+        scoring="neg_mean_squared_error",
+        cv=ShuffleSplit(splits, test_size=0.5, random_state=0),
+    ).fit(X[rows], y[rows] - y[:200].mean())
+    assert settings["penalty"] * 100 == pytest.approx(search.best_params_["alpha"])
+    assert 0.5 / settings["length_scale"] ** 2 == pytest.approx(search.best_params_["gamma"])
 
 
 @pytest.mark.parametrize("kind", ["regression", "classes"])

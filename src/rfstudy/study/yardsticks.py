@@ -27,6 +27,7 @@ from random_features.kernels.gaussian import Gaussian
 from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge, predict_streamed
 from random_features.learners.penalties import edge_of
 from random_features.learners.scoring import gain, score_sum
+from random_features.learners.shifted import solve_shifted
 from random_features.length_scales import median_distance
 from rfstudy.data.target import Target
 from rfstudy.study.sample import Sample
@@ -50,47 +51,50 @@ REGRESSORS = {
 #: held: 1.8 GB. Above, the kernel matrix is computed anew in every step of conjugate gradients.
 MOST_ROWS = BY_CHOLESKY = 15000
 
-#: Training rows on which the settings of the exact kernel are chosen: one half trains, the other validates.
+#: Training rows on which the settings of the exact kernel are chosen.
 CHOSEN_ON = 5000
 
 #: Where conjugate gradients end: the relative residual, and the number of steps. The rank of the preconditioner.
 TOLERANCE, MOST_STEPS, RANK = 1e-6, 500, 1500
 
-#: Multiples of the median distance, and penalties per training row.
+#: Multiples of the median distance, and penalties per training row, unless an experiment says otherwise.
 FACTORS = 2.0 ** np.arange(-5, 4)
 PENALTIES = 1e-9 * 4.0 ** np.arange(15)
 
-#: The half of a few rows that is fitted; the other half scores it.
-HALF = ShuffleSplit(1, test_size=0.5, random_state=0)
+#: Random halves of a few rows that are fitted, by their number; the other half scores each.
+HALVES = partial(ShuffleSplit, test_size=0.5, random_state=0)
 
 #: Rows whose predictions are computed at once.
 BLOCK = 4096
 
 
 def predicted(
-    learner: str, sample: Sample, target: Target, seed: int, most_rows: int = MOST_ROWS
+    learner: str, sample: Sample, target: Target, seed: int, most_rows: int = MOST_ROWS, **grid
 ) -> tuple[np.ndarray, dict]:
     """Return what a yardstick predicts for the test rows (n_test,), and its settings.
 
-    The exact kernel has at most ``most_rows`` training rows.
+    The exact kernel has at most ``most_rows`` training rows; ``grid`` is that of ``tuned_kernel``.
     """
     if learner == "exact_kernel":
-        return tuned_kernel(sample, target, seed, most_rows)
+        return tuned_kernel(sample, target, seed, most_rows, **grid)
     estimators = REGRESSORS if target.kind == "regression" else ESTIMATORS
     return estimators[learner].fit(sample.X_train, sample.y_train).predict(sample.X_test), {}
 
 
-def tuned_kernel(sample: Sample, target: Target, seed: int, most_rows: int) -> tuple[np.ndarray, dict]:
+def tuned_kernel(
+    sample: Sample, target: Target, seed: int, most_rows: int, factors=FACTORS, penalties=PENALTIES, splits: int = 1
+) -> tuple[np.ndarray, dict]:
     """Return the predictions of kernel ridge regression on at most ``most_rows`` training rows, and its settings.
 
-    ``CHOSEN_ON`` of these rows choose length scale and penalty.
+    ``CHOSEN_ON`` of these rows choose the length scale, one of ``factors`` times the median distance, and the penalty.
     """
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(sample.y_train))[:most_rows]
     sample = replace(sample, X_train=sample.X_train[rows].astype(np.float64), y_train=sample.y_train[rows])
     Y, _, _ = centred(target, sample.y_train)
-    length_scales = FACTORS * median_distance(sample.X_train, rng)
-    settings = kernel_settings(sample.X_train[:CHOSEN_ON], Y[:CHOSEN_ON], length_scales, target.score)
+    length_scales = np.sort(factors) * median_distance(sample.X_train, rng)
+    few = sample.X_train[:CHOSEN_ON], Y[:CHOSEN_ON]
+    settings = kernel_settings(*few, length_scales, target.score, np.sort(penalties), splits)
     predictions, certificate = kernel_predictions(sample, target, settings)
     return predictions, settings | {"rows": len(rows)} | certificate
 
@@ -102,20 +106,20 @@ def centred(target: Target, y: np.ndarray) -> tuple:
     return Y - intercept, classes, intercept
 
 
-def kernel_settings(X: np.ndarray, Y: np.ndarray, length_scales: np.ndarray, score: str, penalties=PENALTIES) -> dict:
+def kernel_settings(
+    X: np.ndarray, Y: np.ndarray, length_scales: np.ndarray, score: str, penalties=PENALTIES, splits: int = 1
+) -> dict:
     """Return the ``length_scale`` and ``penalty`` of kernel ridge regression with the best score, and ``at_edge``.
 
-    A random half of the rows is fitted with every length scale and penalty, and the other half scores them.
+    Random halves of the rows are fitted with every length scale and penalty, and the other half scores them.
     """
-    ((fitted_on, _),) = HALF.split(X)
-    search = GridSearchCV(
-        KernelRidge(kernel="rbf"),
-        {"gamma": 0.5 / length_scales**2, "alpha": penalties * len(fitted_on)},
-        scoring=lambda model, X, Y: gain(score_sum(Y, model.predict(X)[:, None, :], score)[0] / len(Y), score),
-        cv=HALF,
-        refit=False,
-    ).fit(X, Y)
-    scores = search.cv_results_["mean_test_score"].reshape(len(penalties), len(FACTORS)).T
+    scores = np.empty((len(length_scales), len(penalties), splits))
+    for k, (fitted_on, others) in enumerate(HALVES(splits).split(X)):
+        shifts = penalties * len(fitted_on)
+        for i, kernel in enumerate(map(Gaussian, length_scales)):
+            dual = solve_shifted(kernel(X[fitted_on]), Y[fitted_on], shifts, singular="nan")
+            decision = np.tensordot(kernel(X[others], X[fitted_on]), dual, axes=(1, 1))
+            scores[i, :, k] = gain(score_sum(Y[others], decision, score) / len(others), score)
     return best_settings(length_scales, scores, penalties)
 
 
@@ -131,16 +135,17 @@ def kernel_predictions(sample: Sample, target: Target, settings: dict) -> tuple[
     return target.decode(decision, classes), certificate
 
 
-def best_settings(length_scales: np.ndarray, scores: np.ndarray, penalties=PENALTIES) -> dict:
-    """Return the ``length_scale`` and ``penalty`` with the best score (larger is better), the largest of equal ones,
-    and ``at_edge`` if one is at an end.
+def best_settings(length_scales: np.ndarray, scores: np.ndarray, penalties: np.ndarray) -> dict:
+    """Return the ``length_scale`` and ``penalty`` with the best mean score (larger is better), the largest of equal
+    ones, and ``at_edge`` if one is at an end.
 
-    ``scores`` has a row per length scale and a column per penalty.
+    ``scores`` (length scales, penalties, splits) are NaN where a system is singular.
     """
-    i, j = np.argwhere(scores == np.nanmax(scores))[-1]
+    means = scores.mean(axis=2)
+    i, j = np.argwhere(means == np.nanmax(means))[-1]
     edges = {
-        "length_scale": edge_of(FACTORS[i], FACTORS, scores[:, [j]]),
-        "penalty": edge_of(penalties[j], penalties, scores[i][:, None]),
+        "length_scale": edge_of(length_scales[i], length_scales, scores[:, j]),
+        "penalty": edge_of(penalties[j], penalties, scores[i]),
     }
     at_edge = {name: edge for name, edge in edges.items() if edge is not None}
     settings = {"length_scale": float(length_scales[i]), "penalty": float(penalties[j])}

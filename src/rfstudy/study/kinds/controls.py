@@ -13,7 +13,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 import numpy as np
 
 from random_features.arrays import seed_of
-from rfstudy.fields import Count, Some
+from rfstudy.fields import Count, Positives, Some
 from rfstudy.study import yardsticks
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import merge
@@ -23,10 +23,15 @@ RESOURCES = {"mb": 900, "bytes_per_value": 24, "bytes_per_pair": 24, "by_cholesk
 
 
 class Grid(TypedDict):
-    """`learners`: what predicts (see `study/yardsticks.py`). `most_rows`: training rows of the exact kernel."""
+    """`learners`: what predicts (see `study/yardsticks.py`). `most_rows`: training rows of the exact kernel, which
+    chooses from `factors` of the median distance and `penalties`, on `splits` of a few rows into halves.
+    """
 
     learners: Annotated[list[Literal["majority", "nearest_neighbour", "linear", "boosting", "exact_kernel"]], *Some]
     most_rows: NotRequired[Count]
+    factors: NotRequired[Positives]
+    penalties: NotRequired[Positives]
+    splits: NotRequired[Count]
 
 
 def cells(job: Job) -> list[Cell]:
@@ -44,7 +49,7 @@ def cells(job: Job) -> list[Cell]:
 
 def measure(
     job: Job, entry: dict, *, variant: str, repeat: int, learners: list, preprocess: list, split: dict,
-    most_rows: int = yardsticks.MOST_ROWS,
+    most_rows: int = yardsticks.MOST_ROWS, **search,
 ) -> tuple[list[dict], dict]:  # fmt: skip
     """Return the accuracy of every learner on the test rows, and the share of the last class (in sorted order) in each
     part; in a regression, the root mean squared error alone.
@@ -64,7 +69,7 @@ def measure(
         ]
     for learner in learners:
         seed = seed_of(job.spec.seed, "yardstick", repeat)
-        predicted, reported = yardsticks.predicted(learner, sample, target, seed, most_rows)
+        predicted, reported = yardsticks.predicted(learner, sample, target, seed, most_rows, **search)
         value = target.evaluate(metric, sample.y_test, predicted)
         own = {"split": "test", "learner": learner, "settings": settings | reported}
         rows.append(shared | own | {"metric": metric, "value": value})

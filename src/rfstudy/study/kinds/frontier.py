@@ -147,13 +147,13 @@ def choose(job: Job, entry: dict, X: np.ndarray, y: np.ndarray, repeat: int, s: 
         return yardsticks.kernel_settings(X.astype(np.float64), Y, length_scales, SCORE, PENALTIES)
     Y, _ = job.data.target.encode(y)
     folds = np.zeros(len(y), dtype=int)
-    ((fitted_on, _),) = yardsticks.HALF.split(X)
+    ((fitted_on, _),) = yardsticks.HALVES(1).split(X)
     folds[fitted_on] = -1
 
     def scores_at(length_scale):
         phi = map_at(job, entry, length_scale, s, repeat).fit(X[fitted_on], y[fitted_on])
         how = {"n_columns": phi.n_columns_, "score": SCORE, "options": RIDGE}
-        return gain(LEARNER.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how)[:, 0], SCORE)
+        return gain(LEARNER.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how), SCORE)
 
     scores = np.array([scores_at(float(each)) for each in length_scales])
     return yardsticks.best_settings(length_scales, scores, PENALTIES)

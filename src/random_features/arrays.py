@@ -1,7 +1,6 @@
-"""Device, block sizes, threads, seeds, and where float32 is harmless. No other module decides any of these."""
+"""Block sizes, threads, seeds, and where float32 is harmless. No other module decides any of these."""
 
 import hashlib
-import warnings
 from contextlib import nullcontext
 from functools import cache
 
@@ -31,59 +30,6 @@ def seed_sequence(*axes) -> np.random.SeedSequence:
 def seed_of(*axes) -> int:
     """Return the 32-bit seed that belongs to the axes, as an estimator's ``random_state``."""
     return int(seed_sequence(*axes).generate_state(1)[0])
-
-
-def resolve_device(device: str = "auto"):
-    """Return the torch device for "auto" (CUDA where there is one), "cpu" or "cuda".
-
-    Raises ``ValueError`` for another name and ``RuntimeError`` where "cuda" is asked for and absent.
-    """
-    import torch
-
-    if device not in ("auto", "cpu", "cuda"):
-        raise ValueError(f"device must be 'auto', 'cpu' or 'cuda', got {device!r}")
-    available = torch.cuda.is_available()
-    if device == "cuda" and not available:
-        raise RuntimeError("device='cuda' was asked for, but PyTorch sees no CUDA device; use 'auto' or 'cpu'")
-    return torch.device("cuda" if available and device != "cpu" else "cpu")
-
-
-def exponential(exponents, out) -> None:
-    """Write the exponentials of a torch tensor into another. On the CPU, NumPy takes half the time of torch."""
-    _write("exp", exponents, out, in_numpy=exponents.device.type == "cpu")
-
-
-def cosine(angles, out) -> None:
-    """Write the cosines of a torch tensor, in radians, into another. NumPy computes float32 on the CPU."""
-    _write("cos", angles, out, in_numpy=_is_faster_in_numpy(angles))
-
-
-def sine(angles, out) -> None:
-    """Write the sines of a torch tensor, in radians, into another, as ``cosine`` does."""
-    _write("sin", angles, out, in_numpy=_is_faster_in_numpy(angles))
-
-
-def _write(name: str, values, out, in_numpy: bool) -> None:
-    """Write a function of a tensor, given by its names in torch and NumPy, into another tensor."""
-    import torch
-
-    if in_numpy:
-        getattr(np, name)(values.numpy(), out=out.numpy())
-    else:
-        getattr(torch, name)(values, out=out)
-
-
-def _is_faster_in_numpy(angles) -> bool:
-    """Return whether NumPy is faster: it takes half the time in float32 and several times as long in float64."""
-    return angles.device.type == "cpu" and angles.itemsize == 4
-
-
-def product(A, B, out) -> None:
-    """Write A @ B into ``out``, torch tensors of one device. On the CPU NumPy computes it, with the faster BLAS."""
-    if A.device.type == "cpu":
-        np.matmul(A.numpy(), B.numpy(), out=out.numpy())
-    else:
-        out.copy_(A @ B)
 
 
 def float32_is_harmless(rows: int, trace: float, shift: float) -> bool:
@@ -127,42 +73,18 @@ def dense(X) -> np.ndarray:
     return X.toarray() if is_sparse(X) else X
 
 
-def row_reader(X, *, sparse: bool):
-    """Return a function that reads the rows in a slice of X (n, d) as a torch tensor on the CPU.
+def without_duplicates(X):
+    """Return X; if a sparse matrix stores entries in parts, a copy in which they are added up.
 
-    Parameters
-    ----------
-    X : ndarray, or csr matrix without duplicate entries
-        The tensors of an ndarray share its memory; they are only read.
-    sparse : bool
-        Whether the rows of a csr matrix are returned as sparse tensors (COO, coalesced). Otherwise they are made dense.
+    ``ValueError`` if a sum is infinite.
     """
-    import torch
+    if is_sparse(X) and not X.has_canonical_format:
+        from sklearn.utils import assert_all_finite
 
-    if not is_sparse(X):
-        return as_tensor(X).__getitem__
-    if not sparse:
-        return lambda part: torch.from_numpy(X[part].toarray())
-    return lambda part: _sparse_tensor(X[part])
-
-
-def as_tensor(array):
-    """Return an array as a tensor that shares its memory where possible. The tensor is only read."""
-    import torch
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        return torch.from_numpy(np.ascontiguousarray(array))
-
-
-def _sparse_tensor(rows):
-    """Return a csr matrix as a coalesced tensor."""
-    import torch
-
-    of_entries = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    indices = torch.from_numpy(np.stack([of_entries, rows.indices]))
-    how = {"is_coalesced": True, "check_invariants": False}  # a csr matrix has them
-    return torch.sparse_coo_tensor(indices, as_tensor(rows.data), rows.shape, **how)
+        X = X.copy()
+        X.sum_duplicates()
+        assert_all_finite(X.data, input_name="X")
+    return X
 
 
 def row_blocks(n_rows: int, rows: int):

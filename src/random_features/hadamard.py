@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from scipy.linalg import hadamard
 
+from random_features.tensors import write
+
 #: Up to this order one product with the whole Hadamard matrix is faster than two with its factors.
 LARGEST_SINGLE_FACTOR = 64
 
@@ -62,13 +64,15 @@ def walsh_hadamard(values, work):
     a = 1 if p <= LARGEST_SINGLE_FACTOR else 1 << ((p.bit_length() - 1) // 2)
     b = p // a
     right = _orthonormal(b, values.device, values.dtype)
-    torch.mm(values.view(-1, b), right, out=work.view(-1, b))
+    product = work.view(-1, b)
+    write(torch.mm, values.view(-1, b), right, out=product)
     if a == 1:
-        return work, values
+        return product.view(values.shape), values
     left = _orthonormal(a, values.device, values.dtype)
     matrices = values.numel() // p
-    torch.bmm(left.expand(matrices, a, a), work.view(matrices, a, b), out=values.view(matrices, a, b))
-    return values, work
+    result = values.view(matrices, a, b)
+    write(torch.bmm, left.expand(matrices, a, a), product.view(matrices, a, b), out=result)
+    return result.view(values.shape), work
 
 
 def sequency_order(p: int) -> np.ndarray:

@@ -7,7 +7,8 @@ preconditioners come from here.
 import numpy as np
 import torch
 
-from random_features.arrays import block_rows, dense, row_blocks, row_reader
+from random_features.arrays import block_rows, dense, row_blocks
+from random_features.tensors import row_reader
 
 #: Candidates that one pass over the factor tries. With 50 to 200 a pass runs at the speed of matrix products and few
 #: candidates are rejected.

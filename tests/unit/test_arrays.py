@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from random_features.arrays import cosine, exponential, seed_of, seed_sequence, sine
+from random_features.arrays import seed_of, seed_sequence
+from random_features.tensors import cosine, exponential, sine
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -8,6 +8,7 @@ from sklearn.metrics.pairwise import check_pairwise_arrays
 
 from random_features.arrays import block_rows, row_blocks
 from random_features.kernels.base import GaussianSpectrum
+from random_features.tensors import write
 
 KERNEL = {"class": "ArcCosine", "parameters": ("order",), "id": "arccos{order}"}
 
@@ -62,10 +63,10 @@ class ArcCosine(GaussianSpectrum):
     def activation(self, projections, out):
         """Write max(0, projections)^b, for order 0 the step, into ``out``; tensors of one shape."""
         if self.order == 0:
-            torch.sign(projections, out=out)
+            write(torch.sign, projections, out=out)
             out.add_(1.0).mul_(0.5)
             return
-        torch.clamp(projections, min=0.0, out=out)
+        write(torch.clamp_min, projections, 0.0, out=out)
         if self.order == 2:
             out.square_()
 

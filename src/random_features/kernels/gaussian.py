@@ -9,8 +9,8 @@ from scipy.sparse import issparse
 from sklearn.metrics.pairwise import check_pairwise_arrays, euclidean_distances, rbf_kernel
 from sklearn.utils.extmath import row_norms
 
-from random_features.arrays import exponential, product
 from random_features.kernels.base import GaussianSpectrum, Scaled
+from random_features.tensors import constant, exponential, product
 
 KERNEL = {"class": "Gaussian", "parameters": ("length_scale",)}
 
@@ -76,7 +76,7 @@ class Gaussian(Scaled, GaussianSpectrum):
         v = (landmarks - centre) / self.ell
         lengths = 0.5 * (v**2).sum(axis=1)
         right = np.concatenate([v.T, np.full((1, m), -0.5), -lengths[None]])
-        right, centre = torch.from_numpy(right).to(device), torch.from_numpy(centre).to(device)
+        right, centre = constant(right, device), constant(centre, device)
         left = torch.ones(rows, d + 2, device=device, dtype=torch.float64)
         exponents = torch.empty(rows, m, device=device, dtype=torch.float64)
         rounded = torch.empty(rows, m, device=device, dtype=dtype) if dtype != torch.float64 else None

@@ -8,6 +8,7 @@ import torch
 from sklearn.metrics.pairwise import linear_kernel
 
 from random_features.kernels.base import Kernel
+from random_features.tensors import write
 
 KERNEL = {"class": "Linear", "parameters": ()}
 
@@ -32,7 +33,7 @@ class Linear(Kernel):
 
     def activation(self, projections, out):
         """Write projections / sqrt(2) into ``out``; tensors of one shape."""
-        torch.mul(projections, 0.5**0.5, out=out)
+        write(torch.mul, projections, 0.5**0.5, out=out)
 
     def draw_frequencies(self, rng: np.random.Generator, shape) -> np.ndarray:
         """Draw unit vectors times sqrt(d), float64 of ``shape`` (s, d): columns are drawn with replacement."""

@@ -12,12 +12,13 @@ import numpy as np
 import torch
 from scipy.linalg import cho_factor, cho_solve
 
-from random_features.arrays import dense, one_blas_thread, row_blocks, row_reader
+from random_features.arrays import dense, one_blas_thread, row_blocks
 from random_features.errors import check_choice
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
 from random_features.learners.targets import as_columns
 from random_features.pivoted_cholesky import pivoted_cholesky
+from random_features.tensors import row_reader
 
 #: Rows and columns of a tile of the kernel matrix, 2 MiB that stay in the cache of a core.
 TILE = 512

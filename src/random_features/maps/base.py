@@ -10,21 +10,23 @@ import re
 from abc import ABC, abstractmethod
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
-from functools import cache
-from numbers import Integral, Real
-from typing import ClassVar, Literal, get_args, get_origin, get_type_hints
+from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
+import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import assert_all_finite, check_random_state, check_scalar
+from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from random_features.arrays import block_rows, is_sparse, resolve_device
-from random_features.errors import check_choice, check_positive
+from random_features.arrays import block_rows, row_blocks, without_duplicates
 from random_features.kernels.gaussian import Gaussian
-from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows
-from random_features.maps.registry import check_kernel
+from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows, finite_features
+from random_features.maps.module import FeatureModule
+from random_features.maps.options import check_option, hints_of
+from random_features.maps.registry import REGISTRY, check_kernel
 from random_features.maps.stated import as_kernel
+from random_features.tensors import checked_tensor, from_library, needs_gradient, on_host, resolve_device
 
 #: The entry of ``learned_`` that says which map learned it.
 LEARNED_BY = "learned_by"
@@ -33,6 +35,10 @@ LEARNED_BY = "learned_by"
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base class of the feature maps: ``transform(X) @ transform(Y).T`` approximates ``kernel(X, Y)``.
+
+    Type and device follow the data: tensors give tensors on their device, and arrays give arrays. For arrays
+    ``device="auto"`` is the CPU, as copies to a GPU and back would take longer than the features. Learning from tensors
+    takes place on the CPU.
 
     Data may be sparse. Maps that project rows on frequencies never make them dense. The others say so, and make one
     block of rows dense at a time. Features are dense.
@@ -69,6 +75,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     _requires_y = False
     #: Whether ``_mapper`` takes sparse tensors of sparse data; it takes dense blocks otherwise.
     _takes_sparse_rows = False
+    #: Whether features have a gradient by the data. Maps that learn from data have none in any case.
+    _has_gradient = True
     #: The size of a block of rows over ``CACHE_BYTES``: larger where one large product is most of the work.
     _caches_per_block = 1
 
@@ -124,7 +132,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self
         """
         X, y = self._checked(X, y, dtype=[np.float64, np.float32])
-        self._draw_for(X.shape[1], X.dtype, lambda kernel: kernel.completed_by(X))
+        self._draw_for(X.shape[1], str(X.dtype).removeprefix("torch."), lambda kernel: kernel.completed_by(X))
         return self._learn_from(X, y, checkpoints)
 
     def draw(self, n_features_in: int, *, dtype=np.float32):
@@ -258,12 +266,16 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
+        X : array-like, sparse matrix or tensor of shape (n, d)
+            A tensor, or an array of another library with ``__dlpack__``, is mapped on its own device.
 
         Returns
         -------
-        ndarray of shape (n, D), float32 for float32 data, else float64
+        ndarray of shape (n, D), float32 for float32 data, else float64; of a tensor a tensor
         """
+        tensor = from_library(X)
+        if tensor is not None:
+            return self._features_of(self._checked_tensor(tensor))
         X = self._validate(X)
         features = np.empty((X.shape[0], self.n_columns_), dtype=X.dtype)
         self._fill(X, features)
@@ -274,35 +286,92 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
+        X : array-like, sparse matrix or tensor of shape (n, d)
         rows : int, optional
             Rows per block; by default as many as ``arrays.block_rows`` allows.
 
         Returns
         -------
-        iterator of (slice, ndarray of shape (rows, D)), every block an array of its own
+        iterator of (slice, ndarray of shape (rows, D)), every block an array of its own; of a tensor tensors
         """
-        X = self._validate(X)
+        tensor = from_library(X)
+        X = self._validate(X) if tensor is None else self._checked_tensor(tensor)
         if rows is None:
-            rows = block_rows(self.n_columns_ * X.dtype.itemsize)
+            rows = block_rows(self.n_columns_ * X.dtype.itemsize, getattr(X, "device", None))
         check_scalar(rows, "rows", Integral, min_val=1)
+        if tensor is not None:
+            return ((part, self._features_of(X[part])) for part in row_blocks(len(X), rows))
         return feature_blocks(self._as_fitted()._fill, X, self.n_columns_, rows)
+
+    def as_module(self):
+        """Return the drawn map as a ``torch.nn.Module`` with a learnable length scale (``FeatureModule``).
+
+        Raises
+        ------
+        ValueError
+            For a map that learns from data, or whose features have no gradient.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from random_features import make_map
+        >>> module = make_map("orf", n_components=8, random_state=0).fit(torch.zeros(1, 3)).as_module()
+        >>> module(torch.zeros(2, 3)).shape
+        torch.Size([2, 16])
+        """
+        check_is_fitted(self, "n_columns_")
+        self._check_gradient()
+        return FeatureModule(self._as_fitted())
 
     def _validate(self, X):
         check_is_fitted(self, "n_columns_")
         _check_numbers(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return _without_duplicates(X)
+        return without_duplicates(X)
+
+    def _reads_data(self) -> bool:
+        """Return whether ``fit`` uses more of X than its columns and its type."""
+        has_rule = isinstance(self._kernel_object().get_params().get("length_scale"), str)
+        return has_rule or REGISTRY[self.method].data_dependent
+
+    def _checked_tensor(self, X, reset=False):
+        """Return a tensor X (n, d) in float32 or float64 after the checks that arrays pass, but for its values."""
+        if not reset:
+            check_is_fitted(self, "n_columns_")
+        X = checked_tensor(X, self.device)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return X
+
+    def _features_of(self, X):
+        """Return the features (n, D) of a checked tensor X (n, d), on its device."""
+        if needs_gradient(X):
+            self._check_gradient()
+        elif X.device.type == "cpu":
+            return torch.from_numpy(self.transform(X.numpy()))
+        fitted = self._as_fitted()
+        return finite_features(fitted._mapper, X, self.n_columns_, fitted._work_columns(), fitted._growth())
+
+    def _check_gradient(self) -> None:
+        """Raise ``ValueError`` if features of this map have no gradient by the data."""
+        if REGISTRY[self.method].data_dependent or not self._has_gradient:
+            raise ValueError(f"{self.method}: its features have no gradient: detach X, or use a map that is only drawn")
 
     def _checked(self, X, y, **checks):
-        """Return X, and y if the map learns from it, after scikit-learn's checks."""
+        """Return X, and y if the map learns from it, after scikit-learn's checks.
+
+        A tensor stays on its device where the map does not learn from it; learning copies it to the host.
+        """
+        tensor = from_library(X)
+        if tensor is not None and not self._reads_data():
+            return self._checked_tensor(tensor, checks.get("reset", True)), y
+        X, y = on_host(X), on_host(y)
         _check_numbers(X)
         if self._requires_y:
             _check_numbers(y, "y")
             X, y = validate_data(self, X, y, accept_sparse="csr", **checks)
         else:
             X = validate_data(self, X, accept_sparse="csr", **checks)
-        return _without_duplicates(X), y
+        return without_duplicates(X), y
 
     def check_parameters(self) -> None:
         """Raise ``ValueError`` for parameters outside their range, and for a kernel that the map does not support.
@@ -405,7 +474,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Write the features of X into ``features``, block by block."""
         fitted = self._as_fitted()
         cache_bytes = self._caches_per_block * CACHE_BYTES
-        device = resolve_device(self.device)
+        # To and from a GPU, NumPy's arrays take longer than their features take on the CPU.
+        device = resolve_device("cpu" if self.device == "auto" else self.device)
         sparse, growth = fitted._takes_sparse_rows, fitted._growth()
         fill_rows(fitted._mapper, X, features, fitted._work_columns(), device, cache_bytes, growth, sparse=sparse)
 
@@ -425,35 +495,6 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return tags
 
 
-#: The annotations of a class by name; finding them takes longer than drawing a small map.
-hints_of = cache(get_type_hints)
-
-
-def check_option(name: str, value, hint) -> None:
-    """Raise ``ValueError`` or ``TypeError`` for an option that does not match its annotation.
-
-    It is one of the values of a ``Literal``, a truth value for ``bool``, at least 1 for ``int``, above 0 for ``float``,
-    or None or an array if the annotation allows it. Other annotations only require that a number is finite.
-    """
-    if np.ndarray in get_args(hint):
-        if isinstance(value, np.ndarray):
-            return
-        (hint,) = set(get_args(hint)) - {np.ndarray}
-    kinds = get_args(hint) or (hint,)
-    if isinstance(value, bool | np.bool_) != (bool in kinds) and {bool, int, Integral, float, Real} & set(kinds):
-        raise TypeError(f"{name} must be {'True or False' if bool in kinds else 'a number'}, got {value!r}")
-    if isinstance(value, float | np.floating) and not np.isfinite(value):
-        raise ValueError(f"{name} must be finite, got {value!r}")
-    if get_origin(hint) is Literal:
-        check_choice(name, value, kinds)
-    elif value is None and type(None) in kinds:
-        return
-    elif int in kinds:
-        check_scalar(value, name, Integral, min_val=1)
-    elif float in kinds:
-        check_positive(name, value)
-
-
 def _check_numbers(X, name="X") -> None:
     """Raise ``ValueError`` for masked entries and ``TypeError`` for dates, which scikit-learn accepts."""
     if np.ma.is_masked(X):
@@ -462,18 +503,6 @@ def _check_numbers(X, name="X") -> None:
     for dtype in X.dtypes if hasattr(X, "columns") else [getattr(X, "dtype", None)]:
         if getattr(dtype, "kind", "") in ("m", "M"):
             raise TypeError(f"{name} has the dtype {dtype}: convert dates and durations to numbers of a stated unit")
-
-
-def _without_duplicates(X):
-    """Return X; if a sparse matrix stores entries in parts, a copy in which they are added up.
-
-    ``ValueError`` if a sum is infinite.
-    """
-    if is_sparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-        assert_all_finite(X.data, input_name="X")
-    return X
 
 
 def _with_length_scale(kernel, learned: dict):

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 
-from random_features.arrays import block_rows, is_sparse, one_blas_thread, row_blocks, row_reader
+from random_features.arrays import block_rows, is_sparse, one_blas_thread, row_blocks
+from random_features.tensors import needs_gradient, row_reader
 
 #: The largest size in bytes of the intermediate results of a block of rows on the CPU. The passes over it (product,
 #: cosine, sine, scale) then stay in the cache of a core; 0.5 to 4 MiB gave similar times.
@@ -37,7 +38,7 @@ def fill_rows(
     ``growth`` is the power with which the features, or the numbers they are computed from, grow with the data.
     ``sparse`` says whether a sparse matrix is mapped in sparse blocks. ``ValueError`` if features overflow.
     """
-    (n, d), dtype, finished = X.shape, X.dtype, features
+    (n, d), dtype = X.shape, X.dtype
     read, features = row_reader(X, sparse=sparse), torch.from_numpy(features)
     if device.type == "cpu":
         rows = max(1, cache_bytes // (dtype.itemsize * work_columns))
@@ -68,10 +69,43 @@ def fill_rows(
     parts = list(row_blocks(n, rows))
     threads = min(len(parts), torch.get_num_threads()) if device.type == "cpu" else 1
     for_each_block(make_fill, parts, threads)
+    refuse_overflow(extremes, features, growth)
+
+
+def refuse_overflow(extremes, features, growth: int) -> None:
+    """Raise ``ValueError`` if features, a tensor, overflow; ``extremes`` are numbers as large as any of the data.
+
+    A pass over the features would cost nearly as much as the features. It is made only if the data leave a doubt.
+    """
     largest = max(map(abs, extremes), default=0.0)
-    # a pass over the features would cost nearly as much as the features: it is made only if the data leave a doubt
-    if largest > np.finfo(dtype).max ** (0.5 / growth) and not np.isfinite(finished).all():
+    if largest > torch.finfo(features.dtype).max ** (0.5 / growth) and not torch.isfinite(features).all():
+        dtype = str(features.dtype).removeprefix("torch.")
         raise ValueError(f"features of numbers as large as {largest:.3g} overflow {dtype}: scale the data")
+
+
+def finite_features(make_mapper, X, n_columns: int, work_columns: int, growth: int):
+    """Return what ``features_of_tensor`` does; ``ValueError`` for numbers in X, or features, that are not finite."""
+    extremes = torch.stack(torch.aminmax(X.detach())).tolist()
+    if not np.isfinite(extremes).all():
+        raise ValueError("X contains NaN or infinity")
+    features = features_of_tensor(make_mapper, X, n_columns, work_columns)
+    refuse_overflow(extremes, features.detach(), growth)
+    return features
+
+
+def features_of_tensor(make_mapper, X, n_columns: int, work_columns: int):
+    """Return the features (n, n_columns) of a tensor X (n, d), on its device; autograd sees through them.
+
+    Other parameters are those of ``fill_rows``.
+    """
+    features = torch.empty(len(X), n_columns, device=X.device, dtype=X.dtype)
+    rows = len(X)
+    if not needs_gradient(X):  # a second block would overwrite what the gradient of the first one needs
+        rows = min(rows, block_rows(X.itemsize * (X.shape[1] + 2 * work_columns), X.device))
+    fill = make_mapper(rows, X.device, X.dtype)
+    for part in row_blocks(len(X), rows):
+        fill(X[part], features[part])
+    return features
 
 
 def for_each_block(make_function, parts, threads):

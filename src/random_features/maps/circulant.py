@@ -11,6 +11,7 @@ from scipy.fft import next_fast_len
 
 from random_features.hadamard import next_power_of_two, random_signs, walsh_hadamard
 from random_features.maps.spectral import SpectralMap
+from random_features.tensors import constant, write
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -85,8 +86,8 @@ class SignedCirculant(SpectralMap):
 
     def _projector(self, rows, device, dtype):
         n_blocks, d = self.generators_.shape
-        signs = torch.from_numpy(self.signs_).to(device, dtype)
-        spectrum = torch.fft.rfft(torch.from_numpy(self.generators_).to(device, dtype)).conj()
+        signs = constant(self.signs_, device, dtype)
+        spectrum = torch.fft.rfft(constant(self.generators_, device, dtype)).conj()
 
         def project(X):
             values = X[:, None, :] * signs if self.sign_side == "input" else X[:, None, :]
@@ -168,11 +169,11 @@ class PModel(SpectralMap):
     def _projector(self, rows, device, dtype):
         s, p, d = self.n_components, self.signs_.shape[1], self.n_features_in_
         buffers = torch.empty(rows, p, device=device, dtype=dtype), torch.empty(rows, p, device=device, dtype=dtype)
-        signs = torch.from_numpy(self.signs_).to(device, dtype)
+        signs = constant(self.signs_, device, dtype)
         # A row of a circulant matrix is a correlation with the data; of a Toeplitz matrix the convolution at i + p - 1,
         # which a transform of s + p - 1 numbers or more gives without wrapping.
         length = p if self.structure == "circulant" else next_fast_len(s + p - 1, real=True)
-        spectrum = torch.fft.rfft(torch.from_numpy(self.generators_).to(device, dtype), n=length)
+        spectrum = torch.fft.rfft(constant(self.generators_, device, dtype), n=length)
         if self.structure == "circulant":
             spectrum = spectrum.conj()
         first = 0 if self.structure == "circulant" else p - 1
@@ -180,7 +181,7 @@ class PModel(SpectralMap):
         def project(X):
             values, work = (buffer[: len(X)] for buffer in buffers)
             values[:, d:] = 0
-            torch.mul(X, signs[0, :d], out=values[:, :d])
+            write(torch.mul, X, signs[0, :d], out=values[:, :d])
             values, _ = walsh_hadamard(values, work)
             values.mul_(signs[1])
             products = torch.fft.irfft(torch.fft.rfft(values[:, None, :], n=length) * spectrum, n=length)

@@ -12,11 +12,11 @@ from typing import ClassVar, Literal
 import numpy as np
 import torch
 
-from random_features.arrays import cosine, sine
 from random_features.errors import NotDefinedError
 from random_features.hadamard import next_power_of_two
 from random_features.maps.montecarlo import haar_rows
 from random_features.maps.spectral import SpectralMap
+from random_features.tensors import constant, cosine, sine, write
 
 #: Butterflies in one random rotation, each after a permutation, as in Munkhoeva et al.
 N_BUTTERFLIES = 3
@@ -58,8 +58,8 @@ class CubatureMap(SpectralMap):
     def _mapper(self, rows, device, dtype):
         project = self._scaled_projector(rows, device, dtype)
         s, activation = self.n_components, self.kernel_.activation
-        constant = np.sqrt(self.origin_weight_ * self._origin_value())
-        scale = torch.from_numpy(np.sqrt(np.tile(self.point_weights_, 2))).to(device, dtype)
+        at_origin = np.sqrt(self.origin_weight_ * self._origin_value())
+        scale = constant(np.sqrt(np.tile(self.point_weights_, 2)), device, dtype)
 
         def fill(X, out):
             projections = project(X)
@@ -68,9 +68,9 @@ class CubatureMap(SpectralMap):
                 sine(projections, out[:, s : 2 * s])
             else:
                 activation(projections, out[:, :s])
-                activation(projections.neg_(), out[:, s : 2 * s])
+                activation(-projections, out[:, s : 2 * s])
             out[:, : 2 * s].mul_(scale)
-            out[:, 2 * s :] = constant
+            out[:, 2 * s :] = at_origin
 
         return fill
 
@@ -150,18 +150,18 @@ class SparseGridQuadrature(CubatureMap):
     _takes_sparse_rows = True
 
     def _projector(self, rows, device, dtype):
-        axes = torch.from_numpy(self.axes_).to(device)
-        rotated = torch.from_numpy(self.rotated_).to(device, dtype).T
+        axes = constant(self.axes_, device)
+        rotated = constant(self.rotated_, device, dtype).T
         projections = torch.empty(rows, self.n_components, device=device, dtype=dtype)
 
         def project(X):
             result = projections[: len(X)]
             on_axes = X.index_select(1, axes).to_dense() if X.is_sparse else X[:, axes]
-            torch.mul(on_axes, self._node, out=result[:, : len(axes)])
+            write(torch.mul, on_axes, self._node, out=result[:, : len(axes)])
             if X.is_sparse:
                 result[:, len(axes) :] = X @ rotated
             else:
-                torch.mm(X, rotated, out=result[:, len(axes) :])
+                write(torch.mm, X, rotated, out=result[:, len(axes) :])
             return result
 
         return project
@@ -280,11 +280,11 @@ class SphericalRadial(CubatureMap):
             return super()._projector(rows, device, dtype)
         _, n_simplices, p = self._permutations.shape
         d, s = self.n_features_in_, self.n_components
-        permutations = [torch.from_numpy(index).to(device) for index in self._permutations]
-        angles = torch.from_numpy(self._angles).to(device, dtype)
+        permutations = [constant(index, device) for index in self._permutations]
+        angles = constant(self._angles, device, dtype)
         cosines, sines = torch.cos(angles), torch.sin(angles)
-        on_axis, off_axis = (torch.from_numpy(entries).to(device, dtype) for entries in _simplex_entries(p))
-        lengths = torch.from_numpy(self._lengths).to(device, dtype)
+        on_axis, off_axis = (constant(entries, device, dtype) for entries in _simplex_entries(p))
+        lengths = constant(self._lengths, device, dtype)
 
         def project(X):
             values = torch.zeros(len(X), n_simplices, p, device=device, dtype=dtype)
@@ -294,7 +294,7 @@ class SphericalRadial(CubatureMap):
                 for level in range(len(cosines[butterfly])):
                     values = _givens_level(values, cosines[butterfly, level], sines[butterfly, level], 2**level)
             corners = torch.zeros(len(X), n_simplices, p + 1, device=device, dtype=dtype)
-            torch.cumsum(values * off_axis, dim=2, out=corners[:, :, 1:])
+            corners[:, :, 1:] = torch.cumsum(values * off_axis, dim=2)
             corners[:, :, :p].add_(values * on_axis)
             return corners.view(len(X), -1)[:, :s].mul_(lengths)
 

@@ -12,6 +12,7 @@ from scipy.special import betaincinv
 from sklearn.utils import check_scalar
 
 from random_features.maps.montecarlo import RandomFourier
+from random_features.tensors import constant
 
 #: Odd constants of the 64-bit mixer SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), as signed integers.
 MIXERS = (0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64)
@@ -68,6 +69,7 @@ class LowPrecisionFourier(RandomFourier):
     """
 
     method = "lprff"
+    _has_gradient = False
 
     layout: ClassVar[str] = "phase"
     n_bits: Integral = 4
@@ -95,7 +97,7 @@ class LowPrecisionFourier(RandomFourier):
 
     def _nearest_mapper(self, rows, device):
         fill_exact = super()._mapper(rows, device, torch.float64)
-        levels = torch.from_numpy(lloyd_max_levels(self.n_bits) * np.sqrt(2.0 / self.n_components)).to(device)
+        levels = constant(lloyd_max_levels(self.n_bits) * np.sqrt(2.0 / self.n_components), device)
         borders = (levels[1:] + levels[:-1]) / 2
         exact = torch.empty(rows, self.n_components, device=device, dtype=torch.float64)
 
@@ -110,8 +112,7 @@ class LowPrecisionFourier(RandomFourier):
         amplitude = np.sqrt(2.0 / self.n_components)
         steps = 2**self.n_bits - 1
         row_factors, column_factors, column_offsets = (
-            torch.from_numpy(words).to(device)
-            for words in (self._row_factors, self._column_factors, self._column_offsets)
+            constant(words, device) for words in (self._row_factors, self._column_factors, self._column_offsets)
         )
         exact = torch.empty(rows, self.n_components, device=device, dtype=torch.float64)
 

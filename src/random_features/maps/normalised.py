@@ -6,6 +6,7 @@ from typing import ClassVar
 import torch
 
 from random_features.maps.montecarlo import RandomFourier
+from random_features.tensors import needs_gradient, write
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -53,6 +54,8 @@ class NormalisedFourier(RandomFourier):
 
         def fill(X, out):
             fill_unnormalised(X, out)
-            out.div_(torch.linalg.vector_norm(out, dim=1, keepdim=True).clamp_(min=shortest))
+            features = out.clone() if needs_gradient(out) else out
+            lengths = torch.linalg.vector_norm(features, dim=1, keepdim=True).clamp(min=shortest)
+            write(torch.div, features, lengths, out=out)
 
         return fill

@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from sklearn.cluster import KMeans
 
-from random_features.arrays import dense, one_blas_thread, product
+from random_features.arrays import dense, one_blas_thread
 from random_features.maps.base import RandomFeatureMap
 from random_features.pivoted_cholesky import pivoted_cholesky
+from random_features.tensors import constant, product
 
 #: Eigenvalues of the landmarks' kernel matrix below this share of the largest one count as rounding errors.
 SMALLEST_EIGENVALUE = 1e-12
@@ -122,7 +123,7 @@ class Nystroem(RandomFeatureMap):
 
     def _double_mapper(self, rows, device):
         values = self.kernel_.against(self._landmarks, rows, device, torch.float64)
-        whitening = torch.from_numpy(self._whitening).to(device)
+        whitening = constant(self._whitening, device)
         return lambda X, out: product(values(X), whitening, out)
 
     def _single_mapper(self, rows, device):
@@ -138,11 +139,11 @@ class Nystroem(RandomFeatureMap):
         exactly = n_last + n_leading > 0
         values = self.kernel_.against(self._landmarks, rows, device, torch.float64 if exactly else torch.float32)
         last, middle, leading = (
-            torch.from_numpy(np.ascontiguousarray(columns)).to(device)
+            constant(np.ascontiguousarray(columns), device)
             for columns in np.split(self._whitening, [n_last, n_last + n_middle], axis=1)
         )
         middle = middle.float()
-        back = (leading * torch.from_numpy(self._eigenvalues[n_last + n_middle :]).to(device)).T.contiguous()
+        back = (leading * constant(self._eigenvalues[n_last + n_middle :], device)).T.contiguous()
 
         def fill(X, out):
             vectors = values(X)

@@ -10,8 +10,9 @@ from functools import partial
 import numpy as np
 import torch
 
-from random_features.arrays import cosine, dense, product, resolve_device, row_blocks, sine
+from random_features.arrays import dense, row_blocks
 from random_features.maps.blocks import for_each_block
+from random_features.tensors import cosine, product, resolve_device, sine
 
 #: Frequencies that a thread processes at once, and the largest number of entries in their product with the data: so few
 #: on the CPU that they stay in a cache.

@@ -14,6 +14,7 @@ import torch
 from random_features.hadamard import random_signs
 from random_features.kernels.polynomial import Polynomial
 from random_features.maps.base import RandomFeatureMap
+from random_features.tensors import constant, write
 
 
 class PolynomialMap(RandomFeatureMap):
@@ -100,8 +101,8 @@ class RandomMaclaurin(PolynomialMap):
         ]
 
     def _mapper(self, rows, device, dtype):
-        signs = [torch.from_numpy(factor).to(device, dtype) for factor in self.signs_]
-        scales = torch.from_numpy(self._scales).to(device, dtype)
+        signs = [constant(factor, device, dtype) for factor in self.signs_]
+        scales = constant(self._scales, device, dtype)
 
         def fill(X, out):
             out.copy_(scales.expand_as(out))
@@ -164,8 +165,8 @@ class TensorSketch(PolynomialMap):
         self.signs_ = random_signs(rng, shape)
 
     def _mapper(self, rows, device, dtype):
-        hashes = torch.from_numpy(self.hashes_).to(device)
-        signs = torch.from_numpy(self.signs_).to(device, dtype)
+        hashes = constant(self.hashes_, device)
+        signs = constant(self.signs_, device, dtype)
 
         def sketch(columns, q):
             # Sums into rows of the transposed result are contiguous.
@@ -250,14 +251,14 @@ class TensorisedProjection(PolynomialMap):
         return (1 if self.entries == "real" else 3) * self.n_components
 
     def _mapper(self, rows, device, dtype):
-        signs = torch.from_numpy(self.signs_).to(device, dtype)
+        signs = constant(self.signs_, device, dtype)
         if self.entries == "complex":
             return self._complex_mapper(signs)
         scale = self.n_components**-0.5
 
         def fill(X, out):
             times = self._augmented_product(X)
-            torch.mul(times(signs[0]), scale, out=out)
+            write(torch.mul, times(signs[0]), scale, out=out)
             for factor in signs[1:]:
                 out.mul_(times(factor))
 

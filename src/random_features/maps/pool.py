@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-import torch
 
-from random_features.arrays import block_rows, resolve_device
+from random_features.arrays import block_rows
 from random_features.kernels.base import Kernel
 from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows
 from random_features.maps.spectral import SpectralMap, projector, spectral_mapper
+from random_features.tensors import constant, resolve_device
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +86,10 @@ class Pool:
         scale = self.scale
         return spectral_mapper(
             projector(self.frequencies, rows, device, dtype),
-            torch.from_numpy(scale).to(device, dtype) if isinstance(scale, np.ndarray) else scale,
+            constant(scale, device, dtype) if isinstance(scale, np.ndarray) else scale,
             activation=self.kernel.activation,
             pairs=self.layout != "phase",
-            phases=None if self.phases is None else torch.from_numpy(self.phases).to(device, dtype),
+            phases=None if self.phases is None else constant(self.phases, device, dtype),
         )
 
     def _fill(self, X, features):

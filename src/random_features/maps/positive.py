@@ -10,6 +10,7 @@ import torch
 from random_features.maps.cubature import simplex_corners
 from random_features.maps.montecarlo import haar_rows
 from random_features.maps.spectral import SpectralMap
+from random_features.tensors import write
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -86,33 +87,38 @@ class PositiveRandom(SpectralMap):
 
         def fill(X, out):
             lengths = torch.sparse.sum(X * X, dim=1).to_dense() if X.is_sparse else (X * X).sum(dim=1)
-            torch.sub(project(X), lengths[:, None] / length_scale**2, out=out)
-            out.exp_().mul_(self.n_components**-0.5)
-            if not torch.isfinite(out).all():
-                raise ValueError("prf: exponentials of the projections overflow: centre the data or scale them")
+            write(torch.sub, project(X), lengths[:, None] / length_scale**2, out=out)
+            write(torch.exp, out, out=out)
+            out.mul_(self.n_components**-0.5)
 
         return fill
 
     def transform(self, X):
         features = super().transform(X)
-        for _ in warned_of_underflow([(slice(None), features)]):
+        for _ in checked([(slice(None), features)]):
             pass
         return features
 
     def transform_blocks(self, X, rows=None):
-        return warned_of_underflow(super().transform_blocks(X, rows))
+        return checked(super().transform_blocks(X, rows))
 
 
-def warned_of_underflow(blocks):
-    """Yield blocks of features, and warn at the end of the share of rows whose features are all 0 or nearly so."""
+def checked(blocks):
+    """Yield blocks of features, arrays or tensors; ``ValueError`` if they overflow.
+
+    It warns at the end of the share of rows whose features are all 0 or nearly so.
+    """
     lost = n_rows = 0
     for part, features in blocks:
-        lost += np.count_nonzero(features.max(axis=1) < np.finfo(features.dtype).tiny)
+        largest = torch.as_tensor(features).detach().amax(dim=1)
+        if not torch.isfinite(largest).all():
+            raise ValueError("prf: exponentials of the projections overflow: centre the data or scale them")
+        lost += int((largest < torch.finfo(largest.dtype).tiny).sum())
         n_rows += len(features)
         yield part, features
     if lost:
         warnings.warn(
-            f"prf: the features of {100 * lost / n_rows:.3g} % of the rows underflow, too far from the origin: centre the data,"
-            " take a larger length scale or another map",
+            f"prf: the features of {100 * lost / n_rows:.3g} % of the rows underflow, too far from the origin: centre"
+            " the data, take a larger length scale or another map",
             stacklevel=2,
         )

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from sklearn.utils.validation import check_is_fitted
 
-from random_features.arrays import cosine, sine
 from random_features.maps.base import RandomFeatureMap
+from random_features.tensors import constant, cosine, sine, write
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -85,7 +85,7 @@ class SpectralMap(RandomFeatureMap):
         project = self._projector(rows, device, dtype)
         if self._scales is None:
             return project
-        scales = torch.from_numpy(self._scales).to(device, dtype)
+        scales = constant(self._scales, device, dtype)
         return lambda X: project(X).mul_(scales)
 
     def _mapper(self, rows, device, dtype):
@@ -94,7 +94,7 @@ class SpectralMap(RandomFeatureMap):
             1.0 / np.sqrt(self.n_components) if self._has_pairs() else np.sqrt(2.0 / self.n_components),
             activation=self.kernel_.activation,
             pairs=self._has_pairs(),
-            phases=torch.from_numpy(self.phases_).to(device, dtype) if self._has_phases() else None,
+            phases=constant(self.phases_, device, dtype) if self._has_phases() else None,
         )
 
 
@@ -103,7 +103,7 @@ def projector(frequencies: np.ndarray, rows: int, device, dtype):
 
     X may be sparse. The result is valid until the next call.
     """
-    transposed = torch.from_numpy(frequencies).to(device, dtype).T
+    transposed = constant(frequencies, device, dtype).T
     projections = torch.empty(rows, transposed.shape[1], device=device, dtype=dtype)
 
     @cache
@@ -112,7 +112,11 @@ def projector(frequencies: np.ndarray, rows: int, device, dtype):
         return transposed.contiguous()
 
     def project(X):
-        return X @ contiguous() if X.is_sparse else torch.mm(X, transposed, out=projections[: len(X)])
+        if X.is_sparse:
+            return X @ contiguous()
+        result = projections[: len(X)]
+        write(torch.mm, X, transposed, out=result)
+        return result
 
     return project
 

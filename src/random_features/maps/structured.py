@@ -14,6 +14,7 @@ import torch
 
 from random_features.hadamard import next_power_of_two, random_signs, sequency_order, walsh_hadamard
 from random_features.maps.spectral import SpectralMap
+from random_features.tensors import constant, write
 
 HADAMARD = "hadamard"
 
@@ -54,13 +55,13 @@ class HadamardBlocksMap(SpectralMap):
         shape = (rows, self._n_blocks(), p)
         buffers = torch.empty(shape, device=device, dtype=dtype), torch.empty(shape, device=device, dtype=dtype)
         entry, *rest = self._factors()
-        entry = torch.from_numpy(entry).to(device, dtype)[:, :d]
+        entry = constant(entry, device, dtype)[:, :d]
         steps = [_step(factor, device, dtype) for factor in rest]
 
         def project(X):
             values, work = (buffer[: len(X)] for buffer in buffers)
             values[:, :, d:] = 0
-            torch.mul(X[:, None, :], entry, out=values[:, :, :d])
+            write(torch.mul, X[:, None, :], entry, out=values[:, :, :d])
             for step in steps:
                 values, work = step(values, work)
             return values.view(len(X), -1)[:, :s]
@@ -74,16 +75,16 @@ def _step(factor, device, dtype):
         return walsh_hadamard
     if factor.dtype.kind == "i":
         offsets = np.arange(len(factor))[:, None] * factor.shape[1]
-        flat = torch.from_numpy((factor + offsets).ravel()).to(device)
+        flat = constant((factor + offsets).ravel(), device)
 
         def permute(values, spare):
             rows = len(values)
-            torch.index_select(values.view(rows, -1), 1, flat, out=spare.view(rows, -1))
+            write(torch.index_select, values.view(rows, -1), 1, flat, out=spare.view(rows, -1))
             return spare, values
 
         return permute
 
-    diagonal = torch.from_numpy(factor).to(device, dtype)
+    diagonal = constant(factor, device, dtype)
 
     def multiply(values, spare):
         return values.mul_(diagonal), spare

@@ -15,11 +15,12 @@ from typing import Self
 
 from tqdm import tqdm
 
-from random_features.arrays import resolve_device, seed_of, set_threads
+from random_features.arrays import seed_of, set_threads
 from random_features.errors import NotDefinedError, UserError
 from random_features.kernels import make_kernel
 from random_features.kernels.base import Kernel
 from random_features.maps.registry import REGISTRY, make_map, resolved_options
+from random_features.tensors import resolve_device
 from rfstudy import tidy
 from rfstudy.data import prepared
 from rfstudy.data.tasks import without

@@ -13,8 +13,9 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
-from random_features.arrays import block_rows, resolve_device, row_blocks, seed_of
+from random_features.arrays import block_rows, row_blocks, seed_of
 from random_features.errors import UserError
+from random_features.tensors import resolve_device
 from rfstudy.data.images import Given, image_shape
 from rfstudy.fields import Count, Positive
 from rfstudy.files import digest_of

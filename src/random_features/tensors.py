@@ -1,0 +1,157 @@
+"""Arrays of any library as torch tensors, the device that computes, and functions that write into memory at hand.
+
+The functions are written once for all devices. On the CPU they call NumPy on the memory of the tensors where it is
+faster, and where a gradient is needed they copy their results, because autograd follows copies only.
+"""
+
+import re
+import warnings
+import weakref
+
+import numpy as np
+import torch
+
+from random_features.arrays import is_sparse
+
+
+def resolve_device(device: str = "auto"):
+    """Return the torch device for "auto" (CUDA where there is one), "cpu", "cuda" or "cuda:<number>".
+
+    Raises ``ValueError`` for another name and ``RuntimeError`` for a CUDA device that is absent.
+    """
+    if device not in ("auto", "cpu") and not (isinstance(device, str) and re.fullmatch(r"cuda(:\d+)?", device)):
+        raise ValueError(f"device must be 'auto', 'cpu', 'cuda' or 'cuda:1' (a number), got {device!r}")
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    found, devices = torch.device(device), torch.cuda.device_count()
+    if found.type == "cuda" and (found.index or 0) >= devices:
+        raise RuntimeError(f"device={device!r}: PyTorch sees {devices} CUDA devices; use 'auto' or 'cpu'")
+    return found
+
+
+def from_library(X):
+    """Return an array of torch, JAX, CuPy or another library with ``__dlpack__`` as a tensor that shares its memory.
+
+    None for anything else, and for arrays of NumPy.
+    """
+    if isinstance(X, torch.Tensor):
+        return X
+    if isinstance(X, np.ndarray | np.generic) or not hasattr(X, "__dlpack__"):
+        return None
+    return torch.from_dlpack(X)
+
+
+def checked_tensor(X, device: str):
+    """Return a dense tensor X (n, d) of real numbers in float32 or float64; others become float64.
+
+    ``ValueError`` for another shape, no rows, or a device that contradicts ``device``, as an estimator states it.
+    """
+    if X.ndim != 2 or not len(X) or X.layout != torch.strided or X.is_complex():
+        raise ValueError(f"X must be a dense real tensor (n, d) with rows, got {X.dtype} of shape {tuple(X.shape)}")
+    stated = X.device if device == "auto" else resolve_device(device)
+    if stated.type != X.device.type or stated.index not in (None, X.device.index):
+        raise ValueError(f"X is on {X.device}, device={device!r}: move X there, or set device='auto'")
+    return X if X.dtype in (torch.float32, torch.float64) else X.double()
+
+
+def on_host(X):
+    """Return a tensor, or another library's array, as an ndarray; anything else as it is."""
+    tensor = from_library(X)
+    return X if tensor is None else tensor.detach().cpu().numpy()
+
+
+#: Copies of a map's arrays on CUDA devices, which live as long as the arrays do.
+_COPIES: dict[tuple, torch.Tensor] = {}
+
+
+def constant(array: np.ndarray, device, dtype=None):
+    """Return an array that is never changed as a tensor on a device, by default in its own type.
+
+    The copy on a CUDA device is made once. On the CPU the tensor shares the memory of the array if the types agree.
+    """
+    if device.type == "cpu":
+        return torch.from_numpy(array).to(dtype=dtype)
+    key = id(array), device, dtype
+    if key not in _COPIES:
+        _COPIES[key] = torch.from_numpy(array).to(device, dtype)
+        weakref.finalize(array, _COPIES.pop, key, None)
+    return _COPIES[key]
+
+
+def needs_gradient(*tensors) -> bool:
+    """Return whether autograd records what is computed from these tensors."""
+    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+
+
+def write(function, *inputs, out) -> None:
+    """Write ``function(*inputs)`` into ``out``; the function is one of torch that takes ``out``."""
+    if needs_gradient(*(value for value in inputs if isinstance(value, torch.Tensor))):
+        out.copy_(function(*inputs))
+    else:
+        function(*inputs, out=out)
+
+
+def exponential(exponents, out) -> None:
+    """Write the exponentials of a tensor into another. On the CPU, NumPy takes half the time of torch."""
+    _write_by_numpy("exp", exponents, out, exponents.device.type == "cpu")
+
+
+def cosine(angles, out) -> None:
+    """Write the cosines of a tensor, in radians, into another.
+
+    On the CPU, NumPy takes half the time of torch in float32, and several times as long in float64.
+    """
+    _write_by_numpy("cos", angles, out, angles.device.type == "cpu" and angles.itemsize == 4)
+
+
+def sine(angles, out) -> None:
+    """Write the sines of a tensor, in radians, into another, as ``cosine`` does."""
+    _write_by_numpy("sin", angles, out, angles.device.type == "cpu" and angles.itemsize == 4)
+
+
+def _write_by_numpy(name: str, values, out, in_numpy: bool) -> None:
+    """Write a function of a tensor into another, by NumPy if that is asked for and no gradient is needed."""
+    if in_numpy and not needs_gradient(values):
+        getattr(np, name)(values.numpy(), out=out.numpy())
+    else:
+        write(getattr(torch, name), values, out=out)
+
+
+def product(A, B, out) -> None:
+    """Write A @ B into ``out``, tensors of one device. On the CPU NumPy computes it, with the faster BLAS."""
+    if A.device.type == "cpu" and not needs_gradient(A, B):
+        np.matmul(A.numpy(), B.numpy(), out=out.numpy())
+    else:
+        out.copy_(A @ B)
+
+
+def row_reader(X, *, sparse: bool):
+    """Return a function that reads the rows in a slice of X (n, d) as a torch tensor on the CPU.
+
+    Parameters
+    ----------
+    X : ndarray, or csr matrix without duplicate entries
+        The tensors of an ndarray share its memory; they are only read.
+    sparse : bool
+        Whether the rows of a csr matrix are returned as sparse tensors (COO, coalesced). Otherwise they are made dense.
+    """
+    if not is_sparse(X):
+        return as_tensor(X).__getitem__
+    if not sparse:
+        return lambda part: torch.from_numpy(X[part].toarray())
+    return lambda part: _sparse_tensor(X[part])
+
+
+def as_tensor(array):
+    """Return an array as a tensor that shares its memory where possible. The tensor is only read."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        return torch.from_numpy(np.ascontiguousarray(array))
+
+
+def _sparse_tensor(rows):
+    """Return a csr matrix as a coalesced tensor."""
+    of_entries = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    indices = torch.from_numpy(np.stack([of_entries, rows.indices]))
+    how = {"is_coalesced": True, "check_invariants": False}  # a csr matrix has them
+    return torch.sparse_coo_tensor(indices, as_tensor(rows.data), rows.shape, **how)

@@ -1,0 +1,131 @@
+"""Maps of tensors: features have the type and the device of the data, and a gradient where a map is only drawn."""
+
+import numpy as np
+import pytest
+import torch
+from map_variants import VARIANTS, build, data, fitted
+
+from random_features import make_map
+from random_features.kernels import ArcCosine, Gaussian
+from random_features.maps.blocks import features_of_tensor
+from random_features.maps.registry import REGISTRY
+
+every_map = pytest.mark.parametrize("variant", VARIANTS)
+
+
+def has_gradient(variant):
+    name = VARIANTS[variant][0]
+    return not REGISTRY[name].data_dependent and name != "lprff"
+
+
+DRAWN = [variant for variant in VARIANTS if has_gradient(variant)]
+
+
+class OfAnotherLibrary:
+    """An array that has nothing but the protocol by which libraries share memory."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **how):
+        return self.array.__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+@every_map
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_tensor_gives_a_tensor_with_the_same_bits(variant, dtype):
+    phi, expected = fitted(variant, dtype)
+    X = data(dtype=dtype)[0]
+    for given in (torch.from_numpy(X), OfAnotherLibrary(X)):
+        features = phi.transform(given)
+        assert isinstance(features, torch.Tensor)
+        np.testing.assert_array_equal(features.numpy(), expected)
+    blocks = list(phi.transform_blocks(torch.from_numpy(X), rows=40))
+    assert [rows.start for rows, _ in blocks] == list(range(0, len(X), 40))
+    np.testing.assert_allclose(torch.cat([block for _, block in blocks]).numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+@every_map
+def test_a_map_fitted_on_tensors_is_the_map_fitted_on_arrays(variant):
+    (X, y), (_, expected) = data(), fitted(variant)
+    phi = build(variant).fit(torch.from_numpy(X), torch.from_numpy(y))
+    np.testing.assert_array_equal(phi.transform(X), expected)
+
+
+@pytest.mark.parametrize("variant", DRAWN)
+def test_the_gradient_is_that_of_finite_differences(variant):
+    X = torch.from_numpy(data()[0][:3]).requires_grad_()
+    assert torch.autograd.gradcheck(fitted(variant)[0].transform, (X,), atol=1e-5)
+
+
+@pytest.mark.parametrize("variant", [variant for variant in VARIANTS if not has_gradient(variant)])
+def test_a_map_without_a_gradient_says_so(variant):
+    phi, X = fitted(variant)[0], torch.from_numpy(data()[0]).requires_grad_()
+    with pytest.raises(ValueError, match="have no gradient"):
+        phi.transform(X)
+    with pytest.raises(ValueError, match="have no gradient"):
+        phi.as_module()
+    with torch.no_grad():
+        assert len(phi.transform(X)) == len(X)
+
+
+@pytest.mark.parametrize("variant", DRAWN)
+def test_features_do_not_visit_the_host(variant):
+    """A tensor of the device "meta" has no numbers: a copy to the host, an item or a branch on a value raises."""
+    phi, expected = fitted(variant)
+    X = torch.empty(expected.shape[0], phi.n_features_in_, device="meta", dtype=torch.float64)
+    features = features_of_tensor(phi._mapper, X, phi.n_columns_, phi._work_columns())
+    assert (features.device.type, features.shape) == ("meta", expected.shape)
+
+
+def test_what_a_tensor_must_be():
+    phi = make_map("rff", n_components=4, random_state=0).fit(torch.zeros(3, 2))
+    assert phi.transform(torch.zeros(3, 2, dtype=torch.int32)).dtype == torch.float64
+    wrong = {
+        "NaN": torch.full((3, 2), np.nan, requires_grad=True),
+        "infinity": torch.full((3, 2), np.inf, requires_grad=True),
+        "2 features": torch.zeros(3, 5),
+        "real tensor": torch.zeros(3),
+        "with rows": torch.zeros(0, 2),
+        "dense": torch.zeros(3, 2).to_sparse(),
+    }
+    for message, X in wrong.items():
+        with pytest.raises(ValueError, match=message):
+            phi.transform(X)
+    with pytest.raises(ValueError, match="X is on meta, device='cpu'"):
+        phi.set_params(device="cpu").transform(torch.empty(3, 2, device="meta"))
+
+
+@pytest.mark.parametrize(("device", "error"), [("cuda:99", RuntimeError), ("cuda:x", ValueError), (0, ValueError)])
+def test_a_device_that_is_absent_or_none(device, error):
+    with pytest.raises(error, match="device"):
+        make_map("rff", device=device).fit(np.zeros((3, 2))).transform(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize(
+    "variant", [variant for variant in DRAWN if "gaussian" in REGISTRY[VARIANTS[variant][0]].kernels]
+)
+def test_the_length_scale_of_a_module_is_that_of_the_map(variant):
+    X, y = data()
+    module = build(variant, kernel=Gaussian(2.0)).fit(X, y).as_module()
+    with torch.no_grad():
+        module.log_length_scale.fill_(float(np.log(3.0)))
+    wide = build(variant, kernel=Gaussian(3.0)).fit(X, y).transform(X)
+    features = module(torch.from_numpy(X))
+    np.testing.assert_allclose(features.detach().numpy(), wide, atol=1e-6)
+    features.sum().backward()
+    assert module.log_length_scale.grad.abs() > 0
+
+
+def test_the_state_of_a_module_is_its_draws_and_its_length_scale():
+    X = torch.randn(5, 3, dtype=torch.float64)
+    one, other = (make_map("sorf", n_components=8, random_state=seed).fit(X).as_module() for seed in (0, 1))
+    assert not torch.equal(one(X), other(X))
+    other.load_state_dict(one.state_dict())
+    assert torch.equal(one(X), other(X))
+    module = make_map("rff", ArcCosine(1), n_components=8, random_state=0).fit(X).as_module()
+    assert module.log_length_scale is None
+    assert module(X).shape == (5, 8)

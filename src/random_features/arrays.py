@@ -1,6 +1,7 @@
 """Block sizes, threads, seeds, and where float32 is harmless. No other module decides any of these."""
 
 import hashlib
+import re
 from contextlib import nullcontext
 from functools import cache
 
@@ -11,6 +12,33 @@ import numpy as np
 CPU_BLOCK_BYTES = 64 * 2**20
 #: Largest relative change of a solution that rounding of a Gram matrix in float32 may cause.
 FLOAT32_TOLERANCE = 1e-3
+
+#: Names of types whose numbers count an unstated unit of time, in NumPy, pandas, polars, PyArrow and Python.
+TIMES = re.compile("date|time|duration|period", re.IGNORECASE)
+
+
+def check_numbers(values, name: str = "X") -> None:
+    """Raise ``ValueError`` for masked entries, ``TypeError`` for dates and durations: NumPy makes numbers of them.
+
+    Every public function calls it for its data and targets, before anything converts them.
+
+    Parameters
+    ----------
+    values : array, tensor, sparse matrix, frame or series of any library, or nested lists
+    name : str
+        The argument, for the message.
+    """
+    if any(map(np.ma.is_masked, values if isinstance(values, list | tuple) else [values])):
+        raise ValueError(f"{name} has masked entries: fill them or leave these rows out")
+    if hasattr(values, "columns"):  # a frame has a type for each column
+        types = set(map(str, values.dtypes if hasattr(values, "dtypes") else values.schema.types))
+    else:
+        types = {str(getattr(values, "dtype", None) or np.asarray(values).dtype)}
+    if types & {"object", "category"}:
+        types |= {type(entry).__name__ for entry in np.asarray(values).ravel()}
+    for each in types:
+        if TIMES.search(each):
+            raise TypeError(f"{name} has the dtype {each}: convert dates and durations to numbers of a stated unit")
 
 
 def seed_sequence(*axes) -> np.random.SeedSequence:

@@ -7,7 +7,7 @@ preconditioners come from here.
 import numpy as np
 import torch
 
-from random_features.arrays import block_rows, dense, row_blocks
+from random_features.arrays import block_rows, check_numbers, dense, row_blocks
 from random_features.tensors import row_reader
 
 #: Candidates that one pass over the factor tries. With 50 to 200 a pass runs at the speed of matrix products and few
@@ -64,6 +64,7 @@ def pivoted_cholesky(kernel, X, rank: int, rng: np.random.Generator, *, toleranc
     >>> bool(np.abs(F @ F.T - Gaussian(2.0)(X)).max() < 1e-3)
     True
     """
+    check_numbers(X)
     n = X.shape[0]
     rank = min(rank, n)
     residual = diagonal(kernel, X)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from sklearn.metrics.pairwise import check_pairwise_arrays
 
 from random_features.arrays import block_rows, row_blocks
 from random_features.kernels.base import GaussianSpectrum
@@ -70,7 +69,7 @@ class ArcCosine(GaussianSpectrum):
         if self.order == 2:
             out.square_()
 
-    def __call__(self, X, Y=None):
+    def _values(self, X, Y):
         return of_angles(X, Y, self._at)
 
     def _at(self, theta, lengths):
@@ -90,7 +89,6 @@ def of_angles(X, Y, function):
 
     It takes blocks of rows of both, because intermediate arrays are several times as large as the result.
     """
-    X, Y = check_pairwise_arrays(X, Y)
     matrix = np.empty((len(X), len(Y)), dtype=X.dtype)
     for part in row_blocks(len(X), block_rows(8 * len(Y))):
         matrix[part] = function(*angles(X[part], Y))

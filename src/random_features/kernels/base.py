@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import ndtri
 from sklearn.metrics.pairwise import check_pairwise_arrays
 
+from random_features.arrays import check_numbers, dense
 from random_features.errors import check_positive, suggestion
 from random_features.length_scales import LARGEST, RULES, check_length_scale
 
@@ -21,10 +22,25 @@ class Kernel(ABC):
     """
 
     name: str
+    #: Whether ``_values`` takes csr matrices; it gets ndarrays otherwise.
+    _takes_sparse_rows: ClassVar[bool] = False
+
+    def __call__(self, X, Y=None) -> np.ndarray:
+        """Return the kernel matrix of shape (n, m) for X (n, d) and Y (m, d), array-like or sparse; Y None means X.
+
+        It is float32 if both are, else float64. Raises ``ValueError`` for NaN, infinity, masked entries and shapes that
+        do not match, ``TypeError`` for dates.
+        """
+        check_numbers(X)
+        check_numbers(Y, "Y")
+        X, Y = check_pairwise_arrays(X, Y)
+        if not self._takes_sparse_rows:
+            X, Y = dense(X), dense(X) if Y is X else dense(Y)
+        return self._values(X, Y)
 
     @abstractmethod
-    def __call__(self, X, Y=None) -> np.ndarray:
-        """Return the kernel matrix of shape (n, m) for X (n, d) and Y (m, d); Y None means X."""
+    def _values(self, X, Y) -> np.ndarray:
+        """Return the matrix (n, m) for arrays of one type, which have been checked; Y is X where none was passed."""
 
     def against(self, Y, rows: int, device, dtype):
         """Return a fast function for the kernel values of many blocks of rows with one Y (m, d).
@@ -43,6 +59,7 @@ class Kernel(ABC):
         A function of a tensor X (r, d) on ``device``, r <= ``rows``, that returns the tensor ``kernel(X, Y)`` (r, m)
         there, valid until its next call.
         """
+        check_numbers(Y, "Y")
         Y = np.asarray(Y, dtype=np.float64)
         return lambda X: torch.from_numpy(self(X.cpu().double().numpy(), Y)).to(device, dtype)
 
@@ -71,6 +88,7 @@ class Kernel(ABC):
 
     def completed_by(self, X) -> Self:
         """Return the kernel for data X (n, d), an array or csr matrix. A rule for the length scale becomes a number."""
+        check_numbers(X)
         rule = self.get_params().get("length_scale")
         return self.set_params(length_scale=RULES[rule](X)) if isinstance(rule, str) else self
 
@@ -173,8 +191,7 @@ class ScaleMixture(Scaled, GaussianSpectrum):
     def draw_frequencies(self, rng, shape):
         return self.draw_coordinates(rng, shape) * self.draw_scales(rng, shape[:-1])[..., None]
 
-    def __call__(self, X, Y=None):
-        X, Y = check_pairwise_arrays(X, Y)
+    def _values(self, X, Y):
         distances = cdist(X, Y)
         self.check_distance(float(distances.max(initial=0.0)))
         return self.of_distance(distances / self.ell).astype(X.dtype, copy=False)

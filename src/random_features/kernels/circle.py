@@ -80,9 +80,8 @@ class Circle(SpectralKernel):
     def draw_frequencies(self, rng, shape):
         return rng.choice(self.frequencies(), size=shape, p=spectrum(self.decay, self.terms))
 
-    def __call__(self, X, Y=None):
-        X = np.asarray(X, dtype=np.float64)
-        Y = X if Y is None else np.asarray(Y, dtype=np.float64)
+    def _values(self, X, Y):
+        X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
         frequencies, weights = self.frequencies(), np.sqrt(spectrum(self.decay, self.terms))
         K = np.zeros((len(X), len(Y)))
         for part in row_blocks(self.terms, HARMONICS_BLOCK):

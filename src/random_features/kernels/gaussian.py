@@ -6,9 +6,10 @@ from typing import ClassVar
 import numpy as np
 import torch
 from scipy.sparse import issparse
-from sklearn.metrics.pairwise import check_pairwise_arrays, euclidean_distances, rbf_kernel
+from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.utils.extmath import row_norms
 
+from random_features.arrays import check_numbers
 from random_features.kernels.base import GaussianSpectrum, Scaled
 from random_features.tensors import constant, exponential, product
 
@@ -47,13 +48,13 @@ class Gaussian(Scaled, GaussianSpectrum):
     """
 
     name: ClassVar[str] = "gaussian"
+    _takes_sparse_rows: ClassVar[bool] = True
 
     @property
     def frequency_scale(self) -> float:
         return 1.0 / self.ell
 
-    def __call__(self, X, Y=None):
-        X, Y = check_pairwise_arrays(X, Y)
+    def _values(self, X, Y):
         gamma = 0.5 / self.ell**2
         farthest = max(row_norms(rows, squared=True).max() for rows in (X, Y))
         if farthest <= FAR / gamma:
@@ -71,6 +72,7 @@ class Gaussian(Scaled, GaussianSpectrum):
     def against(self, Y, rows, device, dtype):
         # The exponents are one matrix product, [u, |u|^2, 1] with [v, -1/2, -|v|^2 / 2], for u and v the rows of X and
         # of Y in length scales, relative to the median of Y so that |u|^2 is not large compared with |u - v|^2.
+        check_numbers(Y, "Y")
         landmarks = np.asarray(Y, dtype=np.float64)
         (m, d), centre = landmarks.shape, np.median(landmarks, axis=0)
         v = (landmarks - centre) / self.ell

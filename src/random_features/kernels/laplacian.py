@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from sklearn.metrics.pairwise import check_pairwise_arrays, laplacian_kernel
+from sklearn.metrics.pairwise import laplacian_kernel
 
 from random_features.kernels.base import Scaled, SpectralKernel
 
@@ -34,6 +34,7 @@ class Laplacian(Scaled, SpectralKernel):
     """
 
     name: ClassVar[str] = "laplacian"
+    _takes_sparse_rows: ClassVar[bool] = True
 
     def frequency_quantile(self, probabilities):
         return np.tan(np.pi * (np.asarray(probabilities) - 0.5)) / self.ell
@@ -41,6 +42,5 @@ class Laplacian(Scaled, SpectralKernel):
     def draw_frequencies(self, rng, shape):
         return rng.standard_cauchy(shape) / self.ell
 
-    def __call__(self, X, Y=None):
-        X, Y = check_pairwise_arrays(X, Y)
+    def _values(self, X, Y):
         return laplacian_kernel(X, Y, gamma=1.0 / self.ell).astype(X.dtype, copy=False)

@@ -30,6 +30,7 @@ class Linear(Kernel):
     """
 
     name: ClassVar[str] = "linear"
+    _takes_sparse_rows: ClassVar[bool] = True
 
     def activation(self, projections, out):
         """Write projections / sqrt(2) into ``out``; tensors of one shape."""
@@ -40,5 +41,5 @@ class Linear(Kernel):
         n_frequencies, n_features = shape
         return np.sqrt(n_features) * np.eye(n_features)[rng.integers(n_features, size=n_frequencies)]
 
-    def __call__(self, X, Y=None):
+    def _values(self, X, Y):
         return linear_kernel(X, Y)

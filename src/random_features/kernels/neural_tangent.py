@@ -30,7 +30,7 @@ class NeuralTangent(Kernel):
 
     name: ClassVar[str] = "neural_tangent"
 
-    def __call__(self, X, Y=None):
+    def _values(self, X, Y):
         return of_angles(X, Y, self._at)
 
     def _at(self, theta, lengths):

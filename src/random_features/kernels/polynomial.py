@@ -34,6 +34,7 @@ class Polynomial(Kernel):
     degree: int = 2
     coef0: float = 1.0
     name: ClassVar[str] = "polynomial"
+    _takes_sparse_rows: ClassVar[bool] = True
 
     def __post_init__(self):
         for name in ("degree", "coef0"):
@@ -43,5 +44,5 @@ class Polynomial(Kernel):
         if not 0 <= self.coef0 < np.inf:
             raise ValueError(f"coef0 must be finite and at least 0, got {self.coef0!r}")
 
-    def __call__(self, X, Y=None):
+    def _values(self, X, Y):
         return polynomial_kernel(X, Y, degree=self.degree, gamma=1.0, coef0=self.coef0)

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
 
-from random_features.arrays import row_blocks
+from random_features.arrays import check_numbers, row_blocks
 from random_features.learners import streams
 from random_features.learners.design import Design
 from random_features.learners.linear_model import LinearModel
@@ -75,6 +75,7 @@ def fit_on_stream(
     ValueError
         Features that are not finite, or labels that are not a class.
     """
+    check_numbers(labels, "labels")
     labels = np.asarray(labels)
     if labels.min() < 0 or labels.max() >= n_classes:
         raise ValueError(f"labels must be 0 to {n_classes - 1}, got {labels.min()} to {labels.max()}")

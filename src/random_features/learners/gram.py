@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from random_features.arrays import check_numbers
 from random_features.errors import check_choice
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
@@ -121,6 +122,7 @@ def scores_on_gram(K, Y, folds, training, score, fit) -> np.ndarray:
 
 
 def _check_kernel_matrix(K, n_rows):
+    check_numbers(K, "the kernel matrix")
     K = np.asarray(K)
     if K.shape != (n_rows, n_rows):
         raise ValueError(f"the kernel matrix must have shape ({n_rows}, {n_rows}), got {K.shape}")

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from scipy.linalg import cho_factor, cho_solve
 
-from random_features.arrays import dense, one_blas_thread, row_blocks
+from random_features.arrays import check_numbers, dense, one_blas_thread, row_blocks
 from random_features.errors import check_choice
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
@@ -97,6 +97,7 @@ def fit_streamed_kernel_ridge(
     >>> bool(np.allclose(model.coef, exact))
     True
     """
+    check_numbers(X)
     Y, penalties = as_columns(Y), check_grid(penalty, "penalty")
     check_choice("center", center, ("targets", "none"))
     if X.shape[0] != len(Y):
@@ -176,6 +177,8 @@ def kernel_product(kernel, X, V, Y=None) -> np.ndarray:
 
     X (n, d) and Y (m, d) are arrays or csr matrices, V is (n, c). The threads of PyTorch share the columns of tiles.
     """
+    check_numbers(X)
+    check_numbers(Y, "Y")
     n_rows = X.shape[0] if Y is None else Y.shape[0]
     read = row_reader(X if Y is None else Y, sparse=False)
     column_tiles, threads = list(row_blocks(X.shape[0], TILE)), torch.get_num_threads()

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from random_features.arrays import check_numbers
+
 
 @dataclass(frozen=True)
 class LinearModel:
@@ -26,4 +28,5 @@ class LinearModel:
 
     def decision(self, Z) -> np.ndarray:
         """Return decision values (n, c), float64, of features or kernel values of shape (n, n_columns)."""
+        check_numbers(Z, "Z")
         return np.asarray(Z) @ self.coef + self.intercept

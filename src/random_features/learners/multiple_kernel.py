@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from random_features.arrays import check_numbers
 from random_features.learners.gram import fit_kernel_svm
 from random_features.learners.linear_model import LinearModel
 
@@ -38,6 +39,8 @@ def fit_multiple_kernel_svm(grams, Y, C: float) -> tuple[LinearModel, np.ndarray
     -----
     Raises ``ValueError`` as ``fit_kernel_svm``.
     """
+    for gram in grams:
+        check_numbers(gram, "grams")
     grams = np.asarray(grams, dtype=np.float64)
     weights = np.full(len(grams), 1.0 / len(grams))
     for turn in range(1, MAX_TURNS + 1):

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from random_features.arrays import row_blocks
+from random_features.arrays import check_numbers, row_blocks
 
 #: Bytes within which learners keep the features in memory rather than read the stream in every pass.
 MEMORY_BUDGET = 2**30
@@ -26,6 +26,7 @@ def checked(blocks, n_rows: int, n_columns: int):
     """
     done = 0
     for rows, block in blocks():
+        check_numbers(block, "the stream of features")
         if block.ndim != 2 or block.shape[1] != n_columns or block.dtype not in (np.float32, np.float64):
             raise ValueError(
                 f"a block must be float32 or float64 of shape (rows, {n_columns}), got {block.dtype} {block.shape}"

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from random_features.arrays import check_numbers
 from random_features.errors import NotDefinedError
 
 
@@ -10,6 +11,7 @@ def as_columns(y) -> np.ndarray:
 
     Raises ``ValueError`` for another shape, no rows, NaN or infinity.
     """
+    check_numbers(y, "targets")
     columns = np.asarray(y, dtype=np.float64)
     if columns.ndim == 1:
         columns = columns[:, None]

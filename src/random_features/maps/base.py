@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from random_features.arrays import block_rows, row_blocks, without_duplicates
+from random_features.arrays import block_rows, check_numbers, row_blocks, without_duplicates
 from random_features.kernels.gaussian import Gaussian
 from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows, finite_features
 from random_features.maps.module import FeatureModule
@@ -222,6 +222,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             raise ValueError(f"only a map with an integer random_state can be restored, got {self.random_state!r}")
         learned = dict(learned or {})
         for name, array in learned.items():
+            check_numbers(array, f"learned[{name!r}]")
             if np.asarray(array).dtype.kind == "f" and not np.isfinite(array).all():
                 raise ValueError(f"{self.method}: what was learned holds NaN or infinity, in {name}")
         try:
@@ -325,7 +326,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _validate(self, X):
         check_is_fitted(self, "n_columns_")
-        _check_numbers(X)
+        check_numbers(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return without_duplicates(X)
 
@@ -365,9 +366,9 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if tensor is not None and not self._reads_data():
             return self._checked_tensor(tensor, checks.get("reset", True)), y
         X, y = on_host(X), on_host(y)
-        _check_numbers(X)
+        check_numbers(X)
         if self._requires_y:
-            _check_numbers(y, "y")
+            check_numbers(y, "y")
             X, y = validate_data(self, X, y, accept_sparse="csr", **checks)
         else:
             X = validate_data(self, X, accept_sparse="csr", **checks)
@@ -493,16 +494,6 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self._requires_y
         return tags
-
-
-def _check_numbers(X, name="X") -> None:
-    """Raise ``ValueError`` for masked entries and ``TypeError`` for dates, which scikit-learn accepts."""
-    if np.ma.is_masked(X):
-        raise ValueError(f"{name} has masked entries: fill them or leave these rows out")
-    # a frame has a type for each column, an array and a series have one
-    for dtype in X.dtypes if hasattr(X, "columns") else [getattr(X, "dtype", None)]:
-        if getattr(dtype, "kind", "") in ("m", "M"):
-            raise TypeError(f"{name} has the dtype {dtype}: convert dates and durations to numbers of a stated unit")
 
 
 def _with_length_scale(kernel, learned: dict):

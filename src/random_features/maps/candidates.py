@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import type_of_target
 
+from random_features.arrays import check_numbers
 from random_features.errors import NotDefinedError
 from random_features.maps.pool import PoolMap
 
@@ -149,6 +150,7 @@ def target_columns(y, task: str = "auto", *, centred: bool = True) -> np.ndarray
     >>> target_columns([0.5, 2.0, 0.5]).T
     array([[-0.5,  1. , -0.5]])
     """
+    check_numbers(y, "y")
     y = np.asarray(y)
     if task == "regression" or (task == "auto" and type_of_target(y) == "continuous"):
         columns = y.astype(np.float64)[:, None]

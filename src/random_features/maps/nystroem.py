@@ -81,13 +81,16 @@ class Nystroem(RandomFeatureMap):
 
     def _draw(self, n_features, rng):
         """Draw nothing: the landmarks need data."""
-        shape = np.shape(self.landmarks)
-        if shape and (len(shape) != 2 or shape[1] != n_features or not np.isfinite(self.landmarks).all()):
+        if isinstance(self.landmarks, str):
+            return
+        self._points = np.array(self.landmarks, dtype=self._dtype)
+        shape = self._points.shape
+        if len(shape) != 2 or shape[1] != n_features or not np.isfinite(self._points).all():
             raise ValueError(f"landmarks must be a finite array of shape (s, {n_features}), got the shape {shape}")
 
     def _learn(self, X, y, rng):
-        if isinstance(self.landmarks, np.ndarray):
-            return {"landmarks": self._cast(self.landmarks)}
+        if not isinstance(self.landmarks, str):
+            return {"landmarks": self._points}
         n_landmarks = min(self.n_components, X.shape[0])
         if self.landmarks == "kmeans":
             seed = int(rng.integers(2**31))

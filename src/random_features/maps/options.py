@@ -7,6 +7,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import numpy as np
 from sklearn.utils import check_scalar
 
+from random_features.arrays import check_numbers
 from random_features.errors import check_choice, check_positive
 
 #: The annotations of a class by name; finding them takes longer than drawing a small map.
@@ -20,8 +21,8 @@ def check_option(name: str, value, hint) -> None:
     or None or an array if the annotation allows it. Other annotations only require that a number is finite.
     """
     if np.ndarray in get_args(hint):
-        if isinstance(value, np.ndarray):
-            return
+        if not isinstance(value, str):
+            return check_numbers(value, name)
         (hint,) = set(get_args(hint)) - {np.ndarray}
     kinds = get_args(hint) or (hint,)
     if isinstance(value, bool | np.bool_) != (bool in kinds) and {bool, int, Integral, float, Real} & set(kinds):

@@ -1,0 +1,156 @@
+"""One guard at every public door: masked entries, dates and durations are refused, not taken as numbers."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from map_variants import KERNELS as MADE
+from map_variants import MAPS, build, data, fitted
+
+from random_features.arrays import check_numbers
+from random_features.kernels import KERNELS, Circle, Gaussian
+from random_features.learners import boehning, decomposed, entry, gram, kernel_ridge, multiple_kernel, scoring
+from random_features.learners.linear_model import LinearModel
+from random_features.maps import make_map
+from random_features.maps.candidates import target_columns
+from random_features.pivoted_cholesky import pivoted_cholesky
+
+
+class Frame:
+    """A frame of another library, as polars makes it: the types of its columns have names of their own."""
+
+    def __init__(self, values, dtype):
+        self.values, self.columns, self.dtypes = values, list("abcdefgh"), [dtype]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype=dtype)
+
+
+def masked(values):
+    mask = np.zeros(np.shape(values), dtype=bool)
+    mask.flat[0] = True
+    return np.ma.array(values, mask=mask)
+
+
+def dates(values):
+    return np.asarray(values).astype("datetime64[s]")
+
+
+#: Ways in which plain numbers are no longer plain.
+SPOILT = {
+    "masked": masked,
+    "masked rows": lambda values: list(masked(values)),
+    "dates": dates,
+    "durations": lambda values: np.asarray(values).astype("timedelta64[s]"),
+    "list of dates": lambda values: list(map(list, dates(values))) if np.ndim(values) == 2 else list(dates(values)),
+    "objects": lambda values: dates(values).astype(object),
+    "pandas": lambda values: pd.DataFrame(dates(values)),
+    "categories": lambda values: pd.DataFrame(dates(values)).astype("category"),
+    "polars": lambda values: Frame(values, "Duration(time_unit='ms')"),
+}
+
+EVERY_KERNEL = {**MADE, "circle": Circle("slowest", 5)}
+X, Y = data()
+
+
+def whole(Z):
+    """The stream of features that is one block."""
+    return lambda: iter([(slice(0, 40), Z)])
+
+
+SIGNS = Y[:, None].astype(np.float64)
+SMALL = Gaussian()(X)
+FOLDS = np.arange(40) % 2
+#: The functions of the learners that have no entry, with their data and targets.
+LEARNERS = {
+    "kernel ridge K": lambda spoil: gram.fit_kernel_ridge(spoil(SMALL), SIGNS, 1.0),
+    "kernel ridge y": lambda spoil: gram.fit_kernel_ridge(SMALL, spoil(SIGNS), 1.0),
+    "kernel svm K": lambda spoil: gram.fit_kernel_svm(spoil(SMALL), SIGNS, 1.0),
+    "kernel svm y": lambda spoil: gram.fit_kernel_svm(SMALL, spoil(SIGNS), 1.0),
+    "streamed X": lambda spoil: kernel_ridge.fit_streamed_kernel_ridge(Gaussian(), spoil(X), SIGNS, 1.0),
+    "streamed y": lambda spoil: kernel_ridge.fit_streamed_kernel_ridge(Gaussian(), X, spoil(SIGNS), 1.0),
+    "streamed new X": lambda spoil: kernel_ridge.predict_streamed(Gaussian(), X, LinearModel(SIGNS, 0.0, ""), spoil(X)),
+    "multiple kernels": lambda spoil: multiple_kernel.fit_multiple_kernel_svm([spoil(SMALL)], SIGNS, 1.0),
+    "multiple kernels y": lambda spoil: multiple_kernel.fit_multiple_kernel_svm([SMALL], spoil(SIGNS), 1.0),
+    "decomposed Z": lambda spoil: decomposed.decompose(spoil(X)),
+    "decomposed y": lambda spoil: decomposed.ridge_coefficients(decomposed.decompose(X), spoil(Y), 1.0),
+    "left out y": lambda spoil: decomposed.leave_one_out(decomposed.decompose(X), spoil(Y), [1.0]),
+    "boehning Z": lambda spoil: boehning.fit_on_stream(whole(spoil(X)), (Y > 0) * 1, 2, 1.0, n_columns=5),
+    "boehning y": lambda spoil: boehning.fit_on_stream(whole(X), spoil((Y > 0) * 1), 2, 1.0, n_columns=5),
+    "folds": lambda spoil: scoring.check_folds(spoil(FOLDS), SIGNS, "mse"),
+    "decision": lambda spoil: LinearModel(np.ones((5, 1)), np.zeros(1), "").decision(spoil(X)),
+}
+#: Options with which every learner runs.
+OPTIONS = {
+    "scaling": "sum", "center": "both", "classes": "multinomial", "intercept": "none", "penalties": [1.0], "C": [1.0],
+    "loss": "squared_hinge",
+}  # fmt: skip
+
+
+def with_entries():
+    """The fit and the cross-validation of every learner that has an entry."""
+    for name in entry.known():
+        learner = entry.load(name)
+        fit = partial(learner.fit, n_columns=5, options=OPTIONS)
+        validate = partial(learner.cross_validate, n_columns=5, score="accuracy", options=OPTIONS)
+        yield f"{name} fit Z", lambda spoil, fit=fit: fit(whole(spoil(X)), SIGNS, 1.0)
+        yield f"{name} fit y", lambda spoil, fit=fit: fit(whole(X), spoil(SIGNS), 1.0)
+        yield f"{name} validate Z", lambda spoil, validate=validate: validate(whole(spoil(X)), SIGNS, FOLDS)
+        yield f"{name} validate y", lambda spoil, validate=validate: validate(whole(X), spoil(SIGNS), FOLDS)
+
+
+def of_kernels():
+    for name, kernel in EVERY_KERNEL.items():
+        rows = X[:, :1] if name == "circle" else X
+        yield f"{name} X", lambda spoil, kernel=kernel, rows=rows: kernel(spoil(rows))
+        yield f"{name} Y", lambda spoil, kernel=kernel, rows=rows: kernel(rows, spoil(rows))
+        yield f"{name} against", lambda spoil, kernel=kernel, rows=rows: kernel.against(spoil(rows), 5, "cpu", None)
+        yield f"{name} completed", lambda spoil, kernel=kernel, rows=rows: kernel.completed_by(spoil(rows))
+
+
+def of_maps():
+    for name in MAPS:
+        phi = build(name)
+        yield f"{name} fit X", lambda spoil, phi=phi: phi.fit(spoil(X), Y)
+        yield f"{name} learn X", lambda spoil, name=name: build(name).draw(5).learn(spoil(X), Y)
+        yield f"{name} transform", lambda spoil, name=name: fitted(name)[0].transform(spoil(X))
+        yield f"{name} blocks", lambda spoil, name=name: fitted(name)[0].transform_blocks(spoil(X))
+        if phi._requires_y:
+            yield f"{name} fit y", lambda spoil, phi=phi: phi.fit(X, spoil(Y))
+            yield f"{name} learn y", lambda spoil, name=name: build(name).draw(5).learn(X, spoil(Y))
+
+
+OTHERS = {
+    "landmarks": lambda spoil: make_map("nystroem", landmarks=spoil(X)).fit(X),
+    "restore": lambda spoil: make_map("nystroem", random_state=0).restore(5, {"landmarks": spoil(X)}),
+    "target columns": lambda spoil: target_columns(spoil(Y)),
+    "pivoted Cholesky": lambda spoil: pivoted_cholesky(Gaussian(), spoil(X), 3, np.random.default_rng(0)),
+}
+DOORS = {**LEARNERS, **dict(with_entries()), **dict(of_kernels()), **dict(of_maps()), **OTHERS}
+
+
+def test_every_kernel_is_among_the_doors():
+    assert {type(kernel).__name__ for kernel in EVERY_KERNEL.values()} == {each["class"] for each in KERNELS.values()}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_masked_entries_and_dates_are_refused_at_every_door(door):
+    for how in SPOILT.values():
+        with pytest.raises((ValueError, TypeError), match=r"masked entries|the dtype"):
+            DOORS[door](how)
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_the_guard_names_the_argument_in_one_line(how):
+    with pytest.raises((ValueError, TypeError), match=r"\Alandmarks has .*(leave these rows out|a stated unit)\Z"):
+        check_numbers(SPOILT[how](X), "landmarks")
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [X, X.tolist(), np.ma.array(X), pd.DataFrame(X), pd.Series(["date", "time"]), ["a", "b"], [1, "a"], None, [],
+     pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}), Frame(X, "Float64")],
+)  # fmt: skip
+def test_plain_numbers_and_labels_pass(plain):
+    check_numbers(plain)

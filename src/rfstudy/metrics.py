@@ -67,6 +67,7 @@ PHASES = {
 FACTS = {
     "accuracy_pct": Fact("%", "accuracy", "high", POINTS, PERCENT),
     "train_accuracy_pct": Fact("%", "training accuracy", "high", POINTS, PERCENT),
+    "auc_pct": Fact("%", "area under the ROC curve", "high", POINTS, PERCENT),
     "error_pct": Fact("%", "error", "low", POINTS, PERCENT),
     "train_error_pct": Fact("%", "training error", "low", POINTS, PERCENT),
     "mse": _cost("", "mean squared error"),

@@ -65,6 +65,18 @@ def error_pct(y_true, y_predicted) -> float:
     return float(100.0 * np.mean(y_true != y_predicted))
 
 
+def auc_pct(y_true, decision) -> float:
+    """Return the area under the ROC curve, in percent, of decision values (n,) that are larger for the larger of two
+    labels. Raise ``ValueError`` unless both are there.
+    """
+    from sklearn.metrics import roc_auc_score  # only this score needs it
+
+    y_true, decision = _pair(y_true, decision)
+    if len(np.unique(y_true)) != 2:
+        raise ValueError("the ROC curve needs two labels among the test rows")
+    return float(100.0 * roc_auc_score(y_true, decision))
+
+
 def mse(y_true, y_predicted) -> float:
     """Return the mean squared error, in the squared unit of the target."""
     y_true, y_predicted = _pair(y_true, y_predicted, np.float64)

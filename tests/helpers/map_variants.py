@@ -82,6 +82,7 @@ VARIANTS = {
     "slsrff-code": ("slsrff", {"mode": "code"}),
     "slsrff-identity": ("slsrff", {"identity": True, "center_targets": False}),
     "karff-weighted": ("karff", {"weights": "sqrt", "rho": 100.0, "n_candidates": 300}),
+    "karff-distinct": ("karff", {"distinct": True}),
     "kprff-share": ("kprff", {"scoring_fraction": 0.3, "n_candidates": 50}),
     "orf-paired": ("orf", {"lengths": "paired"}),
     "lprff-lloyd-max": ("lprff", {"rounding": "lloyd_max"}),

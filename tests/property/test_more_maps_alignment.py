@@ -122,6 +122,25 @@ def test_karff_samples_where_the_support_does_not_fit():
 
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
+def test_karff_with_distinct_features_takes_more_candidates_until_they_fill_the_map(kind):
+    X, y = data()[0], labels(kind)
+    few = make_map("karff", n_components=40, random_state=0).fit(X, y)
+    phi = make_map("karff", n_components=40, distinct=True, random_state=0).fit(X, y)
+    assert few.n_distinct_ < 40 == phi.n_distinct_ == phi.n_columns_ == len(np.unique(phi.learned_["indices"]))
+    scores = alignments(candidates(phi, X), y)
+    supports = {
+        J: np.flatnonzero(aligned_distribution(scores[: 40 * J], 0.005 * 40 * J)) for J in (10, 20, 40, 80, 100)
+    }
+    support = next(each for each in supports.values() if len(each) >= 40)
+    assert set(phi.learned_["indices"]) <= set(support)
+    # where even the largest number of candidates leaves too few, the map keeps what there is
+    narrow = make_map("karff", n_components=40, distinct=True, rho=3999.0, random_state=0).fit(X, y)
+    assert narrow.n_columns_ == narrow.n_distinct_ < 40
+    with pytest.raises(ValueError, match="distinct=True chooses the number of candidates"):
+        make_map("karff", n_components=40, distinct=True, n_candidates=400).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
 @pytest.mark.parametrize("kernel", [Gaussian(0.5), Cauchy(1.0), ArcCosine(1), ArcCosine(2)], ids=repr)
 def test_kprff_takes_the_best_scores(kind, kernel):
     X, y = data()[0], labels(kind)

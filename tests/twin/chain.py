@@ -183,7 +183,7 @@ def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat:
     phi = phi if drawn == s else phi.prefix(s)
     columns = {"n_columns": phi.n_columns_}
     found = [error_row | columns | error_of(study, dataset, phi, sample, given, repeat, of_map)]
-    if entry["method"] in ("lsrff", "slsrff"):
+    if entry["method"] in ("lsrff", "slsrff", "karff"):
         n_distinct = len({tuple(frequency) for frequency in phi.frequencies_.tolist()})
         found.append(error_row | columns | {"metric": "distinct_features", "value": n_distinct})
     for row in accuracy_rows:

@@ -5,6 +5,7 @@ import pytest
 
 from random_features.learners.targets import class_index
 from rfstudy import scores
+from rfstudy.data.target import Target
 
 SCORES = (scores.accuracy_pct, scores.error_pct, scores.mse, scores.rmse, scores.relative_error)
 
@@ -58,6 +59,19 @@ def test_what_cannot_be_equal_has_no_score(y_true, predicted, message):
     for score in (scores.accuracy_pct, scores.error_pct):
         with pytest.raises(ValueError, match=message):
             score(y_true, predicted)
+
+
+def test_the_area_under_the_roc_curve_is_the_share_of_pairs_in_order():
+    rng = np.random.default_rng(0)
+    y, decision = rng.integers(2, size=50), rng.integers(5, size=50) / 2
+    pairs = [(a, b) for a in decision[y == 1] for b in decision[y == 0]]
+    share = np.mean([(a > b) + 0.5 * (a == b) for a, b in pairs])
+    assert scores.auc_pct(y, decision) == pytest.approx(100 * share)
+    assert Target("binary").evaluate("auc_pct", y, y, decision[:, None]) == pytest.approx(100 * share)
+    with pytest.raises(ValueError, match="needs two labels"):
+        scores.auc_pct([1, 1], [0.2, 0.3])
+    with pytest.raises(ValueError, match="no metric of a classes target"):
+        Target("classes").evaluate("auc_pct", y, y, decision)
 
 
 @pytest.mark.parametrize("norm", ["frobenius", "spectral", "sup", "l2"])

@@ -24,6 +24,15 @@ def test_methods_walk_the_steps_and_keep_what_they_changed():
     }  # fmt: skip
 
 
+def test_the_draws_of_an_entry_are_entries_of_their_own():
+    methods = [{"method": "rff", "draws": [0, 2]}, {"method": "nystroem", "variant": "rpcholesky", "draws": [1]}]
+    assert experiment.with_steps({"methods": methods})["methods"] == [
+        {"method": "rff"},
+        {"method": "rff", "variant": "draw-2", "draw": 2},
+        {"method": "nystroem", "variant": "rpcholesky-draw-1", "draw": 1},
+    ]
+
+
 def test_entries_are_distinguished_by_their_kernels_too():
     zero, one = ({"name": "arc_cosine", "order": order} for order in (0, 1))
     entries = [{"method": "rff"}, {"method": "rff", "kernel": zero}, {"method": "rff", "kernel": one}]

@@ -38,6 +38,27 @@ def test_a_random_split_takes_the_counts_of_the_facts(tmp_path):
         assert sample.size_columns == {"n_train": 30, "n_test": 20, "d": D}
 
 
+@pytest.mark.parametrize("how", [{"rule": "folds", "n_folds": 5}, {"rule": "block_folds", "n_blocks": 5}])
+@pytest.mark.parametrize("n_rows", [None, 30])
+def test_folds_of_some_rows_test_each_of_them_once(tmp_path, how, n_rows):
+    prepared, of = prepared_as(tmp_path, "half"), how | ({"n_rows": n_rows} if n_rows else {})
+    samples = [draw_sample(prepared, SPEC, repeat, ["none"], of) for repeat in range(5)]
+    tests = np.concatenate([sample.y_test for sample in samples])
+    assert len(set(tests)) == len(tests) == (n_rows or N)
+    for each in samples:
+        assert set(each.y_train) | set(each.y_test) == set(tests)
+        assert len(each.y_test) == (n_rows or N) / 5
+        if how["rule"] == "block_folds":  # neighbours among the rows in use test together
+            rank = np.searchsorted(np.sort(tests), each.y_test)
+            assert rank.tolist() == list(range(rank[0], rank[0] + len(rank)))
+
+
+def test_blocks_of_some_rows_are_held_out_whole(tmp_path):
+    how = {"rule": "block_folds", "n_blocks": 5, "n_rows": 30, "folds": "blocks"}
+    sample = draw_sample(prepared_as(tmp_path, "half"), SPEC, 2, ["none"], how)
+    assert sample.train_blocks.tolist() == [block for block in (0, 1, 3, 4) for _ in range(6)]
+
+
 def test_rows_that_a_substitute_leaves_out_make_fewer_than_published(tmp_path):
     facts = {"substitutes": ["some"], "left_out": {"test": 3}}
     for directory, reported, capped in (

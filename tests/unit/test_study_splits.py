@@ -152,6 +152,10 @@ def test_controls_against_what_they_are(prepared, tmp_path):
             ("class_share_pct", None, "test"): pytest.approx(100 * (sample.y_test == 1).mean()),
             ("accuracy_pct", "nearest_neighbour", "test"): pytest.approx(100 * (nearest == sample.y_test).mean()),
             ("accuracy_pct", "majority", "test"): pytest.approx(100 * (sample.y_test == most).mean()),
+            ("auc_pct", "nearest_neighbour", "test"): pytest.approx(
+                np.mean([100 * (nearest == each)[sample.y_test == each].mean() for each in (-1, 1)])
+            ),
+            ("auc_pct", "majority", "test"): 50.0,
         }
         assert {(row["variant"], row["repeat"]) for row in rows} == {tuple(cell.coordinates.values())}
 
@@ -178,7 +182,7 @@ def test_the_exact_kernel_is_the_regression_of_the_settings_that_it_reports():
     X = rng.normal(size=(400, 2))
     y = np.where(np.sin(3 * X[:, 0]) + 0.1 * rng.normal(size=400) > 0, 7, 3)
     sample = Sample(X[:300], y[:300], X[300:], y[300:], capped=False)
-    predicted, settings = yardsticks.predicted("exact_kernel", sample, Target("binary"), 1)
+    predicted, _, settings = yardsticks.predicted("exact_kernel", sample, Target("binary"), 1)
     kernel = make_kernel({"name": "gaussian", "length_scale": settings["length_scale"]})
     shifted = kernel(X[:300]) + 300 * settings["penalty"] * np.eye(300)
     decision = kernel(X[300:], X[:300]) @ np.linalg.solve(shifted, np.where(y[:300] == 7, 1.0, -1.0))
@@ -197,7 +201,7 @@ def test_the_exact_kernel_chooses_as_a_grid_search_over_its_splits_does(splits):
     y = np.sin(2 * X[:, 0]) + 0.5 * rng.normal(size=300)
     sample, penalties = Sample(X[:200], y[:200], X[200:], y[200:], capped=False), 4.0 ** np.arange(3, -11, -1)
     how = {"factors": [4, 1, 0.25], "penalties": penalties.tolist(), "splits": splits}
-    _, settings = yardsticks.predicted("exact_kernel", sample, Target("regression"), 1, 200, **how)
+    *_, settings = yardsticks.predicted("exact_kernel", sample, Target("regression"), 1, 200, **how)
     order = np.random.default_rng(1)
     rows = order.permutation(200)
     gammas = 0.5 / (np.array([4, 1, 0.25]) * yardsticks.median_distance(X[rows], order)) ** 2
@@ -218,10 +222,10 @@ def test_conjugate_gradients_fit_the_exact_kernel_as_cholesky_does(monkeypatch, 
     signal = np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=500)
     y = 1000 + signal if kind == "regression" else np.digitize(signal, [-1, 1])
     sample, target = Sample(X[:400], y[:400], X[400:], y[400:], capped=False), Target(kind)
-    direct, settings = yardsticks.predicted("exact_kernel", sample, target, 1, 400)
+    direct, _, settings = yardsticks.predicted("exact_kernel", sample, target, 1, 400)
     assert "residual" not in settings
     monkeypatch.setattr(yardsticks, "BY_CHOLESKY", 100)
-    streamed, own = yardsticks.predicted("exact_kernel", sample, target, 1, 400)
+    streamed, _, own = yardsticks.predicted("exact_kernel", sample, target, 1, 400)
     assert own.pop("residual") <= yardsticks.TOLERANCE
     assert own.pop("steps") > 0
     assert own == settings
@@ -230,7 +234,7 @@ def test_conjugate_gradients_fit_the_exact_kernel_as_cholesky_does(monkeypatch, 
     else:
         assert np.allclose(streamed, direct, atol=1e-3)
         assert np.sqrt(np.mean((streamed - y[400:]) ** 2)) < 0.15 * np.std(y)
-    assert yardsticks.predicted("exact_kernel", sample, target, 1, 200)[1]["rows"] == 200
+    assert yardsticks.predicted("exact_kernel", sample, target, 1, 200)[2]["rows"] == 200
 
 
 @pytest.mark.parametrize("options", [{}, {"mode": "code"}])

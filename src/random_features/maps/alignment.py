@@ -4,6 +4,7 @@ They are sampled by surrogate leverage scores (SLS-RFF), reweighted under a dive
 EERF).
 """
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,9 @@ from scipy.optimize import brentq
 
 from random_features.maps.candidates import AlignedMap, alignment_scores, target_columns
 from random_features.maps.leverage import ScoredPoolMap
+
+#: Candidates per feature that are tried in turn until as many as features have a weight.
+CANDIDATES = (10, 20, 40, 80, 100)
 
 #: Default of rho, as a multiple of the number of candidates: the value of the authors' example.
 RHO_PER_CANDIDATE = 0.005
@@ -125,6 +129,9 @@ class KernelAlignmentFourier(AlignedMap):
     weights : {"uniform", "sqrt"}
         The factor of the features if the whole support of a is used. It is 1 / sqrt(D), as in the authors' code, which
         leaves the weights to the linear model, or sqrt(a_j), whose kernel is that of a.
+    distinct : bool, default False
+        Whether all features differ: J grows from 10 s to 100 s until a has s entries that are not zero, and the s
+        candidates are drawn without replacement. ``n_candidates`` is None then.
     scoring_fraction : float, default 1.0
         Share of the rows that the scores are computed on: in (0, 1].
     scoring_rows : {"random", "first"}
@@ -142,6 +149,8 @@ class KernelAlignmentFourier(AlignedMap):
     learned_ : dict
         ``indices`` and ``weights`` of the candidates in use, float64 (D,); the ``support`` of a, its ``probabilities``
         there, and s ``draws`` from it.
+    n_distinct_ : int
+        Different features among those in use.
 
     References
     ----------
@@ -161,11 +170,38 @@ class KernelAlignmentFourier(AlignedMap):
 
     rho: float | None = None
     weights: Literal["uniform", "sqrt"] = "uniform"
+    distinct: bool = False
+
+    @property
+    def candidates_per_feature(self):
+        """Return the number of candidates per feature that are drawn if ``n_candidates`` is None."""
+        return CANDIDATES[-1 if self.distinct else 0]
+
+    @property
+    def n_distinct_(self) -> int:
+        """Return how many different features are in use; a candidate that was drawn several times is one feature."""
+        return len(np.unique(self.learned_["indices"]))
+
+    def _check_options(self):
+        super()._check_options()
+        if self.distinct and (self.n_candidates is not None or self.kernel_.name == "linear"):
+            raise ValueError("distinct=True chooses the number of candidates: leave n_candidates None")
+
+    def _learn(self, X, y, rng):
+        if not self.distinct:
+            return super()._learn(X, y, rng)
+        for per_feature in CANDIDATES:
+            tried = self.pool_.subset(np.arange(per_feature * self.n_components), 1.0)
+            ranked = self._rank(self._alignments(X, y, deepcopy(rng), tried), rng)
+            if len(ranked["support"]) >= self.n_components:
+                break
+        return ranked | self._part(ranked, self.n_components)
 
     def _rank(self, scores, rng):
         distribution = aligned_distribution(scores, self.rho or RHO_PER_CANDIDATE * len(scores))
         support = np.flatnonzero(distribution)
-        draws = rng.choice(len(scores), size=self.n_components, p=distribution)
+        again = not self.distinct or len(support) < self.n_components
+        draws = rng.choice(len(scores), size=self.n_components, p=distribution, replace=again)
         return {"support": support, "probabilities": distribution[support], "draws": draws}
 
     def _part(self, ranked, n_components):

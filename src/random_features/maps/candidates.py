@@ -102,15 +102,15 @@ class AlignedMap(CandidateMap):
         super()._check_options()
         check_scalar(self.scoring_fraction, "scoring_fraction", Real, min_val=0, max_val=1, include_boundaries="right")
 
-    def _alignments(self, X, y, rng):
-        """Return the scores of the candidates, float64 (J,), from a share of the rows."""
+    def _alignments(self, X, y, rng, pool=None):
+        """Return the scores of the candidates of a pool, by default all, float64 (J,), from a share of the rows."""
         targets = target_columns(y, self.task, centred=self.center_targets)
         if self.scoring_fraction < 1:
             n_rows = X.shape[0]
             n_scored = ceil(self.scoring_fraction * n_rows)
             rows = slice(n_scored) if self.scoring_rows == "first" else np.sort(rng.permutation(n_rows)[:n_scored])
             X, targets = X[rows], targets[rows]
-        return alignment_scores(sum(targets[part].T @ features for part, features in self.pool_.blocks(X)))
+        return alignment_scores(sum(targets[part].T @ features for part, features in (pool or self.pool_).blocks(X)))
 
 
 def alignment_scores(sums: np.ndarray, others=0.0) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 | kind | a learner gets | a validation scores | metrics |
 |---|---|---|---|
-| binary | one column of -1 and +1 (+1 is the class that sorts last) | accuracy | accuracy_pct; error_pct |
+| binary | one column of -1 and +1 (+1 is the class that sorts last) | accuracy | accuracy_pct; error_pct, auc_pct |
 | classes | a column per class, one against the rest (two classes: as binary) | accuracy | accuracy_pct; error_pct |
 | regression | the numbers | mse | mse, rmse, relative_error, relative_squared_error_pct |
 """
@@ -89,8 +89,12 @@ class Target:
             raise ValueError("the decision values hold NaN")
         return classes[class_index(decision)]
 
-    def evaluate(self, metric: str, y_true, predictions) -> float:
-        """Return a metric of targets and predictions (n,). Raise ``ValueError`` for a metric that does not apply."""
+    def evaluate(self, metric: str, y_true, predictions, decision=None) -> float:
+        """Return a metric of targets and predictions (n,); of two classes also the area under the ROC curve of decision
+        values (n, 1). Raise ``ValueError`` for a metric that does not apply.
+        """
+        if metric == "auc_pct" and self.kind == "binary":
+            return scores.auc_pct(y_true, np.ravel(decision))
         measures = OF_NUMBERS if self.kind == "regression" else OF_LABELS
         if metric not in measures:
             raise ValueError(f"{metric!r} is no metric of a {self.kind} target; known are {', '.join(measures)}")

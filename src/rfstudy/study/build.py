@@ -112,7 +112,8 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
     for where, name, options in learners_of_entries(own):
         yield f"{where}.{name}", try_learner, {"learner": name, "options": options, "target": target}
     for metric in own.get("scores") or []:
-        yield ".scores", Target(target).evaluate, {"metric": metric, "y_true": [0, 1], "predictions": [0, 1]}
+        values = {key: [0, 1] for key in ("y_true", "predictions", "decision")}
+        yield ".scores", Target(target).evaluate, {"metric": metric, **values}
     for where, entry in entries:
         if "kernel" in entry:
             yield f"{where}.kernel", try_kernel, {"kernel": entry["kernel"]}

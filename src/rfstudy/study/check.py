@@ -218,8 +218,9 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
     if how.get("n_rows", 0) > total and settings["data"] != "embedded":
         return f"n_rows: {how['n_rows']} are more than the {total} there are"
     total = min(total, how.get("n_rows", total))
-    if "n_rows" in how and how["rule"] != "folds":
-        return f"only the rule folds takes n_rows, not the rule {how['rule']}"
+    for key, rules in {"n_rows": ("folds", "block_folds"), "n_folds": ("folds",)}.items():
+        if key in how and how["rule"] not in rules:
+            return f"only the rule {' or '.join(rules)} takes {key}, not the rule {how['rule']}"
     if ("n_blocks" in how) != (how["rule"] in OF_BLOCKS):
         return f"the rules {', '.join(OF_BLOCKS)} need n_blocks, and no other rule takes it"
     if how["rule"] in OF_BLOCKS:
@@ -230,7 +231,7 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
     if how["rule"] == "half":
         return halves(total)
     if how["rule"] == "folds":  # the last of ten published folds may have one row more
-        n_test = -(-total // N_FOLDS)
+        n_test = -(-total // how.get("n_folds", N_FOLDS))
         return total - n_test, n_test
     if how["rule"] == "random":
         n_train, n_test = how.get("n_train", n_train), how.get("n_test", n_test)

@@ -19,9 +19,14 @@ def with_steps(experiment: dict) -> dict:
 
 
 def entries_with_steps(experiment: dict):
-    """Yield pairs of a position in ``methods`` and an entry, one per method and step."""
+    """Yield pairs of a position in ``methods`` and an entry, one per draw, or per method and step."""
     steps = experiment.get("steps", [])
     for i, entry in enumerate(experiment["methods"]):
+        if "draws" in entry:
+            for draw in entry["draws"]:
+                variant = "-".join(filter(None, [entry.get("variant"), f"draw-{draw}"]))
+                yield i, without(entry, "draws") | ({"variant": variant, "draw": draw} if draw else {})
+            continue
         if not steps or entry.get("variant"):
             yield i, entry
             continue

@@ -89,13 +89,14 @@ class Split(Model):
 
     Attributes
     ----------
-    rule : by default the task's; `folds`: repeat r tests on fold r, a published one or one of ten with equal shares
-        of the classes and equal rows in one fold; the rules of blocks use contiguous blocks of rows: half of
+    rule : by default the task's; `folds`: repeat r tests on fold r, a published one or one of `n_folds` with equal
+        shares of the classes and equal rows in one fold; the rules of blocks use contiguous blocks of rows: half of
         them train (random ones in each repeat, the first, or the last), or all but the one that tests (`block_folds`)
     n_train : training rows of the rule `random`
     n_test : test rows of the rule `random`
     n_blocks : number of blocks
-    n_rows : rows of the rule `folds`, a random choice; by default all
+    n_folds : number of folds that are not published, by default ten
+    n_rows : rows of the rules `folds` and `block_folds`, a random choice; by default all
     without : rows of the task, from 0, that neither train nor test
     folds : what cross-validation holds out: random `rows` (the default) or whole `blocks` of the split
     """
@@ -104,6 +105,7 @@ class Split(Model):
     n_train: Count = None
     n_test: Count = None
     n_blocks: Annotated[int, Ge(2)] = None
+    n_folds: Annotated[int, Ge(2)] = None
     n_rows: Count = None
     without: Annotated[list[Annotated[int, Ge(0)]], *Some] = None
     folds: Literal["rows", "blocks"] = None
@@ -273,6 +275,7 @@ class Entry(EntryOrStep, Change):
     kernel : in place of the experiment's, in an accuracy grid; what all methods share in `search` is then shared by
         those of one kernel
     draw : the number of another draw of the same map, for comparisons of a map with itself
+    draws : numbers of draws, each an entry of its own: 0 is the plain one, others have the variant `draw-<number>`
     sweep : an option that takes one value after another; such an entry is not timed
     """
 
@@ -280,6 +283,7 @@ class Entry(EntryOrStep, Change):
     variant: Annotated[str, StringConstraints(pattern="^[a-z0-9-]*$")] = None
     kernel: Kernel = None
     draw: Count = None
+    draws: Annotated[list[Annotated[int, Ge(0)]], *Some] = None
     sweep: Sweep = None
 
     @model_validator(mode="after")

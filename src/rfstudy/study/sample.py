@@ -90,8 +90,10 @@ def draw_sample(data: Prepared, spec: Part, repeat: int, preprocess: list, own_s
     parts = ("n_train", "n_test")
     counts = tuple(how.get(part, facts[part]) for part in parts) if how["rule"] == "random" else None
     folds = folds_of(data, spec.seed, how) if how["rule"] == "folds" else None
-    rows = split(n, facts["n_train_published"], repeat, spec.seed, how["rule"], counts, how.get("n_blocks"), folds)
-    train, test = (part[~np.isin(part, how.get("without", []))] for part in rows)
+    chosen = np.sort(rows_in_use(n, spec.seed, how)) if how["rule"] in OF_BLOCKS else np.arange(n)
+    published = facts["n_train_published"]
+    rows = split(len(chosen), published, repeat, spec.seed, how["rule"], counts, how.get("n_blocks"), folds)
+    train, test = (part[~np.isin(part, how.get("without", []))] for part in (chosen[own] for own in rows))
     n_all = len(train) + len(test)
     if spec.max_rows:
         generator = np.random.default_rng(seed_sequence(spec.seed, "cap", repeat))
@@ -108,7 +110,7 @@ def draw_sample(data: Prepared, spec: Part, repeat: int, preprocess: list, own_s
     X_train, X_test = (scale(X).astype(np.float32, copy=False) for X in (X_train, X_test))
     capped = len(train) + len(test) < n_all + sum(facts.get("left_out", {}).values())
     by_block = how["rule"] in OF_BLOCKS and how.get("folds") == "blocks"
-    blocks = block_of_row(n, how["n_blocks"])[train] if by_block else None
+    blocks = block_of_row(len(chosen), how["n_blocks"])[np.searchsorted(chosen, train)] if by_block else None
     return Sample(X_train, y_train, X_test, y_test, capped, blocks)
 
 
@@ -118,11 +120,14 @@ def folds_of(data: Prepared, seed: int, how: dict) -> np.ndarray:
     """
     if "fold_of_row" in data.facts:
         return np.frombuffer(data.facts["fold_of_row"].encode(), dtype=np.int8) - ord("0")
-    n = len(data.y)
-    rows = np.random.default_rng(seed_sequence(seed, "rows of folds")).permutation(n)[: how.get("n_rows", n)]
-    folds = np.full(n, -1)
-    folds[rows] = stratified_folds(np.asarray(data.X[rows]), data.y[rows], N_FOLDS, seed)
+    rows, folds = rows_in_use(len(data.y), seed, how), np.full(len(data.y), -1)
+    folds[rows] = stratified_folds(np.asarray(data.X[rows]), data.y[rows], how.get("n_folds", N_FOLDS), seed)
     return folds
+
+
+def rows_in_use(n: int, seed: int, how: dict) -> np.ndarray:
+    """Return the rows that a split uses, ``n_rows`` of n in random order."""
+    return np.random.default_rng(seed_sequence(seed, "rows of folds")).permutation(n)[: how.get("n_rows", n)]
 
 
 def split_of(facts: dict, own: dict | None) -> dict:

@@ -179,7 +179,8 @@ class Training:
             reported["at_edge"] = given.get("at_edge", {}) | {"penalty": edge}
         if not model.converged:
             reported["converged"] = False
-        values = [(metric, {"value": target.evaluate(metric, sample.y_test, predicted)}) for metric in self.metrics]
+        of_test = sample.y_test, predicted, decision
+        values = [(metric, {"value": target.evaluate(metric, *of_test)}) for metric in self.metrics]
         return values, "ok", reported
 
 

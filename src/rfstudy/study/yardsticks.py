@@ -70,21 +70,24 @@ BLOCK = 4096
 
 def predicted(
     learner: str, sample: Sample, target: Target, seed: int, most_rows: int = MOST_ROWS, **grid
-) -> tuple[np.ndarray, dict]:
-    """Return what a yardstick predicts for the test rows (n_test,), and its settings.
+) -> tuple[np.ndarray, np.ndarray | None, dict]:
+    """Return what a yardstick predicts for the test rows (n_test,), of two classes also decision values for the larger
+    label, and its settings.
 
     The exact kernel has at most ``most_rows`` training rows; ``grid`` is that of ``tuned_kernel``.
     """
     if learner == "exact_kernel":
         return tuned_kernel(sample, target, seed, most_rows, **grid)
     estimators = REGRESSORS if target.kind == "regression" else ESTIMATORS
-    return estimators[learner].fit(sample.X_train, sample.y_train).predict(sample.X_test), {}
+    model = estimators[learner].fit(sample.X_train, sample.y_train)
+    decision = model.predict_proba(sample.X_test)[:, 1] if target.kind == "binary" else None
+    return model.predict(sample.X_test), decision, {}
 
 
 def tuned_kernel(
     sample: Sample, target: Target, seed: int, most_rows: int, factors=FACTORS, penalties=PENALTIES, splits: int = 1
-) -> tuple[np.ndarray, dict]:
-    """Return the predictions of kernel ridge regression on at most ``most_rows`` training rows, and its settings.
+) -> tuple[np.ndarray, np.ndarray, dict]:
+    """Return the result of ``predicted`` for kernel ridge regression on at most ``most_rows`` training rows.
 
     ``CHOSEN_ON`` of these rows choose the length scale, one of ``factors`` times the median distance, and the penalty.
     """
@@ -95,8 +98,8 @@ def tuned_kernel(
     length_scales = np.sort(factors) * median_distance(sample.X_train, rng)
     few = sample.X_train[:CHOSEN_ON], Y[:CHOSEN_ON]
     settings = kernel_settings(*few, length_scales, target.score, np.sort(penalties), splits)
-    predictions, certificate = kernel_predictions(sample, target, settings)
-    return predictions, settings | {"rows": len(rows)} | certificate
+    predictions, decision, certificate = kernel_predictions(sample, target, settings)
+    return predictions, decision, settings | {"rows": len(rows)} | certificate
 
 
 def centred(target: Target, y: np.ndarray) -> tuple:
@@ -123,16 +126,16 @@ def kernel_settings(
     return best_settings(length_scales, scores, penalties)
 
 
-def kernel_predictions(sample: Sample, target: Target, settings: dict) -> tuple[np.ndarray, dict]:
-    """Return what kernel ridge regression with these settings predicts for the test rows (n_test,), and the certificate
-    of ``fitted``. The targets of a regression are centred.
+def kernel_predictions(sample: Sample, target: Target, settings: dict) -> tuple[np.ndarray, np.ndarray, dict]:
+    """Return what kernel ridge regression with these settings predicts for the test rows (n_test,), its decision values
+    (n_test, c), and the certificate of ``fitted``. The targets of a regression are centred.
     """
     Y, classes, intercept = centred(target, sample.y_train)
     X = sample.X_train.astype(np.float64, copy=False)
     predict, certificate = fitted(X, Y, settings["length_scale"], settings["penalty"])
     blocks = np.array_split(sample.X_test.astype(np.float64), -(-len(sample.X_test) // BLOCK))
     decision = np.concatenate([predict(block) for block in blocks]) + intercept
-    return target.decode(decision, classes), certificate
+    return target.decode(decision, classes), decision, certificate
 
 
 def best_settings(length_scales: np.ndarray, scores: np.ndarray, penalties: np.ndarray) -> dict:

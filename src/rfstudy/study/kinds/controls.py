@@ -1,4 +1,5 @@
-"""Accuracy, or root mean squared error, of predictors without a feature map, and the shares of the classes.
+"""Accuracy and area under the ROC curve, or root mean squared error, of predictors without a feature map, and the
+shares of the classes.
 
 The majority class of the training rows (the mean of the targets in a regression) gives the chance level. The linear
 model shows whether the data need a kernel at all, the exact kernel what a map approximates. One nearest neighbour
@@ -18,7 +19,7 @@ from rfstudy.study import yardsticks
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import merge
 
-METRICS = ("accuracy_pct", "rmse", "class_share_pct")
+METRICS = ("accuracy_pct", "auc_pct", "rmse", "class_share_pct")
 RESOURCES = {"mb": 900, "bytes_per_value": 24, "bytes_per_pair": 24, "by_cholesky": 15000, "rank": 1500, "minutes": 60}
 
 
@@ -51,8 +52,8 @@ def measure(
     job: Job, entry: dict, *, variant: str, repeat: int, learners: list, preprocess: list, split: dict,
     most_rows: int = yardsticks.MOST_ROWS, **search,
 ) -> tuple[list[dict], dict]:  # fmt: skip
-    """Return the accuracy of every learner on the test rows, and the share of the last class (in sorted order) in each
-    part; in a regression, the root mean squared error alone.
+    """Return the accuracy of every learner on the test rows, of two classes the area under the ROC curve, and the share
+    of the last class (in sorted order) in each part; in a regression, the root mean squared error alone.
     """
     sample = job.samples.of(repeat, preprocess, split)
     settings = {"preprocess": preprocess, "capped": sample.capped}
@@ -69,8 +70,8 @@ def measure(
         ]
     for learner in learners:
         seed = seed_of(job.spec.seed, "yardstick", repeat)
-        predicted, reported = yardsticks.predicted(learner, sample, target, seed, most_rows, **search)
-        value = target.evaluate(metric, sample.y_test, predicted)
-        own = {"split": "test", "learner": learner, "settings": settings | reported}
-        rows.append(shared | own | {"metric": metric, "value": value})
+        *predicted, reported = yardsticks.predicted(learner, sample, target, seed, most_rows, **search)
+        own = shared | {"split": "test", "learner": learner, "settings": settings | reported}
+        for each in (metric, "auc_pct") if target.kind == "binary" else (metric,):
+            rows.append(own | {"metric": each, "value": target.evaluate(each, sample.y_test, *predicted)})
     return rows, {}

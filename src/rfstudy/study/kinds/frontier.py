@@ -80,7 +80,7 @@ def measure(job: Job, entry: dict, *, variant: str, repeat: int, n_train: int, n
         columns, settings, run = tuned(job, entry, sample, repeat, size.get("n_columns", 0))
     except NotDefinedError as error:
         return [row | {"status": "skipped", "settings": {"reason": str(error)}}], {}
-    predictions, certificate = run()
+    predictions, *_, certificate = run()
     row |= columns | {"settings": settings | certificate}
     return [row | {"value": target.evaluate(metric, sample.y_test, predictions)}], {}
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from random_features.kernels import Gaussian, Polynomial
+from random_features.learners import svm
 from random_features.maps.registry import make_map
 from rfstudy import tidy
 from rfstudy.report.tables.times import comparisons
@@ -108,6 +109,16 @@ def test_ridge_is_timed_over_all_penalties_and_folds_against_one_solve_in_double
     np.testing.assert_allclose(one_solve, np.linalg.solve(Z.T @ Z + np.eye(8), Z.T @ y), rtol=1e-12)
 
 
+def test_the_chosen_solver_is_compared_with_the_other_at_half_and_at_twice_the_border():
+    units = [unit for unit in units_of(small("speed")) if unit.learner == "svm"]
+    compared = {
+        unit.columns["n_train"] * unit.columns["n_columns"] / svm.LIBLINEAR_ENTRIES: (unit.entry["variant"], *bars)
+        for unit in units if (bars := unit.settings.get("at_most"))
+    }  # fmt: skip
+    assert compared == {0.5: ("liblinear", "newton"), 2: ("newton", "liblinear")}
+    assert [unit.phases["fit"]().solver for unit in units] == ["liblinear", "newton"] * 2
+
+
 def test_only_methods_leaves_out_comparisons_without_their_map():
     units = units_of(small("speed", only_methods=["sorf", "nystroem"]))
     assert {unit.entry.get("method", "") for unit in units} == {"sorf", "nystroem", ""}
@@ -181,7 +192,7 @@ def test_the_stage_writes_rounds_that_the_report_can_compare(tmp_path, monkeypat
     assert set(counts[~long]) == {4}
     found = comparisons(rows)
     # the dense map 3, structured maps 3 at either d, nystroem 2 phases in 2 types, the sketch, ridge 2 and the plan
-    assert len(found) == 3 + 2 * 3 + 2 * 2 + 1 + 2 + 1
+    assert len(found) == 3 + 2 * 3 + 2 * 2 + 1 + 2 + 2 + 1
     assert planned[0][1:4] == ["-m", "snakemake", "--dry-run"]
     assert planned[0][-1] == "config/presets/paper.yaml"
 

@@ -32,10 +32,6 @@ LIKE = {"tune": "train", "stream": "preprocess"}
 #: processor time on one thread, n = 5,000 and D = 200 and 800: ridge 3 and 4, svm 12 and 6, l1_svm 41.
 SEARCH, OTHER_SEARCH = {"ridge": 4, "svm": 10, "l1_svm": 40}, 25
 
-#: LIBLINEAR (`auto`, below this number of entries) in times of Newton's method, from which the records are. Measured in
-#: the same way, n = 5,000 to 20,000 and D = 100 to 800: 4 to 10.
-LIBLINEAR, LIBLINEAR_ENTRIES = 7, 1e8
-
 #: Repeats are separated in a job of more than this many times `minutes_per_shard`.
 LONGEST = 4
 
@@ -107,7 +103,7 @@ def work_of_fits(name: str, options: dict, cells: float, n: int, columns: int, c
     """
     if n * columns > (options.get("max_entries") or math.inf):
         return Counter()
-    return amounts(f"learner {name}", cells * fits(name, options, n * columns, chooses), n, columns)
+    return amounts(f"learner {name}", cells * fits(name, chooses), n, columns)
 
 
 def amounts(unit: str, cells: float, n: float, columns: float) -> Counter:
@@ -118,10 +114,9 @@ def amounts(unit: str, cells: float, n: float, columns: float) -> Counter:
     return Counter({f"{unit}/{measure}": cells * amount for measure, amount in by.items()})
 
 
-def fits(learner: str, options: dict, entries: float, chooses: bool) -> float:
+def fits(learner: str, chooses: bool) -> float:
     """Return the work of a learner in a cell, in fits as the records have them: one, and the search for a penalty."""
-    own = 1 + SEARCH.get(learner, OTHER_SEARCH) if chooses else 1
-    return own * (LIBLINEAR if options.get("solver") == "auto" and entries < LIBLINEAR_ENTRIES else 1)
+    return 1 + SEARCH.get(learner, OTHER_SEARCH) if chooses else 1
 
 
 def work_of_kind(stage: str, part: Part, n: int, d: int) -> Counter:

@@ -1,4 +1,5 @@
-"""The speed of the library: its maps and its ridge path compared with other code for the same work, and its planning.
+"""The speed of the library: its maps and its ridge path compared with other code for the same work, the solver that
+the SVM chooses compared with the other one, and the planning of a preset.
 
 The experiment states the comparisons and their largest ratios. Rows of a comparison say ``what`` was timed. The rows of
 one side also name the other sides and the largest time (``at_most``, by method and variant of the others, or
@@ -18,6 +19,7 @@ from annotated_types import Ge, MinLen
 from random_features.arrays import row_blocks, seed_sequence
 from random_features.kernels import make_kernel
 from random_features.learners.ridge import cross_validate_ridge
+from random_features.learners.svm import LIBLINEAR_ENTRIES, choose_solver, fit_svm
 from random_features.maps.registry import REGISTRY
 from rfstudy.data.split import fold_of_row
 from rfstudy.fields import Count, Positive, Positives
@@ -59,6 +61,16 @@ class RidgePath(TypedDict):
     at_most: dict[Literal["one-solve", "grid-search"], Positive]
 
 
+class Solvers(TypedDict):
+    """The `columns` and `C` of SVMs with half and twice as many entries as those from which another solver is chosen, and
+    the largest ratio (`at_most`) to the one that is not chosen.
+    """
+
+    columns: Count
+    C: Positive
+    at_most: Positive
+
+
 class Planning(TypedDict):
     """The preset that is planned, and the seconds that this may take."""
 
@@ -68,12 +80,13 @@ class Planning(TypedDict):
 
 class Grid(TypedDict):
     """`maps` (comparisons of one side or several with others, on the same rows: a side is a map or a peer of
-    src/rfstudy/study/peers.py, with its type), the path of `ridge` against one solve and a grid search, and the
-    `planning` of a preset in seconds.
+    src/rfstudy/study/peers.py, with its type), the path of `ridge` against one solve and a grid search, the
+    solver that `svm` chooses against the other, and the `planning` of a preset in seconds.
     """
 
     maps: list[Comparison]
     ridge: RidgePath
+    svm: Solvers
     planning: Planning
 
 
@@ -99,7 +112,8 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
     """
     grid = job.spec.grid
     maps = [unit for comparison in grid["maps"] for unit in timed_maps(job, comparison)]
-    return [*maps, *timed_ridge(job.spec.seed, grid["ridge"]), timed_planning(grid["planning"])]
+    fits = [*timed_ridge(job.spec.seed, grid["ridge"]), *timed_svm(job.spec.seed, grid["svm"])]
+    return [*maps, *fits, timed_planning(grid["planning"])]
 
 
 def timed_maps(job: Job, comparison: dict) -> list[Timed]:
@@ -167,6 +181,23 @@ def timed_ridge(seed: int, grid: dict) -> list[Timed]:
             ("grid-search", partial(search.fit, Z, y), {"what": "GridSearchCV(Ridge), float32"}, FEW),
         )
     ]
+
+
+def timed_svm(seed: int, grid: dict) -> list[Timed]:
+    """Return the units of linear SVMs on both sides of the border between the solvers: the chosen one and the other."""
+    units, D = [], grid["columns"]
+    for n in (LIBLINEAR_ENTRIES // (2 * D), 2 * LIBLINEAR_ENTRIES // D):
+        Z = normal_points(seed, int(n), D)
+        noise = np.random.default_rng(seed_sequence(seed, "noise")).standard_normal(len(Z))
+        y = np.sign(Z[:, 0] * np.sqrt(D) + noise)
+        blocks = partial(iter, [(slice(0, len(Z)), Z)])
+        chosen = choose_solver(Z.size, "auto")
+        for solver, other in (("liblinear", "newton"), ("newton", "liblinear")):
+            settings = {"what": f"svm, {solver}"} | ({"at_most": {other: grid["at_most"]}} if solver == chosen else {})
+            fit = partial(fit_svm, blocks, y, grid["C"], n_columns=D, solver=solver)
+            columns = {"dataset": f"made-n{len(Z)}", "n_columns": D, "n_train": len(Z)}
+            units.append(Timed({"variant": solver}, columns, {"fit": fit}, "svm", settings))
+    return units
 
 
 def solved_once(Z, y: np.ndarray) -> np.ndarray:

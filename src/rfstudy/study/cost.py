@@ -29,8 +29,9 @@ SNAKEMAKE_MB, MARGIN = 200, 1.2
 LIKE = {"tune": "train", "stream": "preprocess"}
 
 #: The search for a penalty with five folds, in fits: folds and penalties share passes over the features. Measured in
-#: processor time on one thread, n = 5,000 and D = 200 and 800: ridge 3 and 4, svm 12 and 6, l1_svm 41.
-SEARCH, OTHER_SEARCH = {"ridge": 4, "svm": 10, "l1_svm": 40}, 25
+#: processor time on one thread, n = 5,000 and D = 200 and 800: ridge 3 and 4, l1_svm 41; svm (November 2026) 4 to 10 at
+#: n = 5,000 to 100,000 and D = 216 to 1,728.
+SEARCH, OTHER_SEARCH = {"ridge": 4, "svm": 7, "l1_svm": 40}, 25
 
 #: Repeats are separated in a job of more than this many times `minutes_per_shard`.
 LONGEST = 4

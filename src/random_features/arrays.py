@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-from contextlib import nullcontext
+from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 
 import numpy as np
 
@@ -136,9 +137,38 @@ def set_threads(threads: int) -> None:
     _blas_threads = threads
 
 
+#: The contexts of ``one_blas_thread`` that are open, in any thread, and the setting that the last one restores.
+_one_thread: dict = {"lock": Lock(), "open": 0, "limits": None}
+
+
+@contextmanager
 def one_blas_thread():
-    """Return a context in which the BLAS uses one thread. It does nothing if ``set_threads`` chose one thread."""
-    return nullcontext() if _blas_threads == 1 else _thread_pools().limit(limits=1, user_api="blas")
+    """Let the BLAS use one thread in a context. It does nothing if ``set_threads`` chose one thread.
+
+    The setting is the process's: the first of the contexts that are open at once changes it, the last one restores it.
+    """
+    if _blas_threads == 1:
+        yield
+        return
+    with _one_thread["lock"]:
+        if not _one_thread["open"]:
+            _one_thread["limits"] = _thread_pools().limit(limits=1, user_api="blas")
+        _one_thread["open"] += 1
+    try:
+        yield
+    finally:
+        with _one_thread["lock"]:
+            _one_thread["open"] -= 1
+            if not _one_thread["open"]:
+                _one_thread["limits"].restore_original_limits()
+
+
+def work_alone() -> None:
+    """Let the operations of PyTorch in the calling thread use no other threads. No other thread's setting changes."""
+    import torch
+
+    torch.get_num_threads()  # the first question of a thread sets its number
+    _thread_pools().limit(limits=1, user_api="openmp")
 
 
 @cache

@@ -1,10 +1,16 @@
-"""Elementwise functions of tensors against NumPy's in float64."""
+"""Elementwise functions of tensors against NumPy's in float64, seeds, and the settings of threads."""
+
+import threading
 
 import numpy as np
 import pytest
 import torch
+from threadpoolctl import threadpool_info
 
-from random_features.arrays import seed_of, seed_sequence
+from random_features.arrays import one_blas_thread, seed_of, seed_sequence
+from random_features.kernels import Gaussian
+from random_features.learners.kernel_ridge import kernel_product
+from random_features.maps import make_map
 from random_features.tensors import cosine, exponential, sine
 
 
@@ -37,3 +43,43 @@ def test_a_seed_is_that_of_its_values_with_any_numpy_type():
     alike = [np.int64(2021), np.str_("features"), np.int32(4), np.float64(0.5), np.bool_(True)]
     assert seed_of(*alike) == seed_of(2021, "features", 4, 0.5, True)
     assert len({seed_of(axis) for axis in (1, 1.0, "1", True)}) == 4
+
+
+def settings():
+    return sorted((pool["internal_api"], pool["num_threads"]) for pool in threadpool_info()), torch.get_num_threads()
+
+
+def test_contexts_of_one_thread_restore_the_setting_in_any_order():
+    before = settings()
+    first, second = one_blas_thread(), one_blas_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {1}
+    second.__exit__(None, None, None)
+    assert settings() == before
+
+
+@pytest.mark.parametrize("work", ["transform", "kernel product"])
+def test_threads_that_work_at_once_leave_every_pool_as_it_was(work):
+    """Each saved the setting that another had changed, and restored it last: one thread for everyone, for good."""
+    torch.set_num_threads(max(2, torch.get_num_threads()))
+    X = np.random.default_rng(0).normal(size=(20_000 if work == "transform" else 2000, 10)).astype(np.float32)
+    phi = make_map("rff", n_components=200, random_state=0).fit(X)
+    before, seen = settings(), []
+
+    def call():
+        if work == "transform":
+            phi.transform(X)
+        else:
+            kernel_product(Gaussian(), X, np.ones((len(X), 1)))
+
+    for _ in range(3):
+        threads = [threading.Thread(target=call) for _ in range(3)]
+        threads.append(threading.Thread(target=lambda: seen.append(torch.get_num_threads())))
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert settings() == before
+    assert set(seen) == {before[1]}

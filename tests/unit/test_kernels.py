@@ -9,7 +9,7 @@ import torch
 from scipy.integrate import quad
 from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
-from scipy.stats import cauchy, kstest, laplace, norm
+from scipy.stats import cauchy, chi2, kstest, laplace, norm
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -362,3 +362,16 @@ def test_distances_whose_squares_overflow_are_refused_without_a_warning(kernel, 
 def test_far_rows_have_the_value_0_without_a_warning(kernel, dtype):
     X = (1e30 * FAR_APART).astype(dtype)
     np.testing.assert_array_almost_equal(kernel(X), np.eye(3), decimal=30)
+
+
+@pytest.mark.parametrize("nu", [49.0, 50.1, 100.0, 159.0, 160.0, 1e3, 1e6, 1e300])
+def test_the_matern_kernel_of_a_large_nu_is_the_mean_of_gaussian_kernels(nu):
+    """From nu = 160 on Gamma(nu) overflowed, and the kernel was 0 between different points; from 100 on 1 nearby."""
+    for r in (0.0, 1e-3, 0.05, 1.0, 3.0, 9.0):
+        expected = np.exp(-(r**2) / 2)
+        if nu < 1e5:
+            spread = np.sqrt(2 * nu)  # of R, a chi-squared number over 2 nu, about 1
+            density = lambda u: np.exp(-(r**2) / 2 / u) * 2 * nu * chi2.pdf(2 * nu * u, 2 * nu)  # noqa: B023, E731
+            low, high = max(1e-9, 1 - 20 / spread), 1 + 30 / spread
+            expected = quad(density, low, high, points=[1.0], epsabs=1e-13, limit=200)[0]
+        np.testing.assert_allclose(Matern(2.0, nu)([[0.0]], [[2 * r]]), expected, rtol=1e-5, atol=2e-9)

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from scipy.linalg import cho_factor, cho_solve
 
-from random_features.arrays import check_numbers, dense, one_blas_thread, row_blocks
+from random_features.arrays import check_numbers, dense, one_blas_thread, row_blocks, work_alone
 from random_features.errors import check_choice
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
@@ -184,7 +184,6 @@ def kernel_product(kernel, X, V, Y=None) -> np.ndarray:
     column_tiles, threads = list(row_blocks(X.shape[0], TILE)), torch.get_num_threads()
 
     def share(first):
-        torch.set_num_threads(1)
         total = np.zeros((n_rows, V.shape[1]))
         for columns in column_tiles[first::threads]:
             values = kernel.against(dense(X[columns]), TILE, torch.device("cpu"), torch.float64)
@@ -195,8 +194,5 @@ def kernel_product(kernel, X, V, Y=None) -> np.ndarray:
                     total[columns] += tile.T @ V[rows]
         return total
 
-    try:
-        with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-            return sum(pool.map(share, range(threads)))
-    finally:
-        torch.set_num_threads(threads)
+    with one_blas_thread(), ThreadPoolExecutor(threads, initializer=work_alone) as pool:
+        return sum(pool.map(share, range(threads)))

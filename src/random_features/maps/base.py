@@ -95,6 +95,9 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _use(self, learned: dict) -> None:
         """Complete the map with what ``_learn`` returned, in this process or in another."""
 
+    def _check_drawn(self) -> None:
+        """Raise ``ValueError`` if what was drawn, or learned, gives features that are not finite."""
+
     @abstractmethod
     def _count_columns(self) -> int:
         """Return D, once the map is complete."""
@@ -227,6 +230,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 raise ValueError(f"{self.method}: what was learned holds NaN or infinity, in {name}")
         try:
             learned_by = str(learned.pop(LEARNED_BY, ""))
+            learned = {name: np.array(array) for name, array in learned.items()}  # the caller's may change
             arrays = dict(learned)
             self._draw_first(n_features_in, dtype, lambda kernel: _with_length_scale(kernel, learned))
             if arrays and learned_by != self._description(arrays):
@@ -328,7 +332,12 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_is_fitted(self, "n_columns_")
         check_numbers(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return without_duplicates(X)
+        X = without_duplicates(X)
+        self._warn_of_rounding(X)
+        return X
+
+    def _warn_of_rounding(self, X) -> None:
+        """Warn if rounding of numbers as large as those of X, an array, csr matrix or tensor, spoils the features."""
 
     def _reads_data(self) -> bool:
         """Return whether ``fit`` uses more of X than its columns and its type."""
@@ -349,6 +358,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             self._check_gradient()
         elif X.device.type == "cpu":
             return torch.from_numpy(self.transform(X.numpy()))
+        self._warn_of_rounding(X)
         fitted = self._as_fitted()
         return finite_features(fitted._mapper, X, self.n_columns_, fitted._work_columns(), fitted._growth())
 
@@ -425,7 +435,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         # Through RandomState, because scikit-learn's random_state may be None or a shared RandomState.
         words = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
         rng = np.random.default_rng(words)
-        self._draw(n_features, rng)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # ``_check_drawn`` refuses the result
+            self._draw(n_features, rng)
         self._drawn = rng
 
     def _learn_from(self, X, y, checkpoints):
@@ -438,6 +449,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _complete(self, learned):
         learned = {name: array for name, array in learned.items() if name != LEARNED_BY}
         self._use(learned)
+        self._check_drawn()
         from_data = self.kernel_ != self._kernel_object()
         self.learned_ = learned | ({"length_scale": np.array(self.kernel_.length_scale)} if from_data else {})
         if self.learned_:
@@ -469,7 +481,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _cast(self, array):
         """Return the array in the type of the data that the map was fitted on."""
-        return np.ascontiguousarray(array, dtype=self._dtype)
+        with np.errstate(over="ignore"):  # ``_check_drawn`` refuses the result
+            return np.ascontiguousarray(array, dtype=self._dtype)
 
     def _fill(self, X, features):
         """Write the features of X into ``features``, block by block."""

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 
-from random_features.arrays import block_rows, is_sparse, one_blas_thread, row_blocks
+from random_features.arrays import block_rows, is_sparse, one_blas_thread, row_blocks, work_alone
 from random_features.tensors import needs_gradient, row_reader
 
 #: The largest size in bytes of the intermediate results of a block of rows on the CPU. The passes over it (product,
@@ -124,18 +124,12 @@ def for_each_block(make_function, parts, threads):
 
     def call(part):
         if not hasattr(own, "function"):
-            torch.set_num_threads(1)
             own.function = make_function()
         own.function(part)
 
-    threads_outside = torch.get_num_threads()
-    try:
-        with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-            for _ in pool.map(call, parts):
-                pass
-    finally:
-        # The setting of a thread is also the default of those that start later.
-        torch.set_num_threads(threads_outside)
+    with one_blas_thread(), ThreadPoolExecutor(threads, initializer=work_alone) as pool:
+        for _ in pool.map(call, parts):
+            pass
 
 
 def _extremes(block):

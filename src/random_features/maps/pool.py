@@ -13,7 +13,7 @@ import numpy as np
 from random_features.arrays import block_rows
 from random_features.kernels.base import Kernel
 from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows
-from random_features.maps.spectral import SpectralMap, projector, spectral_mapper
+from random_features.maps.spectral import SpectralMap, check_frequencies, projector, spectral_mapper
 from random_features.tensors import constant, resolve_device
 
 
@@ -124,6 +124,7 @@ class PoolMap(SpectralMap):
 
     def _draw(self, n_features, rng):
         frequencies = self._cast(self._draw_frequencies(n_features, rng))
+        check_frequencies(frequencies)
         phases = self._cast(rng.uniform(0.0, 2.0 * np.pi, size=len(frequencies))) if self._has_phases() else None
         layout = "cos_sin" if self._has_pairs() else "phase"
         self.pool_ = Pool(self.kernel_, frequencies, phases, layout, self._pool_scale(), self.device)

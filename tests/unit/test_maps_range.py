@@ -1,0 +1,65 @@
+"""Parameters and data at the ends of the range of floating point: features are right, or one line says why not."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from map_variants import KERNELS, MAPS, build, data
+
+from random_features.kernels import ExponentialPower, Gaussian, GeneralisedCauchy, Matern
+from random_features.maps import make_map
+from random_features.maps.registry import REGISTRY
+
+#: Every kernel with frequencies, with parameters for which frequencies overflow in float32, in float64 or in both.
+ROUGH = {
+    **{name: [type(kernel)(1e-39)] for name, kernel in KERNELS.items() if "length_scale" in kernel.get_params()},
+    "gaussian": [Gaussian(1e-39), Gaussian(1e-150)],
+    "matern": [Matern(1.0, 1e-3), Matern(1.0, 1e-300)],
+    "exponential_power": [ExponentialPower(1.0, 0.05), ExponentialPower(1.0, 1e-3)],
+    "generalised_cauchy": [GeneralisedCauchy(1.0, 0.05, 1.0), GeneralisedCauchy(1.0, 1.0, 1e-3)],
+}
+PAIRS = [(name, kernel) for name in MAPS for kernel in REGISTRY[name].kernels if kernel in ROUGH]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("name", "kernel"), PAIRS)
+@pytest.mark.filterwarnings("ignore:prf|mm matches|.*rounding in")
+def test_frequencies_that_overflow_are_refused(name, kernel, dtype):
+    X, y = data(dtype=dtype)
+    for rough in ROUGH[kernel]:
+        phi = build(name, kernel=rough)
+        try:
+            phi.fit(X, y)
+        except ValueError as error:
+            assert "overflow" in str(error) or name == "nystroem"  # noqa: PT017
+            assert not hasattr(phi, "n_columns_")
+        else:
+            assert np.isfinite(phi.transform(X)).all()
+
+
+OFFSET = "rounding in float32 spoils the features of numbers as large as 1e+06: centre the data"
+
+
+@pytest.mark.parametrize("name", [name for name in MAPS if "gaussian" in REGISTRY[name].kernels and name != "nystroem"])
+@pytest.mark.filterwarnings("ignore:prf|mm matches")
+def test_float32_data_far_from_the_origin_are_warned_of(name):
+    """1e6 length scales away float32 is 0.06 apart: kernel errors of 0.1. Near the origin nothing is said."""
+    X, y = data(dtype=np.float32)
+    phi = build(name, n_components=4).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        phi.transform(X)
+        make_map("nystroem", n_components=4, random_state=0).fit(X).transform(X + np.float32(1e6))
+    with pytest.warns(UserWarning, match=re.escape(OFFSET)):
+        phi.transform(X + np.float32(1e6))
+
+
+def test_the_warning_of_rounding_comes_once_for_all_blocks():
+    X, _ = data(dtype=np.float32)
+    phi = make_map("rff", random_state=0).fit(X)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in phi.transform_blocks(X + np.float32(1e6), rows=7):
+            pass
+    assert [OFFSET in str(each.message) for each in caught] == [True]

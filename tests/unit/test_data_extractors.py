@@ -157,6 +157,26 @@ def test_a_checkpoint_is_of_these_images_labels_weights_and_parameters(tmp_path)
     assert keys[0] == vgg.key_of(**plain)
 
 
+def test_a_file_of_final_weights_gives_their_features_and_is_not_fitted(tmp_path):
+    """Images of 32 x 32 leave one pixel, which the network repeats 7 x 7 times: its copies' weights are added up."""
+    import torch
+
+    from rfstudy.data.networks import VGG16
+
+    with torch.random.fork_rng():
+        network = VGG16(2, TINY["width"])
+    state = {name: value.numpy() for name, value in network.features.state_dict(prefix="features.").items()}
+    first = network.classifier[0].state_dict()
+    folded = first["weight"].reshape(128, -1, 49).sum(2).numpy()
+    np.savez(tmp_path / "final.npz", **state, **{"first.weight": folded, "first.bias": first["bias"].numpy()})
+    X = images(15, 32, (3,))
+    found = fitted(X, files={"published.pth": tmp_path / "final.npz"})
+    np.testing.assert_allclose(found, vgg.features_of(network, X, 32), rtol=1e-4, atol=1e-5)
+    np.savez(tmp_path / "other.npz", **state)
+    with pytest.raises(UserError, match=r"other\.npz does not hold the weights of this network"):
+        fitted(X, files={"published.pth": tmp_path / "other.npz"})
+
+
 def test_what_a_network_cannot_see_is_refused_and_a_gpu_that_is_not_there(monkeypatch):
     import torch
 

@@ -289,7 +289,7 @@ def test_an_extractor_is_given_what_it_asks_for(images, features, tmp_path, monk
 
     def extract(X, run, **parameters):
         given.update(vars(run) | {"parameters": parameters})
-        run.checkpoint.parent.mkdir()
+        run.checkpoint.parent.mkdir(exist_ok=True)
         run.checkpoint.write_text("half", encoding="utf-8")
         return np.zeros((len(X), 64), dtype=np.float32)
 
@@ -301,6 +301,15 @@ def test_an_extractor_is_given_what_it_asks_for(images, features, tmp_path, monk
     np.testing.assert_array_equal(given["labels"], np.load(images / "y.npy")[: facts["n_train"]])
     assert given["parameters"] == {key: TINY[key] for key in TINY if key not in ("extractor", "source")}
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["X.npy", "facts.json", "y.npy"]
+    assert "substitutes" not in facts
+    # weights that take the place of others are given in their place, and the facts say so
+    record = json.loads((weights / "record.json").read_text(encoding="utf-8"))
+    of_file = record["files"].pop("some.pth") | {"file": "some.pth", "excluded_rows": []}
+    (weights / "record.json").write_text(json.dumps(record | {"files": {"lost.pth": of_file}}), encoding="utf-8")
+    own_images(images, stand_in="")
+    facts = features(weights, "auto", **DEEP, **{key: facts[key] for key in ("n", "n_train", "n_test")})
+    assert given["files"] == {"lost.pth": weights / "some.pth"}
+    assert facts["substitutes"] == ["lost.pth"]
     # weights that are not those of the download are none
     (weights / "some.pth").write_text("others", encoding="utf-8")
     with pytest.raises(UserError, match="is not the file that was downloaded"):

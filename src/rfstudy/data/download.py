@@ -135,7 +135,7 @@ def substituted(source_id: str, name: str, substitute: dict, directory: Path, mi
     """
     file, rows = substitute["file"], substitute["excluded_rows"]
     try:
-        origin = fetch(source_id, file, substitute | {"addresses": []}, directory, mirror)
+        origin = fetch(substitute.get("source", source_id), file, substitute | {"addresses": []}, directory, mirror)
     except DownloadError:
         raise why from None
     log.warning("%s of %s could not be had: %s is used in its place, without %d rows", name, source_id, file, len(rows))

@@ -51,7 +51,7 @@ class FeaturesOf(Model):
     ----------
     task : id of the other task
     extractor : a file in `src/rfstudy/data/extractors`, which has the other parameters
-    source : id in `sources.yaml` of files that the extractor needs
+    source : id in `sources.yaml` of files that the extractor reads
     """
 
     task: str
@@ -360,7 +360,7 @@ class FeaturesTask(Task):
     Attributes
     ----------
     features_of : the other `task`, the `extractor` (a file in `src/rfstudy/data/extractors`), its parameters, and the
-        `source` of files that it needs
+        `source` of files that it reads, if any
     """
 
     features_of: Features
@@ -370,9 +370,8 @@ class FeaturesTask(Task):
         own, trail = self.features_of, []
         if own.source and own.source not in sources:
             yield f"there is no source {own.source!r} in sources.yaml; {suggestion(own.source, sources)}"
-        if bool(own.source) != literal(modules.module_name("extractors", own.extractor), "FILES"):
-            does = "reads no files of a source" if own.source else "needs a source"
-            yield f"the extractor {own.extractor!r} {does}"
+        if own.source and not literal(modules.module_name("extractors", own.extractor), "FILES"):
+            yield f"the extractor {own.extractor!r} reads no files of a source"
         other = own.task
         while other in tasks and other not in trail and "features_of" in tasks[other]:
             trail.append(other)

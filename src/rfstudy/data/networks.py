@@ -5,6 +5,7 @@ Configuration D of Simonyan and Zisserman (Very deep convolutional networks for 
 torchvision's ``vgg16_bn``, so that the weights that were fitted to ImageNet load.
 """
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -79,15 +80,24 @@ def convolutions(width: float):
         yield nn.MaxPool2d(kernel_size=2)
 
 
-def load_weights(network: VGG16, path) -> None:
-    """Load the weights of a file, fitted to any classes, into a network. Its last layer stays unchanged.
+def load_weights(network: VGG16, path) -> bool:
+    """Load the weights of a file, fitted to any classes, into a network. Return whether they are to be fitted further.
 
-    The file is read as tensors and nothing else. Raise ``UserError`` if it does not hold the weights of this network.
+    The last layer of the network stays unchanged. Arrays (``.npz``) are the final weights up to the first fully
+    connected layer, whose copies of the one pixel that is left of an image of 32 x 32 are added up. The file is read as
+    tensors and nothing else. Raise ``UserError`` if it does not hold the weights of this network.
     """
     try:
+        if path.suffix == ".npz":
+            arrays = {name: torch.from_numpy(array).float() for name, array in np.load(path).items()}
+            network.avgpool, network.classifier[0] = nn.Identity(), nn.Linear(*arrays["first.weight"].T.shape)
+            network.classifier[0].load_state_dict({key: arrays.pop(f"first.{key}") for key in ("weight", "bias")})
+            network.features.load_state_dict({name.removeprefix("features."): of for name, of in arrays.items()})
+            return False
         state = torch.load(path, map_location="cpu", weights_only=True)
         own = network.state_dict()
         network.load_state_dict(state | {name: own[name] for name in own if name.startswith(f"{LAST}.")})
+        return True
     except Exception as error:  # torch raises many kinds of errors for a wrong file
         why = " ".join(str(error).split())[:MOST_REPORTED]
         raise UserError(f"{path} does not hold the weights of this network: {why}") from error

@@ -202,7 +202,8 @@ def extracted(task: dict, base_dir, raw_dir, checkpoint: Path, device: str) -> R
         raise Missing(base["reason"])
     of, n_train = task["features_of"], base["n_train_published"]
     name, parameters = of["extractor"], without(of, *OF_FEATURES)
-    files = {file: Path(raw_dir) / file for file in downloaded(of["source"], raw_dir)} if "source" in of else {}
+    known = downloaded(of["source"], raw_dir) if "source" in of else {}
+    files = {file: Path(raw_dir) / found.get("file", file) for file, found in known.items()}
     extractor = modules.load("extractors", name)
     labels = None if n_train is None else y[:n_train]
     X = extractor.extract(images, Given(labels, files, checkpoint, device), **parameters)
@@ -211,6 +212,8 @@ def extracted(task: dict, base_dir, raw_dir, checkpoint: Path, device: str) -> R
         expected = sizes_of(base) | {"d": extractor.columns(images.shape[1], **parameters)}
         return Rows(X, y, n_train, expected, {"label": label, "stand_in": label})
     reported = {key: base[key] for key in ("substitutes", "left_out") if key in base}
+    if others := [file for file, found in known.items() if "file" in found]:
+        reported["substitutes"] = [*reported.get("substitutes", []), *others]
     return Rows(X, y, n_train, sizes_of(task, reported.get("left_out", {})), reported)
 
 

@@ -33,12 +33,14 @@ class Substitute(Model):
     Attributes
     ----------
     file : its name
+    source : its folder in a mirror, by default that of the source
     sha256 : checksum of its content
     bytes : length of its content
     excluded_rows : its rows, from 0, that are not those of the file: they are left out, and rows of results say so
     """
 
     file: FileName
+    source: FileName = None
     sha256: Sha256
     bytes: Count
     excluded_rows: Annotated[list[Annotated[int, Ge(0)]], Predicate(distinct)]

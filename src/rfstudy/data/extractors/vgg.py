@@ -1,7 +1,7 @@
 """Features of images from a fine-tuned VGG16: the outputs of its first fully connected layer (survey, section 6.2.2).
 
-The network starts from weights that were fitted to ImageNet and is fitted to the labels of the training rows; the
-features of all rows are then computed in evaluation mode (normalised by the running means, without dropout).
+The network starts from weights that were fitted to ImageNet, or from random ones, and is fitted to the labels of the
+training rows; the features of all rows are then computed in evaluation mode (normalised by the running means, without dropout).
 """
 
 import hashlib
@@ -51,7 +51,8 @@ def extract(
         Square images, pixel after pixel in rows, grey or red, green and blue of each pixel.
     given : Given
         The network is fitted to the training rows with their labels and sees no others. It starts from the weights in
-        the file, or from random weights without a file. The fine-tuning resumes from the checkpoint.
+        the file, or from random weights without a file. The fine-tuning resumes from the checkpoint. A file of final
+        weights (``.npz``) is not fitted any more.
     side : int
         Pixels along a side of the images that the network sees: images of another side are scaled, bilinearly.
     epochs, batch, learning_rate, milestones, momentum, weight_decay
@@ -83,12 +84,12 @@ def extract(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed_of("vgg"))
         network = VGG16(len(classes), width)
-    if weights:
-        load_weights(network, weights)
+    is_final = weights and not load_weights(network, weights)
     network.to(where)
-    training = images_of(X[: len(numbers)], side)
-    key = key_of(training.numpy(), numbers, weights, [side, width, *vars(schedule).values()])
-    fine_tune(network, training, torch.from_numpy(numbers), schedule, given.checkpoint, key)
+    if not is_final:
+        training = images_of(X[: len(numbers)], side)
+        key = key_of(training.numpy(), numbers, weights, [side, width, *vars(schedule).values()])
+        fine_tune(network, training, torch.from_numpy(numbers), schedule, given.checkpoint, key)
     return features_of(network, X, side)
 
 

@@ -80,8 +80,8 @@ class Planning(TypedDict):
 
 class Grid(TypedDict):
     """`maps` (comparisons of one side or several with others, on the same rows: a side is a map or a peer of
-    src/rfstudy/study/peers.py, with its type), the path of `ridge` against one solve and a grid search, the
-    solver that `svm` chooses against the other, and the `planning` of a preset in seconds.
+    src/rfstudy/study/peers.py, with its type), and the path of `ridge` against one solve and a grid search. The solver
+    that `svm` chooses against the other, and the `planning` of a preset in seconds.
     """
 
     maps: list[Comparison]

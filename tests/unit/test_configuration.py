@@ -220,7 +220,7 @@ LENGTHS = {"bandwidth": None, "search": {"length_scale": {"grid": [1, 2]}}}
         ({"split": {"rule": "random", "n_train": 99}}, ".datasets.made.split: 99 training and 50 test rows are more t"),
         ({"split": {"rule": "half", "n_train": 9}}, ".datasets.made.split: only the rule random takes n_train, not th"),
         ({"split": {"rule": "blocks"}}, ".datasets.made.split: the rules blocks, first_blocks, last_blocks, block_fo"),
-        ({"split": {"rule": "half", "n_rows": 5}}, ".datasets.made.split: only the rule folds or block_folds takes n_rows, not"),
+        ({"split": {"rule": "half", "n_rows": 5}}, ".datasets.made.split: only the rule folds or block_folds takes n_"),
         ({"split": {"rule": "blocks", "n_blocks": 101}}, ".datasets.made.split: 101 blocks of 100 rows"),
         ({"methods": [{"method": "rff", "split": {"without": [100]}}]}, ".methods[0].split: without: there is no row "),
         (LENGTHS, ".datasets.made: search.length_scale must say by whom it is shared"),

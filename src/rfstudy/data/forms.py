@@ -6,7 +6,7 @@ The parameters of a generator, an extractor or a stream are the keyword argument
 import re
 from typing import Annotated, Any, Literal
 
-from annotated_types import MinLen
+from annotated_types import Ge, MinLen
 from pydantic import AfterValidator, StringConstraints, ValidationInfo, create_model, model_validator
 
 from rfstudy.data import modules
@@ -171,6 +171,27 @@ class Parts(Model):
     test: Names = None
 
 
+class Columns(Model):
+    """The columns of a table that have names.
+
+    Attributes
+    ----------
+    target : the name of the label's column; rows without a label are left out
+    categorical : names of columns of texts
+    missing : texts that mark a missing cell; nothing else does
+    dropped : names of columns that are left out
+    dropped_rows : numbers, from 0, of rows that are left out
+    decimal : what separates decimals, by default a point
+    """
+
+    target: Text
+    categorical: Annotated[list[str], *Some] = None
+    missing: Annotated[list[str], *Some] = None
+    dropped: Annotated[list[str], *Some] = None
+    dropped_rows: Annotated[list[Annotated[int, Ge(0)]], *Some] = None
+    decimal: Text = None
+
+
 # --- Tasks ------------------------------------------------------------------------------------------------------------
 
 
@@ -262,6 +283,7 @@ class FileTask(Labelled):
     header_lines : of a table: lines above its rows, by default none
     drop_columns : numbers, from 1, of columns that are left out
     label_column : of a table, by default the last
+    columns : of the parser `named`: its target, its columns of texts, and what marks a missing cell
     rows : a file of `data/reference` (part, row) that lists the rows, or `in_order`: the first `n_train` rows of the
         file are its training part
     folds : the source's file of published folds: a line per row, a column per fold, 1 where the row is a test row
@@ -278,6 +300,7 @@ class FileTask(Labelled):
     header_lines: Count = None
     drop_columns: Annotated[list[Count], *Some] = None
     label_column: Literal["first", "last"] = None
+    columns: Columns = None
     rows: Text = None
     folds: Text = None
     n: Count
@@ -290,6 +313,8 @@ class FileTask(Labelled):
         yield from self.problems_of_target()
         yield from self.problems_of_files(sources)
         yield from self.problems_of_counts()
+        if (self.parser == "named") != bool(self.columns):
+            yield "the parser named needs columns, and no other parser takes them"
         if self.folds and (self.rows or self.files.train):
             yield "folds: rows with published folds come from one part, in its order"
         if self.rows not in (None, IN_ORDER) and not (reference / self.rows).is_file():

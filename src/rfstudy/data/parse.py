@@ -5,7 +5,9 @@ labels)``: X (n, d) float32, or uint8 if the file holds bytes, and labels (n,) a
 the published training rows first.
 """
 
+import io
 import math
+import re
 import unicodedata
 from pathlib import Path
 
@@ -265,6 +267,39 @@ def parse_arff(paths: list[Path], task: dict):
     if not in_data:
         raise UserError(f"{path.name} has no line @DATA")
     return read_table(path, task, skipped)
+
+
+def parse_named(paths: list[Path], task: dict):
+    """Read a table of named columns, some of them texts, with missing cells (see ``named_table``).
+
+    A column of texts becomes one column of 0 and 1 per text, in sorted order, all 0 where the cell is missing. A
+    missing number becomes the median of its column.
+    """
+    table, labels = named_table(*paths, task)
+    texts = task["columns"].get("categorical", [])
+    numbers = table.drop(columns=texts).astype(np.float64)
+    blocks = {name: pd.get_dummies(table[name]) for name in texts}
+    blocks |= {name: column.fillna(column.median()) for name, column in numbers.items()}
+    return np.column_stack([blocks[name] for name in table]).astype(np.float32), labels.to_numpy()
+
+
+def named_table(path: Path, task: dict) -> tuple[pd.DataFrame, pd.Series]:
+    """Return the columns in use, as texts with NaN for those cells that the task calls missing, and the labels; rows
+    without a label are left out.
+
+    The names of the columns are in the first line if there is a line of header, or those of ARFF's attributes, or their
+    numbers from 0.
+    """
+    given = task["columns"]
+    text = path.read_text(encoding="utf-8-sig").replace(given.get("decimal", "."), ".")
+    how = {"sep": task.get("separator", ","), "dtype": "str", "skipinitialspace": True, "keep_default_na": False}
+    how |= {"na_values": given.get("missing", []), "header": 0 if task.get("header_lines") else None}
+    names = re.findall(r"(?im)^@attribute\s+'?([^\s']+)", text)
+    table = pd.read_csv(io.StringIO(re.split(r"(?im)^@data\s*$", text)[-1]), **how)
+    table.columns = names or table.columns.astype(str)
+    table = table.drop(index=given.get("dropped_rows", [])).dropna(subset=[given["target"]])
+    labels = table.pop(given["target"])
+    return table.drop(columns=given.get("dropped", [])), labels
 
 
 def parse_idx(paths: list[Path], task: dict):

@@ -1,21 +1,30 @@
-"""Kernel machines as scikit-learn estimators: ridge regression on random features, or on the exact kernel.
+"""Kernel machines as scikit-learn estimators: on random features, or on the exact kernel.
 
-They join a map (or a kernel) with the ridge learners, which choose the penalty from a grid and never hold all features.
+They join a map (or a kernel) with the learners, which choose the penalty from a grid and never hold all features.
 """
 
 import warnings
+from types import MethodType
 
 import numpy as np
+from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from random_features.arrays import row_blocks
+from random_features.errors import check_choice
 from random_features.learners.gram import fit_kernel_ridge, ridge_on_gram, scores_on_gram
 from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge, predict_streamed
-from random_features.learners.penalties import best_penalty, check_grid, effective_penalties
-from random_features.learners.ridge import cross_validate_ridge, fit_ridge
+from random_features.learners.logistic import cross_validate_logistic, fit_logistic
+from random_features.learners.penalties import check_grid, effective_penalties, inner_penalty
+from random_features.learners.ridge import cross_validate_ridge, fit_ridge, ridge_sums, solve_ridge
+from random_features.learners.svm import cross_validate_svm, fit_svm
+from random_features.learners.targets import as_weights, class_index
 from random_features.maps.base import RandomFeatureMap
+from random_features.maps.registry import REGISTRY
 from random_features.maps.stated import as_kernel
 
 #: Rows whose kernel values are computed at once.
@@ -29,8 +38,42 @@ MOST_HELD, TOLERANCE = 10_000, 1e-4
 FOLDS = 3
 
 
+#: The losses of machines with a map, each with the proper score that compares penalties of equal accuracy.
+LOSSES = {"squared": "mse", "logistic": "log_loss", "squared_hinge": "mse"}
+
+
+class _Unless:
+    """A method that exists unless a function of the machine returns why not; the ``AttributeError`` says it."""
+
+    def __init__(self, refused, method):
+        self.refused, self.method = refused, method
+
+    def __get__(self, machine, owner=None):
+        if machine is None:
+            return self.method
+        if reason := self.refused(machine):
+            raise AttributeError(reason)
+        return MethodType(self.method, machine)
+
+
+def _not_in_parts(machine) -> str:
+    """Return why a machine cannot learn from one part of the rows after the other, or an empty text."""
+    name = getattr(machine.features, "method", None)
+    if not machine._has_map() or REGISTRY[name].data_dependent:
+        return "partial_fit needs a map that learns nothing from data, such as make_map('orf', Gaussian(1.0))"
+    if np.size(machine.penalties) != 1:
+        return "partial_fit needs one penalty: choose it by fit on some of the rows"
+    if getattr(machine, "loss", "squared") != "squared" or getattr(machine, "class_weight", None) == "balanced":
+        return "partial_fit needs loss='squared', whose sums add up, and a class_weight that is not 'balanced'"
+    return ""
+
+
 class _KernelMachine(BaseEstimator):
     """The common part of the classifier and the regressor."""
+
+    loss = "squared"
+    #: The scores that compare penalties: equal ones by the next.
+    _scores = ("mse",)
 
     def __init__(self, features, penalties=1e-6, random_state=0):
         self.features = features
@@ -84,16 +127,34 @@ class _KernelMachine(BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
-    def _fit_columns(self, X, y, Y, score):
+    def _checked(self, X, y, sample_weight, **checks):
+        """Return X, y and the weights of the rows (or None), without rows of weight 0."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **checks)
+        weights = as_weights(sample_weight, X.shape[0])
+        if weights is None or weights.all():
+            return X, y, weights
+        return X[weights > 0], y[weights > 0], weights[weights > 0]
+
+    def _fit_columns(self, X, y, Y, weights):
         """Learn the features, the penalty and the coefficients for the columns of Y (n, c)."""
-        penalties = check_grid(self.penalties, "penalties", zero_allowed=True)
+        check_choice("loss", self.loss, LOSSES)
+        penalties = check_grid(self.penalties, "penalties", zero_allowed=self.loss == "squared")
         if len(penalties) > 1 and len(Y) < 2:
-            raise ValueError("one row cannot choose among penalties: state one penalty, or give more rows")
+            raise ValueError("1 sample cannot choose among penalties: state one penalty, or give more rows")
         groups = self._groups(y, len(penalties) > 1 and hasattr(self, "classes_"))
         if self._has_map():
-            self._fit_map(X, y, Y, penalties, groups, score)
+            self.map_ = clone(self.features).fit(X, y)
+            fit, scores_of = self._on_features(X, Y, penalties, groups, weights)
+        elif self.loss != "squared":
+            raise ValueError(f"loss={self.loss!r} needs a map, such as make_map('nystroem', kernel)")
         else:
-            self._fit_exact(X, Y, penalties, groups, score)
+            fit, scores_of = self._on_kernel(X, Y, penalties, groups, weights)
+        self.penalty_ = float(penalties[0])
+        if len(penalties) > 1:
+            self.penalty_ = inner_penalty(scores_of, penalties, self._scores)
+        self.model_ = fit(self.penalty_)
+        if not self.model_.converged:
+            warnings.warn(f"{self.model_.solver} stopped before it met its tolerance", ConvergenceWarning, stacklevel=3)
         return self
 
     def _groups(self, y, stratified):
@@ -111,39 +172,70 @@ class _KernelMachine(BaseEstimator):
                 groups[members] = np.arange(len(members)) % FOLDS
         return groups
 
-    def _fit_map(self, X, y, Y, penalties, groups, score):
-        self.map_ = clone(self.features).fit(X, y)
-        how = {"n_columns": self.map_.n_columns_, "center": "both"}
+    def _blocks(self, X):
+        """Return the stream of the features of X."""
+        return lambda: self.map_.transform_blocks(X)
 
-        def blocks():
-            return self.map_.transform_blocks(X)
+    def _on_features(self, X, Y, penalties, groups, weights):
+        """Return functions of a penalty, that fits, and of a score, whose values on held-out rows it returns."""
+        blocks, how = self._blocks(X), {"n_columns": self.map_.n_columns_, "weights": weights}
+        if self.loss == "squared_hinge":
+            how["solver"] = "newton"  # LIBLINEAR's tolerance leaves a row of weight 2 and the row twice 1e-4 apart
+            total = len(Y) if weights is None else weights.sum()
+            return (
+                lambda penalty: fit_svm(blocks, Y, 1.0 / (total * penalty), **how),
+                lambda score: cross_validate_svm(blocks, Y, 1.0 / (total * penalties), groups, score=score, **how),
+            )
+        fit, cross_validate = fit_ridge, cross_validate_ridge
+        if self.loss == "logistic":
+            fit, cross_validate = fit_logistic, cross_validate_logistic
+        how |= {"intercept": "unpenalised"} if self.loss == "logistic" else {"center": "both"}
+        return (
+            lambda penalty: fit(blocks, Y, penalty, **how),
+            lambda score: cross_validate(blocks, Y, penalties, groups, score=score, **how),
+        )
 
-        if len(penalties) > 1:
-            scores = cross_validate_ridge(blocks, Y, penalties, groups, score=score, **how)
-            penalties = [best_penalty(scores, penalties, score)]
-        self.penalty_ = float(penalties[0])
-        self.model_ = fit_ridge(blocks, Y, self.penalty_, **how)
-
-    def _fit_exact(self, X, Y, penalties, groups, score):
+    def _on_kernel(self, X, Y, penalties, groups, weights):
+        """Return the functions of ``_on_features`` for the exact kernel."""
         self.kernel_, self.X_ = self._kernel().completed_by(X), X.copy()
-        self.penalty_ = float(penalties[0])
         if X.shape[0] > MOST_HELD:
             if len(penalties) > 1:
                 raise ValueError(
                     f"the exact kernel of more than {MOST_HELD:,} rows needs one penalty: choose it on fewer"
                 )
-            self.model_ = fit_streamed_kernel_ridge(self.kernel_, X, Y, self.penalty_, tolerance=TOLERANCE)
-            return
+            how = {"tolerance": TOLERANCE, "weights": weights}
+            return lambda penalty: fit_streamed_kernel_ridge(self.kernel_, X, Y, penalty, **how), None
         K = self.kernel_(X).astype(np.float64, copy=False)
-        if len(penalties) > 1:
-            held_out = np.where(groups == 0, 0, -1)  # one part: each penalty costs a factorisation
+        held_out = np.where(groups == 0, 0, -1)  # one part: each penalty costs a factorisation
 
-            def fit(K, Y, fold):
-                return ridge_on_gram(K, Y, effective_penalties(penalties, len(Y), "mean", 1), "targets", "nan")
+        def fit(K, Y, fold):
+            of_rows = None if weights is None else weights[held_out < 0]
+            shifts = effective_penalties(penalties, len(Y) if weights is None else of_rows.sum(), "mean", 1)
+            return ridge_on_gram(K, Y, shifts, "targets", "nan", of_rows)
 
-            scores = scores_on_gram(K, Y, held_out, held_out[:, None] < 0, score, fit)
-            self.penalty_ = float(best_penalty(scores, penalties, score))
-        self.model_ = fit_kernel_ridge(K, Y, self.penalty_)
+        return (
+            lambda penalty: fit_kernel_ridge(K, Y, penalty, weights=weights),
+            lambda score: scores_on_gram(K, Y, held_out, held_out[:, None] < 0, score, fit, weights),
+        )
+
+    def _add(self, X, Y, weights):
+        """Add rows to the sums of ``partial_fit``, and solve for all rows so far."""
+        sums = getattr(self, "sums_", None)
+        if sums is None:
+            map_ = clone(self.features).fit(X)
+            if map_.learned_:
+                raise ValueError("partial_fit needs a kernel that waits for no data: state its length scale")
+            self.map_, self.penalty_ = map_, float(check_grid(self.penalties, "penalties", zero_allowed=True)[0])
+        new = ridge_sums(self._blocks(X), Y, n_columns=self.map_.n_columns_, weights=weights)
+        self.sums_ = new if sums is None else sums + new
+        self.model_ = solve_ridge(self.sums_, self.penalty_)
+        return self
+
+    def _goes_on(self) -> bool:
+        """Return whether ``partial_fit`` was called before. After ``fit``, which keeps no sums, it begins anew."""
+        if hasattr(self, "model_") and not hasattr(self, "sums_"):
+            warnings.warn("partial_fit begins anew, without the rows of fit: call it for them, too", stacklevel=3)
+        return hasattr(self, "sums_")
 
     def _decide(self, X):
         """Return the decision values (n, c) of the rows of X (n, d)."""
@@ -166,7 +258,8 @@ class _KernelMachine(BaseEstimator):
 class KernelMachineRegressor(RegressorMixin, _KernelMachine):
     r"""Kernel ridge regression on random features, or on the exact kernel.
 
-    It minimises :math:`\frac1n \|\phi(X) w + b - y\|^2 + \lambda \|w\|^2`.
+    It minimises :math:`\frac1n \|\phi(X) w + b - y\|^2 + \lambda \|w\|^2`. With weights of the rows, the sum of
+    squares is weighted and n the sum of the weights, so that a row of weight 2 counts as two rows.
 
     Parameters
     ----------
@@ -174,8 +267,8 @@ class KernelMachineRegressor(RegressorMixin, _KernelMachine):
         ``kernel__length_scale`` is the length scale of either in a search. A kernel is used exactly. On more than
         10,000 rows its penalty must be one number, and conjugate gradients solve to a residual of 1e-4.
     penalties : float or array of floats, default 1e-6
-        :math:`\lambda`, or the grid from which held-out rows choose it.
-    random_state : int, default 0
+        :math:`\lambda`, or the grid from which held-out rows choose it. Of equal ones the middle is chosen.
+    random_state : int, RandomState, Generator or None, default 0
         The seed of the parts of the rows that choose the penalty.
 
     Attributes
@@ -185,7 +278,7 @@ class KernelMachineRegressor(RegressorMixin, _KernelMachine):
     map_, kernel_ : the fitted map, where ``features`` is one, or the exact kernel
     model_ : LinearModel
         The coefficients.
-    range_ : pair of floats
+    range_ : pair of floats, for several targets of arrays (c,)
         The range of the training targets, to which predictions are clipped: far from all rows a small penalty leaves
         them undetermined.
 
@@ -201,23 +294,68 @@ class KernelMachineRegressor(RegressorMixin, _KernelMachine):
     True
     """
 
-    def fit(self, X, y):
-        """Fit the machine to X (n, d), an array or csr matrix, and the targets y (n,)."""
+    def fit(self, X, y, sample_weight=None):
+        """Fit the machine to X (n, d), an array or csr matrix, targets y (n,) or (n, c), and weights (n,) or None."""
         self._forget()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], y_numeric=True)
-        y = np.asarray(y, dtype=np.float64)
-        self.range_ = float(y.min()), float(y.max())
-        return self._fit_columns(X, y, y[:, None], "mse")
+        X, y, weights = self._with_targets(X, y, sample_weight)
+        self.range_ = y.min(axis=0), y.max(axis=0)
+        return self._fit_columns(X, y, y.reshape(len(y), -1), weights)
+
+    def partial_fit(self, X, y, sample_weight=None):
+        """Add rows to those that the machine was fitted to, by ``partial_fit`` too; parameters are those of ``fit``.
+
+        The result is the fit to all rows at once. It needs a map that learns nothing from data, and one penalty. The
+        first rows decide whether the map is in float32.
+        """
+        goes_on = self._goes_on()
+        X, y, weights = self._with_targets(X, y, sample_weight, reset=not goes_on)
+        if goes_on and np.shape(y)[1:] != np.shape(self.range_[0]):
+            raise ValueError(f"y has the shape {y.shape}, which does not go on from {np.shape(self.range_[0])} targets")
+        lowest, highest = self.range_ if goes_on else (np.inf, -np.inf)
+        self._add(X, y.reshape(len(y), -1), weights)
+        self.range_ = np.minimum(lowest, y.min(axis=0)), np.maximum(highest, y.max(axis=0))
+        return self
+
+    partial_fit = _Unless(_not_in_parts, partial_fit)
+
+    def _with_targets(self, X, y, sample_weight, **checks):
+        X, y, weights = self._checked(X, y, sample_weight, y_numeric=True, multi_output=True, **checks)
+        return X, np.asarray(y, dtype=np.float64), weights
 
     def predict(self, X):
-        """Return the predictions (n,) for X (n, d), clipped to the range of the training targets."""
-        return np.clip(self._decide(X)[:, 0], *self.range_)
+        """Return the predictions (n,) or (n, c) for X (n, d), clipped to the range of the training targets."""
+        decision = self._decide(X)
+        return np.clip(decision if np.ndim(self.range_[0]) else decision[:, 0], *self.range_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 class KernelMachineClassifier(ClassifierMixin, _KernelMachine):
-    """A classifier by kernel ridge regression on columns of -1 and +1, one for each class (one for two classes).
+    r"""A kernel machine for classes, on random features or on the exact kernel.
 
-    Parameters and attributes are those of ``KernelMachineRegressor``, and ``classes_``.
+    Columns of -1 and +1, one for each class (one for two classes), are the targets of ridge regression or of support
+    vector machines; logistic regression is multinomial. All losses are means over the rows, by their weights.
+
+    Parameters
+    ----------
+    features, penalties, random_state : as for ``KernelMachineRegressor``
+    loss : {"squared", "logistic", "squared_hinge"}, default "squared"
+        "squared" adds :math:`\lambda \|w\|^2` to the mean loss, the others half of it; "squared_hinge" is LinearSVC's
+        with :math:`C = 1 / (n \lambda)` and no intercept. An exact kernel has the squared loss only.
+    class_weight : dict, "balanced" or None, default None
+        Weights of the classes, which multiply those of the rows. "balanced" gives all classes the same total.
+    scoring : {"accuracy", "squared_error", "log_loss"} or None, default None
+        What compares penalties on held-out rows, with the weights of the rows: shares of right classes, or the
+        loss ("log_loss" for "logistic", "squared_error" for the others). None is "log_loss" or "accuracy". Penalties of
+        equal accuracy are compared by the loss.
+
+    Attributes
+    ----------
+    classes_ : ndarray (c,)
+    penalty_, map_, kernel_, model_ : as of ``KernelMachineRegressor``
 
     Examples
     --------
@@ -230,22 +368,85 @@ class KernelMachineClassifier(ClassifierMixin, _KernelMachine):
     True
     """
 
-    def fit(self, X, y):
-        """Fit the machine to X (n, d), an array or csr matrix, and the labels y (n,)."""
+    def __init__(self, features, penalties=1e-6, random_state=0, loss="squared", class_weight=None, scoring=None):
+        super().__init__(features, penalties, random_state)
+        self.loss = loss
+        self.class_weight = class_weight
+        self.scoring = scoring
+
+    @property
+    def _scores(self):
+        proper = {"mse": "squared_error"}.get(LOSSES[self.loss], LOSSES[self.loss])
+        scoring = self.scoring or ("log_loss" if self.loss == "logistic" else "accuracy")
+        check_choice("scoring", scoring, ("accuracy", proper))
+        return ("accuracy", LOSSES[self.loss]) if scoring == "accuracy" else (LOSSES[self.loss],)
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the machine to X (n, d), an array or csr matrix, the labels y (n,), and weights (n,) or None."""
         self._forget()
-        X, y = validate_data(self, X, _of_one_kind(y), accept_sparse="csr", dtype=[np.float64, np.float32])
+        X, y, weights = self._checked(X, _of_one_kind(y), sample_weight)
         check_classification_targets(y)
         self.classes_, index = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds one class, {self.classes_.tolist()[0]!r}: a classifier needs two")
+        return self._fit_columns(X, index, self._signs(index), self._with_class_weights(index, weights))
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Add rows to those that the machine was fitted to, as ``KernelMachineRegressor.partial_fit`` does.
+
+        The first call needs all ``classes``.
+        """
+        goes_on = self._goes_on()
+        X, y, weights = self._checked(X, _of_one_kind(y), sample_weight, reset=not goes_on)
+        if not goes_on:
+            classes = getattr(self, "classes_", None) if classes is None else classes
+            if classes is None or len(np.unique(classes)) < 2:
+                raise ValueError("the first partial_fit needs all classes, at least two: classes=[...]")
+            self.classes_ = np.unique(classes)
+        if not (known := np.isin(y, self.classes_)).all():
+            raise ValueError(f"y holds {y[~known].tolist()[0]!r}, which is not among the classes of the first call")
+        index = np.searchsorted(self.classes_, y)
+        return self._add(X, self._signs(index), self._with_class_weights(index, weights))
+
+    partial_fit = _Unless(_not_in_parts, partial_fit)
+
+    def _signs(self, index):
+        """Return columns of -1 and +1, one for each class, or one for two classes."""
         Y = np.where(index[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
-        Y = Y[:, 1:] if len(self.classes_) == 2 else Y
-        return self._fit_columns(X, index, Y, "accuracy")
+        return Y[:, 1:] if len(self.classes_) == 2 else Y
+
+    def _with_class_weights(self, index, weights):
+        if self.class_weight is None:
+            return weights
+        weights = np.ones(len(index)) if weights is None else weights
+        if self.class_weight == "balanced":
+            totals = np.bincount(index, weights)
+            factors = totals.sum() / (len(totals) * totals)
+        else:
+            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
+        return weights * factors[index]
+
+    def decision_function(self, X):
+        """Return decision values for X (m, d): (m, c), or (m,) for two classes, above 0 for the second."""
+        decision = self._decide(X)
+        return decision if decision.shape[1] > 1 else decision[:, 0]
 
     def predict(self, X):
         """Return the predicted labels (n,) for X (n, d)."""
+        chosen = class_index(self._decide(X))
+        return self.classes_[chosen]
+
+    def predict_proba(self, X):
+        """Return the probabilities of the classes (m, c) for X (m, d), with ``loss="logistic"``."""
         decision = self._decide(X)
-        return self.classes_[decision.argmax(axis=1) if decision.shape[1] > 1 else (decision[:, 0] > 0).astype(int)]
+        if decision.shape[1] > 1:
+            return softmax(decision, axis=1)
+        return np.hstack([expit(-decision), expit(decision)])
+
+    predict_proba = _Unless(
+        lambda machine: machine.loss != "logistic" and "predict_proba needs loss='logistic', or CalibratedClassifierCV",
+        predict_proba,
+    )
 
 
 def _of_one_kind(y):

@@ -153,7 +153,7 @@ def test_one_line_names_what_is_wrong(machine, y, message):
 
 @pytest.mark.parametrize("features", [Gaussian(1.0), make_map("rff", n_components=8)])
 def test_one_row_cannot_choose_a_penalty(features):
-    with pytest.raises(ValueError, match="one row cannot choose among penalties: state one"):
+    with pytest.raises(ValueError, match="1 sample cannot choose among penalties: state one"):
         KernelMachineRegressor(features, penalties=[1e-4, 1e-3]).fit(X[:1], [1.0])
 
 

@@ -15,9 +15,9 @@ from random_features.arrays import check_numbers
 from random_features.errors import check_choice
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
-from random_features.learners.scoring import score_sum
+from random_features.learners.scoring import held_out_mean
 from random_features.learners.shifted import solve_shifted
-from random_features.learners.targets import as_columns, sign_columns
+from random_features.learners.targets import as_columns, as_weights, sign_columns
 
 #: libsvm's stopping tolerance, and the megabytes that it may use for rows of the matrix.
 LIBSVM_TOLERANCE = 1e-4
@@ -34,25 +34,26 @@ MAX_ROWS = 15_000
 SYMMETRY = MAX_ROWS * 2.0**-23
 
 
-def fit_kernel_ridge(K, Y, penalty: float, *, center="targets") -> LinearModel:
+def fit_kernel_ridge(K, Y, penalty: float, *, center="targets", weights=None) -> LinearModel:
     """Fit kernel ridge regression, (K + n penalty I) dual = y: the dual of ``fit_ridge`` with the scaling "mean".
 
     Parameters
     ----------
     K : ndarray (n, n), the symmetric kernel matrix of the training rows, n <= 15,000
-    Y, penalty, center : as ``fit_ridge``; "both" centres in the feature space of the kernel
+    Y, penalty, center, weights : as ``fit_ridge``; "both" centres in the feature space of the kernel
 
     Notes
     -----
     Errors as ``fit_ridge``, and ``ValueError`` above 15,000 rows.
     """
     Y, penalties = as_columns(Y), check_grid(penalty, "penalty", zero_allowed=True)
-    K = _check_kernel_matrix(K, len(Y))
-    dual, intercept = ridge_on_gram(K, Y, len(Y) * penalties, center)
+    K, weights = _check_kernel_matrix(K, len(Y)), as_weights(weights, len(Y))
+    shifts = (len(Y) if weights is None else weights.sum()) * penalties
+    dual, intercept = ridge_on_gram(K, Y, shifts, center, weights=weights)
     return LinearModel(dual[0], intercept[0], "dual")
 
 
-def fit_kernel_svm(K, Y, C: float) -> LinearModel:
+def fit_kernel_svm(K, Y, C: float, *, weights=None) -> LinearModel:
     """Fit a kernel SVM for every column of +-1: minimise ``|f|^2 / 2 + C sum max(0, 1 - y (f + b))`` over functions f.
 
     The norm of f is that of the space of the kernel. libsvm solves the problem; its intercept b is unpenalised.
@@ -62,6 +63,7 @@ def fit_kernel_svm(K, Y, C: float) -> LinearModel:
     K : ndarray (n, n), the symmetric kernel matrix of the training rows, n <= 15,000
     Y : ndarray (n,) or (n, c) of -1 and +1: a column for each class, or one for two classes
     C : positive number
+    weights : ndarray (n,) of numbers >= 0, the factors of the rows' losses, or None
 
     Notes
     -----
@@ -69,43 +71,53 @@ def fit_kernel_svm(K, Y, C: float) -> LinearModel:
     result says whether the solver met its tolerance.
     """
     Y, grid = sign_columns(Y), check_grid(C, "C")
-    return svm_on_gram(_check_kernel_matrix(K, len(Y)), Y, grid[0])
+    return svm_on_gram(_check_kernel_matrix(K, len(Y)), Y, grid[0], as_weights(weights, len(Y)))
 
 
-def ridge_on_gram(K, Y, shifts, center, singular="raise") -> tuple[np.ndarray, np.ndarray]:
+def ridge_on_gram(K, Y, shifts, center, singular="raise", weights=None) -> tuple[np.ndarray, np.ndarray]:
     """Return the solutions of (K + shift I) dual = Y for every shift: dual (g, n, c) and intercept (g, c).
+
+    With weights W of the rows (n,), those of (K + shift W^-1) dual = Y; a row of weight 0 has the coefficient 0.
 
     ``center`` is as in ``fit_ridge``, ``singular`` as in ``solve_shifted``. With "both", K is centred on both sides,
     that is, in its feature space. The dual coefficients then add up to zero, so that they apply to the uncentred K of
     new rows.
     """
     check_choice("center", center, CENTERS)
-    target_mean = np.zeros(Y.shape[1]) if center == "none" else Y.mean(axis=0)
-    system, row_mean = K, K.mean(axis=0)
+    target_mean = np.zeros(Y.shape[1]) if center == "none" else np.average(Y, axis=0, weights=weights)
+    system, row_mean = K, np.average(K, axis=0, weights=weights)
     if center == "both":
         system = K - row_mean
-        system -= row_mean[:, None] - row_mean.mean()
-    dual = solve_shifted(system, Y - target_mean, shifts, singular)
+        system -= row_mean[:, None] - np.average(row_mean, weights=weights)
+    if weights is None:
+        dual = solve_shifted(system, Y - target_mean, shifts, singular)
+    else:
+        roots = np.sqrt(weights)[:, None]
+        dual = roots * solve_shifted(roots * system * roots.T, roots * (Y - target_mean), shifts, singular)
     intercept = np.tile(target_mean, (len(shifts), 1))
     if center == "both":
         intercept -= row_mean @ dual
     return dual, intercept
 
 
-def svm_on_gram(K, Y, C) -> LinearModel:
+def svm_on_gram(K, Y, C, weights=None) -> LinearModel:
     """Fit an SVM with the hinge loss and an unpenalised intercept (libsvm's) for every column of +-1."""
     dual, intercept, n_iter, converged = np.zeros(Y.shape), np.empty(Y.shape[1]), 0, True
     model = SVC(kernel="precomputed", C=C, tol=LIBSVM_TOLERANCE, cache_size=LIBSVM_CACHE_MB)
+    used = np.arange(len(Y))
+    if weights is not None:  # libsvm leaves rows of weight 0 out, and numbers the others anew
+        used = np.flatnonzero(weights)
+        K, weights = K[np.ix_(used, used)], weights[used]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # reported in the result instead
         for j, y in enumerate(Y.T):
-            model.fit(K, y)
-            dual[model.support_, j], intercept[j] = model.dual_coef_[0], model.intercept_[0]
+            model.fit(K, y[used], sample_weight=weights)
+            dual[used[model.support_], j], intercept[j] = model.dual_coef_[0], model.intercept_[0]
             n_iter, converged = max(n_iter, int(model.n_iter_[0])), converged and model.fit_status_ == 0
     return LinearModel(dual, intercept, "libsvm", converged, n_iter)
 
 
-def scores_on_gram(K, Y, folds, training, score, fit) -> np.ndarray:
+def scores_on_gram(K, Y, folds, training, score, fit, weights=None) -> np.ndarray:
     """Return held-out scores (g, n_folds); ``folds`` and ``training`` are those of ``check_folds``.
 
     ``fit(K, Y, fold)`` returns the dual coefficients (g, n, c) and the intercepts (g, c) on the training rows.
@@ -117,7 +129,7 @@ def scores_on_gram(K, Y, folds, training, score, fit) -> np.ndarray:
             fitted = fit(K[np.ix_(rows, rows)], Y[rows], fold)
         dual, intercept = fitted
         decision = np.einsum("mn,gnc->mgc", K[np.ix_(held_out, rows)], dual, optimize=True) + intercept
-        totals.append(score_sum(Y[held_out], decision, score) / len(held_out))
+        totals.append(held_out_mean(Y, decision, score, weights, held_out))
     return np.column_stack(totals)
 
 

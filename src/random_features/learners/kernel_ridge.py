@@ -16,7 +16,7 @@ from random_features.arrays import check_numbers, dense, one_blas_thread, row_bl
 from random_features.errors import check_choice
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
-from random_features.learners.targets import as_columns
+from random_features.learners.targets import as_columns, as_weights
 from random_features.pivoted_cholesky import pivoted_cholesky
 from random_features.tensors import row_reader
 
@@ -47,7 +47,7 @@ class CertifiedModel(LinearModel):
 
 def fit_streamed_kernel_ridge(
     kernel, X, Y, penalty: float, *, center="targets", rank=1000, tolerance=1e-8, max_iter=1000, seed=0,
-    checkpoints=None,
+    checkpoints=None, weights=None,
 ) -> CertifiedModel:  # fmt: skip
     r"""Fit kernel ridge regression, (K + n penalty I) dual = y, without the kernel matrix K = kernel(X).
 
@@ -68,6 +68,7 @@ def fit_streamed_kernel_ridge(
     tolerance : float, the largest ``residual``
     max_iter : int, the largest number of steps
     seed : int, of the pivots
+    weights : ndarray (n,) of numbers >= 0, or None, as for ``fit_ridge``: (K + n penalty W^-1) dual = y
     checkpoints : object, optional
         Store with ``append(**arrays)`` and ``load()``, as for ``RandomFeatureMap.fit``. A fit continues from the last
         iterate of a killed one.
@@ -102,17 +103,18 @@ def fit_streamed_kernel_ridge(
     check_choice("center", center, ("targets", "none"))
     if X.shape[0] != len(Y):
         raise ValueError(f"X has {X.shape[0]} rows, the targets {len(Y)}")
-    shift = len(Y) * float(penalties[0])
-    intercept = Y.mean(axis=0) if center == "targets" else np.zeros(Y.shape[1])
-    targets = Y - intercept
-    precondition = preconditioner(kernel, X, shift, rank, np.random.default_rng(seed))
+    weights = np.ones(len(Y)) if weights is None else as_weights(weights, len(Y))
+    shift, roots = float(weights.sum() * penalties[0]), np.sqrt(weights)[:, None]
+    intercept = np.average(Y, axis=0, weights=weights) if center == "targets" else np.zeros(Y.shape[1])
+    targets = roots * (Y - intercept)
+    precondition = preconditioner(kernel, X, shift, rank, np.random.default_rng(seed), roots)
     stored = checkpoints.load() if checkpoints else []
     dual, n_iter = (stored[-1]["dual"], int(stored[-1]["n_iter"])) if stored else (np.zeros_like(targets), 0)
     saved, lengths = time.monotonic(), np.linalg.norm(targets, axis=0)
     limits = tolerance * lengths
 
     def system(V):
-        return kernel_product(kernel, X, V) + shift * V
+        return roots * kernel_product(kernel, X, roots * V) + shift * V
 
     for _ in range(MOST_RUNS):
         residual = targets - system(dual)
@@ -127,7 +129,7 @@ def fit_streamed_kernel_ridge(
                 break
     residual = np.linalg.norm(targets - system(dual), axis=0)
     return CertifiedModel(
-        dual,
+        roots * dual,
         intercept,
         "conjugate gradients",
         bool((residual <= limits).all()),
@@ -142,9 +144,12 @@ def predict_streamed(kernel, X_train, model: LinearModel, X) -> np.ndarray:
     return kernel_product(kernel, X_train, model.coef, X) + model.intercept
 
 
-def preconditioner(kernel, X, shift: float, rank: int, rng: np.random.Generator):
-    """Return a function of R (n, c): (F F' + shift I)^-1 R, with F F' near the kernel matrix of X (n, d)."""
+def preconditioner(kernel, X, shift: float, rank: int, rng: np.random.Generator, roots=1.0):
+    """Return a function of R (n, c): (F F' + shift I)^-1 R, with F F' near the kernel matrix of X (n, d), whose rows
+    and columns are multiplied by ``roots`` (n, 1).
+    """
     _, factor = pivoted_cholesky(kernel, X, rank, rng, tolerance=shift)
+    factor = roots * factor
     small = cho_factor(factor.T @ factor + shift * np.eye(factor.shape[1]))
     return lambda R: (R - factor @ cho_solve(small, factor.T @ R)) / shift
 

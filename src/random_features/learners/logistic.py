@@ -13,10 +13,10 @@ from random_features.errors import check_choice
 from random_features.learners import streams
 from random_features.learners.entry import Learner, required
 from random_features.learners.linear_model import LinearModel
-from random_features.learners.newton import Logistic, held_out_accuracies, minimise
+from random_features.learners.newton import Logistic, held_out_scores, minimise
 from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, warn_unconverged
-from random_features.learners.targets import sign_columns
+from random_features.learners.targets import as_weights, sign_columns
 
 
 class Options(TypedDict, total=False):
@@ -39,6 +39,7 @@ def fit_logistic(
     scaling="mean",
     intercept="none",
     classes="multinomial",
+    weights=None,
 ) -> LinearModel:
     """Fit logistic regression: minimise ``penalty |W|^2 / 2`` + mean over the rows of ``-log P(y | z)``.
 
@@ -56,6 +57,7 @@ def fit_logistic(
         "per_column", the same with penalty / D
     intercept : "none" (b = 0) or "unpenalised"
     classes : "multinomial" or "one_vs_rest"
+    weights : ndarray (n,) of numbers >= 0, or None; the mean is a weighted one, the sum that of the losses times them
 
     Notes
     -----
@@ -65,8 +67,9 @@ def fit_logistic(
     """
     Y, grid = sign_columns(Y), check_grid(penalty, "penalty")
     targets = _targets(Y, intercept, classes)
-    penalties = _against_the_mean(grid, [len(Y)], scaling, n_columns)
-    row_weights = np.full(targets.shape[:2], 1 / len(Y))
+    weights = np.ones(len(Y)) if weights is None else as_weights(weights, len(Y))
+    penalties = _against_the_mean(grid, [weights.sum()], scaling, n_columns)
+    row_weights = np.repeat((weights / weights.sum())[:, None], targets.shape[1], axis=1)
     blocks, n_used, back = streams.in_row_space(blocks, len(Y), n_columns)
     (solution,) = minimise(
         blocks,
@@ -90,8 +93,10 @@ def cross_validate_logistic(
     scaling="mean",
     intercept="none",
     classes="multinomial",
+    score="accuracy",
+    weights=None,
 ) -> np.ndarray:
-    """Return held-out accuracies of logistic regression in percent, shape (len(penalties), n_folds).
+    """Return held-out scores of logistic regression, shape (len(penalties), n_folds): "accuracy" or "log_loss".
 
     Parameters and errors are those of ``fit_logistic``; ``folds`` is as in ``cross_validate_ridge``, with both signs of
     every column among the training rows. All folds are trained in the same passes over the features, from the largest
@@ -100,8 +105,9 @@ def cross_validate_logistic(
     """
     Y, grid = sign_columns(Y), check_grid(penalties, "penalties")
     folds, used = check_folds(folds, Y, "accuracy", every_column=True)
-    targets = _targets(Y, intercept, classes)
+    targets, weights = _targets(Y, intercept, classes), as_weights(weights, len(Y))
     n_groups = targets.shape[1]  # of a fold
+    used = used if weights is None else used * weights[:, None]
     counts, n_folds = used.sum(axis=0), used.shape[1]
     order = np.argsort(grid)[::-1]
     blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns)
@@ -113,7 +119,7 @@ def cross_validate_logistic(
         n_columns=n_used,
         has_intercept=intercept == "unpenalised",
     )
-    scores, unconverged = held_out_accuracies(solutions, order, Y, folds)
+    scores, unconverged = held_out_scores(solutions, order, Y, folds, score, weights)
     warn_unconverged(unconverged, scores.size, "logistic")
     return scores
 

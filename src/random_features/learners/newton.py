@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from random_features.learners.design import COLUMNS_PER_STEP, HESSIAN_BYTES, Design, solve
-from random_features.learners.scoring import score_sum
+from random_features.learners.scoring import held_out_mean
 
 #: Half the squared Newton decrement over the objective at which a group is solved.
 TOLERANCE = 1e-7
@@ -123,8 +123,8 @@ def minimise(blocks, loss, row_weights, penalties, *, n_columns, has_intercept):
         yield Solution(weights[:n_columns].copy(), intercept, decision, converged, n_iter)
 
 
-def held_out_accuracies(solutions, order, Y, folds) -> tuple[np.ndarray, int]:
-    """Return accuracies in percent (grid, n_folds) on the held-out rows, and how many fits did not converge.
+def held_out_scores(solutions, order, Y, folds, score="accuracy", weights=None) -> tuple[np.ndarray, int]:
+    """Return scores (grid, n_folds) on the held-out rows, by weights (n,) or None, and how many fits did not converge.
 
     ``solutions`` of ``minimise`` come in the ``order`` of the grid (g,). The groups of the first fold come first, then
     those of the second, and so on. All groups of a fold together predict the columns of Y (n, c).
@@ -136,7 +136,7 @@ def held_out_accuracies(solutions, order, Y, folds) -> tuple[np.ndarray, int]:
         of_folds = solution.decision.reshape(len(Y), n_folds, Y.shape[1])
         for fold in range(n_folds):
             rows = folds == fold
-            scores[i, fold] = score_sum(Y[rows], of_folds[rows, fold, None], "accuracy")[0] / rows.sum()
+            scores[i, fold] = held_out_mean(Y, of_folds[rows, fold, None], score, weights, rows)[0]
     return scores, unconverged
 
 

@@ -55,13 +55,53 @@ def best_penalty(scores, grid, score: str = "accuracy", choice: str = "best") ->
     if grid.ndim != 1 or scores.ndim != 2 or len(scores) != len(grid) or scores.size == 0:
         raise ValueError(f"scores {scores.shape} do not belong to a grid of shape {grid.shape}")
     means = gain(scores.mean(axis=1), score)
-    best = np.max(means, where=~np.isnan(means), initial=-np.inf)
-    if best == -np.inf:
-        raise np.linalg.LinAlgError(f"the system is singular at every value of the grid {grid.tolist()}")
+    best = _best(means, grid)
     margin = 1e-12 * abs(best)
     if choice == "one_standard_error" and scores.shape[1] > 1:
         margin += scores[np.nanargmax(means)].std(ddof=1) / np.sqrt(scores.shape[1])
     return float(grid[means >= best - margin].max())
+
+
+def _best(means, grid) -> float:
+    """Return the best of means that may be NaN; ``LinAlgError`` if all are."""
+    best = np.max(means, where=~np.isnan(means), initial=-np.inf)
+    if best == -np.inf:
+        raise np.linalg.LinAlgError(f"the system is singular at every value of the grid {list(grid)}")
+    return best
+
+
+def inner_penalty(scores_of, grid, scores) -> float:
+    """Return the value of a grid with the best mean over the folds, where equal ones never leave an end to chance.
+
+    Parameters
+    ----------
+    scores_of : callable
+        A score -> held-out scores (len(grid), n_folds).
+    grid : ndarray (g,)
+    scores : names of scores
+        Values that are equal by one are compared by the next. Of those that are equal by all, the middle one is chosen,
+        an end of the grid only if it is alone.
+
+    Examples
+    --------
+    >>> table = {"accuracy": [[97], [96], [97], [97]], "mse": [[0.1], [0.2], [0.2], [0.4]]}
+    >>> inner_penalty(table.get, [1e-6, 1e-4, 1e-2, 1.0], ["accuracy", "mse"])
+    1e-06
+    >>> inner_penalty(table.get, [1e-6, 1e-4, 1e-2, 1.0], ["accuracy"])
+    0.01
+    """
+    grid = np.asarray(grid, dtype=np.float64)
+    left = np.argsort(grid)
+    ends = left[[0, -1]]
+    for score in scores:
+        means = gain(np.mean(scores_of(score), axis=1), score)[left]
+        best = _best(means, grid)
+        left = left[means >= best - 1e-12 * abs(best)]
+        if len(left) == 1:
+            return float(grid[left[0]])
+    inner = np.setdiff1d(left, ends)
+    left = inner[np.argsort(grid[inner])] if len(inner) else left
+    return float(grid[left[len(left) // 2]])
 
 
 def edge_of(value: float, grid, scores, score: str = "accuracy") -> bool | None:

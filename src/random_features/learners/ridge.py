@@ -8,7 +8,7 @@ more than the D x D of the primal form.
 """
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Literal, TypedDict
 
@@ -23,7 +23,7 @@ from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, score_sum
 from random_features.learners.shifted import solve_shifted
-from random_features.learners.targets import as_columns
+from random_features.learners.targets import as_columns, as_weights
 
 
 class Options(TypedDict, total=False):
@@ -38,7 +38,9 @@ class Options(TypedDict, total=False):
     choice: Literal["best", "one_standard_error"]
 
 
-def fit_ridge(blocks, Y, penalty: float, *, n_columns: int, scaling="mean", center="targets") -> LinearModel:
+def fit_ridge(
+    blocks, Y, penalty: float, *, n_columns: int, scaling="mean", center="targets", weights=None
+) -> LinearModel:
     """Fit ridge regression: minimise ``(1/n) |Z w + b - y|^2 + penalty |w|^2`` for every column of the targets.
 
     Parameters
@@ -52,6 +54,8 @@ def fit_ridge(blocks, Y, penalty: float, *, n_columns: int, scaling="mean", cent
         "per_column", the same with penalty / D
     center : "targets", y is centred and b its mean over the training rows (the survey's code);
              "both", the features too: b is the unpenalised intercept; "none", b = 0
+    weights : ndarray (n,) of numbers >= 0, or None: the squared errors are multiplied by them, n and all means are
+        weighted ones, so that a row of weight 2 counts as two rows
 
     Notes
     -----
@@ -61,20 +65,21 @@ def fit_ridge(blocks, Y, penalty: float, *, n_columns: int, scaling="mean", cent
     Raises ``ValueError`` for NaN or infinity in features or targets and for options that do not exist, and
     ``numpy.linalg.LinAlgError`` if the system is singular.
     """
-    coef, intercept, solver = _solutions(blocks, Y, penalty, n_columns, scaling, center, "raise")
+    coef, intercept, solver = _solutions(blocks, Y, penalty, n_columns, scaling, center, "raise", weights)
     return LinearModel(coef[0], intercept[0], solver)
 
 
-def _solutions(blocks, Y, penalties, n_columns, scaling, center, singular):
+def _solutions(blocks, Y, penalties, n_columns, scaling, center, singular, weights=None):
     """Return coefficients (g, D, c) and intercepts (g, c) for every penalty, and the solver.
 
     ``singular`` is as in ``solve_shifted``.
     """
     Y, penalties = as_columns(Y), check_grid(penalties, "penalty", zero_allowed=True)
-    shifts = effective_penalties(penalties, len(Y), scaling, n_columns)
+    weights = as_weights(weights, len(Y))
+    shifts = effective_penalties(penalties, len(Y) if weights is None else weights.sum(), scaling, n_columns)
     check_choice("center", center, CENTERS)
     if len(Y) > n_columns:
-        sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min())
+        sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min(), weights)
         return *_solve(sums, [0], shifts, center, singular), "primal"
     rank = len(Y) - (center == "both")
     unique = (penalties > 0) | (rank >= n_columns)  # K may have an inverse where the coefficients are not unique
@@ -84,13 +89,13 @@ def _solutions(blocks, Y, penalties, n_columns, scaling, center, singular):
             "use a larger penalty"
         )
     features = streams.kept(blocks, len(Y), n_columns)
-    dual, intercept = ridge_on_gram(features.row_gram, Y, shifts, center, singular)
+    dual, intercept = ridge_on_gram(features.row_gram, Y, shifts, center, singular, weights)
     dual[~unique] = np.nan
     return np.stack([streams.transposed_product(features.Z, each) for each in dual]), intercept, "dual"
 
 
 def cross_validate_ridge(
-    blocks, Y, penalties, folds, *, n_columns: int, scaling="mean", center="targets", score="accuracy"
+    blocks, Y, penalties, folds, *, n_columns: int, scaling="mean", center="targets", score="accuracy", weights=None
 ) -> np.ndarray:
     """Return held-out scores of ridge regression, shape (len(penalties), n_folds).
 
@@ -113,25 +118,29 @@ def cross_validate_ridge(
     Y, penalties = as_columns(Y), check_grid(penalties, "penalties", zero_allowed=True)
     folds, training = check_folds(folds, Y, score)
     check_choice("center", center, CENTERS)
-    shifts = [effective_penalties(penalties, n, scaling, n_columns) for n in training.sum(axis=0)]
+    weights = as_weights(weights, len(Y))
+    totals = training.sum(axis=0) if weights is None else weights @ training
+    shifts = [effective_penalties(penalties, n, scaling, n_columns) for n in totals]
     if len(Y) <= n_columns:
         K = streams.kept(blocks, len(Y), n_columns).row_gram
 
         def fit(K, Y, fold):
-            return ridge_on_gram(K, Y, shifts[fold], center, "nan")
+            of_rows = None if weights is None else weights[training[:, fold]]
+            return ridge_on_gram(K, Y, shifts[fold], center, "nan", of_rows)
 
-        scores = scores_on_gram(K, Y, folds, training, score, fit)
+        scores = scores_on_gram(K, Y, folds, training, score, fit, weights)
         scores[penalties == 0] = np.nan  # fewer training rows than columns: only K may have an inverse
         return scores
     n_folds, first = training.shape[1], folds.min()
-    sums, dtype = _sums_per_fold(blocks, Y, folds - first, n_folds - first, n_columns, np.min(shifts))
+    sums, dtype = _sums_per_fold(blocks, Y, folds - first, n_folds - first, n_columns, np.min(shifts), weights)
     if first == -1:
         models = [_solve(sums, [0], shifts[0], center, "nan")] * n_folds
     else:
         others = [[other for other in range(n_folds) if other != fold] for fold in range(n_folds)]
         models = [_solve(sums, each, shifts[fold], center, "nan") for fold, each in enumerate(others)]
     del sums
-    return _score_held_out(blocks, Y, folds, models, n_columns, dtype, score) / np.bincount(folds[folds >= 0])
+    scores = _score_held_out(blocks, Y, folds, models, n_columns, dtype, score, weights)
+    return scores / np.bincount(folds[folds >= 0], None if weights is None else weights[folds >= 0])
 
 
 def have_solutions(blocks, Y, penalties, *, n_columns: int, scaling="mean", center="targets") -> np.ndarray:
@@ -143,38 +152,61 @@ def have_solutions(blocks, Y, penalties, *, n_columns: int, scaling="mean", cent
     return ~np.isnan(coef).any(axis=(1, 2))
 
 
-@dataclass
-class _Sums:
-    """The sums over the rows of one fold: Z'Z, Z'[Y, 1], 1'Y and the number of rows."""
+@dataclass(frozen=True)
+class Sums:
+    """The sums over rows that determine ridge regression: Z'Z, Z'[Y, 1], 1'Y, |Y|^2 by column and the number of rows.
+
+    With weights of the rows all of them are weighted. Sums of different rows add up.
+    """
 
     gram: np.ndarray
     cross: np.ndarray
     targets: np.ndarray
-    n_rows: int
+    squares: np.ndarray
+    n_rows: float
+
+    def __add__(self, other):
+        return Sums(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(Sums)))
 
 
-def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift):
-    """Return the ``_Sums`` of every fold, and the type of their products.
+def ridge_sums(blocks, Y, *, n_columns: int, weights=None) -> Sums:
+    """Return the ``Sums`` of all rows, from products in float64; parameters and errors are those of ``fit_ridge``."""
+    Y = as_columns(Y)
+    one_fold = np.zeros(len(Y), dtype=int)
+    return _sums_per_fold(blocks, Y, one_fold, 1, n_columns, 0.0, as_weights(weights, len(Y)))[0][0]
+
+
+def solve_ridge(sums: Sums, penalty: float, *, center="both") -> LinearModel:
+    """Return the model of ``fit_ridge``, with the scaling "mean", of the rows in sums."""
+    coef, intercept = _solve([sums], [0], np.array([sums.n_rows * penalty]), center)
+    return LinearModel(coef[0], intercept[0], "primal")
+
+
+def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights=None):
+    """Return the ``Sums`` of every fold, and the type of their products.
 
     The trace is estimated from the rows of the first block. If they were not a fair sample, the pass is repeated in
     float64.
     """
+    blocks = streams.weighted(blocks, weights)
     stream = streams.checked(blocks, len(Y), n_columns)
     head = next(stream)
     first = head[1]
     trace = len(Y) * float(np.vdot(first, first)) / len(first)
     is_single = first.dtype == np.float32 and float32_is_harmless(streams.CHUNK_ROWS, trace, smallest_shift)
     dtype = np.float32 if is_single else np.float64
-    Y1 = np.column_stack([Y, np.ones(len(Y))])
+    of_rows = np.ones(len(Y)) if weights is None else weights
+    Y1 = np.column_stack([Y, np.ones(len(Y))]) * np.sqrt(of_rows)[:, None]
     once = partial(itertools.chain, [head], stream)  # the first block is computed once
     grams, crosses = streams.grams_by_group(once, Y1, folds, n_folds, n_columns, dtype)
     if is_single and not float32_is_harmless(streams.CHUNK_ROWS, sum(map(np.trace, grams)), smallest_shift):
         del grams
         dtype = np.float64
         grams, crosses = streams.grams_by_group(blocks, Y1, folds, n_folds, n_columns, dtype)
+    weighted = of_rows[:, None] * Y
     members = [folds == fold for fold in range(n_folds)]
     sums = [
-        _Sums(gram, cross, Y[rows].sum(axis=0), np.count_nonzero(rows))
+        Sums(gram, cross, weighted[rows].sum(axis=0), (weighted * Y)[rows].sum(axis=0), of_rows[rows].sum())
         for gram, cross, rows in zip(grams, crosses, members, strict=True)
     ]
     return sums, dtype
@@ -202,14 +234,14 @@ def _solve(sums, training, shifts, center, singular="raise"):
     return coef, intercept
 
 
-def _score_held_out(blocks, Y, folds, models, n_columns, dtype, score):
+def _score_held_out(blocks, Y, folds, models, n_columns, dtype, score, weights=None):
     """Return the sums of the score over each fold under the models of that fold, (g, n_folds), in one pass."""
     n_grid, n_targets = models[0][1].shape
     columns = [coef.transpose(1, 0, 2).reshape(n_columns, -1).astype(dtype) for coef, _ in models]
     totals = np.zeros((n_grid, len(models)))
     for fold, rows, chunk in streams.grouped(blocks, folds, len(models), n_columns, dtype):
         decision = (chunk @ columns[fold]).reshape(-1, n_grid, n_targets) + models[fold][1]
-        totals[:, fold] += score_sum(Y[rows], decision, score)
+        totals[:, fold] += score_sum(Y[rows], decision, score, None if weights is None else weights[rows])
     return totals
 
 

@@ -3,31 +3,49 @@
 import warnings
 
 import numpy as np
+from scipy.special import logsumexp
 
 from random_features.arrays import check_numbers
 from random_features.errors import NotDefinedError, check_choice
 from random_features.learners.targets import class_index
 
-SCORES = ("accuracy", "mse")
+#: Shares of right classes in percent, squared errors, and -log P(class) of the logistic model.
+SCORES = ("accuracy", "mse", "log_loss")
 
 
 def gain(values, score: str) -> np.ndarray:
-    """Return values of a score with a sign such that more is better: "accuracy" as it is, "mse" negated."""
+    """Return values of a score with a sign such that more is better: "accuracy" as it is, losses negated."""
     check_choice("score", score, SCORES)
     return np.asarray(values, dtype=np.float64) * (1.0 if score == "accuracy" else -1.0)
 
 
-def score_sum(Y, decision, score: str) -> np.ndarray:
-    """Return the sum of a score over rows, shape (grid,).
+def score_sum(Y, decision, score: str, weights=None) -> np.ndarray:
+    """Return the sum of a score over rows, shape (grid,), with ``weights`` (m,) if there are some.
 
     ``Y`` has shape (m, c), ``decision`` (m, grid, c). "accuracy": 100 for a right class, else 0, so that the
-    average is in percent; "mse": squared error, averaged over the columns of the targets. Decision values that are
-    NaN, those of a model that could not be fitted, score NaN.
+    average is in percent; "mse": squared error, averaged over the columns of the targets; "log_loss": -log P(class),
+    whose P is logistic in one column of decision values, or multinomial in several. Decision values that are NaN, those
+    of a model that could not be fitted, score NaN.
     """
     if score == "accuracy":
-        right = 100.0 * (class_index(decision) == class_index(Y)[:, None]).sum(axis=0)
-        return np.where(np.isnan(decision).any(axis=(0, 2)), np.nan, right)
-    return ((decision - Y[:, None, :]) ** 2).mean(axis=2).sum(axis=0)
+        right = 100.0 * (class_index(decision) == class_index(Y)[:, None])
+        values = np.where(np.isnan(decision).any(axis=2), np.nan, right)
+    elif score == "log_loss" and Y.shape[1] == 1:
+        values = np.logaddexp(0.0, -Y * decision[..., 0])
+    elif score == "log_loss":
+        values = logsumexp(decision, axis=2) - (decision * (Y > 0)[:, None, :]).sum(axis=2)
+    else:
+        values = ((decision - Y[:, None, :]) ** 2).mean(axis=2)
+    return values.sum(axis=0) if weights is None else weights @ values
+
+
+def held_out_mean(Y, decision, score: str, weights, rows) -> np.ndarray:
+    """Return the mean of a score (grid,) over some rows of Y (n, c), by weights (n,) or None.
+
+    ``decision`` (m, grid, c) has the decision values of these rows.
+    """
+    weights = None if weights is None else weights[rows]
+    return score_sum(Y[rows], decision, score, weights) / (len(decision) if weights is None else weights.sum())
 
 
 def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np.ndarray, np.ndarray]:

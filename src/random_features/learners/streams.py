@@ -39,6 +39,14 @@ def checked(blocks, n_rows: int, n_columns: int):
         raise ValueError(f"the stream of features ended after {done} of {n_rows} rows")
 
 
+def weighted(blocks, weights):
+    """Return a stream of the features times the roots of the weights of their rows (n,); None: the same stream."""
+    if weights is None:
+        return blocks
+    roots = np.sqrt(weights)[:, None]
+    return lambda: ((rows, block * roots[rows].astype(block.dtype)) for rows, block in blocks())
+
+
 def cache_chunks(blocks, n_rows: int, n_columns: int):
     """Yield the pairs of ``checked``, cut into pieces small enough to be read twice from the cache."""
     for rows, block in checked(blocks, n_rows, n_columns):

@@ -16,10 +16,10 @@ from random_features.errors import check_choice
 from random_features.learners import streams
 from random_features.learners.entry import Learner, required
 from random_features.learners.linear_model import LinearModel
-from random_features.learners.newton import SquaredHinge, held_out_accuracies, minimise
+from random_features.learners.newton import SquaredHinge, held_out_scores, minimise
 from random_features.learners.penalties import check_grid
-from random_features.learners.scoring import check_folds, score_sum, warn_unconverged
-from random_features.learners.targets import sign_columns
+from random_features.learners.scoring import check_folds, held_out_mean, warn_unconverged
+from random_features.learners.targets import as_weights, sign_columns
 
 #: Entries n_rows x n_columns x columns of targets from which solver="auto" no longer chooses LIBLINEAR. Measured in
 #: November 2026 in processor time on one thread: single fits at 50 and 100 columns (C = 1 and 100) take equally long near
@@ -46,7 +46,7 @@ class Options(TypedDict, total=False):
     max_entries: float | None
 
 
-def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto") -> LinearModel:
+def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto", weights=None) -> LinearModel:
     """Fit a linear SVM for every column: minimise ``|w|^2 / 2 + C sum max(0, 1 - y w.z)^2``.
 
     Parameters
@@ -56,6 +56,7 @@ def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto") -> LinearMode
     C : positive number
     n_columns : D, the columns of the features
     solver : "liblinear", "newton" or "auto", as ``choose_solver``
+    weights : ndarray (n,) of numbers >= 0, the factors of the rows' losses, or None
 
     Notes
     -----
@@ -63,17 +64,22 @@ def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto") -> LinearMode
     ``numpy.linalg.LinAlgError`` where LIBLINEAR would not end (``check_liblinear``), ``ValueError`` for NaN or
     infinity, and for a column with one class.
     """
-    Y, grid = sign_columns(Y), check_grid(C, "C")
+    Y, grid, weights = sign_columns(Y), check_grid(C, "C"), as_weights(weights, len(Y))
     if choose_solver(Y.size * n_columns, solver) == "newton":
         blocks, n_used, back = streams.in_row_space(blocks, len(Y), n_columns)
-        (solution,) = _newton(blocks, Y, np.ones(Y.shape), grid, n_used)
+        used = np.ones(Y.shape) if weights is None else np.repeat(weights[:, None], Y.shape[1], axis=1)
+        (solution,) = _newton(blocks, Y, used, grid, n_used)
         coef, converged = back(solution.coef[:, :, 0]), bool(solution.converged.all())
         return LinearModel(coef, solution.intercept[:, 0], "newton", converged, solution.n_iter)
-    return _liblinear(_in_memory(blocks, len(Y), n_columns), Y, grid[0])
+    return _liblinear(_in_memory(blocks, len(Y), n_columns), Y, grid[0], weights)
 
 
-def cross_validate_svm(blocks, Y, grid, folds, *, n_columns: int, solver="auto") -> np.ndarray:
-    """Return held-out accuracies of the linear SVM in percent, shape (len(grid), n_folds); ``grid`` holds values of C.
+def cross_validate_svm(
+    blocks, Y, grid, folds, *, n_columns: int, solver="auto", score="accuracy", weights=None
+) -> np.ndarray:
+    """Return held-out scores of the linear SVM, shape (len(grid), n_folds); ``grid`` holds values of C.
+
+    ``score`` is "accuracy", in percent, or "mse", the squared distance of the decision values from the targets.
 
     Parameters and errors are those of ``fit_svm``; ``folds`` is as in ``cross_validate_ridge``, with both signs of
     every column among the training rows. "newton" trains all folds in the same passes over the features and goes
@@ -82,26 +88,29 @@ def cross_validate_svm(blocks, Y, grid, folds, *, n_columns: int, solver="auto")
     """
     Y, grid = sign_columns(Y), check_grid(grid, "grid")
     folds, training = check_folds(folds, Y, "accuracy", every_column=True)
+    weights = as_weights(weights, len(Y))
     if choose_solver(Y.size * n_columns, solver) == "newton":
         blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns)
         used = np.repeat(training, Y.shape[1], axis=1)  # one group per fold and class
+        used = used if weights is None else used * weights[:, None]
         order = np.argsort(grid)
         solutions = _newton(blocks, np.tile(Y, (1, training.shape[1])), used, grid[order], n_used)
-        scores, unconverged = held_out_accuracies(solutions, order, Y, folds)
+        scores, unconverged = held_out_scores(solutions, order, Y, folds, score, weights)
     else:
         Z = _in_memory(blocks, len(Y), n_columns)
         scores, unconverged = np.empty((len(grid), training.shape[1])), 0
         for fold, rows in enumerate(training.T):
             Z_training, held_out = Z[rows], folds == fold
+            of_rows = None if weights is None else weights[rows]
             for i, C in enumerate(grid):
                 try:
-                    model = _liblinear(Z_training, Y[rows], C)
+                    model = _liblinear(Z_training, Y[rows], C, of_rows)
                 except np.linalg.LinAlgError:
                     scores[i, fold] = np.nan  # as where a system is singular: this value is not chosen
                     continue
                 unconverged += not model.converged
                 decision = model.decision(Z[held_out])[:, None, :]
-                scores[i, fold] = score_sum(Y[held_out], decision, "accuracy")[0] / held_out.sum()
+                scores[i, fold] = held_out_mean(Y, decision, score, weights, held_out)[0]
     warn_unconverged(unconverged, scores.size, "SVM")
     return scores
 
@@ -117,7 +126,7 @@ def choose_solver(n_entries: int, solver: str) -> str:
 def _newton(blocks, targets, used, grid, n_columns):
     """Return solutions for every C of an ascending grid, of targets (n, m).
 
-    ``used``, bool (n, m), marks the rows that each column uses.
+    ``used`` (n, m) has the weights of the rows in each column, 0 for those that it does not use.
     """
     penalties = np.repeat(1.0 / np.asarray(grid)[:, None], targets.shape[1], axis=1)
     loss = SquaredHinge(targets[:, :, None])
@@ -141,7 +150,7 @@ def check_liblinear(Z, C: float) -> None:
         raise np.linalg.LinAlgError(f"LIBLINEAR does not end at C = {C:g} with features as large as {largest:.3g}")
 
 
-def _liblinear(Z, Y, C):
+def _liblinear(Z, Y, C, weights=None):
     check_liblinear(Z, C)
     model = LinearSVC(
         C=C,
@@ -155,7 +164,7 @@ def _liblinear(Z, Y, C):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # reported in the result instead
         for y in Y.T:
-            coef.append(model.fit(Z, y).coef_[0])
+            coef.append(model.fit(Z, y, sample_weight=weights).coef_[0])
             n_iter = max(n_iter, int(np.max(model.n_iter_)))
     converged = n_iter < LIBLINEAR_MAX_ITERATIONS
     return LinearModel(np.column_stack(coef), np.zeros(Y.shape[1]), "liblinear", converged, n_iter)

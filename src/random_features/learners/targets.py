@@ -22,6 +22,21 @@ def as_columns(y) -> np.ndarray:
     return columns
 
 
+def as_weights(weights, n_rows: int) -> np.ndarray | None:
+    """Return weights of the rows as float64 (n,), or None; a row of weight 2 counts as two rows.
+
+    Raises ``ValueError`` for another shape, negative or infinite ones, and where none is positive.
+    """
+    if weights is None:
+        return None
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (n_rows,) or not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
+        raise ValueError(
+            f"weights must be {n_rows} finite numbers, none negative, not all zero, of shape (n,), got {weights.shape}"
+        )
+    return weights
+
+
 def sign_columns(y) -> np.ndarray:
     """Return the columns of ``as_columns``, which may hold only -1 and +1, and must hold both.
 

@@ -1,0 +1,291 @@
+"""Kernel machines as complete estimators: scikit-learn's checks, weights of rows and classes, parts of the rows."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from random_features import machines, make_map
+from random_features.kernels import Gaussian
+from random_features.learners import kernel_ridge, logistic, ridge, svm
+from random_features.learners.gram import fit_kernel_ridge, fit_kernel_svm
+from random_features.learners.penalties import best_penalty
+from random_features.learners.streams import Kept
+from random_features.machines import LOSSES, KernelMachineClassifier, KernelMachineRegressor
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-2, 2, (300, 3))
+NEW = RNG.uniform(-2, 2, (50, 3))
+Y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * RNG.normal(size=300)
+CLASSES = (X[:, :2] > 0) @ [1, 2]
+WEIGHTS = RNG.integers(0, 4, 300).astype(float)
+PHI = make_map("orf", Gaussian(1.5), n_components=24, random_state=0)
+#: The common variants of a machine: every loss on a map, a map of data, a structured one, and the exact kernel.
+VARIANTS = {
+    "exact": KernelMachineRegressor(Gaussian(1.0), penalties=1e-4),
+    "map": KernelMachineRegressor(PHI, penalties=1e-4),
+    "map-grid": KernelMachineRegressor(PHI, penalties=[1e-6, 1e-4, 1e-2]),
+    "classes-exact": KernelMachineClassifier(Gaussian(1.0), penalties=1e-4),
+    "classes-nystroem": KernelMachineClassifier(make_map("nystroem", random_state=0), penalties=1e-4),
+    **{f"classes-{loss}": KernelMachineClassifier(PHI, penalties=1e-4, loss=loss) for loss in LOSSES},
+}
+every_variant = pytest.mark.parametrize("machine", [pytest.param(each, id=name) for name, each in VARIANTS.items()])
+
+
+def of_rows(machine):
+    return CLASSES if hasattr(machine, "loss") and isinstance(machine, KernelMachineClassifier) else Y
+
+
+def expected_failures(machine):
+    """Random parts of the rows choose a penalty, so that repeated rows may fall into other ones."""
+    weights = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+    return dict.fromkeys(weights, "the parts of the rows are random") if np.size(machine.penalties) > 1 else {}
+
+
+#: Machines on which scikit-learn's checks take different paths; the other variants take a minute more.
+CHECKED = [VARIANTS[name] for name in ("exact", "map-grid", "classes-logistic")]
+OTHERS = [machine for machine in VARIANTS.values() if machine not in CHECKED]
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks_of_some(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(OTHERS, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks_of_the_others(estimator, check):
+    check(estimator)
+
+
+# --- weights ----------------------------------------------------------------------------------------------------------
+
+
+@every_variant
+def test_a_row_of_weight_2_is_the_row_twice_and_of_weight_0_none(machine):
+    machine, y = clone(machine).set_params(penalties=1e-4), of_rows(machine)
+    n = WEIGHTS.astype(int)
+    weighted = clone(machine).fit(X, y, sample_weight=WEIGHTS)
+    if "nystroem" in repr(machine).lower():  # its landmarks are rows, and rows that are drawn twice count once
+        machine.set_params(features__landmarks=X[:100])
+        weighted = clone(machine).fit(X, y, sample_weight=WEIGHTS)
+    twice = clone(machine).fit(np.repeat(X, n, axis=0), np.repeat(y, n))
+    np.testing.assert_allclose(
+        weighted._decide(NEW), twice._decide(NEW), atol=2e-4 if "hinge" in repr(machine) else 1e-6
+    )
+    np.testing.assert_allclose(
+        weighted.score(X, y, sample_weight=WEIGHTS), twice.score(np.repeat(X, n, axis=0), np.repeat(y, n)), rtol=1e-6
+    )
+
+
+def test_weights_of_the_exact_kernel_without_its_matrix(monkeypatch):
+    held = KernelMachineRegressor(Gaussian(1.0), penalties=1e-3).fit(X, Y, WEIGHTS)
+    monkeypatch.setattr(machines, "MOST_HELD", 100)
+    monkeypatch.setattr(machines, "TOLERANCE", 1e-10)
+    streamed = KernelMachineRegressor(Gaussian(1.0), penalties=1e-3).fit(X, Y, WEIGHTS)
+    np.testing.assert_allclose(streamed._decide(NEW), held._decide(NEW), atol=1e-6)
+    repeated = np.repeat(X, WEIGHTS.astype(int), axis=0), np.repeat(Y, WEIGHTS.astype(int))
+    twice = kernel_ridge.fit_streamed_kernel_ridge(Gaussian(1.0), *repeated, 1e-3)
+    found = kernel_ridge.predict_streamed(Gaussian(1.0), repeated[0], twice, NEW)
+    np.testing.assert_allclose(held._decide(NEW), found, atol=1e-6)
+
+
+SIGNS = np.where(CLASSES[:, None] == np.arange(4), 1.0, -1.0)
+FOLDS = RNG.integers(0, 3, 300)
+
+
+@pytest.mark.parametrize("n_columns", [24, 600])
+@pytest.mark.parametrize(
+    ("fit", "cross_validate", "grid", "scores", "options"),
+    [
+        (ridge.fit_ridge, ridge.cross_validate_ridge, [1e-6, 1e-2], ("accuracy", "mse"), {"center": "both"}),
+        (ridge.fit_ridge, ridge.cross_validate_ridge, [1e-6, 1e-2], ("mse",), {"center": "targets", "scaling": "sum"}),
+        (logistic.fit_logistic, logistic.cross_validate_logistic, [1e-3, 1.0], ("accuracy", "log_loss"),
+         {"intercept": "unpenalised"}),
+        (svm.fit_svm, svm.cross_validate_svm, [0.1, 1.0], ("accuracy", "mse"), {"solver": "newton"}),
+        (svm.fit_svm, svm.cross_validate_svm, [0.1, 1.0], ("accuracy", "mse"), {"solver": "liblinear"}),
+    ],
+)  # fmt: skip
+def test_learners_with_weights_are_those_of_repeated_rows(fit, cross_validate, grid, scores, options, n_columns):
+    Z = make_map("rff", Gaussian(1.0), n_components=n_columns // 2, random_state=0).fit_transform(X)
+    n, how = WEIGHTS.astype(int), {"n_columns": n_columns, **options}
+    again = Kept(np.repeat(Z, n, axis=0)), np.repeat(SIGNS, n, axis=0)
+    weighted = fit(Kept(Z), SIGNS, grid[0], weights=WEIGHTS, **how)
+    np.testing.assert_allclose(weighted.decision(Z), fit(*again, grid[0], **how).decision(Z), atol=5e-4)
+    for score in scores:
+        found = cross_validate(Kept(Z), SIGNS, grid, FOLDS, score=score, weights=WEIGHTS, **how)
+        np.testing.assert_allclose(
+            found, cross_validate(*again, grid, np.repeat(FOLDS, n), score=score, **how), rtol=5e-3
+        )
+
+
+def test_exact_learners_with_weights_are_those_of_repeated_rows():
+    n = WEIGHTS.astype(int)
+    repeated = np.repeat(X, n, axis=0)
+    K, again, new = Gaussian(1.0)(X), Gaussian(1.0)(repeated), Gaussian(1.0)(NEW, X)
+    one, other = SIGNS[:, :1], np.repeat(SIGNS[:, :1], n, axis=0)
+    for fit, how in [(partial(fit_kernel_ridge, center="both"), 1e-3), (fit_kernel_svm, 1.0)]:
+        expected = fit(again, other, how).decision(Gaussian(1.0)(NEW, repeated))
+        np.testing.assert_allclose(fit(K, one, how, weights=WEIGHTS).decision(new), expected, atol=2e-3)
+
+
+@pytest.mark.parametrize("weights", [np.ones(5), -np.ones(300), np.zeros(300), np.full(300, np.nan), np.ones((300, 2))])
+def test_wrong_weights_are_refused(weights):
+    with pytest.raises(ValueError, match="weights must be 300 finite numbers, none negative, not all zero"):
+        KernelMachineRegressor(PHI).fit(X, Y, weights)
+
+
+def rare(n=1000):
+    """Rows with 37 positives in a thousand that overlap with the others."""
+    rng = np.random.default_rng(1)
+    y = np.arange(n) < 0.037 * n
+    return rng.normal(size=(n, 2)) + 1.2 * y[:, None], y
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_balanced_classes_find_rare_positives(loss):
+    rows, y = rare()
+    machine = KernelMachineClassifier(PHI, penalties=np.logspace(-6, 0, 7), loss=loss, class_weight="balanced")
+    found = machine.fit(rows, y).predict(rows)
+    assert found[y].mean() > 0.6
+    assert found[~y].mean() < 0.35
+    stated = clone(machine).set_params(class_weight={False: 500 / (~y).sum(), True: 500 / y.sum()}).fit(rows, y)
+    np.testing.assert_allclose(stated._decide(rows), machine._decide(rows), atol=1e-3)
+    assert cross_val_score(machine, rows, y, scoring="roc_auc", cv=3).mean() > 0.75
+
+
+@pytest.mark.parametrize("features", [Gaussian(1.0), PHI])
+def test_a_tie_of_accuracies_is_never_decided_at_the_corner_of_the_grid(features):
+    """With 31 positives in 1,000 rows all large penalties predict the majority; the largest one was chosen."""
+    rng = np.random.default_rng(3)
+    rows, y = rng.normal(size=(1000, 2)), np.arange(1000) < 31
+    rows[y] += 0.7
+    grid = np.logspace(-4, 6, 11)
+    machine = KernelMachineClassifier(features, penalties=grid).fit(rows, y)
+    assert machine.penalty_ not in grid[[0, -1]]
+    squared = KernelMachineClassifier(features, penalties=grid, scoring="squared_error").fit(rows, y)
+    assert squared.penalty_ not in grid[[0, -1]]
+
+
+def test_the_scoring_of_penalties_is_one_of_the_loss():
+    for loss, wrong in [("squared", "log_loss"), ("logistic", "squared_error"), ("squared_hinge", "f1")]:
+        with pytest.raises(ValueError, match="scoring must be one of accuracy, "):
+            KernelMachineClassifier(PHI, [1e-3, 1e-2], loss=loss, scoring=wrong).fit(X, CLASSES)
+    scores = {scoring: KernelMachineClassifier(PHI, np.logspace(-8, 1, 10), loss="logistic", scoring=scoring)
+              for scoring in ("accuracy", "log_loss", None)}  # fmt: skip
+    penalties = {scoring: machine.fit(X, CLASSES).penalty_ for scoring, machine in scores.items()}
+    assert penalties[None] == penalties["log_loss"]
+    assert best_penalty([[1.0], [2.0]], [0.1, 1.0], "log_loss") == 0.1
+
+
+# --- the methods that scikit-learn's users call -----------------------------------------------------------------------
+
+
+def test_logistic_machines_have_probabilities_and_others_say_what_to_do():
+    machine = KernelMachineClassifier(PHI, penalties=1e-3, loss="logistic")
+    for y in (CLASSES, CLASSES > 1):
+        P = machine.fit(X, y).predict_proba(NEW)
+        assert P.shape == (50, len(np.unique(y)))
+        np.testing.assert_allclose(P.sum(axis=1), 1.0)
+        np.testing.assert_array_equal(machine.classes_[P.argmax(axis=1)], machine.predict(NEW))
+    assert not hasattr(KernelMachineClassifier(PHI), "predict_proba")
+    with pytest.raises(AttributeError, match="predict_proba needs loss='logistic', or CalibratedClassifierCV"):
+        KernelMachineClassifier(PHI).fit(X, CLASSES).predict_proba(NEW)
+    with pytest.raises(ValueError, match=r"loss='logistic' needs a map, such as make_map\('nystroem', kernel\)"):
+        KernelMachineClassifier(Gaussian(1.0), loss="logistic").fit(X, CLASSES)
+
+
+@every_variant
+def test_decision_values_rank_and_calibrate(machine):
+    if isinstance(machine, KernelMachineClassifier):
+        assert machine.fit(X, CLASSES).decision_function(NEW).shape == (50, 4)
+        two = clone(machine).fit(X, CLASSES > 1)
+        assert roc_auc_score(CLASSES > 1, two.decision_function(X)) > 0.9
+        calibrated = CalibratedClassifierCV(machine, cv=2).fit(X, CLASSES)
+        np.testing.assert_allclose(calibrated.predict_proba(NEW).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("features", [Gaussian(1.0), PHI])
+def test_several_targets_are_as_many_machines(features):
+    targets = np.column_stack([Y, X[:, 2] ** 2])
+    both = KernelMachineRegressor(features, penalties=1e-4).fit(X, targets, WEIGHTS).predict(NEW)
+    for column, found in zip(targets.T, both.T, strict=True):
+        single = KernelMachineRegressor(features, penalties=1e-4).fit(X, column, WEIGHTS)
+        np.testing.assert_allclose(found, single.predict(NEW), atol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["orf", "sorf", "qmc"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_parts_of_the_rows_add_up_to_all_of_them(method, dtype, weights):
+    phi = make_map(method, Gaussian(1.0), n_components=20, random_state=0)
+    for machine, y in [
+        (KernelMachineRegressor(phi, 1e-3), Y),
+        (KernelMachineClassifier(phi, 1e-3, class_weight={0: 2.0}), CLASSES),
+    ]:
+        whole, parts = clone(machine).fit(X.astype(dtype), y, weights), clone(machine)
+        classes = {"classes": range(4)} if y is CLASSES else {}
+        for rows in np.array_split(np.arange(300), [20, 21, 150]):
+            parts.partial_fit(X[rows].astype(dtype), y[rows], sample_weight=None if weights is None else weights[rows],
+                              **classes)  # fmt: skip
+        np.testing.assert_allclose(parts._decide(NEW), whole._decide(NEW), atol=1e-8 if dtype == np.float64 else 2e-3)
+        np.testing.assert_array_equal(parts.predict(NEW.astype(dtype)).shape, (50,))
+
+
+@pytest.mark.parametrize(
+    ("machine", "message"),
+    [
+        (KernelMachineRegressor(Gaussian(1.0)), "partial_fit needs a map that learns nothing from data"),
+        (KernelMachineRegressor(make_map("nystroem")), "partial_fit needs a map that learns nothing from data"),
+        (KernelMachineRegressor(PHI, [1e-3, 1e-2]), "partial_fit needs one penalty: choose it by fit"),
+        (KernelMachineClassifier(PHI, loss="logistic"), "partial_fit needs loss='squared', whose sums add up"),
+        (KernelMachineClassifier(PHI, class_weight="balanced"), "a class_weight that is not 'balanced'"),
+    ],
+)
+def test_what_cannot_learn_in_parts_says_why(machine, message):
+    assert not hasattr(machine, "partial_fit")
+    with pytest.raises(AttributeError, match=message):
+        machine.partial_fit(X, CLASSES)
+
+
+def test_a_wrong_part_is_refused_and_leaves_the_machine_as_it_was():
+    machine = KernelMachineRegressor(PHI, 1e-3).partial_fit(X, Y)
+    before = machine.predict(NEW)
+    for wrong in [(X[:, :2], Y, None), (X, np.column_stack([Y, Y]), None), (X, Y, -np.ones(300))]:
+        with pytest.raises(ValueError, match=r"features|go on from|weights must be"):
+            machine.partial_fit(*wrong)
+        np.testing.assert_array_equal(machine.predict(NEW), before)
+    with pytest.warns(UserWarning, match="partial_fit begins anew, without the rows of fit"):
+        anew = KernelMachineRegressor(PHI, 1e-3).fit(NEW, NEW[:, 0]).partial_fit(X, Y)
+    np.testing.assert_array_equal(anew.predict(NEW), before)
+    with pytest.raises(ValueError, match="needs a kernel that waits for no data: state its length scale"):
+        KernelMachineRegressor(make_map("rff", "rbf"), 1e-3).partial_fit(X, Y)
+    classifier = KernelMachineClassifier(PHI, 1e-3)
+    with pytest.raises(ValueError, match="the first partial_fit needs all classes"):
+        classifier.partial_fit(X, CLASSES)
+    with pytest.raises(ValueError, match="y holds 3, which is not among the classes of the first call"):
+        classifier.partial_fit(X, CLASSES, classes=[0, 1, 2])
+
+
+def test_names_of_columns_and_routed_weights_pass_through_pipelines_and_searches():
+    frame = pd.DataFrame(X, columns=list("abc"))
+    machine = KernelMachineRegressor(PHI, 1e-3).fit(frame, Y)
+    assert list(machine.feature_names_in_) == list("abc")
+    with pytest.raises(ValueError, match="feature names"):
+        machine.predict(frame.rename(columns={"a": "z"}))
+    framed = make_pipeline(StandardScaler(), clone(PHI)).set_output(transform="pandas").fit_transform(frame)
+    assert list(framed.columns[:2]) == ["orthogonalrandom0", "orthogonalrandom1"]
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = KernelMachineRegressor(PHI).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        search = GridSearchCV(make_pipeline(StandardScaler().set_fit_request(sample_weight=False), routed),
+                              {"kernelmachineregressor__kernel__length_scale": [0.01, 1.0]}, cv=3)  # fmt: skip
+        assert set(search.fit(X, Y, sample_weight=WEIGHTS).best_params_.values()) == {1.0}

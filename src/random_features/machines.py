@@ -14,7 +14,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from random_features.arrays import row_blocks
+from random_features.arrays import check_numbers, row_blocks
 from random_features.errors import check_choice
 from random_features.learners.gram import fit_kernel_ridge, ridge_on_gram, scores_on_gram
 from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge, predict_streamed
@@ -129,6 +129,8 @@ class _KernelMachine(BaseEstimator):
 
     def _checked(self, X, y, sample_weight, **checks):
         """Return X, y and the weights of the rows (or None), without rows of weight 0."""
+        for name, values in {"X": X, "y": y, "sample_weight": sample_weight}.items():
+            check_numbers(values, name)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **checks)
         weights = as_weights(sample_weight, X.shape[0])
         if weights is None or weights.all():
@@ -240,6 +242,7 @@ class _KernelMachine(BaseEstimator):
     def _decide(self, X):
         """Return the decision values (n, c) of the rows of X (n, d)."""
         check_is_fitted(self, "model_")
+        check_numbers(X)
         X = validate_data(self, X, accept_sparse="csr", reset=False, dtype=[np.float64, np.float32])
         if hasattr(self, "map_"):
             blocks = (block for _, block in self.map_.transform_blocks(X))

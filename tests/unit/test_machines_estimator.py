@@ -28,15 +28,15 @@ NEW = RNG.uniform(-2, 2, (50, 3))
 Y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * RNG.normal(size=300)
 CLASSES = (X[:, :2] > 0) @ [1, 2]
 WEIGHTS = RNG.integers(0, 4, 300).astype(float)
-PHI = make_map("orf", Gaussian(1.5), n_components=24, random_state=0)
+PHI = make_map("orf", Gaussian(3.0), n_components=50, random_state=0)
 #: The common variants of a machine: every loss on a map, a map of data, a structured one, and the exact kernel.
 VARIANTS = {
     "exact": KernelMachineRegressor(Gaussian(1.0), penalties=1e-4),
     "map": KernelMachineRegressor(PHI, penalties=1e-4),
-    "map-grid": KernelMachineRegressor(PHI, penalties=[1e-6, 1e-4, 1e-2]),
+    "map-grid": KernelMachineRegressor(PHI, penalties=[1e-6, 1e-4, 1e-3]),
     "classes-exact": KernelMachineClassifier(Gaussian(1.0), penalties=1e-4),
     "classes-nystroem": KernelMachineClassifier(make_map("nystroem", random_state=0), penalties=1e-4),
-    **{f"classes-{loss}": KernelMachineClassifier(PHI, penalties=1e-4, loss=loss) for loss in LOSSES},
+    **{f"classes-{loss}": KernelMachineClassifier(PHI, penalties=1e-2, loss=loss) for loss in LOSSES},
 }
 every_variant = pytest.mark.parametrize("machine", [pytest.param(each, id=name) for name, each in VARIANTS.items()])
 
@@ -79,8 +79,9 @@ def test_a_row_of_weight_2_is_the_row_twice_and_of_weight_0_none(machine):
         machine.set_params(features__landmarks=X[:100])
         weighted = clone(machine).fit(X, y, sample_weight=WEIGHTS)
     twice = clone(machine).fit(np.repeat(X, n, axis=0), np.repeat(y, n))
+    # Newton's method stops at a relative decrease of 1e-7, that is 3e-4 in the decision values
     np.testing.assert_allclose(
-        weighted._decide(NEW), twice._decide(NEW), atol=2e-4 if "hinge" in repr(machine) else 1e-6
+        weighted._decide(NEW), twice._decide(NEW), atol=1e-3 if "loss=" in repr(machine) else 1e-6
     )
     np.testing.assert_allclose(
         weighted.score(X, y, sample_weight=WEIGHTS), twice.score(np.repeat(X, n, axis=0), np.repeat(y, n)), rtol=1e-6
@@ -142,6 +143,26 @@ def test_exact_learners_with_weights_are_those_of_repeated_rows():
 def test_wrong_weights_are_refused(weights):
     with pytest.raises(ValueError, match="weights must be 300 finite numbers, none negative, not all zero"):
         KernelMachineRegressor(PHI).fit(X, Y, weights)
+
+
+@every_variant
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (np.ma.masked_greater(X[:, 0], 1.0), "has masked entries"),
+        (pd.Series(pd.to_timedelta(X[:, 0], "s")), "the dtype"),
+    ],
+)
+def test_every_door_of_a_machine_refuses_masked_entries_and_durations(machine, wrong, message):
+    y, column = of_rows(machine), wrong.to_frame() if isinstance(wrong, pd.Series) else wrong[:, None]
+    fitted = clone(machine).fit(X[:, :1], y)
+    doors = [lambda: clone(machine).fit(column, y), lambda: clone(machine).fit(X, wrong), lambda: fitted.predict(column),
+             lambda: clone(machine).fit(X, y, wrong), lambda: fitted.score(column, y)]  # fmt: skip
+    if hasattr(machine, "partial_fit"):
+        doors.append(lambda: clone(machine).partial_fit(column, y))
+    for door in doors:
+        with pytest.raises((ValueError, TypeError), match=message):
+            door()
 
 
 def rare(n=1000):

@@ -21,6 +21,7 @@ sys.path.insert(0, str(HERE.parent / "src"))
 import random_features  # noqa: E402
 from random_features.kernels import KERNELS  # noqa: E402
 from random_features.maps.registry import ALIASES, list_maps, map_class  # noqa: E402
+from rfstudy.tidy import MEANINGS  # noqa: E402
 
 project, release = "Random Features, Reproduced", random_features.__version__
 html_title = project
@@ -35,7 +36,7 @@ autodoc_member_order = "bysource"
 suppress_warnings = ["misc.highlighting_failure"]  # CSV has no lexer
 
 #: Pages with Jinja; the others may show templates.
-TEMPLATES = ("changelog", "configuration", "contributing", "examples", "index", "reference")
+TEMPLATES = ("changelog", "configuration", "contributing", "examples", "index", "reference", "results")
 #: Where files outside of this folder are on the site, by the beginnings of links.
 ELSEWHERE = {
     "](../config/README.md": "](configuration.md",
@@ -74,6 +75,7 @@ def read(app, page: str, source: list[str]) -> None:
     if page.startswith(TEMPLATES):
         facts = {"maps": list_maps(), "map_class": map_class, "aliases": ALIASES, "kernels": KERNELS.values()}
         facts["learners"] = functions_of_learners()
+        facts["columns"] = MEANINGS
         facts["papers"] = any(HERE.glob("papers/*.md"))
         source[0] = jinja2.Template(source[0], trim_blocks=True).render(facts, output=output, text_of=text_of)
     for target, there in ELSEWHERE.items():

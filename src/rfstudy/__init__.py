@@ -11,7 +11,7 @@ from importlib.machinery import ModuleSpec
 
 from random_features import __version__
 
-__all__ = ["__version__"]
+__all__ = ["__version__", "draw", "load", "measured"]
 
 MOVED = {"arrays", "errors", "hadamard", "kernels", "learners", "length_scales", "maps"}
 
@@ -33,3 +33,10 @@ class OldNames(MetaPathFinder, Loader):
 
 
 sys.meta_path.insert(0, OldNames())
+
+
+def __getattr__(name):
+    """Return a function for notebooks; its libraries are imported when it is asked for."""
+    if name in ("draw", "load", "measured"):
+        return getattr(import_module("rfstudy.notebook"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -176,6 +176,19 @@ def render(root, out):
 
 
 @commands.command()
+@click.argument("what", nargs=-1, required=True)
+def trace(what):
+    """Print the rows, the run, the commit and the command behind a NUMBER, a cell (COLUMN=VALUE ...), or both."""
+    from rfstudy.trace import trace as trace_of
+
+    number = "" if "=" in what[0] else what[0]
+    stated = [each.partition("=") for each in what[bool(number) :]]
+    if not all(separator for _, separator, _ in stated):
+        raise UserError("after the number come columns and their values, such as experiment=arena dataset=eeg")
+    print(trace_of(number, {column: value for column, _, value in stated}))
+
+
+@commands.command()
 @click.argument("collection", type=EXISTING_FOLDER)
 def index(collection):
     """Write the index page of a COLLECTION of tables and figures, such as figures/quick."""

@@ -17,39 +17,42 @@ from rfstudy.metrics import FACTS, fact_of
 #: Frames of a report are small and many: Python's texts are selected and compared faster than Arrow's.
 pd.options.mode.string_storage = "python"
 
-COLUMNS = (
-    "origin",  # measured | published
-    "run",  # id of the provenance record
-    "preset",
-    "paper",
-    "experiment",
-    "protocol",  # text | code | tuned
-    "dataset",  # id of the task (datasets.yaml)
-    "stand_in",  # empty, or the replacement of the task's data
-    "kernel",
-    "method",  # id of the map (registry)
-    "variant",  # empty, or the name of a differently configured entry of the same method
-    "n_features",  # s, the number of frequencies
-    "n_features_label",  # as the paper counts it: "8d", "4096"
-    "n_columns",  # D, the columns of the feature matrix
-    "axis",  # a swept quantity without its own column: distance, penalty, round; empty in a plain grid
-    "at",  # the value on that axis
-    "repeat",
-    "split",  # train | test | validation | all
-    "n_train",
-    "n_test",
-    "d",
-    "learner",
-    "metric",
-    "value",
-    "spread",
-    "spread_kind",
-    "confidence",
-    "unit",
-    "status",  # ok | failed | skipped
-    "seed",
-    "settings",  # JSON: bandwidth, penalty, ..., and the reason if the status is not ok
-)
+#: The columns with their meanings, for the page "Columns of the rows" and for those who read the files.
+MEANINGS = {
+    "origin": '"measured" by us, or "published" by a paper',
+    "run": "id of the run, whose record is in `<rows>.provenance.json`: commit, versions, machine, command",
+    "preset": "the preset that the row was measured under",
+    "paper": "id of the paper",
+    "experiment": "name of the experiment in `config/experiments`",
+    "protocol": 'reading of the experiment: "text" (as written), "code" (as run) or "tuned"',
+    "dataset": "id of the task in `config/datasets.yaml`",
+    "stand_in": "empty, or what replaced the data of the task",
+    "kernel": "id of the kernel",
+    "method": "id of the map in the registry; empty for a row about no map",
+    "variant": "empty, or the name of an entry of the method with other options",
+    "n_features": "s, the number of frequencies",
+    "n_features_label": 's as the paper counts it: "8d", "4096"',
+    "n_columns": "D, the columns of the feature matrix",
+    "axis": "a swept quantity without a column of its own: distance, penalty, round; empty in a plain grid",
+    "at": "the value on that axis",
+    "repeat": "number of the repeat, from 0: one draw of split and map",
+    "split": 'rows that the value is about: "train", "test", "validation" or "all"',
+    "n_train": "training rows",
+    "n_test": "test rows",
+    "d": "columns of the data after preprocessing",
+    "learner": "id of the learner; empty for a row about a map alone",
+    "metric": "what was measured",
+    "value": "the value, in the unit of the metric",
+    "spread": "spread of a published value, or standard error of an estimate",
+    "spread_kind": "what the spread is",
+    "confidence": "of a published value, how sure its reading is",
+    "unit": "unit of the value",
+    "status": '"ok", "failed" or "skipped"',
+    "seed": "seed of the map",
+    "settings": "JSON: length scale, penalty and others, and the reason if the status is not ok",
+}
+
+COLUMNS = tuple(MEANINGS)
 
 INTEGERS = ("n_features", "n_columns", "repeat", "n_train", "n_test", "d", "seed")
 FLOATS = ("at", "value", "spread")

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
+from random_features.errors import UserError
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import method_order, select
 from rfstudy.report.chance import chance_of
@@ -40,8 +41,15 @@ FLATTENED, DECADES = {"linear": 5.0, "log": 3.0}, 3.0
 LEAST_POINTS = 2.0
 
 
-def grid(width: str, n_rows: int, n_columns: int, height: float) -> tuple[Figure, np.ndarray]:
-    """Return a figure of a width ("column" or "page") and its axes in rows, each row so many inches high."""
+def grid(width: str | Axes, n_rows: int, n_columns: int, height: float) -> tuple[Figure, np.ndarray]:
+    """Return a figure of a width ("column" or "page") and its axes in rows, each row so many inches high.
+
+    In place of a width, axes of a user take a single panel.
+    """
+    if isinstance(width, Axes):
+        if n_rows * n_columns != 1:
+            raise UserError(f"axes take one panel, and these are {n_rows * n_columns}: choose datasets and panels")
+        return width.figure, np.array([[width]])
     figure = Figure(figsize=(WIDTHS[width], n_rows * height), layout="constrained")
     return figure, figure.subplots(n_rows, n_columns, squeeze=False)
 
@@ -99,26 +107,32 @@ def set_titles(axes: Sequence[Axes], names: Iterable[str]) -> None:
         ax.set_title(textwrap.fill(f"({letter}) {name}", TITLE), loc="left")
 
 
-def finished(picture: Picture) -> Picture:
-    """Return a picture with drawn panels, completed by its legend and the notes that fit in two lines."""
+def finished(picture: Picture, width=None) -> Picture:
+    """Return a picture with drawn panels, completed by its legend and the notes that fit in two lines.
+
+    ``width`` is as for ``grid``.
+    """
     figure, entries, notes, _ = picture
-    width, height = figure.get_size_inches()
     entries = [drawn_as(each) if isinstance(each, PlotStyle) else each for each in entries]
     handles = [Line2D([], [], **each) for each in {each["label"]: each for each in entries}.values()]
     if not figure.axes:
         return picture
+    if isinstance(width, Axes):  # of a user: only the legend is ours
+        width.legend(handles=handles)
+        return picture
+    across, height = figure.get_size_inches()
     if handles:
         widths = [HANDLE + CHARACTER * length(handle.get_label()) for handle in handles]
         lines = 1
-        while lines < len(widths) and sum(max(widths[i : i + lines]) for i in range(0, len(widths), lines)) > width:
+        while lines < len(widths) and sum(max(widths[i : i + lines]) for i in range(0, len(widths), lines)) > across:
             lines += 1
         figure.legend(handles=handles, loc="outside upper center", ncols=-(-len(handles) // lines))
         height += LEGEND_LINE * lines
-    shown = first_notes(notes, int(PER_INCH * width))
+    shown = first_notes(notes, int(PER_INCH * across))
     if shown:
         figure.supxlabel("\n".join(shown), x=0.01, ha="left", fontsize=SMALLEST, parse_math=False)
         height += NOTE_LINE * len(shown)
-    figure.set_size_inches(width, height)
+    figure.set_size_inches(across, height)
     return picture
 
 
@@ -160,25 +174,18 @@ def with_unit(metric: str) -> str:
     return f"{fact.label} ({fact.unit})" if fact.unit else fact.label
 
 
-def draw_lines(
-    ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], *, spread: float = 0.0, band: bool = False
-) -> None:
+def draw_lines(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], *, band: bool = False) -> None:
     """Draw a line with error bars (or a band) for each plot style that has cells.
 
     Parameters
     ----------
     cells : a row per point: ``line`` (a key of ``styles``), ``x`` (missing for a level line), ``mean``, ``lower`` and
         ``upper``, perhaps ``left`` and ``right`` (ends of horizontal bars) and ``machine_busy`` (marked by a cross)
-    spread : share of the smallest step of x (on a logarithmic axis the smallest ratio) over which lines are spread, so
-        that their bars do not hide one another
     """
     groups = dict(list(cells.sort_values("x", kind="stable").groupby("line", sort=False)))
     present = [line for line in styles if line in groups]
-    is_log = ax.get_xscale() == "log"
-    along = np.unique(cells["x"].dropna().to_numpy(dtype=float))
-    step = np.diff(np.log2(along) if is_log else along).min(initial=np.inf) if len(along) > 1 else 1.0
     bars = []
-    for position, line in enumerate(present):
+    for line in present:
         own, drawn = groups[line], drawn_as(styles[line])
         x, mean, lower, upper = own[["x", "mean", "lower", "upper"]].to_numpy(dtype=float).T
         if ax.get_yscale() == "log":  # a bar that reaches zero is drawn upwards only
@@ -187,8 +194,6 @@ def draw_lines(
             ax.axhspan(lower[0], upper[0], color=drawn["color"], alpha=0.12, linewidth=0, zorder=0.5)
             ax.axhline(mean[0], color=drawn["color"], linestyle=drawn["linestyle"], linewidth=0.9, zorder=1.5)
             continue
-        shift = spread * step * ((position + 0.5) / len(present) - 0.5)
-        x = x * 2.0**shift if is_log else x + shift
         ax.plot(x, mean, **drawn)
         if band:
             ax.fill_between(x, lower, upper, color=drawn["color"], alpha=0.2, linewidth=0)

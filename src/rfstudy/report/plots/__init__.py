@@ -30,4 +30,4 @@ def picture(context: Context, spec: dict) -> style.Picture:
     """Return the figure of a specification."""
     with style.style():
         drawn, notes = made(context, spec)
-        return finished(drawn._replace(notes=notes))
+        return finished(drawn._replace(notes=notes), spec.get("width"))

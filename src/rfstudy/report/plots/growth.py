@@ -131,9 +131,6 @@ def _in_words(places: dict[str, float | str], styles: dict[str, PlotStyle], labe
 #: Inches.
 REQUIRED_HEIGHT = 2.1
 
-#: Lines are spread over this share of a doubling of n, so that equal requirements do not hide one another.
-SPREAD = 0.45
-
 #: The style of a bound, in the colour of its method.
 BOUND = {"linewidth": 3.0, "alpha": 0.3, "solid_capstyle": "butt", "zorder": 1}
 
@@ -168,9 +165,8 @@ def required(context, *, paper, width, published, methods, panels) -> Picture:
                 colour = plot_style(method, context.styles).colour
                 ax.plot(n, bound * first["s"].iloc[0] / bound[0], color=colour, **BOUND)
                 drawn.setdefault(decay, []).append(f"{text} ({plot_style(method, context.styles).label})")
-        for position, ((method, variant), each) in enumerate(styles.items()):
-            shift = 2.0 ** (SPREAD * ((position + 0.5) / len(styles) - 0.5))
-            _draw_line(ax, select(own, method=method, variant=variant).sort_values("n"), each, shift)
+        for (method, variant), each in styles.items():
+            _draw_line(ax, select(own, method=method, variant=variant).sort_values("n"), each)
         sizes = sorted(set(own["n"]))
         ax.set_yscale("log", base=2)
         ax.yaxis.set_major_formatter("{x:g}")
@@ -185,12 +181,12 @@ def required(context, *, paper, width, published, methods, panels) -> Picture:
     return Picture(figure, entries, _notes(context.rows, drawn) + plot.not_drawn(missing))
 
 
-def _draw_line(ax, own: pd.DataFrame, each: PlotStyle, shift: float) -> None:
+def _draw_line(ax, own: pd.DataFrame, each: PlotStyle) -> None:
     """Draw the requirements of a method with their intervals.
 
     Triangles mark sizes that were not enough, carets open ends of intervals.
     """
-    n = own["n"].to_numpy(dtype=float) * shift
+    n = own["n"].to_numpy(dtype=float)
     s, lower, upper, largest = own[["s", "lower", "upper", "largest"]].to_numpy(dtype=float).T
     ax.plot(n, s, **drawn_as(each))
     missed, known, is_open = np.isnan(s), ~np.isnan(lower), np.isinf(upper)

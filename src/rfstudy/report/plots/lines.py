@@ -79,9 +79,6 @@ SIZES = {"axis": "n_features", "label": "number of features s", "scale": "log"}
 #: Inches of a row of panels, and characters of a label along its side.
 HEIGHT, LABEL_WIDTH = 1.3, 19
 
-#: Lines are spread over this share of the distance between two values of x.
-SPREAD = 0.24
-
 
 def curves(
     context, *, paper, width, datasets, methods, panels, sizes=None, bars="deviation", datasets_per_row=1, x=SIZES,
@@ -193,11 +190,11 @@ def with_errors(cells: pd.DataFrame, *, geometric: bool = False) -> pd.DataFrame
 def _draw_panel(ax, panel: dict, cells, styles: dict[str, PlotStyle], x: dict, along, printed) -> None:
     """Draw a panel; ``along`` are the points of all panels of its data set, ``printed`` published points."""
     ax.set(xscale=x["scale"], yscale=panel["scale"])
-    plot.draw_lines(ax, cells, styles, spread=SPREAD)
+    plot.draw_lines(ax, cells, styles)
     # a size that this panel lacks leaves a gap
     transform, everywhere = ax.xaxis.get_transform(), pd.concat([along["x"], printed["x"]]).dropna()
     low, high = transform.transform([everywhere.min(), everywhere.max()])
-    margin = 0.07 * (high - low) or 1.0
+    margin = 0.07 * (high - low) if high - low > 1e-9 else 1.0
     ax.set_xlim(transform.inverted().transform([low - margin, high + margin]))
     for line, own in printed.groupby("line", sort=False):
         ax.plot(own["x"], own["mean"], color=styles[line].colour, marker=styles[line].marker, **PUBLISHED)

@@ -1,0 +1,152 @@
+"""The study in a notebook: rows behind a figure or of anything measured, and figures with methods of your choice."""
+
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from random_features.errors import UserError, suggestion
+from rfstudy import tidy
+from rfstudy.render import Shipped
+from rfstudy.report import plots
+from rfstudy.report.aggregate import of_quantity, select
+from rfstudy.report.catalogue import as_list
+from rfstudy.report.context import Context
+from rfstudy.report.published import named_by
+
+#: Keys of an output that name further methods, with which those that are drawn are compared.
+BASELINES = ("baseline", "baselines", "against", "method")
+
+
+def measured(**wanted) -> pd.DataFrame:
+    """Return measured rows as a data frame; the page "Columns of the rows" says what its columns are.
+
+    Parameters
+    ----------
+    wanted : by column, a value or a list of values, such as ``experiment="arena"``, ``dataset=["eeg", "skin"]``
+
+    Raises
+    ------
+    UserError
+        For a column that does not exist, and if no row has these values.
+
+    Examples
+    --------
+    >>> from rfstudy import measured
+    >>> rows = measured(experiment="eerf-tuned", dataset="adult", method="rff", metric="error_pct", split="test")
+    >>> int(rows["n_features"].max())
+    100
+    """
+    study = shipped()
+    experiments = [each for each in study.experiments if study.has([each])]
+    named = as_list(wanted.get("experiment")) or experiments
+    for what, given, known in (("column", wanted, tidy.COLUMNS), ("experiment", named, experiments)):
+        for each in given:
+            if each not in known:
+                raise UserError(f"the shipped rows have no {what} {each!r}; {suggestion(each, known)}")
+    try:
+        numbers = {name: list(map(float, as_list(wanted[name]))) for name in wanted if name not in tidy.TEXTS}
+    except ValueError as error:
+        raise UserError(f"a column of numbers: {error}") from None
+    chosen = {name: as_list(value) for name, value in wanted.items()} | numbers
+    rows = pd.concat([select(study.rows(study.file(each)), **chosen) for each in named], ignore_index=True)
+    if rows.empty:
+        raise UserError(f"no shipped row has {', '.join(f'{key}={value!r}' for key, value in wanted.items())}")
+    return rows
+
+
+def load(output: str, *, methods=None, datasets=None) -> pd.DataFrame:
+    """Return the measured rows behind a table or figure, such as "survey/figure-09-text", as a data frame.
+
+    It has the rows of all repeats, with the columns of ``measured``. Failed and skipped cells are rows too.
+
+    Parameters
+    ----------
+    output : its paper and name, as in ``figures/measured``
+    methods, datasets : those to keep, by default all
+
+    Raises
+    ------
+    UserError
+        For a name that does not exist; it lists those that do.
+    """
+    spec, context = _reduced(output, methods, datasets)
+    rows = select(context.rows, dataset=spec.get("datasets"))
+    quantities = [spec["quantity"]] if "quantity" in spec else spec.get("panels") or spec.get("criteria") or []
+    quantities = [each for each in quantities if "metric" in each]
+    if quantities:
+        rows = pd.concat([of_quantity(rows, each) for each in quantities])
+    return rows[~rows.index.duplicated()].sort_index().reset_index(drop=True)
+
+
+def draw(output: str, *, methods=None, datasets=None, panels=None, colours=None, ax=None):
+    """Return a figure of the study with methods, data sets and colours of your choice, as a figure of matplotlib.
+
+    Parameters
+    ----------
+    output : its paper and name, as in ``figures/measured``
+    methods, datasets : those to draw, in this order, by default all
+    panels : positions of the quantities to draw, from 0, by default all
+    colours : by method, a colour of matplotlib
+    ax : axes of your own for a figure that is reduced to one panel
+
+    Raises
+    ------
+    UserError
+        For a name that does not exist, and if ``ax`` is to take more than one panel.
+
+    Examples
+    --------
+    >>> import rfstudy
+    >>> figure = rfstudy.draw("survey/figure-09-text", methods=["rff", "orf", "qmc"], colours={"orf": "crimson"})
+    >>> len(figure.axes)
+    16
+    """
+    spec, context = _reduced(output, methods, datasets, colours or {})
+    if spec["form"] != "figures":
+        raise UserError(f"{output} is a table: load({output!r}) has its rows")
+    if panels is not None:
+        spec = spec | {"panels": [spec["panels"][position] for position in as_list(panels)]}
+    drawn = plots.picture(context, spec if ax is None else spec | {"width": ax})
+    if not drawn.figure.axes:
+        raise UserError(f"{output}: no measurement is there. {' '.join(drawn.notes)}")
+    return drawn.figure
+
+
+@cache
+def shipped() -> Shipped:
+    """Return the shipped measurements of the clone that this package is in."""
+    return Shipped(Path(__file__).resolve().parents[2])
+
+
+def _reduced(output: str, methods, datasets, colours=None) -> tuple[dict, Context]:
+    """Return the specification of an output and its context with some of the methods and data sets."""
+    study, (paper, _, name) = shipped(), output.rpartition("/")
+    try:
+        spec = study.spec(paper, name)
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    styles, methods, datasets = named_by(paper, study.styles), as_list(methods), as_list(datasets)
+    known = [("method", each, styles) for each in [*methods, *(colours or {})]]
+    for what, each, names in known + [("data set", each, spec.get("datasets", study.tasks)) for each in datasets]:
+        if each not in names:
+            raise UserError(f"{output} has no {what} {each!r}; {suggestion(each, names)}")
+    styles = styles | {method: styles[method] | {"colour": colour} for method, colour in (colours or {}).items()}
+    kept = [*methods, *_named(spec, BASELINES), ""] if methods else None
+    spec = spec | ({"methods": methods} if methods else {}) | ({"datasets": datasets} if datasets else {})
+    files = [study.file(each) for each in spec["experiments"] if study.has([each])]
+    rows = {file: select(study.rows(file), method=kept) for file in files}
+    if not rows:
+        raise UserError(f"{output}: no rows of {', '.join(spec['experiments']) or 'an experiment'} are shipped")
+    reference = study.root / "data" / "reference"
+    return spec, Context.of(rows, spec["experiments"], styles, study.tasks, reference, spec.get("kernel", ""))
+
+
+def _named(part, keys) -> list[str]:
+    """Return the texts under some keys of a specification, at any depth."""
+    if isinstance(part, list):
+        return [text for each in part for text in _named(each, keys)]
+    if not isinstance(part, dict):
+        return []
+    own = [text for key in keys for text in as_list(part.get(key)) if isinstance(text, str)]
+    return own + [text for each in part.values() for text in _named(each, keys)]

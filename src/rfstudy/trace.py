@@ -1,0 +1,68 @@
+"""Where a number comes from: the measured rows behind it, the record of their run, and the command that makes them."""
+
+from random_features.errors import UserError
+from rfstudy.notebook import measured, shipped
+from rfstudy.report.aggregate import CELL, summarise
+
+#: Cells that are shown.
+MOST = 10
+
+#: Columns that tell cells apart for a reader.
+NAMED = ("dataset", "kernel", "method", "variant", "n_features_label", "axis", "at", "learner", "split", "metric")
+
+
+def trace(number: str, wanted: dict[str, str]) -> str:
+    """Return the shipped cells with a mean, and the origin of each, as text.
+
+    Parameters
+    ----------
+    number : the number as it is published, "84.9"; means that round to it are found. Empty for any.
+    wanted : values of columns by name, which narrow the search
+
+    Raises
+    ------
+    UserError
+        If there is none, or if a column or an experiment does not exist.
+    """
+    rows = measured(**wanted)
+    cells = summarise(rows[~rows["metric"].str.startswith("fact_")])
+    if number:
+        text = number.replace(",", "").replace("\N{MINUS SIGN}", "-").strip("% ")
+        try:
+            digits, value = len(text.partition(".")[2]), float(text)
+        except ValueError:
+            raise UserError(f"{number!r} is no number: write it first, and then column=value") from None
+        cells = cells[cells["mean"].round(digits) == value]
+    if cells.empty:
+        raise UserError(f"no mean of shipped rows is {number}: differences and ranks are not found; name their cells")
+    blocks = [described(cell, rows) for cell in cells.head(MOST).to_dict("records")]
+    if len(cells) > MOST:
+        blocks.append(f"{len(cells) - MOST} more: add column=value, such as experiment=... or metric=...")
+    return "\n\n".join(blocks)
+
+
+def described(cell: dict, rows) -> str:
+    """Return a cell and its origin as lines of text."""
+    own = rows
+    for column in CELL:
+        own = own[own[column].eq(cell[column]) if has(cell[column]) else ~own[column].map(has)]
+    experiment, preset = cell["experiment"], cell["preset"]
+    lines = [
+        f"{cell['mean']:.10g} (standard deviation {cell['std']:.3g}, {cell['n']} repeats)",
+        f"  cell: experiment={experiment} " + " ".join(f"{name}={cell[name]}" for name in NAMED if has(cell[name])),
+        f"  rows: data/measured/{experiment}.csv.xz",
+    ]
+    runs = {run["run"]: run for run in shipped().runs(experiment)}
+    for run in (runs[each] for each in own["run"].unique()):
+        machine = ", ".join(filter(None, (run["cpu"], f"{run['cores']} cores", run["gpu"])))
+        started, commit = run["started"][:10], run["commit"][:10]
+        lines.append(f"  run: {run['run']}, stage {run['stage']}, {started}, commit {commit}, {machine}")
+    part = f".{cell['dataset']}" if len(shipped().experiments[experiment]["datasets"]) > 1 else ""
+    target = f"results/{preset}/{experiment}{part}.csv"
+    lines.append(f"  again: snakemake --cores 1 --configfile config/presets/{preset}.yaml {target}")
+    return "\n".join(lines)
+
+
+def has(value) -> bool:
+    """Return whether a column of a row has a value."""
+    return value not in ("", None) and value == value

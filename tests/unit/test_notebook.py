@@ -1,0 +1,112 @@
+"""The functions for notebooks: rows behind outputs, figures with methods of a user's choice, the origin of a number."""
+
+import json
+import re
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from matplotlib.figure import Figure
+
+import rfstudy
+from random_features.errors import UserError
+from rfstudy.cli import commands
+from rfstudy.notebook import shipped
+from rfstudy.trace import trace
+
+ROOT = Path(__file__).resolve().parents[2]
+CELL = {"experiment": "pool-size", "dataset": "eeg", "n_features_label": "8d", "metric": "accuracy_pct"}
+
+
+def colours_of(ax):
+    return {line.get_color() for line in ax.get_lines() if line.get_linestyle() not in ("none", "None")}
+
+
+def test_a_figure_has_the_methods_and_colours_that_are_asked_for():
+    methods = ["rff", "orf", "qmc"]
+    figure = rfstudy.draw("survey/figure-10-text", methods=methods, colours={"orf": "crimson"}, panels=[0, 2])
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels[:3] == ["RFF", "ORF", "QMC"]
+    assert len(figure.axes) == 8
+    assert all("crimson" in colours_of(ax) and len(ax.containers) == 0 for ax in figure.axes)
+    assert "NSRF" not in labels
+    assert "SORF" not in labels
+
+
+def test_axes_of_a_user_take_one_panel():
+    figure = Figure()
+    ax, other = figure.subplots(1, 2)
+    rfstudy.draw("survey/figure-09-text", methods=["rff", "orf"], datasets=["letter-am-nz"], panels=0, ax=ax)
+    assert len(ax.get_lines()) == 2
+    assert not other.get_lines()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["RFF", "ORF"]
+    with pytest.raises(UserError, match="axes take one panel, and these are 16"):
+        rfstudy.draw("survey/figure-09-text", ax=other)
+
+
+def test_a_drawn_point_is_the_mean_of_the_rows_at_its_true_place():
+    rows = rfstudy.load("survey/figure-10-text", methods=["orf"], datasets=["eeg"])
+    means = rows[rows["metric"] == "approximation_error_frobenius"].groupby("n_features")["value"].mean()
+    ax = Figure().subplots()
+    rfstudy.draw("survey/figure-10-text", methods=["rff", "orf"], datasets=["eeg"], panels=0, ax=ax)
+    x, y = ax.get_lines()[1].get_data()
+    np.testing.assert_allclose(y, means)
+    np.testing.assert_allclose(x, means.index)
+
+
+def test_numbers_select_rows_as_numbers_and_as_text():
+    rows = rfstudy.measured(**CELL, at=1, repeat=[0, "1"])
+    assert set(rows["repeat"]) == {0, 1}
+    assert set(rows["at"]) == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rfstudy.draw("survey/figure-9"), "has no 'figure-9'; it has: "),
+        (lambda: rfstudy.draw("survey/figure-09-text", methods=["orff"]), "has no method 'orff'; did you mean rff"),
+        (lambda: rfstudy.load("survey/figure-09-text", datasets="egg"), "has no data set 'egg'; known are cod-rna"),
+        (lambda: rfstudy.draw("survey/table-07-text"), "is a table: load"),
+        (lambda: rfstudy.measured(experiment="arna"), "no experiment 'arna'; did you mean arena"),
+        (lambda: rfstudy.measured(data_set="eeg"), "no column 'data_set'; did you mean dataset"),
+        (lambda: rfstudy.measured(experiment="arena", dataset="x"), "no shipped row has experiment='arena', "),
+        (lambda: trace("12.3456", CELL), "no mean of shipped rows is 12.3456"),
+        (lambda: trace("twelve", CELL), "'twelve' is no number"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_line(call, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        call()
+
+
+@pytest.mark.parametrize(
+    "spec", [each for each in shipped().reports if each["experiments"]][::12], ids=lambda s: s["name"]
+)
+def test_every_output_has_rows(spec):
+    if shipped().has(spec["experiments"]):
+        assert len(rfstudy.load(f"{spec['paper']}/{spec['name']}"))
+
+
+def test_a_number_is_traced_to_rows_run_commit_and_command():
+    rows = rfstudy.measured(**CELL)
+    cells = rows.groupby(["method", "variant", "at", "learner", "split"])["value"].mean()
+    mean = cells.iloc[0]
+    result = CliRunner().invoke(commands, ["trace", f"{mean:.2f}", *(f"{key}={value}" for key, value in CELL.items())])
+    assert result.exit_code == 0, result.output
+    run = next(run for run in shipped().runs("pool-size") if run["run"] in set(rows["run"]))
+    assert f"{mean:.10g}" in result.output
+    assert f"commit {run['commit'][:10]}" in result.output
+    assert re.search(r"again: snakemake .* results/\w+/pool-size\.csv", result.output)
+
+
+def test_the_notebook_runs(monkeypatch):
+    cells = json.loads((ROOT / "docs" / "examples" / "redraw_a_figure.ipynb").read_text(encoding="utf-8"))["cells"]
+    monkeypatch.setattr(mpl, "get_backend", lambda: "agg")
+    mpl.use("agg")
+    scope = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), scope)
+    assert len(scope["rows"])

@@ -9,9 +9,7 @@ for paper in (None, *JOBS.papers):
         name:
             f"collect_{paper}" if paper else "collect"
         input:
-            rows=partial(JOBS.of_experiments, JOBS.shard_results, paper),
-            arrays=partial(JOBS.of_experiments, JOBS.shard_arrays, paper),
-            facts=partial(JOBS.of_experiments, JOBS.collected_facts, paper),
+            unpack(partial(JOBS.collected, paper)),
         output:
             [f"{RESULTS}/{name}.{ending}" for name in names for ending in ("csv", "provenance.json", "npz")],
         log:
@@ -24,9 +22,7 @@ for paper in (None, *JOBS.papers):
             runtime=20,
         params:
             code=JOBS.code_of("rfstudy.study.collect"),
-            work=lambda wildcards, paper=paper: JOBS.work_hash(
-                [JOBS.collect_work(name) for name in JOBS.papers.get(paper) or [wildcards.experiment]]
-            ),
+            work=partial(JOBS.collect_work, paper),
             file=f"{RESULTS}/{stem}.work.json",
             files=lambda wildcards, input: counted(len(input.rows), "file"),
         message:

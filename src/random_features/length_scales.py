@@ -1,7 +1,6 @@
 """Checks of length scales, and the rules that find a length scale from data."""
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from random_features.arrays import is_sparse
 from random_features.errors import check_positive
@@ -35,6 +34,8 @@ def pairwise_distances(X) -> np.ndarray:
     Sparse rows stay sparse: their distances come from inner products, whose rounding is about 1e-8 of the rows' length.
     """
     if not is_sparse(X):
+        from scipy.spatial.distance import pdist
+
         return pdist(np.asarray(X, dtype=np.float64))
     from sklearn.metrics.pairwise import euclidean_distances
 

@@ -1,4 +1,5 @@
-"""Find what modules define without importing them: planning and ``--help`` load none of the libraries.
+"""Find what modules define without importing them, where planning and ``--help`` would wait for an import: the classes
+of maps load PyTorch, the kinds of figures Matplotlib.
 
 Standard library only.
 """
@@ -27,12 +28,6 @@ def definitions(path: Path) -> dict[str, ast.AST]:
         elif isinstance(node, ast.Assign):
             found |= {ast.unparse(target): node.value for target in node.targets}
     return found
-
-
-def defined_next_to(path: str, name: str) -> dict[str, ast.AST]:
-    """Return the definitions of a name in the modules of the folder of a file, by module, in order."""
-    found = {each.stem: definitions(each) for each in sorted(Path(path).parent.glob("*.py"))}
-    return {module: of[name] for module, of in found.items() if name in of}
 
 
 def class_named(package: str, homes: dict[str, str], name: str) -> type:

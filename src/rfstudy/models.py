@@ -1,29 +1,20 @@
 """Typed models of the configuration: what every model has in common, and how a mistake is reported.
 
 A mistake is one line: file, key and what to do. All mistakes of a document are reported together. The keys that belong
-to one file of the package (a kind, a learner, a bandwidth rule, a step) are declared there; they become models here
-without an import of that file, because planning must not wait for NumPy.
+to a kind, a learner, a bandwidth rule or a step are declared there, as a ``TypedDict`` or as keyword arguments.
 """
 
-import ast
 from collections.abc import Iterable
-from functools import cache, reduce
+from functools import reduce
+from inspect import signature
 from operator import or_
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 import pydantic
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Tag, ValidationError, create_model
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from random_features import modules
 from random_features.errors import nearest, suggestion
-
-#: The folder of the packages.
-SOURCE = Path(__file__).resolve().parents[1]
-
-#: Modules that files import the types of their declarations from.
-OF_TYPES = ("typing", "annotated_types", "rfstudy.fields")
 
 #: Longest text of a value in a message.
 LONGEST_VALUE = 200
@@ -129,67 +120,30 @@ def shortened(text: str) -> str:
 # --- Declarations in the files that they are about --------------------------------------------------------------------
 
 
-def path_of(module: str) -> Path:
-    """Return the file of a module of the packages by its full name."""
-    return SOURCE.joinpath(*module.split(".")).with_suffix(".py")
+def model_of(declared: type) -> type[Model]:
+    """Return the model of the keys that a ``TypedDict`` declares."""
+    hints = get_type_hints(declared, include_extras=True)
+    keys = {key: (with_models(of), ... if key in declared.__required_keys__ else None) for key, of in hints.items()}
+    return create_model(declared.__name__, __base__=Model, __doc__=declared.__doc__, **keys)
 
 
-def definitions(module: str) -> dict[str, ast.AST]:
-    """Return the functions and classes of a module, and the values of its assignments, by name."""
-    return modules.definitions(path_of(module))
+def with_models(of):
+    """Return a type with models in place of the ``TypedDict``s in it."""
+    if is_typeddict(of):
+        return model_of(of)
+    origin, (first, *rest) = get_origin(of), get_args(of) or (None,)
+    if origin is NotRequired:
+        return with_models(first)
+    if origin is Annotated:
+        return Annotated[with_models(first), *rest]
+    return list[with_models(first)] if origin is list else of
 
 
-def functions_of(module: str) -> list[str]:
-    """Return the names of the functions of a module."""
-    return [name for name, node in definitions(module).items() if isinstance(node, ast.FunctionDef)]
-
-
-def literal(module: str, name: str, *default):
-    """Return the value of a literal such as ``GPU = False`` of a module, or the default if the module has none."""
-    if default and name not in definitions(module):
-        return default[0]
-    return ast.literal_eval(definitions(module)[name])
-
-
-class MayBeMissing:
-    """``NotRequired`` of a ``TypedDict``, for a model: a key that can be left out."""
-
-    def __class_getitem__(cls, of):
-        return Annotated[of, pydantic.Field(default=None)]
-
-
-@cache
-def types_of(module: str) -> dict:
-    """Return the types with which a module may declare keys: those that it imports from modules of types."""
-    scope: dict = {"__name__": module}
-    for node in modules.statements(path_of(module)):
-        if isinstance(node, ast.ImportFrom) and node.module in OF_TYPES:
-            exec(compile(ast.Module([node], []), module, "exec", dont_inherit=True), scope)
-    return scope | {"TypedDict": Model, "NotRequired": MayBeMissing}
-
-
-@cache
-def declared(module: str, name: str) -> type[Model] | None:
-    """Return the ``TypedDict`` of this name in a module as a model; None if the module declares none."""
-    scope = types_of(module)
-    for node in modules.statements(path_of(module)):
-        if isinstance(node, ast.ClassDef) and node.bases and {*map(ast.unparse, node.bases)} <= {*scope}:
-            whole = ast.ClassDef(node.name, node.bases, [], node.body, [], type_params=[])
-            exec(compile(ast.fix_missing_locations(ast.Module([whole], [])), module, "exec", dont_inherit=True), scope)
-            if node.keywords:  # total=False
-                scope[node.name] = partial(scope[node.name])
-    return scope.get(name)
-
-
-@cache
-def parameters(module: str, function: str) -> type[Model]:
+def parameters(function) -> type[Model]:
     """Return the keyword arguments of a function as a model."""
-    node = definitions(module)[function]
-    keys = {
-        argument.arg: (eval(ast.unparse(argument.annotation), types_of(module)), ... if default is None else None)
-        for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-    }
-    return create_model(module.rpartition(".")[2], __base__=Model, **keys)
+    keywords = [each for each in signature(function).parameters.values() if each.kind is each.KEYWORD_ONLY]
+    keys = {each.name: (each.annotation, ... if each.default is each.empty else None) for each in keywords}
+    return create_model(function.__name__, __base__=Model, **keys)
 
 
 def partial(model: type[Model]) -> type[Model]:

@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Len, MinLen
 from pydantic import BeforeValidator, StringConstraints
 
+from random_features.modules import definitions
 from rfstudy.fields import Count, Some
-from rfstudy.models import Model, Text, definitions, problems_of, suggestion
+from rfstudy.models import Model, Text, problems_of, suggestion
 from rfstudy.report import catalogue
 
 Names = Annotated[list[Text], *Some]
@@ -218,7 +219,7 @@ class Output(Model):
 
 def arguments_of(kind: str) -> dict[str, bool]:
     """Return the keyword arguments of the function of a kind, and whether it needs them."""
-    keywords = definitions(catalogue.kinds()[kind][1])[kind].args
+    keywords = definitions(catalogue.file_of(kind))[kind].args
     return {each.arg: not default for each, default in zip(keywords.kwonlyargs, keywords.kw_defaults, strict=True)}
 
 

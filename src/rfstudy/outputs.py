@@ -18,13 +18,14 @@ from random_features.learners import entry as learners
 from rfstudy.data.entries import over
 from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
-from rfstudy.models import literal, problems_of, suggestion
+from rfstudy.models import problems_of, suggestion
 from rfstudy.output_models import Scorecard, arguments_of, problems_of_output
 from rfstudy.report import catalogue
 from rfstudy.study.config import FORM_OF_NAME, MEASURED, NAME, YOURS, ConfigurationError, extended
-from rfstudy.study.experiment import kernels_of, module_of
+from rfstudy.study.experiment import kernels_of
 from rfstudy.study.job import kernel_id, sizes
 from rfstudy.study.jobs import Jobs
+from rfstudy.study.kinds.registry import KINDS
 
 #: The parts of the report, sorted by name: the comparison of published numbers with ours, then the papers.
 SCORECARD = "1 Scorecard"
@@ -137,7 +138,7 @@ def known_of(experiments: list[dict]) -> dict[str, set[str]]:
     }
     return {key: of for key, of in known.items() if of} | {
         "kernel": {kernel_id(kernel) for each in experiments for kernel in kernels_of(each)},
-        "metric": set(FACTS).union(*(literal(module_of(each["kind"]), "METRICS", ()) for each in experiments)),
+        "metric": set(FACTS).union(*(KINDS[each["kind"]].metrics or () for each in experiments)),
         "learner": {name for each in experiments for name in each.get("learners") or {}},
     }
 

@@ -3,20 +3,19 @@
 The text around the tables is written by hand. A table is between two comments that name its subject.
 """
 
-import ast
 import inspect
 import re
+from importlib import import_module
 from pathlib import Path
 
 from random_features.kernels import KERNELS
 from random_features.learners import entry as learners
-from random_features.modules import statements
 from rfstudy import output_models
 from rfstudy.data import forms, modules, sources
 from rfstudy.files import write_text
-from rfstudy.models import Model, declared, parameters, path_of
+from rfstudy.models import Model, parameters
 from rfstudy.study import models, parts, settings
-from rfstudy.study.code import modules_in
+from rfstudy.study.kinds.registry import KINDS
 
 BLOCK = re.compile(r"<!-- table: (?P<name>[\w -]+) -->\n.*?<!-- end -->", re.DOTALL)
 
@@ -63,40 +62,37 @@ def tables() -> dict[str, str]:
         "not scored": [output_models.NotScored],
     }
     return {name: table(["key", "meaning"], keys_of(each)) for name, each in of_models.items()} | {
-        "kinds": table(["kind", "what it measures", "keys of its `grid`"], map(of_kind, modules_in(KINDS))),
+        "kinds": table(["kind", "what it measures", "keys of its `grid`"], map(of_kind, KINDS)),
         "kernels": table(["name", "parameters"], [(name, spans(of["parameters"])) for name, of in KERNELS.items()]),
         "learners": table(["learner", "grid", "options"], map(of_learner, learners.known())),
-        "rules": table(["rule", "parameters", "meaning"], map(of_rule, modules_in(RULES))),
+        "rules": table(["rule", "parameters", "meaning"], map(of_rule, parts.RULES)),
         "preprocessing": table(["step", "parameters", "meaning"], map(of_step, modules.names("steps"))),
     }
 
 
-KINDS, RULES, LEARNERS = "rfstudy.study.kinds", "rfstudy.study.bandwidths", "random_features.learners"
-
-
 def of_kind(kind: str) -> tuple[str, str, str]:
     """Return the row of a kind of experiment."""
-    grid = declared(f"{KINDS}.{kind}", "Grid")
-    return kind, first_sentence(f"{KINDS}.{kind}"), one_line(grid.__doc__) if grid else "none: see above"
+    grid, module = KINDS[kind].grid, import_module(f"rfstudy.study.kinds.{kind}")
+    return kind, first_sentence(module), one_line(grid.__doc__) if grid else "none: see above"
 
 
 def of_learner(name: str) -> tuple[str, str, str]:
     """Return the row of a learner."""
-    options = declared(f"{LEARNERS}.{name}", "Options") or Model
-    grid = spans([learners.facts(name)["grid"]])
-    return name, grid, f"{spans(options.model_fields)}. {one_line(options.__doc__)}"
+    facts = learners.facts(name)
+    options = facts["options"]
+    return name, spans([facts["grid"]]), f"{spans(options.__annotations__)}. {one_line(options.__doc__)}"
 
 
 def of_rule(rule: str) -> tuple[str, str, str]:
     """Return the row of a bandwidth rule."""
-    model = parameters(f"{RULES}.{rule}", "length_scale")
-    return rule, spans(model.model_fields), first_sentence(f"{RULES}.{rule}")
+    module = parts.RULES[rule]
+    return rule, spans(parameters(module.length_scale).model_fields), first_sentence(module)
 
 
 def of_step(step: str) -> tuple[str, str, str]:
     """Return the row of a preprocessing step."""
-    module = modules.module_name("steps", step)
-    return step, spans(parameters(module, "fit").model_fields), first_sentence(module)
+    module = modules.load("steps", step)
+    return step, spans(parameters(module.fit).model_fields), first_sentence(module)
 
 
 def keys_of(owners: list[type[Model]]) -> list[tuple[str, str]]:
@@ -119,9 +115,9 @@ def documented_keys(model: type[Model]) -> dict[str, str]:
     return found
 
 
-def first_sentence(module: str) -> str:
+def first_sentence(module) -> str:
     """Return the first sentence of the docstring of a module."""
-    text = one_line(ast.get_docstring(ast.Module(statements(path_of(module)), [])))
+    text = one_line(module.__doc__)
     return re.split(r"(?<=[.:])\s", text)[0].rstrip(".:")
 
 

@@ -33,13 +33,12 @@ def steps(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("kind", "name"), EVERY)
-def test_what_is_read_from_a_source_is_what_python_sees(kind, name):
-    function = getattr(modules.load(kind, name), modules.KINDS[kind][1])
+def test_the_keys_of_a_file_are_the_keyword_arguments_of_its_function(kind, name):
+    function = modules.function(kind, name)
     assert function.__doc__
     signature = inspect.signature(function).parameters.values()
     own = [parameter.name for parameter in signature if parameter.kind is parameter.KEYWORD_ONLY]
-    model = parameters(modules.module_name(kind, name), modules.KINDS[kind][1])
-    assert list(model.model_fields) == own
+    assert list(parameters(function).model_fields) == own
     first = {
         "steps": ["X_train"],
         "generators": ["n", "d", "random"],

@@ -12,7 +12,7 @@ from rfstudy.models import parameters
 SEEDS = range(3)
 TYPES = (np.float32, np.float64, np.uint8)
 WITHOUT_PARAMETERS = [
-    name for name in modules.names("steps") if not parameters(modules.module_name("steps", name), "fit").model_fields
+    name for name in modules.names("steps") if not parameters(modules.load("steps", name).fit).model_fields
 ]
 
 

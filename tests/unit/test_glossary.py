@@ -17,6 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 from rfstudy import models, readme, tidy
+from rfstudy.study.kinds.registry import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES, COMMON, ENTRIES = ("sklearn", "pandas", "snakemake"), 5, 35
@@ -54,10 +55,11 @@ def models_below(model):
 
 def names():
     """Classes, configuration keys and columns, each with where it is."""
+    of_kinds = {kind.grid.__name__ for kind in KINDS.values() if kind.grid}  # named after a kind, which has a page
     for folder in ("study", "report"):
         for path in sorted((ROOT / "src" / "rfstudy" / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.ClassDef):
+                if isinstance(node, ast.ClassDef) and node.name not in of_kinds:
                     yield node.name, path.name
     readme.tables()  # which imports every model of the configuration
     for model in models_below(models.Model):

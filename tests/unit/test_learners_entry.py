@@ -264,7 +264,7 @@ def test_an_unknown_learner_is_refused_with_the_known_ones(name):
 @pytest.mark.parametrize("name", TWINS)
 def test_the_facts_of_a_learner_are_those_of_its_entry(name):
     facts, learner = entry.facts(name), entry.load(name)
-    assert facts == {key: getattr(learner, key) for key in ("grid", "chosen", "targets", "bytes_per_entry")}
+    assert facts == {key: getattr(learner, key) for key in facts}
     assert set(learner.targets) <= set(KINDS)
 
 

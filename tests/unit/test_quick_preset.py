@@ -9,6 +9,7 @@ from random_features.maps.registry import REGISTRY
 from rfstudy import outputs
 from rfstudy.files import read_yaml
 from rfstudy.study import selection
+from rfstudy.study.kinds.registry import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"
@@ -25,8 +26,7 @@ def quick():
 def test_every_map_kind_and_learner_runs(quick):
     chosen = quick.chosen.values()
     assert {entry["method"] for each in chosen for entry in each["methods"]} == set(REGISTRY)
-    kinds = {path.stem for path in (ROOT / "src/rfstudy/study/kinds").glob("*.py")} - {"__init__"}
-    assert {each["kind"] for each in chosen} == kinds
+    assert {each["kind"] for each in chosen} == set(KINDS)
     assert {name for each in chosen for name in each.get("learners") or {}} >= set(known())
 
 

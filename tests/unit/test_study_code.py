@@ -10,11 +10,11 @@ from click.testing import CliRunner
 
 from random_features.errors import UserError
 from rfstudy import cli
-from rfstudy.models import definitions, literal
 from rfstudy.study import code, engine
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.journal import Journal
 from rfstudy.study.kinds.grid import grid_cells
+from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.provenance import Run
 
 PLANNING = {
@@ -66,7 +66,7 @@ def edit(source, file, old, new):
     "module",
     [
         *(f"rfstudy.study.{stage}" for stage in STAGES),
-        *(f"rfstudy.study.kinds.{kind}" for kind in code.modules_in("rfstudy.study.kinds")),
+        *(f"rfstudy.study.kinds.{kind}" for kind in KINDS),
         *("rfstudy.data.preprocess", "rfstudy.data.stream", "rfstudy.data.download"),
     ],
 )
@@ -140,17 +140,6 @@ def test_an_edit_of_a_text_or_of_another_module_does_not(small, edits):
 def test_what_is_no_module_is_an_error():
     with pytest.raises(FileNotFoundError, match=r"rfstudy\.study\.nothing"):
         code.import_closure("rfstudy.study.nothing")
-
-
-def test_definitions_are_read_without_an_import():
-    grid = "rfstudy.study.kinds.grid"
-    assert literal(grid, "STAGE") == "train"
-    assert literal(grid, "NOTHING", 3) == 3
-    with pytest.raises(KeyError, match="NOTHING"):
-        literal(grid, "NOTHING")
-    assert "timed" in definitions(grid)
-    assert "seed_of" not in definitions(grid)  # imported, not defined
-    assert {"ridge", "svm"} <= set(code.modules_in("random_features.learners"))
 
 
 def test_a_stamp_is_another_file_when_the_code_does_something_else(source, tmp_path):
@@ -259,11 +248,14 @@ HARMLESS = {
         ("random_features/maps/plain.py", None, "class Plain:\n    pass\n"),
     ],
     "a new kernel": [
-        ("random_features/kernels/sinc.py", None, 'KERNEL = {"class": "Sinc", "parameters": ()}\n'),
+        ("random_features/kernels/registry.py", "KERNELS = {", 'KERNELS = {"sinc": {"class": "Sinc"},'),
+        ("random_features/kernels/sinc.py", None, "class Sinc:\n    pass\n"),
     ],
     "a new learner, kind, rule and step": [
+        ("random_features/learners/registry.py", "LEARNERS = {", 'LEARNERS = {\n    "mean": Facts(Svm, "C", "C", ()),'),
         ("random_features/learners/mean.py", None, "LEARNER = None\n"),
-        ("rfstudy/study/kinds/other.py", None, "STAGE = None\n"),
+        ("rfstudy/study/kinds/registry.py", "KINDS = {", 'KINDS = {\n    "other": Kind(Decay, None, 100, 1),'),
+        ("rfstudy/study/kinds/other.py", None, "CELLS = None\n"),
         ("rfstudy/study/bandwidths/unit.py", None, "LENGTH = 1\n"),
         ("rfstudy/data/steps/twice.py", None, "def fit(X_train):\n    return lambda X: 2 * X\n"),
     ],

@@ -10,6 +10,7 @@ from rfstudy.data.prepared import write_facts
 from rfstudy.study import measure
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.journal import Journal
+from rfstudy.study.kinds.registry import KINDS
 
 SPEC = toys.part(
     preset="quick",
@@ -53,7 +54,7 @@ def test_missing_data_leave_a_row_an_entry_and_metric(tmp_path, monkeypatch):
     for name in ("X", "y"):
         np.save(tmp_path / f"{name}.npy", np.empty(0))
     # any kind that names its metrics
-    monkeypatch.setattr("rfstudy.study.kinds.decay.METRICS", ("one", "two"), raising=False)
+    monkeypatch.setitem(KINDS, "decay", replace(KINDS["decay"], metrics=("one", "two")))
     entries = [{"method": "rff", "variant": variant, "options": {}} for variant in ("", "wide")]
     out = tmp_path / "rows.csv"
     measure.run([SPEC | {"methods": entries}], [tmp_path], tmp_path / "journal", out, tmp_path / "rows.npz", 1)

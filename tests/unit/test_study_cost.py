@@ -11,7 +11,7 @@ import pytest
 
 from rfstudy.files import read_json, read_yaml
 from rfstudy.study import cost, cost_plan, fit, plan, selection, yardsticks
-from rfstudy.study.kinds import controls
+from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.selection import is_asked_for
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -83,8 +83,8 @@ def test_the_exact_kernel_holds_a_matrix_up_to_the_rows_that_it_solves_by_choles
 
 
 def test_the_plan_knows_how_the_exact_kernel_is_solved():
-    assert controls.RESOURCES["by_cholesky"] == yardsticks.BY_CHOLESKY == yardsticks.MOST_ROWS
-    assert controls.RESOURCES["rank"] == yardsticks.RANK
+    assert KINDS["controls"].by_cholesky == yardsticks.BY_CHOLESKY == yardsticks.MOST_ROWS
+    assert KINDS["controls"].rank == yardsticks.RANK
 
 
 def test_a_split_that_caps_the_rows_caps_the_work():

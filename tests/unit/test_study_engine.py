@@ -17,6 +17,7 @@ from rfstudy.study.job import kernel_id
 from rfstudy.study.journal import Journal
 from rfstudy.study.kinds import decay
 from rfstudy.study.kinds.grid import grid_cells
+from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.plan import parts_of, shards
 from rfstudy.study.provenance import Run
 from rfstudy.study.search import Member, Search
@@ -333,7 +334,7 @@ def test_every_key_of_a_kinds_grid_is_in_the_keys_of_its_cells(kind):
         return {work.key(cell) for cell in module.cells(work)}
 
     before = all_keys(grids[kind])
-    assert set(grids[kind]) == set(module.Grid.__annotations__)
+    assert set(grids[kind]) == set(KINDS[kind].grid.__annotations__)
     for name, value in grids[kind].items():
         after = all_keys(grids[kind] | {name: value[:1] if isinstance(value, list) else value * 2})
         assert after != before, name

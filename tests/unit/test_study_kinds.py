@@ -2,7 +2,6 @@
 twin of their rows (tests/twin) does not reach.
 """
 
-import importlib
 import inspect
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,12 +18,12 @@ from rfstudy.data.target import Target
 from rfstudy.scores import approximation_error
 from rfstudy.study import config, plan
 from rfstudy.study.code import modules_in
-from rfstudy.study.engine import Job
-from rfstudy.study.kinds import energy, path, ranking, requirement, scaling
+from rfstudy.study.engine import Job, KindModule, kind_module
+from rfstudy.study.kinds import energy, path, ranking, registry, requirement, scaling
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 EXPERIMENTS = config.load_experiments(CONFIG)
-KINDS = {name: importlib.import_module(f"rfstudy.study.kinds.{name}") for name in modules_in("rfstudy.study.kinds")}
+KINDS = {name: kind_module(name) for name in registry.KINDS}
 
 
 def entry(method, variant="", **options):
@@ -54,11 +53,21 @@ def test_every_experiment_has_cells_that_its_kind_measures(name, extent):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_kind_says_what_the_plan_asks_of_it(name):
-    kind = KINDS[name]
-    assert set(kind.RESOURCES) >= {"mb", "minutes"}
-    assert hasattr(kind, "measure") == hasattr(kind, "cells")
-    assert hasattr(kind, "timed") or hasattr(kind, "measure")
+def test_a_kind_is_what_its_entry_says(name):
+    kind, facts = KINDS[name], registry.KINDS[name]
+    assert hasattr(kind, "measure") == hasattr(kind, "cells") == (facts.stage == "measure")
+    assert hasattr(kind, "timed") == facts.timed
+    assert facts.timed or facts.stage
+    assert "kernels" not in vars(kind) or facts.grid  # nothing but a grid completes kernels
+    for function, stated in vars(KindModule).items():
+        if inspect.isfunction(stated) and not function.startswith("_") and function in vars(kind):
+            own = [each for each in inspect.signature(vars(kind)[function]).parameters.values() if each.kind.value <= 1]
+            first = [each for each in inspect.signature(stated).parameters.values() if each.kind.value <= 1][1:]
+            assert [each.name for each in own] == [each.name for each in first], function
+
+
+def test_every_file_of_a_kind_has_an_entry():
+    assert set(modules_in("rfstudy.study.kinds")) - {"registry"} == set(registry.KINDS)
 
 
 def test_the_experiments_have_every_gaussian_map_that_needs_no_data():

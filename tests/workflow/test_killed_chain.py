@@ -19,21 +19,10 @@ EVERY, FOLLOWED = 61, 4
 KIND = '''
 """Sums of draws, kept one by one."""
 
-from typing import TypedDict
-
 import numpy as np
 
 from random_features.arrays import seed_of
-from rfstudy.fields import Count
 from rfstudy.study.engine import Cell
-
-RESOURCES = {"mb": 1000, "minutes": 60}
-
-
-class Grid(TypedDict):
-    """The `draws` of a sum."""
-
-    draws: Count
 
 
 def cells(job):
@@ -47,6 +36,18 @@ def measure(job, entry, *, repeat, draws):
         sums.append((sums[-1] if sums else 0.0) + rng.normal())
         job.checkpoints.append(sum=sums[-1])
     return [{"n_features": 1, "metric": "sum", "value": sums[-1]}], {"sums": np.array(sums)}
+'''
+
+#: Its entry in the registry.
+ENTRY = '''
+
+class Sums(TypedDict):
+    """The `draws` of a sum."""
+
+    draws: Count
+
+
+KINDS["sums"] = Kind(Sums, None, 1000, 60)
 '''
 
 EXPERIMENTS = """
@@ -143,6 +144,7 @@ def chain(workspace):
         "config/experiments/killed.yaml": EXPERIMENTS,
         "config/figures/survey.yaml": REPORTS,
         "src/rfstudy/study/kinds/sums.py": KIND,
+        "src/rfstudy/study/kinds/registry.py": ENTRY,
     }
     for name, text in added.items():
         path = workspace.folder / name

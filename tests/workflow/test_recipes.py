@@ -127,12 +127,16 @@ def method(space, page):
     ]
 
 
-def new_files(name, *section):
-    """A recipe of a new module and a new experiment."""
+def registered(name, registry, *section, end="}\n"):
+    """A recipe of a new module, its entry in a registry, with a class of types before it, and a new experiment."""
 
     def recipe(space, page):
-        blocks = (page(name).blocks(language, *section) for language in ("python", "yaml"))
-        return [space.add(block) for (block,) in blocks]
+        (module, *types, entry), (experiment,) = (page(name).blocks(each, *section) for each in ("python", "yaml"))
+        for block in types:
+            where = block.partition(" of ")[0].removeprefix("# before ")
+            space.insert(registry, block.partition("\n")[2] + "\n\n", before=f"{where} = ")
+        space.insert(registry, entry.partition("\n")[2], before=end)
+        return [space.add(module), space.add(experiment), registry]
 
     return recipe
 
@@ -161,8 +165,9 @@ def claim(space, page):
 RECIPES = [
     own_file, generator, features_of_another_task, another_format, scaling_of_targets, preprocessing_step, method,
     claim,
-    new_files("adding-a-kernel.md"), new_files("adding-a-learner.md"),
-    new_files("adding-a-kind.md", "A kind of experiment"),
+    registered("adding-a-kernel.md", "src/random_features/kernels/registry.py"),
+    registered("adding-a-learner.md", "src/random_features/learners/registry.py"),
+    registered("adding-a-kind.md", "src/rfstudy/study/kinds/registry.py", "A kind of experiment", end="}  # fmt"),
     *map(kind_of_output, ["A kind of table", "A kind of figure"]),
 ]  # fmt: skip
 

@@ -5,20 +5,15 @@ distributed, coordinate by coordinate, and which function of the projections mak
 ``k(x, y) = E[cos(w . (x - y))]`` for shift-invariant kernels (``activation`` is None, the map's layout decides),
 ``k(x, y) = 2 E[a(w . x) a(w . y)]`` for a kernel with an activation a.
 
-Every kernel is one file of this folder, named after it. A literal ``KERNEL`` in the file names its class, the
-parameters that an experiment states, and its id in tables where that is not its name. A new file is a new kernel; there
-is no list. The classes can be imported from here (``from random_features.kernels import Gaussian``). This module needs
-only the standard library, so a workflow can read ``KERNELS`` while it parses.
+A kernel is one file of this folder, named after it, and a line of ``registry.KERNELS``. The classes can be imported
+from here (``from random_features.kernels import Gaussian``). Importing this module loads nothing heavy.
 """
 
-import ast
 from collections.abc import Mapping
 
 from random_features.errors import UserError, suggestion
-from random_features.modules import class_named, defined_next_to
-
-#: All kernels by name: ``class``, ``parameters`` and perhaps ``id``.
-KERNELS = {name: ast.literal_eval(kernel) for name, kernel in defined_next_to(__file__, "KERNEL").items()}
+from random_features.kernels.registry import KERNELS
+from random_features.modules import class_named
 
 
 def of_class(class_name: str) -> type:

@@ -9,8 +9,6 @@ from random_features.arrays import block_rows, row_blocks
 from random_features.kernels.base import GaussianSpectrum
 from random_features.tensors import write
 
-KERNEL = {"class": "ArcCosine", "parameters": ("order",), "id": "arccos{order}"}
-
 #: Cosines this near to 1 or -1 lose half of their digits when they are turned into angles.
 NEARLY_PARALLEL = 1e-6
 

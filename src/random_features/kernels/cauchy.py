@@ -7,8 +7,6 @@ import numpy as np
 
 from random_features.kernels.base import Scaled, SpectralKernel
 
-KERNEL = {"class": "Cauchy", "parameters": ("length_scale",)}
-
 
 @dataclass(frozen=True)
 class Cauchy(Scaled, SpectralKernel):

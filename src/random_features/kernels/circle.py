@@ -12,9 +12,6 @@ from random_features.arrays import row_blocks
 from random_features.errors import check_choice
 from random_features.kernels.base import SpectralKernel
 
-KERNEL = {"class": "Circle", "parameters": ("decay", "terms"), "id": "circle-{decay}"}
-
-
 #: Unnormalised distributions over the harmonics j = 1, 2, ... of :class:`Circle`: those whose kernel matrices of n
 #: points have the eigenvalues lambda_i ~ n exp(-c i), n i^(-2t) with t = 1, and n / i.
 DECAYS = {

@@ -7,8 +7,6 @@ import numpy as np
 
 from random_features.kernels.base import ScaleMixture, positive_stable
 
-KERNEL = {"class": "ExponentialPower", "parameters": ("length_scale", "exponent")}
-
 
 @dataclass(frozen=True)
 class ExponentialPower(ScaleMixture):

@@ -13,8 +13,6 @@ from random_features.arrays import check_numbers
 from random_features.kernels.base import GaussianSpectrum, Scaled
 from random_features.tensors import constant, exponential, product
 
-KERNEL = {"class": "Gaussian", "parameters": ("length_scale",)}
-
 #: |x|^2 / (2 l^2) from which rounding takes half of the digits of a squared distance |x|^2 - 2 x.y + |y|^2.
 FAR = 0.5 / np.sqrt(np.finfo(np.float64).eps)
 

@@ -7,8 +7,6 @@ import numpy as np
 
 from random_features.kernels.base import ScaleMixture, positive_stable
 
-KERNEL = {"class": "GeneralisedCauchy", "parameters": ("length_scale", "exponent", "decay")}
-
 
 @dataclass(frozen=True)
 class GeneralisedCauchy(ScaleMixture):

@@ -8,8 +8,6 @@ from sklearn.metrics.pairwise import laplacian_kernel
 
 from random_features.kernels.base import Scaled, SpectralKernel
 
-KERNEL = {"class": "Laplacian", "parameters": ("length_scale",)}
-
 
 @dataclass(frozen=True)
 class Laplacian(Scaled, SpectralKernel):

@@ -10,8 +10,6 @@ from sklearn.metrics.pairwise import linear_kernel
 from random_features.kernels.base import Kernel
 from random_features.tensors import write
 
-KERNEL = {"class": "Linear", "parameters": ()}
-
 
 @dataclass(frozen=True)
 class Linear(Kernel):

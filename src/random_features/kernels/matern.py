@@ -11,8 +11,6 @@ from random_features.kernels.base import ScaleMixture
 #: The nu above which Gamma(nu) and K_nu(z) soon overflow. The expansion in 1 / nu is then exact to 1e-9.
 LARGE_NU = 50.0
 
-KERNEL = {"class": "Matern", "parameters": ("length_scale", "nu")}
-
 
 @dataclass(frozen=True)
 class Matern(ScaleMixture):

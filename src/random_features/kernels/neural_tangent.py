@@ -8,8 +8,6 @@ import numpy as np
 from random_features.kernels.arc_cosine import of_angles
 from random_features.kernels.base import Kernel
 
-KERNEL = {"class": "NeuralTangent", "parameters": ()}
-
 
 @dataclass(frozen=True)
 class NeuralTangent(Kernel):

@@ -10,8 +10,6 @@ from sklearn.utils import check_scalar
 
 from random_features.kernels.base import Kernel
 
-KERNEL = {"class": "Polynomial", "parameters": ("degree", "coef0")}
-
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):

@@ -1,27 +1,22 @@
 """Learners by name: the entry that describes each of them, and the functions that find it.
 
-A learner is one file of this folder, named after it, with two names at module level: ``Options``, a ``TypedDict`` of
-its options in an experiment, and ``LEARNER``, its ``Learner``. Its grid, ``n_folds`` and ``repeats`` are options of
-every learner and are not listed. There is no list of learners: a new file is a new learner. This module imports only
-the standard library, so a workflow can read ``facts`` while it parses.
+A learner is one file of this folder, named after it, with ``LEARNER``, its ``Learner``, and an entry of its ``Facts``
+in ``registry.LEARNERS``, which planning reads without the libraries that compute.
 """
 
 from __future__ import annotations
 
-import ast
 import importlib
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
-from functools import cache
+from dataclasses import dataclass
 
 from random_features.errors import UserError
-from random_features.modules import defined_next_to
+from random_features.learners.registry import LEARNERS, Facts
 
 
-@cache
 def known() -> tuple[str, ...]:
-    """Return the ids of all learners: the files of this folder that have a ``LEARNER``."""
-    return tuple(defined_next_to(__file__, "LEARNER"))
+    """Return the ids of all learners."""
+    return tuple(LEARNERS)
 
 
 def load(name: str) -> Learner:
@@ -31,28 +26,13 @@ def load(name: str) -> Learner:
 
 
 def facts(name: str) -> dict:
-    """Return the fields of a learner that are not functions: "grid", "chosen", "targets" and "bytes_per_entry".
-
-    They are read from the file without an import, so nothing of NumPy or scikit-learn is loaded. Raises ``ValueError``
-    as ``load``.
+    """Return the ``Facts`` of a learner; ``ValueError`` as ``load``.
 
     >>> facts("svm")["targets"]
     ('binary', 'classes')
     """
-    return dict(_facts(name))
-
-
-@cache
-def _facts(name: str) -> dict:
     _check_known(name)
-    given = {keyword.arg: keyword.value for keyword in defined_next_to(__file__, "LEARNER")[name].keywords}
-    result = {}
-    for field in fields(Learner):
-        if field.name in given and not isinstance(given[field.name], ast.Name):
-            result[field.name] = ast.literal_eval(given[field.name])
-        elif field.name not in given and field.default is not MISSING and not callable(field.default):
-            result[field.name] = field.default
-    return result
+    return dict(vars(LEARNERS[name]))
 
 
 def required(options: dict, *names: str) -> dict:
@@ -68,15 +48,12 @@ def always_solvable(blocks, Y, values, *, n_columns: int, options: dict) -> list
     return [True] * len(values)
 
 
-@dataclass(frozen=True)
-class Learner:
-    """The entry of a learner. ``options`` is its mapping in an experiment; keys of others are not read.
+@dataclass(frozen=True, kw_only=True)
+class Learner(Facts):
+    """The entry of a learner: its facts and functions. ``options`` of these is its mapping in an experiment.
 
     Attributes
     ----------
-    grid : the option that holds the grid of values to choose from, e.g. "penalties"
-    chosen : the name of the chosen value in the settings of a row, e.g. "penalty"
-    targets : the kinds of targets that it supports ("binary", "classes", "regression")
     fit : callable (blocks, Y, value, *, n_columns, options) -> ``LinearModel``, for one value of the grid; ``blocks``
         is the stream of features (see ``random_features.learners``), Y (n, c) float64 the encoded targets
     cross_validate : callable (blocks, Y, folds, *, n_columns, score, options) -> ndarray (len(grid), n_folds) of
@@ -84,8 +61,6 @@ class Learner:
     has_solution : callable (blocks, Y, values, *, n_columns, options) -> for each of the values whether ``fit`` has a
         solution there
     limit : callable (options, n_rows, n_columns) -> the reason why features of this shape are left out, or ""
-    bytes_per_entry : memory that it asks for, in bytes for each of the n_rows x n_columns features; 0 where they are
-        streamed
 
     Notes
     -----
@@ -93,14 +68,10 @@ class Learner:
     ``numpy.linalg.LinAlgError`` where the system is singular (a singular fold scores NaN).
     """
 
-    grid: str
-    chosen: str
-    targets: tuple[str, ...]
     fit: Callable
     cross_validate: Callable
     has_solution: Callable = always_solvable
     limit: Callable = lambda options, n_rows, n_columns: ""
-    bytes_per_entry: int = 0
 
     def left_out(self, target: str, options: dict, n_rows: int, n_columns: int) -> str:
         """Return why a kind of target, or features of this shape, are not for the learner, or an empty text."""

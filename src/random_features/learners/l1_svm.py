@@ -6,12 +6,11 @@ penalise.
 """
 
 from dataclasses import replace
-from typing import TypedDict
 
 import numpy as np
 
 from random_features.learners import streams
-from random_features.learners.entry import Learner, required
+from random_features.learners.entry import Learner, facts, required
 from random_features.learners.gram import scores_on_gram, svm_on_gram
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
@@ -20,10 +19,6 @@ from random_features.learners.targets import sign_columns
 
 #: Rows up to which libsvm is given ZZ' (3.2 GB).
 MOST_ROWS = 20_000
-
-
-class Options(TypedDict, total=False):
-    """The loss is the hinge loss, the intercept is unpenalised, and the solver is libsvm."""
 
 
 def fit_l1_svm(blocks, Y, C: float, *, n_columns: int, options=None) -> LinearModel:
@@ -70,11 +65,8 @@ def too_many_rows(options: dict, n_rows: int, n_columns: int) -> str:
 
 
 LEARNER = Learner(
-    grid="C",
-    chosen="C",
-    targets=("binary", "classes"),
+    **facts("l1_svm"),
     fit=fit_l1_svm,
     cross_validate=cross_validate_l1_svm,
     limit=too_many_rows,
-    bytes_per_entry=40,
 )

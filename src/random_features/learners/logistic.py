@@ -5,29 +5,16 @@ arrays of the size of the targets (once for every fold) and of Z'Z. With fewer r
 rotated into the space of their rows first, where the same problem has n columns.
 """
 
-from typing import Literal, TypedDict
-
 import numpy as np
 
 from random_features.errors import check_choice
 from random_features.learners import streams
-from random_features.learners.entry import Learner, required
+from random_features.learners.entry import Learner, facts, required
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.newton import Logistic, held_out_scores, minimise
 from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, warn_unconverged
 from random_features.learners.targets import as_weights, sign_columns
-
-
-class Options(TypedDict, total=False):
-    """`scaling`: the penalty over two times the squared weights is added to the `mean` of the losses, to their `sum`,
-    or to the sum after a division by the number of columns (`per_column`). `classes`: one `multinomial` model, or
-    `one_vs_rest`, a binary model for each class.
-    """
-
-    scaling: Literal["mean", "sum", "per_column"]
-    intercept: Literal["none", "unpenalised"]
-    classes: Literal["multinomial", "one_vs_rest"]
 
 
 def fit_logistic(
@@ -159,10 +146,7 @@ def _objective(options):
 
 
 LEARNER = Learner(
-    grid="penalties",
-    chosen="penalty",
-    targets=("binary", "classes"),
+    **facts("logistic"),
     fit=_fit,
     cross_validate=_cross_validate,
-    bytes_per_entry=8,
 )

@@ -10,32 +10,19 @@ more than the D x D of the primal form.
 import itertools
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Literal, TypedDict
 
 import numpy as np
 
 from random_features.arrays import float32_is_harmless
 from random_features.errors import check_choice
 from random_features.learners import streams
-from random_features.learners.entry import Learner, required
+from random_features.learners.entry import Learner, facts, required
 from random_features.learners.gram import CENTERS, ridge_on_gram, scores_on_gram
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, score_sum
 from random_features.learners.shifted import solve_shifted
 from random_features.learners.targets import as_columns, as_weights
-
-
-class Options(TypedDict, total=False):
-    """`scaling` of the penalty: `mean` (times the number of rows), `sum` (as it is) or `per_column` (over the number of
-    columns). `center`: `targets` (their mean is the intercept), `both` (an unpenalised intercept) or `none`. `choice`
-    of the penalty: the `best` score (the default), or `one_standard_error`: the largest penalty whose score is within
-    one standard error of the best.
-    """
-
-    scaling: Literal["mean", "sum", "per_column"]
-    center: Literal["targets", "both", "none"]
-    choice: Literal["best", "one_standard_error"]
 
 
 def fit_ridge(
@@ -259,9 +246,7 @@ def _has_solution(blocks, Y, values, *, n_columns, options):
 
 
 LEARNER = Learner(
-    grid="penalties",
-    chosen="penalty",
-    targets=("binary", "classes", "regression"),
+    **facts("ridge"),
     fit=_fit,
     cross_validate=_cross_validate,
     has_solution=_has_solution,

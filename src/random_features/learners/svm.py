@@ -6,7 +6,6 @@ the rows. Both minimise the same objective, without an intercept.
 """
 
 import warnings
-from typing import Literal, TypedDict
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -14,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 from random_features.errors import check_choice
 from random_features.learners import streams
-from random_features.learners.entry import Learner, required
+from random_features.learners.entry import Learner, facts, required
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.newton import SquaredHinge, held_out_scores, minimise
 from random_features.learners.penalties import check_grid
@@ -22,28 +21,16 @@ from random_features.learners.scoring import check_folds, held_out_mean, warn_un
 from random_features.learners.targets import as_weights, sign_columns
 
 #: Entries n_rows x n_columns x columns of targets from which solver="auto" no longer chooses LIBLINEAR. Measured in
-#: November 2026 in processor time on one thread: single fits at 50 and 100 columns (C = 1 and 100) take equally long near
-#: 3e4 entries, 2 to 3 ms; below, LIBLINEAR wins a millisecond, at 1e6 Newton's method takes a tenth of its time. A search
-#: of five values of C by five folds is faster by Newton's method at all sizes, 15 to 40 times at 1e6. The experiment
-#: `speed` fails if the border is off by more than two.
+#: November 2026 in processor time on one thread: single fits at 50 and 100 columns (C = 1 and 100) take equally long
+#: near 3e4 entries, 2 to 3 ms; below, LIBLINEAR wins a millisecond, at 1e6 Newton's method takes a tenth of its time. A
+#: search of five values of C by five folds is faster by Newton's method at all sizes, 15 to 40 times at 1e6. The
+#: experiment `speed` fails if the border is off by more than two.
 LIBLINEAR_ENTRIES = 3e4
 LIBLINEAR_TOLERANCE = 1e-4
 LIBLINEAR_MAX_ITERATIONS = 20_000
 #: LIBLINEAR squares its gradients, which are as large as C times the features, and steps along them: if such a number
 #: underflows or overflows, its trust region solver never ends. It is not called with numbers beyond these.
 LIBLINEAR_RANGE = (1e-100, 1e100)
-
-
-class Options(TypedDict, total=False):
-    """The loss is the squared hinge loss, without an intercept. `scaling` of C: `sum` (as it is, the default) or
-    `per_column` (times the number of columns). `solver`: `liblinear`, `newton` (the same objective), or `auto` (the
-    default), which is LIBLINEAR below 3e4 entries of the features. `max_entries`: rows x columns above which the
-    learner is skipped; null for no limit.
-    """
-
-    scaling: Literal["sum", "per_column"]
-    solver: Literal["auto", "liblinear", "newton"]
-    max_entries: float | None
 
 
 def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto", weights=None) -> LinearModel:
@@ -200,11 +187,8 @@ def _limit(options, n_rows, n_columns):
 
 
 LEARNER = Learner(
-    grid="C",
-    chosen="C",
-    targets=("binary", "classes"),
+    **facts("svm"),
     fit=_fit,
     cross_validate=_cross_validate,
     limit=_limit,
-    bytes_per_entry=40,
 )

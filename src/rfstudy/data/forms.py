@@ -4,20 +4,21 @@ The parameters of a generator, an extractor or a stream are the keyword argument
 """
 
 import re
+from inspect import isfunction
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, MinLen
 from pydantic import AfterValidator, StringConstraints, ValidationInfo, create_model, model_validator
 
-from rfstudy.data import modules
+from rfstudy.data import modules, parse, target_scaling
 from rfstudy.data.entries import class_values, target_of
 from rfstudy.data.sources import Names, Text
 from rfstudy.data.tasks import DROP, IN_ORDER, halves
 from rfstudy.fields import Count, Some
-from rfstudy.models import Model, by_name, either, functions_of, literal, parameters, refuse, suggestion, with_keys
+from rfstudy.models import Model, by_name, either, parameters, refuse, suggestion, with_keys
 
 #: The formats: functions ``parse_<name>``.
-PARSERS = tuple(name.removeprefix("parse_") for name in functions_of("rfstudy.data.parse") if name.startswith("parse_"))
+PARSERS = tuple(name.removeprefix("parse_") for name in vars(parse) if name.startswith("parse_"))
 
 #: Files that a parser reads as one part, None for any number; a parser that is not listed reads one.
 FILES_OF_PARSER = {"idx": 2, "pair": 2, "cifar": None}
@@ -25,7 +26,7 @@ FILES_OF_PARSER = {"idx": 2, "pair": 2, "cifar": None}
 
 def named(kind: str, key: str, given: type[Model]):
     """Return the type of a mapping that names a file under ``key``, with the keys of ``given`` and the file's own."""
-    owns = {name: parameters(modules.module_name(kind, name), modules.KINDS[kind][1]) for name in modules.names(kind)}
+    owns = {name: parameters(modules.function(kind, name)) for name in modules.names(kind)}
     return by_name(key, {name: create_model(name, __base__=(given, own)) for name, own in owns.items()})
 
 
@@ -121,8 +122,7 @@ def one_key(scaling: Model) -> Model:
 
 
 #: A scaling of targets: one of the functions with its parameters.
-SCALINGS = "rfstudy.data.target_scaling"
-Scaling = {name: parameters(SCALINGS, name) for name in functions_of(SCALINGS) if name != "fitted"}
+Scaling = {name: parameters(of) for name, of in vars(target_scaling).items() if isfunction(of) and name != "fitted"}
 TargetScaling = Annotated[with_keys("Scaling", Scaling), AfterValidator(one_key)]
 
 
@@ -395,7 +395,7 @@ class FeaturesTask(Task):
         own, trail = self.features_of, []
         if own.source and own.source not in sources:
             yield f"there is no source {own.source!r} in sources.yaml; {suggestion(own.source, sources)}"
-        if own.source and not literal(modules.module_name("extractors", own.extractor), "FILES"):
+        if own.source and not modules.load("extractors", own.extractor).FILES:
             yield f"the extractor {own.extractor!r} reads no files of a source"
         other = own.task
         while other in tasks and other not in trail and "features_of" in tasks[other]:

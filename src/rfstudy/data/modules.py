@@ -34,6 +34,11 @@ def load(kind: str, name: str):
     return importlib.import_module(module_name(kind, name))
 
 
+def function(kind: str, name: str):
+    """Return the function of a step, generator, extractor or stream whose parameters a configuration gives."""
+    return getattr(load(kind, name), KINDS[kind][1])
+
+
 def module_name(kind: str, name: str) -> str:
     """Return the full name of the module of a step, generator or extractor."""
     return f"rfstudy.data.{kind}.{name}"

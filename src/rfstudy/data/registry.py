@@ -17,7 +17,7 @@ from rfstudy.data.sources import Source
 from rfstudy.data.tasks import UNKNOWN, rows_per_chunk
 from rfstudy.fields import FORM_OF_NAME, NAME
 from rfstudy.files import read_yaml, shown
-from rfstudy.models import literal, problems_of, shortened
+from rfstudy.models import problems_of, shortened
 
 
 @dataclass(frozen=True)
@@ -113,14 +113,19 @@ def code_of(task: dict) -> list[str]:
     return [modules.module_name("generators", task["generator"]["name"])] if "generator" in task else []
 
 
+def extractor_of(task: dict):
+    """Return the module of the extractor of a task that is features of another."""
+    return modules.load("extractors", task["features_of"]["extractor"])
+
+
 def wants_gpu(task: dict) -> bool:
     """Return whether a GPU makes the rows of a task faster, as stated by its extractor."""
-    return "features_of" in task and literal(*code_of(task), "GPU")
+    return "features_of" in task and extractor_of(task).GPU
 
 
 def minutes_of(task: dict) -> int:
     """Return the minutes that the job of a task's extractor requests; 0 for other tasks, which the cost model knows."""
-    return literal(*code_of(task), "MINUTES") if "features_of" in task else 0
+    return extractor_of(task).MINUTES if "features_of" in task else 0
 
 
 def rows_of_chunk(tasks: dict, name: str) -> tuple[int, int]:

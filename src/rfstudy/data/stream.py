@@ -16,7 +16,7 @@ from random_features.arrays import row_blocks, seed_sequence
 from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.prepared import read
-from rfstudy.data.preprocess import Missing, downloaded
+from rfstudy.data.raw import Missing, downloaded
 from rfstudy.data.steps.unit import unit
 from rfstudy.data.tasks import OF_STREAM, rows_per_chunk, without
 from rfstudy.files import write_arrays

@@ -37,6 +37,12 @@ def kinds() -> dict[str, tuple[str, str]]:
     }
 
 
+def file_of(kind: str) -> Path:
+    """Return the file with the function of a kind."""
+    _, folder, name = kinds()[kind][1].rsplit(".", 2)
+    return Path(__file__).parent / folder / f"{name}.py"
+
+
 def modules_of(spec: dict) -> list[str]:
     """Return the modules that make an output: that of its kind and, for a table of claims, the paper's claims."""
     own = Path(__file__).parent / "claims" / f"{spec['paper']}.py"

@@ -25,11 +25,11 @@ from rfstudy.data.scale import columns_after, fit_steps
 from rfstudy.data.target import Target
 from rfstudy.data.tasks import OF_FEATURES, without
 from rfstudy.files import read_yaml
-from rfstudy.models import definitions, literal
 from rfstudy.study.check import entries_in, learners_of_entries, located, rows_of_split
-from rfstudy.study.engine import Job
-from rfstudy.study.experiment import module_of, needs_data, wanted_sizes
+from rfstudy.study.engine import Job, kind_module
+from rfstudy.study.experiment import needs_data, wanted_sizes
 from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes
+from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.plan import on_dataset, repeats_of
 from rfstudy.study.selection import load_study
 
@@ -72,9 +72,9 @@ def problem_of(trial, arguments: dict) -> str:
 
 def parts(experiment: dict, settings: dict, tasks: dict):
     """Yield the place of every part of an experiment, the function that tries it, and its arguments."""
-    module = module_of(experiment["kind"])
+    kind = experiment["kind"]
     # a kind that completes its kernels also makes them
-    own_kernels = "kernels" in definitions(module)
+    own_kernels = hasattr(kind_module(kind), "kernels")
     if not own_kernels:
         yield ".kernel", try_kernel, {"kernel": experiment["kernel"]}
     for dataset, stated in experiment["datasets"].items():
@@ -88,8 +88,8 @@ def parts(experiment: dict, settings: dict, tasks: dict):
         yield from parts_on(own, tasks[dataset], settings, of_steps)
         if "grid" in own:
             yield ".grid", try_kind, kind_part(own, repeats_of(experiment, settings), settings)
-    if not needs_data(experiment["kind"]):
-        entries = [without_own_options(entry, module) for entry in experiment["methods"]]
+    if not needs_data(kind):
+        entries = [without_own_options(entry, kind) for entry in experiment["methods"]]
         for i, entry in enumerate([] if own_kernels else entries):
             yield f".methods[{i}]", try_map, map_part(entry, experiment["kernel"], widest(experiment["grid"]))
         yield ".grid", try_kind, kind_part(experiment, repeats_of(experiment, settings), settings)
@@ -122,30 +122,29 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
         sweep = entry.get("sweep", {"values": []})
         tried = options_tried(search, entry["method"]) + [{sweep["option"]: value} for value in sweep["values"]]
         for options in tried or [{}]:
-            laid = without_own_options(entry | {"options": merge(entry["options"], options)}, module_of(own["kind"]))
+            laid = without_own_options(entry | {"options": merge(entry["options"], options)}, own["kind"])
             for _, steps in [("", entry["preprocess"])] if "preprocess" in entry else step_lists:
                 yield where, try_map, map_part(laid, entry.get("kernel", own["kernel"]), grid, steps)
 
 
 def map_part(entry: dict, kernel: dict, grid, steps=()) -> dict:
     """Return the map of an entry at its sizes: a number, or those of an accuracy grid on d columns after some steps."""
-    changing = [step for step in steps if "columns" in definitions(f"rfstudy.data.steps.{modules.step_of(step)[0]}")]
+    changing = [step for step in steps if hasattr(modules.load("steps", modules.step_of(step)[0]), "columns")]
     part = {"method": entry["method"], "options": entry["options"], "kernel": kernel, "grid": grid}
     return part | {"steps": list(steps) if changing and isinstance(grid, dict) else []}
 
 
 def kind_part(experiment: dict, repeats: list[int], settings: dict) -> dict:
     """Return the part from which a kind lists its cells, for a whole experiment or for one data set."""
-    entries = [without_own_options(each, module_of(experiment["kind"])) for each in filter(None, experiment["methods"])]
+    entries = [without_own_options(each, experiment["kind"]) for each in filter(None, experiment["methods"])]
     spec = {key: experiment.get(key) for key in ("kernel", "grid", "preprocess", "split", "bandwidth")}
     spec |= {"methods": entries, "repeats": repeats, "seed": settings["seed"], "device": "cpu"}
     return {"kind": experiment["kind"], "spec": spec}
 
 
-def without_own_options(entry: dict, module: str) -> dict:
+def without_own_options(entry: dict, kind: str) -> dict:
     """Return an entry without the options that its kind takes for itself."""
-    own = literal(module, "OPTIONS", {})
-    return entry | {"options": without(entry["options"], *own)}
+    return entry | {"options": without(entry["options"], *KINDS[kind].options)}
 
 
 def widest(grid: dict) -> int:
@@ -227,7 +226,7 @@ def try_rule(bandwidth: dict, n_train: int):
 
 def try_kind(kind: str, spec: dict):
     """Make the kernels and maps that a kind completes itself, run its own check, and list its cells."""
-    module, nameless = importlib.import_module(module_of(kind)), dict.fromkeys(NAMES, "")
+    module, nameless = kind_module(kind), dict.fromkeys(NAMES, "")
     spec = Part(kind=kind, **nameless, **spec)
     for kernel, entries in module.kernels(spec) if hasattr(module, "kernels") else ():
         kernel_of(kernel)

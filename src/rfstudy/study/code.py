@@ -29,7 +29,10 @@ PYTHON = "python  {}.{}".format(*sys.version_info)
 
 #: Modules that name and describe other code. The key of a cell holds what its entry takes from them (a class, the
 #: defaults of its options), so a new entry, label or unit must change no hash.
-REGISTRIES = ("random_features.maps.registry", "rfstudy.metrics")
+REGISTRIES = (
+    "random_features.kernels.registry", "random_features.learners.registry", "random_features.maps.registry",
+    "rfstudy.metrics", "rfstudy.study.kinds.registry",
+)  # fmt: skip
 
 
 @cache

@@ -11,7 +11,8 @@ them.
 import itertools
 import sys
 from dataclasses import dataclass, field
-from typing import Self
+from importlib import import_module
+from typing import Protocol, Self
 
 from tqdm import tqdm
 
@@ -222,6 +223,34 @@ def jobs(stage: str, parts: list[Part], prepared_dirs, journal, threads: int):
     for spec, data in ((spec, None) for spec in parts) if without_data else loaded(parts, prepared_dirs):
         samples = Samples(data, spec) if data else None
         yield Job(stage, spec, cells, run, data, samples)
+
+
+class KindModule(Protocol):
+    """The functions of the module of a kind (``study/kinds``). ``registry.KINDS`` has the facts that planning needs.
+
+    ``measure`` and ``cells`` are those of a kind with a stage, ``timed`` that of one whose times are measured. The
+    others are optional.
+    """
+
+    def cells(self, job: Job) -> list[Cell]:
+        """Return the cells of a part. ``job.data`` is None in a check, and for a kind without data."""
+
+    def measure(self, job: Job, entry: dict, **at) -> tuple[list[dict], dict]:
+        """Return the rows and the arrays of one cell, by its coordinates and conditions."""
+
+    def timed(self, job: Job, chosen: dict) -> list[Timed]:
+        """Return the units that the stage ``time`` measures, with the choices of ``tune`` for the data set."""
+
+    def kernels(self, spec: Part) -> list[tuple[dict, list[dict]]]:
+        """Return every kernel with its entries, where the grid completes or names kernels."""
+
+    def check(self, spec: Part) -> None:
+        """Raise ``ValueError`` for what the types of the grid cannot say."""
+
+
+def kind_module(kind: str) -> KindModule:
+    """Import a kind by its name, so that a change of one kind does not affect another, and return its module."""
+    return import_module(f"rfstudy.study.kinds.{kind}")
 
 
 def name_of(entry: dict) -> str:

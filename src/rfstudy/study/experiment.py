@@ -4,8 +4,8 @@ The workflow imports this module when it parses, so it loads no numerical librar
 """
 
 from rfstudy.data.tasks import without
-from rfstudy.models import definitions
 from rfstudy.study.job import merge, own_kernel, size_of
+from rfstudy.study.kinds.registry import KINDS
 
 
 def with_steps(experiment: dict) -> dict:
@@ -70,11 +70,6 @@ def kernels_of(experiment: dict) -> list[dict]:
     return [kernel for i, kernel in enumerate(found) if kernel not in found[:i]]
 
 
-def module_of(kind: str) -> str:
-    """Return the module of a kind."""
-    return f"rfstudy.study.kinds.{kind}"
-
-
 def needs_data(kind: str) -> bool:
     """Return whether a kind needs data. Such a kind names the metrics that it measures on them."""
-    return "METRICS" in definitions(module_of(kind))
+    return KINDS[kind].metrics is not None

@@ -248,34 +248,42 @@ class Jobs:
 
     # --- The jobs of stages -------------------------------------------------------------------------------------------
 
-    def shards_together(self, stage: str, paper: str | None) -> Work:
-        """Return the work of the job of a stage for all experiments of a paper."""
-        names = self.papers.get(paper, [])
-        return [(stage, name, shard) for name in names for shard in self.shards_of(stage, name).values()]
-
     def work_of_job(self, stage: str, paper: str | None, wildcards) -> Work:
-        """Return the work of a job, for all experiments of a paper or for one shard."""
-        of_paper, name = self.shards_together(stage, paper), wildcards.get("experiment")
-        return of_paper or [(stage, name, self.shards_of(stage, name)[wildcards.shard])]
+        """Return the work of a job: a shard, or all shards of the experiments of a paper."""
+        if not paper:
+            return [(stage, wildcards.experiment, self.shards_of(stage, wildcards.experiment)[wildcards.shard])]
+        return [(stage, name, shard) for name in self.papers[paper] for shard in self.shards_of(stage, name).values()]
 
-    def inputs(self, work: Work) -> list[str]:
+    def stages_and_papers(self) -> list[tuple[str, str | None]]:
+        """Return the stages and the papers, or None, of the rules that compute."""
+        every = [(stage, paper) for stage in ENDINGS for paper in (None, *self.papers)]
+        return [each for each in every if not each[1] or self.work_of_job(*each, None)]
+
+    def outputs(self, stage: str, paper: str | None) -> list[str]:
+        """Return the outputs of the jobs of a stage, with wildcards, or of its one job for a paper."""
+        names = [(name, shard.name) for _, name, shard in self.work_of_job(stage, paper, None)] if paper else []
+        stems = [f"{self.results}/{name}/{stage}/{shard}" for name, shard in names or [("{experiment}", "{shard}")]]
+        return [f"{stem}.{ending}" for stem in stems for ending in ENDINGS[stage]]
+
+    def inputs(self, stage: str, paper: str | None, wildcards) -> list[str]:
         """Return the input of a job: the facts about prepared data, with the checksum of the rows, and the choices."""
+        work = self.work_of_job(stage, paper, wildcards)
         datasets = dict.fromkeys(dataset for *_, shard in work for dataset in shard.datasets if dataset)
         tuned = {path for each in work for path in self.tuned_files(*each)}
         return [*map(self.facts_file, datasets), *sorted(tuned)]
 
-    def needs(self, key: str, work: Work, attempt: int) -> int:
+    def needs(self, key: str, stage: str, paper: str | None, wildcards, attempt: int) -> int:
         """Return what a job requests ("mem_mb", "runtime", ...): more with every attempt, up to the limits of the
         configuration; a killed job resumes from its journal.
         """
-        of_shards = [self.resources(stage, shard) for stage, _, shard in work]
+        of_shards = [self.resources(stage, shard) for _, _, shard in self.work_of_job(stage, paper, wildcards)]
         return cost.grown(cost.of_all(of_shards), attempt, self.settings)[key]
 
-    def params(self, work: Work) -> dict:
+    def params(self, stage: str, paper: str | None, wildcards) -> dict:
         """Return the code that a job runs, the hash of its work (see rules/console.smk), the versions of libraries and,
         for its message, the amount of its work and its data.
         """
-        (stage, *_), *_ = work
+        work = self.work_of_job(stage, paper, wildcards)
         parts = [part for _, _, shard in work for part in self.parts_of(stage, shard)]
         loaded = {root for part in parts for root in code_roots(stage, part.stated())}
         return {
@@ -303,10 +311,11 @@ class Jobs:
 
     # --- The tables of experiments ------------------------------------------------------------------------------------
 
-    def of_experiments(self, files_of, paper: str | None, wildcards) -> list[str]:
-        """Return files, each once: ``files_of`` every experiment of a job."""
-        names = self.papers.get(paper) or [wildcards.experiment]
-        return list(dict.fromkeys(path for name in names for path in files_of(name)))
+    def collected(self, paper: str | None, wildcards) -> dict[str, list[str]]:
+        """Return the input of ``collect``: the rows, arrays and facts about data of an experiment, or of a paper's."""
+        names = self.papers[paper] if paper else [wildcards.experiment]
+        kinds = {"rows": self.shard_results, "arrays": self.shard_arrays, "facts": self.collected_facts}
+        return {kind: list(dict.fromkeys(path for name in names for path in of(name))) for kind, of in kinds.items()}
 
     def shard_results(self, name: str) -> list[str]:
         """Return the files of rows of all jobs of an experiment, of all its stages."""
@@ -321,17 +330,22 @@ class Jobs:
         """Return the files with the facts that ``preprocess`` found about the data sets of an experiment."""
         return [self.facts_file(dataset) for dataset in self.experiment_of(name)["datasets"]]
 
-    def collect_work(self, name: str) -> dict:
-        """Return the arguments of the ``run`` of ``collect`` for an experiment."""
-        return {
-            "stage": "collect",
-            "specs": [part.stated() for part in plan.facts_parts(self.experiment_of(name), self.settings)],
-            "shard_files": self.shard_results(name),
-            "prepared_dirs": [str(Path(path).parent) for path in self.collected_facts(name)],
-            "array_files": self.shard_arrays(name),
-            "out": f"{self.results}/{name}.csv",
-            "out_arrays": f"{self.results}/{name}.npz",
-        }
+    def collect_work(self, paper: str | None, wildcards) -> str:
+        """Return the hash of the work of ``collect`` for an experiment, or for those of a paper."""
+        return self.work_hash(
+            [
+                {
+                    "stage": "collect",
+                    "specs": [part.stated() for part in plan.facts_parts(self.experiment_of(name), self.settings)],
+                    "shard_files": self.shard_results(name),
+                    "prepared_dirs": [str(Path(path).parent) for path in self.collected_facts(name)],
+                    "array_files": self.shard_arrays(name),
+                    "out": f"{self.results}/{name}.csv",
+                    "out_arrays": f"{self.results}/{name}.npz",
+                }
+                for name in (self.papers[paper] if paper else [wildcards.experiment])
+            ]
+        )
 
 
 def words_of(stage: str, parts: list[Part]) -> str:

@@ -6,11 +6,11 @@ resumes finished work, records provenance and collects the rows. A kind that nee
 missing data set leaves one row for each of them.
 """
 
-import importlib
 from dataclasses import replace
 
-from rfstudy.study.engine import Job, Work, run_parts
+from rfstudy.study.engine import Job, Work, kind_module, run_parts
 from rfstudy.study.job import Part
+from rfstudy.study.kinds.registry import KINDS
 
 
 def run(parts: list[Part], prepared_dirs, journal, out, out_arrays, threads: int) -> None:
@@ -20,10 +20,9 @@ def run(parts: list[Part], prepared_dirs, journal, out, out_arrays, threads: int
 
 def work_of(job: Job) -> Work:
     """Return the results of the cells of a job's kind. If the data set is missing, return rows that say so."""
-    # by name, so that a change of one kind does not affect another
-    kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec.kind}")
+    kind = kind_module(job.spec.kind)
     if job.data and job.data.skipped:
-        columns = [{"repeat": 0, "metric": metric} for metric in kind.METRICS]
+        columns = [{"repeat": 0, "metric": metric} for metric in KINDS[job.spec.kind].metrics]
         entries = job.spec.methods
         return Work([job.skipped_row(entry, each) for entry in entries for each in columns])
 

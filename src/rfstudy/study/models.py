@@ -1,6 +1,6 @@
 """Typed models of an experiment: every key, its type and its meaning; ``config/README.md`` is generated from them.
 
-The keys of the ``grid`` of a kind of experiment are declared in the file of the kind.
+The keys of the ``grid`` of a kind of experiment are declared in ``study.kinds.registry``.
 """
 
 from typing import Annotated, Literal
@@ -9,11 +9,11 @@ from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import AfterValidator, BeforeValidator, StringConstraints, ValidationInfo, model_validator
 
 from rfstudy.fields import Count, Positives, Share, Some, Words, listed
-from rfstudy.models import Model, declared, definitions, either, literal, partial, problems_of, refuse, suggestion
+from rfstudy.models import Model, either, model_of, partial, problems_of, refuse, suggestion
 from rfstudy.study import parts
-from rfstudy.study.code import modules_in
-from rfstudy.study.experiment import entries_with_steps, listed_twice, module_of, needs_data
+from rfstudy.study.experiment import entries_with_steps, listed_twice, needs_data
 from rfstudy.study.job import TUNE_SCOPES
+from rfstudy.study.kinds.registry import KINDS
 
 Limit = Annotated[int, Ge(10)]
 Repeats = Annotated[int, Ge(1), Le(1_000_000)]
@@ -298,8 +298,8 @@ class AccuracyGrid(GridOptions, OnData):
 
 
 def grid_of_kind(grid: dict, info: ValidationInfo) -> dict:
-    """Check a `grid` by what the file of the kind declares; `large` may have some of its keys."""
-    model = declared(module_of(info.data["kind"]), "Grid")
+    """Check a `grid` by what its kind declares; `large` may have some of its keys."""
+    model = model_of(KINDS[info.data["kind"]].grid)
     (model if info.field_name == "grid" else partial(model)).model_validate(grid)
     return grid
 
@@ -326,15 +326,14 @@ def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
 
     ``datasets`` are the ids of all tasks; without them the names of data sets are not looked up.
     """
-    kinds, kind = modules_in("rfstudy.study.kinds"), experiment.get("kind")
-    if kind not in kinds:
+    kind = experiment.get("kind")
+    if kind not in KINDS:
         without = "; an experiment without a kind extends another one: extends: NAME" if kind is None else ""
-        return [f".kind: there is no {kind!r}; {suggestion(kind, kinds)}{without}"]
-    module, own = module_of(kind), definitions(module_of(kind))
-    with_grid, on_data = declared(module, "Grid"), needs_data(kind)
-    context = {"options": literal(module, "OPTIONS", {}), "one_kernel": "KERNELS_OF_ENTRIES" not in own}
-    context |= {"timed": "timed" in own or not with_grid, "datasets": datasets}
-    model = (OnDataWithGrid if on_data else WithGrid) if with_grid else AccuracyGrid
+        return [f".kind: there is no {kind!r}; {suggestion(kind, KINDS)}{without}"]
+    own = KINDS[kind]
+    context = {"options": own.options, "one_kernel": not own.kernels_of_entries, "timed": own.timed}
+    context |= {"datasets": datasets}
+    model = (OnDataWithGrid if needs_data(kind) else WithGrid) if own.grid else AccuracyGrid
     # a null removes a key when the data set's own keys override the experiment
     stated = experiment.get("datasets")
     if isinstance(stated, dict):

@@ -4,6 +4,7 @@ The keys of a learner, a bandwidth rule or a preprocessing step are declared in 
 here.
 """
 
+from importlib import import_module
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, MinLen, Predicate
@@ -15,7 +16,7 @@ from random_features.maps.registry import REGISTRY, resolved_options
 from rfstudy.data import modules
 from rfstudy.data.tasks import SPLITS
 from rfstudy.fields import Count, Counts, Positive, Positives, Some, Words, distinct
-from rfstudy.models import Model, by_name, declared, parameters, refuse, suggestion, with_keys
+from rfstudy.models import Model, by_name, model_of, parameters, refuse, suggestion, with_keys
 from rfstudy.study.code import modules_in
 from rfstudy.study.job import SEARCHED
 
@@ -53,7 +54,7 @@ def kernel_parameter(value) -> float | str:
 
 def learner_type(name: str) -> type[Model]:
     """Return the model of the options of a learner: its own, its grid, and those that every learner has."""
-    own = declared(f"random_features.learners.{name}", "Options") or Model
+    own = model_of(learners.facts(name)["options"])
     grid = Annotated[list[Annotated[float, Gt(0)]], *Some]
     keys = {learners.facts(name)["grid"]: grid, "n_folds": Annotated[int, Ge(2)], "repeats": Annotated[int, Ge(0)]}
     return with_keys(name, {key: of for key, of in keys.items() if key not in own.model_fields}, own)
@@ -69,13 +70,11 @@ Kernel = by_name(
 Learners = with_keys("Learners", {name: learner_type(name) | None for name in learners.known()})
 
 #: The name of a bandwidth rule and its parameters.
-RULES = {rule: f"rfstudy.study.bandwidths.{rule}" for rule in modules_in("rfstudy.study.bandwidths")}
-Bandwidth = by_name("rule", {rule: parameters(module, "length_scale") for rule, module in RULES.items()})
+RULES = {rule: import_module(f"rfstudy.study.bandwidths.{rule}") for rule in modules_in("rfstudy.study.bandwidths")}
+Bandwidth = by_name("rule", {rule: parameters(module.length_scale) for rule, module in RULES.items()})
 
 #: Preprocessing steps: names, or mappings from a name to its parameters.
-Step = with_keys(
-    "Step", {name: parameters(modules.module_name("steps", name), "fit") for name in modules.names("steps")}
-)
+Step = with_keys("Step", {name: parameters(modules.load("steps", name).fit) for name in modules.names("steps")})
 Steps = Annotated[
     list[Annotated[Step, BeforeValidator(lambda value: {value: {}} if isinstance(value, str) else value)]], MinLen(1)
 ]

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from random_features.learners.entry import facts
 from rfstudy.data.tasks import without
 from rfstudy.fields import listed
-from rfstudy.models import definitions, literal
-from rfstudy.study.experiment import module_of, needs_data, wanted_sizes
+from rfstudy.study.experiment import needs_data, wanted_sizes
 from rfstudy.study.job import Part, merge, searched, sizes, spread, tune_scope
+from rfstudy.study.kinds.registry import KINDS
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Shard:
 
 def shards_of(stage: str, experiment: dict, settings: dict) -> list[Shard]:
     """Return the jobs of a stage in an experiment; none if the stage has nothing to do."""
-    of_all = {"tune": tune_shards, "time": time_shards, stage_of(experiment): shards}
+    of_all = {"tune": tune_shards, "time": time_shards, KINDS[experiment["kind"]].stage: shards}
     return of_all[stage](experiment, settings) if stage in of_all else []
 
 
@@ -199,14 +199,6 @@ def timed_sizes(experiment_sizes: dict, which: int | list | None) -> dict:
     return {rule: spread(values, which) for rule, values in experiment_sizes.items()}
 
 
-def stage_of(experiment: dict) -> str:
-    """Return the stage whose jobs yield an experiment's rows: the one that its kind names, or ``measure``. It is empty
-    for a kind that only measures times.
-    """
-    module = module_of(experiment["kind"])
-    return literal(module, "STAGE", "measure" if "measure" in definitions(module) else "")
-
-
 def time_shards(experiment: dict, settings: dict) -> list[Shard]:
     """Return the jobs of ``time``: one per data set that the preset times, with all its methods."""
     if "time" not in experiment:
@@ -258,13 +250,10 @@ def learners_in(stage: str, experiment: dict) -> list[str]:
 def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dict) -> dict:
     """Return the stated memory and its part that grows with the data (MB), and the run time (minutes) of a job.
 
-    The kind states them per unit of work: ``mb`` of libraries, ``bytes_per_value`` of the data (n x d) and
-    ``bytes_per_gram`` of a matrix over the columns of the features (at most n of them), the ``kept_bytes`` up to which
-    features stay in memory, and ``bytes_per_pair`` of the matrix of the exact kernel (``matrix_of_kernel``). A learner
-    states ``bytes_per_entry`` of the features (n x D).
+    They follow from its ``Kind`` and, for the features (n x D), from the ``bytes_per_entry`` of its learners.
     """
-    needs = literal(module_of(experiment["kind"]), "RESOURCES")
-    most = needs["mb"]
+    needs = KINDS[experiment["kind"]]
+    most = needs.mb
     for dataset in filter(None, shard.datasets):
         own = on_dataset(experiment, dataset)
         n, d = rows_of(tasks[dataset], settings, own.get("split"), own.get("search") if stage == "tune" else None)
@@ -275,23 +264,23 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
                 facts(name)["bytes_per_entry"] * min(entries, own["learners"][name].get("max_entries") or 1e8)
                 for name in learners_in(stage, own)
             ]
-            work = needs.get("bytes_per_gram", 0) * min(columns, n) ** 2 + max(of_learners, default=0)
-            work += 2 * min(4 * entries, needs.get("kept_bytes", 0))  # the features in float32, and a copy
+            work = needs.bytes_per_gram * min(columns, n) ** 2 + max(of_learners, default=0)
+            work += 2 * min(4 * entries, needs.kept_bytes)  # the features in float32, and a copy
         else:
             has_pairs, work = "exact_kernel" in own.get("grid", {}).get("learners", []), 0
             if has_pairs:
-                work = needs["bytes_per_pair"] * math.prod(matrix_of_kernel(own["kind"], own["grid"], n))
-        most = max(most, needs["mb"] + (needs.get("bytes_per_value", 0) * n * d + work) / 2**20)
-    return {"mem_mb": int(most), "of_data": most - needs["mb"], "runtime": needs["minutes"]}
+                work = needs.bytes_per_pair * math.prod(matrix_of_kernel(own["kind"], own["grid"], n))
+        most = max(most, needs.mb + (needs.bytes_per_value * n * d + work) / 2**20)
+    return {"mem_mb": int(most), "of_data": most - needs.mb, "runtime": needs.minutes}
 
 
 def matrix_of_kernel(kind: str, grid: dict, n: int) -> tuple[int, int]:
     """Return the rows and columns of the matrix that the exact kernel holds: that of its at most ``most_rows`` rows; of
     more rows than the kind solves by Cholesky's factor, that of a preconditioner.
     """
-    limits = literal(module_of(kind), "RESOURCES")
-    n = min(n, grid.get("most_rows", limits["by_cholesky"]))
-    return n, n if n <= limits["by_cholesky"] else limits["rank"]
+    limits = KINDS[kind]
+    n = min(n, grid.get("most_rows", limits.by_cholesky))
+    return n, n if n <= limits.by_cholesky else limits.rank
 
 
 def rows_of(task: dict, settings: dict, split: dict | None = None, search: dict | None = None) -> tuple[int, int]:

@@ -15,7 +15,6 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from random_features.arrays import block_rows, row_blocks, seed_of
 from random_features.errors import UserError
-from random_features.tensors import resolve_device
 from rfstudy.data.images import Given, image_shape
 from rfstudy.fields import Count, Positive
 from rfstudy.files import digest_of
@@ -67,6 +66,7 @@ def extract(
     """
     import torch
 
+    from random_features.tensors import resolve_device
     from rfstudy.data.finetuning import Schedule, fine_tune
     from rfstudy.data.networks import VGG16, load_weights
 

@@ -1,7 +1,6 @@
 """scikit-learn's 569 rows of 30 measurements: a bundled stand-in of two classes."""
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer
 
 
 def generate(n, d, random):
@@ -9,5 +8,7 @@ def generate(n, d, random):
 
     The set is fixed: the numbers of rows and columns and the random generator are ignored.
     """
+    from sklearn.datasets import load_breast_cancer
+
     X, labels = load_breast_cancer(return_X_y=True)
     return X.astype(np.float32), labels

@@ -1,7 +1,6 @@
 """scikit-learn's 1,797 images of 8 x 8 pixels: the bundled stand-in for images of digits and letters."""
 
 import numpy as np
-from sklearn.datasets import load_digits
 
 
 def generate(n, d, random):
@@ -9,5 +8,7 @@ def generate(n, d, random):
 
     The set is fixed: the numbers of rows and columns and the random generator are ignored. The label map chooses rows.
     """
+    from sklearn.datasets import load_digits
+
     X, labels = load_digits(return_X_y=True)
     return np.round(X * (255 / 16)).astype(np.uint8), labels

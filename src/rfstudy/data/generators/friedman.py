@@ -1,7 +1,6 @@
 """Friedman's first test function with noise: smooth, and the lowest possible error is known."""
 
 import numpy as np
-from sklearn.datasets import make_friedman1
 
 from random_features.errors import UserError
 from rfstudy.fields import Positive
@@ -17,6 +16,8 @@ def generate(n, d, random, *, noise: Positive):
     splines, Annals of Statistics 19, 1991). ``noise`` is the standard deviation, which no predictor's root mean squared
     error can beat. Raise ``UserError`` if there are fewer than five columns.
     """
+    from sklearn.datasets import make_friedman1
+
     if d < RELEVANT:
         raise UserError(f"Friedman's function has {RELEVANT} columns or more, not {d}")
     X, y = make_friedman1(n, d, noise=noise, random_state=int(random.integers(2**31)))

@@ -1,7 +1,6 @@
 """Principal components: centre the columns and keep the directions in which the training rows vary most."""
 
 import numpy as np
-from sklearn.decomposition import PCA
 
 from random_features.errors import UserError
 
@@ -12,6 +11,8 @@ def fit(X_train, *, n_components: int):
     Components are ordered by the variance of the training rows along them, largest first, and not scaled by it; signs
     are scikit-learn's. Raise ``UserError`` unless ``n_components`` is between 1 and min(n_train, d).
     """
+    from sklearn.decomposition import PCA
+
     n, d = X_train.shape
     if not 1 <= n_components <= min(n, d):
         raise UserError(f"pca cannot keep {n_components} components of {n} training rows with {d} columns")

@@ -1,7 +1,6 @@
 """The neighbour rule: the mean distance of a training row to its k-th nearest neighbour (eerf, section 4)."""
 
 import numpy as np
-from sklearn.metrics import pairwise_distances_chunked
 
 from random_features.errors import UserError
 from rfstudy.fields import Count, Positive
@@ -17,6 +16,8 @@ def length_scale(X, rng: np.random.Generator, *, k: Count, rows: Count = 5000, f
     The neighbours are searched among all rows of X (n, d), in blocks: O(rows n) work, memory of one block. Raise
     ``UserError`` if there are fewer than k other rows, or the mean is 0.
     """
+    from sklearn.metrics import pairwise_distances_chunked
+
     if len(X) <= k:
         raise UserError(f"the {k}-th nearest neighbour needs more than {k} training rows, there are {len(X)}")
     X = np.asarray(X, dtype=np.float64)

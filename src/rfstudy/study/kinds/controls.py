@@ -9,30 +9,13 @@ extend one of the kind ``grid``. The maps of the entries are not used.
 """
 
 import itertools
-from typing import Annotated, Literal, NotRequired, TypedDict
 
 import numpy as np
 
 from random_features.arrays import seed_of
-from rfstudy.fields import Count, Positives, Some
 from rfstudy.study import yardsticks
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import merge
-
-METRICS = ("accuracy_pct", "auc_pct", "rmse", "class_share_pct")
-RESOURCES = {"mb": 900, "bytes_per_value": 24, "bytes_per_pair": 24, "by_cholesky": 15000, "rank": 1500, "minutes": 60}
-
-
-class Grid(TypedDict):
-    """`learners`: what predicts (see `study/yardsticks.py`). `most_rows`: training rows of the exact kernel, which
-    chooses from `factors` of the median distance and `penalties`, on `splits` of a few rows into halves.
-    """
-
-    learners: Annotated[list[Literal["majority", "nearest_neighbour", "linear", "boosting", "exact_kernel"]], *Some]
-    most_rows: NotRequired[Count]
-    factors: NotRequired[Positives]
-    penalties: NotRequired[Positives]
-    splits: NotRequired[Count]
 
 
 def cells(job: Job) -> list[Cell]:

@@ -16,31 +16,14 @@ prediction is farther both from that of the exact kernel and from the target.
 import itertools
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, TypedDict
 
 import numpy as np
-from annotated_types import MinLen
 
-from rfstudy.fields import Positive, Some
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import Part
 
-RESOURCES = {"mb": 500, "minutes": 10}
-
 #: Eigenvalues are compared in floating point, up to this: those of matrices with entries around 1 are exact to 1e-15.
 ROUNDING = 1e-12
-
-
-class Grid(TypedDict):
-    """The kernel matrix of the training points and, last, of a new one (`gram`), the `labels` of the training points,
-    the `target` at the new one. Lambda (`penalty`), and the possible `entries` of an added feature.
-    """
-
-    gram: Annotated[list[Annotated[list[float], MinLen(2)]], MinLen(2)]
-    labels: Annotated[list[float], MinLen(1)]
-    target: float
-    penalty: Positive
-    entries: Annotated[list[float], *Some]
 
 
 @dataclass(frozen=True)

@@ -5,27 +5,12 @@ All maps of an experiment map the same rows, in float32, next to transformers of
 
 from dataclasses import replace
 from functools import partial
-from typing import TypedDict
 
 from random_features.kernels import make_kernel
-from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Job, Timed
 from rfstudy.study.job import Part, spread
 from rfstudy.study.kinds.fitting import normal_points
 from rfstudy.study.peers import make_peer
-
-RESOURCES = {"mb": 3000, "minutes": 60}
-
-
-class Grid(TypedDict):
-    """`dimensions` (d), at each of them at most `most_rows` rows and `most_entries` entries of the data, and the
-    `peers` that map the same rows, by their names in src/rfstudy/study/peers.py.
-    """
-
-    dimensions: Counts
-    most_entries: Count
-    most_rows: Count
-    peers: list[str]
 
 
 def check(spec: Part) -> None:

@@ -5,29 +5,12 @@ The points are normal with the scale at which two of them lie about one length s
 and sizes of a repeat see the same points. The report fits the power of s and compares it with the stated rates.
 """
 
-from typing import Annotated, Literal, TypedDict
-
 import numpy as np
 
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
-from rfstudy.fields import Count, Counts, Positive, Some
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job
-
-RESOURCES = {"mb": 3000, "minutes": 240}
-
-
-class Grid(TypedDict):
-    """`rows`, `dimensions` (d), `n_features` (s), `norms` of the error, and `ridge`: the penalty lambda that the norm
-    of the spectral approximation adds to the diagonal, times the number of rows.
-    """
-
-    rows: Count
-    dimensions: Counts
-    n_features: Counts
-    norms: Annotated[list[Literal["sup", "l2", "frobenius", "spectral", "delta_spectral"]], *Some]
-    ridge: Positive
 
 
 def cells(job: Job) -> list[Cell]:

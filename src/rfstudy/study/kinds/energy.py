@@ -9,35 +9,15 @@ and the score of a candidate :math:`\sqrt 2 \cos(w_j^T x + b_j)` has the expecta
    + \cos(b_k + b_j)\, e^{-\tau^2 |w_k + w_j|^2 / 2} \Big).
 """
 
-from typing import TypedDict
-
 import numpy as np
 
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
-from rfstudy.fields import Count, Counts, Positive, Positives
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import Part
 
-RESOURCES = {"mb": 2000, "minutes": 60}
-
-
 #: Keys of the grid that are the same in all cells.
 FIXED = ("dimension", "candidates", "terms")
-
-
-class Grid(TypedDict):
-    """`dimension` (d), `candidates` of the pool, `terms` of the target, `input_scales` of the rows at n = `rows`, and
-    `sample_sizes` (n) at the `fixed_input_scale`.
-    """
-
-    dimension: Count
-    candidates: Count
-    terms: Count
-    rows: Count
-    input_scales: Positives
-    fixed_input_scale: Positive
-    sample_sizes: Counts
 
 
 def check(spec: Part) -> None:

@@ -6,28 +6,14 @@ copies as the budget allows over all of its rounds, each with the number of step
 has the same accuracy at every budget.
 """
 
-from typing import TypedDict
-
 from random_features.errors import UserError
 from random_features.maps.registry import make_map, resolved_options
-from rfstudy.fields import Count, Counts, Positive
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import Part
 from rfstudy.study.svm_rows import rows_of_map
 
-METRICS = ("accuracy_pct", "train_accuracy_pct")
-RESOURCES = {"mb": 6000, "bytes_per_value": 32, "minutes": 240}
-
 #: The options with which a map spends a budget: the size of its pool, the copies of its walk.
 POOL, COPIES = "n_candidates", "n_copies"
-
-
-class Grid(TypedDict):
-    """`n_features` (s), the budgets `evaluations`, and `C` of the hinge loss."""
-
-    n_features: Count
-    evaluations: Counts
-    C: Positive
 
 
 def cells(job: Job) -> list[Cell]:

@@ -7,8 +7,6 @@ compared at one size. If the grid asks for it, the best combination of all these
 diagonal, is learned instead (multiple-kernel learning). This is the kernel ``combination``.
 """
 
-from typing import Any, TypedDict
-
 import numpy as np
 
 from random_features.kernels import make_kernel
@@ -17,29 +15,13 @@ from random_features.learners.l1_svm import fit_l1_svm
 from random_features.learners.multiple_kernel import fit_multiple_kernel_svm
 from random_features.learners.streams import Kept
 from rfstudy.data.target import Target
-from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned
 from rfstudy.study.job import kernel_id
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, rows_of_map
 
-METRICS = ("accuracy_pct", "train_accuracy_pct")
-RESOURCES = {"mb": 8000, "bytes_per_value": 32, "minutes": 240}
-
 #: Name of the combination in rows.
 COMBINATION = "combination"
-
-
-class Grid(TypedDict):
-    """`kernels` without a length scale, `factors` of the length scale of the experiment's own kernel, `combined`:
-    whether their best combination is learned instead, `n_features` (s) of the maps, and `C` of the hinge loss.
-    """
-
-    kernels: list[dict[str, Any]]
-    factors: Positives
-    n_features: Count
-    C: Positive
-    combined: bool
 
 
 def cells(job: Job) -> list[Cell]:

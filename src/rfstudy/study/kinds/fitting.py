@@ -5,29 +5,12 @@ from it; plain random Fourier features draw without looking at data. The report 
 and compares them with the complexities that Liu et al. state (AAAI 2020, section 3.2).
 """
 
-from typing import TypedDict
-
 import numpy as np
 
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
-from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Job, Timed, drawn_and_learned
 from rfstudy.study.job import spread
-
-RESOURCES = {"mb": 3000, "minutes": 240}
-
-
-class Grid(TypedDict):
-    """`rows` (n) while `n_features` (s) varies, `fixed_n_features` while `sample_sizes` (n) varies, at
-    `fixed_dimension` (d).
-    """
-
-    fixed_dimension: Count
-    rows: Count
-    n_features: Counts
-    fixed_n_features: Count
-    sample_sizes: Counts
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:

@@ -9,7 +9,6 @@ variant of a row is its number of training rows; larger numbers than a data set 
 
 import itertools
 from dataclasses import replace
-from typing import TypedDict
 
 import numpy as np
 from joblib import cpu_count
@@ -20,14 +19,10 @@ from random_features.kernels import make_kernel
 from random_features.learners.ridge import LEARNER
 from random_features.learners.scoring import gain
 from random_features.length_scales import median_distance
-from rfstudy.fields import Count, Counts
 from rfstudy.study import yardsticks
 from rfstudy.study.engine import Cell, Job, Timed, name_of
 from rfstudy.study.job import merge
 from rfstudy.study.sample import Sample
-
-METRICS = ("accuracy_pct", "rmse")
-RESOURCES = {"mb": 2500, "bytes_per_value": 24, "minutes": 240}
 
 #: What chooses length scale and penalty, and the options of ridge regression on features. The penalties reach further
 #: down than those of the yardsticks: on a smooth function half of the choices were the smallest of them.
@@ -37,14 +32,6 @@ RIDGE = {"penalties": PENALTIES, "scaling": "mean", "center": "both"}
 
 #: Rounds in which all methods are timed on more training rows than Cholesky's factor takes. Such a fit is long.
 FEW_ROUNDS = 2
-
-
-class Grid(TypedDict):
-    """Numbers of training rows `n_train` and of test rows `n_test`, and the columns `n_columns` (D) of the maps."""
-
-    n_train: Counts
-    n_test: Count
-    n_columns: Counts
 
 
 def cells(job: Job) -> list[Cell]:

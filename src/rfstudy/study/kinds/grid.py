@@ -18,18 +18,11 @@ from rfstudy.data.target import Target
 from rfstudy.data.tasks import without
 from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, name_of
 from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, own_kernel, sizes
+from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.sample import Sample, Samples
 
-#: The stage that yields rows and names its own metrics; an entry may have its own kernel.
-STAGE = "train"
-METRICS = ()
-KERNELS_OF_ENTRIES = True
-
-#: Memory: libraries (MB), the rows in float32 a few times over, and Gram matrices of the largest size; minutes.
-RESOURCES = {"mb": 900, "bytes_per_value": 16, "bytes_per_gram": 80, "kept_bytes": 268_435_456, "minutes": 240}
-
 #: Bytes up to which the features of one map are kept for all learners and passes; above, they are streamed.
-KEPT_BYTES = RESOURCES["kept_bytes"]
+KEPT_BYTES = KINDS["grid"].kept_bytes
 
 #: Quantities of a search that decide a map, in the order in which its rows name their scopes.
 OF_MAP = ("length_scale", "bandwidth", "preprocess", "options")

@@ -7,8 +7,6 @@ training rows as soon as there are enough columns. It is compared with the best 
 error of the training rows.
 """
 
-from typing import TypedDict
-
 import numpy as np
 
 from random_features.arrays import seed_sequence
@@ -17,31 +15,15 @@ from random_features.learners.decomposed import decompose, leave_one_out, ridge_
 from random_features.learners.penalties import best_penalty, edge_of
 from rfstudy import scores
 from rfstudy.data.tasks import without
-from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Cell, Job, rows_of
 from rfstudy.study.job import Part
 from rfstudy.study.sample import Sample
-
-METRICS = ("mse", "error_pct", "approximation_error_frobenius", "smallest_singular_value")
-RESOURCES = {"mb": 1500, "bytes_per_value": 24, "minutes": 240}
 
 #: Maps whose first frequencies are the map of a smaller size.
 INDEPENDENT = ("rff",)
 
 #: Values of the column of the learner in rows of the stated and of the chosen penalty.
 STATED, CHOSEN = "ridge", "ridge_tuned"
-
-
-class Grid(TypedDict):
-    """`rows` (at most n, drawn from the training rows), `ratios` (s/n), the stated `penalty`, the `penalties` to choose
-    from, and `draws`: paths per repeat, each with its own rows and its own map.
-    """
-
-    rows: Count
-    ratios: Positives
-    penalty: Positive
-    penalties: Positives
-    draws: Count
 
 
 def check(spec: Part) -> None:

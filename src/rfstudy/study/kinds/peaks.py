@@ -6,21 +6,10 @@ sqrt(d) standard deviations.
 """
 
 import math
-from typing import TypedDict
 
 import numpy as np
 
-from rfstudy.fields import Counts
 from rfstudy.study.engine import Cell, Job, rows_of
-
-METRICS = ("best_potential", "selected_norm")
-RESOURCES = {"mb": 3000, "bytes_per_value": 32, "minutes": 240}
-
-
-class Grid(TypedDict):
-    """`steps`: the numbers of steps of the search."""
-
-    steps: Counts
 
 
 def cells(job: Job) -> list[Cell]:

@@ -7,27 +7,13 @@ ratio. Against the penalty alone their curves are apart.
 """
 
 import itertools
-from typing import TypedDict
 
 import numpy as np
 
 from random_features.learners import streams
 from random_features.learners.shifted import solve_shifted
-from rfstudy.fields import Counts, Positives
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import size_of
-
-METRICS = ("accuracy_pct", "mean_squared_length")
-RESOURCES = {"mb": 1500, "bytes_per_value": 24, "minutes": 240}
-
-
-class Grid(TypedDict):
-    """`multiples_of_d` (s), and `penalties`: what is added to the diagonal of Z'Z, as it is on the axis `penalty`,
-    times the mean squared length of the features on the axis `effective_penalty`.
-    """
-
-    multiples_of_d: Counts
-    penalties: Positives
 
 
 def cells(job: Job) -> list[Cell]:

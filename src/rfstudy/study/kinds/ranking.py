@@ -8,10 +8,8 @@ cross-validated penalty, measures their quality.
 """
 
 import warnings
-from typing import Annotated, TypedDict
 
 import numpy as np
-from annotated_types import Ge
 from scipy.stats import entropy
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram, orthogonal_mp_gram
@@ -21,30 +19,12 @@ from random_features.errors import UserError
 from random_features.learners import streams
 from random_features.learners.penalties import best_penalty
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge
-from rfstudy.fields import Count, Counts, Positives
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import folds_of
 
-METRICS = ("error_pct", "effective_rank", "overlap_pct")
-RESOURCES = {"mb": 3000, "bytes_per_value": 24, "minutes": 240}
-
-#: How an entry chooses: by score, at random, by the Lasso's path, by orthogonal matching pursuit, or the whole pool.
-OPTIONS = {"choice": ("score", "random", "lasso", "omp", "pool")}
-
 #: Steps of the Lasso's path per wanted feature: some features leave the path again.
 LASSO_STEPS = 4
-
-
-class Grid(TypedDict):
-    """`candidates` of the pool, `n_features` that are chosen, and the `penalties` and `n_folds` of the ridge regression
-    on them.
-    """
-
-    candidates: Counts
-    n_features: Count
-    penalties: Positives
-    n_folds: Annotated[int, Ge(2)]
 
 
 def check(spec: Part) -> None:

@@ -14,7 +14,7 @@ confirms it.
 
 import itertools
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self, TypedDict
+from typing import Self
 
 import numpy as np
 
@@ -26,35 +26,14 @@ from random_features.learners.ridge import fit_ridge
 from random_features.learners.streams import Kept
 from random_features.maps.leverage import row_leverage_scores
 from rfstudy.data.tasks import without
-from rfstudy.fields import Count, Counts, Positive, Some
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import Part
-
-RESOURCES = {"mb": 3000, "minutes": 240}
-
-#: Options of an entry that belong to the kind and not to its map, with their values.
-OPTIONS = {"pool": ["whole"]}
 
 #: The mean of the labels: amplitudes of sin(2 pi j x), j = 1, 2, 3. They sum to less than 1, the labels' size.
 AMPLITUDES = (0.5, 0.3, 0.15)
 
 #: Number of consecutive sizes at which the risk has to be within the tolerance.
 CONFIRMATIONS = 2
-
-
-class Grid(TypedDict):
-    """`decays` of the eigenvalues, `sample_sizes` (n), `n_features` (s, in the order in which they are tried), and
-    `terms` (harmonics of the kernel). There are `draws` of a map per repeat, `test_rows`, and the `tolerance` of the
-    risk relative to that of the exact kernel.
-    """
-
-    decays: Annotated[list[Literal["exponential", "polynomial", "slowest"]], *Some]
-    sample_sizes: Counts
-    n_features: Counts
-    terms: Count
-    draws: Count
-    test_rows: Count
-    tolerance: Positive
 
 
 def kernels(spec: Part):

@@ -17,27 +17,18 @@ content of Figure 1 as arrays; on the sphere it stores the harmonics that were c
 
 import math
 from collections import Counter
-from typing import Annotated, TypedDict
 
 import numpy as np
-from annotated_types import Ge, Predicate
 from scipy.spatial import cKDTree
 from scipy.special import sph_harm_y
 
 from random_features.maps.game import Round
 from random_features.maps.registry import make_map
 from rfstudy.data.target import Target
-from rfstudy.fields import Count, Counts, distinct
 from rfstudy.study.engine import Cell, Job, rows_of
 from rfstudy.study.job import Part
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, decided, fit_on
-
-METRICS = (
-    "accuracy_pct", "train_accuracy_pct", "margin_objective", "margin_lower", "duality_gap", "gap_bound",
-    "gap_bound_mended", "dual_violation", "distinct_features", "boundary_weight_ratio", "peak_area",
-)  # fmt: skip
-RESOURCES = {"mb": 3000, "bytes_per_value": 32, "minutes": 240}
 
 #: Half side of the window of the potential, as a multiple of the largest frequency in the last picture.
 WINDOW = 1.2
@@ -47,16 +38,6 @@ LATITUDES, LONGITUDES = 181, 360
 
 #: Number of harmonics that are drawn.
 STRONGEST = 3
-
-
-class Grid(TypedDict):
-    """`n_features` (m) at which the game is read, `pictures`: m at which its weights are drawn (0 is the start; the
-    others are less than the largest of `n_features`), and `resolution`: points along a side of a picture.
-    """
-
-    n_features: Counts
-    pictures: Annotated[list[Annotated[int, Ge(0)]], Predicate(distinct)]
-    resolution: Count
 
 
 def check(spec: Part) -> None:

@@ -5,30 +5,16 @@ The report fits powers of s and of d to these numbers and compares them with the
 """
 
 from dataclasses import is_dataclass
-from typing import TypedDict
 
 import numpy as np
 import torch
 
 from random_features.kernels import make_kernel
-from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Cell, Job, Timed
 from rfstudy.study.kinds.fitting import pairs_in, timed_map
 
-RESOURCES = {"mb": 3000, "minutes": 240}
-
 #: Keys of the grid: d while s varies, and the values of d at one s.
 AXES = ("fixed_dimension", "dimensions")
-
-
-class Grid(TypedDict):
-    """`rows` that are mapped, `n_features` (s) at `fixed_dimension`, and `dimensions` (d) at `fixed_n_features`."""
-
-    rows: Count
-    fixed_dimension: Count
-    n_features: Counts
-    fixed_n_features: Count
-    dimensions: Counts
 
 
 def cells(job: Job) -> list[Cell]:

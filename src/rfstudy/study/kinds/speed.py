@@ -10,11 +10,9 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 import scipy.linalg
-from annotated_types import Ge, MinLen
 
 from random_features.arrays import row_blocks, seed_sequence
 from random_features.kernels import make_kernel
@@ -22,72 +20,16 @@ from random_features.learners.ridge import cross_validate_ridge
 from random_features.learners.svm import LIBLINEAR_ENTRIES, choose_solver, fit_svm
 from random_features.maps.registry import REGISTRY
 from rfstudy.data.split import fold_of_row
-from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Job, Timed
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.fitting import normal_points
 from rfstudy.study.peers import make_peer
-
-RESOURCES = {"mb": 8000, "minutes": 120}
 
 #: Number of rounds of units that take a minute or more.
 FEW = 3
 
 #: Rows of a block of features.
 BLOCK = 8192
-
-
-class Comparison(TypedDict):
-    """The sides that are timed (`of`, each as `name-float32`), the `phases` that are timed, a `kernel` instead of the
-    experiment's, the shape of the data, and the largest ratio to each of the other sides (`at_most`).
-    """
-
-    phases: NotRequired[Annotated[list[Literal["transform", "fit_transform"]], MinLen(1)]]
-    kernel: NotRequired[dict[str, Any]]
-    of: Annotated[list[str], MinLen(1)]
-    rows: Count
-    dimension: Count
-    n_features: Count
-    at_most: dict[str, Positive]
-
-
-class RidgePath(TypedDict):
-    """The size of the problem, the grid, and the largest ratios (`at_most`) to `one-solve` and to `grid-search`."""
-
-    rows: Count
-    columns: Count
-    penalties: Positives
-    n_folds: Annotated[int, Ge(2)]
-    at_most: dict[Literal["one-solve", "grid-search"], Positive]
-
-
-class Solvers(TypedDict):
-    """The `columns` and `C` of SVMs with half and twice as many entries as those from which another solver is chosen, and
-    the largest ratio (`at_most`) to the one that is not chosen.
-    """
-
-    columns: Count
-    C: Positive
-    at_most: Positive
-
-
-class Planning(TypedDict):
-    """The preset that is planned, and the seconds that this may take."""
-
-    preset: str
-    at_most_s: Positive
-
-
-class Grid(TypedDict):
-    """`maps` (comparisons of one side or several with others, on the same rows: a side is a map or a peer of
-    src/rfstudy/study/peers.py, with its type), and the path of `ridge` against one solve and a grid search. The solver
-    that `svm` chooses against the other, and the `planning` of a preset in seconds.
-    """
-
-    maps: list[Comparison]
-    ridge: RidgePath
-    svm: Solvers
-    planning: Planning
 
 
 def kernels(spec: Part):

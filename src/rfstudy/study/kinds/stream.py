@@ -8,10 +8,8 @@ on a number of rows, the first of the training part. A fit writes checkpoints, f
 import itertools
 import sys
 from functools import partial
-from typing import Annotated, Any, TypedDict
 
 import numpy as np
-from annotated_types import Predicate
 from tqdm import tqdm
 
 from random_features.errors import NotDefinedError
@@ -19,39 +17,11 @@ from random_features.kernels import KERNELS, make_kernel
 from random_features.learners.boehning import GAP_TOLERANCE, fit_on_stream
 from random_features.learners.streams import keep_within
 from rfstudy.data.target import Target
-from rfstudy.fields import Count, Positive, Some, distinct
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, Timed, status_of
 from rfstudy.study.job import Part, kernel_id
+from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.sample import Prepared, Sample, Samples
-
-METRICS = ("approximation_error_frobenius", "train_error_pct", "error_pct")
-
-#: Two matrices of 8,192 columns (the factor and its source), a chunk of the features, and the budget.
-RESOURCES = {"mb": 5000, "minutes": 240}
-
-
-class Sweeps(TypedDict):
-    """Numbers of training rows, penalties, and the methods that run at them."""
-
-    n_train: list[Count]
-    penalty: list[Positive]
-    methods: Annotated[list[str], Predicate(distinct)]
-
-
-class Grid(TypedDict):
-    """The `kernels`, training `rows` (the first ones, at most all), `n_features` (s), rows of the kernel matrix
-    (`approximation_rows`), the `penalty` of the mean loss, the training rows that are timed (`timed_rows`), and
-    `sweeps`: other numbers of rows and other penalties, at which some methods run for the first kernel.
-    """
-
-    kernels: Annotated[list[dict[str, Any]], *Some]
-    rows: Count
-    n_features: Count
-    approximation_rows: Count
-    penalty: Positive
-    timed_rows: Count
-    sweeps: Sweeps
 
 
 class MappedRows(Samples):
@@ -116,7 +86,7 @@ def measure(
         phi.fit(sample.X_train, sample.y_train)
     except (NotDefinedError, np.linalg.LinAlgError) as error:
         because = {"status": status_of(error), "settings": settings | {"reason": str(error)}}
-        return [shared | because | {"metric": metric} for metric in METRICS], {}
+        return [shared | because | {"metric": metric} for metric in KINDS["stream"].metrics], {}
     shared |= {"n_columns": phi.n_columns_}
     with tqdm(desc=f"{entry['method']} {kernel}", file=sys.stderr, unit=" passes", mininterval=5) as bar:
 

@@ -9,25 +9,11 @@ p(w) have closed forms, because that of :math:`z_w z_w^*` is K: the total levera
 \lambda I)^{-1}`, the total surrogate leverage :math:`(y^T K y + n\, \mathrm{Tr}\,K) / (n^2 \lambda)`.
 """
 
-from typing import TypedDict
-
 import numpy as np
 
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
-from rfstudy.fields import Count, Counts, Positives
 from rfstudy.study.engine import Cell, Job, rows_of
-
-RESOURCES = {"mb": 3000, "minutes": 240}
-
-
-class Grid(TypedDict):
-    """`dimensions` (d), `sample_sizes` (n), `penalties` (lambda, next to n^(-1/2)), and `draws` of frequencies."""
-
-    dimensions: Counts
-    sample_sizes: Counts
-    penalties: Positives
-    draws: Count
 
 
 def cells(job: Job) -> list[Cell]:

@@ -7,29 +7,16 @@ forms: in the layout of the map, with as many frequencies, and as [cos | sin], w
 """
 
 import itertools
-from typing import TypedDict
 
 import numpy as np
 
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from random_features.maps.registry import make_map
-from rfstudy.fields import Count, Counts, Positives
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import Part, size_of
 
-RESOURCES = {"mb": 3000, "minutes": 240}
-
 DIRECTIONS = ("random", "axis")
-
-
-class Grid(TypedDict):
-    """`distances` in length scales, `dimensions` (d), `multiples_of_d` (s over d), and `draws` of a map per repeat."""
-
-    distances: Positives
-    dimensions: Counts
-    multiples_of_d: Counts
-    draws: Count
 
 
 def cells(job: Job) -> list[Cell]:

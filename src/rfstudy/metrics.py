@@ -4,6 +4,7 @@
 """
 
 import math
+import re
 from functools import partial
 from typing import NamedTuple
 
@@ -134,6 +135,16 @@ FACTS = {
 def fact_of(metric: str) -> Fact:
     """Return the facts about a metric: its entry in ``FACTS``, or those of a plain number with its own name."""
     return FACTS.get(metric) or Fact("", metric.replace("_", " "))
+
+
+def parts_behind(metric: str) -> tuple[str, ...]:
+    """Return the parts of the data on which a metric depends: all of "train", "labels" and "test", the training rows
+    for times of mapping and training them, and none for errors of kernel matrices, which are of 1,000 training rows.
+    """
+    if metric.startswith("approximation_error_"):
+        return ()
+    is_of_training = re.match("(time|cpu)_(?!.*(test|predict|total|all_cores))", metric)
+    return ("train",) if is_of_training else ("train", "labels", "test")
 
 
 def lower_is_better(metric: str) -> bool:

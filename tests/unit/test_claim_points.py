@@ -43,15 +43,19 @@ def test_data_sets_may_be_set_aside():
     assert found(*COMPARED, rows=GAINS[:2], datasets=("eeg", "letter"))[1].endswith("not run: letter")
 
 
-@pytest.mark.parametrize(("task", "settings"), [({"not_comparable": "other rows"}, {}), ({}, {"capped": True})])
-def test_other_rows_than_the_papers_are_set_aside(task, settings):
+# a cap does not touch errors, which are of 1,000 training rows
+@pytest.mark.parametrize(
+    ("task", "settings", "of_errors"),
+    [({"not_comparable": "other rows"}, {}, "holds"), ({}, {"capped": True}, "partly")],
+)
+def test_other_rows_than_the_papers_are_set_aside(task, settings, of_errors):
     tasks = TASKS | {"letter": TASKS["letter"] | task}
     rows = [row | {"settings": settings if row["dataset"] == "letter" else {}} for row in GAINS]
     text = "ORF minus RFF: EEG 2d +1.00; letter 2d -1.00 (not comparable)"
     assert found(*COMPARED, rows=rows, datasets=("eeg", "letter"), tasks=tasks) == ("holds", text)
     errors = [row | {"metric": ERROR, "split": ""} for row in rows]
     arguments = better_than, ERROR, "rff", "orf"
-    assert verdict(*arguments, rows=errors, datasets=("eeg", "letter"), tasks=tasks) == "holds"
+    assert verdict(*arguments, rows=errors, datasets=("eeg", "letter"), tasks=tasks) == of_errors
 
 
 def test_accuracies_are_compared_where_only_times_are_capped():

@@ -62,6 +62,31 @@ def test_stand_ins_capped_rows_and_other_data_are_not_comparable(columns, reason
     assert comparability(tidy.frame([ROW | columns]), {"cod-rna": {"not_comparable": "other test rows"}}) == reason
 
 
+CAPPED = "capped at 7,490 training and 7,490 test rows"
+
+
+@pytest.mark.parametrize(
+    ("metric", "of_fewer", "of_test"),
+    [
+        ("approximation_error_frobenius", "", ""),
+        ("approximation_error_spectral", "", ""),
+        ("time_feature_s", CAPPED, ""),
+        ("cpu_transform_s", CAPPED, ""),
+        ("time_train_s", CAPPED, ""),
+        ("time_test_s", CAPPED, f"{CAPPED}; other test rows"),
+        ("time_total_s", CAPPED, f"{CAPPED}; other test rows"),
+        ("cpu_predict_transform_s", CAPPED, f"{CAPPED}; other test rows"),
+        ("error_pct", CAPPED, f"{CAPPED}; other test rows"),
+    ],
+)
+def test_rows_on_which_a_metric_does_not_depend_do_not_matter(metric, of_fewer, of_test):
+    rows = tidy.frame([ROW | {"dataset": "cod-rna", "metric": metric, "settings": {"capped": True}}])
+    other = {"test": "other test rows"}
+    assert comparability(rows, {"cod-rna": {"n": 20_000}}) == of_fewer
+    assert comparability(rows, {"cod-rna": {"n_train": 7490, "not_comparable": other}}) == of_test
+    assert comparability(rows, {"cod-rna": {"n": 14_980, "not_comparable": other}}) == of_test
+
+
 @pytest.mark.parametrize(("paper", "n_notes"), [("survey", 1), ("study", 0)])
 def test_outputs_of_our_own_are_not_compared_with_published_numbers(paper, n_notes):
     rows = tidy.frame([ROW | {"dataset": "cod-rna"}])

@@ -204,7 +204,8 @@ class Task(Model):
     published_as : by paper, the name of the data set there; by default none
     d : columns
     note : what a reader should know
-    not_comparable : why results are not compared with published numbers
+    not_comparable : why results are not compared with published numbers: a text, or `{labels: why}` or `{test: why}`
+        if only what uses the labels, or the test rows, is not
     in_place_of : the task whose published numbers are shown next to results of this one
     """
 
@@ -212,7 +213,7 @@ class Task(Model):
     published_as: PublishedAs
     d: Count
     note: Text = None
-    not_comparable: Text = None
+    not_comparable: Text | dict[Literal["labels", "test"], Text] = None
     in_place_of: str = None
 
     @model_validator(mode="after")

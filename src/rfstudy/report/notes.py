@@ -5,12 +5,13 @@ All notes are derived from the rows of the table or figure that shows them.
 
 import importlib
 import inspect
+import math
 import re
 from collections.abc import Iterable
 
 import pandas as pd
 
-from rfstudy.metrics import fact_of
+from rfstudy.metrics import fact_of, parts_behind
 from rfstudy.report.aggregate import reasons, select, settings_of
 from rfstudy.report.catalogue import kinds
 from rfstudy.report.context import Context
@@ -78,10 +79,25 @@ def cap_of(rows: pd.DataFrame) -> str:
 def comparability(rows: pd.DataFrame, tasks: dict) -> str:
     """Return why rows cannot be compared with published numbers, "" if they can.
 
-    The reason is a stand-in, a cap, or the text that the registry of the data sets has under ``not_comparable``.
+    The reason is a stand-in, a cap, or the text that the registry of the data sets has under ``not_comparable``. A cap
+    or a text that is about parts of the data on which the metric does not depend is none.
     """
-    others = [tasks.get(dataset, {}).get("not_comparable", "") for dataset in dict.fromkeys(rows["dataset"])]
-    return "; ".join(filter(None, (stand_in_of(rows), cap_of(rows), *others)))
+    found = {stand_in_of(rows): None}
+    for (dataset, metric), own in rows.groupby(["dataset", "metric"], sort=False):
+        task, parts = tasks.get(dataset, {}), parts_behind(metric)
+        n_train = task.get("n_train") or task.get("n", math.inf) / 2
+        cap = cap_of(own)
+        if cap and "test" not in parts and ("train" not in parts or own["n_train"].min() >= n_train):
+            cap = ""
+        found |= {cap: None, difference_of(task, [metric]): None}
+    return "; ".join(filter(None, found))
+
+
+def difference_of(task: dict, metrics: Iterable[str]) -> str:
+    """Return why the data of a task are other than the paper's for some of these metrics, "" if they are not."""
+    why = task.get("not_comparable") or ""
+    parts = {part for metric in metrics for part in parts_behind(metric)}
+    return why if isinstance(why, str) else "; ".join(text for part, text in why.items() if part in parts)
 
 
 def remark_on_data(rows: pd.DataFrame) -> str:
@@ -100,7 +116,7 @@ def notes_on_data(frame: pd.DataFrame, paper: str, context: Context) -> list[str
     found = {kind: [] for kind in kinds}
     for dataset, rows in frame.groupby("dataset", sort=False):
         has_no_numbers = stand_in_of(rows) or paper == OWN
-        other = "" if has_no_numbers else context.tasks.get(dataset, {}).get("not_comparable", "")
+        other = "" if has_no_numbers else difference_of(context.tasks.get(dataset, {}), rows["metric"].unique())
         for names, why in zip(found.values(), (stand_in_of(rows), cap_of(rows), other), strict=True):
             names += [f"{context.name(dataset, paper)} ({why})"] if why else []
     return [f"{what}: {', '.join(names)}." for what, names in found.items() if names]

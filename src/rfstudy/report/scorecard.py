@@ -15,7 +15,7 @@ from rfstudy.report.cells import absent, with_quartiles
 from rfstudy.report.compare import CELL_VERDICTS, Estimate, with_verdicts
 from rfstudy.report.context import Context
 from rfstudy.report.derived import undefined
-from rfstudy.report.notes import absence, cap_of, comparability, quantity, stand_in_of
+from rfstudy.report.notes import absence, comparability, quantity, stand_in_of
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import half_unit, numbers, printed_text
 from rfstudy.report.times import ROUND, ratios
@@ -130,7 +130,6 @@ def _measured(
     is_timed = ROUND in set(over["axis"])
     timed = ratios(rows, over, place[:1], place).itertuples(name=None) if is_timed else ()
     by_rounds = {cell: Estimate(*of) for cell, *of in timed}
-    differs = context.tasks.get(dataset, {}).get("not_comparable", "") or not_defined
     ours = []
     for cell in cells.itertuples():
         # a stand-in that was run at a single size has that size
@@ -141,7 +140,7 @@ def _measured(
         else:
             number, std = _over_repeats(own, groups.get((size, cell.over), nothing) if cell.over else None)
         busy = number.reason == "machine busy"
-        remarks = (stand_in_of(own), cap_of(own), differs, number.reason if busy else "")
+        remarks = (comparability(own, context.tasks) or not_defined, number.reason if busy else "")
         ours.append(
             number._asdict()
             | {"std": std, "comparable": comparable and not busy, "stand_in": stand_in}

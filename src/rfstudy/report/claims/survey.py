@@ -230,7 +230,7 @@ def larger_errors_than_gaussian(rows: Rows):
         for where, (own,), (other,) in _with_gaussian(rows, ERROR, method):
             estimate, where = quotient(own, other), where | {"side": rows.name(method)}
             points.append(check.bounded(where, estimate, what, above=1, neutral=1.0))
-    return rows.part(points)
+    return rows.part(points, ERROR, *NINE)
 
 
 @claim("survey-37", KERNELS, stricter=SIMILAR, at="most")

@@ -132,6 +132,11 @@ def race(own, other, dataset="adult", **columns):
     return [each | columns for each in rows]
 
 
+@pytest.mark.parametrize(("seconds", "expected"), [(2.75, "holds"), (1.25, "fails"), (10.25, "fails")])
+def test_scoring_takes_about_a_tenth_of_the_training(seconds, expected):
+    assert judged("eerf-11", race([(seconds, 9)], [(1, 10)])) == expected
+
+
 def test_ahead_within_every_time():
     assert judged("eerf-14", race([(1, 9), (2, 8)], [(1, 10), (2, 9)])) == "holds"
     assert judged("eerf-14", race([(1, 9), (2, 8)], [(1, 9), (2, 9)])) == "partly"

@@ -69,6 +69,29 @@ def test_errors_vary_five_times_as_much_as_accuracies(error, expected):
     assert judged("survey-31", rows) == expected
 
 
+@pytest.mark.parametrize(
+    ("small", "large", "expected"), [(0.9, 1.0, "holds"), (1.1, 1.2, "partly"), (0.9, 0.8, "partly")]
+)
+def test_ssf_leads_at_few_features_and_by_less_at_many(small, large, expected):
+    rows = [
+        cell(ERROR, method, size, value * (1.0 if method == "rff" else ratio))
+        for size, value, ratio in (("2d", 4.0, small), ("4d", 2.0, small), ("16d", 1.0, large), ("32d", 0.5, large))
+        for method in ("rff", "ssf")
+    ]
+    assert judged("survey-21", rows) == expected
+
+
+@pytest.mark.parametrize(("largest", "expected"), [(0.23, "holds"), (0.21, "partly")])
+def test_maps_whose_errors_differ_are_as_accurate_on_mnist(largest, expected):
+    rows = [cell(ERROR, method, "2d", largest if method == "gq" else 0.2, "mnist") for method in NINE]
+    rows += [
+        cell(ACCURACY, method, "2d", 90.0, "mnist", learner="svm", repeat=repeat)
+        for method in NINE
+        for repeat in range(5)
+    ]
+    assert judged("survey-25", rows) == expected
+
+
 @pytest.mark.parametrize(("ssf", "rff", "expected"), [
     (0.81, 0.5, "holds"), (0.79, 0.5, "fails"), (0.81, 0.39, "fails"), (0.81, 0.61, "fails"),
 ])  # fmt: skip

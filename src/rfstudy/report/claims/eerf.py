@@ -102,7 +102,7 @@ def scoring_is_quicker(rows: Rows):
     return [scoring(rows, others, below=1), scoring(rows, "news", above=1)]
 
 
-@claim("eerf-11", GRIDS, stricter=TIMED, datasets="adult", below=0.2)
+@claim("eerf-11", GRIDS, stricter=f"and above 0.05; {TIMED}", datasets="adult", above=0.05, below=0.2)
 def scoring(rows: Rows, datasets, **limits):
     """Return the test of the time of the scores over that of the training."""
     return check.keeps_bound(rows.of(datasets, where="share == 1"), SCORING, OF_SCORING, over=OF_TRAINING, **limits)

@@ -34,13 +34,16 @@ OURS = "the set is ours, as the text has no formula for it, so it decides nothin
 ONE_HARMONIC = "the labels of our checkerboard are the signs of a single harmonic"
 
 
-@claim("nsrf-01", EXACT, not_testable=OURS, dataset="windmill", kernels=["gaussian"], below=95.0)
+@claim("nsrf-01", EXACT, not_testable=OURS, dataset="windmill", kernels=["gaussian"], between=(89.2, 95.0))
 @claim(
-    "nsrf-02", EXACT, dataset="checkerboard", kernels=["arccos0", "arccos1"], below=97.0,
+    "nsrf-02", EXACT, dataset="checkerboard", kernels=["arccos0", "arccos1"], between=(93.2, 97.0),
     not_testable="the checkerboard is ours and was chosen so that this kernel comes near the published accuracy",
 )  # fmt: skip
-def exact_kernel_saturates(rows: Rows, dataset: str, kernels: list[str], below: float):
-    """Return the test of exact kernels at the best of all widths."""
+def exact_kernel_saturates(rows: Rows, dataset: str, kernels: list[str], between: tuple[float, float]):
+    """Return the test of exact kernels at the best of all widths.
+
+    Stricter: nor as far below the published accuracy.
+    """
     rows = rows.of(dataset)
     exact = rows.usable(**MACHINE, kernel=kernels)
     if not len(exact):
@@ -48,7 +51,8 @@ def exact_kernel_saturates(rows: Rows, dataset: str, kernels: list[str], below: 
     best = exact.loc[exact["value"].idxmax()]
     width = f" at {best['at']:g} times the median" if best["axis"] else ""
     text = f"{number(best['value'])} ({best['kernel']}{width})"
-    return rows.part([Point(best["value"], best["value"] < below, {"dataset": dataset}, "best accuracy", text)])
+    saturates = between[0] < best["value"] < between[1]
+    return rows.part([Point(best["value"], saturates, {"dataset": dataset}, "best accuracy", text)])
 
 
 @claim("nsrf-03", WINDMILL, not_testable=OURS, dataset="windmill", size="1000", method="nsrf", accuracy=99.0)
@@ -262,12 +266,12 @@ def kernels_take_longer(rows: Rows):
     return rows.part(points)
 
 
-@claim("nsrf-27", {"text": "nsrf-ablation"}, stricter=INTERVAL_WITHIN)
+@claim("nsrf-27", {"text": "nsrf-ablation"}, stricter=f"and at most 20; {INTERVAL_WITHIN}")
 def ten_samples_of_a_run(rows: Rows):
-    """Return the tests of at most half a point less accuracy, and of a fifth of the time or less."""
+    """Return the tests of at most half a point less accuracy, and of a tenth of the time, within a factor of two."""
     rows = rows.of(("mnist-4-9", "cifar10-auto-truck"))
     similar = check.keeps_bound(rows.of(learner="l1_svm"), ACCURACY, "nsrf", minus="nsrf/one", agree=True, above=-0.5)
-    return [similar, check.keeps_bound(rows, "time_learn_s", "nsrf/one", over="nsrf", at_least=5)]
+    return [similar, check.keeps_bound(rows, "time_learn_s", "nsrf/one", over="nsrf", between=(5, 20))]
 
 
 @claim("nsrf-28", {"text": ["nsrf-windmill", "nsrf-checkerboard"]})

@@ -72,13 +72,14 @@ def slow_when_large(rows: Rows):
     return [replace(above_two, points=above_two.points[-1:]), grows, only_evidence(above_one)]
 
 
-@claim("slsrff-05", GRIDS, stricter=OURS)
+@claim("slsrff-05", GRIDS, stricter=f"{OURS}; about as long is neither over twice nor under half")
 def about_as_quick(rows: Rows):
-    """Return the test of at most twice the time of RFF.
+    """Return the test of half to twice the time of RFF.
 
     Not testable: it maps the training rows twice, once for the scores, so that no ratio below 2 could come out.
     """
-    return check.keeps_bound(rows.of(DATASETS, where="n_features >= 8 * d"), TIME, "slsrff", over="rff", below=2)
+    rows = rows.of(DATASETS, where="n_features >= 8 * d")
+    return check.keeps_bound(rows, TIME, "slsrff", over="rff", above=0.5, below=2)
 
 
 @claim("slsrff-06", GRIDS, stricter=OURS, dataset="eeg")
@@ -135,7 +136,7 @@ def similar_on_covtype(rows: Rows):
     return check.all_alike(rows.of("covtype"), ACCURACY, FOUR, margin=1)
 
 
-@claim("slsrff-17", GRIDS, stricter=INTERVAL_WITHIN)
+@claim("slsrff-17", GRIDS, stricter=f"and below 1, as slightly better is up to a point; {INTERVAL_WITHIN}")
 def equally_well_on_average(rows: Rows):
     """Return the test of the mean over the sizes; its interval is that of the repeats with all sizes."""
     rows, points = rows.of(DATASETS), []
@@ -147,7 +148,7 @@ def equally_well_on_average(rows: Rows):
         value = float(np.mean([one.mean - two.mean for one, two in pairs]))
         estimate = shifted(paired(gaps, 0.0, pairs[0][0].overlap), value)
         text = check.with_interval(estimate, ACCURACY)
-        points.append(check.bounded(where, estimate, what, text, agree=True, above=-0.5))
+        points.append(check.bounded(where, estimate, what, text, agree=True, above=-0.5, below=1))
     return rows.part(points, ACCURACY, "slsrff", "lsrff")
 
 
@@ -174,6 +175,8 @@ def cost_of_leverage(rows: Rows):
     """Return the test of the growth of the cost; a difference that is not above zero fails the claim.
 
     Such a difference does not grow with any power.
+
+    Stricter: and at most 3.2, as the difference is of order s^3.
     """
     metric, along = "time_fit_s", "n_features"
     frame = varying(rows.measured(metric, "lsrff", "slsrff"), metric, along, "n_train")
@@ -186,7 +189,7 @@ def cost_of_leverage(rows: Rows):
         text = f"not above zero at s = {', '.join(f'{each:g}' for each in lost.index)}"
         points = [Point(gaps.min(), False, {}, what, text, opposite=len(lost) == len(gaps))]
     elif (found := check.fitted(gaps.index, gaps, "s"))[0]:
-        points = [check.bounded({}, found[0], what, found[1], at_least=2, neutral=0.0)]
+        points = [check.bounded({}, found[0], what, found[1], at_least=2, at_most=3.2, neutral=0.0)]
     scores = check.fits_power(rows, "time_scores_s", ("lsrff", "slsrff"), along, held="n_train", half=True, at_least=0)
     return [rows.part(points), only_evidence(scores)]
 

@@ -1,7 +1,8 @@
 """Features of images from a fine-tuned VGG16: the outputs of its first fully connected layer (survey, section 6.2.2).
 
 The network starts from weights that were fitted to ImageNet, or from random ones, and is fitted to the labels of the
-training rows; the features of all rows are then computed in evaluation mode (normalised by the running means, without dropout).
+training rows; the features of all rows are then computed in evaluation mode (normalised by the running means, without
+dropout).
 """
 
 import hashlib

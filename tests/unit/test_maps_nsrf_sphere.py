@@ -161,8 +161,8 @@ def test_the_checkerboard_is_learned():
 
     from rfstudy.data.generators.checkerboard import generate
 
-    X, y = generate(2000, 3, np.random.default_rng(0), waves=4)
-    X_test, y_test = generate(4000, 3, np.random.default_rng(1), waves=4)
+    X, y = generate(2000, 3, np.random.default_rng(0), waves=4, bands=2)
+    X_test, y_test = generate(4000, 3, np.random.default_rng(1), waves=4, bands=2)
     phi = make_map("nsrf_sphere", n_components=100).fit(X, y)
     model = LinearSVC(C=100.0, loss="squared_hinge", dual=False).fit(phi.transform(X), y)
     assert model.score(phi.transform(X_test), y_test) > 0.93

@@ -1,4 +1,4 @@
-"""The checkerboard on the sphere of the paper on learned Fourier features: fields between meridians and the equator."""
+"""The checkerboard on the sphere of the paper on learned Fourier features: fields between meridians and parallels."""
 
 import numpy as np
 
@@ -6,13 +6,12 @@ from random_features.errors import UserError
 from rfstudy.fields import Count
 
 
-def generate(n, d, random, *, waves: Count):
-    """Return X (n, 3) float32, uniform on the sphere, and y (n,): +1 where cos(waves x longitude) >= 0 or the point
-    lies on the northern hemisphere, but not both.
+def generate(n, d, random, *, waves: Count, bands: Count):
+    """Return X (n, 3) float32, uniform on the sphere, and y (n,): +1 where either cos(waves x longitude) >= 0 or
+    sin(bands x theta) >= 0 with the angle theta to the north pole, but not both.
 
-    With the angle theta to the north pole the northern hemisphere is where sin(2 theta) >= 0. Bullins, Zhang and Zhang,
-    Not-So-Random Features, ICLR 2018, Figure 1, which shows the set and gives no formula; four waves make eight fields
-    on each hemisphere. Raise ``UserError`` if d is not 3.
+    Bullins, Zhang and Zhang, Not-So-Random Features, ICLR 2018, Figure 1, which shows the set and gives no formula.
+    Four waves make eight fields in each band; two bands are the hemispheres. Raise ``UserError`` if d is not 3.
     """
     if d != 3:
         raise UserError(f"the checkerboard lies on the sphere: it has 3 columns, not {d}")
@@ -20,4 +19,5 @@ def generate(n, d, random, *, waves: Count):
     X = (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
     x, y, z = X.T.astype(np.float64)
     meridians = np.cos(waves * np.arctan2(y, x)) >= 0
-    return X, np.where(meridians ^ (z >= 0), 1, -1)
+    band = np.floor(bands * np.arccos(np.clip(z, -1, 1)) / np.pi)
+    return X, np.where(meridians ^ (band % 2 == 0), 1, -1)

@@ -334,7 +334,7 @@ KINDS = {
     "evaluations": Kind(Evaluations, ("accuracy_pct", "train_accuracy_pct"), 6000, 240, 32),
     "exact": Kind(Exact, ("accuracy_pct", "train_accuracy_pct"), 8000, 240, 32, timed=True),
     "fitting": Kind(Fitting, None, 3000, 240, stage="", timed=True),
-    "frontier": Kind(Frontier, ("accuracy_pct", "rmse"), 2500, 240, 24, timed=True),
+    "frontier": Kind(Frontier, ("accuracy_pct", "rmse"), 8000, 240, 24, timed=True),
     "grid": Kind(
         None, (), 900, 240, 16, stage="train", timed=True, kernels_of_entries=True, bytes_per_gram=80, kept_bytes=2**28
     ),

@@ -319,7 +319,7 @@ class Variance(TypedDict):
 KINDS = {
     "controls": Kind(
         Controls,
-        ("accuracy_pct", "rmse", "class_share_pct"),
+        ("accuracy_pct", "auc_pct", "rmse", "class_share_pct"),
         900,
         60,
         24,

@@ -127,19 +127,46 @@ for _name, _package, _summary in (
     stage_command(_name, _package, _summary)
 
 
-@commands.command()
-@click.option("--configfile", type=EXISTING_FILE, default="config/presets/paper.yaml", show_default=True)
-@click.option(
+#: The options that select a run, as Snakemake has them.
+CONFIGFILE = click.option("--configfile", type=EXISTING_FILE, default="config/presets/paper.yaml", show_default=True)
+SETTINGS = click.option(
     "--config", "settings", multiple=True, metavar="KEY=VALUE", help="A key of the configuration; repeatable."
 )
+
+
+def with_settings(given: dict, settings) -> dict:
+    """Return the keys of a configuration with those of ``--config`` laid over it."""
+    import yaml
+
+    try:
+        return given | {key: yaml.safe_load(value) for key, value in (each.split("=", 1) for each in settings)}
+    except (ValueError, yaml.YAMLError) as error:
+        raise click.BadParameter(f"{', '.join(settings)}: write KEY=VALUE, in YAML", param_hint="--config") from error
+
+
+@commands.command()
+@CONFIGFILE
+@SETTINGS
+@click.option("--out", type=FILE, help="The CSV file; results/<preset>/design.csv by default.")
+def design(configfile, settings, out):
+    """Write what a run computes as one table, a row per entry, size and learner of a job, and print its totals."""
+    from rfstudy.study import design as stage
+    from rfstudy.study.selection import load_study
+
+    study = load_study(with_settings(read_yaml("config/config.yaml") | read_yaml(configfile), settings), Path("config"))
+    out = out or Path("results", study.settings["preset"], "design.csv")
+    print(stage.write(stage.table(study, Path(), Path("config")), out), f"\n\nThe table: {out}")
+
+
+@commands.command()
+@CONFIGFILE
+@SETTINGS
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="results/plan", show_default=True)
 @click.option("--page", type=EXISTING_FILE, help="A page of docs whose table of the plan is replaced.")
 @click.option("--fit", is_flag=True, help="Fit the model to the shipped records of CONFIGFILE instead of planning.")
 @click.option("--calibrate", is_flag=True, help="With --fit: read the finished jobs in results/ anew.")
 def plan(configfile, settings, out, page, fit, calibrate):
     """Print what a run would request from a cluster, per rule, and write it as CSV, as a table and as a picture."""
-    import yaml
-
     from rfstudy.study import cost_plan
     from rfstudy.study.selection import load_study
 
@@ -154,10 +181,7 @@ def plan(configfile, settings, out, page, fit, calibrate):
         study = load_study(given, Path("config"))
         print(model.fit(study, "data/measured", calibration, "config/costs.json")["factor"])
         return
-    try:
-        given |= {key: yaml.safe_load(value) for key, value in (each.split("=", 1) for each in settings)}
-    except (ValueError, yaml.YAMLError) as error:
-        raise click.BadParameter(f"{', '.join(settings)}: write KEY=VALUE, in YAML", param_hint="--config") from error
+    given = with_settings(given, settings)
     options = ["--configfile", str(configfile), *(["--config", *settings] if settings else [])]
     print(cost_plan.write(options, out, {key: given.get(key) for key in ("max_mem_mb", "max_runtime")}))
     if page:

@@ -24,6 +24,7 @@ PLANNING = {
     ),
     *(
         "rfstudy.study.build",
+        "rfstudy.study.design",
         "rfstudy.models",
         "rfstudy.data.registry",
         "rfstudy.data.forms",

@@ -1,10 +1,11 @@
 """The study that compares random feature maps. The maps, kernels and learners themselves are ``random_features``.
 
 The modules of the library were once part of this package. Their old names (``rfstudy.kernels``, ``rfstudy.maps.quasi``)
-still import: they are the same modules, so old scripts run and old pickles load.
+still import, with a ``FutureWarning``: they are the same modules, so old scripts run and old pickles load.
 """
 
 import sys
+import warnings
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -24,7 +25,9 @@ class OldNames(MetaPathFinder, Loader):
         return ModuleSpec(name, self) if package == __name__ and below and below[0] in MOVED else None
 
     def create_module(self, spec):
-        module = import_module(spec.name.replace(__name__, "random_features", 1))
+        new = spec.name.replace(__name__, "random_features", 1)
+        warnings.warn(f"import {new}: the name {spec.name} goes in a later major version", FutureWarning, stacklevel=2)
+        module = import_module(new)
         spec.loader_state = module.__spec__  # the import system overwrites it
         return module
 

@@ -253,10 +253,14 @@ def add(file, target, name, folder):
 @commands.command()
 @click.argument("page", type=EXISTING_FILE, default="config/README.md")
 def readme(page):
-    """Write the tables of PAGE (by default config/README.md) from the models that check the configuration."""
+    """Write the tables of PAGE (by default config/README.md) and the JSON schemas in ``schemas`` next to it from the
+    models that check the configuration.
+    """
     from rfstudy import readme as stage
+    from rfstudy import schemas
 
     stage.run(page)
+    schemas.run(Path(page).parent / "schemas")
 
 
 def end_with_the_workflow():

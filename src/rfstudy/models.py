@@ -11,10 +11,20 @@ from operator import or_
 from typing import Annotated, Literal, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 import pydantic
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Tag, ValidationError, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Tag,
+    ValidationError,
+    create_model,
+)
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from random_features.errors import nearest, suggestion
+from rfstudy.fields import listed
 
 #: Longest text of a value in a message.
 LONGEST_VALUE = 200
@@ -143,7 +153,12 @@ def parameters(function) -> type[Model]:
     """Return the keyword arguments of a function as a model."""
     keywords = [each for each in signature(function).parameters.values() if each.kind is each.KEYWORD_ONLY]
     keys = {each.name: (each.annotation, ... if each.default is each.empty else None) for each in keywords}
-    return create_model(function.__name__, __base__=Model, **keys)
+    return create_model(function.__module__.rpartition(".")[2], __base__=Model, **keys)
+
+
+def one_or_more(of, *constraints, read=listed):
+    """Return the type of a list for which a single value may stand: ``read`` makes the list."""
+    return Annotated[list[of], *constraints, BeforeValidator(read, json_schema_input_type=of | list[of])]
 
 
 def partial(model: type[Model]) -> type[Model]:

@@ -7,11 +7,11 @@ types and the meanings that are here.
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Len, MinLen
-from pydantic import BeforeValidator, StringConstraints
+from pydantic import StringConstraints
 
 from random_features.modules import definitions
 from rfstudy.fields import Count, Some
-from rfstudy.models import Model, Text, problems_of, suggestion
+from rfstudy.models import Model, Text, one_or_more, problems_of, suggestion
 from rfstudy.report import catalogue
 
 Names = Annotated[list[Text], *Some]
@@ -85,7 +85,7 @@ class Line(Model):
 Lines = Annotated[list[Line], MinLen(1)]
 
 
-Experiments = Annotated[dict[Protocol, Annotated[list[Text], BeforeValidator(catalogue.as_list)]], MinLen(1)]
+Experiments = Annotated[dict[Protocol, one_or_more(Text, read=catalogue.as_list)], MinLen(1)]
 
 
 class Output(Model):
@@ -289,7 +289,7 @@ class NotScored(Model):
     """
 
     table: Text
-    metrics: Annotated[Names, BeforeValidator(catalogue.as_list)] = None
+    metrics: one_or_more(Text, *Some, read=catalogue.as_list) = None
     why: Text
 
 

@@ -91,7 +91,13 @@ def run(program: str) -> str:
 
 
 OLD_NAMES = """
-import rfstudy.maps.montecarlo
+import warnings
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import rfstudy.maps.montecarlo
+assert "import random_features.maps.montecarlo: the name rfstudy.maps.montecarlo goes" in str(caught[-1].message)
+assert {each.category for each in caught} == {FutureWarning}
 from rfstudy import arrays, hadamard, kernels, learners, length_scales, maps
 from rfstudy.errors import UserError
 from rfstudy.learners.ridge import LEARNER

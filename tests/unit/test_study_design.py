@@ -37,7 +37,8 @@ def test_a_job_of_the_run_is_a_group_of_the_table(quick):
         for shard in jobs.shards_of(stage, name)
     }
     assert set(table.groupby(["experiment", "stage", "job"]).groups) == every
-    assert table.groupby(["experiment", "stage", "job"])[["mem_mb", "runtime", "expected_s"]].nunique().eq(1).all(axis=None)
+    requests = table.groupby(["experiment", "stage", "job"])[["mem_mb", "runtime", "expected_s"]]
+    assert requests.nunique().eq(1).all(axis=None)
     assert (table.cells >= 1).all()
 
 

@@ -3,13 +3,13 @@
 from typing import Annotated
 
 from annotated_types import Ge, MinLen, Predicate
-from pydantic import AfterValidator, BeforeValidator, StringConstraints, model_validator
+from pydantic import AfterValidator, StringConstraints, model_validator
 
 from rfstudy.data.tasks import ARCHIVE_ENDINGS, RECORD, UNKNOWN
-from rfstudy.fields import Count, distinct, listed
-from rfstudy.models import Model, Text, either, one_line, refuse
+from rfstudy.fields import Count, distinct
+from rfstudy.models import Model, Text, either, one_line, one_or_more, refuse
 
-Names = Annotated[list[Text], MinLen(1), BeforeValidator(listed)]
+Names = one_or_more(Text, MinLen(1))
 Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 FileName = Annotated[str, StringConstraints(pattern="^[^/]+$"), AfterValidator(one_line)]
 

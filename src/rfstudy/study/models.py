@@ -6,10 +6,10 @@ The keys of the ``grid`` of a kind of experiment are declared in ``study.kinds.r
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, MinLen
-from pydantic import AfterValidator, BeforeValidator, StringConstraints, ValidationInfo, model_validator
+from pydantic import AfterValidator, StringConstraints, ValidationInfo, model_validator
 
-from rfstudy.fields import Count, Positives, Share, Some, Words, listed
-from rfstudy.models import Model, either, model_of, partial, problems_of, refuse, suggestion
+from rfstudy.fields import Count, Positives, Share, Some, Words
+from rfstudy.models import Model, either, model_of, one_or_more, partial, problems_of, refuse, suggestion
 from rfstudy.study import parts
 from rfstudy.study.experiment import entries_with_steps, listed_twice, needs_data
 from rfstudy.study.job import TUNE_SCOPES
@@ -103,7 +103,7 @@ class Search(Model):
     """
 
     tune_per: Scope = None
-    method: Annotated[list[parts.Entry], BeforeValidator(listed)] = None
+    method: one_or_more(parts.Entry) = None
     size: parts.Size = None
     learner: str = None
     learners: parts.Learners = None

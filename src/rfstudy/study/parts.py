@@ -75,9 +75,11 @@ Bandwidth = by_name("rule", {rule: parameters(module.length_scale) for rule, mod
 
 #: Preprocessing steps: names, or mappings from a name to its parameters.
 Step = with_keys("Step", {name: parameters(modules.load("steps", name).fit) for name in modules.names("steps")})
-Steps = Annotated[
-    list[Annotated[Step, BeforeValidator(lambda value: {value: {}} if isinstance(value, str) else value)]], MinLen(1)
-]
+named_step = BeforeValidator(
+    lambda value: {value: {}} if isinstance(value, str) else value,
+    json_schema_input_type=Literal[tuple(modules.names("steps"))] | Step,
+)
+Steps = Annotated[list[Annotated[Step, named_step]], MinLen(1)]
 
 
 # --- Parts of an experiment -------------------------------------------------------------------------------------------

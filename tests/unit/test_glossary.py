@@ -20,7 +20,7 @@ from rfstudy import models, readme, tidy
 from rfstudy.study.kinds.registry import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES, COMMON, ENTRIES = ("sklearn", "pandas", "snakemake"), 5, 35
+PACKAGES, COMMON, ENTRIES = ("sklearn", "pandas", "snakemake"), 5, 30
 ENDING = re.compile("(s|es|d|ed|ing|est)$")
 
 

@@ -22,7 +22,7 @@ LAYERS = {
     "rfstudy": {
         "__init__": 0, "fields": 0, "files": 1, "metrics": 1, "models": 1, "scores": 1, "tidy": 2,
         "data": 4, "study": 5, "add": 6, "output_models": 6, "outputs": 7, "index": 8, "paper_pages": 8,
-        "render": 9, "readme": 8, "notebook": 10, "trace": 11, "cli": 12, "__main__": 13,
+        "render": 9, "readme": 8, "schemas": 8, "notebook": 10, "trace": 11, "cli": 12, "__main__": 13,
     },
 }  # fmt: skip
 

@@ -194,24 +194,24 @@ def test_the_exact_kernel_is_the_regression_of_the_settings_that_it_reports():
     )
 
 
-@pytest.mark.parametrize("splits", [1, 3])
-def test_the_exact_kernel_chooses_as_a_grid_search_over_its_splits_does(splits):
+@pytest.mark.parametrize(("splits", "held_out"), [(1, 0.5), (3, 0.25)])
+def test_the_exact_kernel_chooses_as_a_grid_search_over_its_splits_does(splits, held_out):
     rng = np.random.default_rng(7)
     X = rng.normal(size=(300, 2))
     y = np.sin(2 * X[:, 0]) + 0.5 * rng.normal(size=300)
     sample, penalties = Sample(X[:200], y[:200], X[200:], y[200:], capped=False), 4.0 ** np.arange(3, -11, -1)
-    how = {"factors": [4, 1, 0.25], "penalties": penalties.tolist(), "splits": splits}
+    how = {"factors": [4, 1, 0.25], "penalties": penalties.tolist(), "splits": splits, "held_out": held_out}
     *_, settings = yardsticks.predicted("exact_kernel", sample, Target("regression"), 1, 200, **how)
-    order = np.random.default_rng(1)
+    order, fitted = np.random.default_rng(1), round(200 * (1 - held_out))
     rows = order.permutation(200)
     gammas = 0.5 / (np.array([4, 1, 0.25]) * yardsticks.median_distance(X[rows], order)) ** 2
     search = GridSearchCV(
         KernelRidge(kernel="rbf"),
-        {"gamma": gammas, "alpha": penalties * 100},
+        {"gamma": gammas, "alpha": penalties * fitted},
         scoring="neg_mean_squared_error",
-        cv=ShuffleSplit(splits, test_size=0.5, random_state=0),
+        cv=ShuffleSplit(splits, test_size=held_out, random_state=0),
     ).fit(X[rows], y[rows] - y[:200].mean())
-    assert settings["penalty"] * 100 == pytest.approx(search.best_params_["alpha"])
+    assert settings["penalty"] * fitted == pytest.approx(search.best_params_["alpha"])
     assert 0.5 / settings["length_scale"] ** 2 == pytest.approx(search.best_params_["gamma"])
 
 

@@ -61,8 +61,8 @@ TOLERANCE, MOST_STEPS, RANK = 1e-6, 500, 1500
 FACTORS = 2.0 ** np.arange(-5, 4)
 PENALTIES = 1e-9 * 4.0 ** np.arange(15)
 
-#: Random halves of a few rows that are fitted, by their number; the other half scores each.
-HALVES = partial(ShuffleSplit, test_size=0.5, random_state=0)
+#: The share of a few rows that scores a fit of the others, unless an experiment says otherwise.
+HELD_OUT = 0.5
 
 #: Rows whose predictions are computed at once.
 BLOCK = 4096
@@ -85,7 +85,7 @@ def predicted(
 
 
 def tuned_kernel(
-    sample: Sample, target: Target, seed: int, most_rows: int, factors=FACTORS, penalties=PENALTIES, splits: int = 1
+    sample: Sample, target: Target, seed: int, most_rows: int, factors=FACTORS, penalties=PENALTIES, **split
 ) -> tuple[np.ndarray, np.ndarray, dict]:
     """Return the result of ``predicted`` for kernel ridge regression on at most ``most_rows`` training rows.
 
@@ -97,7 +97,7 @@ def tuned_kernel(
     Y, _, _ = centred(target, sample.y_train)
     length_scales = np.sort(factors) * median_distance(sample.X_train, rng)
     few = sample.X_train[:CHOSEN_ON], Y[:CHOSEN_ON]
-    settings = kernel_settings(*few, length_scales, target.score, np.sort(penalties), splits)
+    settings = kernel_settings(*few, length_scales, target.score, np.sort(penalties), **split)
     predictions, decision, certificate = kernel_predictions(sample, target, settings)
     return predictions, decision, settings | {"rows": len(rows)} | certificate
 
@@ -110,14 +110,15 @@ def centred(target: Target, y: np.ndarray) -> tuple:
 
 
 def kernel_settings(
-    X: np.ndarray, Y: np.ndarray, length_scales: np.ndarray, score: str, penalties=PENALTIES, splits: int = 1
-) -> dict:
+    X: np.ndarray, Y: np.ndarray, length_scales: np.ndarray, score: str, penalties=PENALTIES, splits: int = 1,
+    held_out: float = HELD_OUT,
+) -> dict:  # fmt: skip
     """Return the ``length_scale`` and ``penalty`` of kernel ridge regression with the best score, and ``at_edge``.
 
-    Random halves of the rows are fitted with every length scale and penalty, and the other half scores them.
+    In each of the random ``splits`` every length scale and penalty is fitted, and the share ``held_out`` scores them.
     """
     scores = np.empty((len(length_scales), len(penalties), splits))
-    for k, (fitted_on, others) in enumerate(HALVES(splits).split(X)):
+    for k, (fitted_on, others) in enumerate(ShuffleSplit(splits, test_size=held_out, random_state=0).split(X)):
         shifts = penalties * len(fitted_on)
         for i, kernel in enumerate(map(Gaussian, length_scales)):
             dual = solve_shifted(kernel(X[fitted_on]), Y[fitted_on], shifts, singular="nan")

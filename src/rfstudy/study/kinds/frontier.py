@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 from joblib import cpu_count
+from sklearn.model_selection import ShuffleSplit
 
 from random_features.arrays import seed_of
 from random_features.errors import NotDefinedError
@@ -134,7 +135,7 @@ def choose(job: Job, entry: dict, X: np.ndarray, y: np.ndarray, repeat: int, s: 
         return yardsticks.kernel_settings(X.astype(np.float64), Y, length_scales, SCORE, PENALTIES)
     Y, _ = job.data.target.encode(y)
     folds = np.zeros(len(y), dtype=int)
-    ((fitted_on, _),) = yardsticks.HALVES(1).split(X)
+    ((fitted_on, _),) = ShuffleSplit(1, test_size=yardsticks.HELD_OUT, random_state=0).split(X)
     folds[fitted_on] = -1
 
     def scores_at(length_scale):

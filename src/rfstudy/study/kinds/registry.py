@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from annotated_types import Ge, MinLen, Predicate
 
-from rfstudy.fields import Count, Counts, Positive, Positives, Some, distinct
+from rfstudy.fields import Count, Counts, Positive, Positives, Share, Some, distinct
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ class Kind:
 
 class Controls(TypedDict):
     """`learners`: what predicts (see `study/yardsticks.py`). `most_rows`: training rows of the exact kernel, which
-    chooses from `factors` of the median distance and `penalties`, on `splits` of a few rows into halves.
+    chooses from `factors` of the median distance and `penalties`, on `splits` of a few rows; each scores the share
+    `held_out`.
     """
 
     learners: Annotated[list[Literal["majority", "nearest_neighbour", "linear", "boosting", "exact_kernel"]], *Some]
@@ -58,6 +59,7 @@ class Controls(TypedDict):
     factors: NotRequired[Positives]
     penalties: NotRequired[Positives]
     splits: NotRequired[Count]
+    held_out: NotRequired[Share]
 
 
 class Counterexample(TypedDict):

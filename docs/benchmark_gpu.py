@@ -1,7 +1,7 @@
 """Ratios of the library to bare PyTorch on one device, in one run: ``python docs/benchmark_gpu.py``.
 
-It needs the library's own dependencies only, and takes under four minutes on a GPU; ``--small`` tries it on a CPU. A row
-is a piece of work, its time through the library, the time of the bare operations, their ratio and the bar.
+It needs the library's own dependencies only, and takes under four minutes on a GPU; ``--small`` tries it on a CPU. A
+row is a piece of work, its time through the library, the time of the bare operations, their ratio and the bar.
 """
 
 import argparse

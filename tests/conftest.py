@@ -23,7 +23,14 @@ SLOW = (
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests of ``SLOW`` files."""
+    """Mark the tests of ``SLOW`` files, and skip those marked ``cuda`` where there is no device."""
+    without_cuda = [item for item in items if item.get_closest_marker("cuda")]
+    if without_cuda:
+        import torch
+
+        without_cuda = [] if torch.cuda.is_available() else without_cuda
+    for item in without_cuda:
+        item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)

@@ -156,8 +156,13 @@ def test_wrong_weights_are_refused(weights):
 def test_every_door_of_a_machine_refuses_masked_entries_and_durations(machine, wrong, message):
     y, column = of_rows(machine), wrong.to_frame() if isinstance(wrong, pd.Series) else wrong[:, None]
     fitted = clone(machine).fit(X[:, :1], y)
-    doors = [lambda: clone(machine).fit(column, y), lambda: clone(machine).fit(X, wrong), lambda: fitted.predict(column),
-             lambda: clone(machine).fit(X, y, wrong), lambda: fitted.score(column, y)]  # fmt: skip
+    doors = [
+        lambda: clone(machine).fit(column, y),
+        lambda: clone(machine).fit(X, wrong),
+        lambda: fitted.predict(column),
+        lambda: clone(machine).fit(X, y, wrong),
+        lambda: fitted.score(column, y),
+    ]
     if hasattr(machine, "partial_fit"):
         doors.append(lambda: clone(machine).partial_fit(column, y))
     for door in doors:

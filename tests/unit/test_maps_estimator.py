@@ -225,7 +225,7 @@ def test_length_scale_divides_the_frequencies(variant):
     np.testing.assert_allclose(wide, Z, atol=1e-12 * np.abs(Z).max())
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.cuda
 @every_map
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_cuda_agrees_with_the_cpu(variant, dtype):

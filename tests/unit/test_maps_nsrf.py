@@ -11,8 +11,6 @@ from random_features.maps import game, make_map
 from random_features.maps.game import class_signs, project_to_dual
 from random_features.maps.peaks import Climb, PeakSearch, largest_variance
 
-needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-
 
 def problem(n=60, d=3, dtype=np.float64, seed=0):
     rng = np.random.default_rng(seed)
@@ -420,7 +418,7 @@ def test_options_are_checked(options, message):
         learn(**options).fit(*problem())
 
 
-@needs_cuda
+@pytest.mark.cuda
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_cuda_agrees_with_the_cpu_on_potential_and_gradient(dtype):
     X, _ = problem(300, 5, dtype)
@@ -435,7 +433,7 @@ def test_cuda_agrees_with_the_cpu_on_potential_and_gradient(dtype):
     )
 
 
-@needs_cuda
+@pytest.mark.cuda
 def test_cuda_plays_the_game_of_the_cpu_without_noise():
     """In float64, where some rounds of few steps leave rounding far below the tolerance."""
     X, y = problem(300, 5)

@@ -97,7 +97,7 @@ def test_sparse_blocks_are_the_transform(variant, monkeypatch):
         torch.set_num_threads(before)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.cuda
 @every_map
 @both_types
 def test_sparse_data_are_mapped_on_cuda_as_on_the_cpu(variant, dtype, container):

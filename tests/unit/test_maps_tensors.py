@@ -81,6 +81,17 @@ def test_features_do_not_visit_the_host(variant):
     assert (features.device.type, features.shape) == ("meta", expected.shape)
 
 
+@pytest.mark.cuda
+@every_map
+def test_a_tensor_on_cuda_gives_features_there(variant):
+    phi, expected = fitted(variant)
+    X = torch.from_numpy(data()[0]).cuda()
+    features = phi.transform(X)
+    assert features.device == X.device
+    np.testing.assert_allclose(features.cpu().numpy(), expected, atol=1e-10 * np.abs(expected).max())
+    assert torch.equal(phi.transform(X), features)
+
+
 def test_what_a_tensor_must_be():
     phi = make_map("rff", n_components=4, random_state=0).fit(torch.zeros(3, 2))
     assert phi.transform(torch.zeros(3, 2, dtype=torch.int32)).dtype == torch.float64

@@ -1,4 +1,4 @@
-"""Where a number comes from: the measured rows behind it, the record of their run, and the command that makes them."""
+"""Return the origin of a number: the measured rows behind it, the record of their run, and the command."""
 
 from random_features.errors import UserError
 from rfstudy.notebook import measured, shipped

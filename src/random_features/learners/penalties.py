@@ -79,7 +79,7 @@ def inner_penalty(scores_of, grid, scores) -> float:
         A score -> held-out scores (len(grid), n_folds).
     grid : ndarray (g,)
     scores : names of scores
-        Values that are equal by one are compared by the next. Of those that are equal by all, the middle one is chosen,
+        Values that are equal by one are compared by the next. The middle of values that are equal by all is chosen,
         an end of the grid only if it is alone.
 
     Examples

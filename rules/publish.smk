@@ -16,7 +16,13 @@ rule publish:
     params:
         code=JOBS.code_of("rfstudy.study.publish"),
         work=lambda wildcards, input: JOBS.work_hash(
-            [{"stage": "publish", "results_file": input.rows, "out": f"data/measured/{wildcards.experiment.partition('.')[0]}.csv.xz"}]
+            [
+                {
+                    "stage": "publish",
+                    "results_file": input.rows,
+                    "out": f"data/measured/{wildcards.experiment.partition('.')[0]}.csv.xz",
+                }
+            ]
         ),
         file=f"{RESULTS}/{{experiment}}/publish.work.json",
     message:

@@ -56,6 +56,18 @@ def seed_sequence(*axes) -> np.random.SeedSequence:
     return np.random.SeedSequence(words)
 
 
+def generator_of(random_state) -> np.random.Generator:
+    """Return a new generator for what scikit-learn takes as ``random_state``, or a ``Generator``, which moves on.
+
+    Through RandomState, because ``random_state`` may be None or a shared RandomState.
+    """
+    if isinstance(random_state, np.random.Generator):
+        return np.random.default_rng(random_state.integers(2**32, size=4, dtype=np.uint32))
+    from sklearn.utils import check_random_state
+
+    return np.random.default_rng(check_random_state(random_state).randint(2**32, size=4, dtype=np.uint32))
+
+
 def seed_of(*axes) -> int:
     """Return the 32-bit seed that belongs to the axes, as an estimator's ``random_state``."""
     return int(seed_sequence(*axes).generate_state(1)[0])

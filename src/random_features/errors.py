@@ -58,5 +58,10 @@ def suggestion(word, known: Iterable) -> str:
     >>> suggestion("ofr", ["rff", "orf"])
     'did you mean orf? known are orf, rff'
     """
+    if word == "gamma":
+        return (
+            "scikit-learn's gamma is 1 / (2 l^2) for a length scale l (1 / l for the Laplacian kernel): state"
+            " kernel=Gaussian(length_scale=l)"
+        )
     near = nearest(word, known)
     return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known))) or 'none'}"

@@ -2,11 +2,15 @@
 
 import numpy as np
 
-from random_features.arrays import is_sparse
+from random_features.arrays import dense, is_sparse
 from random_features.errors import check_positive
 
 #: Random rows between which the median distance is taken: their two million distances determine it to below 1 %.
 MEDIAN_ROWS = 2000
+
+
+#: Rows from which length scales per column are learned, the fits in turn, and the smallest weight of a column.
+RELEVANCE_ROWS, RELEVANCE_ROUNDS, SMALLEST_WEIGHT = 800, 6, 1e-3
 
 
 def median_distance(X, rng: np.random.Generator, rows: int = MEDIAN_ROWS) -> float:
@@ -62,8 +66,95 @@ def variance_of_all(X) -> float:
     return float((((stored - mean) ** 2).sum() + (count - len(stored)) * mean**2) / count)
 
 
-#: Rules that find a length scale from data, each a function of X (n, d). The median uses the same rows for every map.
-RULES = {"median": lambda X: median_distance(X, np.random.default_rng(0)), "scale": spread}
+def relevance(X, y) -> tuple[float, ...]:
+    r"""Return a length scale per column of X (n, d), by the gradients of kernel ridge regression on targets y.
+
+    From :math:`f(x) = \sum_i \alpha_i k(x, x_i)`, fitted to at most ``RELEVANCE_ROWS`` random rows, follow the mean
+    squares :math:`m_j` of its derivatives by the columns, the diagonal of the average gradient outer product. Columns
+    are multiplied by :math:`\sqrt{m_j}`, and f is fitted again. The leave-one-out error chooses the penalty, the common
+    length scale, and among the rounds. The first round is isotropic; the second divides columns by their deviations.
+
+    ``ValueError`` without targets. Labels, and integers of at most 20 values, are classes.
+
+    References
+    ----------
+    Radhakrishnan, Beaglehole, Pandit and Belkin, Mechanism for feature learning in neural networks and
+    backpropagation-free machine learning models, Science 2024 (recursive feature machines).
+    """
+    from scipy.spatial.distance import pdist, squareform
+
+    if y is None:
+        raise ValueError("length_scale='ard' learns from targets: fit(X, y)")
+    if len(y) != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows, y {len(y)}")
+    rows = np.random.default_rng(0).permutation(X.shape[0])[:RELEVANCE_ROWS]
+    X, Y = np.asarray(dense(X[rows]), dtype=np.float64), np.asarray(y)[rows]
+    classes = np.unique(Y)
+    if Y.dtype.kind != "f" and (Y.dtype.kind not in "iu" or len(classes) <= 20):
+        Y = (Y[:, None] == classes).astype(np.float64)
+    Y = Y.reshape(len(Y), -1) - Y.reshape(len(Y), -1).mean(axis=0)
+    X, deviations = X - X.mean(axis=0), X.std(axis=0)
+    found, weights, units = (np.inf, None), np.ones(X.shape[1]), np.ones(X.shape[1])
+    for number in range(RELEVANCE_ROUNDS):
+        U = X * (weights / units)
+        distances = squareform(pdist(U, "sqeuclidean"))
+        median = np.sqrt(np.median(distances[np.triu_indices(len(U), 1)]))
+        if not median > 0:
+            break
+        error, length, alpha, K = min(
+            (_left_out(distances, factor * median, Y) for factor in (0.5, 1.0, 2.0, 4.0)), key=lambda fit: fit[0]
+        )
+        if error < found[0]:
+            found = error, length * units / np.maximum(weights, SMALLEST_WEIGHT)
+        if number == 0:  # the isotropic kernel
+            units = np.where(deviations > 0, deviations, 1.0)
+            continue
+        squares = sum((K @ (a[:, None] * U) - (K @ a)[:, None] * U) ** 2 for a in alpha.T).mean(axis=0)
+        if not squares.any():  # constant targets
+            break
+        weights = weights * np.sqrt(squares)
+        weights /= weights.max()
+    if found[1] is None:
+        raise ValueError("length_scale='ard' finds nothing in rows that are equal: state a length scale")
+    return tuple(found[1].tolist())
+
+
+def _left_out(distances, length, Y):
+    """Return the best leave-one-out error of kernel ridge regression, the length scale, its dual (n, c) and matrix."""
+    K = np.exp(distances / (-2.0 * length**2))
+    eigenvalues, Q = np.linalg.eigh(K)
+    rotated = Q.T @ Y
+    best = (np.inf, length, Y, K)
+    for shift in len(Y) * np.logspace(-7, 0, 8):
+        inverse = 1.0 / (np.maximum(eigenvalues, 0.0) + shift)
+        alpha = Q @ (inverse[:, None] * rotated)
+        error = np.square(alpha / (Q**2 @ inverse)[:, None]).mean()
+        if error < best[0]:
+            best = error, length, alpha, K
+    return best
+
+
+def in_length_scales(X, columns: np.ndarray):
+    """Return X (n, d), an array or csr matrix, with each column divided by its length scale (d,).
+
+    ``ValueError`` for another number of columns.
+    """
+    if X.shape[1] != len(columns):
+        raise ValueError(f"length_scale has {len(columns)} numbers, one per column, and X has {X.shape[1]} columns")
+    if not is_sparse(X):
+        return X / columns.astype(X.dtype)
+    X = X.copy()
+    X.data /= columns[X.indices].astype(X.dtype)
+    return X
+
+
+#: Rules that find a length scale from data, each a function of X (n, d) and targets. The median uses the same rows for
+#: every map.
+RULES = {
+    "median": lambda X, y=None: median_distance(X, np.random.default_rng(0)),
+    "scale": lambda X, y=None: spread(X),
+    "ard": relevance,
+}
 
 
 #: The smallest and largest length scale: the square of a smaller or larger one is 0 or infinite in float64.
@@ -72,7 +163,12 @@ SMALLEST, LARGEST = 1e-150, 1e150
 
 def check_length_scale(value) -> None:
     """Raise ``TypeError`` unless ``value`` is a number or a rule, ``ValueError`` for a number out of its range."""
-    if not isinstance(value, str):
+    if isinstance(value, tuple):
+        if not value:
+            raise ValueError("length_scale has no numbers: one per column")
+        for each in value:
+            check_length_scale(each)
+    elif not isinstance(value, str):
         check_positive("length_scale", value)
         if not SMALLEST <= value <= LARGEST:
             raise ValueError(

@@ -4,6 +4,7 @@ They join a map (or a kernel) with the learners, which choose the penalty from a
 """
 
 import warnings
+from numbers import Integral
 from types import MethodType
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from random_features.arrays import check_numbers, row_blocks
+from random_features.arrays import check_numbers, generator_of, row_blocks
 from random_features.errors import check_choice
 from random_features.learners.gram import fit_kernel_ridge, ridge_on_gram, scores_on_gram
 from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge, predict_streamed
@@ -150,7 +151,7 @@ class _KernelMachine(BaseEstimator):
         elif self.loss != "squared":
             raise ValueError(f"loss={self.loss!r} needs a map, such as make_map('nystroem', kernel)")
         else:
-            fit, scores_of = self._on_kernel(X, Y, penalties, groups, weights)
+            fit, scores_of = self._on_kernel(X, y, Y, penalties, groups, weights)
         self.penalty_ = float(penalties[0])
         if len(penalties) > 1:
             self.penalty_ = inner_penalty(scores_of, penalties, self._scores)
@@ -161,7 +162,11 @@ class _KernelMachine(BaseEstimator):
 
     def _groups(self, y, stratified):
         """Return the part of each row (n,): random ones, by class where a class would be in one of them only."""
-        groups = np.random.default_rng(self.random_state).integers(0, FOLDS, len(y))
+        groups = (
+            np.random.default_rng(self.random_state)
+            if isinstance(self.random_state, Integral)
+            else generator_of(self.random_state)
+        ).integers(0, FOLDS, len(y))
         groups[: 2 * FOLDS] = np.arange(2 * FOLDS)[: len(y)] % FOLDS
         for number in np.unique(y) if stratified else ():
             members = np.flatnonzero(y == number)
@@ -197,9 +202,9 @@ class _KernelMachine(BaseEstimator):
             lambda score: cross_validate(blocks, Y, penalties, groups, score=score, **how),
         )
 
-    def _on_kernel(self, X, Y, penalties, groups, weights):
+    def _on_kernel(self, X, y, Y, penalties, groups, weights):
         """Return the functions of ``_on_features`` for the exact kernel."""
-        self.kernel_, self.X_ = self._kernel().completed_by(X), X.copy()
+        self.kernel_, self.X_ = self._kernel().completed_by(X, y), X.copy()
         if X.shape[0] > MOST_HELD:
             if len(penalties) > 1:
                 raise ValueError(

@@ -60,6 +60,15 @@ def on_host(X):
     return X if tensor is None else tensor.detach().cpu().numpy()
 
 
+def times_columns(X, factors):
+    """Return a tensor X (n, d), dense or sparse and coalesced, with its columns multiplied by factors (d,)."""
+    if not X.is_sparse:
+        return X * factors
+    indices = X.indices()
+    how = {"is_coalesced": True, "check_invariants": False}
+    return torch.sparse_coo_tensor(indices, X.values() * factors[indices[1]], X.shape, **how)
+
+
 #: Copies of a map's arrays on CUDA devices, which live as long as the arrays do.
 _COPIES: dict[tuple, torch.Tensor] = {}
 

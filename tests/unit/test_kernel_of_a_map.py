@@ -1,9 +1,15 @@
 """The kernel of a map as people state it: by scikit-learn's names, by rules, in a search over a pipeline."""
 
+import pickle
+
 import numpy as np
 import pytest
+import torch
+from map_variants import GAMES, KERNELS, MAPS, QUICK_SEARCH
+from scipy import sparse
 from sklearn.base import clone
-from sklearn.gaussian_process.kernels import RBF, Matern
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import Matern as SklearnMatern
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
@@ -11,10 +17,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from random_features import maps
-from random_features.kernels import Cauchy, Gaussian, Laplacian, Linear, Polynomial
+from random_features.kernels import Cauchy, Gaussian, Laplacian, Linear, Matern, Polynomial, make_kernel
+from random_features.machines import KernelMachineClassifier, KernelMachineRegressor
 from random_features.maps import list_maps, make_map
 from random_features.maps.montecarlo import OrthogonalRandom
+from random_features.maps.registry import REGISTRY
 from random_features.maps.stated import as_kernel
+
+OPTIONS = {"clrff": {"n_pairs": 50}} | dict.fromkeys(GAMES, QUICK_SEARCH)
 
 
 def data(n=60, d=4, seed=0):
@@ -63,7 +73,10 @@ def test_the_default_kernel_takes_parameters_too():
             r"gaussian has no parameter 'lengthscale'; did you mean length_scale\? known are length_scale",
         ),
         ({"kernel__length_scale": -1.0}, "length_scale must be positive"),
-        ({"kernel__length_scale": "mean"}, "length_scale must be a number or one of 'median', 'scale', got 'mean'"),
+        (
+            {"kernel__length_scale": "mean"},
+            "length_scale must be a number or one of 'median', 'scale', 'ard', got 'mean'",
+        ),
         ({"components": 3}, "Invalid parameter 'components'"),
     ],
 )
@@ -119,21 +132,30 @@ def test_data_without_any_spread_give_no_length_scale(rule, message):
 
 @pytest.mark.parametrize(
     ("stated", "kernel"),
-    [("rbf", Gaussian("scale")), ("linear", Linear()), (RBF(0.7), Gaussian(0.7)), (Gaussian(2.0), Gaussian(2.0))],
+    [
+        ("rbf", Gaussian("scale")),
+        ("linear", Linear()),
+        (RBF(0.7), Gaussian(0.7)),
+        (Gaussian(2.0), Gaussian(2.0)),
+        (RBF([0.7, 1.0]), Gaussian([0.7, 1.0])),
+        ("gaussian", Gaussian("scale")),
+        ("matern32", Matern("scale", 1.5)),
+        ("matern12", Matern("scale", 0.5)),
+        ("laplacian", Laplacian("scale")),
+        ("polynomial", Polynomial()),
+    ],
 )
 def test_kernels_of_scikit_learn_are_taken_where_they_mean_the_same(stated, kernel):
     assert as_kernel(stated) == kernel
 
 
-@pytest.mark.parametrize("stated", ["gauss", "poly", Matern(0.5), 3.0])
+@pytest.mark.parametrize("stated", ["gauss", "poly", SklearnMatern(0.5), 3.0])
 def test_what_is_no_kernel_is_refused_with_what_is_taken(stated):
-    with pytest.raises(TypeError, match=r"kernel must be an object from random_features.kernels, 'rbf', 'linear'"):
+    with pytest.raises(
+        TypeError,
+        match=r"kernel must be an object from random_features.kernels, a function .* known are cauchy, gaussian",
+    ):
         make_map("rff", kernel=stated)
-
-
-def test_a_length_scale_a_column_is_refused():
-    with pytest.raises(ValueError, match="one length scale"):
-        make_map("rff", kernel=RBF([1.0, 2.0]))
 
 
 def test_classes_are_imported_from_the_package():
@@ -166,3 +188,162 @@ def test_the_list_of_maps_is_shown_as_a_table():
 def test_the_class_of_a_kernel_is_refused_with_what_to_write():
     with pytest.raises(TypeError, match=r"kernel must be an object, got the class Gaussian: write Gaussian\(\)"):
         make_map("rff", kernel=Gaussian).fit(np.ones((3, 2)))
+
+
+def test_gamma_is_explained_where_it_is_passed():
+    for call in (
+        lambda: make_map("rff", gamma=0.5),
+        lambda: make_map("rff").set_params(kernel__gamma=0.5),
+        lambda: Gaussian().set_params(gamma=0.5),
+        lambda: make_kernel({"name": "gaussian", "gamma": 0.5}),
+    ):
+        with pytest.raises((TypeError, ValueError), match=r"gamma is 1 / \(2 l\^2\) for a length scale l"):
+            call()
+
+
+# --- random states ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("state", [np.random.default_rng, np.random.RandomState])
+def test_a_generator_is_a_seed_that_moves_on(state):
+    X, _ = data()
+    phi, other = make_map("rff", random_state=state(3)), make_map("rff", random_state=state(3))
+    first, second = phi.fit(X).transform(X), clone(phi).fit(X).transform(X)
+    np.testing.assert_array_equal(other.fit(X).transform(X), first)
+    assert not np.array_equal(first, second)
+    again = phi.transform(X)
+    np.testing.assert_array_equal(again, first)
+    machine = KernelMachineRegressor(make_map("rff", random_state=0), [1e-3, 1e-2], random_state=state(0)).fit(
+        X, X[:, 0]
+    )
+    assert machine.penalty_ in (1e-3, 1e-2)
+
+
+# --- any kernel for Nystroem ------------------------------------------------------------------------------------------
+
+
+def chi(X, Y):
+    return np.exp(-np.abs(X[:, None] - Y).sum(axis=2))
+
+
+def test_nystroem_takes_a_function_and_a_matrix():
+    X, _ = data()
+    for kernel, rows, new in [(chi, X, X[:7]), ("precomputed", chi(X, X), chi(X[:7], X))]:
+        phi = make_map("nystroem", kernel, n_components=60, random_state=0).fit(rows)
+        np.testing.assert_allclose(phi.transform(new) @ phi.transform(rows).T, chi(X[:7], X), atol=1e-8)
+        few = make_map("nystroem", kernel, n_components=20, random_state=0).fit(rows.astype(np.float32))
+        again = make_map("nystroem", kernel, n_components=20, random_state=0)
+        again.restore(rows.shape[1], few.learned_, dtype=np.float32)
+        np.testing.assert_array_equal(again.transform(new.astype(np.float32)), few.transform(new.astype(np.float32)))
+    machine = KernelMachineRegressor(chi, penalties=1e-6).fit(X, X[:, 0])
+    assert machine.score(X, X[:, 0]) > 0.99
+    with pytest.raises(ValueError, match="rff does not apply to the kernel callable"):
+        make_map("rff", kernel=chi)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (lambda X, Y: np.tanh(X @ Y.T - 3.0), "not symmetric and positive semi-definite: on landmarks its eigenvalues"),
+        (lambda X, Y: X[:, :1] + 0 * Y[:, 0], "not symmetric and positive semi-definite"),
+        (lambda X, Y: np.ones(3), "a kernel must return the matrix"),
+        ("precomputed", r"needs a matrix \(n, n\) and landmarks='uniform', got \(60, 4\)"),
+    ],
+)
+def test_what_is_no_kernel_matrix_is_refused(kernel, message):
+    with pytest.raises(ValueError, match=message):
+        make_map("nystroem", kernel, random_state=0).fit(data()[0])
+
+
+# --- a length scale per column ----------------------------------------------------------------------------------------
+
+SCALES = [0.5, 1.0, 2.0, 4.0]
+STATIONARY = [kernel for kernel in KERNELS.values() if hasattr(kernel, "length_scale")]
+by_kernel = pytest.mark.parametrize("kernel", [pytest.param(kernel, id=kernel.name) for kernel in STATIONARY])
+
+
+@by_kernel
+def test_a_length_scale_per_column_divides_the_columns(kernel):
+    X, _ = data()
+    ard, unit = kernel.set_params(length_scale=SCALES), kernel.set_params(length_scale=1.0)
+    np.testing.assert_allclose(ard(X, X[:5]), unit(X / SCALES, X[:5] / SCALES), rtol=1e-12)
+    np.testing.assert_allclose(ard(sparse.csr_matrix(X)), unit(X / SCALES), rtol=1e-9)
+    values = ard.against(X[:5], 60, torch.device("cpu"), torch.float64)
+    np.testing.assert_allclose(values(torch.from_numpy(X)).numpy(), ard(X, X[:5]), rtol=1e-9)
+    assert ard == clone(ard) == pickle.loads(pickle.dumps(ard))
+    assert ard == kernel.set_params(length_scale=np.array(SCALES))
+    with pytest.raises(ValueError, match="length_scale has 4 numbers, one per column, and X has 3"):
+        ard(X[:, :3])
+    with pytest.raises(ValueError, match="length_scale must be positive"):
+        kernel.set_params(length_scale=[1.0, -1.0])
+
+
+@pytest.mark.filterwarnings("ignore:mm matches the mean only")
+@pytest.mark.parametrize("method", MAPS)
+def test_every_map_divides_the_columns_by_their_length_scales(method):
+    entry = REGISTRY[method]
+    stationary = [kernel for kernel in STATIONARY if kernel.name in entry.kernels]
+    X, y = data()
+    options = {"n_components": 8, "random_state": 0, **OPTIONS.get(method, {})}
+    for kernel in stationary[:1]:
+        ard = make_map(method, kernel.set_params(length_scale=SCALES), **options)
+        unit = make_map(method, kernel.set_params(length_scale=1.0), **options).fit(X / SCALES, y)
+        expected = unit.transform(X / SCALES)
+        np.testing.assert_allclose(ard.fit(X, y).transform(X), expected, atol=1e-12)
+        np.testing.assert_allclose(ard.transform(sparse.csr_matrix(X)), expected, atol=1e-12)
+        np.testing.assert_allclose(ard.transform(torch.from_numpy(X)).numpy(), expected, atol=1e-12)
+        np.testing.assert_allclose(np.concatenate([b for _, b in ard.transform_blocks(X, 7)]), expected, atol=1e-12)
+        restored = make_map(method, kernel.set_params(length_scale=SCALES), **options)
+        np.testing.assert_array_equal(
+            restored.restore(4, ard.learned_, dtype=np.float64).transform(X), ard.transform(X)
+        )
+        if hasattr(ard, "dense_frequencies"):
+            np.testing.assert_allclose(ard.dense_frequencies(), unit.dense_frequencies() / SCALES, rtol=1e-12)
+        with pytest.raises(ValueError, match="length_scale has 4 numbers, one per column, and X has 3"):
+            clone(ard).fit(X[:, :3], y)
+
+
+def irrelevant(task, seed):
+    """Return rows of which 3 of 20 columns matter, in other units each, and their targets."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(600, 20))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
+    return X * np.logspace(-2, 2, 20), (y + 0.1 * rng.normal(size=600)) if task == "regression" else np.sign(y).astype(
+        int
+    )
+
+
+@pytest.mark.parametrize("task", ["regression", "classes"])
+@pytest.mark.parametrize("seed", range(3))
+def test_learned_length_scales_beat_the_isotropic_one_where_columns_are_irrelevant(task, seed):
+    X, y = irrelevant(task, seed)
+    machine = KernelMachineRegressor if task == "regression" else KernelMachineClassifier
+    penalties, scores = np.logspace(-7, 0, 8), {}
+    scaled = X / X.std(axis=0)  # the isotropic kernel needs it
+    for rule, rows in (("ard", X), ("median", scaled), ("scale", scaled)):
+        for features in (Gaussian(rule), make_map("orf", Gaussian(rule), n_components=150, random_state=0)):
+            fitted = machine(features, penalties=penalties).fit(rows[:400], y[:400])
+            scores.setdefault(rule, []).append(fitted.score(rows[400:], y[400:]))
+    assert min(scores["ard"]) > max(scores["median"] + scores["scale"]) + 0.03
+
+
+def test_learned_length_scales_stay_isotropic_or_better_where_all_columns_matter():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 6))
+    y = np.sin(X.sum(axis=1))
+    scores = [KernelMachineRegressor(Gaussian(rule), 1e-5).fit(X[:300], y[:300]).score(X[300:], y[300:])
+              for rule in ("ard", "median")]  # fmt: skip
+    assert scores[0] > scores[1] - 0.02
+
+
+def test_a_map_with_learned_length_scales_is_restored_and_needs_targets():
+    X, y = irrelevant("regression", 0)
+    phi = make_map("orf", Gaussian("ard"), n_components=16, random_state=0).fit(X[:200], y[:200])
+    assert phi.learned_["length_scale"].shape == (20,)
+    again = make_map("orf", Gaussian("ard"), n_components=16, random_state=0)
+    again.restore(20, phi.learned_, dtype=np.float64)
+    np.testing.assert_array_equal(again.transform(X), phi.transform(X))
+    with pytest.raises(ValueError, match=r"length_scale='ard' learns from targets: fit\(X, y\)"):
+        make_map("orf", Gaussian("ard")).fit(X)
+    with pytest.raises(ValueError, match="X has 200 rows, y 3"):
+        make_map("orf", Gaussian("ard")).fit(X[:200], y[:3])

@@ -154,7 +154,8 @@ def test_wrong_weights_are_refused(weights):
     ],
 )
 def test_every_door_of_a_machine_refuses_masked_entries_and_durations(machine, wrong, message):
-    y, column = of_rows(machine), wrong.to_frame() if isinstance(wrong, pd.Series) else wrong[:, None]
+    y = of_rows(machine)
+    column = wrong.to_frame() if isinstance(wrong, pd.Series) else wrong[:, None]
     fitted = clone(machine).fit(X[:, :1], y)
     doors = [
         lambda: clone(machine).fit(column, y),

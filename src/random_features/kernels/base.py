@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import check_pairwise_arrays
 
 from random_features.arrays import check_numbers, dense
 from random_features.errors import check_positive, suggestion
-from random_features.length_scales import LARGEST, RULES, check_length_scale
+from random_features.length_scales import LARGEST, RULES, check_length_scale, in_length_scales
 
 
 class Kernel(ABC):
@@ -36,7 +36,15 @@ class Kernel(ABC):
         X, Y = check_pairwise_arrays(X, Y)
         if not self._takes_sparse_rows:
             X, Y = dense(X), dense(X) if Y is X else dense(Y)
-        return self._values(X, Y)
+        kernel, columns = self.isotropic()
+        if columns is None:
+            return self._values(X, Y)
+        scaled = in_length_scales(X, columns)
+        return kernel._values(scaled, scaled if Y is X else in_length_scales(Y, columns))
+
+    def isotropic(self) -> tuple[Self, np.ndarray | None]:
+        """Return a kernel without length scales per column, and these (d,) to divide by first, None if it has none."""
+        return self, None
 
     @abstractmethod
     def _values(self, X, Y) -> np.ndarray:
@@ -86,11 +94,14 @@ class Kernel(ABC):
                 raise ValueError(f"the kernel {self.name} has no parameter {name!r}; {suggestion(name, known)}")
         return replace(self, **params)
 
-    def completed_by(self, X) -> Self:
-        """Return the kernel for data X (n, d), an array or csr matrix. A rule for the length scale becomes a number."""
+    def completed_by(self, X, y=None) -> Self:
+        """Return the kernel for data X (n, d), an array or csr matrix. A rule for the length scale becomes a number.
+
+        The rule "ard" needs the targets y (n,) or (n, c), and finds a number per column.
+        """
         check_numbers(X)
         rule = self.get_params().get("length_scale")
-        return self.set_params(length_scale=RULES[rule](X)) if isinstance(rule, str) else self
+        return self.set_params(length_scale=RULES[rule](X, y)) if isinstance(rule, str) else self
 
 
 class SpectralKernel(Kernel):
@@ -133,16 +144,28 @@ def positive_stable(rng: np.random.Generator, index: float, size) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Scaled(Kernel):
-    """A kernel of x / l and y / l. The ``length_scale`` l is a number > 0 or a rule; ``ValueError`` otherwise."""
+    """A kernel of x / l and y / l.
 
-    length_scale: float | str = 1.0
+    The ``length_scale`` l is a number > 0, an array of d numbers, one per column, or a rule; ``ValueError`` otherwise.
+    """
+
+    length_scale: float | str | tuple = 1.0
 
     def __post_init__(self):
+        if np.ndim(self.length_scale) == 1 and not isinstance(self.length_scale, tuple):
+            object.__setattr__(self, "length_scale", tuple(np.asarray(self.length_scale).tolist()))
         check_length_scale(self.length_scale)
+
+    def isotropic(self):
+        if not isinstance(self.length_scale, tuple):
+            return self, None
+        return replace(self, length_scale=1.0), np.array(self.length_scale)
 
     @property
     def ell(self) -> float:
-        """Return l as a number; ``ValueError`` if it is a rule that needs data."""
+        """Return l as a number, or an array (d,); ``ValueError`` if it is a rule that needs data."""
+        if isinstance(self.length_scale, tuple):
+            return np.array(self.length_scale)
         if isinstance(self.length_scale, str):
             raise ValueError(
                 f"length_scale={self.length_scale!r} waits for data: a map learns it when it is fitted, and"

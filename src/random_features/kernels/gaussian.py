@@ -29,10 +29,10 @@ class Gaussian(Scaled, GaussianSpectrum):
 
     Parameters
     ----------
-    length_scale : float, "median" or "scale", default 1.0
-        :math:`\ell > 0`, in the units of the data; scikit-learn's ``gamma`` is 1 / (2 l^2). With a rule, ``fit`` of a
-        map learns the median distance between rows, or the value of ``gamma="scale"``. Raises ``ValueError`` if it is
-        not positive.
+    length_scale : float, array of d floats, "median", "scale" or "ard", default 1.0
+        :math:`\ell > 0`, in the units of the data; scikit-learn's ``gamma`` is 1 / (2 l^2). An array has one for each
+        column. With a rule, ``fit`` of a map learns the median distance between rows, that of ``gamma="scale"``, or
+        one per column from the targets (``length_scales.relevance``). Raises ``ValueError`` if it is not positive.
 
     Notes
     -----
@@ -71,6 +71,10 @@ class Gaussian(Scaled, GaussianSpectrum):
         # The exponents are one matrix product, [u, |u|^2, 1] with [v, -1/2, -|v|^2 / 2], for u and v the rows of X and
         # of Y in length scales, relative to the median of Y so that |u|^2 is not large compared with |u - v|^2.
         check_numbers(Y, "Y")
+        kernel, columns = self.isotropic()
+        if columns is not None:
+            values, scales = kernel.against(np.asarray(Y) / columns, rows, device, dtype), constant(columns, device)
+            return lambda X: values(X / scales)
         landmarks = np.asarray(Y, dtype=np.float64)
         (m, d), centre = landmarks.shape, np.median(landmarks, axis=0)
         v = (landmarks - centre) / self.ell

@@ -16,12 +16,13 @@ from typing import ClassVar
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from random_features.arrays import block_rows, check_numbers, row_blocks, without_duplicates
+from random_features.arrays import block_rows, check_numbers, generator_of, row_blocks, without_duplicates
 from random_features.kernels.gaussian import Gaussian
-from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows, finite_features
+from random_features.length_scales import in_length_scales
+from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows, finite_features, scaled
 from random_features.maps.module import FeatureModule
 from random_features.maps.options import check_option, hints_of
 from random_features.maps.registry import REGISTRY, check_kernel
@@ -57,7 +58,9 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     n_columns_ : int
         D, the columns of the features.
     kernel_ : kernel object
-        The kernel that is approximated.
+        The kernel that is approximated, of columns that are divided by their ``length_scales_``.
+    length_scales_ : ndarray (d,) or None
+        The length scales of the columns, where the kernel has one per column.
     learned_ : dict of ndarray
         Everything that depends on the data and cannot be drawn again from the seed, and the map that learned it
         (``learned_by``); empty for most maps.
@@ -135,7 +138,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self
         """
         X, y = self._checked(X, y, dtype=[np.float64, np.float32])
-        self._draw_for(X.shape[1], str(X.dtype).removeprefix("torch."), lambda kernel: kernel.completed_by(X))
+        self._draw_for(X.shape[1], str(X.dtype).removeprefix("torch."), lambda kernel: kernel.completed_by(X, y))
         return self._learn_from(X, y, checkpoints)
 
     def draw(self, n_features_in: int, *, dtype=np.float32):
@@ -360,7 +363,9 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             return torch.from_numpy(self.transform(X.numpy()))
         self._warn_of_rounding(X)
         fitted = self._as_fitted()
-        return finite_features(fitted._mapper, X, self.n_columns_, fitted._work_columns(), fitted._growth())
+        return finite_features(
+            scaled(fitted._mapper, self.length_scales_), X, self.n_columns_, fitted._work_columns(), fitted._growth()
+        )
 
     def _check_gradient(self) -> None:
         """Raise ``ValueError`` if features of this map have no gradient by the data."""
@@ -422,7 +427,10 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         ``complete`` turns a kernel whose length scale needs data into one with a number.
         """
         self.check_parameters()
-        self.kernel_ = self._kernel_object() if complete is None else complete(self._kernel_object())
+        self._completed = self._kernel_object() if complete is None else complete(self._kernel_object())
+        self.kernel_, self.length_scales_ = self._completed.isotropic()
+        if self.length_scales_ is not None:
+            in_length_scales(np.empty((0, n_features)), self.length_scales_)  # as many as columns
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype).name}")
         # The results of an earlier fit belong to another draw.
@@ -432,14 +440,14 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         # NumPy's integers have few bits, and overflow in the numbers of columns that are computed from this one.
         self.n_components = operator.index(self.n_components)
         self._drawn_with = {name: value for name, value in self.get_params(deep=False).items() if name != "device"}
-        # Through RandomState, because scikit-learn's random_state may be None or a shared RandomState.
-        words = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
-        rng = np.random.default_rng(words)
+        rng = generator_of(self.random_state)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # ``_check_drawn`` refuses the result
             self._draw(n_features, rng)
         self._drawn = rng
 
     def _learn_from(self, X, y, checkpoints):
+        if self.length_scales_ is not None:
+            X = in_length_scales(on_host(X), self.length_scales_)
         # A copy of the generator as the draw has left it, so that learning again gives the same.
         return self._complete(self._learn_resumably(X, y, deepcopy(self._drawn), checkpoints))
 
@@ -450,8 +458,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         learned = {name: array for name, array in learned.items() if name != LEARNED_BY}
         self._use(learned)
         self._check_drawn()
-        from_data = self.kernel_ != self._kernel_object()
-        self.learned_ = learned | ({"length_scale": np.array(self.kernel_.length_scale)} if from_data else {})
+        from_data = self._completed != self._kernel_object()
+        self.learned_ = learned | ({"length_scale": np.array(self._completed.length_scale)} if from_data else {})
         if self.learned_:
             self.learned_[LEARNED_BY] = np.array(self._description(self.learned_))
         self.n_columns_ = self._count_columns()
@@ -491,7 +499,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         # To and from a GPU, NumPy's arrays take longer than their features take on the CPU.
         device = resolve_device("cpu" if self.device == "auto" else self.device)
         sparse, growth = fitted._takes_sparse_rows, fitted._growth()
-        fill_rows(fitted._mapper, X, features, fitted._work_columns(), device, cache_bytes, growth, sparse=sparse)
+        mapper = scaled(fitted._mapper, self.length_scales_)
+        fill_rows(mapper, X, features, fitted._work_columns(), device, cache_bytes, growth, sparse=sparse)
 
     def _growth(self):
         """Return the power with which the features, or the numbers they are computed from, grow with the data."""
@@ -513,4 +522,4 @@ def _with_length_scale(kernel, learned: dict):
     """Return the kernel with the length scale that is taken out of ``learned``, if one was learned."""
     if "length_scale" not in learned:
         return kernel
-    return kernel.set_params(length_scale=float(learned.pop("length_scale")))
+    return kernel.set_params(length_scale=learned.pop("length_scale").tolist())

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from random_features.arrays import block_rows, is_sparse, one_blas_thread, row_blocks, work_alone
-from random_features.tensors import needs_gradient, row_reader
+from random_features.tensors import constant, needs_gradient, row_reader, times_columns
 
 #: The largest size in bytes of the intermediate results of a block of rows on the CPU. The passes over it (product,
 #: cosine, sine, scale) then stay in the cache of a core; 0.5 to 4 MiB gave similar times.
@@ -26,6 +26,18 @@ def feature_blocks(fill, X, n_columns: int, rows: int):
         features = np.empty((part.stop - part.start, n_columns), dtype=X.dtype)
         fill(X[part], features)
         yield part, features
+
+
+def scaled(make_mapper, length_scales):
+    """Return a function like ``RandomFeatureMap._mapper``; columns are divided by length scales (d,), if not None."""
+    if length_scales is None:
+        return make_mapper
+
+    def make(rows, device, dtype):
+        mapper, factors = make_mapper(rows, device, dtype), constant(1.0 / length_scales, device, dtype)
+        return lambda X, out: mapper(times_columns(X, factors), out)
+
+    return make
 
 
 def fill_rows(

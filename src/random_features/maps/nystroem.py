@@ -16,6 +16,9 @@ from random_features.tensors import constant, product
 #: Eigenvalues of the landmarks' kernel matrix below this share of the largest one count as rounding errors.
 SMALLEST_EIGENVALUE = 1e-12
 
+#: How far below 0 eigenvalues, relative to the largest, and how far from symmetric a kernel may be: float32 rounding.
+NEGATIVE = 1e-5
+
 #: The largest ratio of two eigenvalues whose features are computed in float32 together: whitening then amplifies the
 #: rounding errors of what enters by its square root, 64, at most.
 SINGLE_PRECISION_RANGE = 2.0**12
@@ -43,7 +46,8 @@ class Nystroem(RandomFeatureMap):
     Parameters
     ----------
     kernel : kernel object, default None
-        Any kernel; None is ``Gaussian(1.0)``.
+        Any kernel, also a function of X (n, d) and Y (m, d), or "precomputed": then ``fit`` takes the kernel matrix
+        (n, n) of the training rows, ``transform`` that of new rows with them. None is ``Gaussian(1.0)``.
     n_components : int, default 100
         s, the number of landmarks; not used if ``landmarks`` is an array.
     landmarks : {"uniform", "kmeans", "rpcholesky"} or array of shape (s, d), default "uniform"
@@ -92,6 +96,11 @@ class Nystroem(RandomFeatureMap):
         if not isinstance(self.landmarks, str):
             return {"landmarks": self._points}
         n_landmarks = min(self.n_components, X.shape[0])
+        if self.kernel_.name == "precomputed":
+            if X.shape[0] != X.shape[1] or self.landmarks != "uniform":
+                raise ValueError(f"kernel='precomputed' needs a matrix (n, n) and landmarks='uniform', got {X.shape}")
+            columns = rng.permutation(X.shape[0])[:n_landmarks]
+            return {"landmarks": dense(X[columns])[:, columns], "columns": columns}
         if self.landmarks == "kmeans":
             seed = int(rng.integers(2**31))
             return {"landmarks": KMeans(n_landmarks, n_init=1, random_state=seed).fit(dense(X)).cluster_centers_}
@@ -102,12 +111,17 @@ class Nystroem(RandomFeatureMap):
         return {"landmarks": dense(X[chosen])}
 
     def _use(self, learned):
-        self._landmarks = learned["landmarks"].astype(np.float64)
+        self._landmarks, self._columns = learned["landmarks"].astype(np.float64), learned.get("columns")
         with one_blas_thread() if len(self._landmarks) <= ONE_THREAD_LANDMARKS else nullcontext():
-            K = self.kernel_(self._landmarks)
+            K = self.kernel_(self._landmarks) if self._columns is None else self._landmarks
             eigenvalues, eigenvectors = np.linalg.eigh(K if np.isfinite(K).all() else np.zeros_like(K))
         if not (np.isfinite(eigenvalues).all() and eigenvalues[-1] > 0):
             raise ValueError("nystroem: the kernel matrix of the landmarks is zero or not finite: scale the data")
+        if eigenvalues[0] < -NEGATIVE * eigenvalues[-1] or np.abs(K - K.T).max() > NEGATIVE * np.abs(K).max():
+            raise ValueError(
+                f"nystroem: the kernel is not symmetric and positive semi-definite: on landmarks its eigenvalues are"
+                f" {eigenvalues[0]:.3g} to {eigenvalues[-1]:.3g}"
+            )
         kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]
         self._eigenvalues = eigenvalues[kept]
         self._whitening = eigenvectors[:, kept] / np.sqrt(self._eigenvalues)
@@ -124,8 +138,15 @@ class Nystroem(RandomFeatureMap):
             return self._double_mapper(rows, device)
         return self._single_mapper(rows, device)
 
+    def _values(self, rows, device, dtype):
+        """Return a function of X (r, d) for its kernel values at the landmarks, as ``Kernel.against`` does."""
+        if self._columns is None:
+            return self.kernel_.against(self._landmarks, rows, device, dtype)
+        columns = constant(self._columns, device)
+        return lambda X: X[:, columns].to(dtype)
+
     def _double_mapper(self, rows, device):
-        values = self.kernel_.against(self._landmarks, rows, device, torch.float64)
+        values = self._values(rows, device, torch.float64)
         whitening = constant(self._whitening, device)
         return lambda X, out: product(values(X), whitening, out)
 
@@ -140,7 +161,7 @@ class Nystroem(RandomFeatureMap):
         n_last, n_leading = split(self._eigenvalues)
         n_middle = len(self._eigenvalues) - n_last - n_leading
         exactly = n_last + n_leading > 0
-        values = self.kernel_.against(self._landmarks, rows, device, torch.float64 if exactly else torch.float32)
+        values = self._values(rows, device, torch.float64 if exactly else torch.float32)
         last, middle, leading = (
             constant(np.ascontiguousarray(columns), device)
             for columns in np.split(self._whitening, [n_last, n_last + n_middle], axis=1)

@@ -79,7 +79,7 @@ class SpectralMap(RandomFeatureMap):
 
     def _warn_of_rounding(self, X):
         dtype, largest = str(X.dtype).removeprefix("torch."), max(float(X.max()), -float(X.min()))
-        if np.finfo(dtype).eps * largest > LARGEST_ROUNDING * getattr(self.kernel_, "ell", np.inf):
+        if np.finfo(dtype).eps * largest > LARGEST_ROUNDING * np.min(getattr(self._completed, "ell", np.inf)):
             warnings.warn(
                 f"{self.method}: rounding in {dtype} spoils the features of numbers as large as {largest:.3g}: centre"
                 " the data or take a larger length scale (float64 data have more digits)",
@@ -96,7 +96,8 @@ class SpectralMap(RandomFeatureMap):
         check_is_fitted(self, "n_columns_")
         device, dtype = torch.device("cpu"), torch.from_numpy(np.empty(0, self._dtype)).dtype
         project = self._as_fitted()._scaled_projector(self.n_features_in_, device, dtype)
-        return project(torch.eye(self.n_features_in_, dtype=dtype)).numpy().T.copy()
+        W = project(torch.eye(self.n_features_in_, dtype=dtype)).numpy().T.copy()
+        return W if self.length_scales_ is None else W / self.length_scales_.astype(W.dtype)
 
     def _projector(self, rows: int, device, dtype):
         """Return a function for ``X @ W.T`` (r, s), X (r, d), r <= ``rows``; a result is valid until the next call."""

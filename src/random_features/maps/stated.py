@@ -1,46 +1,99 @@
-"""The kernel that the parameter ``kernel`` of a map states: an object, or a name or kernel of scikit-learn."""
+"""The kernel that the parameter ``kernel`` of a map states: an object, a name, a kernel of scikit-learn, a function."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from random_features.errors import suggestion
 from random_features.kernels.base import Kernel
+from random_features.kernels.cauchy import Cauchy
 from random_features.kernels.gaussian import Gaussian
+from random_features.kernels.laplacian import Laplacian
 from random_features.kernels.linear import Linear
+from random_features.kernels.matern import Matern
+from random_features.kernels.polynomial import Polynomial
 
+
+@dataclass(frozen=True)
+class OfFunction(Kernel):
+    """The kernel of a function of X (n, d) and Y (m, d) that returns its matrix (n, m)."""
+
+    function: Callable
+    name: ClassVar[str] = "callable"
+    #: A kernel of which only values are known, as maps of the data need them.
+    like: ClassVar[str] = "neural_tangent"
+
+    def _values(self, X, Y):
+        values = np.asarray(self.function(X, Y), dtype=np.float64)
+        if values.shape != (len(X), len(Y)):
+            raise ValueError(f"a kernel must return the matrix {(len(X), len(Y))} of X and Y, got {values.shape}")
+        return values
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """A kernel whose values are the data: rows of X have the values with all training rows."""
+
+    name: ClassVar[str] = "precomputed"
+    like: ClassVar[str] = "neural_tangent"
+
+    def _values(self, X, Y):
+        raise ValueError("kernel='precomputed' has no other values than those of the data: use Nystroem")
+
+
+#: Kernels by name. Those with a length scale take the one of scikit-learn's ``gamma="scale"``.
+BY_NAME = {
+    "gaussian": Gaussian("scale"),
+    "laplacian": Laplacian("scale"),
+    "cauchy": Cauchy("scale"),
+    "matern12": Matern("scale", 0.5),
+    "matern32": Matern("scale", 1.5),
+    "matern52": Matern("scale", 2.5),
+    "polynomial": Polynomial(),
+    "precomputed": Precomputed(),
+}
 #: Kernels by their names in scikit-learn's estimators.
 OF_SCIKIT_LEARN = {"rbf": Gaussian("scale"), "linear": Linear()}
 
 
 def as_kernel(kernel) -> Kernel:
-    """Return the kernel object for a kernel, a name or a kernel of scikit-learn.
+    """Return the kernel object for a kernel, a name, a kernel of scikit-learn or a function.
 
     Parameters
     ----------
-    kernel : kernel object, "rbf", "linear" or scikit-learn's ``RBF``
-        "rbf" is the Gaussian kernel with the length scale of scikit-learn's ``gamma="scale"``, the default of its
-        ``SVC``; ``RBF(length_scale)`` of its Gaussian processes is ``Gaussian(length_scale)``.
+    kernel : kernel object, name, scikit-learn's ``RBF``, or function of X (n, d) and Y (m, d)
+        "gaussian" and "rbf" are the Gaussian kernel with the length scale of scikit-learn's ``gamma="scale"``, the
+        default of its ``SVC``. So are the length scales of "laplacian", "cauchy", "matern12", "matern32", "matern52";
+        the others are "polynomial", "linear" and "precomputed". ``RBF(length_scale)`` of scikit-learn's Gaussian
+        processes is ``Gaussian(length_scale)``. A function returns the kernel matrix (n, m).
 
     Raises
     ------
     TypeError
-        For anything else; ``ValueError`` for an ``RBF`` with one length scale per column.
+        For anything else.
 
     Examples
     --------
     >>> from random_features.maps.stated import as_kernel
     >>> as_kernel("rbf")
     Gaussian(length_scale='scale')
+    >>> as_kernel("matern32")
+    Matern(length_scale='scale', nu=1.5)
     """
-    if isinstance(kernel, str) and kernel in OF_SCIKIT_LEARN:
-        return OF_SCIKIT_LEARN[kernel]
+    known = BY_NAME | OF_SCIKIT_LEARN
+    if isinstance(kernel, str) and kernel in known:
+        return known[kernel]
     if type(kernel).__name__ == "RBF" and type(kernel).__module__.startswith("sklearn."):
-        if np.ndim(kernel.length_scale) > 0:
-            raise ValueError(f"a Gaussian kernel has one length scale, got {kernel!r}: divide the columns by theirs")
-        return Gaussian(float(kernel.length_scale))
+        return Gaussian(kernel.length_scale if np.ndim(kernel.length_scale) else float(kernel.length_scale))
     if isinstance(kernel, type):
         raise TypeError(f"kernel must be an object, got the class {kernel.__name__}: write {kernel.__name__}()")
-    if not callable(kernel) or not isinstance(getattr(kernel, "name", None), str):
-        raise TypeError(
-            f"kernel must be an object from random_features.kernels, {', '.join(map(repr, OF_SCIKIT_LEARN))},"
-            f" scikit-learn's RBF or None, got {kernel!r}"
-        )
-    return kernel
+    if callable(kernel) and isinstance(getattr(kernel, "name", None), str):
+        return kernel
+    if callable(kernel) and not type(kernel).__module__.startswith("sklearn."):
+        return OfFunction(kernel)
+    raise TypeError(
+        "kernel must be an object from random_features.kernels, a function of X and Y, scikit-learn's RBF, None or a"
+        f" name, got {kernel!r}; {suggestion(kernel, known)}"
+    )

@@ -26,8 +26,8 @@ TARGETS = {KernelMachineRegressor: np.sin(2 * X[:, 0]) + X[:, 1], KernelMachineC
 @pytest.mark.parametrize("machine", TARGETS)
 def test_the_exact_kernel_of_many_rows_is_the_same_machine_without_its_matrix(machine, monkeypatch):
     held = machine(Gaussian(1.0), penalties=1e-4).fit(X, TARGETS[machine])
-    monkeypatch.setattr(machines, "MOST_HELD", 100)
-    monkeypatch.setattr(machines, "fit_kernel_ridge", lambda *args: pytest.fail("the matrix was held"))
+    monkeypatch.setattr(machines.base, "MOST_HELD", 100)
+    monkeypatch.setattr(machines.base, "fit_kernel_ridge", lambda *args: pytest.fail("the matrix was held"))
     streamed = machine(Gaussian(1.0), penalties=1e-4).fit(X, TARGETS[machine])
     np.testing.assert_allclose(streamed._decide(NEW), held._decide(NEW), atol=2e-3)
     np.testing.assert_allclose(streamed.predict(NEW), held.predict(NEW), atol=2e-3)
@@ -35,7 +35,7 @@ def test_the_exact_kernel_of_many_rows_is_the_same_machine_without_its_matrix(ma
 
 
 def test_the_exact_kernel_of_many_rows_needs_one_penalty(monkeypatch):
-    monkeypatch.setattr(machines, "MOST_HELD", 100)
+    monkeypatch.setattr(machines.base, "MOST_HELD", 100)
     with pytest.raises(ValueError, match="needs one penalty"):
         KernelMachineRegressor(Gaussian(1.0), penalties=[1e-4, 1e-3]).fit(X, X[:, 0])
 

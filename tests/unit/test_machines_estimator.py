@@ -20,7 +20,8 @@ from random_features.learners import kernel_ridge, logistic, ridge, svm
 from random_features.learners.gram import fit_kernel_ridge, fit_kernel_svm
 from random_features.learners.penalties import best_penalty
 from random_features.learners.streams import Kept
-from random_features.machines import LOSSES, KernelMachineClassifier, KernelMachineRegressor
+from random_features.machines import KernelMachineClassifier, KernelMachineRegressor
+from random_features.machines.base import LOSSES
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, (300, 3))
@@ -90,8 +91,8 @@ def test_a_row_of_weight_2_is_the_row_twice_and_of_weight_0_none(machine):
 
 def test_weights_of_the_exact_kernel_without_its_matrix(monkeypatch):
     held = KernelMachineRegressor(Gaussian(1.0), penalties=1e-3).fit(X, Y, WEIGHTS)
-    monkeypatch.setattr(machines, "MOST_HELD", 100)
-    monkeypatch.setattr(machines, "TOLERANCE", 1e-10)
+    monkeypatch.setattr(machines.base, "MOST_HELD", 100)
+    monkeypatch.setattr(machines.base, "TOLERANCE", 1e-10)
     streamed = KernelMachineRegressor(Gaussian(1.0), penalties=1e-3).fit(X, Y, WEIGHTS)
     np.testing.assert_allclose(streamed._decide(NEW), held._decide(NEW), atol=1e-6)
     repeated = np.repeat(X, WEIGHTS.astype(int), axis=0), np.repeat(Y, WEIGHTS.astype(int))
@@ -157,13 +158,9 @@ def test_every_door_of_a_machine_refuses_masked_entries_and_durations(machine, w
     y = of_rows(machine)
     column = wrong.to_frame() if isinstance(wrong, pd.Series) else wrong[:, None]
     fitted = clone(machine).fit(X[:, :1], y)
-    doors = [
-        lambda: clone(machine).fit(column, y),
-        lambda: clone(machine).fit(X, wrong),
-        lambda: fitted.predict(column),
-        lambda: clone(machine).fit(X, y, wrong),
-        lambda: fitted.score(column, y),
-    ]
+    doors = [lambda: clone(machine).fit(column, y), lambda: clone(machine).fit(X, wrong),
+             lambda: fitted.predict(column), lambda: clone(machine).fit(X, y, wrong),
+             lambda: fitted.score(column, y)]  # fmt: skip
     if hasattr(machine, "partial_fit"):
         doors.append(lambda: clone(machine).partial_fit(column, y))
     for door in doors:

@@ -1,18 +1,12 @@
-"""Kernel machines as scikit-learn estimators: on random features, or on the exact kernel.
-
-They join a map (or a kernel) with the learners, which choose the penalty from a grid and never hold all features.
-"""
+"""The common part of the kernel machines: parameters, the choice of the penalty, coefficients, decision values."""
 
 import warnings
 from numbers import Integral
 from types import MethodType
 
 import numpy as np
-from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from random_features.arrays import check_numbers, generator_of, row_blocks
@@ -23,7 +17,7 @@ from random_features.learners.logistic import cross_validate_logistic, fit_logis
 from random_features.learners.penalties import check_grid, effective_penalties, inner_penalty
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge, ridge_sums, solve_ridge
 from random_features.learners.svm import cross_validate_svm, fit_svm
-from random_features.learners.targets import as_weights, class_index
+from random_features.learners.targets import as_weights
 from random_features.maps.base import RandomFeatureMap
 from random_features.maps.registry import REGISTRY
 from random_features.maps.stated import as_kernel
@@ -43,7 +37,7 @@ FOLDS = 3
 LOSSES = {"squared": "mse", "logistic": "log_loss", "squared_hinge": "mse"}
 
 
-class _Unless:
+class Unless:
     """A method that exists unless a function of the machine returns why not; the ``AttributeError`` says it."""
 
     def __init__(self, refused, method):
@@ -57,7 +51,7 @@ class _Unless:
         return MethodType(self.method, machine)
 
 
-def _not_in_parts(machine) -> str:
+def not_in_parts(machine) -> str:
     """Return why a machine cannot learn from one part of the rows after the other, or an empty text."""
     name = getattr(machine.features, "method", None)
     if not machine._has_map() or REGISTRY[name].data_dependent:
@@ -69,7 +63,7 @@ def _not_in_parts(machine) -> str:
     return ""
 
 
-class _KernelMachine(BaseEstimator):
+class KernelMachine(BaseEstimator):
     """The common part of the classifier and the regressor."""
 
     loss = "squared"
@@ -244,11 +238,15 @@ class _KernelMachine(BaseEstimator):
             warnings.warn("partial_fit begins anew, without the rows of fit: call it for them, too", stacklevel=3)
         return hasattr(self, "sums_")
 
-    def _decide(self, X):
-        """Return the decision values (n, c) of the rows of X (n, d)."""
+    def _rows(self, X):
+        """Return new rows X (m, d) after the checks."""
         check_is_fitted(self, "model_")
         check_numbers(X)
-        X = validate_data(self, X, accept_sparse="csr", reset=False, dtype=[np.float64, np.float32])
+        return validate_data(self, X, accept_sparse="csr", reset=False, dtype=[np.float64, np.float32])
+
+    def _decide(self, X):
+        """Return the decision values (n, c) of the rows of X (n, d)."""
+        X = self._rows(X)
         if hasattr(self, "map_"):
             blocks = (block for _, block in self.map_.transform_blocks(X))
         elif len(self.model_.coef) > MOST_HELD:
@@ -261,205 +259,3 @@ class _KernelMachine(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-class KernelMachineRegressor(RegressorMixin, _KernelMachine):
-    r"""Kernel ridge regression on random features, or on the exact kernel.
-
-    It minimises :math:`\frac1n \|\phi(X) w + b - y\|^2 + \lambda \|w\|^2`. With weights of the rows, the sum of
-    squares is weighted and n the sum of the weights, so that a row of weight 2 counts as two rows.
-
-    Parameters
-    ----------
-    features : a map of ``make_map``, or a kernel of ``random_features.kernels``
-        ``kernel__length_scale`` is the length scale of either in a search. A kernel is used exactly. On more than
-        10,000 rows its penalty must be one number, and conjugate gradients solve to a residual of 1e-4.
-    penalties : float or array of floats, default 1e-6
-        :math:`\lambda`, or the grid from which held-out rows choose it. The middle of equal ones is chosen.
-    random_state : int, RandomState, Generator or None, default 0
-        The seed of the parts of the rows that choose the penalty.
-
-    Attributes
-    ----------
-    penalty_ : float
-        The penalty in use.
-    map_, kernel_ : the fitted map, where ``features`` is one, or the exact kernel
-    model_ : LinearModel
-        The coefficients.
-    range_ : pair of floats, for several targets of arrays (c,)
-        The range of the training targets, to which predictions are clipped: far from all rows a small penalty leaves
-        them undetermined.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from random_features import make_map
-    >>> from random_features.machines import KernelMachineRegressor
-    >>> X = np.random.default_rng(0).uniform(-3, 3, (200, 1))
-    >>> phi = make_map("orf", kernel="rbf", n_components=32, random_state=0)
-    >>> machine = KernelMachineRegressor(phi, penalties=[1e-6, 1e-3]).fit(X, np.sin(X[:, 0]))
-    >>> bool(machine.score(X, np.sin(X[:, 0])) > 0.99)
-    True
-    """
-
-    def fit(self, X, y, sample_weight=None):
-        """Fit the machine to X (n, d), an array or csr matrix, targets y (n,) or (n, c), and weights (n,) or None."""
-        self._forget()
-        X, y, weights = self._with_targets(X, y, sample_weight)
-        self.range_ = y.min(axis=0), y.max(axis=0)
-        return self._fit_columns(X, y, y.reshape(len(y), -1), weights)
-
-    def partial_fit(self, X, y, sample_weight=None):
-        """Add rows to those that the machine was fitted to, by ``partial_fit`` too; parameters are those of ``fit``.
-
-        The result is the fit to all rows at once. It needs a map that learns nothing from data, and one penalty. The
-        first rows decide whether the map is in float32.
-        """
-        goes_on = self._goes_on()
-        X, y, weights = self._with_targets(X, y, sample_weight, reset=not goes_on)
-        if goes_on and np.shape(y)[1:] != np.shape(self.range_[0]):
-            raise ValueError(f"y has the shape {y.shape}, which does not go on from {np.shape(self.range_[0])} targets")
-        lowest, highest = self.range_ if goes_on else (np.inf, -np.inf)
-        self._add(X, y.reshape(len(y), -1), weights)
-        self.range_ = np.minimum(lowest, y.min(axis=0)), np.maximum(highest, y.max(axis=0))
-        return self
-
-    partial_fit = _Unless(_not_in_parts, partial_fit)
-
-    def _with_targets(self, X, y, sample_weight, **checks):
-        X, y, weights = self._checked(X, y, sample_weight, y_numeric=True, multi_output=True, **checks)
-        return X, np.asarray(y, dtype=np.float64), weights
-
-    def predict(self, X):
-        """Return the predictions (n,) or (n, c) for X (n, d), clipped to the range of the training targets."""
-        decision = self._decide(X)
-        return np.clip(decision if np.ndim(self.range_[0]) else decision[:, 0], *self.range_)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
-
-class KernelMachineClassifier(ClassifierMixin, _KernelMachine):
-    r"""A kernel machine for classes, on random features or on the exact kernel.
-
-    Columns of -1 and +1, one for each class (one for two classes), are the targets of ridge regression or of support
-    vector machines; logistic regression is multinomial. All losses are means over the rows, by their weights.
-
-    Parameters
-    ----------
-    features, penalties, random_state : as for ``KernelMachineRegressor``
-    loss : {"squared", "logistic", "squared_hinge"}, default "squared"
-        "squared" adds :math:`\lambda \|w\|^2` to the mean loss, the others half of it; "squared_hinge" is LinearSVC's
-        with :math:`C = 1 / (n \lambda)` and no intercept. An exact kernel has the squared loss only.
-    class_weight : dict, "balanced" or None, default None
-        Weights of the classes, which multiply those of the rows. "balanced" gives all classes the same total.
-    scoring : {"accuracy", "squared_error", "log_loss"} or None, default None
-        What compares penalties on held-out rows, with the weights of the rows: shares of right classes, or the
-        loss ("log_loss" for "logistic", "squared_error" for the others). None is "log_loss" or "accuracy". Penalties of
-        equal accuracy are compared by the loss.
-
-    Attributes
-    ----------
-    classes_ : ndarray (c,)
-    penalty_, map_, kernel_, model_ : as of ``KernelMachineRegressor``
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from random_features.kernels import Gaussian
-    >>> from random_features.machines import KernelMachineClassifier
-    >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> inside = (X**2).sum(axis=1) < 1
-    >>> bool(KernelMachineClassifier(Gaussian(1.0), penalties=1e-5).fit(X, inside).score(X, inside) > 0.95)
-    True
-    """
-
-    def __init__(self, features, penalties=1e-6, random_state=0, loss="squared", class_weight=None, scoring=None):
-        super().__init__(features, penalties, random_state)
-        self.loss = loss
-        self.class_weight = class_weight
-        self.scoring = scoring
-
-    @property
-    def _scores(self):
-        proper = {"mse": "squared_error"}.get(LOSSES[self.loss], LOSSES[self.loss])
-        scoring = self.scoring or ("log_loss" if self.loss == "logistic" else "accuracy")
-        check_choice("scoring", scoring, ("accuracy", proper))
-        return ("accuracy", LOSSES[self.loss]) if scoring == "accuracy" else (LOSSES[self.loss],)
-
-    def fit(self, X, y, sample_weight=None):
-        """Fit the machine to X (n, d), an array or csr matrix, the labels y (n,), and weights (n,) or None."""
-        self._forget()
-        X, y, weights = self._checked(X, _of_one_kind(y), sample_weight)
-        check_classification_targets(y)
-        self.classes_, index = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y holds one class, {self.classes_.tolist()[0]!r}: a classifier needs two")
-        return self._fit_columns(X, index, self._signs(index), self._with_class_weights(index, weights))
-
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Add rows to those that the machine was fitted to, as ``KernelMachineRegressor.partial_fit`` does.
-
-        The first call needs all ``classes``.
-        """
-        goes_on = self._goes_on()
-        X, y, weights = self._checked(X, _of_one_kind(y), sample_weight, reset=not goes_on)
-        if not goes_on:
-            classes = getattr(self, "classes_", None) if classes is None else classes
-            if classes is None or len(np.unique(classes)) < 2:
-                raise ValueError("the first partial_fit needs all classes, at least two: classes=[...]")
-            self.classes_ = np.unique(classes)
-        if not (known := np.isin(y, self.classes_)).all():
-            raise ValueError(f"y holds {y[~known].tolist()[0]!r}, which is not among the classes of the first call")
-        index = np.searchsorted(self.classes_, y)
-        return self._add(X, self._signs(index), self._with_class_weights(index, weights))
-
-    partial_fit = _Unless(_not_in_parts, partial_fit)
-
-    def _signs(self, index):
-        """Return columns of -1 and +1, one for each class, or one for two classes."""
-        Y = np.where(index[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
-        return Y[:, 1:] if len(self.classes_) == 2 else Y
-
-    def _with_class_weights(self, index, weights):
-        if self.class_weight is None:
-            return weights
-        weights = np.ones(len(index)) if weights is None else weights
-        if self.class_weight == "balanced":
-            totals = np.bincount(index, weights)
-            factors = totals.sum() / (len(totals) * totals)
-        else:
-            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
-        return weights * factors[index]
-
-    def decision_function(self, X):
-        """Return decision values for X (m, d): (m, c), or (m,) for two classes, above 0 for the second."""
-        decision = self._decide(X)
-        return decision if decision.shape[1] > 1 else decision[:, 0]
-
-    def predict(self, X):
-        """Return the predicted labels (n,) for X (n, d)."""
-        chosen = class_index(self._decide(X))
-        return self.classes_[chosen]
-
-    def predict_proba(self, X):
-        """Return the probabilities of the classes (m, c) for X (m, d), with ``loss="logistic"``."""
-        decision = self._decide(X)
-        if decision.shape[1] > 1:
-            return softmax(decision, axis=1)
-        return np.hstack([expit(-decision), expit(decision)])
-
-    predict_proba = _Unless(
-        lambda machine: machine.loss != "logistic" and "predict_proba needs loss='logistic', or CalibratedClassifierCV",
-        predict_proba,
-    )
-
-
-def _of_one_kind(y):
-    """Return labels; ``ValueError`` if some are text and others are not, which NumPy would turn into text."""
-    may_mix = isinstance(y, list | tuple) or getattr(getattr(y, "dtype", None), "kind", "") == "O"
-    if may_mix and len({isinstance(label, str) for label in y}) > 1:
-        raise ValueError("y mixes text and other labels: make all of them text, [str(label) for label in y]")
-    return y

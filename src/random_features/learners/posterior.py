@@ -1,0 +1,106 @@
+r"""Gaussian processes by ridge regression: amplitude, variances, draws of functions and the marginal likelihood.
+
+Ridge regression is the mean of a Gaussian process with the covariance :math:`a\, k` and noise of the variance
+:math:`a \mu` with :math:`\mu = n \lambda`. The amplitude a maximises the marginal likelihood, which has a closed form.
+On features the covariance is that of :math:`\phi(x)^T w + b` with w ~ N(0, a I) and a flat prior of b. Everything then
+follows from the D x D system of the ``Sums`` (Rasmussen and Williams 2006, section 2.1 and equation 2.43).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
+
+from random_features.learners.linear_model import LinearModel
+from random_features.learners.ridge import Sums
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """A Gaussian process after training.
+
+    Attributes
+    ----------
+    factor : lower Cholesky factor of the system: (D, D) of features, (n, n) of a kernel
+    shift : mu, which the diagonal of the system contains
+    n_rows : number of training rows, or the sum of their weights
+    amplitude : ndarray (c,), a for every target
+    log_likelihood : log marginal likelihood of all targets
+    centre : ndarray (D,), the mean of the features, or None of a kernel, whose intercept is known
+    """
+
+    factor: np.ndarray
+    shift: float
+    n_rows: float
+    amplitude: np.ndarray
+    log_likelihood: float
+    centre: np.ndarray | None = None
+
+    @property
+    def noise(self) -> np.ndarray:
+        """Return the standard deviation of the noise of one row, (c,)."""
+        return np.sqrt(self.amplitude * self.shift)
+
+    def std(self, values, diagonal=None) -> np.ndarray:
+        """Return standard deviations (m, c) of the functions, without noise.
+
+        ``values`` are features (m, D), or kernel values (m, n) times the roots of weights, with ``diagonal`` k(x, x).
+        """
+        if self.centre is None:
+            reduced = solve_triangular(self.factor, values.T, lower=True)
+            variances = diagonal - np.square(reduced).sum(axis=0)
+        else:
+            reduced = solve_triangular(self.factor, (values - self.centre).T, lower=True)
+            variances = self.shift * (np.square(reduced).sum(axis=0) + 1.0 / self.n_rows)
+        return np.sqrt(np.maximum(variances, 0.0)[:, None] * self.amplitude)
+
+    def draw_weights(self, model: LinearModel, rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draw coefficients (D, c, size) and intercepts (c, size) of functions from the posterior on features."""
+        noise = rng.standard_normal((len(self.factor), model.coef.shape[1] * size))
+        deviations = solve_triangular(self.factor, noise, lower=True, trans=1).reshape(*model.coef.shape, size)
+        deviations *= self.noise[:, None]
+        means = rng.standard_normal((model.coef.shape[1], size)) * self.noise[:, None] / np.sqrt(self.n_rows)
+        intercepts = model.intercept[:, None] - np.tensordot(self.centre, deviations, 1) + means
+        return model.coef[:, :, None] + deviations, intercepts
+
+
+def of_features(sums: Sums, penalty: float) -> Posterior:
+    """Return the posterior of functions of features from their ``Sums``, with the scaling "mean" of the penalty."""
+    n, shift = sums.n_rows, float(sums.n_rows * penalty)
+    centre, mean = sums.cross[:, -1] / n, sums.targets / n
+    system = sums.gram - np.outer(n * centre, centre)
+    rhs = sums.cross[:, :-1] - np.outer(n * centre, mean)
+    np.einsum("ii->i", system)[:] += shift
+    factor = np.linalg.cholesky(system)
+    explained = np.square(solve_triangular(factor, rhs, lower=True)).sum(axis=0)
+    squares = (sums.squares - n * mean**2 - explained) / shift
+    log_det = 2.0 * np.log(np.diagonal(factor)).sum() + (n - 1 - len(factor)) * np.log(shift)
+    return _with_amplitude(factor, shift, n, squares, n - 1, log_det, centre)
+
+
+def of_kernel(K, Y, penalty: float, weights=None) -> Posterior:
+    """Return the posterior of functions on the matrix K (n, n) of a kernel, around the means of Y (n, c)."""
+    weights = np.ones(len(Y)) if weights is None else weights
+    n, roots = weights.sum(), np.sqrt(weights)[:, None]
+    shift = float(n * penalty)
+    factor = np.linalg.cholesky(roots * K * roots.T + shift * np.eye(len(K)))
+    targets = roots * (Y - np.average(Y, axis=0, weights=weights))
+    squares = np.square(solve_triangular(factor, targets, lower=True)).sum(axis=0)
+    log_det = 2.0 * np.log(np.diagonal(factor)).sum() + (n - len(K)) * np.log(shift)
+    return _with_amplitude(factor, shift, n, squares, n, log_det)
+
+
+def _with_amplitude(factor, shift, n_rows, squares, degrees, log_det, centre=None):
+    """Return the posterior whose amplitude maximises the likelihood: squares over their degrees of freedom."""
+    amplitude = np.maximum(squares / degrees, np.finfo(np.float64).tiny)
+    log_likelihood = -0.5 * (degrees * (np.log(2.0 * np.pi * amplitude) + 1.0) + log_det).sum()
+    return Posterior(factor, shift, float(n_rows), amplitude, float(log_likelihood), centre)
+
+
+def matheron_update(factor, residuals, roots) -> np.ndarray:
+    """Return dual coefficients (n, m) of the kernel that move draws of the prior onto the training rows.
+
+    A draw f of the prior becomes one of the posterior as f + k(., X) dual, with the residuals (n, m) of targets, less f
+    and a draw of the noise (Wilson et al. 2021, Pathwise conditioning of Gaussian processes).
+    """
+    return roots * cho_solve((factor, True), roots * residuals)

@@ -1,0 +1,134 @@
+"""Kernel machines as Gaussian processes: against scikit-learn's, and draws against their own moments."""
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
+
+from random_features import make_map
+from random_features.kernels import Gaussian
+from random_features.machines import KernelMachineRegressor, base
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-2, 2, (80, 2))
+Y = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.2 * RNG.normal(size=80)
+NEW = RNG.uniform(-3, 3, (40, 2))
+PENALTY = 1e-3
+PHI = make_map("orf", Gaussian(1.0), n_components=400, random_state=0)
+EXACT = KernelMachineRegressor(Gaussian(1.0), PENALTY, uncertainty=True)
+ON_MAP = KernelMachineRegressor(PHI, PENALTY, uncertainty=True)
+both = pytest.mark.parametrize("machine", [pytest.param(EXACT, id="exact"), pytest.param(ON_MAP, id="map")])
+
+
+def gaussian_process(kernel, amplitude):
+    return GaussianProcessRegressor(kernel, alpha=amplitude * len(X) * PENALTY, optimizer=None)
+
+
+def test_the_exact_kernel_is_scikit_learns_gaussian_process():
+    machine = EXACT.fit(X, Y)
+    (amplitude,) = machine.posterior_.amplitude
+    expected = gaussian_process(ConstantKernel(amplitude) * RBF(1.0), amplitude).fit(X, Y - Y.mean())
+    mean, std = machine.predict(NEW, return_std=True)
+    expected_mean, expected_std = expected.predict(NEW, return_std=True)
+    np.testing.assert_allclose(mean, expected_mean + Y.mean(), atol=1e-8)
+    np.testing.assert_allclose(std, expected_std, rtol=1e-6)
+    np.testing.assert_allclose(machine.log_marginal_likelihood(), expected.log_marginal_likelihood_value_, rtol=1e-9)
+    # no other amplitude has a larger likelihood
+    for factor in (0.9, 1.1):
+        other = gaussian_process(ConstantKernel(factor * amplitude) * RBF(1.0), factor * amplitude)
+        assert other.fit(X, Y - Y.mean()).log_marginal_likelihood_value_ < machine.log_marginal_likelihood()
+
+
+def test_features_are_the_gaussian_process_of_their_own_kernel_with_a_flat_prior_of_the_intercept():
+    machine = ON_MAP.fit(X, Y)
+    (amplitude,), flat = machine.posterior_.amplitude, 1e5
+    kernel = ConstantKernel(amplitude) * DotProduct(1e-9) + ConstantKernel(flat)
+    Z, new = machine.map_.transform(X), machine.map_.transform(NEW)
+    expected = gaussian_process(kernel, amplitude).fit(Z, Y)
+    mean, std = machine.predict(NEW, return_std=True)
+    expected_mean, expected_std = expected.predict(new, return_std=True)
+    np.testing.assert_allclose(mean, expected_mean, atol=1e-5)
+    np.testing.assert_allclose(std, expected_std, rtol=1e-4)
+    # the prior of the intercept takes one degree of freedom
+    flat_prior = 0.5 * np.log(2 * np.pi * flat * len(X))
+    likelihood = expected.log_marginal_likelihood_value_ + flat_prior
+    np.testing.assert_allclose(machine.log_marginal_likelihood(), likelihood, atol=1e-3)
+
+
+def test_with_many_features_mean_and_deviation_are_near_those_of_the_kernel():
+    """The error of a kernel value with 4,000 frequencies is about 0.01; where there are data, deviations follow it."""
+    phi = make_map("orf", Gaussian(1.0), n_components=4000, random_state=0)
+    machine, exact = KernelMachineRegressor(phi, PENALTY, uncertainty=True).fit(X, Y), EXACT.fit(X, Y)
+    inside = NEW[np.abs(NEW).max(axis=1) < 2]
+    mean, std = machine.predict(inside, return_std=True)
+    expected_mean, expected_std = exact.predict(inside, return_std=True)
+    np.testing.assert_allclose(mean, expected_mean, atol=0.05)
+    np.testing.assert_allclose(std, expected_std, rtol=0.1)
+
+
+@both
+@pytest.mark.parametrize("targets", [Y, np.column_stack([Y, -3 * Y**2])])
+def test_random_functions_have_the_mean_and_the_deviation_of_the_process(machine, targets):
+    machine.fit(X, targets)
+    mean, std = machine.predict(NEW, return_std=True)
+    functions = machine.sample_functions(1500, random_state=1)
+    draws = functions(NEW)
+    assert draws.shape == (*mean.shape, 1500)
+    np.testing.assert_array_equal(draws, machine.sample_y(NEW, 1500, random_state=1))
+    np.testing.assert_allclose(functions(NEW[:3]), draws[:3], atol=1e-9)
+    # means and deviations of 1,500 draws are within 4.5 standard errors; an exact kernel's prior has 2,000 features
+    error = (4.5 / np.sqrt(1500) + (0.05 if machine is EXACT else 0.0)) * std
+    assert (np.abs(draws.mean(axis=-1) - mean) < error).all()
+    assert (np.abs(draws.std(axis=-1) - std) < error).all()
+
+
+def test_where_the_rows_end_few_features_starve_the_variance_and_draws_of_the_exact_kernel_do_not():
+    rng = np.random.default_rng(0)
+    rows, outside = rng.uniform(-2, 2, (800, 1)), np.linspace(2.1, 4, 100)[:, None]
+    y = np.sin(3 * rows[:, 0]) + 0.1 * rng.normal(size=800)
+    exact = KernelMachineRegressor(Gaussian(0.4), 1e-5, uncertainty=True).fit(rows, y)
+    expected = exact.predict(outside, return_std=True)[1]
+    ratios = {}
+    for size in (10, 400):
+        phi = make_map("rff", Gaussian(0.4), n_components=size, random_state=0)
+        machine = KernelMachineRegressor(phi, 1e-5, uncertainty=True).fit(rows, y)
+        ratios[size] = (machine.predict(outside, return_std=True)[1] / expected).mean()
+    assert ratios[10] < 0.7
+    assert 0.9 < ratios[400] < 1.15
+    np.testing.assert_allclose(exact.sample_y(outside, 1500).std(axis=1), expected, rtol=0.15)
+
+
+@both
+def test_a_row_of_weight_2_counts_twice_in_the_process(machine):
+    n = RNG.integers(0, 3, len(X))
+    twice = np.repeat(X, n, axis=0), np.repeat(Y, n)
+    weighted = machine.fit(X, Y, n)
+    found = *weighted.predict(NEW, return_std=True), weighted.log_marginal_likelihood()
+    repeated = machine.fit(*twice)
+    expected = *repeated.predict(NEW, return_std=True), repeated.log_marginal_likelihood()
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-8)
+
+
+def test_parts_of_the_rows_have_the_process_of_all_of_them():
+    whole, parts = ON_MAP.fit(X, Y), KernelMachineRegressor(PHI, PENALTY, uncertainty=True)
+    for rows in np.array_split(np.arange(len(X)), 3):
+        parts.partial_fit(X[rows], Y[rows])
+    np.testing.assert_allclose(
+        parts.predict(NEW, return_std=True)[1], whole.predict(NEW, return_std=True)[1], rtol=1e-6
+    )
+
+
+def test_what_a_process_needs_is_said(monkeypatch):
+    machine = KernelMachineRegressor(PHI, PENALTY).fit(X, Y)
+    for call in (
+        lambda: machine.predict(NEW, return_std=True),
+        lambda: machine.sample_y(NEW),
+        machine.log_marginal_likelihood,
+    ):
+        with pytest.raises(ValueError, match=r"need KernelMachineRegressor\(..., uncertainty=True\)"):
+            call()
+    monkeypatch.setattr("random_features.machines.regressor.MOST_HELD", 10)
+    with pytest.raises(ValueError, match="uncertainty=True holds the matrix of an exact kernel, of at most 10 rows"):
+        KernelMachineRegressor(Gaussian(1.0), PENALTY, uncertainty=True).fit(X, Y)
+    assert base.MOST_HELD == 10_000

@@ -48,9 +48,9 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
     -----
     Few random Fourier features starve the variance: a function of D features has D degrees of freedom, which many rows
     determine. Where the rows end, the deviation is then too small, and the mean wrong by more than it says. With 3,000
-    rows on ten length scales it was 0.5 times the exact one at D = 20, 0.85 times at 100 and 1.02 times at 800; far from
-    all rows it was 0.9 to 1.1 times. Take more features, or ``sample_functions`` of an exact kernel, whose features draw
-    the prior only (Wilson et al., Efficiently sampling functions from Gaussian process posteriors, ICML 2020).
+    rows on ten length scales it was 0.5 times the exact one at D = 20, 0.85 times at 100 and 1.02 times at 800. Take
+    more features, or ``sample_functions`` of an exact kernel, whose features draw the prior only (Wilson et al.,
+    Efficiently sampling functions from Gaussian process posteriors, ICML 2020).
 
     Examples
     --------

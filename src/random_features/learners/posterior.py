@@ -21,12 +21,18 @@ class Posterior:
 
     Attributes
     ----------
-    factor : lower Cholesky factor of the system: (D, D) of features, (n, n) of a kernel
-    shift : mu, which the diagonal of the system contains
-    n_rows : number of training rows, or the sum of their weights
-    amplitude : ndarray (c,), a for every target
-    log_likelihood : log marginal likelihood of all targets
-    centre : ndarray (D,), the mean of the features, or None of a kernel, whose intercept is known
+    factor : ndarray (D, D) of features, (n, n) of a kernel
+        The lower Cholesky factor of the system.
+    shift : float
+        mu, which the diagonal of the system contains.
+    n_rows : float
+        The number of training rows, or the sum of their weights.
+    amplitude : ndarray (c,)
+        a for every target.
+    log_likelihood : float
+        The log marginal likelihood of all targets.
+    centre : ndarray (D,) or None
+        The mean of the features; None of a kernel, whose intercept is known.
     """
 
     factor: np.ndarray

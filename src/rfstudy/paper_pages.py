@@ -1,5 +1,6 @@
 """The pages of the papers (``docs/papers``): claims with their verdicts, and published numbers next to ours."""
 
+import math
 from functools import cached_property
 
 import pandas as pd
@@ -9,12 +10,15 @@ from rfstudy.report import tables
 from rfstudy.report.aggregate import select
 from rfstudy.report.claims.points import MEANING
 from rfstudy.report.compare import CELL_VERDICTS
-from rfstudy.report.notes import LEARNER_NAMES
+from rfstudy.report.notes import LEARNER_NAMES, comparability
 from rfstudy.report.scorecard import scorecard
 from rfstudy.report.typeset import in_words
 
 #: The verdicts on claims.
 CLAIM_VERDICTS = (*MEANING, "not run")
+
+#: The states of the parts of a paper.
+STATES = ("full", "deviation", "other data", "missing", "cannot be tested")
 
 
 def markdown(rows: list[dict]) -> str:
@@ -26,6 +30,56 @@ def markdown(rows: list[dict]) -> str:
 def numbers_of(words, verdicts: pd.Series) -> dict[str, int]:
     """Return how often each of some verdicts was given."""
     return {word: int((verdicts == word).sum()) for word in words}
+
+
+def parts_of_papers(shipped) -> pd.DataFrame:
+    """Return the parts of the papers (``data/reference/checklist.csv``), with the ``state`` of each in the shipped rows
+    and ``why`` it is no other. Raise ``UserError`` if an output of a part is not configured.
+    """
+    parts = pd.read_csv(shipped.root / "data" / "reference" / "checklist.csv", dtype=str, keep_default_na=False)
+    claims = pd.concat([Page(shipped.with_names_of(paper)).claims for paper in parts["paper"].unique()])
+    readings = dict(iter(claims.groupby("claim")))
+    found = [
+        state_of_claim(part, readings[part.id]) if part.category == "claim" else state_of_rows(part, shipped)
+        for part in parts.itertuples()
+    ]
+    return parts.assign(**dict(zip(("state", "why"), zip(*found, strict=True), strict=True)))
+
+
+def state_of_claim(part, readings: pd.DataFrame) -> tuple[str, str]:
+    """Return the state of a claim and why, from the verdicts on its readings."""
+    decided = readings[~readings["verdict"].isin(["not testable", "not run"])]
+    if len(decided):
+        return "full", ", ".join(decided["verdict"].unique())
+    aside = readings[readings["verdict"] == "not testable"]
+    return ("cannot be tested", aside["reason"].iloc[0]) if len(aside) else ("missing", part.cause)
+
+
+def state_of_rows(part, shipped) -> tuple[str, str]:
+    """Return the state of a part and why, from the rows that it needs: ``column=value|value; ...; repeats=10``.
+
+    There have to be rows for every combination of the values, with so many repeats.
+    """
+    if part.output:
+        shipped.spec(part.paper, part.output)
+    if not part.rows:
+        return ("full", "") if part.output else ("missing", part.cause)
+    wanted = {key: values.split("|") for key, _, values in (each.partition("=") for each in part.rows.split("; "))}
+    experiments, repeats = wanted.pop("experiment"), int(wanted.pop("repeats", ["0"])[0])
+    usable = {"status": "ok", "stand_in": "", "variant": ""}
+    rows = select(shipped.context(*experiments).rows, **usable | wanted)
+    if not len(rows):
+        return "missing", part.cause
+    absent = [each for key, values in wanted.items() for each in values if each not in set(rows[key].astype(str))]
+    counts = rows.groupby(list(wanted))["repeat"].nunique()
+    cells, fewest = math.prod(map(len, wanted.values())), counts.min()
+    why = [part.deviation, comparability(rows, shipped.tasks)]
+    why.append(f"none of {', '.join(absent)}" if absent else f"{len(counts)} of {cells} cells" * (len(counts) < cells))
+    why.append(f"{fewest} of {repeats} repeats in places" * bool(fewest < repeats))
+    tasks = [shipped.tasks.get(dataset, {}) for dataset in rows["dataset"].unique()]
+    is_other = part.deviation.startswith("other data") or all(isinstance(t.get("not_comparable"), str) for t in tasks)
+    text = "; ".join(filter(None, why))
+    return "other data" if is_other else "deviation" if text else "full", text.removeprefix("other data: ")
 
 
 class Page:

@@ -20,7 +20,7 @@ from rfstudy import tidy
 from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_record_file, read_yaml, record_file, write_atomically, write_text
 from rfstudy.outputs import load_reports
-from rfstudy.paper_pages import Page, markdown, numbers_of
+from rfstudy.paper_pages import STATES, Page, markdown, numbers_of, parts_of_papers
 from rfstudy.report import plots, style, tables, typeset
 from rfstudy.report.aggregate import select
 from rfstudy.report.catalogue import specification
@@ -48,7 +48,7 @@ PAPERS = ("survey", "slsrff", "eerf", "nsrf")
 #: The pages, each with its template in ``docs``.
 PAGES = {"README.md": "README.md.j2"} | {
     f"docs/{name}.md": f"{name}.md.j2"
-    for name in ("findings", "measurements", "which-map", *(f"papers/{paper}" for paper in PAPERS))
+    for name in ("findings", "measurements", "checklist", "which-map", *(f"papers/{paper}" for paper in PAPERS))
 }
 
 #: Pixels across.
@@ -127,11 +127,12 @@ def rendered(shipped: Shipped, template: str) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    values = (verdicts, measured, arena, accuracies, at_equal_columns)
+    values = (verdicts, measured, arena, accuracies, at_equal_columns, parts_of_papers)
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
     environment.globals |= {each.__name__: each for each in (shown, rows, one, effects)}
     environment.globals |= {"table": shipped.table, "page": lambda paper: Page(shipped.with_names_of(paper))}
     environment.globals |= {"holds": partial(holds, template), "number_of_maps": len(REGISTRY), "meaning": MEANING}
+    environment.globals |= {"states": STATES}
     return environment.get_template(template).render()
 
 

@@ -1,0 +1,101 @@
+"""The parts of the papers have ids of their own, states by their rows, and causes where rows are missing."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from rfstudy import paper_pages, tidy
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TASKS = {
+    "eeg": {"n": 14_980},
+    "cod-rna": {"not_comparable": {"test": "other test rows"}},
+    "hog": {"not_comparable": "other features"},
+}
+WANTED = "experiment=toy; dataset=eeg; method=rff|orf; metric=accuracy_pct; repeats=2"
+
+
+def state(found, **part):
+    """The state of a part and why, from rows of a toy experiment."""
+    part = {"output": "", "rows": WANTED, "deviation": "", "cause": "no file"} | part
+    context = SimpleNamespace(rows=tidy.frame(found))
+    shipped = SimpleNamespace(tasks=TASKS, context=lambda *names: context)
+    return paper_pages.state_of_rows(SimpleNamespace(paper="survey", **part), shipped)
+
+
+def row(method="rff", repeat=0, **columns):
+    shared = {"experiment": "toy", "dataset": "eeg", "metric": "accuracy_pct", "split": "test", "status": "ok"}
+    return shared | {"n_train": 7490, "n_test": 7490, "value": 80.0, "method": method, "repeat": repeat} | columns
+
+
+ALL = [row(method, repeat) for method in ("rff", "orf") for repeat in (0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "part", "expected"),
+    [
+        (ALL, {}, ("full", "")),
+        (ALL, {"deviation": "another solver"}, ("deviation", "another solver")),
+        (ALL, {"deviation": "other data: ours"}, ("other data", "ours")),
+        (ALL[:3], {}, ("deviation", "1 of 2 repeats in places")),
+        (ALL[:2], {}, ("deviation", "none of orf")),
+        ([], {}, ("missing", "no file")),
+        ([], {"rows": ""}, ("missing", "no file")),
+        ([each | {"stand_in": "digits"} for each in ALL], {}, ("missing", "no file")),
+        ([each | {"status": "failed"} for each in ALL], {}, ("missing", "no file")),
+        (
+            [each | {"settings": {"capped": True}} for each in ALL],
+            {},
+            ("deviation", "capped at 7,490 training and 7,490 test rows"),
+        ),
+        (
+            [each | {"dataset": "cod-rna"} for each in ALL],
+            {"rows": WANTED.replace("eeg", "cod-rna")},
+            ("deviation", "other test rows"),
+        ),
+        (
+            [each | {"dataset": "hog"} for each in ALL],
+            {"rows": WANTED.replace("eeg", "hog")},
+            ("other data", "other features"),
+        ),
+        (
+            ALL + [each | {"dataset": "hog"} for each in ALL[:2]],
+            {"rows": WANTED.replace("eeg", "eeg|hog")},
+            ("deviation", "other features; 3 of 4 cells"),
+        ),
+    ],
+)
+def test_the_state_of_a_part_follows_from_its_rows(rows, part, expected):
+    assert state(rows, **part) == expected
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        (["holds", "not testable"], ("full", "holds")),
+        (["fails", "partly", "fails"], ("full", "fails, partly")),
+        (["not run", "not testable"], ("cannot be tested", "why 1")),
+        (["not run"], ("missing", "no file")),
+    ],
+)
+def test_the_state_of_a_claim_follows_from_its_verdicts(verdicts, expected):
+    readings = pd.DataFrame({"verdict": verdicts, "reason": [f"why {i}" for i in range(len(verdicts))]})
+    assert paper_pages.state_of_claim(SimpleNamespace(cause="no file"), readings) == expected
+
+
+def test_each_part_is_listed_once_and_each_missing_one_has_a_cause():
+    parts = pd.read_csv(ROOT / "data/reference/checklist.csv", dtype=str, keep_default_na=False)
+    claims = pd.read_csv(ROOT / "data/reference/claims.csv", dtype=str)
+    assert len(parts) == 415
+    assert parts["id"].is_unique
+    assert set(parts.loc[parts["category"] == "claim", "id"]) == set(claims["claim_id"])
+    page = (ROOT / "docs/checklist.md").read_text("utf-8")
+    cells = [[cell.strip() for cell in line.split(" | ")] for line in page.splitlines() if line.startswith("| ")]
+    cells = [row for row in cells if len(row) == 6 and row[4] in paper_pages.STATES]
+    assert len(cells) == 415
+    for *place, reached, why in cells:
+        assert (reached == "full") or len(why.strip(" |")) > 10, place
+        assert not [word for word in ("not done", "not run", "not yet", "todo") if word in why.lower()], place

@@ -172,7 +172,7 @@ def plan(configfile, settings, out, page, fit, calibrate):
 
     given = read_yaml("config/config.yaml") | read_yaml(configfile)
     if fit:
-        from rfstudy.study import fit as model
+        from rfstudy.study import cost_fit as model
 
         calibration = Path("data/calibration.csv")
         if calibrate:

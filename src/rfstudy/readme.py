@@ -14,7 +14,7 @@ from rfstudy import output_models
 from rfstudy.data import forms, modules, sources
 from rfstudy.files import write_text
 from rfstudy.models import Model, parameters
-from rfstudy.study import models, parts, settings
+from rfstudy.study import entries, models, settings
 from rfstudy.study.kinds.registry import KINDS
 
 BLOCK = re.compile(r"<!-- table: (?P<name>[\w -]+) -->\n.*?<!-- end -->", re.DOTALL)
@@ -39,12 +39,12 @@ def tables() -> dict[str, str]:
         "preset time": [models.Timing],
         "experiment": [models.Experiment, models.WithGrid, models.OnData, models.AccuracyGrid],
         "data set": [models.Overlay],
-        "entry": [parts.Entry],
-        "sweep": [parts.Sweep],
-        "step": [parts.Decision],
-        "split": [parts.Split],
-        "sizes": [parts.Sizes],
-        "approximation": [parts.Approximation],
+        "entry": [entries.Entry],
+        "sweep": [entries.Sweep],
+        "step": [entries.Decision],
+        "split": [entries.Split],
+        "sizes": [entries.Sizes],
+        "approximation": [entries.Approximation],
         "search": [models.Search],
         "time": [models.TimedExperiment],
         "source": [sources.Source],
@@ -65,7 +65,7 @@ def tables() -> dict[str, str]:
         "kinds": table(["kind", "what it measures", "keys of its `grid`"], map(of_kind, KINDS)),
         "kernels": table(["name", "parameters"], [(name, spans(of["parameters"])) for name, of in KERNELS.items()]),
         "learners": table(["learner", "grid", "options"], map(of_learner, learners.known())),
-        "rules": table(["rule", "parameters", "meaning"], map(of_rule, parts.RULES)),
+        "rules": table(["rule", "parameters", "meaning"], map(of_rule, entries.RULES)),
         "preprocessing": table(["step", "parameters", "meaning"], map(of_step, modules.names("steps"))),
     }
 
@@ -85,7 +85,7 @@ def of_learner(name: str) -> tuple[str, str, str]:
 
 def of_rule(rule: str) -> tuple[str, str, str]:
     """Return the row of a bandwidth rule."""
-    module = parts.RULES[rule]
+    module = entries.RULES[rule]
     return rule, spans(parameters(module.length_scale).model_fields), first_sentence(module)
 
 

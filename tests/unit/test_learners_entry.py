@@ -12,7 +12,7 @@ from sklearn.svm import SVC, LinearSVC
 from random_features.learners import entry
 from rfstudy.data.target import KINDS, Target
 from rfstudy.models import problems_of
-from rfstudy.study.parts import learner_type
+from rfstudy.study.entries import learner_type
 
 N_ROWS, N_COLUMNS = 121, 5
 

@@ -20,7 +20,7 @@ from rfstudy.study.provenance import Run
 PLANNING = {
     *(
         f"rfstudy.study.{name}"
-        for name in ("config", "plan", "experiment", "selection", "models", "parts", "settings", "check")
+        for name in ("config", "plan", "experiment", "selection", "models", "entries", "settings", "check")
     ),
     *(
         "rfstudy.study.build",

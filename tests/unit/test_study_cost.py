@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from rfstudy.files import read_json, read_yaml
-from rfstudy.study import cost, cost_plan, fit, plan, selection, yardsticks
+from rfstudy.study import cost, cost_fit, cost_plan, plan, selection, yardsticks
 from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.selection import is_asked_for
 
@@ -140,7 +140,7 @@ def test_the_fit_finds_the_seconds_that_made_the_records():
     rng = np.random.default_rng(0)
     amounts = rng.uniform(0.01, 1, (200, 3))
     truth = np.array([30.0, 100.0, 5.0])
-    found = fit.fitted(amounts, amounts @ truth * rng.lognormal(0, 0.05, 200))
+    found = cost_fit.fitted(amounts, amounts @ truth * rng.lognormal(0, 0.05, 200))
     np.testing.assert_allclose(found, truth, rtol=0.1)
 
 
@@ -187,7 +187,7 @@ def test_the_memory_of_a_request_is_that_of_records_and_the_stated_one_far_beyon
 def test_the_memory_of_records_grows_as_their_stated_data_do():
     jobs = [("train", "", 1.0, {}, "grid", 500 + 0.4 * data, data) for data in (0, 100, 2000)]
     jobs += [("measure", "", 1.0, {}, "path", mb, 3) for mb in (400, 450)]
-    found = fit.memory_of(jobs)
+    found = cost_fit.memory_of(jobs)
     assert found["train grid"] == {"mb": 500, "per_mb": 0.4, "largest": 2000, "jobs": 3}
     assert found["measure path"]["mb"] == 447  # the largest record, less its data
 
@@ -201,7 +201,7 @@ def test_an_experiment_a_data_set_and_a_stage_have_their_times():
     jobs = pd.DataFrame(
         {"stage": [s for *_, s in names], "job": [f"{e} ('{d}',)" for e, d, _ in names], "ratio": ratios}
     )
-    times, rest = fit.times_of(jobs)
+    times, rest = cost_fit.times_of(jobs)
     assert times["stage train"] / times["stage tune"] == pytest.approx(2, rel=0.2)
     assert times["experiment two"] / times["experiment one"] == pytest.approx(8, rel=0.2)
     assert times["dataset skin"] / times["dataset eeg"] == pytest.approx(3, rel=0.2)
@@ -211,7 +211,7 @@ def test_an_experiment_a_data_set_and_a_stage_have_their_times():
 def test_the_shipped_calibration_is_of_jobs_that_the_laptop_preset_has():
     given = read_yaml(CONFIG / "config.yaml") | read_yaml(CONFIG / "presets/laptop.yaml")
     path = CONFIG.parent / "data" / "calibration.csv"
-    jobs = list(fit.calibrated(selection.load_study(given, CONFIG), path))
+    jobs = list(cost_fit.calibrated(selection.load_study(given, CONFIG), path))
     assert len(jobs) == len(path.read_text(encoding="utf-8").splitlines()) - 1
 
 
@@ -226,6 +226,6 @@ def test_a_calibration_has_the_finished_jobs_of_a_run(tmp_path):
     chunk = tmp_path / "benchmarks" / "mnist8m-made-0.tsv"
     chunk.parent.mkdir()
     chunk.write_text("s\tmax_rss\tcpu_time\n9.0\t313.1\t4.5\n", encoding="utf-8")
-    fit.write_calibration(tmp_path / "results", tmp_path / "prepared", chunk.parent, tmp_path / "out.csv")
+    cost_fit.write_calibration(tmp_path / "results", tmp_path / "prepared", chunk.parent, tmp_path / "out.csv")
     rows = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[1:]
     assert rows == ["tune,slsrff-text/eeg,2.50,400", "preprocess,eeg,2.50,400", "stream,mnist8m-made,4.50,313"]

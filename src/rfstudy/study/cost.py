@@ -1,8 +1,8 @@
 """Say what a job costs: its expected run time and the memory and time that it requests.
 
 The run time is a sum over *units* of work: a map, a learner, a kind of experiment or the rows of a data set. A unit has
-an amount (cells, cells x rows x columns) and seconds per amount. ``study/fit.py`` fits these seconds to the shipped
-records and writes them to ``config/costs.json``.
+an amount (cells, cells x rows x columns) and seconds per amount. ``study/cost_fit.py`` fits these seconds to the
+shipped records and writes them to ``config/costs.json``.
 
 The workflow imports this module when it parses, so it loads no numerical library.
 """

@@ -80,7 +80,8 @@ class Jobs:
         self.work: dict[str, str] = {}
         self.costs = read_json(root / "config" / "costs.json")
         cached = (self.code_of, self.experiment_of, self.shards_of, self.parts_of, self.chosen_file, self.tune_part)
-        vars(self).update({method.__name__: cache(method) for method in (*cached, self.resources)})
+        for method in (*cached, self.resources):  # the rules ask for the same several times
+            setattr(self, method.__name__, cache(method))
 
     def code_of(self, *modules: str) -> str:
         """Return the file that lists the code that modules run, a parameter of a job.

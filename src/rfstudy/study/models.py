@@ -10,7 +10,7 @@ from pydantic import AfterValidator, StringConstraints, ValidationInfo, model_va
 
 from rfstudy.fields import Count, Positives, Share, Some, Words
 from rfstudy.models import Model, either, model_of, one_or_more, partial, problems_of, refuse, suggestion
-from rfstudy.study import parts
+from rfstudy.study import entries
 from rfstudy.study.experiment import entries_with_steps, listed_twice, needs_data
 from rfstudy.study.job import TUNE_SCOPES
 from rfstudy.study.kinds.registry import KINDS
@@ -46,7 +46,7 @@ class StepSearch(Shared):
     grid : the lists
     """
 
-    grid: Annotated[list[parts.Steps], *Some]
+    grid: Annotated[list[entries.Steps], *Some]
 
 
 class LengthScaleSearch(Shared):
@@ -68,7 +68,7 @@ class BandwidthSearch(Shared):
     grid : mappings that override parameters of the rule: `{factor: 0.5}`
     """
 
-    grid: Annotated[list[parts.Options], *Some]
+    grid: Annotated[list[entries.Options], *Some]
 
 
 class OptionSearch(Shared):
@@ -79,7 +79,7 @@ class OptionSearch(Shared):
     grid : mappings that override the options of an entry: a list, or a list by map
     """
 
-    grid: either(parts.OptionLists, lambda value: isinstance(value, dict), Annotated[list[parts.Options], *Some])
+    grid: either(entries.OptionLists, lambda value: isinstance(value, dict), Annotated[list[entries.Options], *Some])
 
 
 class Search(Model):
@@ -103,10 +103,10 @@ class Search(Model):
     """
 
     tune_per: Scope = None
-    method: one_or_more(parts.Entry) = None
-    size: parts.Size = None
+    method: one_or_more(entries.Entry) = None
+    size: entries.Size = None
     learner: str = None
-    learners: parts.Learners = None
+    learners: entries.Learners = None
     max_rows: Limit | None = None
     held_out: Share = None
     preprocess: StepSearch = None
@@ -170,10 +170,10 @@ class DataOptions(Model):
     options : by method, defaults for the options of its entries: `lsrff: {penalty: 0.01}`
     """
 
-    preprocess: parts.Steps = None
-    split: parts.Split = None
-    bandwidth: parts.Bandwidth = None
-    options: parts.OptionsByMap = None
+    preprocess: entries.Steps = None
+    split: entries.Split = None
+    bandwidth: entries.Bandwidth = None
+    options: entries.OptionsByMap = None
 
 
 class GridOptions(Model):
@@ -188,10 +188,10 @@ class GridOptions(Model):
     scores : metrics of the predictions; by default those of the target
     """
 
-    sizes: parts.Sizes = None
+    sizes: entries.Sizes = None
     largest_multiple_of_d: Count = None
     search: Search = None
-    learners: parts.Learners = None
+    learners: entries.Learners = None
     scores: Words = None
 
 
@@ -204,8 +204,8 @@ class Overlay(DataOptions, GridOptions):
     only_sizes : by method, the sizes that its entries run at, unless they name some themselves: `lsrff: [1000]`
     """
 
-    kernel: parts.Kernel = None
-    only_sizes: parts.SizesByMap = None
+    kernel: entries.Kernel = None
+    only_sizes: entries.SizesByMap = None
 
 
 class Experiment(Model):
@@ -233,10 +233,10 @@ class Experiment(Model):
     paper: Literal["survey", "eerf", "nsrf", "slsrff", "study"]
     protocol: Annotated[str, StringConstraints(pattern="^[a-z]+$")]
     kind: str
-    kernel: parts.Kernel
-    methods: Annotated[list[parts.Entry], MinLen(1)]
-    datasets: dict[parts.Dataset, Overlay | None] = None
-    steps: list[parts.Decision] = None
+    kernel: entries.Kernel
+    methods: Annotated[list[entries.Entry], MinLen(1)]
+    datasets: dict[entries.Dataset, Overlay | None] = None
+    steps: list[entries.Decision] = None
     repeats: Repeats = None
     shard_by: list[Axis] = None
     on_demand: bool = None
@@ -254,7 +254,7 @@ class Experiment(Model):
         tried = search.options.grid if search and search.options else []
         for i, options in enumerate(tried if isinstance(tried, list) else []):
             given += [(("search", "options", "grid", i), method, options) for method in everywhere]
-        parts.check_options(given, info)
+        entries.check_options(given, info)
         return self
 
     def problems_of_names(self, context: dict):
@@ -279,7 +279,7 @@ class Experiment(Model):
 class OnData(DataOptions, Experiment):
     """Further keys of the kinds that need data."""
 
-    datasets: dict[parts.Dataset, Overlay | None]
+    datasets: dict[entries.Dataset, Overlay | None]
 
 
 class AccuracyGrid(GridOptions, OnData):
@@ -291,10 +291,10 @@ class AccuracyGrid(GridOptions, OnData):
     approximation : the error of the kernel matrix
     """
 
-    sizes: parts.Sizes
+    sizes: entries.Sizes
     draws: Count = None
-    approximation: parts.Approximation
-    learners: parts.Learners
+    approximation: entries.Approximation
+    learners: entries.Learners
 
 
 def grid_of_kind(grid: dict, info: ValidationInfo) -> dict:
@@ -313,8 +313,8 @@ class WithGrid(Experiment):
     large : overrides keys of `grid` if the preset has the extent `large`
     """
 
-    grid: Annotated[parts.Options, AfterValidator(grid_of_kind)]
-    large: Annotated[parts.Options, AfterValidator(grid_of_kind)] = None
+    grid: Annotated[entries.Options, AfterValidator(grid_of_kind)]
+    large: Annotated[entries.Options, AfterValidator(grid_of_kind)] = None
 
 
 class OnDataWithGrid(OnData, WithGrid):

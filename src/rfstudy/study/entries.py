@@ -1,7 +1,8 @@
-"""Typed models of the parts of an experiment: kernels, learners, preprocessing, splits, sizes, and entries with maps.
+"""Typed models of the entries of an experiment, and of what it states next to them: kernels, learners, preprocessing,
+splits and sizes.
 
-The keys of a learner, a bandwidth rule or a preprocessing step are declared in its own file. A new one needs no edit
-here.
+The options of a learner are in its registry; the parameters of a bandwidth rule or a step are the keyword arguments of
+its function. A new one needs no edit here.
 """
 
 from importlib import import_module

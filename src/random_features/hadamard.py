@@ -13,7 +13,8 @@ from scipy.linalg import hadamard
 
 from random_features.tensors import write
 
-#: Up to this order one product with the whole Hadamard matrix is faster than two with its factors.
+#: Up to this order one product with the whole Hadamard matrix is faster than two with its factors. Measured in November
+#: 2026 on 2e6 numbers in float32, one thread: at 64 it took 0.65 times as long, at 128 1.7 times.
 LARGEST_SINGLE_FACTOR = 64
 
 

@@ -16,7 +16,8 @@ from random_features.arrays import one_blas_thread
 SIZE_IN_CACHE = 2048
 
 #: From this number of shifts on, one tridiagonalisation is faster than their Cholesky factorisations. Half of its work
-#: waits for the memory, so the matrix has to be in the cache. It took as long as 5 to 7 of them at D = 512 to 2048.
+#: waits for the memory, so the matrix has to be in the cache. It took as long as 5 to 7 of them at D = 512 to 2048; in
+#: November 2026, on one thread, as long as 3 to 5.
 MANY = 8
 
 

@@ -1,4 +1,4 @@
-"""The command line of the library: ``random-features compare FILE --target COLUMN``."""
+"""The command line of the library: ``random-features maps`` and ``random-features compare FILE --target COLUMN``."""
 
 import errno
 import sys
@@ -7,6 +7,7 @@ import click
 
 from random_features.compare.command import compare
 from random_features.errors import UserError
+from random_features.maps.registry import described, list_maps
 
 #: Errors of the disk, and of paths that no file can have, not of the code.
 OF_THE_DISK = (
@@ -18,6 +19,13 @@ OF_THE_DISK = (
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 def commands():
     """Random feature maps, kernels and learners for your own data."""
+
+
+@commands.command()
+@click.argument("name", required=False)
+def maps(name):
+    """List the random feature maps, or say what is known of the one of this NAME."""
+    print(described(name) if name else list_maps())
 
 
 commands.add_command(compare)

@@ -16,7 +16,7 @@ from time import sleep
 
 import click
 
-from random_features.__main__ import run
+from random_features.__main__ import maps, run
 from random_features.compare.command import compare
 from random_features.errors import UserError
 from rfstudy.files import read_choices, read_json, read_yaml
@@ -64,15 +64,6 @@ def read_work(context, option, path):
 @click.version_option(package_name=None, version=__import__("rfstudy").__version__, prog_name="rfstudy")
 def commands():
     """Random features for kernel methods: regenerate and check four papers, stage by stage."""
-
-
-@commands.command()
-@click.argument("name", required=False)
-def maps(name):
-    """List the random feature maps, or say what is known of the one of this NAME."""
-    from random_features.maps.registry import described, list_maps
-
-    print(described(name) if name else list_maps())
 
 
 def stage_command(name: str, package: str, summary: str) -> None:
@@ -235,6 +226,7 @@ def check(folder, presets):
     print(f"in order: {', '.join(named)}")
 
 
+commands.add_command(maps)
 commands.add_command(CODE(compare))
 
 

@@ -64,7 +64,8 @@ import importlib, sys
 HEAVY = {"torch", "sklearn", "scipy", "matplotlib", "statsmodels"}
 for modules, heavy in (
     ((
-        "random_features", "random_features.maps.registry", "random_features.learners.entry", "random_features.kernels",
+        "random_features", "random_features.__main__", "random_features.maps.registry",
+        "random_features.learners.entry", "random_features.kernels",
         "rfstudy.study.code", "rfstudy.study.kinds.registry", "rfstudy.data.modules", "rfstudy.report.catalogue",
         "rfstudy.files", "rfstudy.metrics", "rfstudy.cli",
     ), HEAVY | {"numpy", "pandas"}),

@@ -73,6 +73,23 @@ def test_the_command_line_answers(site):
     assert wrong.stderr.startswith("error: no feature map is called 'fastfod'; did you mean fastfood?")
 
 
+def test_the_library_lists_its_maps_in_a_third_of_a_second(site):
+    program = "import resource, runpy, sys; sys.argv = ['random-features', 'maps']\ntry:\n    runpy.run_module("
+    program += "'random_features', run_name='__main__')\nfinally:\n    used = resource.getrusage(resource.RUSAGE_SELF)"
+    done = run(site, "-c", program + "\n    print(used.ru_utime + used.ru_stime)")
+    *listed, seconds = done.stdout.splitlines()
+    assert listed[1].startswith("rff"), done.stderr
+    assert float(seconds) < 0.3
+
+
+def test_the_distribution_has_the_name_types_and_extras_of_the_library(site):
+    (metadata,) = site.glob("random_features-*.dist-info/METADATA")
+    text = metadata.read_text()
+    assert {"study", "compare", "arena", "dev", "docs"} <= set(re.findall(r"Provides-Extra: (\S+)", text))
+    assert "Classifier: Typing :: Typed" in text
+    assert (site / "random_features" / "py.typed").exists()
+
+
 MAPS = """
 import warnings
 import numpy as np

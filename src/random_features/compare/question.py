@@ -118,7 +118,9 @@ def loaded(path, how):
         table, labels = recipe.read(path, how)
         recipe.content.cache_clear()
     except ImportError as error:
-        raise UserError(f"{path}: a {how['format']} file needs pyarrow: pip install 'rfstudy[compare]'") from error
+        raise UserError(
+            f"{path}: a {how['format']} file needs pyarrow: pip install 'random-features[compare]'"
+        ) from error
     except Exception as error:  # readers raise errors of many types for files that are cut or damaged
         raise UserError(f"{path}: cannot be read as {how['note']}: {' '.join(str(error).split())[:200]}") from error
     if not issparse(table):

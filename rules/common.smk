@@ -8,7 +8,8 @@ import uuid
 from functools import partial
 from pathlib import Path
 
-# Snakemake makes a million objects that live as long as the plan: none is garbage before jobs run (rules/console.smk)
+# Snakemake makes a million objects that live as long as the plan: none is garbage before jobs run (rules/console.smk).
+# To look for garbage among them took 1.6 of 5.4 seconds of processor time of the dry-run of `paper` (November 2026)
 gc.disable()
 atexit.register(gc.freeze)
 
@@ -118,6 +119,7 @@ wildcard_constraints:
     paper="survey|eerf|nsrf|slsrff|study",
 
 
+# to parse the modules again took 0.5 of these seconds
 if workflow.is_main_process:
     atexit.register(package_code.save_known, JOBS.code_folder / "modules.json")
 

@@ -41,7 +41,7 @@ def test_every_experiment_has_cells_that_its_kind_measures(name, extent):
     settings = {"preset": "laptop", "seed": 1, "device": "cpu", "max_rows": None}
     dataset = next(iter(experiment.get("datasets", {})), "")
     own = plan.on_dataset({"datasets": {}} | experiment | {"grid": grid, "methods": entries}, dataset)
-    job = Job("measure", plan.measure_part(own, dataset, shard, settings), None, None)
+    job = Job("measure", plan.shard_part(own, dataset, shard, settings), None, None)
     cells = kind.cells(job)
     assert cells
     for cell in cells:

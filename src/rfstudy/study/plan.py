@@ -130,7 +130,7 @@ def facts_parts(experiment: dict, settings: dict) -> list[Part]:
 
 def parts_of(stage: str, experiment: dict, shard: Shard, settings: dict) -> list[Part]:
     """Return the specification of a stage's job: one part per data set of the shard."""
-    make = globals()[f"{stage}_part"]
+    make = {"tune": tune_part, "time": time_part}.get(stage, shard_part)
     return [make(on_dataset(experiment, dataset), dataset, shard, settings) for dataset in shard.datasets]
 
 
@@ -152,21 +152,14 @@ def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> P
     }
 
 
-def train_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
-    """Return the work of ``train``: the maps, their sizes and the error, the learners and the scores."""
-    own = {key: experiment.get(key) for key in ("sizes", "approximation", "learners", "scores")}
-    return shard_part(experiment, dataset, shard, settings) | own
-
-
-def measure_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
-    """Return the work of ``measure``: the maps, and the grid of the experiment's kind."""
-    return shard_part(experiment, dataset, shard, settings) | {"grid": experiment["grid"]}
-
-
 def shard_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
-    """Return ``part`` with the repeats of a shard, and its entries that are run on the data set."""
+    """Return the work of ``train`` or ``measure``: the repeats of a shard, its entries that are run on the data set,
+    and the grid of the kind; of an accuracy grid the sizes, the error, the learners and the scores.
+    """
     entries = list(filter(None, (experiment["methods"][i] for i in shard.methods)))
-    return part(experiment, dataset, settings) | {"methods": entries, "repeats": list(shard.repeats)}
+    keys = ("grid",) if "grid" in experiment else ("sizes", "approximation", "learners", "scores")
+    own = {"methods": entries, "repeats": list(shard.repeats)} | {key: experiment.get(key) for key in keys}
+    return part(experiment, dataset, settings) | own
 
 
 def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:

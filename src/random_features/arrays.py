@@ -110,8 +110,8 @@ def is_sparse(X) -> bool:
 
 
 def dense(X) -> np.ndarray:
-    """Return X, an ndarray or a csr matrix, as an ndarray."""
-    return X.toarray() if is_sparse(X) else X
+    """Return X, an array-like or a csr matrix, as an ndarray."""
+    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
 
 
 def without_duplicates(X):

@@ -7,7 +7,7 @@ preconditioners come from here.
 import numpy as np
 import torch
 
-from random_features.arrays import block_rows, check_numbers, dense, row_blocks
+from random_features.arrays import block_rows, check_numbers, is_sparse, row_blocks
 from random_features.tensors import row_reader
 
 #: Candidates that one pass over the factor tries. With 50 to 200 a pass runs at the speed of matrix products and few
@@ -72,7 +72,7 @@ def pivoted_cholesky(kernel, X, rank: int, rng: np.random.Generator, *, toleranc
     pivots, factor, found = np.empty(rank, dtype=np.intp), np.empty((n, rank)), 0
     while found < rank and residual.sum() > max(tolerance, 0.0) and residual.any():
         candidates = rng.choice(n, size=min(CANDIDATES, n), p=residual / residual.sum())
-        points, known = dense(X[candidates]), factor[candidates, :found]
+        points, known = X[candidates], factor[candidates, :found]
         schur = kernel(points.astype(np.float64)) - known @ known.T
         accepted, root = _accepted(schur, residual[candidates], smallest[candidates], rng)
         accepted, root = accepted[: rank - found], root[: rank - found, : rank - found]
@@ -112,8 +112,9 @@ def _accepted(schur, proposed, smallest, rng):
 
 def kernel_columns(kernel, X, points):
     """Yield (slice, kernel(X[slice], points)) for blocks of rows of X (n, d): float64, valid until the next one."""
-    rows = min(X.shape[0], block_rows(8 * (X.shape[1] + 2 * len(points))))
-    read = row_reader(X, sparse=False)
+    sparse = is_sparse(X) and kernel.takes_sparse_rows
+    rows = min(X.shape[0], block_rows(8 * (X.shape[1] * (not sparse) + 2 * points.shape[0])))
+    read = row_reader(X, sparse=sparse)
     values = kernel.against(points, rows, torch.device("cpu"), torch.float64)
     for part in row_blocks(X.shape[0], rows):
         yield part, values(read(part)).numpy()
@@ -121,5 +122,5 @@ def kernel_columns(kernel, X, points):
 
 def diagonal(kernel, X) -> np.ndarray:
     """Return kernel(x, x) for every row of X (n, d), an array or a csr matrix: float64 of shape (n,)."""
-    blocks = (dense(X[part]).astype(np.float64) for part in row_blocks(X.shape[0], DIAGONAL_ROWS))
+    blocks = (X[part].astype(np.float64) for part in row_blocks(X.shape[0], DIAGONAL_ROWS))
     return np.concatenate([np.diagonal(kernel(block)) for block in blocks])

@@ -10,6 +10,7 @@ import weakref
 
 import numpy as np
 import torch
+from scipy.sparse import csr_matrix
 
 from random_features.arrays import is_sparse
 
@@ -156,6 +157,15 @@ def as_tensor(array):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         return torch.from_numpy(np.ascontiguousarray(array))
+
+
+def as_rows(tensor):
+    """Return a tensor on the CPU (n, d) as an array; a sparse one of ``row_reader`` as a csr matrix."""
+    if not tensor.is_sparse:
+        return tensor.numpy()
+    of_entries, columns = tensor.indices().numpy()
+    starts = np.searchsorted(of_entries, np.arange(len(tensor) + 1))
+    return csr_matrix((tensor.values().numpy(), columns, starts), shape=tuple(tensor.shape))
 
 
 def _sparse_tensor(rows):

@@ -1,11 +1,14 @@
 """The arc-cosine kernels, and functions for kernels of the angles between rows."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
+from scipy.sparse import issparse
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from random_features.arrays import block_rows, row_blocks
+from random_features.arrays import block_rows, dense, row_blocks
 from random_features.kernels.base import GaussianSpectrum
 from random_features.tensors import write
 
@@ -43,6 +46,7 @@ class ArcCosine(GaussianSpectrum):
     """
 
     order: int = 1
+    takes_sparse_rows: ClassVar[bool] = True
 
     def __post_init__(self):
         if self.order not in (0, 1, 2):
@@ -87,8 +91,8 @@ def of_angles(X, Y, function):
 
     It takes blocks of rows of both, because intermediate arrays are several times as large as the result.
     """
-    matrix = np.empty((len(X), len(Y)), dtype=X.dtype)
-    for part in row_blocks(len(X), block_rows(8 * len(Y))):
+    matrix = np.empty((X.shape[0], Y.shape[0]), dtype=X.dtype)
+    for part in row_blocks(X.shape[0], block_rows(8 * Y.shape[0])):
         matrix[part] = function(*angles(X[part], Y))
     return matrix
 
@@ -100,16 +104,21 @@ def angles(X, Y):
     directions, accurate to rounding, and are exactly 0 for equal rows.
     """
     X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
-    x_lengths, y_lengths = np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1)
+    (x_units, x_lengths), (y_units, y_lengths) = _units(X), _units(Y)
     lengths = np.outer(x_lengths, y_lengths)
-    x_units = X / np.where(x_lengths > 0, x_lengths, 1.0)[:, None]
-    y_units = Y / np.where(y_lengths > 0, y_lengths, 1.0)[:, None]
-    cosines = np.clip(x_units @ y_units.T, -1.0, 1.0)
+    cosines = np.clip(safe_sparse_dot(x_units, y_units.T, dense_output=True), -1.0, 1.0)
     found = np.arccos(cosines)
     nearly_parallel = np.abs(cosines) > 1.0 - NEARLY_PARALLEL
     for row in np.flatnonzero(nearly_parallel.any(axis=1)):
-        x, y = x_units[row], y_units[nearly_parallel[row]]
+        x, y = dense(x_units[[row]]), dense(y_units[nearly_parallel[row]])
         found[row, nearly_parallel[row]] = 2.0 * np.arctan2(
             np.linalg.norm(x - y, axis=1), np.linalg.norm(x + y, axis=1)
         )
     return found, lengths
+
+
+def _units(X):
+    """Return the rows of X (n, d), an array or csr matrix, over their lengths, and these (n,); zero rows stay zero."""
+    lengths = row_norms(X) if issparse(X) else np.linalg.norm(X, axis=1)
+    scale = np.where(lengths > 0, lengths, 1.0)[:, None]
+    return X.multiply(1.0 / scale).tocsr() if issparse(X) else X / scale, lengths

@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 import torch
+from scipy.sparse import issparse
 from scipy.spatial.distance import cdist
 from scipy.special import ndtri
 from sklearn.metrics.pairwise import check_pairwise_arrays
@@ -13,6 +14,7 @@ from sklearn.metrics.pairwise import check_pairwise_arrays
 from random_features.arrays import check_numbers, dense
 from random_features.errors import check_positive, suggestion
 from random_features.length_scales import LARGEST, RULES, check_length_scale, in_length_scales
+from random_features.tensors import as_rows
 
 
 class Kernel(ABC):
@@ -22,8 +24,8 @@ class Kernel(ABC):
     """
 
     name: str
-    #: Whether ``_values`` takes csr matrices; it gets ndarrays otherwise.
-    _takes_sparse_rows: ClassVar[bool] = False
+    #: Whether sparse rows stay sparse in ``_values`` and ``against``; they are made dense otherwise.
+    takes_sparse_rows: ClassVar[bool] = False
 
     def __call__(self, X, Y=None) -> np.ndarray:
         """Return the kernel matrix of shape (n, m) for X (n, d) and Y (m, d), array-like or sparse; Y None means X.
@@ -34,7 +36,7 @@ class Kernel(ABC):
         check_numbers(X)
         check_numbers(Y, "Y")
         X, Y = check_pairwise_arrays(X, Y)
-        if not self._takes_sparse_rows:
+        if not self.takes_sparse_rows:
             X, Y = dense(X), dense(X) if Y is X else dense(Y)
         kernel, columns = self.isotropic()
         if columns is None:
@@ -55,7 +57,7 @@ class Kernel(ABC):
 
         Parameters
         ----------
-        Y : array-like of shape (m, d)
+        Y : array-like or csr matrix of shape (m, d)
         rows : int
             The largest number of rows of a block.
         device : torch.device
@@ -65,11 +67,11 @@ class Kernel(ABC):
         Returns
         -------
         A function of a tensor X (r, d) on ``device``, r <= ``rows``, that returns the tensor ``kernel(X, Y)`` (r, m)
-        there, valid until its next call.
+        there, valid until its next call. X may be sparse, as of ``row_reader``, if the kernel ``takes_sparse_rows``.
         """
         check_numbers(Y, "Y")
-        Y = np.asarray(Y, dtype=np.float64)
-        return lambda X: torch.from_numpy(self(X.cpu().double().numpy(), Y)).to(device, dtype)
+        Y = Y.astype(np.float64) if issparse(Y) and self.takes_sparse_rows else dense(Y).astype(np.float64)
+        return lambda X: torch.from_numpy(self(as_rows(X.cpu().double()), Y)).to(device, dtype)
 
     def draw_coordinates(self, rng: np.random.Generator, shape) -> np.ndarray:
         """Draw what is left of the frequencies without the factors of ``draw_scales``: independent coordinates."""

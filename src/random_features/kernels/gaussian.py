@@ -1,6 +1,7 @@
 """The Gaussian kernel."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.utils.extmath import row_norms
 
-from random_features.arrays import check_numbers
+from random_features.arrays import dense
 from random_features.kernels.base import GaussianSpectrum, Scaled
 from random_features.tensors import constant, exponential, product
 
@@ -46,7 +47,7 @@ class Gaussian(Scaled, GaussianSpectrum):
     """
 
     name: ClassVar[str] = "gaussian"
-    _takes_sparse_rows: ClassVar[bool] = True
+    takes_sparse_rows: ClassVar[bool] = True
 
     @property
     def frequency_scale(self) -> float:
@@ -68,9 +69,13 @@ class Gaussian(Scaled, GaussianSpectrum):
         return np.exp(exponents, out=exponents).astype(X.dtype, copy=False)
 
     def against(self, Y, rows, device, dtype):
+        of_sparse = super().against(Y, rows, device, dtype)
+        of_dense = cache(lambda: self._against_dense(dense(Y), rows, device, dtype))
+        return lambda X: of_sparse(X) if X.is_sparse else of_dense()(X)
+
+    def _against_dense(self, Y, rows, device, dtype):
         # The exponents are one matrix product, [u, |u|^2, 1] with [v, -1/2, -|v|^2 / 2], for u and v the rows of X and
         # of Y in length scales, relative to the median of Y so that |u|^2 is not large compared with |u - v|^2.
-        check_numbers(Y, "Y")
         kernel, columns = self.isotropic()
         if columns is not None:
             values, scales = kernel.against(np.asarray(Y) / columns, rows, device, dtype), constant(columns, device)

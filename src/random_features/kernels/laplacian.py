@@ -32,7 +32,7 @@ class Laplacian(Scaled, SpectralKernel):
     """
 
     name: ClassVar[str] = "laplacian"
-    _takes_sparse_rows: ClassVar[bool] = True
+    takes_sparse_rows: ClassVar[bool] = True
 
     def frequency_quantile(self, probabilities):
         return np.tan(np.pi * (np.asarray(probabilities) - 0.5)) / self.ell

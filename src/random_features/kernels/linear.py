@@ -28,7 +28,7 @@ class Linear(Kernel):
     """
 
     name: ClassVar[str] = "linear"
-    _takes_sparse_rows: ClassVar[bool] = True
+    takes_sparse_rows: ClassVar[bool] = True
 
     def activation(self, projections, out):
         """Write projections / sqrt(2) into ``out``; tensors of one shape."""

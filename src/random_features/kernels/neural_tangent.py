@@ -27,6 +27,7 @@ class NeuralTangent(Kernel):
     """
 
     name: ClassVar[str] = "neural_tangent"
+    takes_sparse_rows: ClassVar[bool] = True
 
     def _values(self, X, Y):
         return of_angles(X, Y, self._at)

@@ -32,7 +32,7 @@ class Polynomial(Kernel):
     degree: int = 2
     coef0: float = 1.0
     name: ClassVar[str] = "polynomial"
-    _takes_sparse_rows: ClassVar[bool] = True
+    takes_sparse_rows: ClassVar[bool] = True
 
     def __post_init__(self):
         for name in ("degree", "coef0"):

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from scipy.linalg import cho_factor, cho_solve
 
-from random_features.arrays import check_numbers, dense, one_blas_thread, row_blocks, work_alone
+from random_features.arrays import check_numbers, one_blas_thread, row_blocks, work_alone
 from random_features.errors import check_choice
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
@@ -185,13 +185,13 @@ def kernel_product(kernel, X, V, Y=None) -> np.ndarray:
     check_numbers(X)
     check_numbers(Y, "Y")
     n_rows = X.shape[0] if Y is None else Y.shape[0]
-    read = row_reader(X if Y is None else Y, sparse=False)
+    read = row_reader(X if Y is None else Y, sparse=kernel.takes_sparse_rows)
     column_tiles, threads = list(row_blocks(X.shape[0], TILE)), torch.get_num_threads()
 
     def share(first):
         total = np.zeros((n_rows, V.shape[1]))
         for columns in column_tiles[first::threads]:
-            values = kernel.against(dense(X[columns]), TILE, torch.device("cpu"), torch.float64)
+            values = kernel.against(X[columns], TILE, torch.device("cpu"), torch.float64)
             for rows in row_blocks(columns.stop if Y is None else n_rows, TILE):
                 tile = values(read(rows)).numpy()
                 total[rows] += tile @ V[columns]

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 import torch
+from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
 
 from random_features.arrays import dense, one_blas_thread
@@ -27,6 +28,9 @@ SINGLE_PRECISION_RANGE = 2.0**12
 #: next to those of ``transform``, for longer than they save in a matrix of this size.
 ONE_THREAD_LANDMARKS = 1000
 
+#: The share of entries that are not zero below which landmarks are held as a sparse matrix.
+SPARSE_SHARE = 0.1
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Nystroem(RandomFeatureMap):
@@ -40,8 +44,8 @@ class Nystroem(RandomFeatureMap):
     landmarks the kernel matrix is exact. Set-up O(s^2 d + s^3), time O(s d + s D) per row.
 
     The whitening and the kernel values are computed in float64 for float32 data, too; features of small eigenvalues are
-    as accurate as the others, a few 1e-6 of the length of a row. Sparse data are made dense, one block of rows at a
-    time, and landmarks, and for k-means all rows, are held dense.
+    as accurate as the others, a few 1e-6 of the length of a row. Sparse rows stay sparse in the kernels that
+    ``takes_sparse_rows``; the others make one block of them dense at a time. For k-means all rows are held dense.
 
     Parameters
     ----------
@@ -111,9 +115,12 @@ class Nystroem(RandomFeatureMap):
         return {"landmarks": dense(X[chosen])}
 
     def _use(self, learned):
-        self._landmarks, self._columns = learned["landmarks"].astype(np.float64), learned.get("columns")
-        with one_blas_thread() if len(self._landmarks) <= ONE_THREAD_LANDMARKS else nullcontext():
-            K = self.kernel_(self._landmarks) if self._columns is None else self._landmarks
+        landmarks, self._columns = learned["landmarks"].astype(np.float64), learned.get("columns")
+        # among sparse rows products of sparse ones are faster, unless the landmarks are means
+        few = self._columns is None and np.count_nonzero(landmarks) < SPARSE_SHARE * landmarks.size
+        self._landmarks = csr_matrix(landmarks) if few else landmarks
+        with one_blas_thread() if len(landmarks) <= ONE_THREAD_LANDMARKS else nullcontext():
+            K = self.kernel_(self._landmarks) if self._columns is None else landmarks
             eigenvalues, eigenvectors = np.linalg.eigh(K if np.isfinite(K).all() else np.zeros_like(K))
         if not (np.isfinite(eigenvalues).all() and eigenvalues[-1] > 0):
             raise ValueError("nystroem: the kernel matrix of the landmarks is zero or not finite: scale the data")
@@ -131,7 +138,11 @@ class Nystroem(RandomFeatureMap):
 
     def _work_columns(self):
         # kernel values at all landmarks in float64
-        return 2 * len(self._landmarks)
+        return 2 * self._landmarks.shape[0]
+
+    @property
+    def _takes_sparse_rows(self):
+        return self.kernel_.takes_sparse_rows
 
     def _mapper(self, rows, device, dtype):
         if dtype == torch.float64:

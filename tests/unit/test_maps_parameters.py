@@ -260,3 +260,34 @@ def test_masked_entries_and_dates_are_no_numbers(refused, error):
     for call in (phi.fit, phi.transform):
         with pytest.raises(error, match=r"masked|dtype|infinity"):
             call(refused)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("ssf", {"n_radii": 3}),
+        ("ssf", {"n_radii": 3, "radii": "single"}),
+        ("kprff", {"scoring_rows": "first"}),
+        ("karff", {"scoring_rows": "first"}),
+        ("nystroem", {"landmarks": np.eye(3, 2), "n_components": 7}),
+    ],
+)
+def test_options_that_would_not_be_read_are_refused(name, options):
+    """A search over them gave equal scores without a word."""
+    with pytest.raises(ValueError, match="n_radii|scoring_rows|n_components"):
+        make_map(name, **{"n_components": 4, **options}, random_state=0).fit(np.eye(6, 2), np.arange(6) % 2)
+
+
+@pytest.mark.parametrize("landmarks", [np.eye(3, 2), np.eye(3, 2).tolist(), pd.DataFrame(np.eye(3, 2))])
+def test_landmarks_are_taken_as_they_are_when_the_map_is_drawn(landmarks):
+    """Their array was the map's own: ``landmarks += 5`` changed what was learned, and ``restore`` took it."""
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    phi = make_map("nystroem", landmarks=landmarks, random_state=0).fit(X)
+    Z, learned = phi.transform(X), {name: array.copy() for name, array in phi.learned_.items()}
+    if isinstance(landmarks, list):
+        landmarks[0][0] += 5.0
+    else:
+        landmarks += 5.0
+    np.testing.assert_array_equal(phi.transform(X), Z)
+    np.testing.assert_array_equal(phi.learned_["landmarks"], learned["landmarks"])
+    np.testing.assert_array_equal(phi.learned_["landmarks"], np.eye(3, 2))

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from map_variants import MAPS, VARIANTS, build, data
+from map_variants import KERNELS, MAPS, VARIANTS, build, data
 from scipy import sparse
 
-from random_features import arrays, length_scales
-from random_features.kernels import Cauchy, Gaussian, Laplacian
+from random_features import arrays, length_scales, tensors
+from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear, Polynomial
 from random_features.maps import base, make_map
+from random_features.tensors import row_reader
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -219,3 +220,40 @@ def test_wide_sparse_data_are_mapped_in_an_eighth_of_the_memory_that_they_take_d
     assert done.returncode == 0, done.stderr
     for n, growth in zip(rows, done.stdout.split(), strict=True):
         assert int(growth) < 8 * n * d / 8
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_kernels_of_sparse_rows_are_those_of_dense_rows(kernel):
+    """All three doors: the matrix, many blocks against the same rows, and Nystroem features, with a row of zeros."""
+    X, S, _ = sparse_data()
+    X[3], S = 0.0, sparse.csr_array(np.where(np.arange(len(X))[:, None] == 3, 0.0, X))
+    exact = kernel(X, X[:9])
+    for rows, others in ((S, S[:9]), (S, X[:9]), (X, S[:9])):
+        np.testing.assert_allclose(kernel(rows, others), exact, rtol=0, atol=1e-12 * np.abs(exact).max())
+    block = row_reader(S, sparse=kernel.takes_sparse_rows)(slice(0, 7))
+    assert block.is_sparse == kernel.takes_sparse_rows
+    for others in (S[:9], X[:9]):
+        values = kernel.against(others, 7, torch.device("cpu"), torch.float64)(block)
+        np.testing.assert_allclose(values, exact[:7], rtol=0, atol=1e-12 * np.abs(exact).max())
+    for landmarks in ("uniform", "rpcholesky"):
+        phi = make_map("nystroem", kernel, n_components=9, landmarks=landmarks, random_state=0)
+        assert phi.fit(S)._takes_sparse_rows == kernel.takes_sparse_rows
+        Z = phi.transform(S)
+        np.testing.assert_allclose(phi.transform(X), Z, rtol=0, atol=1e-6 * np.abs(Z).max())
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(2.0), Polynomial(2, 1.0), Linear(), ArcCosine(1)])
+def test_nystroem_of_wide_sparse_data_holds_no_dense_block(kernel, monkeypatch):
+    """A row of a million columns is 8 MB when dense: only the landmarks are, where they are learned."""
+    rng = np.random.default_rng(0)
+    S = sparse.csr_array(
+        (rng.normal(size=600), rng.integers(10**6, size=600), np.arange(0, 601, 20)), shape=(30, 10**6)
+    )
+    phi = make_map("nystroem", kernel, n_components=2, random_state=0).fit(S)
+    monkeypatch.setattr(tensors.torch, "from_numpy", lambda array: _refuse_wide(array))
+    assert phi.transform(S).shape == (30, 2)
+
+
+def _refuse_wide(array, from_numpy=torch.from_numpy):
+    assert array.size < 10**5
+    return from_numpy(array)

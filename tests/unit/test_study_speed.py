@@ -191,8 +191,9 @@ def test_the_stage_writes_rounds_that_the_report_can_compare(tmp_path, monkeypat
     assert set(counts[long]) == {speed.FEW}
     assert set(counts[~long]) == {4}
     found = comparisons(rows)
-    # the dense map 3, structured maps 3 at either d, nystroem 2 phases in 2 types, the sketch, ridge 2 and the plan
-    assert len(found) == 3 + 2 * 3 + 2 * 2 + 1 + 2 + 2 + 1
+    # the dense map 3, structured maps 3 at either d, nystroem 2 phases in 2 types and of sparse rows, the sketch,
+    # ridge 2 and the plan
+    assert len(found) == 3 + 2 * 3 + 2 * 3 + 1 + 2 + 2 + 1
     assert planned[0][1:4] == ["-m", "snakemake", "--dry-run"]
     assert planned[0][-1] == "config/presets/paper.yaml"
 

@@ -101,6 +101,8 @@ class AlignedMap(CandidateMap):
     def _check_options(self):
         super()._check_options()
         check_scalar(self.scoring_fraction, "scoring_fraction", Real, min_val=0, max_val=1, include_boundaries="right")
+        if self.scoring_rows != "random" and self.scoring_fraction == 1:
+            raise ValueError("scoring_rows is of a scoring_fraction below 1, which chooses rows: state both or neither")
 
     def _alignments(self, X, y, rng, pool=None):
         """Return the scores of the candidates of a pool, by default all, float64 (J,), from a share of the rows."""

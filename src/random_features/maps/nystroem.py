@@ -95,6 +95,8 @@ class Nystroem(RandomFeatureMap):
         shape = self._points.shape
         if len(shape) != 2 or shape[1] != n_features or not np.isfinite(self._points).all():
             raise ValueError(f"landmarks must be a finite array of shape (s, {n_features}), got the shape {shape}")
+        if self.n_components not in (type(self).n_components, shape[0]):
+            raise ValueError(f"n_components={self.n_components} with {shape[0]} landmarks: leave it out, they are used")
 
     def _learn(self, X, y, rng):
         if not isinstance(self.landmarks, str):

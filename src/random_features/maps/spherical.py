@@ -70,6 +70,11 @@ class SphericalStructured(SpectralMap):
     radii: Literal["perm", "single", "grid"] = "perm"
     n_radii: int = 2
 
+    def _check_options(self):
+        super()._check_options()
+        if self.radii != "grid" and self.n_radii != type(self).n_radii:
+            raise ValueError(f"radii={self.radii!r} does not read n_radii={self.n_radii!r}: it is of radii='grid'")
+
     def _draw_frequencies(self, n_features, rng):
         s, d = self.n_components, n_features + n_features % 2
         if self.radii == "perm":

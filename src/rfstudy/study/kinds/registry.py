@@ -226,7 +226,8 @@ class Scaling(TypedDict):
 
 class Comparison(TypedDict):
     """The sides that are timed (`of`, each as `name-float32`), the `phases` that are timed, a `kernel` instead of the
-    experiment's, the shape of the data, and the largest ratio to each of the other sides (`at_most`).
+    experiment's, the shape of the data, entries per row that are not zero (`nonzero`, for sparse data), and the largest
+    ratio to each of the other sides (`at_most`).
     """
 
     phases: NotRequired[Annotated[list[Literal["transform", "fit_transform"]], MinLen(1)]]
@@ -234,6 +235,7 @@ class Comparison(TypedDict):
     of: Annotated[list[str], MinLen(1)]
     rows: Count
     dimension: Count
+    nonzero: NotRequired[Count]
     n_features: Count
     at_most: dict[str, Positive]
 

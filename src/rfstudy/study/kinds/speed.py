@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 import scipy.linalg
+from scipy.sparse import csr_matrix
 
 from random_features.arrays import row_blocks, seed_sequence
 from random_features.kernels import make_kernel
@@ -60,14 +61,19 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 
 def timed_maps(job: Job, comparison: dict) -> list[Timed]:
     """Return the sides of one comparison of maps, on the CPU. Maps that are not methods of the experiment are left
-    out.
+    out. With ``nonzero`` the points are sparse, with so many entries in a row.
     """
     spec, on_cpu = job.spec, replace(job, spec=job.spec | {"device": "cpu"})
     entries = {entry["method"]: entry for entry in spec.methods}
     n, d, s = (comparison[key] for key in ("rows", "dimension", "n_features"))
     kernel = make_kernel(comparison.get("kernel", spec.kernel))
     columns = {"dataset": f"made-n{n}-d{d}", "kernel": kernel.name, "n_features": s, "n_train": n, "d": d}
-    points, units = normal_points(spec.seed, n, d), []
+    units, nonzero = [], comparison.get("nonzero")
+    points = normal_points(spec.seed, n, nonzero or d)
+    if nonzero:
+        columns_of_rows = np.random.default_rng(seed_sequence(spec.seed, "columns")).integers(d, size=points.size)
+        points = csr_matrix((points.ravel(), columns_of_rows, np.arange(0, points.size + 1, nonzero)), shape=(n, d))
+        points.sum_duplicates()
     for phase in comparison.get("phases", ["transform"]):
         for side in (*comparison["of"], *comparison["at_most"]):
             name, _, dtype = side.rpartition("-")

@@ -274,7 +274,7 @@ def test_masked_entries_and_dates_are_no_numbers(refused, error):
 )
 def test_options_that_would_not_be_read_are_refused(name, options):
     """A search over them gave equal scores without a word."""
-    with pytest.raises(ValueError, match="n_radii|scoring_rows|n_components"):
+    with pytest.raises(ValueError, match=r"n_radii|scoring_rows|n_components"):
         make_map(name, **{"n_components": 4, **options}, random_state=0).fit(np.eye(6, 2), np.arange(6) % 2)
 
 

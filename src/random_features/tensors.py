@@ -42,6 +42,42 @@ def from_library(X):
     return torch.from_dlpack(X)
 
 
+def namespace(array):
+    """Return the module with the functions of an array: ``torch`` for a tensor, else ``numpy``."""
+    return torch if isinstance(array, torch.Tensor) else np
+
+
+def dtype_name(array) -> str:
+    """Return the name of the type of an array or tensor, "float32"."""
+    return str(array.dtype).removeprefix("torch.")
+
+
+def cast(array, dtype: str):
+    """Return an array or tensor in a type, by its name; a copy unless it has the type."""
+    if isinstance(array, torch.Tensor):
+        return array.to(getattr(torch, dtype))
+    return array.astype(dtype, copy=False)
+
+
+def empty(shape, dtype: str, like):
+    """Return an array or tensor without values, of the library and on the device of ``like``."""
+    if isinstance(like, torch.Tensor):
+        return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
+    return np.empty(shape, dtype=dtype)
+
+
+def like(array, other):
+    """Return an array, or None, in the library and on the device of another one."""
+    return as_tensor(array, other.device) if array is not None and isinstance(other, torch.Tensor) else array
+
+
+def zeros(shape, like):
+    """Return zeros in float64, of the library and on the device of ``like``."""
+    if isinstance(like, torch.Tensor):
+        return torch.zeros(shape, dtype=torch.float64, device=like.device)
+    return np.zeros(shape)
+
+
 def checked_tensor(X, device: str):
     """Return a dense tensor X (n, d) of real numbers in float32 or float64; others become float64.
 
@@ -152,11 +188,13 @@ def row_reader(X, *, sparse: bool):
     return lambda part: _sparse_tensor(X[part])
 
 
-def as_tensor(array):
-    """Return an array as a tensor that shares its memory where possible. The tensor is only read."""
+def as_tensor(array, device="cpu"):
+    """Return an array, or tensor, as a tensor on a device that shares its memory where possible; it is only read."""
+    if isinstance(array, torch.Tensor):
+        return array.to(device)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        return torch.from_numpy(np.ascontiguousarray(array))
+        return torch.from_numpy(np.ascontiguousarray(array)).to(device)
 
 
 def as_rows(tensor):

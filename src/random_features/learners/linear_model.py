@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from random_features.arrays import check_numbers
+from random_features.tensors import as_tensor, on_host
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class LinearModel:
     n_iter: int = 0
 
     def decision(self, Z) -> np.ndarray:
-        """Return decision values (n, c), float64, of features or kernel values of shape (n, n_columns)."""
+        """Return decision values (n, c), float64, of features or kernel values (n, n_columns); of tensors a tensor."""
+        if isinstance(Z, torch.Tensor):
+            return Z.double() @ as_tensor(self.coef, Z.device) + as_tensor(self.intercept, Z.device)
         check_numbers(Z, "Z")
-        return np.asarray(Z) @ self.coef + self.intercept
+        return np.asarray(Z) @ on_host(self.coef) + on_host(self.intercept)

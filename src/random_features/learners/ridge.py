@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 
 import numpy as np
+import torch
 
 from random_features.arrays import float32_is_harmless
 from random_features.errors import check_choice
@@ -23,6 +24,7 @@ from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, score_sum
 from random_features.learners.shifted import solve_shifted
 from random_features.learners.targets import as_columns, as_weights
+from random_features.tensors import cast, dtype_name, like, namespace, on_host, zeros
 
 
 def fit_ridge(
@@ -33,7 +35,8 @@ def fit_ridge(
     Parameters
     ----------
     blocks : callable, the stream of features (see ``random_features.learners``)
-    Y : ndarray (n,) or (n, c), numbers: a regression target, or columns of -1 and +1 for classes
+    Y : ndarray (n,) or (n, c), numbers: a regression target, or columns of -1 and +1 for classes. Features that are
+        tensors need a tensor on their device, where all sums and solutions are then
     penalty : non-negative number
     n_columns : D, the columns of the features
     scaling : "mean", the objective above, that is (Z'Z + n penalty I) w = Z'y, or
@@ -65,7 +68,7 @@ def _solutions(blocks, Y, penalties, n_columns, scaling, center, singular, weigh
     weights = as_weights(weights, len(Y))
     shifts = effective_penalties(penalties, len(Y) if weights is None else weights.sum(), scaling, n_columns)
     check_choice("center", center, CENTERS)
-    if len(Y) > n_columns:
+    if len(Y) > n_columns or isinstance(Y, torch.Tensor):
         sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min(), weights)
         return *_solve(sums, [0], shifts, center, singular), "primal"
     rank = len(Y) - (center == "both")
@@ -108,7 +111,7 @@ def cross_validate_ridge(
     weights = as_weights(weights, len(Y))
     totals = training.sum(axis=0) if weights is None else weights @ training
     shifts = [effective_penalties(penalties, n, scaling, n_columns) for n in totals]
-    if len(Y) <= n_columns:
+    if len(Y) <= n_columns and not isinstance(Y, torch.Tensor):
         K = streams.kept(blocks, len(Y), n_columns).row_gram
 
         def fit(K, Y, fold):
@@ -175,20 +178,24 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
     The trace is estimated from the rows of the first block. If they were not a fair sample, the pass is repeated in
     float64.
     """
+    weights = like(weights, Y)
     blocks = streams.weighted(blocks, weights)
     stream = streams.checked(blocks, len(Y), n_columns)
     head = next(stream)
     first = head[1]
-    trace = len(Y) * float(np.vdot(first, first)) / len(first)
-    is_single = first.dtype == np.float32 and float32_is_harmless(streams.CHUNK_ROWS, trace, smallest_shift)
-    dtype = np.float32 if is_single else np.float64
-    of_rows = np.ones(len(Y)) if weights is None else weights
-    Y1 = np.column_stack([Y, np.ones(len(Y))]) * np.sqrt(of_rows)[:, None]
+    xp, flat = namespace(Y), first.reshape(-1)
+    trace = len(Y) * float(xp.vdot(flat, flat)) / len(first)
+    is_single = dtype_name(first) == "float32" and float32_is_harmless(streams.CHUNK_ROWS, trace, smallest_shift)
+    dtype = "float32" if is_single else "float64"
+    ones = xp.ones_like(Y[:, 0])
+    of_rows = ones if weights is None else weights
+    Y1 = xp.column_stack([Y, ones]) * xp.sqrt(of_rows)[:, None]
     once = partial(itertools.chain, [head], stream)  # the first block is computed once
     grams, crosses = streams.grams_by_group(once, Y1, folds, n_folds, n_columns, dtype)
-    if is_single and not float32_is_harmless(streams.CHUNK_ROWS, sum(map(np.trace, grams)), smallest_shift):
+    trace = sum(float(xp.trace(gram)) for gram in grams)
+    if is_single and not float32_is_harmless(streams.CHUNK_ROWS, trace, smallest_shift):
         del grams
-        dtype = np.float64
+        dtype = "float64"
         grams, crosses = streams.grams_by_group(blocks, Y1, folds, n_folds, n_columns, dtype)
     weighted = of_rows[:, None] * Y
     members = [folds == fold for fold in range(n_folds)]
@@ -201,7 +208,7 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
 
 def _solve(sums, training, shifts, center, singular="raise"):
     """Return coefficients (g, D, c) and intercepts (g, c) for every shift on the rows of the training folds."""
-    gram = sums[training[0]].gram.copy()
+    gram = 1.0 * sums[training[0]].gram
     for fold in training[1:]:
         gram += sums[fold].gram
     cross = sum(sums[fold].cross for fold in training)
@@ -209,11 +216,11 @@ def _solve(sums, training, shifts, center, singular="raise"):
     target_mean = sum(sums[fold].targets for fold in training) / n_rows
     rhs, column_mean = cross[:, :-1], cross[:, -1] / n_rows
     if center != "none":
-        rhs = rhs - np.outer(cross[:, -1], target_mean)
+        rhs = rhs - cross[:, -1:] * target_mean
     if center == "both":
-        gram -= np.outer(n_rows * column_mean, column_mean)
+        gram -= (n_rows * column_mean)[:, None] * column_mean
     coef = solve_shifted(gram, rhs, shifts, singular)
-    intercept = np.zeros((len(shifts), rhs.shape[1]))
+    intercept = zeros((len(shifts), rhs.shape[1]), gram)
     if center != "none":
         intercept += target_mean
     if center == "both":
@@ -223,13 +230,13 @@ def _solve(sums, training, shifts, center, singular="raise"):
 
 def _score_held_out(blocks, Y, folds, models, n_columns, dtype, score, weights=None):
     """Return the sums of the score over each fold under the models of that fold, (g, n_folds), in one pass."""
-    n_grid, n_targets = models[0][1].shape
-    columns = [coef.transpose(1, 0, 2).reshape(n_columns, -1).astype(dtype) for coef, _ in models]
-    totals = np.zeros((n_grid, len(models)))
+    (n_grid, n_targets), weights = models[0][1].shape, like(weights, Y)
+    columns = [cast(namespace(Y).moveaxis(coef, 1, 0).reshape(n_columns, -1), dtype) for coef, _ in models]
+    totals = [zeros(n_grid, Y) for _ in models]
     for fold, rows, chunk in streams.grouped(blocks, folds, len(models), n_columns, dtype):
         decision = (chunk @ columns[fold]).reshape(-1, n_grid, n_targets) + models[fold][1]
-        totals[:, fold] += score_sum(Y[rows], decision, score, None if weights is None else weights[rows])
-    return totals
+        totals[fold] += score_sum(Y[rows], decision, score, None if weights is None else weights[rows])
+    return np.column_stack([on_host(total) for total in totals])
 
 
 def _fit(blocks, Y, value, *, n_columns, options):

@@ -8,6 +8,7 @@ from scipy.special import logsumexp
 from random_features.arrays import check_numbers
 from random_features.errors import NotDefinedError, check_choice
 from random_features.learners.targets import class_index
+from random_features.tensors import cast, namespace
 
 #: Shares of right classes in percent, squared errors, and -log P(class) of the logistic model.
 SCORES = ("accuracy", "mse", "log_loss")
@@ -19,8 +20,8 @@ def gain(values, score: str) -> np.ndarray:
     return np.asarray(values, dtype=np.float64) * (1.0 if score == "accuracy" else -1.0)
 
 
-def score_sum(Y, decision, score: str, weights=None) -> np.ndarray:
-    """Return the sum of a score over rows, shape (grid,), with ``weights`` (m,) if there are some.
+def score_sum(Y, decision, score: str, weights=None):
+    """Return the sum of a score over rows, shape (grid,), with ``weights`` (m,) if there are some; tensors of tensors.
 
     ``Y`` has shape (m, c), ``decision`` (m, grid, c). "accuracy": 100 for a right class, else 0, so that the
     average is in percent; "mse": squared error, averaged over the columns of the targets; "log_loss": -log P(class),
@@ -28,8 +29,9 @@ def score_sum(Y, decision, score: str, weights=None) -> np.ndarray:
     of a model that could not be fitted, score NaN.
     """
     if score == "accuracy":
-        right = 100.0 * (class_index(decision) == class_index(Y)[:, None])
-        values = np.where(np.isnan(decision).any(axis=2), np.nan, right)
+        right = 100.0 * cast(class_index(decision) == class_index(Y)[:, None], "float64")
+        xp = namespace(decision)
+        values = xp.where(xp.isnan(decision).any(axis=2), xp.nan, right)
     elif score == "log_loss" and Y.shape[1] == 1:
         values = np.logaddexp(0.0, -Y * decision[..., 0])
     elif score == "log_loss":

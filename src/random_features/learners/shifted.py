@@ -8,6 +8,7 @@ shifts on one thread this takes half the time at D = 2048, and a third at D = 10
 from contextlib import nullcontext
 
 import numpy as np
+import torch
 from scipy.linalg import lapack
 
 from random_features.arrays import one_blas_thread
@@ -28,13 +29,15 @@ def solve_shifted(matrix: np.ndarray, rhs: np.ndarray, shifts: np.ndarray, singu
 
     Parameters
     ----------
-    matrix : float64 ndarray (D, D), symmetric (both triangles), positive semi-definite up to rounding
-    rhs : float64 ndarray (D, c)
+    matrix : float64 ndarray or tensor (D, D), symmetric (both triangles), positive semi-definite up to rounding
+    rhs : float64 ndarray or tensor (D, c)
     shifts : ndarray of non-negative numbers
     singular : what happens if a shifted matrix is singular to working precision (with a unit diagonal, which a scaling
         of the unknowns gives it, its condition number is above 1 / (D eps)): "raise" ``numpy.linalg.LinAlgError``, or
         "nan" for its solution, which leaves the others alone
     """
+    if isinstance(matrix, torch.Tensor):
+        return torch.stack([_solve_on_device(matrix, rhs, float(shift), singular) for shift in shifts])
     matrix = np.asfortranarray(matrix.T)  # no copy: the transpose of a symmetric C-ordered matrix
     solutions = np.full((len(shifts), *rhs.shape), np.nan)
     is_small = len(matrix) <= SIZE_IN_CACHE
@@ -103,6 +106,22 @@ def _solve_by_cholesky(matrix, rhs, shift):
     if failed or lapack.dpocon(factor, norm, uplo="L")[0] <= len(matrix) * np.finfo(np.float64).eps:
         raise _singular(shift)
     return scale * lapack.dpotrs(factor, scale * rhs, lower=1)[0]
+
+
+def _solve_on_device(matrix, rhs, shift, singular):
+    """Return the solution for tensors: a Cholesky factorisation each is faster than one tridiagonalisation on a GPU."""
+    shifted = matrix.clone()
+    diagonal = shifted.diagonal()
+    diagonal += shift
+    scale = diagonal.clamp(min=torch.finfo(torch.float64).tiny)[:, None] ** -0.5
+    shifted *= scale * scale.T
+    factor, failed = torch.linalg.cholesky_ex(shifted)
+    # with a unit diagonal, the smallest pivot bounds the condition number from below
+    if failed or factor.diagonal().min() ** 2 <= len(matrix) * torch.finfo(torch.float64).eps:
+        if singular == "raise":
+            raise _singular(shift)
+        return torch.full_like(rhs, torch.nan)
+    return scale * torch.cholesky_solve(scale * rhs, factor)
 
 
 def _singular(shift):

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from random_features.arrays import check_numbers, row_blocks
+from random_features.tensors import cast, dtype_name, empty, namespace, zeros
 
 #: Bytes within which learners keep the features in memory rather than read the stream in every pass.
 MEMORY_BUDGET = 2**30
@@ -27,7 +28,7 @@ def checked(blocks, n_rows: int, n_columns: int):
     done = 0
     for rows, block in blocks():
         check_numbers(block, "the stream of features")
-        if block.ndim != 2 or block.shape[1] != n_columns or block.dtype not in (np.float32, np.float64):
+        if block.ndim != 2 or block.shape[1] != n_columns or dtype_name(block) not in ("float32", "float64"):
             raise ValueError(
                 f"a block must be float32 or float64 of shape (rows, {n_columns}), got {block.dtype} {block.shape}"
             )
@@ -43,8 +44,8 @@ def weighted(blocks, weights):
     """Return a stream of the features times the roots of the weights of their rows (n,); None: the same stream."""
     if weights is None:
         return blocks
-    roots = np.sqrt(weights)[:, None]
-    return lambda: ((rows, block * roots[rows].astype(block.dtype)) for rows, block in blocks())
+    roots = weights[:, None] ** 0.5
+    return lambda: ((rows, block * cast(roots[rows], dtype_name(block))) for rows, block in blocks())
 
 
 def cache_chunks(blocks, n_rows: int, n_columns: int):
@@ -116,16 +117,17 @@ def in_row_space(blocks, n_rows: int, n_columns: int):
     return keep_within(blocks, n_rows, n_columns), n_columns, lambda coef: coef
 
 
-def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype):
+def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype: str):
     """Yield (group, row numbers, chunk (rows, n_columns) in ``dtype``), the rows of one pass sorted by group.
 
     A chunk holds ``CHUNK_ROWS`` rows of one group for any size of the blocks; the last one of a group may have
     fewer. It is overwritten when the next one is requested.
     """
-    chunks = np.empty((n_groups, CHUNK_ROWS, n_columns), dtype=dtype)
+    chunks = None
     members = np.empty((n_groups, CHUNK_ROWS), dtype=np.intp)
     filled = np.zeros(n_groups, dtype=int)
     for rows, block in checked(blocks, len(groups), n_columns):
+        chunks = empty((n_groups, CHUNK_ROWS, n_columns), dtype, block) if chunks is None else chunks
         for group in range(n_groups):
             waiting = np.flatnonzero(groups[rows] == group)
             while len(waiting):
@@ -143,22 +145,24 @@ def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype):
 
 
 def grams_by_group(
-    blocks, B: np.ndarray, groups: np.ndarray, n_groups: int, n_columns: int, dtype=np.float64
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    blocks, B, groups: np.ndarray, n_groups: int, n_columns: int, dtype: str = "float64"
+) -> tuple[list, list]:
     """Return Z'Z (n_columns, n_columns) and Z'B (n_columns, c) over the rows of every group, in one pass.
 
     The products of a chunk are formed in ``dtype`` (by NumPy, which knows that chunk.T @ chunk is symmetric) and
-    summed in float64. Raises ``ValueError`` for features that are not finite.
+    summed in float64, where the features and B (n, c) are: arrays, or tensors of one device. Raises ``ValueError`` for
+    features that are not finite.
     """
-    grams = [np.zeros((n_columns, n_columns)) for _ in range(n_groups)]
-    crosses = [np.zeros((n_columns, B.shape[1])) for _ in range(n_groups)]
-    product = np.empty((n_columns, n_columns), dtype=dtype)
+    xp = namespace(B)
+    grams = [zeros((n_columns, n_columns), B) for _ in range(n_groups)]
+    crosses = [zeros((n_columns, B.shape[1]), B) for _ in range(n_groups)]
+    product = empty((n_columns, n_columns), dtype, B)
     with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite raise an error below
         for group, members, chunk in grouped(blocks, groups, n_groups, n_columns, dtype):
-            grams[group] += np.matmul(chunk.T, chunk, out=product)
-            crosses[group] += chunk.T @ B[members].astype(dtype)
+            grams[group] += xp.matmul(chunk.T, chunk, out=product)
+            crosses[group] += chunk.T @ cast(B[members], dtype)
     for gram in grams:
-        refuse_non_finite(np.diagonal(gram))
+        refuse_non_finite(xp.diagonal(gram))
     return grams, crosses
 
 
@@ -177,7 +181,7 @@ def transposed_product(Z: np.ndarray, B: np.ndarray) -> np.ndarray:
     return np.concatenate([Z[:, columns].astype(np.float64).T @ B for columns in row_blocks(Z.shape[1], CHUNK_ROWS)])
 
 
-def refuse_non_finite(sums: np.ndarray) -> None:
+def refuse_non_finite(sums) -> None:
     """Raise ``ValueError`` if sums over the features (or features) are not finite: NaN and infinity reach every sum."""
-    if not np.isfinite(sums).all():
+    if not namespace(sums).isfinite(sums).all():
         raise ValueError("the features hold NaN, infinity or values too large for their precision")

@@ -1,23 +1,25 @@
 """Targets in the form that a learner takes: columns of finite numbers, for a support vector machine of -1 and +1."""
 
 import numpy as np
+import torch
 
 from random_features.arrays import check_numbers
 from random_features.errors import NotDefinedError
+from random_features.tensors import cast, namespace, on_host
 
 
-def as_columns(y) -> np.ndarray:
-    """Return numeric targets of shape (n,) or (n, c) as a finite float64 array of shape (n, c).
+def as_columns(y):
+    """Return numeric targets of shape (n,) or (n, c) as a finite float64 array of shape (n, c); of a tensor a tensor.
 
     Raises ``ValueError`` for another shape, no rows, NaN or infinity.
     """
     check_numbers(y, "targets")
-    columns = np.asarray(y, dtype=np.float64)
+    columns = y.double() if isinstance(y, torch.Tensor) else np.asarray(y, dtype=np.float64)
     if columns.ndim == 1:
         columns = columns[:, None]
-    if columns.ndim != 2 or columns.size == 0:
-        raise ValueError(f"targets must have shape (n,) or (n, c) with n, c >= 1, got {np.shape(y)}")
-    if not np.isfinite(columns).all():
+    if columns.ndim != 2 or 0 in columns.shape:
+        raise ValueError(f"targets must have shape (n,) or (n, c) with n, c >= 1, got {tuple(np.shape(y))}")
+    if not namespace(columns).isfinite(columns).all():
         raise ValueError("the targets hold NaN or infinity")
     return columns
 
@@ -29,7 +31,7 @@ def as_weights(weights, n_rows: int) -> np.ndarray | None:
     """
     if weights is None:
         return None
-    weights = np.asarray(weights, dtype=np.float64)
+    weights = np.asarray(on_host(weights), dtype=np.float64)
     if weights.shape != (n_rows,) or not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
         raise ValueError(
             f"weights must be {n_rows} finite numbers, none negative, not all zero, of shape (n,), got {weights.shape}"
@@ -51,11 +53,11 @@ def sign_columns(y) -> np.ndarray:
     return columns
 
 
-def class_index(decision: np.ndarray) -> np.ndarray:
+def class_index(decision):
     """Return the index of the predicted class from decision values of shape (..., c): shape (...).
 
     One column decides by its sign (a zero is the first class), several by the largest value.
     """
     if decision.shape[-1] == 1:
-        return (decision[..., 0] > 0).astype(np.intp)
+        return cast(decision[..., 0] > 0, "int64")
     return decision.argmax(axis=-1)

@@ -1,0 +1,93 @@
+"""Learners on tensors: the results of arrays, on the device of the features, which do not visit the host."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from random_features.learners.ridge import cross_validate_ridge, fit_ridge, ridge_sums, solve_ridge
+from random_features.learners.shifted import solve_shifted
+
+PENALTIES = [1e-6, 1e-3, 1.0, 100.0]
+
+
+def data(dtype=np.float64, n=900, D=40, c=2):
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(n, D)).astype(dtype)
+    Y = np.where(Z[:, :c] + 0.3 * rng.normal(size=(n, c)) > 0, 1.0, -1.0)
+    return Z, Y, rng.integers(0, 3, n), rng.integers(1, 4, n).astype(float)
+
+
+def stream(Z, rows=130):
+    return lambda: ((slice(at, min(at + rows, len(Z))), Z[at : at + rows]) for at in range(0, len(Z), rows))
+
+
+@pytest.fixture
+def host_is_far(monkeypatch):
+    """Fail if a tensor of over a hundred numbers goes to NumPy, or to the host by ``cpu``."""
+
+    def far(name):
+        original = getattr(torch.Tensor, name)
+
+        def checked(self, *arguments, **how):
+            assert self.numel() <= 100, f"{name} of {tuple(self.shape)} numbers"
+            return original(self, *arguments, **how)
+
+        monkeypatch.setattr(torch.Tensor, name, checked)
+
+    for name in ("numpy", "cpu", "tolist", "__array__"):
+        far(name)
+
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("center", "weighted"), [*itertools.product(("both", "targets", "none"), (False, True))])
+def test_ridge_regression_of_tensors(device, dtype, center, weighted, host_is_far):
+    Z, Y, folds, weights = data(dtype)
+    how = {"n_columns": Z.shape[1], "center": center, "weights": weights if weighted else None}
+    tensors = stream(torch.from_numpy(Z).to(device)), torch.from_numpy(Y).to(device)
+    close = {"rtol": 1e-9, "atol": 1e-11} if dtype == np.float64 else {"rtol": 1e-4, "atol": 1e-6}
+    expected, model = fit_ridge(stream(Z), Y, 1e-3, **how), fit_ridge(*tensors, 1e-3, **how)
+    assert model.coef.device.type == device
+    np.testing.assert_allclose(torch.flatten(model.coef)[:80].tolist(), expected.coef.ravel()[:80], **close)
+    for score in ("accuracy", "mse"):
+        found = cross_validate_ridge(*tensors, PENALTIES, folds, score=score, **how)
+        np.testing.assert_allclose(
+            found, cross_validate_ridge(stream(Z), Y, PENALTIES, folds, score=score, **how), 1e-6
+        )
+    decision = model.decision(torch.from_numpy(Z[:3]).to(device))
+    np.testing.assert_allclose(decision.tolist(), expected.decision(Z[:3]), **close)
+
+
+def test_sums_of_tensors_add_up_and_a_model_predicts_arrays_too():
+    Z, Y, _, _ = data()
+    parts = [(torch.from_numpy(Z[rows]), torch.from_numpy(Y[rows])) for rows in (slice(0, 500), slice(500, None))]
+    sums = [ridge_sums(stream(part), targets, n_columns=40) for part, targets in parts]
+    model, expected = solve_ridge(sums[0] + sums[1], 1e-3), fit_ridge(stream(Z), Y, 1e-3, n_columns=40, center="both")
+    np.testing.assert_allclose(model.decision(Z[:5]), expected.decision(Z[:5]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("singular", ["raise", "nan"])
+def test_a_singular_system_of_tensors(singular):
+    matrix = torch.ones(3, 3, dtype=torch.float64)
+    rhs, shifts = torch.ones(3, 1, dtype=torch.float64), np.array([0.0, 1.0])
+    if singular == "raise":
+        with pytest.raises(np.linalg.LinAlgError, match="singular to working precision"):
+            solve_shifted(matrix, rhs, shifts)
+        return
+    found = solve_shifted(matrix, rhs, shifts, singular)
+    assert torch.isnan(found[0]).all()
+    np.testing.assert_allclose(found[1].numpy(), np.full((3, 1), 0.25))
+
+
+def test_features_and_targets_of_tensors_are_checked():
+    Z, Y, _, _ = data()
+    Z[7, 3] = np.nan
+    with pytest.raises(ValueError, match="the features hold NaN"):
+        fit_ridge(stream(torch.from_numpy(Z)), torch.from_numpy(Y), 1e-3, n_columns=40)
+    with pytest.raises(ValueError, match="the targets hold NaN"):
+        fit_ridge(stream(torch.from_numpy(Z)), torch.full((900,), np.nan), 1e-3, n_columns=40)

@@ -180,8 +180,8 @@ def test_a_file_of_final_weights_gives_their_features_and_is_not_fitted(tmp_path
 def test_what_a_network_cannot_see_is_refused_and_a_gpu_that_is_not_there(monkeypatch):
     import torch
 
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(UserError, match="'cuda' was asked for, but PyTorch sees no CUDA device"):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    with pytest.raises(UserError, match="device='cuda': PyTorch sees 0 CUDA devices"):
         fitted(images(3, 32), device="cuda")
     with pytest.raises(UserError, match="65 numbers are no square image"):
         vgg.columns(65, **TINY)

@@ -177,6 +177,18 @@ def test_yardsticks_of_a_regression_are_means_lines_and_trees(tmp_path):
     assert found["linear"] < 0.15 < found["boosting"] < found["majority"]
 
 
+def test_the_linear_classifier_chooses_its_penalty_on_random_folds():
+    """A class of two kinds, one after the other: in folds in this order, a kind that was not seen tests."""
+    rng = np.random.default_rng(8)
+    centres = np.repeat([[0, 0, 0], [1.5, 0, 0], [0, 1.5, 0], [0, 0, 1.5]], [200, 100, 100, 100], axis=0)
+    X, y = centres + 0.3 * rng.normal(size=(500, 3)), np.repeat([0, 1], [200, 300])
+    test = rng.permutation(500)[:100]
+    train = np.setdiff1d(np.arange(500), test)
+    sample = Sample(X[train], y[train], X[test], y[test], capped=False)
+    predicted, _, _ = yardsticks.predicted("linear", sample, Target("binary"), 1)
+    assert (predicted == y[test]).mean() > 0.9
+
+
 def test_the_exact_kernel_is_the_regression_of_the_settings_that_it_reports():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(400, 2))

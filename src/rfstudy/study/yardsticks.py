@@ -4,7 +4,7 @@
 |---|---|
 | `majority` | the most frequent label of the training rows; the mean of their targets in a regression |
 | `nearest_neighbour` | the target of the nearest training row |
-| `linear` | on standardised columns: logistic regression, C chosen by three folds; ridge regression by leave-one-out |
+| `linear` | on standardised columns: logistic regression, C by three random folds; ridge regression by leave-one-out |
 | `boosting` | gradient-boosted trees, with scikit-learn's defaults |
 | `exact_kernel` | ridge regression on the exact Gaussian kernel, length scale and penalty chosen by validation |
 """
@@ -18,7 +18,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.model_selection import GridSearchCV, ShuffleSplit
+from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -32,12 +32,14 @@ from random_features.length_scales import median_distance
 from rfstudy.data.target import Target
 from rfstudy.study.sample import Sample
 
+#: What chooses the penalty of the linear classifier.
+CS, SHUFFLED = {"C": 4.0 ** np.arange(-7, 8)}, StratifiedKFold(3, shuffle=True, random_state=0)
+
 ESTIMATORS = {
     "majority": DummyClassifier(strategy="most_frequent"),
     "nearest_neighbour": KNeighborsClassifier(n_neighbors=1),
-    "linear": make_pipeline(
-        StandardScaler(), GridSearchCV(LogisticRegression(max_iter=1000), {"C": 4.0 ** np.arange(-7, 8)}, cv=3)
-    ),
+    # a file sorted by class, or by what its classes were made of, has no folds in its own order
+    "linear": make_pipeline(StandardScaler(), GridSearchCV(LogisticRegression(max_iter=1000), CS, cv=SHUFFLED)),
     "boosting": HistGradientBoostingClassifier(random_state=0),
 }
 REGRESSORS = {

@@ -408,8 +408,8 @@ def test_auto_is_a_device_before_it_is_in_a_key(prepared, monkeypatch):
 
 
 def test_a_device_that_is_not_there_ends_a_job_at_its_start(prepared, monkeypatch):
-    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
     toy = toys.selected({"device": "cuda"})
     shards = toys.parts("train", toy, {"device": "cuda"})
-    with pytest.raises(UserError, match="device='cuda' was asked for, but PyTorch sees no CUDA device; use 'auto' or"):
+    with pytest.raises(UserError, match="device='cuda': PyTorch sees 0 CUDA devices; use 'auto' or 'cpu'"):
         next(engine.jobs("train", shards, [prepared], prepared / "journal", 1))

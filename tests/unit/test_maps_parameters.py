@@ -5,6 +5,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from map_variants import GAMES, MAPS, build, data, fitted
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
@@ -291,3 +292,55 @@ def test_landmarks_are_taken_as_they_are_when_the_map_is_drawn(landmarks):
     np.testing.assert_array_equal(phi.transform(X), Z)
     np.testing.assert_array_equal(phi.learned_["landmarks"], learned["landmarks"])
     np.testing.assert_array_equal(phi.learned_["landmarks"], np.eye(3, 2))
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_a_map_that_was_only_drawn_says_what_completes_it(name):
+    with pytest.raises(NotFittedError, match="learn or restore after draw"):
+        build(name).draw(5).transform(np.ones((2, 5)))
+
+
+@pytest.mark.skipif(torch.cuda.device_count() > 7, reason="this machine has such a device")
+@pytest.mark.parametrize("name", MAPS)
+def test_a_device_that_is_absent_is_refused_by_fit(name):
+    X, y = data()
+    with pytest.raises(RuntimeError, match=r"\Adevice='cuda:7': .*use 'auto' or 'cpu'\Z"):
+        build(name, device="cuda:7").fit(X, y)
+
+
+@pytest.mark.parametrize("landmarks", ["uniform", "kmeans", "rpcholesky"])
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_rows_of_zeros_are_no_landmarks_of_the_linear_kernel(landmarks):
+    with pytest.raises(ValueError, match="the kernel matrix of the landmarks is zero"):
+        make_map("nystroem", Linear(), n_components=4, landmarks=landmarks, random_state=0).fit(np.zeros((9, 2)))
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_a_fitted_map_does_not_change_behind_the_users_back(name):
+    """By changes of the data that it was fitted on or restored from, a failed refit, a refit while blocks are read."""
+    (X, y), (_, Z) = data(), fitted(name)
+    mutated, targets = X.copy(), y.copy()
+    phi = build(name).fit(mutated, targets)
+    mutated += 5.0
+    targets[:] = 1
+    np.testing.assert_array_equal(phi.transform(X), Z)
+    learned = {key: array.copy() for key, array in phi.learned_.items()}
+    restored = build(name).restore(5, learned, dtype=np.float64)
+    for array in learned.values():
+        if array.dtype.kind in "fi":
+            array += 1
+    np.testing.assert_array_equal(restored.transform(X), Z)
+    assert all(np.array_equal(restored.learned_[key], array) for key, array in phi.learned_.items())
+    with pytest.raises(ValueError, match="NaN"):
+        phi.fit(np.full((4, 5), np.nan), y[:4])
+    np.testing.assert_array_equal(phi.transform(X), Z)
+    blocks = phi.transform_blocks(X, rows=25)
+    first = next(blocks)[1]
+    phi.fit(X[::-1] + 1.0, y)
+    np.testing.assert_allclose(np.concatenate([first, *(Z for _, Z in blocks)]), Z, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("order", [True, 3, -1, 1.5, "1", None])
+def test_the_order_of_the_arc_cosine_kernel_is_0_1_or_2(order):
+    with pytest.raises(ValueError, match="order must be 0, 1 or 2"):
+        ArcCosine(order)

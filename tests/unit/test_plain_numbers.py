@@ -10,7 +10,16 @@ from map_variants import MAPS, build, data, fitted
 
 from random_features.arrays import check_numbers
 from random_features.kernels import KERNELS, Circle, Gaussian
-from random_features.learners import boehning, decomposed, entry, gram, kernel_ridge, multiple_kernel, scoring
+from random_features.learners import (
+    boehning,
+    decomposed,
+    entry,
+    gram,
+    kernel_ridge,
+    multiple_kernel,
+    penalties,
+    scoring,
+)
 from random_features.learners.linear_model import LinearModel
 from random_features.maps import make_map
 from random_features.maps.candidates import target_columns
@@ -79,6 +88,7 @@ LEARNERS = {
     "boehning Z": lambda spoil: boehning.fit_on_stream(whole(spoil(X)), (Y > 0) * 1, 2, 1.0, n_columns=5),
     "boehning y": lambda spoil: boehning.fit_on_stream(whole(X), spoil((Y > 0) * 1), 2, 1.0, n_columns=5),
     "folds": lambda spoil: scoring.check_folds(spoil(FOLDS), SIGNS, "mse"),
+    "penalties": lambda spoil: penalties.check_grid(spoil(Y > 0), "penalties"),
     "decision": lambda spoil: LinearModel(np.ones((5, 1)), np.zeros(1), "").decision(spoil(X)),
 }
 #: Options with which every learner runs.

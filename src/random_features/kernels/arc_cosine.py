@@ -49,7 +49,7 @@ class ArcCosine(GaussianSpectrum):
     takes_sparse_rows: ClassVar[bool] = True
 
     def __post_init__(self):
-        if self.order not in (0, 1, 2):
+        if self.order not in (0, 1, 2) or isinstance(self.order, bool):
             raise ValueError(f"order must be 0, 1 or 2, got {self.order!r}")
 
     @property

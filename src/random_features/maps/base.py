@@ -32,6 +32,8 @@ from random_features.tensors import checked_tensor, from_library, needs_gradient
 #: The entry of ``learned_`` that says which map learned it.
 LEARNED_BY = "learned_by"
 
+INCOMPLETE = "%(name)s is not fitted yet: call fit, or learn or restore after draw"
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -137,6 +139,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         -------
         self
         """
+        resolve_device(self.device)  # one that is absent is an error here, not in ``transform``
         X, y = self._checked(X, y, dtype=[np.float64, np.float32])
         self._draw_for(X.shape[1], str(X.dtype).removeprefix("torch."), lambda kernel: kernel.completed_by(X, y))
         return self._learn_from(X, y, checkpoints)
@@ -327,12 +330,12 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         >>> module(torch.zeros(2, 3)).shape
         torch.Size([2, 16])
         """
-        check_is_fitted(self, "n_columns_")
+        check_is_fitted(self, "n_columns_", msg=INCOMPLETE)
         self._check_gradient()
         return FeatureModule(self._as_fitted())
 
     def _validate(self, X):
-        check_is_fitted(self, "n_columns_")
+        check_is_fitted(self, "n_columns_", msg=INCOMPLETE)
         check_numbers(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         X = without_duplicates(X)
@@ -350,7 +353,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _checked_tensor(self, X, reset=False):
         """Return a tensor X (n, d) in float32 or float64 after the checks that arrays pass, but for its values."""
         if not reset:
-            check_is_fitted(self, "n_columns_")
+            check_is_fitted(self, "n_columns_", msg=INCOMPLETE)
         X = checked_tensor(X, self.device)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return X
@@ -480,7 +483,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _shortened(self, n_components):
         """Return this map as it was fitted, not yet complete, with fewer components."""
-        check_is_fitted(self, "n_columns_")
+        check_is_fitted(self, "n_columns_", msg=INCOMPLETE)
         shorter = self._as_fitted()
         check_scalar(n_components, "n_components", Integral, min_val=1, max_val=shorter.n_components)
         shorter.n_components = n_components

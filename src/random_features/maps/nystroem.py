@@ -112,6 +112,7 @@ class Nystroem(RandomFeatureMap):
             return {"landmarks": KMeans(n_landmarks, n_init=1, random_state=seed).fit(dense(X)).cluster_centers_}
         if self.landmarks == "rpcholesky":
             chosen, _ = pivoted_cholesky(self.kernel_, X, n_landmarks, rng)
+            chosen = chosen if len(chosen) else np.arange(1)  # no row has a kernel value: ``_use`` says so
         else:
             chosen = rng.permutation(X.shape[0])[:n_landmarks]
         return {"landmarks": dense(X[chosen])}

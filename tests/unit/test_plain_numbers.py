@@ -21,6 +21,7 @@ from random_features.learners import (
     scoring,
 )
 from random_features.learners.linear_model import LinearModel
+from random_features.machines import KernelMachineClassifier, KernelMachineRegressor
 from random_features.maps import make_map
 from random_features.maps.candidates import target_columns
 from random_features.pivoted_cholesky import pivoted_cholesky
@@ -136,6 +137,15 @@ OTHERS = {
     "restore": lambda spoil: make_map("nystroem", random_state=0).restore(5, {"landmarks": spoil(X)}),
     "target columns": lambda spoil: target_columns(spoil(Y)),
     "pivoted Cholesky": lambda spoil: pivoted_cholesky(Gaussian(), spoil(X), 3, np.random.default_rng(0)),
+    **{
+        f"{machine.__name__} {door}": lambda spoil, machine=machine, call=call: call(machine(Gaussian(1.0)), spoil)
+        for machine in (KernelMachineRegressor, KernelMachineClassifier)
+        for door, call in {
+            "X": lambda machine, spoil: machine.fit(spoil(X), Y),
+            "y": lambda machine, spoil: machine.fit(X, spoil(Y)),
+            "predict": lambda machine, spoil: machine.fit(X, Y).predict(spoil(X)),
+        }.items()
+    },
 }
 DOORS = {**LEARNERS, **dict(with_entries()), **dict(of_kernels()), **dict(of_maps()), **OTHERS}
 

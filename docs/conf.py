@@ -28,6 +28,7 @@ html_title = project
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
+html_static_path = ["arena.html"]  # not next to arena.md, whose page has the same name
 html_copy_source = html_show_copyright = False
 html_math_renderer = "mathml"  # browsers show MathML without a script
 myst_heading_anchors = 4
@@ -44,6 +45,7 @@ ELSEWHERE = {
     "](../docs/": "](",
     "](docs/": "](",
     "](CHANGELOG.md": "](changelog.md",
+    '<a href="arena.html">': '<a href="_static/arena.html">',
 }
 
 

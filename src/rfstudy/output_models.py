@@ -182,7 +182,7 @@ class Output(Model):
     variants: Labels = None
     sizes: Names = None
     repeats: Count = None
-    scope: Literal["all", "informative", "not flagged"] = None
+    scope: Literal["all", "informative", "labels", "not flagged", "regression"] = None
     draws: Count = None
     comparisons: Count = None
     quantity: Quantity = None

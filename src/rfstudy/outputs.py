@@ -143,9 +143,11 @@ def known_of(experiments: list[dict]) -> dict[str, set[str]]:
     }
 
 
-def drawable(specs: list[dict], experiments) -> list[dict]:
-    """Return the outputs whose rows all come from these experiments."""
-    return [spec for spec in specs if set(spec["experiments"]) <= set(experiments)]
+def drawable(specs: list[dict], experiments, left_out=()) -> list[dict]:
+    """Return the outputs whose rows all come from these experiments, without those of experiments that are left out."""
+    kept = [[name for name in spec["experiments"] if name not in left_out] for spec in specs]
+    pairs = [(spec, own) for spec, own in zip(specs, kept, strict=True) if own or not spec["experiments"]]
+    return [spec | {"experiments": own} for spec, own in pairs if set(own) <= set(experiments)]
 
 
 def drawable_in_part(specs: list[dict], experiments) -> list[dict]:
@@ -200,11 +202,13 @@ class Collections:
 
     def __init__(self, reports: list[dict], jobs: Jobs, shipped: list[str]):
         self.jobs, self.shipped, self.preset = jobs, shipped, jobs.settings["preset"]
-        of_preset, measured = drawable(reports, jobs.experiments), drawable_in_part(reports, shipped)
+        on_demand = {name for name in jobs.experiments if name not in jobs.asked_for}
+        asked, measured = drawable(reports, jobs.asked_for, on_demand), drawable_in_part(reports, shipped)
+        named = {(spec["paper"], spec["name"]): spec for spec in drawable(reports, jobs.experiments) + asked}
         self.own = jobs.settings["only_methods"]
         yours = [with_methods(spec, self.own) for spec in measured if set(spec["experiments"]) & set(jobs.experiments)]
-        self.drawable = {self.preset: of_preset, MEASURED: measured, YOURS: yours}
-        self.wanted = {self.preset: drawable(reports, jobs.asked_for), MEASURED: measured}
+        self.drawable = {self.preset: list(named.values()), MEASURED: measured, YOURS: yours}
+        self.wanted = {self.preset: asked, MEASURED: measured}
         self.one = {(name, each["paper"], each["name"]): each for name, of in self.drawable.items() for each in of}
 
     def asked(self, collection: str, specs: list[dict], **like):

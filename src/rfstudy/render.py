@@ -6,7 +6,6 @@ condition (``holds``) next to it under which it is true. Rows that no longer mee
 
 import hashlib
 import io
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_record_file, read_yaml, record_file, write_atomically, write_text
 from rfstudy.outputs import load_reports
 from rfstudy.paper_pages import STATES, Page, markdown, numbers_of, parts_of_papers
-from rfstudy.report import plots, style, tables, typeset
+from rfstudy.report import plots, style, tables
 from rfstudy.report.aggregate import select
 from rfstudy.report.catalogue import specification
 from rfstudy.report.claims.points import MEANING
@@ -127,7 +126,7 @@ def rendered(shipped: Shipped, template: str) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    values = (verdicts, measured, arena, accuracies, at_equal_columns, parts_of_papers)
+    values = (verdicts, measured, accuracies, at_equal_columns, parts_of_papers)
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
     environment.globals |= {each.__name__: each for each in (shown, rows, one, effects)}
     environment.globals |= {"table": shipped.table, "page": lambda paper: Page(shipped.with_names_of(paper))}
@@ -196,18 +195,6 @@ def measured(shipped: Shipped) -> str:
     machines = sorted({" with an ".join(filter(None, each)) for each in parts})
     hours = f"Hours are wall time of the runs with shipped rows, several at a time. Machines: {'; '.join(machines)}."
     return f"{markdown(rows)}\n\n{of_maps}{rest} {hours}"
-
-
-def arena(shipped: Shipped) -> str:
-    """Return the table of the arena that says which map to take; empty until maps have rows on all of its data sets."""
-    spec, measured = shipped.spec("study", "arena-choice-tuned"), set()
-    for path in filter(Path.exists, map(shipped.file, spec["experiments"])):
-        measured |= set(select(shipped.rows(path), method=spec["baseline"])["dataset"])
-    if not set(spec["datasets"]) <= measured:
-        return ""
-    table = shipped.made("study", spec["name"])
-    # the first two explain its columns; the page of the table has the others
-    return typeset.markdown(replace(table, notes=table.notes[:2]))
 
 
 def holds(template: str, condition: bool, finding: str) -> str:

@@ -30,7 +30,7 @@ def errors_by_fold(dataset, columns):
     return np.random.default_rng([SETS.index(dataset), columns]).uniform(0.2, 0.3, FOLDS)
 
 
-def map_rows(ratios, sets=SETS, columns=(64, 128), noise=0.001, settings=None):
+def map_rows(ratios, sets=SETS, columns=(64, 128, 256), noise=0.001, settings=None):
     """Rows of maps: ``ratios`` has the error over RFF's by (method, variant), a number or a function of the set."""
     rng, rows = np.random.default_rng(3), []
     for dataset in sets:

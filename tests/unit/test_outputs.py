@@ -16,6 +16,12 @@ def test_a_run_draws_outputs_of_which_it_has_all_experiments():
     assert outputs.drawable(ALL, {"a", "b"}) == [TABLE, FIGURE, FACTS]
 
 
+def test_experiments_that_are_left_out_do_not_hinder_an_output_of_others():
+    found = outputs.drawable(ALL, {"a"}, left_out={"b"})
+    assert found == [TABLE, FIGURE | {"experiments": ["a"]}, FACTS]
+    assert outputs.drawable([FIGURE], {"c"}, left_out={"a", "b"}) == []  # of an output with rows, some must be there
+
+
 def test_shipped_rows_draw_outputs_of_which_they_have_one_experiment():
     assert outputs.drawable_in_part(ALL, {"b", "d"}) == [FIGURE, FACTS, ELSEWHERE]
 

@@ -9,7 +9,6 @@ import pytest
 from random_features.errors import UserError
 from rfstudy import render
 from rfstudy.report.aggregate import select
-from rfstudy.report.typeset import Table
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -96,13 +95,3 @@ def test_errors_at_equal_columns_are_ratios(shipped):
     rows = select(rows[rows["n_columns"].eq(88)], method=["rff", "nystroem"], metric="approximation_error_frobenius")
     mean = rows.groupby("method")["value"].mean()
     assert render.at_equal_columns(shipped, "nystroem")["ijcnn1", 88] == mean["nystroem"] / mean["rff"]
-
-
-def test_the_table_of_the_arena_is_there_once_all_its_data_sets_have_rows(shipped, monkeypatch):
-    datasets = shipped.spec("study", "arena-choice-tuned")["datasets"]
-    table = Table(pd.DataFrame({"when": ["D = 64"], "map": ["ORF"]}), caption="Which map")
-    monkeypatch.setattr(shipped, "made", lambda paper, name: table if paper == "study" else None)
-    monkeypatch.setattr(shipped, "rows", lambda path: pd.DataFrame({"dataset": datasets, "method": "rff"}))
-    assert "| D = 64 | ORF   |" in render.arena(shipped)
-    monkeypatch.setattr(shipped, "rows", lambda path: pd.DataFrame({"dataset": datasets[1:], "method": "rff"}))
-    assert render.arena(shipped) == ""

@@ -1,4 +1,6 @@
-"""The statistics of the arena: effects by data set, their mean over data sets, verdicts, halves."""
+"""The statistics of the arena: errors, effects by data set, what they say together, verdicts and outcomes."""
+
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -8,15 +10,7 @@ from statsmodels.stats.meta_analysis import combine_effects
 
 from rfstudy.data import tasks
 from rfstudy.report import arena
-from rfstudy.report.arena import (
-    Combined,
-    combined,
-    effects_of,
-    errors_of,
-    false_verdicts,
-    half_of,
-    verdicts,
-)
+from rfstudy.report.arena import combined, decided, effects_of, errors_of, outcomes, typical
 
 
 def test_the_rules_of_blocks_have_the_word_and_others_do_not():
@@ -32,20 +26,13 @@ def test_the_mean_over_data_sets_is_that_of_a_sample_of_them(between):
     mean, error = sum(effect) / 20, np.sqrt(sum((effect - effect.mean()) ** 2) / 19 / 20)
     tau = np.sqrt(max(0.0, 20 * error**2 - sum(variance) / 20))
     assert (found.mean.value, found.mean.error, found.tau) == pytest.approx((mean, error, tau))
-    test = stats.ttest_1samp(effect, 0.0)
-    assert found.mean.p == pytest.approx(test.pvalue)
-    assert (found.mean.low, found.mean.high) == pytest.approx(tuple(test.confidence_interval(0.95)))
+    interval = stats.ttest_1samp(effect, 0.0).confidence_interval(0.95)
+    assert (found.mean.low, found.mean.high) == pytest.approx(tuple(interval))
     new = stats.t.ppf(0.975, 18) * np.sqrt(tau**2 + error**2)
     assert found.new == pytest.approx((mean - new, mean + new))
-    below = stats.ttest_1samp(effect, np.log(1.02), alternative="less").pvalue
-    above = stats.ttest_1samp(effect, -np.log(1.02), alternative="greater").pvalue
-    assert found.p_equivalent == pytest.approx(max(below, above))
-    both = combined(np.stack([effect, -effect]), variance)
-    assert both.mean.value == pytest.approx([mean, -mean])
-    assert both.tau == pytest.approx([tau, tau])
 
 
-def test_the_interval_is_hartung_and_knapps_if_all_weights_are_equal():
+def test_the_interval_of_the_mean_is_hartung_and_knapps_if_all_weights_are_equal():
     rng = np.random.default_rng(8)
     effect = rng.normal(0.1, 0.2, 12)
     found, peer = combined(effect, np.full(12, 0.01)), combine_effects(effect, np.full(12, 0.01), method_re="iterated")
@@ -54,71 +41,193 @@ def test_the_interval_is_hartung_and_knapps_if_all_weights_are_equal():
     assert found.tau**2 == pytest.approx(peer.tau2, abs=1e-6)
 
 
-def rows_of(values, metric, n_test=100):
-    """Rows of a data set: by method the values of its folds, at 64 columns."""
+@pytest.mark.parametrize("k", [6, 7, 15, 30])
+def test_the_interval_of_the_typical_effect_ends_where_the_signed_rank_test_rejects(k):
+    effect = np.random.default_rng(k).normal(0.1, 0.2, k)
+    found = typical(effect)
+    means = [(a + b) / 2 for a, b in itertools.combinations_with_replacement(effect, 2)]
+    assert found.value == pytest.approx(np.median(means))
+    for end, inward in ((found.low, 1e-9), (found.high, -1e-9)):
+        assert stats.wilcoxon(effect - end - inward, method="exact").pvalue > 0.05
+        assert stats.wilcoxon(effect - end + inward, method="exact").pvalue < 0.05
+    assert found.p == pytest.approx(stats.wilcoxon(effect, method="exact").pvalue)
+
+
+def test_a_wild_data_set_does_not_move_the_typical_effect():
+    effect = np.r_[np.linspace(-0.01, 0.01, 20), 9.0]
+    found = combined(effect, np.zeros(21))
+    assert abs(found.typical.value) < 0.005
+    assert found.mean.value > 0.4
+    assert found.p_equal < 0.05
+
+
+def test_p_values_of_one_side_are_scipys():
+    effect = np.random.default_rng(2).normal(-0.01, 0.01, 12)
+    found = combined(effect, np.zeros(12))
+    margin = np.log(1.02)
+    below = stats.wilcoxon(effect - margin, alternative="less", method="exact").pvalue
+    above = stats.wilcoxon(effect + margin, alternative="greater", method="exact").pvalue
+    assert found.p_equal == max(below, above)
+    assert found.p_lower == stats.wilcoxon(effect, alternative="less", method="exact").pvalue
+    assert found.p_higher == stats.wilcoxon(effect, alternative="greater", method="exact").pvalue
+
+
+def test_effects_that_are_all_zero_are_equal():
+    found = combined(np.zeros(12), np.zeros(12))
+    assert (found.typical.value, found.typical.low, found.typical.high, found.typical.p) == (0, 0, 0, 1)
+    assert found.p_equal < 0.001
+
+
+def test_the_test_finds_what_it_is_said_to_detect():
+    rng = np.random.default_rng(4)
+    found = [typical(own) for own in rng.normal(0.0, 0.02, (40, 30))]
+    size = np.mean([arena.detectable(each, 1) for each in found])
+    drawn = rng.normal(size, 0.02, (2000, 30))
+    power = (stats.wilcoxon(drawn, axis=1, method="asymptotic").pvalue < 0.05).mean()
+    assert power == pytest.approx(0.8, abs=0.04)
+    assert arena.detectable(found[0], 10) > arena.detectable(found[0], 1)
+
+
+def rows_of(values, metric, n_test=200, dataset="toy"):
+    """Rows of a data set: by (method, variant) the values of its folds, at 64 columns."""
     return pd.DataFrame(
         [
             {
-                "dataset": "toy", "method": method, "variant": "", "n_features": 32, "n_columns": 64, "repeat": fold,
-                "metric": metric, "value": value, "n_test": n_test, "status": "ok",
+                "dataset": dataset, "method": method, "variant": variant, "n_features": 32, "n_columns": 64,
+                "repeat": fold, "metric": metric, "value": value, "n_test": n_test, "status": "ok",
             }
-            for method, of in values.items()
+            for (method, variant), of in values.items()
             for fold, value in enumerate(of)
         ]
     )  # fmt: skip
 
 
-def test_an_effect_is_the_ratio_of_summed_errors_and_its_variance_the_jackknifes():
-    one, other = np.array([1.0, 2.0, 4.0, 3.0]), np.array([2.0, 2.0, 5.0, 4.0])
-    (found,) = effects_of(errors_of(rows_of({"orf": one, "rff": other}, "mse")), "rff").to_dict("records")
-    assert found["effect"] == pytest.approx(np.log(10 / 13))
-    left_out = [np.log((10 - a) / (13 - b)) for a, b in zip(one, other, strict=True)]
+def effect_of(rows, method="orf"):
+    found = effects_of(errors_of(rows), "rff", [64])
+    return found[found["method"] == method].to_dict("records")
+
+
+def test_an_effect_is_the_mean_over_draws_and_its_variance_the_jackknifes():
+    one, first, second = (np.array(each, float) for each in ([1, 2, 4, 3], [2, 2, 5, 4], [4, 2, 6, 5]))
+    values = {("orf", ""): one, ("rff", ""): first, ("rff", "control-1"): second}
+    (found,) = effect_of(rows_of(values, "mse"))
+    assert found["effect"] == pytest.approx(np.log(10) - (np.log(13) + np.log(17)) / 2)
+    left_out = [
+        np.log(10 - a) - (np.log(13 - b) + np.log(17 - c)) / 2 for a, b, c in zip(one, first, second, strict=True)
+    ]
     assert found["variance"] == pytest.approx(3 / 4 * np.sum((left_out - np.mean(left_out)) ** 2))
-    assert (found["columns"], found["folds"]) == (64, 4)
+    assert found["folds"] == 4
 
 
-def test_wrong_labels_count_with_one_half_where_there_are_enough():
-    accuracy = {"orf": [80.0, 90.0, 70.0], "rff": [75.0, 80.0, 70.0]}
-    (found,) = effects_of(errors_of(rows_of(accuracy, "accuracy_pct")), "rff").to_dict("records")
-    assert found["effect"] == pytest.approx(np.log(60.5 / 75.5))
-    assert found["wrong"] == pytest.approx(75)
-    assert effects_of(errors_of(rows_of(accuracy, "accuracy_pct", n_test=60)), "rff").empty
+@pytest.mark.parametrize(
+    ("variant", "entry"),
+    [("draw-1", ""), ("control-5", ""), ("rpcholesky-draw-23", "rpcholesky"), ("pool-4-draw-2", "pool-4"),
+     ("pool-4", "pool-4"), ("distinct", "distinct")],
+)  # fmt: skip
+def test_a_further_draw_belongs_to_its_entry(variant, entry):
+    values = {("lsrff", variant): [1.0, 2.0], ("rff", ""): [1.0, 1.0]}
+    errors = errors_of(rows_of(values, "mse"))
+    assert set(errors.loc[errors["method"] == "lsrff", "variant"]) == {entry}
+
+
+def test_wrong_labels_count_with_one_half_where_there_are_enough_test_rows():
+    accuracy = {("orf", ""): [80.0, 90.0, 70.0], ("rff", ""): [75.0, 80.0, 70.0]}
+    (found,) = effect_of(rows_of(accuracy, "accuracy_pct"))
+    assert found["effect"] == pytest.approx(np.log(120.5 / 150.5))
+    assert effect_of(rows_of(accuracy, "accuracy_pct", n_test=166)) == []
+    few = {
+        ("orf", ""): [100.0, 100.0, 100.0],
+        ("rff", ""): [99.5, 100.0, 100.0],
+    }
+    assert effect_of(rows_of(few, "accuracy_pct"))[0]["effect"] == pytest.approx(np.log(0.5 / 1.5))
+
+
+def test_an_unbalanced_set_is_judged_by_the_area_under_the_curve_alone():
+    values = {("orf", ""): [90.0, 80.0], ("rff", ""): [80.0, 60.0]}
+    both = pd.concat([rows_of(values, metric, dataset="tab-jm1") for metric in ("accuracy_pct", "auc_pct")])
+    (found,) = effect_of(both)
+    assert found["effect"] == pytest.approx(np.log(0.3 / 0.6))
+    assert effect_of(both[both["metric"] == "accuracy_pct"]) == []
+    assert effect_of(rows_of(values, "auc_pct")) == []
+
+
+def test_a_draw_without_a_fold_is_left_out():
+    rows = rows_of({("orf", ""): [1.0, 2.0, 3.0], ("orf", "draw-1"): [9.0, 9.0], ("rff", ""): [1.0] * 3}, "mse")
+    assert effect_of(rows)[0]["effect"] == pytest.approx(np.log(6 / 3))
+
+
+def test_a_data_set_enters_a_band_if_it_has_rows_at_all_its_sizes():
+    rows = rows_of({("orf", ""): [1.0, 2.0], ("rff", ""): [1.0, 1.0]}, "mse")
+    larger = rows.assign(n_features=64, n_columns=128, value=rows["value"] * 2)
+    errors = errors_of(pd.concat([rows, larger[larger["method"] == "rff"]]))
+    assert effects_of(errors, "rff", [64, 128]).empty
+    both = errors_of(pd.concat([rows, larger.assign(value=larger["value"].where(larger["method"] == "rff", 1.0))]))
+    found = effects_of(both, "rff", [64, 128])
+    assert found["effect"].tolist() == pytest.approx([(np.log(3 / 2) + np.log(2 / 4)) / 2])
 
 
 def of_sets(effect, error=0.005, k=20):
-    """Effects of ``k`` data sets, alternately above and below their mean."""
-    return combined(effect + error * np.resize([1, -1], k), np.full(k, error**2))
+    """Effects of ``k`` data sets around their mean."""
+    return combined(effect + error * np.linspace(-1, 1, k), np.full(k, error**2))
 
 
-def test_a_verdict_needs_an_interval_without_zero_or_an_equal_control():
-    maps = [of_sets(-0.1), of_sets(0.1), of_sets(0.0), of_sets(0.01, error=0.1)]
-    assert verdicts(maps, 3 * [of_sets(0.0)]) == ["better", "worse", "equal", "undecided"]
-    for controls in ([], [of_sets(0.0), of_sets(0.0, error=0.2), of_sets(0.0, error=0.3)]):
-        assert verdicts(maps, controls) == ["better", "worse", "undecided", "undecided"]
-    assert isinstance(maps[0], Combined)
+def test_verdicts_follow_from_the_tests():
+    maps = [of_sets(-0.1), of_sets(0.1), of_sets(0.0), of_sets(0.01, error=0.1), of_sets(0.01, error=0.002)]
+    words = ["better", "worse", "equal", "undecided", arena.NEGLIGIBLE]
+    assert decided(maps, maps) == words
+    assert decided(maps, [None] * 5) == ["better", "worse", "undecided", "undecided", "worse"]
+    assert decided([], []) == []
 
 
-def test_without_a_difference_at_most_one_family_in_twenty_has_a_verdict():
-    variances = [np.full(20, 0.01**2), np.geomspace(0.002, 0.1, 20) ** 2]
-    for folds in (10_000, 10, 3):
-        rate = false_verdicts(variances, [0.0, 0.02], [np.full(20, folds)] * 2, 2000, seed=1)
-        assert 0.005 < rate <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 2000)
-    again = [false_verdicts(variances, [0.0, 0.02], [np.full(20, 3)] * 2, 50, seed=1) for _ in range(2)]
-    assert again[0] == again[1]
+def test_holms_correction_is_over_the_maps_of_a_band():
+    effect = np.r_[np.linspace(0.01, 0.2, 9), -0.1]
+    found = combined(effect, np.zeros(10))
+    assert 0.01 < found.typical.p < 0.05
+    assert decided([found], [None]) == ["worse"]
+    assert decided([found] + [of_sets(0.0, 0.1)] * 9, [None] * 10)[0] == "undecided"
 
 
-def test_the_smallest_of_holms_p_values_decides_a_simulation(monkeypatch):
-    ps = iter([np.array([0.01, 0.03, 0.9]), np.array([0.5, 0.04, 0.02])])
-    made = of_sets(0.0)
-    monkeypatch.setattr(arena, "combined", lambda effect, variance: made._replace(mean=made.mean._replace(p=next(ps))))
-    # Holm: 0.02, 0.06 and 0.04
-    assert false_verdicts([np.ones(4)] * 2, [0.0] * 2, [np.full(4, 3)] * 2, 3, seed=0) == pytest.approx(2 / 3)
+def test_at_most_one_family_in_twenty_has_a_verdict_without_a_difference():
+    rng = np.random.default_rng(1)
+    drawn = rng.standard_normal((400, 6, 12)) + rng.standard_normal((400, 1, 12))  # maps share the draws of RFF
+    p = stats.wilcoxon(drawn, axis=2, method="exact").pvalue
+    rate = (6 * p.min(axis=1) < 0.05).mean()
+    found = [decided([combined(own, np.zeros(12)) for own in family], [None] * 6) for family in drawn[:40]]
+    assert [set(words) != {"undecided"} for words in found] == (6 * p[:40].min(axis=1) < 0.05).tolist()
+    assert rate <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
 
 
-def test_halves_share_every_stratum():
-    names = [f"set-{i}" for i in range(25)]
-    datasets = pd.DataFrame({"dataset": names, "stratum": ["small", "large", "small", "labels", "labels"] * 5})
-    half = half_of(datasets)
-    for _, own in datasets.groupby("stratum"):
-        assert abs(2 * half[own["dataset"]].sum() - len(own)) <= 1
-    assert half.equals(half_of(datasets.iloc[::-1])[names])
+def test_outcomes_of_statements():
+    cases = [
+        ("better", of_sets(-0.1), "confirmed"),
+        ("better", of_sets(0.1), "contradicted"),
+        ("better", of_sets(-0.01, error=0.1), "undecided"),
+        ("better", of_sets(-0.01, error=0.002), arena.NEGLIGIBLE),
+        ("worse", of_sets(0.1), "confirmed"),
+        ("worse", of_sets(-0.1), "contradicted"),
+        ("equal", of_sets(0.0), "confirmed"),
+        ("equal", of_sets(0.01, error=0.002), arena.NEGLIGIBLE),
+        ("equal", of_sets(0.1), "contradicted"),
+        ("equal", of_sets(-0.1), "contradicted"),
+        ("equal", of_sets(0.02, error=0.05), "undecided"),
+        ("equal", None, "not measured yet"),
+    ]
+    statements = [{"says": says} for says, _, _ in cases]
+    found = [(own, own) if own else None for _, own, _ in cases]
+    assert outcomes(statements, found) == [word for *_, word in cases]
+
+
+def test_a_statement_of_equality_needs_the_informative_data_sets():
+    fine, wide = of_sets(0.0), of_sets(0.0, error=0.2)
+    says = [{"says": "equal"}]
+    assert [outcomes(says, [(fine, other)]) for other in (fine, wide, None)] == [
+        ["confirmed"], ["undecided"], ["undecided"],
+    ]  # fmt: skip
+
+
+def test_the_correction_of_statements_counts_those_of_one_kind_and_those_that_are_not_measured():
+    found = combined(np.r_[np.linspace(0.01, 0.2, 9), -0.07], np.zeros(10))
+    assert 0.0125 > found.p_higher > 0.005
+    worse, equal = {"says": "worse"}, {"says": "equal"}
+    assert outcomes([worse, equal], [(found, None), None])[0] == "confirmed"
+    assert outcomes([worse] * 5, [(found, None)] + [None] * 4)[0] == "undecided"

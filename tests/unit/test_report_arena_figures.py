@@ -21,31 +21,32 @@ def points(ax):
     return {line.get_ydata()[0]: line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 1}
 
 
-def test_the_forest_shows_the_means_and_pale_maps_without_a_verdict():
-    rows = made.framed(made.map_rows(RATIOS))
+def test_the_forest_shows_typical_effects_and_pale_maps_without_a_verdict():
+    facts = [row for name in made.SETS for row in made.fact_rows(name, duplicate_rows=0.0)]
+    rows = made.framed(made.map_rows(RATIOS, columns=(64, 128, 256, 512, 1024)), facts)
     figure = figure_of("arena-forest", rows)
     results = arena.results_of(context_of(rows), list(made.SETS), "rff", QUANTITY)
-    assert [ax.get_title(loc="left") for ax in figure.axes] == ["D = 64 (12 sets)", "D = 128 (12 sets)"]
-    for columns, ax in zip((64, 128), figure.axes, strict=True):
-        own = results.effects[results.effects["columns"] == columns]
-        means = own.groupby("method")["effect"].mean()
-        assert points(ax) == pytest.approx({0: np.exp(means["orf"]), 1: np.exp(means["qmc"])})
+    titles = ["D = 64 to 256 (12 sets)", "D = 512 to 1,024 (12 sets)"]
+    assert [ax.get_title(loc="left") for ax in figure.axes] == titles
+    for columns, ax in zip(arena.BANDS.values(), figure.axes, strict=True):
+        own = results.effects(columns).groupby("method")["effect"]
+        middle = own.agg(lambda effect: arena.typical(effect).value)
+        assert points(ax) == pytest.approx({0: np.exp(middle["orf"]), 1: np.exp(middle["qmc"])})
         alphas = {line.get_ydata()[0]: line.get_alpha() for line in ax.lines if len(line.get_xdata()) == 1}
         assert alphas[0] == 1.0 > alphas[1]
 
 
-def test_curves_are_ratios_to_the_exact_kernel_on_common_folds():
+def test_curves_are_ratios_to_the_exact_kernel():
     exact = made.yardstick_rows({"exact_kernel": 0.1}, sets=made.SETS[:2])
-    exact = [row for row in exact if row["repeat"] < 3]
     rows = made.framed(made.map_rows({("orf", ""): 0.9}, sets=made.SETS[:3], noise=0.0), exact)
     found = relative_errors(arena.results_of(context_of(rows), list(made.SETS), "rff", QUANTITY), "rff")
     found = found.set_index(["dataset", "columns", "method"])
     first, last = made.SETS[0], made.SETS[2]
-    plain = made.errors_by_fold(first, 128)[:3]
+    plain = made.errors_by_fold(first, 128)
     assert found.loc[(first, 128, "orf"), "ratio"] == pytest.approx(0.9 * plain.mean() / 0.1)
     assert found.loc[(first, 128, "orf"), "exact"]
     # without an exact kernel: the baseline with the most columns
-    by_size = [made.errors_by_fold(last, at).sum() for at in (64, 128)]
+    by_size = [made.errors_by_fold(last, at).sum() for at in (64, 256)]
     assert found.loc[(last, 64, "rff"), "ratio"] == pytest.approx(by_size[0] / by_size[1])
     assert not found.loc[(last, 64, "rff"), "exact"]
     figure = figure_of("arena-curves", rows)

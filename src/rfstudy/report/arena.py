@@ -1,200 +1,228 @@
 """Maps against a baseline at equal columns over many data sets; docs/arena.md states the protocol.
 
-The effect on a data set is the logarithm of the ratio of two errors, each summed over the folds of the data set. Its
-variance is the jackknife's over the folds. The data sets are a sample: a mean over them says what is expected on
-others. Its interval is that of Hartung and Knapp (Statistics in Medicine 20, 2001) with equal weights, and the
-deviation between data sets is that of Hedges and Olkin (Statistical Methods for Meta-Analysis, 1985, chapter 9).
+The effect on a data set is the logarithm of the error of a map less that of the baseline, each the mean over all draws
+and over the numbers of columns of a band. Its variance is the jackknife's over the folds. The data sets are a sample of
+others. The typical effect is the pseudo-median of Hodges and Lehmann (Annals of Mathematical Statistics 34, 1963) with
+the exact interval of Wilcoxon's signed-rank test. The interval of the mean is that of Hartung and Knapp (Statistics in
+Medicine 20, 2001) with equal weights, and the deviation between data sets is that of Hedges and Olkin (Statistical
+Methods for Meta-Analysis, 1985, chapter 9).
 """
 
-import hashlib
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
+from scipy.stats import wilcoxon
 
 from rfstudy.report.aggregate import columns_asked_for, facts_of, of_quantity, select, settings_of
-from rfstudy.report.compare import LEVEL, Estimate, holm
+from rfstudy.report.compare import LEVEL, POWER, Estimate, holm
 from rfstudy.report.context import Context
 
-#: Two maps are equivalent if their errors differ by less than this share.
+#: Two maps are equal if their errors differ by less than this share.
 MARGIN = 0.02
 
-#: A data set with labels counts where the baseline makes as many errors.
-LEAST_ERRORS = 50
+#: A classification set has as many test rows, and a verdict needs as many data sets.
+LEAST_TEST_ROWS, LEAST_SETS = 500, 6
 
-#: A mean over data sets needs as many.
-LEAST_SETS = 3
+#: The bands of columns.
+BANDS = {"64 to 256": (64, 128, 256), "512 to 1,024": (512, 1024)}
 
-#: What identifies an effect: a data set, a number of columns, and an entry.
-EFFECT = ["dataset", "columns", "method", "variant"]
+#: What identifies an effect: a data set and an entry.
+EFFECT = ["dataset", "method", "variant"]
 
 #: The flags of a data set and their thresholds: the share of its rows that repeat an earlier one, the correlation of
 #: the target with that of the next row, and the share of the variance that a yardstick explains.
 FLAGS = {"duplicates": 0.2, "ordered": 0.5, "no signal": 0.05}
 
-#: Rows from which a data set tests on three folds; it and the task are the strata of the halves.
-LARGE = 10_000
+#: Data sets from a formula or a simulator, which are flagged.
+SYNTHETIC = ("tab-waveform", "tab-kropt", "tab-fried", "tab-naval")
+
+#: Data sets with few cases of a class, judged by one minus the area under the ROC curve.
+UNBALANCED = ("tab-jm1", "tab-enhancer", "tab-ozone", "tab-mammography", "tab-w8a")
+
+#: Variants that are further draws of an entry.
+DRAW = r"-?(?:draw|control)-\d+$"
 
 
 # --- errors and effects -----------------------------------------------------------------------------------------------
 
 
-class Combined(NamedTuple):
-    """Effects of several data sets together: ``mean`` with its interval, the deviation ``tau`` of the true effects, the
-    interval in which a new data set is expected, and the p-value of "not equivalent".
-    """
-
-    mean: Estimate
-    tau: float
-    new: tuple[float, float]
-    p_equivalent: float
-
-
 def errors_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the error of every cell, summed over its test rows: squared errors (``mse``) or wrong labels
-    (``accuracy_pct``). Columns: those of ``EFFECT``, ``repeat``, ``wrong`` (the sum) and ``counts`` (whether it is a
-    number of labels).
+    """Return the error of every cell, with the columns ``dataset``, ``columns``, ``method``, ``variant``, ``draw`` (the
+    variant that names it) and ``repeat``, and those of ``summed``.
     """
     ok = select(rows, status="ok").dropna(subset=["n_columns", "n_features", "n_test"])
-    return summed(ok.assign(columns=columns_asked_for(ok)), [*EFFECT, "repeat"])
+    named = ok.assign(columns=columns_asked_for(ok), draw=ok["variant"])
+    named["variant"] = named["variant"].str.replace(DRAW, "", regex=True)
+    return summed(named, [*EFFECT, "columns", "draw"])
 
 
 def yardsticks_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the errors of predictors without a map as ``errors_of`` does, by ``dataset`` and ``learner``."""
-    own = select(rows, status="ok", metric=["accuracy_pct", "rmse"], method="", split="test")
-    return summed(own, ["dataset", "learner", "repeat"])
+    """Return the errors of predictors without a map as ``errors_of`` does: ``method`` is the learner.
+
+    The exact kernel on the grid of the maps replaces the other one: its experiments are the first by name.
+    """
+    own = select(rows, status="ok", metric=["accuracy_pct", "auc_pct", "rmse"], method="", split="test")
+    own = own.sort_values("experiment", kind="stable").drop_duplicates(["dataset", "learner", "repeat", "metric"])
+    return summed(own.assign(method=own["learner"], draw=""), [*EFFECT, "draw"])
 
 
 def summed(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """Return rows with ``wrong``, the error summed over the test rows, and ``counts``, whether it is a whole number of
-    labels.
+    """Return rows with ``wrong``, the error summed over the test rows of a fold (squared errors, wrong labels, or one
+    minus the area under the curve), ``counts``, whether it counts labels, and two logarithms: ``log`` of the sum over
+    the folds, and ``left_out`` of the sum over the others. Numbers of labels have one half added.
+
+    Draws on fewer folds than others of their data set are left out, and so are data sets with too few test rows.
     """
-    counts, squared = rows["metric"].eq("accuracy_pct"), rows["metric"].eq("rmse")
-    mean = rows["value"].where(~squared, rows["value"] ** 2).where(~counts, 1.0 - rows["value"] / 100.0)
-    wrong = mean * rows["n_test"]
-    return rows.assign(wrong=wrong.where(~counts, wrong.round()), counts=counts)[[*columns, "wrong", "counts"]]
+    judged = rows["metric"].eq("auc_pct") == rows["dataset"].isin(UNBALANCED)
+    rows = rows[judged].drop_duplicates([*columns, "repeat"])
+    counts, share = rows["metric"].eq("accuracy_pct"), 1.0 - rows["value"] / 100.0
+    wrong = np.select(
+        [counts, rows["metric"].eq("auc_pct"), rows["metric"].eq("rmse")],
+        [(share * rows["n_test"]).round(), share, rows["value"] ** 2 * rows["n_test"]],
+        rows["value"] * rows["n_test"],
+    )
+    found = rows.assign(wrong=wrong, counts=counts)[[*columns, "repeat", "wrong", "counts", "n_test"]]
+    draws, half = found.groupby(columns), 0.5 * counts
+    folds, total = draws["repeat"].transform("size"), draws["wrong"].transform("sum") + half
+    large = ~counts | (draws["n_test"].transform("sum") >= LEAST_TEST_ROWS)
+    complete = folds.ge(2) & folds.eq(folds.groupby(found["dataset"]).transform("max"))
+    return found.assign(log=np.log(total), left_out=np.log(total - wrong))[large & complete]
 
 
-def effects_of(errors: pd.DataFrame, baseline: str, draw: str = "") -> pd.DataFrame:
-    """Return the effect of every entry against a draw (a variant) of the baseline: columns of ``EFFECT``, ``effect``,
-    ``variance``, ``folds`` and ``wrong`` (the errors of the baseline, of labels only).
+def effects_of(errors: pd.DataFrame, baseline: str, columns) -> pd.DataFrame:
+    """Return the effect of every entry against the baseline on the data sets that have errors at all these numbers of
+    columns: those of ``EFFECT``, ``effect``, ``variance`` and ``folds``.
     """
+    cells = errors[errors["columns"].isin(columns)].groupby([*EFFECT, "repeat", "columns"])[["log", "left_out"]].mean()
+    at = cells.groupby([*EFFECT, "repeat"])
+    wide = at.mean()[at.size().eq(len(columns))].unstack(["method", "variant"])
     found = []
-    for place, own in errors.groupby(["dataset", "columns"], sort=False):
-        by_entry = own.set_index(["repeat", "method", "variant"])["wrong"].unstack(["method", "variant"])
-        if (baseline, draw) in by_entry:
-            found += against(by_entry, by_entry[baseline, draw], own["counts"].any(), place)
-    effects = pd.DataFrame(found, columns=[*EFFECT, "effect", "variance", "folds", "wrong"])
-    return effects[(effects["method"] != baseline) | (effects["variant"] != draw)].reset_index(drop=True)
-
-
-def gaps_of(errors: pd.DataFrame, yardsticks: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """Return the effect of the yardsticks against the baseline on its folds, as ``effects_of`` does, by ``learner``."""
-    found = []
-    for place, own in select(errors, method=baseline, variant="").groupby(["dataset", "columns"], sort=False):
-        of_set = select(yardsticks, dataset=[place[0]]).set_index(["repeat", "learner"])["wrong"].unstack("learner")
-        found += against(of_set, own.set_index("repeat")["wrong"], own["counts"].any(), place)
-    return pd.DataFrame(found, columns=["dataset", "columns", "learner", "effect", "variance", "folds", "wrong"])
-
-
-def against(errors: pd.DataFrame, other: pd.Series, counts: bool, place: tuple) -> list[tuple]:
-    """Return ``place``, the name of a column of errors by repeat, its effect against ``other``, the variance, the
-    number of folds that both have, and the errors of ``other`` there if they count labels.
-
-    There is no effect with fewer than two folds, or with fewer than ``LEAST_ERRORS`` wrong labels.
-    """
-    half, others, found = 0.5 if counts else 0.0, other.to_numpy(dtype=np.float64), []
-    for name, one in errors.reindex(other.index).astype(np.float64).items():
-        there = one.notna().to_numpy()
-        own, theirs = one.to_numpy()[there], others[there]
-        total, errors_of_other = own.sum(), theirs.sum()
-        if len(own) < 2 or (counts and errors_of_other < LEAST_ERRORS):
-            continue
-        left_out = log_ratio(total - own, errors_of_other - theirs, half)
-        effect, variance = log_ratio(total, errors_of_other, half), (len(own) - 1) * left_out.var()
-        who = name if isinstance(name, tuple) else (name,)
-        found.append((*place, *who, effect, variance, len(own), errors_of_other if counts else np.nan))
-    return found
-
-
-def log_ratio(one, other, half: float):
-    """Return the logarithm of the ratio of two sums of errors; of labels, one half is added to both."""
-    return np.log((one + half) / (other + half))
+    for who in wide["log"].columns if ("log", baseline, "") in wide else ():
+        gaps = {key: wide[key][who] - wide[key][baseline, ""] for key in ("log", "left_out")}
+        by_set = pd.DataFrame(gaps).dropna().groupby("dataset")
+        own = by_set["log"].agg(effect="first", folds="size")
+        own["variance"] = by_set["left_out"].var(ddof=0) * (own["folds"] - 1)
+        found.append(own.reset_index().assign(method=who[0], variant=who[1]))
+    made = pd.concat(found) if found else pd.DataFrame(columns=[*EFFECT, "effect", "variance", "folds"])
+    return made[made["method"].ne(baseline) | made["variant"].ne("")].reset_index(drop=True)
 
 
 # --- over data sets ---------------------------------------------------------------------------------------------------
 
 
+class Combined(NamedTuple):
+    """Effects of several data sets together: the ``typical`` one, their ``mean``, each with its interval, the deviation
+    ``tau`` of the true effects, the interval in which a ``new`` data set is expected, and p-values of one side: of "not
+    lower", "not higher" and "not equal".
+    """
+
+    typical: Estimate
+    mean: Estimate
+    tau: float
+    new: tuple[float, float]
+    p_lower: float
+    p_higher: float
+    p_equal: float
+
+
+def typical(effect) -> Estimate:
+    """Return the pseudo-median of effects, with its exact interval and the p-value of Wilcoxon's signed-rank test."""
+    effect = np.asarray(effect, dtype=np.float64)
+    k, (i, j) = len(effect), np.triu_indices(len(effect))
+    means, end = np.sort((effect[i] + effect[j]) / 2), end_of_interval(k)
+    low, high = means[end - 1], means[-end]
+    error = (high - low) / 2 / stdtrit(k - 1, 1.0 - LEVEL / 2)
+    p = float(wilcoxon(effect, method="exact").pvalue)
+    return Estimate(float(np.median(means)), low, high, error, p, k, df=k - 1.0)
+
+
+@cache
+def end_of_interval(k: int) -> int:
+    """Return which of the sorted means of pairs of k effects, from either end, ends the interval: the quantile of the
+    signed-rank statistic, from the number of subsets of 1 to k by their sum.
+    """
+    share = np.ones(1)
+    for rank in range(1, k + 1):
+        share = np.convolve(share, np.r_[0.5, np.zeros(rank - 1), 0.5])
+    return max(1, int(np.searchsorted(np.cumsum(share), LEVEL / 2)))
+
+
 def combined(effect, variance) -> Combined:
-    """Return the mean of effects (..., k) with variances (..., k), k >= 3, as a sample of data sets.
+    """Return effects with variances, of at least three data sets, as a sample of data sets.
 
-    All data sets count alike, and the interval is that of Student's t: Hartung and Knapp's with equal weights. Weights
-    by the variances would be larger where a variance happens to be small, and three folds estimate it too badly
-    (``false_verdicts``). The deviation between data sets is the moment estimator, the variance of the effects without
-    the mean of their own variances. The prediction interval has k - 2 degrees of freedom. Of leading axes, all fields
-    are arrays.
+    All data sets count alike. The deviation between data sets is the moment estimator, the variance of the effects
+    without the mean of their own variances. The prediction interval has k - 2 degrees of freedom.
     """
-    effect, variance = np.asarray(effect, dtype=np.float64), np.asarray(variance, dtype=np.float64)
-    k, value, spread = effect.shape[-1], effect.mean(axis=-1), effect.var(axis=-1, ddof=1)
-    error, df = np.sqrt(np.maximum(spread, 1e-24) / k), k - 1.0
-    tau_squared = np.maximum(spread - variance.mean(axis=-1), 0.0)
-    half = stdtrit(df, 1.0 - LEVEL / 2) * error
-    new = stdtrit(k - 2.0, 1.0 - LEVEL / 2) * np.sqrt(tau_squared + error**2)
-    p = 2.0 * stdtr(df, -abs(value) / error)
-    p_equivalent = stdtr(df, (abs(value) - np.log1p(MARGIN)) / error)
-    mean = Estimate(value, value - half, value + half, error, p, k, df=df)
-    return Combined(mean, np.sqrt(tau_squared), (value - new, value + new), p_equivalent)
+    effect, k = np.asarray(effect, dtype=np.float64), len(effect)
+    spread, quantile = effect.var(ddof=1), stdtrit([k - 1.0, k - 2.0], 1.0 - LEVEL / 2)
+    tau_squared, value, error = max(0.0, spread - np.mean(variance)), effect.mean(), np.sqrt(spread / k)
+    half, new = quantile * np.sqrt([error**2, tau_squared + error**2])
+    p = {
+        (at, side): float(wilcoxon(effect - at, alternative=side, method="exact").pvalue)
+        for at, side in ((0.0, "less"), (0.0, "greater"), (np.log1p(MARGIN), "less"), (-np.log1p(MARGIN), "greater"))
+    }
+    p_lower, p_higher, *equal = p.values()
+    mean = Estimate(value, value - half, value + half, error, n=k, df=k - 1.0)
+    return Combined(
+        typical(effect), mean, np.sqrt(tau_squared), (value - new, value + new), p_lower, p_higher, max(equal)
+    )
 
 
-def verdicts(of_maps: list[Combined], controls: list[Combined]) -> list[str]:
-    """Return better, worse, equal or undecided for the maps at one number of columns, by Holm's correction.
-
-    No map is equal unless the controls are: other draws of the baseline, of whose p-values the median counts.
+def detectable(found: Estimate, tests: int) -> float:
+    """Return the smallest effect that one of so many tests, with Holm's correction, finds with the probability
+    ``POWER``.
     """
-    found = [(each.mean.value, each.mean.p, each.p_equivalent) for each in of_maps]
-    value, p, p_equivalent = np.reshape(found, (-1, 3)).T
-    is_effect, is_fine = holm(p) < LEVEL, bool(controls) and np.median([c.p_equivalent for c in controls]) < LEVEL
-    rules = {"better": is_effect & (value < 0), "worse": is_effect, "equal": is_fine & (p_equivalent < LEVEL)}
+    return (stdtrit(found.df, 1.0 - LEVEL / 2 / tests) + stdtrit(found.df, POWER)) * found.error
+
+
+def decided(found: list[Combined], informative: list[Combined | None]) -> list[str]:
+    """Return the verdicts on a family of maps: better, worse, equal, different but negligibly, or undecided.
+
+    Maps are equal only if they are so on the informative data sets, too.
+    """
+    value, p, own = np.reshape([(each.typical.value, each.typical.p, each.p_equal) for each in found], (-1, 3)).T
+    there = [1.0 if each is None else each.p_equal for each in informative]
+    is_effect, is_equal = holm(p) < LEVEL, holm(np.maximum(own, there)) < LEVEL
+    rules = {NEGLIGIBLE: is_effect & is_equal, "better": is_effect & (value < 0), "worse": is_effect, "equal": is_equal}
     return np.select(list(rules.values()), list(rules), "undecided").tolist()
 
 
-def half_of(datasets: pd.DataFrame) -> pd.Series:
-    """Return 0 or 1, the half of each data set, by its id. ``datasets`` has the columns dataset and ``stratum``.
+#: The verdict on an effect that is significant and within the margin, and the outcomes of a statement.
+NEGLIGIBLE = "different, negligibly"
+OUTCOMES = ("confirmed", NEGLIGIBLE, "contradicted", "undecided")
 
-    Within a stratum, the ids in the order of their SHA-256 take turns.
+
+def outcomes(statements: list[dict], found: list[tuple | None]) -> list[str]:
+    """Return what new data sets say about each statement: confirmed, contradicted, undecided, or not measured yet.
+
+    ``found`` has, by statement, the effects together on all new data sets without a flag and on the informative ones.
     """
-    digest = datasets["dataset"].map(lambda name: hashlib.sha256(name.encode()).hexdigest())
-    turn = datasets.assign(digest=digest).sort_values("digest").groupby("stratum").cumcount()
-    return (turn % 2).reindex(datasets.index).set_axis(datasets["dataset"])
+    is_equal = np.array([each["says"] == "equal" for each in statements], dtype=bool)
+    p = np.ones(len(found))
+    for i, (each, own) in enumerate(zip(statements, found, strict=True)):
+        if own is not None:
+            everywhere, informative = own
+            sides = {"better": everywhere.p_lower, "worse": everywhere.p_higher}
+            p[i] = sides.get(each["says"], max(everywhere.p_equal, informative.p_equal if informative else 1.0))
+    adjusted, words = np.where(is_equal, 2.0, holm(np.where(is_equal, np.nan, p))), []
+    adjusted[is_equal] = holm(p[is_equal]) / 2  # both kinds are confirmed below half the level
+    for each, own, q in zip(statements, found, adjusted, strict=True):
+        if own is None:
+            words.append("not measured yet")
+            continue
+        low, high = own[0].typical[1:3]
+        edge = np.log1p(MARGIN) * (each["says"] == "equal")
+        other_side = {"better": low > 0, "worse": high < 0}.get(each["says"], low > edge or high < -edge)
+        negligible = own[0].typical.p < LEVEL if each["says"] == "equal" else own[0].p_equal < LEVEL
+        confirmed = NEGLIGIBLE if negligible else "confirmed"
+        words.append(confirmed if q < LEVEL / 2 else "contradicted" if other_side else "undecided")
+    return words
 
 
-def strata_of(tasks: dict, datasets: list[str]) -> pd.DataFrame:
-    """Return the stratum of data sets, by the registry: regression or labels, and whether they have over ``LARGE``
-    rows.
-    """
-    kinds = ["regression" if tasks[name].get("target") == "regression" else "labels" for name in datasets]
-    size = ["large" if tasks[name]["n"] > LARGE else "small" for name in datasets]
-    return pd.DataFrame({"dataset": datasets, "stratum": [" ".join(each) for each in zip(size, kinds, strict=True)]})
-
-
-def false_verdicts(variances: list, taus: list[float], folds: list, simulations: int, seed: int) -> float:
-    """Return the share of simulations in which any map is better or worse, although no mean differs from zero.
-
-    ``variances``, ``taus`` and ``folds`` are those of the maps at one number of columns. An effect is the mean over its
-    folds, whose deviations are normal, and its variance is estimated from them.
-    """
-    rng, least = np.random.default_rng(seed), []
-    for variance, tau, n_folds in zip(variances, taus, folds, strict=True):
-        variance, df = np.asarray(variance, dtype=np.float64), np.asarray(n_folds) - 1.0
-        shape = (simulations, len(variance))
-        effect = rng.standard_normal(shape) * np.sqrt(variance + tau**2)
-        least.append(combined(effect, variance * rng.chisquare(df, shape) / df).mean.p)
-    # the smallest of Holm's p-values is the smallest times their number
-    return float((len(least) * np.min(least, axis=0) < LEVEL).mean())
-
-
-# --- data sets: flags, and where a map has something to approximate ---------------------------------------------------
+# --- data sets and their flags ----------------------------------------------------------------------------------------
 
 
 def flaws(rows: pd.DataFrame, yardsticks: pd.DataFrame) -> pd.DataFrame:
@@ -215,7 +243,7 @@ def flaws(rows: pd.DataFrame, yardsticks: pd.DataFrame) -> pd.DataFrame:
         orders = [str(each.get("detail", "")).strip('"') for each in of_labels]
         correlation = select(facts, metric="fact_neighbours_correlation")["value"].max()
         order = correlation if not orders else "long runs" if "long runs" in orders else orders[0]
-        signal = explained_by(select(yardsticks, dataset=dataset))
+        signal = np.nan if dataset in UNBALANCED else explained_by(select(yardsticks, dataset=dataset))
         split_rows = select(rows, dataset=[dataset], learner="majority")
         splits = settings_of(split_rows)
         # such a rule holds out blocks of rows in their order, so that an order is no flaw
@@ -228,6 +256,7 @@ def flaws(rows: pd.DataFrame, yardsticks: pd.DataFrame) -> pd.DataFrame:
             "ordered": not in_blocks and (order == "long runs" if orders else correlation > FLAGS["ordered"]),
             "no signal": signal < FLAGS["no signal"],
             "spikes": spikes > 0,
+            "synthetic": dataset in SYNTHETIC,
         }
         flagged = ", ".join(flag for flag, is_flagged in flags.items() if is_flagged)
         found.append((dataset, again / counted, order, signal, spikes, flagged))
@@ -238,7 +267,7 @@ def explained_by(yardsticks: pd.DataFrame) -> float:
     """Return the largest share of the variance that nearest neighbour, linear model or boosting explains on a data set,
     or NaN of labels and if one of them was not run.
     """
-    sums = yardsticks.groupby("learner")["wrong"].sum()
+    sums = yardsticks.groupby("method")["wrong"].sum()
     named = ["nearest_neighbour", "linear", "boosting"]
     if not {"majority", *named} <= set(sums.index) or yardsticks["counts"].any():
         return np.nan
@@ -249,149 +278,122 @@ def explained_by(yardsticks: pd.DataFrame) -> float:
 
 
 class Results(NamedTuple):
-    """The rows of the arena, their errors, their effects against each draw of the baseline, the gaps of the yardsticks,
-    and the flags of data sets.
+    """The rows of the arena, their errors, those of yardsticks, the flags of data sets, their tasks (regression or
+    labels), and the baseline.
     """
 
     rows: pd.DataFrame
     errors: pd.DataFrame
-    by_draw: list[pd.DataFrame]
     yardsticks: pd.DataFrame
-    gaps: pd.DataFrame
     flaws: pd.DataFrame
+    kinds: dict[str, str]
+    baseline: str
 
-    @property
-    def effects(self) -> pd.DataFrame:
-        """Return the effects against the first draw of the baseline, on all data sets."""
-        return self.by_draw[0]
+    def effects(self, columns, scope: str = "not flagged") -> pd.DataFrame:
+        """Return the effects of maps on the data sets of a scope: all, those of one task, those without a flag, or the
+        informative ones of these.
 
-    def of_scope(self, scope: str) -> pd.DataFrame:
-        """Return the effects on all data sets, on informative ones, or on those without a flag.
-
-        Informative is a data set at D if the exact kernel beats the baseline there by over ``MARGIN``.
+        Informative is a data set at which halving D raises the error of the baseline by over ``MARGIN``, over the two
+        halvings down to a quarter of the largest D.
         """
-        if scope == "all":
-            return self.effects
+        found, kept = effects_of(self.errors, self.baseline, columns), set(self.kinds)
+        if scope in self.kinds.values():
+            kept = {name for name in kept if self.kinds[name] == scope}
+        elif scope != "all":
+            kept = set(self.flaws.loc[self.flaws["flags"] == "", "dataset"])
         if scope == "informative":
-            ahead = select(self.gaps, learner="exact_kernel")
-            places = ahead.loc[ahead["effect"] < -np.log1p(MARGIN), ["dataset", "columns"]]
-            return self.effects.merge(places, on=["dataset", "columns"])
-        plain = self.flaws.loc[self.flaws["flags"] == "", "dataset"]
-        return self.effects[self.effects["dataset"].isin(plain)]
+            gain = (self.log_errors(max(columns) // 4) - self.log_errors(max(columns))) / 2
+            kept &= set(gain.index[gain > np.log1p(MARGIN)])
+        return found[found["dataset"].isin(kept)]
+
+    def log_errors(self, columns: int) -> pd.Series:
+        """Return the logarithm of the baseline's error by data set, the mean over its draws."""
+        own = select(self.errors, method=self.baseline, variant="", columns=[columns])
+        return own.groupby("dataset")["log"].mean()
+
+    def gaps(self, columns: int) -> pd.DataFrame:
+        """Return the effects of the yardsticks against the baseline."""
+        own = select(self.errors, method=self.baseline, variant="", columns=[columns])
+        both = pd.concat([own, self.yardsticks.assign(columns=columns)])
+        there = both.groupby("dataset")["method"].transform(lambda methods: (methods == self.baseline).any())
+        return effects_of(both[there.astype(bool)], self.baseline, [columns])
+
+    def distinct(self) -> pd.DataFrame:
+        """Return the share of columns that are ``distinct``, by data set, method, variant and ``columns``."""
+        ok = select(self.rows, status="ok").dropna(subset=["n_columns", "n_features"])
+        ok = ok.assign(columns=columns_asked_for(ok), variant=ok["variant"].str.replace(DRAW, "", regex=True))
+        counted = ok["metric"].eq("distinct_features")
+        share = (ok["value"] / ok["n_features"]).where(counted, ok["n_columns"] / ok["columns"])
+        means = ok.assign(distinct=share, counted=counted).groupby([*EFFECT, "columns", "counted"])["distinct"].mean()
+        return means.groupby([*EFFECT, "columns"]).min().reset_index()
 
 
 def results_of(context: Context, datasets, baseline: str, quantity: dict) -> Results:
     """Return the results of the arena on data sets.
 
-    The metric of ``quantity`` is that of data sets with labels; the error of a regression is its ``mse``.
+    The metric of ``quantity`` is that of data sets with labels; the error of a regression is its ``mse``, that of an
+    unbalanced set its ``auc_pct``.
     """
     return context.once(_results_of, datasets, baseline, quantity)
 
 
 def _results_of(context: Context, datasets: list[str], baseline: str, quantity: dict) -> Results:
     rows = select(context.rows, dataset=datasets)
-    frame = pd.concat([of_quantity(rows, quantity), of_quantity(rows, quantity | {"metric": "mse"})])
-    errors, yardsticks = errors_of(frame), yardsticks_of(rows)
-    gaps = gaps_of(errors, yardsticks, baseline)
-    draws = sorted({"", *select(errors, method=baseline)["variant"]})
-    by_draw = [effects_of(errors, baseline, draw) for draw in draws]
-    return Results(frame, errors, by_draw, yardsticks, gaps, flaws(rows, yardsticks))
+    metrics = [quantity["metric"], "mse", "auc_pct"]
+    scores = of_quantity(rows, quantity | {"metric": metrics})
+    shown = pd.concat([scores, select(rows, metric="distinct_features")])
+    kinds = {name: "regression" if context.tasks[name].get("target") == "regression" else "labels" for name in datasets}
+    yardsticks = yardsticks_of(rows)
+    return Results(shown, errors_of(scores), yardsticks, flaws(rows, yardsticks), kinds, baseline)
 
 
-class Statement(NamedTuple):
-    """A verdict on a map at one number of columns: its data sets, their effects together relative to the first draw of
-    the baseline, the verdict, the number of draws that give it, and the median of the mean effects over all draws.
+def errors_in_percent(results: Results) -> dict[tuple, float]:
+    """Return the error by data set, number of columns (0 of yardsticks), method and variant, as the geometric mean over
+    draws: wrong labels, one minus the area under the curve, or the share of the variance that is not explained.
+    """
+    cells = pd.concat([results.errors, results.yardsticks.assign(columns=0)])
+    whole = cells.groupby(["dataset", "columns", "method", "variant", "draw"]).agg(
+        log=("log", "first"), tested=("n_test", "sum"), folds=("n_test", "size"), counts=("counts", "any")
+    )
+    mean = select(results.yardsticks, method="majority").groupby("dataset")["log"].first()  # has the whole variance
+    names = whole.index.get_level_values("dataset")
+    under = np.where(whole["counts"], np.log(whole["tested"]), mean.reindex(names))
+    under = np.where(names.isin(UNBALANCED), np.log(whole["folds"]), under)
+    logs = (whole["log"] - under).groupby(level=[0, 1, 2, 3]).mean()
+    return (100.0 * np.exp(logs)).to_dict()
+
+
+class Verdict(NamedTuple):
+    """A verdict on a map in one band of columns: its effects on data sets, these together, the verdict, and the
+    smallest effect that the test finds.
     """
 
-    columns: int
+    band: str
     who: tuple[str, str]  # method and variant
     own: pd.DataFrame
     found: Combined
-    verdict: str
-    draws: int = 1
-    median: float = np.nan
+    word: str
+    detectable: float
 
 
-def statements_on(effects: pd.DataFrame, methods: list[str], baseline: str) -> list[Statement]:
-    """Return the statements on maps and on other draws of the baseline (whose verdict is empty) from some effects.
+def together(effects: pd.DataFrame) -> dict[tuple[str, str], Combined]:
+    """Return the effects of each entry together, if it has as many data sets as a verdict needs."""
+    groups = {who: own for who, own in effects.groupby(["method", "variant"]) if len(own) >= LEAST_SETS}
+    return {who: combined(own["effect"], own["variance"]) for who, own in groups.items()}
 
-    Fewer than ``LEAST_SETS`` data sets give none.
-    """
+
+def verdicts_of(results: Results, scope: str, methods: list[str]) -> list[Verdict]:
+    """Return the verdicts on maps on the data sets of a scope; the maps of one band are a family."""
     made = []
-    for columns, at_columns in effects.groupby("columns"):
-        cells = {who: own for who, own in at_columns.groupby(["method", "variant"]) if len(own) >= LEAST_SETS}
-        found = {who: combined(own["effect"], own["variance"]) for who, own in cells.items()}
+    for band, columns in BANDS.items():
+        effects = results.effects(columns, scope)
+        found, informative = together(effects), together(results.effects(columns, "informative"))
         named = sorted((who for who in found if who[0] in methods), key=lambda who: (methods.index(who[0]), who[1]))
-        draws = [who for who in found if who[0] == baseline]
-        of_maps = verdicts([found[who] for who in named], [found[who] for who in draws])
-        verdict_of = dict(zip(named, of_maps, strict=True)) | dict.fromkeys(draws, "")
-        made += [Statement(columns, who, cells[who], found[who], each) for who, each in verdict_of.items()]
+        words = decided([found[who] for who in named], [informative.get(who) for who in named])
+        for who, word in zip(named, words, strict=True):
+            own = effects[effects["method"].eq(who[0]) & effects["variant"].eq(who[1])]
+            made.append(Verdict(band, who, own, found[who], word, detectable(found[who].typical, len(named))))
     return made
-
-
-def statements_of(results: Results, scope: str, methods: list[str], baseline: str) -> list[Statement]:
-    """Return the statements on the data sets of a scope. Their verdict is what most draws of the baseline give, if most
-    give the same; otherwise it is undecided.
-    """
-    made = [_statements_of(results._replace(by_draw=[each]), scope, methods, baseline) for each in results.by_draw]
-    found = []
-    for each in made[0]:
-        of_draws = [other for own in made for other in own if (other.columns, other.who) == (each.columns, each.who)]
-        median = float(np.median([other.found.mean.value for other in of_draws]))
-        given = [other.verdict for other in of_draws]
-        verdict = next((word for word in set(given) if 2 * given.count(word) > len(given)), "undecided")
-        found.append(each._replace(verdict=verdict, draws=given.count(verdict), median=median))
-    return found
-
-
-def _statements_of(results: Results, scope: str, methods: list[str], baseline: str) -> list[Statement]:
-    """Return the statements on the data sets of a scope, relative to the first draw. A map is equal only if it is so on
-    all data sets and on the informative ones.
-    """
-    equal_in = [
-        {(each.columns, each.who) for each in statements_on(effects, methods, baseline) if each.verdict == "equal"}
-        for effects in (results.effects, results.of_scope("informative"))
-    ]
-    return [
-        each._replace(verdict="undecided")
-        if each.verdict == "equal" and not all((each.columns, each.who) in own for own in equal_in)
-        else each
-        for each in statements_on(results.of_scope(scope), methods, baseline)
-    ]
-
-
-# --- confirmation and ranks -------------------------------------------------------------------------------------------
-
-
-def statement_in_words(each: Statement) -> str:
-    """Return what is to be confirmed: the verdict, or whether an undecided error is lower or higher by its interval
-    alone. It is empty if there is nothing.
-    """
-    if each.verdict != "undecided":
-        return each.verdict
-    mean = each.found.mean
-    return "lower" if mean.high < 0 else "higher" if mean.low > 0 else ""
-
-
-def is_confirmed(verdict: str, first: Estimate, second: Estimate) -> bool:
-    """Return whether the interval of the second half excludes zero with the sign of the first, or is within the margin
-    if the statement is "equal".
-    """
-    if verdict == "equal":
-        return bool(max(abs(second.low), abs(second.high)) < np.log1p(MARGIN))
-    return bool(second.low * second.high > 0 and second.value * first.value > 0)
-
-
-def chance_of_confirmation(verdict: str, first: Estimate, second: Estimate) -> float:
-    """Return the probability that ``is_confirmed`` holds if the mean of the first half is the true one and the second
-    half has its own standard error: that of Student's t around it.
-    """
-    reach = (second.high - second.low) / 2
-    if verdict == "equal":
-        room = np.log1p(MARGIN) - reach
-        ends = [stdtr(second.df, (end - first.value) / second.error) for end in (-room, room)]
-        return float(max(0.0, ends[1] - ends[0])) if room > 0 else 0.0
-    return float(stdtr(second.df, (abs(first.value) - reach) / second.error))
 
 
 #: Draws of data sets for the intervals of ranks, and their seed.
@@ -403,18 +405,18 @@ def rank_intervals(errors: pd.DataFrame, methods: list[str], baseline: str) -> p
     ``variant``, ``rank``, ``low``, ``high``, ``cells`` and ``sets``; the best first. Fewer than ``LEAST_SETS`` data
     sets give no ranks.
 
-    A cell is a data set at a number of columns; entries are ranked by their errors in it. The ranks are averaged by
-    data set and then over the data sets, which the bootstrap draws anew. Other draws of the baseline take no part.
+    A cell is a data set at a number of columns; entries are ranked by their errors in it, the mean over draws. The
+    ranks are averaged by data set and then over the data sets, which the bootstrap draws anew.
     """
-    entries = errors[errors["method"].isin(methods) | (errors["method"].eq(baseline) & errors["variant"].eq(""))]
-    sums = entries.set_index([*EFFECT, "repeat"])["wrong"].unstack(["method", "variant"]).dropna()
-    by_set = sums.groupby(["dataset", "columns"]).sum().rank(axis=1).groupby("dataset").mean()
-    names, cells = by_set.columns.to_frame(index=False), len(sums.groupby(["dataset", "columns"]))
+    entries = select(errors, method=[baseline, *methods])
+    cells = entries.groupby([*EFFECT, "columns"])["log"].mean().unstack(["method", "variant"]).dropna()
+    by_set = cells.rank(axis=1).groupby("dataset").mean()
+    names = by_set.columns.to_frame(index=False)
     if len(by_set) < LEAST_SETS:
-        return names.assign(rank=np.nan, low=np.nan, high=np.nan, cells=cells, sets=len(by_set))
+        return names.assign(rank=np.nan, low=np.nan, high=np.nan, cells=len(cells), sets=len(by_set))
     drawn = np.random.default_rng(SEED).integers(len(by_set), size=(DRAWS, len(by_set)))
     low, high = np.quantile(by_set.to_numpy()[drawn].mean(axis=1), [LEVEL / 2, 1 - LEVEL / 2], axis=0)
-    found = names.assign(rank=by_set.mean().to_numpy(), low=low, high=high, cells=cells, sets=len(by_set))
+    found = names.assign(rank=by_set.mean().to_numpy(), low=low, high=high, cells=len(cells), sets=len(by_set))
     return found.sort_values("rank", kind="stable", ignore_index=True)
 
 

@@ -15,55 +15,49 @@ from rfstudy.report.tables.frontier import COSTS, costs_of, unit_of
 #: Inches of a row of the forest and of the ranks, and of the rest of a panel.
 ROW, FRAME = 0.15, 0.5
 
-#: Ticks of the forest, at whose ends it is cut: some maps fail on some data. A wide panel has those of the second row.
+#: Ticks of the forest, at whose ends it is cut: some maps fail on some data.
 TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 2.0)
-FEW_TICKS, WIDE = (0.5, 0.7, 1.0, 1.4, 2.0), 2.5
 
 #: Inches of a panel of curves, and panels in a row.
 CURVE_HEIGHT, ACROSS = 1.2, 5
-
-#: Rows of the panels of the forest.
-FOREST_ROWS = 2
 
 
 # --- arena_forest -----------------------------------------------------------------------------------------------------
 
 
 def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Picture:
-    """Return the figure: a panel per number of columns, a row per map, its error relative to the baseline's.
+    """Return the figure: a panel per band of columns, a row per map, its typical error relative to the baseline's.
 
-    Thick bars are 95 % intervals of the mean over the data sets, thin ones those in which a new data set is expected. A
+    Thick bars are exact 95 % intervals of the typical effect, thin ones those in which a new data set is expected. A
     verdict is a filled marker, and a map without one is pale.
     """
     results = stats.results_of(context, datasets, baseline, quantity)
-    made = [each for each in stats.statements_of(results, "all", methods, baseline) if each.verdict]
-    panels = sorted({each.columns for each in made})
+    made = stats.verdicts_of(results, "not flagged", methods)
+    panels = list(dict.fromkeys(each.band for each in made))
     if not panels:
         return plot.nothing(width, {"maps": f"fewer than {LEAST_SETS} data sets"})
     entries = sorted({each.who for each in made}, key=lambda who: (methods.index(who[0]), who[1]))
-    across = -(-len(panels) // FOREST_ROWS) if len(panels) > 3 else len(panels)
-    figure, axes = plot.side_by_side(width, len(panels), across, ROW * len(entries) + FRAME)
-    for i, (columns, ax) in enumerate(zip(panels, axes, strict=True)):
-        own = [each for each in made if each.columns == columns]
+    figure, (axes,) = plot.grid(width, 1, len(panels), ROW * len(entries) + FRAME)
+    for i, (band, ax) in enumerate(zip(panels, axes, strict=True)):
+        own = [each for each in made if each.band == band]
         for each in own:
             row, style = entries.index(each.who), plot_style(each.who[0], context.styles, each.who[1])
-            mean, alpha = each.found.mean, 0.4 if each.verdict == "undecided" else 1.0
+            typical, alpha = each.found.typical, 0.4 if each.word == "undecided" else 1.0
             ax.hlines(row, *np.exp(each.found.new), colors=style.colour, linewidth=0.5, alpha=alpha)
-            ax.hlines(row, *np.exp([mean.low, mean.high]), colors=style.colour, linewidth=1.8, alpha=alpha)
-            ax.plot(np.exp(mean.value), row, **drawn_as(style) | {"linestyle": "none"}, alpha=alpha)
+            ax.hlines(row, *np.exp([typical.low, typical.high]), colors=style.colour, linewidth=1.8, alpha=alpha)
+            ax.plot(np.exp(typical.value), row, **drawn_as(style) | {"linestyle": "none"}, alpha=alpha)
         ax.axvline(1.0, color="black", linewidth=0.7, zorder=1.5)
         ax.axvspan(1.0 / (1.0 + MARGIN), 1.0 + MARGIN, color="#EEEEEE", zorder=0)
         ax.set_xscale("log")
-        ends = np.exp([(*each.found.new, each.found.mean.low, each.found.mean.high) for each in own])
+        ends = np.exp([(*each.found.new, each.found.typical.low, each.found.typical.high) for each in own])
         low, high = max(TICKS[0], 0.98 * ends.min()), min(TICKS[-1], 1.02 * ends.max())
         ax.set(xlim=(low, high), ylim=(len(entries) - 0.4, -0.6))
-        ticks = [tick for tick in (FEW_TICKS if high > WIDE * low else TICKS) if low <= tick <= high]
+        ticks = [tick for tick in TICKS if low <= tick <= high]
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.set_yticks(range(len(entries)), [context.label(*who) if i % across == 0 else "" for who in entries])
-        ax.set_title(f"D = {columns:,} ({max(len(each.own) for each in own)} sets)", loc="left")
-        if i >= len(panels) - across:
-            ax.set_xlabel(f"error / error of {context.label(baseline)}")
+        ax.set_yticks(range(len(entries)), [context.label(*who) if i == 0 else "" for who in entries])
+        ax.set_title(f"D = {band} ({max(len(each.own) for each in own)} sets)", loc="left")
+        ax.set_xlabel(f"error / error of {context.label(baseline)}")
     remarks = [
         f"Pale: undecided. Grey: {MARGIN:.0%} from {context.label(baseline)}. Thin bars: where a new data set is "
         f"expected; cut at {TICKS[0]:g} and {TICKS[-1]:g}."
@@ -81,7 +75,7 @@ def arena_curves(context, *, paper, width, datasets, methods, baseline, quantity
     """
     results = stats.results_of(context, datasets, baseline, quantity)
     cells = relative_errors(results, baseline)
-    cells = cells[cells["method"].isin([baseline, *methods]) & (cells["method"].ne(baseline) | cells["variant"].eq(""))]
+    cells = select(cells, method=[baseline, *methods])
     styles = plot.styles_of(cells, [baseline, *methods], context)
     there = [dataset for dataset in datasets if dataset in set(cells["dataset"])]
     if not there:
@@ -120,19 +114,16 @@ def short(name: str) -> str:
 
 
 def relative_errors(results: stats.Results, baseline: str) -> pd.DataFrame:
-    """Return the error of every entry over that of the exact kernel on the folds that both have, summed over these:
+    """Return the error of every entry, the mean of logarithms over its draws, over that of the exact kernel:
     ``dataset``, ``columns``, ``method``, ``variant``, ``line``, ``ratio``, and whether it is over the ``exact`` one.
     """
-    exact = select(results.yardsticks, learner="exact_kernel").rename(columns={"wrong": "under"})
-    known = set(exact["dataset"])
-    plain = select(results.errors, method=baseline, variant="")
-    most = plain[plain["columns"] == plain.groupby("dataset")["columns"].transform("max")]
-    most = most[~most["dataset"].isin(known)].rename(columns={"wrong": "under"})
-    under = pd.concat([exact, most])[["dataset", "repeat", "under"]]
-    sums = results.errors.merge(under, on=["dataset", "repeat"]).groupby(EFFECT)[["wrong", "under"]].sum().reset_index()
-    ratio = sums["wrong"] / sums["under"]
-    line = sums["method"] + "/" + sums["variant"]
-    return sums.assign(ratio=ratio, line=line, exact=sums["dataset"].isin(known)).drop(columns=["wrong", "under"])
+    exact = select(results.yardsticks, method="exact_kernel").groupby("dataset")["log"].first()
+    logs = results.errors.groupby([*EFFECT, "columns"])["log"].mean().reset_index()
+    plain = select(logs, method=baseline, variant="").sort_values("columns")
+    under = pd.concat([exact, plain.groupby("dataset")["log"].last().drop(exact.index, errors="ignore")])
+    ratio = np.exp(logs["log"] - logs["dataset"].map(under))
+    line = logs["method"] + "/" + logs["variant"]
+    return logs.assign(ratio=ratio, line=line, exact=logs["dataset"].isin(exact.index)).drop(columns="log")
 
 
 # --- arena_ranks ------------------------------------------------------------------------------------------------------

@@ -1,22 +1,18 @@
-"""Tables of the arena: verdicts on maps, and what they rest on."""
-
-from itertools import groupby
+"""Tables of the arena: verdicts on maps, what they rest on, and what new data sets say."""
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
+from scipy.stats import spearmanr
 
 from rfstudy.report import arena as stats
-from rfstudy.report.aggregate import select, settings_of
-from rfstudy.report.arena import FLAGS, LEAST_SETS, MARGIN, Results, Statement, percent
-from rfstudy.report.cells import absent, dataset_cell, each_dataset, method_cell
+from rfstudy.report.aggregate import columns_asked_for, select, settings_of
+from rfstudy.report.arena import BANDS, DRAW, FLAGS, LEAST_SETS, MARGIN, Results, percent
+from rfstudy.report.cells import absent, each_dataset, method_cell
 from rfstudy.report.compare import LEVEL, Estimate
 from rfstudy.report.context import Context
 from rfstudy.report.notes import LEARNER_NAMES, YARDSTICKS, explained
 from rfstudy.report.typeset import Cell, Table
-
-#: Simulations of data sets without a difference, and their seed.
-SIMULATIONS, SEED = 4000, 0
 
 #: Names of missing data sets that a note lists.
 FEW = 6
@@ -53,23 +49,10 @@ def reach_of(variance, folds):
     return stdtrit(folds - 1.0, 1.0 - LEVEL / 2) * variance**0.5
 
 
-def on_sets(effects: pd.DataFrame, context: Context, paper: str, datasets: list[str]) -> list[str]:
-    """Return sentences that list the data sets at each number of columns, and those without any row."""
-    found = []
-    for columns, own in effects.groupby("columns")["dataset"]:
-        there = [name for name in datasets if name in set(own)]
-        few = f"; no verdict on fewer than {LEAST_SETS}" if len(there) < LEAST_SETS else ""
-        found.append(f"D = {columns:,}: {named_sets(there, context, paper)}{few}.")
-    return found
-
-
 def missing(results: Results, context: Context, paper: str, datasets: list[str]) -> list[str]:
-    """Return a sentence on the data sets without errors of maps, and one on those without an exact kernel."""
-    measured = set(results.errors["dataset"])
-    known = set(select(results.yardsticks, learner="exact_kernel")["dataset"])
-    without = {"Not measured yet": [name for name in datasets if name not in measured]}
-    without["No exact kernel yet, so not known to be informative"] = [n for n in datasets if n in measured - known]
-    return [f"{words}: {named_sets(names, context, paper, most=FEW)}." for words, names in without.items() if names]
+    """Return a sentence on the data sets without errors of maps, if there are any."""
+    without = [name for name in datasets if name not in set(results.errors["dataset"])]
+    return [f"Not measured yet: {named_sets(without, context, paper, most=FEW)}."] if without else []
 
 
 def named_sets(names: list[str], context: Context, paper: str, most: int | None = None) -> str:
@@ -85,59 +68,150 @@ def or_not_run(rows: list[dict], first: str) -> pd.DataFrame:
     return pd.DataFrame(rows or [{first: "not run"}])
 
 
+def stats_notes(function, context: Context, baseline: str, **values) -> list[str]:
+    """Return the notes of a table of the arena from its docstring, with ``values`` for other names in braces."""
+    return explained(function, baseline=context.label(baseline), margin=f"{MARGIN:.0%}", **values)
+
+
 # --- arena ------------------------------------------------------------------------------------------------------------
 
 
-def arena(context: Context, *, paper, datasets, methods, baseline, quantity, scope="all") -> Table:
-    """Return a row per number of columns and map: its error relative to the baseline's over the data sets of a scope,
+def arena(context: Context, *, paper, datasets, methods, baseline, quantity, scope="not flagged") -> Table:
+    """Return a row per band of columns and map: its error relative to the baseline's on a typical data set of a scope,
     with its interval, and the verdict.
 
     Notes
     -----
-    Error relative to that of {baseline}: mean of logarithms over the data sets, with a 95 % interval. New set: the
-    interval in which the effect on another data set is expected. Won, lost: by the interval of a data set alone.
+    Error relative to that of {baseline} with as many columns. Typical: the pseudo-median over the data sets, with the
+    exact 95 % interval of Wilcoxon's signed-rank test. Mean: with the interval of Hartung and Knapp. New set: where the
+    effect on another data set is expected. Won, tied, lost: by the 95 % interval of a data set alone.
 
-    Better, worse: Holm's correction over the maps at one D. Equal: less than {margin}, by two one-sided tests, on all
-    data sets and on informative ones, where other draws of {baseline} are equal, too.
+    Better, worse: p under 0.05 after Holm's correction over the maps of a band. Equal: less than {margin}, by two
+    one-sided tests, also on informative sets, where halving D raises the error of {baseline} by over {margin}.
+    Detectable: the smallest effect that the test finds with a probability of 80 %.
 
-    Verdict: the one relative to most draws of {baseline}; undecided if no verdict has most draws. Draws: how many give
-    it. Median: of the errors relative to each of the draws; the other numbers are relative to the first.
-
-    Informative: data sets at which the error of the exact kernel is over {margin} lower at that D. Not flagged: see
-    the table of flags.
+    These data sets were seen before the analysis was chosen: the results are exploratory.
     """
     results = stats.results_of(context, datasets, baseline, quantity)
-    made = [each for each in stats.statements_of(results, scope, methods, baseline) if each.verdict]
-    of = len(results.by_draw)
-    rows = [{"D": each.columns, "map": method_cell(context, *each.who)} | verdict_cells(each, of) for each in made]
-    notes = stats_notes(arena, context, baseline)
-    notes += on_sets(results.of_scope(scope), context, paper, datasets) + missing(results, context, paper, datasets)
-    return Table(or_not_run(rows, "D"), notes, hidden=("data sets",) if rows else (), shown=results.rows)
+    rows, distinct, sets = [], results.distinct(), {}
+    for each in stats.verdicts_of(results, scope, methods):
+        (typical, mean, tau, new, *_), own = each.found, each.own
+        sets.setdefault(each.band, [name for name in datasets if name in set(own["dataset"])])
+        reach = reach_of(own["variance"], own["folds"])
+        won, lost = int((own["effect"] < -reach).sum()), int((own["effect"] > reach).sum())
+        there = select(
+            distinct, dataset=own["dataset"], columns=BANDS[each.band], method=each.who[0], variant=each.who[1]
+        )
+        rows.append(
+            {"D": each.band, "map": method_cell(context, *each.who), "sets": len(own), "typical, %": change(typical)}
+            | {"mean, %": change(mean), "new set": interval(*new), "tau": share(tau)}
+            | {"won": won, "tied": len(own) - won - lost, "lost": lost}
+            | {"distinct columns, %": share(there["distinct"].mean()), "detectable, %": percent(each.detectable)}
+            | ({"verdict": each.word} if scope in ("all", "not flagged") else {})
+        )
+    notes = stats_notes(arena, context, baseline) + missing(results, context, paper, datasets)
+    notes += [f"D = {band}: {named_sets(names, context, paper)}." for band, names in sets.items()]
+    return Table(or_not_run(rows, "D"), notes, shown=results.rows)
 
 
-def verdict_cells(each: Statement, of: int) -> dict:
-    """Return the cells of a statement by column; the baseline has ``of`` draws."""
-    (mean, tau, new, _), own = each.found, each.own
-    reach = reach_of(own["variance"], own["folds"])
-    return {
-        "sets": len(own),
-        "error, %": percent(mean.value),
-        "median, %": percent(each.median),
-        "interval": interval(mean.low, mean.high),
-        "new set": interval(*new),
-        "tau": share(float(tau)),
-        "won": int((own["effect"] < -reach).sum()),
-        "lost": int((own["effect"] > reach).sum()),
-        "detectable, %": percent(float(mean.detectable)),
-        "verdict": each.verdict,
-        "draws": Cell(f"{each.draws} of {of}", {"": each.draws, "of": of}),
-        "data sets": " ".join(own["dataset"]),
-    }
+# --- arena_distinct ---------------------------------------------------------------------------------------------------
 
 
-def stats_notes(function, context: Context, baseline: str, **values) -> list[str]:
-    """Return the notes of a table of the arena from its docstring, with ``values`` for other names in braces."""
-    return explained(function, baseline=context.label(baseline), margin=f"{MARGIN:.0%}", **values)
+def arena_distinct(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
+    """Return a row per map with repeated columns and number of columns D: its error relative to that of the baseline
+    with D columns, and with as many distinct columns.
+
+    Notes
+    -----
+    Distinct: the share of the D columns, mean over the data sets without a flag. At D, at distinct: the typical change
+    relative to {baseline} with D columns, or with as many distinct ones (its logarithm interpolated in log D), with the
+    exact 95 % interval. Data sets with fewer distinct columns than {baseline} has anywhere are left out. No verdicts.
+    """
+    results, rows = stats.results_of(context, datasets, baseline, quantity), []
+    distinct, sizes = results.distinct(), sorted(results.errors["columns"].unique())
+    curves = pd.DataFrame({at: results.log_errors(at) for at in sizes})
+    for at in sizes:
+        effects = results.effects([at]).merge(select(distinct, columns=[at]), on=stats.EFFECT)
+        for who, own in effects.groupby(["method", "variant"]):
+            if who[0] not in methods or own["distinct"].mean() > 1.0 - MARGIN:
+                continue
+            shift = [
+                curves.loc[name, at] - np.interp(np.log(at * share), np.log(known.index), known, left=np.nan)
+                for name, share in zip(own["dataset"], own["distinct"], strict=True)
+                for known in [curves.loc[name].dropna()]
+            ]
+            level = (own["effect"] + shift).dropna()
+            if len(level) >= LEAST_SETS:
+                row = {"map": method_cell(context, *who), "D": at, "sets": len(level)}
+                row |= {"distinct, %": share(own["distinct"].mean())}
+                row["at D, %"] = change(stats.typical(own["effect"][level.index]))
+                rows.append(row | {"at distinct, %": change(stats.typical(level))})
+    rows.sort(key=lambda row: (str(row["map"].text), row["D"]))
+    notes = stats_notes(arena_distinct, context, baseline)
+    return Table(or_not_run(rows, "map"), notes, shown=results.rows)
+
+
+# --- arena_components, arena_moderators -------------------------------------------------------------------------------
+
+
+def arena_components(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
+    """Return a row per band and map: the deviations of its effects between data sets, between draws, and by folds.
+
+    Notes
+    -----
+    Standard deviations of the logarithm of the error in percent, by moments, over the data sets without a flag. Between
+    sets: that of the true effects (tau). Draw: that of one draw of the map, and of {baseline}; a map with one draw per
+    fold has none. Folds: the part of a set's effect that comes from its test rows and training rows. Without more
+    draws, that of the map is in it.
+    """
+    results, rows = stats.results_of(context, datasets, baseline, quantity), []
+    for each in stats.verdicts_of(results, "not flagged", methods):
+        own = select(results.errors, dataset=each.own["dataset"], columns=BANDS[each.band])
+        draws = own.groupby([*stats.EFFECT, "draw"])["log"].mean().groupby(stats.EFFECT)
+        number, spread = (found.groupby(["method", "variant"]).mean() for found in (draws.size(), draws.var()))
+        sides = [each.who, (baseline, "")]
+        part = sum(spread[who] / number[who] for who in sides if number[who] > 1)
+        row = {"D": each.band, "map": method_cell(context, *each.who), "sets": len(each.own)}
+        row |= {"between sets": share(each.found.tau), "draws": round(number[each.who], 1)}
+        row |= {"draw of the map": share(spread[each.who] ** 0.5) if number[each.who] > 1 else ""}
+        row |= {f"draw of {context.label(baseline)}": share(spread[baseline, ""] ** 0.5)}
+        rows.append(row | {"folds": share(max(0.0, each.own["variance"].mean() - part) ** 0.5)})
+    return Table(or_not_run(rows, "D"), stats_notes(arena_components, context, baseline), shown=results.rows)
+
+
+def arena_moderators(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
+    """Return a row per band and map: the rank correlation of its effects with facts about the data sets.
+
+    Notes
+    -----
+    Spearman's correlation over the data sets without a flag, and its p-value without correction. Positive: the larger
+    the fact, the worse the map relative to {baseline}. Noise floor: error of the exact kernel over the variance, or
+    over the error of the most frequent class. Slow decay: the error of the kernel matrix of Nyström (RPCholesky) at the
+    smallest D of the band.
+    """
+    results, rows = stats.results_of(context, datasets, baseline, quantity), []
+    sums = results.yardsticks.groupby(["dataset", "method"])["wrong"].sum().unstack("method")
+    sums = sums.reindex(columns=["exact_kernel", "majority"])
+    ok = select(context.rows, dataset=datasets, status="ok")
+    sizes = results.rows.groupby("dataset")[["d", "n_train"]].first()
+    decay = select(ok, method="nystroem", variant="rpcholesky", metric="approximation_error_frobenius")
+    for each in stats.verdicts_of(results, "not flagged", methods):
+        least, most = min(BANDS[each.band]), max(BANDS[each.band])
+        facts = {
+            "columns of the data": sizes["d"], "n / D": sizes["n_train"] / most,
+            "noise floor": sums["exact_kernel"] / sums["majority"],
+            "slow decay": decay[decay["n_features"] == least].groupby("dataset")["value"].mean(),
+        }  # fmt: skip
+        row = {"D": each.band, "map": method_cell(context, *each.who)}
+        for name, fact in facts.items():
+            both = pd.concat(
+                [each.own.set_index("dataset")["effect"], fact.rename("fact")], axis=1, join="inner"
+            ).dropna()
+            if len(both) >= LEAST_SETS and both["fact"].nunique() > 1:
+                rho, p = spearmanr(both["effect"], both["fact"])
+                row[name] = Cell(f"{rho:+.2f} ({p:.3f})", {"": rho, "p_value": p})
+        rows.append(row)
+    return Table(or_not_run(rows, "D"), stats_notes(arena_moderators, context, baseline), shown=results.rows)
 
 
 # --- arena_flags ------------------------------------------------------------------------------------------------------
@@ -168,92 +242,49 @@ def arena_flags(context: Context, *, paper, datasets) -> Table:
     return Table(pd.DataFrame(found), [note])
 
 
-# --- arena_control ----------------------------------------------------------------------------------------------------
-
-
-def arena_control(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
-    """Return a row per number of columns: other draws of the baseline compared with it, and false verdicts.
-
-    Notes
-    -----
-    Largest: the mean of the draw that differs most from {baseline}, with its 95 % interval. Not equal: the median of
-    the p-values of "not equal by {margin}"; below 0.05, maps can be equal at this D.
-
-    False verdicts: the share of {SIMULATIONS:,} simulations in which any map is better or worse, although no mean
-    over data sets differs; numbers of data sets and folds, variances and tau are those of the maps.
-    """
-    results, rows = stats.results_of(context, datasets, baseline, quantity), []
-    for columns, own in groups_of(stats.statements_on(results.effects, methods, baseline)):
-        draws = [each for each in own if not each.verdict]
-        maps = [each for each in own if each.verdict]
-        cells = {"D": columns, "draws": len(draws)}
-        if draws:
-            most = max(draws, key=lambda each: abs(each.found.mean.value))
-            p = float(np.median([each.found.p_equivalent for each in draws]))
-            cells |= {"sets": len(most.own), "largest, %": change(most.found.mean), "not equal": round(p, 4)}
-            cells["control"] = "equal" if p < LEVEL else "undecided"
-        if maps:
-            variances, folds = ([each.own[name].to_numpy() for each in maps] for name in ("variance", "folds"))
-            taus = [float(each.found.tau) for each in maps]
-            cells["false verdicts, %"] = share(stats.false_verdicts(variances, taus, folds, SIMULATIONS, SEED))
-        rows.append(cells)
-    notes = stats_notes(arena_control, context, baseline) + missing(results, context, paper, datasets)
-    return Table(or_not_run(rows, "D"), notes, shown=results.rows)
-
-
-def groups_of(statements: list[Statement]) -> list[tuple[int, list[Statement]]]:
-    """Return statements by their number of columns."""
-    return [(columns, list(own)) for columns, own in groupby(statements, key=lambda each: each.columns)]
-
-
 # --- arena_confirmation -----------------------------------------------------------------------------------------------
 
 
-def arena_confirmation(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
-    """Return every statement from the first half of the data sets, and whether the second half confirms it.
+def arena_confirmation(context: Context, *, paper, datasets, baseline, quantity) -> Table:
+    """Return every statement that was committed before the new data sets were run, and what these say.
 
     Notes
     -----
-    Better, worse and equal as in the table of verdicts, on all data sets of the first half. Lower, higher: the interval
-    of the first half excludes zero, but Holm's correction gives no verdict. Confirmed: the interval of the second half
-    excludes zero with the same sign; of "equal", it is within {margin}.
+    Typical: the pseudo-median of the error relative to that of {baseline} over the new data sets without a flag, with
+    the exact 95 % interval. Confirmed: better, worse by one-sided p under 0.025 after Holm's correction over these
+    statements; equal (less than {margin}) by two one-sided tests under 0.05, also on informative data sets, after
+    Holm's correction over those. Contradicted: the interval is wholly on the other side. Otherwise undecided.
 
-    Chance: the probability of this if the mean of the first half were exact, with the standard error of the second.
+    Predicted: the probability of a confirmation by as many data sets, simulated from the exploratory ones. Detectable:
+    the smallest effect that the test finds with a probability of 80 %.
     """
-    results = stats.results_of(context, datasets, baseline, quantity)
-    half = stats.half_of(stats.strata_of(context.tasks, datasets))
-    by_half = [results.effects[results.effects["dataset"].isin(half.index[half == which])] for which in (0, 1)]
-    first, second = (stats.statements_on(effects, methods, baseline) for effects in by_half)
-    others = {(each.columns, each.who): each for each in second}
-    rows, chances, confirmed = [], [], []
-    for each in first:
-        statement = stats.statement_in_words(each)
-        if not statement:
-            continue
-        row = {"D": each.columns, "map": method_cell(context, *each.who), "statement": statement}
-        row |= {"first half, %": change(each.found.mean), "sets": len(each.own)}
-        other = others.get((each.columns, each.who))
-        if other is None:
-            rows.append(row | {"confirmed": "not run"})
-            continue
-        test = each.verdict, each.found.mean, other.found.mean
-        chances.append(stats.chance_of_confirmation(*test))
-        confirmed.append(stats.is_confirmed(*test))
-        row |= {"second half, %": change(other.found.mean), "sets ": len(other.own)}
-        rows.append(row | {"chance": round(chances[-1], 2), "confirmed": "yes" if confirmed[-1] else "no"})
-    tally = (
-        f"{len(rows)} statements from the first half, {len(chances)} of them with a second half: {sum(confirmed)} "
-        f"confirmed, {sum(chances):.1f} expected."
-    )
-    halves = [
-        f"{words} half: {named_sets(list(half.index[half == which]), context, paper)}."
-        for which, words in enumerate(("First", "Second"))
-    ]
-    state = [] if rows else ["The first half makes no statement yet."]
-    left = set(half.index[half == 1]) - set(results.errors["dataset"])
-    state += [f"{len(left)} data sets of the second half have no rows yet: no answer is final."] if left else []
-    notes = [tally, *state, *stats_notes(arena_confirmation, context, baseline), *halves]
-    return Table(or_not_run(rows, "D"), notes + missing(results, context, paper, datasets), shown=results.rows)
+    results, rows, found = stats.results_of(context, datasets, baseline, quantity), [], []
+    by_band = {
+        band: [stats.together(results.effects(columns, scope)) for scope in ("not flagged", "informative")]
+        for band, columns in BANDS.items()
+    }
+    statements = context.texts("arena_statements").to_dict("records")
+    for each in statements:
+        (everywhere, informative), who = by_band[each["columns"]], (each["method"], each["variant"])
+        found.append((everywhere[who], informative.get(who)) if who in everywhere else None)
+    words, expected = stats.outcomes(statements, found), 0.0
+    for each, own, word in zip(statements, found, words, strict=True):
+        row = {"D": each["columns"], "map": method_cell(context, each["method"], each["variant"])}
+        row["statement"] = each["says"]
+        if own is not None:
+            typical = own[0].typical
+            predicted = {int(key.rpartition("_")[2]): float(each[key]) for key in each if key.startswith("predicted")}
+            chance = np.interp(typical.n, list(predicted), list(predicted.values()))
+            family = sum((other["says"] == "equal") == (each["says"] == "equal") for other in statements)
+            row |= {"sets": typical.n, "predicted": round(chance, 2), "typical, %": change(typical)}
+            row["half-width, %"] = percent((typical.high - typical.low) / 2)
+            row["detectable, %"] = percent(stats.detectable(typical, family))
+            expected += chance
+        rows.append(row | {"outcome": word})
+    measured, confirmed = (sum(word in own for word in words) for own in (stats.OUTCOMES, stats.OUTCOMES[:2]))
+    tally = f"{len(rows)} statements, {measured} of them measured: {confirmed} confirmed, {expected:.1f} expected."
+    notes = [tally, *stats_notes(arena_confirmation, context, baseline), *missing(results, context, paper, datasets)]
+    return Table(or_not_run(rows, "D"), notes, shown=results.rows)
 
 
 # --- arena_edges ------------------------------------------------------------------------------------------------------
@@ -265,13 +296,20 @@ def arena_edges(context: Context, *, paper, datasets, methods, baseline, quantit
     Notes
     -----
     At an edge: the first or the last value. Gains: the last step still improves the score by over one standard error,
-    over the folds or the parts of the held-out rows.
+    over the folds or the parts of the held-out rows. Choices on data sets where the linear model is at most one
+    standard error worse than {baseline} with D columns are left out: the longest length scales stand for it.
     """
-    rows = select(stats.results_of(context, datasets, baseline, quantity).rows, status="ok")
-    rows, found, notes = rows[rows["method"].isin([*methods, baseline])], [], []
+    results = stats.results_of(context, datasets, baseline, quantity)
+    rows = select(results.rows, status="ok", method=[*methods, baseline])
+    rows = rows[rows["metric"].isin(["mse", "accuracy_pct"])]
+    rows, found, notes = rows.assign(columns=columns_asked_for(rows)), [], []
+    for columns in rows["columns"].unique():
+        linear = select(results.gaps(columns), method="linear")
+        alike = linear.loc[linear["effect"] <= linear["variance"] ** 0.5, "dataset"]
+        rows = rows[rows["columns"].ne(columns) | ~rows["dataset"].isin(alike)]
     at_edge = [settings.get("at_edge", {}) for settings in settings_of(rows)]
     edges = pd.DataFrame(at_edge, rows.index, ["bandwidth", "penalty"]).set_axis(["length scale", "penalty"], axis=1)
-    for who, own in edges.groupby([rows["method"], rows["variant"]], sort=False):
+    for who, own in edges.groupby([rows["method"], rows["variant"].str.replace(DRAW, "", regex=True)], sort=False):
         cells = {"map": method_cell(context, *who), "choices": len(own)}
         for words in edges:
             cells[f"{words}: at an edge, %"] = share(own[words].notna().mean())
@@ -285,51 +323,6 @@ def arena_edges(context: Context, *, paper, datasets, methods, baseline, quantit
     return Table(or_not_run(found, "map"), [*notes, *stats_notes(arena_edges, context, baseline)], shown=rows)
 
 
-# --- arena_choice -----------------------------------------------------------------------------------------------------
-
-
-def arena_choice(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
-    """Return which map to take: a row per number of columns, and one per kind of data at the most columns.
-
-    Notes
-    -----
-    Map: the one with the lowest mean error of those that are better than {baseline} relative to most of its {of} draws.
-    Draws, also in brackets: how many give this verdict. Errors are squared errors, or numbers of wrong labels. Change:
-    relative to the first draw, with a 95 % interval before Holm's correction. Median: over all draws.
-
-    Exact kernel: kernel ridge regression on all training rows, the mean over the data sets that have it.
-    """
-    results = stats.results_of(context, datasets, baseline, quantity)
-    by_columns = groups_of(stats.statements_of(results, "all", methods, baseline))
-    rows = [choice(context, f"D = {columns:,}", own, results) for columns, own in by_columns]
-    for stratum, names in stats.strata_of(context.tasks, datasets).groupby("stratum")["dataset"]:
-        gaps, by_draw = select(results.gaps, dataset=names), [select(each, dataset=names) for each in results.by_draw]
-        of_stratum = results._replace(by_draw=by_draw, gaps=gaps)
-        size, kind = stratum.split()
-        for columns, own in groups_of(stats.statements_of(of_stratum, "all", methods, baseline))[-1:]:
-            where = f"{kind}, {'over' if size == 'large' else 'up to'} {stats.LARGE:,} rows, D = {columns:,}"
-            rows.append(choice(context, where, own, of_stratum))
-    notes = stats_notes(arena_choice, context, baseline, of=len(results.by_draw))
-    return Table(or_not_run(rows, "when"), notes + missing(results, context, paper, datasets), shown=results.rows)
-
-
-def choice(context: Context, when: str, statements: list[Statement], results: Results) -> dict:
-    """Return the row of the table ``arena_choice`` about some statements at one number of columns."""
-    ordered = sorted(statements, key=lambda each: each.found.mean.value)
-    better, worse = ([each for each in ordered if each.verdict == verdict] for verdict in ("better", "worse"))
-    row = {"when": when, "sets": max(len(each.own) for each in statements)}
-    row["map"] = method_cell(context, *better[0].who) if better else absent("none is better", "id", "variant")
-    row["change, %"] = change(better[0].found.mean) if better else ""
-    row["median, %"] = percent(better[0].median) if better else ""
-    row["draws"] = better[0].draws if better else ""
-    for heading, others in {"also better": better[1:], "worse": worse}.items():
-        row[heading] = ", ".join(f"{context.label(*each.who)} ({each.draws})" for each in others)
-    exact = select(results.gaps, learner="exact_kernel", columns=[statements[0].columns])
-    if len(exact) >= LEAST_SETS:
-        row["exact kernel, %"] = change(stats.combined(exact["effect"], exact["variance"]).mean)
-    return row
-
-
 # --- arena_yardsticks -------------------------------------------------------------------------------------------------
 
 
@@ -338,28 +331,23 @@ def arena_yardsticks(context: Context, *, paper, datasets, baseline, quantity) -
 
     Notes
     -----
-    Error: wrong labels in percent, or the share of the variance of a regression that is not explained. Other columns:
-    the change relative to {baseline} on the same folds, with a 95 % interval.
+    Error: wrong labels in percent (unbalanced sets: one minus the area under the curve), or the share of the variance
+    of a regression that is not explained; the mean over the draws of {baseline}. Other columns: the change relative to
+    it on the same folds, with a 95 % interval.
     """
     results, rows = stats.results_of(context, datasets, baseline, quantity), []
-    learners = ["nearest_neighbour", *YARDSTICKS]
-    for dataset in datasets:
-        errors = select(results.errors, dataset=[dataset], method=baseline, variant="")
-        cells = {"data set": dataset_cell(context, dataset, paper, select(results.rows, dataset=[dataset]))}
-        if errors.empty:
-            rows.append(cells | {"D": absent("not run")})
+    most = select(results.errors, method=baseline, variant="").groupby("dataset")["columns"].max()
+    gaps = {columns: results.gaps(columns) for columns in most.unique()}
+    for dataset, name, _ in each_dataset(context, datasets, paper, results.rows):
+        if dataset not in most:
+            rows.append({"data set": name, "D": absent("not run")})
             continue
-        columns = errors["columns"].max()
-        own, known = select(errors, columns=[columns]), select(results.yardsticks, dataset=[dataset])
-        whole = select(results.rows, dataset=[dataset], method=baseline, variant="", repeat=own["repeat"])
-        tested = whole.drop_duplicates("repeat")["n_test"].sum()
-        if not own["counts"].any():  # the mean of the training targets has the whole variance
-            tested = select(known, learner="majority", repeat=own["repeat"])["wrong"].sum() or np.nan
-        cells |= {"D": int(columns), "error, %": round(100.0 * own["wrong"].sum() / tested, 2)}
-        gaps = select(results.gaps, dataset=[dataset], columns=[columns]).set_index("learner")
-        for learner in learners:
-            if learner in gaps.index:
-                gap = by_itself(*gaps.loc[learner, ["effect", "variance", "folds"]])
+        own = select(gaps[most[dataset]], dataset=[dataset]).set_index("method")
+        error = stats.errors_in_percent(results)[dataset, most[dataset], baseline, ""]
+        cells = {"data set": name, "D": int(most[dataset]), "error, %": round(error, 2)}
+        for learner in ("nearest_neighbour", *YARDSTICKS):
+            if learner in own.index:
+                gap = by_itself(*own.loc[learner, ["effect", "variance", "folds"]])
                 cells[LEARNER_NAMES[learner].replace("logistic regression on the data", "linear")] = change(gap)
         rows.append(cells)
     return Table(pd.DataFrame(rows), stats_notes(arena_yardsticks, context, baseline), shown=results.rows)
@@ -374,20 +362,20 @@ def arena_leaderboard(context: Context, *, paper, datasets, methods, baseline, q
     Notes
     -----
     Rank: 1 is the lowest error in a cell, a data set at a number of columns; the mean over the data sets, with a 95 %
-    bootstrap interval over them. Other columns: error relative to that of {baseline} at D columns in percent, mean over
-    all data sets, with a 95 % interval.
+    bootstrap interval over them. Other columns: the typical error relative to that of {baseline} at D columns in
+    percent, over the data sets without a flag, with the exact 95 % interval of Wilcoxon's test. They have no verdicts.
     """
     results = stats.results_of(context, datasets, baseline, quantity)
     ranks = stats.rank_intervals(results.errors, methods, baseline)
-    found = {(s.columns, s.who): s for s in stats.statements_of(results, "all", methods, baseline)}
-    columns, rows = sorted({columns for columns, _ in found}), []
+    by_size = {at: stats.together(results.effects([at])) for at in sorted(results.errors["columns"].unique())}
+    rows = []
     for each in ranks.itertuples():
         who = each.method, each.variant
         cells = {"map": method_cell(context, *who)}
         if each.sets >= LEAST_SETS:
             span = {"": round(each.rank, 2), "low": round(each.low, 2), "high": round(each.high, 2)}
             cells["rank"] = Cell(f"{each.rank:.1f} ({each.low:.1f} to {each.high:.1f})", span)
-        rows.append(cells | {f"D = {at}": change(found[at, who].found.mean) for at in columns if (at, who) in found})
+        rows.append(cells | {f"D = {at}": change(found[who].typical) for at, found in by_size.items() if who in found})
     notes = stats_notes(arena_leaderboard, context, baseline)
     if len(ranks):
         notes.append(f"Cells that all have: {ranks['cells'].iloc[0]}, of {ranks['sets'].iloc[0]} data sets.")

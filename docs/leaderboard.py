@@ -1,0 +1,85 @@
+"""Freeze the leaderboard of the arena, and draw its page.
+
+Usage: ``python docs/leaderboard.py``. It writes data/leaderboard.csv, the errors of all maps on all data sets of the
+arena with today's date, and docs/arena.html from that file alone: a page that needs no network and no other file.
+``python docs/leaderboard.py page`` draws the page from the frozen file.
+"""
+
+import json
+import sys
+from datetime import date
+from pathlib import Path
+
+import jinja2
+import numpy as np
+import pandas as pd
+
+from rfstudy.render import Shipped
+from rfstudy.report import arena
+from rfstudy.report.tables.arena import reach_of
+
+ROOT = Path(__file__).resolve().parents[1]
+FROZEN, PAGE = ROOT / "data" / "leaderboard.csv", ROOT / "docs" / "arena.html"
+OUTPUTS = ("arena-tuned", "arena-confirmation-tuned")
+
+
+def leaderboard(shipped: Shipped) -> pd.DataFrame:
+    """Return a row per data set, number of columns (0 of predictors without a map) and entry: its error in percent, and
+    the change relative to RFF with as many columns in percent, with the 95 % interval of the data set.
+    """
+    found = []
+    specs = {spec["name"]: spec for spec in shipped.reports if spec["paper"] == "study"}
+    for spec in (specs[name] for name in OUTPUTS if name in specs):
+        context = shipped.context(*spec["experiments"])
+        results = arena.results_of(context, spec["datasets"], spec["baseline"], spec["quantity"])
+        errors = pd.Series(arena.errors_in_percent(results), name="error_pct", dtype=float).dropna()
+        if errors.empty:
+            continue
+        cells = errors.rename_axis(["dataset", "columns", "method", "variant"]).reset_index()
+        sizes = results.rows.groupby("dataset")[["d", "n_train"]].first().astype(int).reset_index()
+        cells = cells.merge(sizes).merge(results.flaws[["dataset", "flags"]])
+        cells["task"] = cells["dataset"].map(results.kinds)
+        draws = results.errors.groupby([*arena.EFFECT, "columns"])["draw"].nunique().rename("draws").reset_index()
+        effects = [results.effects([at], "all").assign(columns=at) for at in results.errors["columns"].unique()]
+        known = pd.concat(effects)
+        half = reach_of(known["variance"].astype(float), known["folds"].astype(float))
+        for name, ends in {"change_pct": 0, "low_pct": -half, "high_pct": half}.items():
+            known[name] = 100 * np.expm1((known["effect"].astype(float) + ends).clip(upper=7))
+        known = known[[*arena.EFFECT, "columns", "change_pct", "low_pct", "high_pct"]]
+        found.append(cells.merge(known, how="left").merge(draws, how="left"))
+    table = pd.concat(found)
+    labels = [
+        shipped.context().label(*who) if at else who[0].replace("_", " ")
+        for at, *who in table[["columns", "method", "variant"]].itertuples(index=False)
+    ]
+    numbers = {name: table[name].map("{:.4g}".format, na_action="ignore") for name in table if name.endswith("_pct")}
+    return table.assign(date=date.today().isoformat(), map=labels, draws=table["draws"].astype("Int64"), **numbers)
+
+
+def page(frozen: pd.DataFrame) -> str:
+    """Return the page of a frozen leaderboard."""
+    sets = {}
+    for name, own in frozen.groupby("dataset", sort=False):
+        first = own.iloc[0]
+        maps, yardsticks = own[own["columns"] > 0], own[own["columns"] == 0]
+        curves = {
+            label: {int(row.columns): [row.error_pct, row.low_pct, row.high_pct] for row in rows.itertuples()}
+            for label, rows in maps.groupby("map", sort=False)
+        }
+        sets[name] = {"task": first["task"], "n": int(first["n_train"]), "d": int(first["d"]), "maps": curves} | {
+            "flags": "" if pd.isna(first["flags"]) else first["flags"],
+            "without": dict(zip(yardsticks["map"], yardsticks["error_pct"], strict=True)),
+        }
+    data = json.dumps(sets, separators=(",", ":")).replace("NaN", "null")
+    template = jinja2.Template((ROOT / "docs" / "arena.html.j2").read_text(encoding="utf-8"), trim_blocks=True)
+    return template.render(data=data, date=frozen["date"].iloc[0], sets=len(sets))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["page"]:
+        columns = [
+            "date", "dataset", "task", "n_train", "d", "flags", "columns", "method", "variant", "map", "draws",
+            "error_pct", "change_pct", "low_pct", "high_pct",
+        ]  # fmt: skip
+        leaderboard(Shipped(ROOT))[columns].to_csv(FROZEN, index=False, lineterminator="\n")
+    PAGE.write_text(page(pd.read_csv(FROZEN)), encoding="utf-8")

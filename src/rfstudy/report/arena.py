@@ -401,15 +401,16 @@ DRAWS, SEED = 2000, 0
 
 
 def rank_intervals(errors: pd.DataFrame, methods: list[str], baseline: str) -> pd.DataFrame:
-    """Return the mean rank of every entry over the cells that all entries have, with a 95 % interval: ``method``,
-    ``variant``, ``rank``, ``low``, ``high``, ``cells`` and ``sets``; the best first. Fewer than ``LEAST_SETS`` data
-    sets give no ranks.
+    """Return the mean rank of every entry with over half of the cells, over the cells that all of these have, with a
+    95 % interval: ``method``, ``variant``, ``rank``, ``low``, ``high``, ``cells`` and ``sets``; the best first. Fewer
+    than ``LEAST_SETS`` data sets give no ranks.
 
     A cell is a data set at a number of columns; entries are ranked by their errors in it, the mean over draws. The
     ranks are averaged by data set and then over the data sets, which the bootstrap draws anew.
     """
     entries = select(errors, method=[baseline, *methods])
-    cells = entries.groupby([*EFFECT, "columns"])["log"].mean().unstack(["method", "variant"]).dropna()
+    cells = entries.groupby([*EFFECT, "columns"])["log"].mean().unstack(["method", "variant"])
+    cells = cells.loc[:, cells.notna().mean() > 0.5].dropna()
     by_set = cells.rank(axis=1).groupby("dataset").mean()
     names = by_set.columns.to_frame(index=False)
     if len(by_set) < LEAST_SETS:

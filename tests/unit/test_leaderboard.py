@@ -1,4 +1,4 @@
-"""The page of the arena: it is made from the frozen leaderboard, stands alone, and works in a browser."""
+"""The page of the arena: it is made from the frozen leaderboard, needs no other file, and works in a browser."""
 
 import re
 import runpy

@@ -220,7 +220,7 @@ def test_edges_are_counted_raw_and_by_the_rule():
     assert [row[key] for key in list(row)[-4:]] == [50, 0, 50, 50]
     linear = made.yardstick_rows({"linear": lambda name: 0.2 if name == made.SETS[1] else 0.9}, sets=made.SETS[:2])
     (row,) = table_of("arena-edges", made.framed(inside, at_edge, linear))[0].to_dict("records")
-    assert row["choices"] == made.FOLDS  # where a linear model is as good, the longest length scale stands for it
+    assert row["choices"] == made.FOLDS  # where a linear model is as good, the longest length scale is like it
     assert [row[key] for key in list(row)[-4:]] == [0, 0, 0, 0]
 
 

@@ -398,6 +398,7 @@ def test_auto_is_a_device_before_it_is_in_a_key(prepared, monkeypatch):
 
     def keys_on(device, is_there):
         monkeypatch.setattr("torch.cuda.is_available", lambda: is_there)
+        monkeypatch.setattr("torch.cuda.device_count", lambda: int(is_there))
         toy = toys.selected({"device": device})
         shards = toys.parts("train", toy, {"device": device})
         (work,) = engine.jobs("train", shards, [prepared], prepared / "j", 1)

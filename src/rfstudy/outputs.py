@@ -193,6 +193,10 @@ def category_of(spec: dict) -> str:
 class Collections:
     """The tables and figures that a run can draw, and their jobs.
 
+    Parameters
+    ----------
+    targets : function that returns the targets of the run, once they are known
+
     Attributes
     ----------
     drawable : by collection, what can be drawn from its rows
@@ -200,7 +204,8 @@ class Collections:
     one : the outputs that a job draws alone, by collection, paper and name
     """
 
-    def __init__(self, reports: list[dict], jobs: Jobs, shipped: list[str]):
+    def __init__(self, reports: list[dict], jobs: Jobs, shipped: list[str], targets):
+        self.targets = targets
         self.jobs, self.shipped, self.preset = jobs, shipped, jobs.settings["preset"]
         on_demand = {name for name in jobs.experiments if name not in jobs.asked_for}
         asked, measured = drawable(reports, jobs.asked_for, on_demand), drawable_in_part(reports, shipped)
@@ -218,10 +223,10 @@ class Collections:
 
     def pages(self, collection: str, **like):
         """Return the pages of the report, one folder per paper: all its tables and figures are drawn with them."""
-        if collection == MEASURED and self.own:
-            return lambda wildcards: self.refuse_own()
         papers = dict.fromkeys(spec["paper"] for spec in self.wanted[collection])
         found = [pages_of(collection, paper) for paper in papers if paper == like.get("paper", paper)]
+        if collection == MEASURED and self.own:
+            return lambda wildcards: self.refuse_own() or found
         return found or self.nothing_drawn(collection, like)
 
     def nothing_drawn(self, collection: str, like: dict):
@@ -235,7 +240,10 @@ class Collections:
         return lambda wildcards: sys.exit(message)
 
     def refuse_own(self):
-        """End a run that restricts the maps of the shipped rows."""
+        """End a run that restricts maps, and draws nothing but the shipped rows, which are of all maps."""
+        targets = self.targets() or ["all"]
+        if not all(target.startswith((f"figures/{MEASURED}/", f"{MEASURED}_figures")) for target in targets):
+            return
         sys.exit(
             f"figures/{MEASURED} shows shipped rows, of all maps: leave out only_methods, or ask for figures/{YOURS}"
         )

@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as the command does
 import numpy as np
 import pandas as pd
 
-from random_features.compare import recipe
+from random_features.compare import reading, recipe
 from random_features.compare.contestants import is_map
 from random_features.compare.decide import label, paired_interval
 from random_features.compare.question import understand
@@ -51,7 +51,7 @@ def measured(name: str, budget: str) -> dict:
     decision = compare(file, "target", out=FOLDER / name, budget=budget, margin=MARGIN, task=task)
     minutes = (time.monotonic() - started) / 60
     settings = understand(file, "target", task=task).settings
-    table, y, _ = recipe.question(whole, settings)
+    table, y, *_ = recipe.question(reading.read(whole, settings["asked"]), settings)
     train, test = np.split(np.arange(len(y)), [len(others)])
     results = [each["result"] for each in decision.comparisons]
     most = max(result.unit.n for result in results)
@@ -59,7 +59,10 @@ def measured(name: str, budget: str) -> dict:
     for unit, chosen, *_ in results:
         held = unit.name == "exact-kernel" and unit.n <= MOST_HELD
         rows = unit.n if unit.n < most else MOST_HELD if held else None
-        losses.append(recipe.part_losses(table, y, train, test, settings, unit.name, chosen, rows))
+        some = recipe.sample(train, rows)
+        fitted = recipe.fitted(table.iloc[some], y[some], settings, unit.name, chosen)
+        P = recipe.predicted(fitted, table.iloc[test], settings["task"])
+        losses.append(recipe.losses(P, y[test], settings["metric"]))
     means = [each.mean() for each in losses]
     maps = [i for i, result in enumerate(results) if is_map(result.unit.name)]
     recommended = next(i for i, result in enumerate(results) if result is decision.chosen)
@@ -67,7 +70,7 @@ def measured(name: str, budget: str) -> dict:
     guess = next(means[i] for i, result in enumerate(results) if result.unit.name == "guess")
     difference, half = paired_interval(losses[recommended], losses[best], np.arange(len(test)), TWO_ERRORS)
     shown = [
-        [label(results[i]), float(recipe.score(losses[i], settings["task"]))] for i in (recommended, best_map, best)
+        [label(results[i]), float(recipe.score(losses[i], settings["metric"]))] for i in (recommended, best_map, best)
     ]
     missing = [100 * difference / guess, 100 * half / guess]
     return {"set": name, "minutes": round(minutes, 1), "columns": shown, "missing": missing, "kind": decision.kind}

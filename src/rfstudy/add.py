@@ -62,7 +62,8 @@ def add(file, target, folder, name=None) -> list[Path]:
 
 def task_of(asked: Question, file: Path, name: str) -> dict:
     """Return the task of a file. Raise ``UserError`` if the study has no parser of it or needs its target elsewhere."""
-    settings, kind, options = asked.settings, asked.settings["how"]["format"], asked.settings["how"]["options"]
+    settings, how = asked.settings, asked.settings["how"]
+    kind = how["kind"]
     target, classes = settings["target"], settings["classes"]
     columns = [each["column"] for each in asked.columns] or [target]
     if kind not in PARSERS:
@@ -76,8 +77,8 @@ def task_of(asked: Question, file: Path, name: str) -> dict:
         "split": "half", "n": len(asked.y), "d": len(numbers),
     }  # fmt: skip
     if kind == "text":
-        task |= {"separator": options["sep"], "header_lines": options["skiprows"] + (options["header"] == 0)}
+        task |= {"separator": how["separator"], "header_lines": how["lines"]}
     task |= {"label_column": "first"} if target != columns[-1] else {}
     task |= {"drop_columns": left_out} if left_out else {}
-    labels = {each: code for code, each in enumerate(classes or [])}
+    labels = {str(each): code for code, each in enumerate(classes or [])}
     return task | ({"labels": labels} if labels else {"target": "regression"})

@@ -19,8 +19,16 @@ import click
 @click.option("--time", metavar="COLUMN", help="Test on later rows than those that train.")
 @click.option("--maps", default="", metavar="NAME,...", help="More maps; random_features.list_maps() has them.")
 @click.option("--columns", type=click.IntRange(min=16), default=4096, show_default=True, help="Most columns of a map.")
-@click.option("--stage", type=click.Choice(["all", "plan", "run", "answer"]), default="all", hidden=True)
-@click.option("--contestant", hidden=True, help="The contestant of the stage run.")
+@click.option("--metric", help="error, balanced-error, log-loss, auc, average-precision; rmse, mae.")
+@click.option("--header", type=click.Choice(["yes", "no"]), help="Whether the first line has names.")
+@click.option("--separator", help="Between the cells of a line: one character, or tabs, blanks.")
+@click.option("--quote", type=click.Choice(["double", "single", "none"]), help="Quotes around cells.")
+@click.option("--encoding", help="Of the text, such as cp1250.")
+@click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign where a number has two meanings.")
+@click.option("--missing", metavar="TEXT,...", help="Cells with these texts are missing values.")
+@click.option(
+    "--format", "formats", multiple=True, metavar="COLUMN=FORMAT", help="number, text, hours, ratio, %d.%m.%Y."
+)
 def compare(file, target, maps, **options):
     """Recommend a feature map for the table in FILE, or none, from a comparison with its baselines."""
     started = time.monotonic()

@@ -5,17 +5,14 @@ reads it while it parses.
 import re
 from pathlib import Path
 
-#: Contestants without a map, and the maps that always compete; the fastest structured map for the data is added.
-BASELINES = ("guess", "linear", "boosting", "exact-kernel")
+#: Contestants without a map, in their order, and the maps that always compete; the fastest structured map is added.
+BASELINES = ("guess", "boosting", "linear", "exact-kernel")
 MAPS = ("nystroem", "rff", "orf", "qmc", "kprff")
 LABELLED = ("kprff", "karff", "lkrf", "eerf")
 STRUCTURED = ("sorf", "rom", "fastfood")
 
 #: Maps that a user may ask for, but whose fit takes long.
 SLOW = ("clrff", "lsrff", "nsrf", "nsrf_sphere", "ses")
-
-#: The jobs of a workflow.
-CONTESTANTS = (*BASELINES, *MAPS, "structured")
 
 #: Endings of the names of files that the name of a folder of answers does not have.
 ENDINGS = re.compile(r"(\.(csv|tsv|tab|txt|dat|data|parquet|arff|svm|libsvm|npz|gz|bz2|xz|zip))+$", re.IGNORECASE)

@@ -1,7 +1,7 @@
 """The decision: the cheapest contestant that is shown to lie within a margin of the best, or what is undecided.
 
-Losses are compared row by row on the same held-out rows. Differences are in units of the mean loss of a guess (the mean
-or the majority class): a margin of 2 % is 0.02 of R^2 of a regression, and 2 % of the errors of a guess.
+Losses are compared row by row on the same held-out rows. Differences are in units of the mean loss of the best: a
+margin of 2 % is 1 % of the root mean squared error of a regression, and 2 % of the errors of the best classifier.
 """
 
 from typing import NamedTuple
@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t
 
-from random_features.compare.contest import Result
-from random_features.compare.contestants import is_map
+from random_features.compare.contest import Contest, Result
+from random_features.compare.contestants import BASELINES, is_map
 
 #: The level of the intervals.
 CONFIDENCE = 0.95
@@ -24,10 +24,10 @@ class Decision(NamedTuple):
 
     Attributes
     ----------
-    chosen : the recommended result; of undecided ones the cheapest
+    chosen : the recommended result; of undecided ones the best
     best : the result with the lowest mean loss
-    kind : "nothing", "map", "no map" or "undecided"
-    answer : one sentence
+    kind : "nothing", "map", "no map", "undecided", or "unfinished" where there is no answer yet
+    answer : one or two sentences
     comparisons : one dict per result: its difference to the best with an interval, and a verdict
     """
 
@@ -53,11 +53,20 @@ def paired_interval(losses, others, groups, confidence=CONFIDENCE) -> tuple[floa
     return mean, t.ppf(0.5 + confidence / 2, n_groups - 1) * error
 
 
-def decide(results: list[Result], groups, margin: float) -> Decision:
-    """Return the decision between results, one of which is the guess, on held-out rows of some groups."""
+def missing(contest: Contest, names) -> list[str]:
+    """Return the baselines that did not run on all rows, and "every map" if none did. Exact kernels may have fewer."""
+    whole = {each.unit.name for each in contest.results if each.unit.n == contest.n_train}
+    lacking = [name for name in BASELINES[1:-1] if name in names and name not in whole]
+    return lacking + ["every map"] * (not any(is_map(name) for name in whole) and any(map(is_map, names)))
+
+
+def decide(results: list[Result], groups, margin: float, lacking=(), budget: str = "") -> Decision:
+    """Return the decision between results, one of which is the guess, on held-out rows of some groups; ``lacking`` are
+    contestants that the budget left out, and ``budget`` is one that would do.
+    """
     guess = next(result for result in results if result.unit.name == "guess")
-    scale = guess.losses.mean() or 1.0
     best = min(results, key=lambda result: result.losses.mean())
+    scale = best.losses.mean() or guess.losses.mean() or 1.0
     comparisons = []
     for result in results:
         mean, half = paired_interval(result.losses, best.losses, groups)
@@ -65,27 +74,35 @@ def decide(results: list[Result], groups, margin: float) -> Decision:
         verdict = "within the margin" if high <= margin else "worse" if low > margin else "undecided"
         comparisons.append({"result": result, "difference": mean / scale, "low": low, "high": high, "verdict": verdict})
     comparisons.sort(key=lambda each: cost_of(each["result"]))
+    shown = next(each["result"] for each in comparisons if each["verdict"] == "within the margin")
+    if lacking:
+        seen = "" if best is guess else f" So far {label(best)} is best."
+        answer = f"No answer yet: the budget ended before {' and '.join(lacking)} ran; state --budget {budget}.{seen}"
+        return Decision(best, best, "unfinished", answer, comparisons)
     level = 1 - (1 - CONFIDENCE) / max(1, len(results) - 1)  # Bonferroni: any of them may beat the guess by chance
     gains = (paired_interval(guess.losses, each.losses, groups, level) for each in results if each is not guess)
     beaten = any(mean > half for mean, half in gains)
-    shown = next(each["result"] for each in comparisons if each["verdict"] == "within the margin")
-    maybe = [each for each in comparisons if each["verdict"] == "undecided" and each["difference"] <= margin]
-    cheaper = [each["result"] for each in maybe if cost_of(each["result"]) < cost_of(shown)]
-    if not beaten or (shown is guess and not cheaper):
+    if not beaten or shown is guess:
         why = "by more than the margin" if beaten else "as far as these rows show"
         return Decision(guess, best, "nothing", f"Nothing beats the mean or majority class {why}.", comparisons)
-    if cheaper:
-        names = {result.unit.name: label(result) for result in reversed([*cheaper, shown])}
-        answer = f"Undecided between {', '.join(reversed(names.values()))}; the cheapest is {label(cheaper[0])}."
-        return Decision(cheaper[0], best, "undecided", answer, comparisons)
+    maybe = [each["result"] for each in comparisons if each["verdict"] == "undecided" and each["difference"] <= margin]
+    cheaper = [each for each in maybe if cost_of(each) < cost_of(shown)]
+    rows = f", fitted to {shown.unit.n:,} rows" if shown.unit.n < guess.unit.n else ""
     if is_map(shown.unit.name):
-        return Decision(shown, best, "map", f"Use {label(shown)}.", comparisons)
-    maps_lose = all(each["verdict"] == "worse" for each in comparisons if is_map(each["result"].unit.name))
-    why = "is better" if maps_lose or shown is best else "is as good within the margin and costs less"
-    maps = sorted((each for each in results if is_map(each.unit.name)), key=lambda each: each.losses.mean())
-    best_map = f" The best map is {label(maps[0])}." if maps else ""
-    answer = f"Do not use random features here: {label(shown)} {why}.{best_map}"
-    return Decision(shown, best, "no map", answer, comparisons)
+        kind, answer = "map", f"Use {label(shown)}."
+    else:
+        maps = sorted((each for each in results if is_map(each.unit.name)), key=lambda each: each.losses.mean())
+        worse = all(each["verdict"] == "worse" for each in comparisons if is_map(each["result"].unit.name))
+        why = "every map is worse" if worse else "no map is shown to be better or cheaper"
+        kind, answer = "no map", f"Use {label(shown)}{rows}: {why}. The best map is {label(maps[0])}." if maps else (
+            f"Use {label(shown)}{rows}.")  # fmt: skip
+    if cheaper:
+        names = dict.fromkeys(label(each) for each in cheaper[-3:])
+        kind, answer = (
+            "undecided",
+            f"{answer} These rows do not show whether {' or '.join(names)}, cheaper, is as good.",
+        )
+    return Decision(shown, best, kind, answer, comparisons)
 
 
 def cost_of(result: Result) -> tuple:

@@ -18,4 +18,4 @@ def write_whole(path, writer) -> None:
 
 def write_text(text: str, path) -> None:
     """Write a text in UTF-8."""
-    write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+    write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8", errors="backslashreplace"))

@@ -1,73 +1,90 @@
-"""Write the answer: five lines on the console, a page, Markdown, CSV, two figures, and ``best.py``."""
+"""Write the answer: a few lines on the console, a page, Markdown, CSV, two figures, and ``best.py``."""
 
 import base64
 import html
+import io
 import pprint
-import re
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
 
+from random_features import __version__
 from random_features.compare import recipe
 from random_features.compare.contestants import is_map
 from random_features.compare.decide import label
 from random_features.compare.files import write_text, write_whole
 
-#: What follows the recipe in ``best.py``. Functions in best.joblib belong to the imported module, not to the script.
-PROGRAM = """
+#: The files of an answer.
+FILES = ("report.html", "report.md", "results.csv", "error-against-columns.png", "error-against-seconds.png", "best.py")
 
-# --- the recommended pipeline ---------------------------------------------------------------------------------------
+#: The text of ``best.py``.
+PROGRAM = '''"""Fit the recommended pipeline again: ``python best.py`` prints its test score.
+
+``python best.py --all-rows`` fits all rows and writes best.joblib, which joblib loads where random_features is
+installed; its ``predict`` returns labels.
+"""
+
+from random_features.compare.recipe import repeat
 
 RECOMMENDED = {recommended}
 
 if __name__ == "__main__":
-    import best
+    repeat(**RECOMMENDED)
+'''
 
-    best.repeat(**RECOMMENDED)
-"""
-
-#: The style of the page.
+#: The style of the page: numbers are aligned at the right.
 STYLE = (
     "body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto } td, th { padding: .2em .7em }"
+    " td + td { text-align: right; font-variant-numeric: tabular-nums } td:last-child { text-align: left }"
     " img { max-width: 100% } .answer { font-size: 1.2em; background: #eef4fb; padding: 1em }"
 )
 
+#: The names of metrics in words.
+WORDS = {"error": "error in %", "balanced-error": "balanced error in %", "rmse": "root mean squared error",
+         "mae": "mean absolute error", "auc": "AUC"}  # fmt: skip
 
-def write(out, file, question, contest, decision, tested, outer, warnings, reasons, margin) -> None:
-    """Write all files of the answer into a folder and print its five lines; the parameters are those of ``compare``."""
-    out, error = Path(out), "test error in %" if contest.task == "classes" else "root mean squared test error"
-    answer = answer_lines(decision, tested, outer, warnings, error, margin, out)
+
+def write(out, file, question, contest, decision, tested, warnings, reasons, margin) -> None:
+    """Write all files of the answer into a folder and print its lines; the parameters are those of ``compare``."""
+    out = Path(out)
+    error = f"test {WORDS.get(contest.metric, contest.metric)}"
+    answer = answer_lines(decision, tested, warnings, error, margin, out)
     table = results_table(contest, decision)
-    figures = {f"error against {against}": figure_of(table, error, against) for against in ("columns", "seconds")}
-    for name, figure in figures.items():
-        write_whole(out / f"{name.replace(' ', '-')}.png", partial(figure.savefig, dpi=100))
-    write_whole(out / "results.csv", partial(table.to_csv, index=False))
+    pictures = {f"error against {against}": picture_of(table, error, against) for against in ("columns", "seconds")}
+    for name, picture in pictures.items():
+        write_whole(out / f"{name.replace(' ', '-')}.png", lambda path, picture=picture: path.write_bytes(picture))
+    write_text(table.to_csv(index=False), out / "results.csv")
     name = Path(file).name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     title = f"{name}: {question.settings['target']}"
-    sections = sections_of(question, tested, outer, warnings, reasons, table, figures, margin)
-    write_text(page(title, answer, sections, out), out / "report.html")
+    sections = sections_of(question, tested, warnings, reasons, table, pictures, margin)
+    write_text(page(title, answer, sections), out / "report.html")
     write_text(markdown(title, answer, sections), out / "report.md")
-    write_text(program(file, question, tested[0]), out / "best.py")
+    if decision.kind == "unfinished":
+        (out / "best.py").unlink(missing_ok=True)
+    else:
+        write_text(program(file, question, tested[0]), out / "best.py")
     print(*answer, sep="\n")
 
 
-def answer_lines(decision, tested, outer, warnings, error, margin, out) -> list[str]:
-    """Return the five lines of the answer."""
-    first, guess = tested[0], next(each for each in tested if each["result"].unit.name == "guess")
-    nested = f", cross-validated with all choices: {outer['score']:.4g}; with fixed settings" if outer else ""
-    scores = f"{first['score']:.4g} [{first['low']:.4g}, {first['high']:.4g}], of a guess {guess['score']:.4g}"
-    rows = f"; fitted to {first['rows']:,} rows" if first["rows"] else ""
-    best = [f", with {each['score']:.4g} on the test rows" for each in tested if each["result"] is decision.best]
-    against = f"The best on validation rows was {label(decision.best)}{''.join(best)}"
+def answer_lines(decision, tested, warnings, error, margin, out) -> list[str]:
+    """Return the lines of the answer: the recommendation, its score, the others, warnings, and the files."""
+
+    def shown(each):
+        rows = f", fitted to {each['rows']:,} rows" if each["rows"] else ""
+        return f"{each['score']:.4g} [{each['low']:.4g}, {each['high']:.4g}]{rows}"
+
+    first = tested[0]
+    others = "; ".join(f"{label(each['result'])}: {shown(each)}" for each in tested[1:])
+    more = "".join(f"; {name} {value:.3f}" for name, value in first["more"].items())
     noted = "; ".join(f"{each['warning']} ({each['evidence']})" for each in warnings)
+    program = "" if decision.kind == "unfinished" else f"; the recommended pipeline: {out / 'best.py'}"
     return [
         f"Answer: {decision.answer}",
-        f"{error.capitalize()}{nested}: {scores}{rows}.",
-        f"{against}. The margin is {100 * margin:g} % of the loss of a guess.",
+        f"{error.capitalize()}: {label(first['result'])}: {shown(first)}{more}.",
+        f"Others on the same test rows: {others or 'none'}. The margin is {100 * margin:g} % of the loss of the best.",
         f"Warnings: {noted or 'none'}.",
-        f"Report: {out / 'report.html'}; the recommended pipeline: {out / 'best.py'}",
+        f"Report: {out / 'report.html'}{program}",
     ]
 
 
@@ -77,7 +94,7 @@ def results_table(contest, decision) -> pd.DataFrame:
     rows = [
         {
             "contestant": result.unit.name, "training rows": result.unit.n, "columns": result.unit.columns,
-            "validation score": recipe.score(result.losses, contest.task), "seconds": result.seconds,
+            "validation score": recipe.score(result.losses, contest.metric), "seconds": result.seconds,
             **{key: compared.get(id(result), {}).get(key) for key in ("difference", "low", "high", "verdict")},
             "settings": str(result.settings),
         }
@@ -86,27 +103,28 @@ def results_table(contest, decision) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"columns": "Int64"})
 
 
-def sections_of(question, tested, outer, warnings, reasons, table, figures, margin) -> list[tuple]:
-    """Return the sections of the report: title, text, and a frame, the name of a figure or None."""
-    final = table[table["verdict"].notna()].drop(columns="settings").sort_values("validation score")
-    guess = next(each["losses"].mean() for each in tested if each["result"].unit.name == "guess") or 1.0
+def sections_of(question, tested, warnings, reasons, table, pictures, margin) -> list[tuple]:
+    """Return the sections of the report: title, text, and a frame, the bytes of a picture or None."""
+    final = table.drop(columns="settings").sort_values("validation score")
     scores = pd.DataFrame(
         {
             "contestant": label(each["result"]), "score": f"{each['score']:.4g}",
-            "95 % interval": f"[{each['low']:.4g}, {each['high']:.4g}]", "rows of the fit": each["rows"] or "all",
-            "minus the recommended (guess: 1)": f"{each['difference'] / guess:.3g} ± {each['half'] / guess:.2g}",
+            "95 % interval": f"[{each['low']:.4g}, {each['high']:.4g}]", "training rows": each["rows"] or "all",
+            **{name: f"{value:.3f}" for name, value in each["more"].items()},
         }
         for each in tested
     )  # fmt: skip
-    text = f"Differences to the best on the same rows, in losses of a guess, with 95 % intervals; margin {margin:g}."
-    nested = f"The outer folds recommended {', '.join(outer['recommended'])}." if outer else ""
-    left_out = pd.DataFrame(reasons.items(), columns=["contestant", "reason"])
+    text = f"Differences to the best on the same rows, in losses of the best, with 95 % intervals; margin {margin:g}."
     return [
-        ("Test part, opened once", nested, scores),
         ("Warnings", "" if warnings else "none", pd.DataFrame(warnings)),
+        ("Test part, opened once", "", scores),
         ("Contestants on the validation rows", text, final.map(brief)),
-        *((name.capitalize(), "", name) for name in figures),
-        ("Not run", "" if reasons else "everything ran", left_out),
+        *((name.capitalize(), "", picture) for name, picture in pictures.items()),
+        (
+            "Not run",
+            "" if reasons else "everything ran",
+            pd.DataFrame(reasons.items(), columns=["contestant", "reason"]),
+        ),
         ("How the file was read", "; ".join(question.notes), pd.DataFrame(question.columns[:500])),
     ]
 
@@ -116,15 +134,14 @@ def brief(value) -> str:
     return "" if pd.isna(value) else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def page(title, answer, sections, out) -> str:
+def page(title, answer, sections) -> str:
     """Return the offline page; everything from the file is escaped."""
     lines = "<br>".join(map(html.escape, answer))
     parts = [f"<h1>{html.escape(title)}</h1><p class='answer'>{lines}</p>"]
     for heading, text, shown in sections:
         parts.append(f"<h2>{heading}</h2><p>{html.escape(text)}</p>")
-        if isinstance(shown, str):
-            picture = base64.b64encode((out / f"{shown.replace(' ', '-')}.png").read_bytes()).decode()
-            parts.append(f"<img alt='{shown}' src='data:image/png;base64,{picture}'>")
+        if isinstance(shown, bytes):
+            parts.append(f"<img alt='{heading}' src='data:image/png;base64,{base64.b64encode(shown).decode()}'>")
         elif len(shown):
             parts.append(shown.to_html(index=False, border=0))
     head = f"<meta charset='utf-8'><title>{html.escape(title)}</title><style>{STYLE}</style>"
@@ -136,8 +153,8 @@ def markdown(title, answer, sections) -> str:
     parts = [f"# {escaped(title)}", "\n".join(f"* {escaped(line)}" for line in answer)]
     for heading, text, shown in sections:
         parts += [f"## {heading}", *([escaped(text)] if text else [])]
-        if isinstance(shown, str):
-            parts.append(f"![{shown}]({shown.replace(' ', '-')}.png)")
+        if isinstance(shown, bytes):
+            parts.append(f"![{heading}]({heading.lower().replace(' ', '-')}.png)")
         elif len(shown):
             parts.append(shown.map(escaped).to_markdown(index=False, disable_numparse=True))
     return "\n\n".join(parts) + "\n"
@@ -149,37 +166,44 @@ def escaped(text) -> str:
     >>> print(escaped("<b>a|b"))
     &lt;b&gt;a\\|b
     """
-    return re.sub(r"([\\`*_|\[\]!#])", r"\\\1", html.escape(" ".join(str(text).split()), quote=False))
+    text = html.escape(" ".join(str(text).split()), quote=False)
+    return "".join(f"\\{each}" if each in "\\`*_|[]!#" else each for each in text)
 
 
 def program(file, question, first) -> str:
-    """Return the text of ``best.py``: the recipe, and the settings of the recommended contestant."""
+    """Return the text of ``best.py``: the settings of the recommended contestant."""
     result, named = first["result"], {"file": str(Path(file).resolve()), "most_rows": first["rows"]}
-    named |= {"name": result.unit.name, "chosen": result.settings, "settings": question.settings}
-    text = Path(recipe.__file__).read_text(encoding="utf-8")
-    return text + PROGRAM.format(recommended=pprint.pformat(named, width=110))
+    named |= {
+        "name": result.unit.name,
+        "chosen": result.settings,
+        "settings": question.settings,
+        "version": __version__,
+    }
+    return PROGRAM.format(recommended=pprint.pformat(named, width=110))
 
 
-def figure_of(table, error: str, against: str):
-    """Return the figure of the validation scores against the "columns" of the maps on the most rows, with the others as
-    lines, or against the "seconds" of all fits with their frontier.
+def picture_of(table, error: str, against: str) -> bytes:
+    """Return a picture (PNG) of the validation scores of all contestants against the "columns" of maps, with the others
+    as lines, or against the "seconds" of all fits with their frontier.
     """
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     ax, score = figure.subplots(), "validation score"
     for k, (name, rows) in enumerate(table.groupby("contestant", sort=False)):
-        last = rows[rows["training rows"] == rows["training rows"].iloc[-1]]
         if against == "seconds":
             ax.plot(rows["seconds"], rows[score], "o", ms=4, color=f"C{k % 10}", label=name)
         elif is_map(name):
-            ax.plot(last["columns"].astype(int), last[score], "o-", ms=4, color=f"C{k % 10}", label=name)
+            ax.plot(rows["columns"].astype(int), rows[score], "o-", ms=4, color=f"C{k % 10}", label=name)
         else:
             how = {"color": f"C{k % 10}", "ls": "--", "lw": 2 if name == "exact-kernel" else 1}
-            ax.axhline(last[score].iloc[-1], label=f"{name} ({last['training rows'].iloc[-1]:,} rows)", **how)
+            ax.axhline(rows[score].iloc[-1], label=f"{name} ({rows['training rows'].iloc[-1]:,} rows)", **how)
     if against == "seconds":
         faster = table.sort_values("seconds")
-        ax.step(faster["seconds"], faster[score].cummin(), where="post", color="0.5", lw=1, label="frontier")
+        better = faster[score].cummax() if "precision" in error or "AUC" in error else faster[score].cummin()
+        ax.step(faster["seconds"], better, where="post", color="0.5", lw=1, label="frontier")
     ax.set(xscale="log", xlabel=f"{against} ({'of the map' if against == 'columns' else 'to fit and predict'})")
     ax.set(ylabel=error.replace("test", "validation"))
     ax.grid(alpha=0.3)
     figure.legend(*ax.get_legend_handles_labels(), loc="outside right upper", fontsize=8)
-    return figure
+    stream = io.BytesIO()
+    figure.savefig(stream, dpi=100, format="png")
+    return stream.getvalue()

@@ -1,4 +1,4 @@
-"""Run a comparison: understand the file, print the plan, hold the contest, open the test part, write the answer."""
+"""Run a comparison: understand the file, hold the contest, open the test part, write the answer."""
 
 import json
 import re
@@ -9,46 +9,25 @@ from tqdm import tqdm
 
 from random_features.alarm import alarm
 from random_features.compare import recipe, report, warnings
-from random_features.compare.contest import INTERRUPTED, Clock, Contest, OutOfTime, Unit, hold, plan_lines, planned
-from random_features.compare.contestants import BASELINES, SLOW, STRUCTURED, folder_of, is_map
-from random_features.compare.decide import Decision, decide, label, paired_interval
+from random_features.compare.contest import INTERRUPTED, Clock, Contest, OutOfTime, contestants, hold, units
+from random_features.compare.contestants import BASELINES, SLOW, folder_of, is_map
+from random_features.compare.decide import Decision, decide, label, missing, paired_interval
 from random_features.compare.files import write_text
 from random_features.compare.question import Question, understand
 from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY, resolve
 
-#: Seconds of a budget in the units that a user writes.
-UNITS = {"s": 1, "m": 60, "h": 3600, "": 60}
+#: Seconds of a budget in the units that a user writes, and the longest one, a year.
+UNITS, MOST_SECONDS = {"s": 1, "m": 60, "h": 3600, "": 60}, 365 * 24 * 3600
 
-#: The longest budget, a year.
-MOST_SECONDS = 365 * 24 * 3600
-
-#: A budget without a limit: the workflow's.
-NO_LIMIT = 1e9
-
-#: Seconds of the report.
-REPORT_SECONDS = 6.0
+#: Seconds of the report, and the share of the budget in which the file is checked for warnings.
+REPORT_SECONDS, CHECKED_SHARE = 4.0, 0.1
 
 #: The progress bar.
 BAR = "{percentage:3.0f}%|{bar:20}| {n_fmt} of {total_fmt} s: {desc}"
 
-#: The longest unit of a fixed plan.
-LONGEST_SECONDS = 3600.0
-
-#: Seconds of a unit of the pilot, and of one in an outer fold, that the budget always leaves.
-FREE_SECONDS, FREE_IN_FOLD = 6.0, 2.0
-
-#: The fewest seconds of an outer fold.
-FEWEST_IN_FOLD = 3.0
-
-#: The share of a budget for the outer folds of few rows.
-OUTER_SHARE = 0.6
-
-#: The share of what is left of the budget in which the file is checked for warnings, and the fewest seconds.
-CHECKED_SHARE, FEWEST_CHECKED = 0.2, 3.0
-
-#: The fewest rows of a final fit that the budget shrinks.
-FEWEST_FITTED = 1000
+#: The share of the smallest class below which classes are of unequal size.
+UNEQUAL = 0.2
 
 
 def seconds_of(text: str) -> float:
@@ -65,63 +44,55 @@ def seconds_of(text: str) -> float:
 
 
 def compare(
-    file, target=None, *, out=None, budget="10m", margin=0.02, maps=(), columns=4096, stage="all", contestant="",
-    started=None, **how,
-) -> Decision | None:  # fmt: skip
+    file, target=None, *, out=None, budget="10m", margin=0.02, maps=(), columns=4096, started=None, **how
+) -> Decision:
     """Compare maps with baselines on a file, write the answer into the folder ``out``, and return the decision.
 
-    ``stage`` is "all", or a part of it for a workflow: "plan" (pilot and plan), "run" (one contestant), "answer".
-    Raise ``UserError`` for a file that cannot be compared; nothing is written then.
+    ``how`` has the options of ``understand``. Raise ``UserError`` for a file that cannot be compared, and for a folder
+    that has something else; nothing is written then.
     """
     seconds = seconds_of(budget)
-    clock = Clock(seconds - REPORT_SECONDS if stage == "all" else NO_LIMIT, started)
+    clock = Clock(max(seconds - REPORT_SECONDS, 0.5 * seconds), started)
     if not 0 <= margin <= 1:  # so is no nan
         raise UserError(f"--margin {margin}: write a share from 0 to 1, such as 0.02")
     for name in maps:
         check_map(name)
     question = understand(file, target, **how)
     out = Path(out or folder_of(file))
-    if out.resolve() == Path(file).resolve().parent:
-        raise UserError(f"--out {out}: the answer could replace {file}; name a folder without the file")
-    settings, few = question.settings, len(question.y) < recipe.FEW_ROWS
-    parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
-    rows = np.arange(len(question.y)) if few else parts[0][0]
-    contest = Contest(question, rows, out / "cells", json.dumps(settings, default=str))
-    if stage in ("run", "answer") and not (out / "plan.json").is_file():
-        raise UserError(f"--out {out}: there is no plan.json; run the stage plan first")
-    made = stage in ("run", "answer")
-    plan = json.loads((out / "plan.json").read_text("utf-8")) if made else planned(contest, maps, columns)
-    todo = [Unit(*unit) for unit in plan["units"]]
-    if stage == "run":
-        mine = STRUCTURED if contestant == "structured" else (contestant,)
-        hold(contest, [unit for unit in todo if unit.name in mine], clock)
-        return None
-    folds = OUTER_SHARE * seconds if few and stage == "all" else 0.0
-    clock.end -= folds
-    pilot = list({unit.name: unit for unit in reversed(todo)}.values())[::-1]  # the first of each contestant
-    print(*question.notes, f"budget: {budget}; pilot: each contestant on {pilot[0].n:,} rows ...", sep="\n", flush=True)
-    hold(contest, pilot, clock, free=FREE_SECONDS)
-    expected = {unit: contest.expected(unit) for unit in todo if unit not in pilot}
-    print(*plan_lines(contest, plan["contestants"], todo, sum(expected.values())), sep="\n", flush=True)
-    if stage == "plan":
-        kept = [unit for unit in todo if expected.get(unit, 0.0) <= LONGEST_SECONDS]
-        write_text(json.dumps(plan | {"units": kept}, indent=2), out / "plan.json")
-        return None
-    checking = max(FEWEST_CHECKED, CHECKED_SHARE * clock.left())
-    found = warnings.found(question, contest.parts[0].X.shape[1], checking)
-    with tqdm(total=round(min(sum(expected.values()), seconds)), bar_format=BAR, leave=False) as bar:
-        hold(contest, list(expected), clock, lambda words: moved(bar, words))
-    if not {"guess"} < {result.unit.name for result in contest.results}:
-        raise UserError(f"--budget {budget}: only a guess was finished; the same command goes on from there")
-    decision = decide(contest.final(), contest.groups, margin)
-    clock.end += folds
-    stopped = INTERRUPTED in contest.reasons.values()
-    outer = nested(question, contest, parts, todo, clock, margin) if few and not stopped else None
-    scores, not_opened = tested(question, contest, decision, clock)
-    reasons = plan["left_out"] | contest.reasons | not_opened
-    found += cut_short(contest, plan) + edges(decision) + (unfinished(outer, len(parts)) if few else [])
-    report.write(out, file, question, contest, decision, scores, outer, found, reasons, margin)
+    own = {"file": str(Path(file).resolve()), "target": question.settings["target"]}
+    check_folder(out, own)
+    print(*question.notes, f"budget: {budget}", sep="\n", flush=True)
+    rows, test = recipe.final_parts(
+        question.y, question.groups, question.settings["task"], bool(question.settings["time"])
+    )
+    contest = Contest(question, rows, out / "cells")
+    names, left_out = contestants(contest.parts[0], maps)
+    todo = units(names, contest.n_train, columns)
+    write_text(json.dumps(own), out / "question.json")
+    with tqdm(total=round(seconds), bar_format=BAR, leave=False) as bar:
+        hold(contest, todo, clock, lambda words: moved(bar, words))
+    if "guess" not in {result.unit.name for result in contest.results}:
+        raise UserError(f"--budget {budget}: not even a guess was finished; state a longer one")
+    found = warnings.found(question, contest.parts[0].X.shape[1], max(3.0, CHECKED_SHARE * seconds))
+    lacking = missing(contest, names)
+    decision = decide(contest.fair(), contest.groups, margin, lacking, f"{max(2, round(3 * seconds / 60))}m")
+    scores, not_opened = tested(question, contest, decision, clock, rows, test)
+    found += unequal(scores) + limits(contest, names, todo, decision)
+    report.write(out, file, question, contest, decision, scores, found, left_out | contest.reasons | not_opened, margin)
     return decision
+
+
+def check_folder(out: Path, own: dict) -> None:
+    """Raise ``UserError`` if a folder has files that are no answer to this question: they could be replaced."""
+    record = out / "question.json"
+    known = json.loads(record.read_text("utf-8")) if record.is_file() else None
+    if known not in (None, own):
+        raise UserError(f"--out {out}: has the answer on {known['file']}, {known['target']}; name another folder")
+    clash = [name for name in report.FILES if (out / name).exists()] if known is None else []
+    if clash or out.resolve() == Path(own["file"]).parent:
+        raise UserError(
+            f"--out {out}: has {', '.join(clash) or 'your file'}, which compare did not write; name another folder"
+        )
 
 
 def check_map(name: str) -> None:
@@ -142,80 +113,76 @@ def moved(bar, words: str) -> None:
     bar.update(min(bar.total, round(bar.format_dict["elapsed"])) - bar.n)
 
 
-def nested(question, contest, parts, todo, clock, margin) -> dict | None:
-    """Return the cross-validated score of the whole recommendation: a contest and a decision in every outer fold.
-
-    Ctrl-C and the end of the budget leave the score of the folds before; None if there are none.
+def tested(
+    question: Question, contest: Contest, decision: Decision, clock: Clock, rows, test
+) -> tuple[list[dict], dict]:
+    """Open the test part once: return the scores of the recommended, the guess, the best, boosting, the exact kernel
+    and the best map, and the reasons for which the budget left out one of them. Rows of a group count as one.
     """
-    losses, names = [], []
-    for k, (train, held) in enumerate(parts):
-        if clock.left() < FEWEST_IN_FOLD:
-            break
-        inner = Contest(question, train, contest.folder, f"{contest.identity} fold {k}")
-        share, n = Clock(max(FEWEST_IN_FOLD, (clock.left() - 10) / (len(parts) - k))), inner.n_train
-        fitting = [Unit(each.name, min(each.n, n), each.columns and min(each.columns, n)) for each in todo]
-        hold(inner, list(dict.fromkeys(fitting)), share, free=FREE_IN_FOLD)
-        if INTERRUPTED in inner.reasons.values():
-            break
-        own = decide(inner.final(), inner.groups, margin).chosen
-        names.append(own.unit.name)
-        data = (question.table, question.y, train, held, question.settings)
-        losses.append(recipe.part_losses(*data, own.unit.name, own.settings))
-    return {"score": recipe.score(np.concatenate(losses), contest.task), "recommended": names} if names else None
-
-
-def unfinished(outer: dict | None, folds: int) -> list[dict]:
-    """Return a warning if not all outer folds were finished."""
-    done = len(outer["recommended"]) if outer else 0
-    without = "" if outer else ": the error is that of settings chosen on the same rows, and too low"
-    evidence = f"{done} of {folds} before Ctrl-C or the end of the budget{without}"
-    return [{"warning": "not all outer folds", "evidence": evidence}] if done < folds else []
-
-
-def tested(question: Question, contest: Contest, decision: Decision, clock: Clock) -> tuple[list[dict], dict[str, str]]:
-    """Open the test part once: return the scores of the recommended, the guess, the best and the best map, and the
-    reasons for which the budget shrank the first fit or left out one of the last.
-    """
-    ranked, found, reasons = contest.final(), [], {}
-    guess = next(each for each in ranked if each.unit.name == "guess")
-    best_map = [each for each in ranked if is_map(each.unit.name)][:1]
-    data = (question.table, question.y, question.groups, question.settings)
-    for result in {id(each): each for each in (decision.chosen, guess, decision.best, *best_map)}.values():
-        rows, left = contest.rows_of_fit(result.unit), max(0.0, clock.left())
-        expected = contest.final_seconds(result.unit, result)
-        needed = result is decision.chosen or result is guess
-        if needed and expected > left and rows > FEWEST_FITTED:
-            reasons[label(result)] = f"not fitted to {rows:,} rows at last: this takes about {expected:.0f} s"
-            rows = max(FEWEST_FITTED, int(rows * left / expected))
+    settings, found, reasons = question.settings, [], {}
+    ranked = contest.fair()
+    others = [next((each for each in ranked if each.unit.name == name), None) for name in BASELINES[:2]]
+    others += [next((each for each in ranked if is_map(each.unit.name)), None), contest.last("exact-kernel")]
+    groups = test if question.groups is None else question.groups[test]
+    X, y = recipe.rows_of(question.table, test), question.y[test]
+    for result in {id(each): each for each in (decision.chosen, decision.best, *others) if each}.values():
+        whole = result.unit.n == contest.n_train
+        n = None if whole else result.unit.n
+        train = recipe.sample(rows, n)
         try:
-            with alarm(NO_LIMIT if needed else left, OutOfTime()):
-                losses = recipe.final_losses(*data, result.unit.name, result.settings, rows)
-        except OutOfTime:
-            reasons[label(result)] = "not on the test part: the budget does not leave its final fit"
+            with alarm(1e9 if result is decision.chosen else max(0.01, clock.left()), OutOfTime()):
+                table = recipe.rows_of(question.table, train)
+                best = recipe.fitted(table, question.y[train], settings, result.unit.name, result.settings)
+                P = recipe.predicted(best, X, settings["task"])
+        except (OutOfTime, KeyboardInterrupt):
+            reasons[f"test of {label(result)}"] = "the budget does not leave its final fit"
             continue
-        difference, half = paired_interval(losses, found[0]["losses"] if found else losses, np.arange(len(losses)))
-        mean, width = paired_interval(losses, 0 * losses, np.arange(len(losses)))
-        low, high = (recipe.score(np.array([max(0.0, bound)]), contest.task) for bound in (mean - width, mean + width))
-        score, fitted = recipe.score(losses, contest.task), rows if rows < contest.n_final else None
-        found.append({"result": result, "rows": fitted, "losses": losses, "score": score, "low": low, "high": high})
-        found[-1] |= {"difference": difference, "half": half}
+        losses = recipe.losses(P, y, settings["metric"])
+        difference, half = paired_interval(losses, found[0]["losses"] if found else losses, groups)
+        mean, width = paired_interval(losses, 0 * losses, groups)
+        bounds = sorted(recipe.score(max(0.0, bound), settings["metric"]) for bound in (mean - width, mean + width))
+        found.append({"result": result, "rows": n, "losses": losses, "score": recipe.score(losses, settings["metric"])})
+        found[-1] |= {
+            "low": bounds[0],
+            "high": bounds[1],
+            "difference": difference,
+            "half": half,
+            "more": {},
+            "rare": "",
+        }
+        if settings["task"] == "classes" and np.bincount(y).min() < UNEQUAL * len(y):
+            found[-1]["more"] = recipe.more_scores(P, y)
+            small = np.bincount(y).argmin()
+            never = not (P.argmax(axis=1) == small).any()
+            found[-1]["rare"] = str(settings["classes"][small]) if never else ""
     return found, reasons
 
 
-def cut_short(contest: Contest, plan: dict) -> list[dict]:
-    """Return a warning of baselines that were compared on some of the rows, and of the best map if it stopped early."""
-    rows = {
-        name: last.unit.n if (last := contest.last(name)) else 0 for name in BASELINES if name in plan["contestants"]
-    }
-    few = [f"{name} on {n:,} of {contest.n_train:,} rows" for name, n in rows.items() if n < contest.n_train]
-    most = max(unit[2] or 0 for unit in plan["units"])
-    best = [each for each in contest.final() if is_map(each.unit.name)][:1]
-    few += [f"{label(each)} of up to {most:,}" for each in best if each.unit.name in contest.reasons]
-    return [{"warning": "a larger --budget has more", "evidence": "; ".join(few)}] if few else []
+def unequal(scores: list[dict]) -> list[dict]:
+    """Return a warning if the recommended contestant never predicts the smallest class."""
+    if not scores or not scores[0]["rare"]:
+        return []
+    better = "--metric balanced-error, auc or average-precision asks for a contestant that finds it"
+    return [{"warning": "never predicts the smaller class", "evidence": f"{scores[0]['rare']!r}; {better}"}]
 
 
-def edges(decision: Decision) -> list[dict]:
-    """Return a warning for each choice of the recommended or the best contestant at the edge of its grid."""
-    results = {id(each): each for each in (decision.chosen, decision.best) if each.edges}.values()
-    found = [f"{each.unit.name}: {', '.join(each.edges)}" for each in results]
-    return [{"warning": "a choice at the edge of its grid", "evidence": evidence} for evidence in found]
+def limits(contest: Contest, names, todo, decision: Decision) -> list[dict]:
+    """Return warnings: an exact kernel on some of the rows, a best map that stopped early, choices at a grid's edge."""
+    last, found = contest.last("exact-kernel"), []
+    few = (
+        [f"the exact kernel saw {last.unit.n:,} of {contest.n_train:,} rows"]
+        if last and last.unit.n < contest.n_train
+        else []
+    )
+    few += ["the exact kernel did not run"] if "exact-kernel" in names and not last else []
+    most = max((unit.columns or 0 for unit in todo), default=0)
+    maps = [each for each in contest.fair() if is_map(each.unit.name)][:1]
+    few += [f"{label(each)} of up to {most:,}" for each in maps if each.unit.name in contest.reasons]
+    few += [INTERRUPTED] * (INTERRUPTED in contest.reasons.values())
+    found += [{"warning": "a larger --budget has more", "evidence": "; ".join(few)}] if few else []
+    ends = {id(each): each for each in (decision.chosen, decision.best) if each.edges}.values()
+    found += [
+        {"warning": "a choice at the edge of its grid", "evidence": f"{each.unit.name}: {each.edges[0]}"}
+        for each in ends
+    ]
+    return found

@@ -12,8 +12,8 @@ from random_features.compare import recipe
 from random_features.compare.contest import OutOfTime
 from random_features.compare.question import Question
 
-#: Rows and columns that the checks look at.
-MOST_ROWS, MOST_COLUMNS = 10_000, 100
+#: Rows and encoded columns that the checks of the order look at, and rows that look for leaks.
+MOST_ROWS, MOST_COLUMNS, LEAK_ROWS = 10_000, 100, 4000
 
 #: Shares from which a warning is given: of duplicated rows, of the loss of a guess that one column removes, and of
 #: the loss that blocked folds have more than random ones.
@@ -31,13 +31,14 @@ def found(question: Question, width: int, seconds: float = np.inf) -> list[dict]
 
     The checks that do not end within so many seconds are named.
     """
+    warned = [{"warning": "how it was read", "evidence": each} for each in question.changed]
     checks = {"few rows per column": lambda question: few_rows(question, width)}
     if not issparse(question.table):
         checks |= {
             "duplicates across folds": duplicates, "a column gives away the target": given_away,
             "heavy tails": heavy_tails, "rows in order": order,
         }  # fmt: skip
-    warned, names = [], list(checks)
+    names = list(checks)
     try:
         with alarm(min(seconds, 1e9), OutOfTime()):
             while names:
@@ -64,7 +65,7 @@ def duplicates(question):
     """Warn of test rows whose columns are equal to those of a training row, unless groups keep them together."""
     hashes = pd.util.hash_pandas_object(question.table[predictors(question)], index=False).to_numpy()
     settings = question.settings
-    train, test = recipe.final_parts(question.y, question.groups, settings["task"], settings["time"])[0]
+    train, test = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
     known = np.isin(hashes[test], hashes[train])
     distinct = [each["distinct"] for each in question.columns if each["column"] in set(predictors(question))]
     if known.mean() > DUPLICATES and np.log(distinct).sum() > np.log(10 * len(known)):
@@ -73,25 +74,31 @@ def duplicates(question):
 
 
 def given_away(question):
-    """Warn of a column from which alone a small tree predicts the target."""
+    """Warn of columns from each of which alone a small tree predicts the target: all are looked at, dates too."""
     task, columns = question.settings["task"], question.settings["columns"]
-    rows = np.random.default_rng(0).permutation(len(question.y))[:4000]
+    rows = np.random.default_rng(0).permutation(len(question.y))[:LEAK_ROWS]
     y, half = question.y[rows], len(rows) // 2
-    scale = guess_loss(y, task)
-    tree = DecisionTreeClassifier(max_leaf_nodes=64) if task == "classes" else DecisionTreeRegressor(max_leaf_nodes=256)
-    for name in [*columns["numbers"], *columns["categories"]][:MOST_COLUMNS]:
+    trees = DecisionTreeClassifier if task == "classes" else DecisionTreeRegressor
+    scale, leaks = guess_loss(y, task), []
+    for name in predictors(question):
         column = question.table[name].iloc[rows]
-        x = recipe.as_numbers(column) if name in columns["numbers"] else pd.factorize(column)[0]
-        predicted = tree.fit(x[:half, None], y[:half]).predict(x[half:, None])
-        loss = recipe.losses(predicted, y[half:], task).mean()
+        category = name in columns["categories"]
+        x = pd.factorize(column)[0] if category else recipe.as_times(column).to_numpy(np.float64)
+        tree = trees(max_leaf_nodes=256, random_state=0).fit(x[:half, None], y[:half])
+        loss = hard_losses(tree.predict(x[half:, None]), y[half:], task).mean()
         if loss < (1 - GIVEN_AWAY) * scale:
-            share = 100 * (1 - loss / scale)
-            return f"{name!r} alone removes {share:.1f} % of the loss of a guess; is it known when you predict?"
+            leaks.append(f"{name!r} alone removes {100 * (1 - loss / scale):.1f} % of the loss of a guess")
+    return f"{'; '.join(leaks[:5])}; is it known when you predict?" if leaks else None
+
+
+def hard_losses(predicted, y, task):
+    """Return the errors of predicted classes, or the squared errors of numbers."""
+    return np.asarray(predicted != y if task == "classes" else (predicted - y) ** 2, dtype=np.float64)
 
 
 def guess_loss(y, task) -> float:
     """Return the mean loss of the most frequent class or the mean."""
-    return recipe.losses(np.full(len(y), np.bincount(y).argmax() if task == "classes" else y.mean()), y, task).mean()
+    return hard_losses(np.bincount(y).argmax() if task == "classes" else y.mean(), y, task).mean()
 
 
 def heavy_tails(question):
@@ -119,8 +126,7 @@ def order(question):
     y = question.y[rows]
     if task == "classes" and (np.diff(question.y) != 0).sum() <= 2 * len(np.unique(question.y)):
         return "the file is sorted by the target, so that an order in time cannot be checked"
-    encoder = recipe.encoder(question.settings["columns"])
-    X = encoder.fit_transform(recipe.rows_of(question.table, rows))
+    X = recipe.encoder(question.settings["columns"]).fit_transform(recipe.rows_of(question.table, rows))
     X = X[:, np.random.default_rng(0).permutation(X.shape[1])[:MOST_COLUMNS]]
     trees = HistGradientBoostingClassifier if task == "classes" else HistGradientBoostingRegressor
     rounds = 120 // len(np.unique(y)) if task == "classes" else 60  # each class has trees of its own
@@ -128,9 +134,10 @@ def order(question):
     blocks = np.arange(len(y)) * BLOCKS // len(y)
     # two distant blocks are held out together
     cuts = PredefinedSplit(blocks % 5), KFold(5, shuffle=True, random_state=0)
-    blocked, shuffled = (recipe.losses(cross_val_predict(trees, X, y, cv=cut), y, task) for cut in cuts)
+    blocked, shuffled = (hard_losses(cross_val_predict(trees, X, y, cv=cut), y, task) for cut in cuts)
     more = np.array([(blocked - shuffled)[blocks == block].mean() for block in range(BLOCKS)])
-    guess = guess_loss(y, task)
-    if more.mean() > ORDER * guess and more.mean() > 2.5 * more.std(ddof=1) / np.sqrt(BLOCKS):
-        a, b = (f"{recipe.score(losses, task):.3g}" for losses in (blocked, shuffled))
+    if more.mean() > ORDER * guess_loss(y, task) and more.mean() > 2.5 * more.std(ddof=1) / np.sqrt(BLOCKS):
+        a, b = (
+            f"{recipe.score(losses, 'error' if task == 'classes' else 'rmse'):.3g}" for losses in (blocked, shuffled)
+        )
         return f"trees have the error {a} on blocks of rows, {b} on random rows; state --time or --group, or expect {a}"

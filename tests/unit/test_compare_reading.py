@@ -1,0 +1,511 @@
+"""Files are read in every form of table: what is needed to read them is found; broken ones are refused in one line."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import zipfile
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+from random_features.compare import columns, reading, recipe
+from random_features.compare.question import understand
+from random_features.errors import UserError
+
+ROWS = 60
+RNG = np.random.default_rng(0)
+FRAME = pd.DataFrame(
+    {
+        "size": RNG.normal(10, 2, ROWS).round(2),
+        "colour": RNG.choice(["red", "blue", "green; dark"], ROWS),
+        "day": pd.date_range("2024-01-01", periods=ROWS).strftime("%Y-%m-%d"),
+        "sold": np.arange(ROWS) % 3 == 0,
+        "price": RNG.normal(100, 20, ROWS).round(1),
+    }
+)
+
+
+def text(**how):
+    return FRAME.to_csv(index=False, **how).encode(how.pop("encoding", "utf-8"))
+
+
+def packed(data, *names):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name in names or ["table.csv"]:
+            archive.writestr(name, b"" if name.endswith("/") else data)
+    return stream.getvalue()
+
+
+def encrypted(data):
+    archive = bytearray(packed(data))
+    for start, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        archive[archive.find(start) + flags] |= 1
+    return bytes(archive)
+
+
+def damaged(data):
+    return data[:40] + bytes(20) + data[60:]
+
+
+def arrays(**named):
+    stream = io.BytesIO()
+    np.savez(stream, **named)
+    return stream.getvalue()
+
+
+FORMS = {
+    "comma.csv": text(),
+    "tab.tsv": text(sep="\t"),
+    "semicolon.csv": text(sep=";"),
+    "decimal-comma.csv": text(sep=";", decimal=","),
+    "pipe.txt": text(sep="|"),
+    "quoted.csv": text(quoting=1),
+    "apostrophes.csv": text(quotechar="'", quoting=1),
+    "mark.csv": b"\xef\xbb\xbf" + text(),
+    "utf-16.csv": FRAME.to_csv(index=False).encode("utf-16"),
+    "windows.csv": text().replace(b"\n", b"\r\n"),
+    "packed.csv.gz": gzip.compress(text()),
+    "packed.csv.bz2": bz2.compress(text()),
+    "packed.csv.xz": lzma.compress(text()),
+    "packed.zip": packed(text()),
+    "packed-folder.zip": packed(text(), "data/", "data/table.csv", "__MACOSX/data/._table.csv"),
+    "title.csv": b"A table of sales\n" + text(),
+    "preamble.csv": b"Export\n\nPrinted today\n" + text(),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_of_a_table_is_read_as_the_same_question(tmp_path, name):
+    (tmp_path / name).write_bytes(FORMS[name])
+    asked = understand(tmp_path / name, "price")
+    assert asked.settings["task"] == "regression"
+    np.testing.assert_allclose(asked.y, FRAME["price"])
+    assert asked.settings["columns"] == {"numbers": ["size"], "dates": ["day"], "categories": ["colour", "sold"]}
+    pd.testing.assert_series_equal(asked.table["colour"].astype(object), FRAME["colour"].astype(object))
+
+
+def test_the_encoding_of_umlauts_is_found(tmp_path):
+    frame = FRAME.rename(columns={"size": "größe"})
+    for encoding in ("utf-8", "cp1252"):
+        (tmp_path / "t.csv").write_bytes(frame.to_csv(index=False).encode(encoding))
+        assert "größe" in understand(tmp_path / "t.csv", "price").table.columns
+
+
+def test_columns_without_names_are_numbered(tmp_path):
+    (tmp_path / "t.data").write_bytes(text(header=False))
+    asked = understand(tmp_path / "t.data", "c5")
+    assert list(asked.table.columns) == ["c1", "c2", "c3", "c4", "c5"]
+    assert len(asked.y) == ROWS
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_a_table_of_texts_alone_has_a_header_if_its_first_cells_do_not_recur(tmp_path, header):
+    rows = pd.DataFrame({"cap": RNG.choice(list("ab"), 80), "odour": RNG.choice(list("xy"), 80)})
+    rows.to_csv(tmp_path / "t.csv", index=False, header=header)
+    assert len(reading.read(tmp_path / "t.csv", {}).table) == 80
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\x0c", "\x0b", "\x85"])
+def test_a_title_with_another_line_separator_costs_no_row(tmp_path, mark):
+    (tmp_path / "t.csv").write_text(f"Export{mark}of{mark}sales\n" + FRAME.to_csv(index=False), encoding="utf-8")
+    assert len(understand(tmp_path / "t.csv", "price").y) == ROWS
+
+
+def test_notes_do_not_write_to_the_terminal(tmp_path):
+    (tmp_path / "t.csv").write_bytes(GOOD.replace(b"price", b"pr\x1b[31mice"))
+    assert "\x1b" not in "".join(understand(tmp_path / "t.csv", "pr\x1b[31mice").notes)
+
+
+def test_arrays_arff_and_libsvm(tmp_path):
+    X, y = RNG.normal(size=(ROWS, 3)).round(3), np.arange(ROWS) % 2
+    np.savez(tmp_path / "t.npz", X=X, y=y)
+    asked = understand(tmp_path / "t.npz", "y")
+    np.testing.assert_array_equal(asked.table[["X1", "X2", "X3"]], X)
+    dump_svmlight_file(X, y, str(tmp_path / "t.svm"), zero_based=False)
+    asked = understand(tmp_path / "t.svm")
+    np.testing.assert_allclose(asked.table[["f0", "f1", "f2"]], X, rtol=1e-6)
+    assert asked.settings["classes"] == [0, 1]
+    lines = ["@relation t", *(f"@attribute a{j} numeric" for j in range(3)), "@attribute y {no,yes}", "@data"]
+    lines += [",".join([*map(str, row), ["no", "yes"][label]]) for row, label in zip(X, y, strict=True)]
+    (tmp_path / "t.arff").write_text("\n".join(lines))
+    asked = understand(tmp_path / "t.arff", "y")
+    np.testing.assert_array_equal(asked.table[["a0", "a1", "a2"]], X)
+    np.testing.assert_array_equal(asked.y, y)
+
+
+def test_the_first_bytes_of_text_are_not_taken_for_an_archive(tmp_path):
+    for name in ("PK", "BZh"):
+        FRAME.rename(columns={"size": name}).to_csv(tmp_path / "t.csv", index=False)
+        assert name in understand(tmp_path / "t.csv", "price").table.columns
+
+
+def test_lines_may_be_long(tmp_path):
+    FRAME.rename(columns={"size": "long" * 2**16}).to_csv(tmp_path / "t.csv", index=False)
+    assert len(understand(tmp_path / "t.csv", "price").table.columns[0]) == 2**18
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_what_is_no_regular_file_is_refused(tmp_path, kind):
+    {"folder": os.mkdir, "pipe": os.mkfifo}[kind](tmp_path / "t.csv")
+    with pytest.raises(UserError, match="name a file"):
+        understand(tmp_path / "t.csv", "price")
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_BYTES", 1000)
+    for name, content in {"t.csv": gzip.compress(GOOD), "t.npz": arrays(x=np.ones(200), price=np.arange(200))}.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(UserError, match="more than 1,000 bytes"):
+            understand(tmp_path / name, "price")
+
+
+def test_wide_libsvm_stays_sparse(tmp_path):
+    X = sparse.random(ROWS, 5000, 0.01, random_state=0)
+    dump_svmlight_file(X, np.arange(ROWS) % 2, str(tmp_path / "t.svm"))
+    asked = understand(tmp_path / "t.svm")
+    assert sparse.issparse(asked.table)
+    assert asked.settings["columns"] is None
+
+
+def test_parquet(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow, of the extra compare")
+    days = pd.to_datetime(FRAME["day"])
+    FRAME.assign(day=days, month=days.dt.to_period("M")).to_parquet(tmp_path / "t.parquet")
+    assert understand(tmp_path / "t.parquet", "price").settings["columns"]["dates"] == ["day", "month"]
+
+
+def test_parquet_with_an_index_and_decimals_is_read_whole(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow, of the extra compare")
+    exact = FRAME.assign(price=FRAME["price"].map(lambda price: Decimal(str(price))))
+    exact.set_index(["day", "size"]).to_parquet(tmp_path / "t.parquet")
+    asked = understand(tmp_path / "t.parquet", "price")
+    np.testing.assert_allclose(asked.y, FRAME["price"])
+    assert asked.settings["columns"] == {"numbers": ["size", "sold"], "dates": ["day"], "categories": ["colour"]}
+
+
+@pytest.mark.parametrize("frame", [{"x": np.zeros(10**5), "price": 1.0}, {"text": ["a" * 10**6] * 60, "price": 1.0}])
+def test_parquet_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, frame):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow, of the extra compare")
+    pd.DataFrame(frame).to_parquet(tmp_path / "t.parquet")
+    monkeypatch.setattr(reading, "MOST_BYTES", 5 * 10**5)
+    assert (tmp_path / "t.parquet").stat().st_size < reading.MOST_BYTES
+    with pytest.raises(UserError, match="its columns have more than 500,000 bytes"):
+        understand(tmp_path / "t.parquet", "price")
+
+
+def test_columns_of_lists_and_bytes_are_left_out(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow, of the extra compare")
+    cells = {"list": [1, 2], "struct": {"a": 1}, "bytes": b"12-3", "arrays": np.ones(2)}
+    frame = FRAME.assign(**{name: [cell] * ROWS for name, cell in cells.items()}).astype({"colour": "category"})
+    frame.to_parquet(tmp_path / "t.parquet")
+    asked = understand(tmp_path / "t.parquet", "price")
+    assert [each["column"] for each in asked.columns if "lists, structures" in each["use"]] == list(cells)
+    with pytest.raises(UserError, match="holds lists, structures or bytes"):
+        understand(tmp_path / "t.parquet", "struct")
+
+
+# --- one meaning for a whole column -----------------------------------------------------------------------------------
+
+DAYS = [pd.Timestamp("2021-01-05") + pd.Timedelta(days=7 * i) for i in range(ROWS)]
+HALF = np.arange(ROWS) / 2
+
+#: Columns of texts, and what they mean: the format, and the values.
+MEANINGS = {
+    "day-first": ([f"{d:%d.%m.%Y}" for d in DAYS], "%d.%m.%Y", DAYS),
+    "day-first-slash": ([f"{d:%d/%m/%Y}" for d in DAYS], "%d/%m/%Y", DAYS),
+    "month-first": ([f"{d:%m/%d/%Y}" for d in DAYS], "%m/%d/%Y", DAYS),
+    "short-years": ([f"{d:%d.%m.%y}" for d in DAYS], "%d.%m.%y", DAYS),
+    "no-separator": ([f"{d:%Y%m%d}" for d in DAYS], "%Y%m%d", DAYS),
+    "zones": ([f"{d:%Y-%m-%d}T02:00:00+02:00" for d in DAYS], "iso", DAYS),
+    "with-time": ([f"{d:%d.%m.%Y} 09:30" for d in DAYS], "%d.%m.%Y %H:%M", [d + pd.Timedelta("9h30min") for d in DAYS]),
+    "times-of-day": ([f"{1 + i % 12}:{i:02d} AM" for i in range(ROWS)], "hours",
+                     [(1 + i % 12) % 12 + i / 60 for i in range(ROWS)]),
+    "durations": ([f"{20 + i}:30:00" for i in range(ROWS)], "hours", 20.5 + np.arange(ROWS)),
+    "ratios": ([f"{v + 1}:1" for v in HALF], "ratio", HALF + 1),
+    "thousands-points": ([f"{i}.037,5" for i in range(1, ROWS + 1)], "number,", 1037.5 + 1000 * np.arange(ROWS)),
+    "thousands-commas": ([f"{i},037.5" for i in range(1, ROWS + 1)], "number", 1037.5 + 1000 * np.arange(ROWS)),
+    "thousands-blanks": ([f"{i}\u202f037" for i in range(1, ROWS + 1)], "number", 1037 + 1000 * np.arange(ROWS)),
+    "euros": ([f"{i},50 €" for i in range(ROWS)], "number,", np.arange(ROWS) + 0.5),
+    "dollars": ([f"${i}.50" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
+    "percent": ([f"{i}.5%" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
+    "minus": ([f"\u2212{v + 1}" for v in HALF], "number", -HALF - 1),
+    "no-answer": (["k.A.", *map(str, HALF[1:])], "number", [np.nan, *HALF[1:]]),
+    "question-marks": (["?", "-", "n/a", *map(str, HALF[3:])], "number", [np.nan] * 3 + [*HALF[3:]]),
+    "beyond-2^53": ([str(2**60 + i) for i in range(ROWS)], "text", [str(2**60 + i) for i in range(ROWS)]),
+    "zeros-in-front": (["01", "1"] * (ROWS // 2), "text", ["01", "1"] * (ROWS // 2)),
+    "words": (["None", "NA", "-"] * (ROWS // 3), "text", ["None", "NA", "-"] * (ROWS // 3)),
+    "apostrophes": (["'s-Gravenhage", "Delft"] * (ROWS // 2), "text", ["'s-Gravenhage", "Delft"] * (ROWS // 2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_a_column_has_one_meaning(tmp_path, name):
+    texts, how, values = MEANINGS[name]
+    frame = pd.DataFrame({"x": texts, "z": HALF + 0.25, "y": HALF**2})
+    frame.to_csv(path := tmp_path / "t.csv", sep=";", index=False)
+    raw, asked = reading.read(path, {"target": "y"}), understand(path, "y")
+    assert asked.settings["formats"]["x"] == how
+    found = recipe.typed(raw.table, asked.settings["formats"])["x"]
+    if isinstance(values[0], str):
+        assert found.tolist() == values
+    else:
+        pd.testing.assert_series_equal(found, pd.Series(values, name="x"), check_dtype=False, rtol=1e-9)
+    changed = name not in ("month-first", "zeros-in-front") or how != "text"
+    assert how == "text" or not changed or asked.changed or name == "minus"
+
+
+#: Columns that have no one meaning, and words of the question.
+QUESTIONS = {
+    "days-or-months": ([f"0{1 + i % 9}/0{1 + i % 7}/2021" for i in range(ROWS)], "x=%d/%m/%Y or --format x=%m/%d/%Y"),
+    "thousands-or-decimals": ([f"{1 + i}.125" for i in range(ROWS)], "state --decimal . or --decimal ,"),
+    "another-type-late": ([*map(str, HALF[:-1]), "12x5"], "1 of 60 values of the column 'x' are no number, such as"),
+    "another-word": ([*map(str, HALF[:-1]), "broken"], "1 of 60 values of the column 'x' are no number, such as"),
+    "another-unit": ([*map(str, HALF[:-1]), "12.5 kg"], "several units"),
+    "percent-and-shares": (["5%", *map(str, HALF[1:])], "several units"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_has_two_meanings_is_asked_for(tmp_path, name):
+    texts, words = QUESTIONS[name]
+    frame = pd.DataFrame({"x": texts, "z": np.arange(ROWS) % 7, "y": np.arange(ROWS) % 2})
+    frame.to_csv(path := tmp_path / "t.csv", index=False)
+    with pytest.raises(UserError) as error:
+        understand(path, "y")
+    assert words in str(error.value)
+    assert understand(path, "y", formats=["x=text"]).settings["formats"]["x"] == "text"
+
+
+def test_a_change_of_type_after_many_lines_is_seen(tmp_path):
+    values = [*map(str, np.arange(3000) / 2), "unknown", "n.n. 5"]
+    pd.DataFrame({"x": values, "y": np.arange(3002) % 2}).to_csv(path := tmp_path / "t.csv", index=False)
+    with pytest.raises(UserError, match=r"1 of 3,002 values of the column 'x' are no number, such as 'n\.n\. 5'"):
+        understand(path, "y")
+    asked = understand(path, "y", formats=["x=number"])
+    assert asked.table["x"].isna().sum() == 2
+
+
+def test_labels_that_may_be_missing_are_asked_for(tmp_path):
+    frame = pd.DataFrame({"x": np.tile(HALF, 2), "y": ["None", "NA", "a", "b"] * 30})
+    frame.to_csv(path := tmp_path / "t.csv", index=False)
+    with pytest.raises(UserError, match=r"--missing 'NA,None' leaves its rows out, --missing '' takes it for a label"):
+        understand(path, "y")
+    assert understand(path, "y", missing="").settings["classes"] == ["NA", "None", "a", "b"]
+    assert len(understand(path, "y", missing="NA,None").y) == ROWS
+
+
+@pytest.mark.parametrize("column", ["group", "time"])
+def test_rows_without_a_group_or_a_time_are_left_out_and_counted(tmp_path, column):
+    frame = pd.DataFrame(
+        {"x": HALF, "group": np.arange(ROWS) % 10, "time": [f"{d:%d.%m.%Y}" for d in DAYS], "y": HALF**2}
+    )
+    frame[column] = frame[column].astype(object)
+    frame.loc[:2, column] = None
+    frame.to_csv(path := tmp_path / "t.csv", index=False)
+    asked = understand(path, "y", **{column: column})
+    assert len(asked.y) == ROWS - 3
+    assert f"3 rows are left out: no {column}" in asked.changed
+
+
+def test_a_target_of_dates_is_refused(tmp_path):
+    pd.DataFrame({"x": HALF, "y": [None, *DAYS[1:]]}).to_csv(path := tmp_path / "t.csv", index=False)
+    with pytest.raises(UserError, match="holds dates"):
+        understand(path, "y")
+
+
+# --- lines and names --------------------------------------------------------------------------------------------------
+
+#: Two numbers and a target, the lines of a file with 60 rows.
+LINES = [f"{v + 1},{v / 4},{v * v}" for v in HALF]
+
+#: Files with the same three columns of numbers, and words of the notes.
+SHAPES = {
+    "index-without-a-name": (["a,b,y", *(f"r{i},{line}" for i, line in enumerate(LINES))], "a name less"),
+    "empty-first-name": ([",a,b,y", *(f"{i},{line}" for i, line in enumerate(LINES))], "numbers the rows"),
+    "comma-at-the-end": (["a,b,y", *(f"{line}," for line in LINES)], "lines end with a separator"),
+    "comma-at-every-end": (["a,b,y,", *(f"{line}," for line in LINES)], "lines end with a separator"),
+    "repeated-header": (["a,b,y", *LINES[:30], "a,b,y", *LINES[30:]], "1 lines repeat the names"),
+    "units": (["a,b,y", "cm,kg,EUR", *LINES], "has units (cm, kg, EUR)"),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_lines_that_are_no_rows_are_left_out_and_noted(tmp_path, name):
+    lines, words = SHAPES[name]
+    (path := tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    asked = understand(path, "y")
+    np.testing.assert_allclose(asked.y, HALF**2)
+    np.testing.assert_allclose(asked.table[["a", "b"]], np.column_stack([HALF + 1, HALF / 4]))
+    assert [note for note in asked.changed if words in note]
+
+
+def test_names_that_are_numbers_are_asked_for_unless_the_target_or_an_option_decides(tmp_path):
+    rows = "\n".join(LINES)
+    (path := tmp_path / "t.csv").write_text(f"2019,2020,2021\n{rows}\n")
+    assert len(understand(path, "2021").y) == ROWS
+    with pytest.raises(UserError, match="state --header yes or --header no"):
+        understand(path, None)
+    assert len(understand(path, "c3", header="no").y) == ROWS + 1
+
+
+def test_a_quote_that_swallows_lines_is_asked_for(tmp_path):
+    lines = [f"{i % 7},w{i % 3},{v}" for i, v in enumerate(HALF)]
+    lines[10], lines[40] = f'3,"open,{HALF[10]}', f'4,"close,{HALF[40]}'
+    (path := tmp_path / "t.csv").write_text("a,b,y\n" + "\n".join(lines) + "\n")
+    with pytest.raises(UserError, match="30 line ends are inside quotes, or quotes are unpaired: --quote none"):
+        understand(path, "y")
+    assert len(understand(path, "y", quote="none").y) == ROWS
+    (path := tmp_path / "m.csv").write_text("a,b,y\n" + "\n".join(f'{v},"two\nlines",{v}' for v in HALF) + "\n")
+    asked = understand(path, "y")
+    assert len(asked.y) == ROWS
+    assert "60 line ends are inside quotes, and part of cells" in asked.changed
+
+
+def test_a_line_with_another_number_of_cells_is_named(tmp_path):
+    (path := tmp_path / "t.csv").write_text("a,b,y\n" + "\n".join(LINES) + "\n1,2\n")
+    with pytest.raises(UserError, match="line 62 has 2 cells between commas, others 3"):
+        understand(path, "y")
+
+
+def test_a_file_that_two_separators_cut_is_asked_for(tmp_path):
+    (path := tmp_path / "t.csv").write_text("a,b;c,y\n" + "\n".join(f"{v},u;w,{v}" for v in HALF) + "\n")
+    with pytest.raises(UserError, match="commas and semicolons both cut all lines"):
+        understand(path, "y")
+    assert list(understand(path, "y", separator=",").table.columns) == ["a", "b;c", "y"]
+
+
+def test_sparse_files_and_nominal_values_in_quotes(tmp_path):
+    head = [
+        "@relation t",
+        "% comment",
+        "@attribute 'a b' numeric",
+        "@attribute c {'red, dark',blue}",
+        "@attribute y {no,'it\\'s'}",
+    ]
+    colours, labels = ["blue", "'red, dark'"], ["no", "'it\\'s'"]
+    dense = [f"{v},{colours[i % 2]},{labels[i % 2]}" for i, v in enumerate(HALF)]
+    (path := tmp_path / "t.arff").write_text("\n".join([*head, "@data", *dense[:5], "% another", *dense[5:]]))
+    asked = understand(path, "y")
+    assert asked.settings["classes"] == ["it's", "no"]
+    assert asked.table["c"].tolist() == ["blue", "red, dark"] * 30
+    lines = ["{" + f"0 {v}" + (", 1 blue, 2 'it\\'s'" if i % 2 else "") + "}" for i, v in enumerate(HALF)]
+    (path := tmp_path / "s.arff").write_text("\n".join([*head, "@data", *lines]))
+    asked = understand(path, "y")
+    assert asked.table["c"].tolist() == ["red, dark", "blue"] * 30
+    np.testing.assert_array_equal(asked.table["a b"], HALF)
+    sparse.save_npz(tmp_path / "m.npz", sparse.random(80, 900, 0.02, format="csr", random_state=0))
+    assert sparse.issparse(understand(tmp_path / "m.npz", "f3", task="regression").table)
+
+
+def test_tables_of_texts_and_workbooks_are_refused_with_the_reason(tmp_path):
+    frame = pd.DataFrame({"text": [f"many words {i}" for i in range(ROWS)], "y": np.arange(ROWS) % 2})
+    frame.to_csv(path := tmp_path / "t.csv", index=False)
+    with pytest.raises(UserError, match="'text' is left out: nearly every value is different"):
+        understand(path, "y")
+    (path := tmp_path / "t.xlsx").write_bytes(packed(b"", "xl/workbook.xml", "[Content_Types].xml"))
+    with pytest.raises(UserError, match="save its sheet as CSV"):
+        understand(path, "y")
+
+
+def test_a_file_name_need_not_be_utf_8(tmp_path):
+    path = os.path.join(os.fsencode(tmp_path), b"gr\xf6\xdfe.csv")
+    with open(path, "wb") as stream:
+        stream.write(text())
+    assert len(understand(os.fsdecode(path), "price").y) == ROWS
+
+
+def test_a_format_that_was_stated_is_taken(tmp_path):
+    pd.DataFrame({"x": [f"{i}.125" for i in range(1, 61)], "y": HALF**2 + 0.1}).to_csv(
+        path := tmp_path / "t.csv", index=False
+    )
+    for how, first in (("number,", 1125.0), ("number", 1.125)):
+        assert understand(path, "y", formats=[f"x={how}"]).table["x"].iloc[0] == first
+    assert columns.is_number("1.234,5", ",")
+    assert not columns.is_number("1.23,5", ",")
+
+
+def target(values, **more):
+    return pd.DataFrame({"x": np.arange(len(values)) % 7, "y": values, **more}).to_csv(index=False).encode()
+
+
+GOOD = text()
+#: Broken files: the content, options, and words of the one line that says what is wrong.
+BROKEN = {
+    "missing": (None, {}, "no such file"),
+    "empty": (b"", {}, "empty"),
+    "blank": (b"\n\n  \n", {}, "empty"),
+    "header-alone": (b"a,b,price\n", {}, "0 rows"),
+    "few-rows": (b"\n".join(GOOD.splitlines()[:40]), {}, "39 rows"),
+    "unknown-target": (GOOD, {"target": "prise"}, "no such column; did you mean price? it has "),
+    "unknown-drop": (GOOD, {"drop": ["colr"]}, "--drop colr"),
+    "unknown-group": (GOOD, {"group": "shop"}, "--group shop"),
+    "unknown-time": (GOOD, {"time": "when"}, "--time when"),
+    "time-of-texts": (GOOD, {"time": "colour"}, "its values are no times, such as"),
+    "time-of-truth": (GOOD, {"time": "sold"}, "its values are no times, such as"),
+    "one-wrong-time": (
+        GOOD.replace(b"2024-01-31", b"Jan 31st?"),
+        {"time": "day"},
+        "1 of 60 values of the column 'day'",
+    ),
+    "huge-target": (target(np.arange(60) * 1e299), {"target": "y"}, "at most 1e+150"),
+    "huge-classes": (target([1e300, 2e300] * 30), {"target": "y", "task": "regression"}, "at most 1e+150"),
+    "no-target": (GOOD, {"target": None}, "--target COLUMN"),
+    "target-dropped": (GOOD, {"drop": ["price"]}, "also dropped"),
+    "constant-target": (target([1] * 60), {"target": "y"}, "60 rows with a class of 10 rows or more, 1 different"),
+    "empty-target": (target([None] * 60), {"target": "y"}, "0 rows with a class"),
+    "one-class": (target(["a"] * 59 + ["b"]), {"target": "y"}, "59 rows with a class of 10 rows or more, 1 different"),
+    "small-classes": (target([*range(15)] * 5 + [*"ab"] * 15), {"target": "y"}, "30 rows with a class"),
+    "identifier": (target([f"n{i // 2}" for i in range(900)]), {"target": "y", "task": "classes"}, "identifier"),
+    "text-regression": (target(list("ab") * 30), {"target": "y", "task": "regression"}, "needs numbers"),
+    "few-targets": (target([1.5, 2.5, 3.5] * 10 + [None] * 40), {"target": "y"}, "30 rows with a finite number"),
+    "infinite-targets": (target([np.inf] * 57 + [1.5, 2.5, 3.5]), {"target": "y"}, "57 rows with a class"),
+    "other-target-of-libsvm": (b"1 2000:1\n2 1:1\n" * 60, {"target": "price"}, "has no such column; it has f0"),
+    "no-columns-left": (target(list("ab") * 30), {"target": "y", "drop": ["x"]}, "no column is left"),
+    "one-column": (b"y\n" + b"1\n" * 60, {"target": "y"}, "no separator"),
+    "prose": ("\n".join(f"word {'and word ' * i}" for i in range(60)).encode(), {}, "no separator"),
+    "ragged": (b"x,price\n" + b"1,2\n" * 300 + b"1,2,3,4\n", {}, "line 302 has 4 cells"),
+    "repeated-names": (b"price,b,price\n" + b"1,2,3\n" * 60, {}, "two columns are called 'price'"),
+    "repeated-arrays": (arrays(X=np.ones((60, 3)), X1=np.ones(60), price=np.arange(60)), {}, "called 'X1'"),
+    "complex-arrays": (arrays(z=np.ones(60, complex), price=np.arange(60)), {}, "z has complex numbers"),
+    "long-line": (b"x" * 2**22 + b"\n1,2", {}, "no separator of columns"),
+    "infinite-libsvm": (b"1 2000:1e39\n2 1:1\n" * 60, {}, "above 3.4e+38"),
+    "wide-libsvm": (b"1 2000000000:1\n2 1:1\n" * 60, {}, "a column 2,000,000,000"),
+    "binary": (bytes(range(256)) * 20, {}, "neither text"),
+    "cut-gz": (gzip.compress(GOOD)[:-20], {}, "cannot be unpacked"),
+    "cut-xz": (lzma.compress(GOOD)[:-20], {}, "cannot be unpacked"),
+    "cut-bz2": (bz2.compress(GOOD)[:-20], {}, "cannot be unpacked"),
+    "cut-zip": (packed(GOOD)[:-30], {}, "cannot be unpacked"),
+    "damaged-gz": (damaged(gzip.compress(GOOD)), {}, "cannot be unpacked"),
+    "damaged-zip": (packed(GOOD).replace(GOOD[:9], GOOD[:8] + b"x"), {}, "cannot be unpacked"),
+    "encrypted-zip": (encrypted(GOOD), {}, "encrypted"),
+    "two-in-zip": (packed(GOOD, "README", "table.csv"), {}, "has README, table.csv"),
+    "empty-zip": (packed(b""), {}, "empty"),
+    "cut-parquet": (b"PAR1" + b"x" * 50, {}, "Parquet"),
+    "bad-arff": (b"@relation t\n@attribute x numeric\n@data\n1,2,3\n" + b"a\n" * 60, {"target": "x"}, "ARFF"),
+    "pickle-npz": (None, {"target": "y"}, "allow_pickle"),
+    "one-group": (target(list("ab") * 30, g=1, z=list(range(60))), {"target": "y", "group": "g"}, "groups"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_refused_in_one_line_and_nothing_is_written(tmp_path, name):
+    content, options, words = BROKEN[name]
+    path = tmp_path / "t.csv"  # its name is in the message
+    if content is not None:
+        path.write_bytes(content)
+    if name == "pickle-npz":
+        with open(path, "wb") as stream:
+            np.savez(stream, x=np.array([{}, None] * 30), y=np.arange(60))
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(UserError) as error:
+        understand(path, **{"target": "price", **options})
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+    assert sorted(tmp_path.iterdir()) == before

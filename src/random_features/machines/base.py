@@ -156,11 +156,8 @@ class KernelMachine(BaseEstimator):
 
     def _groups(self, y, stratified):
         """Return the part of each row (n,): random ones, by class where a class would be in one of them only."""
-        groups = (
-            np.random.default_rng(self.random_state)
-            if isinstance(self.random_state, Integral)
-            else generator_of(self.random_state)
-        ).integers(0, FOLDS, len(y))
+        rng = np.random.default_rng if isinstance(self.random_state, Integral) else generator_of
+        groups = rng(self.random_state).integers(0, FOLDS, len(y))
         groups[: 2 * FOLDS] = np.arange(2 * FOLDS)[: len(y)] % FOLDS
         for number in np.unique(y) if stratified else ():
             members = np.flatnonzero(y == number)

@@ -81,6 +81,14 @@ def test_features_do_not_visit_the_host(variant):
     assert (features.device.type, features.shape) == ("meta", expected.shape)
 
 
+def test_a_tensor_is_warned_of_once():
+    phi, X = make_map("prf", n_components=8, random_state=0), np.full((3, 64), 10.0)
+    for features in (phi.fit(X).transform, lambda data: list(phi.transform_blocks(data, rows=1))):
+        with pytest.warns(UserWarning, match="underflow") as warned:
+            features(torch.from_numpy(X))
+        assert len(warned) == 1
+
+
 @pytest.mark.cuda
 @every_map
 def test_a_tensor_on_cuda_gives_features_there(variant):

@@ -20,13 +20,12 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from random_features.arrays import block_rows, check_numbers, generator_of, row_blocks, without_duplicates
-from random_features.kernels.gaussian import Gaussian
 from random_features.length_scales import in_length_scales
 from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows, finite_features, scaled
 from random_features.maps.module import FeatureModule
 from random_features.maps.options import check_option, hints_of
 from random_features.maps.registry import REGISTRY, check_kernel
-from random_features.maps.stated import as_kernel
+from random_features.maps.stated import StatesKernel, with_length_scale
 from random_features.tensors import checked_tensor, from_library, needs_gradient, on_host, resolve_device
 
 #: The entry of ``learned_`` that says which map learned it.
@@ -36,7 +35,7 @@ INCOMPLETE = "%(name)s is not fitted yet: call fit, or learn or restore after dr
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base class of the feature maps: ``transform(X) @ transform(Y).T`` approximates ``kernel(X, Y)``.
 
     Type and device follow the data: tensors give tensors on their device, and arrays give arrays. For arrays
@@ -74,8 +73,6 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     random_state: object = None
 
     method: ClassVar[str]
-    #: The kernel that ``kernel=None`` means.
-    default_kernel = Gaussian()
     #: Whether ``fit`` needs the targets.
     _requires_y = False
     #: Whether ``_mapper`` takes sparse tensors of sparse data; it takes dense blocks otherwise.
@@ -238,7 +235,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             learned_by = str(learned.pop(LEARNED_BY, ""))
             learned = {name: np.array(array) for name, array in learned.items()}  # the caller's may change
             arrays = dict(learned)
-            self._draw_first(n_features_in, dtype, lambda kernel: _with_length_scale(kernel, learned))
+            self._draw_first(n_features_in, dtype, lambda kernel: with_length_scale(kernel, learned))
             if arrays and learned_by != self._description(arrays):
                 raise ValueError(
                     f"{self.method}: cannot be restored from what another map learned: this is"
@@ -363,7 +360,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if needs_gradient(X):
             self._check_gradient()
         elif X.device.type == "cpu":
-            return torch.from_numpy(self.transform(X.numpy()))
+            return torch.from_numpy(RandomFeatureMap.transform(self, X.numpy()))
         self._warn_of_rounding(X)
         fitted = self._as_fitted()
         return finite_features(
@@ -403,26 +400,6 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         for name, hint in hints_of(type(self)).items():
             check_option(name, getattr(self, name, None), hint)
         checked._check_options()
-
-    def _kernel_object(self):
-        """Return the kernel as it was stated."""
-        return self.default_kernel if self.kernel is None else as_kernel(self.kernel)
-
-    def set_params(self, **params):
-        """Set parameters, as scikit-learn's estimators do; ``kernel__<name>`` is a parameter of the kernel.
-
-        A kernel that other maps share does not change: this map gets another one.
-
-        Returns
-        -------
-        self
-        """
-        of_kernel = {name: value for name, value in params.items() if name.startswith("kernel__")}
-        super().set_params(**{name: value for name, value in params.items() if name not in of_kernel})
-        if of_kernel:
-            stated = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
-            self.kernel = self._kernel_object().set_params(**stated)
-        return self
 
     def _draw_for(self, n_features, dtype, complete=None):
         """Check the parameters, then draw what does not depend on data.
@@ -519,10 +496,3 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self._requires_y
         return tags
-
-
-def _with_length_scale(kernel, learned: dict):
-    """Return the kernel with the length scale that is taken out of ``learned``, if one was learned."""
-    if "length_scale" not in learned:
-        return kernel
-    return kernel.set_params(length_scale=learned.pop("length_scale").tolist())

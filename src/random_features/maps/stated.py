@@ -97,3 +97,37 @@ def as_kernel(kernel) -> Kernel:
         "kernel must be an object from random_features.kernels, a function of X and Y, scikit-learn's RBF, None or a"
         f" name, got {kernel!r}; {suggestion(kernel, known)}"
     )
+
+
+class StatesKernel:
+    """A mixin for estimators with a parameter ``kernel``, whose own parameters are ``kernel__<name>``."""
+
+    #: The kernel that ``kernel=None`` means.
+    default_kernel = Gaussian()
+
+    def _kernel_object(self):
+        """Return the kernel as it was stated."""
+        return self.default_kernel if self.kernel is None else as_kernel(self.kernel)
+
+    def set_params(self, **params):
+        """Set parameters, as scikit-learn's estimators do; ``kernel__<name>`` is a parameter of the kernel.
+
+        A kernel that other maps share does not change: this map gets another one.
+
+        Returns
+        -------
+        self
+        """
+        of_kernel = {name: value for name, value in params.items() if name.startswith("kernel__")}
+        super().set_params(**{name: value for name, value in params.items() if name not in of_kernel})
+        if of_kernel:
+            stated = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
+            self.kernel = self._kernel_object().set_params(**stated)
+        return self
+
+
+def with_length_scale(kernel, learned: dict):
+    """Return the kernel with the length scale that is taken out of ``learned``, if one was learned."""
+    if "length_scale" not in learned:
+        return kernel
+    return kernel.set_params(length_scale=learned.pop("length_scale").tolist())

@@ -1,5 +1,7 @@
 """Maps of tensors: features have the type and the device of the data, and a gradient where a map is only drawn."""
 
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -139,12 +141,28 @@ def test_the_length_scale_of_a_module_is_that_of_the_map(variant):
     assert module.log_length_scale.grad.abs() > 0
 
 
-def test_the_state_of_a_module_is_its_draws_and_its_length_scale():
-    X = torch.randn(5, 3, dtype=torch.float64)
-    one, other = (make_map("sorf", n_components=8, random_state=seed).fit(X).as_module() for seed in (0, 1))
-    assert not torch.equal(one(X), other(X))
+@pytest.mark.parametrize("variant", DRAWN)
+def test_the_state_of_a_module_is_its_draws_and_its_length_scale(variant):
+    (X, y), options = data(), dict(VARIANTS[variant][1])
+    kernel = fitted(variant)[0].kernel_
+    if "length_scale" in kernel.get_params():
+        options["kernel"] = kernel.set_params(length_scale=1.7)
+    one = fitted(variant)[0].as_module()
+    other = build(variant, random_state=7, **{name: options[name] for name in options.keys() & {"kernel"}}).fit(X, y)
+    other = other.as_module()
+    if variant == "rm":  # as many signs as the drawn powers ask for
+        with pytest.raises(RuntimeError, match="size mismatch"):
+            other.load_state_dict(one.state_dict())
+        return
     other.load_state_dict(one.state_dict())
-    assert torch.equal(one(X), other(X))
+    T = torch.from_numpy(X)
+    with torch.no_grad():
+        assert torch.equal(one(T), other(T))
+        assert torch.equal(pickle.loads(pickle.dumps(other))(T), one(T))
+
+
+def test_a_module_of_a_kernel_without_a_length_scale():
+    X = torch.randn(5, 3, dtype=torch.float64)
     module = make_map("rff", ArcCosine(1), n_components=8, random_state=0).fit(X).as_module()
     assert module.log_length_scale is None
     assert module(X).shape == (5, 8)

@@ -9,7 +9,7 @@ import torch
 class FeatureModule(torch.nn.Module):
     """The features of a drawn map as a module whose length scale is learned; ``RandomFeatureMap.as_module`` makes it.
 
-    The draws are buffers, so ``state_dict`` has them, and they do not change.
+    The draws, and the length scale that they are for, are buffers: ``state_dict`` has them, and they do not change.
 
     Attributes
     ----------
@@ -21,20 +21,35 @@ class FeatureModule(torch.nn.Module):
         super().__init__()
         self._map = copy(phi)
         for name, value in vars(self._map).items():
-            if isinstance(value, np.ndarray):
-                self.register_buffer(name, torch.from_numpy(value.copy()))
+            for buffer, part in _parts(name, value).items():
+                self.register_buffer(buffer, torch.from_numpy(np.array(part)))
         length_scale = self._map.kernel_.get_params().get("length_scale")
-        self._drawn_for = length_scale
-        start = None if length_scale is None else torch.nn.Parameter(torch.tensor(float(length_scale)).log())
+        start = None
+        if length_scale is not None:
+            self.register_buffer("drawn_for", torch.tensor(float(length_scale), dtype=torch.float64))
+            start = torch.nn.Parameter(torch.tensor(float(length_scale)).log())
         self.register_parameter("log_length_scale", start)
-        self.register_load_state_dict_post_hook(lambda module, _: module._use_buffers())
-
-    def _use_buffers(self) -> None:
-        """Draw no more: take the arrays of the map from the buffers that were loaded."""
-        vars(self._map).update({name: buffer.cpu().numpy().copy() for name, buffer in self.named_buffers()})
+        self.register_load_state_dict_post_hook(_use_buffers)
 
     def forward(self, X):
         """Return the features (n, D) of a tensor X (n, d); autograd sees through them, to X and to the length scale."""
         if self.log_length_scale is not None:
-            X = X * (self._drawn_for * torch.exp(-self.log_length_scale)).to(X)
+            X = X * (self.drawn_for * torch.exp(-self.log_length_scale)).to(X)
         return self._map.transform(X)
+
+
+def _parts(name: str, value) -> dict:
+    """Return the arrays and numbers of an attribute of a map, by the names of their buffers."""
+    parts = {f"{name}_{i}": part for i, part in enumerate(value)} if isinstance(value, list) else {name: value}
+    return {buffer: part for buffer, part in parts.items() if isinstance(part, np.ndarray | float)}
+
+
+def _use_buffers(module, _keys) -> None:
+    """Give the map of a module the draws that were loaded into its buffers, and the length scale that they are for."""
+    phi, loaded = module._map, {name: buffer.cpu().numpy().copy() for name, buffer in module.named_buffers()}
+    for name, value in list(vars(phi).items()):
+        own = [loaded[buffer][()] for buffer in _parts(name, value)]
+        if own:
+            setattr(phi, name, own if isinstance(value, list) else own[0])
+    if "drawn_for" in loaded:
+        phi.kernel_ = phi.kernel_.set_params(length_scale=float(loaded["drawn_for"]))

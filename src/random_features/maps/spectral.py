@@ -15,7 +15,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from random_features.maps.base import RandomFeatureMap
-from random_features.tensors import constant, cosine, sine, write
+from random_features.tensors import constant, cosine, dtype_name, sine, write
 
 #: Rounding of a phase, in radians, from which ``transform`` warns: the machine epsilon times the largest number of the
 #: data in length scales.
@@ -78,7 +78,8 @@ class SpectralMap(RandomFeatureMap):
         return self.n_components
 
     def _warn_of_rounding(self, X):
-        dtype, largest = str(X.dtype).removeprefix("torch."), max(float(X.max()), -float(X.min()))
+        X = X.detach() if isinstance(X, torch.Tensor) else X
+        dtype, largest = dtype_name(X), max(float(X.max()), -float(X.min()))
         if np.finfo(dtype).eps * largest > LARGEST_ROUNDING * np.min(getattr(self._completed, "ell", np.inf)):
             warnings.warn(
                 f"{self.method}: rounding in {dtype} spoils the features of numbers as large as {largest:.3g}: centre"

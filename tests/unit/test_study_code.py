@@ -184,7 +184,7 @@ def test_an_edit_while_modules_are_imported_is_noticed(source, tmp_path, monkeyp
 def test_every_rule_that_has_code_as_a_parameter_checks_it():
     rules = {path.name: path.read_text() for path in (code.SOURCE.parent / "rules").glob("*.smk")}
     with_code = {
-        name for name, text in rules.items() if re.search(r"\bcode_of\w*\(|JOBS\.params\(|code_behind\(", text)
+        name for name, text in rules.items() if re.search(r"\bcode_of\w*\(|JOBS\.params\b|code_behind\(", text)
     }
     assert with_code == {name for name, text in rules.items() if re.search(r"--code \{params.*code\]?:q}", text)}
     assert len(with_code) == 9

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from random_features.kernels import Gaussian
+from random_features.learners import gram, kernel_ridge, logistic, ridge, svm
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge, ridge_sums, solve_ridge
 from random_features.learners.shifted import solve_shifted
 
@@ -91,3 +93,45 @@ def test_features_and_targets_of_tensors_are_checked():
         fit_ridge(stream(torch.from_numpy(Z)), torch.from_numpy(Y), 1e-3, n_columns=40)
     with pytest.raises(ValueError, match="the targets hold NaN"):
         fit_ridge(stream(torch.from_numpy(Z)), torch.full((900,), np.nan), 1e-3, n_columns=40)
+
+
+#: Every learner as a function of a stream, the number of its columns, and targets.
+OF_STREAMS = {
+    "fit_ridge": lambda blocks, D, Y: fit_ridge(blocks, Y, 1e-3, n_columns=D),
+    "cross_validate_ridge": lambda blocks, D, Y: cross_validate_ridge(
+        blocks, Y, PENALTIES, np.arange(len(Y)) % 3, n_columns=D
+    ),
+    "have_solutions": lambda blocks, D, Y: ridge.have_solutions(blocks, Y, PENALTIES, n_columns=D),
+    "ridge_sums": lambda blocks, D, Y: ridge_sums(blocks, Y, n_columns=D),
+    "fit_logistic": lambda blocks, D, Y: logistic.fit_logistic(blocks, Y, 1e-3, n_columns=D),
+    "liblinear": lambda blocks, D, Y: svm.fit_svm(blocks, Y, 1.0, n_columns=D, solver="liblinear"),
+    "newton": lambda blocks, D, Y: svm.fit_svm(blocks, Y, 1.0, n_columns=D, solver="newton"),
+}
+ONE_LIBRARY = "features are .* in place of .*: the targets must be of their library|targets are a tensor: this learner"
+
+
+@pytest.mark.parametrize("n_rows", [30, 900], ids=["fewer rows than columns", "more"])
+@pytest.mark.parametrize("features", ["array", "cpu", "meta"])
+@pytest.mark.parametrize("learn", OF_STREAMS.values(), ids=OF_STREAMS)
+def test_features_and_targets_are_of_one_library_and_device(learn, features, n_rows):
+    Z, Y, _, _ = data(n=n_rows, c=1)
+    there = Z if features == "array" else torch.from_numpy(Z).to(features)
+    others = {"array": [torch.from_numpy(Y)], "cpu": [Y], "meta": [Y, torch.from_numpy(Y)]}
+    for targets in others[features]:
+        with pytest.raises(ValueError, match=ONE_LIBRARY):
+            learn(stream(there), Z.shape[1], targets)
+
+
+@pytest.mark.parametrize(
+    "learn",
+    [
+        lambda Z, Y: gram.fit_kernel_ridge(Z @ Z.T, Y, 1.0),
+        lambda Z, Y: gram.fit_kernel_svm(Z @ Z.T, Y, 1.0),
+        lambda Z, Y: kernel_ridge.fit_streamed_kernel_ridge(Gaussian(1.0), Z, Y, 1.0),
+    ],
+)
+def test_learners_of_arrays_refuse_tensors_as_targets(learn):
+    Z, Y, _, _ = data(n=50)
+    learn(Z, Y)
+    with pytest.raises(ValueError, match="targets are a tensor: this learner takes arrays"):
+        learn(Z, torch.from_numpy(Y))

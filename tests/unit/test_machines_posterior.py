@@ -6,7 +6,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
 
 from random_features import make_map
-from random_features.kernels import Gaussian
+from random_features.kernels import Gaussian, Polynomial
 from random_features.machines import KernelMachineRegressor, base
 
 RNG = np.random.default_rng(0)
@@ -132,3 +132,61 @@ def test_what_a_process_needs_is_said(monkeypatch):
     with pytest.raises(ValueError, match="uncertainty=True holds the matrix of an exact kernel, of at most 10 rows"):
         KernelMachineRegressor(Gaussian(1.0), PENALTY, uncertainty=True).fit(X, Y)
     assert base.MOST_HELD == 10_000
+
+
+@pytest.mark.parametrize("n_parts", [None, 1, 3])
+@pytest.mark.parametrize("penalty", [1e-3, 1e-9])
+@pytest.mark.parametrize("constant", [1e2, 1e5, -1e7])
+def test_a_constant_in_the_targets_changes_no_deviation(constant, penalty, n_parts):
+    rows, y = np.linspace(0, 5, 30)[:, None], np.column_stack([np.sin(np.linspace(0, 5, 30)), np.linspace(-1, 3, 30)])
+    phi, found = make_map("rff", Gaussian(1.0), n_components=50, random_state=0), []
+    shift = np.array([constant, 0.0])
+    for targets in (y, y + shift):
+        machine = KernelMachineRegressor(phi, penalty, uncertainty=True)
+        if n_parts is None:
+            machine.fit(rows, targets, np.arange(1.0, 31.0))
+        else:
+            for part in np.array_split(np.arange(30), [1, 12][: n_parts - 1]):
+                machine.partial_fit(rows[part], targets[part], part + 1.0)
+        mean, std = machine.predict([[0.3], [2.5], [7.0]], return_std=True)
+        found.append((std, mean, machine.log_marginal_likelihood()))
+    np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-5)
+    np.testing.assert_allclose(found[1][1][:2], found[0][1][:2] + shift, rtol=1e-12, atol=1e-5)
+    np.testing.assert_allclose(found[1][2], found[0][2], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Polynomial(2, 1.0), Gaussian(0.5001), Gaussian([0.5, 0.6]), Gaussian("median")], ids=repr
+)
+def test_draws_of_the_prior_are_of_the_kernel_of_the_machine(kernel):
+    machine = KernelMachineRegressor(Gaussian(0.5), PENALTY, uncertainty=True).fit(X, Y)
+    with pytest.raises(
+        ValueError, match=r"prior has the kernel .*, the machine Gaussian\(length_scale=0.5\): make the"
+    ):
+        machine.sample_functions(prior=make_map("ts" if "Poly" in repr(kernel) else "rff", kernel))
+    for same in (Gaussian([0.5, 0.6]), Gaussian("median")):
+        machine = KernelMachineRegressor(same, PENALTY, uncertainty=True).fit(X, Y)
+        for own in (same, machine.kernel_):
+            assert machine.sample_functions(prior=make_map("rff", own, n_components=8))(NEW).shape == (40, 1)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("machine", "data"),
+    [
+        (ON_MAP, (X[:1], Y[:1])),
+        (EXACT, (X[:1], Y[:1])),
+        (ON_MAP, (X, Y, np.full(80, 1 / 80))),
+        (KernelMachineRegressor(make_map("rff", n_components=2), 0.0, uncertainty=True), (X, Y)),
+    ],
+)
+def test_without_an_amplitude_there_is_a_mean_and_no_deviation(machine, data):
+    assert np.isfinite(machine.fit(*data).predict(NEW)).all()
+    for call in (lambda: machine.predict(NEW, return_std=True), machine.log_marginal_likelihood):
+        with pytest.raises(ValueError, match="deviations and random functions need two rows, and on a map also"):
+            call()
+
+
+def test_an_exact_kernel_at_penalty_0_has_a_likelihood():
+    machine = KernelMachineRegressor(Gaussian(0.1), 0.0, uncertainty=True).fit(X[:9], Y[:9])
+    assert np.isfinite(machine.log_marginal_likelihood())

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
+from scipy.special import xlogy
 
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.ridge import Sums
@@ -70,8 +71,13 @@ class Posterior:
         return model.coef[:, :, None] + deviations, intercepts
 
 
-def of_features(sums: Sums, penalty: float) -> Posterior:
-    """Return the posterior of functions of features from their ``Sums``, with the scaling "mean" of the penalty."""
+def of_features(sums: Sums, penalty: float) -> Posterior | None:
+    """Return the posterior of functions of features from their ``Sums``, with the scaling "mean" of the penalty.
+
+    None where it has no amplitude: at penalty 0, and where weights add up to 1 or less.
+    """
+    if penalty == 0 or sums.n_rows <= 1:
+        return None
     n, shift = sums.n_rows, float(sums.n_rows * penalty)
     centre, mean = sums.cross[:, -1] / n, sums.targets / n
     system = sums.gram - np.outer(n * centre, centre)
@@ -84,15 +90,20 @@ def of_features(sums: Sums, penalty: float) -> Posterior:
     return _with_amplitude(factor, shift, n, squares, n - 1, log_det, centre)
 
 
-def of_kernel(K, Y, penalty: float, weights=None) -> Posterior:
-    """Return the posterior of functions on the matrix K (n, n) of a kernel, around the means of Y (n, c)."""
+def of_kernel(K, Y, penalty: float, weights=None) -> Posterior | None:
+    """Return the posterior of functions on the matrix K (n, n) of a kernel, around the means of Y (n, c).
+
+    None for a single row, which is its own mean.
+    """
+    if len(Y) < 2:
+        return None
     weights = np.ones(len(Y)) if weights is None else weights
     n, roots = weights.sum(), np.sqrt(weights)[:, None]
     shift = float(n * penalty)
     factor = np.linalg.cholesky(roots * K * roots.T + shift * np.eye(len(K)))
     targets = roots * (Y - np.average(Y, axis=0, weights=weights))
     squares = np.square(solve_triangular(factor, targets, lower=True)).sum(axis=0)
-    log_det = 2.0 * np.log(np.diagonal(factor)).sum() + (n - len(K)) * np.log(shift)
+    log_det = 2.0 * np.log(np.diagonal(factor)).sum() + xlogy(n - len(K), shift)
     return _with_amplitude(factor, shift, n, squares, n, log_det)
 
 

@@ -8,7 +8,7 @@ more than the D x D of the primal form.
 """
 
 import itertools
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 
 import numpy as np
@@ -64,7 +64,7 @@ def _solutions(blocks, Y, penalties, n_columns, scaling, center, singular, weigh
 
     ``singular`` is as in ``solve_shifted``.
     """
-    Y, penalties = as_columns(Y), check_grid(penalties, "penalty", zero_allowed=True)
+    Y, penalties = as_columns(Y, tensors=True), check_grid(penalties, "penalty", zero_allowed=True)
     weights = as_weights(weights, len(Y))
     shifts = effective_penalties(penalties, len(Y) if weights is None else weights.sum(), scaling, n_columns)
     check_choice("center", center, CENTERS)
@@ -105,7 +105,7 @@ def cross_validate_ridge(
     A penalty at which the system of a fold is singular to working precision scores NaN there, and ``best_penalty``
     does not choose it. Raises ``ValueError`` also for an empty fold or one whose training rows hold a single class.
     """
-    Y, penalties = as_columns(Y), check_grid(penalties, "penalties", zero_allowed=True)
+    Y, penalties = as_columns(Y, tensors=True), check_grid(penalties, "penalties", zero_allowed=True)
     folds, training = check_folds(folds, Y, score)
     check_choice("center", center, CENTERS)
     weights = as_weights(weights, len(Y))
@@ -146,7 +146,8 @@ def have_solutions(blocks, Y, penalties, *, n_columns: int, scaling="mean", cent
 class Sums:
     """The sums over rows that determine ridge regression: Z'Z, Z'[Y, 1], 1'Y, |Y|^2 by column and the number of rows.
 
-    With weights of the rows all of them are weighted. Sums of different rows add up.
+    With weights of the rows all of them are weighted. Y are the targets less an ``origin`` (c,), in ``ridge_sums``
+    their mean: sums of targets far from 0 would cancel. Sums of different rows add up, around the mean of all of them.
     """
 
     gram: np.ndarray
@@ -154,22 +155,36 @@ class Sums:
     targets: np.ndarray
     squares: np.ndarray
     n_rows: float
+    origin: np.ndarray | float = 0.0
 
     def __add__(self, other):
-        return Sums(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(Sums)))
+        origin = self.origin + (other.origin - self.origin) * (other.n_rows / (self.n_rows + other.n_rows))
+        one, two = self.around(origin), other.around(origin)
+        return Sums(*(getattr(one, each.name) + getattr(two, each.name) for each in fields(Sums)[:-1]), origin)
+
+    def around(self, origin):
+        """Return the same sums for another origin."""
+        step, cross = self.origin - origin, 1.0 * self.cross
+        cross[:, :-1] += cross[:, -1:] * step
+        targets = self.targets + self.n_rows * step
+        squares = self.squares + step * (self.targets + targets)
+        return Sums(self.gram, cross, targets, squares, self.n_rows, origin)
 
 
 def ridge_sums(blocks, Y, *, n_columns: int, weights=None) -> Sums:
     """Return the ``Sums`` of all rows, from products in float64; parameters and errors are those of ``fit_ridge``."""
-    Y = as_columns(Y)
-    one_fold = np.zeros(len(Y), dtype=int)
-    return _sums_per_fold(blocks, Y, one_fold, 1, n_columns, 0.0, as_weights(weights, len(Y)))[0][0]
+    Y = as_columns(Y, tensors=True)
+    one_fold, weights = np.zeros(len(Y), dtype=int), as_weights(weights, len(Y))
+    of_rows = namespace(Y).ones_like(Y[:, 0]) if weights is None else like(weights, Y)
+    origin = of_rows @ Y / of_rows.sum()
+    return replace(_sums_per_fold(blocks, Y - origin, one_fold, 1, n_columns, 0.0, weights)[0][0], origin=origin)
 
 
 def solve_ridge(sums: Sums, penalty: float, *, center="both") -> LinearModel:
     """Return the model of ``fit_ridge``, with the scaling "mean", of the rows in sums."""
+    sums = sums.around(0.0) if center == "none" else sums
     coef, intercept = _solve([sums], [0], np.array([sums.n_rows * penalty]), center)
-    return LinearModel(coef[0], intercept[0], "primal")
+    return LinearModel(coef[0], intercept[0] + sums.origin, "primal")
 
 
 def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights=None):
@@ -180,7 +195,7 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
     """
     weights = like(weights, Y)
     blocks = streams.weighted(blocks, weights)
-    stream = streams.checked(blocks, len(Y), n_columns)
+    stream = streams.checked(blocks, len(Y), n_columns, Y.device)
     head = next(stream)
     first = head[1]
     xp, flat = namespace(Y), first.reshape(-1)
@@ -233,7 +248,7 @@ def _score_held_out(blocks, Y, folds, models, n_columns, dtype, score, weights=N
     (n_grid, n_targets), weights = models[0][1].shape, like(weights, Y)
     columns = [cast(namespace(Y).moveaxis(coef, 1, 0).reshape(n_columns, -1), dtype) for coef, _ in models]
     totals = [zeros(n_grid, Y) for _ in models]
-    for fold, rows, chunk in streams.grouped(blocks, folds, len(models), n_columns, dtype):
+    for fold, rows, chunk in streams.grouped(blocks, folds, len(models), n_columns, dtype, Y.device):
         decision = (chunk @ columns[fold]).reshape(-1, n_grid, n_targets) + models[fold][1]
         totals[fold] += score_sum(Y[rows], decision, score, None if weights is None else weights[rows])
     return np.column_stack([on_host(total) for total in totals])

@@ -6,6 +6,7 @@ All learners read their features through these functions, so none of them depend
 from functools import cached_property
 
 import numpy as np
+import torch
 
 from random_features.arrays import check_numbers, row_blocks
 from random_features.tensors import cast, dtype_name, empty, namespace, zeros
@@ -19,11 +20,11 @@ CHUNK_ROWS = 2048
 CACHE_BYTES = 4 * 2**20
 
 
-def checked(blocks, n_rows: int, n_columns: int):
+def checked(blocks, n_rows: int, n_columns: int, device: str | torch.device = "cpu"):
     """Yield the (slice, block) pairs of one pass, after a check of widths, types and row numbers.
 
-    Raises ``ValueError`` if blocks do not cover the rows 0..n_rows-1 in order, or are not float32 or float64 arrays of
-    shape (rows, n_columns).
+    ``device`` is where the targets are: "cpu" of an array, or the device of a tensor. Raises ``ValueError`` if blocks
+    are not there, do not cover the rows 0..n_rows-1 in order, or are not float32 or float64 of shape (rows, n_columns).
     """
     done = 0
     for rows, block in blocks():
@@ -32,6 +33,10 @@ def checked(blocks, n_rows: int, n_columns: int):
             raise ValueError(
                 f"a block must be float32 or float64 of shape (rows, {n_columns}), got {block.dtype} {block.shape}"
             )
+        if block.device != device:
+            place = [f"tensors on {at}" if isinstance(at, torch.device) else "arrays" for at in (block.device, device)]
+            raise ValueError(f"features are {place[0]} in place of {place[1]}: the targets must be of their library and"
+                             " device, and only ridge regression takes tensors")  # fmt: skip
         if rows.start != done or rows.stop - rows.start != len(block) or rows.stop > n_rows:
             raise ValueError(f"a block of {len(block)} rows is numbered {rows}; row {done} of {n_rows} was due")
         done = rows.stop
@@ -117,7 +122,7 @@ def in_row_space(blocks, n_rows: int, n_columns: int):
     return keep_within(blocks, n_rows, n_columns), n_columns, lambda coef: coef
 
 
-def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype: str):
+def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype: str, device="cpu"):
     """Yield (group, row numbers, chunk (rows, n_columns) in ``dtype``), the rows of one pass sorted by group.
 
     A chunk holds ``CHUNK_ROWS`` rows of one group for any size of the blocks; the last one of a group may have
@@ -126,7 +131,7 @@ def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype: st
     chunks = None
     members = np.empty((n_groups, CHUNK_ROWS), dtype=np.intp)
     filled = np.zeros(n_groups, dtype=int)
-    for rows, block in checked(blocks, len(groups), n_columns):
+    for rows, block in checked(blocks, len(groups), n_columns, device):
         chunks = empty((n_groups, CHUNK_ROWS, n_columns), dtype, block) if chunks is None else chunks
         for group in range(n_groups):
             waiting = np.flatnonzero(groups[rows] == group)
@@ -158,7 +163,7 @@ def grams_by_group(
     crosses = [zeros((n_columns, B.shape[1]), B) for _ in range(n_groups)]
     product = empty((n_columns, n_columns), dtype, B)
     with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite raise an error below
-        for group, members, chunk in grouped(blocks, groups, n_groups, n_columns, dtype):
+        for group, members, chunk in grouped(blocks, groups, n_groups, n_columns, dtype, B.device):
             grams[group] += xp.matmul(chunk.T, chunk, out=product)
             crosses[group] += chunk.T @ cast(B[members], dtype)
     for gram in grams:

@@ -8,12 +8,14 @@ from random_features.errors import NotDefinedError
 from random_features.tensors import cast, namespace, on_host
 
 
-def as_columns(y):
+def as_columns(y, *, tensors=False):
     """Return numeric targets of shape (n,) or (n, c) as a finite float64 array of shape (n, c); of a tensor a tensor.
 
-    Raises ``ValueError`` for another shape, no rows, NaN or infinity.
+    Raises ``ValueError`` for another shape, no rows, NaN or infinity, and for a tensor unless ``tensors``.
     """
     check_numbers(y, "targets")
+    if isinstance(y, torch.Tensor) and not tensors:
+        raise ValueError("targets are a tensor: this learner takes arrays, y.cpu().numpy()")
     columns = y.double() if isinstance(y, torch.Tensor) else np.asarray(y, dtype=np.float64)
     if columns.ndim == 1:
         columns = columns[:, None]

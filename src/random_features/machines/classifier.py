@@ -15,7 +15,8 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
     r"""A kernel machine for classes, on random features or on the exact kernel.
 
     Columns of -1 and +1, one for each class (one for two classes), are the targets of ridge regression or of support
-    vector machines; logistic regression is multinomial. All losses are means over the rows, by their weights.
+    vector machines; logistic regression is multinomial. All losses are means over the rows, by their weights. The
+    intercept of an exact kernel is the mean of the targets.
 
     Parameters
     ----------
@@ -72,9 +73,11 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Add rows to those that the machine was fitted to, as ``KernelMachineRegressor.partial_fit`` does.
 
-        The first call needs all ``classes``.
+        The first call needs all ``classes``; later ones may repeat them.
         """
         goes_on = self._goes_on()
+        if goes_on and classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
+            raise ValueError(f"classes={list(classes)} differ from those of the first call, {self.classes_.tolist()}")
         X, y, weights = self._checked(X, _of_one_kind(y), sample_weight, reset=not goes_on)
         if not goes_on:
             classes = getattr(self, "classes_", None) if classes is None else classes

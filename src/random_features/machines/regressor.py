@@ -1,5 +1,7 @@
 """The kernel machine for numbers, and the Gaussian process of which it is the mean."""
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +17,8 @@ from random_features.pivoted_cholesky import diagonal
 class KernelMachineRegressor(RegressorMixin, KernelMachine):
     r"""Kernel ridge regression on random features, or on the exact kernel.
 
-    It minimises :math:`\frac1n \|\phi(X) w + b - y\|^2 + \lambda \|w\|^2`. With weights of the rows, the sum of
+    On a map it minimises :math:`\frac1n \|\phi(X) w + b - y\|^2 + \lambda \|w\|^2` over w and b. Of an exact kernel b
+    is the mean of y, and w alone is chosen, in the space of the kernel. With weights of the rows, the sum of
     squares is weighted and n the sum of the weights, so that a row of weight 2 counts as two rows.
 
     Parameters
@@ -74,7 +77,9 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         X, y, weights = self._with_targets(X, y, sample_weight)
         self.range_ = y.min(axis=0), y.max(axis=0)
         Y = y.reshape(len(y), -1)
-        self._fit_columns(X, y, Y, weights)
+        origin = np.average(Y, axis=0, weights=weights)  # far from 0 the learners would round coarsely
+        self._fit_columns(X, y, Y - origin, weights)
+        self.model_ = replace(self.model_, intercept=self.model_.intercept + origin)
         if self.uncertainty and self._has_map():
             sums = ridge_sums(self._blocks(X), Y, n_columns=self.map_.n_columns_, weights=weights)
             self.posterior_ = of_features(sums, self.penalty_)
@@ -138,7 +143,8 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
 
         It returns (m, n_functions), or (m, c, n_functions) for several targets. On features the weights are drawn. Of
         an exact kernel the functions are draws from the prior on the features of a map ``prior`` (by default "rff"
-        with 2,000 components), which an exact solve moves onto the training rows (Matheron's rule).
+        with 2,000 components; its kernel must be ``kernel_``), which an exact solve moves onto the training rows
+        (Matheron's rule).
         """
         posterior, rng, n_targets = self._posterior(), generator_of(random_state), self.model_.coef.shape[1]
         if hasattr(self, "map_"):
@@ -147,7 +153,11 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         else:
             seed, kernel, X_train, (Y, roots) = int(rng.integers(2**31)), self.kernel_, self.X_, self.rows_
             phi = make_map("rff", kernel, n_components=2000, random_state=seed) if prior is None else clone(prior)
-            features = phi.fit(X_train).transform(X_train)
+            features, (isotropic, lengths) = phi.fit(X_train).transform(X_train), kernel.isotropic()
+            if phi.kernel_ != isotropic or not np.array_equal(phi.length_scales_, lengths):
+                raise ValueError(
+                    f"prior has the kernel {phi.kernel_}, the machine {kernel}: make the prior with kernel_"
+                )
             coef = rng.standard_normal((phi.n_columns_, n_targets, n_functions)) * np.sqrt(posterior.amplitude)[:, None]
             intercepts = np.repeat(self.model_.intercept[:, None], n_functions, axis=1)
             noise = rng.standard_normal((len(Y), n_targets, n_functions)) * posterior.noise[:, None]
@@ -169,6 +179,9 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         check_is_fitted(self, "model_")
         if not hasattr(self, "posterior_"):
             raise ValueError("deviations and random functions need KernelMachineRegressor(..., uncertainty=True)")
+        if self.posterior_ is None:
+            raise ValueError("deviations and random functions need two rows, and on a map also a penalty over 0"
+                             " and weights with a sum over 1")  # fmt: skip
         return self.posterior_
 
     def _shaped(self, values):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from random_features.arrays import dense, is_sparse
+from random_features.arrays import check_numbers, dense, is_sparse
 from random_features.errors import check_positive
 
 #: Random rows between which the median distance is taken: their two million distances determine it to below 1 %.
@@ -74,7 +74,7 @@ def relevance(X, y) -> tuple[float, ...]:
     are multiplied by :math:`\sqrt{m_j}`, and f is fitted again. The leave-one-out error chooses the penalty, the common
     length scale, and among the rounds. The first round is isotropic; the second divides columns by their deviations.
 
-    ``ValueError`` without targets. Labels, and integers of at most 20 values, are classes.
+    ``ValueError`` without targets, and for NaN among them. Labels, and integers of at most 20 values, are classes.
 
     References
     ----------
@@ -82,13 +82,17 @@ def relevance(X, y) -> tuple[float, ...]:
     backpropagation-free machine learning models, Science 2024 (recursive feature machines).
     """
     from scipy.spatial.distance import pdist, squareform
+    from sklearn.utils import assert_all_finite
 
     if y is None:
         raise ValueError("length_scale='ard' learns from targets: fit(X, y)")
+    check_numbers(y, "y")
     if len(y) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, y {len(y)}")
+    y = np.asarray(y)
+    assert_all_finite(y, input_name="y")
     rows = np.random.default_rng(0).permutation(X.shape[0])[:RELEVANCE_ROWS]
-    X, Y = np.asarray(dense(X[rows]), dtype=np.float64), np.asarray(y)[rows]
+    X, Y = np.asarray(dense(X[rows]), dtype=np.float64), y[rows]
     classes = np.unique(Y)
     if Y.dtype.kind != "f" and (Y.dtype.kind not in "iu" or len(classes) <= 20):
         Y = (Y[:, None] == classes).astype(np.float64)

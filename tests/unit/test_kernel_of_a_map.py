@@ -347,3 +347,5 @@ def test_a_map_with_learned_length_scales_is_restored_and_needs_targets():
         make_map("orf", Gaussian("ard")).fit(X)
     with pytest.raises(ValueError, match="X has 200 rows, y 3"):
         make_map("orf", Gaussian("ard")).fit(X[:200], y[:3])
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        make_map("orf", Gaussian("ard")).fit(X[:200], np.append(y[:199], np.nan))

@@ -364,6 +364,28 @@ def test_far_rows_have_the_value_0_without_a_warning(kernel, dtype):
     np.testing.assert_array_almost_equal(kernel(X), np.eye(3), decimal=30)
 
 
+SCALED = [kernel for kernel in EVERY_KERNEL if hasattr(kernel, "length_scale")]
+
+
+@pytest.mark.parametrize("kernel", SCALED, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("number", [np.float16, np.float32, np.float64, np.int8])
+def test_a_length_scale_is_the_same_number_in_any_type(kernel, number):
+    of_type, plain = (kernel.set_params(length_scale=each) for each in (number(3), float(number(3))))
+    np.testing.assert_array_equal(of_type(FAR_APART), plain(FAR_APART))
+    assert isinstance(of_type.length_scale, int | float)
+
+
+@pytest.mark.parametrize("kernel", SCALED, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("length_scale", [1e-19, 1e-20, 1e-60, 1e-140])
+def test_short_length_scales_of_single_precision_data_give_no_nan(kernel, length_scale):
+    X = np.float32([[0.0], [0.0], [1e-30]])
+    expected = [[1, 1, 0], [1, 1, 0], [0, 0, 1]] if length_scale < 1e-40 else np.ones((3, 3))
+    for each in (length_scale, [length_scale]) if kernel.name == "gaussian" else (length_scale,):
+        of_single = kernel.set_params(length_scale=each)(X)
+        assert of_single.dtype == np.float32
+        np.testing.assert_allclose(of_single, expected, atol=1e-6)
+
+
 @pytest.mark.parametrize("nu", [49.0, 50.1, 100.0, 159.0, 160.0, 1e3, 1e6, 1e300])
 def test_the_matern_kernel_of_a_large_nu_is_the_mean_of_gaussian_kernels(nu):
     """From nu = 160 on Gamma(nu) overflowed, and the kernel was 0 between different points; from 100 on 1 nearby."""

@@ -15,6 +15,7 @@ from scipy import sparse
 from random_features import arrays, length_scales, tensors
 from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear, Polynomial
 from random_features.maps import base, make_map
+from random_features.pivoted_cholesky import diagonal
 from random_features.tensors import row_reader
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -138,7 +139,7 @@ def test_sparse_data_that_are_no_numbers_are_refused(variant, value):
 def test_entries_that_are_stored_in_parts_are_added_up_and_the_data_stay_as_they_are(variant):
     X, S, y = sparse_data()
     S.eliminate_zeros()
-    parts = sparse.csr_array((np.repeat(S.data / 2, 2), np.repeat(S.indices, 2), 2 * S.indptr), shape=S.shape)
+    parts = in_parts(S)
     assert parts.nnz == 2 * S.nnz
     phi = build(variant).fit(X, y)
     np.testing.assert_allclose(phi.transform(parts), phi.transform(X), atol=1e-12)
@@ -240,6 +241,34 @@ def test_kernels_of_sparse_rows_are_those_of_dense_rows(kernel):
         assert phi.fit(S)._takes_sparse_rows == kernel.takes_sparse_rows
         Z = phi.transform(S)
         np.testing.assert_allclose(phi.transform(X), Z, rtol=0, atol=1e-6 * np.abs(Z).max())
+
+
+def in_parts(S):
+    return sparse.csr_array((np.repeat(S.data / 2, 2), np.repeat(S.indices, 2), 2 * S.indptr), shape=S.shape)
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_kernels_add_up_entries_that_are_stored_in_parts_and_leave_the_data_as_they_are(kernel):
+    X, S, y = sparse_data()
+    S.eliminate_zeros()
+    parts, close = in_parts(S), {"rtol": 1e-9, "atol": 1e-9}
+    np.testing.assert_allclose(kernel(parts), kernel(X), **close)
+    np.testing.assert_allclose(kernel(parts, X[:9]), kernel(X, X[:9]), **close)
+    np.testing.assert_allclose(diagonal(kernel, parts), diagonal(kernel, X), **close)
+    assert parts.nnz == 2 * S.nnz
+    for rule in length_scales.RULES if hasattr(kernel, "length_scale") else ():
+        waiting = kernel.set_params(length_scale=rule)
+        scales = [waiting.completed_by(each, y).length_scale for each in (X, parts)]
+        np.testing.assert_allclose(scales[1], scales[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix])
+def test_kernels_take_indices_of_64_bits(kernel, container):
+    X, S, _ = sparse_data(container=container)
+    S.indices, S.indptr = S.indices.astype(np.int64), S.indptr.astype(np.int64)
+    np.testing.assert_allclose(kernel(S), kernel(X), rtol=1e-9, atol=1e-9)
+    assert S.indices.dtype == np.int64
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(2.0), Polynomial(2, 1.0), Linear(), ArcCosine(1)])

@@ -16,14 +16,18 @@ from random_features.learners import (
     entry,
     gram,
     kernel_ridge,
+    logistic,
     multiple_kernel,
     penalties,
+    ridge,
     scoring,
+    svm,
 )
 from random_features.learners.linear_model import LinearModel
 from random_features.machines import KernelMachineClassifier, KernelMachineRegressor
 from random_features.maps import make_map
 from random_features.maps.candidates import target_columns
+from random_features.maps.registry import REGISTRY
 from random_features.pivoted_cholesky import pivoted_cholesky
 
 
@@ -69,6 +73,7 @@ def whole(Z):
     return lambda: iter([(slice(0, 40), Z)])
 
 
+ONES = np.ones(40)
 SIGNS = Y[:, None].astype(np.float64)
 SMALL = Gaussian()(X)
 FOLDS = np.arange(40) % 2
@@ -88,6 +93,14 @@ LEARNERS = {
     "left out y": lambda spoil: decomposed.leave_one_out(decomposed.decompose(X), spoil(Y), [1.0]),
     "boehning Z": lambda spoil: boehning.fit_on_stream(whole(spoil(X)), (Y > 0) * 1, 2, 1.0, n_columns=5),
     "boehning y": lambda spoil: boehning.fit_on_stream(whole(X), spoil((Y > 0) * 1), 2, 1.0, n_columns=5),
+    "ridge weights": lambda spoil: ridge.fit_ridge(whole(X), SIGNS, 1.0, n_columns=5, weights=spoil(ONES)),
+    "svm weights": lambda spoil: svm.fit_svm(whole(X), SIGNS, 1.0, n_columns=5, weights=spoil(ONES)),
+    "logistic weights": lambda spoil: logistic.fit_logistic(whole(X), SIGNS, 1.0, n_columns=5, weights=spoil(ONES)),
+    "kernel ridge weights": lambda spoil: gram.fit_kernel_ridge(SMALL, SIGNS, 1.0, weights=spoil(ONES)),
+    "kernel svm weights": lambda spoil: gram.fit_kernel_svm(SMALL, SIGNS, 1.0, weights=spoil(ONES)),
+    "streamed weights": lambda spoil: kernel_ridge.fit_streamed_kernel_ridge(
+        Gaussian(), X, SIGNS, 1.0, weights=spoil(ONES)
+    ),
     "folds": lambda spoil: scoring.check_folds(spoil(FOLDS), SIGNS, "mse"),
     "penalties": lambda spoil: penalties.check_grid(spoil(Y > 0), "penalties"),
     "decision": lambda spoil: LinearModel(np.ones((5, 1)), np.zeros(1), "").decision(spoil(X)),
@@ -109,6 +122,7 @@ def with_entries():
         yield f"{name} fit y", lambda spoil, fit=fit: fit(whole(X), spoil(SIGNS), 1.0)
         yield f"{name} validate Z", lambda spoil, validate=validate: validate(whole(spoil(X)), SIGNS, FOLDS)
         yield f"{name} validate y", lambda spoil, validate=validate: validate(whole(X), spoil(SIGNS), FOLDS)
+        yield f"{name} penalty", lambda spoil, fit=fit: fit(whole(X), SIGNS, spoil(ONES))
 
 
 def of_kernels():
@@ -118,6 +132,8 @@ def of_kernels():
         yield f"{name} Y", lambda spoil, kernel=kernel, rows=rows: kernel(rows, spoil(rows))
         yield f"{name} against", lambda spoil, kernel=kernel, rows=rows: kernel.against(spoil(rows), 5, "cpu", None)
         yield f"{name} completed", lambda spoil, kernel=kernel, rows=rows: kernel.completed_by(spoil(rows))
+        if hasattr(kernel, "length_scale"):
+            yield f"{name} lengths", lambda spoil, kernel=kernel: kernel.set_params(length_scale=spoil(ONES))
 
 
 def of_maps():
@@ -127,12 +143,16 @@ def of_maps():
         yield f"{name} learn X", lambda spoil, name=name: build(name).draw(5).learn(spoil(X), Y)
         yield f"{name} transform", lambda spoil, name=name: fitted(name)[0].transform(spoil(X))
         yield f"{name} blocks", lambda spoil, name=name: fitted(name)[0].transform_blocks(spoil(X))
+        if "gaussian" in REGISTRY[name].kernels:
+            of_y = build(name, kernel=Gaussian("ard"))
+            yield f"{name} ard y", lambda spoil, of_y=of_y: of_y.fit(X, spoil(Y))
         if phi._requires_y:
             yield f"{name} fit y", lambda spoil, phi=phi: phi.fit(X, spoil(Y))
             yield f"{name} learn y", lambda spoil, name=name: build(name).draw(5).learn(X, spoil(Y))
 
 
 OTHERS = {
+    "classes": lambda spoil: KernelMachineClassifier(build("orf")).partial_fit(X, Y, classes=spoil(np.unique(Y))),
     "landmarks": lambda spoil: make_map("nystroem", landmarks=spoil(X)).fit(X),
     "restore": lambda spoil: make_map("nystroem", random_state=0).restore(5, {"landmarks": spoil(X)}),
     "target columns": lambda spoil: target_columns(spoil(Y)),
@@ -144,6 +164,9 @@ OTHERS = {
             "X": lambda machine, spoil: machine.fit(spoil(X), Y),
             "y": lambda machine, spoil: machine.fit(X, spoil(Y)),
             "predict": lambda machine, spoil: machine.fit(X, Y).predict(spoil(X)),
+            "score y": lambda machine, spoil: machine.fit(X, Y).score(X, spoil(Y)),
+            "score weights": lambda machine, spoil: machine.fit(X, Y).score(X, Y, spoil(ONES)),
+            "penalties": lambda machine, spoil: machine.set_params(penalties=spoil(ONES)).fit(X, Y),
         }.items()
     },
 }

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import ndtri
 from sklearn.metrics.pairwise import check_pairwise_arrays
 
-from random_features.arrays import check_numbers, dense
+from random_features.arrays import check_numbers, dense, without_duplicates
 from random_features.errors import check_positive, suggestion
 from random_features.length_scales import LARGEST, RULES, check_length_scale, in_length_scales
 from random_features.tensors import as_rows
@@ -35,7 +35,13 @@ class Kernel(ABC):
         """
         check_numbers(X)
         check_numbers(Y, "Y")
-        X, Y = check_pairwise_arrays(X, Y)
+        rows, others = check_pairwise_arrays(X, Y)
+        lengths = np.asarray(getattr(self, "ell", 1.0))
+        if rows.dtype == np.float32 and not ((lengths > 1e-18) & (lengths < 1e18)).all():  # squares leave float32
+            both = (rows,) if others is rows else (rows, others)
+            return self(*(each.astype(np.float64) for each in both)).astype(np.float32)
+        X = without_duplicates(rows)
+        Y = X if others is rows else without_duplicates(others)
         if not self.takes_sparse_rows:
             X, Y = dense(X), dense(X) if Y is X else dense(Y)
         kernel, columns = self.isotropic()
@@ -103,7 +109,7 @@ class Kernel(ABC):
         """
         check_numbers(X)
         rule = self.get_params().get("length_scale")
-        return self.set_params(length_scale=RULES[rule](X, y)) if isinstance(rule, str) else self
+        return self.set_params(length_scale=RULES[rule](without_duplicates(X), y)) if isinstance(rule, str) else self
 
 
 class SpectralKernel(Kernel):
@@ -154,8 +160,12 @@ class Scaled(Kernel):
     length_scale: float | str | tuple = 1.0
 
     def __post_init__(self):
+        check_numbers(self.length_scale, "length_scale")
         if np.ndim(self.length_scale) == 1 and not isinstance(self.length_scale, tuple):
             object.__setattr__(self, "length_scale", tuple(np.asarray(self.length_scale).tolist()))
+        elif isinstance(self.length_scale, np.generic) and not isinstance(self.length_scale, float):
+            # float32 overflows where it meets the limits, or is squared
+            object.__setattr__(self, "length_scale", self.length_scale.item())
         check_length_scale(self.length_scale)
 
     def isotropic(self):

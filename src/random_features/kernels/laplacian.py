@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
 from sklearn.metrics.pairwise import laplacian_kernel
 
 from random_features.kernels.base import Scaled, SpectralKernel
@@ -41,4 +42,10 @@ class Laplacian(Scaled, SpectralKernel):
         return rng.standard_cauchy(shape) / self.ell
 
     def _values(self, X, Y):
+        X, Y = (_in_short_indices(rows) if issparse(rows) else rows for rows in (X, Y))
         return laplacian_kernel(X, Y, gamma=1.0 / self.ell).astype(X.dtype, copy=False)
+
+
+def _in_short_indices(X):
+    """Return a csr matrix with indices of 32 bits, which scikit-learn's distances need, if they are small enough."""
+    return csr_matrix((X.data, X.indices, X.indptr), shape=X.shape)

@@ -164,7 +164,7 @@ def scaled_cost(C, n_columns: int, scaling: str):
     """
     factors = {"sum": 1, "per_column": n_columns}
     check_choice("scaling", scaling, factors)
-    return np.asarray(C) * factors[scaling]
+    return check_grid(C, "C") * factors[scaling]
 
 
 def _fit(blocks, Y, value, *, n_columns, options):

@@ -33,6 +33,7 @@ def as_weights(weights, n_rows: int) -> np.ndarray | None:
     """
     if weights is None:
         return None
+    check_numbers(weights, "weights")
     weights = np.asarray(on_host(weights), dtype=np.float64)
     if weights.shape != (n_rows,) or not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
         raise ValueError(

@@ -37,6 +37,12 @@ FOLDS = 3
 LOSSES = {"squared": "mse", "logistic": "log_loss", "squared_hinge": "mse"}
 
 
+def check_targets(y, sample_weight) -> None:
+    """Raise the errors of ``check_numbers`` for targets and the weights of their rows."""
+    check_numbers(y, "y")
+    check_numbers(sample_weight, "sample_weight")
+
+
 class Unless:
     """A method that exists unless a function of the machine returns why not; the ``AttributeError`` says it."""
 
@@ -124,8 +130,8 @@ class KernelMachine(BaseEstimator):
 
     def _checked(self, X, y, sample_weight, **checks):
         """Return X, y and the weights of the rows (or None), without rows of weight 0."""
-        for name, values in {"X": X, "y": y, "sample_weight": sample_weight}.items():
-            check_numbers(values, name)
+        check_numbers(X)
+        check_targets(y, sample_weight)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **checks)
         weights = as_weights(sample_weight, X.shape[0])
         if weights is None or weights.all():

@@ -6,9 +6,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from random_features.arrays import check_numbers
 from random_features.errors import check_choice
 from random_features.learners.targets import class_index
-from random_features.machines.base import LOSSES, KernelMachine, Unless, not_in_parts
+from random_features.machines.base import LOSSES, KernelMachine, Unless, check_targets, not_in_parts
 
 
 class KernelMachineClassifier(ClassifierMixin, KernelMachine):
@@ -76,6 +77,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         The first call needs all ``classes``; later ones may repeat them.
         """
         goes_on = self._goes_on()
+        check_numbers(classes, "classes")
         if goes_on and classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
             raise ValueError(f"classes={list(classes)} differ from those of the first call, {self.classes_.tolist()}")
         X, y, weights = self._checked(X, _of_one_kind(y), sample_weight, reset=not goes_on)
@@ -90,6 +92,11 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         return self._add(X, self._signs(index), self._with_class_weights(index, weights))
 
     partial_fit = Unless(not_in_parts, partial_fit)
+
+    def score(self, X, y, sample_weight=None):
+        """Return the accuracy on X (n, d), by the labels y (n,) and weights (n,) or None."""
+        check_targets(y, sample_weight)
+        return super().score(X, y, sample_weight)
 
     def _signs(self, index):
         """Return columns of -1 and +1, one for each class, or one for two classes."""

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from random_features.arrays import generator_of, row_blocks
 from random_features.learners.posterior import matheron_update, of_features, of_kernel
 from random_features.learners.ridge import ridge_sums
-from random_features.machines.base import BLOCK_ROWS, MOST_HELD, KernelMachine, Unless, not_in_parts
+from random_features.machines.base import BLOCK_ROWS, MOST_HELD, KernelMachine, Unless, check_targets, not_in_parts
 from random_features.maps.registry import make_map
 from random_features.pivoted_cholesky import diagonal
 
@@ -108,6 +108,11 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         return self
 
     partial_fit = Unless(not_in_parts, partial_fit)
+
+    def score(self, X, y, sample_weight=None):
+        """Return R^2 on X (n, d), by the targets y (n,) or (n, c) and weights (n,) or None."""
+        check_targets(y, sample_weight)
+        return super().score(X, y, sample_weight)
 
     def _with_targets(self, X, y, sample_weight, **checks):
         X, y, weights = self._checked(X, y, sample_weight, y_numeric=True, multi_output=True, **checks)

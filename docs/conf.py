@@ -42,6 +42,7 @@ TEMPLATES = ("changelog", "configuration", "contributing", "examples", "index", 
 ELSEWHERE = {
     "](../config/README.md": "](configuration.md",
     "](../data/reference/README.md": "](reference-data.md",
+    "](../../docs/": "](",
     "](../docs/": "](",
     "](docs/": "](",
     "](CHANGELOG.md": "](changelog.md",

@@ -130,9 +130,8 @@ def test_the_axis_may_be_what_an_experiment_varies_and_a_panel_that_of_a_kernel(
     one, other = ax.lines
     np.testing.assert_allclose(one.get_ydata(), [0.51, 1.01, 2.01])
     np.testing.assert_allclose(other.get_ydata(), [1.01, 2.01, 4.01])
-    # next to each other, on both sides of their value of x
-    np.testing.assert_allclose((one.get_xdata() + other.get_xdata()) / 2, [0.5, 1.0, 2.0])
-    assert (one.get_xdata() < other.get_xdata()).all()
+    for line in (one, other):  # a numeric axis is not shifted
+        np.testing.assert_allclose(line.get_xdata(), [0.5, 1.0, 2.0])
     assert "Not drawn: EEG: cauchy (not run)." in notes
 
 

@@ -7,13 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from random_features.errors import suggestion
+from random_features.kernels import of_class
 from random_features.kernels.base import Kernel
-from random_features.kernels.cauchy import Cauchy
 from random_features.kernels.gaussian import Gaussian
-from random_features.kernels.laplacian import Laplacian
-from random_features.kernels.linear import Linear
-from random_features.kernels.matern import Matern
-from random_features.kernels.polynomial import Polynomial
 
 
 @dataclass(frozen=True)
@@ -43,19 +39,21 @@ class Precomputed(Kernel):
         raise ValueError("kernel='precomputed' has no other values than those of the data: use Nystroem")
 
 
-#: Kernels by name. Those with a length scale take the one of scikit-learn's ``gamma="scale"``.
+#: The classes and parameters of kernels by name, and by their names in scikit-learn's estimators. Length scales are
+#: those of scikit-learn's ``gamma="scale"``. A class is imported when its name is stated, so that a map depends on the
+#: code of its own kernel only.
 BY_NAME = {
-    "gaussian": Gaussian("scale"),
-    "laplacian": Laplacian("scale"),
-    "cauchy": Cauchy("scale"),
-    "matern12": Matern("scale", 0.5),
-    "matern32": Matern("scale", 1.5),
-    "matern52": Matern("scale", 2.5),
-    "polynomial": Polynomial(),
-    "precomputed": Precomputed(),
+    "gaussian": ("Gaussian", "scale"),
+    "laplacian": ("Laplacian", "scale"),
+    "cauchy": ("Cauchy", "scale"),
+    "matern12": ("Matern", "scale", 0.5),
+    "matern32": ("Matern", "scale", 1.5),
+    "matern52": ("Matern", "scale", 2.5),
+    "polynomial": ("Polynomial",),
+    "precomputed": ("Precomputed",),
+    "rbf": ("Gaussian", "scale"),
+    "linear": ("Linear",),
 }
-#: Kernels by their names in scikit-learn's estimators.
-OF_SCIKIT_LEARN = {"rbf": Gaussian("scale"), "linear": Linear()}
 
 
 def as_kernel(kernel) -> Kernel:
@@ -82,9 +80,9 @@ def as_kernel(kernel) -> Kernel:
     >>> as_kernel("matern32")
     Matern(length_scale='scale', nu=1.5)
     """
-    known = BY_NAME | OF_SCIKIT_LEARN
-    if isinstance(kernel, str) and kernel in known:
-        return known[kernel]
+    if isinstance(kernel, str) and kernel in BY_NAME:
+        name, *parameters = BY_NAME[kernel]
+        return (Precomputed if name == "Precomputed" else of_class(name))(*parameters)
     if type(kernel).__name__ == "RBF" and type(kernel).__module__.startswith("sklearn."):
         return Gaussian(kernel.length_scale if np.ndim(kernel.length_scale) else float(kernel.length_scale))
     if isinstance(kernel, type):
@@ -95,7 +93,7 @@ def as_kernel(kernel) -> Kernel:
         return OfFunction(kernel)
     raise TypeError(
         "kernel must be an object from random_features.kernels, a function of X and Y, scikit-learn's RBF, None or a"
-        f" name, got {kernel!r}; {suggestion(kernel, known)}"
+        f" name, got {kernel!r}; {suggestion(kernel, BY_NAME)}"
     )
 
 

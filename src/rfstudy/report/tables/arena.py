@@ -269,7 +269,8 @@ def arena_confirmation(context: Context, *, paper, datasets, baseline, quantity)
         found.append((everywhere[who], informative.get(who)) if who in everywhere else None)
     words, expected = stats.outcomes(statements, found), 0.0
     for each, own, word in zip(statements, found, words, strict=True):
-        row = {"D": each["columns"], "map": method_cell(context, each["method"], each["variant"])}
+        row = {"smallest D": BANDS[each["columns"]][0], "largest D": BANDS[each["columns"]][-1]}
+        row["map"] = method_cell(context, each["method"], each["variant"])
         row["statement"] = each["says"]
         if own is not None:
             typical = own[0].typical
@@ -284,7 +285,7 @@ def arena_confirmation(context: Context, *, paper, datasets, baseline, quantity)
     measured, confirmed = (sum(word in own for word in words) for own in (stats.OUTCOMES, stats.OUTCOMES[:2]))
     tally = f"{len(rows)} statements, {measured} of them measured: {confirmed} confirmed, {expected:.1f} expected."
     notes = [tally, *stats_notes(arena_confirmation, context, baseline), *missing(results, context, paper, datasets)]
-    return Table(or_not_run(rows, "D"), notes, shown=results.rows)
+    return Table(or_not_run(rows, "map"), notes, shown=results.rows)
 
 
 # --- arena_edges ------------------------------------------------------------------------------------------------------
@@ -301,7 +302,7 @@ def arena_edges(context: Context, *, paper, datasets, methods, baseline, quantit
     """
     results = stats.results_of(context, datasets, baseline, quantity)
     rows = select(results.rows, status="ok", method=[*methods, baseline])
-    rows = rows[rows["metric"].isin(["mse", "accuracy_pct"])]
+    rows = rows[rows["metric"].isin(["mse", "accuracy_pct"]) & rows["n_columns"].notna()]
     rows, found, notes = rows.assign(columns=columns_asked_for(rows)), [], []
     for columns in rows["columns"].unique():
         linear = select(results.gaps(columns), method="linear")

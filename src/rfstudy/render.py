@@ -23,7 +23,7 @@ from rfstudy.paper_pages import STATES, Page, markdown, numbers_of, parts_of_pap
 from rfstudy.report import plots, style, tables
 from rfstudy.report.aggregate import select
 from rfstudy.report.catalogue import specification
-from rfstudy.report.claims.points import MEANING
+from rfstudy.report.claims.points import CASES, MEANING
 from rfstudy.report.compare import CELL_VERDICTS, Estimate, is_effect
 from rfstudy.report.context import Context
 from rfstudy.report.published import named_by
@@ -131,7 +131,7 @@ def rendered(shipped: Shipped, template: str) -> str:
     environment.globals |= {each.__name__: each for each in (shown, rows, one, effects)}
     environment.globals |= {"table": shipped.table, "page": lambda paper: Page(shipped.with_names_of(paper))}
     environment.globals |= {"holds": partial(holds, template), "number_of_maps": len(REGISTRY), "meaning": MEANING}
-    environment.globals |= {"states": STATES}
+    environment.globals |= {"cases": CASES, "states": STATES}
     return environment.get_template(template).render()
 
 

@@ -109,6 +109,9 @@ def test_a_reason_counts_the_points_that_decide_and_those_that_do_not():
     assert conclude([part], brief=True) == (
         "partly", "shown at 1 of 2; gain: 0 1.00, 1 1.00; set aside 2 (too noisy)"
     )  # fmt: skip
+    assert reason([part], "some").startswith("shown at 1 of 2 (one suffices); gain")
+    assert reason([part, part], "most").startswith("shown at 2 of 4 (more than half suffice in each part)")
+    assert conclude([part], "most")[1].endswith("; so at 1 of 2 (more than half suffice)")
     assert conclude([part], not_testable="an identity; 2 points", brief=True) == ("not testable", "an identity")
 
 

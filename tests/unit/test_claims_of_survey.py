@@ -216,7 +216,11 @@ BOUND_52 = 6 * (np.exp(-1) + 1 / 3) / ((1 - np.exp(-1)) ** 2 / 2)  # at z = 1
         # an excess of the variance of at most 6 z^4 / s (exp(-z^2) + z^2 / 3)
         ("survey-52", moments("fastfood", 1 + BOUND_52 + 0.249, 0.25), "holds"),
         ("survey-52", moments("fastfood", 1 + BOUND_52 + 0.251, 0.25), "partly"),
-        ("survey-52", moments("fastfood", 0.1, -0.26), "partly"),
+        ("survey-52", moments("fastfood", 0.1, -0.26), "contradicted"),
+        # and not below the variance of RFF, by more than three standard errors
+        ("survey-52", moments("fastfood", 1 - 0.187, 0.25), "holds"),
+        ("survey-52", moments("fastfood", 1 - 0.188, 0.25), "partly"),
+        ("survey-52", moments("fastfood", 0.5) + moments("fastfood", 1.5, z=2.0), "partly"),
         ("survey-52", moments("fastfood", 1 + BOUND_52 + 0.251, 0.26), "contradicted"),
         # a bias of at most 6 z / sqrt(d): 3/16 at d = 1024
         ("survey-53", moments("sorf", bias=0.1875, d=1024), "holds"),

@@ -16,6 +16,9 @@ points is
   too early, times are too noisy, an identity, or the reason that the claim itself gives),
 * ``not run``: a part of the test has no point.
 
+Where the sentence is about most or some cases, the points of a part are its cases. Together they count as one point,
+which the claim shows if more than half of them do, or one does.
+
 A point with a reason must not decide. It stays in the evidence with that reason. If one of several parts has only such
 points, the claim can fail by the others, but cannot hold.
 """
@@ -34,9 +37,13 @@ FEW, MOST_WORDS = 2, 20
 #: What a range of values is about if each of them names the best method.
 LEADS = {"lowest": "lead", "highest": "lead"}
 
+#: How many cases suffice, and what a verdict then is about.
+SUFFICE = {"every": "", "most": "more than half suffice", "some": "one suffices"}
+CASES = "Claims about most or some cases count as one point; the evidence says how many cases suffice."
+
 #: Short meanings of the verdicts on claims that were run.
 MEANING = {
-    "holds": "at every point that was measured",
+    "holds": "at every point that may decide",
     "partly": "at some of them",
     "fails": "at none, or at fewer than show the opposite",
     "contradicted": "at none, and the 95 % interval of every point lies on the other side",
@@ -128,19 +135,21 @@ def conclude(
     text += f"; not run: {', '.join(missing)}" if missing else ""
     if not_testable:
         return "not testable", not_testable.split("; ")[0] if brief else f"{not_testable}; {text}"
-    return _verdict([_deciding(part, at) for part in run]), reason(run) if brief else text
+    return _verdict([_deciding(part, at) for part in run]), reason(run, at) if brief else text
 
 
-def reason(parts: list[Part]) -> str:
+def reason(parts: list[Part], at: str = "every") -> str:
     """Return at how many of the points that may decide a claim is shown, and why the others must not decide."""
     points = [point for part in parts for point in part.points]
     deciding = [point for point in points if not point.reason]
-    texts = [f"shown at {sum(map(_shown, deciding))} of {len(deciding)}"] if deciding else []
+    texts = (
+        [_words(f"shown at {sum(map(_shown, deciding))} of {len(deciding)}", _suffice(at, parts))] if deciding else []
+    )
     if opposite := sum(point.opposite for point in deciding):
         texts[0] += f", the opposite at {opposite}"
     if undecided := sum(point.holds is None for point in deciding):
         texts[0] += f", undecided at {undecided}"
-    quantities = {point.what for part in parts if not part.joined for point in part.points if not point.reason}
+    quantities = {"" if part.joined else point.what for part in parts for point in part.points if not point.reason}
     if len(quantities) == 1 and (what := quantities.pop()):
         values = [point.value for point in deciding]
         texts.append(f"{LEADS.get(what, what)}: {number(min(values))} to {number(max(values))}")
@@ -204,7 +213,8 @@ def evidence(part: Part, at: str = "every") -> str:
     if part.joined or (at != "every" and not part.only_evidence):
         deciding = [point for point in part.points if not point.reason]
         holding = sum(map(_shown, deciding))
-        texts += [f"{'together ' if part.joined else ''}so at {holding} of {len(deciding)}"] if deciding else []
+        counted = _words("together" if part.joined else "", f"so at {holding} of {len(deciding)}", _suffice(at, [part]))
+        texts += [counted] if deciding else []
     return "; ".join(texts)
 
 
@@ -241,6 +251,10 @@ def _summary(points: list[Point], part: Part) -> str:
 
 def _words(*words: str) -> str:
     return " ".join(filter(None, words))
+
+
+def _suffice(at: str, parts: list[Part]) -> str:
+    return SUFFICE[at] and f"({SUFFICE[at]}{' in each part' if len(parts) > 1 else ''})"
 
 
 def _shown(point: Point) -> bool:

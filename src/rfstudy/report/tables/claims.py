@@ -3,7 +3,7 @@
 import pandas as pd
 
 from rfstudy.report.aggregate import select
-from rfstudy.report.claims.points import MEANING
+from rfstudy.report.claims.points import CASES, MEANING
 from rfstudy.report.claims.registry import claims_of, judged
 from rfstudy.report.claims.rows import Rows
 from rfstudy.report.typeset import Table
@@ -24,4 +24,6 @@ def claims(context, *, paper, protocol, claims, learner=None, brief=False) -> Ta
     frame = pd.DataFrame(table)
     meaning = "; ".join(f"{verdict}, {MEANING[verdict]}" for verdict in MEANING if (frame["verdict"] == verdict).any())
     shown = select(measured, dataset=sorted(used))
-    return Table(frame, [f"Verdicts: {meaning}."] if meaning else [], hidden=("test",), shown=shown)
+    notes = [f"Verdicts: {meaning}."] if meaning else []
+    notes += [CASES] if any(tests[identifier].at != "every" for identifier in claims) else []
+    return Table(frame, notes, hidden=("test",), shown=shown)

@@ -32,7 +32,8 @@ from rfstudy.study.config import load_experiments
 
 #: The pictures of the page: the file, the paper and name of the figure, and its alternative text.
 PICTURES = {
-    "printed-against-ours.png": ("slsrff", "printed-against-ours-all", "published results of SLS-RFF against ours"),
+    "what-matters.png": ("study", "what-matters-all", "points of accuracy gained by a penalty, a map and a model"),
+    "arena-forest.png": ("study", "arena-forest-tuned", "error of each map relative to RFF on a typical data set"),
     "benchmark.png": ("survey", "figure-10-text", "error, time and accuracy of nine maps by number of features"),
     "double-descent.png": ("survey", "figure-07-text", "training and test error against the number of features"),
     "penalty.png": ("slsrff", "ablation-chart-code", "accuracy after each step from the paper's text to its code"),
@@ -47,7 +48,14 @@ PAPERS = ("survey", "slsrff", "eerf", "nsrf")
 #: The pages, each with its template in ``docs``.
 PAGES = {"README.md": "README.md.j2"} | {
     f"docs/{name}.md": f"{name}.md.j2"
-    for name in ("findings", "measurements", "checklist", "which-map", *(f"papers/{paper}" for paper in PAPERS))
+    for name in (
+        "findings",
+        "evidence",
+        "measurements",
+        "checklist",
+        "which-map",
+        *(f"papers/{paper}" for paper in PAPERS),
+    )
 }
 
 #: Pixels across.
@@ -135,9 +143,9 @@ def rendered(shipped: Shipped, template: str) -> str:
     return environment.get_template(template).render()
 
 
-def shown(name: str) -> str:
-    """Return a picture."""
-    return f"![{PICTURES[name][2]}](docs/pictures/{name})"
+def shown(name: str, folder: str = "docs/pictures") -> str:
+    """Return a picture, with the path to its folder from the page."""
+    return f"![{PICTURES[name][2]}]({folder}/{name})"
 
 
 def picture(shipped: Shipped, name: str) -> bytes:
@@ -155,7 +163,7 @@ def digest(shipped: Shipped, name: str) -> str:
     """Return the SHA-256 of the shipped rows that a picture shows."""
     state = hashlib.sha256()
     for experiment in shipped.spec(*PICTURES[name][:2])["experiments"]:
-        state.update(shipped.file(experiment).read_bytes())
+        state.update(shipped.file(experiment).read_bytes() if shipped.has([experiment]) else b"")
     return state.hexdigest()
 
 

@@ -51,12 +51,17 @@ def test_the_verdicts_on_the_page_of_a_paper_add_up(paper):
     )
 
 
+def longest_sentence(text: str) -> int:
+    """The number of words of the longest sentence of a page, without code, comments and links."""
+    text = re.sub(r"```.*?```|<!--.*?-->|\]\(.*?\)", " ", text, flags=re.DOTALL)
+    blocks = re.split(r"\n\n|\n\* |[|#\n]*\n[|#]+|\|", text)
+    sentences = [sentence for block in blocks for sentence in re.split(r"[.!?]\**\s", block)]
+    return max(len(re.findall(r"\w[\w.,%-]*", sentence)) for sentence in sentences)
+
+
 @pytest.mark.parametrize("page", [page for page in render.PAGES if "measurements" not in page])
 def test_no_sentence_of_a_page_has_more_than_35_words(page):
-    text = re.sub(r"```.*?```|<!--.*?-->|\]\(.*?\)", " ", (ROOT / page).read_text("utf-8"), flags=re.DOTALL)
-    for block in re.split(r"\n\n|\n\* |[|#\n]*\n[|#]+|\|", text):
-        for sentence in re.split(r"[.!?]\**\s", block):
-            assert len(re.findall(r"\w[\w.,%-]*", sentence)) <= 35, sentence
+    assert longest_sentence((ROOT / page).read_text("utf-8")) <= 35
 
 
 def test_rows_effects_and_single_values_of_a_table():
@@ -74,15 +79,55 @@ def test_rows_effects_and_single_values_of_a_table():
     assert [len(render.effects(table, sign)) for sign in (0, 1, -1)] == [2, 1, 1]
 
 
-def test_findings_are_short_and_name_tables_that_are_made(shipped):
-    findings = (ROOT / "docs" / "findings.md").read_text("utf-8")
-    named = re.findall(r"`([a-z0-9-]+)` \(\[\w+\]\(papers/(\w+)\.md\)\)", findings)
+def test_the_evidence_is_short_and_names_tables_that_are_made(shipped):
+    evidence = (ROOT / "docs" / "evidence.md").read_text("utf-8")
+    named = re.findall(r"`([a-z0-9-]+)` \(\[\w+\]\(papers/(\w+)\.md\)\)", evidence)
     of_study = r"`([a-z0-9-]+)` in `figures/measured/study`|`figures/measured/study/([a-z0-9-]+)\.md`"
-    named += [(one or other, "study") for one, other in re.findall(of_study, findings)]
+    named += [(one or other, "study") for one, other in re.findall(of_study, evidence)]
     assert len(named) > 10
-    assert len(findings.split()) <= 1500
+    assert len(evidence.split()) <= 1600
     for name, paper in named:
         assert shipped.spec(paper, name)["form"] == "tables"
+
+
+def test_findings_are_short_and_each_names_its_evidence():
+    findings, evidence = ((ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("findings", "evidence"))
+    headings = re.findall(r"^### (.+)$", evidence, re.MULTILINE)
+    assert {heading.lower().replace(" ", "-") for heading in headings} == set(
+        re.findall(r"evidence\.md#([\w-]+)", findings)
+    )
+    assert findings.count("](pictures/") == 3
+    assert len(findings.split()) <= 700
+
+
+#: What a reader sees first, and reads on a phone, by template: the part before a heading.
+FIRST = {"README.md.j2": "## Gallery", "findings.md.j2": None, "which-map.md.j2": None}
+
+#: Numbers of a text that are no results: levels of tests, names with letters, and numbers of the papers.
+NAMES = re.compile(r"\b\d+ % intervals|(?:Table|Figure|D =) [\d,]+|[\w-]*[A-Za-z][\w-]*\d\w*|\d+[a-z]\b")
+
+
+@pytest.mark.parametrize(("template", "end"), FIRST.items())
+def test_every_number_of_the_first_pages_comes_from_rows(template, end):
+    text = (ROOT / "docs" / template).read_text("utf-8").partition(end or "\0")[0]
+    text = re.sub(r"```.*?```|\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<!--.*?-->|\]\(.*?\)|`[^`]*`", " ", text, flags=re.DOTALL)
+    assert re.findall(r".*\d.*", NAMES.sub("", text)) == []
+
+
+@pytest.mark.parametrize(("template", "end"), FIRST.items())
+def test_no_sentence_of_the_first_pages_has_more_than_30_words(template, end):
+    page = {template: page for page, template in render.PAGES.items()}[template]
+    assert longest_sentence((ROOT / page).read_text("utf-8").partition(end or "\0")[0]) <= 30
+
+
+def test_the_first_screen_is_short_and_its_lines_print_the_number_that_they_state(capsys):
+    screen = (ROOT / "README.md").read_text("utf-8").partition("## Gallery")[0]
+    assert len(screen.splitlines()) <= 35
+    assert screen.count("](docs/pictures/") == 1
+    lines = re.search(r"```python\n(.*?)```", screen, re.DOTALL)[1]
+    assert lines.count("\n") <= 8
+    exec(lines, {})
+    assert float(capsys.readouterr().out) == pytest.approx(float(lines.rpartition("# ")[2]), abs=0.005)
 
 
 def test_the_hours_of_an_experiment_are_those_of_all_its_runs(shipped, monkeypatch):

@@ -38,9 +38,10 @@ check: $(VENV)/.installed
 	for preset in config/presets/*.yaml; do \
 	  PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --dry-run --quiet all --cores 2 --configfile $$preset || exit 1; done
 
-# the site, whose warnings are errors; then its links, pictures and search are checked
+# the site with the measured tables and figures; warnings are errors; then its links, pictures and search are checked
 docs: $(VENV)/.docs-installed
-	rm -rf docs/_build
+	rm -rf docs/_build docs/reference/classes
+	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES) measured_figures
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest -q tests/unit/test_site.py
 	@echo "The site: docs/_build/index.html"
@@ -77,4 +78,4 @@ $(VENV)/.installed: envs/requirements.lock pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) results figures logs benchmarks .snakemake docs/_build
+	rm -rf $(VENV) results figures/*/ logs benchmarks .snakemake docs/_build docs/reference/classes

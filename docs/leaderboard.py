@@ -1,8 +1,8 @@
 """Freeze the leaderboard of the arena, and draw its page.
 
 Usage: ``python docs/leaderboard.py``. It writes data/leaderboard.csv, the errors of all maps on all data sets of the
-arena with today's date, and docs/arena.html from that file alone: a page that needs no network and no other file.
-``python docs/leaderboard.py page`` draws the page from the frozen file.
+arena with today's date. From that file alone it draws docs/arena.html, a page that needs no network and no other file,
+and the table at the top of docs/arena.md. ``python docs/leaderboard.py page`` draws both from the frozen file.
 """
 
 import json
@@ -20,6 +20,10 @@ from rfstudy.report.tables.arena import reach_of
 
 ROOT = Path(__file__).resolve().parents[1]
 FROZEN, PAGE = ROOT / "data" / "leaderboard.csv", ROOT / "docs" / "arena.html"
+PROTOCOL = ROOT / "docs" / "arena.md"
+START, END = "<!-- the table of docs/leaderboard.py -->\n", "<!-- its end -->\n"
+#: Numbers of columns in the table.
+SHOWN = (64, 256, 1024)
 OUTPUTS = ("arena-tuned", "arena-confirmation-tuned")
 
 
@@ -75,6 +79,28 @@ def page(frozen: pd.DataFrame) -> str:
     return template.render(data=data, date=frozen["date"].iloc[0], sets=len(sets))
 
 
+def table(frozen: pd.DataFrame) -> str:
+    """Return the typical change of each map on the data sets without a flag as Markdown, the best at D = 256 first."""
+    own = frozen[frozen["flags"].isna() & frozen["columns"].isin(SHOWN) & frozen["change_pct"].notna()]
+    rows = {}
+    for (label, at), cells in own.groupby(["map", "columns"], sort=False):
+        if len(cells) >= arena.LEAST_SETS:
+            typical = arena.typical(np.log1p(cells["change_pct"] / 100))
+            rows.setdefault(label, {})[at] = [100 * np.expm1(each) for each in typical[:3]]
+    rows = sorted(rows.items(), key=lambda row: row[1].get(SHOWN[1], [np.inf])[0])
+    lines = [["map", *(f"D = {at:,}" for at in SHOWN)], ["---"] * (len(SHOWN) + 1)]
+    for label, found in rows:
+        cells = [found.get(at) for at in SHOWN]
+        lines.append([label, *("{:+.0f} ({:+.0f} to {:+.0f})".format(*each) if each else "" for each in cells)])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def written(protocol: str, frozen: pd.DataFrame) -> str:
+    """Return the text of the protocol with the table of a frozen leaderboard."""
+    before, rest = protocol.split(START)
+    return f"{before}{START}{table(frozen)}{END}{rest.split(END)[1]}"
+
+
 if __name__ == "__main__":
     if sys.argv[1:] != ["page"]:
         columns = [
@@ -82,4 +108,6 @@ if __name__ == "__main__":
             "error_pct", "change_pct", "low_pct", "high_pct",
         ]  # fmt: skip
         leaderboard(Shipped(ROOT))[columns].to_csv(FROZEN, index=False, lineterminator="\n")
-    PAGE.write_text(page(pd.read_csv(FROZEN)), encoding="utf-8")
+    frozen = pd.read_csv(FROZEN)
+    PAGE.write_text(page(frozen), encoding="utf-8")
+    PROTOCOL.write_text(written(PROTOCOL.read_text("utf-8"), frozen), encoding="utf-8")

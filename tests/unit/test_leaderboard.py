@@ -27,6 +27,15 @@ def test_the_page_is_that_of_the_frozen_leaderboard():
     assert PAGE.read_text(encoding="utf-8") == MAKER["page"](pd.read_csv(ROOT / "data" / "leaderboard.csv"))
 
 
+def test_the_protocol_opens_with_the_table_of_the_frozen_leaderboard(frozen):
+    protocol = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
+    assert protocol == MAKER["written"](protocol, pd.read_csv(ROOT / "data" / "leaderboard.csv"))
+    own = frozen[(frozen["flags"] == "") & (frozen["columns"] == 256) & (frozen["map"] == "ORF")]["change_pct"]
+    typical = arena.typical(np.log1p(own.dropna().astype(float) / 100)).value
+    assert f"| ORF | +1 (-1 to +2) | {100 * np.expm1(typical):+.0f} (" in protocol
+    assert protocol.index("| ORF |") < protocol.index("## The protocol")
+
+
 def test_the_page_needs_no_other_file_and_is_small():
     text = PAGE.read_text(encoding="utf-8")
     assert len(text.encode()) < 200_000

@@ -10,6 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from rfstudy import render
+
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "_build"
 needs_site = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="no site: make docs builds it")
@@ -20,6 +22,31 @@ needs_browser = pytest.mark.skipif(not shutil.which("chromium"), reason="no brow
 def test_an_example_runs(example, capsys):
     runpy.run_path(str(example))
     assert re.search(r"\d", capsys.readouterr().out)
+
+
+def test_the_tables_of_the_reference_are_those_of_the_library():
+    made = runpy.run_path(str(ROOT / "docs" / "reference.py"), run_name="reference")
+    for page in made["PAGES"]:
+        text = page.read_text(encoding="utf-8")
+        assert made["written"](text) == text, f"run: python docs/reference.py ({page.name})"
+        for link in re.findall(r"\]\((\.\./\.\./src/.*?)\)", text):
+            assert (page.parent / link).exists()
+    for item in (item for items in made["documented"]().values() for item in items if isinstance(item, type)):
+        assert ">>> " in item.__doc__ or item.__name__ in ("RandomFeatureMap", "LinearModel", "CertifiedModel"), item
+
+
+def test_pages_that_the_guide_leads_to_can_be_read_in_the_repository():
+    text = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+    for link in {path.partition("#")[0] for path in re.findall(r"\]\(([\w/.-]+\.md[^)]*)\)", text)}:
+        page = (ROOT / "docs" / link).read_text(encoding="utf-8")
+        assert not re.search(r"\{[{%]|eval-rst", page), link
+
+
+def test_the_folder_of_figures_lists_the_pictures():
+    listed = re.findall(
+        r"docs/pictures/([\w-]+\.png)\) \| `measured/(\w+)/([\w-]+)`", (ROOT / "figures" / "README.md").read_text()
+    )
+    assert listed == [(name, paper, figure) for name, (paper, figure, _) in render.PICTURES.items()]
 
 
 class Page(HTMLParser):
@@ -66,7 +93,7 @@ def dumped(address: str) -> str:
 def test_a_browser_opens_the_first_page_searches_and_finds_every_picture(pages, tmp_path):
     assert "Random Features, Reproduced</title>" in dumped(f"file://{SITE}/index.html")
     found = dumped(f"file://{SITE}/search.html?q=TensorSketch")
-    assert 'href="reference/maps.html#random_features.maps.TensorSketch"' in found
+    assert 'href="reference/classes/TensorSketch.html#random_features.maps.TensorSketch"' in found
     addresses = {(path.parent / picture["src"]).as_uri() for path, page in pages.items() for picture in page.pictures}
     album = "".join(f'<img src="{address}" onload="this.alt=this.naturalWidth">' for address in addresses)
     (tmp_path / "album.html").write_text(album)

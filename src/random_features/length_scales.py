@@ -4,6 +4,7 @@ import numpy as np
 
 from random_features.arrays import check_numbers, dense, is_sparse
 from random_features.errors import check_positive
+from random_features.tensors import cast, dtype_name, like, namespace, on_host
 
 #: Random rows between which the median distance is taken: their two million distances determine it to below 1 %.
 MEDIAN_ROWS = 2000
@@ -20,13 +21,13 @@ def median_distance(X, rng: np.random.Generator, rows: int = MEDIAN_ROWS) -> flo
 
     Parameters
     ----------
-    X : ndarray or csr matrix of shape (n, d)
+    X : ndarray, tensor or csr matrix of shape (n, d)
     rng : numpy.random.Generator
     rows : int
     """
     n_rows = X.shape[0]
     chosen = rng.choice(n_rows, min(rows, n_rows), replace=False)
-    median = float(np.median(pairwise_distances(X[chosen]))) if len(chosen) > 1 else 0.0
+    median = float(np.median(pairwise_distances(on_host(X[chosen])))) if len(chosen) > 1 else 0.0
     if not median > 0:
         raise ValueError("the median distance between training rows is 0: state a length scale, or another rule")
     return median
@@ -60,7 +61,7 @@ def spread(X) -> float:
 def variance_of_all(X) -> float:
     """Return the variance of all numbers of X (n, d), in float64. What a csr matrix does not store is zero."""
     if not is_sparse(X):
-        return float(np.var(X, dtype=np.float64))
+        return float(namespace(X).var(cast(X, "float64"), correction=0))
     count, stored = X.shape[0] * X.shape[1], X.data.astype(np.float64)
     mean = stored.sum() / count
     return float((((stored - mean) ** 2).sum() + (count - len(stored)) * mean**2) / count)
@@ -89,10 +90,10 @@ def relevance(X, y) -> tuple[float, ...]:
     check_numbers(y, "y")
     if len(y) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, y {len(y)}")
-    y = np.asarray(y)
+    y = np.asarray(on_host(y))
     assert_all_finite(y, input_name="y")
     rows = np.random.default_rng(0).permutation(X.shape[0])[:RELEVANCE_ROWS]
-    X, Y = np.asarray(dense(X[rows]), dtype=np.float64), y[rows]
+    X, Y = np.asarray(dense(on_host(X[rows])), dtype=np.float64), y[rows]
     classes = np.unique(Y)
     if Y.dtype.kind != "f" and (Y.dtype.kind not in "iu" or len(classes) <= 20):
         Y = (Y[:, None] == classes).astype(np.float64)
@@ -139,14 +140,14 @@ def _left_out(distances, length, Y):
 
 
 def in_length_scales(X, columns: np.ndarray):
-    """Return X (n, d), an array or csr matrix, with each column divided by its length scale (d,).
+    """Return X (n, d), an array, tensor or csr matrix, with each column divided by its length scale (d,).
 
     ``ValueError`` for another number of columns.
     """
     if X.shape[1] != len(columns):
         raise ValueError(f"length_scale has {len(columns)} numbers, one per column, and X has {X.shape[1]} columns")
     if not is_sparse(X):
-        return X / columns.astype(X.dtype)
+        return X / like(columns.astype(dtype_name(X)), X)
     X = X.copy()
     X.data /= columns[X.indices].astype(X.dtype)
     return X

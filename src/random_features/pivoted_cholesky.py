@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from random_features.arrays import block_rows, check_numbers, is_sparse, row_blocks
-from random_features.tensors import row_reader
+from random_features.tensors import empty, like, on_host, row_reader
 
 #: Candidates that one pass over the factor tries. With 50 to 200 a pass runs at the speed of matrix products and few
 #: candidates are rejected.
@@ -33,7 +33,9 @@ def pivoted_cholesky(kernel, X, rank: int, rng: np.random.Generator, *, toleranc
     ----------
     kernel : kernel object
         K = kernel(X).
-    X : ndarray or csr matrix of shape (n, d)
+    X : ndarray, csr matrix or tensor of shape (n, d)
+        The factor of a tensor is a tensor on its device. What is on the host is one number per row, from which NumPy
+        draws, and the rows of one block of candidates.
     rank : int
         k, the largest number of pivots.
     rng : numpy.random.Generator
@@ -45,7 +47,7 @@ def pivoted_cholesky(kernel, X, rank: int, rng: np.random.Generator, *, toleranc
     pivots : int ndarray of shape (m,), m <= k
         Different rows, in the order of their choice. There are fewer than k where the residual is at most the
         ``tolerance``, or rounding errors only.
-    factor : float64 ndarray of shape (n, m)
+    factor : float64 ndarray or tensor of shape (n, m)
         F. :math:`F F^T` agrees with K in the rows and columns of the pivots.
 
     References
@@ -69,10 +71,10 @@ def pivoted_cholesky(kernel, X, rank: int, rng: np.random.Generator, *, toleranc
     rank = min(rank, n)
     residual = diagonal(kernel, X)
     smallest = ROUNDING * residual
-    pivots, factor, found = np.empty(rank, dtype=np.intp), np.empty((n, rank)), 0
+    pivots, factor, found = np.empty(rank, dtype=np.intp), empty((n, rank), "float64", X), 0
     while found < rank and residual.sum() > max(tolerance, 0.0) and residual.any():
         candidates = rng.choice(n, size=min(CANDIDATES, n), p=residual / residual.sum())
-        points, known = X[candidates], factor[candidates, :found]
+        points, known = on_host(X[candidates]), on_host(factor[candidates, :found])
         schur = kernel(points.astype(np.float64)) - known @ known.T
         accepted, root = _accepted(schur, residual[candidates], smallest[candidates], rng)
         accepted, root = accepted[: rank - found], root[: rank - found, : rank - found]
@@ -81,9 +83,9 @@ def pivoted_cholesky(kernel, X, rank: int, rng: np.random.Generator, *, toleranc
         # columns of the residual matrix times the inverse of root', one block of rows at a time
         inverse = np.linalg.inv(root).T
         for part, values in kernel_columns(kernel, X, points[accepted]):
-            values -= factor[part, :found] @ known[accepted].T
-            np.matmul(values, inverse, out=factor[part, found:after])
-            residual[part] -= np.square(factor[part, found:after]).sum(axis=1)
+            values -= factor[part, :found] @ like(known[accepted].T, values)
+            factor[part, found:after] = values @ like(inverse, values)
+            residual[part] -= on_host((factor[part, found:after] ** 2).sum(1))
         residual[residual < smallest] = 0.0
         residual[chosen] = 0.0
         pivots[found:after] = chosen
@@ -111,16 +113,23 @@ def _accepted(schur, proposed, smallest, rng):
 
 
 def kernel_columns(kernel, X, points):
-    """Yield (slice, kernel(X[slice], points)) for blocks of rows of X (n, d): float64, valid until the next one."""
+    """Yield (slice, kernel(X[slice], points)) for blocks of rows of X (n, d): float64, valid until the next one.
+
+    X is an array, a csr matrix or a tensor. The values of a tensor are tensors on its device.
+    """
+    device = getattr(X, "device", "cpu")
     sparse = is_sparse(X) and kernel.takes_sparse_rows
-    rows = min(X.shape[0], block_rows(8 * (X.shape[1] * (not sparse) + 2 * points.shape[0])))
+    rows = min(X.shape[0], block_rows(8 * (X.shape[1] * (not sparse) + 2 * points.shape[0]), device))
     read = row_reader(X, sparse=sparse)
-    values = kernel.against(points, rows, torch.device("cpu"), torch.float64)
+    values = kernel.against(points, rows, torch.device(device), torch.float64)
     for part in row_blocks(X.shape[0], rows):
-        yield part, values(read(part)).numpy()
+        found = values(read(part))
+        yield part, found if isinstance(X, torch.Tensor) else found.numpy()
 
 
 def diagonal(kernel, X) -> np.ndarray:
-    """Return kernel(x, x) for every row of X (n, d), an array or a csr matrix: float64 of shape (n,)."""
-    blocks = (X[part].astype(np.float64) for part in row_blocks(X.shape[0], DIAGONAL_ROWS))
+    """Return kernel(x, x) for every row of X (n, d), an array, csr matrix or tensor: float64 ndarray of shape (n,)."""
+    if isinstance(X, torch.Tensor) and getattr(kernel, "activation", False) is None:  # it is shift-invariant
+        return np.full(len(X), kernel(np.zeros((1, X.shape[1])))[0, 0])
+    blocks = (on_host(X[part]).astype(np.float64) for part in row_blocks(X.shape[0], DIAGONAL_ROWS))
     return np.concatenate([np.diagonal(kernel(block)) for block in blocks])

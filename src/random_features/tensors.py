@@ -10,6 +10,7 @@ import weakref
 
 import numpy as np
 import torch
+from scipy.linalg import cholesky, solve_triangular
 from scipy.sparse import csr_matrix
 
 from random_features.arrays import is_sparse
@@ -89,6 +90,14 @@ def checked_tensor(X, device: str):
     if stated.type != X.device.type or stated.index not in (None, X.device.index):
         raise ValueError(f"X is on {X.device}, device={device!r}: move X there, or set device='auto'")
     return X if X.dtype in (torch.float32, torch.float64) else X.double()
+
+
+def check_finite(X) -> list[float]:
+    """Return the smallest and the largest number of a tensor; ``ValueError`` if not all are finite."""
+    extremes = torch.stack(torch.aminmax(X.detach())).tolist()
+    if not np.isfinite(extremes).all():
+        raise ValueError("X contains NaN or infinity")
+    return extremes
 
 
 def on_host(X):
@@ -171,16 +180,31 @@ def product(A, B, out) -> None:
         out.copy_(A @ B)
 
 
+def solve_lower(matrix, rhs):
+    """Return the solution of L x = rhs for the lower Cholesky factor L of a symmetric matrix; both are overwritten.
+
+    ``numpy.linalg.LinAlgError`` if the matrix is not positive definite.
+    """
+    if not isinstance(matrix, torch.Tensor):
+        return solve_triangular(cholesky(matrix, lower=True, overwrite_a=True), rhs, lower=True, overwrite_b=True)
+    factor, failed = torch.linalg.cholesky_ex(matrix)
+    if failed:
+        raise np.linalg.LinAlgError("the matrix is not positive definite")
+    return torch.linalg.solve_triangular(factor, rhs, upper=False)
+
+
 def row_reader(X, *, sparse: bool):
-    """Return a function that reads the rows in a slice of X (n, d) as a torch tensor on the CPU.
+    """Return a function that reads the rows in a slice of X (n, d) as a torch tensor: on the CPU, or on that of X.
 
     Parameters
     ----------
-    X : ndarray, or csr matrix without duplicate entries
+    X : ndarray, tensor, or csr matrix without duplicate entries
         The tensors of an ndarray share its memory; they are only read.
     sparse : bool
         Whether the rows of a csr matrix are returned as sparse tensors (COO, coalesced). Otherwise they are made dense.
     """
+    if isinstance(X, torch.Tensor):
+        return X.__getitem__
     if not is_sparse(X):
         return as_tensor(X).__getitem__
     if not sparse:

@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 import torch
 from map_variants import VARIANTS, build, data, fitted
+from scipy.sparse import csr_matrix
 
 from random_features import make_map
+from random_features.arrays import block_rows, row_blocks
 from random_features.kernels import ArcCosine, Gaussian
+from random_features.maps import blocks
+from random_features.maps.base import RandomFeatureMap
 from random_features.maps.blocks import features_of_tensor
 from random_features.maps.registry import REGISTRY
+from random_features.tensors import row_reader
 
 every_map = pytest.mark.parametrize("variant", VARIANTS)
 
@@ -36,6 +41,23 @@ class OfAnotherLibrary:
         return self.array.__dlpack_device__()
 
 
+@pytest.fixture
+def host_is_far(monkeypatch):
+    """Fail if a tensor of as many numbers as the data goes to the host; primitives use NumPy on tensors of the CPU."""
+
+    def far(name):
+        original = getattr(torch.Tensor, name)
+
+        def checked(self, *arguments, **how):
+            assert self.numel() < 3000, f"{name} of {tuple(self.shape)} numbers"
+            return original(self, *arguments, **how)
+
+        monkeypatch.setattr(torch.Tensor, name, checked)
+
+    for name in ("cpu", "tolist", "__array__"):
+        far(name)
+
+
 @every_map
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_tensor_gives_a_tensor_with_the_same_bits(variant, dtype):
@@ -55,6 +77,111 @@ def test_a_map_fitted_on_tensors_is_the_map_fitted_on_arrays(variant):
     (X, y), (_, expected) = data(), fitted(variant)
     phi = build(variant).fit(torch.from_numpy(X), torch.from_numpy(y))
     np.testing.assert_array_equal(phi.transform(X), expected)
+
+
+LEARNED_THERE = [
+    variant
+    for variant in VARIANTS
+    if REGISTRY[VARIANTS[variant][0]].data_dependent and build(variant)._learns_on_device
+]
+
+
+def rows_to_learn_from(dtype):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(600, 5)).astype(dtype)
+    return X, np.where(X[:, 0] + rng.normal(size=600) > 0, "b", "a")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("variant", LEARNED_THERE)
+def test_a_map_learns_on_the_device_of_its_data(variant, dtype, monkeypatch, request):
+    (X, y), phi = rows_to_learn_from(dtype), build(variant)
+    expected = build(variant).fit(X, y).learned_
+    # as if the memory of tensors were not the host's
+    monkeypatch.setattr(RandomFeatureMap, "_learns_on_host", lambda self, X: False)
+    if phi._kernel_object().name in ("gaussian", "matern", "linear"):  # the others compute blocks of values on the host
+        request.getfixturevalue("host_is_far")
+    learned = phi.fit(torch.from_numpy(X), y).learned_
+    again = phi.draw(5, dtype=dtype).learn(torch.from_numpy(X), y).learned_
+    for name in expected.keys() - {"learned_by"}:
+        np.testing.assert_allclose(learned[name], expected[name], rtol=1e-9 if dtype == np.float64 else 2e-3)
+        np.testing.assert_array_equal(again[name], learned[name])
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("variant", LEARNED_THERE)
+def test_a_map_learns_on_cuda_as_on_the_cpu(variant):
+    (X, y), phi = rows_to_learn_from(np.float64), build(variant)
+    expected, learned = build(variant).fit(X, y).learned_, phi.fit(torch.from_numpy(X).cuda(), y).learned_
+    for name in expected.keys() - {"learned_by"}:
+        np.testing.assert_allclose(learned[name], expected[name], rtol=1e-6)
+
+
+@pytest.mark.parametrize("rule", ["median", "scale", "ard", [1.0, 2.0, 3.0, 4.0, 5.0]])
+def test_length_scales_of_tensors_are_found_where_they_are(rule, monkeypatch):
+    X, y = rows_to_learn_from(np.float64)
+    maps = [make_map("rff", Gaussian(rule), random_state=0) for _ in range(2)]
+    expected = maps[0].fit(X, y).transform(X)
+    monkeypatch.setattr(RandomFeatureMap, "_learns_on_host", lambda self, X: False)
+    features = maps[1].fit(torch.from_numpy(X), torch.from_numpy(y == "b")).transform(torch.from_numpy(X))
+    np.testing.assert_allclose(features.numpy(), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [(torch.full((3, 2), np.nan), [0, 1, 0], "NaN"), (torch.zeros(3, 2), [0, 1], "inconsistent"),
+     (torch.zeros(3, 2), None, "y"), (torch.zeros(3, 2), np.array(["2020-01-01"] * 3, "M8[D]"), "dates")],
+)  # fmt: skip
+def test_what_a_map_learns_from_on_a_device_is_checked(X, y, message, monkeypatch):
+    monkeypatch.setattr(RandomFeatureMap, "_learns_on_host", lambda self, X: False)
+    with pytest.raises((ValueError, TypeError), match=message):
+        make_map("kprff", n_components=4).fit(X, y)
+
+
+@pytest.mark.parametrize("variant", ["rff", "sorf", "nystroem", "lprff"])
+@pytest.mark.parametrize("container", [np.asarray, csr_matrix])
+def test_blocks_through_buffers_are_the_features(variant, container):
+    """The way of arrays to a GPU and back, on the CPU: each thread has buffers of its own."""
+    (phi, expected), X = fitted(variant, np.float32), container(data(dtype=np.float32)[0])
+    features = torch.zeros(expected.shape)
+    read = row_reader(X, sparse=phi._takes_sparse_rows)
+
+    def make():
+        fill = blocks.staged(phi._mapper, 7, X.shape[1], features, torch.device("cpu"))
+        return lambda part: fill(read(part), part)
+
+    blocks.for_each_block(make, list(row_blocks(len(expected), 7)), 3)
+    np.testing.assert_allclose(features, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "s", "dtype", "device", "expected"),
+    [
+        (10**5, 54, 864, np.float32, "auto", "cpu"),  # copies take longer
+        (10**4, 10**4, 10**4, np.float32, "auto", "cuda"),
+        (10**3, 10**4, 10**4, np.float32, "auto", "cpu"),  # the start of CUDA takes longer
+        (10**4, 10**4, 10**4, np.float64, "auto", "cpu"),
+        (10, 5, 5, np.float32, "cuda", "cuda"),
+        (10**4, 10**4, 10**4, np.float32, "cpu", "cpu"),
+    ],
+)
+def test_arrays_go_to_a_gpu_where_copies_do_not_count(n, d, s, dtype, device, expected, monkeypatch):
+    phi, X = make_map("rff", n_components=1, random_state=0).draw(1).learn(np.ones((1, 1))), np.empty((1, 1), dtype)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    asked = []
+    monkeypatch.setattr("random_features.maps.base.fill_rows", lambda *of, **how: asked.append(of[4].type))
+    vars(phi).update(n_features_in_=d, device=device)
+    phi._drawn_with["n_components"] = s
+    phi._fill(np.broadcast_to(X, (n, d)), np.broadcast_to(X, (n, 2 * s)))
+    assert asked == [expected]
+
+
+def test_blocks_on_a_gpu_take_what_pytorch_keeps_for_later(monkeypatch):
+    memory = {"mem_get_info": (1000, 9999), "memory_reserved": 800, "memory_allocated": 200}
+    for name, value in memory.items():
+        monkeypatch.setattr(torch.cuda, name, lambda device, value=value: value)
+    assert block_rows(8, torch.device("cuda")) == 1600 // 4 // 8
 
 
 @pytest.mark.parametrize("variant", DRAWN)

@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import brentq
 
-from random_features.maps.candidates import AlignedMap, alignment_scores, target_columns
-from random_features.maps.leverage import ScoredPoolMap
+from random_features.maps.candidates import AlignedMap, alignment_scores, target_columns, target_sums
+from random_features.maps.leverage import ScoredPoolMap, column_squares
 
 #: Candidates per feature that are tried in turn until as many as features have a weight.
 CANDIDATES = (10, 20, 40, 80, 100)
@@ -94,9 +94,9 @@ class SurrogateLeverageFourier(ScoredPoolMap):
         targets = target_columns(y, self.task, centred=self.center_targets)
         sums, squares = 0.0, 0.0
         for part, features in blocks:
-            sums += targets[part].T @ features
+            sums += target_sums(targets[part], features)
             if self.identity:
-                squares += np.square(features, dtype=np.float64).sum(axis=0)
+                squares += column_squares(features)
         scores = alignment_scores(sums, n_rows * squares)
         # Targets that do not vary prefer no feature.
         return scores if scores.any() else np.ones_like(scores)

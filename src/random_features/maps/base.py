@@ -6,7 +6,6 @@ is to draw and to learn; to ``restore`` is to draw and to take over what was lea
 """
 
 import operator
-import re
 from abc import ABC, abstractmethod
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
@@ -17,16 +16,16 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_scalar
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from random_features.arrays import block_rows, check_numbers, generator_of, row_blocks, without_duplicates
+from random_features import tensors
+from random_features.arrays import block_rows, check_numbers, gains_on_gpu, generator_of, row_blocks, without_duplicates
 from random_features.length_scales import in_length_scales
 from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows, finite_features, scaled
 from random_features.maps.module import FeatureModule
 from random_features.maps.options import check_option, hints_of
 from random_features.maps.registry import REGISTRY, check_kernel
-from random_features.maps.stated import StatesKernel, with_length_scale
-from random_features.tensors import checked_tensor, from_library, needs_gradient, on_host, resolve_device
+from random_features.maps.stated import StatesKernel, check_learned, with_length_scale
 
 #: The entry of ``learned_`` that says which map learned it.
 LEARNED_BY = "learned_by"
@@ -39,8 +38,8 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     """Base class of the feature maps: ``transform(X) @ transform(Y).T`` approximates ``kernel(X, Y)``.
 
     Type and device follow the data: tensors give tensors on their device, and arrays give arrays. For arrays
-    ``device="auto"`` is the CPU, as copies to a GPU and back would take longer than the features. Learning from tensors
-    takes place on the CPU.
+    ``device="auto"`` is the CPU, unless they are so much work that copies to a GPU do not count
+    (``arrays.gains_on_gpu``). Maps that learn from tensors on a GPU say whether they learn there.
 
     Data may be sparse. Maps that project rows on frequencies never make them dense. The others say so, and make one
     block of rows dense at a time. Features are dense.
@@ -77,6 +76,8 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     _requires_y = False
     #: Whether ``_mapper`` takes sparse tensors of sparse data; it takes dense blocks otherwise.
     _takes_sparse_rows = False
+    #: Whether ``_learn`` takes a tensor, on its device. Other maps learn from a copy on the CPU.
+    _learns_on_device = False
     #: Whether features have a gradient by the data. Maps that learn from data have none in any case.
     _has_gradient = True
     #: The size of a block of rows over ``CACHE_BYTES``: larger where one large product is most of the work.
@@ -116,10 +117,12 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         """Return the columns of the widest intermediate array of ``_mapper``; they decide how many rows fit a cache."""
         return self._count_columns()
 
+    def _products(self) -> int:
+        """Return the multiply-adds for a row in products with dense matrices, if these are most of the work, or 0."""
+        return 0
+
     def fit(self, X, y=None, checkpoints=None):
         """Draw the map for the columns of X, and learn from X (and y) if the method uses data.
-
-        The same as ``draw`` for the columns and the type of X, and ``learn`` from X and y.
 
         Parameters
         ----------
@@ -136,9 +139,9 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         -------
         self
         """
-        resolve_device(self.device)  # one that is absent is an error here, not in ``transform``
+        tensors.resolve_device(self.device)  # one that is absent is an error here, not in ``transform``
         X, y = self._checked(X, y, dtype=[np.float64, np.float32])
-        self._draw_for(X.shape[1], str(X.dtype).removeprefix("torch."), lambda kernel: kernel.completed_by(X, y))
+        self._draw_for(X.shape[1], tensors.dtype_name(X), lambda kernel: kernel.completed_by(X, y))
         return self._learn_from(X, y, checkpoints)
 
     def draw(self, n_features_in: int, *, dtype=np.float32):
@@ -227,10 +230,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         if not isinstance(self.random_state, Integral):
             raise ValueError(f"only a map with an integer random_state can be restored, got {self.random_state!r}")
         learned = dict(learned or {})
-        for name, array in learned.items():
-            check_numbers(array, f"learned[{name!r}]")
-            if np.asarray(array).dtype.kind == "f" and not np.isfinite(array).all():
-                raise ValueError(f"{self.method}: what was learned holds NaN or infinity, in {name}")
+        check_learned(self.method, learned)
         try:
             learned_by = str(learned.pop(LEARNED_BY, ""))
             learned = {name: np.array(array) for name, array in learned.items()}  # the caller's may change
@@ -281,9 +281,9 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         -------
         ndarray of shape (n, D), float32 for float32 data, else float64; of a tensor a tensor
         """
-        tensor = from_library(X)
+        tensor = tensors.from_library(X)
         if tensor is not None:
-            return self._features_of(self._checked_tensor(tensor))
+            return self._features_of(self._validate(tensor))
         X = self._validate(X)
         features = np.empty((X.shape[0], self.n_columns_), dtype=X.dtype)
         self._fill(X, features)
@@ -302,8 +302,8 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         -------
         iterator of (slice, ndarray of shape (rows, D)), every block an array of its own; of a tensor tensors
         """
-        tensor = from_library(X)
-        X = self._validate(X) if tensor is None else self._checked_tensor(tensor)
+        tensor = tensors.from_library(X)
+        X = self._validate(X if tensor is None else tensor)
         if rows is None:
             rows = block_rows(self.n_columns_ * X.dtype.itemsize, getattr(X, "device", None))
         check_scalar(rows, "rows", Integral, min_val=1)
@@ -333,6 +333,8 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def _validate(self, X):
         check_is_fitted(self, "n_columns_", msg=INCOMPLETE)
+        if isinstance(X, torch.Tensor):
+            return self._checked_tensor(X)
         check_numbers(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         X = without_duplicates(X)
@@ -347,17 +349,19 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         has_rule = isinstance(self._kernel_object().get_params().get("length_scale"), str)
         return has_rule or REGISTRY[self.method].data_dependent
 
+    def _learns_on_host(self, X) -> bool:
+        """Return whether a tensor X is learned from as an array: on the CPU, and if the map cannot learn elsewhere."""
+        return X.device.type == "cpu" or (REGISTRY[self.method].data_dependent and not self._learns_on_device)
+
     def _checked_tensor(self, X, reset=False):
         """Return a tensor X (n, d) in float32 or float64 after the checks that arrays pass, but for its values."""
-        if not reset:
-            check_is_fitted(self, "n_columns_", msg=INCOMPLETE)
-        X = checked_tensor(X, self.device)
+        X = tensors.checked_tensor(X, self.device)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return X
 
     def _features_of(self, X):
         """Return the features (n, D) of a checked tensor X (n, d), on its device."""
-        if needs_gradient(X):
+        if tensors.needs_gradient(X):
             self._check_gradient()
         elif X.device.type == "cpu":
             return torch.from_numpy(RandomFeatureMap.transform(self, X.numpy()))
@@ -373,14 +377,18 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
             raise ValueError(f"{self.method}: its features have no gradient: detach X, or use a map that is only drawn")
 
     def _checked(self, X, y, **checks):
-        """Return X, and y if the map learns from it, after scikit-learn's checks.
-
-        A tensor stays on its device where the map does not learn from it; learning copies it to the host.
-        """
-        tensor = from_library(X)
-        if tensor is not None and not self._reads_data():
-            return self._checked_tensor(tensor, checks.get("reset", True)), y
-        X, y = on_host(X), on_host(y)
+        """Return X, and y if the map learns from it, after scikit-learn's checks; X as it is learned from."""
+        tensor, reset, reads = tensors.from_library(X), checks.get("reset", True), self._reads_data()
+        if tensor is not None and not (reads and self._learns_on_host(tensor)):
+            X = self._checked_tensor(tensor, reset)
+            if reads:
+                X, y = X.detach() if reset else tensors.cast(X.detach(), self._dtype.name), tensors.on_host(y)
+                tensors.check_finite(X)
+            if self._requires_y:
+                check_numbers(y, "y")
+                y = check_X_y(np.zeros((len(X), 1)), y)[1]
+            return X, y
+        X, y = tensors.on_host(X), tensors.on_host(y)
         check_numbers(X)
         if self._requires_y:
             check_numbers(y, "y")
@@ -427,7 +435,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def _learn_from(self, X, y, checkpoints):
         if self.length_scales_ is not None:
-            X = in_length_scales(on_host(X), self.length_scales_)
+            X = in_length_scales(X, self.length_scales_)
         # A copy of the generator as the draw has left it, so that learning again gives the same.
         return self._complete(self._learn_resumably(X, y, deepcopy(self._drawn), checkpoints))
 
@@ -444,13 +452,6 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
             self.learned_[LEARNED_BY] = np.array(self._description(self.learned_))
         self.n_columns_ = self._count_columns()
         return self
-
-    def _description(self, arrays: dict) -> str:
-        """Return the method, its parameters, the columns of the data and the shapes of learned arrays, in one line."""
-        stated = [f"{name}={value}" for name, value in sorted(self._drawn_with.items())]
-        shapes = [f"{name} {np.shape(array)}" for name, array in sorted(arrays.items())]
-        text = f"{self.method}({', '.join(stated)}) for {self.n_features_in_} columns with {', '.join(shapes)}"
-        return re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)
 
     def _as_fitted(self):
         """Return a shallow copy of this map with the parameters that it was drawn with, if it was."""
@@ -476,8 +477,9 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         """Write the features of X into ``features``, block by block."""
         fitted = self._as_fitted()
         cache_bytes = self._caches_per_block * CACHE_BYTES
-        # To and from a GPU, NumPy's arrays take longer than their features take on the CPU.
-        device = resolve_device("cpu" if self.device == "auto" else self.device)
+        work = len(features), X.shape[1] + features.shape[1], fitted._products()
+        gains = X.dtype == np.float32 and gains_on_gpu(*work)
+        device = tensors.resolve_device("cpu" if self.device == "auto" and not gains else self.device)
         sparse, growth = fitted._takes_sparse_rows, fitted._growth()
         mapper = scaled(fitted._mapper, self.length_scales_)
         fill_rows(mapper, X, features, fitted._work_columns(), device, cache_bytes, growth, sparse=sparse)

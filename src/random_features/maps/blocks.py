@@ -10,11 +10,16 @@ import numpy as np
 import torch
 
 from random_features.arrays import block_rows, is_sparse, one_blas_thread, row_blocks, work_alone
-from random_features.tensors import constant, needs_gradient, row_reader, times_columns
+from random_features.tensors import check_finite, constant, needs_gradient, row_reader, times_columns
 
 #: The largest size in bytes of the intermediate results of a block of rows on the CPU. The passes over it (product,
 #: cosine, sine, scale) then stay in the cache of a core; 0.5 to 4 MiB gave similar times.
 CACHE_BYTES = 2 * 2**20
+
+#: The largest size in bytes of a block of rows and their features in pinned memory on its way to a GPU and back, and
+#: the threads that copy such blocks. On an H200 with 16 cores (November 2026), 3.5 GB of features arrived in 0.24 s by
+#: 8 threads, and in 1.09 s by the driver's copy alone.
+STAGED_BYTES, STAGING_THREADS = 16 * 2**20, 8
 
 
 def feature_blocks(fill, X, n_columns: int, rows: int):
@@ -53,35 +58,70 @@ def fill_rows(
     (n, d), dtype = X.shape, X.dtype
     read, features = row_reader(X, sparse=sparse), torch.from_numpy(features)
     if device.type == "cpu":
-        rows = max(1, cache_bytes // (dtype.itemsize * work_columns))
+        rows, threads = max(1, cache_bytes // (dtype.itemsize * work_columns)), torch.get_num_threads()
         if is_sparse(X) and not sparse:
             rows = min(rows, block_rows(dtype.itemsize * d))
     else:
-        rows = block_rows(dtype.itemsize * (d + 2 * work_columns + features.shape[1]), device)
+        rows, threads = staged_rows(dtype.itemsize, d, work_columns, features.shape[1], device)
     rows = min(rows, n)
     extremes: list[float] = []
 
     def make_fill():
+        if device.type != "cpu":
+            return staged(make_mapper, rows, d, features, device)
         fill = make_mapper(rows, device, features.dtype)
+        return lambda block, part: fill(block, features[part])
 
-        def fill_here(part):
+    def make_fill_part():
+        fill = make_fill()
+
+        def fill_part(part):
             block = read(part)
             extremes.extend(_extremes(block))
-            fill(block, features[part])
+            fill(block, part)
 
-        def fill_on_device(part):
-            block = torch.empty_like(features[part], device=device)
-            on_device = read(part).to(device)
-            extremes.extend(_extremes(on_device))
-            fill(on_device, block)
-            features[part].copy_(block)
-
-        return fill_here if device.type == "cpu" else fill_on_device
+        return fill_part
 
     parts = list(row_blocks(n, rows))
-    threads = min(len(parts), torch.get_num_threads()) if device.type == "cpu" else 1
-    for_each_block(make_fill, parts, threads)
+    for_each_block(make_fill_part, parts, min(len(parts), threads))
     refuse_overflow(extremes, features, growth)
+
+
+def staged_rows(itemsize: int, d: int, work_columns: int, n_columns: int, device) -> tuple[int, int]:
+    """Return the rows of a block for ``staged``, and the threads that work on blocks: at least 2, so that one copies
+    while the other computes.
+    """
+    threads = max(2, min(STAGING_THREADS, torch.get_num_threads()))
+    rows = block_rows(threads * itemsize * (d + 2 * work_columns + n_columns), device)
+    return max(1, min(rows, STAGED_BYTES // (itemsize * (d + n_columns)))), threads
+
+
+def staged(make_mapper, rows: int, d: int, features, device):
+    """Return a function of a block (r, d), r <= ``rows``, and its slice of ``features``, into which the result goes.
+
+    The block is mapped on a device, on a stream and through pinned buffers that the function has to itself: with one
+    function per thread, copies to and from the device overlap the computation, and each other. The buffers are small,
+    because the system touches each page of ``features`` when it is first written, which takes longer than all else.
+    """
+    on_cuda = device.type == "cuda"
+    stream = torch.cuda.Stream(device) if on_cuda else None
+    given, found = (torch.empty(rows, k, dtype=features.dtype, pin_memory=on_cuda) for k in (d, features.shape[1]))
+    with torch.cuda.stream(stream):
+        fill = make_mapper(rows, device, features.dtype)
+        result = torch.empty(found.shape, dtype=features.dtype, device=device)
+
+    def fill_block(block, part):
+        n = len(block)
+        with torch.cuda.stream(stream):
+            if not block.is_sparse:
+                block = given[:n].copy_(block)
+            fill(block.to(device, non_blocking=on_cuda), result[:n])
+            found[:n].copy_(result[:n], non_blocking=on_cuda)
+        if on_cuda:
+            stream.synchronize()
+        features[part].copy_(found[:n])
+
+    return fill_block
 
 
 def refuse_overflow(extremes, features, growth: int) -> None:
@@ -97,9 +137,7 @@ def refuse_overflow(extremes, features, growth: int) -> None:
 
 def finite_features(make_mapper, X, n_columns: int, work_columns: int, growth: int):
     """Return what ``features_of_tensor`` does; ``ValueError`` for numbers in X, or features, that are not finite."""
-    extremes = torch.stack(torch.aminmax(X.detach())).tolist()
-    if not np.isfinite(extremes).all():
-        raise ValueError("X contains NaN or infinity")
+    extremes = check_finite(X)
     features = features_of_tensor(make_mapper, X, n_columns, work_columns)
     refuse_overflow(extremes, features.detach(), growth)
     return features

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 from random_features.arrays import check_numbers
 from random_features.errors import NotDefinedError
 from random_features.maps.pool import PoolMap
+from random_features.tensors import cast, like, on_host
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -67,9 +68,12 @@ class AlignedMap(CandidateMap):
     The score of a candidate z is :math:`\\sum_c (\\sum_i Y_{ic} z(x_i))^2` with the columns of ``target_columns``.
     ``_rank`` of a subclass returns what the scores imply for maps of any size up to its own, and ``_part`` the part
     that a map of one size uses. If the number of candidates is stated, all sizes share the pool and its scores.
+
+    From a tensor on a GPU, scores are computed there. The targets are coded, and the scores ranked, on the host.
     """
 
     _requires_y = True
+    _learns_on_device = True
 
     scoring_fraction: Real = 1.0
     scoring_rows: Literal["random", "first"] = "random"
@@ -112,7 +116,13 @@ class AlignedMap(CandidateMap):
             n_scored = ceil(self.scoring_fraction * n_rows)
             rows = slice(n_scored) if self.scoring_rows == "first" else np.sort(rng.permutation(n_rows)[:n_scored])
             X, targets = X[rows], targets[rows]
-        return alignment_scores(sum(targets[part].T @ features for part, features in (pool or self.pool_).blocks(X)))
+        blocks = (pool or self.pool_).blocks(X)
+        return alignment_scores(sum(target_sums(targets[part], features) for part, features in blocks))
+
+
+def target_sums(targets: np.ndarray, features) -> np.ndarray:
+    """Return the products (c, J) of targets (n, c) with features (n, J), an array or tensor, in float64."""
+    return on_host(like(targets, features).T @ cast(features, "float64"))
 
 
 def alignment_scores(sums: np.ndarray, others=0.0) -> np.ndarray:

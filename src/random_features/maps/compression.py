@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import torch
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 
 from random_features.maps.candidates import CandidateMap
+from random_features.tensors import cast, dtype_name, empty, namespace, on_host
 
 #: A step of the geodesic ascent that turns the approximation by less than this angle is rounding error.
 SMALLEST_STEP = 1e-7
@@ -23,9 +25,12 @@ class PairFittedMap(CandidateMap):
     """Base class of the maps that compare candidates with a kernel at random pairs of rows."""
 
     def _pair_products(self, X, n_pairs, rng):
-        """Draw random pairs (V, 2) of rows; return them and z_j(x) z_j(x') of all candidates at them, (J, V)."""
+        """Draw random pairs (V, 2) of rows; return them and z_j(x) z_j(x') of all candidates at them, (J, V).
+
+        The products are an array, or a tensor where X is.
+        """
         pairs = rng.integers(X.shape[0], size=(n_pairs, 2))
-        products = np.empty((n_pairs, self.pool_.n_columns), dtype=X.dtype)
+        products = empty((n_pairs, self.pool_.n_columns), dtype_name(X), X)
         for part, first in self.pool_.blocks(X[pairs[:, 0]]):
             products[part] = first
         for part, second in self.pool_.blocks(X[pairs[:, 1]]):
@@ -41,7 +46,8 @@ class CompressedFourier(PairFittedMap):
     the sum r of all J vectors is the candidates' kernel at these pairs. Greedy iterative geodesic ascent finds weights
     :math:`w \ge 0` with at most s that are not zero and :math:`\sum_j w_j r_j \approx r`; the features are
     :math:`\sqrt{w_j / J}\, z_j(x)`. (The survey's equation (25) lacks the square of the error and takes the pairs from
-    [J] instead of [n].) Time O(s J V) to fit, memory J V numbers, O(D d) per row.
+    [J] instead of [n].) Time O(s J V) to fit, memory J V numbers, O(D d) per row. From a tensor on a GPU, the
+    products are computed there; in each step J numbers come to the host.
 
     Parameters
     ----------
@@ -78,6 +84,7 @@ class CompressedFourier(PairFittedMap):
     """
 
     method = "clrff"
+    _learns_on_device = True
 
     n_pairs: int = 20_000
 
@@ -144,7 +151,7 @@ class SteinEffectFourier(PairFittedMap):
         return {"indices": indices, "weights": np.sqrt(weights[indices])}
 
 
-def geodesic_ascent(vectors: np.ndarray, n_steps: int) -> tuple[np.ndarray, np.ndarray]:
+def geodesic_ascent(vectors, n_steps: int) -> tuple[np.ndarray, np.ndarray]:
     r"""Return sparse weights >= 0 whose combination of vectors approximates the sum of all (GIGA).
 
     Every step turns the current combination, on the unit sphere, along the geodesic towards the vector that points best
@@ -152,7 +159,7 @@ def geodesic_ascent(vectors: np.ndarray, n_steps: int) -> tuple[np.ndarray, np.n
 
     Parameters
     ----------
-    vectors : ndarray of shape (J, V)
+    vectors : ndarray or tensor of shape (J, V)
     n_steps : int
         Steps, and the greatest number of vectors in use.
 
@@ -175,18 +182,21 @@ def geodesic_ascent(vectors: np.ndarray, n_steps: int) -> tuple[np.ndarray, np.n
     >>> geodesic_ascent(np.array([[3.0, 0.0], [0.0, 3.0], [1.0, 1.0]]), n_steps=1)
     (array([2]), array([4.]))
     """
-    # einsum adds in float64 without a copy of the vectors in float64.
-    lengths = np.sqrt(np.einsum("jv,jv->j", vectors, vectors, dtype=np.float64))
-    total = vectors.sum(axis=0, dtype=np.float64)
-    total_length = np.linalg.norm(total)
+    double = namespace(vectors).float64
+    if double is np.float64:  # einsum adds in float64 without a copy of the vectors in float64
+        lengths = np.sqrt(np.einsum("jv,jv->j", vectors, vectors, dtype=np.float64))
+    else:
+        lengths = on_host(torch.linalg.vector_norm(vectors, dim=1, dtype=double))
+    total = vectors.sum(0, dtype=double)
+    total_length = float(namespace(vectors).linalg.norm(total))
     if not total_length > 0:
         raise ValueError("the vectors sum to zero: there is no direction to approximate")
     inverse_lengths = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
     def cosines_with(j):
-        return (vectors @ vectors[j]) * (inverse_lengths * inverse_lengths[j])
+        return on_host(vectors @ vectors[j]) * (inverse_lengths * inverse_lengths[j])
 
-    to_total = (vectors @ total.astype(vectors.dtype)) * (inverse_lengths / total_length)
+    to_total = on_host(vectors @ cast(total, dtype_name(vectors))) * (inverse_lengths / total_length)
     chosen = int(np.argmax(to_total))
     weights = np.zeros(len(vectors))
     weights[chosen] = 1.0

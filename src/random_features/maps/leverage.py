@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 
 from random_features.arrays import float32_is_harmless
 from random_features.maps.pool import PoolMap
+from random_features.tensors import cast, namespace, on_host, solve_lower, zeros
 
 #: Modes that score cosine and sine separately, and those among them that reorder the frequencies as the code does.
 COLUMN_MODES = ("columns", "sorted", "code", "trace", "permuted")
@@ -24,6 +24,8 @@ SORTED_MODES = ("sorted", "code")
 @dataclass(eq=False, repr=False, kw_only=True)
 class ScoredPoolMap(PoolMap):
     """Base class: a subclass scores the columns of the pool's feature matrix in ``pool_scores``.
+
+    From a tensor on a GPU, scores are computed there. The scores come to the host, where NumPy draws.
 
     With q the scores divided by their sum,
 
@@ -55,6 +57,8 @@ class ScoredPoolMap(PoolMap):
         ``indices``: int (s,) frequencies of the pool, or (2 s,) columns of its feature matrix in the modes that score
         columns; ``weights``: float64 of the same shape.
     """
+
+    _learns_on_device = True
 
     mode: Literal["text", "keep", "columns", "sorted", "code", "trace", "permuted"] = "text"
     pool_multiple: int = 1
@@ -136,9 +140,14 @@ def root_mean_square_length(blocks, weights: np.ndarray) -> float:
     """Return the root mean square length of (slice, (rows, D)) blocks of features with the weights (D,)."""
     squares, n_rows = np.zeros(len(weights)), 0
     for _, features in blocks:
-        squares += np.square(features, dtype=np.float64).sum(axis=0)
+        squares += column_squares(features)
         n_rows += len(features)
     return float(np.sqrt(squares @ weights**2 / n_rows))
+
+
+def column_squares(features) -> np.ndarray:
+    """Return the sums of the squares of the columns of an array or tensor (n, D), in float64 (D,)."""
+    return on_host((cast(features, "float64") ** 2).sum(0))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -204,31 +213,40 @@ class LeverageScoreFourier(ScoredPoolMap):
     def pool_scores(self, blocks, y=None, *, n_rows):
         ridge = n_rows * self.penalty
         if n_rows <= self.pool_.n_columns:
-            return row_leverage_scores(np.concatenate([features for _, features in blocks]), ridge)
-        gram = np.zeros((self.pool_.n_columns, self.pool_.n_columns))
+            features = [features for _, features in blocks]
+            return row_leverage_scores(namespace(features[0]).concatenate(features), ridge)
+        gram = None
         for _, features in blocks:
-            rows = len(features)
-            if not float32_is_harmless(rows, np.vdot(features, features), rows * self.penalty):  # their share of ridge
-                features = features.astype(np.float64, copy=False)
+            rows, flat = len(features), features.reshape(-1)
+            if not float32_is_harmless(rows, float(flat @ flat), rows * self.penalty):  # their share of ridge
+                features = cast(features, "float64")
+            gram = zeros((self.pool_.n_columns, self.pool_.n_columns), features) if gram is None else gram
             gram += features.T @ features
         return ridge_leverage_scores(gram, ridge)
 
 
-def ridge_leverage_scores(gram: np.ndarray, ridge: float) -> np.ndarray:
-    """Return the diagonal of ``gram @ inv(gram + ridge * I)``; ``gram``, positive semi-definite, is overwritten."""
-    gram[np.diag_indices_from(gram)] += ridge
-    factor = cholesky(gram, lower=True, overwrite_a=True)
-    inverse = solve_triangular(factor, np.eye(len(factor)), lower=True, overwrite_b=True)
-    return 1.0 - ridge * (inverse**2).sum(axis=0)
+def ridge_leverage_scores(gram, ridge: float) -> np.ndarray:
+    """Return the diagonal of ``gram @ inv(gram + ridge * I)``.
+
+    ``gram`` is an array or tensor, positive semi-definite, and overwritten.
+    """
+    identity = zeros(gram.shape, gram)
+    _add_to_diagonal(identity, 1.0)
+    _add_to_diagonal(gram, ridge)
+    return 1.0 - ridge * column_squares(solve_lower(gram, identity))
 
 
-def row_leverage_scores(features: np.ndarray, ridge: float) -> np.ndarray:
+def row_leverage_scores(features, ridge: float) -> np.ndarray:
     """Return ``ridge_leverage_scores`` of Z'Z for features Z (n, D) with n <= D, from the smaller matrix ZZ'.
 
     Z'Z (Z'Z + ridge I)^-1 = Z' (ZZ' + ridge I)^-1 Z; neither side of the first form is made.
     """
-    features = features.astype(np.float64)
+    features = 1.0 * cast(features, "float64")
     system = features @ features.T
-    system[np.diag_indices_from(system)] += ridge
-    factor = cholesky(system, lower=True, overwrite_a=True)
-    return (solve_triangular(factor, features, lower=True, overwrite_b=True) ** 2).sum(axis=0)
+    _add_to_diagonal(system, ridge)
+    return column_squares(solve_lower(system, features))
+
+
+def _add_to_diagonal(matrix, number: float) -> None:
+    """Add a number to the diagonal of an array or tensor."""
+    matrix.reshape(-1)[:: len(matrix) + 1] += number

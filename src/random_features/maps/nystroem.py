@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from random_features.arrays import dense, one_blas_thread
 from random_features.maps.base import RandomFeatureMap
 from random_features.pivoted_cholesky import pivoted_cholesky
-from random_features.tensors import constant, product
+from random_features.tensors import constant, on_host, product
 
 #: Eigenvalues of the landmarks' kernel matrix below this share of the largest one count as rounding errors.
 SMALLEST_EIGENVALUE = 1e-12
@@ -46,6 +46,9 @@ class Nystroem(RandomFeatureMap):
     The whitening and the kernel values are computed in float64 for float32 data, too; features of small eigenvalues are
     as accurate as the others, a few 1e-6 of the length of a row. Sparse rows stay sparse in the kernels that
     ``takes_sparse_rows``; the others make one block of them dense at a time. For k-means all rows are held dense.
+
+    From a tensor on a GPU, uniform landmarks and those of pivoted Cholesky are learned there. The landmarks come to the
+    host, where their matrix is decomposed; for pivoted Cholesky one number per row does, once per 100 candidates.
 
     Parameters
     ----------
@@ -87,6 +90,14 @@ class Nystroem(RandomFeatureMap):
 
     landmarks: Literal["uniform", "kmeans", "rpcholesky"] | np.ndarray = "uniform"
 
+    @property
+    def _learns_on_device(self):
+        return (
+            isinstance(self.landmarks, str)
+            and self.landmarks != "kmeans"
+            and self._kernel_object().name != "precomputed"
+        )
+
     def _draw(self, n_features, rng):
         """Draw nothing: the landmarks need data."""
         if isinstance(self.landmarks, str):
@@ -115,7 +126,7 @@ class Nystroem(RandomFeatureMap):
             chosen = chosen if len(chosen) else np.arange(1)  # no row has a kernel value: ``_use`` says so
         else:
             chosen = rng.permutation(X.shape[0])[:n_landmarks]
-        return {"landmarks": dense(X[chosen])}
+        return {"landmarks": dense(on_host(X[chosen]))}
 
     def _use(self, learned):
         landmarks, self._columns = learned["landmarks"].astype(np.float64), learned.get("columns")

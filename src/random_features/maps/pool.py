@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+import torch
 
-from random_features.arrays import block_rows
+from random_features.arrays import block_rows, row_blocks
 from random_features.kernels.base import Kernel
-from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows
+from random_features.maps.blocks import CACHE_BYTES, feature_blocks, features_of_tensor, fill_rows
 from random_features.maps.spectral import SpectralMap, check_frequencies, projector, spectral_mapper
 from random_features.tensors import constant, resolve_device
 
@@ -49,12 +50,16 @@ class Pool:
         return (2 if self.layout == "cos_sin" else 1) * len(self.frequencies)
 
     def blocks(self, X):
-        """Return the features of X (n, d), an array or a csr matrix of float32 or float64.
+        """Return the features of X (n, d), an array, a csr matrix or a tensor of float32 or float64.
 
         Returns
         -------
-        iterator of (slice, ndarray of shape (rows, n_columns))
+        iterator of (slice, ndarray of shape (rows, n_columns)); of a tensor tensors, on its device
         """
+        if isinstance(X, torch.Tensor):  # next to a block, its copy in float64 needs room
+            parts = row_blocks(len(X), block_rows(3 * self.n_columns * X.itemsize, X.device))
+            of = self.n_columns, len(self.frequencies)
+            return ((part, features_of_tensor(self.mapper, X[part], *of)) for part in parts)
         return feature_blocks(self._fill, X, self.n_columns, block_rows(self.n_columns * X.dtype.itemsize))
 
     def subset(self, indices: np.ndarray, weights: np.ndarray) -> Self:

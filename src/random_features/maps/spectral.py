@@ -77,6 +77,9 @@ class SpectralMap(RandomFeatureMap):
     def _work_columns(self):
         return self.n_components
 
+    def _products(self):
+        return self.n_features_in_ * self.n_components if self._takes_sparse_rows else 0
+
     def _warn_of_rounding(self, X):
         X = X.detach() if isinstance(X, torch.Tensor) else X
         dtype, largest = dtype_name(X), max(float(X.max()), -float(X.min()))

@@ -1,11 +1,13 @@
 """The kernel that the parameter ``kernel`` of a map states: an object, a name, a kernel of scikit-learn, a function."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from random_features.arrays import check_numbers
 from random_features.errors import suggestion
 from random_features.kernels import of_class
 from random_features.kernels.base import Kernel
@@ -122,6 +124,21 @@ class StatesKernel:
             stated = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
             self.kernel = self._kernel_object().set_params(**stated)
         return self
+
+    def _description(self, arrays: dict) -> str:
+        """Return a drawn map's method, parameters, columns of the data and shapes of learned arrays, in one line."""
+        stated = [f"{name}={value}" for name, value in sorted(self._drawn_with.items())]
+        shapes = [f"{name} {np.shape(array)}" for name, array in sorted(arrays.items())]
+        text = f"{self.method}({', '.join(stated)}) for {self.n_features_in_} columns with {', '.join(shapes)}"
+        return re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)
+
+
+def check_learned(method: str, learned: dict) -> None:
+    """Raise ``ValueError`` for arrays that no map learns: NaN, infinity, and what ``check_numbers`` refuses."""
+    for name, array in learned.items():
+        check_numbers(array, f"learned[{name!r}]")
+        if np.asarray(array).dtype.kind == "f" and not np.isfinite(array).all():
+            raise ValueError(f"{method}: what was learned holds NaN or infinity, in {name}")
 
 
 def with_length_scale(kernel, learned: dict):

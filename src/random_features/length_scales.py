@@ -4,7 +4,6 @@ import numpy as np
 
 from random_features.arrays import check_numbers, dense, is_sparse
 from random_features.errors import check_positive
-from random_features.tensors import cast, dtype_name, like, namespace, on_host
 
 #: Random rows between which the median distance is taken: their two million distances determine it to below 1 %.
 MEDIAN_ROWS = 2000
@@ -25,6 +24,8 @@ def median_distance(X, rng: np.random.Generator, rows: int = MEDIAN_ROWS) -> flo
     rng : numpy.random.Generator
     rows : int
     """
+    from random_features.tensors import on_host
+
     n_rows = X.shape[0]
     chosen = rng.choice(n_rows, min(rows, n_rows), replace=False)
     median = float(np.median(pairwise_distances(on_host(X[chosen])))) if len(chosen) > 1 else 0.0
@@ -60,6 +61,8 @@ def spread(X) -> float:
 
 def variance_of_all(X) -> float:
     """Return the variance of all numbers of X (n, d), in float64. What a csr matrix does not store is zero."""
+    from random_features.tensors import cast, namespace
+
     if not is_sparse(X):
         return float(namespace(X).var(cast(X, "float64"), correction=0))
     count, stored = X.shape[0] * X.shape[1], X.data.astype(np.float64)
@@ -84,6 +87,8 @@ def relevance(X, y) -> tuple[float, ...]:
     """
     from scipy.spatial.distance import pdist, squareform
     from sklearn.utils import assert_all_finite
+
+    from random_features.tensors import on_host
 
     if y is None:
         raise ValueError("length_scale='ard' learns from targets: fit(X, y)")
@@ -144,6 +149,8 @@ def in_length_scales(X, columns: np.ndarray):
 
     ``ValueError`` for another number of columns.
     """
+    from random_features.tensors import dtype_name, like
+
     if X.shape[1] != len(columns):
         raise ValueError(f"length_scale has {len(columns)} numbers, one per column, and X has {X.shape[1]} columns")
     if not is_sparse(X):

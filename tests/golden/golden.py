@@ -34,7 +34,7 @@ VERDICTS = (
     "reproduced", "better", "worse", "too noisy", "not comparable", "not run",
     "holds", "partly", "fails", "contradicted", "undecided", "not testable",
     "same", "equal", "differs", "yes", "no", "kept", "missed", "lost", "deduced", "not printed", "none stands out",
-    "no ranking", "no verdict",
+    "no ranking", "no verdict", "confirmed", "different, negligibly", "fewer than 6 sets",
 )  # fmt: skip
 
 #: Columns of text that say which cell a row is about.

@@ -88,6 +88,17 @@ def test_the_test_finds_what_it_is_said_to_detect():
     assert arena.detectable(found[0], 10) > arena.detectable(found[0], 1)
 
 
+@pytest.mark.parametrize(("tests", "level", "needed"), [(8, 0.025, 9), (7, 0.05, 8), (1, 0.025, 6), (1, 0.0625, 5)])
+def test_too_few_sets_can_confirm_nothing(tests, level, needed):
+    assert arena.sets_needed(tests, level) == needed
+    for sets, enough in ((needed - 1, False), (needed, True)):
+        p = stats.wilcoxon(np.arange(1.0, sets + 1), alternative="greater", method="exact").pvalue
+        assert (tests * p < level) == enough
+    if level == 0.025:
+        assert np.isnan(arena.detectable(typical(np.arange(1.0, needed)), tests))
+        assert arena.detectable(typical(np.arange(1.0, needed + 1)), tests) > 0
+
+
 def rows_of(values, metric, n_test=200, dataset="toy"):
     """Rows of a data set: by (method, variant) the values of its folds, at 64 columns."""
     return pd.DataFrame(
@@ -210,7 +221,7 @@ def test_outcomes_of_statements():
         ("equal", of_sets(0.1), "contradicted"),
         ("equal", of_sets(-0.1), "contradicted"),
         ("equal", of_sets(0.02, error=0.05), "undecided"),
-        ("equal", None, "not measured yet"),
+        ("equal", None, arena.TOO_FEW),
     ]
     statements = [{"says": says} for says, _, _ in cases]
     found = [(own, own) if own else None for _, own, _ in cases]

@@ -190,9 +190,25 @@ def test_the_confirmation_reads_the_committed_statements(says, monkeypatch, tmp_
     spec = spec_of("arena-tuned", "study") | {"kind": "arena_confirmation"}
     table = tables.make(context, spec)
     cells = typeset.one_number_per_cell(table)
-    assert cells["outcome"].tolist() == ["confirmed", "not measured yet"]
+    assert cells["outcome"].tolist() == ["confirmed", arena.TOO_FEW]
+    assert cells["sets"].tolist() == [12, 0]
     assert cells["predicted"].iloc[0] == 0.4
-    assert table.notes[0] == "2 statements, 1 of them measured: 1 confirmed, 0.4 expected."
+    assert table.notes[0] == "2 statements, 1 of them tested: 1 confirmed, 0.4 expected."
+
+
+def test_a_prediction_is_zero_where_too_few_sets_can_confirm_it(monkeypatch, tmp_path):
+    header = "method,variant,columns,says,predicted_12,predicted_25\n"
+    statements = header + "".join(f'orf,,"{BAND}",better,0.40,0.90\n' for _ in range(2))
+    (tmp_path / "arena_statements.csv").write_text(statements, encoding="utf-8")
+    spec = spec_of("arena-tuned", "study") | {"kind": "arena_confirmation"}
+    for sets, predicted, words in ((5, [], "fewer than 6 sets"), (6, [0.0], "undecided"), (9, [0.2], "confirmed")):
+        context = context_of(made.framed(made.map_rows({("orf", ""): 0.9}, sets=made.SETS[:sets]), PLAIN))
+        monkeypatch.setattr(context, "_reference_dir", tmp_path)
+        cells = typeset.one_number_per_cell(tables.make(context, spec))
+        assert cells["outcome"].tolist() == [words] * 2
+        assert cells["sets"].tolist() == [sets] * 2
+        assert cells.get("predicted", pd.Series()).unique().tolist() == predicted
+        assert cells.get("detectable", pd.Series()).notna().all() == (sets != 6)
 
 
 def test_the_committed_statements_name_maps_and_bands_of_the_arena():

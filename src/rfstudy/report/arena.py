@@ -173,9 +173,18 @@ def combined(effect, variance) -> Combined:
 
 def detectable(found: Estimate, tests: int) -> float:
     """Return the smallest effect that one of so many tests, with Holm's correction, finds with the probability
-    ``POWER``.
+    ``POWER``, or NaN if no effect could: the p-value of the signed-rank test is never that small.
     """
+    if found.n < sets_needed(tests):
+        return np.nan
     return (stdtrit(found.df, 1.0 - LEVEL / 2 / tests) + stdtrit(found.df, POWER)) * found.error
+
+
+def sets_needed(tests: int, level: float = LEVEL / 2) -> int:
+    """Return from how many data sets on the p-value of one side, at least one half to the power of their number, can be
+    below a level after Holm's correction over so many tests.
+    """
+    return int(np.floor(np.log2(max(tests, 1) / level))) + 1
 
 
 def decided(found: list[Combined], informative: list[Combined | None]) -> list[str]:
@@ -193,10 +202,11 @@ def decided(found: list[Combined], informative: list[Combined | None]) -> list[s
 #: The verdict on an effect that is significant and within the margin, and the outcomes of a statement.
 NEGLIGIBLE = "different, negligibly"
 OUTCOMES = ("confirmed", NEGLIGIBLE, "contradicted", "undecided")
+TOO_FEW = f"fewer than {LEAST_SETS} sets"
 
 
 def outcomes(statements: list[dict], found: list[tuple | None]) -> list[str]:
-    """Return what new data sets say about each statement: confirmed, contradicted, undecided, or not measured yet.
+    """Return what new data sets say about each statement: confirmed, contradicted, undecided, or too few sets.
 
     ``found`` has, by statement, the effects together on all new data sets without a flag and on the informative ones.
     """
@@ -211,7 +221,7 @@ def outcomes(statements: list[dict], found: list[tuple | None]) -> list[str]:
     adjusted[is_equal] = holm(p[is_equal]) / 2  # both kinds are confirmed below half the level
     for each, own, q in zip(statements, found, adjusted, strict=True):
         if own is None:
-            words.append("not measured yet")
+            words.append(TOO_FEW)
             continue
         low, high = own[0].typical[1:3]
         edge = np.log1p(MARGIN) * (each["says"] == "equal")

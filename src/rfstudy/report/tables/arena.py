@@ -256,11 +256,15 @@ def arena_confirmation(context: Context, *, paper, datasets, baseline, quantity)
     Holm's correction over those. Contradicted: the interval is wholly on the other side. Otherwise undecided.
 
     Predicted: the probability of a confirmation by as many data sets, simulated from the exploratory ones. Detectable:
-    the smallest effect that the test finds with a probability of 80 %.
+    the smallest difference that a test finds with a probability of 80 %.
+
+    With fewer than {directions} data sets no better or worse, and with fewer than {equalities} no equal can be
+    confirmed: no p-value of the signed-rank test is small enough. There the predicted probability is 0.
     """
     results, rows, found = stats.results_of(context, datasets, baseline, quantity), [], []
+    effects = {band: results.effects(columns) for band, columns in BANDS.items()}
     by_band = {
-        band: [stats.together(results.effects(columns, scope)) for scope in ("not flagged", "informative")]
+        band: [stats.together(own) for own in (effects[band], results.effects(columns, "informative"))]
         for band, columns in BANDS.items()
     }
     statements = context.texts("arena_statements").to_dict("records")
@@ -268,24 +272,27 @@ def arena_confirmation(context: Context, *, paper, datasets, baseline, quantity)
         (everywhere, informative), who = by_band[each["columns"]], (each["method"], each["variant"])
         found.append((everywhere[who], informative.get(who)) if who in everywhere else None)
     words, expected = stats.outcomes(statements, found), 0.0
+    equal = sum(each["says"] == "equal" for each in statements)
+    needed = {True: stats.sets_needed(equal, LEVEL), False: stats.sets_needed(len(statements) - equal)}
     for each, own, word in zip(statements, found, words, strict=True):
         row = {"smallest D": BANDS[each["columns"]][0], "largest D": BANDS[each["columns"]][-1]}
-        row["map"] = method_cell(context, each["method"], each["variant"])
-        row["statement"] = each["says"]
+        row |= {"map": method_cell(context, each["method"], each["variant"]), "statement": each["says"]}
+        row["sets"] = len(select(effects[each["columns"]], method=each["method"], variant=each["variant"]))
         if own is not None:
-            typical = own[0].typical
+            typical, is_equal = own[0].typical, each["says"] == "equal"
             predicted = {int(key.rpartition("_")[2]): float(each[key]) for key in each if key.startswith("predicted")}
+            predicted = {needed[is_equal] - 1: 0.0} | predicted
             chance = np.interp(typical.n, list(predicted), list(predicted.values()))
-            family = sum((other["says"] == "equal") == (each["says"] == "equal") for other in statements)
-            row |= {"sets": typical.n, "predicted": round(chance, 2), "typical, %": change(typical)}
+            row |= {"predicted": round(chance, 2), "typical, %": change(typical)}
             row["half-width, %"] = percent((typical.high - typical.low) / 2)
-            row["detectable, %"] = percent(stats.detectable(typical, family))
+            row["detectable, %"] = percent(stats.detectable(typical, equal if is_equal else len(statements) - equal))
             expected += chance
         rows.append(row | {"outcome": word})
     measured, confirmed = (sum(word in own for word in words) for own in (stats.OUTCOMES, stats.OUTCOMES[:2]))
-    tally = f"{len(rows)} statements, {measured} of them measured: {confirmed} confirmed, {expected:.1f} expected."
-    notes = [tally, *stats_notes(arena_confirmation, context, baseline), *missing(results, context, paper, datasets)]
-    return Table(or_not_run(rows, "map"), notes, shown=results.rows)
+    tally = f"{len(rows)} statements, {measured} of them tested: {confirmed} confirmed, {expected:.1f} expected."
+    values = {"directions": needed[False], "equalities": needed[True]}
+    notes = [tally, *stats_notes(arena_confirmation, context, baseline, **values)]
+    return Table(or_not_run(rows, "map"), notes + missing(results, context, paper, datasets), shown=results.rows)
 
 
 # --- arena_edges ------------------------------------------------------------------------------------------------------

@@ -97,10 +97,20 @@ def float32_is_harmless(rows: int, trace: float, shift: float) -> bool:
     return bool(np.sqrt(rows) * np.finfo(np.float32).eps * trace <= FLOAT32_TOLERANCE * shift)
 
 
+#: The share of the free memory of a GPU that a block takes: one over this number.
+_gpu_share = 4
+
+
+def use_smaller_blocks() -> None:
+    """Let blocks on a GPU take a quarter of the share of its free memory that they took before."""
+    global _gpu_share
+    _gpu_share *= 4
+
+
 def block_rows(bytes_per_row: int, device=None) -> int:
     """Return the rows per block for work that needs ``bytes_per_row`` bytes per row, at least 1.
 
-    On CUDA a quarter of the free memory is used, on the CPU ``CPU_BLOCK_BYTES``.
+    On CUDA a quarter of the free memory is used (see ``use_smaller_blocks``), on the CPU ``CPU_BLOCK_BYTES``.
     """
     budget = CPU_BLOCK_BYTES
     if device is not None and getattr(device, "type", "cpu") == "cuda":
@@ -108,7 +118,7 @@ def block_rows(bytes_per_row: int, device=None) -> int:
 
         # what PyTorch keeps for its next tensors is free, too
         unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        budget = (torch.cuda.mem_get_info(device)[0] + unused) // 4
+        budget = (torch.cuda.mem_get_info(device)[0] + unused) // _gpu_share
     return max(1, int(budget // max(1, bytes_per_row)))
 
 

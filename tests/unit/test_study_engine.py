@@ -6,7 +6,9 @@ from importlib.metadata import version
 import numpy as np
 import pytest
 import study_toys as toys
+import torch
 
+from random_features import arrays
 from random_features.errors import UserError
 from random_features.kernels import KERNELS, make_kernel
 from random_features.maps.registry import REGISTRY
@@ -406,6 +408,39 @@ def test_auto_is_a_device_before_it_is_in_a_key(prepared, monkeypatch):
 
     assert keys_on("auto", False) == keys_on("cpu", True)
     assert keys_on("auto", True) == keys_on("cuda", True) != keys_on("cpu", True)
+
+
+@pytest.mark.parametrize("failures", [1, 2, 3])
+def test_a_job_without_memory_on_a_gpu_takes_smaller_blocks_and_then_the_cpu(tmp_path, monkeypatch, capsys, failures):
+    monkeypatch.setattr("random_features.arrays._gpu_share", 4)
+    monkeypatch.setattr("torch.cuda.empty_cache", lambda: None)
+    seen = []
+
+    def work_of(job):
+        def compute(cell, _):
+            seen.append((job.spec.device, cell.name, arrays._gpu_share))
+            if cell is CELLS[1] and len(seen) <= 1 + failures:
+                raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+            return [{"value": 1.0}], {}
+
+        return job.work_through(CELLS, compute)
+
+    done = engine.in_memory(work_of, job(tmp_path, device="cuda"))
+    assert len(done.rows) == len(CELLS)
+    tries = [each for each in seen if each[1] == CELLS[1].name]
+    assert tries == [("cuda" if i < 3 else "cpu", CELLS[1].name, 4 ** (i + 1)) for i in range(failures + 1)]
+    assert [name for _, name, _ in seen].count(CELLS[0].name) == 1  # it stays where it was computed
+    log = capsys.readouterr().err
+    assert log.count("Tried to allocate 20.00 MiB.") == failures
+    assert ("on the CPU" in log) == (failures == 3)
+
+
+def test_other_errors_on_a_gpu_end_the_job(tmp_path):
+    def work_of(job):
+        raise RuntimeError("an illegal memory access was encountered")
+
+    with pytest.raises(RuntimeError, match="illegal"):
+        engine.in_memory(work_of, job(tmp_path, device="cuda"))
 
 
 def test_a_device_that_is_not_there_ends_a_job_at_its_start(prepared, monkeypatch):

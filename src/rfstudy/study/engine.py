@@ -10,13 +10,14 @@ them.
 
 import itertools
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Protocol, Self
 
+import torch
 from tqdm import tqdm
 
-from random_features.arrays import seed_of, set_threads
+from random_features.arrays import seed_of, set_threads, use_smaller_blocks
 from random_features.errors import NotDefinedError, UserError
 from random_features.kernels import make_kernel
 from random_features.kernels.base import Kernel
@@ -40,6 +41,10 @@ IRRELEVANT += ("learners", "search", "shared_methods", "approximation", "scores"
 #: Facts about a data set that decide no cell: its names, the description of its rows, and their provenance. All other
 #: facts are part of every key, including facts that are added later.
 IRRELEVANT_FACTS = ("task", "label", "stand_in", "reason", "facts", "provenance", prepared.CHECKSUM)
+
+
+#: Words of the errors that say that the memory of a GPU does not suffice.
+OUT_OF_MEMORY = ("out of memory", "ALLOC_FAILED")
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,7 @@ class Job:
     run: Run
     data: Prepared | None = None
     samples: Samples | None = None
+    on_gpu: Self | None = None  # the same job on a GPU whose memory did not suffice: cells that it finished stay
     checkpoints: Checkpoints | None = None  # of the cell that is computed
 
     @property
@@ -165,8 +171,8 @@ class Job:
         lacks them.
         """
         key = self.key(cell)
-        stored = self.journal.get(key)
-        if stored is None:
+        stored = self.journal.get(key) or (self.on_gpu and self.journal.get(self.on_gpu.key(cell)))
+        if not stored:
             checkpoints = Checkpoints(self.journal, key)
             rows, arrays = compute(cell, checkpoints)
             stored = {"rows": rows, "record": self.run.finished()}, arrays
@@ -225,6 +231,25 @@ def jobs(stage: str, parts: list[Part], prepared_dirs, journal, threads: int):
         yield Job(stage, spec, cells, run, data, samples)
 
 
+def in_memory(work_of, job: Job):
+    """Return ``work_of(job)``, which may run out of the memory of a GPU that other jobs use, too.
+
+    The cells that are left are then computed in smaller blocks, and at last on the CPU.
+    """
+    if job.spec.device == "cpu":
+        return work_of(job)
+    for then in ("in smaller blocks", "in smaller blocks", "on the CPU"):
+        try:
+            return work_of(job)
+        except RuntimeError as error:
+            if not any(words in str(error) for words in OUT_OF_MEMORY):
+                raise
+            print(f"{job.spec.experiment} {job.spec.dataset}, from here {then}: {error}", file=sys.stderr)
+        torch.cuda.empty_cache()  # not above, where the error holds the tensors of the cell
+        use_smaller_blocks()
+    return work_of(replace(job, spec=job.spec | {"device": "cpu"}, on_gpu=job))
+
+
 class KindModule(Protocol):
     """The functions of the module of a kind (``study/kinds``). ``registry.KINDS`` has the facts that planning needs.
 
@@ -268,7 +293,7 @@ def run_parts(
     set_threads(threads)
     done = Work()
     for job in jobs(stage, parts, prepared_dirs, journal, threads):
-        done.add(work_of(job), job.spec.dataset)
+        done.add(in_memory(work_of, job), job.spec.dataset)
     write_results(done.rows, done.records, out, done.arrays, out_arrays)
 
 

@@ -1,7 +1,7 @@
 """Choose by validation what an experiment leaves to a search: one JSON document per job, a mapping by data set."""
 
 from random_features.arrays import set_threads
-from rfstudy.study.engine import jobs
+from rfstudy.study.engine import in_memory, jobs
 from rfstudy.study.job import Part
 from rfstudy.study.provenance import write_choices
 from rfstudy.study.search import Search
@@ -15,5 +15,5 @@ def run(parts: list[Part], prepared_dirs, journal, out, threads: int) -> None:
         if job.data.skipped:
             chosen[job.spec.dataset] = {"status": "skipped", "reason": job.data.skipped}
         else:
-            chosen[job.spec.dataset] = {"status": "ok", **Search(job).choices()}
+            chosen[job.spec.dataset] = {"status": "ok", **in_memory(lambda each: Search(each).choices(), job)}
     write_choices(chosen, job.run.finished(), out)

@@ -24,6 +24,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.svm import SVC
 
 from random_features.compare import reading, recipe
+from random_features.compare.contest import rank
 from random_features.compare.contestants import is_map
 from random_features.compare.decide import label
 from random_features.compare.question import understand
@@ -392,7 +393,7 @@ def measured(make, budget, most) -> dict:
     table, y, _, _ = recipe.question(reading.read(whole, settings["asked"]), settings | {"group": None, "time": None})
     is_class, errors = settings["task"] == "classes", {}
     results = [each["result"] for each in decision.comparisons]
-    maps = sorted((each for each in results if is_map(each.unit.name)), key=lambda each: each.losses.mean())
+    maps = sorted((each for each in results if is_map(each.unit.name)), key=rank)
     exact = [each for each in results if each.unit.name == "exact-kernel"]
     for key, result in {
         "recommended": decision.chosen,

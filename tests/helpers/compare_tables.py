@@ -22,4 +22,4 @@ def saved(folder, frame, name="table.csv"):
 
 
 def result(name, losses, seconds=1.0, columns=None):
-    return Result(Unit(name, 100, columns), {}, np.asarray(losses, float), seconds, [])
+    return Result(Unit(name, 100, columns), {}, np.asarray(losses, float), seconds)

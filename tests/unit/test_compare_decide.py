@@ -4,6 +4,7 @@ import numpy as np
 from compare_tables import result
 from scipy.stats import ttest_rel
 
+from random_features.compare import contest
 from random_features.compare import decide as decisions
 
 COMMON = np.random.default_rng(9).random(4000)
@@ -69,3 +70,9 @@ def test_noise_is_rarely_taken_for_a_signal():
         others = [result(f"m{k}", rng.random(500) < 0.5, 1.0) for k in range(3)]
         kinds.append(decisions.decide([guess, *others], np.arange(500), 0.02).kind)
     assert kinds.count("nothing") >= 90
+
+
+def test_a_lead_of_few_columns_is_luck_and_of_equal_maps_the_widest_is_best():
+    found = [result("rff", [mean] * 4, columns=D) for D, mean in ((64, 3.0), (128, 1.0), (256, 2.0))]
+    pooled = sorted(contest.steady([*found, GUESS]), key=contest.rank)
+    assert [(each.unit.columns, each.losses.mean()) for each in pooled[1:]] == [(256, 1.5), (128, 1.5), (64, 3.0)]

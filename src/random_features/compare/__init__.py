@@ -2,12 +2,16 @@
 
 | module | content |
 |---|---|
-| `recipe` | from a file to a score: the code that `compare` runs and that `best.py` repeats |
-| `sniff` | how a file is to be read |
+| `reading` | how a file is written, and its cells |
+| `columns` | the meaning of the texts of a column |
 | `question` | a file with its target, its kind of task and what happens to each column |
-| `contest` | the contestants, their rounds within a budget, and the decision |
+| `recipe` | from a table to a score: the code that `compare` runs and that `best.py` repeats |
+| `contestants` | the names of the contestants |
+| `contest` | the contestants are tuned and validated within a budget |
+| `decide` | the decision between results |
 | `warnings` | what may be wrong with the file, with evidence |
-| `command` | the command ``random-features compare`` |
-| `report` | the answer as text, page, tables, figures and `best.py` |
+| `report` | the answer as text, page, table and `best.py` |
 | `files` | files that are written whole or not at all |
+| `run` | a whole comparison |
+| `command` | the command ``random-features compare`` |
 """

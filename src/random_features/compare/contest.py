@@ -5,8 +5,9 @@ would not be held. Finished units are files, so a killed run resumes.
 """
 
 import json
+import sys
 import time
-import timeit
+from functools import cached_property
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -14,15 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.isotonic import isotonic_regression
 
 import random_features
 from random_features.alarm import alarm
 from random_features.compare import recipe
-from random_features.compare.contestants import BASELINES, LABELLED, MAPS, STRUCTURED, is_map
-from random_features.compare.files import write_whole
+from random_features.compare.contestants import BASELINES, LABELLED, MAPS, has_kernel, is_map
+from random_features.compare.files import write
 from random_features.compare.question import Question
-from random_features.kernels import Gaussian
-from random_features.length_scales import median_distance
 from random_features.machines import MOST_HELD
 from random_features.maps.registry import resolve, resolved_options
 
@@ -38,15 +38,17 @@ TUNED_ON, TUNED_WITH, MOST_STEPS = 4000, 1024, 6
 #: Training rows up to which all validation parts choose settings: a third of them would choose at random.
 FEW_TO_TUNE = 2000
 
-#: Factors of the median distance, ridge penalties, penalties of linear models, and learning rates of boosting.
-FACTORS = 2.0 ** np.arange(-2.0, 2.5)
-NEIGHBOURS = 2.0 ** np.arange(-1.0, 0.75, 0.5)
-PENALTIES = 10.0 ** np.arange(-9.0, 1.0)
+#: Factors of the length scale around that of the exact kernel, and finer ones around the best of them.
+FACTORS, FINER = (0.5, 1.0, 2.0), (0.5**0.5, 2**0.5)
+
+#: Ridge penalties, those around the best with all rows, penalties of linear models, and learning rates of boosting.
+PENALTIES, WINDOW = 10.0 ** np.arange(-9.0, 1.0), 10.0 ** np.arange(-1.5, 1.0, 0.5)
 LINEAR_PENALTIES = 10.0 ** np.arange(-2.0, 5.0)
 RATES = (0.05, 0.1, 0.2)
 
-#: Training rows below which boosting may also run 100 trees without early stopping, which holds back rows.
+#: Training rows below which boosting may also run without early stopping, which holds back rows.
 FEW_ROWS = 10_000
+FEW = ({"max_iter": 100, "early_stopping": False}, {"max_iter": 300, "learning_rate": 0.05, "early_stopping": False})
 
 #: Classes and columns from which boosting has one learning rate and fewer bins: each class has trees of its own.
 MOST_CLASSES, MOST_COLUMNS, LIGHT = 5, 500, {"learning_rate": 0.2, "max_bins": 63}
@@ -69,12 +71,13 @@ class OutOfTime(Exception):
 
 
 class Part(NamedTuple):
-    """One validation part: encoded training rows with their targets, and held-out ones."""
+    """One validation part: encoded training rows with their targets, held-out ones, and two scalings of the columns."""
 
     X: object
     y: np.ndarray
     X_held: object
     y_held: np.ndarray
+    scaled: list[recipe.Scaled]
 
 
 class Unit(NamedTuple):
@@ -92,14 +95,13 @@ class Result(NamedTuple):
     settings: dict
     losses: np.ndarray
     seconds: float
-    edges: list[str]
 
 
 class Clock:
     """A budget of seconds."""
 
     def __init__(self, budget: float, started: float | None = None):
-        self.budget, self.end = budget, (time.monotonic() if started is None else started) + budget
+        self.end = (time.monotonic() if started is None else started) + budget
 
     def left(self) -> float:
         """Return the seconds that are left."""
@@ -110,18 +112,19 @@ def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
     """Return the validation parts of some rows, encoded by their own training rows, and the groups of held-out rows."""
     y, groups = question.y[rows], None if question.groups is None else question.groups[rows]
     how = {"share": PART_SHARE} if len(rows) >= ONE_PART else {"folds": FOLDS if len(rows) >= 1000 else MANY_FOLDS}
-    cuts = recipe.split(y, groups, question.settings["task"], bool(question.settings["time"]), **how)
     encoder, parts, held_groups = recipe.encoder(question.settings["columns"]), [], []
 
     def encoded(by, some):
         return by(recipe.rows_of(question.table, rows[some]))
 
-    for train, held in cuts:
+    for train, held in recipe.split(y, groups, question.settings["task"], bool(question.settings["time"]), **how):
+        held = recipe.sample(held, recipe.MOST_TEST_ROWS)
         if not issparse(question.table):
             width = encoded(encoder.fit_transform, recipe.sample(train, 1000)).shape[1]
             train = recipe.sample(train, max(1000, MOST_NUMBERS // width - len(held)))
-        held = recipe.sample(held, recipe.MOST_TEST_ROWS)
-        parts.append(Part(encoded(encoder.fit_transform, train), y[train], encoded(encoder.transform, held), y[held]))
+        X, X_held = encoded(encoder.fit_transform, train), encoded(encoder.transform, held)
+        scaled = [recipe.Scaled(each).fit(X, y[train]) for each in (False, True)[: 1 if issparse(X) else 2]]
+        parts.append(Part(X, y[train], X_held, y[held], scaled))
         held_groups.append(held if groups is None else groups[held])
     return parts, np.concatenate(held_groups)
 
@@ -134,118 +137,93 @@ def contestants(part: Part, asked=()) -> tuple[list[str], dict[str, str]]:
     if d > MOST_ORTHOGONAL:
         left_out["orf"] = f"its fit takes O(s d^2), and d is {d:,}"
         left_out["qmc"] = f"sequences in {d:,} dimensions are not better than random ones"
-    names = dict.fromkeys([*BASELINES, *MAPS, fastest_structured(d), *asked])
+    names = dict.fromkeys([*BASELINES, *MAPS, *asked])
     return [name for name in names if name not in left_out], left_out
-
-
-def fastest_structured(d: int) -> str:
-    """Return the structured map that transforms rows of d columns in the least time."""
-    X = np.random.default_rng(0).standard_normal((256, min(d, 4096)), dtype=np.float32)
-
-    def seconds(name):
-        fitted = recipe.make_map(name, Gaussian(1.0), n_components=512, random_state=0).fit(X)
-        return min(timeit.repeat(lambda: fitted.transform(X), number=1, repeat=3))
-
-    return min(STRUCTURED, key=seconds)
 
 
 def units(names, n_train: int, most_columns: int) -> list[Unit]:
     """Return all units in their order: baselines, then maps with more and more columns; the exact kernel on rows whose
     matrix is held before the wide maps, and last on all rows.
     """
-    widths = [D for D in COLUMNS if min(most_columns, n_train) >= D] or [min(most_columns, n_train)]
-    todo = [Unit(name, n_train, None) for name in names if name in BASELINES[:-1]]
-    exact = [Unit("exact-kernel", min(n_train, MOST_HELD), None)] * ("exact-kernel" in names)
-    for D in widths:
-        todo += exact * (D >= EXACT_FIRST)
-        exact = exact * (D < EXACT_FIRST)
-        maps = [name for name in names if is_map(name) and (name not in LABELLED or D <= MOST_LABELLED)]
-        todo += [Unit(name, n_train, D) for name in maps]
-    return [*todo, *exact, *([Unit("exact-kernel", n_train, None)] if n_train > MOST_HELD else [])]
+    most = min(most_columns, n_train)
+    todo = [Unit(name, n_train, D) for D in [D for D in COLUMNS if most >= D] or [most] for name in names
+            if is_map(name) and (name not in LABELLED or D <= MOST_LABELLED)]  # fmt: skip
+    if "exact-kernel" in names:
+        place = next((j for j, unit in enumerate(todo) if unit.columns >= EXACT_FIRST), len(todo))
+        todo.insert(place, Unit("exact-kernel", min(n_train, MOST_HELD), None))
+        todo += [Unit("exact-kernel", n_train, None)] * (n_train > MOST_HELD)
+    return [*(Unit(name, n_train, None) for name in names if not has_kernel(name)), *todo]
 
 
 def map_settings(name: str, columns: int, task: str) -> dict:
     """Return the number of frequencies and the options with which a map has a number of columns."""
     canonical, options = resolve(name)
     known, own = resolved_options(name, {}), dict(options)
-    if "task" in known:
-        own["task"] = "classification" if task == "classes" else task
-    if canonical == "nystroem":
-        own["landmarks"] = "rpcholesky"
+    own |= {"task": "classification" if task == "classes" else task} if "task" in known else {}
+    own |= {"landmarks": "rpcholesky"} if canonical == "nystroem" else {}
     return {"n_components": max(1, columns // (2 if known.get("layout") == "cos_sin" else 1)), "options": own}
 
 
-def candidates(unit: Unit, part: Part, task: str, previous: dict | None) -> tuple[list[dict], float]:
-    """Return the settings among which a contestant is tuned, and the factor of the length scale by which the grid goes
-    on beyond its ends (1 if it does not): around the choice with fewer columns, or the median distance.
-    """
-    if unit.name == "guess":
-        return [{}], 1.0
+def candidates(unit: Unit, part: Part, task: str, start: dict | None) -> list[dict]:
+    """Return the settings among which a contestant is tuned, around a ``start`` if it has a kernel."""
+    if has_kernel(unit.name):
+        own = map_settings(unit.name, min(unit.columns, TUNED_WITH), task) if unit.columns else {}
+        own |= {"relevance": start["relevance"], "penalties": PENALTIES.tolist()}
+        return [{"length_scale": factor * start["length_scale"], **own} for factor in FACTORS]
     if unit.name == "linear":
-        return [{"penalty": float(penalty)} for penalty in LINEAR_PENALTIES], 1.0
+        return [{"penalty": float(penalty)} for penalty in LINEAR_PENALTIES]
     if unit.name == "boosting":
         classes = len(np.unique(part.y)) if task == "classes" else 1
         if classes > MOST_CLASSES or part.X.shape[1] > MOST_COLUMNS:
-            return [LIGHT], 1.0
-        found = [{"learning_rate": rate} for rate in RATES]
-        plain = {"learning_rate": 0.1, "max_iter": 100, "early_stopping": False}
-        few = [found[len(found) // 2], plain, plain | {"max_iter": 300, "learning_rate": 0.05}]
-        return few if unit.n < FEW_ROWS else found, 1.0
-    try:
-        centre = previous["length_scale"] if previous else median_distance(part.X, np.random.default_rng(0), 1000)
-    except ValueError:  # most rows are equal
-        centre = 1.0
-    own = {"penalties": PENALTIES.tolist()}
-    own |= map_settings(unit.name, min(unit.columns, TUNED_WITH), task) if unit.columns else {}
-    factors = NEIGHBOURS if previous else FACTORS
-    return [{"length_scale": float(factor * centre), **own} for factor in factors], factors[1] / factors[0]
+            return [LIGHT]
+        return [{"learning_rate": 0.1}, *FEW] if unit.n < FEW_ROWS else [{"learning_rate": rate} for rate in RATES]
+    return [{}]
 
 
-def tuned(unit: Unit, parts: list[Part], task: str, previous: dict | None, more: dict) -> tuple[dict, list[str]]:
-    """Return the settings of a contestant with the least squared error on the training rows, or on some of many, and
-    what is still at the end of its grid: a grid goes on as long as its last step gains. ``more`` are settings of all.
+def tuned(unit: Unit, parts: list[Part], task: str, start: dict | None, more: dict) -> tuple[float, dict]:
+    """Return the least squared error of a contestant on the training rows, or on some of many, and its settings. A grid
+    goes on as long as its last step gains. ``more`` are settings of all.
     """
     if len(parts[0].y) > FEW_TO_TUNE:
-        rows = recipe.sample(np.arange(len(parts[0].y)), TUNED_ON)
-        ((fitted, held),) = recipe.split(parts[0].y[rows], None, task, False, share=1 / 3)
-        X, y = parts[0].X[rows], parts[0].y[rows]
-        parts = [Part(X[fitted], y[fitted], X[held], y[held])]
+        X, y = parts[0].X, parts[0].y
+        rows = recipe.sample(np.arange(len(y)), TUNED_ON)
+        ((a, b),) = recipe.split(y[rows], None, task, False, share=1 / 3)
+        a, b = rows[a], rows[b]
+        parts = [Part(X[a], y[a], X[b], y[b], parts[0].scaled)]
     parts = parts[:1] if unit.name == "boosting" else parts  # its fits take longest, and differ least
-    tried, step = candidates(unit, parts[0], task, previous)
-    tried = [each | more for each in tried]
+    tried, errors = [each | more for each in candidates(unit, parts[0], task, start)], []
     if len(tried) == 1 or len(np.unique(parts[0].y)) < 2:
-        return tried[len(tried) // 2], []
+        return 0.0, tried[len(tried) // 2]
 
     def error(settings):
         found = [fit_and_score(unit.name, settings, part, len(part.y), task, "search") for part in parts]
         penalties = {"penalties": [float(np.median([each[2] for each in found]))]} if "penalties" in settings else {}
         return np.concatenate([each[0] for each in found]).mean(), settings | penalties
 
-    found, best = [error(each) for each in tried], 0
+    def scaled(factor):
+        return error(tried[0] | {"length_scale": factor * errors[best][1]["length_scale"]})
+
+    errors = [error(each) for each in tried]
     for _ in range(MOST_STEPS):
-        best = min(range(len(found)), key=lambda j: found[j][0])
-        if step == 1 or best not in (0, len(found) - 1):
+        best = min(range(len(errors)), key=lambda j: errors[j][0])
+        if not has_kernel(unit.name) or 0 < best < len(errors) - 1:
             break
-        scale = found[best][1]["length_scale"] * (step if best else 1 / step)
-        found.insert(len(found) if best else 0, error(tried[0] | {"length_scale": scale}))
-    best = min(range(len(found)), key=lambda j: found[j][0])
-    at_end = step != 1 and best in (0, len(found) - 1)
-    settings = found[best][1]
-    if step == 2 and not at_end:
-        finer = [error(tried[0] | {"length_scale": settings["length_scale"] * each}) for each in (0.5**0.5, 2**0.5)]
-        settings = min([found[best], *finer], key=lambda each: each[0])[1]
-    return settings, [f"length scale {settings['length_scale']:.3g}"] if at_end else []
+        errors.insert(len(errors) if best else 0, scaled(2.0 if best else 0.5))
+    finer = [scaled(factor) for factor in FINER] if has_kernel(unit.name) else []
+    return min([errors[best], *finer], key=lambda each: each[0])
 
 
 def fit_and_score(name: str, settings: dict, part: Part, n: int, task: str, metric: str):
     """Return the losses of the held-out rows, the seconds of fit and prediction, and the penalty that was chosen."""
     rows = recipe.sample(np.arange(len(part.y)), n)
-    X, y = (part.X, part.y) if len(rows) == len(part.y) else (part.X[rows], part.y[rows])
+    X, y, X_held = part.X[rows], part.y[rows], part.X_held
+    if has_kernel(name):
+        X, X_held = map(part.scaled[settings["relevance"]].transform, (X, X_held))
     if task == "classes" and len(np.unique(y)) < len(np.unique(np.append(part.y, part.y_held))):
         raise ValueError("the training rows of a validation part lack a class")
     started = time.perf_counter()
     model = recipe.model(name, settings, task).fit(X, y)
-    predicted = recipe.predicted(model, part.X_held, task)
+    predicted = recipe.predicted(model, X_held, task)
     seconds = time.perf_counter() - started
     return recipe.losses(predicted, part.y_held, metric), seconds, getattr(model, "penalty_", None)
 
@@ -256,6 +234,24 @@ def code_identity() -> str:
     code = b"".join(path.read_bytes() for path in sorted(folder.rglob("*.py")))
     names = ("numpy", "scipy", "scikit-learn", "torch", "pandas")
     return sha256(code + " ".join(map(version, names)).encode()).hexdigest()
+
+
+def rank(result: Result) -> tuple:
+    """Return the key that orders results: the least mean loss first, of equal ones the most columns."""
+    return float(f"{result.losses.mean():.9g}"), -(result.unit.columns or 0)
+
+
+def steady(results: list[Result]) -> list[Result]:
+    """Return results in which no map is better with fewer columns than with more, which is luck: their means are pooled
+    by isotonic regression.
+    """
+    found = [each for each in results if not is_map(each.unit.name)]
+    for name in {each.unit.name for each in results} - {each.unit.name for each in found}:
+        own = sorted((each for each in results if each.unit.name == name), key=lambda each: each.unit.columns)
+        means = np.array([each.losses.mean() for each in own])
+        factors = isotonic_regression(means, increasing=False) / np.maximum(means, 1e-300)
+        found += [each._replace(losses=each.losses * factor) for each, factor in zip(own, factors, strict=True)]
+    return found
 
 
 class Contest:
@@ -282,70 +278,69 @@ class Contest:
         """Return the results on all training rows, and others that are better than all of them; the best first."""
         whole = [each for each in self.results if each.unit.n == self.n_train]
         least = min((each.losses.mean() for each in whole), default=np.inf)
-        found = whole + [each for each in self.results if each not in whole and each.losses.mean() < least]
-        return sorted(found, key=lambda result: result.losses.mean())
+        found = whole + [each for each in self.results if each.unit.n < self.n_train and each.losses.mean() < least]
+        return sorted(steady(found), key=rank)
 
     def file_of(self, unit: Unit) -> Path:
         """Return the file of a finished unit; its name is the hash of all that decides the result."""
         text = json.dumps([self.identity, self.n_train, *unit])
-        return Path(self.folder or ".") / f"{sha256(text.encode()).hexdigest()[:24]}.npz"
+        return Path(self.folder or ".") / f"{sha256(text.encode()).hexdigest()[:24]}.json"
 
-    def seal(self, unit: Unit, losses, text) -> str:
+    def seal(self, unit: Unit, text: str) -> str:
         """Return the hash of the content of a finished unit: one that was edited is computed again."""
-        return sha256(str(self.file_of(unit)).encode() + losses.tobytes() + text.encode()).hexdigest()
+        return sha256((self.file_of(unit).name + text).encode()).hexdigest()
 
     def run(self, unit: Unit) -> None:
         """Tune and validate a unit, or take its result from the folder."""
         stored = self.stored(unit)
         self.results.append(result := stored or self.computed(unit))
         if self.folder and not stored:
-            text = json.dumps([result.settings, result.seconds, result.edges])
-            arrays = {"losses": result.losses, "text": text, "seal": self.seal(unit, result.losses, text)}
-            write_whole(self.file_of(unit), lambda path: np.savez(path, **arrays))
+            text = json.dumps([result.settings, result.losses.tolist(), result.seconds])
+            write(self.file_of(unit), f"{self.seal(unit, text)}\n{text}")
 
     def stored(self, unit: Unit) -> Result | None:
         """Return the result of a unit from the folder; None if it is not there, damaged or edited."""
         try:
-            with np.load(self.file_of(unit)) as arrays:  # without pickles, so that a foreign folder runs no code
-                losses, text = arrays["losses"], str(arrays["text"])
-                settings, seconds, edges = json.loads(text)
-                sealed = str(arrays["seal"]) == self.seal(unit, losses, text)
-                return Result(unit, settings, losses, seconds, edges) if sealed else None
-        except Exception:  # NumPy and zipfile raise errors of many types for files that are cut or damaged
+            seal, _, text = self.file_of(unit).read_text("utf-8").partition("\n")
+        except (OSError, UnicodeDecodeError):
             return None
+        if seal != self.seal(unit, text):
+            return None
+        settings, losses, seconds = json.loads(text)
+        return Result(unit, settings, np.array(losses, np.float64), seconds)
 
     def computed(self, unit: Unit) -> Result:
         """Return the result of a unit: maps are tuned with each number of columns; penalties are chosen anew."""
         last = self.last(unit.name)
-        settings, edges = (last.settings, last.edges) if last else (None, [])
-        if last is None or (unit.columns and unit.columns <= TUNED_WITH):
-            settings, edges = tuned(unit, self.parts, self.task, settings, self.more)
-        if unit.columns:
-            settings = settings | map_settings(unit.name, unit.columns, self.task)
+        settings = last.settings if last else self.start if has_kernel(unit.name) else None
+        if (unit.columns or 0) <= TUNED_WITH and unit.name != "exact-kernel":
+            _, settings = tuned(unit, self.parts, self.task, settings, self.more)
+        settings = settings | (map_settings(unit.name, unit.columns, self.task) if unit.columns else {})
         if "penalties" in settings and (unit.columns or unit.n <= MOST_HELD):
-            window = 10.0 ** np.arange(-2, 1.5, 0.5 if unit.columns else 1.0)
-            penalties = np.clip(settings["penalties"][0] * window, PENALTIES[0], PENALTIES[-1])
+            penalties = np.clip(settings["penalties"][0] * WINDOW, PENALTIES[0], PENALTIES[-1])
             settings = settings | {"penalties": np.unique(penalties).tolist()}
         found = [fit_and_score(unit.name, settings, part, unit.n, self.task, self.metric) for part in self.parts]
+        losses, seconds, penalties = zip(*found, strict=True)
         if "penalties" in settings:
-            settings = settings | {"penalties": [float(np.median([penalty for _, _, penalty in found]))]}
-        losses = np.concatenate([each for each, _, _ in found])
-        return Result(unit, settings, losses, float(np.mean([seconds for _, seconds, _ in found])), edges)
+            settings = settings | {"penalties": [float(np.median(penalties))]}
+        return Result(unit, settings, np.concatenate(losses).astype(np.float64), float(np.mean(seconds)))
+
+    @cached_property
+    def start(self) -> dict:
+        """The settings of the exact kernel with the better of two scalings of the columns, from which maps start."""
+        unit = Unit("exact-kernel", self.n_train, None)
+        starts = [{"relevance": each, "length_scale": 1.0} for each in range(len(self.parts[0].scaled))]
+        found = [tuned(unit, self.parts, self.task, each, self.more) for each in starts]
+        return min(found, key=lambda each: each[0])[1]
 
     def expected(self, unit: Unit) -> float:
         """Return the expected seconds of a unit from the last of its contestant; 0 for the first."""
         last = self.last(unit.name)
         if last is None:
             return 0.0
-        rows = (unit.n / last.unit.n) ** 2 if unit.name == "exact-kernel" else 1.0
+        growth = ((unit.columns or 1) / (last.unit.columns or 1)) ** COLUMN_GROWTH * (unit.n / last.unit.n) ** 2
         tuning = 2.0 if unit.columns and unit.columns <= TUNED_WITH else 1.0
-        return (
-            tuning
-            * len(self.parts)
-            * last.seconds
-            * rows
-            * ((unit.columns or 1) / (last.unit.columns or 1)) ** COLUMN_GROWTH
-        )
+        return tuning * len(self.parts) * last.seconds * growth
 
     def reserve(self) -> float:
         """Return the seconds that the final fits take: of the best, of the best map and of boosting."""
@@ -354,7 +349,7 @@ class Contest:
         return 1.5 * self.n_final / self.n_train * sum({each.unit: each.seconds for each in opened}.values())
 
 
-def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda words: None) -> None:
+def hold(contest: Contest, todo: list[Unit], clock: Clock) -> None:
     """Run the units that the clock affords. A contestant is out where a unit and the final fits are not expected to end
     in time, where a unit fails, or takes most of what is left. After Ctrl-C the answer comes from what is finished.
     """
@@ -362,18 +357,15 @@ def hold(contest: Contest, todo: list[Unit], clock: Clock, progress=lambda words
         if unit.name in contest.reasons:
             continue
         size = f"on {unit.n:,} rows" + (f" with {unit.columns:,} columns" if unit.columns else "")
-        expected, left = contest.expected(unit), clock.left() - contest.reserve()
-        stored = contest.file_of(unit).is_file()
+        left, is_stored = clock.left() - contest.reserve(), contest.file_of(unit).is_file()
         try:
-            if (expected > MOST_SHARE * left or left <= 0) and not stored:
+            if (contest.expected(unit) > MOST_SHARE * left or left <= 0) and not is_stored:
                 raise OutOfTime("the budget does not leave the time")
-            progress(f"{unit.name} {size}")
-            with alarm(max(left * MOST_SHARE, 60.0 if stored else 0.0), OutOfTime()):
+            print(f"{clock.left():,.0f} s left: {unit.name} {size}", file=sys.stderr)
+            stopped = OutOfTime(f"stopped after {MOST_SHARE * left:.0f} s by the budget")
+            with alarm(max(left * MOST_SHARE, 60.0 if is_stored else 0.0), stopped):
                 contest.run(unit)
         except (OutOfTime, ValueError, np.linalg.LinAlgError, MemoryError) as error:
-            reason = " ".join(str(error).split())[:200]
-            contest.reasons[unit.name] = (
-                f"not {size}: {reason or f'stopped after {MOST_SHARE * left:.0f} s by the budget'}"
-            )
+            contest.reasons[unit.name] = f"not {size}: {' '.join(str(error).split())[:200]}"
         except KeyboardInterrupt:
             contest.reasons |= {each.name: INTERRUPTED for each in todo if each.name not in contest.reasons}

@@ -5,11 +5,10 @@ reads it while it parses.
 import re
 from pathlib import Path
 
-#: Contestants without a map, in their order, and the maps that always compete; the fastest structured map is added.
+#: Contestants without a map, in their order, the maps that always compete, and maps that learn from labels.
 BASELINES = ("guess", "boosting", "linear", "exact-kernel")
-MAPS = ("nystroem", "rff", "orf", "qmc", "kprff")
+MAPS = ("nystroem", "rff", "orf", "qmc", "kprff", "sorf")
 LABELLED = ("kprff", "karff", "lkrf", "eerf")
-STRUCTURED = ("sorf", "rom", "fastfood")
 
 #: Maps that a user may ask for, but whose fit takes long.
 SLOW = ("clrff", "lsrff", "nsrf", "nsrf_sphere", "ses")
@@ -26,3 +25,8 @@ def folder_of(file) -> str:
 def is_map(name: str) -> bool:
     """Return whether a contestant is a feature map."""
     return name not in BASELINES
+
+
+def has_kernel(name: str) -> bool:
+    """Return whether a contestant is a feature map or the exact kernel."""
+    return name not in BASELINES[:-1]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t
 
-from random_features.compare.contest import Contest, Result
+from random_features.compare.contest import Contest, Result, rank
 from random_features.compare.contestants import BASELINES, is_map
 
 #: The level of the intervals.
@@ -60,48 +60,42 @@ def missing(contest: Contest, names) -> list[str]:
     return lacking + ["every map"] * (not any(is_map(name) for name in whole) and any(map(is_map, names)))
 
 
-def decide(results: list[Result], groups, margin: float, lacking=(), budget: str = "") -> Decision:
+def decide(results: list[Result], groups, margin: float, lacking=()) -> Decision:
     """Return the decision between results, one of which is the guess, on held-out rows of some groups; ``lacking`` are
-    contestants that the budget left out, and ``budget`` is one that would do.
+    contestants that the budget left out.
     """
     guess = next(result for result in results if result.unit.name == "guess")
-    best = min(results, key=lambda result: result.losses.mean())
+    best = min(results, key=rank)
     scale = best.losses.mean() or guess.losses.mean() or 1.0
     comparisons = []
-    for result in results:
-        mean, half = paired_interval(result.losses, best.losses, groups)
-        low, high = (mean - half) / scale, (mean + half) / scale
-        verdict = "within the margin" if high <= margin else "worse" if low > margin else "undecided"
-        comparisons.append({"result": result, "difference": mean / scale, "low": low, "high": high, "verdict": verdict})
-    comparisons.sort(key=lambda each: cost_of(each["result"]))
-    shown = next(each["result"] for each in comparisons if each["verdict"] == "within the margin")
+    for result in sorted(results, key=cost_of):
+        mean, half = (each / scale for each in paired_interval(result.losses, best.losses, groups))
+        verdict = "within the margin" if mean + half <= margin else "worse" if mean - half > margin else "undecided"
+        found = {"difference": mean, "low": mean - half, "high": mean + half, "verdict": verdict}
+        comparisons.append({"result": result, **found})
     if lacking:
         seen = "" if best is guess else f" So far {label(best)} is best."
-        answer = f"No answer yet: the budget ended before {' and '.join(lacking)} ran; state --budget {budget}.{seen}"
+        answer = f"No answer yet: the budget ended before {' and '.join(lacking)} ran; state a longer --budget.{seen}"
         return Decision(best, best, "unfinished", answer, comparisons)
+    shown = next(each["result"] for each in comparisons if each["verdict"] == "within the margin")
     level = 1 - (1 - CONFIDENCE) / max(1, len(results) - 1)  # Bonferroni: any of them may beat the guess by chance
     gains = (paired_interval(guess.losses, each.losses, groups, level) for each in results if each is not guess)
     beaten = any(mean > half for mean, half in gains)
     if not beaten or shown is guess:
         why = "by more than the margin" if beaten else "as far as these rows show"
         return Decision(guess, best, "nothing", f"Nothing beats the mean or majority class {why}.", comparisons)
-    maybe = [each["result"] for each in comparisons if each["verdict"] == "undecided" and each["difference"] <= margin]
-    cheaper = [each for each in maybe if cost_of(each) < cost_of(shown)]
     rows = f", fitted to {shown.unit.n:,} rows" if shown.unit.n < guess.unit.n else ""
-    if is_map(shown.unit.name):
-        kind, answer = "map", f"Use {label(shown)}."
-    else:
-        maps = sorted((each for each in results if is_map(each.unit.name)), key=lambda each: each.losses.mean())
-        worse = all(each["verdict"] == "worse" for each in comparisons if is_map(each["result"].unit.name))
+    kind, answer = "map" if is_map(shown.unit.name) else "no map", f"Use {label(shown)}{rows}."
+    maps = [each for each in comparisons if is_map(each["result"].unit.name)]
+    if kind == "no map" and maps:
+        worse = all(each["verdict"] == "worse" for each in maps)
         why = "every map is worse" if worse else "no map is shown to be better or cheaper"
-        kind, answer = "no map", f"Use {label(shown)}{rows}: {why}. The best map is {label(maps[0])}." if maps else (
-            f"Use {label(shown)}{rows}.")  # fmt: skip
-    if cheaper:
-        names = dict.fromkeys(label(each) for each in cheaper[-3:])
-        kind, answer = (
-            "undecided",
-            f"{answer} These rows do not show whether {' or '.join(names)}, cheaper, is as good.",
-        )
+        best_map = min((each["result"] for each in maps), key=rank)
+        answer = f"{answer[:-1]}: {why}. The best map is {label(best_map)}."
+    maybe = [each["result"] for each in comparisons if each["difference"] <= margin < each["high"]]
+    if cheaper := [each for each in maybe if cost_of(each) < cost_of(shown)]:
+        names = " or ".join(dict.fromkeys(label(each) for each in cheaper[-3:]))
+        kind, answer = "undecided", f"{answer} These rows do not show whether {names}, cheaper, is as good."
     return Decision(shown, best, kind, answer, comparisons)
 
 

@@ -7,12 +7,14 @@ ways is not guessed: a ``UserError`` names the option that decides.
 import bz2
 import csv
 import gzip
+import hashlib
 import io
 import lzma
 import re
+import statistics
 import zipfile
-from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +22,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from random_features.compare.columns import is_number
+from random_features.compare.columns import MISSING, is_number
 from random_features.errors import UserError
 
 #: The columns from which sparse data stay sparse, and the share of stored numbers below which they do.
@@ -37,14 +39,17 @@ ZIP = b"PK\x03\x04"
 MOST_BYTES, MOST_COLUMNS, LONGEST = 2**31, 10_000_000, 2**22
 csv.field_size_limit(LONGEST)  # its own limit is 2**17
 
-#: Separators of the columns of a text, and their names. Blanks come last: any of them separates.
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", r"\s+": "blanks"}
-
-#: Quotes of cells: their names as options; none is tried where quotes hide line ends.
-QUOTES = {'"': "double", "'": "single", "": "none"}
+#: Separators of the columns of a text, and quotes of cells, with their names. Blanks are tried last.
+BLANKS = r"\s+"
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", BLANKS: "blanks"}
+QUOTES = {"double": '"', "single": "'", "none": ""}
 
 LIBSVM_LINE = re.compile(r"[-+]?[\d.][\d.eE+-]*(,\d+)*(\s+(qid:\d+|\d+:[-+\d.eE]+))*\s*(#.*)?")
-ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\S+)\s+(.*)", re.IGNORECASE)
+
+#: A quoted value of an ARFF file, the line of an attribute, a cell of a line, and an entry of a sparse one.
+QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|"""
+ATTRIBUTE = re.compile(rf"^\s*@attribute\s+({QUOTED}\S+)\s+(.*)", re.IGNORECASE | re.MULTILINE)
+CELL, ENTRY = re.compile(rf"\s*({QUOTED}[^,{{}}]*?)\s*(?:[,}}]|$)"), re.compile(rf"(\d+)\s+({QUOTED}[^\s,}}]+)")
 
 
 class Raw(NamedTuple):
@@ -52,27 +57,32 @@ class Raw(NamedTuple):
 
     Attributes
     ----------
-    table : frame, or csr matrix with columns f0, f1, ...
-    labels : ndarray (n,) of the labels of a sparse LIBSVM file, else None
-    how : how the file is written: its kind, the same in words, and of text the separator and the lines above the rows
+    table : frame or csr matrix
+    names : names of its columns
+    how : how the file is written: its kind, also in words, its hash; of text the separator and the lines above the rows
     notes : decisions that changed rows or cells
     formats : formats of columns that the file itself states (ARFF)
     """
 
     table: object
-    labels: np.ndarray | None
+    names: list[str]
     how: dict
     notes: list[str]
     formats: dict[str, str]
 
 
-@lru_cache(maxsize=1)
+def raw(table, kind, words=None, notes=(), formats=(), names=None, **how) -> Raw:
+    """Return a table with what is known of its file."""
+    names = table.columns.astype(str).tolist() if names is None else names
+    return Raw(table, names, {"kind": kind, "words": words or kind, **how}, list(notes), dict(formats))
+
+
 def content(path) -> bytes:
     """Return the bytes of a file, unpacked if it is compressed; of a .zip archive those of its only member."""
+    if Path(path).exists() and not Path(path).is_file():  # a pipe or a device may have no end
+        raise UserError(f"{path}: is a folder, a pipe or a device; name a file")
     found = Path(path).read_bytes()
-    for start, opened in COMPRESSED.items():
-        if re.match(start, found):
-            return unpacked(opened(io.BytesIO(found)))
+    streams = [opened(io.BytesIO(found)) for start, opened in COMPRESSED.items() if re.match(start, found)]
     if found.startswith(ZIP):
         archive = zipfile.ZipFile(io.BytesIO(found))
         names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
@@ -81,15 +91,11 @@ def content(path) -> bytes:
         if not any(name.endswith(".npy") for name in names):
             if len(names) != 1:
                 raise ValueError(f"the archive has {', '.join(names[:10]) or 'no file'}; unpack the table")
-            return unpacked(archive.open(names[0]))
-    return found
-
-
-def unpacked(stream) -> bytes:
-    """Return what a compressed stream holds. Raise ``ValueError`` above ``MOST_BYTES``."""
-    found = stream.read(MOST_BYTES + 1)
-    if len(found) > MOST_BYTES:
-        raise ValueError(f"it has more than {MOST_BYTES:,} bytes; unpack it yourself")
+            streams = [archive.open(names[0])]
+    for stream in streams:
+        found = stream.read(MOST_BYTES + 1)
+        if len(found) > MOST_BYTES:
+            raise ValueError(f"it has more than {MOST_BYTES:,} bytes; unpack it yourself")
     return found
 
 
@@ -99,63 +105,52 @@ def read(path, asked: dict) -> Raw:
 
     Raise ``UserError`` for a file that is missing, damaged or no table, and for what an option must decide.
     """
+    kind = None
     try:
-        if Path(path).exists() and not Path(path).is_file():  # a pipe or a device may have no end
-            raise UserError(f"{path}: is a folder, a pipe or a device; name a file")
         data = content(path)
-        content.cache_clear()
+        if not data.strip():
+            raise UserError(f"{path}: the file is empty")
+        encoding = asked.get("encoding") or encoding_of(data)
+        kind = kind_of(data, encoding)
+        if kind in READERS:
+            found = READERS[kind](io.BytesIO(data))
+        elif kind == "ARFF":
+            found = read_arff(data.decode(encoding))
+        else:
+            found = read_text(data.decode(encoding), encoding, asked, path)
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such file") from None
     except UserError:
         raise
-    except Exception as error:  # the readers of archives raise errors of many types
-        raise UserError(f"{path}: cannot be unpacked ({error}); is it complete?") from error
-    if not data.strip():
-        raise UserError(f"{path}: the file is empty")
-    encoding = asked.get("encoding") or encoding_of(data)
-    kind = kind_of(data, encoding)
-    if kind == "binary":
-        hint = "a workbook; save its sheet as CSV" if data.startswith(b"\xd0\xcf\x11\xe0") else "neither text, Parquet"
-        raise UserError(f"{path}: is {hint}{' nor .npz; save it as CSV or Parquet' * hint.startswith('n')}")
-    try:
-        if kind == "text":
-            found = read_text(data.decode(encoding), encoding, asked, path)
-        elif kind == "ARFF":
-            found = read_arff(data.decode(encoding))
-        else:
-            found = {"Parquet": read_parquet, "npz": read_arrays, "LIBSVM": read_libsvm}[kind](io.BytesIO(data))
     except ImportError as error:
         raise UserError(f"{path}: a {kind} file needs pyarrow: pip install 'random-features[compare]'") from error
-    except UserError:
-        raise
     except Exception as error:  # readers raise errors of many types for files that are cut or damaged
-        raise UserError(f"{path}: cannot be read as {kind}: {' '.join(str(error).split())[:200]}") from error
-    if not sparse.issparse(found.table):
-        if asked.get("missing"):
-            found = found._replace(table=found.table.mask(found.table.isin(asked["missing"]), ""))
-        found.table.columns = found.table.columns.astype(str)
-        if len(repeated := found.table.columns[found.table.columns.duplicated()]):
-            raise UserError(f"{path}: two columns are called {repeated[0]!r}; rename one")
-    elif not np.isfinite(found.table.data).all():
-        raise UserError(f"{path}: it has a number that is missing or above {MOST:g}; drop or rescale its column")
-    return found
+        how = f"read as {kind}" if kind else "unpacked; is it complete?"
+        raise UserError(f"{path}: cannot be {how}: {' '.join(str(error).split())[:200]}") from error
+    found.how["sha256"] = hashlib.sha256(data).hexdigest()
+    if sparse.issparse(found.table):
+        if not np.isfinite(found.table.data).all():
+            raise UserError(f"{path}: it has a number that is missing or above {MOST:g}; drop or rescale its column")
+        return found
+    table = found.table.set_axis(found.names, axis=1)
+    if len(repeated := table.columns[table.columns.duplicated()]):
+        raise UserError(f"{path}: two columns are called {repeated[0]!r}; rename one")
+    return found._replace(table=table.mask(table.isin(asked["missing"]), "") if asked.get("missing") else table)
 
 
 def kind_of(data: bytes, encoding: str) -> str:
-    """Return the kind of a file by its content: Parquet, npz, ARFF, LIBSVM, text or binary."""
-    if data.startswith(b"PAR1"):
-        return "Parquet"
-    if data.startswith(ZIP):
-        return "npz"
+    """Return the kind of a file by its content: Parquet, npz, ARFF, LIBSVM or text."""
+    if data.startswith((b"PAR1", ZIP)):
+        return "Parquet" if data.startswith(b"PAR1") else "npz"
     start = data[:LONGEST].decode(encoding, errors="replace")
     if "\0" in start:
-        return "binary"
+        old = data.startswith(b"\xd0\xcf\x11\xe0")
+        raise ValueError("a workbook; save its sheet as CSV" if old else "neither text, Parquet nor .npz; save it so")
     lines = [line.strip() for line in start.splitlines()[:-1] or [start] if line.strip()][:2000]
     if any(line.lower().startswith("@relation") for line in lines):
         return "ARFF"
-    if all(LIBSVM_LINE.fullmatch(line) for line in lines[:100]) and any(":" in line for line in lines[:100]):
-        return "LIBSVM"
-    return "text"
+    is_libsvm = all(LIBSVM_LINE.fullmatch(line) for line in lines[:100]) and any(":" in line for line in lines[:100])
+    return "LIBSVM" if is_libsvm else "text"
 
 
 def encoding_of(data: bytes) -> str:
@@ -163,250 +158,190 @@ def encoding_of(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     try:
-        data.decode("utf-8")
-        return "utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else "utf-8"
+        data.decode("utf-8-sig")
+        return "utf-8-sig"
     except UnicodeDecodeError:
-        return "cp1252" if not set(data) & {0x81, 0x8D, 0x8F, 0x90, 0x9D} else "latin-1"
+        return "cp1252"
 
 
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-class Layout(NamedTuple):
-    """A text as a separator and a quote cut it: the lines above the table, its cells per line, the first line with
-    another number of cells and this number, and the line ends inside quotes.
+def cut(text: str, separator: str, quote: str) -> SimpleNamespace | None:
+    """Return how a separator and a quote cut the whole text; None if most lines have one cell.
+
+    It has both, the lines above the table (``skipped``), its rows, its cells per row (``width``), whether the first row
+    has one less (``is_short``), the first row with another number (``wrong``), and the line ends ``inside`` quotes.
     """
-
-    skipped: int
-    width: int
-    odd: tuple[int, int] | None
-    inside: int
-    short: bool
-
-
-def layout(text: str, separator: str, quote: str) -> Layout | None:
-    """Return how a separator and a quote cut the whole text; None if most lines have one cell."""
     lines = io.StringIO(text)
-    if separator == r"\s+":
-        rows = (line.split() for line in lines)
-        ends = None
-    else:
-        quoting = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
-        rows = ends = csv.reader(lines, delimiter=separator, quotechar=quote or '"', quoting=quoting,
-                                 skipinitialspace=True)  # fmt: skip
-    widths, first_lines, n_rows = [], [], 0
+    if separator == BLANKS:
+        lines, separator = (" ".join(line.split()) for line in lines), " "
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=separator != " ", quotechar=quote or '"',
+                        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE)  # fmt: skip
+    widths, starts, turns, last, n_rows = [], [], {}, 0, 0
     try:
-        for row in rows:
-            n_rows += 1
-            if row:
+        for row in reader:
+            if len(row) > 1 or (row and row[0].strip()):
+                if not widths or widths[-1] != len(row):
+                    turns[len(widths)] = row
                 widths.append(len(row))
-                first_lines.append(ends.line_num if ends else n_rows)
-            if n_rows == 1000 and max(widths, default=0) < 2:
-                return None
+                starts.append(last + 1)
+            last, n_rows = reader.line_num, n_rows + 1
     except csv.Error:
         return None
-    if not widths or (width := max(set(widths), key=widths.count)) < 2:
+    if not widths or (width := statistics.mode(widths)) < 2:
         return None
-    start = next(number for number, found in enumerate(widths) if found >= width - 1)
-    odd = [number for number in range(start, len(widths)) if widths[number] != width]
-    short = odd[:1] == [start] and widths[start] == width - 1
-    odd = odd[1:] if short else odd
-    wrong = (first_lines[odd[0]], widths[odd[0]]) if odd else None
-    return Layout(first_lines[start] - 1, width, wrong, (ends.line_num - n_rows) if ends else 0, short)
+    first = next(row for row, found in enumerate(widths) if found >= max(2, width - 1))
+    is_short = widths[first] == width - 1
+    names = turns[first] if is_short else []  # they may be repeated
+    odd = next((j for j in range(first, len(widths)) if widths[j] != width and turns.get(j) != names), None)
+    separator = BLANKS if separator == " " else separator
+    between = SEPARATORS.get(separator, repr(separator))
+    wrong = odd is not None and f"line {starts[odd]:,} has {widths[odd]} cells between {between}, others {width}"
+    return SimpleNamespace(separator=separator, quote=quote, skipped=starts[first] - 1, rows=len(widths) - first,
+                           width=width, is_short=is_short, wrong=wrong, inside=last - n_rows)  # fmt: skip
 
 
-def single_quoted(text: str, separator: str) -> bool:
-    """Return whether apostrophes quote cells: each one that opens a cell has one that closes it."""
-    if "'" not in text:
-        return False
-    edge = re.escape(separator)
-    opened = len(re.findall(rf"(?:^|{edge}) *'", text, re.MULTILINE))
-    return 0 < opened == len(re.findall(rf"' *(?:$|{edge})", text, re.MULTILINE))
+def cuts_of(text: str, separator: str, quotes, path) -> list[SimpleNamespace]:
+    """Return the ways in which a separator cuts a text, with the ``quotes`` asked for, or the one kind that fits."""
+    if quotes:
+        return list(filter(None, [cut(text, separator, QUOTES[quotes])]))
+    double, edge = cut(text, separator, '"'), re.escape(separator)
+    if "'" in text:  # apostrophes quote if each that opens a cell has one that closes it
+        opened = len(re.findall(rf"(?:^|{edge}) *'", text, re.MULTILINE))
+        if 0 < opened == len(re.findall(rf"' *(?:$|{edge})", text, re.MULTILINE)):
+            double = cut(text, separator, "'") or double
+    if double and (double.inside or double.wrong) and (none := cut(text, separator, "")) and not none.wrong:
+        if not double.wrong:
+            ask = "--quote none takes them as text, --quote double as quotes"
+            raise UserError(f"{path}: {double.inside:,} line ends are inside quotes, or quotes are unpaired: {ask}")
+        return [none]
+    return [double] if double else []
 
 
 def read_text(text: str, encoding: str, asked: dict, path) -> Raw:
     """Return a table of text. One separator and one kind of quotes must cut every line into equally many cells."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
-    by_name = {name: sign for sign, name in {**SEPARATORS, **{sign: sign for sign in SEPARATORS}}.items()}
-    separators = [by_name.get(asked["separator"], asked["separator"])] if asked.get("separator") else SEPARATORS
-    names = {name: sign for sign, name in QUOTES.items()}
-    fitting, odd = {}, {}
-    for separator in separators:
-        if separator == r"\s+" and fitting:
-            break
-        quotes = [names[asked["quote"]]] if asked.get("quote") else ['"', "'"]
-        quotes = [quote for quote in quotes if quote != "'" or asked.get("quote") or single_quoted(text, separator)]
-        for quote in quotes:
-            cut = layout(text, separator, quote)
-            if cut and cut.odd is None:
-                fitting[separator] = (quote, cut)
-            elif cut:
-                odd[separator] = cut
-        quote, cut = fitting.get(separator, ('"', odd.get(separator)))
-        if cut and quote == '"' and (cut.inside or cut.odd) and not asked.get("quote"):
-            plain = layout(text, separator, "")
-            if plain and plain.odd is None and separator in fitting:
-                ask = "--quote none takes them as text, --quote double as quotes"
-                raise UserError(f"{path}: {cut.inside:,} line ends are inside quotes, or quotes are unpaired: {ask}")
-            if plain and plain.odd is None:
-                fitting[separator] = ("", plain)
-    if len(fitting) > 1 and "," in fitting and commas_are_decimal(text, next(each for each in fitting if each != ",")):
-        del fitting[","]
+    stated, separator = re.match(r"sep=(.)\n", text), asked.get("separator")  # as spreadsheets write it
+    text, separator = (text[stated.end() :], separator or stated[1]) if stated else (text, separator)
+    by_name = {name: sign for sign, name in SEPARATORS.items()}
+    tried = [by_name.get(separator, separator)] if separator else [s for s in SEPARATORS if s in text[:LONGEST]]
+    cuts = [each for separator in tried for each in cuts_of(text, separator, asked.get("quote"), path)]
+    if not [each for each in cuts if not each.wrong] and not separator:
+        cuts += cuts_of(text, BLANKS, asked.get("quote"), path)
+    fitting = [each for each in cuts if not each.wrong]
+    fitting = [each for each in fitting if each.skipped == min(each.skipped for each in fitting)]
+    if len(fitting) > 1 and "," not in re.sub(r"\d,\d", "", text):  # decimal commas
+        fitting = [each for each in fitting if each.separator != ","]
     if len(fitting) > 1:
-        shown = " and ".join(SEPARATORS[each] for each in fitting)
+        shown = " and ".join(SEPARATORS[each.separator] for each in fitting)
         raise UserError(f"{path}: {shown} both cut all lines into equally many cells: state --separator")
-    if not fitting and odd:
-        separator, cut = max(odd.items(), key=lambda pair: pair[1].odd[0])
-        line, cells = cut.odd
-        where = f"line {line:,} has {cells} cells between {SEPARATORS.get(separator, separator)}, others {cut.width}"
-        raise UserError(f"{path}: {where}; correct or remove it, or state --separator or --quote")
+    if not fitting and cuts:
+        wrong = max(cuts, key=lambda each: each.rows).wrong
+        raise UserError(f"{path}: {wrong}; correct or remove it, or state --separator or --quote")
     if not fitting:
         raise UserError(f"{path}: no separator of columns was found in {text[:40]!r}; is it a table?")
-    ((separator, (quote, cut)),) = fitting.items()
+    (how,) = fitting
     frame = pd.read_csv(
-        io.StringIO(text), sep=separator, quotechar=quote or '"', quoting=0 if quote else csv.QUOTE_NONE, header=None,
-        names=range(cut.width), index_col=False, dtype=str, na_filter=False, keep_default_na=False,
-        skiprows=cut.skipped, skipinitialspace=True,
+        io.StringIO(text), sep=how.separator, quotechar=how.quote or '"', quoting=0 if how.quote else csv.QUOTE_NONE,
+        header=None, names=range(how.width), index_col=False, dtype=str, na_filter=False, skiprows=how.skipped,
+        skipinitialspace=True,
     )  # fmt: skip
+    if len(frame) != how.rows:
+        raise UserError(f"{path}: {how.rows:,} rows were counted, and {len(frame):,} read; state --quote")
     frame = frame.fillna("").apply(lambda column: column.str.strip())
-    notes = [f"the encoding is taken for {encoding}; --encoding decides"] * (encoding in ("cp1252", "latin-1"))
-    if cut.inside:
-        notes.append(f"{cut.inside:,} line ends are inside quotes, and part of cells")
-    frame, named = with_names(frame, cut, asked, notes, path)
-    quoted = f"quotes {quote}" if quote else "no quotes"
-    how = f"text, {encoding}, separated by {SEPARATORS.get(separator, repr(separator))}, {quoted}, {named}"
-    lines = cut.skipped + named.startswith("names")
-    return Raw(frame, None, {"kind": "text", "words": how, "separator": separator, "lines": lines}, notes, {})
+    notes = [f"the encoding is taken for {encoding}; --encoding decides"] * (encoding == "cp1252")
+    notes += [f"{how.inside:,} line ends are inside quotes, and part of cells"] * bool(how.inside)
+    frame, named = with_names(frame, how.is_short, asked, notes, path)
+    between = SEPARATORS.get(how.separator, repr(how.separator))
+    names = "names in the first line" if named else "no names"
+    words = f"text, {encoding.removesuffix('-sig')}, separated by {between}, {names}"
+    return raw(frame, "text", words, notes, separator=how.separator, lines=how.skipped + named)
 
 
-def commas_are_decimal(text: str, separator: str) -> bool:
-    """Return whether every comma of a text, cut by another separator, is inside a number."""
-    cells = re.split(r"\s+|" + separator if separator != r"\s+" else separator, text.replace("|", separator))
-    return all(is_number(cell) for cell in {cell for cell in cells if "," in cell})
-
-
-def with_names(frame, cut: Layout, asked: dict, notes: list[str], path):
-    """Return a frame with its names, without repeated headers, units and empty columns, and words about the names."""
-    first = frame.iloc[0].tolist()
-    if cut.short and not (frame.iloc[1:, -1] == "").all():
-        first = ["(no name)", *first[:-1]]
+def with_names(frame, is_short: bool, asked: dict, notes: list[str], path):
+    """Return a frame with its names, without repeated names, units and empty columns, and whether names were there."""
+    first, generated = frame.iloc[0].tolist(), [f"c{j + 1}" for j in range(frame.shape[1])]
+    if is_short and (frame.iloc[1:, -1] != "").any():
+        first = ["", *first[:-1]]
         notes.append("the first line has a name less than the others have cells: the first column has none")
-    header = {"yes": True, "no": False}.get(asked.get("header")) if asked.get("header") else None
-    if header is None and asked.get("target") is not None:
-        header = True if asked["target"] in first else False if asked["target"] in generated(cut.width) else None
-    if header is None:
-        header = has_header(frame, path)
-    if not header:
-        frame.columns = generated(cut.width)
-        return frame, f"no names: columns are called c1 to c{cut.width}"
-    frame = frame.iloc[1:].reset_index(drop=True)
-    empty = [j for j, name in enumerate(first) if not name and (frame[j] == "").all()]
-    if sum(name == "" for name in first) - len(empty) > 1:
+    target = asked.get("target")
+    header = asked.get("header") or ("yes" if target in first else "no" if target in generated else None)
+    if header == "no" or (header is None and not has_names(frame, path)):
+        return frame.set_axis(generated, axis=1), False
+    empty = [not name and (frame[j][1:] == "").all() for j, name in enumerate(first)]
+    names = np.array(first, dtype=object)[~np.array(empty)]
+    if (names == "").sum() > 1:
         raise UserError(f"{path}: several columns have no name; name them")
-    frame.columns = [name or "(no name)" for name in first]
-    frame = frame[[name for j, name in enumerate(frame.columns) if j not in empty]] if empty else frame
-    if empty:
-        frame.columns = [name for j, name in enumerate(first) if j not in empty]
-        notes.append(f"{len(empty)} columns without a name and cells are left out: lines end with a separator")
-    again = (frame == frame.columns.to_numpy()).all(axis=1).to_numpy()
-    if again.any():
-        frame = frame[~again].reset_index(drop=True)
-        notes.append(f"{again.sum():,} lines repeat the names of the columns, and are left out")
-    if len(frame) > 2 and is_line_of_units(frame):
-        notes.append(f"the line below the names has units ({', '.join(filter(None, frame.iloc[0]))[:60]}): left out")
+    notes += [f"{sum(empty)} columns without a name and cells are left out: lines end with a separator"] * any(empty)
+    frame = frame.loc[1:, ~np.array(empty)].set_axis(np.where(names == "", "(no name)", names), axis=1)
+    again = (frame == names).all(axis=1)
+    notes += [f"{again.sum():,} lines repeat the names of the columns, and are left out"] * bool(again.any())
+    frame = frame[~again].reset_index(drop=True)
+    top = frame.loc[:0, frame[1:300].map(is_number).astype(float).mean() > 0.8].to_numpy().ravel()
+    if len(set(top)) > 1 and not any(is_number(cell) or cell.lower() in MISSING for cell in top):
+        notes.append(f"the line below the names has units ({', '.join(top)[:60]}): left out")
         frame = frame.iloc[1:].reset_index(drop=True)
-    return frame, "names in the first line"
+    return frame, True
 
 
-def generated(width: int) -> list[str]:
-    """Return the names of columns without names."""
-    return [f"c{j + 1}" for j in range(width)]
-
-
-def numbers_below(frame) -> np.ndarray:
-    """Return which columns have only numbers, and missing cells, below the first row, bool (columns,)."""
-    known = [[cell for cell in column.iloc[1:] if cell] for _, column in frame.items()]
-    return np.array([len(cells) > 0 and np.mean([is_number(cell) for cell in cells]) > 0.8 for cells in known])
-
-
-def is_line_of_units(frame) -> bool:
-    """Return whether the first row has no number in the columns of numbers, and a text in most of them."""
-    numbers = numbers_below(frame.iloc[:300])
-    cells = frame.iloc[0].to_numpy()[numbers]
-    return len(cells) > 1 and not any(map(is_number, cells)) and (cells != "").mean() > 0.5 and len(set(cells)) > 1
-
-
-def has_header(frame, path) -> bool:
-    """Return whether the first row has names: a text above numbers, or texts that do not recur."""
-    numbers, first, below = numbers_below(frame.iloc[:5000]), frame.iloc[0], frame.iloc[1:]
-    is_text = np.array([bool(cell) and not is_number(cell) for cell in first])
-    if len(frame) < 2 or (is_text & numbers & first.str.contains(r"\w").to_numpy()).any():
-        return True
-    recur = any(cell in set(below.iloc[:, j]) for j, cell in enumerate(first) if is_text[j])
-    if not numbers.any():
-        return not recur and first[first != ""].is_unique and (first == "").sum() < 2
-    steps = np.diff(pd.to_numeric(first[numbers], errors="coerce"))
-    if not recur and len(steps) > 1 and np.ptp(steps) == 0 and steps[0] != 0:
-        shown = ", ".join(first[numbers][:3])
+def has_names(frame, path) -> bool:
+    """Return whether the first row has names: texts that do not recur. It is asked for where all are numbers."""
+    texts = [j for j, cell in enumerate(frame.iloc[0]) if cell and not is_number(cell)]
+    if not texts and len(frame) > 1:
+        shown = ", ".join(frame.iloc[0, :3])
         raise UserError(f"{path}: are {shown}, ... names or the first row? state --header yes or --header no")
-    return False
-
-
-def known(kind: str) -> dict:
-    """Return how a file is written that is no text."""
-    return {"kind": kind, "words": kind}
+    return len(frame) < 2 or not any((frame.iloc[1:, j] == frame.iloc[0, j]).any() for j in texts)
 
 
 # --- other formats ----------------------------------------------------------------------------------------------------
 
 
 def read_libsvm(stream) -> Raw:
-    """Return the table of a LIBSVM file: sparse with its labels apart, or dense with a column "label"."""
+    """Return the table of a LIBSVM file; its labels are the last column, "label"."""
     X, y = load_svmlight_file(stream, dtype=np.float32)
-    return as_raw(X, "LIBSVM", y)
+    return dense_or_sparse(sparse.hstack([X, y[:, None]], "csr"), "LIBSVM", ["label"])
 
 
-def as_raw(X, how: str, labels=None, names=None) -> Raw:
-    """Return a sparse table: as it is if it is wide and mostly zeros, else dense."""
+def dense_or_sparse(X, how: str, last=()) -> Raw:
+    """Return a sparse table: as it is if it is wide and mostly zeros, else dense; ``last`` are its last names."""
     if X.shape[1] > MOST_COLUMNS:
-        raise ValueError(f"it has a column {X.shape[1]:,}; number them anew, up to {MOST_COLUMNS:,}")
+        raise ValueError(f"it has a column {X.shape[1] - 1:,}; number them anew, up to {MOST_COLUMNS:,}")
+    names = [*(f"f{j}" for j in range(X.shape[1] - len(last))), *last]
     if X.shape[1] > SPARSE_COLUMNS and X.nnz < SPARSE_SHARE * np.prod(X.shape):
-        return Raw(sparse.csr_matrix(X), labels, known(how), [], {})
+        return raw(X, how, names=names)
     check_bytes(8 * np.prod(X.shape))
-    frame = pd.DataFrame(X.toarray()).rename(columns="f{}".format) if names is None else names
-    return Raw(frame if labels is None else frame.assign(label=labels), None, known(how), [], {})
+    return raw(pd.DataFrame(X.toarray(), columns=names), how)
 
 
 def read_arff(text: str) -> Raw:
     """Return the table of an ARFF file, dense or sparse; its nominal values are texts."""
-    lines = [line for line in io.StringIO(text) if line.strip() and not line.lstrip().startswith("%")]
-    start = next(number for number, line in enumerate(lines) if line.strip().lower().startswith("@data"))
-    found = [match.groups() for line in lines[:start] if (match := ATTRIBUTE.match(line.strip()))]
-    names = [re.sub(r"\\(.)", r"\1", name[1:-1]) if name[0] in "'\"" else name for name, _ in found]
-    numeric = [kind.split()[0].lower() in ("numeric", "real", "integer") for _, kind in found]
-    rows, quote = lines[start + 1 :], '"' if re.search(r'(^|,)\s*"', "".join(lines[start + 1 :]), re.MULTILINE) else "'"
-    how = {"quotechar": quote, "escapechar": "\\", "skipinitialspace": True}
-    if not rows or not rows[0].lstrip().startswith("{"):
-        frame = pd.read_csv(io.StringIO("".join(rows)), header=None, dtype=str, na_filter=False, **how)
-        if frame.shape[1] != len(names):
-            raise ValueError(f"its lines have {frame.shape[1]} cells, and it names {len(names)} attributes")
-        frame = frame.fillna("").apply(lambda column: column.str.strip()).replace("?", "")
-        words = "ARFF"
+    head, body = re.split(r"^\s*@data\s*$", text, maxsplit=1, flags=re.IGNORECASE | re.MULTILINE)
+    names, kinds = zip(*ATTRIBUTE.findall(head), strict=True)
+    names = list(map(unquoted, names))
+    numeric = [kind.lower().startswith(("numeric", "real", "integer")) for kind in kinds]
+    lines = [line for line in body.splitlines() if line.strip() and not line.lstrip().startswith("%")]
+    is_sparse = lines[0].lstrip().startswith("{")
+    check_bytes(8 * len(lines) * len(names))
+    zeros = {}
+    if is_sparse:
+        zeros = {str(j): "0" if one else unquoted(CELL.findall(kind.strip("{"))[0])
+                 for j, (one, kind) in enumerate(zip(numeric, kinds, strict=True))}  # fmt: skip
+        frame = pd.DataFrame([dict(ENTRY.findall(line)) for line in lines], columns=[*zeros])
     else:
-        zeros = ["0" if one else next(csv.reader([kind.strip(" {}")], **how))[0].strip()
-                 for one, (_, kind) in zip(numeric, found, strict=True)]  # fmt: skip
-        check_bytes(8 * len(rows) * len(names))
-        cells = np.tile(np.array(zeros, dtype=object), (len(rows), 1))
-        for row, line in enumerate(csv.reader((line.strip().strip("{}") for line in rows), **how)):
-            for entry in filter(None, map(str.strip, line)):
-                place, _, value = entry.partition(" ")
-                value = value.strip()
-                cells[row, int(place)] = "" if value == "?" else value.strip(quote)
-        frame, words = pd.DataFrame(cells).astype(str), "sparse ARFF"
-    frame.columns = names
-    stated = {name: "number" if one else "text" for name, one, (_, kind) in zip(names, numeric, found, strict=True)
-              if one or not kind.lower().startswith("date")}  # fmt: skip
-    return Raw(frame, None, {"kind": "ARFF", "words": words}, [], stated)
+        cells = [CELL.findall(line)[:-1] for line in lines]
+        if set(map(len, cells)) != {len(names)}:
+            raise ValueError(f"a line has not as many cells as it names attributes, {len(names)}")
+        frame = pd.DataFrame(cells)
+    frame = frame.map(unquoted, na_action="ignore").fillna(zeros).replace("?", "")
+    stated = {name: "number" if one else "text" for name, kind, one in zip(names, kinds, numeric, strict=True)
+              if not kind.lower().startswith("date")}  # fmt: skip
+    return raw(frame, "ARFF", "sparse ARFF" if is_sparse else None, formats=stated, names=names)
+
+
+def unquoted(value: str) -> str:
+    """Return a value of an ARFF file without its quotes."""
+    return re.sub(r"\\(.)", r"\1", value[1:-1]) if value[:1] in ("'", '"') else value
 
 
 def read_parquet(stream) -> Raw:
@@ -417,14 +352,13 @@ def read_parquet(stream) -> Raw:
     stored = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
     check_bytes(max(stored, 8 * about.num_rows * about.num_columns))
     frame = pd.read_parquet(stream)
-    if named := [name for name in frame.index.names if name is not None]:
-        frame = frame.reset_index(named)
+    frame = frame.reset_index([name for name in frame.index.names if name is not None]).reset_index(drop=True)
     for name, column in frame.items():
         if pd.api.types.infer_dtype(column, skipna=True) == "decimal":
             frame[name] = column.astype(np.float64)
         elif isinstance(column.dtype, pd.PeriodDtype):
             frame[name] = column.dt.to_timestamp()
-    return Raw(frame.reset_index(drop=True), None, known("Parquet"), [], {})
+    return raw(frame, "Parquet")
 
 
 def read_arrays(stream) -> Raw:
@@ -435,7 +369,7 @@ def read_arrays(stream) -> Raw:
     with np.load(stream, allow_pickle=False) as arrays:
         if {"format", "shape", "data"} <= set(arrays.files):
             stream.seek(0)
-            return as_raw(sparse.load_npz(stream).tocsr().astype(np.float32), "a sparse matrix of SciPy (.npz)")
+            return dense_or_sparse(sparse.load_npz(stream).tocsr().astype(np.float32), "npz")
         columns = [
             (name if values.ndim == 1 else f"{name}{j + 1}", column)
             for name, values in ((name, arrays[name]) for name in arrays.files)
@@ -443,12 +377,14 @@ def read_arrays(stream) -> Raw:
         ]
     if found := [name for name, column in columns if column.dtype.kind == "c"]:
         raise ValueError(f"{found[0]} has complex numbers; save their real and imaginary parts")
-    frame = pd.DataFrame({j: column for j, (_, column) in enumerate(columns)})
-    frame.columns = [name for name, _ in columns]
-    return Raw(frame, None, {"kind": "npz", "words": "arrays of NumPy (.npz)"}, [], {})
+    names = [name for name, _ in columns]
+    return raw(pd.DataFrame({j: column for j, (_, column) in enumerate(columns)}), "npz", names=names)
 
 
 def check_bytes(number):
     """Raise ``ValueError`` for a table of more than ``MOST_BYTES``."""
     if number > MOST_BYTES:
         raise ValueError(f"its columns have more than {MOST_BYTES:,} bytes; save fewer rows or columns")
+
+
+READERS = {"Parquet": read_parquet, "npz": read_arrays, "LIBSVM": read_libsvm}

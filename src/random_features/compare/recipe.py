@@ -1,6 +1,5 @@
 """From a table to a score: choose its rows, encode its columns, fit a model and score it. ``best.py`` repeats this."""
 
-import hashlib
 import sys
 from functools import partial
 
@@ -8,8 +7,9 @@ import joblib
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
-from sklearn import dummy, ensemble, linear_model, metrics
+from sklearn import dummy, ensemble, linear_model
 from sklearn import model_selection as selection
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -18,17 +18,19 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncod
 from random_features import __version__, make_map
 from random_features.compare import reading
 from random_features.compare.columns import LARGEST_EXACT, converted
+from random_features.compare.contestants import has_kernel
 from random_features.kernels import Gaussian
+from random_features.length_scales import median_distance, relevance
 from random_features.machines import KernelMachineClassifier, KernelMachineRegressor
 
 #: The share of the test part, and its largest number of rows.
 TEST_SHARE, MOST_TEST_ROWS = 0.2, 20_000
 
-#: The most frequent categories of a column that have a column of their own.
-CATEGORIES = 30
+#: The kinds of columns, and the most frequent categories of a column that have a column of their own.
+KINDS, CATEGORIES = ("numbers", "dates", "categories"), 30
 
-#: The scale of the month, the day of the week and the hour of a date.
-CALENDAR = 0.3
+#: Rows that find the length scales of columns: more do not find better ones, and take much longer.
+RELEVANCE_ROWS = 500
 
 #: Trees of boosting, and rounds without a gain after which it stops: it stops long before the last tree.
 BOOSTING = {"max_iter": 5000, "early_stopping": True, "n_iter_no_change": 20, "random_state": 0}
@@ -45,14 +47,10 @@ def typed(table, formats):
     """Return a frame whose columns of texts have the meaning of their formats; a sparse table stays."""
     if issparse(table):
         return table
-    found = table.copy(deep=False)
-    for name, how in formats.items():
-        if name in found:
-            found[name] = converted(found[name], how)
-    for name, column in found.items():
-        if column.dtype.kind in "iu" and len(column) and max(abs(int(column.min())), int(column.max())) > LARGEST_EXACT:
-            found[name] = column.astype(str)
-    return found
+    found = table.assign(**{name: converted(table[name], how) for name, how in formats.items() if name in table})
+    large = [name for name, column in found.items() if column.dtype.kind in "iu"
+             and len(column) and max(abs(int(column.min())), int(column.max())) > LARGEST_EXACT]  # fmt: skip
+    return found.astype(dict.fromkeys(large, str))
 
 
 def question(raw, settings, table=None):
@@ -76,55 +74,61 @@ def question(raw, settings, table=None):
     if settings["time"]:
         rows = rows[np.argsort(as_times(table[settings["time"]]).to_numpy()[rows], kind="stable")]
     groups = table[settings["group"]].astype(str).to_numpy()[rows] if settings["group"] else None
-    table = table[rows] if issparse(table) else table.iloc[rows].reset_index(drop=True)
-    return table, y[rows].astype(int) if settings["task"] == "classes" else y[rows], groups, left_out
+    y = y[rows].astype(int) if settings["task"] == "classes" else y[rows]
+    if not issparse(table):
+        return table.iloc[rows].reset_index(drop=True), y, groups, left_out
+    others = np.arange(table.shape[1]) != raw.names.index(settings["target"])
+    return table[rows][:, others].astype(np.float32), y, groups, left_out
 
 
 def target_of(table, raw, target) -> pd.Series:
-    """Return the target: a column of the table, the labels of LIBSVM, or a column of a sparse matrix."""
-    if not issparse(table):
-        return table[target]
-    return pd.Series(raw.labels if target == "label" else table[:, [int(target[1:])]].toarray().ravel())
+    """Return the target: a column of the table."""
+    return pd.Series(table[:, [raw.names.index(target)]].toarray().ravel()) if issparse(table) else table[target]
 
 
 def as_classes(column: pd.Series) -> pd.Series:
     """Return labels: whole numbers as integers, so that 1 and 1.0 are one class; others stay."""
-    if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all() and column.abs().max() < 2**53:
+    if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all() and column.abs().max() < LARGEST_EXACT:
         return column.astype("Int64").astype(object).where(column.notna(), None)
     return column
 
 
+def is_date(column: pd.Series) -> bool:
+    """Return whether a column has dates."""
+    return pd.api.types.is_datetime64_any_dtype(column)
+
+
+def kind_of(column: pd.Series) -> str:
+    """Return the kind of a column: "numbers", truth values and durations too, "dates" or "categories"."""
+    numeric = pd.api.types.is_numeric_dtype(column) or column.dtype.kind == "m"
+    return "dates" if is_date(column) else "numbers" if numeric else "categories"
+
+
 def as_times(column):
     """Return a column as numbers that order the rows: dates and durations as seconds."""
-    if column.dtype.kind in "mM" or hasattr(column.dtype, "tz"):
-        start = pd.Timedelta(0) if column.dtype.kind == "m" else pd.Timestamp(0, tz=getattr(column.dtype, "tz", None))
-        return (column - start).dt.total_seconds()
-    return pd.to_numeric(column, errors="coerce").astype(np.float64)
+    if is_date(column):
+        column = pd.to_datetime(column, utc=True) - pd.Timestamp(0, tz="UTC")
+    return column.dt.total_seconds() if column.dtype.kind == "m" else pd.to_numeric(column).astype(np.float64)
 
 
-def split(y, groups, task, in_time, *, share=None, folds=None):
-    """Return pairs of training and test rows: one with a ``share`` of the rows for tests, or one for each of ``folds``.
+def split(y, groups, task, in_time, *, folds=None, share=None):
+    """Return pairs of training and test rows: one for each of ``folds``, or one with a ``share`` of the rows for tests.
 
     Classes are stratified, groups kept together. Rows ``in_time`` are tested on what follows the training rows; then a
     group is where its last row is.
     """
-    rows, n_test = np.arange(len(y)), None if folds else min(MOST_TEST_ROWS, int(share * len(y)))
+    rows, parts = np.arange(len(y)), folds or round(1 / share)
     if in_time:
         last = rows if groups is None else pd.Series(rows).groupby(groups).transform("max").to_numpy()
         order = np.argsort(last, kind="stable")
         ends = last[order]
-        cuts = list(selection.TimeSeriesSplit(folds or 2, test_size=n_test).split(rows))
+        cuts = list(selection.TimeSeriesSplit(parts if folds else parts - 1).split(rows))
         bounds = [np.searchsorted(ends, ends[[held[0], held[-1]]]) for _, held in (cuts if folds else cuts[-1:])]
         return [(np.sort(order[:a]), np.sort(order[a : b + 1 if groups is None else len(y)])) for a, b in bounds if a]
-    if groups is not None:
-        by = selection.StratifiedGroupKFold if task == "classes" else selection.GroupKFold
-        cuts = list(by(folds or round(1 / share), shuffle=True, random_state=0).split(rows, y, groups))
-        return cuts if folds else cuts[:1]
-    if folds:
-        by_class = selection.StratifiedKFold if task == "classes" else selection.KFold
-        return list(by_class(folds, shuffle=True, random_state=0).split(rows, y))
-    by_class = selection.StratifiedShuffleSplit if task == "classes" else selection.ShuffleSplit
-    return list(by_class(1, test_size=n_test, random_state=0).split(rows, y))
+    by_class, by_group = task == "classes", groups is not None
+    kinds = [[selection.KFold, selection.GroupKFold], [selection.StratifiedKFold, selection.StratifiedGroupKFold]]
+    cuts = kinds[by_class][by_group](parts, shuffle=True, random_state=0).split(rows, y, groups)
+    return list(cuts) if folds else [next(cuts)]
 
 
 def sample(rows, n):
@@ -144,16 +148,9 @@ def date_parts(frame):
     """Return columns of numbers for each column of dates: seconds, month, day of the week, hour."""
     parts = []
     for name in frame.columns:
-        dates = pd.to_datetime(frame[name], utc=True)
-        parts += [as_times(dates), dates.dt.month, dates.dt.day_of_week, dates.dt.hour]
+        dates = pd.to_datetime(frame[name], utc=True).dt
+        parts += [as_times(frame[name]), dates.month, dates.day_of_week, dates.hour]
     return np.column_stack(parts).astype(np.float64)
-
-
-def shrunk(X):
-    """Return parts of dates, of which month, day of the week and hour count less than the date: in many tables they
-    have no effect, and each column without one costs a kernel accuracy.
-    """
-    return X * np.where(np.arange(X.shape[1]) % 4 == 0, 1.0, CALENDAR)
 
 
 def as_text(frame):
@@ -163,8 +160,7 @@ def as_text(frame):
 
 def as_numbers(frame):
     """Return columns of numbers and truth values as an array in float64, with NaN for missing and too large ones."""
-    frame = frame.apply(lambda column: column.dt.total_seconds() if column.dtype.kind == "m" else column)
-    values = frame.to_numpy(np.float64, na_value=np.nan)
+    values = frame.apply(as_times).to_numpy(np.float64, na_value=np.nan)
     return np.where(np.abs(values) <= reading.MOST, values, np.nan)
 
 
@@ -184,13 +180,33 @@ def encoder(columns):
     categories = OneHotEncoder(
         max_categories=CATEGORIES, handle_unknown="infrequent_if_exist", sparse_output=False, dtype=np.float32
     )
-    parts = [*scaled, FunctionTransformer(shrunk)]
-    steps = {"numbers": (as_numbers, *scaled), "dates": (date_parts, *parts), "categories": (as_text, categories)}
-    kinds = [
-        (kind, make_pipeline(FunctionTransformer(first), *others), partial(positions, columns[kind]))
-        for kind, (first, *others) in steps.items()
-    ]
+    steps = {"numbers": (as_numbers, *scaled), "dates": (date_parts, *scaled), "categories": (as_text, categories)}
+    kinds = [(kind, make_pipeline(FunctionTransformer(first), *others), partial(positions, columns[kind]))
+             for kind, (first, *others) in steps.items()]  # fmt: skip
     return make_pipeline(ColumnTransformer(kinds), FunctionTransformer(np.asarray, kw_args={"dtype": np.float32}))
+
+
+class Scaled(TransformerMixin, BaseEstimator):
+    """Divide columns by the median distance of some rows, or by length scales that a kernel machine on them finds."""
+
+    def __init__(self, relevance=False):
+        self.relevance = relevance
+
+    def fit(self, X, y):
+        """Learn the length scales from X (n, d) and the targets y (n,)."""
+        rows = sample(np.arange(X.shape[0]), RELEVANCE_ROWS)
+        X, y = X[rows], y[rows]
+        try:
+            by = median_distance(X, np.random.default_rng(0))
+            by = relevance(X, y if y.dtype.kind == "f" else y.astype(str)) if self.relevance else by
+        except ValueError:  # most rows are equal
+            by = 1.0
+        self.length_scales_ = np.asarray(by, np.float32)
+        return self
+
+    def transform(self, X):
+        """Return X in its length scales."""
+        return X / self.length_scales_
 
 
 # --- models and scores ------------------------------------------------------------------------------------------------
@@ -198,26 +214,23 @@ def encoder(columns):
 
 def model(name, settings, task):
     """Return the unfitted predictor of a contestant: a baseline, "exact-kernel", or the name of a map."""
-    classes = task == "classes"
+    is_class = task == "classes"
+    weight = {"class_weight": settings.get("class_weight")} if is_class else {}
     if name == "guess":
-        return dummy.DummyClassifier(strategy="prior") if classes else dummy.DummyRegressor()
-    if name == "linear" and classes:
-        return linear_model.LogisticRegression(
-            C=1 / settings["penalty"], class_weight=settings.get("class_weight"), max_iter=200, tol=1e-3
-        )
+        return dummy.DummyClassifier(strategy="prior") if is_class else dummy.DummyRegressor()
     if name == "linear":
-        return linear_model.Ridge(settings["penalty"])
+        how = {"C": 1 / settings["penalty"], "max_iter": 200, "tol": 1e-3, **weight}
+        return linear_model.LogisticRegression(**how) if is_class else linear_model.Ridge(settings["penalty"])
     if name == "boosting":
-        trees = ensemble.HistGradientBoostingClassifier if classes else ensemble.HistGradientBoostingRegressor
+        trees = ensemble.HistGradientBoostingClassifier if is_class else ensemble.HistGradientBoostingRegressor
         return trees(**(BOOSTING | settings))
-    kernel = features = Gaussian(settings["length_scale"])
+    features = kernel = Gaussian(settings["length_scale"])
     if name != "exact-kernel":
         features = make_map(name, kernel, n_components=settings["n_components"], random_state=0, **settings["options"])
-    if not classes:
+    if not is_class:
         return KernelMachineRegressor(features, penalties=settings["penalties"])
     # the fewest errors would choose penalties at which rare classes are never predicted
-    how = {"scoring": "squared_error", "class_weight": settings.get("class_weight")}
-    return KernelMachineClassifier(features, penalties=settings["penalties"], **how)
+    return KernelMachineClassifier(features, penalties=settings["penalties"], scoring="squared_error", **weight)
 
 
 def predicted(fitted, X, task):
@@ -264,15 +277,6 @@ def score(values, metric):
     return np.sqrt(mean) if metric == "rmse" else 100 * mean if metric.endswith("error") else mean
 
 
-def more_scores(P, y):
-    """Return scores of two classes or more of unequal size: balanced accuracy, and of two AUC and average precision."""
-    found = {"balanced accuracy": metrics.balanced_accuracy_score(y, P.argmax(axis=1))}
-    if P.shape[1] == 2:
-        found |= {"AUC": metrics.roc_auc_score(y, P[:, 1])}
-        found |= {"average precision": metrics.average_precision_score(y, P[:, 1])}
-    return found
-
-
 def final_parts(y, groups, task, in_time):
     """Return the training and the test rows of the final score."""
     train, test = split(y, groups, task, in_time, share=TEST_SHARE)[0]
@@ -283,8 +287,9 @@ def fitted(table, labels, settings, name, chosen):
     """Return the pipeline of a contestant, fitted to all rows of a table. A penalty at which these rows have no
     solution, because it was chosen on others, grows tenfold.
     """
-    first = FunctionTransformer(typed, kw_args={"formats": settings["formats"]})
-    pipeline = make_pipeline(first, encoder(settings["columns"]), model(name, chosen, settings["task"]))
+    steps = [FunctionTransformer(typed, kw_args={"formats": settings["formats"]}), encoder(settings["columns"])]
+    steps += [Scaled(chosen["relevance"])] if has_kernel(name) else []
+    pipeline = make_pipeline(*steps, model(name, chosen, settings["task"]))
     try:
         return pipeline.fit(table, labels)
     except np.linalg.LinAlgError:
@@ -304,9 +309,10 @@ def repeat(file, settings, name, chosen, most_rows, version):
     """
     if version != __version__:
         print(f"warning: this is random_features {__version__}; the comparison had {version}", file=sys.stderr)
-    if hashlib.sha256(reading.content(file)).hexdigest() != settings["sha256"]:
+    raw = reading.read(file, settings["asked"])
+    if raw.how["sha256"] != settings["how"]["sha256"]:
         sys.exit(f"{file}: was changed since the comparison; compare it again")
-    table, y, groups, _ = question(reading.read(file, settings["asked"]), settings)
+    table, y, groups, _ = question(raw, settings)
     if "--all-rows" in sys.argv:
         rows = sample(np.arange(len(y)), most_rows)
         best = fitted(rows_of(table, rows), labels_of(y[rows], settings), settings, name, chosen)

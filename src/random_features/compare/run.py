@@ -5,14 +5,13 @@ import re
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from random_features.alarm import alarm
 from random_features.compare import recipe, report, warnings
 from random_features.compare.contest import INTERRUPTED, Clock, Contest, OutOfTime, contestants, hold, units
 from random_features.compare.contestants import BASELINES, SLOW, folder_of, is_map
 from random_features.compare.decide import Decision, decide, label, missing, paired_interval
-from random_features.compare.files import write_text
+from random_features.compare.files import write
 from random_features.compare.question import Question, understand
 from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY, resolve
@@ -22,9 +21,6 @@ UNITS, MOST_SECONDS = {"s": 1, "m": 60, "h": 3600, "": 60}, 365 * 24 * 3600
 
 #: Seconds of the report, and the share of the budget in which the file is checked for warnings.
 REPORT_SECONDS, CHECKED_SHARE = 4.0, 0.1
-
-#: The progress bar.
-BAR = "{percentage:3.0f}%|{bar:20}| {n_fmt} of {total_fmt} s: {desc}"
 
 #: The share of the smallest class below which classes are of unequal size.
 UNEQUAL = 0.2
@@ -58,27 +54,24 @@ def compare(
     for name in maps:
         check_map(name)
     question = understand(file, target, **how)
-    out = Path(out or folder_of(file))
-    own = {"file": str(Path(file).resolve()), "target": question.settings["target"]}
+    settings, out = question.settings, Path(out or folder_of(file))
+    own = {"file": str(Path(file).resolve()), "target": settings["target"]}
     check_folder(out, own)
     print(*question.notes, f"budget: {budget}", sep="\n", flush=True)
-    rows, test = recipe.final_parts(
-        question.y, question.groups, question.settings["task"], bool(question.settings["time"])
-    )
-    contest = Contest(question, rows, out / "cells")
+    parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
+    contest = Contest(question, parts[0], out / "cells")
     names, left_out = contestants(contest.parts[0], maps)
     todo = units(names, contest.n_train, columns)
-    write_text(json.dumps(own), out / "question.json")
-    with tqdm(total=round(seconds), bar_format=BAR, leave=False) as bar:
-        hold(contest, todo, clock, lambda words: moved(bar, words))
+    write(out / "question.json", json.dumps(own))
+    hold(contest, todo, clock)
     if "guess" not in {result.unit.name for result in contest.results}:
         raise UserError(f"--budget {budget}: not even a guess was finished; state a longer one")
-    found = warnings.found(question, contest.parts[0].X.shape[1], max(3.0, CHECKED_SHARE * seconds))
-    lacking = missing(contest, names)
-    decision = decide(contest.fair(), contest.groups, margin, lacking, f"{max(2, round(3 * seconds / 60))}m")
-    scores, not_opened = tested(question, contest, decision, clock, rows, test)
-    found += unequal(scores) + limits(contest, names, todo, decision)
-    report.write(out, file, question, contest, decision, scores, found, left_out | contest.reasons | not_opened, margin)
+    found = warnings.found(question, max(3.0, CHECKED_SHARE * seconds))
+    decision = decide(contest.fair(), contest.groups, margin, missing(contest, names))
+    scores, not_opened = tested(question, contest, decision, clock, *parts)
+    found += limits(contest, names, todo, scores)
+    reasons = left_out | contest.reasons | not_opened
+    report.write_answer(out, file, question, contest, decision, scores, found, reasons, margin)
     return decision
 
 
@@ -90,9 +83,8 @@ def check_folder(out: Path, own: dict) -> None:
         raise UserError(f"--out {out}: has the answer on {known['file']}, {known['target']}; name another folder")
     clash = [name for name in report.FILES if (out / name).exists()] if known is None else []
     if clash or out.resolve() == Path(own["file"]).parent:
-        raise UserError(
-            f"--out {out}: has {', '.join(clash) or 'your file'}, which compare did not write; name another folder"
-        )
+        some = ", ".join(clash) or "your file"
+        raise UserError(f"--out {out}: has {some}, which compare did not write; name another folder")
 
 
 def check_map(name: str) -> None:
@@ -107,12 +99,6 @@ def check_map(name: str) -> None:
         print(f"warning: the fit of {name} takes long; it may get few columns within the budget")
 
 
-def moved(bar, words: str) -> None:
-    """Move a progress bar to the seconds since its start, and name the unit that runs."""
-    bar.set_description_str(words, refresh=False)
-    bar.update(min(bar.total, round(bar.format_dict["elapsed"])) - bar.n)
-
-
 def tested(
     question: Question, contest: Contest, decision: Decision, clock: Clock, rows, test
 ) -> tuple[list[dict], dict]:
@@ -120,69 +106,47 @@ def tested(
     and the best map, and the reasons for which the budget left out one of them. Rows of a group count as one.
     """
     settings, found, reasons = question.settings, [], {}
-    ranked = contest.fair()
+    ranked, metric = contest.fair(), settings["metric"]
     others = [next((each for each in ranked if each.unit.name == name), None) for name in BASELINES[:2]]
     others += [next((each for each in ranked if is_map(each.unit.name)), None), contest.last("exact-kernel")]
     groups = test if question.groups is None else question.groups[test]
     X, y = recipe.rows_of(question.table, test), question.y[test]
-    for result in {id(each): each for each in (decision.chosen, decision.best, *others) if each}.values():
-        whole = result.unit.n == contest.n_train
-        n = None if whole else result.unit.n
+    unequal = settings["task"] == "classes" and np.bincount(y).min() < UNEQUAL * len(y)
+    for result in {each.unit: each for each in (decision.chosen, decision.best, *others) if each}.values():
+        n = None if result.unit.n == contest.n_train else result.unit.n
         train = recipe.sample(rows, n)
         try:
-            with alarm(1e9 if result is decision.chosen else max(0.01, clock.left()), OutOfTime()):
+            with alarm(1e9 if result.unit == decision.chosen.unit else max(0.01, clock.left()), OutOfTime()):
                 table = recipe.rows_of(question.table, train)
                 best = recipe.fitted(table, question.y[train], settings, result.unit.name, result.settings)
                 P = recipe.predicted(best, X, settings["task"])
         except (OutOfTime, KeyboardInterrupt):
             reasons[f"test of {label(result)}"] = "the budget does not leave its final fit"
             continue
-        losses = recipe.losses(P, y, settings["metric"])
-        difference, half = paired_interval(losses, found[0]["losses"] if found else losses, groups)
-        mean, width = paired_interval(losses, 0 * losses, groups)
-        bounds = sorted(recipe.score(max(0.0, bound), settings["metric"]) for bound in (mean - width, mean + width))
-        found.append({"result": result, "rows": n, "losses": losses, "score": recipe.score(losses, settings["metric"])})
-        found[-1] |= {
-            "low": bounds[0],
-            "high": bounds[1],
-            "difference": difference,
-            "half": half,
-            "more": {},
-            "rare": "",
-        }
-        if settings["task"] == "classes" and np.bincount(y).min() < UNEQUAL * len(y):
-            found[-1]["more"] = recipe.more_scores(P, y)
-            small = np.bincount(y).argmin()
-            never = not (P.argmax(axis=1) == small).any()
-            found[-1]["rare"] = str(settings["classes"][small]) if never else ""
+        losses = recipe.losses(P, y, metric)
+        mean, half = paired_interval(losses, 0 * losses, groups)
+        low, high = sorted(recipe.score(max(0.0, bound), metric) for bound in (mean - half, mean + half))
+        found.append({"result": result, "rows": n, "score": recipe.score(losses, metric), "low": low, "high": high})
+        more = recipe.METRICS["classes"][1 : None if unequal and P.shape[1] == 2 else 2] if unequal else ()
+        found[-1]["more"] = {name: recipe.score(recipe.losses(P, y, name), name) for name in more}
+        never = unequal and not (P.argmax(axis=1) == np.bincount(y).argmin()).any()
+        found[-1]["never"] = settings["classes"][np.bincount(y).argmin()] if never else None
     return found, reasons
 
 
-def unequal(scores: list[dict]) -> list[dict]:
-    """Return a warning if the recommended contestant never predicts the smallest class."""
-    if not scores or not scores[0]["rare"]:
-        return []
-    better = "--metric balanced-error, auc or average-precision asks for a contestant that finds it"
-    return [{"warning": "never predicts the smaller class", "evidence": f"{scores[0]['rare']!r}; {better}"}]
-
-
-def limits(contest: Contest, names, todo, decision: Decision) -> list[dict]:
-    """Return warnings: an exact kernel on some of the rows, a best map that stopped early, choices at a grid's edge."""
-    last, found = contest.last("exact-kernel"), []
-    few = (
-        [f"the exact kernel saw {last.unit.n:,} of {contest.n_train:,} rows"]
-        if last and last.unit.n < contest.n_train
-        else []
-    )
-    few += ["the exact kernel did not run"] if "exact-kernel" in names and not last else []
+def limits(contest: Contest, names, todo, scores) -> list[dict]:
+    """Return warnings: a class that is never predicted, and what a larger budget has."""
+    found, last = [], contest.last("exact-kernel")
+    if scores[0]["never"] is not None:
+        better = "--metric balanced-error, auc or average-precision asks for a contestant that finds it"
+        found.append({"warning": "never predicts the smaller class", "evidence": f"{scores[0]['never']!r}; {better}"})
+    few = []
+    if "exact-kernel" in names and not (last and last.unit.n == contest.n_train):
+        seen = f"saw {last.unit.n:,} of {contest.n_train:,} rows" if last else "did not run"
+        few.append(f"the exact kernel {seen}")
     most = max((unit.columns or 0 for unit in todo), default=0)
-    maps = [each for each in contest.fair() if is_map(each.unit.name)][:1]
-    few += [f"{label(each)} of up to {most:,}" for each in maps if each.unit.name in contest.reasons]
+    best_map = next((each for each in contest.fair() if is_map(each.unit.name)), None)
+    few += [f"{label(best_map)} of up to {most:,}"] if best_map and best_map.unit.name in contest.reasons else []
     few += [INTERRUPTED] * (INTERRUPTED in contest.reasons.values())
     found += [{"warning": "a larger --budget has more", "evidence": "; ".join(few)}] if few else []
-    ends = {id(each): each for each in (decision.chosen, decision.best) if each.edges}.values()
-    found += [
-        {"warning": "a choice at the edge of its grid", "evidence": f"{each.unit.name}: {each.edges[0]}"}
-        for each in ends
-    ]
     return found

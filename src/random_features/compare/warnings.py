@@ -19,26 +19,22 @@ MOST_ROWS, MOST_COLUMNS, LEAK_ROWS = 10_000, 100, 4000
 #: the loss that blocked folds have more than random ones.
 DUPLICATES, GIVEN_AWAY, ORDER = 0.02, 0.97, 0.1
 
-#: Encoded columns per training row from which rows are few; multiples of the quartile range from which a value is far.
-FEW_ROWS_PER_COLUMN, FAR, FAR_SHARE = 10, 30.0, 1e-4
+#: Quartile ranges from which a value is far.
+FAR = 300
 
 #: Blocks of consecutive rows.
 BLOCKS = 10
 
 
-def found(question: Question, width: int, seconds: float = np.inf) -> list[dict]:
-    """Return the warnings about a file, dicts of "warning" and "evidence"; ``width`` is that of the encoded table.
+def found(question: Question, seconds: float = np.inf) -> list[dict]:
+    """Return the warnings about a file, dicts of "warning" and "evidence".
 
     The checks that do not end within so many seconds are named.
     """
     warned = [{"warning": "how it was read", "evidence": each} for each in question.changed]
-    checks = {"few rows per column": lambda question: few_rows(question, width)}
-    if not issparse(question.table):
-        checks |= {
-            "duplicates across folds": duplicates, "a column gives away the target": given_away,
-            "heavy tails": heavy_tails, "rows in order": order,
-        }  # fmt: skip
-    names = list(checks)
+    checks = {"duplicates across folds": duplicates, "a column gives away the target": given_away,
+              "heavy tails": heavy_tails, "rows in order": order}  # fmt: skip
+    names = [] if issparse(question.table) else list(checks)
     try:
         with alarm(min(seconds, 1e9), OutOfTime()):
             while names:
@@ -55,19 +51,13 @@ def predictors(question: Question) -> list[str]:
     return [name for names in question.settings["columns"].values() for name in names]
 
 
-def few_rows(question, width):
-    """Warn of few rows per encoded column."""
-    if len(question.y) < FEW_ROWS_PER_COLUMN * width:
-        return f"{len(question.y):,} rows, {width:,} columns after encoding"
-
-
 def duplicates(question):
     """Warn of test rows whose columns are equal to those of a training row, unless groups keep them together."""
     hashes = pd.util.hash_pandas_object(question.table[predictors(question)], index=False).to_numpy()
     settings = question.settings
     train, test = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
     known = np.isin(hashes[test], hashes[train])
-    distinct = [each["distinct"] for each in question.columns if each["column"] in set(predictors(question))]
+    distinct = [each["distinct"] for each in question.columns if each["kind"]]
     if known.mean() > DUPLICATES and np.log(distinct).sum() > np.log(10 * len(known)):
         copies = f"{100 * known.mean():.1f} % of the test rows have the columns of a training row"
         return f"{copies}; state --group if they belong together"
@@ -75,15 +65,14 @@ def duplicates(question):
 
 def given_away(question):
     """Warn of columns from each of which alone a small tree predicts the target: all are looked at, dates too."""
-    task, columns = question.settings["task"], question.settings["columns"]
-    rows = np.random.default_rng(0).permutation(len(question.y))[:LEAK_ROWS]
+    task, rows = question.settings["task"], np.random.default_rng(0).permutation(len(question.y))[:LEAK_ROWS]
     y, half = question.y[rows], len(rows) // 2
     trees = DecisionTreeClassifier if task == "classes" else DecisionTreeRegressor
     scale, leaks = guess_loss(y, task), []
     for name in predictors(question):
         column = question.table[name].iloc[rows]
-        category = name in columns["categories"]
-        x = pd.factorize(column)[0] if category else recipe.as_times(column).to_numpy(np.float64)
+        is_text = name in question.settings["columns"]["categories"]
+        x = pd.factorize(column)[0] if is_text else recipe.as_times(column).to_numpy(np.float64)
         tree = trees(max_leaf_nodes=256, random_state=0).fit(x[:half, None], y[:half])
         loss = hard_losses(tree.predict(x[half:, None]), y[half:], task).mean()
         if loss < (1 - GIVEN_AWAY) * scale:
@@ -103,17 +92,13 @@ def guess_loss(y, task) -> float:
 
 def heavy_tails(question):
     """Warn of columns of numbers with values far from the others."""
-    names, rows = question.settings["columns"]["numbers"], recipe.sample(np.arange(len(question.y)), 10 * MOST_ROWS)
-    if not names:
-        return None
-    X = recipe.as_numbers(question.table[names].iloc[rows])
-    low, middle, high = np.nanpercentile(X, [25, 50, 75], axis=0)
-    distance = np.abs(X - middle) / np.where(high > low, high - low, np.inf)
-    most = np.nanmax(distance, axis=0)
-    far = ((distance > FAR).mean(axis=0) > FAR_SHARE) | (most > 10 * FAR)
-    if far.any():
-        worst = f"{names[most.argmax()]!r} has a value {most.max():,.0f} quartile ranges from its median"
-        return f"{far.sum()} columns; {worst}; consider its logarithm"
+    frame = question.table[question.settings["columns"]["numbers"]]
+    X = pd.DataFrame(recipe.as_numbers(frame), columns=frame.columns)
+    low, middle, high = X.quantile([0.25, 0.5, 0.75]).to_numpy()
+    most = ((X - middle).abs() / np.where(high > low, high - low, np.inf)).max()
+    if (most > FAR).any():
+        worst = f"{most.idxmax()!r} has a value {most.max():,.0f} quartile ranges from its median"
+        return f"{(most > FAR).sum()} columns; {worst}; consider its logarithm"
 
 
 def order(question):
@@ -121,8 +106,7 @@ def order(question):
     if question.settings["time"] or question.groups is not None:
         return None
     task, n = question.settings["task"], len(question.y)
-    step = -(-n // MOST_ROWS)
-    rows = np.arange(0, n, step)
+    rows = np.arange(0, n, -(-n // MOST_ROWS))
     y = question.y[rows]
     if task == "classes" and (np.diff(question.y) != 0).sum() <= 2 * len(np.unique(question.y)):
         return "the file is sorted by the target, so that an order in time cannot be checked"
@@ -137,7 +121,5 @@ def order(question):
     blocked, shuffled = (hard_losses(cross_val_predict(trees, X, y, cv=cut), y, task) for cut in cuts)
     more = np.array([(blocked - shuffled)[blocks == block].mean() for block in range(BLOCKS)])
     if more.mean() > ORDER * guess_loss(y, task) and more.mean() > 2.5 * more.std(ddof=1) / np.sqrt(BLOCKS):
-        a, b = (
-            f"{recipe.score(losses, 'error' if task == 'classes' else 'rmse'):.3g}" for losses in (blocked, shuffled)
-        )
+        a, b = (f"{recipe.score(each, 'error' if task == 'classes' else 'rmse'):.3g}" for each in (blocked, shuffled))
         return f"trees have the error {a} on blocks of rows, {b} on random rows; state --time or --group, or expect {a}"

@@ -1,0 +1,92 @@
+"""Broken files, and options that do not fit, are refused in one line."""
+
+import bz2
+import gzip
+import lzma
+
+import numpy as np
+import pandas as pd
+import pytest
+from messy_files import GOOD, arrays, damaged, encrypted, packed
+
+from random_features.compare.question import understand
+from random_features.errors import UserError
+
+
+def target(values, **more):
+    return pd.DataFrame({"x": np.arange(len(values)) % 7, "y": values, **more}).to_csv(index=False).encode()
+
+
+#: Broken files: the content, options, and words of the one line that says what is wrong.
+BROKEN = {
+    "missing": (None, {}, "no such file"),
+    "empty": (b"", {}, "empty"),
+    "blank": (b"\n\n  \n", {}, "empty"),
+    "header-alone": (b"a,b,price\n", {}, "0 rows"),
+    "few-rows": (b"\n".join(GOOD.splitlines()[:40]), {}, "39 rows"),
+    "unknown-target": (GOOD, {"target": "prise"}, "no such column; did you mean price? it has "),
+    "unknown-drop": (GOOD, {"drop": ["colr"]}, "--drop colr"),
+    "unknown-group": (GOOD, {"group": "shop"}, "--group shop"),
+    "unknown-time": (GOOD, {"time": "when"}, "--time when"),
+    "time-of-texts": (GOOD, {"time": "colour"}, "its values are no times, such as"),
+    "time-of-truth": (GOOD, {"time": "sold"}, "its values are no times, such as"),
+    "one-wrong-time": (
+        GOOD.replace(b"2024-01-31", b"Jan 31st?"),
+        {"time": "day"},
+        "1 of 60 values of the column 'day'",
+    ),
+    "huge-target": (target(np.arange(60) * 1e299), {"target": "y"}, "at most 1e+150"),
+    "huge-classes": (target([1e300, 2e300] * 30), {"target": "y", "task": "regression"}, "at most 1e+150"),
+    "no-target": (GOOD, {"target": None}, "--target COLUMN"),
+    "target-dropped": (GOOD, {"drop": ["price"]}, "also dropped"),
+    "constant-target": (target([1] * 60), {"target": "y"}, "60 rows with a class of 10 rows or more, 1 different"),
+    "empty-target": (target([None] * 60), {"target": "y"}, "0 rows with a class"),
+    "one-class": (target(["a"] * 59 + ["b"]), {"target": "y"}, "59 rows with a class of 10 rows or more, 1 different"),
+    "small-classes": (target([*range(15)] * 5 + [*"ab"] * 15), {"target": "y"}, "30 rows with a class"),
+    "identifier": (target([f"n{i // 2}" for i in range(900)]), {"target": "y", "task": "classes"}, "identifier"),
+    "text-regression": (target(list("ab") * 30), {"target": "y", "task": "regression"}, "needs numbers"),
+    "few-targets": (target([1.5, 2.5, 3.5] * 10 + [None] * 40), {"target": "y"}, "30 rows with a finite number"),
+    "infinite-targets": (target([np.inf] * 57 + [1.5, 2.5, 3.5]), {"target": "y"}, "57 rows with a class"),
+    "other-target-of-libsvm": (b"1 2000:1\n2 1:1\n" * 60, {"target": "price"}, "has no such column; it has f0"),
+    "no-columns-left": (target(list("ab") * 30), {"target": "y", "drop": ["x"]}, "no column is left"),
+    "one-column": (b"y\n" + b"1\n" * 60, {"target": "y"}, "no separator"),
+    "prose": ("\n".join(f"word {'and word ' * i}" for i in range(60)).encode(), {}, "no separator"),
+    "ragged": (b"x,price\n" + b"1,2\n" * 300 + b"1,2,3,4\n", {}, "line 302 has 4 cells"),
+    "repeated-names": (b"price,b,price\n" + b"1,2,3\n" * 60, {}, "two columns are called 'price'"),
+    "repeated-arrays": (arrays(X=np.ones((60, 3)), X1=np.ones(60), price=np.arange(60)), {}, "called 'X1'"),
+    "complex-arrays": (arrays(z=np.ones(60, complex), price=np.arange(60)), {}, "z has complex numbers"),
+    "long-line": (b"x" * 2**22 + b"\n1,2", {}, "no separator of columns"),
+    "infinite-libsvm": (b"1 2000:1e39\n2 1:1\n" * 60, {}, "above 3.4e+38"),
+    "wide-libsvm": (b"1 2000000000:1\n2 1:1\n" * 60, {}, "a column 2,000,000,000"),
+    "binary": (bytes(range(256)) * 20, {}, "neither text"),
+    "cut-gz": (gzip.compress(GOOD)[:-20], {}, "cannot be unpacked"),
+    "cut-xz": (lzma.compress(GOOD)[:-20], {}, "cannot be unpacked"),
+    "cut-bz2": (bz2.compress(GOOD)[:-20], {}, "cannot be unpacked"),
+    "cut-zip": (packed(GOOD)[:-30], {}, "cannot be unpacked"),
+    "damaged-gz": (damaged(gzip.compress(GOOD)), {}, "cannot be unpacked"),
+    "damaged-zip": (packed(GOOD).replace(GOOD[:9], GOOD[:8] + b"x"), {}, "cannot be unpacked"),
+    "encrypted-zip": (encrypted(GOOD), {}, "encrypted"),
+    "two-in-zip": (packed(GOOD, "README", "table.csv"), {}, "has README, table.csv"),
+    "empty-zip": (packed(b""), {}, "empty"),
+    "cut-parquet": (b"PAR1" + b"x" * 50, {}, "Parquet"),
+    "bad-arff": (b"@relation t\n@attribute x numeric\n@data\n1,2,3\n" + b"a\n" * 60, {"target": "x"}, "ARFF"),
+    "pickle-npz": (None, {"target": "y"}, "allow_pickle"),
+    "one-group": (target(list("ab") * 30, g=1, z=list(range(60))), {"target": "y", "group": "g"}, "groups"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_refused_in_one_line_and_nothing_is_written(tmp_path, name):
+    content, options, words = BROKEN[name]
+    path = tmp_path / "t.csv"  # its name is in the message
+    if content is not None:
+        path.write_bytes(content)
+    if name == "pickle-npz":
+        with open(path, "wb") as stream:
+            np.savez(stream, x=np.array([{}, None] * 30), y=np.arange(60))
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(UserError) as error:
+        understand(path, **{"target": "price", **options})
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+    assert sorted(tmp_path.iterdir()) == before

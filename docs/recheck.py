@@ -18,9 +18,7 @@ import json
 import random
 import subprocess
 import sys
-from dataclasses import replace
 from datetime import date
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -54,16 +52,15 @@ def drawn(jobs: Jobs, name: str, cells: pd.DataFrame) -> list[tuple[str, Shard]]
     variants = {entry.get("variant", "") for entry in jobs.experiments[name]["methods"]}
     for stage in ("train", "measure"):
         for shard in jobs.shards_of(stage, name).values():
-            for dataset, position in product(shard.datasets, shard.methods):
-                entry = jobs.experiments[name]["methods"][position]
+            for part, entry in ((of, entry) for of in shard.parts for entry in of.methods):
                 own = cells[cells.method.eq(entry["method"])]
                 # a kind may name variants itself, as the numbers of rows of a frontier
                 own = own[own.variant.eq(entry.get("variant", "")) | ~own.variant.isin(variants)]
                 own = own if len(own) or cells.method.any() else cells  # yardsticks have no map
                 # without data one cell may cover all repeats
-                for repeats in [(each,) for each in shard.repeats] if has_data else [shard.repeats]:
-                    if (own.dataset.eq(dataset) & own.repeat.eq(repeats[0])).any() if has_data else len(own):
-                        unit = replace(shard, datasets=(dataset,), methods=(position,), repeats=repeats)
+                for repeats in [[each] for each in shard.repeats] if has_data else [shard.repeats]:
+                    if (own.dataset.eq(part.dataset) & own.repeat.eq(repeats[0])).any() if has_data else len(own):
+                        unit = Shard(shard.name, [part | {"methods": [entry], "repeats": repeats}])
                         found.append((stage, unit))
     random.Random(f"{SEED} {name}").shuffle(found)
     return found
@@ -71,7 +68,8 @@ def drawn(jobs: Jobs, name: str, cells: pd.DataFrame) -> list[tuple[str, Shard]]
 
 def computed(jobs: Jobs, stage: str, unit: Shard, shipped: pd.DataFrame, *, search: bool) -> pd.DataFrame:
     """Return the rows of a unit, computed anew; without ``search`` by the choices that its shipped rows state."""
-    work = jobs.arguments(stage, unit.experiment, unit)
+    experiment = unit.parts[0].experiment
+    work = jobs.arguments(stage, experiment, unit)
     (part,) = work["parts"]
     (entry,) = part["methods"]
     own = shipped[shipped.dataset.eq(unit.datasets[0]) & shipped.repeat.eq(unit.repeats[0]) & shipped.status.eq("ok")]
@@ -80,7 +78,7 @@ def computed(jobs: Jobs, stage: str, unit: Shard, shipped: pd.DataFrame, *, sear
     if own.n_train.astype(float).max() > (part.get("max_rows") or np.inf):
         part["max_rows"] = None  # measured on all rows, by --config max_rows=null
     name = f"{unit.datasets[0] or 'all'}.{kernel}.{entry['method']}-{entry['variant']}"
-    stem = FOLDER / unit.experiment / name
+    stem = FOLDER / experiment / name
     for folder in work["prepared_dirs"]:
         if not Path(folder, "facts.json").exists():
             command = ["snakemake", "--quiet", "--cores", "1", "--configfile", PRESET, "--", f"{folder}/facts.json"]
@@ -111,16 +109,15 @@ def stated(rows: pd.DataFrame) -> dict:
 
 def search_of(jobs: Jobs, unit: Shard) -> Shard | None:
     """Return the shard that makes the choices of a unit, or None if nothing is chosen."""
-    shards = jobs.shards_of("tune", unit.experiment).values()
-    shard = next((each for each in shards if unit.datasets[0] in each.datasets), None)
-    return shard and replace(shard, datasets=unit.datasets)
+    searches = jobs.searches(unit.parts[0].experiment)
+    return next((Shard(name, [part]) for _, name, part in searches if part.dataset == unit.datasets[0]), None)
 
 
 def choices(jobs: Jobs, unit: Shard, entry: dict, stem: Path) -> tuple[dict, str]:
     """Return the work that makes the choices of a unit, and its place. Where methods or repeats choose for themselves,
     the others choose nothing.
     """
-    work = jobs.arguments("tune", unit.experiment, search_of(jobs, unit))
+    work = jobs.arguments("tune", unit.parts[0].experiment, search_of(jobs, unit))
     (part,), name = work["parts"], unit.datasets[0]
     scopes = {tune_scope(part["search"], quantity) for quantity in searched(part["search"])}
     if scopes <= {"method", "method_and_size", "split", "cell"}:
@@ -166,7 +163,8 @@ def check(jobs: Jobs, name: str, limit: float) -> None:
         if done >= max(LEAST, SHARE * len(cells)):
             break
         expected = jobs.resources(stage, unit)["expected"]
-        words = f"{unit.datasets[0]}, entry {unit.methods[0]}, repeat {unit.repeats[0]}"
+        ((entry,),) = (part.methods for part in unit.parts)
+        words = f"{unit.datasets[0]}, {entry['method']} {entry['variant']}, repeat {unit.repeats[0]}"
         if expected > limit:
             print(f"{name}: {words} left out, {expected} s expected", flush=True)
             long += 1

@@ -18,7 +18,7 @@ from random_features.kernels import Circle
 from rfstudy import tidy
 from rfstudy.files import read_choices
 from rfstudy.study import collect, config, measure, plan, selection, train, tune
-from rfstudy.study.job import Part
+from rfstudy.study.kinds.registry import KINDS
 
 from .chain import Grid
 from .on_data import OnData
@@ -44,7 +44,10 @@ def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> l
     (experiment,) = experiments.values()
     stored = {dataset: write_data(of, folder / "prepared" / dataset) for dataset, of in data.items()}
     run = run_grid if isinstance(study, Grid) else run_measurement
-    shards = plan.shards(experiment, settings, repeats_per_shard)
+    shards = plan.shards_of(KINDS[experiment["kind"]].stage, experiment, settings)
+    # repeats are separated where they are separate cells
+    if repeats_per_shard and data:
+        shards = [each for shard in shards for each in shard.cut(repeats_per_shard)]
     return normalised(tidy.read(run(stored, experiment, shards, settings, folder, journal)))
 
 
@@ -142,16 +145,16 @@ def write_yaml(path: Path, document: dict) -> None:
 def run_grid(stored: dict, experiment: dict, shards, settings: dict, folder: Path, journal: Path) -> Path:
     """Choices, maps, learners, and the table of all shards."""
     chosen = {}
-    for shard in plan.tune_shards(experiment, settings):
+    for shard in plan.shards_of("tune", experiment, settings):
         out = folder / f"tune/{shard.name}.json"
         folders = [stored[dataset] for dataset in shard.datasets]
-        tune.run(parts("tune", experiment, shard, settings), folders, journal / "tune", out, 1)
+        tune.run(toys.as_read(shard.parts), folders, journal / "tune", out, 1)
         chosen |= read_choices(out)
     files = []
     for shard in shards:
         folders = [stored[dataset] for dataset in shard.datasets]
         files.append(folder / f"train/{shard.name}.csv")
-        train.run(parts("train", experiment, shard, settings), folders, chosen, journal / "train", files[-1], 1)
+        train.run(toys.as_read(shard.parts), folders, chosen, journal / "train", files[-1], 1)
     return put_together(stored, experiment, settings, files, [], folder)
 
 
@@ -161,8 +164,8 @@ def run_measurement(stored: dict, experiment: dict, shards, settings: dict, fold
     for shard in shards:
         files.append(folder / f"measure/{shard.name}.csv")
         folders = [stored[dataset] for dataset in filter(None, shard.datasets)]
-        made, arrays = parts("measure", experiment, shard, settings), files[-1].with_suffix(".npz")
-        measure.run(made, folders, journal / "measure", files[-1], arrays, 1)
+        arrays = files[-1].with_suffix(".npz")
+        measure.run(toys.as_read(shard.parts), folders, journal / "measure", files[-1], arrays, 1)
     return put_together(stored, experiment, settings, files, [path.with_suffix(".npz") for path in files], folder)
 
 
@@ -172,11 +175,6 @@ def put_together(stored: dict[str, Path], experiment: dict, settings: dict, file
     folders = [stored[part.dataset] for part in facts]
     collect.run(facts, files, folders, arrays, folder / "table.csv", folder / "table.npz")
     return folder / "table.csv"
-
-
-def parts(stage: str, experiment: dict, shard, settings: dict) -> list[Part]:
-    """Return the arguments of a stage for a shard."""
-    return toys.as_read(plan.parts_of(stage, experiment, shard, settings))
 
 
 def write_data(data, folder: Path) -> Path:

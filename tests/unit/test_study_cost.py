@@ -26,12 +26,13 @@ def paper():
 
 def jobs_of(study, stage, name, **settings):
     """Return the jobs of a stage in an experiment."""
-    return cost.shards_of(stage, study.chosen[name], study.registry.tasks, study.settings | settings, MODEL)
+    return cost.sized(stage, study.chosen[name], study.registry.tasks, study.settings | settings, MODEL)
 
 
 def computed(shards):
     """Return how often each data set, method and repeat is computed."""
-    return Counter((d, m, r) for shard in shards for d in shard.datasets for m in shard.methods for r in shard.repeats)
+    parts = [part for shard in shards for part in shard.parts]
+    return Counter((p.dataset, repr(entry), repeat) for p in parts for entry in p.methods for repeat in p.repeats)
 
 
 @pytest.mark.parametrize("minutes", [1, 30, 120, 10_000])
@@ -50,7 +51,9 @@ def test_jobs_of_one_experiment_have_different_names(paper):
 
 def test_without_minutes_jobs_are_cut_by_axes_alone(paper):
     name = "survey-gaussian-text"
-    assert jobs_of(paper, "train", name, minutes_per_shard=None) == plan.shards(paper.chosen[name], paper.settings)
+    found = jobs_of(paper, "train", name, minutes_per_shard=None)
+    expected = plan.shards_of("train", paper.chosen[name], paper.settings)
+    assert [(shard.name, shard.parts) for shard in found] == [(shard.name, shard.parts) for shard in expected]
 
 
 def test_the_paper_has_under_700_submissions_of_its_stages(paper):
@@ -60,9 +63,7 @@ def test_the_paper_has_under_700_submissions_of_its_stages(paper):
 
 
 def test_more_rows_columns_and_penalties_cost_more(paper):
-    spec = plan.parts_of(
-        "train", paper.chosen["slsrff-text"], jobs_of(paper, "train", "slsrff-text")[0], paper.settings
-    )
+    spec = jobs_of(paper, "train", "slsrff-text")[0].parts
     base = cost.seconds_of(cost.work_of("train", spec[0], 1000, 10), MODEL)[0]
     assert cost.seconds_of(cost.work_of("train", spec[0], 2000, 10), MODEL)[0] > base
     assert cost.seconds_of(cost.work_of("train", spec[0], 1000, 20), MODEL)[0] > base
@@ -79,7 +80,7 @@ def test_more_rows_columns_and_penalties_cost_more(paper):
     ],
 )
 def test_the_exact_kernel_holds_a_matrix_up_to_the_rows_that_it_solves_by_cholesky(grid, n, expected):
-    assert plan.matrix_of_kernel("controls", grid, n) == expected
+    assert cost.matrix_of_kernel("controls", grid, n) == expected
 
 
 def test_the_plan_knows_how_the_exact_kernel_is_solved():
@@ -89,8 +90,8 @@ def test_the_plan_knows_how_the_exact_kernel_is_solved():
 
 def test_a_split_that_caps_the_rows_caps_the_work():
     task, settings = {"n": 90_000, "d": 7, "source": {}}, {"data": "original", "max_rows": 40_000}
-    assert plan.rows_of(task, settings) == (80_000, 7)
-    assert plan.rows_of(task, settings, {"rule": "folds", "n_rows": 30_000}) == (30_000, 7)
+    assert cost.rows_of(task, settings) == (80_000, 7)
+    assert cost.rows_of(task, settings, {"rule": "folds", "n_rows": 30_000}) == (30_000, 7)
 
 
 def test_work_without_records_is_marked():
@@ -176,12 +177,12 @@ def test_a_page_has_the_newest_table(tmp_path):
 
 def test_the_memory_of_a_request_is_that_of_records_and_the_stated_one_far_beyond_them():
     model = {"memory": {"train grid": {"mb": 2000, "per_mb": 0.5, "largest": 1000}}}
-    known, extrapolated = cost.requested_memory("train", "grid", {"mem_mb": 9000, "of_data": 1000}, model)
+    known, extrapolated = cost.requested_memory("train", "grid", 9000, 1000, model)
     assert (known, extrapolated) == (math.ceil(2500 * cost.MARGIN + cost.SNAKEMAKE_MB), False)
-    assert cost.requested_memory("train", "grid", {"mem_mb": 9000, "of_data": 8000}, model) == (9000, True)
+    assert cost.requested_memory("train", "grid", 9000, 8000, model) == (9000, True)
     # a search without records takes those of training
-    assert cost.requested_memory("tune", "grid", {"mem_mb": 9000, "of_data": 1000}, model) == (known, extrapolated)
-    assert cost.requested_memory("measure", "path", {"mem_mb": 10, "of_data": 8}, model) == (cost.LEAST_MB, True)
+    assert cost.requested_memory("tune", "grid", 9000, 1000, model) == (known, extrapolated)
+    assert cost.requested_memory("measure", "path", 10, 8, model) == (cost.LEAST_MB, True)
 
 
 def test_the_memory_of_records_grows_as_their_stated_data_do():

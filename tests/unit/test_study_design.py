@@ -46,7 +46,7 @@ def test_the_cells_of_an_accuracy_grid_are_those_that_its_jobs_announce(quick):
     jobs, table = quick
     name = "survey-gaussian-text"
     (shard,) = jobs.shards_of("train", name).values()
-    announced = sum(map(plan.number_of_cells, jobs.parts_of("train", shard)))
+    announced = sum(map(plan.number_of_cells, shard.parts))
     assert table[table.experiment.eq(name) & table.stage.eq("train")].cells.sum() == announced
 
 

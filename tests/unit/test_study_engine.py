@@ -20,7 +20,7 @@ from rfstudy.study.journal import Journal
 from rfstudy.study.kinds import decay
 from rfstudy.study.kinds.grid import grid_cells
 from rfstudy.study.kinds.registry import KINDS
-from rfstudy.study.plan import parts_of, shards
+from rfstudy.study.plan import shards_of
 from rfstudy.study.provenance import Run
 from rfstudy.study.search import Member, Search
 from rfstudy.study.time import Rounds, take_times
@@ -347,8 +347,8 @@ def test_every_key_of_a_kinds_grid_is_in_the_keys_of_its_cells(kind):
 def timing_keys(prepared, settings=None, chosen=None, **changes):
     settings = {"repeats": 1} | (settings or {})
     toy = toys.selected(settings, **(BASE | {"methods": [{"method": "rff"}]} | changes))
-    (shard,) = shards(toy, toys.SETTINGS)
-    (spec,) = toys.as_read(parts_of("time", toy, shard, toys.SETTINGS | settings))
+    (shard,) = shards_of("time", toy, toys.SETTINGS | settings)
+    (spec,) = toys.as_read(shard.parts)
     work = toys.job("time", spec, prepared, prepared / "journal")
     return {row["value"] for row in take_times(work, {"made": chosen} if chosen else {}).rows}
 

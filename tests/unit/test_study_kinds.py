@@ -36,12 +36,11 @@ def test_every_experiment_has_cells_that_its_kind_measures(name, extent):
     experiment = EXPERIMENTS[name]
     kind = KINDS[experiment["kind"]]
     grid = experiment["grid"] | (experiment.get("large", {}) if extent == "large" else {})
-    shard = plan.Shard(name, "all", ("",), tuple(range(len(experiment["methods"]))), (0,))
     entries = [{"variant": "", "options": {}} | each for each in experiment["methods"]]
-    settings = {"preset": "laptop", "seed": 1, "device": "cpu", "max_rows": None}
+    settings = {"preset": "laptop", "seed": 1, "device": "cpu", "max_rows": None, "repeats": 1}
     dataset = next(iter(experiment.get("datasets", {})), "")
     own = plan.on_dataset({"datasets": {}} | experiment | {"grid": grid, "methods": entries}, dataset)
-    job = Job("measure", plan.shard_part(own, dataset, shard, settings), None, None)
+    job = Job("measure", plan.part_of("measure", own, dataset, settings), None, None)
     cells = kind.cells(job)
     assert cells
     for cell in cells:

@@ -9,7 +9,7 @@ from study_toys import SETTINGS, parts, selected
 
 from random_features.errors import UserError
 from rfstudy.files import read_yaml
-from rfstudy.study import check, job, plan, selection
+from rfstudy.study import check, cost, job, plan, selection
 from rfstudy.study.code import SOURCE
 from rfstudy.study.job import merge
 from rfstudy.study.jobs import Jobs
@@ -27,53 +27,61 @@ TWO = {
 ROOT = Path(__file__).parents[2]
 BY_METHOD = {"shard_by": ["experiment", "dataset", "method"]}
 
+#: The variants of the entries of ``TWO``.
+ALL = ["", "one", "two"]
+
+
+def variants(shard):
+    """Return the variants of the entries in each part of a shard."""
+    return [[entry["variant"] for entry in part.methods] for part in shard.parts]
+
 
 def test_a_shard_is_experiment_x_dataset_x_method_with_all_its_variants():
-    shards = plan.shards(selected(**TWO), SETTINGS | BY_METHOD)
-    assert [(s.name, s.datasets, s.methods) for s in shards] == [
-        ("eeg.rff", ("eeg",), (0,)),
-        ("eeg.ssf", ("eeg",), (1, 2)),
-        ("skin.rff", ("skin",), (0,)),
-        ("skin.ssf", ("skin",), (1, 2)),
+    shards = plan.shards_of("train", selected(**TWO), SETTINGS | BY_METHOD)
+    assert [(s.name, s.datasets, variants(s)) for s in shards] == [
+        ("eeg.rff", ("eeg",), [[""]]),
+        ("eeg.ssf", ("eeg",), [["one", "two"]]),
+        ("skin.rff", ("skin",), [[""]]),
+        ("skin.ssf", ("skin",), [["one", "two"]]),
     ]
-    assert {s.repeats for s in shards} == {(0, 1, 2, 3)}
+    assert all(s.repeats == [0, 1, 2, 3] for s in shards)
 
 
 @pytest.mark.parametrize(
     ("axes", "expected"),
     [
-        (["experiment", "dataset"], [("eeg", ("eeg",), (0, 1, 2)), ("skin", ("skin",), (0, 1, 2))]),
-        (["experiment"], [("all", ("eeg", "skin"), (0, 1, 2))]),
+        (["experiment", "dataset"], [("eeg", ("eeg",), [ALL]), ("skin", ("skin",), [ALL])]),
+        (["experiment"], [("all", ("eeg", "skin"), [ALL, ALL])]),
     ],
 )
 def test_dropping_axes_puts_what_they_separate_into_one_shard(axes, expected):
-    shards = plan.shards(selected(**TWO), SETTINGS | {"shard_by": axes})
-    assert [(s.name, s.datasets, s.methods) for s in shards] == expected
+    shards = plan.shards_of("train", selected(**TWO), SETTINGS | {"shard_by": axes})
+    assert [(s.name, s.datasets, variants(s)) for s in shards] == expected
 
 
 def test_an_experiment_may_say_itself_what_separates_its_jobs():
     own = selected(**TWO, search={"penalty": {"tune_per": "method_and_size"}}) | {"shard_by": ["experiment"]}
-    (shard,) = plan.shards(own, SETTINGS | BY_METHOD)
+    (shard,) = plan.shards_of("train", own, SETTINGS | BY_METHOD)
     assert (shard.name, shard.datasets) == ("all", ("eeg", "skin"))
-    assert [s.name for s in plan.tune_shards(own, SETTINGS | BY_METHOD)] == ["all"]
+    assert [s.name for s in plan.shards_of("tune", own, SETTINGS | BY_METHOD)] == ["all"]
     by_method = own | {"shard_by": BY_METHOD["shard_by"]}
-    names = [s.name for s in plan.shards(by_method, SETTINGS | {"shard_by": ["experiment"]})]
-    assert names == [s.name for s in plan.shards(selected(**TWO), SETTINGS | BY_METHOD)]
+    names = [s.name for s in plan.shards_of("train", by_method, SETTINGS | {"shard_by": ["experiment"]})]
+    assert names == [s.name for s in plan.shards_of("train", selected(**TWO), SETTINGS | BY_METHOD)]
     # choices are made with all methods together
-    assert [s.name for s in plan.tune_shards(by_method, SETTINGS)] == ["eeg", "skin"]
+    assert [s.name for s in plan.shards_of("tune", by_method, SETTINGS)] == ["eeg", "skin"]
 
 
-def test_repeats_per_shard_covers_every_repeat_once():
-    shards = plan.shards(selected(**TWO), SETTINGS | BY_METHOD, repeats_per_shard=3)
-    assert [(s.name, s.repeats) for s in shards[:2]] == [("eeg.rff.r0-2", (0, 1, 2)), ("eeg.rff.r3-3", (3,))]
+def test_a_cut_covers_every_repeat_once():
+    shards = [each for s in plan.shards_of("train", selected(**TWO), SETTINGS | BY_METHOD) for each in s.cut(3)]
+    assert [(s.name, s.repeats) for s in shards[:2]] == [("eeg.rff.r0-2", [0, 1, 2]), ("eeg.rff.r3-3", [3])]
     assert len({s.name for s in shards}) == len(shards) == 8
 
 
 def test_an_experiment_may_have_fewer_repeats_than_the_preset_and_never_more():
-    (shard,) = plan.shards(selected(repeats=1), SETTINGS)
-    assert shard.repeats == (0,)
-    (shard,) = plan.shards(selected(repeats=9), SETTINGS)
-    assert shard.repeats == (0, 1, 2, 3)
+    (shard,) = plan.shards_of("train", selected(repeats=1), SETTINGS)
+    assert shard.repeats == [0]
+    (shard,) = plan.shards_of("train", selected(repeats=9), SETTINGS)
+    assert shard.repeats == [0, 1, 2, 3]
 
 
 def decay():
@@ -86,16 +94,16 @@ def decay():
 
 
 def test_an_experiment_without_data_has_shards_by_method_and_its_repeats_stay_together():
-    shards = plan.shards(decay(), SETTINGS | BY_METHOD, repeats_per_shard=1)
-    assert [(s.name, s.datasets, s.methods, s.repeats) for s in shards] == [
-        ("rff", ("",), (0,), (0, 1, 2, 3)),
-        ("orf", ("",), (1,), (0, 1, 2, 3)),
+    shards = plan.shards_of("measure", decay(), SETTINGS | BY_METHOD)
+    assert [(s.name, s.datasets, s.repeats) for s in shards] == [
+        ("rff", ("",), [0, 1, 2, 3]),
+        ("orf", ("",), [0, 1, 2, 3]),
     ]
-    (part,) = plan.parts_of("measure", decay(), shards[0], SETTINGS)
+    (part,) = shards[0].parts
     assert part.dataset == ""
     assert part.grid == decay()["grid"]
     assert [entry["method"] for entry in part.methods] == ["rff"]
-    assert plan.tune_shards(decay(), SETTINGS) == []
+    assert plan.shards_of("tune", decay(), SETTINGS) == []
 
 
 def test_settings_of_a_data_set_are_laid_over_the_experiment_there_and_nowhere_else():
@@ -150,9 +158,9 @@ def test_a_search_may_be_shared_by_others_on_one_data_set():
 def test_a_learner_with_fewer_repeats_is_trained_in_the_first_of_them():
     toy = selected({"learners": {"svm": {"repeats": 2}}}, learners={"svm": toys.SVM})
     repeats = {"": [0, 1, 2, 3], "ridge": [0, 1, 2, 3], "svm": [0, 1]}
-    first, later = plan.shards(toy, SETTINGS, repeats_per_shard=3)
-    for shard in (first, later):
-        (part,) = plan.parts_of("train", toy, shard, SETTINGS)
+    (whole,) = plan.shards_of("train", toy, SETTINGS)
+    for shard in whole.cut(3):
+        (part,) = shard.parts
         for learner, expected in repeats.items():
             cells = grid_cells(part, {}, 5, learner)
             assert [c.coordinates["repeat"] for c in cells] == [r for r in expected if r in shard.repeats]
@@ -160,9 +168,9 @@ def test_a_learner_with_fewer_repeats_is_trained_in_the_first_of_them():
 
 
 def test_nothing_is_tuned_where_every_cell_chooses_its_penalty_and_nothing_else_is_open():
-    assert plan.tune_shards(selected(), SETTINGS) == []
+    assert plan.shards_of("tune", selected(), SETTINGS) == []
     shared = selected(search={"penalty": {"tune_per": "method_and_size"}})
-    assert plan.tune_shards(shared, SETTINGS)
+    assert plan.shards_of("tune", shared, SETTINGS)
     assert job.searched(shared["search"]) == ["penalty"]
     both = selected(search={"length_scale": {"grid": [1]}, "options": {"grid": [{}]}, "tune_per": "cell"})
     assert job.searched(both["search"]) == ["length_scale", "options"]
@@ -287,22 +295,21 @@ def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset
     toy = selected(
         {"time": timed}, **TWO, sizes={"multiples_of_d": [1, 2, 4, 8]}, time={"learner": "ridge", "examples": ["eeg"]}
     )
-    (shard,) = plan.time_shards(toy, SETTINGS | BY_METHOD)
-    assert (shard.name, shard.methods) == ("eeg", (0, 1, 2))
-    (part,) = plan.parts_of("time", toy, shard, SETTINGS)
+    (shard,) = plan.shards_of("time", toy, SETTINGS | BY_METHOD)
+    assert (shard.name, variants(shard)) == ("eeg", [ALL])
+    (part,) = shard.parts
     assert part.sizes == {"multiples_of_d": [1, 8]}
     assert part.time == {"rounds": 4, "again": 1, "threads": 2}
-    labelled = merge(toy, {"time": {"sizes": ["2d", "4d"]}})
-    (part,) = plan.parts_of("time", labelled, shard, SETTINGS)
+    (part,) = parts("time", merge(toy, {"time": {"sizes": ["2d", "4d"]}}))
     assert part.sizes == {"multiples_of_d": [2, 4]}
     assert part.learners == {"ridge": toys.RIDGE}
     everything = selected({"time": timed | {"datasets": "all", "sizes": None}}, **TWO, time={})
-    assert [s.name for s in plan.time_shards(everything, SETTINGS | BY_METHOD)] == ["eeg", "skin"]
-    assert [s.datasets for s in plan.time_shards(everything, SETTINGS | {"shard_by": ["experiment"]})] == [
+    assert [s.name for s in plan.shards_of("time", everything, SETTINGS | BY_METHOD)] == ["eeg", "skin"]
+    assert [s.datasets for s in plan.shards_of("time", everything, SETTINGS | {"shard_by": ["experiment"]})] == [
         ("eeg", "skin")
     ]
-    assert plan.time_shards(selected({"time": timed}, **TWO, time={}), SETTINGS) == []
-    assert plan.time_shards(selected(**TWO), SETTINGS) == []
+    assert plan.shards_of("time", selected({"time": timed}, **TWO, time={}), SETTINGS) == []
+    assert plan.shards_of("time", selected(**TWO), SETTINGS) == []
 
 
 def test_of_a_grid_without_data_the_ends_are_named():
@@ -315,8 +322,7 @@ def test_of_a_grid_without_data_the_ends_are_named():
     for number, ends in ((2, {"ends": 2}), (None, {})):
         settings = SETTINGS | {"time": SETTINGS["time"] | {"sizes": number}}
         theory = selection.select({"theory": copy.deepcopy(experiment)}, settings, set())["theory"]
-        (shard,) = plan.time_shards(theory, settings)
-        (part,) = plan.parts_of("time", theory, shard, settings)
+        (part,) = parts("time", theory, settings)
         assert part.grid == experiment["grid"] | ends
         assert [entry["method"] for entry in part.methods] == ["rff", "orf"]
 
@@ -345,12 +351,14 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
         learners={"svm": toys.SVM},
         time={"learner": "svm"},
     )
-    eeg, skin = plan.shards(toy, SETTINGS | {"shard_by": ["experiment", "dataset"]})
+    eeg, skin = "eeg", "skin"
 
-    def roots(stage, shard, prefix=""):
-        found = {
-            root for part in plan.parts_of(stage, toy, shard, SETTINGS) for root in job.code_roots(stage, part.stated())
-        }
+    def shard_of(stage, dataset):
+        shards = plan.shards_of(stage, toy, SETTINGS | {"shard_by": ["experiment", "dataset"]})
+        return next(shard for shard in shards if shard.name == dataset)
+
+    def roots(stage, dataset, prefix=""):
+        found = {root for part in shard_of(stage, dataset).parts for root in job.code_roots(stage, part.stated())}
         assert all((SOURCE / f"{root.replace('.', '/')}.py").is_file() for root in found)
         return sorted(root.removeprefix(prefix) for root in found if root.startswith(prefix))
 
@@ -382,8 +390,9 @@ def test_the_memory_of_a_job_grows_with_what_it_holds_and_never_beyond_n_columns
 
     def asked(stage="train", settings=None, **changes):
         toy = selected(settings, **(TWO | changes))
-        (shard,) = plan.shards(toy, SETTINGS)
-        return plan.resources(stage, toy, shard, tasks, SETTINGS | (settings or {}))["mem_mb"]
+        (shard,) = plan.shards_of(stage, toy, SETTINGS)
+        sides = [cost.sides_of(stage, part, tasks, SETTINGS | (settings or {})) for part in shard.parts]
+        return cost.stated(shard, sides)[0]
 
     small = asked(learners={"svm": None})
     # 200 columns of 10,000 rows, 40 bytes each
@@ -393,7 +402,9 @@ def test_the_memory_of_a_job_grows_with_what_it_holds_and_never_beyond_n_columns
     assert asked(**large) - small == pytest.approx((80 * 10_000**2 + kept) / 2**20, rel=0.01)
     assert asked(**large | {"sizes": {"multiples_of_d": [1000]}}) == asked(**large)
     assert asked(settings={"max_rows": 100}, **large) < asked(**large)
-    assert asked("tune", **large | {"search": {"max_rows": 100}}) < asked("tune", **large)
+    shared = {"penalty": {"tune_per": "method_and_size"}}
+    fewer, all_rows = (asked("tune", **large | {"search": shared | own}) for own in ({"max_rows": 100}, {}))
+    assert fewer < all_rows
 
 
 def test_a_method_is_run_at_the_sizes_that_its_data_set_says_unless_an_entry_names_some():

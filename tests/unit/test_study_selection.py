@@ -18,8 +18,7 @@ def test_the_experiments_of_the_repository_are_planned_under_every_preset(preset
     study = selection.load_study(read_yaml(CONFIG / "config.yaml") | {"preset": preset}, CONFIG)
     for experiment in study.chosen.values():
         for stage in ("tune", "train", "measure", "time"):
-            shards = plan.shards_of(stage, experiment, study.settings)
-            assert all(plan.parts_of(stage, experiment, shard, study.settings) for shard in shards)
+            assert all(shard.parts for shard in plan.shards_of(stage, experiment, study.settings))
 
 
 def test_only_keeps_what_it_names():

@@ -49,8 +49,8 @@ def small(name, **changes):
 
 
 def part(experiment, preset="quick"):
-    (shard,) = plan.time_shards(experiment, settings(preset))
-    (found,) = plan.parts_of("time", experiment, shard, settings(preset))
+    (shard,) = plan.shards_of("time", experiment, settings(preset))
+    (found,) = shard.parts
     return found
 
 

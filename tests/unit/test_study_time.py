@@ -21,7 +21,6 @@ from rfstudy.metrics import FACTS
 from rfstudy.study import time as stage
 from rfstudy.study.engine import Job, Timed
 from rfstudy.study.kinds import fitting, scaling
-from rfstudy.study.plan import parts_of, time_shards
 from rfstudy.study.time import LoadOfOthers, Rounds, long_enough
 
 SHORTEST = 0.02
@@ -274,9 +273,7 @@ def prepared(tmp_path):
 
 def timed_part(settings=None, **changes):
     how = {"learner": "ridge"} | changes.pop("time", {})
-    toy = toys.selected(settings, time=how, **changes)
-    (shard,) = time_shards(toy, toys.SETTINGS)
-    return toys.as_read(parts_of("time", toy, shard, toys.SETTINGS | (settings or {})))
+    return toys.parts("time", toys.selected(settings, time=how, **changes), settings)
 
 
 def run(part, prepared, tmp_path, name="times", chosen=None):

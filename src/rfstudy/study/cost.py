@@ -9,12 +9,13 @@ The workflow imports this module when it parses, so it loads no numerical librar
 
 import math
 from collections import Counter
-from dataclasses import replace
 
+from random_features.learners.entry import facts
 from random_features.maps.registry import resolved_options
-from rfstudy.study import plan
 from rfstudy.study.experiment import needs_data
 from rfstudy.study.job import Part, options_tried, searched, sizes, tune_scope
+from rfstudy.study.kinds.registry import KINDS
+from rfstudy.study.plan import Shard, shards_of
 
 #: Least request: minutes and MB.
 LEAST_MINUTES, LEAST_MB = 5, 1000
@@ -131,7 +132,7 @@ def work_of_kind(stage: str, part: Part, n: int, d: int) -> Counter:
     if learners:
         sides = dict.fromkeys(learners, (n, d))
         if "exact_kernel" in sides:
-            sides["exact_kernel"] = plan.matrix_of_kernel(part.kind, grid, n)
+            sides["exact_kernel"] = matrix_of_kernel(part.kind, grid, n)
         return sum((amounts(f"{stage} {name}", cells, *sides[name]) for name in learners), Counter())
     if stage == "time" and part.sizes:
         columns = sum(2 * s for s, _ in sizes(part.sizes, d))
@@ -154,7 +155,7 @@ def seconds_of(work: Counter, model: dict) -> tuple[float, bool]:
     return total, beyond
 
 
-def seconds_of_shard(stage: str, experiment: dict, shard: plan.Shard, work: Counter, model: dict) -> tuple[float, bool]:
+def seconds_of_shard(stage: str, experiment: dict, shard: Shard, work: Counter, model: dict) -> tuple[float, bool]:
     """Return the expected seconds of a job, and whether this extrapolates.
 
     The records of its stage, of its experiment and of its data sets say how many times the seconds of their work such
@@ -167,16 +168,44 @@ def seconds_of_shard(stage: str, experiment: dict, shard: plan.Shard, work: Coun
     return seconds * of_all * math.prod(of_data) ** (1 / len(of_data)), beyond
 
 
-def requested_memory(stage: str, kind: str, stated: dict, model: dict) -> tuple[int, bool]:
+def requested_memory(stage: str, kind: str, mb: int, of_data: float, model: dict) -> tuple[int, bool]:
     """Return the MB that a job of a stage and kind requests, and whether this extrapolates from records.
 
-    Without records of its kind, or with far more data than these, it is the stated memory.
+    Without records of its kind, or with far more data than these, it is the ``stated`` memory.
     """
     own = model["memory"].get(f"{stage} {kind}") or model["memory"].get(f"{LIKE.get(stage, stage)} {kind}")
-    if own is None or stated["of_data"] > 2 * own["largest"] + LEAST_MB:
-        return max(LEAST_MB, stated["mem_mb"]), True
-    needed = (own["mb"] + own["per_mb"] * stated["of_data"]) * MARGIN + SNAKEMAKE_MB
+    if own is None or of_data > 2 * own["largest"] + LEAST_MB:
+        return max(LEAST_MB, mb), True
+    needed = (own["mb"] + own["per_mb"] * of_data) * MARGIN + SNAKEMAKE_MB
     return max(LEAST_MB, math.ceil(needed)), False
+
+
+def stated(shard: Shard, sides: list[tuple[int, int]]) -> tuple[int, float]:
+    """Return the stated memory of a job, and its part that grows with the data (MB).
+
+    They follow from its ``Kind`` and, for the features (n x D), from the ``bytes_per_entry`` of its learners. ``sides``
+    are the rows and columns of its parts.
+    """
+    kind = KINDS[shard.parts[0].kind]
+    of_data = 0.0
+    for part, (n, d) in zip(shard.parts, sides, strict=True):
+        size, learners, work = (part.search or {}).get("size", {}), part.learners or {}, 0
+        columns = max(
+            columns_of(part.sizes, d) + columns_of({rule: [value] for rule, value in size.items()}, d), default=0
+        )
+        if part.grid is None:
+            entries = columns * n
+            of_learners = (
+                facts(name)["bytes_per_entry"] * min(entries, of.get("max_entries") or 1e8)
+                for name, of in learners.items()
+            )
+            work = kind.bytes_per_gram * min(columns, n) ** 2 + max(of_learners, default=0)
+            work += 2 * min(4 * entries, kind.kept_bytes)  # the features in float32, and a copy
+        elif "exact_kernel" in part.grid.get("learners", []):
+            work = kind.bytes_per_pair * math.prod(matrix_of_kernel(part.kind, part.grid, n))
+        if part.dataset:
+            of_data = max(of_data, (kind.bytes_per_value * n * d + work) / 2**20)
+    return int(kind.mb + of_data), of_data
 
 
 def needs_of_rows(stage: str, n: int, d: int, model: dict) -> dict:
@@ -191,34 +220,54 @@ def requested_minutes(seconds: float, model: dict) -> int:
     return max(LEAST_MINUTES, START_MINUTES + math.ceil(seconds * model["factor"] / 60))
 
 
-def work_of_shard(stage: str, experiment: dict, shard: plan.Shard, tasks: dict, settings: dict) -> Counter:
+def sides_of(stage: str, part: Part, tasks: dict, settings: dict) -> tuple[int, int]:
+    """Return the rows and columns of the data of a part; both are 1 without data."""
+    search = part.search if stage == "tune" else None
+    return rows_of(tasks[part.dataset], settings, part.split, search) if part.dataset else (1, 1)
+
+
+def rows_of(task: dict, settings: dict, split: dict | None = None, search: dict | None = None) -> tuple[int, int]:
+    """Return the largest number of rows and columns of a task that a run can use, with a ``split`` and in a
+    ``search``.
+    """
+    # generated rows, and those of a file of this machine, are the same in every preset
+    own = "generator" in task or (("source" in task or "streamed" in task) and "stand_in" not in task)
+    stands_in = settings["data"] == "embedded" and not own
+    n, d = (1000, 128) if stands_in else (task["n"], task["d"])
+    in_search = 2 * ((search or {}).get("max_rows") or n)
+    return min(n, 2 * (settings["max_rows"] or n), (split or {}).get("n_rows", n), in_search), d
+
+
+def matrix_of_kernel(kind: str, grid: dict, n: int) -> tuple[int, int]:
+    """Return the rows and columns of the matrix that the exact kernel holds: that of its at most ``most_rows`` rows; of
+    more rows than the kind solves by Cholesky's factor, that of a preconditioner.
+    """
+    limits = KINDS[kind]
+    n = min(n, grid.get("most_rows", limits.by_cholesky))
+    return n, n if n <= limits.by_cholesky else limits.rank
+
+
+def work_of_shard(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dict) -> Counter:
     """Return the amount of work in a job."""
-    found = Counter()
-    for part in plan.parts_of(stage, experiment, shard, settings):
-        of_search = part.search if stage == "tune" else None
-        n, d = plan.rows_of(tasks[part.dataset], settings, part.split, of_search) if part.dataset else (1, 1)
-        search = experiment.get("search", {})
-        alone = "penalty" in search and "penalty" not in searched(search)
-        found += work_of(stage, part, n, d, alone=alone)
-    return found
+    search = experiment.get("search", {})
+    alone = "penalty" in search and "penalty" not in searched(search)
+    each = (work_of(stage, part, *sides_of(stage, part, tasks, settings), alone=alone) for part in shard.parts)
+    return sum(each, Counter())
 
 
-def shards_of(stage: str, experiment: dict, tasks: dict, settings: dict, model: dict) -> list[plan.Shard]:
+def sized(stage: str, experiment: dict, tasks: dict, settings: dict, model: dict) -> list[Shard]:
     """Return the jobs of a stage in an experiment, sized by the model if the preset has ``minutes_per_shard``."""
-    target = settings["minutes_per_shard"]
-    found = plan.shards_of(stage, experiment, settings)
+    target, found = settings["minutes_per_shard"], shards_of(stage, experiment, settings)
     if not target or stage == "time":  # compared methods are timed together, on one data set
         return found
-    groups: list[list[tuple[float, plan.Shard]]] = []
+    groups: list[list[tuple[float, Shard]]] = []
     for shard in found:
         work = work_of_shard(stage, experiment, shard, tasks, settings)
         minutes = seconds_of_shard(stage, experiment, shard, work, model)[0] / 60
-        if stage != "tune" and minutes > LONGEST * target and len(shard.repeats) > 1 and needs_data(experiment["kind"]):
-            size = max(1, int(len(shard.repeats) * LONGEST * target / minutes))
-            cut = plan.shards(experiment, settings, size)
-            groups += [
-                [(minutes, each)] for each in cut if (each.datasets, each.methods) == (shard.datasets, shard.methods)
-            ]
+        number = len(shard.repeats)
+        if stage != "tune" and minutes > LONGEST * target and number > 1 and needs_data(experiment["kind"]):
+            # repeats are cut only if they are separate cells: elsewhere one cell may cover them all
+            groups += [[(minutes, each)] for each in shard.cut(max(1, int(number * LONGEST * target / minutes)))]
         elif groups and joins(groups[-1], shard) and minutes + sum(m for m, _ in groups[-1]) <= target:
             groups[-1].append((minutes, shard))
         else:
@@ -226,33 +275,34 @@ def shards_of(stage: str, experiment: dict, tasks: dict, settings: dict, model: 
     return [together([shard for _, shard in group]) for group in groups]
 
 
-def joins(group: list, shard: plan.Shard) -> bool:
-    """Return whether a shard has the repeats of a group, and its data or its methods, so that both can be one job."""
+def joins(group: list, shard: Shard) -> bool:
+    """Return whether a shard has the repeats of a group, and its data or its method, so that both can be one job."""
     others = [each for _, each in group]
-    same = ((each.datasets, each.repeats) == (shard.datasets, shard.repeats) for each in others)
-    return all(same) or all((each.methods, each.repeats) == (shard.methods, shard.repeats) for each in others)
+    same = [each.method == shard.method for each in others], [each.datasets == shard.datasets for each in others]
+    return any(map(all, same)) and all(each.repeats == shard.repeats for each in others)
 
 
-def together(shards: list[plan.Shard]) -> plan.Shard:
+def together(shards: list[Shard]) -> Shard:
     """Return one shard with the methods, or the data sets, of several, named after the first and the last."""
     first, last = shards[0], shards[-1]
     if first == last:
         return first
-    methods = sorted({i for shard in shards for i in shard.methods})
-    datasets = dict.fromkeys(dataset for shard in shards for dataset in shard.datasets)
-    name = f"{first.name}-to-{last.name.rpartition('.')[2]}"
-    return replace(first, name=name, methods=tuple(methods), datasets=tuple(datasets))
+    parts: dict[str, Part] = {}
+    for part in (part for shard in shards for part in shard.parts):
+        methods = parts[part.dataset].methods if part.dataset in parts else []
+        parts[part.dataset] = part | {"methods": [*methods, *part.methods]}
+    return Shard(f"{first.name}-to-{last.name.rpartition('.')[2]}", list(parts.values()))
 
 
-def needs(stage: str, experiment: dict, shard: plan.Shard, tasks: dict, settings: dict, model: dict) -> dict:
+def needs(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dict, model: dict) -> dict:
     """Return what a job requests at its first attempt (``mem_mb``, minutes of ``runtime``), and its ``expected``
     seconds; ``extrapolated`` is 1 if these have no record of such work.
     """
     work = work_of_shard(stage, experiment, shard, tasks, settings)
     seconds, beyond = seconds_of_shard(stage, experiment, shard, work, model)
-    stated = plan.resources(stage, experiment, shard, tasks, settings)
-    memory, more = requested_memory(stage, experiment["kind"], stated, model)
-    minutes = requested_minutes(seconds, model) if seconds else stated["runtime"]
+    of_parts = stated(shard, [sides_of(stage, part, tasks, settings) for part in shard.parts])
+    memory, more = requested_memory(stage, experiment["kind"], *of_parts, model)
+    minutes = requested_minutes(seconds, model) if seconds else KINDS[experiment["kind"]].minutes
     requested = {"mem_mb": memory, "runtime": minutes, "gpu": int(wants_gpu(work, experiment, settings))}
     return requested | {"expected": round(seconds), "extrapolated": int(beyond or more)}
 

@@ -123,15 +123,15 @@ def calibrated(study, path):
         stage, (name, _, which) = row["stage"], row["job"].partition("/")
         seconds, mb = float(row["seconds"]), float(row["memory_mb"])
         if not which:
-            n, d = rows_of_chunk(tasks, name) if stage == "stream" else plan.rows_of(tasks[name], settings)
+            n, d = rows_of_chunk(tasks, name) if stage == "stream" else cost.rows_of(tasks[name], settings)
             yield stage, f"{name} ('',)", seconds, cost.amounts(f"{stage} rows", 1, n, d), "rows", mb, 0
             continue
         experiment = study.chosen[name]
         for shard in plan.shards_of(stage, experiment, settings):
             if shard.name == which:
                 work = cost.work_of_shard(stage, experiment, shard, tasks, settings)
-                stated = plan.resources(stage, experiment, shard, tasks, settings)["of_data"]
-                yield stage, f"{name} {shard.datasets}", seconds, work, experiment["kind"], mb, stated
+                _, of_data = cost.stated(shard, [cost.sides_of(stage, part, tasks, settings) for part in shard.parts])
+                yield stage, f"{name} {shard.datasets}", seconds, work, experiment["kind"], mb, of_data
 
 
 def write_calibration(results: Path, prepared: Path, benchmarks: Path, out: Path) -> None:
@@ -184,8 +184,8 @@ def blocks_of(study, measured: Path):
         whole = without(experiment, "shard_by")
         for stage in ("train", "measure", "time"):
             for shard in plan.shards_of(stage, whole, settings):
-                methods = {experiment["methods"][i]["method"] for i in shard.methods}
-                blocks = {(stage, dataset, method) for dataset in shard.datasets for method in methods}
+                named = [(part.dataset, entry["method"]) for part in shard.parts for entry in part.methods]
+                blocks = {(stage, *each) for each in named}
                 if blocks and blocks <= set(times):
                     work = cost.work_of_shard(stage, whole, shard, study.registry.tasks, settings)
                     yield stage, f"{name} {shard.datasets}", sum(times[block] for block in blocks), work

@@ -46,7 +46,7 @@ def table(study, root, config_dir) -> pd.DataFrame:
             needs = jobs.resources(stage, shard)
             of_job = {"stage": stage, "job": shard.name, "file": str(files[name]), "expected_s": needs["expected"]}
             of_job |= {key: needs[key] for key in ("mem_mb", "runtime", "gpu")}
-            for part in jobs.parts_of(stage, shard):
+            for part in shard.parts:
                 shared = part.columns | of_job | about_data(jobs, name, part.dataset)
                 rows += [shared | row for row in rows_of(stage, part, shared.get("d", 1))]
     return pd.DataFrame(rows).drop(columns=["origin", "status", "seed"])

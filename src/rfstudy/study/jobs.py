@@ -2,6 +2,7 @@
 
 The workflow imports this module when it parses, so it loads no numerical library.
 """
+# ruff: noqa: B019 (the one object with cached methods lives as long as the process: rules ask for the same several times)
 
 import csv
 import hashlib
@@ -31,10 +32,6 @@ ENDINGS = {
 
 #: The stages that use the choices of ``tune``.
 TUNED = ("train", "time")
-
-
-#: The work of a job: triples of its stage, an experiment and a shard.
-Work = list[tuple[str, str, Shard]]
 
 
 def counted(number: int, thing: str) -> str:
@@ -79,10 +76,8 @@ class Jobs:
                 self.papers.setdefault(self.experiments[name]["paper"], []).append(name)
         self.work: dict[str, str] = {}
         self.costs = read_json(root / "config" / "costs.json")
-        cached = (self.code_of, self.experiment_of, self.shards_of, self.parts_of, self.chosen_file, self.tune_part)
-        for method in (*cached, self.resources):  # the rules ask for the same several times
-            setattr(self, method.__name__, cache(method))
 
+    @cache
     def code_of(self, *modules: str) -> str:
         """Return the file that lists the code that modules run, a parameter of a job.
 
@@ -167,7 +162,7 @@ class Jobs:
         if streamed:
             columns = self.registry.tasks[streamed["base"]]["d"]
             return int(1000 + 4 * data_registry.rows_per_chunk(streamed) * columns / 2**20)
-        n, d = plan.rows_of(self.registry.tasks[dataset], self.settings)
+        n, d = cost.rows_of(self.registry.tasks[dataset], self.settings)
         return int(700 + 24 * n * d / 2**20)
 
     def needs_of_rows(self, key: str, wildcards, attempt: int) -> int:
@@ -180,7 +175,7 @@ class Jobs:
             rows, columns = data_registry.rows_of_chunk(self.registry.tasks, wildcards.dataset)
             first |= cost.needs_of_rows("stream", rows, columns, self.costs)
         else:
-            n, d = plan.rows_of(self.registry.tasks[wildcards.dataset], self.settings)
+            n, d = cost.rows_of(self.registry.tasks[wildcards.dataset], self.settings)
             first |= cost.needs_of_rows("preprocess", n, d, self.costs)
         return cost.grown(first, attempt, self.settings)[key]
 
@@ -196,6 +191,7 @@ class Jobs:
 
     # --- Experiments and shards ---------------------------------------------------------------------------------------
 
+    @cache
     def experiment_of(self, name: str) -> dict:
         """Return an experiment, or its part on the data sets that follow its name: ``survey-gaussian-text.eeg.skin``.
 
@@ -208,19 +204,17 @@ class Jobs:
         own = self.experiments[name]
         return own | {"datasets": {each: own["datasets"][each] for each in datasets}} if datasets else own
 
+    @cache
     def shards_of(self, stage: str, experiment: str) -> dict[str, Shard]:
         """Return the shards of a stage in an experiment, by name; empty if the stage has nothing to do."""
         own = self.experiment_of(experiment)
-        found = cost.shards_of(stage, own, self.registry.tasks, self.settings, self.costs)
+        found = cost.sized(stage, own, self.registry.tasks, self.settings, self.costs)
         return {shard.name: shard for shard in found}
 
-    def parts_of(self, stage: str, shard: Shard) -> list[Part]:
-        """Return the work of a stage on a shard: one part per data set."""
-        return plan.parts_of(stage, self.experiments[shard.experiment], shard, self.settings)
-
+    @cache
     def resources(self, stage: str, shard: Shard) -> dict:
         """Return the memory and run time of the first attempt at a shard, its expected seconds and its GPUs."""
-        experiment = self.experiments[shard.experiment]
+        experiment = self.experiments[shard.parts[0].experiment]
         return cost.needs(stage, experiment, shard, self.registry.tasks, self.settings, self.costs)
 
     def tuned_files(self, stage: str, experiment: str, shard: Shard) -> list[str]:
@@ -228,32 +222,33 @@ class Jobs:
         chosen = self.shards_of("tune", experiment) if stage in TUNED else {}
         return sorted({self.chosen_file(experiment, each) for each in shard.datasets}) if chosen else []
 
+    @cache
     def chosen_file(self, experiment: str, dataset: str) -> str:
         """Return the file with the choices of an experiment on a data set.
 
         An earlier experiment with the same work on a data set has already made the choice. A part of an experiment
         (``survey-gaussian-text.eeg``) makes its own, so that it computes nothing else.
         """
-        others = [] if "." in experiment else self.experiments
-        own = self.tune_part(experiment, dataset)
+        own = next(part for _, _, part in self.searches(experiment) if part.dataset == dataset)
         return next(
-            f"{self.results}/{name}/tune/{shard.name}.json"
-            for name in (*others, experiment)
-            for shard in self.shards_of("tune", name).values()
-            if dataset in shard.datasets and plan.same_choices(self.tune_part(name, dataset), own)
+            f"{self.results}/{name}/tune/{shard}.json"
+            for each in (*([] if "." in experiment else self.experiments), experiment)
+            for name, shard, part in self.searches(each)
+            if part.dataset == dataset and plan.same_choices(part, own)
         )
 
-    def tune_part(self, experiment: str, dataset: str) -> Part:
-        """Return the work of ``tune`` for an experiment on one data set."""
-        return plan.tune_part(plan.on_dataset(self.experiment_of(experiment), dataset), dataset, None, self.settings)
+    def searches(self, experiment: str) -> list[tuple[str, str, Part]]:
+        """Return the work of ``tune`` in an experiment, with the experiment and the shard that it belongs to."""
+        shards = self.shards_of("tune", experiment).items()
+        return [(experiment, name, part) for name, shard in shards for part in shard.parts]
 
     # --- The jobs of stages -------------------------------------------------------------------------------------------
 
-    def work_of_job(self, stage: str, paper: str | None, wildcards) -> Work:
-        """Return the work of a job: a shard, or all shards of the experiments of a paper."""
+    def work_of_job(self, stage: str, paper: str | None, wildcards) -> list[tuple[str, Shard]]:
+        """Return the work of a job: an experiment with a shard, or with all shards of each experiment of a paper."""
         if not paper:
-            return [(stage, wildcards.experiment, self.shards_of(stage, wildcards.experiment)[wildcards.shard])]
-        return [(stage, name, shard) for name in self.papers[paper] for shard in self.shards_of(stage, name).values()]
+            return [(wildcards.experiment, self.shards_of(stage, wildcards.experiment)[wildcards.shard])]
+        return [(name, shard) for name in self.papers[paper] for shard in self.shards_of(stage, name).values()]
 
     def stages_and_papers(self) -> list[tuple[str, str | None]]:
         """Return the stages and the papers, or None, of the rules that compute."""
@@ -262,22 +257,22 @@ class Jobs:
 
     def outputs(self, stage: str, paper: str | None) -> list[str]:
         """Return the outputs of the jobs of a stage, with wildcards, or of its one job for a paper."""
-        names = [(name, shard.name) for _, name, shard in self.work_of_job(stage, paper, None)] if paper else []
+        names = [(name, shard.name) for name, shard in self.work_of_job(stage, paper, None)] if paper else []
         stems = [f"{self.results}/{name}/{stage}/{shard}" for name, shard in names or [("{experiment}", "{shard}")]]
         return [f"{stem}.{ending}" for stem in stems for ending in ENDINGS[stage]]
 
     def inputs(self, stage: str, paper: str | None, wildcards) -> list[str]:
         """Return the input of a job: the facts about prepared data, with the checksum of the rows, and the choices."""
         work = self.work_of_job(stage, paper, wildcards)
-        datasets = dict.fromkeys(dataset for *_, shard in work for dataset in shard.datasets if dataset)
-        tuned = {path for each in work for path in self.tuned_files(*each)}
+        datasets = dict.fromkeys(dataset for _, shard in work for dataset in shard.datasets if dataset)
+        tuned = {path for each in work for path in self.tuned_files(stage, *each)}
         return [*map(self.facts_file, datasets), *sorted(tuned)]
 
     def needs(self, key: str, stage: str, paper: str | None, wildcards, attempt: int) -> int:
         """Return what a job requests ("mem_mb", "runtime", ...): more with every attempt, up to the limits of the
         configuration; a killed job resumes from its journal.
         """
-        of_shards = [self.resources(stage, shard) for _, _, shard in self.work_of_job(stage, paper, wildcards)]
+        of_shards = [self.resources(stage, shard) for _, shard in self.work_of_job(stage, paper, wildcards)]
         return cost.grown(cost.of_all(of_shards), attempt, self.settings)[key]
 
     def params(self, stage: str, paper: str | None, wildcards) -> dict:
@@ -285,11 +280,11 @@ class Jobs:
         for its message, the amount of its work and its data.
         """
         work = self.work_of_job(stage, paper, wildcards)
-        parts = [part for _, _, shard in work for part in self.parts_of(stage, shard)]
+        parts = [part for _, shard in work for part in shard.parts]
         loaded = {root for part in parts for root in code_roots(stage, part.stated())}
         return {
             "code": self.code_of(f"rfstudy.study.{stage}", *sorted(loaded)),
-            "work": self.work_hash([self.arguments(*each) for each in work]),
+            "work": self.work_hash([self.arguments(stage, *each) for each in work]),
             "libraries": self.libraries,
             "words": words_of(stage, parts),
         }
@@ -299,7 +294,7 @@ class Jobs:
         stem = f"{self.results}/{experiment}/{stage}/{shard.name}"
         found = {
             "stage": stage,
-            "parts": [part.stated() for part in self.parts_of(stage, shard)],
+            "parts": [part.stated() for part in shard.parts],
             "prepared_dirs": [f"{self.prepared}/{dataset}" for dataset in shard.datasets if dataset],
             "journal": f"{self.results}/.journal/{stage}/{experiment}.{shard.name}.cells",
             "out": f"{stem}.{ENDINGS[stage][0]}",

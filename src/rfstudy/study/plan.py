@@ -1,17 +1,16 @@
-"""Turn experiments into jobs: shards, and the description of a shard for each stage.
+"""Turn experiments into jobs: shards, and their parts.
 
 A *shard* is one job of a stage: one experiment x data set x method with all its variants, or more if a preset's
-``shard_by`` drops axes. A stage receives a list of *parts* as plain JSON: one per data set, or a single part if an
-experiment has none. A part describes the experiment on that data set, with only what the stage needs. A change of the
-penalties therefore does not regenerate features, and every command of a log can be run by hand.
+``shard_by`` drops axes. It has a list of *parts*: one per data set, or a single part if an experiment has none. A part
+describes the experiment on that data set, with only what the stage needs, and a job receives it as plain JSON. A change
+of the penalties therefore does not regenerate features, and every command of a log can be run by hand.
 
 The workflow imports this module when it parses, so it loads no numerical library.
 """
 
-import math
 from dataclasses import dataclass
+from typing import Self
 
-from random_features.learners.entry import facts
 from rfstudy.data.tasks import without
 from rfstudy.fields import listed
 from rfstudy.study.experiment import needs_data, wanted_sizes
@@ -19,49 +18,68 @@ from rfstudy.study.job import Part, merge, searched, sizes, spread, tune_scope
 from rfstudy.study.kinds.registry import KINDS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shard:
-    """One job of every stage of an experiment: the data sets, methods and repeats in it."""
+    """One job of a stage in an experiment, or all of them that a job of a paper works on one after the other."""
 
-    experiment: str
     name: str
-    datasets: tuple[str, ...]  # one empty id if an experiment has none
-    methods: tuple[int, ...]  # positions in the experiment's list
-    repeats: tuple[int, ...]
+    parts: list[Part]
+    method: str = ""  # empty for all methods
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Return the data sets; one empty id if the experiment has none."""
+        return tuple(part.dataset for part in self.parts)
+
+    @property
+    def repeats(self) -> list[int]:
+        """Return the repeats, which all parts share."""
+        return self.parts[0].repeats
+
+    def cut(self, size: int) -> list[Self]:
+        """Return shards with at most ``size`` of the repeats each."""
+        chunks = [self.repeats[i : i + size] for i in range(0, len(self.repeats), size)]
+        names = (f"{self.name}.r{chunk[0]}-{chunk[-1]}" for chunk in chunks)
+        parts = ([part | {"repeats": chunk} for part in self.parts] for chunk in chunks)
+        return [Shard(*each, self.method) for each in zip(names, parts, strict=True)]
 
 
 def shards_of(stage: str, experiment: dict, settings: dict) -> list[Shard]:
-    """Return the jobs of a stage in an experiment; none if the stage has nothing to do."""
-    of_all = {"tune": tune_shards, "time": time_shards, KINDS[experiment["kind"]].stage: shards}
-    return of_all[stage](experiment, settings) if stage in of_all else []
-
-
-def shards(experiment: dict, settings: dict, repeats_per_shard: int | None = None) -> list[Shard]:
-    """Return the shards of one experiment, cut by its own ``shard_by`` or the preset's, each with all repeats or with
-    at most ``repeats_per_shard``.
+    """Return the jobs of a stage in an experiment, cut by its own ``shard_by`` or the preset's; none if the stage has
+    nothing to do.
     """
-    axes = axes_of(experiment, settings)
-    entries = experiment["methods"]
-    # the variants of a method stay together: one job per variant would spend its time on imports
-    names = list(dict.fromkeys(entry["method"] for entry in entries)) if "method" in axes else [""]
-    groups = {name: tuple(i for i, entry in enumerate(entries) if name in ("", entry["method"])) for name in names}
-    datasets = list(experiment["datasets"]) or [""]
-    parts = [(dataset,) for dataset in datasets] if "dataset" in axes else [tuple(datasets)]
-    repeats = repeats_of(experiment, settings)
-    # repeats are cut only if they are separate cells: elsewhere one cell may cover them all
-    size = (needs_data(experiment["kind"]) and repeats_per_shard) or len(repeats)
-    chunks = [tuple(repeats[i : i + size]) for i in range(0, len(repeats), size)]
-    result = []
-    for part in parts:
-        for name, group in groups.items():
-            if not any(is_run_on(entries[i], dataset) for i in group for dataset in part):
-                continue
-            for chunk in chunks:
-                words = [part[0] if len(part) == 1 else "", name.replace("_", "-")]
-                if len(chunks) > 1:
-                    words.append(f"r{chunk[0]}-{chunk[-1]}")
-                result.append(Shard(experiment["name"], ".".join(filter(None, words)) or "all", part, group, chunk))
-    return result
+    if not has_stage(stage, experiment):
+        return []
+    axes, found = axes_of(experiment, settings), []
+    # choices are made, and times compared, with all methods together. The variants of a method stay together: one job
+    # per variant would spend its time on imports
+    by_method = "method" in axes and stage not in ("tune", "time")
+    methods = dict.fromkeys(entry["method"] for entry in experiment["methods"]) if by_method else [""]
+    datasets = datasets_of(stage, experiment)
+    for group in [[each] for each in datasets] if "dataset" in axes else [datasets]:
+        there = {dataset: on_dataset(experiment, dataset) for dataset in group}
+        parts = [part_of(stage, own, dataset, settings) for dataset, own in there.items() if any(own["methods"])]
+        for method in methods:
+            of_method = [part | {"methods": [e for e in part.methods if method in ("", e["method"])]} for part in parts]
+            own = [part for part in of_method if part.methods or stage == "tune"]
+            words = [group[0] if len(group) == 1 else "", method.replace("_", "-")]
+            found += [Shard(".".join(filter(None, words)) or "all", own, method)] if own else []
+    return found
+
+
+def has_stage(stage: str, experiment: dict) -> bool:
+    """Return whether a stage has something to do in an experiment."""
+    if stage == "tune":
+        return bool(searched(experiment.get("search", {})))
+    return "time" in experiment if stage == "time" else stage == KINDS[experiment["kind"]].stage
+
+
+def datasets_of(stage: str, experiment: dict) -> list[str]:
+    """Return the data sets of an experiment, or those that the preset times; one empty id if it has none."""
+    datasets = list(experiment["datasets"])
+    if stage == "time" and experiment["time"]["datasets"] == "examples":
+        return [each for each in datasets if each in experiment["time"].get("examples", [])] if datasets else [""]
+    return datasets or [""]
 
 
 def axes_of(experiment: dict, settings: dict) -> list[str]:
@@ -109,9 +127,15 @@ def entry_on(entry: dict, dataset: str, options: dict) -> dict:
     return merge(without(entry, "datasets") | own, entry.get("datasets", {}).get(dataset, {}))
 
 
+def part_of(stage: str, experiment: dict, dataset: str, settings: dict) -> Part:
+    """Return what a stage needs of an experiment on a data set (``on_dataset``), with all methods and repeats."""
+    own = {"tune": tuned, "time": timed}.get(stage, computed)
+    return part(experiment, dataset, settings) | own(experiment, settings)
+
+
 def part(experiment: dict, dataset: str, settings: dict) -> Part:
     """Return the fields that every stage needs about an experiment on a data set. If its kind needs data, they include
-    those that decide the training and test rows of a repeat. ``experiment`` is the one on the data set.
+    those that decide the training and test rows of a repeat.
     """
     of_run = {key: settings[key] for key in ("preset", "seed", "device")}
     stated = {key: experiment[key] for key in ("paper", "protocol", "kind", "kernel")}
@@ -128,20 +152,14 @@ def facts_parts(experiment: dict, settings: dict) -> list[Part]:
     return [part(on_dataset(experiment, name), name, settings) for name in experiment["datasets"]]
 
 
-def parts_of(stage: str, experiment: dict, shard: Shard, settings: dict) -> list[Part]:
-    """Return the specification of a stage's job: one part per data set of the shard."""
-    make = {"tune": tune_part, "time": time_part}.get(stage, shard_part)
-    return [make(on_dataset(experiment, dataset), dataset, shard, settings) for dataset in shard.datasets]
-
-
-def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
-    """Return the work of ``tune``: what is searched, who shares the choice, and the learners that decide."""
+def tuned(experiment: dict, settings: dict) -> dict:
+    """Return the fields of ``tune``: what is searched, who shares the choice, and the learners that decide."""
     search, entries = experiment["search"], list(filter(None, experiment["methods"]))
     scopes = {tune_scope(search, quantity) for quantity in searched(search)}
     # all members that share a penalty need a solution at it; else one entry, or one size, may represent all
     by_method = "penalty" in searched(search) or not scopes <= {"experiment", "size"}
     by_size = "penalty" in searched(search) or not scopes <= {"experiment", "method"}
-    return part(experiment, dataset, settings) | {
+    return {
         "search": without(search, "method"),
         "methods": entries if by_method else [],
         "shared_methods": search.get("method", []),
@@ -152,20 +170,19 @@ def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> P
     }
 
 
-def shard_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
-    """Return the work of ``train`` or ``measure``: the repeats of a shard, its entries that are run on the data set,
-    and the grid of the kind; of an accuracy grid the sizes, the error, the learners and the scores.
+def computed(experiment: dict, settings: dict) -> dict:
+    """Return the fields of ``train`` and ``measure``: the entries, the repeats and the grid of the kind; of an accuracy
+    grid the sizes, the error, the learners and the scores.
     """
-    entries = list(filter(None, (experiment["methods"][i] for i in shard.methods)))
     keys = ("grid",) if "grid" in experiment else ("sizes", "approximation", "learners", "scores")
-    own = {"methods": entries, "repeats": list(shard.repeats)} | {key: experiment.get(key) for key in keys}
-    return part(experiment, dataset, settings) | own
+    own = {"methods": list(filter(None, experiment["methods"])), "repeats": repeats_of(experiment, settings)}
+    return own | {key: experiment.get(key) for key in keys}
 
 
-def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
-    """Return the work of ``time``: all methods together, how often and what to measure; one repeat."""
+def timed(experiment: dict, settings: dict) -> dict:
+    """Return the fields of ``time``: all methods together, how often and what to measure; one repeat."""
     how = experiment["time"]
-    spec = part(experiment, dataset, settings) | {
+    spec = {
         # an entry that sweeps an option is not timed
         "methods": [without(entry, "learners") for entry in experiment["methods"] if entry and "sweep" not in entry],
         "time": without(how, "datasets", "examples", "sizes", "learner"),
@@ -192,28 +209,6 @@ def timed_sizes(experiment_sizes: dict, which: int | list | None) -> dict:
     return {rule: spread(values, which) for rule, values in experiment_sizes.items()}
 
 
-def time_shards(experiment: dict, settings: dict) -> list[Shard]:
-    """Return the jobs of ``time``: one per data set that the preset times, with all its methods."""
-    if "time" not in experiment:
-        return []
-    how, datasets = experiment["time"], experiment["datasets"]
-    if how["datasets"] == "examples":
-        datasets = {name: own for name, own in datasets.items() if name in how.get("examples", [])}
-        if experiment["datasets"] and not datasets:
-            return []
-    return shards_of_all_methods(experiment | {"datasets": datasets, "repeats": 1}, settings)
-
-
-def tune_shards(experiment: dict, settings: dict) -> list[Shard]:
-    """Return the jobs of ``tune``: like the shards of the other stages, but with all methods together."""
-    return shards_of_all_methods(experiment, settings) if searched(experiment.get("search", {})) else []
-
-
-def shards_of_all_methods(experiment: dict, settings: dict) -> list[Shard]:
-    """Return the shards of an experiment, with all methods and repeats together."""
-    return shards(experiment | {"shard_by": axes_of(experiment, settings)[:2]}, settings)
-
-
 def same_choices(one: Part, other: Part) -> bool:
     """Return whether ``tune`` would find the same for both parts.
 
@@ -231,58 +226,3 @@ def number_of_cells(part: Part) -> int:
     values = sum(len(entry.get("sweep", {}).get("values", [None])) for entry in part.methods)
     maps = (part.draws or 1) * values * len(sizes(part.sizes, 1)) * len(part.repeats)
     return maps * (1 + len(part.learners))
-
-
-def learners_in(stage: str, experiment: dict) -> list[str]:
-    """Return the learners that a job of a stage runs."""
-    if stage == "time":
-        return [name for name in experiment.get("learners", {}) if name == experiment["time"].get("learner")]
-    return list(experiment.get("learners", {})) if stage in ("tune", "train") else []
-
-
-def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dict) -> dict:
-    """Return the stated memory and its part that grows with the data (MB), and the run time (minutes) of a job.
-
-    They follow from its ``Kind`` and, for the features (n x D), from the ``bytes_per_entry`` of its learners.
-    """
-    needs = KINDS[experiment["kind"]]
-    most = needs.mb
-    for dataset in filter(None, shard.datasets):
-        own = on_dataset(experiment, dataset)
-        n, d = rows_of(tasks[dataset], settings, own.get("split"), own.get("search") if stage == "tune" else None)
-        if "sizes" in own:
-            columns = 2 * max((s for s, _ in sizes(own["sizes"], d)), default=0)
-            entries = columns * n
-            of_learners = [
-                facts(name)["bytes_per_entry"] * min(entries, own["learners"][name].get("max_entries") or 1e8)
-                for name in learners_in(stage, own)
-            ]
-            work = needs.bytes_per_gram * min(columns, n) ** 2 + max(of_learners, default=0)
-            work += 2 * min(4 * entries, needs.kept_bytes)  # the features in float32, and a copy
-        else:
-            has_pairs, work = "exact_kernel" in own.get("grid", {}).get("learners", []), 0
-            if has_pairs:
-                work = needs.bytes_per_pair * math.prod(matrix_of_kernel(own["kind"], own["grid"], n))
-        most = max(most, needs.mb + (needs.bytes_per_value * n * d + work) / 2**20)
-    return {"mem_mb": int(most), "of_data": most - needs.mb, "runtime": needs.minutes}
-
-
-def matrix_of_kernel(kind: str, grid: dict, n: int) -> tuple[int, int]:
-    """Return the rows and columns of the matrix that the exact kernel holds: that of its at most ``most_rows`` rows; of
-    more rows than the kind solves by Cholesky's factor, that of a preconditioner.
-    """
-    limits = KINDS[kind]
-    n = min(n, grid.get("most_rows", limits.by_cholesky))
-    return n, n if n <= limits.by_cholesky else limits.rank
-
-
-def rows_of(task: dict, settings: dict, split: dict | None = None, search: dict | None = None) -> tuple[int, int]:
-    """Return the largest number of rows and columns of a task that a run can use, with a ``split`` and in a
-    ``search``.
-    """
-    # generated rows, and those of a file of this machine, are the same in every preset
-    own = "generator" in task or (("source" in task or "streamed" in task) and "stand_in" not in task)
-    stands_in = settings["data"] == "embedded" and not own
-    n, d = (1000, 128) if stands_in else (task["n"], task["d"])
-    in_search = 2 * ((search or {}).get("max_rows") or n)
-    return min(n, 2 * (settings["max_rows"] or n), (split or {}).get("n_rows", n), in_search), d

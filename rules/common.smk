@@ -7,6 +7,7 @@ import sys
 import uuid
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 # Snakemake makes a million objects that live as long as the plan: none is garbage before jobs run (rules/console.smk).
 # To look for garbage among them took 1.6 of 5.4 seconds of processor time of the dry-run of `paper` (November 2026)
@@ -26,7 +27,7 @@ from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
 from rfstudy.study import left_behind, selection
 from rfstudy.study.config import restore_names
-from rfstudy.study.jobs import ENDINGS, Jobs, counted, seconds_in
+from rfstudy.study.jobs import Jobs, counted, seconds_in
 from rfstudy import outputs
 
 

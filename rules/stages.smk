@@ -1,45 +1,58 @@
-# The jobs that compute. A job works on one shard of an experiment. With `shard_by: [paper]` one job works on all shards
-# of a paper, whose cells take less time than imports. A part of an experiment (the rows of one figure) still has its
-# own jobs.
-
-# other jobs wait for choices; timed jobs wait until nothing else is left to run
-PRIORITIES = {"tune": 1, "time": -1}
-
+# The jobs that compute, one rule per stage; a job works on one shard of an experiment. Their inputs, requests and work
+# files are those of src/rfstudy/study/jobs.py.
+SHARD = "{experiment}/{stage}/{shard}"
 REQUESTED = ("mem_mb", "runtime", "gpu", "expected", "extrapolated")
 
 # a job that cannot fit is reported before any is submitted
 if workflow.is_main_process:
-    stop_at(JOBS.too_large(ENDINGS))
+    stop_at(JOBS.too_large())
 
 
-for stage, paper in JOBS.stages_and_papers():
-    stem = f"{stage}-{paper}" if paper else f"{{experiment}}/{stage}/{{shard}}"
-    if paper:
-        workflow.ruleorder(f"{stage}_{paper}", stage)
+rule train:
+    input:
+        JOBS.inputs,
+    output:
+        multiext(f"{RESULTS}/{SHARD}", ".csv", ".provenance.json"),
+    log:
+        f"logs/{PRESET}/{SHARD}.log",
+    benchmark:
+        f"benchmarks/{PRESET}/{SHARD}.tsv"
+    wildcard_constraints:
+        stage="train",
+    conda:
+        "../envs/study.yaml"
+    threads: SETTINGS["threads"]
+    resources:
+        **{key: partial(JOBS.needs, key) for key in REQUESTED},
+    params:
+        job=JOBS.params,
+        file=f"{RESULTS}/{SHARD}.work.json",
+    message:
+        "{wildcards.stage} {wildcards.experiment}/{wildcards.shard}: {params.job[words]}"
+    shell:
+        "PYTHONPATH=src python -m rfstudy {wildcards.stage} {params.file:q} --threads {threads}"
+        " --code {params.job[code]:q} > {log} 2>&1"
 
-    rule:
-        name:
-            f"{stage}_{paper}" if paper else stage
-        input:
-            partial(JOBS.inputs, stage, paper),
-        output:
-            JOBS.outputs(stage, paper),
-        log:
-            f"logs/{PRESET}/{stem}.log",
-        benchmark:
-            f"benchmarks/{PRESET}/{stem}.tsv"
-        priority: PRIORITIES.get(stage, 0)
-        conda:
-            "../envs/study.yaml"
-        threads: ALL_CORES if stage == "time" else SETTINGS["threads"]
-        resources:
-            **{key: partial(JOBS.needs, key, stage, paper) for key in REQUESTED},
-        params:
-            stage=stage,
-            job=partial(JOBS.params, stage, paper),
-            file=f"{RESULTS}/{stem}.work.json",
-        message:
-            f"{stage} {paper or '{wildcards.experiment}/{wildcards.shard}'}: {{params.job[words]}}"
-        shell:
-            "PYTHONPATH=src python -m rfstudy {params.stage} {params.file:q} --threads {threads}"
-            " --code {params.job[code]:q} > {log} 2>&1"
+
+use rule train as measure with:
+    output:
+        multiext(f"{RESULTS}/{SHARD}", ".csv", ".provenance.json", ".npz"),
+    wildcard_constraints:
+        stage="measure",
+
+
+# other jobs wait for choices
+use rule train as tune with:
+    output:
+        multiext(f"{RESULTS}/{SHARD}", ".json", ".provenance.json"),
+    wildcard_constraints:
+        stage="tune",
+    priority: 1
+
+
+# timed jobs wait until nothing else is left to run, and have the machine to themselves
+use rule train as time with:
+    wildcard_constraints:
+        stage="time",
+    priority: -1
+    threads: ALL_CORES

@@ -179,12 +179,12 @@ class Jobs:
             first |= cost.needs_of_rows("preprocess", n, d, self.costs)
         return cost.grown(first, attempt, self.settings)[key]
 
-    def too_large(self, stages) -> list[str]:
+    def too_large(self) -> list[str]:
         """Return the jobs of experiments that exceed the limits of the configuration, and what to change."""
         return [
             problem
             for name in ([] if self.papers else self.asked_for)  # the jobs of a paper are short
-            for stage in stages
+            for stage in ENDINGS
             for shard in self.shards_of(stage, name).values()
             for problem in cost.too_large(f"{stage} {name}/{shard.name}", self.resources(stage, shard), self.settings)
         ]
@@ -244,50 +244,52 @@ class Jobs:
 
     # --- The jobs of stages -------------------------------------------------------------------------------------------
 
-    def work_of_job(self, stage: str, paper: str | None, wildcards) -> list[tuple[str, Shard]]:
-        """Return the work of a job: an experiment with a shard, or with all shards of each experiment of a paper."""
-        if not paper:
-            return [(wildcards.experiment, self.shards_of(stage, wildcards.experiment)[wildcards.shard])]
-        return [(name, shard) for name in self.papers[paper] for shard in self.shards_of(stage, name).values()]
+    def work_of(self, job) -> list[tuple[str, Shard]]:
+        """Return the work of a job: an experiment with a shard, or with all shards of each experiment of a paper.
 
-    def stages_and_papers(self) -> list[tuple[str, str | None]]:
-        """Return the stages and the papers, or None, of the rules that compute."""
-        every = [(stage, paper) for stage in ENDINGS for paper in (None, *self.papers)]
-        return [each for each in every if not each[1] or self.work_of_job(*each, None)]
+        ``job`` has the wildcards of its rule: ``stage``, ``experiment`` and ``shard``, or ``stage`` and ``paper``.
+        """
+        if not hasattr(job, "paper"):
+            return [(job.experiment, self.shards_of(job.stage, job.experiment)[job.shard])]
+        return [(name, shard) for name in self.papers[job.paper] for shard in self.shards_of(job.stage, name).values()]
 
-    def outputs(self, stage: str, paper: str | None) -> list[str]:
-        """Return the outputs of the jobs of a stage, with wildcards, or of its one job for a paper."""
-        names = [(name, shard.name) for name, shard in self.work_of_job(stage, paper, None)] if paper else []
-        stems = [f"{self.results}/{name}/{stage}/{shard}" for name, shard in names or [("{experiment}", "{shard}")]]
-        return [f"{stem}.{ending}" for stem in stems for ending in ENDINGS[stage]]
-
-    def inputs(self, stage: str, paper: str | None, wildcards) -> list[str]:
+    def inputs(self, job) -> list[str]:
         """Return the input of a job: the facts about prepared data, with the checksum of the rows, and the choices."""
-        work = self.work_of_job(stage, paper, wildcards)
+        work = self.work_of(job)
         datasets = dict.fromkeys(dataset for _, shard in work for dataset in shard.datasets if dataset)
-        tuned = {path for each in work for path in self.tuned_files(stage, *each)}
+        tuned = {path for each in work for path in self.tuned_files(job.stage, *each)}
         return [*map(self.facts_file, datasets), *sorted(tuned)]
 
-    def needs(self, key: str, stage: str, paper: str | None, wildcards, attempt: int) -> int:
+    def needs(self, key: str, job, attempt: int) -> int:
         """Return what a job requests ("mem_mb", "runtime", ...): more with every attempt, up to the limits of the
         configuration; a killed job resumes from its journal.
         """
-        of_shards = [self.resources(stage, shard) for _, shard in self.work_of_job(stage, paper, wildcards)]
+        of_shards = [self.resources(job.stage, shard) for _, shard in self.work_of(job)]
         return cost.grown(cost.of_all(of_shards), attempt, self.settings)[key]
 
-    def params(self, stage: str, paper: str | None, wildcards) -> dict:
+    def params(self, job) -> dict:
         """Return the code that a job runs, the hash of its work (see rules/console.smk), the versions of libraries and,
         for its message, the amount of its work and its data.
         """
-        work = self.work_of_job(stage, paper, wildcards)
+        work = self.work_of(job)
         parts = [part for _, shard in work for part in shard.parts]
-        loaded = {root for part in parts for root in code_roots(stage, part.stated())}
+        loaded = {root for part in parts for root in code_roots(job.stage, part.stated())}
         return {
-            "code": self.code_of(f"rfstudy.study.{stage}", *sorted(loaded)),
-            "work": self.work_hash([self.arguments(stage, *each) for each in work]),
+            "code": self.code_of(f"rfstudy.study.{job.stage}", *sorted(loaded)),
+            "work": self.work_hash([self.arguments(job.stage, *each) for each in work]),
             "libraries": self.libraries,
-            "words": words_of(stage, parts),
+            "words": words_of(job.stage, parts),
         }
+
+    def stages_of_papers(self) -> list[tuple[str, str]]:
+        """Return the stages and papers with a job for all shards of the paper."""
+        every = [(stage, paper) for paper in self.papers for stage in ENDINGS]
+        return [(stage, paper) for stage, paper in every if any(self.shards_of(stage, n) for n in self.papers[paper])]
+
+    def outputs_of_paper(self, job) -> list[str]:
+        """Return the outputs of the job of a stage for a paper."""
+        stems = [f"{self.results}/{name}/{job.stage}/{shard.name}" for name, shard in self.work_of(job)]
+        return [f"{stem}.{ending}" for stem in stems for ending in ENDINGS[job.stage]]
 
     def arguments(self, stage: str, experiment: str, shard: Shard) -> dict:
         """Return a stage and the arguments of its ``run`` for a shard."""
@@ -307,9 +309,8 @@ class Jobs:
 
     # --- The tables of experiments ------------------------------------------------------------------------------------
 
-    def collected(self, paper: str | None, wildcards) -> dict[str, list[str]]:
-        """Return the input of ``collect``: the rows, arrays and facts about data of an experiment, or of a paper's."""
-        names = self.papers[paper] if paper else [wildcards.experiment]
+    def collected(self, *names: str) -> dict[str, list[str]]:
+        """Return the input of ``collect``: the rows, arrays and facts about data of experiments."""
         kinds = {"rows": self.shard_results, "arrays": self.shard_arrays, "facts": self.collected_facts}
         return {kind: list(dict.fromkeys(path for name in names for path in of(name))) for kind, of in kinds.items()}
 
@@ -326,8 +327,8 @@ class Jobs:
         """Return the files with the facts that ``preprocess`` found about the data sets of an experiment."""
         return [self.facts_file(dataset) for dataset in self.experiment_of(name)["datasets"]]
 
-    def collect_work(self, paper: str | None, wildcards) -> str:
-        """Return the hash of the work of ``collect`` for an experiment, or for those of a paper."""
+    def collect_work(self, *names: str) -> str:
+        """Return the hash of the work of ``collect`` for experiments."""
         return self.work_hash(
             [
                 {
@@ -339,7 +340,7 @@ class Jobs:
                     "out": f"{self.results}/{name}.csv",
                     "out_arrays": f"{self.results}/{name}.npz",
                 }
-                for name in (self.papers[paper] if paper else [wildcards.experiment])
+                for name in names
             ]
         )
 

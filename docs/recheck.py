@@ -27,7 +27,7 @@ import pandas as pd
 from random_features.learners.entry import load
 from rfstudy import tidy
 from rfstudy.files import read_yaml, write_json
-from rfstudy.study import selection
+from rfstudy.study import config
 from rfstudy.study.experiment import needs_data
 from rfstudy.study.job import kernel_id, searched, tune_scope
 from rfstudy.study.jobs import Jobs
@@ -199,7 +199,7 @@ def check(jobs: Jobs, name: str, limit: float) -> None:
 def main(names: list[str], limit: float = float("inf")) -> None:
     """Check the named experiments, or all that have shipped rows."""
     given = read_yaml("config/config.yaml") | read_yaml(PRESET)
-    jobs = Jobs(selection.load_study(given, Path("config")), Path.cwd())
+    jobs = Jobs(config.load_study(given, Path("config")), Path.cwd())
     for name in names or sorted(path.name.split(".")[0] for path in SHIPPED.glob("*.csv.xz")):
         check(jobs, name, limit)
 

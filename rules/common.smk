@@ -25,8 +25,8 @@ from random_features.errors import gathered
 from rfstudy.files import read_yaml, record_file
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
-from rfstudy.study import left_behind, selection
-from rfstudy.study.config import restore_names
+from rfstudy.study import left_behind
+from rfstudy.study.config import load_study, restore_names
 from rfstudy.study.jobs import Jobs, counted, seconds_in
 from rfstudy import outputs
 
@@ -82,9 +82,7 @@ if set("{}") & set(str(ROOT)):
 
 # configuration and outputs are checked before the DAG is built
 with gathered(PROBLEMS):
-    STUDY = selection.load_study(
-        config, CONFIG, dict.fromkeys(["config/config.yaml", *map(str, reversed(workflow.configfiles))])
-    )
+    STUDY = load_study(config, CONFIG, dict.fromkeys(["config/config.yaml", *map(str, reversed(workflow.configfiles))]))
     REPORTS = outputs.load_reports(CONFIG, STUDY.experiments, STUDY.methods, STUDY.registry.tasks)
 stop_at(PROBLEMS)
 SETTINGS, REGISTRY, EXPERIMENTS = STUDY.settings, STUDY.registry, STUDY.chosen

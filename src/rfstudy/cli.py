@@ -142,7 +142,7 @@ def with_settings(given: dict, settings) -> dict:
 def design(configfile, settings, out):
     """Write what a run computes as one table, a row per entry, size and learner of a job, and print its totals."""
     from rfstudy.study import design as stage
-    from rfstudy.study.selection import load_study
+    from rfstudy.study.config import load_study
 
     study = load_study(with_settings(read_yaml("config/config.yaml") | read_yaml(configfile), settings), Path("config"))
     out = out or Path("results", study.settings["preset"], "design.csv")
@@ -159,7 +159,7 @@ def design(configfile, settings, out):
 def plan(configfile, settings, out, page, fit, calibrate):
     """Print what a run would request from a cluster, per rule, and write it as CSV, as a table and as a picture."""
     from rfstudy.study import cost_plan
-    from rfstudy.study.selection import load_study
+    from rfstudy.study.config import load_study
 
     given = read_yaml("config/config.yaml") | read_yaml(configfile)
     if fit:

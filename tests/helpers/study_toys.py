@@ -10,7 +10,7 @@ import numpy as np
 from rfstudy import tidy
 from rfstudy.data import prepared
 from rfstudy.files import read_choices
-from rfstudy.study import plan, selection, train, tune
+from rfstudy.study import config, plan, train, tune
 from rfstudy.study.engine import Job
 from rfstudy.study.experiment import with_steps
 from rfstudy.study.job import Part, merge, read_parts, searched
@@ -68,7 +68,7 @@ def selected(settings=None, **changes) -> dict:
     """The toy with changes laid over it, as a run has it; null removes a key."""
     toy = with_steps(merge(EXPERIMENT, changes))
     toy = {key: value for key, value in toy.items() if value is not None}
-    return selection.select({"toy": toy}, SETTINGS | (settings or {}), set(toy["datasets"])).get("toy", {})
+    return config.select({"toy": toy}, SETTINGS | (settings or {}), set(toy["datasets"])).get("toy", {})
 
 
 def parts(stage: str, toy: dict, settings=None) -> list[Part]:

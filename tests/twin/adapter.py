@@ -17,7 +17,7 @@ import yaml
 from random_features.kernels import Circle
 from rfstudy import tidy
 from rfstudy.files import read_choices
-from rfstudy.study import collect, config, measure, plan, selection, train, tune
+from rfstudy.study import collect, config, measure, plan, train, tune
 from rfstudy.study.kinds.registry import KINDS
 
 from .chain import Grid
@@ -40,7 +40,7 @@ def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> l
     given = {"preset": study.preset, "seed": study.seed} | {key: toys.SETTINGS[key] for key in asked}
     settings = config.load_settings(given, folder / "config")
     data = getattr(study, "data", {})
-    experiments = selection.select(config.load_experiments(folder / "config"), settings, set(data))
+    experiments = config.select(config.load_experiments(folder / "config"), settings, set(data))
     (experiment,) = experiments.values()
     stored = {dataset: write_data(of, folder / "prepared" / dataset) for dataset, of in data.items()}
     run = run_grid if isinstance(study, Grid) else run_measurement

@@ -13,8 +13,8 @@ from random_features.errors import UserError
 from random_features.learners.entry import known
 from rfstudy import outputs
 from rfstudy.files import read_yaml
-from rfstudy.study import build, config, selection
-from rfstudy.study.check import located, problems_on_datasets
+from rfstudy.study import build, config
+from rfstudy.study.check import problems_on_datasets
 from rfstudy.study.job import merge
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
@@ -254,7 +254,7 @@ def test_an_entry_has_its_position_in_the_file_where_steps_are_written_out():
     name = next(name for name, each in raw.items() if len(each.get("steps", [])) > 1)
     last = len(experiments[name]["methods"]) - 1
     assert last > len(raw[name]["methods"]) - 1
-    (line,) = located([(name, f".methods[{last}].options: wrong")], CONFIG)
+    (line,) = config.located([(name, f".methods[{last}].options: wrong")], CONFIG)
     assert line.endswith(f": {name}.methods[{len(raw[name]['methods']) - 1}].options: wrong")
 
 
@@ -392,7 +392,7 @@ def test_settings_are_the_preset_under_what_the_user_gives(tmp_path):
 
 def loaded(folder, **given):
     files = [folder / "config.yaml"]
-    study = selection.load_study(read_yaml(files[0]) | given, folder, files)
+    study = config.load_study(read_yaml(files[0]) | given, folder, files)
     outputs.load_reports(folder, study.experiments, study.methods, study.registry.tasks)
     return study
 

@@ -8,7 +8,7 @@ from random_features.learners.entry import known
 from random_features.maps.registry import REGISTRY
 from rfstudy import outputs
 from rfstudy.files import read_yaml
-from rfstudy.study import selection
+from rfstudy.study import config
 from rfstudy.study.kinds.registry import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,7 +20,7 @@ ORIGINAL = {"slsrff-code-large"}
 
 @pytest.fixture(scope="module")
 def quick():
-    return selection.load_study(read_yaml(CONFIG / "config.yaml") | {"preset": "quick"}, CONFIG, ["config/config.yaml"])
+    return config.load_study(read_yaml(CONFIG / "config.yaml") | {"preset": "quick"}, CONFIG, ["config/config.yaml"])
 
 
 def test_every_map_kind_and_learner_runs(quick):

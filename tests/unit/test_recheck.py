@@ -10,7 +10,7 @@ import pytest
 
 from rfstudy import tidy
 from rfstudy.files import read_yaml
-from rfstudy.study import selection
+from rfstudy.study import config
 from rfstudy.study.jobs import Jobs
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ SPEC.loader.exec_module(recheck)
 def jobs():
     """Return the jobs of the study under the preset of the shipped rows."""
     given = read_yaml(ROOT / "config/config.yaml") | read_yaml(ROOT / "config/presets/laptop.yaml")
-    return Jobs(selection.load_study(given, ROOT / "config"), ROOT)
+    return Jobs(config.load_study(given, ROOT / "config"), ROOT)
 
 
 def a_row(value, metric="accuracy_pct", **more):

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from rfstudy.files import read_json, read_yaml
-from rfstudy.study import cost, cost_fit, cost_plan, plan, selection, yardsticks
+from rfstudy.study import config, cost, cost_fit, cost_plan, plan, yardsticks
+from rfstudy.study.config import is_asked_for
 from rfstudy.study.kinds.registry import KINDS
-from rfstudy.study.selection import is_asked_for
 
 CONFIG = Path(__file__).parents[2] / "config"
 MODEL = read_json(CONFIG / "costs.json")
@@ -21,7 +21,7 @@ MODEL = read_json(CONFIG / "costs.json")
 @pytest.fixture(scope="module")
 def paper():
     """The configuration of the paper preset."""
-    return selection.load_study(read_yaml(CONFIG / "config.yaml") | read_yaml(CONFIG / "presets/paper.yaml"), CONFIG)
+    return config.load_study(read_yaml(CONFIG / "config.yaml") | read_yaml(CONFIG / "presets/paper.yaml"), CONFIG)
 
 
 def jobs_of(study, stage, name, **settings):
@@ -212,7 +212,7 @@ def test_an_experiment_a_data_set_and_a_stage_have_their_times():
 def test_the_shipped_calibration_is_of_jobs_that_the_laptop_preset_has():
     given = read_yaml(CONFIG / "config.yaml") | read_yaml(CONFIG / "presets/laptop.yaml")
     path = CONFIG.parent / "data" / "calibration.csv"
-    jobs = list(cost_fit.calibrated(selection.load_study(given, CONFIG), path))
+    jobs = list(cost_fit.calibrated(config.load_study(given, CONFIG), path))
     assert len(jobs) == len(path.read_text(encoding="utf-8").splitlines()) - 1
 
 

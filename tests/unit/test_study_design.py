@@ -7,7 +7,7 @@ import pytest
 
 from rfstudy import tidy
 from rfstudy.files import read_yaml
-from rfstudy.study import design, plan, selection
+from rfstudy.study import config, design, plan
 from rfstudy.study.jobs import Jobs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +19,7 @@ NAMES = ["experiment", "protocol", "dataset", "kernel", "method", "variant", "n_
 
 def study_of(preset: str, **settings):
     given = read_yaml(CONFIG / "config.yaml") | read_yaml(CONFIG / "presets" / f"{preset}.yaml")
-    return selection.load_study(given | settings, CONFIG)
+    return config.load_study(given | settings, CONFIG)
 
 
 @pytest.fixture(scope="module")

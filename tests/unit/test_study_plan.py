@@ -9,7 +9,7 @@ from study_toys import SETTINGS, parts, selected
 
 from random_features.errors import UserError
 from rfstudy.files import read_yaml
-from rfstudy.study import check, cost, job, plan, selection
+from rfstudy.study import check, config, cost, job, plan
 from rfstudy.study.code import SOURCE
 from rfstudy.study.job import merge
 from rfstudy.study.jobs import Jobs
@@ -90,7 +90,7 @@ def decay():
         "kernel": {"name": "gaussian", "length_scale": 1}, "methods": [{"method": "rff"}, {"method": "orf"}],
         "grid": {"dimensions": [4, 8], "rows": 10, "n_features": [8], "norms": ["sup"], "ridge": 0.1},
     }  # fmt: skip
-    return selection.select({"theory": experiment}, SETTINGS, set())["theory"]
+    return config.select({"theory": experiment}, SETTINGS, set())["theory"]
 
 
 def test_an_experiment_without_data_has_shards_by_method_and_its_repeats_stay_together():
@@ -321,7 +321,7 @@ def test_of_a_grid_without_data_the_ends_are_named():
     }  # fmt: skip
     for number, ends in ((2, {"ends": 2}), (None, {})):
         settings = SETTINGS | {"time": SETTINGS["time"] | {"sizes": number}}
-        theory = selection.select({"theory": copy.deepcopy(experiment)}, settings, set())["theory"]
+        theory = config.select({"theory": copy.deepcopy(experiment)}, settings, set())["theory"]
         (part,) = parts("time", theory, settings)
         assert part.grid == experiment["grid"] | ends
         assert [entry["method"] for entry in part.methods] == ["rff", "orf"]
@@ -330,7 +330,7 @@ def test_of_a_grid_without_data_the_ends_are_named():
 @pytest.mark.parametrize("name", ["nsrf-combination", "survey-million-code", "slsrff-text"])
 def test_times_are_taken_in_the_first_repeat(name):
     given = read_yaml(ROOT / "config/config.yaml") | read_yaml(ROOT / "config/presets/laptop.yaml")
-    jobs = Jobs(selection.load_study(given, ROOT / "config"), ROOT)
+    jobs = Jobs(config.load_study(given, ROOT / "config"), ROOT)
     shard, *_ = jobs.shards_of("time", name).values()
     parts = jobs.arguments("time", name, shard)["parts"]
     assert [part["repeats"] for part in parts] == [[0]] * len(parts)

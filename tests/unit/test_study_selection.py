@@ -7,7 +7,7 @@ import study_toys as toys
 from study_toys import EXPERIMENT, SETTINGS, selected
 
 from rfstudy.files import read_yaml
-from rfstudy.study import config, plan, selection
+from rfstudy.study import config, plan
 from rfstudy.study.code import SOURCE
 
 CONFIG = SOURCE.parent / "config"
@@ -15,7 +15,7 @@ CONFIG = SOURCE.parent / "config"
 
 @pytest.mark.parametrize("preset", ["quick", "laptop", "paper"])
 def test_the_experiments_of_the_repository_are_planned_under_every_preset(preset):
-    study = selection.load_study(read_yaml(CONFIG / "config.yaml") | {"preset": preset}, CONFIG)
+    study = config.load_study(read_yaml(CONFIG / "config.yaml") | {"preset": preset}, CONFIG)
     for experiment in study.chosen.values():
         for stage in ("tune", "train", "measure", "time"):
             assert all(shard.parts for shard in plan.shards_of(stage, experiment, study.settings))
@@ -28,9 +28,9 @@ def test_only_keeps_what_it_names():
     assert [entry["method"] for entry in found["methods"]] == ["ssf"]
     assert selected({"only_experiments": ["toy"]}, **toy)["name"] == "toy"
     experiments = {"toy": copy.deepcopy(EXPERIMENT), "other": copy.deepcopy(EXPERIMENT) | {"name": "other"}}
-    assert list(selection.select(experiments, SETTINGS | {"only_experiments": ["other"]}, {"made"})) == ["other"]
-    assert selection.select(experiments, SETTINGS | {"only_datasets": ["eeg"]}, {"made", "eeg"}) == {}
-    assert selection.select(experiments, SETTINGS | {"only_methods": ["orf"]}, {"made"}) == {}
+    assert list(config.select(experiments, SETTINGS | {"only_experiments": ["other"]}, {"made"})) == ["other"]
+    assert config.select(experiments, SETTINGS | {"only_datasets": ["eeg"]}, {"made", "eeg"}) == {}
+    assert config.select(experiments, SETTINGS | {"only_methods": ["orf"]}, {"made"}) == {}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ THEORY = {
 
 
 def theory(**settings):
-    return selection.select({"theory": copy.deepcopy(THEORY)}, SETTINGS | settings, {"eeg"})
+    return config.select({"theory": copy.deepcopy(THEORY)}, SETTINGS | settings, {"eeg"})
 
 
 def test_the_large_grid_is_laid_over_the_small_one():

@@ -15,7 +15,7 @@ from random_features.learners import svm
 from random_features.maps.registry import make_map
 from rfstudy import tidy
 from rfstudy.report.tables.times import comparisons
-from rfstudy.study import config, plan, selection, time
+from rfstudy.study import config, plan, time
 from rfstudy.study.engine import Job, Timed
 from rfstudy.study.kinds import crossover, speed
 from rfstudy.study.peers import PEERS, make_peer
@@ -32,7 +32,7 @@ def settings(preset="quick", **changes):
 
 def study(name, **changes):
     """An experiment of the study as a run builds it; its data sets are none."""
-    return selection.select({name: EXPERIMENTS[name]}, settings(**changes), TASKS)[name]
+    return config.select({name: EXPERIMENTS[name]}, settings(**changes), TASKS)[name]
 
 
 def small(name, **changes):
@@ -222,10 +222,10 @@ def test_the_work_of_a_process_that_a_phase_starts_is_its_own():
 
 def test_an_experiment_on_demand_is_built_and_made_only_where_it_is_named():
     every, named = settings(), settings(only_experiments=["speed"])
-    built = selection.select(EXPERIMENTS, every, TASKS)
+    built = config.select(EXPERIMENTS, every, TASKS)
     assert {"speed", "crossover-gaussian"} <= set(built)
-    asked = [name for name, experiment in built.items() if selection.is_asked_for(experiment, every)]
+    asked = [name for name, experiment in built.items() if config.is_asked_for(experiment, every)]
     assert "survey-gaussian-text" in asked
     assert not [name for name in asked if EXPERIMENTS[name].get("on_demand")]
-    assert selection.is_asked_for(EXPERIMENTS["speed"], named)
-    assert not selection.is_asked_for(EXPERIMENTS["crossover-gaussian"], named)
+    assert config.is_asked_for(EXPERIMENTS["speed"], named)
+    assert not config.is_asked_for(EXPERIMENTS["crossover-gaussian"], named)

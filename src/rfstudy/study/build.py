@@ -25,13 +25,16 @@ from rfstudy.data.scale import columns_after, fit_steps
 from rfstudy.data.target import Target
 from rfstudy.data.tasks import OF_FEATURES, without
 from rfstudy.files import read_yaml
-from rfstudy.study.check import entries_in, learners_of_entries, located, rows_of_split
+from rfstudy.study.check import entries_in, learners_of_entries, rows_of_split
+from rfstudy.study.config import load_study, located
 from rfstudy.study.engine import Job, kind_module
 from rfstudy.study.experiment import needs_data, wanted_sizes
 from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes
 from rfstudy.study.kinds.registry import KINDS
-from rfstudy.study.plan import on_dataset, repeats_of
-from rfstudy.study.selection import load_study
+from rfstudy.study.plan import on_dataset, part_of
+
+#: What separates the parts of two experiments with the same work.
+NAMELESS = dict.fromkeys((*NAMES, "dataset"), "")
 
 #: Shape of the points on which a bandwidth rule is tried.
 RULE_ROWS, RULE_COLUMNS = 500, 2
@@ -51,7 +54,7 @@ def problems_of_parts(experiments: dict[str, dict], settings: dict, tasks: dict)
         warnings.simplefilter("ignore")
         for name, experiment in experiments.items():
             for where, trial, arguments in parts(experiment, settings, tasks):
-                key = json.dumps([trial.__name__, arguments], sort_keys=True)
+                key = json.dumps([trial.__name__, arguments], sort_keys=True, default=Part.stated)
                 if key not in known:
                     known[key] = problem_of(trial, arguments)
                 found += [(name, f"{where}: {known[key]}")] if known[key] else []
@@ -87,12 +90,12 @@ def parts(experiment: dict, settings: dict, tasks: dict):
         of_steps = f".datasets.{dataset}" if "preprocess" in stated else ""
         yield from parts_on(own, tasks[dataset], settings, of_steps)
         if "grid" in own:
-            yield ".grid", try_kind, kind_part(own, repeats_of(experiment, settings), settings)
+            yield ".grid", try_kind, {"part": part_of("measure", own, dataset, settings) | NAMELESS}
     if not needs_data(kind):
         entries = [without_own_options(entry, kind) for entry in experiment["methods"]]
         for i, entry in enumerate([] if own_kernels else entries):
             yield f".methods[{i}]", try_map, map_part(entry, experiment["kernel"], widest(experiment["grid"]))
-        yield ".grid", try_kind, kind_part(experiment, repeats_of(experiment, settings), settings)
+        yield ".grid", try_kind, {"part": part_of("measure", experiment, "", settings) | NAMELESS}
 
 
 def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
@@ -132,14 +135,6 @@ def map_part(entry: dict, kernel: dict, grid, steps=()) -> dict:
     changing = [step for step in steps if hasattr(modules.load("steps", modules.step_of(step)[0]), "columns")]
     part = {"method": entry["method"], "options": entry["options"], "kernel": kernel, "grid": grid}
     return part | {"steps": list(steps) if changing and isinstance(grid, dict) else []}
-
-
-def kind_part(experiment: dict, repeats: list[int], settings: dict) -> dict:
-    """Return the part from which a kind lists its cells, for a whole experiment or for one data set."""
-    entries = [without_own_options(each, experiment["kind"]) for each in filter(None, experiment["methods"])]
-    spec = {key: experiment.get(key) for key in ("kernel", "grid", "preprocess", "split", "bandwidth")}
-    spec |= {"methods": entries, "repeats": repeats, "seed": settings["seed"], "device": "cpu"}
-    return {"kind": experiment["kind"], "spec": spec}
 
 
 def without_own_options(entry: dict, kind: str) -> dict:
@@ -224,15 +219,14 @@ def try_rule(bandwidth: dict, n_train: int):
             raise
 
 
-def try_kind(kind: str, spec: dict):
+def try_kind(part: Part):
     """Make the kernels and maps that a kind completes itself, run its own check, and list its cells."""
-    module, nameless = kind_module(kind), dict.fromkeys(NAMES, "")
-    spec = Part(kind=kind, **nameless, **spec)
-    for kernel, entries in module.kernels(spec) if hasattr(module, "kernels") else ():
+    module = kind_module(part.kind)
+    for kernel, entries in module.kernels(part) if hasattr(module, "kernels") else ():
         kernel_of(kernel)
         for entry in entries:
-            try_map(entry["method"], entry["options"], kernel, 1, [])
+            try_map(**map_part(without_own_options(entry, part.kind), kernel, 1))
     if hasattr(module, "check"):
-        module.check(spec)
+        module.check(part)
     if hasattr(module, "cells"):
-        module.cells(Job("measure", spec, journal=None, run=None))
+        module.cells(Job("measure", part, journal=None, run=None))

@@ -5,48 +5,17 @@ after all overlays: whether the search and the learners are complete, and whethe
 folds. Nothing is built here; ``study.build`` does that.
 """
 
-import re
-
 from random_features.errors import UserError
 from random_features.kernels import KERNELS
 from random_features.learners import entry as learners
 from random_features.maps.registry import REGISTRY
 from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import N_FOLDS, OF_BLOCKS, halves, rows_of_blocks
+from rfstudy.files import ConfigurationError
 from rfstudy.models import suggestion
-from rfstudy.study.config import ConfigurationError, lines_of, resolved_experiments, stop_at
-from rfstudy.study.experiment import entries_with_steps, kernels_of
+from rfstudy.study.experiment import kernels_of
 from rfstudy.study.job import kernel_id, merge, own_kernel, searched, tune_scope
 from rfstudy.study.plan import on_dataset
-
-
-def check_on_datasets(experiments: dict[str, dict], settings: dict, tasks: dict, config_dir) -> None:
-    """Raise ``ConfigurationError`` with a line for everything that experiments cannot do on their data sets."""
-    found = []
-    for name, experiment in experiments.items():
-        found += [(name, problem) for problem in problems_on_datasets(experiment, settings, tasks)]
-    if found:
-        stop_at(located(found, config_dir))
-
-
-def located(found: list[tuple[str, str]], config_dir) -> list[str]:
-    """Return a line per problem with its file. An inherited problem is reported for the experiment that states it."""
-    files, raw, resolved = resolved_experiments(config_dir)
-    of_one: dict[str, list[str]] = {}
-    seen = set()
-    for name, problem in found:
-        # the same mistake appears on every data set, with other numbers
-        mistake = name, re.sub(r"\d+ (columns|training rows)|there are \d+", "", problem)
-        if mistake in seen:
-            continue
-        seen.add(mistake)
-        # the position of an entry is that in the file, which does not write out the steps
-        positions = [i for i, _ in entries_with_steps(resolved[name])]
-        head, _, rest = problem.partition("]")
-        if head.startswith(".methods["):
-            problem = f".methods[{positions[int(head.removeprefix('.methods['))]}]{rest}"
-        of_one.setdefault(name, []).append(problem)
-    return lines_of(of_one, files, raw)
 
 
 def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[str]:

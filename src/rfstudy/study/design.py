@@ -28,7 +28,7 @@ def table(study, root, config_dir) -> pd.DataFrame:
 
     Parameters
     ----------
-    study : the configuration of the run (``selection.load_study``)
+    study : the configuration of the run (``config.load_study``)
     root, config_dir : folders of the repository and of its configuration
 
     Returns

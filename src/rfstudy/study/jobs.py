@@ -18,9 +18,9 @@ from rfstudy.data.tasks import IN_ORDER
 from rfstudy.files import read_json, write_text
 from rfstudy.models import suggestion
 from rfstudy.study import code, cost, plan
+from rfstudy.study.config import Study, is_asked_for
 from rfstudy.study.job import Part, code_roots, searched
 from rfstudy.study.plan import Shard
-from rfstudy.study.selection import Study, is_asked_for
 
 #: The suffixes of the files that each stage writes.
 ENDINGS = {

@@ -24,11 +24,11 @@ SOURCE = Path(inspect.getfile(maps)).parents[1]
 
 
 def functions_of_learners() -> list:
-    """Return the public functions of the modules of learners; boehning is a part of logistic."""
+    """Return the public functions of the modules of learners."""
     found = []
     for path in sorted(Path(inspect.getfile(learners)).parent.glob("*.py")):
         names = re.findall(r"^def ((?:fit|cross_validate|predict)_\w+)", path.read_text("utf-8"), re.MULTILINE)
-        if names and path.stem != "boehning":
+        if names:
             module = __import__(f"random_features.learners.{path.stem}", fromlist=names)
             found += [getattr(module, name) for name in names]
     return found

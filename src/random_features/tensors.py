@@ -7,10 +7,11 @@ faster, and where a gradient is needed they copy their results, because autograd
 import re
 import warnings
 import weakref
+from functools import cache
 
 import numpy as np
 import torch
-from scipy.linalg import cholesky, solve_triangular
+from scipy import linalg
 from scipy.sparse import csr_matrix
 
 from random_features.arrays import is_sparse
@@ -50,7 +51,12 @@ def namespace(array):
 
 def dtype_name(array) -> str:
     """Return the name of the type of an array or tensor, "float32"."""
-    return str(array.dtype).removeprefix("torch.")
+    return _name(array.dtype)
+
+
+@cache
+def _name(dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def cast(array, dtype: str):
@@ -186,11 +192,31 @@ def solve_lower(matrix, rhs):
     ``numpy.linalg.LinAlgError`` if the matrix is not positive definite.
     """
     if not isinstance(matrix, torch.Tensor):
-        return solve_triangular(cholesky(matrix, lower=True, overwrite_a=True), rhs, lower=True, overwrite_b=True)
+        factor = linalg.cholesky(matrix, lower=True, overwrite_a=True)
+        return linalg.solve_triangular(factor, rhs, lower=True, overwrite_b=True)
     factor, failed = torch.linalg.cholesky_ex(matrix)
     if failed:
         raise np.linalg.LinAlgError("the matrix is not positive definite")
     return torch.linalg.solve_triangular(factor, rhs, upper=False)
+
+
+def cholesky(matrix):
+    """Return the lower Cholesky factor of a symmetric matrix in float64, which is overwritten; None if it has none.
+
+    What is above the diagonal of the factor has no meaning.
+    """
+    if isinstance(matrix, torch.Tensor):
+        factor, failed = torch.linalg.cholesky_ex(matrix)
+    else:  # the transpose of a symmetric C-ordered matrix is no copy
+        factor, failed = linalg.lapack.dpotrf(np.asfortranarray(matrix.T), lower=1, clean=0, overwrite_a=1)
+    return None if failed else factor
+
+
+def cholesky_solve(factor, rhs):
+    """Return the solution (D, m) of the system of a factor of ``cholesky``."""
+    if isinstance(factor, torch.Tensor):
+        return torch.cholesky_solve(rhs, factor)
+    return linalg.lapack.dpotrs(factor, rhs, lower=1)[0]
 
 
 def row_reader(X, *, sparse: bool):

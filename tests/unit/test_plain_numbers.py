@@ -11,7 +11,6 @@ from map_variants import MAPS, build, data, fitted
 from random_features.arrays import check_numbers
 from random_features.kernels import KERNELS, Circle, Gaussian
 from random_features.learners import (
-    boehning,
     decomposed,
     entry,
     gram,
@@ -91,8 +90,8 @@ LEARNERS = {
     "decomposed Z": lambda spoil: decomposed.decompose(spoil(X)),
     "decomposed y": lambda spoil: decomposed.ridge_coefficients(decomposed.decompose(X), spoil(Y), 1.0),
     "left out y": lambda spoil: decomposed.leave_one_out(decomposed.decompose(X), spoil(Y), [1.0]),
-    "boehning Z": lambda spoil: boehning.fit_on_stream(whole(spoil(X)), (Y > 0) * 1, 2, 1.0, n_columns=5),
-    "boehning y": lambda spoil: boehning.fit_on_stream(whole(X), spoil((Y > 0) * 1), 2, 1.0, n_columns=5),
+    "on a stream Z": lambda spoil: logistic.fit_on_stream(whole(spoil(X)), (Y > 0) * 1, 2, 1.0, n_columns=5),
+    "on a stream y": lambda spoil: logistic.fit_on_stream(whole(X), spoil((Y > 0) * 1), 2, 1.0, n_columns=5),
     "ridge weights": lambda spoil: ridge.fit_ridge(whole(X), SIGNS, 1.0, n_columns=5, weights=spoil(ONES)),
     "svm weights": lambda spoil: svm.fit_svm(whole(X), SIGNS, 1.0, n_columns=5, weights=spoil(ONES)),
     "logistic weights": lambda spoil: logistic.fit_logistic(whole(X), SIGNS, 1.0, n_columns=5, weights=spoil(ONES)),

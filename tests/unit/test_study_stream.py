@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import study_toys as toys
 
-from random_features.learners import boehning, streams
+from random_features.learners import streams
+from random_features.learners.design import Design
 from rfstudy import tidy
 from rfstudy.study import measure, time
 from rfstudy.study.kinds import stream
@@ -55,13 +56,13 @@ def test_blocks_of_any_size_give_the_same_numbers(folder, tmp_path, monkeypatch)
 
 def test_features_beyond_the_budget_are_never_whole_in_memory(folder, tmp_path, monkeypatch):
     longest = []
-    transposed = boehning.Design.transposed
+    transposed = Design.transposed
 
-    def watched(self, rowwise, weights=None):
+    def watched(self, rowwise, *weights):
         longest.extend(len(block) for _, block in self.blocks())
-        return transposed(self, rowwise, weights)
+        return transposed(self, rowwise, *weights)
 
-    monkeypatch.setattr(boehning.Design, "transposed", watched)
+    monkeypatch.setattr(Design, "transposed", watched)
     monkeypatch.setattr(streams, "MEMORY_BUDGET", 240 * 32 * 4 - 1)
     monkeypatch.setattr("random_features.arrays.CPU_BLOCK_BYTES", 2**11)
     job = toys.job("measure", spec_of(), folder, tmp_path / "journal")
@@ -75,19 +76,19 @@ def test_features_beyond_the_budget_are_never_whole_in_memory(folder, tmp_path, 
 def test_a_cell_that_was_killed_goes_on_from_its_last_pass(folder, tmp_path, monkeypatch):
     whole = run(spec_of(), folder, tmp_path, "whole")
     (tmp_path / "journal").rename(tmp_path / "journal-of-the-first")
-    at, passes = boehning.Problem.at, []
+    transposed, passes = Design.transposed, []
 
-    def killed(self, weights):
+    def killed(self, rowwise, *weights):
         if len(passes) == 3:
             raise KeyboardInterrupt
         passes.append(1)
-        return at(self, weights)
+        return transposed(self, rowwise, *weights)
 
-    monkeypatch.setattr(boehning.Problem, "at", killed)
+    monkeypatch.setattr(Design, "transposed", killed)
     with pytest.raises(KeyboardInterrupt):
         run(spec_of(), folder, tmp_path)
     assert len(list(tmp_path.glob("*.checkpoints"))) == 1
-    monkeypatch.setattr(boehning.Problem, "at", lambda self, weights: (passes.append(1), at(self, weights))[1])
+    monkeypatch.setattr(Design, "transposed", lambda self, *how: (passes.append(1), transposed(self, *how))[1])
     again = run(spec_of(), folder, tmp_path)
     assert again["value"].tolist() == whole["value"].tolist()
     # every pass of every different cell was made once, those before the kill among them

@@ -6,13 +6,16 @@ They take many columns of weights at once, which share every pass over the featu
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import lapack
 
+from random_features.arrays import row_blocks
 from random_features.learners import streams
+from random_features.tensors import cast, cholesky, cholesky_solve, dtype_name, like, namespace, zeros
 
 #: Up to this many columns Z'Z (one more pass of n D^2 operations) preconditions the conjugate gradients. It takes
 #: 3 to 7 times fewer passes over the features (measured on ijcnn1, D = 704, squared hinge, C = 0.01 to 100).
-PRECONDITIONED_COLUMNS = 4096
+PRECONDITIONED_COLUMNS = 8192
+#: The largest number of rows for Z'Z. With more rows, every k-th chunk is used.
+GRAM_ROWS = 2**18
 #: The largest size in bytes of the exact Hessians of a Newton step.
 HESSIAN_BYTES = 2**27
 #: Columns of the features, divided by the steps of conjugate gradients that cost as much as the exact Hessian of a
@@ -23,101 +26,119 @@ COLUMNS_PER_STEP = 8
 class Design:
     """Features Z (n, D) as a stream, followed by a column of ones if there is an intercept.
 
-    Weights have shape (D, m), or (D + 1, m) with the intercepts in the last row.
-
-    Attributes
-    ----------
-    n_rows, n_columns, has_intercept : n, D, and whether there is a column of ones
-    penalised : ndarray (D, 1) or (D + 1, 1), 1 for a feature and 0 for the column of ones
+    Weights have shape (D, ...), or (D + 1, ...) with the intercepts in the last row. They, the features and all results
+    are arrays or tensors as ``other`` is, on its device.
     """
 
-    def __init__(self, blocks, n_rows: int, n_columns: int, has_intercept: bool):
+    def __init__(self, blocks, n_rows: int, n_columns: int, has_intercept: bool, other):
         self.blocks, self.n_rows, self.n_columns, self.has_intercept = blocks, n_rows, n_columns, has_intercept
-        self.penalised = np.ones((n_columns + has_intercept, 1))
-        self.penalised[n_columns:] = 0
+        self.other, self.inverses = other, {}
+
+    def penalised(self, penalty, weights):
+        """Return the penalties (g,) times the weights (D, g, c), without those of the column of ones."""
+        product = like(penalty[:, None], weights) * weights
+        product[self.n_columns :] = 0.0
+        return product
 
     @cached_property
-    def gram(self) -> np.ndarray | None:
-        """Return Z'Z with the column of ones, float64; None above ``PRECONDITIONED_COLUMNS`` or n columns."""
+    def gram(self):
+        """Return Z'Z with the column of ones, float64; None above ``PRECONDITIONED_COLUMNS`` or n columns.
+
+        With more rows than ``GRAM_ROWS`` it is that of some of them, times what is left out.
+        """
         if self.n_columns > min(PRECONDITIONED_COLUMNS, self.n_rows):
             return None
-        one_group, ones = np.zeros(self.n_rows, dtype=int), np.ones((self.n_rows, 1))
-        (gram,), (totals,) = streams.grams_by_group(self.blocks, ones, one_group, 1, self.n_columns)
-        if not self.has_intercept:
-            return gram
-        return np.block([[gram, totals], [totals.T, np.array([[self.n_rows]])]])
+        chunk, every = np.arange(self.n_rows) // streams.CHUNK_ROWS, -(-self.n_rows // GRAM_ROWS)
+        left_out, ones = -(chunk % every > 0).astype(int), 1.0 + zeros((self.n_rows, 1), self.other)
+        (gram,), (totals,) = streams.grams_by_group(self.blocks, ones, left_out, 1, self.n_columns)
+        if self.has_intercept:
+            xp, count = namespace(gram), like(np.array([[float((left_out == 0).sum())]]), gram)
+            gram = xp.concatenate([xp.concatenate([gram, totals], 1), xp.concatenate([totals.T, count], 1)])
+        return gram * (self.n_rows / (left_out == 0).sum())
 
-    def preconditioner(self, curvature: float, penalty: float):
-        """Return a function that applies (penalty I + curvature Z'Z)^-1 to columns; intercepts are not penalised.
+    def preconditioners(self, powers) -> dict:
+        """Return functions that apply (2^power I + Z'Z)^-1 to columns, by power; intercepts are not penalised.
 
-        It does nothing if Z'Z is not held, or if that matrix is singular in float64 (an extremely small penalty).
+        A function does nothing if Z'Z is not held, or if that matrix is singular in float64 (an extremely small power).
         """
+        self.inverses = {power: self.inverses.get(power) or self._inverse(2.0**power) for power in powers}
+        return self.inverses
+
+    def _inverse(self, shift):
         if self.gram is None:
             return lambda residual: residual
-        return inverse(curvature * self.gram, penalty * self.penalised[:, 0])
+        system = 1.0 * self.gram
+        namespace(system).einsum("ii->i", system)[: self.n_columns] += shift
+        return inverse(system)
 
     def bytes_of_factors(self, n: int) -> int:
-        """Return the bytes that ``weighted_factors`` of n columns take."""
-        return 8 * n * len(self.penalised) ** 2
+        """Return the bytes that ``weighted_inverses`` of n columns take."""
+        return 8 * n * (self.n_columns + self.has_intercept) ** 2
 
-    def weighted_factors(self, weights, penalties) -> list[np.ndarray]:
-        """Return Cholesky factors, for ``solve``, of penalty I + Z' diag(w) Z, in one pass.
+    def weighted_inverses(self, weights, penalties) -> list:
+        """Return functions that apply (penalty I + Z' diag(w) Z)^-1 to columns, from one pass.
 
         There is one for every column w >= 0 of weights (n, m) and its penalty of (m,). Products have the type of the
         features. The column of ones is not penalised.
         """
-        width = len(self.penalised)
-        grams = [np.zeros((width, width)) for _ in penalties]
-        for rows, chunk in streams.cache_chunks(self.blocks, self.n_rows, self.n_columns):
-            columns = np.hstack([chunk, np.ones((len(chunk), width - self.n_columns), dtype=chunk.dtype)])
-            for gram, weight in zip(grams, weights[rows].T, strict=True):
-                taken = np.flatnonzero(weight)
-                scaled = columns[taken] * np.sqrt(weight[taken])[:, None].astype(chunk.dtype)
-                gram += scaled.T @ scaled
+        width, xp, smallest = self.n_columns + self.has_intercept, namespace(weights), float(np.finfo(np.float32).eps)
+        grams = [zeros((width, width), weights) for _ in penalties]
+        for rows, block in streams.checked(self.blocks, self.n_rows, self.n_columns, self.other.device):
+            for gram, weight in zip(grams, xp.sqrt(weights[rows]).T, strict=True):
+                used = xp.argwhere(weight)[:, 0]
+                for part in row_blocks(len(used), streams.CHUNK_ROWS):
+                    roots = cast(weight[used[part]], dtype_name(block))[:, None]
+                    scaled = block[used[part]] * roots
+                    scaled = xp.concatenate([scaled, roots], 1) if self.has_intercept else scaled
+                    gram += scaled.T @ scaled
         for gram, penalty in zip(grams, penalties, strict=True):
-            diagonal = np.einsum("ii->i", gram)
+            diagonal = xp.einsum("ii->i", gram)
             # products in float32 have errors of this size, which must not make a matrix indefinite
-            diagonal *= 1 + width * np.finfo(np.float32).eps
-            diagonal += penalty * np.maximum(self.penalised[:, 0], np.finfo(np.float32).eps)
-        return [lapack.dpotrf(gram.T, lower=1, clean=0, overwrite_a=1)[0] for gram in grams]
+            diagonal *= 1 + width * smallest
+            diagonal += penalty * smallest
+            diagonal[: self.n_columns] += penalty * (1 - smallest)
+        return [inverse(gram) for gram in grams]
 
-    def forward(self, weights) -> np.ndarray:
-        """Return Z weights, float64 (n, m), in one pass."""
+    def forward(self, weights):
+        """Return Z weights, float64 (n, ...), in one pass."""
+        blocks = streams.checked(self.blocks, self.n_rows, self.n_columns, self.other.device)
+        parts = [self._times(block, weights.reshape(len(weights), -1)) for _, block in blocks]
+        return namespace(weights).concatenate(parts).reshape(-1, *weights.shape[1:])
+
+    def _times(self, block, weights):
+        """Return a block of rows (r, D) times weights (D, m), with their intercepts."""
         coef, intercepts = weights[: self.n_columns], weights[self.n_columns :].sum(axis=0)
-        blocks = streams.checked(self.blocks, self.n_rows, self.n_columns)
-        return np.concatenate([block @ coef.astype(block.dtype) for _rows, block in blocks]) + intercepts
+        return cast(block @ cast(coef, dtype_name(block)), "float64") + intercepts
 
-    def transposed(self, rowwise, weights=None):
-        """Return Z' rowwise(rows, Z weights), float64, in one pass.
+    def transposed(self, rowwise, *weights):
+        """Return Z' rowwise(rows, Z weights, ...), float64 (D, ...), in one pass.
 
-        ``rowwise`` takes a slice of rows and their product with the weights (None without weights), and returns
-        (rows, m). Raises ``ValueError`` for features that are not finite.
+        ``rowwise`` takes a slice of rows and their products with each of the weights (D, ...), which it may overwrite,
+        and returns (rows, ...). Raises ``ValueError`` for features that are not finite.
         """
-        total, D = 0.0, self.n_columns
-        for rows, chunk in streams.cache_chunks(self.blocks, self.n_rows, D):
+        total, xp = 0.0, namespace(self.other)
+        side_by_side = xp.concatenate([each.reshape(len(each), -1) for each in weights], 1) if weights else None
+        chunks = streams.checked(self.blocks, self.n_rows, self.n_columns, self.other.device, twice=True)
+        for rows, chunk in chunks:
             with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite raise an error below
-                forward = None
-                if weights is not None:
-                    forward = (chunk @ weights[:D].astype(chunk.dtype)).astype(np.float64) + weights[D:].sum(axis=0)
-                factors = rowwise(rows, forward)
-                product = (chunk.T @ factors.astype(chunk.dtype)).astype(np.float64)
-            total = total + (np.vstack([product, factors.sum(axis=0)]) if self.has_intercept else product)
+                forward = []
+                if weights:
+                    products = self._times(chunk, side_by_side).reshape(len(chunk), len(weights), -1)
+                    forward = [products[:, i].reshape(-1, *each.shape[1:]) for i, each in enumerate(weights)]
+                factors = rowwise(rows, *forward)
+                shape, factors = factors.shape[1:], factors.reshape(len(chunk), -1)
+                product = cast(chunk.T @ cast(factors, dtype_name(chunk)), "float64")
+                if self.has_intercept:
+                    product = xp.concatenate([product, factors.sum(axis=0)[None]])
+                total = total + product
         streams.refuse_non_finite(total)
-        return total
+        return total.reshape(-1, *shape)
 
 
-def inverse(matrix: np.ndarray, diagonal):
-    """Return a function that applies (matrix + diag(diagonal))^-1 to columns.
+def inverse(matrix):
+    """Return a function that applies the inverse of a symmetric matrix (D, D), which is overwritten, to columns (D, m).
 
-    It does nothing if that matrix is singular. ``matrix`` (D, D) is symmetric positive semi-definite and overwritten;
-    ``diagonal`` is a number or (D,).
+    It does nothing if the matrix is not positive definite.
     """
-    system = np.asfortranarray(matrix.T)  # no copy: the transpose of a symmetric C-ordered matrix
-    np.einsum("ii->i", system)[:] += diagonal
-    factor, failed = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
-    return (lambda residual: residual) if failed else (lambda residual: solve(factor, residual))
-
-
-def solve(factor, residual):
-    """Solve the system of a Cholesky factor (D, D), from ``Design.weighted_factors``, for columns (D,) or (D, m)."""
-    return lapack.dpotrs(factor, residual, lower=1)[0]
+    factor = cholesky(matrix)
+    return (lambda residual: residual) if factor is None else (lambda residual: cholesky_solve(factor, residual))

@@ -2,12 +2,15 @@
 
 All functions take the matrix K of the training rows, (n, n) with both triangles, and return dual coefficients: the
 decision values of new rows are K(new, training) @ dual + intercept. ``fit_kernel_ridge`` and ``fit_kernel_svm`` check
-the exact kernel matrix, with which every random feature map is compared.
+the exact kernel matrix, with which every random feature map is compared. Ridge regression on tensors stays on their
+device; libsvm gets copies on the host.
 """
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
+import torch
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
@@ -17,7 +20,8 @@ from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
 from random_features.learners.scoring import held_out_mean
 from random_features.learners.shifted import solve_shifted
-from random_features.learners.targets import as_columns, as_weights, sign_columns
+from random_features.learners.targets import as_columns, as_weights, average, sign_columns
+from random_features.tensors import cast, like, namespace, on_host, zeros
 
 #: libsvm's stopping tolerance, and the megabytes that it may use for rows of the matrix.
 LIBSVM_TOLERANCE = 1e-4
@@ -39,7 +43,7 @@ def fit_kernel_ridge(K, Y, penalty: float, *, center="targets", weights=None) ->
 
     Parameters
     ----------
-    K : ndarray (n, n), the symmetric kernel matrix of the training rows, n <= 15,000
+    K : ndarray or tensor (n, n), the symmetric kernel matrix of the training rows, n <= 15,000
     Y, penalty, center, weights : as ``fit_ridge``; "both" centres in the feature space of the kernel
 
     Notes
@@ -47,7 +51,7 @@ def fit_kernel_ridge(K, Y, penalty: float, *, center="targets", weights=None) ->
     Errors as ``fit_ridge``, and ``ValueError`` above 15,000 rows.
     """
     Y, penalties = as_columns(Y), check_grid(penalty, "penalty", zero_allowed=True)
-    K, weights = _check_kernel_matrix(K, len(Y)), as_weights(weights, len(Y))
+    K, weights = _check_kernel_matrix(K, Y), as_weights(weights, len(Y))
     shifts = (len(Y) if weights is None else weights.sum()) * penalties
     dual, intercept = ridge_on_gram(K, Y, shifts, center, weights=weights)
     return LinearModel(dual[0], intercept[0], "dual")
@@ -60,8 +64,8 @@ def fit_kernel_svm(K, Y, C: float, *, weights=None) -> LinearModel:
 
     Parameters
     ----------
-    K : ndarray (n, n), the symmetric kernel matrix of the training rows, n <= 15,000
-    Y : ndarray (n,) or (n, c) of -1 and +1: a column for each class, or one for two classes
+    K : ndarray or tensor (n, n), the symmetric kernel matrix of the training rows, n <= 15,000
+    Y : as K, (n,) or (n, c) of -1 and +1: a column for each class, or one for two classes
     C : positive number
     weights : ndarray (n,) of numbers >= 0, the factors of the rows' losses, or None
 
@@ -71,10 +75,11 @@ def fit_kernel_svm(K, Y, C: float, *, weights=None) -> LinearModel:
     result says whether the solver met its tolerance.
     """
     Y, grid = sign_columns(Y), check_grid(C, "C")
-    return svm_on_gram(_check_kernel_matrix(K, len(Y)), Y, grid[0], as_weights(weights, len(Y)))
+    model = svm_on_gram(on_host(_check_kernel_matrix(K, Y)), on_host(Y), grid[0], as_weights(weights, len(Y)))
+    return replace(model, coef=like(model.coef, Y), intercept=like(model.intercept, Y))
 
 
-def ridge_on_gram(K, Y, shifts, center, singular="raise", weights=None) -> tuple[np.ndarray, np.ndarray]:
+def ridge_on_gram(K, Y, shifts, center, singular="raise", weights=None) -> tuple:
     """Return the solutions of (K + shift I) dual = Y for every shift: dual (g, n, c) and intercept (g, c).
 
     With weights W of the rows (n,), those of (K + shift W^-1) dual = Y; a row of weight 0 has the coefficient 0.
@@ -84,17 +89,18 @@ def ridge_on_gram(K, Y, shifts, center, singular="raise", weights=None) -> tuple
     new rows.
     """
     check_choice("center", center, CENTERS)
-    target_mean = np.zeros(Y.shape[1]) if center == "none" else np.average(Y, axis=0, weights=weights)
-    system, row_mean = K, np.average(K, axis=0, weights=weights)
+    weights = like(weights, Y)
+    target_mean = zeros(Y.shape[1], Y) if center == "none" else average(Y, weights)
+    system, row_mean = K, average(K, weights)
     if center == "both":
         system = K - row_mean
-        system -= row_mean[:, None] - np.average(row_mean, weights=weights)
+        system -= row_mean[:, None] - average(row_mean, weights)
     if weights is None:
         dual = solve_shifted(system, Y - target_mean, shifts, singular)
     else:
-        roots = np.sqrt(weights)[:, None]
+        roots = weights[:, None] ** 0.5
         dual = roots * solve_shifted(roots * system * roots.T, roots * (Y - target_mean), shifts, singular)
-    intercept = np.tile(target_mean, (len(shifts), 1))
+    intercept = zeros((len(shifts), Y.shape[1]), Y) + target_mean
     if center == "both":
         intercept -= row_mean @ dual
     return dual, intercept
@@ -128,21 +134,24 @@ def scores_on_gram(K, Y, folds, training, score, fit, weights=None) -> np.ndarra
         if fitted is None or not np.array_equal(training[:, fold], training[:, fold - 1]):
             fitted = fit(K[np.ix_(rows, rows)], Y[rows], fold)
         dual, intercept = fitted
-        decision = np.einsum("mn,gnc->mgc", K[np.ix_(held_out, rows)], dual, optimize=True) + intercept
-        totals.append(held_out_mean(Y, decision, score, weights, held_out))
+        xp, of_held_out = namespace(K), K[np.ix_(held_out, rows)]
+        decision = xp.moveaxis(xp.tensordot(dual, of_held_out, ([1], [1])), 2, 0) + intercept
+        totals.append(on_host(held_out_mean(Y, decision, score, weights, held_out)))
     return np.column_stack(totals)
 
 
-def _check_kernel_matrix(K, n_rows):
+def _check_kernel_matrix(K, Y):
     check_numbers(K, "the kernel matrix")
-    K = np.asarray(K)
+    n_rows, K = len(Y), K if isinstance(K, torch.Tensor) else np.asarray(K)
+    if K.device != Y.device:
+        raise ValueError(f"the kernel matrix is on {K.device}, the targets on {Y.device}: make both tensors or arrays")
     if K.shape != (n_rows, n_rows):
         raise ValueError(f"the kernel matrix must have shape ({n_rows}, {n_rows}), got {K.shape}")
     if n_rows > MAX_ROWS:
         raise ValueError(f"{n_rows} rows are more than the {MAX_ROWS} of the exact learners; use random features")
-    if K.dtype.kind not in "biuf" or not np.isfinite(K).all():
+    if getattr(K.dtype, "kind", "f") not in "biuf" or not namespace(K).isfinite(K).all():
         raise ValueError("the kernel matrix holds NaN, infinity or what is no real number")
-    K = np.asarray(K, dtype=np.float64)
-    if np.abs(K - K.T).max() > SYMMETRY * np.abs(K).max():  # for such a matrix libsvm would never end
+    K = cast(K, "float64")
+    if abs(K - K.T).max() > SYMMETRY * abs(K).max():  # for such a matrix libsvm would never end
         raise ValueError("the kernel matrix must be symmetric")
     return K

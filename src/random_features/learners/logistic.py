@@ -7,14 +7,20 @@ rotated into the space of their rows first, where the same problem has n columns
 
 import numpy as np
 
+from random_features.arrays import check_numbers
 from random_features.errors import check_choice
 from random_features.learners import streams
+from random_features.learners.design import Design
 from random_features.learners.entry import Learner, facts, required
 from random_features.learners.linear_model import LinearModel
-from random_features.learners.newton import Logistic, held_out_scores, minimise
+from random_features.learners.newton import Problem, held_out_scores, logistic, minimise, solve
 from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, warn_unconverged
 from random_features.learners.targets import as_weights, sign_columns
+from random_features.tensors import cast, like, namespace
+
+#: Duality gap over the objective at which a regression on a stream of any length is solved.
+GAP_TOLERANCE = 1e-4
 
 
 def fit_logistic(
@@ -36,7 +42,8 @@ def fit_logistic(
     Parameters
     ----------
     blocks : callable, the stream of features (see ``random_features.learners``)
-    Y : ndarray (n,) or (n, c) of -1 and +1: a column for each class, or one for two classes
+    Y : ndarray or tensor (n,) or (n, c) of -1 and +1: a column for each class, or one for two classes. Features that
+        are tensors need a tensor on their device, where the solution is then
     penalty : positive number
     n_columns : D, the columns of the features
     scaling : "mean", the objective above (MATLAB's ``fitclinear``), or
@@ -57,11 +64,12 @@ def fit_logistic(
     weights = np.ones(len(Y)) if weights is None else as_weights(weights, len(Y))
     penalties = _against_the_mean(grid, [weights.sum()], scaling, n_columns)
     row_weights = np.repeat((weights / weights.sum())[:, None], targets.shape[1], axis=1)
-    blocks, n_used, back = streams.in_row_space(blocks, len(Y), n_columns)
+    blocks, n_used, back = streams.in_row_space(blocks, len(Y), n_columns, Y.device)
     (solution,) = minimise(
         blocks,
-        Logistic(targets),
-        row_weights,
+        logistic,
+        targets,
+        like(row_weights, targets),
         np.repeat(penalties, targets.shape[1], axis=1),
         n_columns=n_used,
         has_intercept=intercept == "unpenalised",
@@ -97,11 +105,12 @@ def cross_validate_logistic(
     used = used if weights is None else used * weights[:, None]
     counts, n_folds = used.sum(axis=0), used.shape[1]
     order = np.argsort(grid)[::-1]
-    blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns)
+    blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns, Y.device)
     solutions = minimise(
         blocks,
-        Logistic(np.tile(targets, (1, n_folds, 1))),
-        np.repeat(used / counts, n_groups, axis=1),
+        logistic,
+        namespace(Y).tile(targets, (1, n_folds, 1)),
+        like(np.repeat(used / counts, n_groups, axis=1), targets),
         np.repeat(_against_the_mean(grid[order], counts, scaling, n_columns), n_groups, axis=1),
         n_columns=n_used,
         has_intercept=intercept == "unpenalised",
@@ -109,6 +118,70 @@ def cross_validate_logistic(
     scores, unconverged = held_out_scores(solutions, order, Y, folds, score, weights)
     warn_unconverged(unconverged, scores.size, "logistic")
     return scores
+
+
+def fit_on_stream(
+    blocks, labels, n_classes: int, penalty: float, *, n_columns: int, tolerance=GAP_TOLERANCE, checkpoints=None,
+    progress=None,
+) -> LinearModel:  # fmt: skip
+    r"""Fit multinomial logistic regression without an intercept to a stream of any length, which can be continued.
+
+    The objective is that of ``fit_logistic``. Nothing but the labels is kept for each row, and every pass can be
+    stored. Two classes have one column of weights, that of class 1.
+
+    It stops at a certificate. With the probabilities P as dual variables the duality gap of the objective f is
+
+    .. math:: \frac{\lambda}{2} |W|^2 + \langle W, Z'(P - Y)/n \rangle + \frac{1}{2\lambda} |Z'(P - Y)/n|^2
+              = \frac{1}{2\lambda} |\nabla f(W)|^2,
+
+    because the logarithm of the sum of the exponentials of f plus the entropy of p, its conjugate, is <p, f>.
+
+    Parameters
+    ----------
+    blocks : callable, the stream of features (see ``random_features.learners``)
+    labels : integer ndarray (n,) of 0 to ``n_classes`` - 1
+    n_classes : c
+    penalty : positive number
+    n_columns : D
+    tolerance : duality gap over the objective
+    checkpoints : object, optional, with ``append(**arrays)`` and ``load()``: the fit repeats the stored passes without
+        reading the features, and continues as if it had not stopped
+    progress : callable, optional, called after every pass with the number of passes
+
+    Returns
+    -------
+    LinearModel
+        Its ``n_iter`` is the number of passes, without the one for the Gram matrix.
+
+    Raises
+    ------
+    ValueError
+        Features that are not finite, or labels that are not a class.
+    """
+    check_numbers(labels, "labels")
+    labels, grid = np.asarray(labels), check_grid(penalty, "penalty")
+    if labels.min() < 0 or labels.max() >= n_classes:
+        raise ValueError(f"labels must be 0 to {n_classes - 1}, got {labels.min()} to {labels.max()}")
+    classes, done = np.arange(n_classes)[1 if n_classes == 2 else 0 :], 0
+    stored = iter(() if checkpoints is None else checkpoints.load())
+
+    def each_pass(make):
+        nonlocal done
+        if (found := next(stored, None)) is None:
+            found = make()
+            if checkpoints is not None:
+                checkpoints.append(**found)
+        done += 1
+        if progress:
+            progress(done)
+        return found
+
+    targets, row_weights = (labels[:, None] == classes)[:, None], np.broadcast_to(1.0 / len(labels), (len(labels), 1))
+    design = Design(blocks, len(labels), n_columns, False, labels)
+    weights = np.zeros((n_columns, 1, len(classes)))
+    problem = Problem(design, logistic, targets, row_weights, grid, each_pass)
+    converged, _ = solve(problem, weights, None, lambda _, value, norm: norm**2 <= 2 * penalty * tolerance * value)
+    return LinearModel(weights[:, 0], np.zeros(len(classes)), "newton", bool(converged[0]), done)
 
 
 def _targets(Y, intercept, classes):
@@ -120,8 +193,8 @@ def _targets(Y, intercept, classes):
         return positive[:, :, None]
     named = positive.sum(axis=1)
     if (named != 1).any():
-        row = int(np.argmax(named != 1))
-        raise ValueError(f"row {row} of the targets names {named[row]} classes with +1 in place of one")
+        row = int(cast(named != 1, "int64").argmax())
+        raise ValueError(f"row {row} of the targets names {int(named[row])} classes with +1 in place of one")
     return positive[:, None, :]
 
 

@@ -2,13 +2,17 @@ r"""Newton's method for linear classifiers on a stream of features: squared hing
 
 It minimises :math:`\lambda |W|^2 / 2 + \sum_i q_i \, L(f_i)` with the decision values :math:`f_i = W' z_i + b` and the
 weights :math:`q_i` of the rows. It does so for several *groups* at once, such as the folds of a cross-validation. They
-are problems with their own losses, weights of rows and solutions that share every product with the features.
+are problems with their own targets, weights of rows and solutions that share every product with the features. Features,
+targets and solutions are arrays, or tensors of one device; numbers of which there is one per group are on the host.
 
 Conjugate gradients solve for Newton's steps, one pass over the features each. The Gram matrix of the features, with the
 mean curvature of the loss over the rows, preconditions them. (With an upper bound of the curvature in its place, the
 preconditioner alone is the fixed Hessian step of Boehning 1992, "Multinomial logistic regression algorithm", which
 always descends.) If that takes many steps, the blocks of the Hessian that couple no classes precondition the next ones:
-a Gram matrix for each class. The decision values of all rows are updated in every step, so a line search needs no pass.
+a Gram matrix for each class.
+
+The decision values of all rows are kept, so that a line search needs no pass. Without them every pass computes those of
+its rows again: then no array grows with the rows, and the passes of a fit that was killed can be stored.
 
 A group is solved where half the square of the Newton decrement, the fall of the objective that its quadratic model
 promises, is below the tolerance times the objective (Boyd & Vandenberghe 2004, section 9.5.1); that last step is taken.
@@ -16,14 +20,16 @@ Conjugate gradients stop by the same measure: the falls of their last steps esti
 (Hestenes & Stiefel 1952; Strakos & Tichy 2002), with any preconditioner.
 """
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
-from scipy.special import logsumexp
 
-from random_features.learners.design import COLUMNS_PER_STEP, HESSIAN_BYTES, Design, solve
+from random_features.learners.design import COLUMNS_PER_STEP, HESSIAN_BYTES, Design
 from random_features.learners.scoring import held_out_mean
+from random_features.learners.targets import log_partition
+from random_features.tensors import like, namespace, on_host, zeros
 
 #: Half the squared Newton decrement over the objective at which a group is solved.
 TOLERANCE = 1e-7
@@ -37,49 +43,23 @@ SUFFICIENT = 1e-4
 NEGLIGIBLE = 0.002
 
 
-@dataclass(frozen=True, eq=False)
-class SquaredHinge:
-    """The loss max(0, 1 - y f)^2; ``targets`` (n, g, 1) are -1 or +1."""
-
-    targets: np.ndarray
-    #: Whether the second derivative is diag(h) - h h' for the curvature h of a row, and not diag(h).
-    couples_classes: ClassVar[bool] = False
-
-    def values(self, decision):
-        """Return the losses (n, g)."""
-        return (np.maximum(0.0, 1.0 - self.targets * decision) ** 2)[..., 0]
-
-    def derivatives(self, decision):
-        """Return the gradient by the decision values, and the curvature: (n, g, 1) each."""
-        slack = np.maximum(0.0, 1.0 - self.targets * decision)
-        return -2.0 * self.targets * slack, 2.0 * (slack > 0)
+def squared_hinge(targets, decision):
+    """Return the losses max(0, 1 - y f)^2 (n, g), their slopes and curvatures by f (n, g, 1); y is -1 or +1."""
+    slack = (1.0 - targets * decision).clip(0.0)
+    return (slack**2)[..., 0], -2.0 * targets * slack, 2.0 * (slack > 0)
 
 
-@dataclass(frozen=True, eq=False)
-class Logistic:
-    """The loss log sum_k exp(f_k) - f_y; ``targets`` (n, g, c), bool, mark the class y of a row.
+def logistic(targets, decision):
+    """Return the losses log sum_k exp(f_k) - f_y (n, g), and their slopes and curvatures by f (n, g, c).
 
-    With one column it is log(1 + exp(f)) - y f.
+    ``targets`` (n, g, c), bool, mark the class y of a row. With one column the loss is log(1 + exp(f)) - y f. With
+    several, the second derivative is diag(h) - h h' for the curvature h of a row, the probabilities.
     """
-
-    targets: np.ndarray
-    couples_classes: ClassVar[bool] = True
-
-    def values(self, decision):
-        """Return the losses (n, g)."""
-        return log_partition(decision)[..., 0] - np.where(self.targets, decision, 0.0).sum(axis=2)
-
-    def derivatives(self, decision):
-        """Return the gradient by the decision values, and the curvature, here the probabilities: (n, g, c) each."""
-        probabilities = np.exp(decision - log_partition(decision))
-        return probabilities - self.targets, probabilities
-
-
-def log_partition(decision):
-    """Return the log of the sum of the exponentials of decision values (..., c), for one column also of 0; (..., 1)."""
-    if decision.shape[-1] == 1:
-        return np.logaddexp(0.0, decision)
-    return logsumexp(decision, axis=-1, keepdims=True)
+    xp, log_sums = namespace(decision), log_partition(decision)
+    probabilities = xp.exp(decision - log_sums)
+    values = log_sums[..., 0] - xp.where(targets, decision, 0.0).sum(axis=2)
+    slopes = xp.where(targets, probabilities - 1.0, probabilities)
+    return values, slopes, probabilities if decision.shape[2] > 1 else probabilities * (1.0 - probabilities)
 
 
 @dataclass
@@ -98,29 +78,196 @@ class Solution:
     n_iter: int
 
 
-def minimise(blocks, loss, row_weights, penalties, *, n_columns, has_intercept):
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The objective of g groups: features, the loss and its targets (n, g, c), weights of the rows (n, g).
+
+    Attributes
+    ----------
+    penalty : ndarray (g,)
+    each_pass : callable
+        It is called with a function that makes a pass, and returns what this function returns, a dict of arrays.
+    """
+
+    design: Design
+    loss: Callable
+    targets: np.ndarray
+    row_weights: np.ndarray
+    penalty: np.ndarray
+    each_pass: Callable = lambda make: make()
+    #: The last weights without decision values, and the result of ``at``.
+    last: list = field(default_factory=list)
+
+    def of(self, groups) -> Self:
+        """Return the same problem for some of its groups."""
+        own = {"targets": self.targets[:, groups], "row_weights": self.row_weights[:, groups]}
+        return replace(self, penalty=self.penalty[groups], **own)
+
+    def value(self, weights, decision):
+        """Return the objective of every group, (g,)."""
+        if decision is None:
+            return self.at(weights)[0]
+        return self._with_penalty((self.row_weights * self.loss(self.targets, decision)[0]).sum(axis=0), weights)
+
+    def at(self, weights, decision=None):
+        """Return the objective (g,), its gradient (D, g, c) by the weights, and the ``Hessian``, in one pass."""
+        if self.last and self.last[0] is weights:
+            return self.last[1]
+        curvature = None if decision is None else namespace(decision).empty_like(decision)
+        value = mean = zeros(weights.shape[1], weights)
+
+        def pull(rows, *forward):
+            nonlocal value, mean
+            f = forward[0] if decision is None else decision[rows]
+            losses, slopes, h = self.loss(self.targets[rows], f)
+            if decision is not None:
+                curvature[rows] = h
+            q = self.row_weights[rows]
+            value, mean = value + (q * losses).sum(axis=0), mean + (q * diagonals(h).sum(axis=2)).sum(axis=0)
+            return q[:, :, None] * slopes
+
+        def make():
+            product = self.design.transposed(pull, *([weights] if decision is None else []))
+            return {"value": on_host(value), "mean": on_host(mean), "product": product}
+
+        found = self.each_pass(make)
+        gradient = found["product"] + self.design.penalised(self.penalty, weights)
+        hessian = Hessian(self, weights, curvature, found["mean"] / max(1, weights.shape[2] - 1) / self.design.n_rows)
+        result = self._with_penalty(found["value"], weights), gradient, hessian
+        if decision is None:
+            self.last[:] = weights, result
+        return result
+
+    def _with_penalty(self, value, weights):
+        squares = (weights[: self.design.n_columns] ** 2).sum(axis=(0, 2))
+        return 0.5 * self.penalty * on_host(squares) + on_host(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Hessian:
+    """The Hessian of a ``problem`` at its weights (D, g, c).
+
+    Attributes
+    ----------
+    curvature : (n, g, c), or None, where every pass computes that of its rows
+    mean : ndarray (g,)
+        The mean of the second derivatives over the rows. The trace of diag(h) - h h' is that of max(1, c - 1)
+        directions, because the weights of the classes add up to zero.
+    """
+
+    problem: Problem
+    weights: np.ndarray
+    curvature: np.ndarray | None
+    mean: np.ndarray
+
+    def of(self, groups) -> Self:
+        """Return the Hessian of some of the groups."""
+        curvature = None if self.curvature is None else self.curvature[:, groups]
+        return Hessian(self.problem.of(groups), self.weights[:, groups], curvature, self.mean[groups])
+
+    def times(self, direction):
+        """Return the product with a direction (D, g, c), of the same shape, in one pass."""
+        problem, xp = self.problem, namespace(direction)
+
+        def rowwise(rows, along, *forward):
+            h = self.curvature[rows] if not forward else problem.loss(problem.targets[rows], forward[0])[2]
+            if h.shape[2] > 1:
+                along -= xp.einsum("ngc,ngc->ng", h, along)[:, :, None]
+            along *= h
+            along *= problem.row_weights[rows][:, :, None]
+            return along
+
+        more = [self.weights] if self.curvature is None else []
+        found = problem.each_pass(lambda: {"product": problem.design.transposed(rowwise, direction, *more)})
+        return found["product"] + problem.design.penalised(problem.penalty, direction)
+
+    def mean_inverse(self, groups):
+        """Return a function that applies the inverse of the Hessian with the mean curvature of all rows.
+
+        Up to a factor per group, and to a factor of two of penalty over curvature, so that groups and steps share it.
+        It takes a residual (D, g, c) and the numbers of its groups; ``groups`` are those of the Hessian's own groups.
+        """
+        with np.errstate(divide="ignore"):  # without any curvature the Hessian is the penalty
+            powers = np.log2(self.problem.penalty / self.mean).round().clip(-200, 200)
+        inverses = self.problem.design.preconditioners(np.unique(powers))
+
+        def apply(residual, some):
+            solved, of_some = namespace(residual).empty_like(residual), powers[np.searchsorted(groups, some)]
+            for power, inverse in inverses.items():
+                own = slice(None) if len(inverses) == 1 else np.flatnonzero(of_some == power)
+                part = residual[:, own]
+                solved[:, own] = inverse(part.reshape(len(part), -1)).reshape(part.shape)
+            return balanced(solved)
+
+        return apply
+
+    def block_inverse(self, groups):
+        """Return a function that applies the inverse of the blocks that couple no classes; parameters as above."""
+        n_rows, _, n_classes = self.curvature.shape
+        weights = self.problem.row_weights[:, :, None] * diagonals(self.curvature)
+        inverses: dict[int, list] = {group: [] for group in groups}
+        penalties = np.repeat(self.problem.penalty, n_classes)
+        for number, of_class in enumerate(
+            self.problem.design.weighted_inverses(weights.reshape(n_rows, -1), penalties)
+        ):
+            inverses[groups[number // n_classes]].append(of_class)
+
+        def apply(residual, groups):
+            solved = namespace(residual).empty_like(residual)
+            for at, group in enumerate(groups):
+                for k, of_class in enumerate(inverses[group]):
+                    solved[:, at, k] = of_class(residual[:, at, k : k + 1])[:, 0]
+            return balanced(solved)
+
+        return apply
+
+    def steps_for_blocks(self) -> float:
+        """Return how many conjugate gradient steps cost as much as ``block_inverse``; infinite if it is too large."""
+        design, (_, n_groups, n_classes) = self.problem.design, self.weights.shape
+        if self.curvature is None or design.bytes_of_factors(n_groups * n_classes) > HESSIAN_BYTES:
+            return np.inf
+        used = (self.curvature * self.problem.row_weights[:, :, None] > 0).sum(axis=0) / design.n_rows
+        return design.n_columns * float(used.mean()) / COLUMNS_PER_STEP
+
+
+def diagonals(curvature):
+    """Return the second derivatives by each decision value, (n, g, c)."""
+    return curvature * (1.0 - curvature) if curvature.shape[2] > 1 else curvature
+
+
+def balanced(vectors):
+    """Return the nearest vectors (D, g, c) whose classes add up to zero, as in gradients; one column is unchanged."""
+    return vectors - vectors.mean(axis=2, keepdims=True) if vectors.shape[2] > 1 else vectors
+
+
+def minimise(blocks, loss, targets, row_weights, penalties, *, n_columns, has_intercept, shares=0.0):
     """Yield a ``Solution`` for every row of a grid of penalties; each fit starts from the one before.
 
     Parameters
     ----------
     blocks : callable, the stream of features
-    loss : ``SquaredHinge`` or ``Logistic``
-    row_weights : ndarray (n, g), the q above: 0 where a group does not use a row (its decision value is computed)
+    loss : ``squared_hinge`` or ``logistic``
+    targets : (n, g, c), as the loss takes them
+    row_weights : (n, g), the q above: 0 where a group does not use a row (its decision value is computed)
     penalties : ndarray (grid, g) of positive numbers, in descending order
     has_intercept : whether b is free (unpenalised) or 0
+    shares : number or ndarray (g,)
+        A group is also solved where its gradient is at most this share of the one without any weights.
 
     Raises
     ------
     ValueError
         Features that are not finite.
     """
-    shape = loss.targets.shape
-    problem = Problem(Design(blocks, len(row_weights), n_columns, has_intercept), loss, row_weights)
-    weights, decision = np.zeros((n_columns + has_intercept, *shape[1:])), np.zeros(shape)
+    design = Design(blocks, len(row_weights), n_columns, has_intercept, targets)
+    weights, decision = zeros((n_columns + has_intercept, *targets.shape[1:]), targets), zeros(targets.shape, targets)
+    limits = np.zeros(targets.shape[1])
+    if np.any(shares):
+        limits = shares * norms(Problem(design, loss, targets, row_weights, 0 * penalties[0]).at(weights, decision)[1])
     for penalty in penalties:
-        converged, n_iter = _newton(problem, penalty, weights, decision)
-        intercept = weights[n_columns].copy() if has_intercept else np.zeros(shape[1:])
-        yield Solution(weights[:n_columns].copy(), intercept, decision, converged, n_iter)
+        problem = Problem(design, loss, targets, row_weights, penalty)
+        converged, n_iter = solve(problem, weights, decision, lambda groups, _, norm: norm <= limits[groups])
+        yield Solution(1.0 * weights[:n_columns], 1.0 * weights[n_columns:].sum(axis=0), decision, converged, n_iter)
 
 
 def held_out_scores(solutions, order, Y, folds, score="accuracy", weights=None) -> tuple[np.ndarray, int]:
@@ -135,145 +282,49 @@ def held_out_scores(solutions, order, Y, folds, score="accuracy", weights=None) 
         unconverged += int((~solution.converged).reshape(n_folds, -1).any(axis=1).sum())
         of_folds = solution.decision.reshape(len(Y), n_folds, Y.shape[1])
         for fold in range(n_folds):
-            rows = folds == fold
-            scores[i, fold] = held_out_mean(Y, of_folds[rows, fold, None], score, weights, rows)[0]
+            rows = np.flatnonzero(folds == fold)
+            scores[i, fold] = float(held_out_mean(Y, of_folds[rows, fold][:, None], score, weights, rows)[0])
     return scores, unconverged
 
 
-@dataclass
-class Problem:
-    """The objective without the penalty: features, losses, weights of the rows (n, g)."""
-
-    design: Design
-    loss: SquaredHinge | Logistic
-    row_weights: np.ndarray
-
-    def of(self, groups) -> Self:
-        """Return the same problem for some of its groups."""
-        return Problem(
-            self.design, replace(self.loss, targets=self.loss.targets[:, groups]), self.row_weights[:, groups]
-        )
-
-    def objective(self, penalty, weights, decision):
-        """Return the objective of every group, (g,)."""
-        squares = (weights[: self.design.n_columns] ** 2).sum(axis=(0, 2))
-        return 0.5 * penalty * squares + (self.row_weights * self.loss.values(decision)).sum(axis=0)
-
-    def derivatives(self, penalty, weights, decision):
-        """Return the gradient (D, g, c) of the objective by the weights, and the ``Hessian``."""
-        slopes, curvature = self.loss.derivatives(decision)
-        pull = self.row_weights[:, :, None] * slopes
-        by_group = self.design.transposed(lambda rows, _: pull[rows].reshape(rows.stop - rows.start, -1))
-        gradient = by_group.reshape(weights.shape) + self.design.penalised[:, :, None] * penalty[:, None] * weights
-        return gradient, Hessian(self.design, penalty, self.row_weights, curvature, self.loss.couples_classes)
+def norms(vectors) -> np.ndarray:
+    """Return the lengths (g,) of vectors (D, g, c), on the host."""
+    return np.sqrt(on_host((vectors**2).sum(axis=(0, 2))))
 
 
-@dataclass(frozen=True, eq=False)
-class Hessian:
-    """The Hessian of g groups: penalties (g,), weights (n, g) and curvatures (n, g, c) of the rows."""
+def solve(problem, weights, decision, enough):
+    """Update ``weights`` and ``decision`` (Z weights on entry, or None) in place; return convergence (g,) and steps.
 
-    design: Design
-    penalty: np.ndarray
-    row_weights: np.ndarray
-    curvature: np.ndarray
-    couples_classes: bool
-
-    def of(self, groups) -> Self:
-        """Return the Hessian of some of the groups."""
-        own = {"row_weights": self.row_weights[:, groups], "curvature": self.curvature[:, groups]}
-        return replace(self, penalty=self.penalty[groups], **own)
-
-    def times(self, direction) -> np.ndarray:
-        """Return the product with a direction (D, g, c), of the same shape, in one pass."""
-
-        def rowwise(rows, forward):
-            h = self.curvature[rows]
-            along = forward.reshape(h.shape)
-            if self.couples_classes:
-                along -= np.einsum("ngc,ngc->ng", h, along)[:, :, None]
-            along *= h
-            along *= self.row_weights[rows, :, None]
-            return forward
-
-        product = self.design.transposed(rowwise, direction.reshape(len(direction), -1))
-        return product.reshape(direction.shape) + self.design.penalised[:, :, None] * self.penalty[:, None] * direction
-
-    def diagonals(self) -> np.ndarray:
-        """Return the second derivatives by each decision value, (n, g, c)."""
-        return self.curvature * (1 - self.curvature) if self.couples_classes else self.curvature
-
-    def mean_inverse(self):
-        """Return a function that applies the inverse of the Hessian with the mean curvature of all rows and groups.
-
-        It takes a residual (D, g, c) and the numbers of its groups. The trace of diag(p) - pp' is that of max(1, c - 1)
-        directions, because the weights of the classes add up to zero.
-        """
-        directions = max(1, self.curvature.shape[2] - 1)
-        traces = self.diagonals().sum(axis=2) / directions
-        curvature = (self.row_weights * traces).sum(axis=0).mean() / self.design.n_rows
-        apply = self.design.preconditioner(curvature, self.penalty.mean())
-        return lambda residual, groups: balanced(apply(residual.reshape(len(residual), -1)).reshape(residual.shape))
-
-    def block_inverse(self, groups):
-        """Return a function that applies the inverse of the blocks that couple no classes.
-
-        It takes a residual (D, g, c) and the numbers of its groups; ``groups`` are the numbers of the Hessian's own
-        groups.
-        """
-        n_rows, _, n_classes = self.curvature.shape
-        weights = self.row_weights[:, :, None] * self.diagonals()
-        factors: dict[int, list] = {group: [] for group in groups}
-        penalties = np.repeat(self.penalty, n_classes)
-        for number, factor in enumerate(self.design.weighted_factors(weights.reshape(n_rows, -1), penalties)):
-            factors[groups[number // n_classes]].append(factor)
-
-        def apply(residual, groups):
-            solved = np.empty_like(residual)
-            for at, group in enumerate(groups):
-                for k, factor in enumerate(factors[group]):
-                    solved[:, at, k] = solve(factor, residual[:, at, k])
-            return balanced(solved)
-
-        return apply
-
-    def steps_for_blocks(self) -> float:
-        """Return how many conjugate gradient steps cost as much as ``block_inverse``; infinite if it is too large."""
-        _, n_groups, n_classes = self.curvature.shape
-        if self.design.bytes_of_factors(n_groups * n_classes) > HESSIAN_BYTES:
-            return np.inf
-        return self.design.n_columns * np.mean(self.curvature * self.row_weights[:, :, None] > 0) / COLUMNS_PER_STEP
-
-
-def balanced(vectors) -> np.ndarray:
-    """Return the nearest vectors (D, g, c) whose classes add up to zero, as in gradients; one column is unchanged."""
-    return vectors - vectors.mean(axis=2, keepdims=True) if vectors.shape[2] > 1 else vectors
-
-
-def _newton(problem, penalty, weights, decision):
-    """Update ``weights`` and ``decision`` (Z weights on entry) in place; return convergence (g,) and steps."""
+    ``enough`` is a function of the numbers of some groups, their objectives and the lengths of their gradients. It
+    returns which of them are solved, bool; others go on to the ``TOLERANCE``.
+    """
     live = np.arange(weights.shape[1])
     converged = np.zeros(len(live), dtype=bool)
-    value = problem.objective(penalty, weights, decision)
-    iteration, blocks = 0, None
+    part, W, f, first_norm, iteration, blocks = problem, weights, decision, None, 0, None
+
+    def reduced(to):
+        return live[to], part.of(to), W[:, to], None if f is None else f[:, to]
+
     while len(live) and iteration < MAX_ITERATIONS:
-        part, own = problem.of(live), penalty[live]
-        W, f = weights[:, live], decision[:, live]
-        gradient, hessian = part.derivatives(own, W, f)
-        norm = np.sqrt((gradient**2).sum(axis=(0, 2)))
-        if iteration == 0:
-            first_norm = np.maximum(norm, np.finfo(float).tiny)
+        value, gradient, hessian = part.at(W, f)
+        norm = norms(gradient)
+        first_norm = np.maximum(norm, np.finfo(float).tiny) if first_norm is None else first_norm
+        if (done := enough(live, value, norm)).any():
+            converged[live[done]] = True
+            live, part, W, f = reduced(~done)
+            continue
         forcing = np.minimum(0.5, np.sqrt(norm / first_norm[live]))
         step, blocks = _conjugate_gradients(hessian, live, gradient, forcing, NEGLIGIBLE * TOLERANCE * value, blocks)
-        change = problem.design.forward(step.reshape(len(step), -1)).reshape(f.shape)
-        slope = (gradient * step).sum(axis=(0, 2))
-        length, after = _line_search(part, own, W, f, step, change, slope, value)
-        weights[:, live] += length[:, None] * step
-        decision[:, live] += length[:, None] * change
+        slope = on_host((gradient * step).sum(axis=(0, 2)))
+        length, W, f = _line_search(part, W, f, step, slope, value)
+        weights[:, live] = W
+        if f is not None:
+            decision[:, live] = f
         solved = -0.5 * slope <= TOLERANCE * value
         converged[live] = solved
         # at the limit of the features' precision no step lowers the objective, so more steps are useless
-        unfinished = ~solved & (length > 0)
-        live, value = live[unfinished], after[unfinished]
+        if not (unfinished := ~solved & (length > 0)).all():
+            live, part, W, f = reduced(unfinished)
         iteration += 1
     return converged, iteration
 
@@ -283,13 +334,13 @@ def _conjugate_gradients(hessian, groups, gradient, forcing, negligible, blocks)
 
     A group is done when the remaining decrease of its quadratic model is at most forcing^2 of the decrease so far, or
     ``negligible`` (g,). New blocks are made after as many steps without them, or with old ones, as they cost.
-    ``groups`` are the numbers of the groups, which the blocks use.
+    ``groups`` are the numbers of the groups, which the preconditioners use.
     """
-    precondition = blocks or hessian.mean_inverse()
+    precondition = blocks or hessian.mean_inverse(groups)
     patience = hessian.steps_for_blocks()
-    step, residual = np.zeros_like(gradient), -gradient
-    direction = precondition(residual, groups).copy()  # of the residual, if there is no preconditioner
-    product = (residual * direction).sum(axis=(0, 2))
+    step, residual = 0.0 * gradient, -gradient
+    direction = precondition(residual, groups)
+    product = _dot(residual, direction)
     smallest = np.finfo(np.float64).eps * product
     falls: list[np.ndarray] = []
     live, part = np.flatnonzero(product > 0), hessian
@@ -297,22 +348,27 @@ def _conjugate_gradients(hessian, groups, gradient, forcing, negligible, blocks)
         if len(falls) >= patience:
             precondition, patience = hessian.block_inverse(groups), np.inf
             blocks, direction = precondition, precondition(residual, groups)
-            product = (residual * direction).sum(axis=(0, 2))
-        part = part if len(part.penalty) == len(live) else hessian.of(live)
+            product = _dot(residual, direction)
+        part = part if len(part.mean) == len(live) else hessian.of(live)
         along = direction[:, live]
         curved = part.times(along)
-        length = product[live] / (along * curved).sum(axis=(0, 2))
+        length = product[live] / _dot(along, curved)
         falls.append(np.zeros(len(groups)))
         falls[-1][live] = 0.5 * length * product[live]
-        step[:, live] += length[:, None] * along
-        residual[:, live] -= length[:, None] * curved
+        step[:, live] += like(length[:, None], step) * along
+        residual[:, live] -= like(length[:, None], step) * curved
         preconditioned = precondition(residual[:, live], groups[live])
         previous = product[live]
-        product[live] = (residual[:, live] * preconditioned).sum(axis=(0, 2))
-        direction[:, live] = preconditioned + (product[live] / previous)[:, None] * along
+        product[live] = _dot(residual[:, live], preconditioned)
+        direction[:, live] = preconditioned + like((product[live] / previous)[:, None], step) * along
         enough = still_to_come(falls) <= np.maximum(forcing**2 * np.sum(falls, axis=0), negligible)
         live = live[~enough[live] & (product[live] > smallest[live])]
     return step, blocks
+
+
+def _dot(one, other) -> np.ndarray:
+    """Return the inner products (g,) of vectors (D, g, c), on the host."""
+    return on_host((one * other).sum(axis=(0, 2)))
 
 
 def still_to_come(falls: list[np.ndarray]) -> np.ndarray:
@@ -323,17 +379,23 @@ def still_to_come(falls: list[np.ndarray]) -> np.ndarray:
     return np.sum(falls[-max(2, len(falls) // 4) :], axis=0) if len(falls) > 2 else np.full(falls[0].shape, np.inf)
 
 
-def _line_search(problem, penalty, weights, decision, step, change, slope, before):
+def _line_search(problem, weights, decision, step, slope, before):
     """Return the largest of 1, 1/2, 1/4, ... for each group (g,) with a sufficient decrease (0 if none has one).
 
-    The second result is the objective there.
+    The other results are the weights and the decision values there.
     """
+    change = None if decision is None else problem.design.forward(step)
+
+    def moved():
+        by = like(length[:, None], step)
+        return weights + by * step, None if decision is None else decision + by * change
+
     length = np.ones(len(slope))
     for _ in range(MAX_HALVINGS):
-        after = problem.objective(penalty, weights + length[:, None] * step, decision + length[:, None] * change)
-        short = ~(after <= before + SUFFICIENT * length * slope)
+        point = moved()
+        short = ~(problem.value(*point) <= before + SUFFICIENT * length * slope)
         if not short.any():
-            break
+            return length, *point
         length[short] /= 2
     length[short] = 0.0
-    return length, after
+    return length, *moved()

@@ -12,7 +12,6 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 
 import numpy as np
-import torch
 
 from random_features.arrays import float32_is_harmless
 from random_features.errors import check_choice
@@ -64,11 +63,11 @@ def _solutions(blocks, Y, penalties, n_columns, scaling, center, singular, weigh
 
     ``singular`` is as in ``solve_shifted``.
     """
-    Y, penalties = as_columns(Y, tensors=True), check_grid(penalties, "penalty", zero_allowed=True)
+    Y, penalties = as_columns(Y), check_grid(penalties, "penalty", zero_allowed=True)
     weights = as_weights(weights, len(Y))
     shifts = effective_penalties(penalties, len(Y) if weights is None else weights.sum(), scaling, n_columns)
     check_choice("center", center, CENTERS)
-    if len(Y) > n_columns or isinstance(Y, torch.Tensor):
+    if len(Y) > n_columns:
         sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min(), weights)
         return *_solve(sums, [0], shifts, center, singular), "primal"
     rank = len(Y) - (center == "both")
@@ -78,10 +77,11 @@ def _solutions(blocks, Y, penalties, n_columns, scaling, center, singular, weigh
             f"the ridge system is singular at penalty 0: {n_columns} columns, {rank} independent rows; "
             "use a larger penalty"
         )
-    features = streams.kept(blocks, len(Y), n_columns)
+    features = streams.kept(blocks, len(Y), n_columns, Y.device)
     dual, intercept = ridge_on_gram(features.row_gram, Y, shifts, center, singular, weights)
     dual[~unique] = np.nan
-    return np.stack([streams.transposed_product(features.Z, each) for each in dual]), intercept, "dual"
+    coef = [streams.transposed_product(features.Z, each) for each in dual]
+    return namespace(Y).stack(coef), intercept, "dual"
 
 
 def cross_validate_ridge(
@@ -105,14 +105,14 @@ def cross_validate_ridge(
     A penalty at which the system of a fold is singular to working precision scores NaN there, and ``best_penalty``
     does not choose it. Raises ``ValueError`` also for an empty fold or one whose training rows hold a single class.
     """
-    Y, penalties = as_columns(Y, tensors=True), check_grid(penalties, "penalties", zero_allowed=True)
+    Y, penalties = as_columns(Y), check_grid(penalties, "penalties", zero_allowed=True)
     folds, training = check_folds(folds, Y, score)
     check_choice("center", center, CENTERS)
     weights = as_weights(weights, len(Y))
     totals = training.sum(axis=0) if weights is None else weights @ training
     shifts = [effective_penalties(penalties, n, scaling, n_columns) for n in totals]
-    if len(Y) <= n_columns and not isinstance(Y, torch.Tensor):
-        K = streams.kept(blocks, len(Y), n_columns).row_gram
+    if len(Y) <= n_columns:
+        K = streams.kept(blocks, len(Y), n_columns, Y.device).row_gram
 
         def fit(K, Y, fold):
             of_rows = None if weights is None else weights[training[:, fold]]
@@ -139,7 +139,7 @@ def have_solutions(blocks, Y, penalties, *, n_columns: int, scaling="mean", cent
     Parameters and errors are those of ``cross_validate_ridge``.
     """
     coef, _, _ = _solutions(blocks, Y, penalties, n_columns, scaling, center, "nan")
-    return ~np.isnan(coef).any(axis=(1, 2))
+    return ~on_host(namespace(coef).isnan(coef).any(axis=(1, 2)))
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Sums:
 
 def ridge_sums(blocks, Y, *, n_columns: int, weights=None) -> Sums:
     """Return the ``Sums`` of all rows, from products in float64; parameters and errors are those of ``fit_ridge``."""
-    Y = as_columns(Y, tensors=True)
+    Y = as_columns(Y)
     one_fold, weights = np.zeros(len(Y), dtype=int), as_weights(weights, len(Y))
     of_rows = namespace(Y).ones_like(Y[:, 0]) if weights is None else like(weights, Y)
     origin = of_rows @ Y / of_rows.sum()

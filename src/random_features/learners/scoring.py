@@ -3,12 +3,11 @@
 import warnings
 
 import numpy as np
-from scipy.special import logsumexp
 
 from random_features.arrays import check_numbers
 from random_features.errors import NotDefinedError, check_choice
-from random_features.learners.targets import class_index
-from random_features.tensors import cast, namespace
+from random_features.learners.targets import class_index, log_partition
+from random_features.tensors import cast, like, namespace
 
 #: Shares of right classes in percent, squared errors, and -log P(class) of the logistic model.
 SCORES = ("accuracy", "mse", "log_loss")
@@ -33,15 +32,15 @@ def score_sum(Y, decision, score: str, weights=None):
         xp = namespace(decision)
         values = xp.where(xp.isnan(decision).any(axis=2), xp.nan, right)
     elif score == "log_loss" and Y.shape[1] == 1:
-        values = np.logaddexp(0.0, -Y * decision[..., 0])
+        values = log_partition(-Y[..., None] * decision)[..., 0]
     elif score == "log_loss":
-        values = logsumexp(decision, axis=2) - (decision * (Y > 0)[:, None, :]).sum(axis=2)
+        values = log_partition(decision)[..., 0] - (decision * (Y > 0)[:, None, :]).sum(axis=2)
     else:
         values = ((decision - Y[:, None, :]) ** 2).mean(axis=2)
-    return values.sum(axis=0) if weights is None else weights @ values
+    return values.sum(axis=0) if weights is None else like(weights, values) @ values
 
 
-def held_out_mean(Y, decision, score: str, weights, rows) -> np.ndarray:
+def held_out_mean(Y, decision, score: str, weights, rows):
     """Return the mean of a score (grid,) over some rows of Y (n, c), by weights (n,) or None.
 
     ``decision`` (m, grid, c) has the decision values of these rows.

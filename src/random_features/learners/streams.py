@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from random_features.arrays import check_numbers, row_blocks
+from random_features.arrays import block_rows, check_numbers, row_blocks
 from random_features.tensors import cast, dtype_name, empty, namespace, zeros
 
 #: Bytes within which learners keep the features in memory rather than read the stream in every pass.
@@ -20,11 +20,12 @@ CHUNK_ROWS = 2048
 CACHE_BYTES = 4 * 2**20
 
 
-def checked(blocks, n_rows: int, n_columns: int, device: str | torch.device = "cpu"):
+def checked(blocks, n_rows: int, n_columns: int, device: str | torch.device = "cpu", *, twice: bool = False):
     """Yield the (slice, block) pairs of one pass, after a check of widths, types and row numbers.
 
-    ``device`` is where the targets are: "cpu" of an array, or the device of a tensor. Raises ``ValueError`` if blocks
-    are not there, do not cover the rows 0..n_rows-1 in order, or are not float32 or float64 of shape (rows, n_columns).
+    ``device`` is where the targets are: "cpu" of an array, or the device of a tensor. Blocks that are read ``twice``
+    are cut into pieces for the cache of a CPU. Raises ``ValueError`` if blocks are not there, do not cover the rows
+    0..n_rows-1 in order, or are not float32 or float64 of shape (rows, n_columns).
     """
     done = 0
     for rows, block in blocks():
@@ -36,11 +37,14 @@ def checked(blocks, n_rows: int, n_columns: int, device: str | torch.device = "c
         if block.device != device:
             place = [f"tensors on {at}" if isinstance(at, torch.device) else "arrays" for at in (block.device, device)]
             raise ValueError(f"features are {place[0]} in place of {place[1]}: the targets must be of their library and"
-                             " device, and only ridge regression takes tensors")  # fmt: skip
+                             " device")  # fmt: skip
         if rows.start != done or rows.stop - rows.start != len(block) or rows.stop > n_rows:
             raise ValueError(f"a block of {len(block)} rows is numbered {rows}; row {done} of {n_rows} was due")
         done = rows.stop
-        yield rows, block
+        on_cpu = getattr(block.device, "type", "cpu") == "cpu"
+        at_once = max(64, CACHE_BYTES // (n_columns * block.itemsize)) if twice and on_cpu else max(1, len(block))
+        for part in row_blocks(len(block), at_once):
+            yield slice(rows.start + part.start, rows.start + part.stop), block[part]
     if done != n_rows:
         raise ValueError(f"the stream of features ended after {done} of {n_rows} rows")
 
@@ -53,19 +57,11 @@ def weighted(blocks, weights):
     return lambda: ((rows, block * cast(roots[rows], dtype_name(block))) for rows, block in blocks())
 
 
-def cache_chunks(blocks, n_rows: int, n_columns: int):
-    """Yield the pairs of ``checked``, cut into pieces small enough to be read twice from the cache."""
-    for rows, block in checked(blocks, n_rows, n_columns):
-        for part in row_blocks(len(block), max(64, CACHE_BYTES // (n_columns * block.itemsize))):
-            yield slice(rows.start + part.start, rows.start + part.stop), block[part]
-
-
-def assemble(blocks, n_rows: int, n_columns: int, dtype=None) -> np.ndarray:
+def assemble(blocks, n_rows: int, n_columns: int, dtype=None, device="cpu"):
     """Return all features as one C-contiguous array (n_rows, n_columns), in ``dtype`` or that of the first block."""
     Z = None
-    for rows, block in checked(blocks, n_rows, n_columns):
-        if Z is None:
-            Z = np.empty((n_rows, n_columns), dtype=dtype or block.dtype)
+    for rows, block in checked(blocks, n_rows, n_columns, device):
+        Z = empty((n_rows, n_columns), dtype or dtype_name(block), block) if Z is None else Z
         Z[rows] = block
     return Z
 
@@ -73,53 +69,57 @@ def assemble(blocks, n_rows: int, n_columns: int, dtype=None) -> np.ndarray:
 class Kept:
     """A stream of features in memory: one block, and the products of its rows, which are computed once."""
 
-    def __init__(self, Z: np.ndarray):
+    def __init__(self, Z):
         self.Z = Z
 
     def __call__(self):
         return iter([(slice(0, len(self.Z)), self.Z)])
 
     @cached_property
-    def row_gram(self) -> np.ndarray:
+    def row_gram(self):
         """Return Z Z' as the function ``row_gram`` does; copy it before you change it."""
         return row_gram(self.Z)
 
 
-def keep_within(blocks, n_rows: int, n_columns: int, memory_budget: int | None = None):
-    """Return the stream, read from memory if the features fit into a budget, by default ``MEMORY_BUDGET`` bytes."""
+def keep_within(blocks, n_rows: int, n_columns: int, memory_budget: int | None = None, device="cpu"):
+    """Return the stream, read from memory if the features fit into a budget.
+
+    It is ``MEMORY_BUDGET`` bytes by default, and on a GPU a quarter of the free memory.
+    """
     if isinstance(blocks, Kept):
         return blocks
-    first = next(checked(blocks, n_rows, n_columns))[1]
-    if n_rows * n_columns * first.itemsize > (MEMORY_BUDGET if memory_budget is None else memory_budget):
+    first = next(checked(blocks, n_rows, n_columns, device))[1]
+    if memory_budget is None:
+        memory_budget = block_rows(1, device) if getattr(device, "type", "") == "cuda" else MEMORY_BUDGET
+    if n_rows * n_columns * first.itemsize > memory_budget:
         return blocks
-    return Kept(first if len(first) == n_rows else assemble(blocks, n_rows, n_columns))
+    return Kept(first if len(first) == n_rows else assemble(blocks, n_rows, n_columns, device=device))
 
 
-def kept(blocks, n_rows: int, n_columns: int) -> Kept:
+def kept(blocks, n_rows: int, n_columns: int, device="cpu") -> Kept:
     """Return the same stream, read from memory."""
     if isinstance(blocks, Kept):
-        next(checked(blocks, n_rows, n_columns))
+        next(checked(blocks, n_rows, n_columns, device))
         return blocks
-    return Kept(assemble(blocks, n_rows, n_columns))
+    return Kept(assemble(blocks, n_rows, n_columns, device=device))
 
 
-def in_row_space(blocks, n_rows: int, n_columns: int):
+def in_row_space(blocks, n_rows: int, n_columns: int, device="cpu"):
     """Return the same problem in as few columns as possible, for learners whose solution is Z' a.
 
     The result is a stream of features, its number of columns, and a function that turns coefficients for these columns
     into coefficients (n_columns, c) for the original ones. With fewer rows than columns, let Z Z' = U S U'. The
     features U sqrt(S), as many as Z Z' has rank, have the same inner products. The coefficients v of a solution on them
-    become Z' U v / sqrt(S). Other features do not change; they are kept in memory if they fit into ``MEMORY_BUDGET``
-    bytes.
+    become Z' U v / sqrt(S). Other features do not change; they are kept in memory if they fit (``keep_within``).
     """
     if n_rows < n_columns and 8 * n_rows * n_columns <= MEMORY_BUDGET:
-        features = kept(blocks, n_rows, n_columns)
-        eigenvalues, U = np.linalg.eigh(features.row_gram)
+        features = kept(blocks, n_rows, n_columns, device)
+        eigenvalues, U = namespace(features.Z).linalg.eigh(features.row_gram)
         some = eigenvalues > n_rows * np.finfo(np.float64).eps * eigenvalues[-1]
         if some.any():
-            lengths, U = np.sqrt(eigenvalues[some]), U[:, some]
+            lengths, U = eigenvalues[some] ** 0.5, U[:, some]
             return Kept(U * lengths), len(lengths), lambda coef: transposed_product(features.Z, U / lengths @ coef)
-    return keep_within(blocks, n_rows, n_columns), n_columns, lambda coef: coef
+    return keep_within(blocks, n_rows, n_columns, device=device), n_columns, lambda coef: coef
 
 
 def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype: str, device="cpu"):
@@ -171,19 +171,20 @@ def grams_by_group(
     return grams, crosses
 
 
-def row_gram(Z: np.ndarray) -> np.ndarray:
+def row_gram(Z):
     """Return Z Z' of shape (n, n) in float64 for features kept in memory, with both triangles."""
-    gram = np.zeros((len(Z), len(Z)))
+    gram = zeros((len(Z), len(Z)), Z)
     for columns in row_blocks(Z.shape[1], CHUNK_ROWS):
-        chunk = Z[:, columns].astype(np.float64)
+        chunk = cast(Z[:, columns], "float64")
         refuse_non_finite(chunk)
         gram += chunk @ chunk.T
     return gram
 
 
-def transposed_product(Z: np.ndarray, B: np.ndarray) -> np.ndarray:
+def transposed_product(Z, B):
     """Return Z' B in float64, shape (n_columns, c), for features in memory, without a float64 copy of them."""
-    return np.concatenate([Z[:, columns].astype(np.float64).T @ B for columns in row_blocks(Z.shape[1], CHUNK_ROWS)])
+    parts = [cast(Z[:, columns], "float64").T @ B for columns in row_blocks(Z.shape[1], CHUNK_ROWS)]
+    return namespace(Z).concatenate(parts)
 
 
 def refuse_non_finite(sums) -> None:

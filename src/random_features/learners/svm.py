@@ -2,7 +2,7 @@
 
 LIBLINEAR's trust region solver (its number 2) holds the features three times and works through them once for each
 column of the targets. Newton's method reads them as a stream and, with fewer rows than columns, works in the space of
-the rows. Both minimise the same objective, without an intercept.
+the rows. Both minimise the same objective, without an intercept. Tensors are for Newton's method, on their device.
 """
 
 import warnings
@@ -15,10 +15,11 @@ from random_features.errors import check_choice
 from random_features.learners import streams
 from random_features.learners.entry import Learner, facts, required
 from random_features.learners.linear_model import LinearModel
-from random_features.learners.newton import SquaredHinge, held_out_scores, minimise
+from random_features.learners.newton import held_out_scores, minimise, squared_hinge
 from random_features.learners.penalties import check_grid
 from random_features.learners.scoring import check_folds, held_out_mean, warn_unconverged
 from random_features.learners.targets import as_weights, sign_columns
+from random_features.tensors import like, namespace, on_host
 
 #: Entries n_rows x n_columns x columns of targets from which solver="auto" no longer chooses LIBLINEAR. Measured in
 #: November 2026 in processor time on one thread: single fits at 50 and 100 columns (C = 1 and 100) take equally long
@@ -33,16 +34,20 @@ LIBLINEAR_MAX_ITERATIONS = 20_000
 LIBLINEAR_RANGE = (1e-100, 1e100)
 
 
-def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto", weights=None) -> LinearModel:
+def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto", tolerance=None, weights=None) -> LinearModel:
     """Fit a linear SVM for every column: minimise ``|w|^2 / 2 + C sum max(0, 1 - y w.z)^2``.
 
     Parameters
     ----------
     blocks : callable, the stream of features (see ``random_features.learners``)
-    Y : ndarray (n,) or (n, c) of -1 and +1: a column for each class, or one for two classes
+    Y : ndarray or tensor (n,) or (n, c) of -1 and +1: a column for each class, or one for two classes. Features that
+        are tensors need a tensor on their device, where the solution is then
     C : positive number
     n_columns : D, the columns of the features
     solver : "liblinear", "newton" or "auto", as ``choose_solver``
+    tolerance : both solvers stop where the gradient of a column is at most ``tolerance`` times min(rows of +1, rows of
+        -1) / n of the one at w = 0; LIBLINEAR's own is 0.01. None: LIBLINEAR stops at 1e-4, Newton's method where the
+        objective would fall by less than 1e-7 of itself
     weights : ndarray (n,) of numbers >= 0, the factors of the rows' losses, or None
 
     Notes
@@ -52,17 +57,17 @@ def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto", weights=None)
     infinity, and for a column with one class.
     """
     Y, grid, weights = sign_columns(Y), check_grid(C, "C"), as_weights(weights, len(Y))
-    if choose_solver(Y.size * n_columns, solver) == "newton":
-        blocks, n_used, back = streams.in_row_space(blocks, len(Y), n_columns)
-        used = np.ones(Y.shape) if weights is None else np.repeat(weights[:, None], Y.shape[1], axis=1)
-        (solution,) = _newton(blocks, Y, used, grid, n_used)
+    if choose_solver(len(Y) * Y.shape[1] * n_columns, solver, not isinstance(Y, np.ndarray)) == "newton":
+        blocks, n_used, back = streams.in_row_space(blocks, len(Y), n_columns, Y.device)
+        used = np.repeat((np.ones(len(Y)) if weights is None else weights)[:, None], Y.shape[1], axis=1)
+        (solution,) = _newton(blocks, Y, used, grid, n_used, tolerance)
         coef, converged = back(solution.coef[:, :, 0]), bool(solution.converged.all())
         return LinearModel(coef, solution.intercept[:, 0], "newton", converged, solution.n_iter)
-    return _liblinear(_in_memory(blocks, len(Y), n_columns), Y, grid[0], weights)
+    return _liblinear(_in_memory(blocks, len(Y), n_columns), Y, grid[0], tolerance, weights)
 
 
 def cross_validate_svm(
-    blocks, Y, grid, folds, *, n_columns: int, solver="auto", score="accuracy", weights=None
+    blocks, Y, grid, folds, *, n_columns: int, solver="auto", tolerance=None, score="accuracy", weights=None
 ) -> np.ndarray:
     """Return held-out scores of the linear SVM, shape (len(grid), n_folds); ``grid`` holds values of C.
 
@@ -76,12 +81,12 @@ def cross_validate_svm(
     Y, grid = sign_columns(Y), check_grid(grid, "grid")
     folds, training = check_folds(folds, Y, "accuracy", every_column=True)
     weights = as_weights(weights, len(Y))
-    if choose_solver(Y.size * n_columns, solver) == "newton":
-        blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns)
+    if choose_solver(len(Y) * Y.shape[1] * n_columns, solver, not isinstance(Y, np.ndarray)) == "newton":
+        blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns, Y.device)
         used = np.repeat(training, Y.shape[1], axis=1)  # one group per fold and class
         used = used if weights is None else used * weights[:, None]
         order = np.argsort(grid)
-        solutions = _newton(blocks, np.tile(Y, (1, training.shape[1])), used, grid[order], n_used)
+        solutions = _newton(blocks, namespace(Y).tile(Y, (1, training.shape[1])), used, grid[order], n_used, tolerance)
         scores, unconverged = held_out_scores(solutions, order, Y, folds, score, weights)
     else:
         Z = _in_memory(blocks, len(Y), n_columns)
@@ -91,7 +96,7 @@ def cross_validate_svm(
             of_rows = None if weights is None else weights[rows]
             for i, C in enumerate(grid):
                 try:
-                    model = _liblinear(Z_training, Y[rows], C, of_rows)
+                    model = _liblinear(Z_training, Y[rows], C, tolerance, of_rows)
                 except np.linalg.LinAlgError:
                     scores[i, fold] = np.nan  # as where a system is singular: this value is not chosen
                     continue
@@ -102,22 +107,33 @@ def cross_validate_svm(
     return scores
 
 
-def choose_solver(n_entries: int, solver: str) -> str:
-    """Return "liblinear" or "newton"; "auto" chooses the latter from ``LIBLINEAR_ENTRIES`` entries on."""
+def choose_solver(n_entries: int, solver: str, of_tensors: bool = False) -> str:
+    """Return "liblinear" or "newton"; "auto" chooses the latter of tensors, and from ``LIBLINEAR_ENTRIES`` entries on.
+
+    ``ValueError`` for "liblinear" of tensors.
+    """
     check_choice("solver", solver, ("auto", "liblinear", "newton"))
+    if solver == "liblinear" and of_tensors:
+        raise ValueError("solver='liblinear' takes no tensors, on CUDA or elsewhere: use 'newton', or arrays")
     if solver != "auto":
         return solver
-    return "newton" if n_entries >= LIBLINEAR_ENTRIES else "liblinear"
+    return "newton" if of_tensors or n_entries >= LIBLINEAR_ENTRIES else "liblinear"
 
 
-def _newton(blocks, targets, used, grid, n_columns):
+def _newton(blocks, targets, used, grid, n_columns, tolerance):
     """Return solutions for every C of an ascending grid, of targets (n, m).
 
     ``used`` (n, m) has the weights of the rows in each column, 0 for those that it does not use.
     """
-    penalties = np.repeat(1.0 / np.asarray(grid)[:, None], targets.shape[1], axis=1)
-    loss = SquaredHinge(targets[:, :, None])
-    return minimise(blocks, loss, used, penalties, n_columns=n_columns, has_intercept=False)
+    penalties, shares = np.repeat(1.0 / np.asarray(grid)[:, None], targets.shape[1], axis=1), 0.0
+    used = like(used, targets)
+    if tolerance is not None:
+        shares = [on_host(((used > 0) & (targets == sign)).sum(axis=0)) for sign in (-1.0, 1.0)]
+        shares = tolerance * np.min(shares, axis=0) / np.sum(shares, axis=0)
+    return minimise(
+        blocks, squared_hinge, targets[:, :, None], used, penalties,
+        n_columns=n_columns, has_intercept=False, shares=shares,
+    )  # fmt: skip
 
 
 def _in_memory(blocks, n_rows, n_columns):
@@ -137,13 +153,13 @@ def check_liblinear(Z, C: float) -> None:
         raise np.linalg.LinAlgError(f"LIBLINEAR does not end at C = {C:g} with features as large as {largest:.3g}")
 
 
-def _liblinear(Z, Y, C, weights=None):
+def _liblinear(Z, Y, C, tolerance=None, weights=None):
     check_liblinear(Z, C)
     model = LinearSVC(
         C=C,
         dual=False,
         fit_intercept=False,
-        tol=LIBLINEAR_TOLERANCE,
+        tol=LIBLINEAR_TOLERANCE if tolerance is None else tolerance,
         max_iter=LIBLINEAR_MAX_ITERATIONS,
         random_state=0,
     )
@@ -169,14 +185,18 @@ def scaled_cost(C, n_columns: int, scaling: str):
 
 def _fit(blocks, Y, value, *, n_columns, options):
     C = scaled_cost(value, n_columns, options.get("scaling", "sum"))
-    return fit_svm(blocks, Y, C, n_columns=n_columns, solver=options.get("solver", "auto"))
+    return fit_svm(blocks, Y, C, n_columns=n_columns, **_stops(options))
 
 
 def _cross_validate(blocks, Y, folds, *, n_columns, score, options):
     if score != "accuracy":
         raise ValueError(f"support vector machines are scored by their accuracy, not by {score!r}")
     grid = scaled_cost(required(options, "C")["C"], n_columns, options.get("scaling", "sum"))
-    return cross_validate_svm(blocks, Y, grid, folds, n_columns=n_columns, solver=options.get("solver", "auto"))
+    return cross_validate_svm(blocks, Y, grid, folds, n_columns=n_columns, **_stops(options))
+
+
+def _stops(options):
+    return {name: options[name] for name in ("solver", "tolerance") if name in options}
 
 
 def _limit(options, n_rows, n_columns):

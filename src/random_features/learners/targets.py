@@ -8,14 +8,12 @@ from random_features.errors import NotDefinedError
 from random_features.tensors import cast, namespace, on_host
 
 
-def as_columns(y, *, tensors=False):
+def as_columns(y):
     """Return numeric targets of shape (n,) or (n, c) as a finite float64 array of shape (n, c); of a tensor a tensor.
 
-    Raises ``ValueError`` for another shape, no rows, NaN or infinity, and for a tensor unless ``tensors``.
+    Raises ``ValueError`` for another shape, no rows, NaN or infinity.
     """
     check_numbers(y, "targets")
-    if isinstance(y, torch.Tensor) and not tensors:
-        raise ValueError("targets are a tensor: this learner takes arrays, y.cpu().numpy()")
     columns = y.double() if isinstance(y, torch.Tensor) else np.asarray(y, dtype=np.float64)
     if columns.ndim == 1:
         columns = columns[:, None]
@@ -42,18 +40,34 @@ def as_weights(weights, n_rows: int) -> np.ndarray | None:
     return weights
 
 
-def sign_columns(y) -> np.ndarray:
+def average(values, weights=None):
+    """Return the mean of values (n, ...) over the rows, by weights (n,) if there are some."""
+    if weights is None:
+        return values.mean(axis=0)
+    return (values * weights.reshape(-1, *[1] * (values.ndim - 1))).sum(axis=0) / weights.sum()
+
+
+def sign_columns(y):
     """Return the columns of ``as_columns``, which may hold only -1 and +1, and must hold both.
 
     Raises ``ValueError`` that names the first column with other values or with one class only.
     """
     columns = as_columns(y)
     for j, column in enumerate(columns.T):
-        if not np.isin(column, (-1.0, 1.0)).all():
+        if not (abs(column) == 1.0).all():
             raise ValueError(f"column {j} of the targets holds values other than -1 and +1")
         if (column == column[0]).all():
             raise NotDefinedError(f"column {j} of the targets holds one class only ({column[0]:+.0f})")
     return columns
+
+
+def log_partition(decision):
+    """Return the log of the sum of the exponentials of decision values (..., c), for one column also of 0; (..., 1)."""
+    xp = namespace(decision)
+    if decision.shape[-1] == 1:
+        return decision.clip(0.0) + xp.log1p(xp.exp(-abs(decision)))
+    largest = xp.amax(decision, -1, keepdims=True)
+    return largest + xp.log(xp.exp(decision - largest).sum(axis=-1, keepdims=True))
 
 
 def class_index(decision):

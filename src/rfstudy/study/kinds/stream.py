@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from random_features.errors import NotDefinedError
 from random_features.kernels import KERNELS, make_kernel
-from random_features.learners.boehning import GAP_TOLERANCE, fit_on_stream
+from random_features.learners.logistic import GAP_TOLERANCE, fit_on_stream
 from random_features.learners.streams import keep_within
 from rfstudy.data.target import Target
 from rfstudy.scores import approximation_error
@@ -89,12 +89,7 @@ def measure(
         return [shared | because | {"metric": metric} for metric in KINDS["stream"].metrics], {}
     shared |= {"n_columns": phi.n_columns_}
     with tqdm(desc=f"{entry['method']} {kernel}", file=sys.stderr, unit=" passes", mininterval=5) as bar:
-
-        def show(passes: int, gap: float, objective: float) -> None:
-            bar.set_postfix_str(f"gap {gap:.1e} of {objective:.4f}", refresh=False)
-            bar.update(passes - bar.n)
-
-        train, model, classes = fitted(phi, sample, penalty, job.checkpoints, show)
+        train, model, classes = fitted(phi, sample, penalty, job.checkpoints, lambda passes: bar.update(passes - bar.n))
     solved = {"penalty": penalty, "solver": model.solver, "tolerance": GAP_TOLERANCE}
     solved |= {} if model.converged else {"converged": False}
     test = partial(phi.transform_blocks, sample.X_test)

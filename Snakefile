@@ -47,8 +47,21 @@ rule benchmarks:
         DRAWN.asked(
             PRESET, [spec for spec in DRAWN.drawable[PRESET] if spec not in DRAWN.wanted[PRESET]], paper="study"
         ),
+        f"{RESULTS}/benchmark_gpu.txt",
     message:
         "benchmarks: the tables and figures about the library are there"
+
+
+rule benchmark_gpu:
+    input:
+        "docs/benchmark_gpu.py",
+    output:
+        f"{RESULTS}/benchmark_gpu.txt",
+    threads: ALL_CORES
+    message:
+        "benchmark_gpu: {output} compares the library with bare PyTorch, or says why not"
+    shell:
+        "PYTHONPATH=src python {input} > {output} 2>&1 || grep skipped {output}"
 
 
 # one target per paper (survey), and one per table or figure, with all its protocols (survey_table_07)

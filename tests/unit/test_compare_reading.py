@@ -226,6 +226,7 @@ QUESTIONS = {
     "thousands-or-decimals": ([f"{1 + i}.125" for i in range(ROWS)], "state --decimal . or --decimal ,"),
     "another-type-late": ([*map(str, HALF[:-1]), "12x5"], "1 of 60 values of the column 'x' are no number, such as"),
     "another-word": ([*map(str, HALF[:-1]), "broken"], "1 of 60 values of the column 'x' are no number, such as"),
+    "minutes-or-hours": ([*(f"{2 + i % 9}:{i:02d}" for i in range(ROWS - 1)), "1:02:08"], "1 of 60 values"),
     "another-unit": ([*map(str, HALF[:-1]), "12.5 kg"], "several units"),
     "percent-and-shares": (["5%", *map(str, HALF[1:])], "several units"),
 }  # fmt: skip

@@ -70,8 +70,10 @@ def numbers(texts: pd.Series, sign: str) -> tuple[pd.Series, pd.Series]:
 def hours(texts: pd.Series) -> pd.Series:
     """Return times of day and durations in hours, NaN for other texts."""
     short = texts.str.fullmatch(r"-?\d+:\d\d")
-    is_span = short | texts.str.fullmatch(r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|P(\d+D)?(T[\dHMS.]+)?")
-    found = pd.to_timedelta(texts.where(is_span).mask(short, texts + ":00"), errors="coerce")
+    is_span = texts.str.fullmatch(r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|P(\d+D)?(T[\dHMS.]+)?")
+    if short.mean() > OFTEN:  # 2:08 next to 1:02:08 may be minutes
+        texts, is_span = texts + ":00", short
+    found = pd.to_timedelta(texts.where(is_span), errors="coerce")
     clock = texts.str.upper().str.replace(r" *([AP])\.?M\.?$", r" \1M", regex=True)
     for how in ("%I:%M %p", "%I:%M:%S %p"):
         found = found.fillna(pd.to_datetime(clock, format=how, errors="coerce") - pd.Timestamp(1900, 1, 1))
@@ -144,7 +146,7 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal, path) -> tuple[dict, l
             values = parsed(texts, how[0])
             same = values.eq(pd.to_numeric(texts, errors="coerce")) if how[0] in two else ~texts.str.contains(ZONE)
             changed = values.notna() & ~(same & (how[0] in (*two, "iso")))
-            shown = f"{texts[changed.argmax()]!r} is read as {values[changed.argmax()]}"
+            shown = f"{texts[changed.argmax()]!r} is read as {values[changed.argmax()]}{' hours' * (how[0] == 'hours')}"
             notes += [f"{name!r}: {shown}"] if changed.any() else []
     return {name: found[name] for name in frame.columns if name in found}, notes
 

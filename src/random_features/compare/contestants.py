@@ -10,9 +10,6 @@ BASELINES = ("guess", "boosting", "linear", "exact-kernel")
 MAPS = ("nystroem", "rff", "orf", "qmc", "kprff", "sorf")
 LABELLED = ("kprff", "karff", "lkrf", "eerf")
 
-#: Maps that a user may ask for, but whose fit takes long.
-SLOW = ("clrff", "lsrff", "nsrf", "nsrf_sphere", "ses")
-
 #: Endings of the names of files that the name of a folder of answers does not have.
 ENDINGS = re.compile(r"(\.(csv|tsv|tab|txt|dat|data|parquet|arff|svm|libsvm|npz|gz|bz2|xz|zip))+$", re.IGNORECASE)
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from random_features.alarm import alarm
 from random_features.compare import recipe, report, warnings
-from random_features.compare.contest import INTERRUPTED, Clock, Contest, OutOfTime, contestants, hold, units
-from random_features.compare.contestants import BASELINES, SLOW, folder_of, is_map
+from random_features.compare.contest import Clock, Contest, OutOfTime, contestants, hold, units
+from random_features.compare.contestants import BASELINES, folder_of, is_map
 from random_features.compare.decide import Decision, decide, label, missing, paired_interval
 from random_features.compare.files import write
 from random_features.compare.question import Question, understand
@@ -69,7 +69,7 @@ def compare(
     found = warnings.found(question, max(3.0, CHECKED_SHARE * seconds))
     decision = decide(contest.fair(), contest.groups, margin, missing(contest, names))
     scores, not_opened = tested(question, contest, decision, clock, *parts)
-    found += limits(contest, names, todo, scores)
+    found += limits(contest, scores)
     reasons = left_out | contest.reasons | not_opened
     report.write_answer(out, file, question, contest, decision, scores, found, reasons, margin)
     return decision
@@ -88,15 +88,13 @@ def check_folder(out: Path, own: dict) -> None:
 
 
 def check_map(name: str) -> None:
-    """Raise ``UserError`` for an unknown map; warn of one whose fit takes long."""
+    """Raise ``UserError`` for a map that is unknown, or is none of the Gaussian kernel."""
     try:
         canonical, _ = resolve(name)
     except ValueError as error:
         raise UserError(f"--maps {name}: {error}") from None
     if "gaussian" not in REGISTRY[canonical].kernels:
         raise UserError(f"--maps {name}: it does not apply to the Gaussian kernel, which is compared here")
-    if canonical in SLOW:
-        print(f"warning: the fit of {name} takes long; it may get few columns within the budget")
 
 
 def tested(
@@ -126,27 +124,20 @@ def tested(
         losses = recipe.losses(P, y, metric)
         mean, half = paired_interval(losses, 0 * losses, groups)
         low, high = sorted(recipe.score(max(0.0, bound), metric) for bound in (mean - half, mean + half))
-        found.append({"result": result, "rows": n, "score": recipe.score(losses, metric), "low": low, "high": high})
         more = recipe.METRICS["classes"][1 : None if unequal and P.shape[1] == 2 else 2] if unequal else ()
-        found[-1]["more"] = {name: recipe.score(recipe.losses(P, y, name), name) for name in more}
         never = unequal and not (P.argmax(axis=1) == np.bincount(y).argmin()).any()
-        found[-1]["never"] = settings["classes"][np.bincount(y).argmin()] if never else None
+        found.append({
+            "result": result, "rows": n, "score": recipe.score(losses, metric), "low": low, "high": high,
+            "more": {name: recipe.score(recipe.losses(P, y, name), name) for name in more},
+            "never": settings["classes"][np.bincount(y).argmin()] if never else None,
+        })  # fmt: skip
     return found, reasons
 
 
-def limits(contest: Contest, names, todo, scores) -> list[dict]:
-    """Return warnings: a class that is never predicted, and what a larger budget has."""
-    found, last = [], contest.last("exact-kernel")
+def limits(contest: Contest, scores) -> list[dict]:
+    """Return warnings: a class that is never predicted, and what did not run."""
+    found = [{"warning": "not run", "evidence": f"{name} {why}"} for name, why in contest.reasons.items()]
     if scores[0]["never"] is not None:
         better = "--metric balanced-error, auc or average-precision asks for a contestant that finds it"
         found.append({"warning": "never predicts the smaller class", "evidence": f"{scores[0]['never']!r}; {better}"})
-    few = []
-    if "exact-kernel" in names and not (last and last.unit.n == contest.n_train):
-        seen = f"saw {last.unit.n:,} of {contest.n_train:,} rows" if last else "did not run"
-        few.append(f"the exact kernel {seen}")
-    most = max((unit.columns or 0 for unit in todo), default=0)
-    best_map = next((each for each in contest.fair() if is_map(each.unit.name)), None)
-    few += [f"{label(best_map)} of up to {most:,}"] if best_map and best_map.unit.name in contest.reasons else []
-    few += [INTERRUPTED] * (INTERRUPTED in contest.reasons.values())
-    found += [{"warning": "a larger --budget has more", "evidence": "; ".join(few)}] if few else []
     return found

@@ -135,8 +135,8 @@ def test_choices_at_an_end_of_their_grid_are_counted():
     edges = [{"penalty": True}, {"penalty": False, "length_scale": False}, {}, ["penalty"]]
     found = notes_on(*({"repeat": i, "settings": shared | {"at_edge": edge}} for i, edge in enumerate(edges)))
     assert found[-1] == (
-        "Choices at an end of their grid, of 4: length scale 1 (0 where the last step still gains), "
-        "penalty 3 (1 where the last step still gains)."
+        "In 1 of 4 choices the best length scale was the largest or smallest tried; in 0 the last step still gained. "
+        "In 3 of 4 choices the best penalty was the largest or smallest tried; in 1 the last step still gained."
     )
 
 

@@ -198,7 +198,7 @@ class ScaleMixture(Scaled, GaussianSpectrum):
     Its frequencies are normal vectors times one random factor each, :math:`w = \sqrt{R}\, g / \ell`, because
     :math:`k(x, y) = E\, e^{-R r^2 / 2}` (Langrene, Warin and Gruet, 2024, arXiv 2411.02770). A map for the Gaussian
     kernel, orthogonal, structured or quasi-Monte Carlo, becomes one for the mixture by the factors of its frequencies.
-    A subclass says what R is (``draw_scales``) and the kernel as a function of r (``of_distance``).
+    A subclass defines R (``draw_scales``) and the kernel as a function of r (``of_distance``).
     """
 
     def __post_init__(self):

@@ -41,7 +41,7 @@ class Circle(SpectralKernel):
 
     Notes
     -----
-    The decays are those of Table 1 of Liu et al., AAAI 2020.
+    The decays are the ones in Table 1 of Liu et al., AAAI 2020.
 
     Examples
     --------

@@ -16,8 +16,8 @@ class NeuralTangent(Kernel):
     .. math:: k(x, y) = \|x\| \|y\| \, [u \kappa_0(u) + \kappa_1(u)], \qquad u = \cos\theta,
 
     with kappa_0 and kappa_1 the arc-cosine kernels of orders 0 and 1 on unit vectors (the survey, section 2.2; Bietti
-    and Mairal, NeurIPS 2019). kappa_1 comes from the gradient of the output weights, u kappa_0 from that of the hidden
-    weights.
+    and Mairal, NeurIPS 2019). kappa_1 comes from the gradient of the output weights, u kappa_0 from the gradient of the
+    hidden weights.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class SurrogateLeverageFourier(ScoredPoolMap):
         Whether the mean of the targets is subtracted. The paper's formulas use the labels -1 and +1 unchanged (False),
         which favours low frequencies where the classes are unbalanced.
     task : {"auto", "classification", "regression"}
-        "auto" treats floating-point targets that are not all integers as those of a regression, others as labels.
+        "auto" treats floating-point targets that are not all integers as targets of a regression, others as labels.
     layout : {"cos_sin", "phase"}
         D = 2 s or D = s columns; "phase" in the modes "text" and "keep" only.
     device : {"auto", "cpu", "cuda"}
@@ -66,7 +66,7 @@ class SurrogateLeverageFourier(ScoredPoolMap):
     pool_ : Pool
         The frequencies that are scored.
     learned_ : dict
-        ``indices`` and ``weights`` of what is in use.
+        ``indices`` and ``weights`` of the frequencies in use.
 
     References
     ----------
@@ -113,7 +113,7 @@ class KernelAlignmentFourier(AlignedMap):
 
     the last being the chi-square divergence from the uniform distribution, by bisection over its multiplier. When a has
     more than s entries that are not zero, s candidates are drawn from a with replacement, so that the expected kernel
-    is that of a; otherwise all of these are used, D <= s. Time O(n J d) to fit, O(D d) per row.
+    has the weights a; otherwise all of these are used, D <= s. Time O(n J d) to fit, O(D d) per row.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class KernelAlignmentFourier(AlignedMap):
         as in the authors' example, which leaves about a tenth of the candidates.
     weights : {"uniform", "sqrt"}
         The factor of the features if the whole support of a is used. It is 1 / sqrt(D), as in the authors' code, which
-        leaves the weights to the linear model, or sqrt(a_j), whose kernel is that of a.
+        leaves the weights to the linear model, or sqrt(a_j), whose kernel has the weights a.
     distinct : bool, default False
         Whether all features differ: J grows from 10 s to 100 s until a has s entries that are not zero, and the s
         candidates are drawn without replacement. ``n_candidates`` is None then.
@@ -140,7 +140,7 @@ class KernelAlignmentFourier(AlignedMap):
         Whether the mean of the targets, over all rows, is subtracted; the columns of three classes or more always have
         it subtracted.
     task : {"auto", "classification", "regression"}
-        "auto" treats floating-point targets that are not all integers as those of a regression, others as labels.
+        "auto" treats floating-point targets that are not all integers as targets of a regression, others as labels.
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
 
@@ -236,15 +236,15 @@ class KernelPolarizationFourier(AlignedMap):
         Whether the mean of the targets, over all rows, is subtracted; the columns of three classes or more always have
         it subtracted.
     task : {"auto", "classification", "regression"}
-        "auto" treats floating-point targets that are not all integers as those of a regression, others as labels.
+        "auto" treats floating-point targets that are not all integers as targets of a regression, others as labels.
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
 
     Attributes
     ----------
     learned_ : dict
-        ``indices`` of the candidates by falling score, and their ``weights``; ``order``, those of the map that this one
-        is a ``prefix`` of.
+        ``indices`` of the candidates by falling score, and their ``weights``; ``order``, the candidates of the map that
+        this one is a ``prefix`` of.
 
     References
     ----------

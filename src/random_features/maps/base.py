@@ -1,8 +1,8 @@
 """The base class of all feature maps: the estimator and its phases ``draw``, ``learn`` and ``transform``.
 
-``RandomFeatureMap`` is the template of every map: a subclass says what it draws (``_draw``), what it learns
-(``_learn``), how it takes over what was learned (``_use``) and how a block of rows is mapped (``_mapper``). To ``fit``
-is to draw and to learn; to ``restore`` is to draw and to take over what was learned elsewhere.
+``RandomFeatureMap`` is the template of every map: a subclass draws (``_draw``), learns (``_learn``) and takes over
+learned arrays (``_use``), and defines how a block of rows is mapped (``_mapper``). To ``fit`` is to draw and to learn;
+to ``restore`` is to draw and to take over arrays that were learned elsewhere.
 """
 
 import operator
@@ -96,7 +96,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         return self._learn(X, y, rng)
 
     def _use(self, learned: dict) -> None:
-        """Complete the map with what ``_learn`` returned, in this process or in another."""
+        """Complete the map with the result of ``_learn``, in this process or in another."""
 
     def _check_drawn(self) -> None:
         """Raise ``ValueError`` if what was drawn, or learned, gives features that are not finite."""
@@ -206,7 +206,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         return self._learn_from(*self._checked(X, y, dtype=self._dtype, reset=False), checkpoints)
 
     def restore(self, n_features_in: int, learned: dict | None = None, *, dtype=np.float32):
-        """Rebuild the map as ``fit`` left it, without data: draw from the seed and use what was learned.
+        """Rebuild the map as ``fit`` left it, without data: draw from the seed and use the learned arrays.
 
         Parameters
         ----------
@@ -342,7 +342,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         return X
 
     def _warn_of_rounding(self, X) -> None:
-        """Warn if rounding of numbers as large as those of X, an array, csr matrix or tensor, spoils the features."""
+        """Warn if rounding of numbers as large as in X, an array, csr matrix or tensor, spoils the features."""
 
     def _reads_data(self) -> bool:
         """Return whether ``fit`` uses more of X than its columns and its type."""

@@ -146,7 +146,7 @@ def target_columns(y, task: str = "auto", *, centred: bool = True) -> np.ndarray
     y : array-like of shape (n,)
         Labels of any type, or numbers.
     task : {"auto", "classification", "regression"}
-        "auto" treats floating-point targets that are not all integers as those of a regression, others as labels.
+        "auto" treats floating-point targets that are not all integers as targets of a regression, others as labels.
     centred : bool
         Whether to subtract the mean from each column; the columns of three classes or more are always centred.
 

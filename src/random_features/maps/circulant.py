@@ -33,7 +33,7 @@ class SignedCirculant(SpectralMap):
 
     .. math:: \frac{1}{s} \Big[ \frac{(1 - e^{-z^2})^2}{2} + e^{-z^2} \sum_{l=1}^{d-1} (\cosh(z^2 r_l) - 1) \Big],
 
-    more than that of RFF (the survey's section 3.1 says the same as RFF) and eight times as much for a constant
+    more than the variance of RFF (the survey's section 3.1 says the same as RFF) and eight times as much for a constant
     x - y with z = 1.3, d = 8. Input signs take the correlation out of x - y.
 
     Parameters

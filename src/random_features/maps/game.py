@@ -2,7 +2,7 @@
 
 One player finds the features that align best with weighted targets. The other, the dual variables, moves the weight
 to the rows that these features leave close to the margin. ``GameMap`` is the template: it plays the rounds, keeps its
-state in checkpoints and replays a finished game. A subclass says what is searched (``_searcher``) and how a component
+state in checkpoints and replays a finished game. A subclass defines the search (``_searcher``) and how a component
 that was found responds to the rows (``_responses``).
 """
 
@@ -30,9 +30,9 @@ CHECKPOINT_SECONDS = 10.0
 class Round(NamedTuple):
     """One round of a game: the choice of the dual player, and the response to it.
 
-    ``alpha`` are the n dual variables, ``potentials`` (k,) those of the components that were found, divided by n^2. Up
-    to this round ``n_components`` were found. ``payoff`` is the objective of the game, F(alpha, lambda), for the mean
-    lambda of this round's components with mass 1.
+    ``alpha`` are the n dual variables, ``potentials`` (k,) the potentials of the components that were found, divided by
+    n^2. Up to this round ``n_components`` were found. ``payoff`` is the objective of the game, F(alpha, lambda), for
+    the mean lambda of this round's components with mass 1.
     """
 
     number: int
@@ -172,7 +172,7 @@ class GameMap(RandomFeatureMap):
         ----------
         X : array-like or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
-            Those of ``fit``; with other rows, the game that the components found would have led to.
+            As in ``fit``; with other rows, the game that the components found would have led to.
 
         Returns
         -------
@@ -199,7 +199,7 @@ class GameMap(RandomFeatureMap):
 
         Returns
         -------
-        dict of arrays, a row for each component: those of ``learned_``
+        dict of arrays, a row for each component, as in ``learned_``
         """
         X, fitted = self._validate(X).astype(self._dtype, copy=False), self._as_fitted()
         with one_blas_thread():

@@ -36,15 +36,15 @@ class ScoredPoolMap(PoolMap):
     * ``mode="columns"``: q per column of [cos(Wx) | sin(Wx)] / sqrt(s), and column i has the weight
       sqrt(1 / (2 s q_i));
     * ``mode="sorted"``: q per column of [cos(Wx + b) | sin(Wx + b)] / sqrt(s); all 2 s columns are sorted by falling q,
-      the frequencies of the first s get the cosine and those of the last s the sine, with b in the old order;
+      the frequencies of the first s get the cosine and the frequencies of the last s the sine, with b in the old order;
     * ``mode="code"``: as "sorted", with the weight sqrt(1 / q_i). The factor 1 / (2 s) that importance weights need is
-      missing, so the features are about sqrt(2 s) times longer than those of RFF.
+      missing, so the features are about sqrt(2 s) times longer than the features of RFF.
 
     1 / q_i has no bounded mean for the scores of single columns. The mode "columns" therefore lengthens the features,
     which acts as a smaller penalty. Two controls separate this effect from the information in the scores:
 
     * ``mode="trace"``: as "columns", with all weights divided by the root mean square length of the features over the
-      rows of ``fit``: the trace of the kernel matrix is that of RFF, the number of rows;
+      rows of ``fit``: the trace of the kernel matrix is the number of rows, as with RFF;
     * ``mode="permuted"``: as "columns", with the weights in a random order: as long, and without the scores.
 
     Attributes

@@ -1,4 +1,4 @@
-"""Frequencies whose sample mean and covariance are those of the spectral measure (MM)."""
+"""Frequencies with the sample mean and the covariance of the spectral measure (MM)."""
 
 import warnings
 

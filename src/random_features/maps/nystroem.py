@@ -54,7 +54,7 @@ class Nystroem(RandomFeatureMap):
     ----------
     kernel : kernel object, default None
         Any kernel, also a function of X (n, d) and Y (m, d), or "precomputed": then ``fit`` takes the kernel matrix
-        (n, n) of the training rows, ``transform`` that of new rows with them. None is ``Gaussian(1.0)``.
+        (n, n) of the training rows, ``transform`` the matrix of new rows with them. None is ``Gaussian(1.0)``.
     n_components : int, default 100
         s, the number of landmarks; not used if ``landmarks`` is an array.
     landmarks : {"uniform", "kmeans", "rpcholesky"} or array of shape (s, d), default "uniform"
@@ -176,7 +176,7 @@ class Nystroem(RandomFeatureMap):
         return lambda X, out: product(values(X), whitening, out)
 
     def _single_mapper(self, rows, device):
-        """Return a function for float32 features that computes those of the extreme eigenvalues in float64.
+        """Return a function for float32 features that computes the features of the extreme eigenvalues in float64.
 
         Rounding leaves in every kernel value an error in proportion to it. In the direction of a small eigenvalue a
         kernel vector is short, so the error would be enlarged 1 / sqrt(eigenvalue) times. Therefore the part of the

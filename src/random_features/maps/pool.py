@@ -1,7 +1,7 @@
 """The pool: features of many frequencies, of which a map keeps some, weighted.
 
 A pool is drawn from the kernel's spectral measure. Scores and products at pairs of rows are computed from
-``Pool.blocks``. A map keeps a ``Pool.subset``, again a pool, whose features are those of the map.
+``Pool.blocks``. A map keeps a ``Pool.subset``, again a pool, with the features of the map.
 """
 
 from abc import abstractmethod

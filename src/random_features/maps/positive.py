@@ -26,8 +26,8 @@ class PositiveRandom(SpectralMap):
     Unbiased.
 
     With independent directions, l = 1 and ``v = x + y`` the variance of an entry of the approximate kernel matrix is
-    :math:`\frac{1}{s} k^2 (e^{\|v\|^2} - 1)`; that of RFF is :math:`\frac{1}{2 s} (1 - k^2)^2`. Two rows of a block
-    with the inner product c of their directions add the covariance
+    :math:`\frac{1}{s} k^2 (e^{\|v\|^2} - 1)`; the variance with RFF is :math:`\frac{1}{2 s} (1 - k^2)^2`. Two rows of a
+    block with the inner product c of their directions add the covariance
 
     .. math:: k^2 \Big( e^{-\|v\|^2} \sum_{i \ge 0} \frac{\|v\|^{2 i}}{(2 i)!} E[u_1^{2 i}]\,
        E[(r^2 + t^2 + 2 c r t)^i] - 1 \Big), \qquad u \text{ uniform on the sphere},\; r, t \sim \chi_d.

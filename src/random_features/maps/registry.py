@@ -188,7 +188,7 @@ def resolve(name: str) -> tuple[str, dict]:
 
 
 def resolved_options(name: str, options: dict) -> dict:
-    """Return all own options of a map: the defaults, overridden by those of an alias and then by ``options``.
+    """Return all own options of a map: the defaults, overridden by the options of an alias and then by ``options``.
 
     Parameters
     ----------

@@ -162,7 +162,7 @@ def projector(frequencies: np.ndarray, rows: int, device, dtype):
 
 
 def spectral_mapper(project, scale, *, activation=None, pairs=False, phases=None):
-    """Return a function like that of ``_mapper``: it writes ``scale`` times a function of projections into ``out``.
+    """Return a function like ``_mapper``: it writes ``scale`` times a function of projections into ``out``.
 
     Parameters
     ----------

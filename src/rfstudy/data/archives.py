@@ -1,7 +1,7 @@
 """Unpack the content of a file from the compressed files and archives that it may come in.
 
-The checksum of a file is that of its content. The content may come plain, as .gz, .bz2, .xz, .lzma, .zip or .tar, and
-one of these may lie inside another.
+The checksum of a file is the checksum of its content. The content may come plain, as .gz, .bz2, .xz, .lzma, .zip or
+.tar, and one of these may lie inside another.
 """
 
 import bz2
@@ -72,7 +72,8 @@ def unpack(archive: Path, target: Path, entry: dict, member: str | list[str] | N
         ``sha256`` and ``bytes`` of the content. If the checksum is unknown, the content is the innermost layer, of at
         most ``most_bytes``.
     member : str or list of str, optional
-        The name inside an archive, by default that of the target, or the names inside archives that lie in each other.
+        The name inside an archive, by default the name of the target, or the names inside archives that lie in each
+        other.
 
     Raises
     ------
@@ -127,7 +128,7 @@ def choose(names: list[str], members: list[str]) -> str:
 
 
 def copy(stream, path, most: int) -> str:
-    """Write a stream to a file and return the SHA-256 of what was written. If the stream has more than ``most`` bytes,
+    """Write a stream to a file and return the SHA-256 of the written bytes. If the stream has more than ``most`` bytes,
     stop reading and return an empty text.
     """
     digest, length = hashlib.sha256(), 0

@@ -49,7 +49,7 @@ class TooSlow(Exception):
 
 
 class DownloadError(UserError):
-    """A file that no place could provide. The message says what was tried and where to put the file by hand."""
+    """A file that no place could provide. The message lists the attempts and says where to put the file by hand."""
 
 
 def run(source_id: str, source: dict, out, *, lock_path, mirror=None, allow_missing: bool = False) -> dict:
@@ -131,7 +131,7 @@ def verified(source_id: str, name: str, entry: dict, directory: Path, lock_path,
 
 def substituted(source_id: str, name: str, substitute: dict, directory: Path, mirror, why: DownloadError) -> dict:
     """Make ``directory/file`` of the substitute of an unavailable file. Return the result of ``verified`` with the name
-    of the substitute and its rows to leave out. Raise ``why`` if there is no substitute either.
+    of the substitute and its rows to leave out. Raise ``why`` if a substitute is missing, too.
     """
     file, rows = substitute["file"], substitute["excluded_rows"]
     try:
@@ -260,7 +260,7 @@ def transfer(url: str, part: Path, most: int, *, resumable: bool) -> None:
 
 
 def request(url: str, part: Path, most: int, version: dict[str, str]) -> None:
-    """Ask a server once, and append what it sends to what ``part`` holds, up to ``most`` bytes in all.
+    """Ask a server once, and append the bytes that it sends to ``part``, up to ``most`` bytes in all.
 
     ``version`` keeps the server's name of the version that the first bytes are of (``If-Range``), so that another
     version is sent whole. Raise ``NotTheFile``, ``TooSlow``, or ``requests.RequestException`` for a failed transfer or

@@ -32,7 +32,7 @@ def over(base: dict, own: dict) -> dict:
 
 
 def default_keys(task: dict) -> dict:
-    """Return a task with derived keys: names, split, numbers of rows, and those of its stand-in."""
+    """Return a task with derived keys: names, split, numbers of rows, and the derived keys of its stand-in."""
     task = {"published_as": {}} | task
     if "source" in task:
         files = task.get("files")

@@ -86,8 +86,8 @@ def target_distribution(y: np.ndarray) -> dict:
     """Return the mean, standard deviation (ddof = 0) and range of a regression target, and whether neighbours are
     alike.
 
-    ``neighbours_correlation`` is the correlation of the target with that of the next row: near 0 unless the order of
-    the rows reveals it (time, sorting); 0 if the target is constant.
+    ``neighbours_correlation`` is the correlation of the target with the target of the next row: near 0 unless the order
+    of the rows reveals it (time, sorting); 0 if the target is constant.
     """
     correlation = pd.Series(y).autocorr() if len(y) > 2 else np.nan
     return {

@@ -115,7 +115,7 @@ def fine_tune(network, images, labels, schedule: Schedule, checkpoint=None, key:
     checkpoint : path, optional
         The state from which a killed run resumes; it is written every ``CHECKPOINT_SECONDS``, and after the last epoch.
     key : str
-        Hash of what decides the result: a checkpoint with another key is ignored.
+        Hash of everything that decides the result: a checkpoint with another key is ignored.
 
     Returns
     -------

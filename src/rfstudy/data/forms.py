@@ -1,4 +1,4 @@
-"""Typed models of ``config/datasets.yaml``: the keys of a task, by what it is made from.
+"""Typed models of ``config/datasets.yaml``: the keys of a task, by its origin.
 
 The parameters of a generator, an extractor or a stream are the keyword arguments of its function, in its own file.
 """
@@ -132,7 +132,7 @@ class StandIn(Model):
     Attributes
     ----------
     label : a text with "stand-in for"; by default "generated (stand-in for ...)"
-    generator : what makes its rows, by default 300 of each part
+    generator : function that makes its rows, by default 300 of each part
     streamed : or how it is streamed
     d : columns, where they are not the task's
     labels : of a set that ships with scikit-learn; generated rows come with their classes
@@ -181,7 +181,7 @@ class Columns(Model):
     missing : texts that mark a missing cell; nothing else does
     dropped : names of columns that are left out
     dropped_rows : numbers, from 0, of rows that are left out
-    decimal : what separates decimals, by default a point
+    decimal : separator of decimals, by default a point
     """
 
     target: Text
@@ -203,7 +203,7 @@ class Task(Model):
     label : the name in tables and figures
     published_as : by paper, the name of the data set there; by default none
     d : columns
-    note : what a reader should know
+    note : a remark for readers
     not_comparable : why results are not compared with published numbers: a text, or `{labels: why}` or `{test: why}`
         if only what uses the labels, or the test rows, is not
     in_place_of : the task whose published numbers are shown next to results of this one
@@ -280,18 +280,18 @@ class FileTask(Labelled):
     source : id in `sources.yaml`
     files : the source's files: one name, a list of names, or names by published part (`train` and `test`)
     parser : the format of the files: a function `parse_...` of `src/rfstudy/data/parse.py`
-    separator : of a table: what separates its cells, by default a comma; several letters are a regular expression
+    separator : of a table: separator of its cells, by default a comma; several letters are a regular expression
     header_lines : of a table: lines above its rows, by default none
     drop_columns : numbers, from 1, of columns that are left out
     label_column : of a table, by default the last
-    columns : of the parser `named`: its target, its columns of texts, and what marks a missing cell
+    columns : of the parser `named`: its target, its columns of texts, and the mark of a missing cell
     rows : a file of `data/reference` (part, row) that lists the rows, or `in_order`: the first `n_train` rows of the
         file are its training part
     folds : the source's file of published folds: a line per row, a column per fold, 1 where the row is a test row
     n : number of rows; by default the sum of the parts
     n_train : training rows; in a `half` split by default half of the rows, of an odd number one more
     n_test : test rows; likewise
-    stand_in : what takes its place where nothing may be downloaded
+    stand_in : task in its place where nothing may be downloaded
     """
 
     source: str
@@ -409,13 +409,13 @@ class FeaturesTask(Task):
 
 
 class StreamedTask(Task):
-    """A task whose rows are made in chunks and reduced to `d` components; its test part is that of the base.
+    """A task whose rows are made in chunks and reduced to `d` components; its test part is the test part of the base.
 
     Attributes
     ----------
     streamed : the `base`, `n_train`, `rows_per_chunk`, and a `file` of a `source` with its `columns`, or a `generator`
         (a file in `src/rfstudy/data/streams`) with its parameters
-    stand_in : what takes its place where nothing may be downloaded
+    stand_in : task in its place where nothing may be downloaded
     """
 
     streamed: Streamed

@@ -104,6 +104,7 @@ def load_weights(network: VGG16, path) -> bool:
 
 
 def normalised(images):
-    """Return images of bytes (n, 3, side, side) as input of the network: float32, normalised like those of ImageNet."""
+    """Return images of bytes (n, 3, side, side) as input of the network: float32, normalised like the images of
+    ImageNet."""
     mean, deviation = (images.new_tensor(of, dtype=torch.float32).view(1, 3, 1, 1) for of in (MEAN, DEVIATION))
     return (images.float() / 255 - mean) / deviation

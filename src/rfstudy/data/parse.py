@@ -287,8 +287,8 @@ def named_table(path: Path, task: dict) -> tuple[pd.DataFrame, pd.Series]:
     """Return the columns in use, as texts with NaN for those cells that the task calls missing, and the labels; rows
     without a label are left out.
 
-    The names of the columns are in the first line if there is a line of header, or those of ARFF's attributes, or their
-    numbers from 0.
+    The names of the columns are in the first line if there is a line of header, or the names of ARFF's attributes, or
+    their numbers from 0.
     """
     given = task["columns"]
     text = path.read_text(encoding="utf-8-sig").replace(given.get("decimal", "."), ".")
@@ -395,7 +395,8 @@ def check_separator(path: Path, separator: str, skipped: int | list[int]) -> Non
 
 
 def width(task: dict) -> int:
-    """Return the number of columns of a task's files without that of the labels: its own, and those that it drops."""
+    """Return the number of columns of a task's files without the column of the labels: its own, and those that it
+    drops."""
     return task["d"] + len(task.get("drop_columns", []))
 
 

@@ -54,10 +54,11 @@ def checksum_of(record: dict) -> str:
 
 
 def read(directory, task_id: str = "") -> tuple[np.ndarray, np.ndarray, dict]:
-    """Return X (n, d), memory-mapped, y (n,) and the facts of a prepared task, if they are what ``preprocess`` wrote.
+    """Return X (n, d), memory-mapped, y (n,) and the facts of a prepared task, if they are as ``preprocess`` wrote
+    them.
 
-    Otherwise raise ``UserError``, which names what was expected, what is there, and what to do. ``task_id``, if given,
-    must be their task.
+    Otherwise raise ``UserError``, which names the expected value, the value found, and the remedy. ``task_id``, if
+    given, must be their task.
     """
     directory = Path(directory)
     again = f"remove the folder {shown(directory)} and run again: its files are made anew"

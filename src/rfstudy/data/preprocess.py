@@ -1,7 +1,7 @@
 """Make a task's rows and write the arrays and facts that every later stage reads.
 
 The rows are parsed from files and checked, or drawn by a generator. They may also be features of the rows of another
-prepared task, or be gathered from the chunks of a stream. If nothing may be downloaded, the entry is that of a stand-in
+prepared task, or be gathered from the chunks of a stream. If nothing may be downloaded, the entry of a stand-in is used
 (``entries.in_use``).
 """
 
@@ -69,14 +69,14 @@ def run(
         then have no rows), label, stand_in ("" for a task's own data), split, target, target_scaling (where the task
         has one: the arrays hold the targets as they are), substitutes and left_out (where files are not the published
         ones: their names, and how many rows of each part are missing for that), sizes, classes with their counts (not
-        of a regression), the digest of the arrays, under "facts" what ``describe`` counts, and under "provenance" the
+        of a regression), the digest of the arrays, under "facts" the counts of ``describe``, and under "provenance" the
         record of the run.
 
     Raises
     ------
     UserError
-        The numbers of rows or columns are not those of ``datasets.yaml``, the labels are not what the target needs,
-        or files cannot be read.
+        The numbers of rows or columns differ from ``datasets.yaml``, the labels do not suit the target, or files cannot
+        be read.
     """
     record = {"task": task_id, "label": task["label"], "stand_in": "", "split": task["split"]}
     record |= {key: task[key] for key in ("target", "target_scaling") if key in task}
@@ -121,7 +121,7 @@ def parsed(task: dict, raw_dir, reference_dir) -> Rows:
 def generated(task_id: str, task: dict) -> tuple[np.ndarray, np.ndarray, int | None]:
     """Return X, y and the number of published training rows that the generator of an entry makes, the same every time.
 
-    The seed is the task's id, and whether the entry is that of a stand-in.
+    The seed is the task's id, and whether the entry belongs to a stand-in.
     """
     given = task["generator"]
     random = np.random.default_rng(seed_sequence("stand-in" if "is_stand_in" in task else "generator", task_id))
@@ -187,7 +187,7 @@ def sizes_of(entry: dict, left_out: dict[str, int] | None = None) -> dict:
 def checked_sizes(task_id: str, rows: Rows, record: dict) -> dict:
     """Return the sizes, classes and digest of a task's arrays.
 
-    Raise ``UserError`` if the sizes are not the expected ones, or the labels are not what the target needs.
+    Raise ``UserError`` if the sizes are not the expected ones, or the labels do not suit the target.
     """
     y, n_train, expected = rows.y, rows.n_train_published, rows.expected
     found = {"d": rows.X.shape[1]}
@@ -206,7 +206,7 @@ def checked_sizes(task_id: str, rows: Rows, record: dict) -> dict:
 
 
 def check_target(task_id: str, y: np.ndarray, target: str) -> None:
-    """Raise ``UserError`` unless labels are what a target needs: numbers (float64), two integers, two or more."""
+    """Raise ``UserError`` unless labels suit a target: numbers (float64), two integers, two or more."""
     if target == "regression":
         if y.dtype != np.float64:
             raise UserError(f"{task_id} is a regression, but its labels are of type {y.dtype} and no numbers (float64)")

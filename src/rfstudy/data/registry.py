@@ -51,7 +51,7 @@ def load(config_dir) -> Registry:
 
 
 def problems_by_name(entries: dict, check) -> list[str]:
-    """Return the names that are no part of a path; if there are none, the problems that ``check`` finds in entries."""
+    """Return the names that are not part of a path; if there are none, the problems that ``check`` finds in entries."""
     bad = [f"{shortened(repr(name))}: a name has {FORM_OF_NAME}" for name in entries if not re.fullmatch(NAME, name)]
     return bad or [f"{name}{problem}" for name, each in entries.items() for problem in check(each)]
 

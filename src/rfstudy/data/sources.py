@@ -33,10 +33,10 @@ class Substitute(Model):
     Attributes
     ----------
     file : its name
-    source : its folder in a mirror, by default that of the source
+    source : its folder in a mirror, by default the folder of the source
     sha256 : checksum of its content
     bytes : length of its content
-    excluded_rows : its rows, from 0, that are not those of the file: they are left out, and rows of results say so
+    excluded_rows : its rows, from 0, that differ from the file: they are left out, and rows of results say so
     """
 
     file: FileName
@@ -89,7 +89,7 @@ class RemoteFile(Model):
 
 
 def good_name(name: str) -> str:
-    """Check that the name of a file is not that of another file in the folder of its source."""
+    """Check that no other file has the name of a file in the folder of its source."""
     if name.startswith(".") or name == RECORD:
         raise ValueError(f"no file may be called {name!r}: the folder of a source has others of that name")
     if name.endswith(ARCHIVE_ENDINGS[1:]):
@@ -102,7 +102,7 @@ class Source(Model):
 
     Attributes
     ----------
-    title : what the files are; for files of this machine the title is enough
+    title : title of the files; for files of this machine the title is enough
     citation : whom to cite
     licence : the licence as the publisher states it
     page : the publisher's page

@@ -47,8 +47,8 @@ def split(
     Returns
     -------
     train_rows, test_rows : ndarray of int
-        Disjoint, together all rows but for "random" and for "folds" with rows of fold -1. Those of "half" and "random"
-        are in random order.
+        Disjoint, together all rows but for "random" and for "folds" with rows of fold -1. The parts of "half" and
+        "random" are in random order.
 
     Raises
     ------

@@ -4,7 +4,8 @@ A chunk is a range of the training rows: of a file (LIBSVM text, by its bytes) o
 its numbers), images of bytes. With its rows comes their second moment at unit length. Gathering the chunks adds up
 these moments. Their leading eigenvectors are the principal components about the origin. The columns are not centred, as
 in the code of Dai et al. 2014, whose protocol for MNIST-8M the survey follows. The components of all rows are written,
-block by block, into one file that is read through a memory map. The test part is that of another task, the base.
+block by block, into one file that is read through a memory map. The test part is the test part of another task, the
+base.
 """
 
 from collections.abc import Iterator
@@ -146,7 +147,7 @@ def leading_components(moment: np.ndarray, n_components: int) -> tuple[np.ndarra
 
 
 def gather(streamed: dict, chunks: list, base_dir, n_components: int, out) -> tuple[np.ndarray, np.ndarray, int, float]:
-    """Write the components of all rows, those of the chunks and then the test part of the base, into one file.
+    """Write the components of all rows: first the chunks, then the test part of the base, into one file.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Selections of tidy rows, and means over repeats.
 
-Rows whose status is not ok never enter a mean. They are counted next to it, so that a table can show what is missing
-from the mean.
+Rows whose status is not ok never enter a mean. They are counted next to it, so that a table can show the values that a
+mean lacks.
 """
 
 import json
@@ -30,7 +30,8 @@ def select(frame: pd.DataFrame, **wanted) -> pd.DataFrame:
 
 
 def of_quantity(frame: pd.DataFrame, quantity: dict) -> pd.DataFrame:
-    """Return the rows of a quantity: those of its ``metric``, and of ``learner``, ``split`` and ``kernel`` if named."""
+    """Return the rows of a quantity: the rows of its ``metric``, and of ``learner``, ``split`` and ``kernel`` if
+    named."""
     return select(frame, **{column: quantity.get(column) for column in ("metric", "learner", "split", "kernel")})
 
 

@@ -1,11 +1,11 @@
 """Maps against a baseline at equal columns over many data sets; docs/arena.md states the protocol.
 
-The effect on a data set is the logarithm of the error of a map less that of the baseline, each the mean over all draws
-and over the numbers of columns of a band. Its variance is the jackknife's over the folds. The data sets are a sample of
-others. The typical effect is the pseudo-median of Hodges and Lehmann (Annals of Mathematical Statistics 34, 1963) with
-the exact interval of Wilcoxon's signed-rank test. The interval of the mean is that of Hartung and Knapp (Statistics in
-Medicine 20, 2001) with equal weights, and the deviation between data sets is that of Hedges and Olkin (Statistical
-Methods for Meta-Analysis, 1985, chapter 9).
+The effect on a data set is the logarithm of the error of a map less the logarithm of the baseline's error, each the
+mean over all draws and over the numbers of columns of a band. Its variance is the jackknife's over the folds. The data
+sets are a sample of others. The typical effect is the pseudo-median of Hodges and Lehmann (Annals of Mathematical
+Statistics 34, 1963) with the exact interval of Wilcoxon's signed-rank test. The interval of the mean follows Hartung
+and Knapp (Statistics in Medicine 20, 2001) with equal weights, and the deviation between data sets follows Hedges and
+Olkin (Statistical Methods for Meta-Analysis, 1985, chapter 9).
 """
 
 from functools import cache
@@ -23,8 +23,11 @@ from rfstudy.report.context import Context
 #: Two maps are equal if their errors differ by less than this share.
 MARGIN = 0.02
 
-#: A classification set has as many test rows, and a verdict needs as many data sets.
-LEAST_TEST_ROWS, LEAST_SETS = 500, 6
+#: A classification set has at least so many test rows.
+LEAST_TEST_ROWS = 500
+
+#: A verdict needs at least so many data sets.
+LEAST_SETS = 6
 
 #: The bands of columns.
 BANDS = {"64 to 256": (64, 128, 256), "512 to 1,024": (512, 1024)}
@@ -51,7 +54,7 @@ DRAW = r"-?(?:draw|control)-\d+$"
 
 def errors_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the error of every cell, with the columns ``dataset``, ``columns``, ``method``, ``variant``, ``draw`` (the
-    variant that names it) and ``repeat``, and those of ``summed``.
+    variant that names it) and ``repeat``, and the columns of ``summed``.
     """
     ok = select(rows, status="ok").dropna(subset=["n_columns", "n_features", "n_test"])
     named = ok.assign(columns=columns_asked_for(ok), draw=ok["variant"])
@@ -94,7 +97,7 @@ def summed(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 
 def effects_of(errors: pd.DataFrame, baseline: str, columns) -> pd.DataFrame:
     """Return the effect of every entry against the baseline on the data sets that have errors at all these numbers of
-    columns: those of ``EFFECT``, ``effect``, ``variance`` and ``folds``.
+    columns, with the columns of ``EFFECT``, ``effect``, ``variance`` and ``folds``.
     """
     cells = errors[errors["columns"].isin(columns)].groupby([*EFFECT, "repeat", "columns"])[["log", "left_out"]].mean()
     at = cells.groupby([*EFFECT, "repeat"])
@@ -288,7 +291,7 @@ def explained_by(yardsticks: pd.DataFrame) -> float:
 
 
 class Results(NamedTuple):
-    """The rows of the arena, their errors, those of yardsticks, the flags of data sets, their tasks (regression or
+    """The rows of the arena, their errors, the errors of yardsticks, the flags of data sets, their tasks (regression or
     labels), and the baseline.
     """
 
@@ -300,8 +303,8 @@ class Results(NamedTuple):
     baseline: str
 
     def effects(self, columns, scope: str = "not flagged") -> pd.DataFrame:
-        """Return the effects of maps on the data sets of a scope: all, those of one task, those without a flag, or the
-        informative ones of these.
+        """Return the effects of maps on the data sets of a scope: all, the ones of one task, the ones without a flag,
+        or the informative ones of these.
 
         Informative is a data set at which halving D raises the error of the baseline by over ``MARGIN``, over the two
         halvings down to a quarter of the largest D.
@@ -341,7 +344,7 @@ class Results(NamedTuple):
 def results_of(context: Context, datasets, baseline: str, quantity: dict) -> Results:
     """Return the results of the arena on data sets.
 
-    The metric of ``quantity`` is that of data sets with labels; the error of a regression is its ``mse``, that of an
+    The metric of ``quantity`` is for data sets with labels; the error of a regression is its ``mse``, the error of an
     unbalanced set its ``auc_pct``.
     """
     return context.once(_results_of, datasets, baseline, quantity)
@@ -406,8 +409,11 @@ def verdicts_of(results: Results, scope: str, methods: list[str]) -> list[Verdic
     return made
 
 
-#: Draws of data sets for the intervals of ranks, and their seed.
-DRAWS, SEED = 2000, 0
+#: Draws of data sets for the intervals of ranks.
+DRAWS = 2000
+
+#: The seed of these draws.
+SEED = 0
 
 
 def rank_intervals(errors: pd.DataFrame, methods: list[str], baseline: str) -> pd.DataFrame:

@@ -44,7 +44,7 @@ def file_of(kind: str) -> Path:
 
 
 def modules_of(spec: dict) -> list[str]:
-    """Return the modules that make an output: that of its kind and, for a table of claims, the paper's claims."""
+    """Return the modules that make an output: the module of its kind and, for a table of claims, the paper's claims."""
     own = Path(__file__).parent / "claims" / f"{spec['paper']}.py"
     claims = [f"rfstudy.report.claims.{spec['paper']}"] if "claims" in spec and own.exists() else []
     return [kinds()[spec["kind"]][1], *claims]

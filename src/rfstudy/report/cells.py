@@ -123,7 +123,7 @@ def difference_cell(test: Estimate | None, metric: str = "accuracy_pct") -> Cell
 
 
 def three_digits(value: float) -> float:
-    """Return a number to three significant digits, because measured times are no more precise."""
+    """Return a number to three significant digits, because measured times are not more precise."""
     return float(f"{value:.3g}")
 
 

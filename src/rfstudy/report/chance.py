@@ -45,7 +45,7 @@ def majority_pct(facts: pd.DataFrame, dataset: str, tasks: dict, split: str = "t
 
     Parameters
     ----------
-    facts : tidy rows, among them those of the facts
+    facts : tidy rows, among them the facts
     tasks : the parsed registry of the data sets
     """
     if not has_two_classes(dataset, tasks):

@@ -30,9 +30,12 @@ MIN_REPEATS = 5
 #: The probability with which a test finds what it is said to detect.
 POWER = 0.8
 
-#: Confidence of the interval within which a published and a measured mean are the same (three standard errors if both
-#: are known well), and how many margins its half-width may reach.
-CONFIDENCE, MARGINS = 0.9973, 2.0
+#: Confidence of the interval within which a published and a measured mean are the same: three standard errors if both
+#: are known well.
+CONFIDENCE = 0.9973
+
+#: The half-width of this interval may reach so many margins.
+MARGINS = 2.0
 
 #: The verdicts on a published number and ours.
 CELL_VERDICTS = ("reproduced", "better", "worse", "too noisy", "not comparable", "not run")
@@ -106,9 +109,9 @@ def paired(one, other=0.0, overlap: float = 0.0) -> Estimate:
 def nested(one, other) -> Estimate:
     """Return the mean of ``one - other`` over splits and draws with the t-test of no difference on these splits.
 
-    The splits are fixed, so the error is that of the draws alone, sqrt((S1^2 + S2^2) / (I J)). The variances S^2 within
-    splits are pooled over the splits. They have I (J - 1) degrees of freedom each, and those of Welch and Satterthwaite
-    together. If no draw differs from another, p is 1 for equal means, else 0.
+    The splits are fixed, so the error is the error of the draws alone, sqrt((S1^2 + S2^2) / (I J)). The variances S^2
+    within splits are pooled over the splits. They have I (J - 1) degrees of freedom each, and the degrees of Welch and
+    Satterthwaite together. If no draw differs from another, p is 1 for equal means, else 0.
 
     Parameters
     ----------
@@ -196,9 +199,9 @@ def overlap_of(rows: pd.DataFrame, context) -> float:
     """Return n_test/n_train if the repeats are random splits of the same rows; 0 if only the map varies.
 
     It is also 0 for quantities that no learner predicts (errors of the kernel matrix) and for times. The first of these
-    that has a ``split`` says how a data set was split: the settings of the rows, those of the facts about the data in
-    the same experiment, and the registry. A published training part counts as split at random if a cap draws rows of it
-    in every repeat, or if the experiment has another number of rows in its place.
+    that has a ``split`` says how a data set was split: the settings of the rows, the settings of the facts about the
+    data in the same experiment, and the registry. A published training part counts as split at random if a cap draws
+    rows of it in every repeat, or if the experiment has another number of rows in its place.
 
     Parameters
     ----------
@@ -230,7 +233,7 @@ def overlap_of(rows: pd.DataFrame, context) -> float:
 
 
 def note_on_tests(overlaps: dict[str, float], of_family: str, metrics: list[str]) -> str:
-    """Return the sentence under a table about its tests: which test, over which family, and what counts as an effect.
+    """Return the sentence under a table about its tests: which test, over which family, and the smallest effect.
 
     Parameters
     ----------
@@ -323,9 +326,10 @@ def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def t_quantile(variance, theirs, ours, cells: pd.DataFrame) -> np.ndarray:
-    """Return the quantiles of Student's t (m,) for a ``variance`` (m,) that is the sum of those of both means and more.
+    """Return the quantiles of Student's t (m,) for a ``variance`` (m,) that is the sum of the variances of both means
+    and more.
 
-    A mean whose spread is that of the other has the degrees of freedom of the other.
+    A mean with the spread of the other has the degrees of freedom of the other.
     """
     their_n = cells["published_n"].where(cells["published_std"].notna() | cells["published_error"].notna(), cells["n"])
     our_n = cells["n"].where(cells["std"].notna() | cells["error"].notna(), cells["published_n"])

@@ -48,18 +48,18 @@ class Context:
         return cls(measured(rows, experiments), styles, tasks, reference_dir, arrays)
 
     def once(self, make: Callable, *arguments):
-        """Return what a function makes of the context and of arguments. All outputs of the context share it."""
+        """Return the result of a function of the context and of arguments. All outputs of the context share it."""
         what = make, repr(arguments)
         if what not in self._made:
             self._made[what] = make(self, *arguments)
         return self._made[what]
 
     def label(self, method: str, variant: str = "") -> str:
-        """Return what tables and figures call a method."""
+        """Return the name of a method in tables and figures."""
         return plot_style(method, self.styles, variant).label
 
     def name(self, dataset: str, paper: str) -> str:
-        """Return what a paper calls a data set."""
+        """Return the name of a data set in a paper."""
         return published.printed_name(self.tasks, dataset, paper)
 
     @cached_property
@@ -98,8 +98,8 @@ def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterat
 
 
 def next_to_shipped(tables: dict[Path, pd.DataFrame], own: list[str]) -> dict[Path, pd.DataFrame]:
-    """Return shipped tables and those of a run, which has its own methods. Its times were not taken together with the
-    shipped ones, and are left out. ``UserError`` for rows of another preset than the shipped ones of an experiment.
+    """Return shipped tables and the tables of a run, which has its own methods. Its times were not taken together with
+    the shipped ones, and are left out. ``UserError`` for rows of another preset than the shipped ones of an experiment.
     """
     found, presets = {}, {}
     for path, table in tables.items():

@@ -13,11 +13,17 @@ import pandas as pd
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report.aggregate import CELL, select
 
-#: The axis along which a paper reports the best value on the test rows, and the variant for it here.
-SWEPT, BEST_ON_TEST = "divergence", "best-on-test"
+#: The axis along which a paper reports the best value on the test rows.
+SWEPT = "divergence"
 
-#: The error in percent that papers report for any task, and the metric that it means if the task is a regression.
-ERROR, OF_REGRESSION = "error_pct", "relative_squared_error_pct"
+#: The variant that has this best value here.
+BEST_ON_TEST = "best-on-test"
+
+#: The error in percent that papers report for any task.
+ERROR = "error_pct"
+
+#: The metric that this error means if the task is a regression.
+OF_REGRESSION = "relative_squared_error_pct"
 
 #: The columns that the rows of one sweep share: all but the position on its axis and the repeat.
 SWEEP = [column for column in CELL if column != "at"]

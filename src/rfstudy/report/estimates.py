@@ -1,4 +1,4 @@
-"""Statements from rows with standard errors: pooled estimates, what is lower or higher, and fitted powers."""
+"""Statements from rows with standard errors: pooled estimates, signs of differences, and fitted powers."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,9 +17,10 @@ POINT = ["method", "variant", "direction", "d", "n_features", "distance"]
 
 
 def pooled(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the mean over repeats of a metric of pairs of points, and its standard error from those of the repeats.
+    """Return the mean over repeats of a metric of pairs of points, and its standard error from the values of the
+    repeats.
 
-    The columns are those of ``POINT``, ``value`` and ``error``. There is one row per map, direction, dimension, size
+    The columns are ``POINT``, ``value`` and ``error``. There is one row per map, direction, dimension, size
     and distance.
     """
     rows = select(frame, metric=metric, axis="distance", status="ok")

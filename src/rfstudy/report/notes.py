@@ -158,7 +158,8 @@ def absence(rows: pd.DataFrame) -> str:
 
 
 def explained(function, **values) -> list[str]:
-    """Return the section "Notes" of a function's docstring, a sentence or more each: what is printed under its output.
+    """Return the section "Notes" of a function's docstring, a sentence or more each, which are printed under its
+    output.
 
     Names in braces are constants of its module, or among ``values``.
     """
@@ -181,7 +182,7 @@ def made(context: Context, spec: dict):
 
 
 def notes(frame: pd.DataFrame, spec: dict, context: Context) -> list[str]:
-    """Return sentences about the rows behind a table or figure: the data, how they were run, and what is missing.
+    """Return sentences about the rows behind a table or figure: the data, how they were run, and the missing cells.
 
     ``spec`` has the ``paper`` and, if known, the number of ``repeats`` that the paper averages over.
     """
@@ -239,15 +240,18 @@ def notes_on_tuning(ok: pd.DataFrame) -> list[str]:
 
 
 def notes_on_edges(ok: pd.DataFrame) -> list[str]:
-    """Return a sentence about the choices at an end of their grid, and how many of them a wider grid might change."""
+    """Return sentences on the choices at an end of their grid, and how many of them a wider grid might change."""
     chosen = [settings for settings in settings_of(select(ok, axis=["", "draw"])) if "tune_per" in settings]
     found = []
     for name in sorted({name for settings in chosen for name in settings.get("at_edge", ())}):
         edges = [settings["at_edge"] for settings in chosen if name in settings.get("at_edge", ())]
         known = [edge[name] for edge in edges if isinstance(edge, dict)]
-        gains = f" ({sum(known)} where the last step still gains)" if known else ""
-        found.append(f"{name.replace('_', ' ')} {len(edges)}{gains}")
-    return [f"Choices at an end of their grid, of {len(chosen)}: {', '.join(found)}."] if found else []
+        gains = f"; in {sum(known):,} the last step still gained" if known else ""
+        found.append(
+            f"In {len(edges):,} of {len(chosen):,} choices the best {name.replace('_', ' ')} was the largest or "
+            f"smallest tried{gains}."
+        )
+    return [" ".join(found)] if found else []
 
 
 def notes_on_yardsticks(ok: pd.DataFrame, paper: str, context: Context) -> list[str]:

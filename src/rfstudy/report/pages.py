@@ -27,7 +27,7 @@ th, td { padding: 0.2em 0.7em; text-align: left; vertical-align: top; font-varia
 def write(source: Path, content: str, folder) -> None:
     """Write ``<folder>/<name>.html``, the page of the output whose files are ``source`` with their endings.
 
-    ``content`` is its table or picture, as HTML; caption and notes are those of the file ``.txt``.
+    ``content`` is its table or picture, as HTML; caption and notes come from the file ``.txt``.
     """
     name = f"{source.parent.name}/{source.name}"
     paragraphs = re.split(r"\n\s*\n", source.with_name(f"{source.name}.txt").read_text(encoding="utf-8").strip())

@@ -65,7 +65,8 @@ def ids_by_name(registry: dict, what: str) -> dict[tuple[str, str], str]:
 
 
 def printed_name(registry: dict, identifier: str, paper: str) -> str:
-    """Return what a paper calls a method or data set; its label, or the id itself, if the paper does not name it."""
+    """Return the name of a method or data set in a paper; its label, or the id itself, if the paper does not name
+    it."""
     entry = registry.get(identifier, {})
     names = (entry.get("published_as") or {}).get(paper)
     if names:
@@ -92,14 +93,14 @@ def load(directory, styles: dict, tasks: dict) -> pd.DataFrame:
     Parameters
     ----------
     directory : path of the folder with the table files; ``FileNotFoundError`` for one that is missing, ``UserError``
-        for one that is no table of these columns, or has words among its numbers
+        for one that is not a table of these columns, or has words among its numbers
     styles, tasks : the parsed registries (``methods.yaml``, ``datasets.yaml``)
 
     Returns
     -------
     data frame of the tidy schema. ``experiment`` is the place in the paper ("Table VII"), ``n_features_label`` the
     number of features as published. ``settings`` holds the other values: ``printed`` (a number's digits), ``text`` (a
-    value that is not a number: lists of winners, grids, rules), ``item`` (what a row of a table of texts is about) and
+    value that is not a number: lists of winners, grids, rules), ``item`` (the subject of a row of a table of texts) and
     ``note``. A value that could not be recovered is a row with status "skipped".
     """
     method_ids = ids_by_name(styles, "method")

@@ -32,7 +32,7 @@ class Ranking(NamedTuple):
 
 
 def ranked_rows(frame: pd.DataFrame, datasets, methods, criteria: list[dict], sizes: Iterable[str]) -> pd.DataFrame:
-    """Return the rows that methods are ranked by: those of data sets, methods and criteria at sizes."""
+    """Return the rows that methods are ranked by: the rows of data sets, methods and criteria at sizes."""
     metrics = {criterion["metric"] for criterion in criteria}
     return select(frame, dataset=datasets, method=methods, variant="", metric=metrics, n_features_label=sizes)
 

@@ -28,10 +28,10 @@ JUDGED = ("difference", "margin", "standard error", "in standard errors")
 def scorecard(context: Context, paper: str, experiments: list[str], scorecard: dict) -> pd.DataFrame:
     """Return one row per published number and protocol, with our number and the verdict.
 
-    Columns: those of ``published.numbers`` (``published`` is the quotient if ``over`` names the method that a number is
+    Columns: as in ``published.numbers`` (``published`` is the quotient if ``over`` names the method that a number is
     divided by); ``protocol``, ``experiment``, ``learner``; ours (``value``, ``low``, ``high``, ``std``, ``error``,
     ``n``; quartiles of the ratio in a round for times, whose ``std`` is missing); ``difference``, ``margin``,
-    ``standard_error``, ``verdict`` (``compare.with_verdicts``); ``reason`` why there is no number or no comparison;
+    ``standard_error``, ``verdict`` (``compare.with_verdicts``); ``reason`` why a number or a comparison is missing;
     ``rows``, the index of the measured rows.
 
     Parameters
@@ -71,7 +71,7 @@ def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) ->
 
 
 def _published(cells: pd.DataFrame, source: dict) -> pd.DataFrame:
-    """Return published numbers with spread, repeats and rounding, divided by those of the method ``over``."""
+    """Return published numbers with spread, repeats and rounding, divided by the numbers of the method ``over``."""
     kind = cells["spread_kind"]
     n = [float(runs[1]) if (runs := re.search(r"over (\d+) runs", each)) else source["repeats"] for each in kind]
     cells = cells.assign(
@@ -108,8 +108,8 @@ def measured_as(printed: str, measured: set[str], tasks: dict) -> str:
 def _measured(
     cells: pd.DataFrame, dataset: str, kernel: str, metric: str, source: dict, measured: dict, context: Context
 ) -> pd.DataFrame:
-    """Return our numbers for published cells of one data set and kernel, with the index of these cells: those of the
-    rows by data set (``measured``) that ``source`` selects.
+    """Return our numbers for published cells of one data set and kernel, with the index of these cells: the rows by
+    data set (``measured``) that ``source`` selects.
     """
     dataset = measured_as(dataset, set(measured), context.tasks)
     rows = measured.get(dataset, context.rows.iloc[:0])
@@ -151,7 +151,7 @@ def _measured(
 
 
 def _over_repeats(rows: pd.DataFrame, over: pd.DataFrame | None) -> tuple[Estimate, float]:
-    """Return our mean over repeats, or that of the ratio to another method, and the standard deviation."""
+    """Return our mean over repeats, or the mean of the ratio to another method, and the standard deviation."""
     values = by_repeat(rows)
     if over is not None:
         values = (values / by_repeat(over)).dropna()

@@ -115,7 +115,7 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
 def ratios(one: pd.DataFrame, other: pd.DataFrame, place: list[str], by: list[str]) -> pd.DataFrame:
     """Return the ratios of cells by rounds to the cell of ``other`` at the same coordinates: fields of ``Estimate``.
 
-    A ratio is the median of the ratios by round, with quartiles. Its error is that of the median of normal ratios,
+    A ratio is the median of the ratios by round, with quartiles. Its error is the error of the median of normal ratios,
     whose quartiles are 1.349 standard deviations apart: sqrt(pi / (2 R)) standard deviations for R rounds. The reason
     is "machine busy" if other work ran during a round, and "too noisy" if the quartiles are over ``TOO_WIDE`` of the
     ratio apart or a time is zero. Only rounds of the same record are paired.

@@ -21,11 +21,20 @@ from rfstudy.files import write_text
 #: Digits of a number in a CSV file: more than any measurement has, fewer than rounding disturbs.
 DIGITS = 10
 
-#: LaTeX: characters per line of an upright page and of a turned one, which has smaller type (A4, margins of 25 mm).
-UPRIGHT, TURNED = 104, 175
+#: LaTeX: characters per line of an upright page (A4, margins of 25 mm).
+UPRIGHT = 104
 
-#: LaTeX: characters between columns; length from which a text breaks its lines; least width of such a column.
-GAP, PARAGRAPH, NARROWEST = 2.5, 40, 20.0
+#: LaTeX: characters per line of a turned page, which has smaller type.
+TURNED = 175
+
+#: LaTeX: characters between columns.
+GAP = 2.5
+
+#: LaTeX: number of characters from which a text breaks its lines.
+PARAGRAPH = 40
+
+#: LaTeX: least width of a column of such texts, in characters.
+NARROWEST = 20.0
 
 NEEDS = "% needs: booktabs, longtable, pdflscape, xltabular"
 
@@ -86,7 +95,7 @@ class Table:
 
     @property
     def keys(self) -> list[str]:
-        """Return the columns that say what a row is about."""
+        """Return the columns that name the subject of a row."""
         others = {column for columns in self.parts.values() for column in columns} or set(self.unfold)
         return [column for column in self.frame.columns if column not in (others or set(self.frame.columns[2:]))]
 

@@ -137,8 +137,8 @@ def features_of(network, X, side: int) -> np.ndarray:
 
 
 def key_of(images: np.ndarray, numbers: np.ndarray, weights, parameters: list) -> str:
-    """Return the hash of what decides the fitted network: images, classes, weights, parameters, this code and its
-    library.
+    """Return the hash of everything that decides the fitted network: images, classes, weights, parameters, this code
+    and its library.
     """
     from rfstudy.data import finetuning, networks
 

@@ -104,7 +104,7 @@ def scoring_is_quicker(rows: Rows):
 
 @claim("eerf-11", GRIDS, stricter=f"and above 0.05; {TIMED}", datasets="adult", above=0.05, below=0.2)
 def scoring(rows: Rows, datasets, **limits):
-    """Return the test of the time of the scores over that of the training."""
+    """Return the test of the time of the scores over the time of the training."""
     return check.keeps_bound(rows.of(datasets, where="share == 1"), SCORING, OF_SCORING, over=OF_TRAINING, **limits)
 
 

@@ -319,7 +319,7 @@ def changes(
 
 
 def _ends(found: list, start, end) -> list[tuple[list, list]]:
-    """Return what ``estimated`` yields at one point, grouped to the pairs of ends that are compared."""
+    """Return the yield of ``estimated`` at one point, grouped to the pairs of ends that are compared."""
     if start is None:
         return [([one], [two]) for one, two in pairwise(found)]
     by_size = {each[0]["n_features_label"]: each for each in found}

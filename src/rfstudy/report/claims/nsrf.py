@@ -161,7 +161,7 @@ def lkrf_gains_nothing(rows: Rows):
 def thirty_seconds(rows: Rows):
     """Return the test of the time to learn 100 frequencies.
 
-    Not testable: a claim about a GPU, and the times are those of processor cores.
+    Not testable: a claim about a GPU, and ours are times of processor cores.
     """
     return check.keeps_bound(rows.of(EIGHT, ["100"]), "time_learn_s", "nsrf", below=30)
 
@@ -313,7 +313,7 @@ def gap_grows_with_the_box(rows: Rows):
 def larger_steps(rows: Rows):
     """Return the test of steps that are longer than the standard one.
 
-    Stricter: the standard step is that of a gradient of true length for 1,000 frequencies, 2.5e-5; with the
+    Stricter: the standard step is made for a gradient of true length for 1,000 frequencies, 2.5e-5; with the
     published length it is 0.033.
     """
     rows = rows.of("windmill", learner="l1_svm")

@@ -3,7 +3,7 @@
 A *point* is one comparison at one set of coordinates (a data set and a size, a dimension, a map). The verdict on all
 points is
 
-* ``holds``: each point shows what the claim states,
+* ``holds``: each point shows the statement of the claim,
 * ``partly``: some points show it and others do not,
 * ``fails``: none does, or fewer than show the opposite,
 * ``contradicted``: none does, and each shows the opposite. For a stated difference, the 95 % interval lies entirely on
@@ -28,11 +28,17 @@ from dataclasses import dataclass, field, replace
 
 NO_POWER = "no power"
 
-#: The largest number of points of a data set, and of a part, that the evidence lists one by one.
-MOST_OF_GROUP, MOST_IN_ALL = 8, 20
+#: The evidence lists at most so many points of a data set one by one.
+MOST_OF_GROUP = 8
 
-#: The largest number of points that a reason lists, and of words that they may take.
-FEW, MOST_WORDS = 2, 20
+#: The evidence lists at most so many points of a part one by one.
+MOST_IN_ALL = 20
+
+#: A reason lists at most so many points.
+FEW = 2
+
+#: The points of a reason take at most so many words.
+MOST_WORDS = 20
 
 #: What a range of values is about if each of them names the best method.
 LEADS = {"lowest": "lead", "highest": "lead"}

@@ -43,8 +43,8 @@ def claim(identifier: str, experiments: dict, *, stricter="", not_testable="", a
     ----------
     identifier : of ``data/reference/claims.csv``
     experiments : protocol -> the experiments that the claim is tested on
-    stricter : how the test differs from that of the reference data; it is reported with the test. Without it, what the
-        docstring of the function says after "Stricter:"
+    stricter : how the test differs from the test in the reference data; it is reported with the test. Without it, the
+        text after "Stricter:" in the docstring of the function
     not_testable : why the claim is not testable; or protocol -> reason. Without it, what the docstring says after "Not
         testable:"
     at : at how many of its points a part has to hold: "every", "most" or "some"

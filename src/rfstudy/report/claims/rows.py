@@ -128,7 +128,7 @@ class Rows:
                 yield dict(zip(columns, place, strict=True)), samples
 
     def by_place(self, metric: str, *compared, key: tuple[str, ...]) -> dict[tuple, tuple[dict, list[Sample]]]:
-        """Return what ``places`` yields, by the values of some columns of the coordinates."""
+        """Return the yield of ``places``, by the values of some columns of the coordinates."""
         return {tuple(each[0][column] for column in key): each for each in self.places(metric, *compared)}
 
     def _sample_of(self, one: Side, found: dict) -> Sample | None:
@@ -182,7 +182,8 @@ class Rows:
 
         Parameters
         ----------
-        metric, compared : what was compared. Data sets with other rows or labels than the paper's are set aside, as in
+        metric, compared : quantities that were compared. Data sets with other rows or labels than the paper's are set
+        aside, as in
             the tables of published numbers. So are scores on data sets on which none of the methods learned anything
         """
         reasons = self._reasons(metric, sides(*compared)) | self.set_aside
@@ -238,7 +239,7 @@ class Rows:
         return found
 
     def dataset(self, dataset: str) -> str:
-        """Return what the paper calls a data set."""
+        """Return the name of a data set in the paper."""
         return self.context.name(dataset, self.paper)
 
     def name(self, one: Side | str) -> str:

@@ -21,10 +21,10 @@ from rfstudy.report.times import TOO_WIDE
 
 
 class Side(NamedTuple):
-    """One side of a comparison: a method, or the one of several that is lowest or highest at a point.
+    """One side of a comparison: a method, or the lowest or highest of several at a point.
 
     ``methods`` are pairs of method and variant; those in ``also`` count if they were measured. ``metric``, ``size`` and
-    ``at`` (a value on the axis) fix what the sides do not share.
+    ``at`` (a value on the axis) fix the coordinates that the sides do not share.
     """
 
     methods: tuple[tuple[str, str], ...]
@@ -40,7 +40,8 @@ class Side(NamedTuple):
 
 
 def side(method: str | Side, **fixed) -> Side:
-    """Return the side of a method ("slsrff", or "slsrff/identity" for a variant), with what is fixed for it alone."""
+    """Return the side of a method ("slsrff", or "slsrff/identity" for a variant), with the coordinates that are fixed
+    for it alone."""
     return method if isinstance(method, Side) else Side((_pair(method),), **fixed)
 
 
@@ -83,7 +84,7 @@ class Sample(NamedTuple):
 
 
 def difference(one: Sample, other: Sample | None = None) -> Estimate:
-    """Return the mean of a sample, or by how much it is above that of another.
+    """Return the mean of a sample, or by how much it is above the mean of another.
 
     The value uses all repeats of each sample; the interval uses the repeats that both have.
     """

@@ -138,7 +138,7 @@ def similar_on_covtype(rows: Rows):
 
 @claim("slsrff-17", GRIDS, stricter=f"and below 1, as slightly better is up to a point; {INTERVAL_WITHIN}")
 def equally_well_on_average(rows: Rows):
-    """Return the test of the mean over the sizes; its interval is that of the repeats with all sizes."""
+    """Return the test of the mean over the sizes; its interval is over the repeats with all sizes."""
     rows, points = rows.of(DATASETS), []
     what = f"{rows.name('slsrff')} minus {rows.name('lsrff')}, mean over s"
     for where, found in check.along_sizes(rows.places(ACCURACY, "slsrff", "lsrff")):
@@ -262,9 +262,9 @@ def _required(rows: Rows, needed, variant: str) -> Part:
 def needs_no_more_features(rows: Rows):
     """Return the test of the sizes from which curves are within half a point of their own best.
 
-    Such a size is known to an interval, by the differences from the best. If two intervals overlap, there is no power.
-    A curve that still rises at the last size gets there at that size or later. Two curves that are there from the first
-    size on got there at that size or earlier, because the grid ends there.
+    Such a size is known to an interval, by the differences from the best. If two intervals overlap, the test has no
+    power. A curve that still rises at the last size gets there at that size or later. Two curves that are there from
+    the first size on got there at that size or earlier, because the grid ends there.
     """
     rows, points = rows.of(DATASETS), []
     what = f"{rows.name('slsrff')}/{rows.name('lsrff')}"

@@ -244,7 +244,8 @@ def similar_on_arc_cosine_kernels(rows: Rows):
 
 @claim("survey-38", {"text": ["survey-kernels-text", "survey-gaussian-text"]})
 def times_ordered_as_gaussian(rows: Rows):
-    """Return the test of times; those of one kernel have to come from one record, the two kernels need not share it."""
+    """Return the test of times; the times of one kernel have to come from one record, the two kernels need not share
+    it."""
     rows, points = rows.of("covtype"), []
     what = f"rank correlation of {fact_of(TIME).label} with that with the gaussian kernel"
     for where, own, other in _with_gaussian(rows, TIME, *EIGHT):

@@ -69,9 +69,9 @@ def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Pi
 
 
 def arena_curves(context, *, paper, width, datasets, methods, baseline, quantity) -> Picture:
-    """Return the figure: a panel per data set, a line per map, its error over that of the exact kernel against D.
+    """Return the figure: a panel per data set, a line per map, its error over the error of the exact kernel against D.
 
-    Where the exact kernel was not run, errors are relative to that of the baseline with the most columns.
+    Where the exact kernel was not run, errors are relative to the baseline with the most columns.
     """
     results = stats.results_of(context, datasets, baseline, quantity)
     cells = relative_errors(results, baseline)
@@ -114,7 +114,7 @@ def short(name: str) -> str:
 
 
 def relative_errors(results: stats.Results, baseline: str) -> pd.DataFrame:
-    """Return the error of every entry, the mean of logarithms over its draws, over that of the exact kernel:
+    """Return the error of every entry, the mean of logarithms over its draws, over the error of the exact kernel:
     ``dataset``, ``columns``, ``method``, ``variant``, ``line``, ``ratio``, and whether it is over the ``exact`` one.
     """
     exact = select(results.yardsticks, method="exact_kernel").groupby("dataset")["log"].first()

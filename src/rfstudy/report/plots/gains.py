@@ -1,4 +1,5 @@
-"""A figure of points of accuracy: what a setting, another map and another model gain. Each comes from its own data."""
+"""A figure of points of accuracy gained by a setting, by another map and by another model. Each comes from its own
+data."""
 
 import numpy as np
 import pandas as pd
@@ -85,7 +86,7 @@ def accuracy_gains(
 
 
 def of_setting(rows: pd.DataFrame, before: str, after: str, context) -> pd.DataFrame:
-    """Return what the step between two variants gains on each data set, and whether it is significant."""
+    """Return the gain of the step between two variants on each data set, and whether it is significant."""
     tests = [
         paired(by_repeat(select(own, variant=after)), by_repeat(select(own, variant=before)), overlap_of(own, context))
         for _, own in rows.groupby("dataset")
@@ -94,7 +95,7 @@ def of_setting(rows: pd.DataFrame, before: str, after: str, context) -> pd.DataF
 
 
 def of_maps(context, paper: str, methods: list[str], baseline: str, quantity: dict) -> dict[str, pd.DataFrame]:
-    """Return what each map gains over the baseline at each place, with the tests of ``tables.power``."""
+    """Return the gain of each map over the baseline at each place, with the tests of ``tables.power``."""
     there = list(dict.fromkeys(select(context.rows, axis=DRAW)["dataset"]))
     table = power(context, paper=paper, datasets=there, methods=methods, baseline=baseline, quantity=quantity).frame
     found = {context.label(method): [] for method in methods}
@@ -104,7 +105,7 @@ def of_maps(context, paper: str, methods: list[str], baseline: str, quantity: di
 
 
 def of_models(context, datasets, baseline: str, quantity: dict, learners: dict[str, str]) -> dict[str, pd.DataFrame]:
-    """Return what each model gains over the baseline with its most columns on each data set with labels of the arena.
+    """Return the gain of each model over the baseline with its most columns on each data set with labels of the arena.
 
     A gain is significant if the interval of the error's logarithm, by the folds, does not contain 0.
     """

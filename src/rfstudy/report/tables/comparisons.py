@@ -120,7 +120,7 @@ def named_cells(context: Context, quantity: dict, lines: list[dict], columns: li
 
 
 def wanted(quantity: dict, row: dict, column: dict) -> dict:
-    """Return the keywords of ``select`` for a cell; column texts may use those of the row: "{variant}-longer"."""
+    """Return the keywords of ``select`` for a cell; column texts may use texts of the row: "{variant}-longer"."""
     filled = {key: value.format(**row) if isinstance(value, str) else value for key, value in column.items()}
     named = PLAIN | {key: value for key, value in (quantity | row | filled).items() if key != "label"}
     if not named["axis"]:
@@ -131,7 +131,7 @@ def wanted(quantity: dict, row: dict, column: dict) -> dict:
 def crossed(context, *, heading, quantity, lines, columns, tests=None) -> Table:
     """Return a row per line: means with their deviations over the repeats, then the differences that are tested.
 
-    ``heading`` is that of the rows; ``quantity``, ``lines`` and ``columns`` select the cells (``named_cells``).
+    ``heading`` is the heading of the rows; ``quantity``, ``lines`` and ``columns`` select the cells (``named_cells``).
     """
     cells = named_cells(context, quantity, lines, columns)
     labels, pairs = [column["label"] for column in columns], list(map(tuple, tests or []))
@@ -178,7 +178,7 @@ def between_columns(cells: dict, lines: list[str], pairs: list[tuple], context: 
 
 
 class Reached(NamedTuple):
-    """The values of a method at a step, by repeat, and whether they are those of an earlier step."""
+    """The values of a method at a step, by repeat, and whether they come from an earlier step."""
 
     values: pd.Series
     carried: bool = False
@@ -187,7 +187,7 @@ class Reached(NamedTuple):
 def course(rows: pd.DataFrame, steps, methods: list[str], alone: bool = False) -> list[dict[str, Reached]]:
     """Return the values of the methods on one data set: for each step, method -> ``Reached``.
 
-    ``rows`` are those of one data set and quantity; ``steps`` are names of variants, in order; ``alone`` says that each
+    ``rows`` belong to one data set and quantity; ``steps`` are names of variants, in order; ``alone`` says that each
     changes the first one and not the one before. A method without rows at a step carries over its values. A step
     without rows of any method was not run, and nothing is carried over.
     """

@@ -137,9 +137,9 @@ def dataset_statistics(context, *, paper, published, datasets, registered=None, 
     """Return columns, training and test rows, split and scaling of every data set: as published, and as found.
 
     Numbers are the ``d``, ``n_train`` and ``n_test`` of the facts about the whole data set, split and scaling their
-    settings. Without facts, they are those of measured rows, which may be capped. If nothing was measured, they are
-    those of the registry. ``registered`` data sets, which the experiments need not have, follow the others. ``says``
-    maps further published texts, by metric, to their headings.
+    settings. Without facts, they come from measured rows, which may be capped. If nothing was measured, they come from
+    the registry. ``registered`` data sets, which the experiments need not have, follow the others. ``says`` maps
+    further published texts, by metric, to their headings.
     """
     measured, tasks, says = set(context.rows["dataset"]), context.tasks, says or {}
     ours_of = {dataset: measured_as(dataset, measured, tasks) for dataset in [*datasets, *(registered or [])]}

@@ -24,8 +24,11 @@ from rfstudy.report.typeset import Cell, Table
 COSTS = {"seconds": "time (s)", "on_all_cores": "time on all cores (s)", "operations": "operations"}
 TIMES = {"seconds": "time_total_s", "on_all_cores": "time_all_cores_s"}
 
-#: The rank of the preconditioner of the exact kernel (``study.yardsticks``), and the rows that Cholesky's factor takes.
-RANK, BY_CHOLESKY = 1500, 15000
+#: The rank of the preconditioner of the exact kernel (``study.yardsticks``).
+RANK = 1500
+
+#: Up to so many rows the exact kernel is solved by Cholesky's factor.
+BY_CHOLESKY = 15000
 
 #: What an exponential, cosine or sine counts as: about its time over that of a multiplication in a matrix product.
 FUNCTION = 30
@@ -36,7 +39,7 @@ def operations(method: str, n: float, m: float, d: float, columns: float, steps:
 
     The exact kernel (``method`` "") has Cholesky's factor, or ``steps`` of conjugate gradients on n x n kernel values,
     with three more products for their start and certificate, and a preconditioner. A map has D ``columns``. Ridge
-    regression has their Gram matrix, or that of the rows if there are fewer, and its factor. Nyström computes the
+    regression has their Gram matrix, or the rows' if there are fewer, and its factor. Nyström computes the
     kernel values of its landmarks twice, chooses among n rows, and whitens by eigenvectors.
     """
     if not method:

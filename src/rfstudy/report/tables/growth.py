@@ -320,7 +320,7 @@ def growth_of_need(needed: pd.DataFrame) -> Estimate | None:
     """Return the power of n with which a requirement grows; None if fewer than three were met.
 
     The rows differ in n alone. A size is known up to the step between sizes only. Its logarithm is off by up to a step,
-    evenly, which enters the error next to that of the fit.
+    evenly, which enters the error next to the error of the fit.
     """
     met = needed[needed["s"].notna()]
     power = estimates.power_law(met["n"], met["s"])

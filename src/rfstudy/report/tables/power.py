@@ -1,8 +1,8 @@
 """Differences and ratios between methods where each map was drawn several times on each split, and what tests find.
 
 The test is ``compare.nested``: on average over the draws, on these splits. Each row states the power of the test (the
-smallest difference that it would find), what varies (draws, test rows, splits), and the p-value of the corrected test
-for new rows (``compare.paired``).
+smallest difference that it would find), the sources of variance (draws, test rows, splits), and the p-value of the
+corrected test for new rows (``compare.paired``).
 """
 
 import numpy as np
@@ -127,7 +127,7 @@ def difference(test: Estimate) -> Cell:
 
 
 def error_ratios(context, *, paper, datasets, methods, baseline, sizes, quantity) -> Table:
-    """Return a row per data set and method: its error over that of the baseline, with a 95 % interval, by size."""
+    """Return a row per data set and method: its error over the error of the baseline, with a 95 % interval, by size."""
     frame = of_quantity(select(context.rows, dataset=datasets, axis=DRAW), quantity)
     rows, headings = [], {size: {"size": size} for size in sizes}
     for _, name, ours in each_dataset(context, datasets, paper, frame):

@@ -1,4 +1,4 @@
-"""Tables of what a paper published: its texts, and its numbers next to ours."""
+"""Tables of the contents of a paper: its texts, and its numbers next to ours."""
 
 from typing import NamedTuple
 
@@ -35,8 +35,8 @@ NUMBERS = ("published", "published spread", "ours", "our spread", *compared.JUDG
 def scorecard(context, *, paper, experiments, scorecard) -> Table:
     """Return a row per published number and protocol: published, ours, the verdict, and the values behind it.
 
-    A number that no experiment measures has one row, without a protocol. The remark says what is missing or why the two
-    are not comparable.
+    A number that no experiment measures has one row, without a protocol. The remark names the missing value or says why
+    the two are not comparable.
     """
     cells = compared.scorecard(context, paper, experiments, scorecard)
     table = pd.DataFrame([_row(cell, context, paper) for cell in cells.itertuples()])
@@ -177,7 +177,7 @@ def scores(context, *, paper, experiments, scorecard, published, datasets, metho
 class Reached(NamedTuple):
     """The size at which the mean of a method reaches a number, with its features and mean.
 
-    If it never does, ``size`` is "", and ``n_features`` and the mean are those of the largest size that was run.
+    If it never does, ``size`` is "", and ``n_features`` and the mean belong to the largest size that was run.
     """
 
     method: str

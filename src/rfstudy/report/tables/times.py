@@ -196,7 +196,7 @@ class Read(NamedTuple):
 
 
 def at_time(points: pd.DataFrame, seconds: float) -> Read | None:
-    """Return what is read from the curve of a method at a time; None if the time is beyond its ends.
+    """Return the value of the curve of a method at a time; None if the time is beyond its ends.
 
     Examples
     --------
@@ -337,7 +337,7 @@ def threads_of(frame: pd.DataFrame) -> str:
 
 
 def ratios(context) -> Table:
-    """Return comparisons of speed: the time of one side over that of the other, with the bound that it must keep.
+    """Return comparisons of speed: the time of one side over the time of the other, with the bound that it must keep.
 
     Notes
     -----

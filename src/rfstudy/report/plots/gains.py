@@ -14,11 +14,17 @@ from rfstudy.report.style import COLOURS, Picture
 from rfstudy.report.tables.arena import by_itself
 from rfstudy.report.tables.power import DRAW, power
 
-#: Inches of a row, and of the axis below the rows.
-ROW, BELOW = 0.2, 0.35
+#: Inches of a row.
+ROW = 0.2
+
+#: Inches of the axis below the rows.
+BELOW = 0.35
 
 #: Heights of the dots of a row, in rows from its middle, by the rank of their values.
 HEIGHTS = (0.0, 0.2, -0.2)
+
+#: The colours of the parts.
+PARTS = {"setting": COLOURS[1], "map": COLOURS[2], "model": "#333333"}
 
 
 def accuracy_gains(
@@ -34,18 +40,22 @@ def accuracy_gains(
     labels : headings of the three parts, ``setting``, ``map`` and ``model``; ``{n}`` is the number of dots of a row
     """
     before, after = steps
-    setting = select(context.rows, method=baseline, variant=[before, after], n_features_label=sizes, axis="")
+    setting = select(context.rows, method=baseline, variant=list(steps), n_features_label=sizes, axis="")
     setting, drawn = of_quantity(setting, quantity), select(context.rows, axis=DRAW)
     others = ~context.rows["experiment"].isin({*setting["experiment"], *drawn["experiment"]})
     arena = Context(context.rows[others], context.styles, context.tasks)
+    tests = [
+        paired(*(by_repeat(select(own, variant=each)) for each in (after, before)), overlap_of(own, context))
+        for _, own in setting.groupby("dataset")
+    ]
     parts = {
-        "setting": {steps[after]: of_setting(setting, before, after, context)},
+        "setting": {steps[after]: [(test.value, test.p < LEVEL) for test in tests]},
         "map": of_maps(context, paper, methods, baseline, quantity),
         "model": of_models(arena, datasets, baseline, quantity, learners),
     }
     rows = {}
     for part, of_part in parts.items():
-        there = {label: (part, gains) for label, gains in of_part.items() if len(gains)}
+        there = {label: (part, sorted(gains)) for label, gains in of_part.items() if gains}
         rows |= {labels[part].format(n=max(len(gains) for _, gains in there.values())): None} | there if there else {}
     if not rows:
         return plot.nothing(width, {"all": "not run"})
@@ -53,58 +63,42 @@ def accuracy_gains(
     margin = fact_of(quantity["metric"]).smallest_effect
     ax.axvspan(-margin, margin, color="#E4E4E4", linewidth=0, zorder=0)
     ax.axvline(0.0, color="black", linewidth=0.7, zorder=1)
-    colours = dict(zip(parts, (COLOURS[1], COLOURS[2], "#333333"), strict=True))
     for y, (label, row) in enumerate(rows.items()):
         if row is None:
             ax.text(0.005, y, label, transform=ax.get_yaxis_transform(), va="center", weight="bold",
                     bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5})  # fmt: skip
             continue
-        (part, gains), colour = row, colours[row[0]]
-        gains = gains.sort_values("gain")
-        heights = y + np.resize(HEIGHTS, len(gains))
-        ax.scatter(gains["gain"], heights, s=12, zorder=3, linewidths=0.8, edgecolors=colour,
-                   facecolors=np.where(gains["significant"], colour, "white"))  # fmt: skip
-        ax.vlines(gains["gain"].median(), y - 0.42, y + 0.42, colors=colour, linewidth=1.6, zorder=2)
+        (values, significant), colour = np.transpose(row[1]), PARTS[row[0]]
+        ax.scatter(values, y + np.resize(HEIGHTS, len(values)), s=12, zorder=3, linewidths=0.8, edgecolors=colour,
+                   facecolors=np.where(significant, colour, "white"))  # fmt: skip
+        ax.vlines(np.median(values), y - 0.42, y + 0.42, colors=colour, linewidth=1.6, zorder=2)
     named = {y: label for y, (label, row) in enumerate(rows.items()) if row is not None}
     ax.set_yticks(list(named), list(named.values()))
     ax.set(ylim=(len(rows) - 0.4, -0.6), xlabel="points of accuracy gained by the change")
     ax.grid(axis="y", visible=False)
     marker = {"color": "#333333", "marker": "o", "linestyle": "none", "markersize": 3.5}
-    entries = [
-        {"label": f"significant at {LEVEL:.0%}"} | marker,
-        {"label": "not significant"} | marker | {"markerfacecolor": "white"},
-        {"label": "median", "color": "#333333", "marker": "|", "linestyle": "none", "markersize": 7},
-        {"label": f"± {margin:g} points", "color": "#E4E4E4", "linewidth": 6, "solid_capstyle": "butt"},
-    ]
+    entries = [{"label": f"significant at {LEVEL:.0%}"} | marker]
+    entries += [{"label": "not significant"} | marker | {"markerfacecolor": "white"}]
     notes = [
         "The three parts are different experiments, so their gains cannot be added. A dot is a data set, and in the "
-        "second part a data set and a size. Tests: over ten splits; over five draws on each of ten splits, by Holm's "
-        "correction; over the folds."
+        f"second part a data set and a size. Stroke: median. Grey: within {margin:g} points. Tests: over ten splits; "
+        "over five draws on each of ten splits, by Holm's correction; over the folds."
     ]
     shown = select(arena.rows, dataset=datasets, metric=quantity["metric"], split="test")
     return Picture(figure, entries, notes, pd.concat([setting, of_quantity(drawn, quantity), shown]))
 
 
-def of_setting(rows: pd.DataFrame, before: str, after: str, context) -> pd.DataFrame:
-    """Return the gain of the step between two variants on each data set, and whether it is significant."""
-    tests = [
-        paired(by_repeat(select(own, variant=after)), by_repeat(select(own, variant=before)), overlap_of(own, context))
-        for _, own in rows.groupby("dataset")
-    ]
-    return pd.DataFrame([(test.value, test.p < LEVEL) for test in tests], columns=["gain", "significant"])
-
-
-def of_maps(context, paper: str, methods: list[str], baseline: str, quantity: dict) -> dict[str, pd.DataFrame]:
+def of_maps(context, paper: str, methods: list[str], baseline: str, quantity: dict) -> dict[str, list]:
     """Return the gain of each map over the baseline at each place, with the tests of ``tables.power``."""
     there = list(dict.fromkeys(select(context.rows, axis=DRAW)["dataset"]))
     table = power(context, paper=paper, datasets=there, methods=methods, baseline=baseline, quantity=quantity).frame
     found = {context.label(method): [] for method in methods}
     for row in table.dropna(subset=["difference"]).to_dict("records") if "difference" in table else ():
         found[row["method"].text].append((row["difference"].values[""], row["p"] < LEVEL))
-    return {label: pd.DataFrame(gains, columns=["gain", "significant"]) for label, gains in found.items()}
+    return found
 
 
-def of_models(context, datasets, baseline: str, quantity: dict, learners: dict[str, str]) -> dict[str, pd.DataFrame]:
+def of_models(context, datasets, baseline: str, quantity: dict, learners: dict[str, str]) -> dict[str, list]:
     """Return the gain of each model over the baseline with its most columns on each data set with labels of the arena.
 
     A gain is significant if the interval of the error's logarithm, by the folds, does not contain 0.
@@ -118,4 +112,4 @@ def of_models(context, datasets, baseline: str, quantity: dict, learners: dict[s
             gap = by_itself(*own.loc[learner, ["effect", "variance", "folds"]])
             gain = errors[dataset, most[dataset], baseline, ""] - errors[dataset, 0, learner, ""]
             found[learners[learner]].append((gain, gap.low > 0 or gap.high < 0))
-    return {label: pd.DataFrame(gains, columns=["gain", "significant"]) for label, gains in found.items()}
+    return found

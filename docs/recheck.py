@@ -109,8 +109,9 @@ def stated(rows: pd.DataFrame) -> dict:
 
 def search_of(jobs: Jobs, unit: Shard) -> Shard | None:
     """Return the shard that makes the choices of a unit, or None if nothing is chosen."""
-    searches = jobs.searches(unit.parts[0].experiment)
-    return next((Shard(name, [part]) for _, name, part in searches if part.dataset == unit.datasets[0]), None)
+    shards = jobs.shards_of("tune", unit.parts[0].experiment).values()
+    parts = [(shard.name, part) for shard in shards for part in shard.parts]
+    return next((Shard(name, [part]) for name, part in parts if part.dataset == unit.datasets[0]), None)
 
 
 def choices(jobs: Jobs, unit: Shard, entry: dict, stem: Path) -> tuple[dict, str]:

@@ -22,8 +22,8 @@ from rfstudy.study.kinds.grid import grid_cells
 from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.plan import shards_of
 from rfstudy.study.provenance import Run
-from rfstudy.study.search import Member, Search
 from rfstudy.study.time import Rounds, take_times
+from rfstudy.study.tune import Member, Search
 
 SPEC = toys.part(
     preset="quick",

@@ -197,34 +197,6 @@ def test_tune_receives_what_its_circle_looks_at_and_no_more(scope, methods, has_
     assert part.repeats == [0, 1, 2, 3]
 
 
-def test_choices_are_shared_by_experiments_that_differ_in_names_and_have_fewer_sizes():
-    search = {"method": {"method": "rff"}, "penalty": {"tune_per": "size"}}
-    toy = {"search": search, "sizes": {"multiples_of_d": [2, 4]}}
-
-    def work(**changes):
-        return parts("tune", selected(**(toy | changes)) | {"name": "another"})[0]
-
-    all_sizes, fewer = work(), work(sizes={"multiples_of_d": [4]})
-    assert plan.same_choices(all_sizes, fewer)
-    assert not plan.same_choices(fewer, all_sizes)
-    # all maps have to have a solution at a penalty that they share; a bandwidth asks nothing of them
-    bandwidth = {"length_scale": {"grid": [1], "tune_per": "experiment"}, "size": {"multiples_of_d": 2}}
-    others = {"methods": [{"method": "orf"}]}
-    one, another = (
-        work(search=search | bandwidth | {"penalty": {"tune_per": "cell"}}, bandwidth=None, **of) for of in ({}, others)
-    )
-    assert plan.same_choices(one, another)
-    for other in (
-        work(**others),
-        work(learners={"ridge": {"penalties": [2]}}),
-        work(preprocess=["minmax"]),
-        work(search=search | {"max_rows": 10}),
-        work(datasets={"eeg": {}, "made": None}),
-        work(bandwidth={"length_scale": 1.0}),
-    ):
-        assert not plan.same_choices(all_sizes, other)
-
-
 RFF, ARC_COSINE = {"method": "rff"}, {"method": "rff", "kernel": {"name": "arc_cosine", "order": 1}}
 
 

@@ -8,7 +8,7 @@ import study_toys as toys
 
 from random_features.errors import NotDefinedError
 from rfstudy.data.split import split
-from rfstudy.study import search as searching
+from rfstudy.study import tune as searching
 
 RIDGE, SVM = toys.RIDGE | {"penalties": [1e-3, 0.1, 10.0]}, toys.SVM
 METHODS = [{"method": "rff"}, {"method": "orf", "variant": "wide"}]

@@ -127,7 +127,7 @@ CONSTANT = {"bandwidth": {"length_scale": 1e12}}
 
 
 def test_a_shared_penalty_that_leaves_a_singular_system_is_a_failure_and_is_not_raised(prepared, tmp_path, monkeypatch):
-    monkeypatch.setattr("rfstudy.study.search.best_penalty", lambda *arguments: 1e-300)
+    monkeypatch.setattr("rfstudy.study.tune.best_penalty", lambda *arguments: 1e-300)
     learners = {"ridge": RIDGE | {"scaling": "sum", "penalties": [1e-300, 1e-3, 1.0]}}
     search = {"penalty": {"tune_per": "method_and_size"}}
     rows, _ = run(prepared, tmp_path, learners=learners, search=search, **CONSTANT)

@@ -40,8 +40,7 @@ class LogHandler(LogHandlerBase):
             print("JOB", json.dumps(found))
 """
 
-#: The study that is planned: original data, a search, times, an experiment without data, features of another task, and
-#: an experiment whose choices another one has made.
+#: The study that is planned: original data, a search, times, an experiment without data, and features of another task.
 SELECTION = (
     "only_experiments=survey-gaussian-text,survey-gaussian-code,survey-gaussian-others,theory-variance,slsrff-text",
     "only_methods=rff,lsrff,slsrff", "repeats=2", "device=cpu",

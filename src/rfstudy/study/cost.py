@@ -66,7 +66,7 @@ def work_of(stage: str, part: Part, n: int, d: int, *, alone: bool = False) -> C
 
 
 def work_of_search(part: Part, n: int, d: int) -> Counter:
-    """Return the work of ``tune``: as ``study/search.py``, maps and learners for every candidate of every scope."""
+    """Return the work of ``tune``: as ``study/tune.py``, maps and learners for every candidate of every scope."""
     found, search = Counter(), part.search
     for scope in {tune_scope(search, quantity) for quantity in searched(search)}:
         quantities = [name for name in searched(search) if tune_scope(search, name) == scope]

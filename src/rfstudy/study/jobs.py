@@ -219,28 +219,9 @@ class Jobs:
 
     def tuned_files(self, stage: str, experiment: str, shard: Shard) -> list[str]:
         """Return the files with the choices for a stage's job on a shard; none if there is nothing to choose."""
-        chosen = self.shards_of("tune", experiment) if stage in TUNED else {}
-        return sorted({self.chosen_file(experiment, each) for each in shard.datasets}) if chosen else []
-
-    @cache
-    def chosen_file(self, experiment: str, dataset: str) -> str:
-        """Return the file with the choices of an experiment on a data set.
-
-        An earlier experiment with the same work on a data set has already made the choice. A part of an experiment
-        (``survey-gaussian-text.eeg``) makes its own, so that it computes nothing else.
-        """
-        own = next(part for _, _, part in self.searches(experiment) if part.dataset == dataset)
-        return next(
-            f"{self.results}/{name}/tune/{shard}.json"
-            for each in (*([] if "." in experiment else self.experiments), experiment)
-            for name, shard, part in self.searches(each)
-            if part.dataset == dataset and plan.same_choices(part, own)
-        )
-
-    def searches(self, experiment: str) -> list[tuple[str, str, Part]]:
-        """Return the work of ``tune`` in an experiment, with the experiment and the shard that it belongs to."""
-        shards = self.shards_of("tune", experiment).items()
-        return [(experiment, name, part) for name, shard in shards for part in shard.parts]
+        chosen = self.shards_of("tune", experiment).values() if stage in TUNED else ()
+        files = {each.name: f"{self.results}/{experiment}/tune/{each.name}.json" for each in chosen}
+        return sorted(files[each.name] for each in chosen if {*each.datasets} & {*shard.datasets})
 
     # --- The jobs of stages -------------------------------------------------------------------------------------------
 

@@ -209,16 +209,6 @@ def timed_sizes(experiment_sizes: dict, which: int | list | None) -> dict:
     return {rule: spread(values, which) for rule, values in experiment_sizes.items()}
 
 
-def same_choices(one: Part, other: Part) -> bool:
-    """Return whether ``tune`` would find the same for both parts.
-
-    It would if the two differ in names only, and ``other`` has no size that ``one`` lacks.
-    """
-    work, same = (without(vars(each), "paper", "experiment", "protocol", "sizes") for each in (one, other))
-    own, others = (set(sizes(each.sizes or {}, 1)) for each in (one, other))
-    return work == same and own >= others
-
-
 def number_of_cells(part: Part) -> int:
     """Return the number of cells in a part of an accuracy grid: maps x sizes x repeats, each alone and with every
     learner.

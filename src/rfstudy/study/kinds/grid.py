@@ -181,7 +181,7 @@ def learner_settings(spec: Part, entry: dict, learner: str) -> dict:
 
 def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict, dict]:
     """Return the choices of ``tune`` for a cell, from every scope that it is in. For each quantity they state the scope
-    that shares it (``tune_per``) and the repeats used for it (``chosen_on``). ``at_edge`` is as in ``search.Search``.
+    that shares it (``tune_per``) and the repeats used for it (``chosen_on``). ``at_edge`` is as in ``tune.Search``.
     """
     values: dict = {}
     how: dict = {}

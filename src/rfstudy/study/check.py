@@ -11,7 +11,6 @@ from random_features.learners import entry as learners
 from random_features.maps.registry import REGISTRY
 from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import N_FOLDS, OF_BLOCKS, halves, rows_of_blocks
-from rfstudy.files import ConfigurationError
 from rfstudy.models import suggestion
 from rfstudy.study.experiment import kernels_of
 from rfstudy.study.job import kernel_id, merge, own_kernel, searched, tune_scope
@@ -30,10 +29,7 @@ def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[
         if "preprocess" not in own:
             of_one.append(f"{here}: the key 'preprocess' is missing here and in the experiment")
         if "learners" in own:
-            try:
-                check_choices(own)
-            except UserError as error:
-                of_one.append(f"{here}: {error}")
+            of_one += [f"{here}: {problem}" for problem in problems_of_choices(own)]
             of_one += [] if found else [f"{here}{problem}" for problem in problems_of_names(own)]
             of_one += problems_of_target(own, tasks[dataset]["target"], here)
         if "sizes" in own and any(experiment["sizes"].values()) and not any(own["sizes"].values()):
@@ -67,54 +63,47 @@ def problems_of_target(own: dict, target: str, here: str) -> list[str]:
     return [f"{text}; name another in search.learner"] if target not in served and searched(own["search"]) else []
 
 
-def check_choices(experiment: dict) -> None:
-    """Raise ``ConfigurationError`` if an experiment on a data set has no length scale for its kernel, or several. Raise
-    it also if nothing is named with which a shared choice can be made.
+def problems_of_choices(experiment: dict):
+    """Yield whether an experiment on a data set has no length scale for its kernel, or several, whether a map does not
+    apply to its kernel, and whether nothing is named with which a shared choice can be made.
     """
-    search = experiment["search"]
-    for entry in filter(None, experiment["methods"]):
-        check_map(entry.get("kernel", experiment["kernel"]), entry["method"])
+    search, entries = experiment["search"], list(filter(None, experiment["methods"]))
+    for entry in entries:
+        method, kernel = entry["method"], kernel_id(entry.get("kernel", experiment["kernel"]))
+        supported = REGISTRY[method].kernels
+        # a kernel that no map names may be like one of theirs, which only its class says
+        if kernel not in supported and any(kernel in each.kernels for each in REGISTRY.values()):
+            yield f"{method} does not apply to the kernel {kernel}; it supports {', '.join(supported)}"
     for kernel in kernels_of(experiment):
-        check_length_scale(experiment, kernel)
+        yield from problems_of_length_scale(experiment, kernel)
+    try:
+        scopes = {each: tune_scope(search, each) for each in ("penalty", *searched(search))}
+    except UserError as error:
+        yield str(error)
+        return
+    of_tune = {quantity: scopes[quantity] for quantity in searched(search)}
     if experiment.get("draws"):
-        check_draws(experiment)
-    tune_scope(search, "penalty")  # for every learner, with or without another search
-    for quantity in searched(search):
-        scope = tune_scope(search, quantity)
-        for missing, scopes in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
-            if scope in scopes and missing not in search:
-                raise ConfigurationError(
-                    f"search.{missing} must say with which {missing} {quantity} is chosen, which is shared by the "
-                    f"{scope}"
-                )
-        if scope in ("experiment", "size"):
-            check_one_per_kernel(experiment)
+        if any("sweep" in entry for entry in entries):
+            yield "has draws and an entry with a sweep: rows have one axis"
+        if "time" in experiment:
+            yield "has draws and a time: times are measured on one draw"
+        if "cell" in {scope for quantity, scope in of_tune.items() if quantity != "penalty"}:
+            yield "search.tune_per is cell: all draws of a repeat share a choice by the scope split"
+    for quantity, scope in of_tune.items():
+        for missing, of_scopes in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
+            if scope in of_scopes and missing not in search:
+                which = f"search.{missing} must say with which {missing} {quantity} is chosen"
+                yield f"{which}, which is shared by the {scope}"
+    shared = [own_kernel(entry) for entry in search.get("method", ())]
+    by_all = shared and {"experiment", "size"} & {*of_tune.values()}
+    for kernel in dict.fromkeys(map(own_kernel, entries)) if by_all else ():
+        if shared.count(kernel) != 1:
+            named = f"search.method must name one method for {kernel or 'the kernel of the experiment'}"
+            yield f"{named}, it has {shared.count(kernel)}: what all methods share is shared by those of one kernel"
 
 
-def check_map(kernel: dict, method: str | None) -> None:
-    """Raise ``ConfigurationError`` if a map does not apply to a kernel."""
-    name = kernel_id(kernel)
-    supported = REGISTRY[method].kernels if method in REGISTRY else [name]
-    # a kernel that no map names may be like one of theirs, which only its class says
-    if name not in supported and any(name in entry.kernels for entry in REGISTRY.values()):
-        raise ConfigurationError(f"{method} does not apply to the kernel {name}; it supports {', '.join(supported)}")
-
-
-def check_draws(experiment: dict) -> None:
-    """Raise ``ConfigurationError`` if an experiment asks for several draws of a map together with a key that excludes
-    them.
-    """
-    if any("sweep" in entry for entry in filter(None, experiment["methods"])):
-        raise ConfigurationError("has draws and an entry with a sweep: rows have one axis")
-    if "time" in experiment:
-        raise ConfigurationError("has draws and a time: times are measured on one draw")
-    scopes = {quantity: tune_scope(experiment["search"], quantity) for quantity in searched(experiment["search"])}
-    if "cell" in {scope for quantity, scope in scopes.items() if quantity != "penalty"}:
-        raise ConfigurationError("search.tune_per is cell: all draws of a repeat share a choice by the scope split")
-
-
-def check_length_scale(experiment: dict, kernel: dict) -> None:
-    """Raise ``ConfigurationError`` unless the methods of a kernel take its length scale from exactly one place."""
+def problems_of_length_scale(experiment: dict, kernel: dict):
+    """Yield whether the methods of a kernel do not take its length scale from exactly one place."""
     search = experiment["search"]
     has_length_scale = "length_scale" in KERNELS[kernel["name"]]["parameters"]
     entries = [each for each in experiment["methods"] if each and each.get("kernel", experiment["kernel"]) == kernel]
@@ -123,23 +112,12 @@ def check_length_scale(experiment: dict, kernel: dict) -> None:
     found |= {"bandwidth": bool(experiment.get("bandwidth")), "methods": any(of_entries)}
     places = [place for place, is_there in found.items() if is_there]
     if "length_scale" in search and not has_length_scale:
-        raise ConfigurationError(f"searches a length scale, the kernel {kernel['name']} has none")
+        yield f"searches a length scale, the kernel {kernel['name']} has none"
     if found["kernel"] and places != ["kernel"]:
-        raise ConfigurationError(f"has a length scale in kernel and in {places[1]}: keep one of them")
+        yield f"has a length scale in kernel and in {places[1]}: keep one of them"
     stated = found["kernel"] or found["search"] or found["bandwidth"]
     if has_length_scale and not stated and not all(of_entries):
-        raise ConfigurationError("states no length scale, no bandwidth rule and no grid to search it in")
-
-
-def check_one_per_kernel(experiment: dict) -> None:
-    """Raise ``ConfigurationError`` unless one entry of ``search.method`` represents the methods of every kernel."""
-    shared = [own_kernel(entry) for entry in experiment["search"]["method"]]
-    for kernel in dict.fromkeys(own_kernel(entry) for entry in filter(None, experiment["methods"])):
-        if shared.count(kernel) != 1:
-            raise ConfigurationError(
-                f"search.method must name one method for {kernel or 'the kernel of the experiment'}, it has "
-                f"{shared.count(kernel)}: what all methods share is shared by those of one kernel"
-            )
+        yield "states no length scale, no bandwidth rule and no grid to search it in"
 
 
 def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[str]:

@@ -9,7 +9,6 @@ is read before and during each round, and a round that overlaps other work is re
 threads come first.
 """
 
-import importlib
 import os
 import sys
 import time
@@ -19,7 +18,7 @@ import psutil
 
 from random_features.arrays import set_threads
 from random_features.errors import NotDefinedError
-from rfstudy.study.engine import Cell, Job, Timed, Work, entry_columns, entry_key, run_parts
+from rfstudy.study.engine import Cell, Job, Timed, Work, entry_columns, entry_key, kind_module, run_parts
 from rfstudy.study.job import Part
 from rfstudy.study.provenance import processor_name
 
@@ -47,9 +46,8 @@ def take_times(job: Job, chosen: dict) -> Work:
     if job.data and job.data.skipped:
         return Work()
     chosen = chosen.get(job.spec.dataset, {})
-    kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec.kind}")
     how = job.spec.time
-    units = kind.timed(job, chosen)
+    units = kind_module(job.spec.kind).timed(job, chosen)
     given = {
         # with the entry's own settings other than its map: preprocessing, bandwidth
         "methods": [entry | entry_key(entry) for entry in job.spec.methods],

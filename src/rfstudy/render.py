@@ -22,6 +22,7 @@ from rfstudy.outputs import load_reports
 from rfstudy.paper_pages import STATES, Page, markdown, numbers_of, parts_of_papers
 from rfstudy.report import plots, style, tables
 from rfstudy.report.aggregate import select
+from rfstudy.report.arena import OUTCOMES, sets_needed
 from rfstudy.report.catalogue import specification
 from rfstudy.report.claims.points import CASES, MEANING
 from rfstudy.report.compare import CELL_VERDICTS, Estimate, is_effect
@@ -134,7 +135,7 @@ def rendered(shipped: Shipped, template: str) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    values = (verdicts, measured, accuracies, at_equal_columns, parts_of_papers)
+    values = (verdicts, measured, accuracies, at_equal_columns, on_new_sets, parts_of_papers)
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
     environment.globals |= {each.__name__: each for each in (shown, rows, one, effects)}
     environment.globals |= {"table": shipped.table, "page": lambda paper: Page(shipped.with_names_of(paper))}
@@ -235,6 +236,19 @@ def accuracies(shipped: Shipped, protocol: str, method: str = "") -> dict[str, i
     cells = select(shipped.table("slsrff", f"table-03-cells-{protocol}"), method_id=method or None)
     found = numbers_of([word.replace(" ", "_") for word in CELL_VERDICTS], cells["verdict"].str.replace(" ", "_"))
     return found | {"compared": sum(list(found.values())[:4])}
+
+
+def on_new_sets(shipped: Shipped) -> str:
+    """Return what new data sets say about the statements on them, or how many are measured of those that a confirmation
+    of a direction needs.
+    """
+    found = shipped.table("study", "arena-confirmation-tuned")
+    counts = [int(found["outcome"].eq(word).sum()) for word in OUTCOMES]
+    sets, needed = found["sets"].max(), sets_needed(int(found["statement"].ne("equal").sum()))
+    if sets < needed and not any(counts[:3]):
+        return f"{sets} of {needed} are measured"
+    outcome = f"{sum(counts[:2])} are confirmed ({found['predicted'].sum():.1f} expected), {counts[2]} contradicted"
+    return f"of {len(found)} statements {outcome}"
 
 
 def at_equal_columns(shipped: Shipped, method: str) -> pd.Series:

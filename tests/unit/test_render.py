@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -140,3 +141,16 @@ def test_errors_at_equal_columns_are_ratios(shipped):
     rows = select(rows[rows["n_columns"].eq(88)], method=["rff", "nystroem"], metric="approximation_error_frobenius")
     mean = rows.groupby("method")["value"].mean()
     assert render.at_equal_columns(shipped, "nystroem")["ijcnn1", 88] == mean["nystroem"] / mean["rff"]
+
+
+def test_pages_say_how_many_statements_on_new_data_sets_are_confirmed():
+    frame = pd.DataFrame({"statement": ["better"] * 8 + ["equal"] * 7, "sets": 2, "outcome": "fewer than 6 sets"})
+    made = frame.assign(predicted=0.5)
+    shipped = SimpleNamespace(table=lambda paper, name: made)
+    assert render.on_new_sets(shipped) == "2 of 9 are measured"
+    made = made.assign(sets=8, outcome="undecided")
+    assert render.on_new_sets(shipped) == "8 of 9 are measured"
+    made.loc[:4, "outcome"] = ["contradicted", "confirmed", "different, negligibly", "confirmed", "contradicted"]
+    assert render.on_new_sets(shipped) == "of 15 statements 3 are confirmed (7.5 expected), 2 contradicted"
+    made = made.assign(sets=9, outcome="undecided")
+    assert render.on_new_sets(shipped) == "of 15 statements 0 are confirmed (7.5 expected), 0 contradicted"

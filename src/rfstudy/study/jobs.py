@@ -30,6 +30,9 @@ ENDINGS = {
     "time": ["csv", "provenance.json"],
 }
 
+#: The suffixes of the files of rows and of arrays, which ``collect`` puts together.
+COLLECTED = {"rows": "csv", "arrays": "npz"}
+
 #: The stages that use the choices of ``tune``.
 TUNED = ("train", "time")
 
@@ -291,39 +294,25 @@ class Jobs:
     # --- The tables of experiments ------------------------------------------------------------------------------------
 
     def collected(self, *names: str) -> dict[str, list[str]]:
-        """Return the input of ``collect``: the rows, arrays and facts about data of experiments."""
-        kinds = {"rows": self.shard_results, "arrays": self.shard_arrays, "facts": self.collected_facts}
-        return {kind: list(dict.fromkeys(path for name in names for path in of(name))) for kind, of in kinds.items()}
-
-    def shard_results(self, name: str) -> list[str]:
-        """Return the files of rows of all jobs of an experiment, of all its stages."""
-        found = [(stage, shard) for stage in ("train", "measure", "time") for shard in self.shards_of(stage, name)]
-        return [f"{self.results}/{name}/{stage}/{shard}.csv" for stage, shard in found]
-
-    def shard_arrays(self, name: str) -> list[str]:
-        """Return the arrays that an experiment's kind measures; those that maps learn stay with their shards."""
-        return [path.removesuffix(".csv") + ".npz" for path in self.shard_results(name) if "/measure/" in path]
-
-    def collected_facts(self, name: str) -> list[str]:
-        """Return the files with the facts that ``preprocess`` found about the data sets of an experiment."""
-        return [self.facts_file(dataset) for dataset in self.experiment_of(name)["datasets"]]
+        """Return the input of ``collect``: the rows, arrays and facts about data of experiments. The arrays are those
+        that a kind measures; those that maps learn stay with their shards.
+        """
+        jobs = [(f"{name}/{s}/{shard}", s) for name in names for s in ENDINGS for shard in self.shards_of(s, name)]
+        stems = [(f"{self.results}/{stem}", ENDINGS[stage]) for stem, stage in jobs]
+        datasets = dict.fromkeys(dataset for name in names for dataset in self.experiment_of(name)["datasets"])
+        files = {key: [f"{stem}.{end}" for stem, endings in stems if end in endings] for key, end in COLLECTED.items()}
+        return files | {"facts": list(map(self.facts_file, datasets))}
 
     def collect_work(self, *names: str) -> str:
         """Return the hash of the work of ``collect`` for experiments."""
-        return self.work_hash(
-            [
-                {
-                    "stage": "collect",
-                    "specs": [part.stated() for part in plan.facts_parts(self.experiment_of(name), self.settings)],
-                    "shard_files": self.shard_results(name),
-                    "prepared_dirs": [str(Path(path).parent) for path in self.collected_facts(name)],
-                    "array_files": self.shard_arrays(name),
-                    "out": f"{self.results}/{name}.csv",
-                    "out_arrays": f"{self.results}/{name}.npz",
-                }
-                for name in names
-            ]
-        )
+        work = []
+        for name in names:
+            files, stem = self.collected(name), f"{self.results}/{name}"
+            specs = [part.stated() for part in plan.facts_parts(self.experiment_of(name), self.settings)]
+            inputs = {"specs": specs, "shard_files": files["rows"], "array_files": files["arrays"]}
+            inputs |= {"prepared_dirs": [str(Path(path).parent) for path in files["facts"]]}
+            work.append({"stage": "collect"} | inputs | {"out": f"{stem}.csv", "out_arrays": f"{stem}.npz"})
+        return self.work_hash(work)
 
 
 def words_of(stage: str, parts: list[Part]) -> str:

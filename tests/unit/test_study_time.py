@@ -373,7 +373,7 @@ def test_the_timed_phases_are_the_work_that_train_does(prepared, tmp_path, quick
 
     (part,) = timed_part(settings, **changes)
     job = toys.job("time", part, prepared, tmp_path / "journal")
-    units = stage.importlib.import_module("rfstudy.study.kinds.grid").timed(job, chosen["made"])
+    units = stage.kind_module("grid").timed(job, chosen["made"])
     monkeypatch.setattr(Target, "decode", recorded)
     assert len(units) == 4
     for each in units:

@@ -74,8 +74,8 @@ def empty(shape, dtype: str, like):
 
 
 def like(array, other):
-    """Return an array, or None, in the library and on the device of another one."""
-    return as_tensor(array, other.device) if array is not None and isinstance(other, torch.Tensor) else array
+    """Return an array or tensor, or None, in the library and on the device of another one."""
+    return as_tensor(array, other.device) if array is not None and isinstance(other, torch.Tensor) else on_host(array)
 
 
 def zeros(shape, like):
@@ -187,29 +187,22 @@ def product(A, B, out) -> None:
 
 
 def solve_lower(matrix, rhs):
-    """Return the solution of L x = rhs for the lower Cholesky factor L of a symmetric matrix; both are overwritten.
-
-    ``numpy.linalg.LinAlgError`` if the matrix is not positive definite.
-    """
-    if not isinstance(matrix, torch.Tensor):
-        factor = linalg.cholesky(matrix, lower=True, overwrite_a=True)
-        return linalg.solve_triangular(factor, rhs, lower=True, overwrite_b=True)
-    factor, failed = torch.linalg.cholesky_ex(matrix)
-    if failed:
-        raise np.linalg.LinAlgError("the matrix is not positive definite")
-    return torch.linalg.solve_triangular(factor, rhs, upper=False)
+    """Return the solution of L x = rhs for the factor L of ``cholesky``, with its error."""
+    return solve_triangular(cholesky(matrix), rhs)
 
 
 def cholesky(matrix):
-    """Return the lower Cholesky factor of a symmetric matrix in float64, which is overwritten; None if it has none.
+    """Return the lower Cholesky factor of a symmetric matrix in float64, which is overwritten.
 
-    What is above the diagonal of the factor has no meaning.
+    What is above its diagonal has no meaning. ``numpy.linalg.LinAlgError`` if the matrix is not positive definite.
     """
     if isinstance(matrix, torch.Tensor):
         factor, failed = torch.linalg.cholesky_ex(matrix)
     else:  # the transpose of a symmetric C-ordered matrix is no copy
         factor, failed = linalg.lapack.dpotrf(np.asfortranarray(matrix.T), lower=1, clean=0, overwrite_a=1)
-    return None if failed else factor
+    if failed:
+        raise np.linalg.LinAlgError("the matrix is not positive definite")
+    return factor
 
 
 def cholesky_solve(factor, rhs):
@@ -217,6 +210,13 @@ def cholesky_solve(factor, rhs):
     if isinstance(factor, torch.Tensor):
         return torch.cholesky_solve(rhs, factor)
     return linalg.lapack.dpotrs(factor, rhs, lower=1)[0]
+
+
+def solve_triangular(factor, rhs, *, transposed=False):
+    """Return the solution of L x = rhs, or L' x = rhs, for a lower triangular matrix L (D, D) and rhs (D, m)."""
+    if isinstance(factor, torch.Tensor):
+        return torch.linalg.solve_triangular(factor.T if transposed else factor, rhs, upper=transposed)
+    return linalg.solve_triangular(factor, rhs, lower=True, trans=int(transposed))
 
 
 def row_reader(X, *, sparse: bool):

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from random_features.kernels import Gaussian
-from random_features.learners import gram, logistic, ridge, svm
+from random_features.learners import gram, kernel_ridge, logistic, ridge, svm
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge, ridge_sums, solve_ridge
 from random_features.learners.shifted import solve_shifted
 
@@ -80,6 +80,23 @@ def test_kernel_ridge_regression_of_tensors(device, weighted, host_is_far):
         assert model.coef.device.type == device
         expected = gram.fit_kernel_ridge(K, Y, 1e-3, center=center, weights=weights).decision(new)
         np.testing.assert_allclose(model.decision(there[2]).tolist(), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_conjugate_gradients_on_tensors(device, weighted, monkeypatch):
+    X, Y, _, weights = data(n=300, D=3)
+    monkeypatch.setattr(kernel_ridge, "TILE", 100)
+    there, new = torch.from_numpy(X).to(device), torch.from_numpy(X[:7]).to(device)
+    how = {"rank": 30, "tolerance": 1e-10, "weights": weights + 1 if weighted else None}
+    model = kernel_ridge.fit_streamed_kernel_ridge(Gaussian(2.0), there, torch.from_numpy(Y).to(device), 1e-3, **how)
+    expected = kernel_ridge.fit_streamed_kernel_ridge(Gaussian(2.0), X, Y, 1e-3, **how)
+    assert (model.coef.device.type, model.converged) == (device, True)
+    assert model.residual.max() <= 1e-10
+    found = kernel_ridge.predict_streamed(Gaussian(2.0), there, model, new)
+    assert found.device.type == device
+    decision = kernel_ridge.predict_streamed(Gaussian(2.0), X, expected, X[:7])
+    np.testing.assert_allclose(found.tolist(), decision, rtol=1e-7)
 
 
 @pytest.mark.parametrize("device", DEVICES)

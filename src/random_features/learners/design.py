@@ -140,5 +140,8 @@ def inverse(matrix):
 
     It does nothing if the matrix is not positive definite.
     """
-    factor = cholesky(matrix)
-    return (lambda residual: residual) if factor is None else (lambda residual: cholesky_solve(factor, residual))
+    try:
+        factor = cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return lambda residual: residual
+    return lambda residual: cholesky_solve(factor, residual)

@@ -1,7 +1,8 @@
 """Exact kernel ridge regression for tens of thousands of rows: conjugate gradients on a kernel matrix in tiles.
 
 The kernel matrix is computed anew in every step, one tile after the other, and never held. A preconditioner by randomly
-pivoted Cholesky makes the steps few. The residual of the result certifies its distance from the exact solution.
+pivoted Cholesky makes the steps few. The residual of the result certifies its distance from the exact solution. Tensors
+stay on their device but for the points of a tile; numbers of which there is one per target are on the host.
 """
 
 import time
@@ -10,18 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.linalg import cho_factor, cho_solve
 
 from random_features.arrays import check_numbers, one_blas_thread, row_blocks, work_alone
 from random_features.errors import check_choice
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
-from random_features.learners.targets import as_columns, as_weights
+from random_features.learners.targets import as_columns, as_weights, average
 from random_features.pivoted_cholesky import pivoted_cholesky
-from random_features.tensors import row_reader
+from random_features.tensors import cholesky, cholesky_solve, like, on_host, row_reader, zeros
 
-#: Rows and columns of a tile of the kernel matrix, 2 MiB that stay in the cache of a core.
-TILE = 512
+#: Rows and columns of a tile of the kernel matrix: 2 MiB that stay in the cache of a core, or 512 MiB on a GPU.
+TILE, GPU_TILE = 512, 8192
 
 #: Runs of conjugate gradients, each from the true residual of the one before, which rounding has made differ.
 MOST_RUNS = 5
@@ -60,8 +60,8 @@ def fit_streamed_kernel_ridge(
     Parameters
     ----------
     kernel : kernel object
-    X : float array or csr matrix of shape (n, d)
-    Y : array (n,) or (n, c), numbers
+    X : float array, csr matrix or tensor of shape (n, d)
+    Y : array (n,) or (n, c), numbers; of a tensor X a tensor on its device, where the solution is then
     penalty : positive number
     center : "targets", y is centred and the intercept is its mean; "none", the intercept is 0
     rank : int, the largest rank of F
@@ -103,14 +103,14 @@ def fit_streamed_kernel_ridge(
     check_choice("center", center, ("targets", "none"))
     if X.shape[0] != len(Y):
         raise ValueError(f"X has {X.shape[0]} rows, the targets {len(Y)}")
-    weights = np.ones(len(Y)) if weights is None else as_weights(weights, len(Y))
-    shift, roots = float(weights.sum() * penalties[0]), np.sqrt(weights)[:, None]
-    intercept = np.average(Y, axis=0, weights=weights) if center == "targets" else np.zeros(Y.shape[1])
+    weights = like(np.ones(len(Y)) if weights is None else as_weights(weights, len(Y)), Y)
+    shift, roots = float(weights.sum() * penalties[0]), weights[:, None] ** 0.5
+    intercept = average(Y, weights) if center == "targets" else zeros(Y.shape[1], Y)
     targets = roots * (Y - intercept)
     precondition = preconditioner(kernel, X, shift, rank, np.random.default_rng(seed), roots)
     stored = checkpoints.load() if checkpoints else []
-    dual, n_iter = (stored[-1]["dual"], int(stored[-1]["n_iter"])) if stored else (np.zeros_like(targets), 0)
-    saved, lengths = time.monotonic(), np.linalg.norm(targets, axis=0)
+    dual, n_iter = (like(stored[-1]["dual"], Y), int(stored[-1]["n_iter"])) if stored else (0.0 * targets, 0)
+    saved, lengths = time.monotonic(), _lengths(targets)
     limits = tolerance * lengths
 
     def system(V):
@@ -118,16 +118,16 @@ def fit_streamed_kernel_ridge(
 
     for _ in range(MOST_RUNS):
         residual = targets - system(dual)
-        if (np.linalg.norm(residual, axis=0) <= limits).all() or n_iter >= max_iter:
+        if (_lengths(residual) <= limits).all() or n_iter >= max_iter:
             break
         for dual in conjugate_gradients(system, precondition, dual, residual, limits):  # noqa: B020
             n_iter += 1
             if checkpoints and time.monotonic() - saved >= CHECKPOINT_SECONDS:
-                checkpoints.append(dual=dual, n_iter=np.array(n_iter))
+                checkpoints.append(dual=on_host(dual), n_iter=np.array(n_iter))
                 saved = time.monotonic()
             if n_iter >= max_iter:
                 break
-    residual = np.linalg.norm(targets - system(dual), axis=0)
+    residual = _lengths(targets - system(dual))
     return CertifiedModel(
         roots * dual,
         intercept,
@@ -139,7 +139,7 @@ def fit_streamed_kernel_ridge(
     )
 
 
-def predict_streamed(kernel, X_train, model: LinearModel, X) -> np.ndarray:
+def predict_streamed(kernel, X_train, model: LinearModel, X):
     """Return the decision values (m, c) of a kernel model at X (m, d), without its kernel matrix."""
     return kernel_product(kernel, X_train, model.coef, X) + model.intercept
 
@@ -150,8 +150,8 @@ def preconditioner(kernel, X, shift: float, rank: int, rng: np.random.Generator,
     """
     _, factor = pivoted_cholesky(kernel, X, rank, rng, tolerance=shift)
     factor = roots * factor
-    small = cho_factor(factor.T @ factor + shift * np.eye(factor.shape[1]))
-    return lambda R: (R - factor @ cho_solve(small, factor.T @ R)) / shift
+    small = cholesky(factor.T @ factor + like(shift * np.eye(factor.shape[1]), factor))
+    return lambda R: (R - factor @ cholesky_solve(small, factor.T @ R)) / shift
 
 
 def conjugate_gradients(system, precondition, solution, residual, limits):
@@ -161,15 +161,20 @@ def conjugate_gradients(system, precondition, solution, residual, limits):
     share the products, not the steps. It ends where no column of the residual is longer than its limit.
     """
     direction = steepest = precondition(residual)
-    decrease = np.sum(residual * steepest, axis=0)
-    while (np.linalg.norm(residual, axis=0) > limits).any():
+    decrease = on_host((residual * steepest).sum(axis=0))
+    while (_lengths(residual) > limits).any():
         product = system(direction)
-        step = _ratio(decrease, np.sum(direction * product, axis=0))
+        step = like(_ratio(decrease, on_host((direction * product).sum(axis=0))), residual)
         solution, residual = solution + step * direction, residual - step * product
         yield solution
         steepest = precondition(residual)
-        before, decrease = decrease, np.sum(residual * steepest, axis=0)
-        direction = steepest + _ratio(decrease, before) * direction
+        before, decrease = decrease, on_host((residual * steepest).sum(axis=0))
+        direction = steepest + like(_ratio(decrease, before), residual) * direction
+
+
+def _lengths(columns) -> np.ndarray:
+    """Return the lengths (c,) of columns (n, c), on the host."""
+    return np.sqrt(on_host((columns * columns).sum(axis=0)))
 
 
 def _ratio(numerator, denominator):
@@ -177,23 +182,27 @@ def _ratio(numerator, denominator):
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
 
 
-def kernel_product(kernel, X, V, Y=None) -> np.ndarray:
+def kernel_product(kernel, X, V, Y=None):
     """Return kernel(Y, X) @ V of shape (m, c), float64; Y None means X, and every tile then serves two products.
 
-    X (n, d) and Y (m, d) are arrays or csr matrices, V is (n, c). The threads of PyTorch share the columns of tiles.
+    X (n, d) and Y (m, d) are arrays or csr matrices, V is (n, c); or all are tensors of one device. The threads of
+    PyTorch share the columns of tiles on a CPU.
     """
     check_numbers(X)
     check_numbers(Y, "Y")
     n_rows = X.shape[0] if Y is None else Y.shape[0]
     read = row_reader(X if Y is None else Y, sparse=kernel.takes_sparse_rows)
-    column_tiles, threads = list(row_blocks(X.shape[0], TILE)), torch.get_num_threads()
+    device = torch.device(V.device)
+    threads, side = (1, GPU_TILE) if device.type == "cuda" else (torch.get_num_threads(), TILE)
+    column_tiles = list(row_blocks(X.shape[0], side))
 
     def share(first):
-        total = np.zeros((n_rows, V.shape[1]))
+        total = zeros((n_rows, V.shape[1]), V)
         for columns in column_tiles[first::threads]:
-            values = kernel.against(X[columns], TILE, torch.device("cpu"), torch.float64)
-            for rows in row_blocks(columns.stop if Y is None else n_rows, TILE):
-                tile = values(read(rows)).numpy()
+            values = kernel.against(on_host(X[columns]), side, device, torch.float64)
+            for rows in row_blocks(columns.stop if Y is None else n_rows, side):
+                tile = values(read(rows))
+                tile = tile if isinstance(V, torch.Tensor) else tile.numpy()
                 total[rows] += tile @ V[columns]
                 if Y is None and rows != columns:
                     total[columns] += tile.T @ V[rows]

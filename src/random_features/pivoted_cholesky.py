@@ -127,6 +127,14 @@ def kernel_columns(kernel, X, points):
         yield part, found if isinstance(X, torch.Tensor) else found.numpy()
 
 
+def kernel_matrix(kernel, X, points=None):
+    """Return kernel(X, points), float64 (n, m); of a tensor X a tensor on its device. Points are X by default."""
+    points = on_host(X if points is None else points)
+    if not isinstance(X, torch.Tensor):
+        return (kernel(X) if points is X else kernel(X, points)).astype(np.float64, copy=False)
+    return torch.cat([values.clone() for _, values in kernel_columns(kernel, X, points)])
+
+
 def diagonal(kernel, X) -> np.ndarray:
     """Return kernel(x, x) for every row of X (n, d), an array, csr matrix or tensor: float64 ndarray of shape (n,)."""
     if isinstance(X, torch.Tensor) and getattr(kernel, "activation", False) is None:  # it is shift-invariant

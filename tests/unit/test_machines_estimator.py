@@ -46,24 +46,18 @@ def of_rows(machine):
     return CLASSES if hasattr(machine, "loss") and isinstance(machine, KernelMachineClassifier) else Y
 
 
-def expected_failures(machine):
-    """Random parts of the rows choose a penalty, so that repeated rows may fall into other ones."""
-    weights = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
-    return dict.fromkeys(weights, "the parts of the rows are random") if np.size(machine.penalties) > 1 else {}
-
-
 #: Machines on which scikit-learn's checks take different paths; the other variants take a minute more.
 CHECKED = [VARIANTS[name] for name in ("exact", "map-grid", "classes-logistic")]
 OTHERS = [machine for machine in VARIANTS.values() if machine not in CHECKED]
 
 
-@parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
+@parametrize_with_checks(CHECKED)
 def test_scikit_learn_checks_of_some(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
-@parametrize_with_checks(OTHERS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(OTHERS)
 def test_scikit_learn_checks_of_the_others(estimator, check):
     check(estimator)
 

@@ -141,7 +141,7 @@ def fit_streamed_kernel_ridge(
 
 def predict_streamed(kernel, X_train, model: LinearModel, X):
     """Return the decision values (m, c) of a kernel model at X (m, d), without its kernel matrix."""
-    return kernel_product(kernel, X_train, model.coef, X) + model.intercept
+    return kernel_product(kernel, X_train, like(model.coef, X), X) + like(model.intercept, X)
 
 
 def preconditioner(kernel, X, shift: float, rank: int, rng: np.random.Generator, roots=1.0):

@@ -9,11 +9,12 @@ follows from the D x D system of the ``Sums`` (Rasmussen and Williams 2006, sect
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
 from scipy.special import xlogy
 
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.ridge import Sums
+from random_features.learners.targets import average
+from random_features.tensors import cast, cholesky_solve, like, namespace, solve_triangular
 
 
 @dataclass(frozen=True)
@@ -46,28 +47,29 @@ class Posterior:
     @property
     def noise(self) -> np.ndarray:
         """Return the standard deviation of the noise of one row, (c,)."""
-        return np.sqrt(self.amplitude * self.shift)
+        return (self.amplitude * self.shift) ** 0.5
 
-    def std(self, values, diagonal=None) -> np.ndarray:
+    def std(self, values, diagonal=None):
         """Return standard deviations (m, c) of the functions, without noise.
 
         ``values`` are features (m, D), or kernel values (m, n) times the roots of weights, with ``diagonal`` k(x, x).
         """
+        values = cast(like(values, self.factor), "float64")
         if self.centre is None:
-            reduced = solve_triangular(self.factor, values.T, lower=True)
-            variances = diagonal - np.square(reduced).sum(axis=0)
+            variances = like(diagonal, values) - (solve_triangular(self.factor, values.T) ** 2).sum(axis=0)
         else:
-            reduced = solve_triangular(self.factor, (values - self.centre).T, lower=True)
-            variances = self.shift * (np.square(reduced).sum(axis=0) + 1.0 / self.n_rows)
-        return np.sqrt(np.maximum(variances, 0.0)[:, None] * self.amplitude)
+            reduced = solve_triangular(self.factor, (values - self.centre).T)
+            variances = self.shift * ((reduced**2).sum(axis=0) + 1.0 / self.n_rows)
+        return (variances.clip(0.0)[:, None] * self.amplitude) ** 0.5
 
     def draw_weights(self, model: LinearModel, rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Draw coefficients (D, c, size) and intercepts (c, size) of functions from the posterior on features."""
-        noise = rng.standard_normal((len(self.factor), model.coef.shape[1] * size))
-        deviations = solve_triangular(self.factor, noise, lower=True, trans=1).reshape(*model.coef.shape, size)
+        noise = like(rng.standard_normal((len(self.factor), model.coef.shape[1] * size)), self.factor)
+        deviations = solve_triangular(self.factor, noise, transposed=True).reshape(*model.coef.shape, size)
         deviations *= self.noise[:, None]
-        means = rng.standard_normal((model.coef.shape[1], size)) * self.noise[:, None] / np.sqrt(self.n_rows)
-        intercepts = model.intercept[:, None] - np.tensordot(self.centre, deviations, 1) + means
+        means = like(rng.standard_normal((model.coef.shape[1], size)), noise) * self.noise[:, None] / self.n_rows**0.5
+        along = namespace(noise).tensordot(self.centre, deviations, 1)
+        intercepts = model.intercept[:, None] - along + means
         return model.coef[:, :, None] + deviations, intercepts
 
 
@@ -80,13 +82,14 @@ def of_features(sums: Sums, penalty: float) -> Posterior | None:
         return None
     n, shift = sums.n_rows, float(sums.n_rows * penalty)
     centre, mean = sums.cross[:, -1] / n, sums.targets / n
-    system = sums.gram - np.outer(n * centre, centre)
-    rhs = sums.cross[:, :-1] - np.outer(n * centre, mean)
-    np.einsum("ii->i", system)[:] += shift
-    factor = np.linalg.cholesky(system)
-    explained = np.square(solve_triangular(factor, rhs, lower=True)).sum(axis=0)
+    xp = namespace(sums.gram)
+    system = sums.gram - xp.outer(n * centre, centre)
+    rhs = sums.cross[:, :-1] - xp.outer(n * centre, mean)
+    xp.einsum("ii->i", system)[:] += shift
+    factor = xp.linalg.cholesky(system)
+    explained = (solve_triangular(factor, rhs) ** 2).sum(axis=0)
     squares = (sums.squares - n * mean**2 - explained) / shift
-    log_det = 2.0 * np.log(np.diagonal(factor)).sum() + (n - 1 - len(factor)) * np.log(shift)
+    log_det = 2.0 * float(xp.log(xp.diagonal(factor)).sum()) + (n - 1 - len(factor)) * np.log(shift)
     return _with_amplitude(factor, shift, n, squares, n - 1, log_det, centre)
 
 
@@ -97,27 +100,27 @@ def of_kernel(K, Y, penalty: float, weights=None) -> Posterior | None:
     """
     if len(Y) < 2:
         return None
-    weights = np.ones(len(Y)) if weights is None else weights
-    n, roots = weights.sum(), np.sqrt(weights)[:, None]
-    shift = float(n * penalty)
-    factor = np.linalg.cholesky(roots * K * roots.T + shift * np.eye(len(K)))
-    targets = roots * (Y - np.average(Y, axis=0, weights=weights))
-    squares = np.square(solve_triangular(factor, targets, lower=True)).sum(axis=0)
-    log_det = 2.0 * np.log(np.diagonal(factor)).sum() + xlogy(n - len(K), shift)
+    weights, xp = like(np.ones(len(Y)) if weights is None else weights, Y), namespace(Y)
+    n, roots = float(weights.sum()), weights[:, None] ** 0.5
+    shift = n * penalty
+    factor = xp.linalg.cholesky(roots * K * roots.T + like(shift * np.eye(len(K)), K))
+    targets = roots * (Y - average(Y, weights))
+    squares = (solve_triangular(factor, targets) ** 2).sum(axis=0)
+    log_det = 2.0 * float(xp.log(xp.diagonal(factor)).sum()) + xlogy(n - len(K), shift)
     return _with_amplitude(factor, shift, n, squares, n, log_det)
 
 
 def _with_amplitude(factor, shift, n_rows, squares, degrees, log_det, centre=None):
     """Return the posterior whose amplitude maximises the likelihood: squares over their degrees of freedom."""
-    amplitude = np.maximum(squares / degrees, np.finfo(np.float64).tiny)
-    log_likelihood = -0.5 * (degrees * (np.log(2.0 * np.pi * amplitude) + 1.0) + log_det).sum()
+    amplitude = (squares / degrees).clip(np.finfo(np.float64).tiny)
+    log_likelihood = -0.5 * (degrees * (namespace(amplitude).log(2.0 * np.pi * amplitude) + 1.0) + log_det).sum()
     return Posterior(factor, shift, float(n_rows), amplitude, float(log_likelihood), centre)
 
 
-def matheron_update(factor, residuals, roots) -> np.ndarray:
+def matheron_update(factor, residuals, roots):
     """Return dual coefficients (n, m) of the kernel that move draws of the prior onto the training rows.
 
     A draw f of the prior becomes one of the posterior as f + k(., X) dual, with the residuals (n, m) of targets, less f
     and a draw of the noise (Wilson et al. 2021, Pathwise conditioning of Gaussian processes).
     """
-    return roots * cho_solve((factor, True), roots * residuals)
+    return roots * cholesky_solve(factor, roots * residuals)

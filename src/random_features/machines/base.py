@@ -1,15 +1,17 @@
 """The common part of the kernel machines: parameters, the choice of the penalty, coefficients, decision values."""
 
 import warnings
+from copy import deepcopy
 from numbers import Integral
 from types import MethodType
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from random_features.arrays import check_numbers, generator_of, row_blocks
+from random_features import tensors
+from random_features.arrays import check_numbers, gains_on_gpu, generator_of, is_sparse, row_blocks
 from random_features.errors import check_choice
 from random_features.learners.gram import fit_kernel_ridge, ridge_on_gram, scores_on_gram
 from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge, predict_streamed
@@ -21,6 +23,8 @@ from random_features.learners.targets import as_weights
 from random_features.maps.base import RandomFeatureMap
 from random_features.maps.registry import REGISTRY
 from random_features.maps.stated import as_kernel
+from random_features.pivoted_cholesky import kernel_matrix
+from random_features.tensors import from_library, like, namespace, on_host
 
 #: Rows whose kernel values are computed at once.
 BLOCK_ROWS = 2048
@@ -28,6 +32,9 @@ BLOCK_ROWS = 2048
 #: Rows up to which the matrix of an exact kernel is held, 2.4 GB with its copies. With more rows, conjugate
 #: gradients compute it in every step, until the residual is smaller than the tolerance.
 MOST_HELD, TOLERANCE = 10_000, 1e-4
+
+#: The types of data that stay as they are.
+TYPES = [np.float64, np.float32]
 
 #: Parts of the rows that choose the penalty: each of ``FOLDS`` is held out once; of an exact kernel one part only.
 FOLDS = 3
@@ -41,6 +48,11 @@ def check_targets(y, sample_weight) -> None:
     """Raise the errors of ``check_numbers`` for targets and the weights of their rows."""
     check_numbers(y, "y")
     check_numbers(sample_weight, "sample_weight")
+
+
+def as_given(values, X):
+    """Return values as a tensor on the device of X where this is a tensor, or of another library; else as an array."""
+    return like(values, from_library(X))
 
 
 class Unless:
@@ -128,18 +140,42 @@ class KernelMachine(BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
-    def _checked(self, X, y, sample_weight, **checks):
-        """Return X, y and the weights of the rows (or None), without rows of weight 0."""
+    def _checked(self, X, y, sample_weight, reset=True, **checks):
+        """Return X where it is computed with, y and the weights of the rows (or None), without rows of weight 0.
+
+        X is a tensor on a device, or an array or csr matrix; y and the weights are arrays.
+        """
         check_numbers(X)
         check_targets(y, sample_weight)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], **checks)
+        y, tensor = on_host(y), from_library(X)
+        if tensor is None:
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=TYPES, reset=reset, **checks)
+            X = self._placed(X, getattr(self.features, "n_components", 0) ** 2)
+        else:
+            X = self._checked_tensor(tensor, reset)
+            y = check_X_y(np.zeros((len(X), 1)), y, **checks)[1]
         weights = as_weights(sample_weight, X.shape[0])
         if weights is None or weights.all():
             return X, y, weights
         return X[weights > 0], y[weights > 0], weights[weights > 0]
 
+    def _checked_tensor(self, X, reset):
+        """Return a tensor X (n, d) after the checks that arrays pass."""
+        X = tensors.checked_tensor(X.detach(), getattr(self.features, "device", "auto"))
+        tensors.check_finite(X)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return X
+
+    def _placed(self, X, products):
+        """Return X, or an array X as a tensor on the GPU that the map states, or that gains by so many products."""
+        stated = getattr(self.features, "device", "cpu")
+        gains = stated != "auto" or gains_on_gpu(*X.shape, products)
+        device = tensors.resolve_device(stated if gains and not is_sparse(X) else "cpu")
+        return X if device.type == "cpu" else tensors.as_tensor(X, device)
+
     def _fit_columns(self, X, y, Y, weights):
         """Learn the features, the penalty and the coefficients for the columns of Y (n, c)."""
+        Y = like(Y, X)
         check_choice("loss", self.loss, LOSSES)
         penalties = check_grid(self.penalties, "penalties", zero_allowed=self.loss == "squared")
         if len(penalties) > 1 and len(Y) < 2:
@@ -201,7 +237,7 @@ class KernelMachine(BaseEstimator):
 
     def _on_kernel(self, X, y, Y, penalties, groups, weights):
         """Return the functions of ``_on_features`` for the exact kernel."""
-        self.kernel_, self.X_ = self._kernel().completed_by(X, y), X.copy()
+        self.kernel_, self.X_ = self._kernel().completed_by(X, y), deepcopy(X)
         if X.shape[0] > MOST_HELD:
             if len(penalties) > 1:
                 raise ValueError(
@@ -209,7 +245,7 @@ class KernelMachine(BaseEstimator):
                 )
             how = {"tolerance": TOLERANCE, "weights": weights}
             return lambda penalty: fit_streamed_kernel_ridge(self.kernel_, X, Y, penalty, **how), None
-        K = self.kernel_(X).astype(np.float64, copy=False)
+        K = kernel_matrix(self.kernel_, X)
         held_out = np.where(groups == 0, 0, -1)  # one part: each penalty costs a factorisation
 
         def fit(K, Y, fold):
@@ -230,7 +266,7 @@ class KernelMachine(BaseEstimator):
             if map_.learned_:
                 raise ValueError("partial_fit needs a kernel that waits for no data: state its length scale")
             self.map_, self.penalty_ = map_, float(check_grid(self.penalties, "penalties", zero_allowed=True)[0])
-        new = ridge_sums(self._blocks(X), Y, n_columns=self.map_.n_columns_, weights=weights)
+        new = ridge_sums(self._blocks(X), like(Y, X), n_columns=self.map_.n_columns_, weights=weights)
         self.sums_ = new if sums is None else sums + new
         self.model_ = solve_ridge(self.sums_, self.penalty_)
         return self
@@ -245,18 +281,22 @@ class KernelMachine(BaseEstimator):
         """Return new rows X (m, d) after the checks."""
         check_is_fitted(self, "model_")
         check_numbers(X)
-        return validate_data(self, X, accept_sparse="csr", reset=False, dtype=[np.float64, np.float32])
+        if (tensor := from_library(X)) is not None:
+            return self._checked_tensor(tensor, reset=False)
+        return self._placed(validate_data(self, X, accept_sparse="csr", reset=False, dtype=TYPES), 0)
 
-    def _decide(self, X):
-        """Return the decision values (n, c) of the rows of X (n, d)."""
-        X = self._rows(X)
+    def _decide(self, given):
+        """Return the decision values (n, c) of the rows of X (n, d), a tensor of a tensor."""
+        X = self._rows(given)
         if hasattr(self, "map_"):
             blocks = (block for _, block in self.map_.transform_blocks(X))
         elif len(self.model_.coef) > MOST_HELD:
-            return predict_streamed(self.kernel_, self.X_, self.model_, X)
+            return as_given(predict_streamed(self.kernel_, self.X_, self.model_, X), given)
         else:
-            blocks = (self.kernel_(X[rows], self.X_) for rows in row_blocks(X.shape[0], BLOCK_ROWS))
-        return np.concatenate([self.model_.decision(block) for block in blocks])
+            parts = row_blocks(X.shape[0], BLOCK_ROWS)
+            blocks = (kernel_matrix(self.kernel_, X[rows], self.X_) for rows in parts)
+        decisions = [self.model_.decision(block) for block in blocks]
+        return as_given(namespace(decisions[0]).concatenate(decisions), given)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,15 +1,16 @@
 """The kernel machine for classes."""
 
 import numpy as np
-from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from random_features.arrays import check_numbers
 from random_features.errors import check_choice
-from random_features.learners.targets import class_index
+from random_features.learners.targets import class_index, log_partition
 from random_features.machines.base import LOSSES, KernelMachine, Unless, check_targets, not_in_parts
+from random_features.tensors import like, namespace, on_host
 
 
 class KernelMachineClassifier(ClassifierMixin, KernelMachine):
@@ -64,7 +65,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
     def fit(self, X, y, sample_weight=None):
         """Fit the machine to X (n, d), an array or csr matrix, the labels y (n,), and weights (n,) or None."""
         self._forget()
-        X, y, weights = self._checked(X, _of_one_kind(y), sample_weight)
+        X, y, weights = self._checked(X, _of_one_kind(on_host(y)), sample_weight)
         check_classification_targets(y)
         self.classes_, index = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -80,7 +81,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         check_numbers(classes, "classes")
         if goes_on and classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
             raise ValueError(f"classes={list(classes)} differ from those of the first call, {self.classes_.tolist()}")
-        X, y, weights = self._checked(X, _of_one_kind(y), sample_weight, reset=not goes_on)
+        X, y, weights = self._checked(X, _of_one_kind(on_host(y)), sample_weight, reset=not goes_on)
         if not goes_on:
             classes = getattr(self, "classes_", None) if classes is None else classes
             if classes is None or len(np.unique(classes)) < 2:
@@ -96,7 +97,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
     def score(self, X, y, sample_weight=None):
         """Return the accuracy on X (n, d), by the labels y (n,) and weights (n,) or None."""
         check_targets(y, sample_weight)
-        return super().score(X, y, sample_weight)
+        return accuracy_score(on_host(y), on_host(self.predict(X)), sample_weight=on_host(sample_weight))
 
     def _signs(self, index):
         """Return columns of -1 and +1, one for each class, or one for two classes."""
@@ -122,14 +123,15 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
     def predict(self, X):
         """Return the predicted labels (n,) for X (n, d)."""
         chosen = class_index(self._decide(X))
-        return self.classes_[chosen]
+        if self.classes_.dtype.kind in "biuf":
+            return like(self.classes_, chosen)[chosen]
+        return self.classes_[on_host(chosen)]
 
     def predict_proba(self, X):
         """Return the probabilities of the classes (m, c) for X (m, d), with ``loss="logistic"``."""
         decision = self._decide(X)
-        if decision.shape[1] > 1:
-            return softmax(decision, axis=1)
-        return np.hstack([expit(-decision), expit(decision)])
+        logs, xp = decision - log_partition(decision), namespace(decision)
+        return xp.exp(logs if decision.shape[1] > 1 else xp.concatenate([logs - decision, logs], 1))
 
     predict_proba = Unless(
         lambda machine: machine.loss != "logistic" and "predict_proba needs loss='logistic', or CalibratedClassifierCV",

@@ -1,17 +1,55 @@
 """The kernel machine for numbers, and the Gaussian process of which it is the mean."""
 
-from dataclasses import replace
+from copy import deepcopy
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import RegressorMixin, clone
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from random_features.arrays import generator_of, row_blocks
 from random_features.learners.posterior import matheron_update, of_features, of_kernel
 from random_features.learners.ridge import ridge_sums
-from random_features.machines.base import BLOCK_ROWS, MOST_HELD, KernelMachine, Unless, check_targets, not_in_parts
+from random_features.learners.targets import average
+from random_features.machines.base import (
+    BLOCK_ROWS,
+    MOST_HELD,
+    KernelMachine,
+    Unless,
+    as_given,
+    check_targets,
+    not_in_parts,
+)  # fmt: skip
 from random_features.maps.registry import make_map
-from random_features.pivoted_cholesky import diagonal
+from random_features.pivoted_cholesky import diagonal, kernel_matrix
+from random_features.tensors import cast, like, namespace, on_host
+
+
+@dataclass(frozen=True, eq=False)
+class Functions:
+    """Random functions of X (m, d), from ``KernelMachineRegressor.sample_functions``; they can be pickled.
+
+    They are coefficients (D, c, f) and intercepts (c, f) on the features of a map, and those of the kernel (n, c f) of
+    a machine that uses it exactly.
+    """
+
+    machine: "KernelMachineRegressor"
+    phi: object
+    coef: np.ndarray
+    intercepts: np.ndarray
+    dual: np.ndarray | None = None
+
+    def __call__(self, X):
+        """Return the values (m, f), or (m, c, f) for several targets."""
+        rows, machine, values = self.machine._rows(X), self.machine, []
+        for _, Z in self.phi.transform_blocks(rows):
+            values.append(namespace(Z).tensordot(cast(Z, "float64"), like(self.coef, Z), 1) + like(self.intercepts, Z))
+        values = namespace(values[0]).concatenate(values)
+        if self.dual is not None:
+            moved = kernel_matrix(machine.kernel_, rows, machine.X_) @ like(self.dual, values)
+            values += moved.reshape(values.shape)
+        return as_given(machine._shaped(values), X)
 
 
 class KernelMachineRegressor(RegressorMixin, KernelMachine):
@@ -77,17 +115,18 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         X, y, weights = self._with_targets(X, y, sample_weight)
         self.range_ = y.min(axis=0), y.max(axis=0)
         Y = y.reshape(len(y), -1)
-        origin = np.average(Y, axis=0, weights=weights)  # far from 0 the learners would round coarsely
+        origin = average(Y, weights)  # far from 0 the learners would round coarsely
         self._fit_columns(X, y, Y - origin, weights)
-        self.model_ = replace(self.model_, intercept=self.model_.intercept + origin)
+        Y, intercept = like(Y, X), self.model_.intercept
+        self.model_ = replace(self.model_, intercept=intercept + like(origin, intercept))
         if self.uncertainty and self._has_map():
             sums = ridge_sums(self._blocks(X), Y, n_columns=self.map_.n_columns_, weights=weights)
             self.posterior_ = of_features(sums, self.penalty_)
         elif self.uncertainty:
             if X.shape[0] > MOST_HELD:
                 raise ValueError(f"uncertainty=True holds the matrix of an exact kernel, of at most {MOST_HELD:,} rows")
-            self.posterior_ = of_kernel(self.kernel_(X).astype(np.float64, copy=False), Y, self.penalty_, weights)
-            self.rows_ = Y.copy(), np.sqrt(np.ones(len(Y)) if weights is None else weights)[:, None]
+            self.posterior_ = of_kernel(kernel_matrix(self.kernel_, X), Y, self.penalty_, weights)
+            self.rows_ = deepcopy(Y), like(np.sqrt(np.ones(len(Y)) if weights is None else weights)[:, None], X)
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
@@ -112,7 +151,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
     def score(self, X, y, sample_weight=None):
         """Return R^2 on X (n, d), by the targets y (n,) or (n, c) and weights (n,) or None."""
         check_targets(y, sample_weight)
-        return super().score(X, y, sample_weight)
+        return r2_score(on_host(y), on_host(self.predict(X)), sample_weight=on_host(sample_weight))
 
     def _with_targets(self, X, y, sample_weight, **checks):
         X, y, weights = self._checked(X, y, sample_weight, y_numeric=True, multi_output=True, **checks)
@@ -126,14 +165,20 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         """
         decision = self._decide(X)
         if not return_std:
-            return np.clip(self._shaped(decision), *self.range_)
-        posterior, X = self._posterior(), self._rows(X)
+            shaped = self._shaped(decision)
+            return shaped.clip(*(like(np.asarray(end), shaped) for end in self.range_))
+        posterior, rows = self._posterior(), self._rows(X)
         if hasattr(self, "map_"):
-            stds = [posterior.std(Z) for _, Z in self.map_.transform_blocks(X)]
+            stds = [posterior.std(Z) for _, Z in self.map_.transform_blocks(rows)]
         else:
-            parts, roots = row_blocks(X.shape[0], BLOCK_ROWS), self.rows_[1].T
-            stds = [posterior.std(self.kernel_(X[i], self.X_) * roots, diagonal(self.kernel_, X[i])) for i in parts]
-        return self._shaped(decision), self._shaped(np.concatenate(stds))
+            roots, parts = self.rows_[1].T, (rows[part] for part in row_blocks(rows.shape[0], BLOCK_ROWS))
+            stds = [posterior.std(*self._values(part, roots)) for part in parts]
+        return self._shaped(decision), self._shaped(as_given(namespace(stds[0]).concatenate(stds), X))
+
+    def _values(self, X, roots):
+        """Return the kernel values of X with the training rows, times the roots of their weights, and with itself."""
+        values = like(kernel_matrix(self.kernel_, X, self.X_), roots)
+        return values * roots, diagonal(self.kernel_, X)
 
     def log_marginal_likelihood(self) -> float:
         """Return the log likelihood of the training targets, at the amplitude that maximises it."""
@@ -153,32 +198,20 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         """
         posterior, rng, n_targets = self._posterior(), generator_of(random_state), self.model_.coef.shape[1]
         if hasattr(self, "map_"):
-            phi, kernel = self.map_, None
-            coef, intercepts = posterior.draw_weights(self.model_, rng, n_functions)
-        else:
-            seed, kernel, X_train, (Y, roots) = int(rng.integers(2**31)), self.kernel_, self.X_, self.rows_
-            phi = make_map("rff", kernel, n_components=2000, random_state=seed) if prior is None else clone(prior)
-            features, (isotropic, lengths) = phi.fit(X_train).transform(X_train), kernel.isotropic()
-            if phi.kernel_ != isotropic or not np.array_equal(phi.length_scales_, lengths):
-                raise ValueError(
-                    f"prior has the kernel {phi.kernel_}, the machine {kernel}: make the prior with kernel_"
-                )
-            coef = rng.standard_normal((phi.n_columns_, n_targets, n_functions)) * np.sqrt(posterior.amplitude)[:, None]
-            intercepts = np.repeat(self.model_.intercept[:, None], n_functions, axis=1)
-            noise = rng.standard_normal((len(Y), n_targets, n_functions)) * posterior.noise[:, None]
-            residuals = Y[:, :, None] - intercepts - np.tensordot(features, coef, 1) - noise / roots[:, :, None]
-            dual = matheron_update(posterior.factor, residuals.reshape(len(Y), -1), roots)
-
-        several = np.ndim(self.range_[0])
-
-        def functions(X):
-            X = self._rows(X)
-            values = np.concatenate([np.tensordot(Z, coef, 1) for _, Z in phi.transform_blocks(X)]) + intercepts
-            if kernel is not None:
-                values += (kernel(X, X_train) @ dual).reshape(values.shape)
-            return values if several else values[:, 0]
-
-        return functions
+            return Functions(self, self.map_, *posterior.draw_weights(self.model_, rng, n_functions))
+        seed, kernel, (Y, roots) = int(rng.integers(2**31)), self.kernel_, self.rows_
+        phi = make_map("rff", kernel, n_components=2000, random_state=seed) if prior is None else clone(prior)
+        features, (isotropic, lengths) = phi.fit(self.X_).transform(self.X_), kernel.isotropic()
+        if phi.kernel_ != isotropic or not np.array_equal(phi.length_scales_, lengths):
+            raise ValueError(f"prior has the kernel {phi.kernel_}, the machine {kernel}: make the prior with kernel_")
+        coef = like(rng.standard_normal((phi.n_columns_, n_targets, n_functions)), Y)
+        coef *= posterior.amplitude[:, None] ** 0.5
+        intercepts = self.model_.intercept[:, None] + like(np.zeros(n_functions), Y)
+        noise = like(rng.standard_normal((len(Y), n_targets, n_functions)), Y) * posterior.noise[:, None]
+        prior_values = namespace(Y).tensordot(cast(features, "float64"), coef, 1)
+        residuals = Y[:, :, None] - intercepts - prior_values - noise / roots[:, :, None]
+        dual = matheron_update(posterior.factor, residuals.reshape(len(Y), -1), roots)
+        return Functions(self, phi, coef, intercepts, dual)
 
     def _posterior(self):
         check_is_fitted(self, "model_")

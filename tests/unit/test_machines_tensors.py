@@ -1,0 +1,178 @@
+"""Machines on tensors: tensors in, tensors out, on their device, and the results of arrays."""
+
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone, is_classifier
+
+from random_features import make_map
+from random_features.kernels import Gaussian, Laplacian
+from random_features.learners.entry import known
+from random_features.machines import KernelMachineClassifier, KernelMachineRegressor, base
+
+RNG = np.random.default_rng(0)
+X, NEW = RNG.uniform(-2, 2, (300, 3)), RNG.uniform(-2, 2, (50, 3))
+Y = np.column_stack([np.sin(2 * X[:, 0]) + X[:, 1], X[:, 2]]) + 0.1 * RNG.normal(size=(300, 2))
+CLASSES, WEIGHTS = (X[:, :2] > 0) @ [1, 2], RNG.integers(0, 4, 300).astype(float)
+PHI = make_map("orf", Gaussian(2.0), n_components=50, random_state=0)
+GRID = [1e-5, 1e-3, 1e-1]
+#: A machine of every loss on a map, and of the exact kernel, whose matrix is held or not. Their learners are those of
+#: the registry, but for l1_svm, which is of libsvm.
+MACHINES = {
+    "ridge": KernelMachineRegressor(PHI, GRID),
+    "ridge, uncertain": KernelMachineRegressor(PHI, 1e-3, uncertainty=True),
+    "exact": KernelMachineRegressor(Gaussian(1.0), GRID, uncertainty=True),
+    "exact, not Gaussian": KernelMachineRegressor(Laplacian(1.0), 1e-3),
+    "exact, not held": KernelMachineRegressor(Gaussian(1.0), 1e-3),
+    "nystroem": KernelMachineRegressor(make_map("nystroem", "rbf", random_state=0), 1e-3),
+    "ridge of classes": KernelMachineClassifier(PHI, GRID),
+    "logistic": KernelMachineClassifier(PHI, GRID, loss="logistic"),
+    "svm": KernelMachineClassifier(PHI, GRID, loss="squared_hinge", class_weight="balanced"),
+    "exact of classes": KernelMachineClassifier(Gaussian(1.0), GRID),
+}
+every_machine = pytest.mark.parametrize("name", MACHINES)
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
+every_device = pytest.mark.parametrize("device", DEVICES)
+
+
+@pytest.fixture(autouse=True)
+def few_rows_held(request, monkeypatch):
+    """Let conjugate gradients solve where the name of the machine says it."""
+    if "not held" in request.node.name:
+        monkeypatch.setattr(base, "MOST_HELD", 100)
+        monkeypatch.setattr(base, "TOLERANCE", 1e-10)
+
+
+def there(array, device):
+    return torch.from_numpy(array).to(device)
+
+
+def targets_of(machine):
+    return CLASSES if is_classifier(machine) else Y
+
+
+@every_device
+@every_machine
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["no weights", "weights"])
+def test_cuda_agrees_with_the_cpu(name, weights, device):
+    """Every machine, and so the learners behind it, on tensors of each device against arrays."""
+    machine, y = MACHINES[name], targets_of(MACHINES[name])
+    expected = clone(machine).fit(X, y, weights)
+    for labels in (y, there(y, device)):
+        found = clone(machine).fit(there(X, device), labels, weights)
+        assert found.penalty_ == expected.penalty_
+        assert found.model_.coef.device.type == device
+        new = there(NEW, device)
+        for method in ("predict", "decision_function", "predict_proba"):
+            if hasattr(machine, method):
+                values = getattr(found, method)(new)
+                assert (type(values), values.device.type) == (torch.Tensor, device)
+                close = {"atol": 2e-3 if "s" in name[:1] or "log" in name else 1e-6, "rtol": 1e-6}
+                np.testing.assert_allclose(values.cpu().numpy(), getattr(expected, method)(NEW), **close)
+        assert found.score(new, found.predict(new)) == 1.0
+    assert isinstance(found.predict(NEW), np.ndarray)
+    assert isinstance(expected.predict(new), torch.Tensor)
+    np.testing.assert_allclose(expected.predict(new).cpu().numpy(), expected.predict(NEW), atol=1e-6)
+
+
+@every_device
+@pytest.mark.parametrize("name", [name for name, machine in MACHINES.items() if getattr(machine, "uncertainty", False)])
+def test_deviations_and_random_functions_of_tensors(name, device):
+    expected, found = MACHINES[name].fit(X, Y, WEIGHTS + 1), clone(MACHINES[name])
+    found.fit(there(X, device), there(Y, device), WEIGHTS + 1)
+    new = there(NEW, device)
+    for ours, theirs in zip(found.predict(new, return_std=True), expected.predict(NEW, return_std=True), strict=True):
+        assert ours.device.type == device
+        np.testing.assert_allclose(ours.cpu().numpy(), theirs, atol=1e-7)
+    assert float(found.log_marginal_likelihood()) == pytest.approx(float(expected.log_marginal_likelihood()))
+    functions = pickle.loads(pickle.dumps(found.sample_functions(3)))
+    values = functions(new)
+    assert (values.shape, values.device.type) == ((50, 2, 3), device)
+    np.testing.assert_allclose(values.cpu().numpy(), expected.sample_functions(3)(NEW), atol=1e-6)
+    np.testing.assert_allclose(functions(NEW), values.cpu().numpy(), atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@every_machine
+def test_features_and_kernel_matrices_are_not_copied_to_the_host(name, dtype, monkeypatch):
+    machine, copied = MACHINES[name], []
+    for method in ("cpu", "tolist"):
+        original = getattr(torch.Tensor, method)
+
+        def counted(self, original=original):
+            copied.append(self.numel())
+            return original(self)
+
+        monkeypatch.setattr(torch.Tensor, method, counted)
+    fitted = clone(machine).fit(there(X, "cpu").to(dtype), targets_of(machine))
+    fitted.predict(there(NEW, "cpu").to(dtype))
+    # the rows of an exact kernel are the points of its tiles, and a preconditioner draws 100 rows at a time of its
+    # factor; landmarks and steps are fewer numbers, and features, or a matrix, 30,000 and 90,000
+    assert max(copied) <= (100 * 300 if "not held" in name else X.size)
+
+
+@every_device
+def test_parts_of_the_rows_on_tensors(device):
+    for machine, y in ((KernelMachineRegressor(PHI, 1e-3), Y), (KernelMachineClassifier(PHI, 1e-3), CLASSES)):
+        parts, classes = clone(machine), {"classes": range(4)} if y is CLASSES else {}
+        for rows in (slice(0, 120), slice(120, 300)):
+            parts.partial_fit(there(X[rows], device), there(y[rows], device), **classes)
+        expected = clone(machine).fit(X, y)._decide(NEW)
+        np.testing.assert_allclose(parts._decide(there(NEW, device)).cpu().numpy(), expected, atol=1e-8)
+
+
+def test_labels_that_are_text_are_predicted_as_an_array():
+    names = np.array(["a", "b", "c", "d"])[CLASSES]
+    machine = KernelMachineClassifier(PHI, 1e-3).fit(torch.from_numpy(X), names)
+    assert machine.predict(torch.from_numpy(NEW)).dtype.kind == "U"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (torch.full((300, 3), np.nan), "NaN or infinity"),
+        (torch.zeros(300, 5), "2 features|5 features"),
+        (torch.zeros(300), "dense real tensor"),
+        (torch.zeros(300, 3).to_sparse(), "dense real tensor"),
+    ],
+)
+@pytest.mark.parametrize("name", ["ridge", "exact"])
+def test_tensors_are_checked_as_arrays_are(name, wrong, message):
+    machine = clone(MACHINES[name]).fit(torch.from_numpy(X), Y)
+    with pytest.raises(ValueError, match=message):
+        machine.predict(wrong)
+    for other in (Y[:5], np.full(300, np.nan), np.ma.masked_greater(X[:, 0], 1.0)):
+        with pytest.raises(ValueError, match=r"inconsistent numbers of samples|NaN|masked"):
+            clone(machine).fit(torch.from_numpy(X), other)
+    with pytest.raises(ValueError, match="X is on meta, device='cpu'"):
+        clone(MACHINES["ridge"]).set_params(features__device="cpu").fit(torch.empty(300, 3, device="meta"), Y)
+
+
+def test_arrays_go_to_a_gpu_where_it_gains(monkeypatch):
+    """The machine asks for a device by the map's parameter; "auto" by the work of n rows and D columns squared."""
+    placed = []
+    monkeypatch.setattr(base.tensors, "resolve_device", lambda stated: placed.append(stated) or torch.device("cpu"))
+    machine = KernelMachineRegressor(make_map("rff", Gaussian(1.0), n_components=2000), 1e-3)
+    for rows, device in ((100, "auto"), (400_000, "auto"), (100, "cuda"), (400_000, "cpu")):
+        machine.set_params(features__device=device)._placed(np.empty((rows, 3)), 2000**2)
+    KernelMachineRegressor(Gaussian(1.0), 1e-3)._placed(np.empty((400_000, 3)), 0)
+    assert placed == ["cpu", "auto", "cuda", "cpu", "cpu"]
+
+
+@pytest.mark.cuda
+@every_machine
+def test_arrays_in_and_out_through_a_gpu(name):
+    machine = clone(MACHINES[name])
+    if not machine._has_map():
+        pytest.skip("an exact kernel computes where its rows are")
+    expected = clone(machine).fit(X, targets_of(machine)).predict(NEW)
+    found = machine.set_params(features__device="cuda").fit(X, targets_of(machine))
+    assert found.model_.coef.device.type == "cuda"
+    assert isinstance(found.predict(NEW), np.ndarray)
+    np.testing.assert_allclose(found.predict(NEW), expected, atol=2e-3)
+
+
+def test_every_learner_has_tests_on_tensors():
+    assert set(known()) == {"ridge", "logistic", "svm", "l1_svm"}

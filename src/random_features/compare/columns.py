@@ -60,6 +60,8 @@ def is_number(text: str, signs: str = ".,") -> bool:
 def numbers(texts: pd.Series, sign: str) -> tuple[pd.Series, pd.Series]:
     """Return texts as numbers with a decimal ``sign``, NaN for others, and the money or units next to them."""
     plain = pd.to_numeric(texts, errors="coerce") if sign == "." else pd.Series(np.nan, texts.index)
+    if plain.notna().all():
+        return plain.astype(np.float64), pd.Series("", texts.index)
     rest = texts[plain.isna()].str.translate(SIGNS).str.replace(r"^\((.+)\)$", r"-\1", regex=True)
     parts = rest.str.extract(NUMBER[sign])
     digits = parts["digits"].str.replace(MARKS[sign], "", regex=True).str.replace(",", ".")
@@ -162,8 +164,11 @@ def fits_of(name: str, column: pd.Series, notes: list[str], path) -> list[str]:
     texts, n = texts[~absent].reset_index(drop=True), n[~absent]
     plain = pd.to_numeric(texts, errors="coerce").notna()
     some, values = texts.iloc[:: max(1, len(texts) // 100)], {}
-    formats = [*FORMATS, *(date + time for date in DATES for time in (TIMES if some.str.contains(":").any() else [""]))]
-    for how in formats[:3] if plain.all() else formats:
+    times = TIMES if some.str.contains(":").any() else [""]
+    formats = [*FORMATS, *(date + time for date in DATES for time in times)]
+    if plain.all():  # most columns: nothing else is tried
+        formats = FORMATS[: 3 if all(is_number(each, ",") for each in some) else 1]
+    for how in formats:
         if parsed(some, how).notna().mean() > OFTEN:
             found = parsed(texts, how)
             values |= {} if any(found.equals(other) for other in values.values()) else {how: found}

@@ -195,10 +195,10 @@ class Scaled(TransformerMixin, BaseEstimator):
     def fit(self, X, y):
         """Learn the length scales from X (n, d) and the targets y (n,)."""
         rows = sample(np.arange(X.shape[0]), RELEVANCE_ROWS)
-        X, y = X[rows], y[rows]
+        X, y = X[rows], y[rows] if y.dtype.kind == "f" else y[rows].astype(str)
         try:
-            by = median_distance(X, np.random.default_rng(0))
-            by = relevance(X, y if y.dtype.kind == "f" else y.astype(str)) if self.relevance else by
+            by = np.array(relevance(X, y)) if self.relevance else 1.0
+            by = by * median_distance(X / by, np.random.default_rng(0))  # in units that other rows have, too
         except ValueError:  # most rows are equal
             by = 1.0
         self.length_scales_ = np.asarray(by, np.float32)

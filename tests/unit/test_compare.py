@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from compare_tables import ROWS, result, saved, table
 from scipy import sparse
+from scipy.spatial.distance import pdist
 from sklearn import metrics
 from sklearn.datasets import dump_svmlight_file
 
@@ -283,6 +284,16 @@ def test_the_encoder_fills_scales_and_ignores_unknown_categories():
     new = fitted.transform(pd.DataFrame({"n": [2.0], "c": ["new"], "d": pd.to_datetime(["2030-01-01"])}))
     assert new.shape == (1, X.shape[1])
     assert new[0, -3:].sum() == 0
+
+
+def test_columns_without_effect_are_divided_by_long_length_scales_in_units_that_other_rows_have():
+    X = np.random.default_rng(0).normal(size=(600, 6)).astype(np.float32)
+    y = np.sin(2 * X[:, 0]) * X[:, 1]
+    for rows in (slice(0, 300), slice(300, 600)):
+        scales = recipe.Scaled(relevance=True).fit(X[rows], y[rows]).length_scales_
+        assert scales[2:].min() > 5 * scales[:2].max()
+        np.testing.assert_allclose(np.median(pdist(X / scales)), 1, rtol=0.1)
+    assert recipe.Scaled().fit(X, y).length_scales_.ndim == 0
 
 
 @pytest.mark.parametrize(

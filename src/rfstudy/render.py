@@ -46,18 +46,11 @@ PICTURES = {
 #: The papers, in the order of the pages.
 PAPERS = ("survey", "slsrff", "eerf", "nsrf")
 
+#: The names of the pages in ``docs``.
+NAMES = ("findings", "evidence", "measurements", "checklist", "which-map", *(f"papers/{paper}" for paper in PAPERS))
+
 #: The pages, each with its template in ``docs``.
-PAGES = {"README.md": "README.md.j2"} | {
-    f"docs/{name}.md": f"{name}.md.j2"
-    for name in (
-        "findings",
-        "evidence",
-        "measurements",
-        "checklist",
-        "which-map",
-        *(f"papers/{paper}" for paper in PAPERS),
-    )
-}
+PAGES = {"README.md": "README.md.j2"} | {f"docs/{name}.md": f"{name}.md.j2" for name in NAMES}
 
 #: Pixels across.
 WIDTH = 1060

@@ -247,10 +247,8 @@ def notes_on_edges(ok: pd.DataFrame) -> list[str]:
         edges = [settings["at_edge"] for settings in chosen if name in settings.get("at_edge", ())]
         known = [edge[name] for edge in edges if isinstance(edge, dict)]
         gains = f"; in {sum(known):,} the last step still gained" if known else ""
-        found.append(
-            f"In {len(edges):,} of {len(chosen):,} choices the best {name.replace('_', ' ')} was the largest or "
-            f"smallest tried{gains}."
-        )
+        words = f"the best {name.replace('_', ' ')} was the largest or smallest tried"
+        found.append(f"In {len(edges):,} of {len(chosen):,} choices {words}{gains}.")
     return [" ".join(found)] if found else []
 
 

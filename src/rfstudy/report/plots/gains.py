@@ -42,8 +42,8 @@ def accuracy_gains(
     before, after = steps
     setting = select(context.rows, method=baseline, variant=list(steps), n_features_label=sizes, axis="")
     setting, drawn = of_quantity(setting, quantity), select(context.rows, axis=DRAW)
-    others = ~context.rows["experiment"].isin({*setting["experiment"], *drawn["experiment"]})
-    arena = Context(context.rows[others], context.styles, context.tasks)
+    elsewhere = context.rows["experiment"].isin({*setting["experiment"], *drawn["experiment"]})
+    arena = Context(context.rows[~elsewhere], context.styles, context.tasks)
     tests = [
         paired(*(by_repeat(select(own, variant=each)) for each in (after, before)), overlap_of(own, context))
         for _, own in setting.groupby("dataset")
@@ -77,8 +77,8 @@ def accuracy_gains(
     ax.set(ylim=(len(rows) - 0.4, -0.6), xlabel="points of accuracy gained by the change")
     ax.grid(axis="y", visible=False)
     marker = {"color": "#333333", "marker": "o", "linestyle": "none", "markersize": 3.5}
-    entries = [{"label": f"significant at {LEVEL:.0%}"} | marker]
-    entries += [{"label": "not significant"} | marker | {"markerfacecolor": "white"}]
+    faces = {f"significant at {LEVEL:.0%}": "#333333", "not significant": "white"}
+    entries = [marker | {"label": label, "markerfacecolor": face} for label, face in faces.items()]
     notes = [
         "The three parts are different experiments, so their gains cannot be added. A dot is a data set, and in the "
         f"second part a data set and a size. Stroke: median. Grey: within {margin:g} points. Tests: over ten splits; "
@@ -90,7 +90,7 @@ def accuracy_gains(
 
 def of_maps(context, paper: str, methods: list[str], baseline: str, quantity: dict) -> dict[str, list]:
     """Return the gain of each map over the baseline at each place, with the tests of ``tables.power``."""
-    there = list(dict.fromkeys(select(context.rows, axis=DRAW)["dataset"]))
+    there = select(context.rows, axis=DRAW)["dataset"].unique()
     table = power(context, paper=paper, datasets=there, methods=methods, baseline=baseline, quantity=quantity).frame
     found = {context.label(method): [] for method in methods}
     for row in table.dropna(subset=["difference"]).to_dict("records") if "difference" in table else ():

@@ -132,7 +132,7 @@ def test_a_damaged_or_edited_unit_is_computed_again(kernel_run):
         file.write_bytes(content)
         contest.run(unit)
         assert file.read_bytes() != content
-        np.testing.assert_array_equal(contest.stored(unit).losses, first.losses)
+        np.testing.assert_array_equal(contest.results[-1].losses, first.losses)
 
 
 def test_a_finished_run_is_read_again_and_not_computed(kernel_run, monkeypatch):

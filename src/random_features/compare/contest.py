@@ -215,7 +215,7 @@ def tuned(unit: Unit, parts: list[Part], task: str, start: dict | None, more: di
 
 def fit_and_score(name: str, settings: dict, part: Part, n: int, task: str, metric: str):
     """Return the losses of the held-out rows, the seconds of fit and prediction, and the penalty that was chosen."""
-    rows = recipe.sample(np.arange(len(part.y)), n)
+    rows = recipe.sample(np.arange(len(part.y)), n) if n < len(part.y) else slice(None)
     X, y, X_held = part.X[rows], part.y[rows], part.X_held
     if has_kernel(name):
         X, X_held = map(part.scaled[settings["relevance"]].transform, (X, X_held))
@@ -291,23 +291,16 @@ class Contest:
         return sha256((self.file_of(unit).name + text).encode()).hexdigest()
 
     def run(self, unit: Unit) -> None:
-        """Tune and validate a unit, or take its result from the folder."""
-        stored = self.stored(unit)
-        self.results.append(result := stored or self.computed(unit))
-        if self.folder and not stored:
-            text = json.dumps([result.settings, result.losses.tolist(), result.seconds])
-            write(self.file_of(unit), f"{self.seal(unit, text)}\n{text}")
-
-    def stored(self, unit: Unit) -> Result | None:
-        """Return the result of a unit from the folder; None if it is not there, damaged or edited."""
-        try:
-            seal, _, text = self.file_of(unit).read_text("utf-8").partition("\n")
-        except (OSError, UnicodeDecodeError):
-            return None
+        """Tune and validate a unit, or take its result from the folder, unless its file was damaged or edited."""
+        file = self.file_of(unit)
+        seal, _, text = file.read_text("utf-8", errors="replace").partition("\n") if file.is_file() else ("", "", "")
         if seal != self.seal(unit, text):
-            return None
+            _, settings, losses, seconds = self.computed(unit)
+            text = json.dumps([settings, losses.tolist(), seconds])
+            if self.folder:
+                write(file, f"{self.seal(unit, text)}\n{text}")
         settings, losses, seconds = json.loads(text)
-        return Result(unit, settings, np.array(losses, np.float64), seconds)
+        self.results.append(Result(unit, settings, np.array(losses, np.float64), seconds))
 
     def computed(self, unit: Unit) -> Result:
         """Return the result of a unit: maps are tuned with each number of columns; penalties are chosen anew."""

@@ -82,10 +82,45 @@ def test_links_lead_to_a_page_and_a_place_on_it_and_pictures_have_a_text(pages):
         assert all(len(picture["alt"]) > 10 for picture in page.pictures), f"{path.name} has a picture without a text"
 
 
-def dumped(address: str) -> str:
+@needs_site
+def test_measured_tables_and_figures_are_on_the_pages_that_name_them():
+    for page in [*SITE.glob("papers/*.html"), SITE / "evidence.html", SITE / "arena.html"]:
+        text = page.read_text(encoding="utf-8")
+        assert "Drawn in <code" not in text, page.name
+        assert re.search(r"<details id=|<figure id=", text), page.name
+
+
+def dumped(address: str, *options: str) -> str:
     """The page of an address as the browser has it after its scripts ran."""
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=8000", "--dump-dom"]
-    return subprocess.run([*command, address], capture_output=True, text=True, timeout=100, check=True).stdout
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom"]
+    return subprocess.run([*command, *options, address], capture_output=True, text=True, timeout=200, check=True).stdout
+
+
+@needs_site
+@needs_browser
+def test_no_page_is_wider_than_a_phone(tmp_path):
+    names = ["index", "findings", "evidence", "which-map", "arena", "guide", "papers/survey", "reference/maps"]
+    addresses = [(SITE / f"{name}.html").as_uri() for name in [*names, "_static/arena"]]
+    (tmp_path / "phone.html").write_text(
+        f"""<body><script>
+        const widths = [], measure = async () => {{
+          for (const address of {addresses}) {{
+            const frame = document.createElement("iframe");
+            frame.width = 390;
+            frame.src = address;
+            document.body.append(frame);
+            await new Promise(done => frame.onload = done);
+            widths.push("width " + frame.contentDocument.documentElement.scrollWidth);
+            frame.remove();
+          }}
+          document.body.innerText = widths.join();
+        }};
+        measure();
+        </script>"""
+    )
+    found = re.findall(r"width (\d+)", dumped((tmp_path / "phone.html").as_uri(), "--allow-file-access-from-files"))
+    assert len(found) == len(addresses)
+    assert max(map(int, found)) <= 390
 
 
 @needs_site

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from random_features.arrays import check_numbers
-from random_features.tensors import as_tensor, on_host
+from random_features.tensors import cast, like
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class LinearModel:
 
     Attributes
     ----------
-    coef : float64 ndarray of shape (n_columns, c), of kernel values (n_train, c): the dual coefficients
-    intercept : float64 ndarray of shape (c,)
+    coef : float64 ndarray, or tensor, of shape (n_columns, c), of kernel values (n_train, c): the dual coefficients
+    intercept : the same of shape (c,)
     solver : the solver that was used
     converged : False if an iterative solver stopped before it met its tolerance
     n_iter : iterations of that solver (the largest over the columns), 0 for a direct one
@@ -30,7 +30,6 @@ class LinearModel:
 
     def decision(self, Z) -> np.ndarray:
         """Return decision values (n, c), float64, of features or kernel values (n, n_columns); of tensors a tensor."""
-        if isinstance(Z, torch.Tensor):
-            return Z.double() @ as_tensor(self.coef, Z.device) + as_tensor(self.intercept, Z.device)
         check_numbers(Z, "Z")
-        return np.asarray(Z) @ on_host(self.coef) + on_host(self.intercept)
+        Z = cast(Z if isinstance(Z, torch.Tensor) else np.asarray(Z), "float64")
+        return Z @ like(self.coef, Z) + like(self.intercept, Z)

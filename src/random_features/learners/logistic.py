@@ -9,31 +9,22 @@ import numpy as np
 
 from random_features.arrays import check_numbers
 from random_features.errors import check_choice
-from random_features.learners import streams
+from random_features.learners import newton
 from random_features.learners.design import Design
 from random_features.learners.entry import Learner, facts, required
 from random_features.learners.linear_model import LinearModel
-from random_features.learners.newton import Problem, held_out_scores, logistic, minimise, solve
 from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, warn_unconverged
 from random_features.learners.targets import as_weights, sign_columns
-from random_features.tensors import cast, like, namespace
+from random_features.tensors import cast
 
 #: Duality gap over the objective at which a regression on a stream of any length is solved.
 GAP_TOLERANCE = 1e-4
 
 
 def fit_logistic(
-    blocks,
-    Y,
-    penalty: float,
-    *,
-    n_columns: int,
-    scaling="mean",
-    intercept="none",
-    classes="multinomial",
-    weights=None,
-) -> LinearModel:
+    blocks, Y, penalty: float, *, n_columns: int, scaling="mean", intercept="none", classes="multinomial", weights=None,
+) -> LinearModel:  # fmt: skip
     """Fit logistic regression: minimise ``penalty |W|^2 / 2`` + mean over the rows of ``-log P(y | z)``.
 
     P(y = +1 | z) = 1 / (1 + exp(-w.z - b)) for one column of targets, and for several
@@ -63,34 +54,14 @@ def fit_logistic(
     targets = _targets(Y, intercept, classes)
     weights = np.ones(len(Y)) if weights is None else as_weights(weights, len(Y))
     penalties = _against_the_mean(grid, [weights.sum()], scaling, n_columns)
-    row_weights = np.repeat((weights / weights.sum())[:, None], targets.shape[1], axis=1)
-    blocks, n_used, back = streams.in_row_space(blocks, len(Y), n_columns, Y.device)
-    (solution,) = minimise(
-        blocks,
-        logistic,
-        targets,
-        like(row_weights, targets),
-        np.repeat(penalties, targets.shape[1], axis=1),
-        n_columns=n_used,
-        has_intercept=intercept == "unpenalised",
-    )
-    coef = back(solution.coef.reshape(n_used, -1))
-    return LinearModel(coef, solution.intercept.ravel(), "newton", bool(solution.converged.all()), solution.n_iter)
+    how = {"n_columns": n_columns, "has_intercept": intercept == "unpenalised"}
+    return newton.fit(blocks, newton.logistic, targets, (weights / weights.sum())[:, None], penalties, **how)
 
 
 def cross_validate_logistic(
-    blocks,
-    Y,
-    penalties,
-    folds,
-    *,
-    n_columns: int,
-    scaling="mean",
-    intercept="none",
-    classes="multinomial",
-    score="accuracy",
-    weights=None,
-) -> np.ndarray:
+    blocks, Y, penalties, folds, *, n_columns: int, scaling="mean", intercept="none", classes="multinomial",
+    score="accuracy", weights=None,
+) -> np.ndarray:  # fmt: skip
     """Return held-out scores of logistic regression, shape (len(penalties), n_folds): "accuracy" or "log_loss".
 
     Parameters and errors are those of ``fit_logistic``; ``folds`` is as in ``cross_validate_ridge``, with both signs of
@@ -101,21 +72,11 @@ def cross_validate_logistic(
     Y, grid = sign_columns(Y), check_grid(penalties, "penalties")
     folds, used = check_folds(folds, Y, "accuracy", every_column=True)
     targets, weights = _targets(Y, intercept, classes), as_weights(weights, len(Y))
-    n_groups = targets.shape[1]  # of a fold
     used = used if weights is None else used * weights[:, None]
-    counts, n_folds = used.sum(axis=0), used.shape[1]
-    order = np.argsort(grid)[::-1]
-    blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns, Y.device)
-    solutions = minimise(
-        blocks,
-        logistic,
-        namespace(Y).tile(targets, (1, n_folds, 1)),
-        like(np.repeat(used / counts, n_groups, axis=1), targets),
-        np.repeat(_against_the_mean(grid[order], counts, scaling, n_columns), n_groups, axis=1),
-        n_columns=n_used,
-        has_intercept=intercept == "unpenalised",
-    )
-    scores, unconverged = held_out_scores(solutions, order, Y, folds, score, weights)
+    counts = used.sum(axis=0)
+    problem = newton.logistic, targets, used / counts, _against_the_mean(grid, counts, scaling, n_columns)
+    how = {"n_columns": n_columns, "has_intercept": intercept == "unpenalised"}
+    scores, unconverged = newton.cross_validate(blocks, *problem, Y, folds, score, weights, **how)
     warn_unconverged(unconverged, scores.size, "logistic")
     return scores
 
@@ -179,8 +140,9 @@ def fit_on_stream(
     targets, row_weights = (labels[:, None] == classes)[:, None], np.broadcast_to(1.0 / len(labels), (len(labels), 1))
     design = Design(blocks, len(labels), n_columns, False, labels)
     weights = np.zeros((n_columns, 1, len(classes)))
-    problem = Problem(design, logistic, targets, row_weights, grid, each_pass)
-    converged, _ = solve(problem, weights, None, lambda _, value, norm: norm**2 <= 2 * penalty * tolerance * value)
+    problem = newton.Problem(design, newton.logistic, targets, row_weights, grid, each_pass)
+    share = 2 * penalty * tolerance
+    converged, _ = newton.solve(problem, weights, None, lambda _, value, norm: norm**2 <= share * value)
     return LinearModel(weights[:, 0], np.zeros(len(classes)), "newton", bool(converged[0]), done)
 
 

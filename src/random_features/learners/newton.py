@@ -25,8 +25,11 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
+import torch
 
+from random_features.learners import streams
 from random_features.learners.design import COLUMNS_PER_STEP, HESSIAN_BYTES, Design
+from random_features.learners.linear_model import LinearModel
 from random_features.learners.scoring import held_out_mean
 from random_features.learners.targets import log_partition
 from random_features.tensors import like, namespace, on_host, zeros
@@ -240,44 +243,24 @@ def balanced(vectors):
     return vectors - vectors.mean(axis=2, keepdims=True) if vectors.shape[2] > 1 else vectors
 
 
-def minimise(blocks, loss, targets, row_weights, penalties, *, n_columns, has_intercept, shares=0.0):
-    """Yield a ``Solution`` for every row of a grid of penalties; each fit starts from the one before.
+def fit(blocks, loss, targets, used, penalties, *, n_columns, **how) -> LinearModel:
+    """Return the model of all groups of targets (n, m, c); parameters are those of ``minimise``, for one penalty."""
+    blocks, n_used, back = streams.in_row_space(blocks, len(targets), n_columns, targets.device)
+    (solution,) = minimise(blocks, loss, targets, used, penalties, n_columns=n_used, **how)
+    coef, converged = back(solution.coef.reshape(n_used, -1)), bool(solution.converged.all())
+    return LinearModel(coef, solution.intercept.ravel(), "newton", converged, solution.n_iter)
 
-    Parameters
-    ----------
-    blocks : callable, the stream of features
-    loss : ``squared_hinge`` or ``logistic``
-    targets : (n, g, c), as the loss takes them
-    row_weights : (n, g), the q above: 0 where a group does not use a row (its decision value is computed)
-    penalties : ndarray (grid, g) of positive numbers, in descending order
-    has_intercept : whether b is free (unpenalised) or 0
-    shares : number or ndarray (g,)
-        A group is also solved where its gradient is at most this share of the one without any weights.
 
-    Raises
-    ------
-    ValueError
-        Features that are not finite.
+def cross_validate(blocks, loss, targets, used, penalties, Y, folds, score, weights, *, n_columns, **how) -> tuple:
+    """Return scores (grid, k) on the held-out rows of k folds, and how many fits did not converge.
+
+    All groups of a fold together predict the columns of Y (n, c). ``weights`` (n,), or None, are those of held-out
+    rows; other parameters are those of ``minimise``. The fits go from the largest penalty to the smallest.
     """
-    design = Design(blocks, len(row_weights), n_columns, has_intercept, targets)
-    weights, decision = zeros((n_columns + has_intercept, *targets.shape[1:]), targets), zeros(targets.shape, targets)
-    limits = np.zeros(targets.shape[1])
-    if np.any(shares):
-        limits = shares * norms(Problem(design, loss, targets, row_weights, 0 * penalties[0]).at(weights, decision)[1])
-    for penalty in penalties:
-        problem = Problem(design, loss, targets, row_weights, penalty)
-        converged, n_iter = solve(problem, weights, decision, lambda groups, _, norm: norm <= limits[groups])
-        yield Solution(1.0 * weights[:n_columns], 1.0 * weights[n_columns:].sum(axis=0), decision, converged, n_iter)
-
-
-def held_out_scores(solutions, order, Y, folds, score="accuracy", weights=None) -> tuple[np.ndarray, int]:
-    """Return scores (grid, n_folds) on the held-out rows, by weights (n,) or None, and how many fits did not converge.
-
-    ``solutions`` of ``minimise`` come in the ``order`` of the grid (g,). The groups of the first fold come first, then
-    those of the second, and so on. All groups of a fold together predict the columns of Y (n, c).
-    """
-    n_folds = folds.max() + 1
-    scores, unconverged = np.empty((len(order), n_folds)), 0
+    blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns, Y.device)
+    order, n_folds = np.argsort(penalties[:, 0])[::-1], used.shape[1]
+    scores, unconverged = np.empty(penalties.shape), 0
+    solutions = minimise(blocks, loss, targets, used, penalties[order], n_columns=n_used, **how)
     for i, solution in zip(order, solutions, strict=True):
         unconverged += int((~solution.converged).reshape(n_folds, -1).any(axis=1).sum())
         of_folds = solution.decision.reshape(len(Y), n_folds, Y.shape[1])
@@ -285,6 +268,57 @@ def held_out_scores(solutions, order, Y, folds, score="accuracy", weights=None) 
             rows = np.flatnonzero(folds == fold)
             scores[i, fold] = float(held_out_mean(Y, of_folds[rows, fold][:, None], score, weights, rows)[0])
     return scores, unconverged
+
+
+def minimise(blocks, loss, targets, used, penalties, *, n_columns, has_intercept=False, tolerance=None):
+    """Yield a ``Solution`` for every row of a grid of penalties, with k m groups: those of the first fold first.
+
+    Each fit starts from the one before. On a GPU, whose passes take as long for one column as for many, all fits of the
+    grid are groups of one.
+
+    Parameters
+    ----------
+    blocks : callable, the stream of features
+    loss : ``squared_hinge`` or ``logistic``
+    targets : (n, m, c), as the loss takes them
+    used : ndarray (n, k), the q above for each of k folds: 0 where a fold does not use a row, whose decision value is
+        computed
+    penalties : ndarray (grid, k) of positive numbers, in descending order
+    has_intercept : whether b is free (unpenalised) or 0
+    tolerance : number or None
+        A group, with targets -1 and +1, is also solved where its gradient is at most this number, times the share of
+        the rarer sign, of the gradient without any weights.
+
+    Raises
+    ------
+    ValueError
+        Features that are not finite.
+    """
+    n_targets, xp = targets.shape[1], namespace(targets)
+    used, penalties = np.repeat(used, n_targets, axis=1), np.repeat(penalties, n_targets, axis=1)
+    n_groups = used.shape[1]
+    if fits_at_once(targets):
+        used, penalties = np.tile(used, (1, len(penalties))), penalties.reshape(1, -1)
+    targets, used = xp.tile(targets, (1, used.shape[1] // n_targets, 1)), like(used, targets)
+    design = Design(blocks, len(used), n_columns, has_intercept, targets)
+    weights, decision = zeros((n_columns + has_intercept, *targets.shape[1:]), targets), zeros(targets.shape, targets)
+    limits = np.zeros(targets.shape[1])
+    if tolerance is not None:
+        signs = [on_host(((used > 0) & (targets[:, :, 0] == sign)).sum(axis=0)) for sign in (-1.0, 1.0)]
+        first = norms(Problem(design, loss, targets, used, limits).at(weights, decision)[1])
+        limits = first * tolerance * np.min(signs, axis=0) / np.sum(signs, axis=0)
+    for penalty in penalties:
+        problem = Problem(design, loss, targets, used, penalty)
+        converged, n_iter = solve(problem, weights, decision, lambda groups, _, norm: norm <= limits[groups])
+        for start in range(0, len(penalty), n_groups):
+            own = slice(start, start + n_groups)
+            W, b = 1.0 * weights[:n_columns, own], 1.0 * weights[n_columns:, own].sum(axis=0)
+            yield Solution(W, b, decision[:, own], converged[own], n_iter)
+
+
+def fits_at_once(targets) -> bool:
+    """Return whether the fits of a grid are groups of one: from zero, in as many passes as the slowest one takes."""
+    return torch.device(targets.device).type == "cuda"
 
 
 def norms(vectors) -> np.ndarray:

@@ -81,14 +81,14 @@ class Kept:
         return row_gram(self.Z)
 
 
-def keep_within(blocks, n_rows: int, n_columns: int, memory_budget: int | None = None, device="cpu"):
+def keep_within(blocks, n_rows: int, n_columns: int, memory_budget: float | None = None, device="cpu"):
     """Return the stream, read from memory if the features fit into a budget.
 
     It is ``MEMORY_BUDGET`` bytes by default, and on a GPU a quarter of the free memory.
     """
+    first = next(checked(blocks, n_rows, n_columns, device))[1]
     if isinstance(blocks, Kept):
         return blocks
-    first = next(checked(blocks, n_rows, n_columns, device))[1]
     if memory_budget is None:
         memory_budget = block_rows(1, device) if getattr(device, "type", "") == "cuda" else MEMORY_BUDGET
     if n_rows * n_columns * first.itemsize > memory_budget:
@@ -98,10 +98,7 @@ def keep_within(blocks, n_rows: int, n_columns: int, memory_budget: int | None =
 
 def kept(blocks, n_rows: int, n_columns: int, device="cpu") -> Kept:
     """Return the same stream, read from memory."""
-    if isinstance(blocks, Kept):
-        next(checked(blocks, n_rows, n_columns, device))
-        return blocks
-    return Kept(assemble(blocks, n_rows, n_columns, device=device))
+    return keep_within(blocks, n_rows, n_columns, np.inf, device)
 
 
 def in_row_space(blocks, n_rows: int, n_columns: int, device="cpu"):

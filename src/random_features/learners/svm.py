@@ -12,14 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from random_features.errors import check_choice
-from random_features.learners import streams
+from random_features.learners import newton, streams
 from random_features.learners.entry import Learner, facts, required
 from random_features.learners.linear_model import LinearModel
-from random_features.learners.newton import held_out_scores, minimise, squared_hinge
 from random_features.learners.penalties import check_grid
 from random_features.learners.scoring import check_folds, held_out_mean, warn_unconverged
 from random_features.learners.targets import as_weights, sign_columns
-from random_features.tensors import like, namespace, on_host
 
 #: Entries n_rows x n_columns x columns of targets from which solver="auto" no longer chooses LIBLINEAR. Measured in
 #: November 2026 in processor time on one thread: single fits at 50 and 100 columns (C = 1 and 100) take equally long
@@ -58,11 +56,9 @@ def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto", tolerance=Non
     """
     Y, grid, weights = sign_columns(Y), check_grid(C, "C"), as_weights(weights, len(Y))
     if choose_solver(len(Y) * Y.shape[1] * n_columns, solver, not isinstance(Y, np.ndarray)) == "newton":
-        blocks, n_used, back = streams.in_row_space(blocks, len(Y), n_columns, Y.device)
-        used = np.repeat((np.ones(len(Y)) if weights is None else weights)[:, None], Y.shape[1], axis=1)
-        (solution,) = _newton(blocks, Y, used, grid, n_used, tolerance)
-        coef, converged = back(solution.coef[:, :, 0]), bool(solution.converged.all())
-        return LinearModel(coef, solution.intercept[:, 0], "newton", converged, solution.n_iter)
+        used = (np.ones(len(Y)) if weights is None else weights)[:, None]
+        problem, how = (newton.squared_hinge, Y[:, :, None], used, 1.0 / grid[:, None]), {"tolerance": tolerance}
+        return newton.fit(blocks, *problem, n_columns=n_columns, **how)
     return _liblinear(_in_memory(blocks, len(Y), n_columns), Y, grid[0], tolerance, weights)
 
 
@@ -82,12 +78,10 @@ def cross_validate_svm(
     folds, training = check_folds(folds, Y, "accuracy", every_column=True)
     weights = as_weights(weights, len(Y))
     if choose_solver(len(Y) * Y.shape[1] * n_columns, solver, not isinstance(Y, np.ndarray)) == "newton":
-        blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns, Y.device)
-        used = np.repeat(training, Y.shape[1], axis=1)  # one group per fold and class
-        used = used if weights is None else used * weights[:, None]
-        order = np.argsort(grid)
-        solutions = _newton(blocks, namespace(Y).tile(Y, (1, training.shape[1])), used, grid[order], n_used, tolerance)
-        scores, unconverged = held_out_scores(solutions, order, Y, folds, score, weights)
+        used = training if weights is None else training * weights[:, None]
+        problem = newton.squared_hinge, Y[:, :, None], used, np.tile(1.0 / grid[:, None], used.shape[1])
+        how = {"n_columns": n_columns, "tolerance": tolerance}
+        scores, unconverged = newton.cross_validate(blocks, *problem, Y, folds, score, weights, **how)
     else:
         Z = _in_memory(blocks, len(Y), n_columns)
         scores, unconverged = np.empty((len(grid), training.shape[1])), 0
@@ -118,22 +112,6 @@ def choose_solver(n_entries: int, solver: str, of_tensors: bool = False) -> str:
     if solver != "auto":
         return solver
     return "newton" if of_tensors or n_entries >= LIBLINEAR_ENTRIES else "liblinear"
-
-
-def _newton(blocks, targets, used, grid, n_columns, tolerance):
-    """Return solutions for every C of an ascending grid, of targets (n, m).
-
-    ``used`` (n, m) has the weights of the rows in each column, 0 for those that it does not use.
-    """
-    penalties, shares = np.repeat(1.0 / np.asarray(grid)[:, None], targets.shape[1], axis=1), 0.0
-    used = like(used, targets)
-    if tolerance is not None:
-        shares = [on_host(((used > 0) & (targets == sign)).sum(axis=0)) for sign in (-1.0, 1.0)]
-        shares = tolerance * np.min(shares, axis=0) / np.sum(shares, axis=0)
-    return minimise(
-        blocks, squared_hinge, targets[:, :, None], used, penalties,
-        n_columns=n_columns, has_intercept=False, shares=shares,
-    )  # fmt: skip
 
 
 def _in_memory(blocks, n_rows, n_columns):

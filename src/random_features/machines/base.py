@@ -44,12 +44,6 @@ FOLDS = 3
 LOSSES = {"squared": "mse", "logistic": "log_loss", "squared_hinge": "mse"}
 
 
-def check_targets(y, sample_weight) -> None:
-    """Raise the errors of ``check_numbers`` for targets and the weights of their rows."""
-    check_numbers(y, "y")
-    check_numbers(sample_weight, "sample_weight")
-
-
 def as_given(values, X):
     """Return values as a tensor on the device of X where this is a tensor, or of another library; else as an array."""
     return like(values, from_library(X))
@@ -146,8 +140,7 @@ class KernelMachine(BaseEstimator):
         X is a tensor on a device, or an array or csr matrix; y and the weights are arrays.
         """
         check_numbers(X)
-        check_targets(y, sample_weight)
-        y, tensor = on_host(y), from_library(X)
+        (y, sample_weight), tensor = self._on_host(y, sample_weight), from_library(X)
         if tensor is None:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=TYPES, reset=reset, **checks)
             X = self._placed(X, getattr(self.features, "n_components", 0) ** 2)
@@ -158,6 +151,13 @@ class KernelMachine(BaseEstimator):
         if weights is None or weights.all():
             return X, y, weights
         return X[weights > 0], y[weights > 0], weights[weights > 0]
+
+    @staticmethod
+    def _on_host(y, sample_weight):
+        """Return targets and the weights of their rows as arrays; errors are those of ``check_numbers``."""
+        check_numbers(y, "y")
+        check_numbers(sample_weight, "sample_weight")
+        return on_host(y), on_host(sample_weight)
 
     def _checked_tensor(self, X, reset):
         """Return a tensor X (n, d) after the checks that arrays pass."""

@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from random_features.arrays import check_numbers
 from random_features.errors import check_choice
 from random_features.learners.targets import class_index, log_partition
-from random_features.machines.base import LOSSES, KernelMachine, Unless, check_targets, not_in_parts
+from random_features.machines.base import LOSSES, KernelMachine, Unless, not_in_parts
 from random_features.tensors import like, namespace, on_host
 
 
@@ -96,8 +96,8 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
 
     def score(self, X, y, sample_weight=None):
         """Return the accuracy on X (n, d), by the labels y (n,) and weights (n,) or None."""
-        check_targets(y, sample_weight)
-        return accuracy_score(on_host(y), on_host(self.predict(X)), sample_weight=on_host(sample_weight))
+        y, weights = self._on_host(y, sample_weight)
+        return accuracy_score(y, on_host(self.predict(X)), sample_weight=weights)
 
     def _signs(self, index):
         """Return columns of -1 and +1, one for each class, or one for two classes."""

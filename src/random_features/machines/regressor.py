@@ -12,15 +12,7 @@ from random_features.arrays import generator_of, row_blocks
 from random_features.learners.posterior import matheron_update, of_features, of_kernel
 from random_features.learners.ridge import ridge_sums
 from random_features.learners.targets import average
-from random_features.machines.base import (
-    BLOCK_ROWS,
-    MOST_HELD,
-    KernelMachine,
-    Unless,
-    as_given,
-    check_targets,
-    not_in_parts,
-)  # fmt: skip
+from random_features.machines.base import BLOCK_ROWS, MOST_HELD, KernelMachine, Unless, as_given, not_in_parts
 from random_features.maps.registry import make_map
 from random_features.pivoted_cholesky import diagonal, kernel_matrix
 from random_features.tensors import cast, like, namespace, on_host
@@ -150,8 +142,8 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
 
     def score(self, X, y, sample_weight=None):
         """Return R^2 on X (n, d), by the targets y (n,) or (n, c) and weights (n,) or None."""
-        check_targets(y, sample_weight)
-        return r2_score(on_host(y), on_host(self.predict(X)), sample_weight=on_host(sample_weight))
+        y, weights = self._on_host(y, sample_weight)
+        return r2_score(y, on_host(self.predict(X)), sample_weight=weights)
 
     def _with_targets(self, X, y, sample_weight, **checks):
         X, y, weights = self._checked(X, y, sample_weight, y_numeric=True, multi_output=True, **checks)

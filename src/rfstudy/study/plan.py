@@ -20,11 +20,11 @@ from rfstudy.study.kinds.registry import KINDS
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """One job of a stage in an experiment, or all of them that a job of a paper works on one after the other."""
+    """One job of a stage in an experiment: its name, its parts, and the method that it is for."""
 
     name: str
     parts: list[Part]
-    method: str = ""  # empty for all methods
+    method: str = ""  # empty for several
 
     @property
     def datasets(self) -> tuple[str, ...]:

@@ -58,6 +58,8 @@ rule benchmark_gpu:
     output:
         f"{RESULTS}/benchmark_gpu.txt",
     threads: ALL_CORES
+    params:
+        gpus=VISIBLE_GPUS,
     message:
         "benchmark_gpu: {output} compares the library with bare PyTorch, or says why not"
     shell:

@@ -129,5 +129,12 @@ FILES_OF_TASK = ("X.npy", "y.npy", "facts.json")
 GPUS = int(SETTINGS["device"] == "cuda" or (SETTINGS["device"] == "auto" and bool(SETTINGS["device_from"])))
 
 
+# On this machine a few jobs share each GPU: one works on the CPU while another computes there. `--resources gpu=8` lets
+# more of them do so; a cluster's profile has limits of its own
+VISIBLE_GPUS = len(list(Path("/proc/driver/nvidia/gpus").glob("*")))
+if VISIBLE_GPUS and not ON_CLUSTER and "gpu" not in workflow.global_resources:
+    workflow.register_resource("gpu", 4 * VISIBLE_GPUS)
+
+
 # the tasks that one job prepares; a task made from files, or from another task, has its own job
 TOGETHER = [dataset for dataset in SETTINGS.get("prepared_together", []) if "generator" in JOBS.tasks[dataset]]

@@ -126,7 +126,7 @@ def test_the_configuration_decides_about_gpus(paper, device, device_from, expect
     assert cost.needs("train", experiment, shard, paper.registry.tasks, settings, MODEL)["gpu"] == expected
 
 
-def test_learned_maps_request_a_gpu_at_any_size(paper):
+def test_maps_that_learn_for_long_request_a_gpu_at_any_size(paper):
     settings = paper.settings | {"device": "auto", "device_from": 1e30}
     for name, expected in (("nsrf-text", 1), ("survey-gaussian-text", 0)):
         shards = jobs_of(paper, "train", name)

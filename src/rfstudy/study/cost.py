@@ -37,8 +37,9 @@ SEARCH, OTHER_SEARCH = {"ridge": 4, "svm": 7, "l1_svm": 40}, 25
 #: Repeats are separated in a job of more than this many times `minutes_per_shard`.
 LONGEST = 4
 
-#: Maps whose search for frequencies gains from a GPU.
-LEARNED = ("nsrf", "nsrf_sphere")
+#: Maps whose search for frequencies gains from a GPU, in jobs of this many expected seconds: to start CUDA and PyTorch
+#: takes about ten.
+LEARNED, LONG_SEARCH = ("nsrf", "nsrf_sphere"), 600
 
 #: Options of a map that multiply its work.
 MULTIPLIERS = ("n_copies", "n_steps")
@@ -303,21 +304,19 @@ def needs(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dic
     of_parts = stated(shard, [sides_of(stage, part, tasks, settings) for part in shard.parts])
     memory, more = requested_memory(stage, experiment["kind"], *of_parts, model)
     minutes = requested_minutes(seconds, model) if seconds else KINDS[experiment["kind"]].minutes
-    requested = {"mem_mb": memory, "runtime": minutes, "gpu": int(wants_gpu(work, experiment, settings))}
+    requested = {"mem_mb": memory, "runtime": minutes, "gpu": int(wants_gpu(work, shard, seconds, settings))}
     return requested | {"expected": round(seconds), "extrapolated": int(beyond or more)}
 
 
-def wants_gpu(work: Counter, experiment: dict, settings: dict) -> bool:
+def wants_gpu(work: Counter, shard: Shard, seconds: float, settings: dict) -> bool:
     """Return whether a job requests a GPU: at ``device: cuda`` all jobs do. At ``auto`` those do whose maps learn
-    frequencies, or are as large as ``device_from``.
+    frequencies for long, or are as large as ``device_from``.
     """
     if settings["device"] != "auto" or not settings["device_from"]:
         return settings["device"] == "cuda"
-    maps = {entry["method"] for entry in filter(None, experiment["methods"])} & {
-        key.partition("/")[0].removeprefix("map ") for key in work
-    }
+    learned = any(entry["method"] in LEARNED for part in shard.parts for entry in part.methods)
     dense = max((amount for key, amount in work.items() if key.startswith("map ") and key.endswith("nDD")), default=0)
-    return bool(maps & set(LEARNED)) or dense >= settings["device_from"]
+    return (learned and seconds >= LONG_SEARCH) or dense >= settings["device_from"]
 
 
 def of_all(needs_of_shards: list[dict]) -> dict:

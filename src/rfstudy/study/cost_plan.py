@@ -48,7 +48,7 @@ def totals(jobs: pd.DataFrame, max_mem_mb: float | None = None, max_runtime: flo
 
 
 def cost_of(rule: str, jobs: pd.DataFrame, max_mem_mb: float | None, max_runtime: float | None) -> dict:
-    """Return the number of jobs, their CPU hours and GiB hours, and how many are short, large or need a GPU."""
+    """Return the number of jobs, their CPU hours and GiB hours, and how many are short, large or request a GPU."""
     hours, modelled = jobs.runtime / 60, jobs.expected > 0
     over = (jobs.mem_mb > (max_mem_mb or float("inf"))) | (jobs.runtime > (max_runtime or float("inf")))
     return {
@@ -60,6 +60,7 @@ def cost_of(rule: str, jobs: pd.DataFrame, max_mem_mb: float | None, max_runtime
         "longest request (min)": jobs.runtime.max(),
         "largest memory (MB)": jobs.mem_mb.max(),
         "GPU jobs": int((jobs.gpu > 0).sum()),
+        "CPU hours expected of GPU jobs": (jobs.expected * jobs.threads)[jobs.gpu > 0].sum().round() // 360 / 10,
         "under a minute": int((modelled & (jobs.expected < 60)).sum()),
         "over your limits": int(over.sum()),
         "extrapolated": int((jobs.extrapolated > 0).sum()),

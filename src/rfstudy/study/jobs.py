@@ -276,11 +276,15 @@ class Jobs:
         return [f"{stem}.{ending}" for stem in stems for ending in ENDINGS[job.stage]]
 
     def arguments(self, stage: str, experiment: str, shard: Shard) -> dict:
-        """Return a stage and the arguments of its ``run`` for a shard."""
+        """Return a stage and the arguments of its ``run`` for a shard. At ``device: auto`` a job that requests no GPU
+        computes on the CPU; times are measured where the configuration says.
+        """
+        on_cpu = self.settings["device"] == "auto" and stage != "time" and not self.resources(stage, shard)["gpu"]
+        device = {"device": "cpu" if on_cpu else self.settings["device"]}
         stem = f"{self.results}/{experiment}/{stage}/{shard.name}"
         found = {
             "stage": stage,
-            "parts": [part.stated() for part in shard.parts],
+            "parts": [(part | device).stated() for part in shard.parts],
             "prepared_dirs": [f"{self.prepared}/{dataset}" for dataset in shard.datasets if dataset],
             "journal": f"{self.results}/.journal/{stage}/{experiment}.{shard.name}.cells",
             "out": f"{stem}.{ENDINGS[stage][0]}",

@@ -32,7 +32,7 @@ class Settings(Model):
     ----------
     preset : name of a file in `presets/`; results go to `results/<preset>`
     seed : the seed of the study; all other seeds derive from it
-    device : where maps compute; `auto` is CUDA if it is available
+    device : where maps and learners compute; `auto` is CUDA, if it is available, for jobs that request a GPU
     mirror : a folder `<mirror>/<source>/<original file>[.xz|.gz]` that is tried before any address; setting it reruns
         nothing
     allow_missing : unavailable data become `skipped` rows instead of an error
@@ -58,7 +58,8 @@ class Settings(Model):
     max_mem_mb : memory of a node in MB: no job requests more, and a job that needs more is an error; null for no limit
     max_runtime : the same for the minutes of a job
     device_from : rows x squared columns of the features, over all cells of a map, from which its job requests a GPU at
-        `device: auto`; so do maps that learn frequencies and networks; null requests none
+        `device: auto`; so do networks, and maps that learn frequencies for ten minutes; other jobs use the CPU; null
+        requests none
     running : what to do if cluster jobs of a killed run are still in the queue
     threads : threads of a job that measures no times
     extent : whether `large` overrides keys of the `grid` of an experiment

@@ -12,6 +12,7 @@ import pytest
 from rfstudy.files import read_json, read_yaml
 from rfstudy.study import config, cost, cost_fit, cost_plan, plan, yardsticks
 from rfstudy.study.config import is_asked_for
+from rfstudy.study.jobs import Jobs
 from rfstudy.study.kinds.registry import KINDS
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -135,6 +136,26 @@ def test_maps_that_learn_for_long_request_a_gpu_at_any_size(paper):
             for each in shards
         ]
         assert max(needs) == expected
+
+
+@pytest.mark.parametrize(
+    ("stage", "name", "device", "expected"),
+    [
+        ("train", "survey-gaussian-text", "auto", {"auto", "cpu"}),
+        ("tune", "survey-gaussian-text", "auto", {"cpu"}),
+        ("measure", "nsrf-combination", "auto", {"cpu"}),
+        ("time", "survey-gaussian-text", "auto", {"auto"}),
+        ("train", "survey-gaussian-text", "cuda", {"cuda"}),
+    ],
+)
+def test_jobs_that_request_no_gpu_compute_on_the_cpu(paper, stage, name, device, expected):
+    jobs = Jobs(paper._replace(settings=paper.settings | {"device": device}), CONFIG.parent)
+    found = set()
+    for shard in jobs.shards_of(stage, name).values():
+        (on,) = {part["device"] for part in jobs.arguments(stage, name, shard)["parts"]}
+        assert (on == "cpu") == (not jobs.resources(stage, shard)["gpu"]) or stage == "time"
+        found.add(on)
+    assert found == expected
 
 
 def test_the_fit_finds_the_seconds_that_made_the_records():

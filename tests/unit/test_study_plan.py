@@ -363,8 +363,7 @@ def test_the_memory_of_a_job_grows_with_what_it_holds_and_never_beyond_n_columns
     def asked(stage="train", settings=None, **changes):
         toy = selected(settings, **(TWO | changes))
         (shard,) = plan.shards_of(stage, toy, SETTINGS)
-        sides = [cost.sides_of(stage, part, tasks, SETTINGS | (settings or {})) for part in shard.parts]
-        return cost.stated(shard, sides)[0]
+        return cost.stated(stage, shard, tasks, SETTINGS | (settings or {}))[0]
 
     small = asked(learners={"svm": None})
     # 200 columns of 10,000 rows, 40 bytes each

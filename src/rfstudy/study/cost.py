@@ -72,7 +72,6 @@ def work_of_search(part: Part, n: int, d: int) -> Counter:
     for scope in {tune_scope(search, quantity) for quantity in searched(search)}:
         quantities = [name for name in searched(search) if tune_scope(search, name) == scope]
         entries = part.shared_methods if scope in ("experiment", "size") else part.methods
-        named = {rule: [value] for rule, value in search.get("size", {}).items()}
         repeats = len(part.repeats) if scope in ("split", "cell") else min(3, len(part.repeats))
         learners = part.learners if "penalty" in quantities else [search.get("learner") or next(iter(part.learners))]
         for entry in entries:
@@ -82,7 +81,7 @@ def work_of_search(part: Part, n: int, d: int) -> Counter:
                 if name != "penalty"
             ]
             cells = repeats * min(3, part.draws or 1) * math.prod(tried)
-            for columns in columns_of(named if scope in ("experiment", "method") else part.sizes, d):
+            for columns in columns_of(size_of_search(search) if scope in ("experiment", "method") else part.sizes, d):
                 found += work_of_map(entry, cells * len(learners), n, columns)
                 for name in learners:
                     found += work_of_fits(name, part.learners.get(name, {}), cells, n, columns, True)
@@ -181,32 +180,33 @@ def requested_memory(stage: str, kind: str, mb: int, of_data: float, model: dict
     return max(LEAST_MB, math.ceil(needed)), False
 
 
-def stated(shard: Shard, sides: list[tuple[int, int]]) -> tuple[int, float]:
-    """Return the stated memory of a job, and its part that grows with the data (MB).
+def stated(stage: str, shard: Shard, tasks: dict, settings: dict) -> tuple[int, float]:
+    """Return the stated memory of a job, and its part that grows with the data (MB)."""
+    parts = [part for part in shard.parts if part.dataset]
+    of_data = max((memory_of(part, *sides_of(stage, part, tasks, settings)) for part in parts), default=0.0)
+    return int(KINDS[shard.parts[0].kind].mb + of_data), of_data
 
-    They follow from its ``Kind`` and, for the features (n x D), from the ``bytes_per_entry`` of its learners. ``sides``
-    are the rows and columns of its parts.
+
+def memory_of(part: Part, n: int, d: int) -> float:
+    """Return the memory (MB) of a part that grows with its rows and columns. It follows from the ``Kind`` and, for the
+    features (n x D), from the ``bytes_per_entry`` of the learners.
     """
-    kind = KINDS[shard.parts[0].kind]
-    of_data = 0.0
-    for part, (n, d) in zip(shard.parts, sides, strict=True):
-        size, learners, work = (part.search or {}).get("size", {}), part.learners or {}, 0
-        columns = max(
-            columns_of(part.sizes, d) + columns_of({rule: [value] for rule, value in size.items()}, d), default=0
-        )
-        if part.grid is None:
-            entries = columns * n
-            of_learners = (
-                facts(name)["bytes_per_entry"] * min(entries, of.get("max_entries") or 1e8)
-                for name, of in learners.items()
-            )
-            work = kind.bytes_per_gram * min(columns, n) ** 2 + max(of_learners, default=0)
-            work += 2 * min(4 * entries, kind.kept_bytes)  # the features in float32, and a copy
-        elif "exact_kernel" in part.grid.get("learners", []):
-            work = kind.bytes_per_pair * math.prod(matrix_of_kernel(part.kind, part.grid, n))
-        if part.dataset:
-            of_data = max(of_data, (kind.bytes_per_value * n * d + work) / 2**20)
-    return int(kind.mb + of_data), of_data
+    kind, work = KINDS[part.kind], 0
+    if part.grid is None:
+        columns = max(columns_of(part.sizes, d) + columns_of(size_of_search(part.search or {}), d), default=0)
+        entries = columns * n
+        limits = {name: options.get("max_entries") or 1e8 for name, options in (part.learners or {}).items()}
+        of_learners = (facts(name)["bytes_per_entry"] * min(entries, most) for name, most in limits.items())
+        work = kind.bytes_per_gram * min(columns, n) ** 2 + max(of_learners, default=0)
+        work += 2 * min(4 * entries, kind.kept_bytes)  # the features in float32, and a copy
+    elif "exact_kernel" in part.grid.get("learners", []):
+        work = kind.bytes_per_pair * math.prod(matrix_of_kernel(part.kind, part.grid, n))
+    return (kind.bytes_per_value * n * d + work) / 2**20
+
+
+def size_of_search(search: dict) -> dict:
+    """Return the size at which a search chooses what all sizes share, as ``sizes``; empty if it names none."""
+    return {rule: [value] for rule, value in search.get("size", {}).items()}
 
 
 def needs_of_rows(stage: str, n: int, d: int, model: dict) -> dict:
@@ -301,8 +301,7 @@ def needs(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dic
     """
     work = work_of_shard(stage, experiment, shard, tasks, settings)
     seconds, beyond = seconds_of_shard(stage, experiment, shard, work, model)
-    of_parts = stated(shard, [sides_of(stage, part, tasks, settings) for part in shard.parts])
-    memory, more = requested_memory(stage, experiment["kind"], *of_parts, model)
+    memory, more = requested_memory(stage, experiment["kind"], *stated(stage, shard, tasks, settings), model)
     minutes = requested_minutes(seconds, model) if seconds else KINDS[experiment["kind"]].minutes
     requested = {"mem_mb": memory, "runtime": minutes, "gpu": int(wants_gpu(work, shard, seconds, settings))}
     return requested | {"expected": round(seconds), "extrapolated": int(beyond or more)}

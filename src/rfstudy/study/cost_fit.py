@@ -130,7 +130,7 @@ def calibrated(study, path):
         for shard in plan.shards_of(stage, experiment, settings):
             if shard.name == which:
                 work = cost.work_of_shard(stage, experiment, shard, tasks, settings)
-                _, of_data = cost.stated(shard, [cost.sides_of(stage, part, tasks, settings) for part in shard.parts])
+                _, of_data = cost.stated(stage, shard, tasks, settings)
                 yield stage, f"{name} {shard.datasets}", seconds, work, experiment["kind"], mb, of_data
 
 

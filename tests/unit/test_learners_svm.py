@@ -39,6 +39,34 @@ def test_newton_reaches_the_objective_of_liblinear(C, n_classes, dtype):
     np.testing.assert_allclose(objective(ours, Z, Y, C), objective(theirs, Z, Y, C), rtol=1e-4)
 
 
+@pytest.mark.parametrize("tolerance", [0.01, 0.1, 1.0])
+@pytest.mark.parametrize("C", [0.1, 100.0])
+def test_both_solvers_stop_by_the_rule_of_liblinear(C, tolerance):
+    Z, _, Y = problem(n=2000, n_columns=60, n_classes=3)
+
+    def gradients(coef):
+        slack = np.maximum(0, 1 - Y * (Z @ coef))
+        return np.linalg.norm(coef - 2 * C * Z.T @ (Y * slack), axis=0)
+
+    positive = (Y > 0).sum(axis=0)
+    limits = tolerance * np.minimum(positive, len(Y) - positive) / len(Y) * gradients(np.zeros((60, 3)))
+    lowest = objective(fit_svm(stream(Z), Y, C, **options(Z, solver="newton")), Z, Y, C)
+    steps = []
+    for solver in ("newton", "liblinear"):
+        model = fit_svm(stream(Z, 300), Y, C, **options(Z, solver=solver, tolerance=tolerance))
+        assert (gradients(model.coef) <= 1.001 * limits).all()
+        assert model.converged
+        steps.append(model.n_iter)
+        # gradients of one length leave objectives of one size: the strong convexity bounds them
+        assert (objective(model, Z, Y, C) <= lowest + limits**2 / 2 + 1e-6 * lowest).all()
+    assert steps[0] <= fit_svm(stream(Z), Y, C, **options(Z, solver="newton")).n_iter
+    scores = [
+        cross_validate_svm(stream(Z), Y, [C], np.arange(2000) % 3, **options(Z, solver=solver, tolerance=tolerance))
+        for solver in ("newton", "liblinear")
+    ]
+    np.testing.assert_allclose(*scores, atol=1.0 if tolerance < 1 else 5.0)
+
+
 @pytest.mark.parametrize("C", [0.1, 100.0])
 def test_newton_is_within_its_certificate_of_a_general_optimiser(C):
     Z, _, Y = problem()
@@ -119,6 +147,21 @@ def test_the_newton_cross_validation_reads_a_stream_as_often_as_its_slowest_fold
 
         fit_svm(blocks_of_fold, Y[part], 1.0, **options(Z[part], solver="newton"))
     assert together < len(passes) / 2
+
+
+def test_fits_of_a_grid_at_once_are_those_one_after_the_other(monkeypatch):
+    """As on a GPU: every value of C is a group of its own, from zero."""
+    Z, _, Y = problem(n=600, n_columns=20, n_classes=3)
+    folds, how = np.arange(600) % 3, options(Z, solver="newton", score="mse")
+    expected = cross_validate_svm(stream(Z), Y, CS[::-1], folds, **how)
+    passes, transposed = [], design.Design.transposed
+    monkeypatch.setattr(design.Design, "transposed", lambda self, *each: passes.append(1) or transposed(self, *each))
+    cross_validate_svm(stream(Z), Y, CS[::-1], folds, **how)
+    one_by_one, passes[:] = len(passes), []
+    monkeypatch.setattr(newton, "fits_at_once", lambda targets: True)
+    found = cross_validate_svm(stream(Z), Y, CS[::-1], folds, **how)
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    assert len(passes) < one_by_one / 2
 
 
 def test_the_route_follows_the_size():

@@ -14,8 +14,8 @@ from random_features.tensors import cast, cholesky, cholesky_solve, dtype_name, 
 #: Up to this many columns Z'Z (one more pass of n D^2 operations) preconditions the conjugate gradients. It takes
 #: 3 to 7 times fewer passes over the features (measured on ijcnn1, D = 704, squared hinge, C = 0.01 to 100).
 PRECONDITIONED_COLUMNS = 8192
-#: The largest number of rows for Z'Z. With more rows, every k-th chunk is used.
-GRAM_ROWS = 2**18
+#: The number of rows that are enough for Z'Z, and for each column. With twice as many, every second chunk is used.
+GRAM_ROWS, ROWS_PER_COLUMN = 2**14, 32
 #: The largest size in bytes of the exact Hessians of a Newton step.
 HESSIAN_BYTES = 2**27
 #: Columns of the features, divided by the steps of conjugate gradients that cost as much as the exact Hessian of a
@@ -44,11 +44,12 @@ class Design:
     def gram(self):
         """Return Z'Z with the column of ones, float64; None above ``PRECONDITIONED_COLUMNS`` or n columns.
 
-        With more rows than ``GRAM_ROWS`` it is that of some of them, times what is left out.
+        With more rows than are enough it is that of some of them, times what is left out.
         """
         if self.n_columns > min(PRECONDITIONED_COLUMNS, self.n_rows):
             return None
-        chunk, every = np.arange(self.n_rows) // streams.CHUNK_ROWS, -(-self.n_rows // GRAM_ROWS)
+        enough = max(GRAM_ROWS, ROWS_PER_COLUMN * self.n_columns)
+        chunk, every = np.arange(self.n_rows) // streams.CHUNK_ROWS, max(1, self.n_rows // enough)
         left_out, ones = -(chunk % every > 0).astype(int), 1.0 + zeros((self.n_rows, 1), self.other)
         (gram,), (totals,) = streams.grams_by_group(self.blocks, ones, left_out, 1, self.n_columns)
         if self.has_intercept:

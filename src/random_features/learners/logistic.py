@@ -142,7 +142,7 @@ def fit_on_stream(
     weights = np.zeros((n_columns, 1, len(classes)))
     problem = newton.Problem(design, newton.logistic, targets, row_weights, grid, each_pass)
     share = 2 * penalty * tolerance
-    converged, _ = newton.solve(problem, weights, None, lambda _, value, norm: norm**2 <= share * value)
+    converged, _ = newton.solve(problem, weights, None, lambda _, value: np.sqrt(share * value))
     return LinearModel(weights[:, 0], np.zeros(len(classes)), "newton", bool(converged[0]), done)
 
 

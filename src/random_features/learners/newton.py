@@ -44,6 +44,8 @@ MAX_HALVINGS = 40
 SUFFICIENT = 1e-4
 #: The share of the tolerance by which conjugate gradients may miss the decrease of the quadratic model.
 NEGLIGIBLE = 0.002
+#: The share of the gradient's length at which a group is solved that conjugate gradients may leave of it.
+RESIDUAL = 0.5
 
 
 def squared_hinge(targets, decision):
@@ -309,7 +311,7 @@ def minimise(blocks, loss, targets, used, penalties, *, n_columns, has_intercept
         limits = first * tolerance * np.min(signs, axis=0) / np.sum(signs, axis=0)
     for penalty in penalties:
         problem = Problem(design, loss, targets, used, penalty)
-        converged, n_iter = solve(problem, weights, decision, lambda groups, _, norm: norm <= limits[groups])
+        converged, n_iter = solve(problem, weights, decision, lambda groups, _: limits[groups])
         for start in range(0, len(penalty), n_groups):
             own = slice(start, start + n_groups)
             W, b = 1.0 * weights[:n_columns, own], 1.0 * weights[n_columns:, own].sum(axis=0)
@@ -326,11 +328,11 @@ def norms(vectors) -> np.ndarray:
     return np.sqrt(on_host((vectors**2).sum(axis=(0, 2))))
 
 
-def solve(problem, weights, decision, enough):
+def solve(problem, weights, decision, limit):
     """Update ``weights`` and ``decision`` (Z weights on entry, or None) in place; return convergence (g,) and steps.
 
-    ``enough`` is a function of the numbers of some groups, their objectives and the lengths of their gradients. It
-    returns which of them are solved, bool; others go on to the ``TOLERANCE``.
+    ``limit`` is a function of the numbers of some groups and their objectives. It returns the lengths of their
+    gradients at which they are solved; groups above them go on to the ``TOLERANCE``.
     """
     live = np.arange(weights.shape[1])
     converged = np.zeros(len(live), dtype=bool)
@@ -343,12 +345,13 @@ def solve(problem, weights, decision, enough):
         value, gradient, hessian = part.at(W, f)
         norm = norms(gradient)
         first_norm = np.maximum(norm, np.finfo(float).tiny) if first_norm is None else first_norm
-        if (done := enough(live, value, norm)).any():
+        if (done := norm <= limit(live, value)).any():
             converged[live[done]] = True
             live, part, W, f = reduced(~done)
             continue
         forcing = np.minimum(0.5, np.sqrt(norm / first_norm[live]))
-        step, blocks = _conjugate_gradients(hessian, live, gradient, forcing, NEGLIGIBLE * TOLERANCE * value, blocks)
+        enough = NEGLIGIBLE * TOLERANCE * value, RESIDUAL * limit(live, value)
+        step, blocks = _conjugate_gradients(hessian, live, gradient, forcing, *enough, blocks)
         slope = on_host((gradient * step).sum(axis=(0, 2)))
         length, W, f = _line_search(part, W, f, step, slope, value)
         weights[:, live] = W
@@ -363,12 +366,13 @@ def solve(problem, weights, decision, enough):
     return converged, iteration
 
 
-def _conjugate_gradients(hessian, groups, gradient, forcing, negligible, blocks):
+def _conjugate_gradients(hessian, groups, gradient, forcing, negligible, shortest, blocks):
     """Return solutions S (D, g, c) of H S = -gradient, and the ``block_inverse`` for the next iterations, if any.
 
     A group is done when the remaining decrease of its quadratic model is at most forcing^2 of the decrease so far, or
-    ``negligible`` (g,). New blocks are made after as many steps without them, or with old ones, as they cost.
-    ``groups`` are the numbers of the groups, which the preconditioners use.
+    ``negligible`` (g,), or the gradient of the model not longer than ``shortest`` (g,). New blocks are made after as
+    many steps without them, or with old ones, as they cost. ``groups`` are the numbers of the groups, which the
+    preconditioners use.
     """
     precondition = blocks or hessian.mean_inverse(groups)
     patience = hessian.steps_for_blocks()
@@ -396,6 +400,7 @@ def _conjugate_gradients(hessian, groups, gradient, forcing, negligible, blocks)
         product[live] = _dot(residual[:, live], preconditioned)
         direction[:, live] = preconditioned + like((product[live] / previous)[:, None], step) * along
         enough = still_to_come(falls) <= np.maximum(forcing**2 * np.sum(falls, axis=0), negligible)
+        enough |= norms(residual) <= shortest
         live = live[~enough[live] & (product[live] > smallest[live])]
     return step, blocks
 

@@ -63,7 +63,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         return ("accuracy", LOSSES[self.loss]) if scoring == "accuracy" else (LOSSES[self.loss],)
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the machine to X (n, d), an array or csr matrix, the labels y (n,), and weights (n,) or None."""
+        """Fit the machine to X (n, d), an array, csr matrix or tensor, the labels y (n,), and weights (n,) or None."""
         self._forget()
         X, y, weights = self._checked(X, _of_one_kind(on_host(y)), sample_weight)
         check_classification_targets(y)
@@ -121,7 +121,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         return decision if decision.shape[1] > 1 else decision[:, 0]
 
     def predict(self, X):
-        """Return the predicted labels (n,) for X (n, d)."""
+        """Return the predicted labels (n,) for X (n, d); of a tensor a tensor, unless they are text."""
         chosen = class_index(self._decide(X))
         if self.classes_.dtype.kind in "biuf":
             return like(self.classes_, chosen)[chosen]

@@ -54,6 +54,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
     Parameters
     ----------
     features : a map of ``make_map``, or a kernel of ``random_features.kernels``
+        Tensors are computed with on their device, arrays on the ``device`` of the map.
         ``kernel__length_scale`` is the length scale of either in a search. A kernel is used exactly. On more than
         10,000 rows its penalty must be one number, and conjugate gradients solve to a residual of 1e-4.
     penalties : float or array of floats, default 1e-6
@@ -102,7 +103,10 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         self.uncertainty = uncertainty
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the machine to X (n, d), an array or csr matrix, targets y (n,) or (n, c), and weights (n,) or None."""
+        """Fit the machine to X (n, d), an array, csr matrix or tensor, targets y (n,) or (n, c) and weights (n,), or None.
+
+        What it learns from a tensor are tensors on its device.
+        """
         self._forget()
         X, y, weights = self._with_targets(X, y, sample_weight)
         self.range_ = y.min(axis=0), y.max(axis=0)
@@ -151,6 +155,8 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
 
     def predict(self, X, return_std=False):
         """Return the predictions (n,) or (n, c) for X (n, d), clipped to the range of the training targets.
+
+        They are a tensor on the device of X if X is a tensor, else an array.
 
         With ``return_std`` it is the mean of the Gaussian process, not clipped, and the standard deviations of its
         functions, of the same shape; ``posterior_.noise`` is that of a target around them.

@@ -103,9 +103,9 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         self.uncertainty = uncertainty
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the machine to X (n, d), an array, csr matrix or tensor, targets y (n,) or (n, c) and weights (n,), or None.
+        """Fit the machine to X (n, d), an array, csr matrix or tensor, targets y (n,) or (n, c), and weights (n,).
 
-        What it learns from a tensor are tensors on its device.
+        What it learns from a tensor are tensors on its device. The weights may be None.
         """
         self._forget()
         X, y, weights = self._with_targets(X, y, sample_weight)

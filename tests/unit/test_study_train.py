@@ -8,18 +8,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import study_toys as toys
+import torch
 
 from random_features.arrays import seed_of
 from random_features.kernels import Gaussian
 from random_features.maps import make_map
 from rfstudy.data.prepared import write_facts
 from rfstudy.data.split import fold_of_row
+from rfstudy.study import train, tune
 from rfstudy.study.kinds import grid
 from rfstudy.study.sample import draw_sample, load_prepared
 
 N_TRAIN, D, LENGTH_SCALE = 60, 3, 1.5
 PENALTIES = [1e-6, 1e-3, 0.1, 10.0]
 RIDGE = {"scaling": "mean", "center": "targets", "penalties": PENALTIES, "n_folds": 4}
+SVM_OF_ROWS = {"C": [1.0], "n_folds": 2}
 SVM = toys.SVM | {"solver": "auto", "C": [1.0], "n_folds": 2}
 
 
@@ -232,3 +235,38 @@ def test_a_class_with_one_row_skips_its_data_set_and_no_other(tmp_path, learner,
     assert status == {"made": "ok", "rare": "skipped"}
     (reason,) = [json.loads(text)["reason"] for text in rows.loc[rows["dataset"].eq("rare"), "settings"].unique()]
     assert "one class" in reason
+
+
+def test_features_on_a_gpu_go_to_learners_there(tmp_path, monkeypatch):
+    """As on a GPU, with tensors of the CPU: the search, the fits and the predictions get tensors."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(240, D)).astype(np.float32)
+    prepared = toys.write_data(
+        tmp_path / "prepared", X, (X[:, 0] + rng.normal(size=240) > 0) * 1, n_train_published=120
+    )
+    logistic = {
+        "scaling": "mean",
+        "intercept": "none",
+        "classes": "one_vs_rest",
+        "penalties": [1e-3, 1e-1],
+        "n_folds": 2,
+    }
+    changes = {
+        "methods": [{"method": "rff"}, {"method": "lsrff"}],
+        "learners": {"ridge": RIDGE, "svm": SVM | {"solver": "newton"}, "logistic": logistic, "l1_svm": SVM_OF_ROWS},
+        "search": {"method": {"method": "rff"}, "penalty": {"tune_per": "size"}},
+    }
+    expected, _ = run(prepared, tmp_path / "arrays", **changes)
+    tensors = []
+
+    def placed(phi, array):
+        tensors.append(torch.from_numpy(np.ascontiguousarray(array)))
+        return tensors[-1]
+
+    for module in (grid, train, tune):
+        monkeypatch.setattr(module, "placed", placed)
+    found, _ = run(prepared, tmp_path / "tensors", **changes)
+    assert tensors
+    assert found["value"].notna().all()
+    np.testing.assert_allclose(found["value"], expected["value"], atol=2.0)  # two of 120 rows, in percent
+    assert [*found["learner"]] == [*expected["learner"]]

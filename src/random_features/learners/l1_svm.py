@@ -8,6 +8,7 @@ penalise.
 from dataclasses import replace
 
 import numpy as np
+import torch
 
 from random_features.learners import streams
 from random_features.learners.entry import Learner, facts, required
@@ -16,6 +17,7 @@ from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
 from random_features.learners.scoring import check_folds, warn_unconverged
 from random_features.learners.targets import sign_columns
+from random_features.tensors import on_host
 
 #: Rows up to which libsvm is given ZZ' (3.2 GB).
 MOST_ROWS = 20_000
@@ -25,8 +27,9 @@ def fit_l1_svm(blocks, Y, C: float, *, n_columns: int, options=None) -> LinearMo
     """Fit the machine for every column of -1 and +1 (n, c) on a stream (see ``random_features.learners``).
 
     ``converged`` is False if the solver stopped early. Raises ``ValueError`` for NaN or infinity, a column with one
-    class, and more than 20,000 rows.
+    class, and more than 20,000 rows. Tensors are copied to the host.
     """
+    blocks, Y = _on_host(blocks, Y)
     Y, (C,) = sign_columns(Y), check_grid(C, "C")
     features = _in_memory(blocks, len(Y), n_columns)
     dual = svm_on_gram(features.row_gram, Y, C)
@@ -37,6 +40,7 @@ def cross_validate_l1_svm(blocks, Y, folds, *, n_columns, score, options):
     """Return held-out accuracies in percent (grid of C, folds); ``ConvergenceWarning`` as ``cross_validate_svm``."""
     if score != "accuracy":
         raise ValueError(f"support vector machines are scored by their accuracy, not by {score!r}")
+    blocks, Y = _on_host(blocks, Y)
     Y, grid = sign_columns(Y), check_grid(required(options, "C")["C"], "C")
     folds, training = check_folds(folds, Y, "accuracy", every_column=True)
     unconverged = 0
@@ -50,6 +54,13 @@ def cross_validate_l1_svm(blocks, Y, folds, *, n_columns, score, options):
     scores = scores_on_gram(_in_memory(blocks, len(Y), n_columns).row_gram, Y, folds, training, "accuracy", fit)
     warn_unconverged(unconverged, scores.size, "SVM")
     return scores
+
+
+def _on_host(blocks, Y):
+    """Return a stream and its targets as arrays, which is all that libsvm takes."""
+    if not isinstance(Y, torch.Tensor):
+        return blocks, Y
+    return lambda: ((rows, on_host(block)) for rows, block in blocks()), on_host(Y)
 
 
 def _in_memory(blocks, n_rows, n_columns):

@@ -18,6 +18,7 @@ import numpy as np
 from random_features.errors import NotDefinedError
 from random_features.learners.entry import load
 from random_features.learners.penalties import best_penalty, edge_of
+from random_features.tensors import on_host
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, Work, run_parts, status_of
 from rfstudy.study.job import Part
@@ -27,6 +28,7 @@ from rfstudy.study.kinds.grid import (
     folds_of,
     grid_cells,
     map_of,
+    placed,
     prefixes,
     sample_of,
     skipped_rows,
@@ -87,7 +89,7 @@ class Training:
         phi, kernel, length_scale = map_of(self.job, cell)
         settings = cell_settings(cell, length_scale, sample.capped)
         try:
-            phi.fit(sample.X_train, sample.y_train, checkpoints)
+            phi.fit(placed(phi, sample.X_train), sample.y_train, checkpoints)
         except (NotDefinedError, np.linalg.LinAlgError) as error:
             because = {"status": status_of(error), "settings": settings | {"reason": str(error)}}
             return [row | size | because for _, size in prefixes(None, cell)], {}
@@ -156,6 +158,7 @@ class Training:
         if reason:
             return no_scores, "skipped", {"reason": reason}
         Y, classes = target.encode(sample.y_train)
+        Y = placed(self.spec, Y)
         how = {"n_columns": n_columns, "options": options}
         edge = given["penalty_at_edge"][position] if "penalty_at_edge" in given else None
         try:
@@ -166,7 +169,7 @@ class Training:
                 model, used = learner.fit(train_features, Y, penalty, **how), penalty
         except (NotDefinedError, np.linalg.LinAlgError) as error:
             return no_scores, status_of(error), {"reason": str(error)}
-        decision = np.concatenate([model.decision(block) for _rows, block in test_features()])
+        decision = np.concatenate([on_host(model.decision(block)) for _rows, block in test_features()])
         predicted = target.decode(decision, classes)
         reported = {learner.chosen: used, "solver": model.solver}
         if penalty is None and "chosen_on" in given["choice"]:

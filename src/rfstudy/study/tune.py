@@ -37,6 +37,7 @@ from rfstudy.study.kinds.grid import (
     learner_settings,
     map_of,
     place_of,
+    placed,
     sample_of,
 )
 from rfstudy.study.provenance import write_choices
@@ -305,7 +306,7 @@ def scores_of(job: Job, cell: Cell) -> list[list[float]]:
         folds[held_out] = np.arange(held_out.sum()) % PARTS
     how = {"n_columns": phi.n_columns_, "score": score, "options": options}
     try:
-        scores = learner.cross_validate(features_of(phi, X), Y, folds, **how)
+        scores = learner.cross_validate(features_of(phi, X), placed(phi, Y), folds, **how)
     except NotDefinedError:
         return []
     return scores.tolist()
@@ -319,9 +320,9 @@ def solvable_at(job: Job, cell: Cell) -> list[bool]:
     phi, X, Y, held_out, _blocks = tuned_map(job, cell)
     if phi is None:
         return []
-    seen, values = X[~held_out], options[learner.grid]
+    seen, Y, values = placed(phi, X[~held_out]), placed(phi, Y[~held_out]), options[learner.grid]
     how = {"n_columns": phi.n_columns_, "options": options}
-    return list(map(bool, learner.has_solution(lambda: phi.transform_blocks(seen), Y[~held_out], values, **how)))
+    return list(map(bool, learner.has_solution(lambda: phi.transform_blocks(seen), Y, values, **how)))
 
 
 def tuned_map(job: Job, cell: Cell) -> tuple:
@@ -335,7 +336,7 @@ def tuned_map(job: Job, cell: Cell) -> tuple:
     phi, _kernel, _length_scale = map_of(job, cell)
     held_out = held_out_rows(job.spec.seed, len(y), cell.coordinates["repeat"], cell.conditions["held_out"])
     try:
-        phi.fit(X[~held_out], y[~held_out])
+        phi.fit(placed(phi, X[~held_out]), y[~held_out])
     except (NotDefinedError, np.linalg.LinAlgError):
         return (None,) * 5
     if learner.left_out(job.data.target.kind, options, len(sample.y_train), phi.n_columns_):

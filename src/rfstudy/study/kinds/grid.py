@@ -8,10 +8,13 @@ lists the cells, and returns the conditions and the map of each.
 from collections import deque
 from functools import partial
 
+import numpy as np
+
 from random_features.kernels import KERNELS, make_kernel
 from random_features.learners.entry import load
 from random_features.learners.streams import keep_within
 from random_features.maps.registry import has_prefixes
+from random_features.tensors import as_tensor
 from rfstudy.data.scale import columns_after
 from rfstudy.data.split import fold_of_block, fold_of_row
 from rfstudy.data.target import Target
@@ -249,9 +252,18 @@ def map_of(job: Job, cell: Cell):
     return job.feature_map(cell.entry, kernel, s, cell.coordinates["repeat"], *draw), kernel, length_scale
 
 
+def placed(phi, array):
+    """Return an array where a map of a job, or its specification, says: a tensor on a GPU, or the array itself."""
+    return array if phi.device == "cpu" else as_tensor(array, phi.device)
+
+
 def features_of(phi, X):
-    """Return the features of X (n, d) as a stream of blocks, kept in memory if they fit into ``KEPT_BYTES``."""
-    return keep_within(lambda: phi.transform_blocks(X), len(X), phi.n_columns_, KEPT_BYTES)
+    """Return the features of X (n, d) as a stream of blocks. Few of them are kept: on a GPU in its free memory, else
+    in ``KEPT_BYTES``.
+    """
+    X = placed(phi, X)
+    budget, device = (KEPT_BYTES, "cpu") if isinstance(X, np.ndarray) else (None, X.device)
+    return keep_within(lambda: phi.transform_blocks(X), len(X), phi.n_columns_, budget, device)
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:

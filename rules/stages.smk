@@ -56,3 +56,5 @@ use rule train as time with:
         stage="time",
     priority: -1
     threads: ALL_CORES
+    message:
+        "{wildcards.stage} {wildcards.experiment}/{wildcards.shard}: {params.job[words]} ({resources.expected} s)"

@@ -3,7 +3,7 @@
 A line has the number of finished jobs, the elapsed time, the estimated remaining time, and the started job (the
 ``message`` of its rule). A job that took long also has a line when it is done. A job that fails is named with the
 reason that its log gives and with that log. Everything else that Snakemake says (files, resources, commands, reasons to
-run) is in its own log under ``.snakemake/log``, whose path is the last line. Warnings and errors that are not about a
+run) is in its own log under ``.snakemake/log``. Warnings and errors that are not about a
 job are printed as they are, and so is everything in a dry-run.
 """
 
@@ -38,6 +38,7 @@ CHATTER = (
     "WorkflowError:\nAt least one job did not complete successfully",
     "Creating report",
     "Adding ",
+    "Complete log(s):",
 )
 
 #: Events that are left to the log; the jobs of a group that failed follow one by one.
@@ -210,5 +211,13 @@ def name_the_file(record) -> bool:
     return True
 
 
-# Snakemake imports this package to know its options, even if another console is used
+def print_without_profile(*words, **options):
+    """Print as ``print`` does, except that the profile of this workflow is used."""
+    if not str(words[0]).startswith("Using workflow specific profile"):
+        print(*words, **options)
+
+
+# Snakemake imports this package to know its options, even if another console is used, and prints its profile after that
 snakemake_logger.addFilter(name_the_file)
+if "snakemake.cli" in sys.modules:
+    sys.modules["snakemake.cli"].print = print_without_profile

@@ -329,4 +329,8 @@ def words_of(stage: str, parts: list[Part]) -> str:
     else:
         what = counted(max(len(part.methods) for part in parts), "map")
     where = ", ".join(datasets) if len(datasets) < 10 else f"{len(datasets)} data sets"
-    return f"{what} on {where}" if datasets else f"{what} without data"
+    found = f"{what} on {where}" if datasets else f"{what} without data"
+    if stage == "time":
+        most = 1 + max(part.time["again"] for part in parts)
+        found += f"; waits for an idle machine, at most {most} times as long as without"
+    return found

@@ -14,9 +14,6 @@ from rfstudy.report.catalogue import as_list
 from rfstudy.report.context import Context
 from rfstudy.report.published import named_by
 
-#: Keys of an output that name further methods, with which those that are drawn are compared.
-BASELINES = ("baseline", "baselines", "against", "method")
-
 
 def measured(**wanted) -> pd.DataFrame:
     """Return measured rows as a data frame; the page "Columns of the rows" says what its columns are.
@@ -71,7 +68,7 @@ def load(output: str, *, methods=None, datasets=None) -> pd.DataFrame:
         For a name that does not exist; it lists those that do.
     """
     spec, context = _reduced(output, methods, datasets)
-    rows = select(context.rows, dataset=spec.get("datasets"))
+    rows = select(context.of_output(spec).rows, dataset=spec.get("datasets"))
     quantities = [spec["quantity"]] if "quantity" in spec else spec.get("panels") or spec.get("criteria") or []
     quantities = [each for each in quantities if "metric" in each]
     if quantities:
@@ -131,22 +128,10 @@ def _reduced(output: str, methods, datasets, colours=None) -> tuple[dict, Contex
     for what, each, names in known + [("data set", each, spec.get("datasets", study.tasks)) for each in datasets]:
         if each not in names:
             raise UserError(f"{output} has no {what} {each!r}; {suggestion(each, names)}")
-    styles = styles | {method: styles[method] | {"colour": colour} for method, colour in (colours or {}).items()}
-    kept = [*methods, *_named(spec, BASELINES), ""] if methods else None
-    spec = spec | ({"methods": methods} if methods else {}) | ({"datasets": datasets} if datasets else {})
-    files = [study.file(each) for each in spec["experiments"] if study.has([each])]
-    rows = {file: select(study.rows(file), method=kept) for file in files}
+    changed = {"methods": methods, "datasets": datasets, "colours": colours}
+    spec = spec | {key: value for key, value in changed.items() if value}
+    rows = {file: study.rows(file) for file in map(study.file, spec["experiments"]) if file.exists()}
     if not rows:
         raise UserError(f"{output}: no rows of {', '.join(spec['experiments']) or 'an experiment'} are shipped")
     reference = study.root / "data" / "reference"
     return spec, Context.of(rows, spec["experiments"], styles, study.tasks, reference, spec.get("kernel", ""))
-
-
-def _named(part, keys) -> list[str]:
-    """Return the texts under some keys of a specification, at any depth."""
-    if isinstance(part, list):
-        return [text for each in part for text in _named(each, keys)]
-    if not isinstance(part, dict):
-        return []
-    own = [text for key in keys for text in as_list(part.get(key)) if isinstance(text, str)]
-    return own + [text for each in part.values() for text in _named(each, keys)]

@@ -16,6 +16,7 @@ from rfstudy.report import catalogue
 
 Names = Annotated[list[Text], *Some]
 Labels = Annotated[dict[str, Text], MinLen(1)]
+Colours = Annotated[dict[str, Annotated[str, StringConstraints(pattern="^#[0-9A-Fa-f]{6}$")]], MinLen(1)]
 Scale = Literal["linear", "log"]
 Part = Literal["train", "test", "validation", "all"]
 Protocol = Annotated[str, StringConstraints(pattern="^[a-z]+$")]
@@ -54,6 +55,7 @@ class Panel(Quantity):
     reference: Text = None
     methods: Names = None
     decay: Text = None
+    x: Axis = None
 
 
 class Control(Model):
@@ -96,6 +98,7 @@ class Output(Model):
     kind : what makes it, a function in `report/tables` or `report/plots`
     caption : what is printed under it
     experiments : protocol: name of the experiment, a list of names, or `null` for an output without rows
+    colours : by method its colour, in place of its own in `methods.yaml`
     kernel : of experiments with several kernels, the id of the one whose rows are drawn
     width : of a figure: the size that it is printed at and readable at, `column` (3.5 in) or `page` (7.16 in)
     published : place of the published values that a table shows next to ours; of `curves` one place or several, whose
@@ -108,14 +111,15 @@ class Output(Model):
     registered : (`dataset_statistics`) further tasks of the published table, which the experiments need not have: the
         facts of those that were not measured come from `datasets.yaml`
     method : of `plane` and `sphere`: the one whose game is drawn
-    methods : order of the legend or the rows; a measured method that is not listed follows after them, unless others
-        sweep an axis and it does not
+    methods : those that are shown, in the order of the legend or the rows; a method that `methods.yaml` lacks follows
+        after them
     baseline : of `reached` and `reach`: the method that is compared with the best of all others; of
         `power`, `errors_and_times` and `equal_time`: the method that the others are compared with
     baselines : of `accuracy_and_time`, `ablation` and `differences`: the methods that the others are compared with
     variants : (`errors_and_times`) by method the published variant
-    sizes : numbers of features as the paper counts them, in order; of a `grid` without them every data set has rows of
-        its own sizes, of `ablation` and `steps` they are needed where an experiment has more than one
+    sizes : numbers of features as the paper counts them, in order (of `gains` the first and the last are shown); of a
+        `grid` without them every data set has rows of its own sizes, of `ablation` and `steps` they are needed where an
+        experiment has more than one
     repeats : what the paper averages over; fewer are noted under the output
     scope : (`arena`) the data sets that the verdicts are about
     draws : (`calibration`) the draws of a map on each split that are compared with as many others
@@ -141,14 +145,15 @@ class Output(Model):
     heading : (`crossed`) the heading above its rows
     bars : (`curves`) error bars of one standard `deviation` over the repeats (without it) or one standard `error` of
         the mean
-    datasets_per_row : (`curves`) number of data sets whose panels are side by side in one row; one without it
+    datasets_per_row : (`curves`, `gains`) number of data sets whose panels are side by side in one row; one without it
     one_at_a_time : (`ablation`) every step changes the first one and not the one before
     pictures : (`plane`) numbers of features, a column each
     layers : (`plane`) what is drawn at each number, a row each: `weights`, `potential`, `decision`
     x : (`curves`) an axis that the experiment sweeps (`axis`, the tidy table's), its `label` and `scale`, with methods
         that do not sweep it as level lines; without it the number of features
     panels : (`curves`) one quantity each, its axis label and scale, and the method that it is compared `against`, if
-        any (differences in points, ratios of anything else, paired by repeat); of `crossover`: one kernel each, its
+        any (differences in points, ratios of anything else, paired by repeat), and its own `x`, if any; of `gains`: the
+        same, all `against` a method; of `crossover`: one kernel each, its
         methods and the one that they are compared with; of `required`: one decay each; of `descent`: one quantity each,
         its label and scale
     groups : of `best_methods` and `critical_difference`: the sizes that are compared together, by heading
@@ -168,6 +173,7 @@ class Output(Model):
     kind: str = None
     caption: Text = None
     experiments: Experiments = None
+    colours: Colours = None
     kernel: Text = None
     width: Literal["column", "page"] = None
     published: Text | Names = None
@@ -229,7 +235,8 @@ def problems_of_output(entry: dict) -> list[str]:
     if kind not in kinds:
         return [f".kind: there is no {kind!r}; {suggestion(kind, kinds)}"]
     keys = {key: needed for key, needed in arguments_of(kind).items() if key in Output.model_fields}
-    keys = dict.fromkeys(("kind", "caption", "experiments"), True) | {"kernel": False, "repeats": False} | keys
+    always = dict.fromkeys(("kind", "caption", "experiments"), True)
+    keys = always | dict.fromkeys(("kernel", "repeats", "colours"), False) | keys
     required, known = [key for key, needed in keys.items() if needed], list(keys)
     found = [f".{key}: unknown key; {suggestion(key, known)}" for key in entry if key not in known]
     found += [f": the key {key!r} is missing; known are {', '.join(known)}" for key in required if key not in entry]

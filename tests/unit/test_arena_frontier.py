@@ -229,11 +229,18 @@ def test_a_time_that_is_missing_is_stated():
     assert sum("1 fits without a time are left out" in note for note in found.notes) == 1
 
 
-def test_the_picture_has_a_panel_per_data_set_and_cost():
+def test_the_picture_has_the_lowest_error_at_each_cost():
     picture = plots.picture(context_of(rows_of(ERRORS, SECONDS), METHODS), spec_of("arena-cost-tuned", "study"))
-    assert [ax.get_xlabel() for ax in picture.figure.axes] == ["time (s)", "time on all cores (s)", "operations"]
-    lines = {tuple(line.get_xdata()): tuple(line.get_ydata()) for line in picture.figure.axes[0].lines}
+    (ax,) = picture.figure.axes
+    assert ax.get_xlabel() == "time (s)"
+    lines = {tuple(line.get_xdata()): tuple(line.get_ydata()) for line in ax.lines}
     assert lines[0.3, 2, 50] == pytest.approx((0.31, 0.21, 0.11))
+    most = max(line.get_xdata()[-1] for line in ax.lines)
+    assert lines[0.3, 2, 50, most] == pytest.approx((0.31, 0.21, 0.11, 0.11))
+    for line in ax.lines:
+        if line.get_drawstyle() == "steps-post":
+            assert (np.diff(line.get_ydata()) <= 0).all()
+    assert "exact kernel" in [text.get_text() for text in ax.texts]
 
 
 def test_operations_are_those_of_the_solver_that_runs():

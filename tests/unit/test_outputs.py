@@ -32,3 +32,23 @@ def test_paths_have_the_collection_and_the_paper():
     assert outputs.results_of("measured", "a") == "data/measured/a.csv.xz"
     assert outputs.results_of("quick", "a") == "results/quick/a.csv"
     assert outputs.experiments_of([FIGURE, ELSEWHERE]) == ["a", "b", "c"]
+
+
+def test_a_selection_narrows_an_output_of_shipped_rows_and_its_caption_says_so():
+    spec = {"name": "a-text", "caption": "Errors.", "methods": ["rff", "orf", "qmc"], "datasets": ["eeg", "skin"]}
+    settings = {"only_methods": ["qmc", "rff"], "only_datasets": []}
+    found = outputs.with_selection(spec, settings)
+    kept = {"name": "a-text-only-rff-qmc", "methods": ["rff", "qmc"], "caption": "Errors. Only rff, qmc."}
+    assert found == spec | kept
+    assert outputs.with_selection(spec, {"only_methods": [], "only_datasets": []}) == spec
+    assert outputs.with_selection(spec, {"only_methods": [], "only_datasets": ["a8a"]}) is None
+    assert outputs.with_selection({"caption": "Claims."}, settings) == {"caption": "Claims."}
+
+
+def test_a_changed_protocol_is_in_the_caption_and_the_name():
+    spec = {"name": "table-07-text", "caption": "Best maps.", "experiments": ["a"]}
+    found = outputs.with_changes(spec, {("experiments", "a", "search", "n_folds"): 3, ("experiments", "b", "x"): 1})
+    assert found["name"] == "table-07-text-with-n-folds-3"
+    assert found["caption"] == "Best maps. Changed: experiments.a.search.n_folds = 3."
+    assert outputs.with_changes(spec, {("experiments", "b", "x"): 1}) == spec
+    assert outputs.with_changes(spec, {("learners", "ridge", "scaling"): "mean"})["name"].endswith("-with-scaling-mean")

@@ -13,7 +13,7 @@ from pathlib import Path
 KIND = r"^def ([a-z]\w*)\((?:(?!^(?:def|class) )[\s\S])*?\) -> {}:"
 
 #: Endings of the files of one output: the output itself, its caption and its notes.
-ENDINGS = {"figures": ("pdf", "png", "txt"), "tables": ("csv", "md", "tex", "txt")}
+ENDINGS = {"figures": ("pdf", "png", "csv", "txt"), "tables": ("csv", "md", "tex", "txt")}
 
 #: The package of the kinds of a form, and the type that their functions return.
 FORMS = {"tables": ("tables", "Table"), "figures": ("plots", "Picture")}

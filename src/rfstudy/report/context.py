@@ -1,6 +1,7 @@
 """The material for tables and figures: rows and arrays, published numbers, claims, plot styles, tasks."""
 
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Self
@@ -13,9 +14,13 @@ from rfstudy import tidy
 from rfstudy.files import read_arrays
 from rfstudy.report import published
 from rfstudy.report.aggregate import measured, select
+from rfstudy.report.catalogue import as_list
 from rfstudy.report.derived import with_derived
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.times import ROUND, with_printed
+
+#: Keys of an output that name methods: those that it shows, and those that these are compared with.
+SHOWN = ("methods", "baseline", "baselines", "against", "method", "reference")
 
 
 class Context:
@@ -47,6 +52,20 @@ class Context:
         rows = [of_kernel(table, kernel) if kernel else table for table in own.values()]
         return cls(measured(rows, experiments), styles, tasks, reference_dir, arrays)
 
+    def of_output(self, spec: dict) -> Self:
+        """Return the context with the methods that an output names, those that ``methods.yaml`` lacks, and its colours.
+        An output without ``methods`` keeps all.
+        """
+        methods = self.rows["method"]
+        is_shown = methods.isin(texts_under(spec, SHOWN)) | ~methods.isin(self.styles)
+        colours = {method: {"colour": colour} for method, colour in spec.get("colours", {}).items()}
+        if not colours and ("methods" not in spec or is_shown.all()):
+            return self
+        found = copy(self)
+        found.rows, found._made = self.rows[is_shown] if "methods" in spec else self.rows, {}
+        found.styles = self.styles | {method: self.styles.get(method, {}) | own for method, own in colours.items()}
+        return found
+
     def once(self, make: Callable, *arguments):
         """Return the result of a function of the context and of arguments. All outputs of the context share it."""
         what = make, repr(arguments)
@@ -76,6 +95,16 @@ class Context:
         """Return facts in words, or the claims, from the published files: rows whose columns have the wanted values."""
         file = Path(self._reference_dir) / f"{name}.csv"
         return select(pd.read_csv(file, dtype=str, keep_default_na=False), **wanted)
+
+
+def texts_under(part, keys: Iterable[str]) -> list[str]:
+    """Return the texts under some keys of a specification, at any depth."""
+    if isinstance(part, list):
+        return [text for each in part for text in texts_under(each, keys)]
+    if not isinstance(part, dict):
+        return []
+    own = [text for key in keys for text in as_list(part.get(key)) if isinstance(text, str)]
+    return own + [text for each in part.values() for text in texts_under(each, keys)]
 
 
 def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterator[tuple[dict, Context]]:

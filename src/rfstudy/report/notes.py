@@ -176,7 +176,7 @@ def made(context: Context, spec: dict):
     The function of the kind takes the keys of ``spec`` that it names as arguments.
     """
     module = importlib.import_module(kinds()[spec["kind"]][1])
-    kind = getattr(module, spec["kind"])
+    kind, context = getattr(module, spec["kind"]), context.of_output(spec)
     found = kind(context, **{key: value for key, value in spec.items() if key in inspect.signature(kind).parameters})
     return found, [*found.notes, *([] if found.shown is None else notes(found.shown, spec, context))]
 

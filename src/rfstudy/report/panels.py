@@ -37,6 +37,9 @@ NOTE_LINES, PER_INCH = 2, 25
 #: An upright axis is cut if some lines make it more than so many times as long as the others need, by its scale.
 FLATTENED, DECADES = {"linear": 5.0, "log": 3.0}, 3.0
 
+#: Inches of a panel below which a horizontal axis has fewer ticks.
+NARROW = 1.0
+
 #: The least length of an axis of percentages, in points: differences below the practical margin look small.
 LEAST_POINTS = 2.0
 
@@ -264,7 +267,10 @@ def log_axis(axis) -> None:
         axis.set_major_locator(MaxNLocator(4, min_n_ticks=3))
     else:
         has_powers = low < 1e-4 or high >= 1e6
-        subs = (1.0, 2.0, 5.0) if decades < 2.0 else (1.0, 3.0) if decades < 3.2 and not has_powers else (1.0,)
+        inches = axis.axes.get_position().width * axis.axes.figure.get_figwidth()
+        subs = (1.0, 3.0) if decades < 3.2 and not has_powers else (1.0,)
+        if decades < 2.0 and (name == "y" or inches > NARROW):
+            subs = (1.0, 2.0, 5.0)
         axis.set_major_locator(LogLocator(subs=subs, numticks=20 if decades < 3.2 else 4 if name == "x" else 6))
     # as many digits as tell the ends of a narrow axis apart
     digits = max(3, 2 + int(np.ceil(-np.log10(max(high / low - 1.0, 1e-6)))))
@@ -316,9 +322,49 @@ def cut_outliers(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], al
             return
 
 
-def widen(ax: Axes) -> None:
-    """Make an upright axis of percentages at least ``LEAST_POINTS`` long."""
-    low, high = ax.get_ylim()
+def cut_row(ax: Axes, cells: pd.DataFrame, always: float) -> None:
+    """Cut the axis of ``draw_dots`` that one row makes over ``FLATTENED`` times as long as the others and the value
+    ``always`` need, and write the means of this row on the panel.
+    """
+    transform = ax.xaxis.get_transform()
+    low, high = (transform.transform(np.append(cells[name], always)) for name in ("lower", "upper"))
+    for row in cells["row"].unique():
+        others = np.append(cells["row"] != row, True)
+        first, last = low[others].min(), high[others].max()
+        if last > first and FLATTENED[ax.get_xscale()] * (last - first) < high.max() - low.min():
+            margin, below = 0.08 * (last - first), first - low.min() > high.max() - last
+            ax.set_xlim(transform.inverted().transform([first - margin, last + margin]))
+            means = cells.loc[cells["row"] == row, "mean"]
+            cut = means[~means.between(*ax.get_xlim())].sort_values().map(brief)
+            text, x, side = (
+                (f"← {' to '.join(cut)}", 0.02, "left") if below else (f"{' to '.join(cut)} →", 0.98, "right")
+            )
+            ax.text(x, row, text, ha=side, va="center", fontsize=SMALLEST, transform=ax.get_yaxis_transform(),
+                    bbox={"facecolor": "white", "linewidth": 0, "pad": 0})  # fmt: skip
+            return
+
+
+def widen(ax: Axes, name: str = "y") -> None:
+    """Make an axis of percentages ("x" or "y") at least ``LEAST_POINTS`` long."""
+    low, high = getattr(ax, f"get_{name}lim")()
     missing = LEAST_POINTS - (high - low)
     if missing > 0:
-        ax.set_ylim(low - missing / 2, high + missing / 2)
+        getattr(ax, f"set_{name}lim")(low - missing / 2, high + missing / 2)
+
+
+def label_ends(ax: Axes, ends: dict[str, tuple[float, str]]) -> None:
+    """Write labels to the right of axes, at the heights of the ends of their lines and not over each other.
+
+    ``ends`` has, by label, the value at the end of the line and the colour.
+    """
+    transform = ax.transData + ax.transAxes.inverted()
+    x = ax.get_xlim()[1]
+    labels = sorted(ends, key=lambda label: transform.transform((x, ends[label][0]))[1])
+    apart = SMALLEST / 72 / ax.get_position().height / ax.figure.get_size_inches()[1]
+    heights = [transform.transform((x, ends[label][0]))[1] for label in labels]
+    for i in range(1, len(labels)):
+        heights[i] = max(heights[i], heights[i - 1] + apart)
+    for i in reversed(range(len(labels))):
+        heights[i] = min(heights[i], heights[i + 1] - apart if i + 1 < len(labels) else 1.0)
+    for label, height in zip(labels, heights, strict=True):
+        ax.text(1.02, height, label, color=ends[label][1], fontsize=SMALLEST, va="center", transform=ax.transAxes)

@@ -115,10 +115,10 @@ def fix_axis_labels(figure: Figure) -> None:
         axis.set_label_coords(*to_figure.transform(place), transform=figure.transFigure)
 
 
-def save(picture: Picture, caption: str, out_dir, names: list[str]) -> list[Path]:
+def save(picture: Picture, rows: pd.DataFrame, caption: str, out_dir, names: list[str]) -> list[Path]:
     """Write a picture to ``out_dir`` under each of the names, atomically and with the same bytes every time.
 
-    ``.pdf`` and ``.png`` have caption and notes in their metadata; ``.txt`` contains only these.
+    ``.pdf`` and ``.png`` have caption and notes in their metadata; ``.txt`` contains only these, ``.csv`` the rows.
     """
     words = description(caption, picture.notes)
     facts = {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None, "Subject": words}
@@ -130,7 +130,8 @@ def save(picture: Picture, caption: str, out_dir, names: list[str]) -> list[Path
         (canvas := FigureCanvasAgg(picture.figure)).draw()
         fix_axis_labels(picture.figure)
         image, pdf = Image.fromarray(np.asarray(canvas.buffer_rgba())), io.BytesIO()
-        contents = {".txt": words.encode(), ".png": png(image, Description=words)}
+        table = rows.to_csv(index=False, lineterminator="\n", float_format="%.10g")
+        contents = {".txt": words.encode(), ".csv": table.encode(), ".png": png(image, Description=words)}
         FigureCanvasPdf(picture.figure).print_pdf(pdf, metadata=facts)
         contents[".pdf"] = pdf.getvalue()
     written = [Path(out_dir) / name for name in names]

@@ -5,12 +5,15 @@ An entry of ``config/figures`` gives its keyword arguments, by name; ``output_mo
 
 from pathlib import Path
 
+import pandas as pd
+
 from random_features.errors import UserError
 from rfstudy.report import style
 from rfstudy.report.catalogue import outputs
 from rfstudy.report.context import Context
 from rfstudy.report.notes import made
 from rfstudy.report.panels import finished
+from rfstudy.report.times import summarise
 
 
 def draw(context: Context, spec: dict, out_dir) -> list[Path]:
@@ -23,7 +26,17 @@ def draw(context: Context, spec: dict, out_dir) -> list[Path]:
         for name in outputs(spec):
             (Path(out_dir) / name).unlink(missing_ok=True)
         raise UserError(f"{spec['paper']}/{spec['name']} is not drawn, for no measurement is there. {drawn.notes[0]}")
-    return style.save(drawn, spec["caption"], out_dir, outputs(spec))
+    return style.save(drawn, behind(context, spec, drawn), spec["caption"], out_dir, outputs(spec))
+
+
+def behind(context: Context, spec: dict, drawn: style.Picture) -> pd.DataFrame:
+    """Return the table next to a figure: mean, spread and counts of every measured cell behind it, or the facts that it
+    shows. Columns without a value are left out.
+    """
+    if "facts" in spec:
+        return context.texts(spec["facts"], figure=spec["published"])
+    cells = summarise(context.rows if drawn.shown is None else drawn.shown)
+    return cells.replace("", None).dropna(axis="columns", how="all")
 
 
 def picture(context: Context, spec: dict) -> style.Picture:

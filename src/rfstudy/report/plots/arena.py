@@ -9,7 +9,7 @@ from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import select
 from rfstudy.report.arena import EFFECT, LEAST_SETS, MARGIN
 from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.style import REFERENCE, Picture, drawn_as, spare_style
+from rfstudy.report.style import COLOURS, REFERENCE, SMALLEST, Picture, drawn_as
 from rfstudy.report.tables.frontier import COSTS, costs_of, unit_of
 
 #: Inches of a row of the forest and of the ranks, and of the rest of a panel.
@@ -40,7 +40,11 @@ def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Pi
     figure, (axes,) = plot.grid(width, 1, len(panels), ROW * len(entries) + FRAME)
     for i, (band, ax) in enumerate(zip(panels, axes, strict=True)):
         own = [each for each in made if each.band == band]
+        most = max(len(each.own) for each in own)
         for each in own:
+            if len(each.own) < most:
+                ax.text(0.99, entries.index(each.who), f"{len(each.own)} sets", ha="right", va="center",
+                        fontsize=SMALLEST, transform=ax.get_yaxis_transform())  # fmt: skip
             row, style = entries.index(each.who), plot_style(each.who[0], context.styles, each.who[1])
             typical, alpha = each.found.typical, 0.4 if each.word == "undecided" else 1.0
             ax.hlines(row, *np.exp(each.found.new), colors=style.colour, linewidth=0.5, alpha=alpha)
@@ -56,7 +60,7 @@ def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Pi
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.xaxis.set_minor_locator(NullLocator())
         ax.set_yticks(range(len(entries)), [context.label(*who) if i == 0 else "" for who in entries])
-        ax.set_title(f"D = {band} ({max(len(each.own) for each in own)} sets)", loc="left")
+        ax.set_title(f"D = {band} ({most} sets)", loc="left")
         ax.set_xlabel(f"error / error of {context.label(baseline)}")
     remarks = [
         f"Pale: undecided. Grey: {MARGIN:.0%} from {context.label(baseline)}. Thin bars: where a new data set is "
@@ -71,37 +75,56 @@ def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Pi
 def arena_curves(context, *, paper, width, datasets, methods, baseline, quantity) -> Picture:
     """Return the figure: a panel per data set, a line per map, its error over the error of the exact kernel against D.
 
-    Where the exact kernel was not run, errors are relative to the baseline with the most columns.
+    The baseline is black, Nyström blue, and the other maps are grey. Data sets on which columns hardly matter to the
+    baseline come last, in rows of their own with one scale. Where the exact kernel was not run, errors are relative to
+    the error of the baseline with the most columns.
     """
     results = stats.results_of(context, datasets, baseline, quantity)
-    cells = relative_errors(results, baseline)
-    cells = select(cells, method=[baseline, *methods])
-    styles = plot.styles_of(cells, [baseline, *methods], context)
-    there = [dataset for dataset in datasets if dataset in set(cells["dataset"])]
+    cells = select(relative_errors(results, baseline), method=[baseline, *methods])
+    plain = select(cells, method=baseline, variant="").groupby("dataset")["ratio"]
+    is_flat = plain.max() < (1.0 + MARGIN) * plain.min()
+    there = [dataset for dataset in datasets if dataset in is_flat.index]
     if not there:
         return plot.nothing(width, {"data sets": "not run"})
-    figure, axes = plot.side_by_side(width, len(there), ACROSS, CURVE_HEIGHT)
+    steep, flat = ([dataset for dataset in there if is_flat[dataset] == each] for each in (False, True))
+    steep += [""] * (-len(steep) % ACROSS if flat else 0)
+    figure, axes = plot.side_by_side(width, len(steep) + len(flat), ACROSS, CURVE_HEIGHT)
     names = plot.titles_of(there, results.rows, paper, context)
-    for i, (dataset, ax) in enumerate(zip(there, axes, strict=True)):
+    styles = {line: _of_three(line, baseline) for line in plot.styles_of(cells, [baseline, *methods], context)}
+    of_flat = select(cells, dataset=flat)["ratio"]
+    for i, (dataset, ax) in enumerate(zip(steep + flat, axes, strict=True)):
+        if not dataset:
+            ax.remove()
+            continue
         own = select(cells, dataset=[dataset])
-        for line, style in styles.items():
-            points = own[own["line"] == line].sort_values("columns")
-            ax.plot(points["columns"], points["ratio"], **{"markersize": 2.0, "linewidth": 0.7} | drawn_as(style))
+        for line, points in own.sort_values("columns").groupby("line"):
+            ax.plot(points["columns"], points["ratio"], **styles[line])
         ax.axhline(1.0, **REFERENCE)
         sizes = sorted(own["columns"].unique())
         labelled = sizes if len(sizes) <= FEW_SIZES else sizes[::-2]
         plot.doublings_axis(ax, sizes, [str(size) if size in labelled else "" for size in sizes])
         ax.tick_params(axis="x", labelsize=6.5)
+        if dataset in flat:
+            ax.set_ylim(0.99 * of_flat.min(), 1.01 * of_flat.max())
         plot.log_axis(ax.yaxis)
         ax.set_title(short(names[dataset]) + ("" if own["exact"].all() else " *"), loc="left", fontsize=7)
-        if i >= len(there) - ACROSS:
+        if "" in (steep + flat)[i + ACROSS : i + ACROSS + 1] or i >= len(axes) - ACROSS:
             ax.set_xlabel("columns D")
         if i % ACROSS == 0:
             ax.set_ylabel("error / kernel's", fontsize=7)
     remarks = ["Dotted: the error of the exact kernel on the same folds."]
     remarks += [] if cells["exact"].all() else ["*: no exact kernel, relative to RFF with the most columns."]
+    if flat:
+        remarks.append(f"The last {len(flat)}, on one scale: D changes the error of RFF by under {MARGIN:.0%}.")
     remarks += plot.without_panel(results.rows, datasets, paper, context)
     return Picture(figure, styles.values(), remarks, results.rows)
+
+
+def _of_three(line: str, baseline: str) -> dict:
+    """Return how the line "method/variant" is drawn: the baseline black, Nyström blue, all other maps grey."""
+    variants = {f"{baseline}/": ("RFF", "black", 3), "nystroem/": ("Nyström", "#0072B2", 2.5)}
+    label, colour, zorder = variants.get(line, ("other maps", "#AAAAAA", 2))
+    return {"label": label, "color": colour, "zorder": zorder, "linewidth": 0.6 if zorder == 2 else 1.2}
 
 
 #: Characters of the title of a small panel, and numbers of columns whose labels fit below it.
@@ -149,37 +172,38 @@ def arena_ranks(context, *, width, datasets, methods, baseline, quantity) -> Pic
 # --- error_by_cost ----------------------------------------------------------------------------------------------------
 
 
-#: Inches of a panel of the frontier.
-COST_HEIGHT = 1.6
+#: Inches of a panel of the frontier, and the cost that is drawn.
+COST_HEIGHT, COST = 1.9, "seconds"
 
 
 def error_by_cost(context, *, paper, width, datasets, methods) -> Picture:
-    """Return the figure: a panel per data set and cost, the error of maps and of the exact kernel against it.
+    """Return the figure: a panel per data set, the lowest error that maps and the exact kernel reach at a cost.
 
-    Lines go through the numbers of training rows; a map has one for each number of columns, the larger the more opaque.
+    A pale dot is a fit: a number of training rows and, of a map, of columns. A line goes down where a fit has a lower
+    error than all that cost less.
     """
-    found = {dataset: costs_of(select(context.rows, dataset=[dataset])) for dataset in datasets}
+    found = {dataset: costs_of(select(context.rows, dataset=[dataset])).dropna(subset=[COST]) for dataset in datasets}
     found = {dataset: points for dataset, points in found.items() if len(points)}
-    there = [(dataset, cost) for dataset, points in found.items() for cost in COSTS if points[cost].notna().any()]
-    if not there:
+    if not found:
         return plot.nothing(width, {"data sets": "not run"})
     names = plot.titles_of(found, context.rows, paper, context)
-    figure, axes = plot.side_by_side(width, len(there), len(COSTS), COST_HEIGHT)
-    styles = {method: plot_style(method, context.styles) for method in methods}
-    styles[""] = spare_style("exact kernel", 1)._replace(linestyle="solid")
-    for (dataset, cost), ax in zip(there, axes, strict=True):
-        points = found[dataset].dropna(subset=[cost])
-        points = points.assign(mean=points["errors"].map(np.mean))
-        sizes = sorted(points["columns"].unique())
-        for (method, columns), own in points.groupby(["method", "columns"]):
-            own = own.sort_values("n")
-            alpha = 1.0 if not method else 0.25 + 0.75 * sizes.index(columns) / max(1, len(sizes) - 1)
-            ax.plot(own[cost], own["mean"], **drawn_as(styles[method]), alpha=alpha)
+    figure, axes = plot.side_by_side(width, len(found), 2, COST_HEIGHT)
+    drawn = {method: (context.label(method), _of_three(f"{method}/", methods[0])["color"]) for method in methods}
+    drawn[""] = "exact kernel", COLOURS[1]
+    for (dataset, points), ax in zip(found.items(), axes, strict=True):
+        points, ends = points.assign(mean=points["errors"].map(np.mean)).sort_values(COST), {}
+        for method, own in points.groupby("method"):
+            (label, colour), lowest = drawn[method], own["mean"].cummin()
+            ax.plot(own[COST], own["mean"], "o", color=colour, alpha=0.5, markersize=2.2, markeredgewidth=0)
+            ax.step([*own[COST], points[COST].max()], [*lowest, lowest.iloc[-1]], where="post", color=colour)
+            ends[label] = lowest.iloc[-1], colour
         plot.log_axis(ax.xaxis)
         plot.log_axis(ax.yaxis)
+        plot.label_ends(ax, ends)
         metrics = select(context.rows, dataset=[dataset], metric=["accuracy_pct", "rmse"])["metric"]
-        ax.set(xlabel=COSTS[cost], ylabel=unit_of(metrics.iloc[0]))
+        ax.set(xlabel=COSTS[COST], ylabel=unit_of(metrics.iloc[0]))
         ax.set_title(names[dataset], loc="left")
-    n = sorted({n for points in found.values() for n in points["n"]})
-    remarks = [f"Points of a line: n from {n[0]:,} to {n[-1]:,}. Lines of a map: D, the larger the darker."]
-    return Picture(figure, styles.values(), remarks, select(context.rows, dataset=datasets, axis=""))
+    n, columns = (sorted({each for points in found.values() for each in points[of] if each}) for of in ("n", "columns"))
+    remarks = [f"Dots: fits to n from {n[0]:,} to {n[-1]:,} rows, D from {columns[0]:,} to {columns[-1]:,} columns."]
+    remarks.append("Lines: the lowest error at this cost or less. arena-frontier-tuned has the other costs.")
+    return Picture(figure, (), remarks, select(context.rows, dataset=datasets, axis=""))

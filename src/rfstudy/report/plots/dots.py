@@ -264,18 +264,22 @@ STYLES = {
     "better": PlotStyle("better", "#009E73", "^", "none"),
     "worse": PlotStyle("worse", "#D55E00", "v", "none"),
     "too noisy": PlotStyle("too noisy", "#999999", "s", "none", is_variant=True),
-    "not comparable": PlotStyle("not comparable", "#000000", "x", "none"),
 }
 
 
 def printed(context, *, paper, width, experiments, scorecard) -> Picture:
-    """Return the figure: a panel per quantity and protocol, without the counts of rows and columns of the data."""
+    """Return the figure: a panel per quantity and protocol, without the counts of rows and columns of the data.
+
+    Numbers of other data than the paper's are counted in a note and not drawn.
+    """
     cells = compared(context, paper, experiments, scorecard)
     cells = cells[[FACTS[metric].tolerance is not None for metric in cells["metric"]]]
     cells = cells.assign(panel=[panel_of(cell, context.styles) for cell in cells.itertuples()])
-    is_shown = cells["difference"].notna()
+    is_shown = cells["difference"].notna() & (cells["verdict"] != "not comparable")
     shown, hidden = cells[is_shown], cells[~is_shown]
     order = list(shown["panel"].unique())
+    if not len(shown):
+        return plot.nothing(width, {"published results": "not comparable or not run"})
     found = shown.groupby(["panel", "protocol"], sort=False)
     panels = dict(sorted(found, key=lambda pair: order.index(pair[0][0])))
     n_rows = max(1, -(-len(panels) // PRINTED_ACROSS))
@@ -284,7 +288,7 @@ def printed(context, *, paper, width, experiments, scorecard) -> Picture:
         _draw_panel(ax, own)
         ax.set_title(textwrap.fill(", ".join(place), TITLE))
     remarks = [f"Line: equal; band: the practical margin; bars: the interval of the difference ({CONFIDENCE:.1%})."]
-    remarks += [counts(shown, "Shown")] if len(shown) else []
+    remarks += [counts(shown, "Shown")]
     remarks += [counts(hidden, "Not shown")] if len(hidden) else []
     return Picture(figure, [STYLES[verdict] for verdict in STYLES if (shown["verdict"] == verdict).any()], remarks)
 

@@ -36,8 +36,8 @@ PANELS = {
 
 #: The bounds on the gap: how they are drawn and named.
 BOUNDS = {
-    "gap_bound": {"color": "#CC3311", "linestyle": "dashed", "label": "published bound, exact search"},
-    "gap_bound_mended": {"color": "#888888", "linestyle": "dashdot", "label": "the same, gradient's true length"},
+    "gap_bound": {"color": "#CC3311", "linestyle": "dashed", "label": "bound"},
+    "gap_bound_mended": {"color": "#888888", "linestyle": "dashdot", "label": "bound with the\ngradient's length"},
 }
 
 #: Colours and markers of variants, in the order of ``labels``.
@@ -46,7 +46,7 @@ MARKERS = ("v", "D", "^", "s", "P")
 
 
 def game(context, *, paper, width, datasets, methods, labels) -> Picture:
-    """Return the figure; ``labels`` are the names of variants in the legend."""
+    """Return the figure; ``labels`` are the names of variants at the ends of their lines."""
     frame = select(context.rows, axis="iteration", status="ok", dataset=datasets, metric=[*PANELS, *BOUNDS])
     cells = summarise(frame).sort_values("n_features")
     cells = cells.assign(line=cells["method"] + "/" + cells["variant"], x=cells["n_features"].astype(float))
@@ -59,20 +59,26 @@ def game(context, *, paper, width, datasets, methods, labels) -> Picture:
     figure, axes = plot.by_dataset(width, HEIGHT, places, titles, "features found $m$")
     for (dataset, position), ax in axes.items():
         metric, (label, scale) = list(PANELS.items())[position]
-        own = select(cells, dataset=dataset)
+        own, ends = select(cells, dataset=dataset), {}
         if metric == "duality_gap":
             own = select(own, variant="")
             for bound, drawn in BOUNDS.items():
-                ax.plot(*select(own, metric=bound)[["x", "mean"]].to_numpy().T, linewidth=1.0, zorder=1.5, **drawn)
-        plot.draw_lines(ax, select(own, metric=metric), order)
+                x, mean = select(own, metric=bound)[["x", "mean"]].to_numpy().T
+                ax.plot(x, mean, linewidth=1.0, zorder=1.5, **drawn)
+                ends[drawn["label"]] = mean[-1], drawn["color"]
+        own = select(own, metric=metric)
+        plot.draw_lines(ax, own, order)
+        last = own.groupby("line")["mean"].last()
+        ends |= {styles[line].label: (end, styles[line].colour) for line, end in last.items()}
         plot.log_axis(ax.xaxis)
         if scale == "log":
             plot.log_axis(ax.yaxis)
         else:
             plot.widen(ax)
         ax.set_ylabel(label)
-    remarks = plot.without_panel(context.rows, datasets, paper, context)
-    return Picture(figure, [*styles.values(), *BOUNDS.values()], remarks, frame)
+        plot.label_ends(ax, ends)
+    remarks = ["Bound: the published one, of an exact search; with the true length of the gradient it is larger."]
+    return Picture(figure, (), remarks + plot.without_panel(context.rows, datasets, paper, context), frame)
 
 
 def style_of(own: PlotStyle, labels: dict[str, str], variant: str) -> PlotStyle:

@@ -1,5 +1,7 @@
 """Figures of how times and requirements grow: over the columns, and over the rows."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 
@@ -128,15 +130,15 @@ def _in_words(places: dict[str, float | str], styles: dict[str, PlotStyle], labe
 # its slope says anything.
 
 
-#: Inches.
-REQUIRED_HEIGHT = 2.1
+#: Inches of a row of panels.
+REQUIRED_HEIGHT = 1.15
 
 #: The style of a bound, in the colour of its method.
 BOUND = {"linewidth": 3.0, "alpha": 0.3, "solid_capstyle": "butt", "zorder": 1}
 
 
 def required(context, *, paper, width, published, methods, panels) -> Picture:
-    """Return the figure.
+    """Return the figure: a row of panels per method, a column per decay.
 
     Parameters
     ----------
@@ -153,30 +155,31 @@ def required(context, *, paper, width, published, methods, panels) -> Picture:
     if not there:
         return plot.nothing(width, missing)
     stated = stated_bounds(select(context.published, paper=paper, experiment=published))
-    figure, axes = plot.side_by_side(width, len(there), len(there), REQUIRED_HEIGHT)
-    drawn = {}
-    for panel, ax in zip(there, axes, strict=True):
-        own = select(needed, decay=panel["decay"])
-        for (decay, method), text in stated.items():
-            first = select(own, method=method, variant=WHOLE).dropna(subset="s").sort_values("n")
-            if decay == panel["decay"] and text in BOUNDS and len(first):
-                n = np.geomspace(first["n"].iloc[0], needed["n"].astype(float).max(), 33)
-                bound = BOUNDS[text](n)
-                colour = plot_style(method, context.styles).colour
-                ax.plot(n, bound * first["s"].iloc[0] / bound[0], color=colour, **BOUND)
-                drawn.setdefault(decay, []).append(f"{text} ({plot_style(method, context.styles).label})")
-        for (method, variant), each in styles.items():
-            _draw_line(ax, select(own, method=method, variant=variant).sort_values("n"), each)
-        sizes = sorted(set(own["n"]))
+    rows = list(dict.fromkeys(method for method, _ in styles))
+    figure, axes = plot.grid(width, len(rows), len(there), REQUIRED_HEIGHT)
+    sizes, drawn = sorted(set(needed["n"])), {}
+    for (method, panel), ax in zip(itertools.product(rows, there), axes.flat, strict=True):
+        own = select(needed, decay=panel["decay"], method=method)
+        text = stated.get((panel["decay"], method), "")
+        first = select(own, variant=WHOLE).dropna(subset="s").sort_values("n")
+        if text in BOUNDS and len(first):
+            n = np.geomspace(first["n"].iloc[0], sizes[-1], 33)
+            bound = BOUNDS[text](n)
+            colour = plot_style(method, context.styles).colour
+            ax.plot(n, bound * first["s"].iloc[0] / bound[0], color=colour, **BOUND)
+            drawn.setdefault(panel["decay"], []).append(f"{text} ({context.label(method)})")
+        for variant in (variant for each, variant in styles if each == method):
+            _draw_line(ax, select(own, variant=variant).sort_values("n"), styles[method, variant])
         ax.set_yscale("log", base=2)
         ax.yaxis.set_major_formatter("{x:g}")
         plot.doublings_axis(ax, [float(n) for n in sizes], [f"{n:,}" for n in sizes])
-        ax.set(title=panel["label"], xlabel="training rows n")
-    low, high = np.transpose([ax.get_ylim() for ax in axes])
-    for ax in axes:
+        ax.set(xlabel="training rows n", ylabel=f"s, {context.label(method)}")
+    low, high = np.transpose([ax.get_ylim() for ax in axes.flat])
+    for ax in axes.flat:
         ax.set_ylim(low.min(), high.max())
         ax.label_outer()
-    axes[0].set_ylabel("features needed s")
+    for panel, ax in zip(there, axes[0], strict=True):
+        ax.set_title(panel["label"])
     entries = [*styles.values(), *([{"color": "black", "label": "stated bound"} | BOUND] if drawn else [])]
     return Picture(figure, entries, _notes(context.rows, drawn) + plot.not_drawn(missing))
 

@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from rfstudy.metrics import fact_of
 from rfstudy.report import panels as plot
-from rfstudy.report.aggregate import CELL, by_cell, differing_columns, of_quantity, select
+from rfstudy.report.aggregate import CELL, by_cell, differing_columns, method_order, of_quantity, select
 from rfstudy.report.chance import LABEL, notes_on_chance
 from rfstudy.report.notes import absence, notes_on_sizes
 from rfstudy.report.plot_styles import PlotStyle, plot_style
@@ -76,8 +76,8 @@ def _by_round(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
 #: The horizontal axis unless an entry has another.
 SIZES = {"axis": "n_features", "label": "number of features s", "scale": "log"}
 
-#: Inches of a row of panels, and characters of a label along its side.
-HEIGHT, LABEL_WIDTH = 1.3, 19
+#: Inches of a row of panels, characters of a label along its side, and numbers of features that each have a tick.
+HEIGHT, LABEL_WIDTH, FEW = 1.3, 19, 2
 
 
 def curves(
@@ -94,11 +94,12 @@ def curves(
     methods, sizes : their order; a method that is not listed is drawn too, after the others, but not as a level line
     bars : one standard "deviation", or one standard "error" of the mean
     datasets_per_row : data sets in one row
-    x : the ``axis`` that the experiment varies, its ``label`` and ``scale``
+    x : the ``axis`` that the experiment varies, its ``label`` and ``scale``; a panel may have its own
     published : tables whose percentages are hollow markers
     """
+    along = [panel.get("x", x) for panel in panels]
     is_size = x["axis"] == SIZES["axis"]
-    rows = select(context.rows, dataset=datasets, axis=["", ROUND] if is_size else x["axis"])
+    rows = select(context.rows, dataset=datasets, axis=["", ROUND] if is_size else [each["axis"] for each in along])
     if not is_size:  # methods that the axis does not change are level lines
         level = select(context.rows, dataset=datasets, axis="", experiment=rows["experiment"].unique(), method=methods)
         on_axis, at_level = (pd.MultiIndex.from_frame(each[["method", "variant"]]) for each in (rows, level))
@@ -108,7 +109,8 @@ def curves(
     shown = select(measured, n_features_label=sizes)
     styles = plot.styles_of(shown, methods, context)
     found, absent = {}, {}
-    rows_of = [of_quantity(shown, panel) for panel in panels]
+    axes_of = [None if is_size else ["", each["axis"]] for each in along]
+    rows_of = [select(of_quantity(shown, panel), axis=axis) for panel, axis in zip(panels, axes_of, strict=True)]
     points_of = [cells_of(*each, is_size=is_size, errors=bars == "error") for each in zip(rows_of, panels, strict=True)]
     for dataset, (position, panel) in itertools.product(datasets, enumerate(panels)):
         own, cells = (select(of[position], dataset=dataset) for of in (rows_of, points_of))
@@ -122,9 +124,10 @@ def curves(
     chances, reached, has_printed = {}, False, False
     for place, ax in axes.items():
         panel, own, cells = found[place]
-        along = pd.concat([each for (dataset, _), (*_, each) in found.items() if dataset == place[0]])
         theirs = cells.iloc[:0] if printed is None else printed_points(printed, place[0], panel, cells)
-        _draw_panel(ax, panel, cells, styles, x, along, theirs)
+        _draw_panel(ax, panel, cells, styles, along[place[1]], theirs)
+        if ax.get_xlabel():
+            ax.set_xlabel(along[place[1]]["label"])
         has_printed |= len(theirs) > 0
         if "against" not in panel:
             reached |= plot.draw_chance(ax, "y", own, panel, context, chances)
@@ -145,10 +148,13 @@ def curves(
 
 
 def printed_points(printed: pd.DataFrame, dataset: str, panel: dict, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the published percentages of a panel's lines: ``line``, ``x`` and ``mean``."""
-    if "against" in panel or not fact_of(panel["metric"]).is_percentage:
+    """Return the published percentages of a panel's lines, or their differences: ``line``, ``x`` and ``mean``."""
+    if not fact_of(panel["metric"]).is_percentage:
         return cells.iloc[:0]
     rows = select(printed, dataset=dataset, metric=panel["metric"], split=panel["split"])
+    if "against" in panel:
+        of_baseline = select(rows, method=panel["against"]).set_index("n_features")["value"]
+        rows = rows.assign(value=rows["value"] - rows["n_features"].map(of_baseline)).dropna(subset="value")
     rows = rows.assign(line=rows["method"] + "/", x=rows["n_features"].astype(float), mean=rows["value"])
     return rows[rows["line"].isin(cells["line"])]
 
@@ -187,21 +193,21 @@ def with_errors(cells: pd.DataFrame, *, geometric: bool = False) -> pd.DataFrame
     return cells.assign(**ends)
 
 
-def _draw_panel(ax, panel: dict, cells, styles: dict[str, PlotStyle], x: dict, along, printed) -> None:
-    """Draw a panel; ``along`` are the points of all panels of its data set, ``printed`` published points."""
+def _draw_panel(ax, panel: dict, cells, styles: dict[str, PlotStyle], x: dict, printed) -> None:
+    """Draw a panel; ``printed`` are published points."""
     ax.set(xscale=x["scale"], yscale=panel["scale"])
     plot.draw_lines(ax, cells, styles)
-    # a size that this panel lacks leaves a gap
-    transform, everywhere = ax.xaxis.get_transform(), pd.concat([along["x"], printed["x"]]).dropna()
+    transform, everywhere = ax.xaxis.get_transform(), pd.concat([cells["x"], printed["x"]]).dropna()
     low, high = transform.transform([everywhere.min(), everywhere.max()])
     margin = 0.07 * (high - low) if high - low > 1e-9 else 1.0
     ax.set_xlim(transform.inverted().transform([low - margin, high + margin]))
+    ax.margins(y=0.12 if len(printed) else None)
     for line, own in printed.groupby("line", sort=False):
         ax.plot(own["x"], own["mean"], color=styles[line].colour, marker=styles[line].marker, **PUBLISHED)
     always = printed["mean"].tolist()
     if "against" in panel:  # the value of no difference
-        always = [0.0 if fact_of(panel["metric"]).is_percentage else 1.0]
-        ax.axhline(*always, color="black", linewidth=0.7, zorder=1.5)
+        always.append(0.0 if fact_of(panel["metric"]).is_percentage else 1.0)
+        ax.axhline(always[-1], color="black", linewidth=0.7, zorder=1.5)
     if cells["x"].nunique() > 1:
         plot.cut_outliers(ax, cells, styles, always)
     if panel["scale"] == "log":
@@ -210,9 +216,11 @@ def _draw_panel(ax, panel: dict, cells, styles: dict[str, PlotStyle], x: dict, a
         ax.yaxis.set_major_locator(MaxNLocator(5))
         if fact_of(panel["metric"]).is_percentage:
             plot.widen(ax)
-    if x["scale"] == "log" and x["axis"] == SIZES["axis"] and not along["n_features_label"].str.isdigit().all():
-        sizes = along.drop_duplicates("x").sort_values("x")
-        plot.doublings_axis(ax, sizes["x"], sizes["n_features_label"])
+    is_counted = x["axis"] == SIZES["axis"] and cells["n_features_label"].str.isdigit().all()
+    if x["scale"] == "log" and x["axis"] == SIZES["axis"] and (not is_counted or everywhere.nunique() <= FEW):
+        sizes = cells.dropna(subset="x").drop_duplicates("x").sort_values("x")
+        labels = sizes["x"].map("{:,.0f}".format) if is_counted else sizes["n_features_label"]
+        plot.doublings_axis(ax, sizes["x"], labels)
     elif x["scale"] == "log":
         plot.log_axis(ax.xaxis)
     else:
@@ -235,6 +243,50 @@ def _on_levels(found: dict, styles: dict[str, PlotStyle]) -> list[str]:
     level = {line for lines, is_level in drawn for line in {*lines[is_level]} - {*lines[~is_level]}}
     names = ", ".join(styles[line].label for line in styles if line in level)
     return [f"Level lines with a band: {names}, which the horizontal axis does not change."] if names else []
+
+
+# --- gains ------------------------------------------------------------------------------------------------------------
+# Paired differences from a method as dots: a row of panels per data set, in a panel a row per method with a dot at the
+# fewest and one at the most features.
+
+
+#: Inches of a method, of the rest of a panel, the share of a row that the two dots are spread over, and their colours.
+GAIN_ROW, GAIN_FRAME, GAIN_SPREAD = 0.12, 0.4, 0.4
+GAIN_COLOURS = ("#56B4E9", "#004A80")
+
+
+def gains(context, *, paper, width, datasets, methods, panels, sizes, datasets_per_row=1) -> Picture:
+    """Return the figure; ``panels`` are as in ``curves``, all ``against`` a method, and two ``sizes`` are drawn."""
+    ends = [sizes[0], sizes[-1]]
+    shown = select(context.rows, dataset=datasets, axis=["", ROUND], n_features_label=ends)
+    shown = pd.concat([of_quantity(shown, panel) for panel in panels])
+    styles = {size: PlotStyle(f"s = {size}", each, "o", "none") for size, each in zip(ends, GAIN_COLOURS, strict=True)}
+    points_of = [cells_of(of_quantity(shown, panel), panel, is_size=True, errors=False) for panel in panels]
+    points_of = [cells.assign(line=cells["n_features_label"], pale=False) for cells in points_of]
+    rows = method_order(pd.concat(points_of), [each for each in methods if each != panels[0]["against"]])
+    there = {(d, i): own for d in datasets for i, of in enumerate(points_of) if len(own := select(of, dataset=d))}
+    titles = plot.titles_of(datasets, shown, paper, context)
+    height = GAIN_ROW * max(4, len(rows)) + GAIN_FRAME
+    figure, axes = plot.by_dataset(width, height, list(there), titles, "x", datasets_per_row)
+    for (dataset, position), ax in axes.items():
+        panel, cells = panels[position], there[dataset, position]
+        cells = cells.assign(row=[rows.index(each) for each in zip(cells["method"], cells["variant"], strict=True)])
+        is_points = fact_of(panel["metric"]).is_percentage
+        ax.axvline(0.0 if is_points else 1.0, color="black", linewidth=0.7, zorder=1.5)
+        ax.set_xscale(panel["scale"])
+        plot.draw_dots(ax, cells, styles, len(rows), GAIN_SPREAD)
+        plot.cut_row(ax, cells, 0.0 if is_points else 1.0)
+        plot.widen(ax, "x") if is_points else plot.log_axis(ax.xaxis)
+        is_first = ax.get_subplotspec().colspan.start == 0
+        ax.set_yticks(range(len(rows)), [context.label(*each) for each in rows] if is_first else [""] * len(rows))
+        if ax.get_xlabel():
+            ax.set_xlabel(panel["label"])
+    missing = {context.name(each, paper): "not run" for each in datasets if not any(each == d for d, _ in there)}
+    remarks = [
+        "Bars: one standard deviation of the paired differences, of times the quartiles.",
+        *plot.not_drawn(missing),
+    ]
+    return Picture(figure, styles.values(), remarks, shown[~shown.index.duplicated()])
 
 
 # --- error_by_time ----------------------------------------------------------------------------------------------------

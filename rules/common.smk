@@ -26,7 +26,7 @@ from rfstudy.files import read_yaml, record_file
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
 from rfstudy.study import left_behind
-from rfstudy.study.config import load_study, restore_names
+from rfstudy.study.config import load_study, protocol_changes, restore_names
 from rfstudy.study.jobs import Jobs, counted, seconds_in
 from rfstudy import outputs
 

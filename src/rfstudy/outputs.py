@@ -27,15 +27,20 @@ from rfstudy.study.job import kernel_id, sizes
 from rfstudy.study.jobs import Jobs
 from rfstudy.study.kinds.registry import KINDS
 
-#: The parts of the report, sorted by name: the comparison of published numbers with ours, then the papers.
-SCORECARD = "1 Scorecard"
+#: The parts of the report, sorted by name: the arena, the comparison of published numbers with ours, then the papers.
+ARENA, SCORECARD = "1 Arena", "2 Scorecard"
 CATEGORIES = {
-    "survey": "2 Survey (Liu et al. 2021)",
-    "eerf": "3 EERF (Shahrampour et al. 2018)",
-    "nsrf": "4 NSRF (Bullins et al. 2018)",
-    "slsrff": "5 SLS-RFF (Liu et al. 2020)",
-    "study": "6 The library",
+    "survey": "3 Survey (Liu et al. 2021)",
+    "eerf": "4 EERF (Shahrampour et al. 2018)",
+    "nsrf": "5 NSRF (Bullins et al. 2018)",
+    "slsrff": "6 SLS-RFF (Liu et al. 2020)",
+    "study": "7 The library",
 }
+
+
+#: What follows the name of an output whose protocol a run changes, or of which it shows a part, and the characters of
+#: the words after it.
+CHANGED, PART, LONGEST = "-with-", "-only-", 40
 
 
 def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[dict]:
@@ -163,6 +168,32 @@ def with_methods(spec: dict, own: list[str]) -> dict:
     return spec | listed | {"yours": own}
 
 
+def with_selection(spec: dict, settings: dict) -> dict | None:
+    """Return an output of the shipped rows with the methods and data sets that a run selects, which its caption and its
+    name state; None if it shows none of them. An output that lists neither stays as it is.
+    """
+    parts = []
+    for key in ("methods", "datasets"):
+        wanted = settings[f"only_{key}"]
+        if wanted and key in spec and not set(spec[key]) <= set(wanted):
+            kept = [each for each in spec[key] if each in wanted]
+            if not kept:
+                return None
+            spec, parts = spec | {key: kept, "caption": f"{spec['caption']} Only {', '.join(kept)}."}, parts + kept
+    return spec | {"name": f"{spec['name']}{PART}{'-'.join(parts)[:LONGEST].strip('-')}"} if parts else spec
+
+
+def with_changes(spec: dict, changes: dict[tuple, object]) -> dict:
+    """Return an output of a run whose caption and name state the keys that the run changes in its protocol."""
+    own = {key: value for key, value in changes.items() if key[0] != "experiments" or key[1] in spec["experiments"]}
+    if not own:
+        return spec
+    words = ", ".join(f"{'.'.join(key)} = {value}" for key, value in own.items())
+    short = re.sub(r"[^a-z0-9.]+", "-", " ".join(f"{key[-1]} {value}" for key, value in own.items()).lower())
+    name = f"{spec['name']}{CHANGED}{short[:LONGEST].strip('-.')}"
+    return spec | {"name": name, "caption": f"{spec['caption']} Changed: {words}."}
+
+
 def results_of(collection: str, experiment: str) -> str:
     """Return the file with the rows of an experiment in a collection."""
     if collection == MEASURED:
@@ -187,15 +218,13 @@ def experiments_of(specs: list[dict]) -> list[str]:
 
 def category_of(spec: dict) -> str:
     """Return the part of the report that shows a table or figure."""
+    if spec["paper"] == "study" and spec["id"].startswith("arena"):
+        return ARENA
     return SCORECARD if spec["kind"] in catalogue.SCORECARD else CATEGORIES[spec["paper"]]
 
 
 class Collections:
     """The tables and figures that a run can draw, and their jobs.
-
-    Parameters
-    ----------
-    targets : function that returns the targets of the run, once they are known
 
     Attributes
     ----------
@@ -204,15 +233,20 @@ class Collections:
     one : the outputs that a job draws alone, by collection, paper and name
     """
 
-    def __init__(self, reports: list[dict], jobs: Jobs, shipped: list[str], targets):
-        self.targets = targets
+    def __init__(self, reports: list[dict], jobs: Jobs, shipped: list[str], changes: dict[tuple, object]):
         self.jobs, self.shipped, self.preset = jobs, shipped, jobs.settings["preset"]
+        whole = drawable_in_part(reports, shipped)
+        found = [(spec, with_selection(spec, jobs.settings)) for spec in whole]
+        measured = [part for _, part in found if part]
+        self.parts = {(spec["paper"], spec["name"]): part for spec, part in found if part != spec}
         on_demand = {name for name in jobs.experiments if name not in jobs.asked_for}
-        asked, measured = drawable(reports, jobs.asked_for, on_demand), drawable_in_part(reports, shipped)
-        named = {(spec["paper"], spec["name"]): spec for spec in drawable(reports, jobs.experiments) + asked}
+        asked = [with_changes(spec, changes) for spec in drawable(reports, jobs.asked_for, on_demand)]
+        every = [with_changes(spec, changes) for spec in drawable(reports, jobs.experiments)]
+        named = {(spec["paper"], spec["name"]): spec for spec in every + asked}
         self.own = jobs.settings["only_methods"]
-        yours = [with_methods(spec, self.own) for spec in measured if set(spec["experiments"]) & set(jobs.experiments)]
-        self.drawable = {self.preset: list(named.values()), MEASURED: measured, YOURS: yours}
+        yours = [with_methods(spec, self.own) for spec in whole if set(spec["experiments"]) & set(jobs.experiments)]
+        every = [*measured, *(spec for spec, part in found if part != spec)]
+        self.drawable = {self.preset: list(named.values()), MEASURED: every, YOURS: yours}
         self.wanted = {self.preset: asked, MEASURED: measured}
         self.one = {(name, each["paper"], each["name"]): each for name, of in self.drawable.items() for each in of}
 
@@ -225,8 +259,6 @@ class Collections:
         """Return the pages of the report, one folder per paper: all its tables and figures are drawn with them."""
         papers = dict.fromkeys(spec["paper"] for spec in self.wanted[collection])
         found = [pages_of(collection, paper) for paper in papers if paper == like.get("paper", paper)]
-        if collection == MEASURED and self.own:
-            return lambda wildcards: self.refuse_own() or found
         return found or self.nothing_drawn(collection, like)
 
     def nothing_drawn(self, collection: str, like: dict):
@@ -238,15 +270,6 @@ class Collections:
             f"{results_of(self.preset, next(iter(self.jobs.experiments)))}"
         )
         return lambda wildcards: sys.exit(message)
-
-    def refuse_own(self):
-        """End a run that restricts maps, and draws nothing but the shipped rows, which are of all maps."""
-        targets = self.targets() or ["all"]
-        if not all(target.startswith((f"figures/{MEASURED}/", f"{MEASURED}_figures")) for target in targets):
-            return
-        sys.exit(
-            f"figures/{MEASURED} shows shipped rows, of all maps: leave out only_methods, or ask for figures/{YOURS}"
-        )
 
     def rows_behind(self, collection: str, specs: list[dict]) -> list[str]:
         """Return the files of the rows from which some outputs are drawn."""
@@ -260,8 +283,10 @@ class Collections:
             sys.exit(f"figures/{YOURS} needs the maps to measure: --config only_methods=<method>")
         shipped = self.rows_behind(MEASURED, [spec]) if collection in (MEASURED, YOURS) else []
         if collection == MEASURED:
-            if self.own:
-                self.refuse_own()
+            if (place := (spec["paper"], spec["name"])) in self.parts:
+                part = self.parts[place]
+                other = f"ask for {files_of(MEASURED, part)[0]}" if part else "it has none of the ones that you select"
+                sys.exit(f"{spec['name']} shows all methods and data sets: {other}")
             return shipped
         whole = {name: results_of(self.preset, name) for name in spec["experiments"] if name in self.jobs.experiments}
         parts = {name: results_of(self.preset, self.part_of(name, spec)) for name in whole}

@@ -23,7 +23,8 @@ class Page(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         attributes = dict(attrs)
-        self.loads += [attributes[name] for name in ("src", "href", "data", "srcset") if name in attributes]
+        loading = ("src", "href", "data", "srcset") if tag != "a" else ()  # a link loads nothing
+        self.loads += [attributes[name] for name in loading if name in attributes]
         self.images += [attributes["src"]] if tag == "img" else []
         self.open.append(attributes.get("class", tag))
 

@@ -115,13 +115,14 @@ def test_the_console_says_what_is_done_how_far_it_is_and_how_long_it_takes(finis
         assert len(of_stage) == sum(count for rule, count in jobs.items() if rule.split("_")[0] == stage)
     assert "train survey-gaussian-text/eeg: 36 cells on eeg" in said
     assert said[-1] == "done"
-    # nothing but the head, a line a job, one more for those that took long, and where the log is
+    # nothing but the head, a line a job, and one more for those that took long
     reported = [line for line in said[:-1] if not line.startswith("done in ")]
     assert len(reported) == number
     others = [line for line, match in zip(finished.console, lines, strict=True) if not match]
-    assert others[-1].startswith("Complete log(s): ")
-    assert f"{number} jobs: " in others[-2]
-    assert len(others) <= 3
+    assert f"{number} jobs: " in others[-1]
+    assert len(others) == 1
+    (timed,) = [what for what in said if what.startswith("time ")]
+    assert re.search(r"waits for an idle machine, at most \d+ times as long as without \(\d+ s\)$", timed)
 
 
 BOTH = {"eeg", "magic04"}
@@ -284,13 +285,24 @@ def test_a_target_that_is_not_of_this_run_is_an_error(repository, target, experi
 
 
 def test_a_run_that_would_ignore_what_it_is_asked_for_is_refused_in_a_line(repository):
-    """Fewer triggers ignore a changed setting, and the shipped figures ignore a choice of maps."""
+    """Fewer triggers ignore a changed setting."""
     (line,) = refused(repository.snakemake("--dry-run", "--rerun-triggers", "mtime", check=False))
     assert line.startswith("--rerun-triggers: leave it out")
-    for target in ("measured_figures", "figures/measured/survey/figure-09-text.pdf"):
-        done = repository.snakemake("--dry-run", target, "--config", "only_methods=rff", check=False)
-        assert done.returncode == 1
-        assert done.stderr.splitlines()[-1].startswith("figures/measured shows shipped rows, of all maps")
+
+
+def test_a_selection_of_shipped_rows_is_in_the_name_of_a_file(repository):
+    own = ("--config", "only_methods=rff,orf")
+    done = repository.snakemake("--dry-run", "figures/measured/survey/figure-09-text.pdf", *own, check=False)
+    assert done.stderr.splitlines()[-1].endswith("ask for figures/measured/survey/figure-09-text-only-rff-orf.pdf")
+    done = repository.snakemake("--dry-run", "figures/measured/survey/figure-09-text-only-rff-orf.csv", *own)
+    assert "figure measured/survey/figure-09-text-only-rff-orf" in done.stdout + done.stderr
+
+
+def test_a_changed_protocol_is_in_the_name_of_a_file(repository):
+    change = "experiments={survey-gaussian-text: {learners: {ridge: {n_folds: 3}}}}"
+    done = repository.snakemake("--dry-run", "--cores", "1", "survey_figure_10", "--config", change)
+    assert "figures/quick/survey/figure-10-text-with-n-folds-3.pdf" in done.stdout + done.stderr
+    assert "figures/quick/survey/figure-10-code.pdf" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("target", ["2024_01", "0", "007", "price #1"])

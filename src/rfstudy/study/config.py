@@ -29,6 +29,10 @@ from rfstudy.study.settings import Method, Settings
 #: Settings that restrict a run.
 SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
 
+#: Settings with parts of protocols, and keys in them that are amounts of work.
+PROTOCOL = ("search", "learners", "experiments")
+AMOUNTS = {"repeats", "max_rows", "max_entries", "time"}
+
 #: Settings that are names. Snakemake takes some for numbers or for YAML (``restore_names``).
 NAMES = ("own", "target", "preset", "mirror", *SELECTIONS)
 
@@ -131,6 +135,26 @@ def load_settings(config: dict, config_dir: Path) -> dict:
                 raise ConfigurationError(f"{key}: {settings[key]!r} has a comma that no name follows or precedes")
             settings[key] = [part for part in named if part]
     return settings
+
+
+def protocol_changes(settings: dict, config_dir: Path) -> dict[tuple[str, ...], object]:
+    """Return the values that a run changes in the protocols of its preset, by their keys from the top.
+
+    Amounts of work (``AMOUNTS``), which notes report, and keys that it removes are no changes.
+    """
+    of_preset = read_yaml(Path(config_dir) / "presets" / f"{settings['preset']}.yaml")
+    both = [dict(_leaves({key: each.get(key, {}) for key in PROTOCOL})) for each in (of_preset, settings)]
+    new = {key: value for key, value in both[1].items() if both[0].get(key) != value and value is not None}
+    return {key: value for key, value in new.items() if not set(key) & AMOUNTS}
+
+
+def _leaves(value, key: tuple[str, ...] = ()):
+    """Yield the values of nested mappings with their keys from the top."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _leaves(inner, (*key, str(name)))
+    else:
+        yield key, value
 
 
 def restore_names(config: dict, arguments: list[str]) -> None:

@@ -15,13 +15,17 @@ from PIL import Image
 from random_features.errors import UserError
 from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_yaml, write_text
-from rfstudy.outputs import CATEGORIES, category_of, load_reports
+from rfstudy.outputs import ARENA, CATEGORIES, CHANGED, PART, category_of, load_reports
+from rfstudy.report.catalogue import SCORECARD
 from rfstudy.study.config import load_experiments
 
 #: Pixels across and colours of a thumbnail, and rows of the first lines of a table.
 WIDTH, COLOURS, ROWS = 480, 32, 7
 
 ROMAN = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
+
+#: The files of an output that the index links.
+SHOWN = {"figures": ("pdf", "csv"), "tables": ("csv", "tex")}
 
 #: The start of the note on stand-ins (``notes_on_data``).
 STAND_IN = "Not the paper's data"
@@ -36,7 +40,13 @@ def run(collection, root=".") -> Path:
     tasks = read_tasks(config / "datasets.yaml")
     experiments = load_experiments(config, set(tasks))
     reports = load_reports(config, experiments, read_yaml(config / "methods.yaml"), tasks)
-    drawn = [spec for spec in reports if (folder / "pages" / spec["paper"] / f"{spec['name']}.html").exists()]
+    pages = {paper: [path.stem for path in (folder / "pages" / paper).glob("*.html")] for paper in CATEGORIES}
+    drawn = [
+        spec | {"name": name}
+        for spec in reports
+        for name in sorted(pages[spec["paper"]])
+        if name == spec["name"] or name.startswith((spec["name"] + CHANGED, spec["name"] + PART))
+    ]
     if not drawn:
         raise UserError(f"{folder} has no page of a table or a figure, pages/<paper>/<name>.html: name a collection")
     cards = sorted((card(spec, folder) for spec in drawn), key=lambda card: card["order"])
@@ -49,20 +59,27 @@ def run(collection, root=".") -> Path:
 
 
 def card(spec: dict, folder: Path) -> dict:
-    """Return what the index shows of an output; the order is measured data, then the paper's numbers, then the rest."""
+    """Return what the index shows of an output.
+
+    What was measured comes before what was not run, the paper's data before stand-ins, its numbers before the rest.
+    """
     source = folder / spec["paper"] / spec["name"]
     caption, *notes = source.with_name(f"{source.name}.txt").read_text(encoding="utf-8").strip().split("\n\n")
     kind, number, name = title(spec)
     is_stand_in = any(note.startswith(STAND_IN) for note in notes)
     also = f"{kind} {number}" if number else ""  # the paper may write VII for 7
     paper = CATEGORIES[spec["paper"]][2:]
+    lines = source.with_name(f"{source.name}.csv").read_text(encoding="utf-8").splitlines()[1:]
+    is_unrun = 0 < len(lines) <= 2 * sum("not run" in line for line in lines)
     return {
         "part": category_of(spec),
-        "order": (is_stand_in, not number, kind, number),
-        "title": f"{paper.split(' (')[0]}: {name}",
+        "order": (is_unrun, is_stand_in, not number, kind, number),
+        "title": name if category_of(spec) == ARENA else f"{paper.split(' (')[0]}: {name}",
         "protocol": spec["protocol"],
-        "caption": " ".join(caption.split()),
-        "stand_in": is_stand_in,
+        "caption": " ".join([*caption.split(), *(note for note in notes if "published result" in note)]),
+        "tags": ["not run"] * is_unrun + ["stand-in data"] * is_stand_in,
+        "files": {ending.upper(): f"{spec['paper']}/{spec['name']}.{ending}" for ending in SHOWN[spec["form"]]},
+        "wide": spec["kind"] in SCORECARD,
         "link": f"pages/{spec['paper']}/{spec['name']}.html",
         "search": " ".join([paper, spec["paper"], spec["name"], name, also, caption]).lower(),
         "thumbnail": thumbnail(source) if spec["form"] == "figures" else first_rows(folder, spec),

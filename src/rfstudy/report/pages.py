@@ -20,6 +20,7 @@ table caption { text-align: left; font-weight: 600; padding: 0.5em 0; }
 thead { border-bottom: 1px solid; position: sticky; top: 0; background: #fff; }
 th, td { padding: 0.2em 0.7em; text-align: left; vertical-align: top; font-variant-numeric: tabular-nums; }
 .caption { max-width: 60em; font-weight: 600; }
+nav a { margin-right: 0.8em; }
 .notes, .files { max-width: 60em; color: #444; }
 """
 
@@ -32,7 +33,8 @@ def write(source: Path, content: str, folder) -> None:
     name = f"{source.parent.name}/{source.name}"
     paragraphs = re.split(r"\n\s*\n", source.with_name(f"{source.name}.txt").read_text(encoding="utf-8").strip())
     caption, *notes = (html.escape(" ".join(each.split())) for each in paragraphs)
-    files = sorted(path.as_posix() for path in source.parent.glob(f"{source.name}.*") if path.stem == source.name)
+    files = sorted(path.name for path in source.parent.glob(f"{source.name}.*") if path.stem == source.name)
+    links = [f'<a href="../../{source.parent.name}/{each}">{each.rpartition(".")[2].upper()}</a>' for each in files]
     page = f"""<!doctype html>
 <html lang="en">
 <head>
@@ -41,11 +43,13 @@ def write(source: Path, content: str, folder) -> None:
 <style>{STYLE}</style>
 </head>
 <body>
+<nav><a href="../../index.html">All tables and figures</a> {" ".join(links)}</nav>
+<script>if (!location.pathname.includes("/pages/")) document.querySelector("nav").remove()</script>
 <h1>{html.escape(name)}</h1>
 <p class="caption">{caption}</p>
 <div class="wide">{content}</div>
 <ul class="notes">{"".join(f"<li>{note}</li>" for note in notes)}</ul>
-<p class="files">Files: {html.escape(", ".join(files))}</p>
+<p class="files">Files in {html.escape(source.parent.as_posix())}: {html.escape(", ".join(files))}</p>
 </body>
 </html>
 """

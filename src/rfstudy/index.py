@@ -15,8 +15,7 @@ from PIL import Image
 from random_features.errors import UserError
 from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_yaml, write_text
-from rfstudy.outputs import ARENA, CATEGORIES, CHANGED, PART, category_of, load_reports
-from rfstudy.report.catalogue import SCORECARD
+from rfstudy.outputs import ARENA, CATEGORIES, CHANGED, PART, SCORECARD, category_of, load_reports
 from rfstudy.study.config import load_experiments
 
 #: Pixels across and colours of a thumbnail, and rows of the first lines of a table.
@@ -79,7 +78,7 @@ def card(spec: dict, folder: Path) -> dict:
         "caption": " ".join([*caption.split(), *(note for note in notes if "published result" in note)]),
         "tags": ["not run"] * is_unrun + ["stand-in data"] * is_stand_in,
         "files": {ending.upper(): f"{spec['paper']}/{spec['name']}.{ending}" for ending in SHOWN[spec["form"]]},
-        "wide": spec["kind"] in SCORECARD,
+        "wide": category_of(spec) == SCORECARD,
         "link": f"pages/{spec['paper']}/{spec['name']}.html",
         "search": " ".join([paper, spec["paper"], spec["name"], name, also, caption]).lower(),
         "thumbnail": thumbnail(source) if spec["form"] == "figures" else first_rows(folder, spec),

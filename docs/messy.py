@@ -431,9 +431,9 @@ def table_of(rows) -> str:
     n, text = len(rows), "".join(f"| {' | '.join(map(str, line))} |\n" for line in out)
     right, good, maps, exact = counts
     return text + (
-        f"\n{right} of {n} files are read right, some after a question. Within 5 % of the other error, or better, are\n"
-        f"the recommended model and the better of boosting and a tuned kernel on {good} of {n}, the best map and the\n"
-        f"searched one on {maps}, the exact kernel of `compare` and the tuned one on {exact}.\n"
+        f"\n{right} of {n} files are read right, some after a question. The recommended model is within 5 % of the\n"
+        f"better of boosting and a tuned kernel, or better, on {good} of {n}. The best map is within 5 % of the searched\n"
+        f"one on {maps}, and the exact kernel of `compare` within 5 % of the tuned one on {exact}.\n"
     )
 
 

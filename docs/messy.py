@@ -432,8 +432,8 @@ def table_of(rows) -> str:
     right, good, maps, exact = counts
     return text + (
         f"\n{right} of {n} files are read right, some after a question. The recommended model is within 5 % of the\n"
-        f"better of boosting and a tuned kernel, or better, on {good} of {n}. The best map is within 5 % of the searched\n"
-        f"one on {maps}, and the exact kernel of `compare` within 5 % of the tuned one on {exact}.\n"
+        f"better of boosting and a tuned kernel, or better, on {good} of {n}. The best map is within 5 % of the\n"
+        f"searched one on {maps}, and the exact kernel of `compare` within 5 % of the tuned one on {exact}.\n"
     )
 
 

@@ -1,6 +1,10 @@
 """Machines on tensors: tensors in, tensors out, on their device, and the results of arrays."""
 
+import os
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -172,6 +176,24 @@ def test_arrays_in_and_out_through_a_gpu(name):
     assert found.model_.coef.device.type == "cuda"
     assert isinstance(found.predict(NEW), np.ndarray)
     np.testing.assert_allclose(found.predict(NEW), expected, atol=2e-3)
+
+
+ARRAY_API = """
+import numpy as np
+from sklearn.utils.estimator_checks import check_array_api_input
+from test_machines_tensors import MACHINES
+for name, machine in MACHINES.items():
+    for dtype in ("float64", "float32"):
+        check_array_api_input(name, machine, "torch", device_name="cpu", dtype_name=dtype, check_values=True)
+"""
+
+
+@pytest.mark.slow
+def test_the_array_api_checks_of_scikit_learn():
+    """SciPy reads the variable when it is imported, so that the checks run in a process of their own."""
+    folder, path = str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")
+    own = os.environ | {"SCIPY_ARRAY_API": "1", "PYTHONPATH": os.pathsep.join([folder, path])}
+    subprocess.run([sys.executable, "-W", "ignore", "-c", ARRAY_API], check=True, env=own)
 
 
 def test_every_learner_has_tests_on_tensors():

@@ -72,10 +72,6 @@ class Design:
         namespace(system).einsum("ii->i", system)[: self.n_columns] += shift
         return inverse(system)
 
-    def bytes_of_factors(self, n: int) -> int:
-        """Return the bytes that ``weighted_inverses`` of n columns take."""
-        return 8 * n * (self.n_columns + self.has_intercept) ** 2
-
     def weighted_inverses(self, weights, penalties) -> list:
         """Return functions that apply (penalty I + Z' diag(w) Z)^-1 to columns, from one pass.
 

@@ -229,7 +229,7 @@ class Hessian:
     def steps_for_blocks(self) -> float:
         """Return how many conjugate gradient steps cost as much as ``block_inverse``; infinite if it is too large."""
         design, (_, n_groups, n_classes) = self.problem.design, self.weights.shape
-        if self.curvature is None or design.bytes_of_factors(n_groups * n_classes) > HESSIAN_BYTES:
+        if self.curvature is None or 8 * n_groups * n_classes * len(self.weights) ** 2 > HESSIAN_BYTES:
             return np.inf
         used = (self.curvature * self.problem.row_weights[:, :, None] > 0).sum(axis=0) / design.n_rows
         return design.n_columns * float(used.mean()) / COLUMNS_PER_STEP

@@ -169,14 +169,11 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         if hasattr(self, "map_"):
             stds = [posterior.std(Z) for _, Z in self.map_.transform_blocks(rows)]
         else:
-            roots, parts = self.rows_[1].T, (rows[part] for part in row_blocks(rows.shape[0], BLOCK_ROWS))
-            stds = [posterior.std(*self._values(part, roots)) for part in parts]
+            stds, roots = [], self.rows_[1].T
+            for part in row_blocks(rows.shape[0], BLOCK_ROWS):
+                values = like(kernel_matrix(self.kernel_, rows[part], self.X_), roots) * roots
+                stds.append(posterior.std(values, diagonal(self.kernel_, rows[part])))
         return self._shaped(decision), self._shaped(as_given(namespace(stds[0]).concatenate(stds), X))
-
-    def _values(self, X, roots):
-        """Return the kernel values of X with the training rows, times the roots of their weights, and with itself."""
-        values = like(kernel_matrix(self.kernel_, X, self.X_), roots)
-        return values * roots, diagonal(self.kernel_, X)
 
     def log_marginal_likelihood(self) -> float:
         """Return the log likelihood of the training targets, at the amplitude that maximises it."""

@@ -186,11 +186,6 @@ def product(A, B, out) -> None:
         out.copy_(A @ B)
 
 
-def solve_lower(matrix, rhs):
-    """Return the solution of L x = rhs for the factor L of ``cholesky``, with its error."""
-    return solve_triangular(cholesky(matrix), rhs)
-
-
 def cholesky(matrix):
     """Return the lower Cholesky factor of a symmetric matrix in float64, which is overwritten.
 

@@ -111,11 +111,9 @@ def _solve_by_cholesky(matrix, rhs, shift):
 def _solve_on_device(matrix, rhs, shift, singular):
     """Return the solution for tensors: a Cholesky factorisation each is faster than one tridiagonalisation on a GPU."""
     shifted = matrix.clone()
-    diagonal = shifted.diagonal()
-    diagonal += shift
-    scale = diagonal.clamp(min=torch.finfo(torch.float64).tiny)[:, None] ** -0.5
-    shifted *= scale * scale.T
-    factor, failed = torch.linalg.cholesky_ex(shifted)
+    shifted.diagonal().add_(shift)
+    scale = shifted.diagonal().clamp(min=torch.finfo(torch.float64).tiny)[:, None] ** -0.5
+    factor, failed = torch.linalg.cholesky_ex(shifted.mul_(scale * scale.T))
     # with a unit diagonal, the smallest pivot bounds the condition number from below
     if failed or factor.diagonal().min() ** 2 <= len(matrix) * torch.finfo(torch.float64).eps:
         if singular == "raise":

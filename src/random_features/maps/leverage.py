@@ -14,7 +14,7 @@ import numpy as np
 
 from random_features.arrays import float32_is_harmless
 from random_features.maps.pool import PoolMap
-from random_features.tensors import cast, namespace, on_host, solve_lower, zeros
+from random_features.tensors import cast, cholesky, namespace, on_host, solve_triangular, zeros
 
 #: Modes that score cosine and sine separately, and those among them that reorder the frequencies as the code does.
 COLUMN_MODES = ("columns", "sorted", "code", "trace", "permuted")
@@ -233,7 +233,7 @@ def ridge_leverage_scores(gram, ridge: float) -> np.ndarray:
     identity = zeros(gram.shape, gram)
     _add_to_diagonal(identity, 1.0)
     _add_to_diagonal(gram, ridge)
-    return 1.0 - ridge * column_squares(solve_lower(gram, identity))
+    return 1.0 - ridge * column_squares(solve_triangular(cholesky(gram), identity))
 
 
 def row_leverage_scores(features, ridge: float) -> np.ndarray:
@@ -244,7 +244,7 @@ def row_leverage_scores(features, ridge: float) -> np.ndarray:
     features = 1.0 * cast(features, "float64")
     system = features @ features.T
     _add_to_diagonal(system, ridge)
-    return column_squares(solve_lower(system, features))
+    return column_squares(solve_triangular(cholesky(system), features))
 
 
 def _add_to_diagonal(matrix, number: float) -> None:

@@ -66,7 +66,7 @@ rule benchmark_gpu:
         "PYTHONPATH=src python {input} > {output} 2>&1 || grep skipped {output}"
 
 
-# one target per paper (survey), and one per table or figure, with all its protocols (survey_table_07)
+# one target per paper (survey), and one per table or figure, with the protocols of the run (survey_table_07)
 for paper in sorted({report["paper"] for report in REPORTS} - {"study"}):
 
     rule:
@@ -86,4 +86,4 @@ for paper, identifier in sorted({(r["paper"], r["id"]) for r in REPORTS if r["pa
         input:
             DRAWN.asked(PRESET, DRAWN.wanted[PRESET], paper=paper, id=identifier),
         message:
-            f"{paper}: {identifier} is there, under every protocol"
+            f"{paper}: {identifier} is there, for the protocols of this run"

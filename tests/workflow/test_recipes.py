@@ -453,7 +453,7 @@ def test_a_kind_of_table(made, errors):
 
 def test_a_kind_of_figure(made, errors):
     files = sorted((made.folder / "figures/measured/survey").glob("spreads-text.*"))
-    assert [path.suffix for path in files] == [".pdf", ".png", ".txt"]
+    assert [path.suffix for path in files] == [".csv", ".pdf", ".png", ".txt"]
     shares = (errors.std() / errors.mean()).dropna().groupby(level="n_features_label").mean()
     for line, method in zip(made.seen["spreads"], MAPS, strict=True):
         assert line == pytest.approx(shares.loc[["2d", "8d", "32d"], method].tolist())

@@ -1,4 +1,4 @@
-"""Ratios of the library to bare PyTorch on one GPU, in one run: ``python docs/benchmark_gpu.py map ridge``.
+"""Ratios of the library to bare PyTorch on one GPU, in one run: ``python docs/benchmark_gpu.py map ridge learners``.
 
 It needs the library's own dependencies only. A part (all of them by default) takes under four minutes on a GPU;
 ``--small`` tries them on any machine, at small sizes. A row is a piece of work, its time through the
@@ -16,9 +16,13 @@ import numpy as np
 import torch
 
 from random_features import make_map
+from random_features.kernels import Gaussian
+from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge
+from random_features.learners.logistic import fit_logistic
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge, ridge_sums
+from random_features.learners.svm import cross_validate_svm
 
-#: Timed runs after a warm-up, of which the median counts, and seconds from which one run is enough.
+#: Timed runs after a warm-up, of which the median counts, and seconds from which the first run is enough.
 RUNS, LONG = 7, 5.0
 
 #: Rows of a block of features.
@@ -36,7 +40,7 @@ def seconds(work, device) -> float:
         return time.perf_counter() - start
 
     first = once()
-    return once() if first > LONG else statistics.median(once() for _ in range(RUNS))
+    return first if first > LONG else statistics.median(once() for _ in range(RUNS))
 
 
 def dense_map(n: int, d: int, s: int, device):
@@ -137,6 +141,45 @@ def streamed_sums(n: int, d: int, s: int, device):
     return lambda: ridge_sums(lambda: phi.transform_blocks(X, BLOCK), Y, n_columns=2 * s), bare
 
 
+def svm(n: int, n_columns: int, device):
+    """Return the search of 8 C in five folds on tensors, and on arrays."""
+    Z, Y, _ = features(n, n_columns, device)
+    folds, grid = np.arange(n) % 5, np.logspace(-2, 3, 8)
+    return of_tensors_and_arrays(
+        Z, Y[:, :1], lambda blocks, Y: cross_validate_svm(blocks, Y, grid, folds, n_columns=n_columns, solver="newton")
+    )
+
+
+def logistic(n: int, n_columns: int, device):
+    """Return one logistic regression on tensors, and on arrays."""
+    Z, Y, _ = features(n, n_columns, device)
+    return of_tensors_and_arrays(Z, Y[:, :1], lambda blocks, Y: fit_logistic(blocks, Y, 1e-4, n_columns=n_columns))
+
+
+def of_tensors_and_arrays(Z, Y, learn):
+    """Return two functions that learn from features Z (n, D) and targets as tensors, and as arrays on the CPU."""
+
+    def blocks_of(Z):
+        return lambda: ((slice(at, min(at + BLOCK, len(Z))), Z[at : at + BLOCK]) for at in range(0, len(Z), BLOCK))
+
+    arrays = blocks_of(Z.cpu().numpy()), Y.cpu().numpy()
+    return lambda: learn(blocks_of(Z), Y), lambda: learn(*arrays)
+
+
+def kernel_ridge(n: int, d: int, device):
+    """Return exact kernel ridge regression of the library, and by the bare kernel matrix and its Cholesky factor."""
+    X = torch.rand(n, d, device=device, dtype=torch.float64)
+    Y = torch.sin(4.0 * X[:, :1]) + 0.1 * torch.randn(n, 1, device=device, dtype=torch.float64)
+
+    def bare():
+        squares = (X * X).sum(dim=1)
+        K = (squares[:, None] + squares).addmm_(X, X.T, alpha=-2.0).mul_(-0.5).exp_()
+        K.diagonal().add_(1e-4 * n)
+        return torch.cholesky_solve(Y, torch.linalg.cholesky(K))
+
+    return lambda: fit_streamed_kernel_ridge(Gaussian(1.0), X, Y, 1e-4, center="none"), bare
+
+
 def map_works(n: int, w: int, device):
     """Yield the rows of the part "map" for n rows: name, the two sides, bar. Numbers of columns are divided by w."""
     yield f"map of tensors, {n:,} x 54 to 1,728 columns, to bare torch", dense_map(n, 54, 864, device), "at most 1.4"
@@ -162,7 +205,16 @@ def ridge_works(n: int, w: int, device):
     )
 
 
-PARTS = {"map": map_works, "ridge": ridge_works}
+def learner_works(n: int, w: int, device):
+    """Yield the rows of the part "learners"."""
+    n, D = n // 5, 1728 // w
+    yield f"svm, 8 C x 5 folds, {n:,} x {D:,}, to arrays on the CPU", svm(n, D, device), "at most 0.01"
+    yield f"logistic, {n:,} x {D:,}, to arrays on the CPU", logistic(n, D, device), "below 1"
+    n = 36 * n // 100
+    yield f"kernel ridge, {n:,} x 8, to matrix and factor", kernel_ridge(n, 8, device), "library under 2 s"
+
+
+PARTS = {"map": map_works, "ridge": ridge_works, "learners": learner_works}
 
 
 def main():

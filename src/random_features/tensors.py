@@ -18,10 +18,11 @@ from random_features.arrays import is_sparse
 
 
 def resolve_device(device: str = "auto"):
-    """Return the torch device for "auto" (CUDA where there is one), "cpu", "cuda" or "cuda:<number>".
+    """Return the torch device for "auto" (CUDA where there is one), "cpu", "cuda" or "cuda:<number>", or such a device.
 
     Raises ``ValueError`` for another name and ``RuntimeError`` for a CUDA device that is absent.
     """
+    device = str(device) if isinstance(device, torch.device) else device
     if device not in ("auto", "cpu") and not (isinstance(device, str) and re.fullmatch(r"cuda(:\d+)?", device)):
         raise ValueError(f"device must be 'auto', 'cpu', 'cuda' or 'cuda:1' (a number), got {device!r}")
     if device == "auto":
@@ -95,7 +96,7 @@ def checked_tensor(X, device: str):
     stated = X.device if device == "auto" else resolve_device(device)
     if stated.type != X.device.type or stated.index not in (None, X.device.index):
         raise ValueError(f"X is on {X.device}, device={device!r}: move X there, or set device='auto'")
-    return X if X.dtype in (torch.float32, torch.float64) else X.double()
+    return X.resolve_neg() if X.dtype in (torch.float32, torch.float64) else X.double().resolve_neg()
 
 
 def check_finite(X) -> list[float]:

@@ -247,6 +247,15 @@ def test_what_a_tensor_must_be():
         phi.set_params(device="cpu").transform(torch.empty(3, 2, device="meta"))
 
 
+def test_views_devices_and_frames_that_a_user_has():
+    X = torch.randn(6, 3)
+    phi = make_map("rff", n_components=4, device=torch.device("cpu"), random_state=0).fit(X)
+    expected = phi.transform(X)
+    for same in (torch._neg_view(-X), X.T.contiguous().T, torch.nn.Parameter(X).detach(), X.repeat(2, 1)[:6]):
+        assert torch.equal(phi.transform(same), expected)
+    np.testing.assert_array_equal(phi.set_output(transform="pandas").transform(X), expected)
+
+
 @pytest.mark.parametrize(("device", "error"), [("cuda:99", RuntimeError), ("cuda:x", ValueError), (0, ValueError)])
 def test_a_device_that_is_absent_or_none(device, error):
     with pytest.raises(error, match="device"):

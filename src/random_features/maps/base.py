@@ -281,13 +281,11 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         -------
         ndarray of shape (n, D), float32 for float32 data, else float64; of a tensor a tensor
         """
-        tensor = tensors.from_library(X)
-        if tensor is not None:
-            return self._features_of(self._validate(tensor))
-        X = self._validate(X)
-        features = np.empty((X.shape[0], self.n_columns_), dtype=X.dtype)
-        self._fill(X, features)
-        return features
+        return (
+            self._features_of_array(X)
+            if (T := tensors.from_library(X)) is None
+            else self._features_of(self._validate(T))
+        )
 
     def transform_blocks(self, X, rows: int | None = None):
         """Return the features of X in blocks of rows, so that the whole matrix is never held.
@@ -359,12 +357,19 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         validate_data(self, X, reset=reset, skip_check_array=True)
         return X
 
+    def _features_of_array(self, X) -> np.ndarray:
+        """Return the features (n, D) of X (n, d), array-like or sparse."""
+        X = self._validate(X)
+        features = np.empty((X.shape[0], self.n_columns_), dtype=X.dtype)
+        self._fill(X, features)
+        return features
+
     def _features_of(self, X):
         """Return the features (n, D) of a checked tensor X (n, d), on its device."""
         if tensors.needs_gradient(X):
             self._check_gradient()
         elif X.device.type == "cpu":
-            return torch.from_numpy(RandomFeatureMap.transform(self, X.numpy()))
+            return torch.from_numpy(self._features_of_array(X.numpy()))
         self._warn_of_rounding(X)
         fitted = self._as_fitted()
         return finite_features(
@@ -476,11 +481,10 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     def _fill(self, X, features):
         """Write the features of X into ``features``, block by block."""
         fitted = self._as_fitted()
-        cache_bytes = self._caches_per_block * CACHE_BYTES
-        work = len(features), X.shape[1] + features.shape[1], fitted._products()
-        gains = X.dtype == np.float32 and gains_on_gpu(*work)
+        copied = X.shape[1] + features.shape[1]
+        gains = X.dtype == np.float32 and gains_on_gpu(len(features), copied, fitted._products())
         device = tensors.resolve_device("cpu" if self.device == "auto" and not gains else self.device)
-        sparse, growth = fitted._takes_sparse_rows, fitted._growth()
+        sparse, growth, cache_bytes = fitted._takes_sparse_rows, fitted._growth(), self._caches_per_block * CACHE_BYTES
         mapper = scaled(fitted._mapper, self.length_scales_)
         fill_rows(mapper, X, features, fitted._work_columns(), device, cache_bytes, growth, sparse=sparse)
 

@@ -183,9 +183,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         ----------
         X : array-like or sparse matrix of shape (n, d)
             Cast to the type that the map was drawn for. NaN and infinity raise ``ValueError``.
-        y : array-like of shape (n,), optional
-            Targets; maps that do not learn from them ignore them.
-        checkpoints : object, optional
+        y, checkpoints : optional
             As in ``fit``.
 
         Returns
@@ -281,11 +279,8 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         -------
         ndarray of shape (n, D), float32 for float32 data, else float64; of a tensor a tensor
         """
-        return (
-            self._features_of_array(X)
-            if (T := tensors.from_library(X)) is None
-            else self._features_of(self._validate(T))
-        )
+        tensor = tensors.from_library(X)
+        return self._features_of_array(X) if tensor is None else self._features_of(self._validate(tensor))
 
     def transform_blocks(self, X, rows: int | None = None):
         """Return the features of X in blocks of rows, so that the whole matrix is never held.

@@ -208,20 +208,15 @@ class Hessian:
 
     def block_inverse(self, groups):
         """Return a function that applies the inverse of the blocks that couple no classes; parameters as above."""
-        n_rows, _, n_classes = self.curvature.shape
-        weights = self.problem.row_weights[:, :, None] * diagonals(self.curvature)
-        inverses: dict[int, list] = {group: [] for group in groups}
-        penalties = np.repeat(self.problem.penalty, n_classes)
-        for number, of_class in enumerate(
-            self.problem.design.weighted_inverses(weights.reshape(n_rows, -1), penalties)
-        ):
-            inverses[groups[number // n_classes]].append(of_class)
+        (n_rows, _, n_classes), problem = self.curvature.shape, self.problem
+        weights = (problem.row_weights[:, :, None] * diagonals(self.curvature)).reshape(n_rows, -1)
+        inverses = problem.design.weighted_inverses(weights, np.repeat(problem.penalty, n_classes))
 
-        def apply(residual, groups):
+        def apply(residual, some):
             solved = namespace(residual).empty_like(residual)
-            for at, group in enumerate(groups):
-                for k, of_class in enumerate(inverses[group]):
-                    solved[:, at, k] = of_class(residual[:, at, k : k + 1])[:, 0]
+            for at, place in enumerate(np.searchsorted(groups, some)):
+                for k in range(n_classes):
+                    solved[:, at, k] = inverses[place * n_classes + k](residual[:, at, k : k + 1])[:, 0]
             return balanced(solved)
 
         return apply

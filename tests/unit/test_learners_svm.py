@@ -158,7 +158,7 @@ def test_fits_of_a_grid_at_once_are_those_one_after_the_other(monkeypatch):
     monkeypatch.setattr(design.Design, "transposed", lambda self, *each: passes.append(1) or transposed(self, *each))
     cross_validate_svm(stream(Z), Y, CS[::-1], folds, **how)
     one_by_one, passes[:] = len(passes), []
-    monkeypatch.setattr(newton, "fits_at_once", lambda targets: True)
+    monkeypatch.setattr(newton, "fits_at_once", lambda *_: True)
     found = cross_validate_svm(stream(Z), Y, CS[::-1], folds, **how)
     np.testing.assert_allclose(found, expected, rtol=1e-3)
     assert len(passes) < one_by_one / 2

@@ -27,6 +27,7 @@ from typing import Self
 import numpy as np
 import torch
 
+from random_features.arrays import block_rows
 from random_features.learners import streams
 from random_features.learners.design import COLUMNS_PER_STEP, HESSIAN_BYTES, Design
 from random_features.learners.linear_model import LinearModel
@@ -294,7 +295,7 @@ def minimise(blocks, loss, targets, used, penalties, *, n_columns, has_intercept
     n_targets, xp = targets.shape[1], namespace(targets)
     used, penalties = np.repeat(used, n_targets, axis=1), np.repeat(penalties, n_targets, axis=1)
     n_groups = used.shape[1]
-    if fits_at_once(targets):
+    if fits_at_once(targets, n_groups // n_targets * len(penalties)):
         used, penalties = np.tile(used, (1, len(penalties))), penalties.reshape(1, -1)
     targets, used = xp.tile(targets, (1, used.shape[1] // n_targets, 1)), like(used, targets)
     design = Design(blocks, len(used), n_columns, has_intercept, targets)
@@ -313,9 +314,13 @@ def minimise(blocks, loss, targets, used, penalties, *, n_columns, has_intercept
             yield Solution(W, b, decision[:, own], converged[own], n_iter)
 
 
-def fits_at_once(targets) -> bool:
-    """Return whether the fits of a grid are groups of one: from zero, in as many passes as the slowest one takes."""
-    return torch.device(targets.device).type == "cuda"
+def fits_at_once(targets, n_fits: int) -> bool:
+    """Return whether the fits of a grid are groups of one: from zero, in as many passes as the slowest one takes.
+
+    A GPU that has the memory for six arrays of all decision values makes them so.
+    """
+    device, bytes_of_all = torch.device(targets.device), 48 * n_fits * int(np.prod(targets.shape))
+    return device.type == "cuda" and bytes_of_all <= block_rows(1, device)
 
 
 def norms(vectors) -> np.ndarray:

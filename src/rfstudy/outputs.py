@@ -283,10 +283,9 @@ class Collections:
             sys.exit(f"figures/{YOURS} needs the maps to measure: --config only_methods=<method>")
         shipped = self.rows_behind(MEASURED, [spec]) if collection in (MEASURED, YOURS) else []
         if collection == MEASURED:
-            if (place := (spec["paper"], spec["name"])) in self.parts:
-                part = self.parts[place]
-                other = f"ask for {files_of(MEASURED, part)[0]}" if part else "it has none of the ones that you select"
-                sys.exit(f"{spec['name']} shows all methods and data sets: {other}")
+            if part := self.parts.pop((spec["paper"], spec["name"]), None):  # say it once
+                other = files_of(MEASURED, part)[0]
+                print(f"{spec['name']} shows all methods and data sets; {other} shows those selected", file=sys.stderr)
             return shipped
         whole = {name: results_of(self.preset, name) for name in spec["experiments"] if name in self.jobs.experiments}
         parts = {name: results_of(self.preset, self.part_of(name, spec)) for name in whole}

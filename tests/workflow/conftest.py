@@ -170,8 +170,8 @@ def repository(new_workspace):
     space = new_workspace("repository")
     (space.folder / "data/measured").symlink_to(ROOT / "data/measured")
     (space.folder / "docs").mkdir()
-    for template in (ROOT / "docs").glob("*.md.j2"):
-        shutil.copy(template, space.folder / "docs")
+    for file in (*(ROOT / "docs").glob("*.md.j2"), ROOT / "docs/benchmark_gpu.py"):
+        shutil.copy(file, space.folder / "docs")
     return space
 
 

@@ -33,7 +33,7 @@ SETS = (
 #: The margin, and the confidence of an interval of two standard errors.
 MARGIN, TWO_ERRORS = 0.02, 0.9545
 FOLDER, PAGE = Path("results/advice"), Path("docs/your-own-data.md")
-HEAD = ("set", "minutes", "recommended", "score", "best map", "score", "best of all", "score", "missing")
+HEAD = ("set", "minutes", "recommended", "score", "best map", "score", "best of all", "score", "worse")
 START, END = "<!-- the table of docs/advice.py -->\n", "<!-- its end -->\n"
 
 
@@ -67,13 +67,12 @@ def measured(name: str, budget: str) -> dict:
     maps = [i for i, result in enumerate(results) if is_map(result.unit.name)]
     recommended = next(i for i, result in enumerate(results) if result is decision.chosen)
     best, best_map = int(np.argmin(means)), min(maps, key=means.__getitem__)
-    guess = next(means[i] for i, result in enumerate(results) if result.unit.name == "guess")
     difference, half = paired_interval(losses[recommended], losses[best], np.arange(len(test)), TWO_ERRORS)
     shown = [
         [label(results[i]), float(recipe.score(losses[i], settings["metric"]))] for i in (recommended, best_map, best)
     ]
-    missing = [100 * difference / guess, 100 * half / guess]
-    return {"set": name, "minutes": round(minutes, 1), "columns": shown, "missing": missing, "kind": decision.kind}
+    worse = [difference / means[best], half / means[best]] if difference else [0.0, 0.0]
+    return {"set": name, "minutes": round(minutes, 1), "columns": shown, "worse": worse, "kind": decision.kind}
 
 
 def written() -> None:
@@ -83,13 +82,13 @@ def written() -> None:
     lines = [HEAD, ["---"] * len(HEAD)]
     for row in rows:
         pairs = [cell for who, score in row["columns"] for cell in (who, f"{score:.3g}")]
-        difference, half = row["missing"]
-        missing = f"{difference:.1f} % ± {half:.1f} %" if difference else "0 (it is the best)"
+        difference, half = row["worse"]
+        worse = f"{100 * difference:.0f} % ± {100 * half:.0f} %" if difference else "0 (it is the best)"
         pairs[0] += " (undecided)" * (row["kind"] == "undecided")
-        lines.append([row["set"].removeprefix("uci-"), row["minutes"], *pairs, missing])
-    within = sum(row["missing"][0] <= 100 * MARGIN + row["missing"][1] for row in rows)
+        lines.append([row["set"].removeprefix("uci-"), row["minutes"], *pairs, worse])
+    within = sum(row["worse"][0] <= MARGIN for row in rows)
     table = "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
-    words = "sets the recommended contestant is within the margin and two standard errors of the best."
+    words = f"sets the loss of the recommended contestant is at most {100 * MARGIN:g} % above the loss of the best."
     table += f"\nOn {within} of {len(rows)} {words}\n"
     before, rest = PAGE.read_text("utf-8").split(START)
     PAGE.write_text(f"{before}{START}{table}{END}{rest.split(END)[1]}", "utf-8")

@@ -232,16 +232,17 @@ def accuracies(shipped: Shipped, protocol: str, method: str = "") -> dict[str, i
 
 
 def on_new_sets(shipped: Shipped) -> str:
-    """Return what new data sets say about the statements on them, or how many are measured of those that a confirmation
-    of a direction needs.
+    """Return a sentence: what new data sets say about the statements on them, or how many count so far and how many a
+    confirmation of a direction needs.
     """
     found = shipped.table("study", "arena-confirmation-tuned")
     counts = [int(found["outcome"].eq(word).sum()) for word in OUTCOMES]
     sets, needed = found["sets"].max(), sets_needed(int(found["statement"].ne("equal").sum()))
     if sets < needed and not any(counts[:3]):
-        return f"{sets} of {needed} are measured"
+        sentence = "None is confirmed yet: a gain or a loss needs at least"
+        return f"{sentence} {needed} new data sets, and {sets} count so far."
     outcome = f"{sum(counts[:2])} are confirmed ({found['predicted'].sum():.1f} expected), {counts[2]} contradicted"
-    return f"of {len(found)} statements {outcome}"
+    return f"Of {len(found)} statements, {outcome}."
 
 
 def at_equal_columns(shipped: Shipped, method: str) -> pd.Series:

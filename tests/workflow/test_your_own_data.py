@@ -15,7 +15,8 @@ def test_the_page_is_followed_word_by_word(new_workspace, page):
         if program == "snakemake":  # the jobs are those of the stages, which have tests of their own
             printed[command] = space.snakemake(*words, "--dry-run").stdout
         else:
-            printed[command] = space.run(*words).stdout
+            module = ["-m", "random_features"] if program == "random-features" else []
+            printed[command] = space.run(*module, *words).stdout
     make, compare, best, plan, add, measure = printed.values()
     answer = compare.splitlines()[-5:]
     assert [line.partition(":")[0] for line in answer[::3]] == ["Answer", "Warnings"]

@@ -12,7 +12,7 @@ import click
 @click.option("--target", help="Column to predict; LIBSVM files name it themselves.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the answer: compare-<file>.")
 @click.option("--budget", default="10m", show_default=True, help="Time for everything: 90s, 10m, 1h.")
-@click.option("--margin", default=0.02, show_default=True, help="Share of the loss of a guess that does not matter.")
+@click.option("--margin", default=0.02, show_default=True, help="Share of the loss of the best that does not matter.")
 @click.option("--task", type=click.Choice(["auto", "classes", "regression"]), default="auto", show_default=True)
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated.")
 @click.option("--group", metavar="COLUMN", help="Rows of one group stay in one fold.")

@@ -45,8 +45,9 @@ def check_choice(name: str, value, allowed: Iterable[str]) -> None:
 
 
 def nearest(word, known: Iterable) -> list[str]:
-    """Return a list with the known word that resembles a word most, or an empty one."""
-    return get_close_matches(str(word), sorted(map(str, known)), n=1)
+    """Return a list with the known word that resembles a word most, in capital letters or not, or an empty one."""
+    words = {str(each).lower(): str(each) for each in known}
+    return [words[each] for each in get_close_matches(str(word).lower(), sorted(words), n=1)]
 
 
 def suggestion(word, known: Iterable) -> str:
@@ -55,7 +56,7 @@ def suggestion(word, known: Iterable) -> str:
     Examples
     --------
     >>> from random_features.errors import suggestion
-    >>> suggestion("ofr", ["rff", "orf"])
+    >>> suggestion("OFR", ["rff", "orf"])
     'did you mean orf? known are orf, rff'
     """
     if word == "gamma":

@@ -339,7 +339,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def _reads_data(self) -> bool:
         """Return whether ``fit`` uses more of X than its columns and its type."""
-        has_rule = isinstance(self._kernel_object().get_params().get("length_scale"), str)
+        has_rule = isinstance(getattr(self._kernel_object(), "length_scale", None), str)
         return has_rule or REGISTRY[self.method].data_dependent
 
     def _learns_on_host(self, X) -> bool:

@@ -124,6 +124,8 @@ def test_no_sentence_of_the_first_pages_has_more_than_30_words(template, end):
 def test_the_first_screen_is_short_and_its_lines_print_the_number_that_they_state(capsys):
     screen = (ROOT / "README.md").read_text("utf-8").partition("## Gallery")[0]
     assert len(screen.splitlines()) <= 35
+    assert "`make quick`" in screen
+    assert "`make test`" in screen
     assert screen.count("](docs/pictures/") == 1
     lines = re.search(r"```python\n(.*?)```", screen, re.DOTALL)[1]
     assert lines.count("\n") <= 8

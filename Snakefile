@@ -57,13 +57,17 @@ rule benchmark_gpu:
         "docs/benchmark_gpu.py",
     output:
         f"{RESULTS}/benchmark_gpu.txt",
+    log:
+        f"logs/{PRESET}/benchmark_gpu.log",
+    conda:
+        "envs/study.yaml"
     threads: ALL_CORES
     params:
         gpus=VISIBLE_GPUS,
     message:
         "benchmark_gpu: {output} compares the library with bare PyTorch, or says why not"
     shell:
-        "PYTHONPATH=src python {input} > {output} 2>&1 || grep skipped {output}"
+        "{{ PYTHONPATH=src python {input} > {output} 2>&1 || grep skipped {output}; }} > {log} 2>&1"
 
 
 # one target per paper (survey), and one per table or figure, with the protocols of the run (survey_table_07)

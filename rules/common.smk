@@ -27,7 +27,7 @@ from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
 from rfstudy.study import left_behind
 from rfstudy.study.config import load_study, protocol_changes, restore_names
-from rfstudy.study.jobs import Jobs, counted, seconds_in
+from rfstudy.study.jobs import Jobs, counted, seconds_in, visible_gpus
 from rfstudy import outputs
 
 
@@ -131,7 +131,7 @@ GPUS = int(SETTINGS["device"] == "cuda" or (SETTINGS["device"] == "auto" and boo
 
 # On this machine a few jobs share each GPU: one works on the CPU while another computes there. `--resources gpu=8` lets
 # more of them do so; a cluster's profile has limits of its own
-VISIBLE_GPUS = len(list(Path("/proc/driver/nvidia/gpus").glob("*")))
+VISIBLE_GPUS = visible_gpus()
 if VISIBLE_GPUS and not ON_CLUSTER and "gpu" not in workflow.global_resources:
     workflow.register_resource("gpu", 4 * VISIBLE_GPUS)
 

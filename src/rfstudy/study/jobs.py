@@ -42,6 +42,11 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'s' * (number != 1)}"
 
 
+def visible_gpus() -> int:
+    """Return the number of GPUs that the driver of this machine shows, without PyTorch."""
+    return len(list(Path("/proc/driver/nvidia/gpus").glob("*")))
+
+
 def seconds_in(benchmark: str | None) -> float | None:
     """Return the seconds that a job took the last time, from its benchmark; None if there is none."""
     try:

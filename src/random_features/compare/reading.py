@@ -72,7 +72,7 @@ class Raw(NamedTuple):
 
 
 def raw(table, kind, words=None, notes=(), formats=(), names=None, **how) -> Raw:
-    """Return a table with what is known of its file."""
+    """Return a table with the facts about its file."""
     names = table.columns.astype(str).tolist() if names is None else names
     return Raw(table, names, {"kind": kind, "words": words or kind, **how}, list(notes), dict(formats))
 

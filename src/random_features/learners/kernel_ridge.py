@@ -2,7 +2,7 @@
 
 The kernel matrix is computed anew in every step, one tile after the other, and never held. A preconditioner by randomly
 pivoted Cholesky makes the steps few. The residual of the result certifies its distance from the exact solution. Tensors
-stay on their device but for the points of a tile; numbers of which there is one per target are on the host.
+stay on their device but for the points of a tile; one number per target is on the host.
 """
 
 import time

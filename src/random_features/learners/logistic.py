@@ -87,8 +87,8 @@ def fit_on_stream(
 ) -> LinearModel:  # fmt: skip
     r"""Fit multinomial logistic regression without an intercept to a stream of any length, which can be continued.
 
-    The objective is that of ``fit_logistic``. Nothing but the labels is kept for each row, and every pass can be
-    stored. Two classes have one column of weights, that of class 1.
+    The objective is as in ``fit_logistic``. Nothing but the labels is kept for each row, and every pass can be
+    stored. Two classes have one column of weights, for class 1.
 
     It stops at a certificate. With the probabilities P as dual variables the duality gap of the objective f is
 

@@ -3,7 +3,7 @@ r"""Newton's method for linear classifiers on a stream of features: squared hing
 It minimises :math:`\lambda |W|^2 / 2 + \sum_i q_i \, L(f_i)` with the decision values :math:`f_i = W' z_i + b` and the
 weights :math:`q_i` of the rows. It does so for several *groups* at once, such as the folds of a cross-validation. They
 are problems with their own targets, weights of rows and solutions that share every product with the features. Features,
-targets and solutions are arrays, or tensors of one device; numbers of which there is one per group are on the host.
+targets and solutions are arrays, or tensors of one device; one number per group is on the host.
 
 Conjugate gradients solve for Newton's steps, one pass over the features each. The Gram matrix of the features, with the
 mean curvature of the loss over the rows, preconditions them. (With an upper bound of the curvature in its place, the
@@ -155,9 +155,9 @@ class Hessian:
 
     Attributes
     ----------
-    curvature : (n, g, c), or None, where every pass computes that of its rows
+    curvature : (n, g, c), or None, where every pass computes the curvature of its rows
     mean : ndarray (g,)
-        The mean of the second derivatives over the rows. The trace of diag(h) - h h' is that of max(1, c - 1)
+        The mean of the second derivatives over the rows. The trace of diag(h) - h h' is spread over max(1, c - 1)
         directions, because the weights of the classes add up to zero.
     """
 
@@ -242,7 +242,7 @@ def balanced(vectors):
 
 
 def fit(blocks, loss, targets, used, penalties, *, n_columns, **how) -> LinearModel:
-    """Return the model of all groups of targets (n, m, c); parameters are those of ``minimise``, for one penalty."""
+    """Return the model of all groups of targets (n, m, c); parameters are as in ``minimise``, for one penalty."""
     blocks, n_used, back = streams.in_row_space(blocks, len(targets), n_columns, targets.device)
     (solution,) = minimise(blocks, loss, targets, used, penalties, n_columns=n_used, **how)
     coef, converged = back(solution.coef.reshape(n_used, -1)), bool(solution.converged.all())
@@ -253,7 +253,7 @@ def cross_validate(blocks, loss, targets, used, penalties, Y, folds, score, weig
     """Return scores (grid, k) on the held-out rows of k folds, and how many fits did not converge.
 
     All groups of a fold together predict the columns of Y (n, c). ``weights`` (n,), or None, are those of held-out
-    rows; other parameters are those of ``minimise``. The fits go from the largest penalty to the smallest.
+    rows; other parameters are as in ``minimise``. The fits go from the largest penalty to the smallest.
     """
     blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns, Y.device)
     order, n_folds = np.argsort(penalties[:, 0])[::-1], used.shape[1]
@@ -269,7 +269,7 @@ def cross_validate(blocks, loss, targets, used, penalties, Y, folds, score, weig
 
 
 def minimise(blocks, loss, targets, used, penalties, *, n_columns, has_intercept=False, tolerance=None):
-    """Yield a ``Solution`` for every row of a grid of penalties, with k m groups: those of the first fold first.
+    """Yield a ``Solution`` for every row of a grid of penalties, with k m groups: the groups of the first fold first.
 
     Each fit starts from the one before. On a GPU, whose passes take as long for one column as for many, all fits of the
     grid are groups of one.

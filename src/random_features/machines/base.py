@@ -154,7 +154,7 @@ class KernelMachine(BaseEstimator):
 
     @staticmethod
     def _on_host(y, sample_weight):
-        """Return targets and the weights of their rows as arrays; errors are those of ``check_numbers``."""
+        """Return targets and the weights of their rows as arrays; errors are as in ``check_numbers``."""
         check_numbers(y, "y")
         check_numbers(sample_weight, "sample_weight")
         return on_host(y), on_host(sample_weight)

@@ -60,7 +60,7 @@ class Study(NamedTuple):
 
 
 def load_study(given: dict, config_dir, files=()) -> Study:
-    """Return the checked configuration of a run; parameters are those of ``checked_settings``.
+    """Return the checked configuration of a run; parameters are as in ``checked_settings``.
 
     Raise ``ConfigurationError`` with a line for every problem.
     """

@@ -92,8 +92,8 @@ def title(spec: dict) -> tuple[str, int, str]:
     ('table', 7, 'Table VII')
     >>> title({"paper": "eerf", "id": "figure-01-differences"})
     ('figure', 1, 'Figure 1, differences')
-    >>> title({"paper": "study", "id": "speed-chart"})
-    ('', 0, 'Speed chart')
+    >>> title({"paper": "study", "id": "pool-size"})
+    ('', 0, 'Pool size')
     """
     found = re.match(r"(?:figure-(?=table))?(figure|table)-0*(\d+)([a-z]?)(?:-(.*))?$", spec["id"])
     if not found:

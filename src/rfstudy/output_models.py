@@ -54,7 +54,6 @@ class Panel(Quantity):
     kernel: Text = None
     reference: Text = None
     methods: Names = None
-    decay: Text = None
     x: Axis = None
 
 
@@ -102,8 +101,7 @@ class Output(Model):
     kernel : of experiments with several kernels, the id of the one whose rows are drawn
     width : of a figure: the size that it is printed at and readable at, `column` (3.5 in) or `page` (7.16 in)
     published : place of the published values that a table shows next to ours; of `curves` one place or several, whose
-        percentages are hollow markers; of `required` that of the stated bounds; of `timeline` and `diagram` the figure
-        that they show
+        percentages are hollow markers; of `timeline` and `diagram` the figure that they show
     facts : of `timeline` and `diagram`: the file of `data/reference` that has their content, with the maps of
         `methods.yaml`
     dataset : of `plane` and `sphere`: the one whose game is drawn
@@ -113,8 +111,7 @@ class Output(Model):
     method : of `plane` and `sphere`: the one whose game is drawn
     methods : those that are shown, in the order of the legend or the rows; a method that `methods.yaml` lacks follows
         after them
-    baseline : of `reached` and `reach`: the method that is compared with the best of all others; of
-        `power`, `errors_and_times` and `equal_time`: the method that the others are compared with
+    baseline : the method that the others are compared with
     baselines : of `accuracy_and_time`, `ablation` and `differences`: the methods that the others are compared with
     variants : (`errors_and_times`) by method the published variant
     sizes : numbers of features as the paper counts them, in order (of `gains` the first and the last are shown); of a
@@ -154,18 +151,17 @@ class Output(Model):
     panels : (`curves`) one quantity each, its axis label and scale, and the method that it is compared `against`, if
         any (differences in points, ratios of anything else, paired by repeat), and its own `x`, if any; of `gains`: the
         same, all `against` a method; of `crossover`: one kernel each, its
-        methods and the one that they are compared with; of `required`: one decay each; of `descent`: one quantity each,
-        its label and scale
-    groups : of `best_methods` and `critical_difference`: the sizes that are compared together, by heading
-    criteria : of `best_methods`, `critical_difference` and `mean_ranks`: one quantity each, with its heading
+        methods and the one that they are compared with; of `descent`: one quantity each, its label and scale
+    groups : (`best_methods`) the sizes that are compared together, by heading
+    criteria : (`best_methods`) one quantity each, with its heading
     tests : (`crossed`) pairs of columns: the first is compared with the second, in every row
     steps : of `ablation` and `steps`: variant: the step in words, in order
     controls : of `ablation` and `steps`: further variants, each with its label, and at which step which methods it is
         compared with; the chart draws the one with `line: true` through the whole panel
-    lines : of `crossed` and `dots`: rows and columns, each a label with values of columns of the tidy table; a cell is
+    lines : (`crossed`) rows and columns, each a label with values of columns of the tidy table; a cell is
         of what its row and its column say, of the plain variant and of no axis unless they say one; a text of a column
         may hold what the row says, `{variant}-longer`
-    columns : of `crossed` and `dots`: rows and columns, each a label with values of columns of the tidy table; a cell
+    columns : (`crossed`) rows and columns, each a label with values of columns of the tidy table; a cell
         is of what its row and its column say, of the plain variant and of no axis unless they say one; a text of a
         column may hold what the row says, `{variant}-longer`
     """

@@ -54,14 +54,6 @@ def test_curves_are_ratios_to_the_exact_kernel():
     assert len(figure.axes) == 3
 
 
-def test_ranks_are_drawn_with_their_intervals_the_best_first():
-    rows = made.framed(made.map_rows({("orf", ""): 0.9, ("sorf", ""): 1.1}))
-    (ax,) = figure_of("arena-ranks", rows).axes
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["ORF", "RFF", "SORF"]
-    assert points(ax) == {0: 1.0, 1: 2.0, 2: 3.0}
-
-
-@pytest.mark.parametrize("name", ["arena-forest", "arena-ranks"])
-def test_too_few_data_sets_are_not_drawn(name):
+def test_too_few_data_sets_are_not_drawn():
     rows = made.framed(made.map_rows(RATIOS, sets=made.SETS[:2]))
-    assert not figure_of(name, rows).axes
+    assert not figure_of("arena-forest", rows).axes

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from rfstudy import tidy
-from rfstudy.report.tables.accuracy import best_of
+from rfstudy.report.tables.accuracy import best_of, complete_scores
 
 ERROR = "approximation_error_frobenius"
 
@@ -71,6 +71,24 @@ def test_an_exact_map_is_the_best_one():
     assert (best.verdict, best.methods) == ("listed", (("nystroem", ""),))
     both = best_methods(scores(errors | {"exact": np.zeros((8, 2))}, ERROR), ERROR)
     assert set(both.methods) == {("nystroem", ""), ("exact", "")}
+
+
+def test_a_score_is_the_mean_over_sizes_of_logarithms_where_it_is_no_percentage():
+    errors = {"rff": np.array([[0.1, 0.2], [0.4, 0.1]]), "orf": np.array([[0.3, 0.1], [0.3, 0.1]])}
+    rows = scores(errors, ERROR)
+    rows = rows[~(rows["method"].eq("orf") & rows["n_features_label"].eq("4d") & rows["repeat"].eq(1))]
+    found = complete_scores(rows, ERROR, ["2d", "4d"]).droplevel("variant", axis="columns").loc["eeg"]
+    np.testing.assert_allclose(found["rff"], np.log([[0.1, 0.2], [0.4, 0.1]]).mean(axis=1))
+    np.testing.assert_allclose(found["orf"], [np.log([0.3, 0.1]).mean(), np.nan])  # only the repeat with both sizes
+    points = rows.assign(metric="accuracy_pct", value=100 * rows["value"])
+    found = complete_scores(points, "accuracy_pct", ["2d", "4d"]).droplevel("variant", axis="columns").loc["eeg"]
+    np.testing.assert_allclose(found["rff"], [15.0, 25.0])
+
+
+@pytest.mark.parametrize(("metric", "value"), [("time_feature_s", 0.0), ("mse", 0.0), (ERROR, -0.1)])
+def test_what_has_no_logarithm_is_refused(metric, value):
+    with pytest.raises(ValueError, match=f"{metric} must be positive"):
+        best_methods(scores({"rff": np.array([[1.0, value]])}, metric), metric)
 
 
 def test_groups_of_sizes_are_one_family():

@@ -1,10 +1,9 @@
-"""Tables and pictures of named cells: their contents, their tests and their remarks on empty cells."""
+"""Tables of named cells: their contents, their tests and their remarks on empty cells."""
 
 import json
 
 import numpy as np
 import pytest
-import report_rows
 from scipy import stats
 
 from rfstudy import tidy
@@ -49,7 +48,6 @@ SPEC = {
     "paper": "study",
     "caption": "A toy.",
     "heading": "split",
-    "width": "column",
     "quantity": {"metric": "accuracy_pct", "split": "test"},
     "lines": [{"label": "random halves", "variant": "halves"}, {"label": "late", "variant": "late"}],
     "columns": [
@@ -126,7 +124,3 @@ def test_what_was_not_run_is_said():
     made = tables.make(context(), spec | {"kind": "crossed"})
     assert [str(cell) for cell in made.frame["RFF"]][2] == "not run"
     assert str(made.frame["RFF minus neighbour"].iloc[2]) == ""
-    picture = report_rows.picture({"kind": "dots"} | spec, context())
-    assert any("never (not run)" in note for note in picture.notes)
-    nothing = report_rows.picture({"kind": "dots"} | spec, Context(tidy.frame([]), STYLES, TASKS))
-    assert not nothing.figure.axes

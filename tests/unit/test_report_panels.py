@@ -209,26 +209,13 @@ def need(excess, n=64, method="lsrff", variant="whole", sizes=(8, 16, 32, 64)):
     return rows
 
 
-def five_repeats(deviation=0.01):
-    """Five values around zero, and the half width of their interval: Student's t at 97.5 % is 2.776 for them."""
-    pattern = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]) / np.sqrt(2.5)
-    return deviation * pattern, 2.7764451051977987 / np.sqrt(5) * deviation
-
-
-def test_the_interval_of_a_requirement_is_what_the_repeats_do_not_rule_out():
-    pattern, half = five_repeats()
-    means = np.array([1.1 * half, 0.5 * half, -0.5 * half, -1.1 * half])
-    (found,) = features_needed(tidy.frame(need(pattern[:, None] + means))).to_dict("records")
-    assert (found["lower"], found["s"], found["upper"]) == (16.0, 32.0, 64.0)
-    # without a size that is surely enough the interval is open, under five repeats there is none
-    (found,) = features_needed(tidy.frame(need(pattern[:, None] + means + 0.2 * half))).to_dict("records")
-    assert (found["lower"], found["s"], found["upper"]) == (16.0, 32.0, np.inf)
-    (found,) = features_needed(tidy.frame(need(pattern[:4, None] * 0 + means))).to_dict("records")
-    assert found["s"] == 32.0
-    assert np.isnan([found["lower"], found["upper"]]).all()
-    (found,) = features_needed(tidy.frame(need(pattern[:, None] + np.full(4, 2 * half)))).to_dict("records")
+def test_a_requirement_is_the_first_size_from_which_on_all_are_enough():
+    (found,) = features_needed(tidy.frame(need([[0.1, -0.1, 0.02, -0.1], [0.1, -0.1, 0.0, -0.1]]))).to_dict("records")
+    assert (found["s"], found["largest"], found["step"]) == (64.0, 64, 2.0)
+    (found,) = features_needed(tidy.frame(need([[0.1, -0.01, 0.0, 0.0], [0.1, -0.02, 0.0, -0.1]]))).to_dict("records")
+    assert found["s"] == 16.0
+    (found,) = features_needed(tidy.frame(need([[-0.1, -0.1, -0.1, 0.1]] * 2))).to_dict("records")
     assert np.isnan(found["s"])
-    assert (found["lower"], found["upper"]) == (np.inf, np.inf)
 
 
 @pytest.mark.parametrize("ends", [(0.9981, 1.0032), (0.97, 1.04), (0.8, 2.0), (1.0, 300.0), (1e-7, 10.0), (5.0, 5.0)])

@@ -65,10 +65,8 @@ PUBLISHED = {"linestyle": "none", "markersize": 5.5, "markeredgewidth": 0.7, "fi
 #: A method of a user among shipped ones.
 HIGHLIGHTED = {"linewidth": 2.2, "markersize": 5.5, "zorder": 5}
 
-#: Colours that stay apart under the common colour-vision deficiencies (Okabe and Ito 2008), and markers, for lines that
-#: are not methods.
+#: Colours that stay apart under the common colour-vision deficiencies (Okabe and Ito 2008), for what is no method.
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 def drawn_as(each: PlotStyle) -> dict:
@@ -82,11 +80,6 @@ def drawn_as(each: PlotStyle) -> dict:
         "markerfacecoloralt": "white",
         "markeredgewidth": 0.5,
     } | (HIGHLIGHTED if each.is_highlighted else {})
-
-
-def spare_style(label: str, position: int) -> PlotStyle:
-    """Return the plot style of a line that is not a method, by its position among others."""
-    return PlotStyle(label, COLOURS[position % len(COLOURS)], MARKERS[position % len(MARKERS)], "none")
 
 
 def style():

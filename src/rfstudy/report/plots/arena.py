@@ -149,26 +149,6 @@ def relative_errors(results: stats.Results, baseline: str) -> pd.DataFrame:
     return logs.assign(ratio=ratio, line=line, exact=logs["dataset"].isin(exact.index)).drop(columns="log")
 
 
-# --- arena_ranks ------------------------------------------------------------------------------------------------------
-
-
-def arena_ranks(context, *, width, datasets, methods, baseline, quantity) -> Picture:
-    """Return the figure: the mean rank of every map over the cells that all have, with its interval, the best first."""
-    results = stats.results_of(context, datasets, baseline, quantity)
-    ranks = stats.rank_intervals(results.errors, methods, baseline).dropna()
-    if not len(ranks):
-        return plot.nothing(width, {"ranks": f"fewer than {LEAST_SETS} data sets"})
-    figure, ((ax,),) = plot.grid(width, 1, 1, ROW * len(ranks) + FRAME)
-    styles = [plot_style(each.method, context.styles, each.variant) for each in ranks.itertuples()]
-    for row, (each, style) in enumerate(zip(ranks.itertuples(), styles, strict=True)):
-        ax.hlines(row, each.low, each.high, colors=style.colour, linewidth=1.4)
-        ax.plot(each.rank, row, **drawn_as(style) | {"linestyle": "none"})
-    ax.set_yticks(range(len(ranks)), [style.label for style in styles])
-    ax.set(xlabel="mean rank (1: lowest error)", ylim=(len(ranks) - 0.4, -0.6))
-    remarks = [f"{ranks['cells'].iloc[0]} cells of {ranks['sets'].iloc[0]} data sets; bars: 95 %, over data sets."]
-    return Picture(figure, (), remarks, results.rows)
-
-
 # --- error_by_cost ----------------------------------------------------------------------------------------------------
 
 

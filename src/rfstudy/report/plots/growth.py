@@ -1,17 +1,14 @@
 """Figures of how times and requirements grow: over the columns, and over the rows."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 
 from rfstudy.report import panels as plot
-from rfstudy.report.aggregate import by_cell, method_order, select, settings_of
+from rfstudy.report.aggregate import by_cell, select
 from rfstudy.report.estimates import crossing
-from rfstudy.report.notes import absence, explained, machine_busy_where
+from rfstudy.report.notes import machine_busy_where
 from rfstudy.report.plot_styles import PlotStyle, plot_style
-from rfstudy.report.style import Picture, drawn_as
-from rfstudy.report.tables.growth import BOUNDS, CONFIDENCE, WHOLE, features_needed, stated_bounds
+from rfstudy.report.style import Picture
 from rfstudy.report.tables.times import threads_of
 from rfstudy.report.times import ROUND, TOO_WIDE, ratios
 
@@ -120,103 +117,3 @@ def _in_words(places: dict[str, float | str], styles: dict[str, PlotStyle], labe
         for line, place in places.items()
     ]
     return [f"{label}, faster than {dense}: {', '.join(words)}."] if words else []
-
-
-# --- required ---------------------------------------------------------------------------------------------------------
-# The features that ridge regression needs against the number of rows: a panel per decay of the eigenvalues.
-#
-# A hollow triangle at the largest size says that it was not enough; a caret at the end of an interval says that the
-# interval is open. A stated bound has no constant: it passes through the first requirement of its method, so that only
-# its slope says anything.
-
-
-#: Inches of a row of panels.
-REQUIRED_HEIGHT = 1.15
-
-#: The style of a bound, in the colour of its method.
-BOUND = {"linewidth": 3.0, "alpha": 0.3, "solid_capstyle": "butt", "zorder": 1}
-
-
-def required(context, *, paper, width, published, methods, panels) -> Picture:
-    """Return the figure: a row of panels per method, a column per decay.
-
-    Parameters
-    ----------
-    context : its rows are tidy rows of an experiment of the kind "requirement"
-    panels : ``decay`` and ``label``
-    methods : their order
-    published : the table of the stated bounds
-    """
-    needed = features_needed(context.rows)
-    styles = {pair: plot_style(pair[0], context.styles, pair[1]) for pair in method_order(needed, methods)}
-    there = [panel for panel in panels if (needed["decay"] == panel["decay"]).any()]
-    why = "not run" if len(needed) else absence(context.rows).split(":")[0]
-    missing = {panel["decay"]: why for panel in panels if panel not in there}
-    if not there:
-        return plot.nothing(width, missing)
-    stated = stated_bounds(select(context.published, paper=paper, experiment=published))
-    rows = list(dict.fromkeys(method for method, _ in styles))
-    figure, axes = plot.grid(width, len(rows), len(there), REQUIRED_HEIGHT)
-    sizes, drawn = sorted(set(needed["n"])), {}
-    for (method, panel), ax in zip(itertools.product(rows, there), axes.flat, strict=True):
-        own = select(needed, decay=panel["decay"], method=method)
-        text = stated.get((panel["decay"], method), "")
-        first = select(own, variant=WHOLE).dropna(subset="s").sort_values("n")
-        if text in BOUNDS and len(first):
-            n = np.geomspace(first["n"].iloc[0], sizes[-1], 33)
-            bound = BOUNDS[text](n)
-            colour = plot_style(method, context.styles).colour
-            ax.plot(n, bound * first["s"].iloc[0] / bound[0], color=colour, **BOUND)
-            drawn.setdefault(panel["decay"], []).append(f"{text} ({context.label(method)})")
-        for variant in (variant for each, variant in styles if each == method):
-            _draw_line(ax, select(own, variant=variant).sort_values("n"), styles[method, variant])
-        ax.set_yscale("log", base=2)
-        ax.yaxis.set_major_formatter("{x:g}")
-        plot.doublings_axis(ax, [float(n) for n in sizes], [f"{n:,}" for n in sizes])
-        ax.set(xlabel="training rows n", ylabel=f"s, {context.label(method)}")
-    low, high = np.transpose([ax.get_ylim() for ax in axes.flat])
-    for ax in axes.flat:
-        ax.set_ylim(low.min(), high.max())
-        ax.label_outer()
-    for panel, ax in zip(there, axes[0], strict=True):
-        ax.set_title(panel["label"])
-    entries = [*styles.values(), *([{"color": "black", "label": "stated bound"} | BOUND] if drawn else [])]
-    return Picture(figure, entries, _notes(context.rows, drawn) + plot.not_drawn(missing))
-
-
-def _draw_line(ax, own: pd.DataFrame, each: PlotStyle) -> None:
-    """Draw the requirements of a method with their intervals.
-
-    Triangles mark sizes that were not enough, carets open ends of intervals.
-    """
-    n = own["n"].to_numpy(dtype=float)
-    s, lower, upper, largest = own[["s", "lower", "upper", "largest"]].to_numpy(dtype=float).T
-    ax.plot(n, s, **drawn_as(each))
-    missed, known, is_open = np.isnan(s), ~np.isnan(lower), np.isinf(upper)
-    hollow = {"markerfacecolor": "none", "linestyle": "none", "color": each.colour}
-    ax.plot(n[missed], largest[missed], marker="^", markersize=5, **hollow)
-    ends = np.minimum(lower, largest)[known], np.minimum(upper, largest)[known]
-    ax.vlines(n[known], *ends, color=each.colour, linewidth=0.6, zorder=1.5)
-    ax.plot(n[is_open], largest[is_open], marker=6, markersize=3, **hollow)
-
-
-def _notes(frame: pd.DataFrame, drawn: dict[str, list[str]]) -> list[str]:
-    """Return the notes.
-
-    Notes
-    -----
-    Upright lines: {confidence:g} % intervals; open triangle: the largest s was not enough.
-
-    Smallest s from which on the mean risk of ridge regression is within {percent:g} % of that of the exact kernel;
-    {repeats} repeats of {draws} draws.
-
-    An interval goes from the first size from which on none is shown to be too small to the first from which on all are
-    shown to be enough (Student's t on the excess of the risk over the repeats).
-    """
-    rows = select(frame, metric="risk", status="ok")
-    first, repeats = settings_of(rows)[0], rows["repeat"].nunique()
-    remarks = explained(_notes, percent=100 * first["tolerance"], repeats=repeats, confidence=100 * CONFIDENCE, **first)
-    if drawn:
-        texts = "; ".join(f"{decay} {', '.join(of_decay)}" for decay, of_decay in drawn.items())
-        remarks.append(f"Stated bounds have no constants: each passes through its method's first point; {texts}.")
-    return remarks

@@ -3,9 +3,10 @@
 from itertools import chain, product
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from rfstudy.metrics import lower_is_better
+from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report import compare
 from rfstudy.report.aggregate import check_unique, method_order, methods_shown, of_quantity, select, settings_of
 from rfstudy.report.cells import (
@@ -24,7 +25,6 @@ from rfstudy.report.compare import MIN_REPEATS
 from rfstudy.report.context import Context
 from rfstudy.report.notes import absence, comparability, explained, quantity
 from rfstudy.report.published import ids_by_name, numbers, printed_text
-from rfstudy.report.ranks import complete_scores
 from rfstudy.report.times import ROUND, summarise
 from rfstudy.report.typeset import Cell, Table, with_best
 
@@ -109,6 +109,9 @@ def _together(metrics: list[str], cells: list[Cell], marked: bool = False) -> Ce
 #: The number of methods from which a list no longer says which are best.
 TOO_MANY = 5
 
+#: The smallest error of a kernel matrix that a score distinguishes from 0: the rounding of float64 numbers.
+ROUNDING = float(np.finfo(np.float64).eps)
+
 #: The agreement of two lists that both name no method.
 NEITHER = "neither names one"
 
@@ -179,6 +182,25 @@ def best_of(frame: pd.DataFrame, metric: str, groups: dict[str, list[str]], over
         p = {other: tests[group, other].p for other in others}
         found[group] = found[group]._replace(verdict=verdict, methods=listed, p=p)
     return found
+
+
+def complete_scores(rows: pd.DataFrame, metric: str, sizes: list[str]) -> pd.DataFrame:
+    """Return scores of one quantity: data sets and repeats in rows, methods with their variants in columns.
+
+    A score is the mean over the sizes. The logarithm is averaged unless the quantity is a percentage. A score is
+    missing in repeats in which some size is not ok. Errors of the kernel matrix, which are relative, count as
+    ``ROUNDING`` if they are smaller: an exact map is ahead of all others, and two exact maps tie. Raises ``ValueError``
+    for any other quantity that is 0, and for negative ones.
+    """
+    ok = select(rows, status="ok")
+    if not fact_of(metric).is_percentage:
+        is_relative = metric.startswith("approximation_error")
+        if (ok["value"] < 0).any() or (not is_relative and (ok["value"] == 0).any()):
+            raise ValueError(f"{metric} must be positive: methods are compared by its logarithm")
+        ok = ok.assign(value=np.log(ok["value"].clip(lower=ROUNDING if is_relative else None)))
+    means = ok.groupby(["dataset", "repeat", "method", "variant"])["value"].agg(["mean", "size"])
+    complete = means["mean"].where(means["size"] == len(sizes)).unstack(["method", "variant"])
+    return complete.reindex(columns=pd.MultiIndex.from_frame(rows[["method", "variant"]].drop_duplicates()))
 
 
 def best_methods(context, *, paper, published, datasets, groups, criteria) -> Table:

@@ -6,7 +6,7 @@ import pandas as pd
 from rfstudy.report import estimates
 from rfstudy.report.aggregate import method_order, methods_shown, select, settings_of
 from rfstudy.report.cells import absent, exponent, method_cell, span, with_error
-from rfstudy.report.compare import LEVEL, MIN_REPEATS, Estimate, paired
+from rfstudy.report.compare import Estimate
 from rfstudy.report.estimates import SIGMAS
 from rfstudy.report.notes import explained, notes_on_draws
 from rfstudy.report.tables.times import threads_of
@@ -258,12 +258,6 @@ BOUNDS = {
     "sqrt(n) log n": lambda n: np.sqrt(n) * np.log(n),
 }
 
-#: The variant whose frequencies are drawn from the whole distribution, as in the theorems behind the bounds.
-WHOLE = "whole"
-
-#: The level of the interval of a requirement.
-CONFIDENCE = 1 - LEVEL
-
 
 def decay_of(printed: str) -> str:
     """Return "exponential" for "eigenvalue decay exponential: lambda_i ~ n exp(-c i), c > 0"."""
@@ -282,11 +276,8 @@ def features_needed(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the smallest size from which on the mean risk stays within the tolerance of that of the exact kernel.
 
     There is one row per decay, n, method and variant (``PLACE``). It has ``s`` (missing if the largest size is not
-    within the tolerance either); ``largest``, the largest size that was measured; ``step``, the largest ratio of
-    neighbouring sizes; and ``exact``, the mean risk of the exact kernel. The requirement lies between ``lower``, the
-    first size from which none is surely too small, and ``upper``, the first from which all are surely enough. Both
-    follow from the intervals of the mean excess of the risk over the tolerated one (``compare.paired``). Infinite means
-    beyond the largest size.
+    within the tolerance either); ``largest``, the largest size that was measured; and ``step``, the largest ratio of
+    neighbouring sizes.
     """
     rows = select(frame, metric=["risk", "risk_exact"], status="ok")
     rows = rows.assign(
@@ -300,20 +291,11 @@ def features_needed(frame: pd.DataFrame) -> pd.DataFrame:
         risks = select(cell, metric="risk").pivot(index="repeat", columns="n_features", values="value")
         tolerated = 1.0 + cell["tolerance"].iloc[0]
         sizes = risks.columns.to_numpy(dtype=float)
-        excess = risks.sub(tolerated * exact, axis=0).dropna()
-        ends = np.reshape([paired(excess[size])[1:3] for size in risks], (-1, 2)).T
-        has_interval = len(excess) >= MIN_REPEATS
-        lower, upper = (_from_which_on(end <= 0, sizes, np.inf) if has_interval else np.nan for end in ends)
-        s = _from_which_on(risks.mean().to_numpy() <= tolerated * exact.mean(), sizes)
+        too_small = sizes[~(risks.mean().to_numpy() <= tolerated * exact.mean())]
+        enough = sizes[sizes > too_small.max(initial=0.0)]
         step = np.max(sizes[1:] / sizes[:-1], initial=1.0)
-        found.append((*place, s, lower, upper, risks.columns.max(), step, exact.mean()))
-    return pd.DataFrame(found, columns=[*PLACE, "s", "lower", "upper", "largest", "step", "exact"])
-
-
-def _from_which_on(holds: np.ndarray, sizes: np.ndarray, beyond: float = np.nan) -> float:
-    """Return the first of rising sizes from which something holds; ``beyond`` if it does not at the last one."""
-    first = np.flatnonzero(~holds)[-1] + 1 if not holds.all() else 0
-    return float(sizes[first]) if first < len(sizes) else beyond
+        found.append((*place, enough.min() if len(enough) else np.nan, risks.columns.max(), step))
+    return pd.DataFrame(found, columns=[*PLACE, "s", "largest", "step"])
 
 
 def growth_of_need(needed: pd.DataFrame) -> Estimate | None:

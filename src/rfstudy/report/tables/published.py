@@ -1,18 +1,16 @@
 """Tables of the contents of a paper: its texts, and its numbers next to ours."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import POINTS, SHARE, fact_of, lower_is_better
 from rfstudy.report import scorecard as compared
-from rfstudy.report.aggregate import of_quantity, select, settings_of, summarise
+from rfstudy.report.aggregate import of_quantity, select, settings_of
 from rfstudy.report.cells import absent, dataset_cell, method_cell, method_columns
 from rfstudy.report.compare import with_verdicts
 from rfstudy.report.context import Context
 from rfstudy.report.notes import by_reason, explained
-from rfstudy.report.published import RECONSTRUCTED, numbers, printed_name
+from rfstudy.report.published import RECONSTRUCTED, printed_name
 from rfstudy.report.times import TOO_WIDE
 from rfstudy.report.typeset import Cell, Table, with_best
 
@@ -166,105 +164,6 @@ def scores(context, *, paper, experiments, scorecard, published, datasets, metho
     parts = [compared.counts(of_kind, kind.capitalize()) for kind, of_kind in kinds] if len(kinds) > 1 else []
     remarks = [*ratios, *RULE, compared.counts(cells, "Verdicts"), *parts]
     return Table(pd.DataFrame(rows).astype(dict.fromkeys(compared.JUDGED, float)), remarks, shown=shown)
-
-
-# --- reached ----------------------------------------------------------------------------------------------------------
-# The features that reach the best published number of every size, by one method and by the best of the others.
-#
-# Ours reach a number at the smallest size whose mean over the repeats is no lower.
-
-
-class Reached(NamedTuple):
-    """The size at which the mean of a method reaches a number, with its features and mean.
-
-    If it never does, ``size`` is "", and ``n_features`` and the mean belong to the largest size that was run.
-    """
-
-    method: str
-    variant: str
-    size: str
-    n_features: int
-    mean: float
-
-
-class Need(NamedTuple):
-    """The best published number at a size of a data set, its method, and where ours reach it.
-
-    Ours are the baseline and the other method that needs the fewest features (the most accurate of several); None
-    without rows.
-    """
-
-    dataset: str
-    size: str
-    printed: float
-    method: str
-    baseline: Reached | None
-    other: Reached | None
-
-
-def needs(context: Context, paper, published, datasets, sizes, quantity: dict, baseline: str) -> list[Need]:
-    """Return a ``Need`` per data set and size of the table ``published`` of a paper, in their order."""
-    printed = numbers(context.published, paper, published)
-    printed = select(printed, metric=quantity["metric"], dataset=datasets, size=sizes)
-    printed = printed.sort_values("published", ascending=False, kind="stable").dropna(subset="published")
-    best = printed.drop_duplicates(["dataset", "size"]).set_index(["dataset", "size"])
-    cells = summarise(of_quantity(select(context.rows, axis=""), quantity))
-    cells = cells[cells["n"] > 0].sort_values("n_features")
-    found = []
-    places = pd.MultiIndex.from_product([datasets, sizes])
-    for dataset, size in places.intersection(best.index, sort=False):
-        number = best.loc[(dataset, size)]
-        curves = select(cells, dataset=dataset).groupby(["method", "variant"])
-        reached = {who: _reached(curve, number["published"]) for who, curve in curves}
-        own = reached.pop((baseline, ""), None)
-        fewest = min(reached.values(), key=_order, default=None)
-        found.append(Need(dataset, size, float(number["published"]), number["method"], own, fewest))
-    return found
-
-
-def _order(at: Reached) -> tuple:
-    """Return a sort key: the number of features, then the mean; methods that never reach the number come last."""
-    return not at.size, at.n_features if at.size else 0, -at.mean
-
-
-def _reached(curve: pd.DataFrame, number: float) -> Reached:
-    """Return where the means of one method (rows of ``summarise`` by size) reach a number first."""
-    there = curve[curve["mean"] >= number]
-    at = there.iloc[0] if len(there) else curve.iloc[-1]
-    size = at["n_features_label"] if len(there) else ""
-    return Reached(at["method"], at["variant"], size, int(at["n_features"]), float(at["mean"]))
-
-
-def reached(context, *, paper, published, datasets, sizes, quantity, baseline) -> Table:
-    """Return a row per data set and published size: the features that reach the published number.
-
-    Notes
-    -----
-    Printed: the best number at a size, and whose it is. Reached: the smallest size of ours whose mean over the repeats
-    is no lower, with that mean; where none is, the mean at the largest size that was run.
-    """
-    shown = of_quantity(select(context.rows, dataset=datasets), quantity)
-    rows = [
-        {
-            "data set": dataset_cell(context, need.dataset, paper, select(shown, dataset=need.dataset)),
-            "s": need.size,
-            "printed": need.printed,
-            "of": method_cell(context, need.method),
-            f"reached by {context.label(baseline)}": _cell(need.baseline),
-            "by the best other": _cell(need.other),
-            "which is": method_cell(context, need.other.method, need.other.variant) if need.other else "",
-        }
-        for need in needs(context, paper, published, datasets, sizes, quantity, baseline)
-    ]
-    return Table(pd.DataFrame(rows), explained(reached), shown=shown)
-
-
-def _cell(found: Reached | None) -> Cell:
-    if found is None:
-        return absent("not run", "size", "mean")
-    where = found.size or "not reached"
-    values = {"": found.n_features if found.size else None, "size": found.size, "mean": found.mean}
-    return Cell(f"{where} ({found.mean:.2f})", values | {"remark": "" if found.size else where})
 
 
 # --- facts ------------------------------------------------------------------------------------------------------------

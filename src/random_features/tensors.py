@@ -208,6 +208,13 @@ def cholesky_solve(factor, rhs):
     return linalg.lapack.dpotrs(factor, rhs, lower=1)[0]
 
 
+def diagonal_of_inverse(factor):
+    """Return the diagonal (D,) of the inverse of the matrix of a factor of ``cholesky``, which is overwritten."""
+    if isinstance(factor, torch.Tensor):
+        return torch.cholesky_inverse(factor).diagonal()
+    return linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)[0].diagonal()
+
+
 def solve_triangular(factor, rhs, *, transposed=False):
     """Return the solution of L x = rhs, or L' x = rhs, for a lower triangular matrix L (D, D) and rhs (D, m)."""
     if isinstance(factor, torch.Tensor):

@@ -146,6 +146,19 @@ def test_features_that_are_not_finite_are_refused(bad, shape):
         fit_ridge(stream(Z, 4), Y, 1.0, n_columns=shape[1])
     with pytest.raises(ValueError, match="features hold NaN, infinity"):
         cross_validate_ridge(stream(Z, 4), Y, [1.0], np.arange(shape[0]) % 2, n_columns=shape[1])
+    held_out_only = np.where(np.arange(shape[0]) % 3, -1, 0)  # row 3 does not train
+    with pytest.raises(ValueError, match="features hold NaN, infinity"):
+        cross_validate_ridge(stream(Z, 4), Y, [1.0], held_out_only, n_columns=shape[1])
+
+
+def test_rows_in_no_fold_alone_train_and_the_others_are_scored_in_parts():
+    Z, _, Y = problem(3000, 20)
+    folds = np.random.default_rng(1).integers(-1, 3, 3000)
+    scores = cross_validate_ridge(stream(Z), Y, GRID, folds, n_columns=20, score="mse")
+    for value, of_parts in zip(GRID, scores, strict=True):
+        model = fit_ridge(stream(Z[folds == -1]), Y[folds == -1], value, n_columns=20, scaling="mean", center="targets")
+        errors = (Y - Z @ model.coef - model.intercept) ** 2
+        np.testing.assert_allclose(of_parts, [errors[folds == part].mean() for part in range(3)], rtol=1e-10)
 
 
 def test_features_too_large_for_float32_are_refused_there(monkeypatch):

@@ -121,9 +121,10 @@ def cross_validate_ridge(
         scores = scores_on_gram(K, Y, folds, training, score, fit, weights)
         scores[penalties == 0] = np.nan  # fewer training rows than columns: only K may have an inverse
         return scores
-    n_folds, first = training.shape[1], folds.min()
-    sums, dtype = _sums_per_fold(blocks, Y, folds - first, n_folds - first, n_columns, np.min(shifts), weights)
-    if first == -1:
+    n_folds, some_train_only = training.shape[1], folds.min() == -1
+    groups, n_groups = (np.where(folds == -1, 0, -1), 1) if some_train_only else (folds, n_folds)  # -1: not summed
+    sums, dtype = _sums_per_fold(blocks, Y, groups, n_groups, n_columns, np.min(shifts), weights)
+    if some_train_only:
         models = [_solve(sums, [0], shifts[0], center, "nan")] * n_folds
     else:
         others = [[other for other in range(n_folds) if other != fold] for fold in range(n_folds)]
@@ -249,6 +250,7 @@ def _score_held_out(blocks, Y, folds, models, n_columns, dtype, score, weights=N
     columns = [cast(namespace(Y).moveaxis(coef, 1, 0).reshape(n_columns, -1), dtype) for coef, _ in models]
     totals = [zeros(n_grid, Y) for _ in models]
     for fold, rows, chunk in streams.grouped(blocks, folds, len(models), n_columns, dtype, Y.device):
+        streams.refuse_non_finite(chunk)
         decision = (chunk @ columns[fold]).reshape(-1, n_grid, n_targets) + models[fold][1]
         totals[fold] += score_sum(Y[rows], decision, score, None if weights is None else weights[rows])
     return np.column_stack([on_host(total) for total in totals])

@@ -122,8 +122,8 @@ def in_row_space(blocks, n_rows: int, n_columns: int, device="cpu"):
 def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype: str, device="cpu"):
     """Yield (group, row numbers, chunk (rows, n_columns) in ``dtype``), the rows of one pass sorted by group.
 
-    A chunk holds ``CHUNK_ROWS`` rows of one group for any size of the blocks; the last one of a group may have
-    fewer. It is overwritten when the next one is requested.
+    Rows of the group -1 are left out. A chunk holds ``CHUNK_ROWS`` rows of one group for any size of the blocks; the
+    last one of a group may have fewer. It is overwritten when the next one is requested.
     """
     chunks = None
     members = np.empty((n_groups, CHUNK_ROWS), dtype=np.intp)

@@ -14,7 +14,7 @@ import numpy as np
 
 from random_features.arrays import float32_is_harmless
 from random_features.maps.pool import PoolMap
-from random_features.tensors import cast, cholesky, namespace, on_host, solve_triangular, zeros
+from random_features.tensors import cast, cholesky, diagonal_of_inverse, namespace, on_host, solve_triangular, zeros
 
 #: Modes that score cosine and sine separately, and those among them that reorder the frequencies as the code does.
 COLUMN_MODES = ("columns", "sorted", "code", "trace", "permuted")
@@ -230,10 +230,8 @@ def ridge_leverage_scores(gram, ridge: float) -> np.ndarray:
 
     ``gram`` is an array or tensor, positive semi-definite, and overwritten.
     """
-    identity = zeros(gram.shape, gram)
-    _add_to_diagonal(identity, 1.0)
     _add_to_diagonal(gram, ridge)
-    return 1.0 - ridge * column_squares(solve_triangular(cholesky(gram), identity))
+    return 1.0 - ridge * on_host(diagonal_of_inverse(cholesky(gram)))
 
 
 def row_leverage_scores(features, ridge: float) -> np.ndarray:

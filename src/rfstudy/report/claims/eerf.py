@@ -24,36 +24,38 @@ GAUSSIAN, OTHER_KERNELS = ("buzz", "news", "adult", "mnist"), ("year", "letter",
 ALL = GAUSSIAN + OTHER_KERNELS
 ERROR, SCORING, TRAINING, BOTH = "error_pct", "time_preprocess_s", "time_train_s", "time_preprocess_train_s"
 
+#: The largest size of each data set.
+LARGEST = "share == 1"
+
 #: Columns that are the same for all values compared within one table.
 CELL = ("experiment", "dataset", "learner")
 
 LKRF = lowest("karff", also=("karff/best-on-test",))
-BASELINES = lowest("rff", "orf", "ses", "karff", also=("karff/best-on-test",))
+OTHERS, BASELINES = lowest("rff", "orf", "ses"), lowest("rff", "orf", "ses", "karff", also=("karff/best-on-test",))
 OF_SCORING, OF_TRAINING = side("kprff", metric=SCORING), side("kprff", metric=TRAINING)
+EERF, RKS = side("kprff", metric=BOTH), side("rff", metric=TRAINING)
 
 TIMED = "timed on one thread, and the training is ridge classification in closed form"
 
 
-def _errors(rows: Rows, datasets, where: str = "") -> Rows:
-    return rows.of(datasets, where=where, split="test")
+@claim("eerf-01", GRIDS, stricter=AS_EFFECT, datasets="buzz", effect=True)
+@claim("eerf-02", GRIDS, stricter=AS_EFFECT, datasets="news", effect=True)
+@claim("eerf-03", GRIDS, stricter=AS_EFFECT, datasets="adult", effect=True)
+@claim("eerf-04", GRIDS, stricter=AS_EFFECT, datasets="mnist", effect=True)
+@claim("eerf-07", GRIDS, datasets=GAUSSIAN, where="share >= 0.4 and share <= 0.6", of=LKRF, over=OTHERS)
+@claim("eerf-19", GRIDS, stricter=AS_EFFECT, datasets=ALL, where=LARGEST, over=LKRF, effect=True)
+@claim("eerf-22", GRIDS, datasets=GAUSSIAN, where="share <= 0.5", of=highest("kprff", "karff"), over="rff")
+def lower_error(rows: Rows, of="kprff", over: Side | str = BASELINES, effect: bool = False):
+    return check.better_than(rows, ERROR, of, over, effect=effect)
 
 
-@claim("eerf-01", GRIDS, stricter=AS_EFFECT, datasets="buzz")
-@claim("eerf-02", GRIDS, stricter=AS_EFFECT, datasets="news")
-@claim("eerf-03", GRIDS, stricter=AS_EFFECT, datasets="adult")
-@claim("eerf-04", GRIDS, stricter=AS_EFFECT, datasets="mnist")
-@claim("eerf-19", GRIDS, stricter=AS_EFFECT, datasets=ALL, where="share == 1", over=LKRF)
-def lower_error(rows: Rows, datasets, where: str = "", over: Side = BASELINES):
-    return check.better_than(_errors(rows, datasets, where), ERROR, "kprff", over, effect=True)
-
-
-@claim("eerf-05", GRIDS)
+@claim("eerf-05", GRIDS, datasets=GAUSSIAN)
 def fewer_features(rows: Rows):
     """Return the tests of the features that reach the errors of a baseline.
 
     The targets are the errors that the baseline reaches, each at the first size at which its mean is that low.
     """
-    rows, points, others = _errors(rows, GAUSSIAN), [], ("rff", "orf", "ses", LKRF)
+    points, others = [], ("rff", "orf", "ses", LKRF)
     for other in others:
         what = f"features of {rows.name('kprff')}/{rows.name(other)} to a target"
         for _, found in check.along_sizes(rows.places(ERROR, "kprff", other)):
@@ -69,49 +71,43 @@ def fewer_features(rows: Rows):
     return rows.part(points, ERROR, "kprff", others)
 
 
-@claim("eerf-06", GRIDS)
+@claim("eerf-06", GRIDS, datasets=GAUSSIAN)
 def errors_fall(rows: Rows):
-    rows, five = _errors(rows, GAUSSIAN), ("rff", "orf", "ses", "karff", "kprff")
+    five = ("rff", "orf", "ses", "karff", "kprff")
     falls = check.changes(rows, ERROR, five, falls=True, errors=1)
     return [falls, check.correlates_with_size(rows, ERROR, five, sign=-1.0)]
 
 
-@claim("eerf-07", GRIDS)
-def lkrf_is_closest(rows: Rows):
-    middle = _errors(rows, GAUSSIAN, "share >= 0.4 and share <= 0.6")
-    return check.better_than(middle, ERROR, LKRF, lowest("rff", "orf", "ses"))
-
-
-@claim("eerf-08", GRIDS, stricter=AS_EFFECT)
+@claim("eerf-08", GRIDS, stricter=AS_EFFECT, datasets=GAUSSIAN, where=LARGEST)
 def lower_than_rks(rows: Rows):
-    rows = _errors(rows, GAUSSIAN, "share == 1")
     by_errors = check.better_than(rows, ERROR, "kprff", "rff", errors=2)
     return [check.better_than(rows, ERROR, "kprff", "rff", effect=True), only_evidence(by_errors)]
 
 
-@claim("eerf-09", GRIDS, datasets="buzz", where="share == 1", of="kprff", over="rff", at_most=0.8)
-@claim("eerf-17", GRIDS, datasets=OTHER_KERNELS[:2], where="share == 1", of=LKRF, minus="kprff", above=0, below=0.5)
+@claim("eerf-09", GRIDS, datasets="buzz", where=LARGEST, of="kprff", over="rff", at_most=0.8)
+@claim("eerf-17", GRIDS, datasets=OTHER_KERNELS[:2], where=LARGEST, of=LKRF, minus="kprff", above=0, below=0.5)
 @claim("eerf-20", GRIDS, datasets=OTHER_KERNELS, of="kprff", minus=LKRF, at_most=0)
-def error_keeps_bound(rows: Rows, datasets, where: str = "", **limits):
-    return check.keeps_bound(_errors(rows, datasets, where), ERROR, **limits)
+@claim("eerf-21", GRIDS, datasets=ALL, where=LARGEST, metric=SCORING, of="kprff", over="karff", between=(0.5, 2))
+@claim("eerf-26", GRIDS, stricter=TIMED, datasets=GAUSSIAN, where=LARGEST, metric=BOTH, of=EERF, over=RKS, below=2)
+def keeps_bound(rows: Rows, metric: str = ERROR, **test):
+    return check.keeps_bound(rows, metric, **test)
 
 
-@claim("eerf-10", GRIDS, needs="any", stricter=TIMED)
+@claim("eerf-10", GRIDS, needs="any", stricter=TIMED, where=LARGEST)
 def scoring_is_quicker(rows: Rows):
-    others = [dataset for dataset in ALL if dataset != "news"]
-    return [scoring(rows, others, below=1), scoring(rows, "news", above=1)]
+    others = rows.of([dataset for dataset in ALL if dataset != "news"])
+    return [scoring(others, below=1), scoring(rows.of("news"), above=1)]
 
 
-@claim("eerf-11", GRIDS, stricter=f"and above 0.05; {TIMED}", datasets="adult", above=0.05, below=0.2)
-def scoring(rows: Rows, datasets, **limits):
+@claim("eerf-11", GRIDS, stricter=f"and above 0.05; {TIMED}", datasets="adult", where=LARGEST, above=0.05, below=0.2)
+def scoring(rows: Rows, **limits):
     """Return the test of the time of the scores over the time of the training."""
-    return check.keeps_bound(rows.of(datasets, where="share == 1"), SCORING, OF_SCORING, over=OF_TRAINING, **limits)
+    return check.keeps_bound(rows, SCORING, OF_SCORING, over=OF_TRAINING, **limits)
 
 
-@claim("eerf-12", {"text": "eerf-candidates"})
+@claim("eerf-12", {"text": "eerf-candidates"}, datasets=ALL[:-1])
 def pool_of_five_to_twenty(rows: Rows):
     """Return the test of pools of so many times the features."""
-    rows = _errors(rows, ALL[:-1])
     rows = replace(rows, frame=rows.frame.assign(at=rows.frame["at"] / rows.frame["n_features"]))
     five, twenty, hundred = (side("kprff", at=times) for times in (5, 20, 100))
     beaten = [check.better_than(rows, ERROR, pool, "rff") for pool in (five, twenty)]
@@ -122,10 +118,9 @@ def pool_of_five_to_twenty(rows: Rows):
     return [*beaten, rows.part(no_better, ERROR, five, twenty, hundred, in_errors=True)]
 
 
-@claim("eerf-13", {"text": "eerf-subsample"})
+@claim("eerf-13", {"text": "eerf-subsample"}, datasets=ALL[:5])
 def tenth_of_the_rows(rows: Rows):
-    tenth, whole = side("kprff", at=0.1), side("kprff", at=1)
-    return check.no_difference(_errors(rows, ALL[:5]), ERROR, tenth, whole, errors=2)
+    return check.no_difference(rows, ERROR, side("kprff", at=0.1), side("kprff", at=1), errors=2)
 
 
 def _within_times(rows: Rows) -> Iterator[tuple[dict, list[float], list[tuple], float]]:
@@ -146,14 +141,14 @@ def _within_times(rows: Rows) -> Iterator[tuple[dict, list[float], list[tuple], 
             yield where, budgets, best, overlap_of(cell, rows.context)
 
 
-@claim("eerf-14", GRIDS, stricter=TIMED)
+@claim("eerf-14", GRIDS, stricter=TIMED, datasets="adult")
 def ahead_at_every_time(rows: Rows):
     """Return the test of who is ahead at every time.
 
     A method without a size within the time is behind. That does not say which one is better, so such times must not
     decide.
     """
-    rows, points = rows.of("adult"), []
+    points = []
     what = f"{rows.name('rff')} minus {rows.name('kprff')} within the time"
     for place, budgets, best, overlap in _within_times(rows):
         for budget, (own, other) in zip(budgets, best, strict=True):
@@ -169,9 +164,9 @@ def ahead_at_every_time(rows: Rows):
     return rows.part(points, ERROR, "kprff", "rff")
 
 
-@claim("eerf-15", GRIDS, stricter=TIMED)
+@claim("eerf-15", GRIDS, stricter=TIMED, datasets=GAUSSIAN)
 def curves_cross_once(rows: Rows):
-    rows, points = rows.of(GAUSSIAN), []
+    points = []
     for where, budgets, best, _ in _within_times(rows):
         errors = [[each.error if each else np.inf for each in pair] for pair in best]
         ahead = [np.sign(other - own) if own < np.inf else -1.0 for own, other in errors]
@@ -185,15 +180,15 @@ def curves_cross_once(rows: Rows):
     return rows.part(points, ERROR, "kprff", "rff")
 
 
-@claim("eerf-16", GRIDS, stricter=TIMED)
+@claim("eerf-16", GRIDS, stricter=TIMED, datasets=GAUSSIAN)
 def share_of_scoring_falls(rows: Rows):
-    return check.changes(rows.of(GAUSSIAN), SCORING, OF_SCORING, over=OF_TRAINING, falls=True)
+    return check.changes(rows, SCORING, OF_SCORING, over=OF_TRAINING, falls=True)
 
 
-@claim("eerf-18", GRIDS)
+@claim("eerf-18", GRIDS, datasets=OTHER_KERNELS, where=LARGEST)
 def clearly_better_on_hands(rows: Rows):
     """Return the test of a gain of over half a point, and of more than on the other two data sets."""
-    rows, points, what = _errors(rows, OTHER_KERNELS, "share == 1"), [], f"gap on {rows.dataset('har')} and here"
+    points, what = [], f"gap on {rows.dataset('har')} and here"
     gaps = {
         (where["learner"], where["dataset"]): gap.value
         for where, gap, *_ in check.estimated(rows, ERROR, LKRF, minus="kprff")
@@ -208,19 +203,8 @@ def clearly_better_on_hands(rows: Rows):
     return [clearly, rows.part(points, ERROR, LKRF, "kprff")]
 
 
-@claim("eerf-21", GRIDS)
-def scoring_costs_the_same(rows: Rows):
-    return check.keeps_bound(rows.of(ALL, where="share == 1"), SCORING, "kprff", over="karff", between=(0.5, 2))
-
-
-@claim("eerf-22", GRIDS)
-def rks_loses_with_few_features(rows: Rows):
-    return check.better_than(_errors(rows, GAUSSIAN, "share <= 0.5"), ERROR, highest("kprff", "karff"), "rff")
-
-
-@claim("eerf-23", GRIDS)
+@claim("eerf-23", GRIDS, datasets=OTHER_KERNELS[:2])
 def arc_cosine_maps(rows: Rows):
-    rows = _errors(rows, OTHER_KERNELS[:2])
     than_rks = check.better_than(rows, ERROR, "kprff", "rff")
     return [than_rks, check.keeps_bound(rows, ERROR, "kprff", minus=LKRF, at_most=0)]
 
@@ -233,7 +217,7 @@ def sorf_and_orf(rows: Rows):
     return [similar, check.better_than(rows.of(narrow), "approximation_error_frobenius", "orf", "sorf")]
 
 
-@claim("eerf-25", {"text": "eerf-text"}, at="some")
+@claim("eerf-25", {"text": "eerf-text"}, at="some", datasets=GAUSSIAN)
 def penalty_has_to_be_tuned_again(rows: Rows):
     """Return the test of whether one penalty is the best at all sizes.
 
@@ -242,8 +226,7 @@ def penalty_has_to_be_tuned_again(rows: Rows):
 
     Stricter: of so many pairs some differ by chance, so that a loss has to pass Holm's correction over them too.
     """
-    rows, points = _errors(rows, GAUSSIAN), []
-    chosen, what, cells = _chosen(rows), "loss by another size's choice", {}
+    points, chosen, what, cells = [], _chosen(rows), "loss by another size's choice", {}
     for where, (own,) in rows.places(ERROR, "karff/divergence"):
         swept = cells.setdefault(tuple(where[column] for column in CELL), {})
         swept.setdefault(where["n_features_label"], {})[where["at"]] = own
@@ -271,12 +254,6 @@ def _chosen(rows: Rows) -> dict[tuple, float]:
     cells = own[[*CELL, "n_features_label"]].itertuples(index=False, name=None)
     chosen = [settings.get("options", settings).get("rho") for settings in settings_of(own)]
     return {cell: float(value) for cell, value in zip(cells, chosen, strict=True) if value is not None}
-
-
-@claim("eerf-26", GRIDS, stricter=TIMED)
-def small_extra_cost(rows: Rows):
-    rows = rows.of(GAUSSIAN, where="share == 1")
-    return check.keeps_bound(rows, BOTH, side("kprff", metric=BOTH), over=side("rff", metric=TRAINING), below=2)
 
 
 @claim("eerf-27", {"text": "eerf-energy"})

@@ -15,6 +15,9 @@ from rfstudy.report.aggregate import select
 from rfstudy.report.claims.points import Part, conclude
 from rfstudy.report.claims.rows import Rows, as_tuple
 
+#: The arguments of ``claim`` that select rows.
+SELECTION = ("datasets", "sizes", "where", "set_aside", "kernel", "learner", "split", "axis")
+
 #: How the tests of several claims are stricter than those of the reference data.
 AS_EFFECT = "a difference counts as an effect only, significant and over half a point"
 INTERVAL_WITHIN = "a claim of no difference holds only where the 95 % interval is within the margin"
@@ -30,6 +33,7 @@ class Claim:
     not_testable: str | dict[str, str] = ""
     at: str = "every"
     needs: str = "every"
+    selection: dict = field(default_factory=dict)
     arguments: dict = field(default_factory=dict)
 
 
@@ -49,7 +53,8 @@ def claim(identifier: str, experiments: dict, *, stricter="", not_testable="", a
         testable:"
     at : at how many of its points a part has to hold: "every", "most" or "some"
     needs : whether "every" part must have points, or "any" one
-    arguments : passed to the function: one function may test several claims
+    arguments : those of ``Rows.of`` that are in ``SELECTION`` select the rows that the function gets; all others are
+        passed to it: one function may test several claims
     """
 
     def register(test):
@@ -58,7 +63,9 @@ def claim(identifier: str, experiments: dict, *, stricter="", not_testable="", a
         check_choice(f"at of the claim {identifier}", at, ("every", "most", "some"))
         check_choice(f"needs of the claim {identifier}", needs, ("every", "any"))
         reasons = stricter or said(test, "Stricter"), not_testable or said(test, "Not testable")
-        CLAIMS[identifier] = Claim(test, experiments, *reasons, at, needs, arguments)
+        selection = {key: value for key, value in arguments.items() if key in SELECTION}
+        others = {key: value for key, value in arguments.items() if key not in SELECTION}
+        CLAIMS[identifier] = Claim(test, experiments, *reasons, at, needs, selection, others)
         return test
 
     return register
@@ -90,7 +97,7 @@ def judged(identifier: str, rows: Rows, protocol: str, brief: bool = False) -> t
     if not experiments:
         return "not run", "", set()
     frame = select(rows.all, experiment=as_tuple(experiments))
-    parts = own.test(replace(rows, all=frame, frame=frame), **own.arguments)
+    parts = own.test(replace(rows, all=frame, frame=frame).of(**own.selection), **own.arguments)
     reason = own.not_testable if isinstance(own.not_testable, str) else own.not_testable.get(protocol, "")
     parts = [parts] if isinstance(parts, Part) else parts
     datasets = {point.where.get("dataset", "") for part in parts for point in part.points}

@@ -40,79 +40,76 @@ OTHER_KERNELS = {
 }
 
 
-@claim("slsrff-01", GRIDS, not_testable=OTHER_KERNELS)
+@claim("slsrff-01", GRIDS, not_testable=OTHER_KERNELS, datasets="eeg")
 def lowest_error(rows: Rows):
-    return check.is_best(rows.of("eeg"), ERROR, "qmc", FOUR)
+    return check.is_best(rows, ERROR, "qmc", FOUR)
 
 
-@claim("slsrff-02", GRIDS)
+@claim("slsrff-02", GRIDS, datasets="eeg", where="n_features >= 2 * d")
 def growing_gap(rows: Rows):
     """Return the tests of a gap and of its growth by more than 0.1 points.
 
     Stricter: a gap counts as an effect only, significant and over half a point; one that stays a loss or grows by less
     has not grown.
     """
-    rows = rows.of("eeg", where="n_features >= 2 * d")
     grows = check.changes(rows, ACCURACY, WEIGHTED, minus=BASELINES, start="first", end="last", floor=0.0, by=0.1)
     return [check.better_than(rows, ACCURACY, WEIGHTED, BASELINES, effect=True), grows]
 
 
-@claim("slsrff-03", GRIDS, not_testable=OTHER_KERNELS)
+@claim("slsrff-03", GRIDS, not_testable=OTHER_KERNELS, datasets="eeg")
 def best_error_without_best_accuracy(rows: Rows):
-    rows = rows.of("eeg")
     not_qmc = check.is_best(rows, ACCURACY, ("rff", "lsrff", "slsrff"), FOUR)
     return joined(check.is_best(rows, ERROR, "qmc", FOUR), not_qmc)
 
 
-@claim("slsrff-04", GRIDS)
+@claim("slsrff-04", GRIDS, datasets="eeg")
 def slow_when_large(rows: Rows):
-    rows = rows.of("eeg")
     above_two, above_one = (check.keeps_bound(rows, TIME, "lsrff", over="rff", above=ratio) for ratio in (2, 1))
     grows = check.changes(rows, TIME, "lsrff", over="rff", start="8d", end="last")
     return [replace(above_two, points=above_two.points[-1:]), grows, only_evidence(above_one)]
 
 
-@claim("slsrff-05", GRIDS, stricter=f"{OURS}; about as long is neither over twice nor under half")
+@claim(
+    "slsrff-05", GRIDS, datasets=DATASETS, where="n_features >= 8 * d",
+    stricter=f"{OURS}; about as long is neither over twice nor under half",
+)  # fmt: skip
 def about_as_quick(rows: Rows):
     """Return the test of half to twice the time of RFF.
 
     Not testable: it maps the training rows twice, once for the scores, so that no ratio below 2 could come out.
     """
-    rows = rows.of(DATASETS, where="n_features >= 8 * d")
     return check.keeps_bound(rows, TIME, "slsrff", over="rff", above=0.5, below=2)
 
 
-@claim("slsrff-06", GRIDS, stricter=OURS, dataset="eeg")
-@claim("slsrff-07", GRIDS, stricter=OURS, dataset="cod-rna")
-@claim("slsrff-08", GRIDS, stricter=OURS, dataset="covtype")
-@claim("slsrff-09", GRIDS, stricter=OURS, dataset="magic04")
-def quicker(rows: Rows, dataset: str):
-    return check.keeps_bound(rows.of(dataset), TIME, "lsrff", over="slsrff", above=1)
+@claim("slsrff-06", GRIDS, stricter=OURS, datasets="eeg")
+@claim("slsrff-07", GRIDS, stricter=OURS, datasets="cod-rna")
+@claim("slsrff-08", GRIDS, stricter=OURS, datasets="covtype")
+@claim("slsrff-09", GRIDS, stricter=OURS, datasets="magic04")
+def quicker(rows: Rows):
+    return check.keeps_bound(rows, TIME, "lsrff", over="slsrff", above=1)
 
 
-@claim("slsrff-10", GRIDS)
+@claim("slsrff-10", GRIDS, datasets=DATASETS)
 def growing_ratio(rows: Rows):
-    return check.changes(rows.of(DATASETS), TIME, "lsrff", over="slsrff", start="4d", end="last")
+    return check.changes(rows, TIME, "lsrff", over="slsrff", start="4d", end="last")
 
 
-@claim("slsrff-11", GRIDS)
+@claim("slsrff-11", GRIDS, datasets="eeg")
 def gap_at_both_ends(rows: Rows):
-    rows = rows.of("eeg")
     return [
         check.keeps_bound(rows.of(sizes=[size]), ACCURACY, WEIGHTED, minus=BASELINES, between=between)
         for size, between in (("2d", (0.5, 2)), ("128d", (9, 13)))
     ]
 
 
-@claim("slsrff-12", GRIDS)
+@claim("slsrff-12", GRIDS, datasets="cod-rna", where="n_features >= 4 * d")
 def six_points(rows: Rows):
-    rows = rows.of("cod-rna", where="n_features >= 4 * d")
     return check.keeps_bound(rows, ACCURACY, "slsrff", minus=BASELINES, above=6)
 
 
-@claim("slsrff-13", GRIDS, stricter=INTERVAL_WITHIN)
+@claim("slsrff-13", GRIDS, stricter=INTERVAL_WITHIN, datasets="cod-rna")
 def flat_baselines(rows: Rows):
-    rows, points = rows.of("cod-rna"), []
+    points = []
     for method in ("rff", "qmc"):
         for where, found in check.along_sizes(rows.places(ACCURACY, method)):
             if len(found) > 1:
@@ -124,23 +121,25 @@ def flat_baselines(rows: Rows):
 @claim("slsrff-14", GRIDS, stricter=AS_EFFECT, datasets=("eeg", "cod-rna"), where="n_features >= 2 * d")
 @claim("slsrff-16", GRIDS, stricter=AS_EFFECT, datasets="magic04", where="n_features >= 16 * d")
 @claim(
-    "slsrff-18", GRIDS, stricter=AS_EFFECT, datasets=DATASETS, where="",
+    "slsrff-18", GRIDS, stricter=AS_EFFECT, datasets=DATASETS,
     not_testable="the paper's marks are not legible in the source, so that there is nothing to hold ours against",
 )  # fmt: skip
-def both_more_accurate(rows: Rows, datasets, where: str):
-    return check.better_than(rows.of(datasets, where=where), ACCURACY, WEIGHTED, BASELINES, effect=True)
+def both_more_accurate(rows: Rows):
+    return check.better_than(rows, ACCURACY, WEIGHTED, BASELINES, effect=True)
 
 
-@claim("slsrff-15", GRIDS, stricter=INTERVAL_WITHIN)
+@claim("slsrff-15", GRIDS, stricter=INTERVAL_WITHIN, datasets="covtype")
 def similar_on_covtype(rows: Rows):
-    return check.all_alike(rows.of("covtype"), ACCURACY, FOUR, margin=1)
+    return check.all_alike(rows, ACCURACY, FOUR, margin=1)
 
 
-@claim("slsrff-17", GRIDS, stricter=f"and below 1, as slightly better is up to a point; {INTERVAL_WITHIN}")
+@claim(
+    "slsrff-17", GRIDS, datasets=DATASETS,
+    stricter=f"and below 1, as slightly better is up to a point; {INTERVAL_WITHIN}",
+)  # fmt: skip
 def equally_well_on_average(rows: Rows):
     """Return the test of the mean over the sizes; its interval is over the repeats with all sizes."""
-    rows, points = rows.of(DATASETS), []
-    what = f"{rows.name('slsrff')} minus {rows.name('lsrff')}, mean over s"
+    points, what = [], f"{rows.name('slsrff')} minus {rows.name('lsrff')}, mean over s"
     for where, found in check.along_sizes(rows.places(ACCURACY, "slsrff", "lsrff")):
         pairs = [samples for _, samples in found]
         complete = sorted(set.intersection(*(set(each.values) for samples in pairs for each in samples)), key=str)
@@ -152,13 +151,13 @@ def equally_well_on_average(rows: Rows):
     return rows.part(points, ACCURACY, "slsrff", "lsrff")
 
 
-@claim("slsrff-19", GRIDS)
+@claim("slsrff-19", GRIDS, datasets="covtype")
 def out_of_memory(rows: Rows):
     """Return the test of whether the n x 2s training matrix fits into memory at 16d and not at 32d.
 
     If it fits at 32d as well, nothing is shown: the peak memory of the code is unknown.
     """
-    rows, points = rows.of("covtype"), []
+    points = []
     for _, first in rows.usable(method="rff", variant="", metric=ACCURACY)[:1].iterrows():
         columns = first["d"] * first["n_columns"] / first["n_features"]
         half, full = (float(first["n_train"] * multiple * columns * DOUBLE) for multiple in (16, 32))
@@ -258,7 +257,7 @@ def _required(rows: Rows, needed, variant: str) -> Part:
     return rows.part(points)
 
 
-@claim("slsrff-24", GRIDS)
+@claim("slsrff-24", GRIDS, datasets=DATASETS)
 def needs_no_more_features(rows: Rows):
     """Return the test of the sizes from which curves are within half a point of their own best.
 
@@ -266,8 +265,7 @@ def needs_no_more_features(rows: Rows):
     power. A curve that still rises at the last size gets there at that size or later. Two curves that are there from
     the first size on got there at that size or earlier, because the grid ends there.
     """
-    rows, points = rows.of(DATASETS), []
-    what = f"{rows.name('slsrff')}/{rows.name('lsrff')}"
+    points, what = [], f"{rows.name('slsrff')}/{rows.name('lsrff')}"
     for where, found in check.along_sizes(rows.places(ACCURACY, "slsrff", "lsrff")):
         labels = [where["n_features_label"] for where, _ in found]
         curves = list(zip(*(samples for _, samples in found), strict=True))
@@ -299,11 +297,11 @@ def _near_best(curve: list[Sample]) -> tuple[int, int]:
     return may_be.index(True), surely.index(True)
 
 
-@claim("slsrff-25", GRIDS)
+@claim("slsrff-25", GRIDS, datasets=DATASETS)
 def identity_term(rows: Rows):
     """Return the test of no difference without the identity term.
 
     Stricter: a claim of no difference holds only where the 95 % interval is within the margin, and within half a point
     where the margin, so many standard deviations, is wider.
     """
-    return check.no_difference(rows.of(DATASETS), ACCURACY, "slsrff/identity", "slsrff", deviations=2)
+    return check.no_difference(rows, ACCURACY, "slsrff/identity", "slsrff", deviations=2)

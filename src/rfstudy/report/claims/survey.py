@@ -21,6 +21,10 @@ MILLION = {"text": "survey-million-text", "code": "survey-million-code"}
 
 EIGHT_SETS = ("ijcnn1", "eeg", "cod-rna", "covtype", "magic04", "letter-am-nz", "skin", "a8a")
 IMAGE_SETS, MILLIONS = ("mnist", "cifar10-vgg", "cifar10-hog"), ("mnist8m", "mnist8m-made")
+
+# Without VGG16, the maps see other features of CIFAR-10: they are shown as evidence and must not decide.
+OTHER_FEATURES = {"cifar10-hog": "other features than the paper's"}
+
 EIGHT = ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq")
 NINE = (*EIGHT, "lsrff")
 SEVEN = tuple(method for method in EIGHT if method != "ssf")
@@ -53,25 +57,25 @@ SEARCH = (
 @claim("survey-14", GAUSSIAN, datasets="skin", sizes=LARGE, best="qmc")
 @claim("survey-20", GAUSSIAN, at="most", datasets=EIGHT_SETS, sizes=SMALL + LARGE, best=("ssf", "orf", "qmc"))
 @claim("survey-34", KERNELS, at="most", datasets=EIGHT_SETS, kernel=ARC_COSINE, best=("ssf", "qmc"), among=EIGHT)
-def lowest_error(rows: Rows, datasets, best, sizes=None, kernel=None, among=NINE):
-    return check.is_best(rows.of(datasets, sizes, kernel=kernel), ERROR, best, among)
+def lowest_error(rows: Rows, best, among=NINE):
+    return check.is_best(rows, ERROR, best, among)
 
 
 @claim("survey-06", GAUSSIAN, stricter=OF_MOST, datasets="cod-rna", sizes=LARGE)
 @claim("survey-08", GAUSSIAN, stricter=OF_MOST, datasets="covtype", sizes=LARGE)
 @claim("survey-15", GAUSSIAN, stricter=OF_MOST, datasets="a8a", sizes=SMALL)
 @claim("survey-16", GAUSSIAN, stricter=OF_MOST, datasets="a8a", sizes=LARGE)
-@claim("survey-17", GAUSSIAN, stricter=SIMILAR, metric=ACCURACY, sizes=SMALL + LARGE, learner="ridge")
-@claim("survey-19", GAUSSIAN, stricter=SIMILAR, metric=ACCURACY, sizes=LARGE, learner="svm")
-def none_is_best(rows: Rows, sizes, datasets=EIGHT_SETS, metric: str = ERROR, learner: str | None = None):
+@claim(
+    "survey-17", GAUSSIAN, stricter=SIMILAR, metric=ACCURACY, datasets=EIGHT_SETS, sizes=SMALL + LARGE, learner="ridge"
+)
+@claim("survey-19", GAUSSIAN, stricter=SIMILAR, metric=ACCURACY, datasets=EIGHT_SETS, sizes=LARGE, learner="svm")
+def none_is_best(rows: Rows, metric: str = ERROR):
     # two good maps would hide each other from a claim about most of the others
-    rows = rows.of(datasets, sizes, learner=learner)
     return check.none_stands_out(rows, metric, NINE, over="median", is_open=metric == ACCURACY)
 
 
-@claim("survey-18", GAUSSIAN, stricter=SIMILAR)
+@claim("survey-18", GAUSSIAN, stricter=SIMILAR, sizes=SMALL, learner="svm")
 def best_of_svm_at_small_sizes(rows: Rows):
-    rows = rows.of(sizes=SMALL, learner="svm")
     others = [dataset for dataset in EIGHT_SETS if dataset not in ("ijcnn1", "a8a")]
     return [
         check.is_best(rows.of("ijcnn1"), ACCURACY, "fastfood", NINE, deviations=2),
@@ -80,90 +84,88 @@ def best_of_svm_at_small_sizes(rows: Rows):
     ]
 
 
-@claim("survey-21", GAUSSIAN, at="most", stricter="and err(SSF) < err(RFF) at most of the small sizes")
+@claim(
+    "survey-21", GAUSSIAN, at="most", stricter="and err(SSF) < err(RFF) at most of the small sizes", datasets=EIGHT_SETS
+)
 def lead_of_ssf_shrinks(rows: Rows):
-    rows = rows.of(EIGHT_SETS)
     strong = check.keeps_bound(rows.of(sizes=SMALL), ERROR, "ssf", over="rff", below=1)
     return [strong, check.changes(rows, ERROR, "ssf", over="rff", start=SMALL, end=LARGE)]
 
 
-@claim("survey-22", GAUSSIAN, at="some", stricter="about 0.5 is 0.4 to 0.6")
+@claim("survey-22", GAUSSIAN, at="some", stricter="about 0.5 is 0.4 to 0.6", datasets=EIGHT_SETS)
 def ssf_stays(rows: Rows):
-    rows = rows.of(EIGHT_SETS)
     return joined(*(
         check.keeps_bound(rows, ERROR, side(method, size="32d"), over=side(method, size="8d"), **limits)
         for method, limits in (("ssf", {"above": 0.8}), ("rff", {"between": (0.4, 0.6)}))
     ))  # fmt: skip
 
 
-@claim("survey-23", GAUSSIAN, at="most")
+@claim("survey-23", GAUSSIAN, at="most", datasets=EIGHT_SETS)
 def leads_grow(rows: Rows):
-    rows = rows.of(EIGHT_SETS)
     return [
         check.changes(rows, ERROR, method, over="rff", start=SMALL, end=LARGE, falls=True) for method in ("orf", "qmc")
     ]
 
 
-# Without VGG16, the maps see other features of CIFAR-10: they are shown as evidence and must not decide.
-OTHER_FEATURES = {"cifar10-hog": "other features than the paper's"}
 OTHERS = lowest("rff", "sorf", "rom", "fastfood", "qmc", "gq", also=("lsrff",))
 
 
-@claim("survey-24", IMAGES)
+@claim("survey-24", IMAGES, datasets="mnist")
 def lowest_errors_on_mnist(rows: Rows):
-    return check.better_than(rows.of("mnist"), ERROR, ("orf", "ssf"), OTHERS)
+    return check.better_than(rows, ERROR, ("orf", "ssf"), OTHERS)
 
 
-@claim("survey-25", IMAGES, stricter=f"and the largest error over 1.1 times the smallest; {INTERVAL_WITHIN}")
+@claim(
+    "survey-25", IMAGES, datasets="mnist",
+    stricter=f"and the largest error over 1.1 times the smallest; {INTERVAL_WITHIN}",
+)  # fmt: skip
 def similar_on_mnist(rows: Rows):
-    rows = rows.of("mnist")
     differ = check.keeps_bound(rows, ERROR, highest(*NINE), over=lowest(*NINE), above=1.1)
     return [differ, check.all_alike(rows.of(learner="svm"), ACCURACY, NINE, margin=1)]
 
 
-@claim("survey-26", IMAGES, stricter=f"the two lowest, as on MNIST; {INTERVAL_WITHIN}")
+@claim(
+    "survey-26", IMAGES, stricter=f"the two lowest, as on MNIST; {INTERVAL_WITHIN}", datasets=IMAGE_SETS[1:],
+    set_aside=OTHER_FEATURES,
+)  # fmt: skip
 def cifar_as_mnist(rows: Rows):
-    rows = rows.of(IMAGE_SETS[1:], set_aside=OTHER_FEATURES)
     similar = check.all_alike(rows.of(learner="svm"), ACCURACY, NINE, margin=1)
     return [check.better_than(rows, ERROR, ("orf", "ssf"), OTHERS), similar]
 
 
-@claim("survey-27", IMAGES, datasets=IMAGE_SETS, slow="lsrff", others=EIGHT, above=1.5)
+@claim("survey-27", IMAGES, datasets=IMAGE_SETS, set_aside=OTHER_FEATURES, slow="lsrff", others=EIGHT, above=1.5)
 @claim(
     "survey-32", GAUSSIAN, datasets=EIGHT_SETS, sizes=["32d"], slow=lowest("ssf", "lsrff"), others=SEVEN, above=1,
     not_testable=SEARCH,
 )  # fmt: skip
-def slower_than_the_others(rows: Rows, datasets, slow, others, above: float, sizes=None):
+def slower_than_the_others(rows: Rows, slow, others, above: float):
     """Return the tests that the slow methods take longer and that the others take similar times."""
-    rows = rows.of(datasets, sizes, set_aside=OTHER_FEATURES)
     slower = check.keeps_bound(rows, TIME, slow, over=highest(*others), above=above)
     return [slower, check.keeps_bound(rows, TIME, highest(*others), over=lowest(*others), below=2)]
 
 
 @claim(
-    "survey-28", IMAGES, datasets=IMAGE_SETS, above=0.7,
+    "survey-28", IMAGES, datasets=IMAGE_SETS, set_aside=OTHER_FEATURES, above=0.7,
     not_testable="about the authors' implementation, of which our times say nothing",
 )  # fmt: skip
 @claim("survey-33", GAUSSIAN, datasets=EIGHT_SETS, at_least=0.9)
-def structured_maps_gain_nothing(rows: Rows, datasets, **limits):
-    rows = rows.of(datasets, set_aside=OTHER_FEATURES)
+def structured_maps_gain_nothing(rows: Rows, **limits):
     return check.keeps_bound(rows, TIME, ("fastfood", "sorf", "rom"), over="rff", **limits)
 
 
-@claim("survey-29", GAUSSIAN)
+@claim("survey-29", GAUSSIAN, datasets=EIGHT_SETS)
 def more_features_help(rows: Rows):
-    rows = rows.of(EIGHT_SETS)
     scores = check.correlates_with_size(rows.of(learner=("ridge", "svm")), ACCURACY, NINE, sign=1.0)
     return [check.correlates_with_size(rows, ERROR, NINE, sign=-1.0), scores]
 
 
-@claim("survey-30", GAUSSIAN)
+@claim("survey-30", GAUSSIAN, datasets=EIGHT_SETS)
 def changing_best(rows: Rows):
     """Return one point for "most data sets", and one for "none is best everywhere".
 
     The first counts as the reference data count the published values.
     """
-    rows, best, winners = rows.of(EIGHT_SETS), {}, set()
+    best, winners = {}, set()
     for where, samples in rows.places(ERROR, NINE):
         winner = rows.name(min(samples, key=lambda each: each.mean).who[0])
         winners.add(winner)
@@ -184,10 +186,9 @@ def changing_best(rows: Rows):
     return rows.part([most, none])
 
 
-@claim("survey-31", GAUSSIAN)
+@claim("survey-31", GAUSSIAN, datasets=EIGHT_SETS)
 def errors_vary_more_than_accuracies(rows: Rows):
     """Return the test of the coefficient of variation over the methods."""
-    rows = rows.of(EIGHT_SETS)
 
     def variation(rows: Rows, metric: str) -> dict[tuple, float]:
         found = rows.by_place(metric, NINE, key=("dataset", SIZE[1]))
@@ -206,9 +207,8 @@ def errors_vary_more_than_accuracies(rows: Rows):
     return parts
 
 
-@claim("survey-35", KERNELS, stricter=INTERVAL_WITHIN)
+@claim("survey-35", KERNELS, stricter=INTERVAL_WITHIN, datasets=EIGHT_SETS, kernel=ARC_COSINE)
 def orthogonality_gains_nothing(rows: Rows):
-    rows = rows.of(EIGHT_SETS, kernel=ARC_COSINE)
     return check.keeps_bound(rows, ERROR, ("orf", "sorf"), over="rff", agree=True, between=(0.8, 1.25))
 
 
@@ -226,9 +226,12 @@ def _with_gaussian(rows: Rows, metric: str, *methods: str) -> Iterator[tuple[dic
                 yield where, samples, gaussian[place][1]
 
 
-@claim("survey-36", {"text": ["survey-kernels-text", "survey-gaussian-text", "survey-million-code"]}, at="most")
+@claim(
+    "survey-36", {"text": ["survey-kernels-text", "survey-gaussian-text", "survey-million-code"]}, at="most",
+    datasets=EIGHT_SETS + MILLIONS,
+)  # fmt: skip
 def larger_errors_than_gaussian(rows: Rows):
-    rows, points = rows.of(EIGHT_SETS + MILLIONS), []
+    points = []
     what = f"{fact_of(ERROR).label} over that with the gaussian kernel"
     for method in NINE:
         for where, (own,), (other,) in _with_gaussian(rows, ERROR, method):
@@ -237,16 +240,16 @@ def larger_errors_than_gaussian(rows: Rows):
     return rows.part(points, ERROR, *NINE)
 
 
-@claim("survey-37", KERNELS, stricter=SIMILAR, at="most")
+@claim("survey-37", KERNELS, stricter=SIMILAR, at="most", datasets=EIGHT_SETS, kernel=ARC_COSINE, learner="ridge")
 def similar_on_arc_cosine_kernels(rows: Rows):
-    return check.all_alike(rows.of(EIGHT_SETS, kernel=ARC_COSINE, learner="ridge"), ACCURACY, EIGHT)
+    return check.all_alike(rows, ACCURACY, EIGHT)
 
 
-@claim("survey-38", {"text": ["survey-kernels-text", "survey-gaussian-text"]})
+@claim("survey-38", {"text": ["survey-kernels-text", "survey-gaussian-text"]}, datasets="covtype")
 def times_ordered_as_gaussian(rows: Rows):
     """Return the test of times; the times of one kernel have to come from one record, the two kernels need not share
     it."""
-    rows, points = rows.of("covtype"), []
+    points = []
     what = f"rank correlation of {fact_of(TIME).label} with that with the gaussian kernel"
     for where, own, other in _with_gaussian(rows, TIME, *EIGHT):
         rho = rank_correlation(*([each.mean for each in samples] for samples in (own, other)))
@@ -262,29 +265,27 @@ def _timed_apart(samples: list[Sample]) -> str:
     return "machine busy" if any(each.machine_busy for each in samples) else ""
 
 
-@claim("survey-39", KERNELS, stricter=SIMILAR)
+@claim("survey-39", KERNELS, stricter=SIMILAR, datasets=EIGHT_SETS, kernel="polynomial", learner="ridge")
 def sketches_beat_maclaurin(rows: Rows):
-    rows = rows.of(EIGHT_SETS, kernel=["polynomial"], learner="ridge")
     similar = check.no_difference(rows, ACCURACY, "ts", "trp", deviations=2)
     return [check.better_than(rows, ACCURACY, ("ts", "trp"), "rm", deviations=2), similar]
 
 
-@claim("survey-40", KERNELS)
+@claim("survey-40", KERNELS, datasets="covtype", kernel="polynomial")
 def times_of_polynomial_maps(rows: Rows):
-    rows = rows.of("covtype", kernel=["polynomial"])
     slowest = check.keeps_bound(rows, TIME, "ts", over=highest("rm", "trp"), above=1)
     return [check.keeps_bound(rows, TIME, "rm", over=lowest("ts", "trp"), below=1), slowest]
 
 
-@claim("survey-41", MILLION)
+@claim("survey-41", MILLION, datasets=MILLIONS, kernel="gaussian")
 def lowest_errors_on_mnist8m(rows: Rows):
-    rows, others = rows.of(MILLIONS, kernel=["gaussian"]), ("rff", "qmc", "rom", "fastfood", "gq", "lsrff")
+    others = ("rff", "qmc", "rom", "fastfood", "gq", "lsrff")
     return check.keeps_bound(rows, ERROR, highest("orf", "sorf", "ssf"), over=lowest(*others), below=1)
 
 
-@claim("survey-42", {"code": "survey-million-code"})
+@claim("survey-42", {"code": "survey-million-code"}, datasets=MILLIONS)
 def orf_gains_less_on_arc_cosine(rows: Rows):
-    rows, points, what = rows.of(MILLIONS), [], f"{rows.name('orf')}/{rows.name('rff')}"
+    points, what = [], f"{rows.name('orf')}/{rows.name('rff')}"
     ratios = {
         (where["experiment"], where["dataset"], where["kernel"]): (where, ratio.value)
         for where, ratio, *_ in check.estimated(rows.of(axis=""), ERROR, "orf", over="rff")
@@ -298,17 +299,19 @@ def orf_gains_less_on_arc_cosine(rows: Rows):
     return [arc_cosine, rows.part(points)]
 
 
-@claim("survey-43", {"code": "survey-million-code"}, not_testable=SEARCH)
+@claim(
+    "survey-43", {"code": "survey-million-code"}, not_testable=SEARCH, datasets=MILLIONS,
+    kernel=("gaussian", *ARC_COSINE),
+)  # fmt: skip
 def slow_on_mnist8m(rows: Rows):
-    rows, total = rows.of(MILLIONS, kernel=["gaussian", *ARC_COSINE]), "time_total_s"
-    slower = check.keeps_bound(rows, total, "ssf", over=highest(*SEVEN), above=1)
-    return [check.keeps_bound(rows, total, "lsrff", over="ssf", above=1), slower]
+    slower = check.keeps_bound(rows, "time_total_s", "ssf", over=highest(*SEVEN), above=1)
+    return [check.keeps_bound(rows, "time_total_s", "lsrff", over="ssf", above=1), slower]
 
 
-@claim("survey-44", MILLION)
+@claim("survey-44", MILLION, datasets=MILLIONS, kernel=("gaussian", "arccos0"))
 def lowest_test_error_of_lsrff(rows: Rows):
     """Return the tests of the lowest test error, and of one of the three largest approximation errors."""
-    rows, points = rows.of(MILLIONS, kernel=["gaussian", "arccos0"]), []
+    points = []
     for where, samples in rows.places(ERROR, NINE):
         rank = 1 + sum(each.mean > samples[NINE.index("lsrff")].mean for each in samples)
         text = f"{rows.name('lsrff')} is number {rank} from the worst"
@@ -323,6 +326,7 @@ def lowest_test_error_of_lsrff(rows: Rows):
         "code": ["survey-gaussian-code", "survey-million-code"],
     },
     needs="any",
+    datasets=EIGHT_SETS + IMAGE_SETS + MILLIONS,
 )
 def errors_do_not_decide(rows: Rows):
     """Return the test of the correlation over the methods at one size, for all kernels and classifiers that were run.
@@ -332,7 +336,6 @@ def errors_do_not_decide(rows: Rows):
 
     Stricter: no correlation is one whose 95 % interval ends below 0.5; one that is only not significant shows nothing.
     """
-    rows = rows.of(EIGHT_SETS + IMAGE_SETS + MILLIONS)
     accuracies = [_unrelated(rows, ACCURACY, learner) for learner in ("ridge", "svm")]
     return [*accuracies, _unrelated(rows, "error_pct", "logistic", split="test")]
 

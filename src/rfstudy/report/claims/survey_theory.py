@@ -45,10 +45,10 @@ def _falling(where: dict, what: str, frequencies: np.ndarray, means: np.ndarray,
     return [Point(most, not wrong, where, what, text)]
 
 
-@claim("survey-46", DESCENT)
+@claim("survey-46", DESCENT, datasets=SWEPT, learner="ridge", split="train")
 def training_error_vanishes(rows: Rows):
     """Return the test of errors below a thousandth of the first one, at every size with more frequencies than rows."""
-    rows, falls, points = rows.of(SWEPT, learner="ridge", split="train"), [], []
+    falls, points = [], []
     for where, name, frequencies, _, means in _sweeps(rows, "mse"):
         falls += _falling(where, f"{name}, falls", frequencies, means, strictly=False)
         beyond = means[frequencies > 1]
@@ -68,10 +68,10 @@ def error_falls_throughout(rows: Rows):
     return [rows.part(falls), power]
 
 
-@claim("survey-48", DESCENT)
+@claim("survey-48", DESCENT, datasets=SWEPT, learner="ridge", split="test")
 def peaks_at_interpolation(rows: Rows):
     """Return the test of the peak, counted by columns; frequencies, two columns each in [cos | sin], are evidence."""
-    rows, by_columns, by_frequencies = rows.of(SWEPT, learner="ridge", split="test"), [], []
+    by_columns, by_frequencies = [], []
     for where, name, frequencies, columns, means in _sweeps(rows, "mse"):
         for counted, points, n in (("columns", by_columns, columns), ("frequencies", by_frequencies, frequencies)):
             place = float(n[means.argmax()])
@@ -79,14 +79,14 @@ def peaks_at_interpolation(rows: Rows):
     return [rows.part(by_columns), only_evidence(rows.part(by_frequencies))]
 
 
-@claim("survey-49", DESCENT)
+@claim("survey-49", DESCENT, datasets=SWEPT, learner="ridge", split="test")
 def falls_from_the_peak(rows: Rows):
     """Return the test of a fall from the peak.
 
     The error has to be below the peak where the columns are half and twice the training rows, and to fall at every step
     beyond it.
     """
-    rows, points = rows.of(SWEPT, learner="ridge", split="test"), []
+    points = []
     for where, name, frequencies, columns, means in _sweeps(rows, "mse"):
         top = int(means.argmax())
         for multiple in (0.5, 2.0):

@@ -14,7 +14,7 @@ rule preprocess:
     conda:
         "../envs/study.yaml"
     resources:
-        **{key: partial(JOBS.needs_of_rows, key) for key in ("mem_mb", "runtime", "expected", "extrapolated")},
+        **{key: partial(JOBS.needs_of_rows, key) for key in ("mem_mb", "runtime")},
         gpu=lambda wildcards: GPUS if data_registry.wants_gpu(JOBS.tasks[wildcards.dataset]) else 0,
     params:
         code=lambda wildcards: JOBS.code_of_tasks(wildcards.dataset),

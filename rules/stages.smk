@@ -1,7 +1,7 @@
 # The jobs that compute, one rule per stage; a job works on one shard of an experiment. Their inputs, requests and work
 # files come from src/rfstudy/study/jobs.py.
 SHARD = "{experiment}/{stage}/{shard}"
-REQUESTED = ("mem_mb", "runtime", "gpu", "expected", "extrapolated")
+REQUESTED = ("mem_mb", "runtime", "gpu")
 
 # a job that cannot fit is reported before any is submitted
 if workflow.is_main_process:
@@ -56,5 +56,3 @@ use rule train as time with:
         stage="time",
     priority: -1
     threads: ALL_CORES
-    message:
-        "{wildcards.stage} {wildcards.experiment}/{wildcards.shard}: {params.job[words]} ({resources.expected} s)"

@@ -12,7 +12,7 @@ rule stream:
     conda:
         "../envs/study.yaml"
     resources:
-        **{key: partial(JOBS.needs_of_rows, key) for key in ("mem_mb", "runtime", "expected", "extrapolated")},
+        **{key: partial(JOBS.needs_of_rows, key) for key in ("mem_mb", "runtime")},
     params:
         code=lambda wildcards: JOBS.code_of_tasks(wildcards.dataset),
         work=lambda wildcards, input, output: JOBS.work_hash(

@@ -125,26 +125,32 @@ SETTINGS = click.option(
 )
 
 
-def with_settings(given: dict, settings) -> dict:
-    """Return the keys of a configuration with those of ``--config`` laid over it."""
+#: The option that names the table that a command writes.
+TABLE = click.option("--out", type=FILE, help="The CSV file, in results/<preset> by default.")
+
+
+def study_of(configfile, settings=()):
+    """Return the configuration of a run: ``config.yaml``, a file and ``KEY=VALUE`` laid over each other."""
     import yaml
 
+    from rfstudy.study.config import load_study
+
     try:
-        return given | {key: yaml.safe_load(value) for key, value in (each.split("=", 1) for each in settings)}
+        given = {key: yaml.safe_load(value) for key, value in (each.split("=", 1) for each in settings)}
     except (ValueError, yaml.YAMLError) as error:
         raise click.BadParameter(f"{', '.join(settings)}: write KEY=VALUE, in YAML", param_hint="--config") from error
+    return load_study(read_yaml("config/config.yaml") | read_yaml(configfile) | given, Path("config"))
 
 
 @commands.command()
 @CONFIGFILE
 @SETTINGS
-@click.option("--out", type=FILE, help="The CSV file; results/<preset>/design.csv by default.")
+@TABLE
 def design(configfile, settings, out):
     """Write what a run computes as one table, a row per entry, size and learner of a job, and print its totals."""
     from rfstudy.study import design as stage
-    from rfstudy.study.config import load_study
 
-    study = load_study(with_settings(read_yaml("config/config.yaml") | read_yaml(configfile), settings), Path("config"))
+    study = study_of(configfile, settings)
     out = out or Path("results", study.settings["preset"], "design.csv")
     print(stage.write(stage.table(study, Path(), Path("config")), out), f"\n\nThe table: {out}")
 
@@ -152,31 +158,18 @@ def design(configfile, settings, out):
 @commands.command()
 @CONFIGFILE
 @SETTINGS
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="results/plan", show_default=True)
-@click.option("--page", type=EXISTING_FILE, help="A page of docs whose table of the plan is replaced.")
+@TABLE
 @click.option("--fit", is_flag=True, help="Fit the model to the shipped records of CONFIGFILE instead of planning.")
-@click.option("--calibrate", is_flag=True, help="With --fit: read the finished jobs in results/ anew.")
-def plan(configfile, settings, out, page, fit, calibrate):
-    """Print what a run would request from a cluster, per rule, and write it as CSV, as a table and as a picture."""
-    from rfstudy.study import cost_plan
-    from rfstudy.study.config import load_study
+def plan(configfile, settings, out, fit):
+    """Print what the jobs of a run request and are expected to take, per stage, and write them as one table."""
+    from rfstudy.study import cost_fit, cost_plan
+    from rfstudy.study.jobs import Jobs
 
-    given = read_yaml("config/config.yaml") | read_yaml(configfile)
+    study = study_of(configfile, settings)
     if fit:
-        from rfstudy.study import cost_fit as model
-
-        calibration = Path("data/calibration.csv")
-        if calibrate:
-            folders = Path("results", given["preset"]), Path("data/prepared", given["data"])
-            model.write_calibration(*folders, Path("benchmarks/stream", given["data"]), calibration)
-        study = load_study(given, Path("config"))
-        print(model.fit(study, "data/measured", calibration, "config/costs.json")["factor"])
+        print(cost_fit.fit(study, "data/measured", "config/costs.json")["factor"])
         return
-    given = with_settings(given, settings)
-    options = ["--configfile", str(configfile), *(["--config", *settings] if settings else [])]
-    print(cost_plan.write(options, out, {key: given.get(key) for key in ("max_mem_mb", "max_runtime")}))
-    if page:
-        cost_plan.put_into(page, out / "rules.md")
+    print(cost_plan.write(Jobs(study, Path()), out or Path("results", study.settings["preset"], "plan.csv")))
 
 
 @commands.command()

@@ -7,9 +7,7 @@ run) is in its own log under ``.snakemake/log``. Warnings and errors that are no
 job are printed as they are, and so is everything in a dry-run.
 """
 
-import json
 import logging
-import os
 import sys
 import time
 from collections import Counter
@@ -97,8 +95,6 @@ class LogHandler(LogHandlerBase):
         """Print a record: by the method of its event if there is one, else in Snakemake's words, or not at all."""
         event = getattr(record, "event", None)
         if self.common_settings.dryrun:
-            if event and event.value == "job_info" and os.environ.get("RFSTUDY_PLAN"):
-                self.note(record, os.environ["RFSTUDY_PLAN"])
             self.usual.handle(record)
         elif hasattr(record, PLAN):
             self.plan(record)
@@ -106,13 +102,6 @@ class LogHandler(LogHandlerBase):
             getattr(self, event.value)(record)
         elif event not in UNTOLD and not str(record.msg).startswith(CHATTER):
             self.usual.handle(record)
-
-    def note(self, record, path):
-        """Add what a job of a dry-run requests to a file, as a line of JSON: see src/rfstudy/study/cost_plan.py."""
-        requested = {key: value for key, value in record.resources.items() if isinstance(value, int)}
-        job = {"rule": record.rule_name, "job": record.rule_msg.partition(":")[0], "threads": record.threads}
-        with open(path, "a", encoding="utf-8") as stream:
-            stream.write(json.dumps(job | requested) + "\n")
 
     def plan(self, record):
         """Note the jobs that are to run, and print their number."""

@@ -233,7 +233,6 @@ def test_jobs_ask_for_what_they_need(plan):
         for dataset in ("eeg", "covtype")
     )
     assert 700 < small["mem_mb"] < large["mem_mb"]
-    assert small["expected"] < large["expected"]
     assert 5 <= small["runtime"] <= large["runtime"] < 240
     small, large = (plan.named("preprocess", dataset=dataset).resources for dataset in ("eeg", "covtype"))
     assert 700 < small["mem_mb"] < large["mem_mb"]
@@ -313,9 +312,7 @@ def test_an_extractor_that_needs_weights_gets_them_a_gpu_and_the_time_that_it_ta
     assert (job.resources["gpu"], job.resources["runtime"]) == (1, 240)
     assert {f"rfstudy.data.{name}" for name in ("extractors.vgg", "finetuning", "networks", "images")} <= job.code
     others = plan.named("preprocess", dataset="cifar10")
-    # rows without an extractor request what records of rows took, and at least five minutes
-    assert others.resources["gpu"] == 0
-    assert 5 <= others.resources["runtime"] < 15
+    assert (others.resources["gpu"], others.resources["runtime"]) == (0, 60)
 
 
 def test_one_job_prepares_the_stand_ins_that_a_preset_lists_and_none_that_needs_files(embedded, plan):

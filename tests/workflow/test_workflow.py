@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -31,15 +30,6 @@ def test_a_dry_run_of_every_preset_stays_within_its_budget_of_jobs(repository, p
     # of one chunk `preprocess` makes the rows
     assert all(number for stage, number in of_stages.items() if (preset, stage) != ("quick", "stream"))
     assert (jobs["total"] if preset == "quick" else sum(of_stages.values())) <= most
-
-
-def test_the_page_about_clusters_has_the_plan_of_the_paper_preset(repository, tmp_path):
-    """If it fails, run the command of the comment above the table."""
-    page, shipped = tmp_path / "cluster.md", Path(__file__).parents[2] / "docs/cluster.md"
-    shutil.copy(shipped, page)
-    command = re.search("<!-- plan: python (.*) docs/cluster.md -->", shipped.read_text("utf-8"))[1]
-    repository.run(*command.split(), page, "--out", tmp_path / "plan")
-    assert page.read_text("utf-8") == shipped.read_text("utf-8")
 
 
 def test_a_figure_that_is_named_computes_only_its_own_data_sets(repository):

@@ -19,6 +19,9 @@ from rfstudy.fields import FORM_OF_NAME, NAME
 from rfstudy.files import read_yaml, shown
 from rfstudy.models import problems_of, shortened
 
+#: Minutes that a job requests which makes rows without an extractor: those of the study take under a minute.
+MINUTES = 60
+
 
 @dataclass(frozen=True)
 class Registry:
@@ -124,11 +127,5 @@ def wants_gpu(task: dict) -> bool:
 
 
 def minutes_of(task: dict) -> int:
-    """Return the minutes that the job of a task's extractor requests; 0 for other tasks, which the cost model knows."""
-    return extractor_of(task).MINUTES if "features_of" in task else 0
-
-
-def rows_of_chunk(tasks: dict, name: str) -> tuple[int, int]:
-    """Return the rows of a chunk of a streamed task, and the columns of the task that they are made from."""
-    streamed = tasks[name]["streamed"]
-    return rows_per_chunk(streamed), tasks[streamed["base"]]["d"]
+    """Return the minutes that the job of a task's rows requests: those of its extractor, or enough to read files."""
+    return extractor_of(task).MINUTES if "features_of" in task else MINUTES

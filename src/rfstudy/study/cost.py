@@ -20,19 +20,19 @@ from rfstudy.study.plan import Shard, shards_of
 #: Least request: minutes and MB.
 LEAST_MINUTES, LEAST_MB = 5, 1000
 
-#: Minutes in which a node starts Snakemake and loads the libraries.
-START_MINUTES = 1
+#: Minutes in which a node starts Snakemake and loads the libraries, and those that a job without records requests.
+START_MINUTES, UNKNOWN_MINUTES = 1, 240
 
-#: Memory of Snakemake in a job, next to that of the job's process, and the margin above what records of its kind took.
-SNAKEMAKE_MB, MARGIN = 200, 1.2
-
-#: Stages that have no shipped records, and those from whose records their cost is taken.
-LIKE = {"tune": "train", "stream": "preprocess"}
+#: Memory of Snakemake in a job, next to that of the job's process.
+SNAKEMAKE_MB = 200
 
 #: The search for a penalty with five folds, in fits: folds and penalties share passes over the features. Measured in
 #: processor time on one thread, n = 5,000 and D = 200 and 800: ridge 3 and 4, l1_svm 41; svm (November 2026) 4 to 10 at
 #: n = 5,000 to 100,000 and D = 216 to 1,728.
 SEARCH, OTHER_SEARCH = {"ridge": 4, "svm": 7, "l1_svm": 40}, 25
+
+#: The time of a search relative to that of as much training: 25 jobs of `tune` on one thread (November 2026).
+OF_SEARCH = 0.37
 
 #: Repeats are separated in a job of more than this many times `minutes_per_shard`.
 LONGEST = 4
@@ -140,51 +140,33 @@ def work_of_kind(stage: str, part: Part, n: int, d: int) -> Counter:
     return amounts(f"{stage} {part.kind}", cells, n, d)
 
 
-def seconds_of(work: Counter, model: dict) -> tuple[float, bool]:
-    """Return the expected seconds of work, and whether this extrapolates: a unit has no records, or more of a measure
-    in one job than any record has.
-    """
-    known, largest = model["seconds"], model["largest"]
-    total, beyond = 0.0, False
+def seconds_of(work: Counter, model: dict) -> float:
+    """Return the expected seconds of work: a map or a learner without records takes as long as the slowest."""
+    known, total = model["seconds"], 0.0
     for key, amount in work.items():
-        unit = key.partition("/")[0]
-        family = unit.partition(" ")[0]
-        source = key if unit in model["units"] else f"{family} any/{key.partition('/')[2]}"
-        total += amount * known.get(source, 0.0)
-        beyond |= unit not in model["units"] or amount > largest.get(key, math.inf)
-    return total, beyond
+        any_of_family = f"{key.partition(' ')[0]} any/{key.partition('/')[2]}"
+        total += amount * known.get(key, known.get(any_of_family, 0.0))
+    return total
 
 
-def seconds_of_shard(stage: str, experiment: dict, shard: Shard, work: Counter, model: dict) -> tuple[float, bool]:
-    """Return the expected seconds of a job, and whether this extrapolates.
+def seconds_of_shard(stage: str, experiment: dict, shard: Shard, work: Counter, model: dict) -> float:
+    """Return the expected seconds of a job.
 
     The records of its stage, of its experiment and of its data sets say how many times the seconds of their work such
-    jobs took.
+    jobs took. A search has no records: those of training count.
     """
-    seconds, beyond = seconds_of(work, model)
-    times = model["times"].get(LIKE.get(stage, stage), {})
+    is_search = stage == "tune"
+    times = model["times"].get("train" if is_search else stage, {})
     of_data = [times.get(f"dataset {each}", 1) for each in shard.datasets]
-    of_all = math.prod(times.get(each, 1) for each in ("all", f"stage {stage}", f"experiment {experiment['name']}"))
-    return seconds * of_all * math.prod(of_data) ** (1 / len(of_data)), beyond
+    of_all = times.get("all", 1) * times.get(f"experiment {experiment['name']}", 1) * (OF_SEARCH if is_search else 1)
+    return seconds_of(work, model) * of_all * math.prod(of_data) ** (1 / len(of_data))
 
 
-def requested_memory(stage: str, kind: str, mb: int, of_data: float, model: dict) -> tuple[int, bool]:
-    """Return the MB that a job of a stage and kind requests, and whether this extrapolates from records.
-
-    Without records of its kind, or with far more data than these, it is the ``stated`` memory.
-    """
-    own = model["memory"].get(f"{stage} {kind}") or model["memory"].get(f"{LIKE.get(stage, stage)} {kind}")
-    if own is None or of_data > 2 * own["largest"] + LEAST_MB:
-        return max(LEAST_MB, mb), True
-    needed = (own["mb"] + own["per_mb"] * of_data) * MARGIN + SNAKEMAKE_MB
-    return max(LEAST_MB, math.ceil(needed)), False
-
-
-def stated(stage: str, shard: Shard, tasks: dict, settings: dict) -> tuple[int, float]:
-    """Return the stated memory of a job, and its part that grows with the data (MB)."""
+def memory_of_shard(stage: str, shard: Shard, tasks: dict, settings: dict) -> int:
+    """Return the memory (MB) that a job requests: that of its kind, and of its largest part."""
     parts = [part for part in shard.parts if part.dataset]
     of_data = max((memory_of(part, *sides_of(stage, part, tasks, settings)) for part in parts), default=0.0)
-    return int(KINDS[shard.parts[0].kind].mb + of_data), of_data
+    return max(LEAST_MB, SNAKEMAKE_MB + int(KINDS[shard.parts[0].kind].mb + of_data))
 
 
 def memory_of(part: Part, n: int, d: int) -> float:
@@ -207,13 +189,6 @@ def memory_of(part: Part, n: int, d: int) -> float:
 def size_of_search(search: dict) -> dict:
     """Return the size at which a search chooses what all sizes share, as ``sizes``; empty if it names none."""
     return {rule: [value] for rule, value in search.get("size", {}).items()}
-
-
-def needs_of_rows(stage: str, n: int, d: int, model: dict) -> dict:
-    """Return the minutes that a job which makes rows of a task requests, and its expected seconds."""
-    seconds, beyond = seconds_of(amounts(f"{stage} rows", 1, n, d), model)
-    minutes = requested_minutes(seconds, model)
-    return {"runtime": minutes, "expected": max(1, round(seconds)), "extrapolated": int(beyond)}
 
 
 def requested_minutes(seconds: float, model: dict) -> int:
@@ -264,7 +239,7 @@ def sized(stage: str, experiment: dict, tasks: dict, settings: dict, model: dict
     groups: list[list[tuple[float, Shard]]] = []
     for shard in found:
         work = work_of_shard(stage, experiment, shard, tasks, settings)
-        minutes = seconds_of_shard(stage, experiment, shard, work, model)[0] / 60
+        minutes = seconds_of_shard(stage, experiment, shard, work, model) / 60
         number = len(shard.repeats)
         if stage != "tune" and minutes > LONGEST * target and number > 1 and needs_data(experiment["kind"]):
             # repeats are cut only if they are separate cells: elsewhere one cell may cover them all
@@ -296,15 +271,17 @@ def together(shards: list[Shard]) -> Shard:
 
 
 def needs(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dict, model: dict) -> dict:
-    """Return what a job requests at its first attempt (``mem_mb``, minutes of ``runtime``), and its ``expected``
-    seconds; ``extrapolated`` is 1 if these have no record of such work.
+    """Return what a job requests at its first attempt (``mem_mb``, minutes of ``runtime``, ``gpu``), and its
+    ``expected`` seconds, 0 without records.
     """
     work = work_of_shard(stage, experiment, shard, tasks, settings)
-    seconds, beyond = seconds_of_shard(stage, experiment, shard, work, model)
-    memory, more = requested_memory(stage, experiment["kind"], *stated(stage, shard, tasks, settings), model)
-    minutes = requested_minutes(seconds, model) if seconds else KINDS[experiment["kind"]].minutes
-    requested = {"mem_mb": memory, "runtime": minutes, "gpu": int(wants_gpu(work, shard, seconds, settings))}
-    return requested | {"expected": round(seconds), "extrapolated": int(beyond or more)}
+    seconds = seconds_of_shard(stage, experiment, shard, work, model)
+    return {
+        "mem_mb": memory_of_shard(stage, shard, tasks, settings),
+        "runtime": requested_minutes(seconds, model) if seconds else UNKNOWN_MINUTES,
+        "gpu": int(wants_gpu(work, shard, seconds, settings)),
+        "expected": round(seconds),
+    }
 
 
 def wants_gpu(work: Counter, shard: Shard, seconds: float, settings: dict) -> bool:

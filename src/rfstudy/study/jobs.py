@@ -175,17 +175,9 @@ class Jobs:
 
     def needs_of_rows(self, key: str, wildcards, attempt: int) -> int:
         """Return what a job that makes the rows of a task requests, as ``needs`` does."""
-        task, streams = self.tasks[wildcards.dataset], wildcards.get("number")
-        first = {"mem_mb": self.memory_of_rows(wildcards.dataset), "expected": 0, "extrapolated": 0}
-        if "features_of" in task:
-            first["runtime"] = data_registry.minutes_of(task)
-        elif streams:
-            rows, columns = data_registry.rows_of_chunk(self.registry.tasks, wildcards.dataset)
-            first |= cost.needs_of_rows("stream", rows, columns, self.costs)
-        else:
-            n, d = cost.rows_of(self.registry.tasks[wildcards.dataset], self.settings)
-            first |= cost.needs_of_rows("preprocess", n, d, self.costs)
-        return cost.grown(first, attempt, self.settings)[key]
+        task = self.tasks[wildcards.dataset]
+        needed = {"mem_mb": self.memory_of_rows(wildcards.dataset), "runtime": data_registry.minutes_of(task)}
+        return cost.grown(needed, attempt, self.settings)[key]
 
     def too_large(self) -> list[str]:
         """Return the jobs of experiments that exceed the limits of the configuration, and what to change."""
@@ -267,7 +259,7 @@ class Jobs:
             "code": self.code_of(f"rfstudy.study.{job.stage}", *sorted(loaded)),
             "work": self.work_hash([self.arguments(job.stage, *each) for each in work]),
             "libraries": self.libraries,
-            "words": words_of(job.stage, parts),
+            "words": words_of(job.stage, parts, sum(self.resources(job.stage, shard)["expected"] for _, shard in work)),
         }
 
     def stages_of_papers(self) -> list[tuple[str, str]]:
@@ -324,8 +316,8 @@ class Jobs:
         return self.work_hash(work)
 
 
-def words_of(stage: str, parts: list[Part]) -> str:
-    """Return the amount of a job's work and its data, in words."""
+def words_of(stage: str, parts: list[Part], expected: int) -> str:
+    """Return the amount of a job's work and its data, in words; of timed work also the expected seconds."""
     datasets = list(dict.fromkeys(part.dataset for part in parts if part.dataset))
     if stage == "tune":
         what = ", ".join(dict.fromkeys(quantity for part in parts for quantity in searched(part.search)))
@@ -337,5 +329,5 @@ def words_of(stage: str, parts: list[Part]) -> str:
     found = f"{what} on {where}" if datasets else f"{what} without data"
     if stage == "time":
         most = 1 + max(part.time["again"] for part in parts)
-        found += f"; waits for an idle machine, at most {most} times as long as without"
+        found += f"; waits for an idle machine, at most {most} times as long as without ({expected} s)"
     return found

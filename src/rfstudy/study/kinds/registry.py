@@ -20,7 +20,7 @@ class Kind:
     ----------
     grid : the keys of its ``grid``, a ``TypedDict``; None if its axes are keys of the experiment
     metrics : what it measures on data, one row each where data are missing; None for a kind without data
-    mb, minutes : memory and run time of a job, if there are no records of such jobs
+    mb : memory of a job without its data
     bytes_per_value : memory per value of the data (n x d)
     stage : the stage that computes its cells; empty for a kind that only measures times
     timed : whether the stage ``time`` measures it
@@ -35,7 +35,6 @@ class Kind:
     grid: type | None
     metrics: tuple[str, ...] | None
     mb: int
-    minutes: int
     bytes_per_value: int = 0
     stage: str = "measure"
     timed: bool = False
@@ -322,60 +321,37 @@ class Variance(TypedDict):
 
 KINDS = {
     "controls": Kind(
-        Controls,
-        ("accuracy_pct", "auc_pct", "rmse", "class_share_pct"),
-        900,
-        60,
-        24,
-        bytes_per_pair=24,
-        by_cholesky=15000,
-        rank=1500,
+        Controls, ("accuracy_pct", "auc_pct", "rmse", "class_share_pct"), 900, 24,
+        bytes_per_pair=24, by_cholesky=15000, rank=1500,
     ),
-    "counterexample": Kind(Counterexample, None, 500, 10),
-    "crossover": Kind(Crossover, None, 3000, 60, stage="", timed=True),
-    "decay": Kind(Decay, None, 3000, 240),
-    "energy": Kind(Energy, None, 2000, 60),
-    "evaluations": Kind(Evaluations, ("accuracy_pct", "train_accuracy_pct"), 6000, 240, 32),
-    "exact": Kind(Exact, ("accuracy_pct", "train_accuracy_pct"), 8000, 240, 32, timed=True),
-    "fitting": Kind(Fitting, None, 3000, 240, stage="", timed=True),
-    "frontier": Kind(Frontier, ("accuracy_pct", "rmse"), 8000, 240, 24, timed=True),
+    "counterexample": Kind(Counterexample, None, 500),
+    "crossover": Kind(Crossover, None, 3000, stage="", timed=True),
+    "decay": Kind(Decay, None, 3000),
+    "energy": Kind(Energy, None, 2000),
+    "evaluations": Kind(Evaluations, ("accuracy_pct", "train_accuracy_pct"), 6000, 32),
+    "exact": Kind(Exact, ("accuracy_pct", "train_accuracy_pct"), 8000, 32, timed=True),
+    "fitting": Kind(Fitting, None, 3000, stage="", timed=True),
+    "frontier": Kind(Frontier, ("accuracy_pct", "rmse"), 8000, 24, timed=True),
     "grid": Kind(
-        None, (), 900, 240, 16, stage="train", timed=True, kernels_of_entries=True, bytes_per_gram=80, kept_bytes=2**28
+        None, (), 900, 16, stage="train", timed=True, kernels_of_entries=True, bytes_per_gram=80, kept_bytes=2**28
     ),
-    "path": Kind(Path, ("mse", "error_pct", "approximation_error_frobenius", "smallest_singular_value"), 1500, 240, 24),
-    "peaks": Kind(Peaks, ("best_potential", "selected_norm"), 3000, 240, 32),
-    "penalties": Kind(Penalties, ("accuracy_pct", "mean_squared_length"), 1500, 240, 24),
+    "path": Kind(Path, ("mse", "error_pct", "approximation_error_frobenius", "smallest_singular_value"), 1500, 24),
+    "peaks": Kind(Peaks, ("best_potential", "selected_norm"), 3000, 32),
+    "penalties": Kind(Penalties, ("accuracy_pct", "mean_squared_length"), 1500, 24),
     "ranking": Kind(
-        Ranking,
-        ("error_pct", "effective_rank", "overlap_pct"),
-        3000,
-        240,
-        24,
+        Ranking, ("error_pct", "effective_rank", "overlap_pct"), 3000, 24,
         options={"choice": ("score", "random", "lasso", "omp", "pool")},
     ),
-    "requirement": Kind(Requirement, None, 3000, 240, options={"pool": ("whole",)}),
+    "requirement": Kind(Requirement, None, 3000, options={"pool": ("whole",)}),
     "rounds": Kind(
         Rounds,
-        (
-            "accuracy_pct",
-            "train_accuracy_pct",
-            "margin_objective",
-            "margin_lower",
-            "duality_gap",
-            "gap_bound",
-            "gap_bound_mended",
-            "dual_violation",
-            "distinct_features",
-            "boundary_weight_ratio",
-            "peak_area",
-        ),
-        3000,
-        240,
-        32,
+        ("accuracy_pct", "train_accuracy_pct", "margin_objective", "margin_lower", "duality_gap", "gap_bound",
+         "gap_bound_mended", "dual_violation", "distinct_features", "boundary_weight_ratio", "peak_area"),
+        3000, 32,
     ),
-    "scaling": Kind(Scaling, None, 3000, 240, timed=True),
-    "speed": Kind(Speed, None, 8000, 120, stage="", timed=True),
-    "stream": Kind(Stream, ("approximation_error_frobenius", "train_error_pct", "error_pct"), 5000, 240, timed=True),
-    "surrogate": Kind(Surrogate, None, 3000, 240),
-    "variance": Kind(Variance, None, 3000, 240),
+    "scaling": Kind(Scaling, None, 3000, timed=True),
+    "speed": Kind(Speed, None, 8000, stage="", timed=True),
+    "stream": Kind(Stream, ("approximation_error_frobenius", "train_error_pct", "error_pct"), 5000, timed=True),
+    "surrogate": Kind(Surrogate, None, 3000),
+    "variance": Kind(Variance, None, 3000),
 }  # fmt: skip

@@ -262,3 +262,36 @@ def test_three_factors_against_two_and_four(two, four, expected):
         point("rom", "kernel_mse", value, error=0.4, variant=name) for name, value in (("two", two), ("four", four))
     ]
     assert judged("survey-54", rows) == expected
+
+
+def at_equal_memory(bits, quantised, nystroem, rff=70.0, dataset="letter-am-nz"):
+    """Accuracies of LP-RFF by width, of Nyström and of RFF at a number of bits per row, in five repeats."""
+    means = {("lprff", f"{bits}-bits-by-{width}", bits // width): value for width, value in quantised.items()}
+    means |= {("nystroem", f"{bits}-bits", bits // 32): nystroem, ("rff", f"{bits}-bits", bits // 64): rff}
+    shared = {"dataset": dataset, "d": 16, "n_train": 100, "n_test": 100, "experiment": "survey-memory"}
+    return [
+        each | shared | {"method": method, "variant": variant, "n_features": size}
+        for (method, variant, size), mean in means.items()
+        for each in verdict_rows.accuracies(method, str(size), [mean + off for off in FIVE])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [
+        (({8: 70.0, 4: 80.0, 2: 70.0}, 79.0), "holds"),  # one width suffices
+        (({8: 80.0, 4: 80.0, 2: 80.0}, 79.7), "partly"),  # under half a point is no effect
+        (({8: 70.0, 4: 70.0, 2: 70.0}, 80.0), "partly"),
+    ],
+)
+def test_quantised_features_at_equal_memory(last, expected):
+    rows = [each for bits in (512, 1024, 2048) for each in at_equal_memory(bits, {8: 80.0, 4: 70.0, 2: 70.0}, 75.0)]
+    assert judged("survey-57", rows) == "not run"
+    assert judged("survey-57", rows + at_equal_memory(4096, *last)) == expected
+
+
+def test_nystroem_at_equal_memory():
+    rows = [
+        each for bits in (512, 1024, 2048, 4096) for each in at_equal_memory(bits, dict.fromkeys((8, 4, 2), 70.0), 75.0)
+    ]
+    assert judged("survey-57", rows) == "contradicted"

@@ -8,8 +8,8 @@ import numpy as np
 from rfstudy.metrics import fact_of
 from rfstudy.report.claims import helpers as check
 from rfstudy.report.claims import survey_theory  # noqa: F401 - it registers claims of the survey too
-from rfstudy.report.claims.points import Part, Point, joined, number
-from rfstudy.report.claims.registry import INTERVAL_WITHIN, claim
+from rfstudy.report.claims.points import Part, Point, joined, number, only_evidence
+from rfstudy.report.claims.registry import AS_EFFECT, INTERVAL_WITHIN, claim
 from rfstudy.report.claims.rows import SIZE, Rows
 from rfstudy.report.claims.samples import Sample, highest, lowest, quotient, rank_correlation, side
 from rfstudy.report.compare import LEVEL, family
@@ -17,9 +17,11 @@ from rfstudy.report.notes import LEARNER_NAMES
 
 GAUSSIAN = {"text": "survey-gaussian-text", "code": "survey-gaussian-code"}
 IMAGES, KERNELS = {"text": "survey-images-text"}, {"text": "survey-kernels-text"}
+MEMORY = {"text": "survey-memory"}
 MILLION = {"text": "survey-million-text", "code": "survey-million-code"}
 
 EIGHT_SETS = ("ijcnn1", "eeg", "cod-rna", "covtype", "magic04", "letter-am-nz", "skin", "a8a")
+EQUAL_MEMORY = ("letter-am-nz", "eeg", "magic04", "a8a")
 IMAGE_SETS, MILLIONS = ("mnist", "cifar10-vgg", "cifar10-hog"), ("mnist8m", "mnist8m-made")
 
 # Without VGG16, the maps see other features of CIFAR-10: they are shown as evidence and must not decide.
@@ -30,6 +32,7 @@ NINE = (*EIGHT, "lsrff")
 SEVEN = tuple(method for method in EIGHT if method != "ssf")
 SMALL, LARGE = ("2d", "4d"), ("16d", "32d")
 ARC_COSINE = ("arccos0", "arccos1")
+BIT_WIDTHS, LANDMARKS = (8, 4, 2), {512: "16", 1024: "32", 2048: "64", 4096: "128"}  # landmarks by bits per row
 ERROR, ACCURACY, TIME = "approximation_error_frobenius", "accuracy_pct", "time_feature_s"
 
 SIMILAR = (
@@ -358,3 +361,15 @@ def _unrelated(rows: Rows, metric: str, learner: str, **columns) -> Part:
             if test.p < LEVEL:
                 points[place] = replace(points[place], holds=False, opposite=True)
     return rows.part(points.values(), metric, NINE)
+
+
+@claim("survey-57", MEMORY, stricter=AS_EFFECT)
+def quantised_features_at_equal_memory(rows: Rows):
+    """Return the tests of the most accurate bit width at each budget, which favours the claim; RFF is evidence."""
+    rows, parts, alone = rows.of(EQUAL_MEMORY, learner="ridge"), [], []
+    for bits, landmarks in LANDMARKS.items():
+        quantised = highest(*(f"lprff/{bits}-bits-by-{width}" for width in BIT_WIDTHS))
+        nystroem = side(f"nystroem/{bits}-bits", size=landmarks)
+        parts.append(check.better_than(rows, ACCURACY, quantised, nystroem, effect=True))
+        alone.append(check.better_than(rows, ACCURACY, f"rff/{bits}-bits", nystroem))
+    return [*parts, *map(only_evidence, alone)]

@@ -16,7 +16,6 @@ include: "rules/together.smk"
 include: "rules/draw.smk"
 include: "rules/publish.smk"
 include: "rules/render.smk"
-include: "rules/compare.smk"
 
 
 rule all:

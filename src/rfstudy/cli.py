@@ -220,7 +220,7 @@ def check(folder, presets):
 
 
 commands.add_command(maps)
-commands.add_command(CODE(compare))
+commands.add_command(compare)
 
 
 @commands.command()

@@ -1,6 +1,7 @@
 """From experiments to jobs: shards, what differs by data set, and what each stage receives."""
 
 import copy
+import os
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from rfstudy.files import read_yaml
 from rfstudy.study import check, config, cost, job, plan
 from rfstudy.study.code import SOURCE
 from rfstudy.study.job import merge
-from rfstudy.study.jobs import Jobs
+from rfstudy.study.jobs import Jobs, jobs_in_queue
 from rfstudy.study.kinds.grid import grid_cells
 
 TWO = {
@@ -363,7 +364,7 @@ def test_the_memory_of_a_job_grows_with_what_it_holds_and_never_beyond_n_columns
     def asked(stage="train", settings=None, **changes):
         toy = selected(settings, **(TWO | changes))
         (shard,) = plan.shards_of(stage, toy, SETTINGS)
-        return cost.stated(stage, shard, tasks, SETTINGS | (settings or {}))[0]
+        return cost.memory_of_shard(stage, shard, tasks, SETTINGS | (settings or {}))
 
     small = asked(learners={"svm": None})
     # 200 columns of 10,000 rows, 40 bytes each
@@ -401,3 +402,15 @@ def test_a_part_comes_back_from_its_work_file_and_one_of_another_form_is_refused
     for document in ({"kind": "grid"}, part.stated() | {"walk": 3}):
         with pytest.raises(UserError, match="the work file is no description of a job"):
             job.read_parts([document])
+
+
+def test_jobs_of_a_killed_run_are_those_of_this_folder_with_the_name_of_the_profiles(tmp_path, monkeypatch):
+    assert jobs_in_queue(tmp_path) == []  # no scheduler
+    jobs = ("7", "rfstudy_1", tmp_path), ("8", "rfstudy", tmp_path), ("9", "other", tmp_path), ("10", "rfstudy_1", ROOT)
+    queue = "\n".join(f"{job}|{name}|{folder}" for job, name, folder in jobs)
+    (tmp_path / "squeue").write_text(f"#!/bin/sh\necho '{queue}'\n")
+    (tmp_path / "squeue").chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    (line,) = jobs_in_queue(tmp_path)
+    assert line.startswith("2 jobs of an earlier run of this folder are still in the queue")
+    assert line.endswith("scancel 7 8")

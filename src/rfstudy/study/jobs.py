@@ -8,6 +8,7 @@ import csv
 import hashlib
 import json
 import os
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -45,6 +46,22 @@ def counted(number: int, thing: str) -> str:
 def visible_gpus() -> int:
     """Return the number of GPUs that the driver of this machine shows, without PyTorch."""
     return len(list(Path("/proc/driver/nvidia/gpus").glob("*")))
+
+
+def jobs_in_queue(root: Path) -> list[str]:
+    """Return a message about the jobs that a killed run of a folder left in SLURM's queue, if there are any.
+
+    They have the user, the folder and the beginning of the name that the profiles give them.
+    """
+    command = ["squeue", "--noheader", "--me", "--format", "%A|%j|%Z"]
+    try:
+        output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    except (OSError, subprocess.SubprocessError):
+        return []
+    jobs = (line.split("|", 2) for line in output.splitlines())
+    left = [job for job, name, where in jobs if name.startswith("rfstudy") and Path(where).resolve() == root.resolve()]
+    what = f"{len(left)} jobs of an earlier run of this folder are still in the queue"
+    return [f"{what}: wait until they are done, or cancel them: scancel {' '.join(left)}"] if left else []
 
 
 def seconds_in(benchmark: str | None) -> float | None:

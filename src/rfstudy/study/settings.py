@@ -60,7 +60,6 @@ class Settings(Model):
     device_from : rows x squared columns of the features, over all cells of a map, from which its job requests a GPU at
         `device: auto`; so do networks, and maps that learn frequencies for ten minutes; other jobs use the CPU; null
         requests none
-    running : what to do if cluster jobs of a killed run are still in the queue
     threads : threads of a job that measures no times
     extent : whether `large` overrides keys of the `grid` of an experiment
     """
@@ -89,7 +88,6 @@ class Settings(Model):
     max_mem_mb: Count | None
     max_runtime: Count | None
     device_from: Annotated[float, Gt(0)] | None
-    running: Literal["stop", "wait", "cancel"]
     threads: Count
     extent: Literal["small", "large"]
 

@@ -14,7 +14,7 @@ import torch
 from scipy import linalg
 from scipy.sparse import csr_matrix
 
-from random_features.arrays import is_sparse
+from random_features.arrays import check_numbers, is_sparse, without_duplicates
 
 
 def resolve_device(device: str = "auto"):
@@ -86,11 +86,34 @@ def zeros(shape, like):
     return np.zeros(shape)
 
 
-def checked_tensor(X, device: str):
-    """Return a dense tensor X (n, d) of real numbers in float32 or float64; others become float64.
+def checked_rows(estimator, X, device: str = "auto", *, dtype=("float64", "float32"), reset: bool = False):
+    """Return data X (n, d) of an estimator after scikit-learn's checks, in a type of ``dtype``, or in this type.
 
-    ``ValueError`` for another shape, no rows, or a device that contradicts ``device``, as an estimator states it.
+    An array-like or csr matrix becomes an ndarray or csr matrix of finite numbers. A tensor, or an array of another
+    library, becomes a tensor on its device, whose numbers are not read: ``check_finite`` does so. Errors are as in
+    ``check_numbers`` and ``validate_data``, and ``ValueError`` if X is not on the ``device`` that the estimator states.
     """
+    from sklearn.utils.validation import validate_data
+
+    tensor = from_library(X)
+    if tensor is None:
+        check_numbers(X)
+        types = list(dtype) if isinstance(dtype, tuple) else dtype
+        return without_duplicates(validate_data(estimator, X, accept_sparse="csr", dtype=types, reset=reset))
+    tensor = _checked_tensor(tensor, device)
+    validate_data(estimator, tensor, reset=reset, skip_check_array=True)
+    return tensor if isinstance(dtype, tuple) else cast(tensor, np.dtype(dtype).name)
+
+
+def checked_targets(y, n_rows: int, **checks):
+    """Return targets y of so many rows after scikit-learn's checks; errors are as in ``check_numbers``, too."""
+    from sklearn.utils.validation import check_X_y
+
+    check_numbers(y, "y")
+    return check_X_y(np.zeros((n_rows, 1)), y, **checks)[1]
+
+
+def _checked_tensor(X, device):
     if X.ndim != 2 or not len(X) or X.layout != torch.strided or X.is_complex():
         raise ValueError(f"X must be a dense real tensor (n, d) with rows, got {X.dtype} of shape {tuple(X.shape)}")
     stated = X.device if device == "auto" else resolve_device(device)

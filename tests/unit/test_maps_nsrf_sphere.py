@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import torch
 from closed_forms import projected_dual
 from scipy.special import eval_legendre
 
@@ -55,6 +56,15 @@ def test_there_is_one_pair_for_each_order_and_its_negative():
     assert len(degrees) == 496
     assert np.where(orders == 0, 1, 2).sum() == 31**2 == 961
     assert (degrees[0], orders[0], degrees[-1], orders[-1]) == (0, 0, 30, 30)
+
+
+def test_a_tensor_gives_the_features_of_the_array_as_a_tensor():
+    X, y = problem()
+    phi = learn().fit(torch.from_numpy(X), y)
+    features = phi.transform(torch.from_numpy(X))
+    np.testing.assert_array_equal(features.numpy(), learn().fit(X, y).transform(X))
+    with pytest.raises(ValueError, match="zeros has no direction"):
+        phi.transform(torch.zeros(2, 3))
 
 
 def test_potentials_do_not_depend_on_what_is_kept(monkeypatch):

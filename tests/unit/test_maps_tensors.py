@@ -170,10 +170,10 @@ def test_arrays_go_to_a_gpu_where_copies_do_not_count(n, d, s, dtype, device, ex
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
     asked = []
-    monkeypatch.setattr("random_features.maps.base.fill_rows", lambda *of, **how: asked.append(of[4].type))
-    vars(phi).update(n_features_in_=d, device=device)
+    monkeypatch.setattr("random_features.maps.base.features_of_array", lambda *of, **how: asked.append(of[4].type))
+    vars(phi).update(n_features_in_=d, n_columns_=2 * s, device=device)
     phi._drawn_with["n_components"] = s
-    phi._fill(np.broadcast_to(X, (n, d)), np.broadcast_to(X, (n, 2 * s)))
+    phi._features(np.broadcast_to(X, (n, d)))
     assert asked == [expected]
 
 

@@ -19,7 +19,7 @@ from random_features.errors import check_choice
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
 from random_features.learners.scoring import held_out_mean
-from random_features.learners.shifted import solve_shifted
+from random_features.learners.shifted import refuse_singular, solve_shifted
 from random_features.learners.targets import as_columns, as_weights, average, sign_columns
 from random_features.tensors import cast, like, namespace, on_host, zeros
 
@@ -53,7 +53,8 @@ def fit_kernel_ridge(K, Y, penalty: float, *, center="targets", weights=None) ->
     Y, penalties = as_columns(Y), check_grid(penalty, "penalty", zero_allowed=True)
     K, weights = _check_kernel_matrix(K, Y), as_weights(weights, len(Y))
     shifts = (len(Y) if weights is None else weights.sum()) * penalties
-    dual, intercept = ridge_on_gram(K, Y, shifts, center, weights=weights)
+    dual, intercept = ridge_on_gram(K, Y, shifts, center, weights)
+    refuse_singular(dual, shifts)
     return LinearModel(dual[0], intercept[0], "dual")
 
 
@@ -79,12 +80,12 @@ def fit_kernel_svm(K, Y, C: float, *, weights=None) -> LinearModel:
     return replace(model, coef=like(model.coef, Y), intercept=like(model.intercept, Y))
 
 
-def ridge_on_gram(K, Y, shifts, center, singular="raise", weights=None) -> tuple:
+def ridge_on_gram(K, Y, shifts, center, weights=None) -> tuple:
     """Return the solutions of (K + shift I) dual = Y for every shift: dual (g, n, c) and intercept (g, c).
 
     With weights W of the rows (n,), those of (K + shift W^-1) dual = Y; a row of weight 0 has the coefficient 0.
 
-    ``center`` is as in ``fit_ridge``, ``singular`` as in ``solve_shifted``. With "both", K is centred on both sides,
+    They are NaN as in ``solve_shifted``. ``center`` is as in ``fit_ridge``. With "both", K is centred on both sides,
     that is, in its feature space. The dual coefficients then add up to zero, so that they apply to the uncentred K of
     new rows.
     """
@@ -96,10 +97,10 @@ def ridge_on_gram(K, Y, shifts, center, singular="raise", weights=None) -> tuple
         system = K - row_mean
         system -= row_mean[:, None] - average(row_mean, weights)
     if weights is None:
-        dual = solve_shifted(system, Y - target_mean, shifts, singular)
+        dual = solve_shifted(system, Y - target_mean, shifts)
     else:
         roots = weights[:, None] ** 0.5
-        dual = roots * solve_shifted(roots * system * roots.T, roots * (Y - target_mean), shifts, singular)
+        dual = roots * solve_shifted(roots * system * roots.T, roots * (Y - target_mean), shifts)
     intercept = zeros((len(shifts), Y.shape[1]), Y) + target_mean
     if center == "both":
         intercept -= row_mean @ dual

@@ -75,9 +75,4 @@ def too_many_rows(options: dict, n_rows: int, n_columns: int) -> str:
     return f"{n_rows} rows are over the {MOST_ROWS} that libsvm is given" if n_rows > MOST_ROWS else ""
 
 
-LEARNER = Learner(
-    **facts("l1_svm"),
-    fit=fit_l1_svm,
-    cross_validate=cross_validate_l1_svm,
-    limit=too_many_rows,
-)
+LEARNER = Learner(**facts("l1_svm"), fit=fit_l1_svm, cross_validate=cross_validate_l1_svm, limit=too_many_rows)

@@ -180,8 +180,4 @@ def _objective(options):
     return required(options, "scaling", "intercept", "classes")
 
 
-LEARNER = Learner(
-    **facts("logistic"),
-    fit=_fit,
-    cross_validate=_cross_validate,
-)
+LEARNER = Learner(**facts("logistic"), fit=_fit, cross_validate=_cross_validate)

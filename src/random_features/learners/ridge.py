@@ -21,7 +21,7 @@ from random_features.learners.gram import CENTERS, ridge_on_gram, scores_on_gram
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, score_sum
-from random_features.learners.shifted import solve_shifted
+from random_features.learners.shifted import refuse_singular, solve_shifted
 from random_features.learners.targets import as_columns, as_weights
 from random_features.tensors import cast, dtype_name, like, namespace, on_host, zeros
 
@@ -54,34 +54,27 @@ def fit_ridge(
     Raises ``ValueError`` for NaN or infinity in features or targets and for options that do not exist, and
     ``numpy.linalg.LinAlgError`` if the system is singular.
     """
-    coef, intercept, solver = _solutions(blocks, Y, penalty, n_columns, scaling, center, "raise", weights)
+    coef, intercept, solver, shifts = _solutions(blocks, Y, penalty, n_columns, scaling, center, weights)
+    refuse_singular(coef, shifts)
     return LinearModel(coef[0], intercept[0], solver)
 
 
-def _solutions(blocks, Y, penalties, n_columns, scaling, center, singular, weights=None):
-    """Return coefficients (g, D, c) and intercepts (g, c) for every penalty, and the solver.
-
-    ``singular`` is as in ``solve_shifted``.
-    """
+def _solutions(blocks, Y, penalties, n_columns, scaling, center, weights=None):
+    """Return coefficients (g, D, c), NaN as in ``solve_shifted``, intercepts (g, c), the solver and the shifts."""
     Y, penalties = as_columns(Y), check_grid(penalties, "penalty", zero_allowed=True)
     weights = as_weights(weights, len(Y))
     shifts = effective_penalties(penalties, len(Y) if weights is None else weights.sum(), scaling, n_columns)
     check_choice("center", center, CENTERS)
     if len(Y) > n_columns:
         sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min(), weights)
-        return *_solve(sums, [0], shifts, center, singular), "primal"
+        return *_solve(sums, [0], shifts, center), "primal", shifts
     rank = len(Y) - (center == "both")
     unique = (penalties > 0) | (rank >= n_columns)  # K may have an inverse where the coefficients are not unique
-    if singular == "raise" and not unique.all():
-        raise np.linalg.LinAlgError(
-            f"the ridge system is singular at penalty 0: {n_columns} columns, {rank} independent rows; "
-            "use a larger penalty"
-        )
     features = streams.kept(blocks, len(Y), n_columns, Y.device)
-    dual, intercept = ridge_on_gram(features.row_gram, Y, shifts, center, singular, weights)
+    dual, intercept = ridge_on_gram(features.row_gram, Y, shifts, center, weights)
     dual[~unique] = np.nan
     coef = [streams.transposed_product(features.Z, each) for each in dual]
-    return namespace(Y).stack(coef), intercept, "dual"
+    return namespace(Y).stack(coef), intercept, "dual", shifts
 
 
 def cross_validate_ridge(
@@ -116,7 +109,7 @@ def cross_validate_ridge(
 
         def fit(K, Y, fold):
             of_rows = None if weights is None else weights[training[:, fold]]
-            return ridge_on_gram(K, Y, shifts[fold], center, "nan", of_rows)
+            return ridge_on_gram(K, Y, shifts[fold], center, of_rows)
 
         scores = scores_on_gram(K, Y, folds, training, score, fit, weights)
         scores[penalties == 0] = np.nan  # fewer training rows than columns: only K may have an inverse
@@ -125,10 +118,10 @@ def cross_validate_ridge(
     groups, n_groups = (np.where(folds == -1, 0, -1), 1) if some_train_only else (folds, n_folds)  # -1: not summed
     sums, dtype = _sums_per_fold(blocks, Y, groups, n_groups, n_columns, np.min(shifts), weights)
     if some_train_only:
-        models = [_solve(sums, [0], shifts[0], center, "nan")] * n_folds
+        models = [_solve(sums, [0], shifts[0], center)] * n_folds
     else:
         others = [[other for other in range(n_folds) if other != fold] for fold in range(n_folds)]
-        models = [_solve(sums, each, shifts[fold], center, "nan") for fold, each in enumerate(others)]
+        models = [_solve(sums, each, shifts[fold], center) for fold, each in enumerate(others)]
     del sums
     scores = _score_held_out(blocks, Y, folds, models, n_columns, dtype, score, weights)
     return scores / np.bincount(folds[folds >= 0], None if weights is None else weights[folds >= 0])
@@ -139,7 +132,7 @@ def have_solutions(blocks, Y, penalties, *, n_columns: int, scaling="mean", cent
 
     Parameters and errors are those of ``cross_validate_ridge``.
     """
-    coef, _, _ = _solutions(blocks, Y, penalties, n_columns, scaling, center, "nan")
+    coef, *_ = _solutions(blocks, Y, penalties, n_columns, scaling, center)
     return ~on_host(namespace(coef).isnan(coef).any(axis=(1, 2)))
 
 
@@ -184,7 +177,9 @@ def ridge_sums(blocks, Y, *, n_columns: int, weights=None) -> Sums:
 def solve_ridge(sums: Sums, penalty: float, *, center="both") -> LinearModel:
     """Return the model of ``fit_ridge``, with the scaling "mean", of the rows in sums."""
     sums = sums.around(0.0) if center == "none" else sums
-    coef, intercept = _solve([sums], [0], np.array([sums.n_rows * penalty]), center)
+    shifts = np.array([sums.n_rows * penalty])
+    coef, intercept = _solve([sums], [0], shifts, center)
+    refuse_singular(coef, shifts)
     return LinearModel(coef[0], intercept[0] + sums.origin, "primal")
 
 
@@ -222,7 +217,7 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
     return sums, dtype
 
 
-def _solve(sums, training, shifts, center, singular="raise"):
+def _solve(sums, training, shifts, center):
     """Return coefficients (g, D, c) and intercepts (g, c) for every shift on the rows of the training folds."""
     gram = 1.0 * sums[training[0]].gram
     for fold in training[1:]:
@@ -235,7 +230,7 @@ def _solve(sums, training, shifts, center, singular="raise"):
         rhs = rhs - cross[:, -1:] * target_mean
     if center == "both":
         gram -= (n_rows * column_mean)[:, None] * column_mean
-    coef = solve_shifted(gram, rhs, shifts, singular)
+    coef = solve_shifted(gram, rhs, shifts)
     intercept = zeros((len(shifts), rhs.shape[1]), gram)
     if center != "none":
         intercept += target_mean
@@ -269,9 +264,4 @@ def _has_solution(blocks, Y, values, *, n_columns, options):
     return have_solutions(blocks, Y, values, n_columns=n_columns, **required(options, "scaling", "center"))
 
 
-LEARNER = Learner(
-    **facts("ridge"),
-    fit=_fit,
-    cross_validate=_cross_validate,
-    has_solution=_has_solution,
-)
+LEARNER = Learner(**facts("ridge"), fit=_fit, cross_validate=_cross_validate, has_solution=_has_solution)

@@ -12,6 +12,7 @@ import torch
 from scipy.linalg import lapack
 
 from random_features.arrays import one_blas_thread
+from random_features.tensors import namespace
 
 #: Up to this size a matrix stays in the cache, and one thread factorises it.
 SIZE_IN_CACHE = 2048
@@ -22,22 +23,21 @@ SIZE_IN_CACHE = 2048
 MANY = 8
 
 
-def solve_shifted(matrix: np.ndarray, rhs: np.ndarray, shifts: np.ndarray, singular: str = "raise") -> np.ndarray:
+def solve_shifted(matrix: np.ndarray, rhs: np.ndarray, shifts: np.ndarray) -> np.ndarray:
     """Return the solutions X of (A + shift I) X = rhs for every shift, shape (len(shifts), D, c).
 
-    The caller has checked that the numbers are finite.
+    A solution is NaN where its matrix is singular to working precision: with a unit diagonal, which a scaling of the
+    unknowns gives it, its condition number is above 1 / (D eps). ``refuse_singular`` makes an error of it. The caller
+    has checked that the numbers are finite.
 
     Parameters
     ----------
     matrix : float64 ndarray or tensor (D, D), symmetric (both triangles), positive semi-definite up to rounding
     rhs : float64 ndarray or tensor (D, c)
     shifts : ndarray of non-negative numbers
-    singular : what happens if a shifted matrix is singular to working precision (with a unit diagonal, which a scaling
-        of the unknowns gives it, its condition number is above 1 / (D eps)): "raise" ``numpy.linalg.LinAlgError``, or
-        "nan" for its solution, which leaves the others alone
     """
     if isinstance(matrix, torch.Tensor):
-        return torch.stack([_solve_on_device(matrix, rhs, float(shift), singular) for shift in shifts])
+        return torch.stack([_solve_on_device(matrix, rhs, float(shift)) for shift in shifts])
     matrix = np.asfortranarray(matrix.T)  # no copy: the transpose of a symmetric C-ordered matrix
     solutions = np.full((len(shifts), *rhs.shape), np.nan)
     is_small = len(matrix) <= SIZE_IN_CACHE
@@ -49,12 +49,18 @@ def solve_shifted(matrix: np.ndarray, rhs: np.ndarray, shifts: np.ndarray, singu
         if together.any():
             solutions[together] = _solve_by_tridiagonalisation(matrix, rhs, shifts[together])
         for i in np.flatnonzero(~together):
-            try:
-                solutions[i] = _solve_by_cholesky(matrix, rhs, shifts[i])
-            except np.linalg.LinAlgError:
-                if singular == "raise":
-                    raise
+            solutions[i] = _solve_by_cholesky(matrix, rhs, shifts[i])
     return solutions
+
+
+def refuse_singular(solutions, shifts) -> None:
+    """Raise ``numpy.linalg.LinAlgError`` if a solution of ``solve_shifted``, or what follows from it, is NaN."""
+    for solution, shift in zip(solutions, shifts, strict=True):
+        if namespace(solution).isnan(solution).any():
+            raise np.linalg.LinAlgError(
+                f"the ridge system is singular to working precision at a diagonal term of {shift:g}: "
+                "the features are linearly dependent on these rows; use a larger penalty"
+            )
 
 
 def _rounding(matrix):
@@ -91,24 +97,22 @@ def _solve_by_cholesky(matrix, rhs, shift):
     diagonal += shift
     if shift > _rounding(matrix):
         factor, failed = lapack.dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
-        if failed:
-            raise _singular(shift)
-        return lapack.dpotrs(factor, rhs, lower=1)[0]
+        return np.nan if failed else lapack.dpotrs(factor, rhs, lower=1)[0]
     # Lengths of the features that differ widely do no harm by themselves: the accuracy of a Cholesky factorisation is
     # that of the matrix with a unit diagonal (Higham, Accuracy and Stability of Numerical Algorithms, section 10.1.1).
     if diagonal.min() <= 0:
-        raise _singular(shift)
+        return np.nan
     scale = diagonal[:, None] ** -0.5
     shifted *= scale
     shifted *= scale.T
     norm = lapack.dlange("1", shifted)
     factor, failed = lapack.dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
     if failed or lapack.dpocon(factor, norm, uplo="L")[0] <= len(matrix) * np.finfo(np.float64).eps:
-        raise _singular(shift)
+        return np.nan
     return scale * lapack.dpotrs(factor, scale * rhs, lower=1)[0]
 
 
-def _solve_on_device(matrix, rhs, shift, singular):
+def _solve_on_device(matrix, rhs, shift):
     """Return the solution for tensors: a Cholesky factorisation each is faster than one tridiagonalisation on a GPU."""
     shifted = matrix.clone()
     shifted.diagonal().add_(shift)
@@ -116,14 +120,5 @@ def _solve_on_device(matrix, rhs, shift, singular):
     factor, failed = torch.linalg.cholesky_ex(shifted.mul_(scale * scale.T))
     # with a unit diagonal, the smallest pivot bounds the condition number from below
     if failed or factor.diagonal().min() ** 2 <= len(matrix) * torch.finfo(torch.float64).eps:
-        if singular == "raise":
-            raise _singular(shift)
         return torch.full_like(rhs, torch.nan)
     return scale * torch.cholesky_solve(scale * rhs, factor)
-
-
-def _singular(shift):
-    return np.linalg.LinAlgError(
-        f"the ridge system is singular to working precision at a diagonal term of {shift:g}: "
-        "the features are linearly dependent on these rows; use a larger penalty"
-    )

@@ -57,15 +57,6 @@ def weighted(blocks, weights):
     return lambda: ((rows, block * cast(roots[rows], dtype_name(block))) for rows, block in blocks())
 
 
-def assemble(blocks, n_rows: int, n_columns: int, dtype=None, device="cpu"):
-    """Return all features as one C-contiguous array (n_rows, n_columns), in ``dtype`` or that of the first block."""
-    Z = None
-    for rows, block in checked(blocks, n_rows, n_columns, device):
-        Z = empty((n_rows, n_columns), dtype or dtype_name(block), block) if Z is None else Z
-        Z[rows] = block
-    return Z
-
-
 class Kept:
     """A stream of features in memory: one block, and the products of its rows, which are computed once."""
 
@@ -93,7 +84,12 @@ def keep_within(blocks, n_rows: int, n_columns: int, memory_budget: float | None
         memory_budget = block_rows(1, device) if getattr(device, "type", "") == "cuda" else MEMORY_BUDGET
     if n_rows * n_columns * first.itemsize > memory_budget:
         return blocks
-    return Kept(first if len(first) == n_rows else assemble(blocks, n_rows, n_columns, device=device))
+    if len(first) == n_rows:
+        return Kept(first)
+    Z = empty((n_rows, n_columns), dtype_name(first), first)
+    for rows, block in checked(blocks, n_rows, n_columns, device):
+        Z[rows] = block
+    return Kept(Z)
 
 
 def kept(blocks, n_rows: int, n_columns: int, device="cpu") -> Kept:

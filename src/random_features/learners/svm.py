@@ -18,6 +18,7 @@ from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
 from random_features.learners.scoring import check_folds, held_out_mean, warn_unconverged
 from random_features.learners.targets import as_weights, sign_columns
+from random_features.tensors import cast
 
 #: Entries n_rows x n_columns x columns of targets from which solver="auto" no longer chooses LIBLINEAR. Measured in
 #: November 2026 in processor time on one thread: single fits at 50 and 100 columns (C = 1 and 100) take equally long
@@ -116,7 +117,7 @@ def choose_solver(n_entries: int, solver: str, of_tensors: bool = False) -> str:
 
 def _in_memory(blocks, n_rows, n_columns):
     """Return all features in float64; they have to be finite."""
-    Z = streams.assemble(blocks, n_rows, n_columns, np.float64)
+    Z = cast(streams.kept(blocks, n_rows, n_columns).Z, "float64")
     streams.refuse_non_finite(Z)
     return Z
 
@@ -184,9 +185,4 @@ def _limit(options, n_rows, n_columns):
     return f"{n_rows} rows x {n_columns} columns are over the max_entries that the preset allows"
 
 
-LEARNER = Learner(
-    **facts("svm"),
-    fit=_fit,
-    cross_validate=_cross_validate,
-    limit=_limit,
-)
+LEARNER = Learner(**facts("svm"), fit=_fit, cross_validate=_cross_validate, limit=_limit)

@@ -6,9 +6,10 @@ from numbers import Integral
 from types import MethodType
 
 import numpy as np
+import torch
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from random_features import tensors
 from random_features.arrays import check_numbers, gains_on_gpu, generator_of, is_sparse, row_blocks
@@ -33,15 +34,20 @@ BLOCK_ROWS = 2048
 #: gradients compute it in every step, until the residual is smaller than the tolerance.
 MOST_HELD, TOLERANCE = 10_000, 1e-4
 
-#: The types of data that stay as they are.
-TYPES = [np.float64, np.float32]
-
 #: Parts of the rows that choose the penalty: each of ``FOLDS`` is held out once; of an exact kernel one part only.
 FOLDS = 3
 
 
 #: The losses of machines with a map, each with the proper score that compares penalties of equal accuracy.
 LOSSES = {"squared": "mse", "logistic": "log_loss", "squared_hinge": "mse"}
+
+#: The learner of each loss: functions that fit and that cross-validate, and their options. LIBLINEAR's tolerance would
+#: leave a row of weight 2 and the row twice 1e-4 apart.
+LEARNERS = {
+    "squared": (fit_ridge, cross_validate_ridge, {"center": "both"}),
+    "logistic": (fit_logistic, cross_validate_logistic, {"intercept": "unpenalised"}),
+    "squared_hinge": (fit_svm, cross_validate_svm, {"solver": "newton"}),
+}
 
 
 def as_given(values, X):
@@ -139,15 +145,9 @@ class KernelMachine(BaseEstimator):
 
         X is a tensor on a device, or an array or csr matrix; y and the weights are arrays.
         """
-        check_numbers(X)
-        (y, sample_weight), tensor = self._on_host(y, sample_weight), from_library(X)
-        if tensor is None:
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=TYPES, reset=reset, **checks)
-            X = self._placed(X, getattr(self.features, "n_components", 0) ** 2)
-        else:
-            X = self._checked_tensor(tensor, reset)
-            y = check_X_y(np.zeros((len(X), 1)), y, **checks)[1]
-        weights = as_weights(sample_weight, X.shape[0])
+        y, sample_weight = self._on_host(y, sample_weight)
+        X = self._rows(X, getattr(self.features, "n_components", 0) ** 2, reset=reset)
+        y, weights = tensors.checked_targets(y, X.shape[0], **checks), as_weights(sample_weight, X.shape[0])
         if weights is None or weights.all():
             return X, y, weights
         return X[weights > 0], y[weights > 0], weights[weights > 0]
@@ -159,12 +159,15 @@ class KernelMachine(BaseEstimator):
         check_numbers(sample_weight, "sample_weight")
         return on_host(y), on_host(sample_weight)
 
-    def _checked_tensor(self, X, reset):
-        """Return a tensor X (n, d) after the checks that arrays pass."""
-        X = tensors.checked_tensor(X.detach(), getattr(self.features, "device", "auto"))
+    def _rows(self, X, products=0, *, reset=False):
+        """Return rows X (n, d) after the checks, where they are computed with: a tensor, an array or a csr matrix."""
+        if not reset:
+            check_is_fitted(self, "model_")
+        X = tensors.checked_rows(self, X, getattr(self.features, "device", "auto"), reset=reset)
+        if not isinstance(X, torch.Tensor):
+            return self._placed(X, products)
         tensors.check_finite(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return X
+        return X.detach()
 
     def _placed(self, X, products):
         """Return X, or an array X as a tensor on the GPU that the map states, or that gains by so many products."""
@@ -218,21 +221,17 @@ class KernelMachine(BaseEstimator):
 
     def _on_features(self, X, Y, penalties, groups, weights):
         """Return functions of a penalty, that fits, and of a score, whose values on held-out rows it returns."""
-        blocks, how = self._blocks(X), {"n_columns": self.map_.n_columns_, "weights": weights}
-        if self.loss == "squared_hinge":
-            how["solver"] = "newton"  # LIBLINEAR's tolerance leaves a row of weight 2 and the row twice 1e-4 apart
-            total = len(Y) if weights is None else weights.sum()
-            return (
-                lambda penalty: fit_svm(blocks, Y, 1.0 / (total * penalty), **how),
-                lambda score: cross_validate_svm(blocks, Y, 1.0 / (total * penalties), groups, score=score, **how),
-            )
-        fit, cross_validate = fit_ridge, cross_validate_ridge
-        if self.loss == "logistic":
-            fit, cross_validate = fit_logistic, cross_validate_logistic
-        how |= {"intercept": "unpenalised"} if self.loss == "logistic" else {"center": "both"}
+        fit, cross_validate, options = LEARNERS[self.loss]
+        blocks, how = self._blocks(X), {"n_columns": self.map_.n_columns_, "weights": weights, **options}
+        total = len(Y) if weights is None else weights.sum()
+
+        def setting(penalty):
+            """Return the penalty, or C of a support vector machine, whose loss is a sum."""
+            return 1.0 / (total * penalty) if self.loss == "squared_hinge" else penalty
+
         return (
-            lambda penalty: fit(blocks, Y, penalty, **how),
-            lambda score: cross_validate(blocks, Y, penalties, groups, score=score, **how),
+            lambda penalty: fit(blocks, Y, setting(penalty), **how),
+            lambda score: cross_validate(blocks, Y, setting(penalties), groups, score=score, **how),
         )
 
     def _on_kernel(self, X, y, Y, penalties, groups, weights):
@@ -251,7 +250,7 @@ class KernelMachine(BaseEstimator):
         def fit(K, Y, fold):
             of_rows = None if weights is None else weights[held_out < 0]
             shifts = effective_penalties(penalties, len(Y) if weights is None else of_rows.sum(), "mean", 1)
-            return ridge_on_gram(K, Y, shifts, "targets", "nan", of_rows)
+            return ridge_on_gram(K, Y, shifts, "targets", of_rows)
 
         return (
             lambda penalty: fit_kernel_ridge(K, Y, penalty, weights=weights),
@@ -276,14 +275,6 @@ class KernelMachine(BaseEstimator):
         if hasattr(self, "model_") and not hasattr(self, "sums_"):
             warnings.warn("partial_fit begins anew, without the rows of fit: call it for them, too", stacklevel=3)
         return hasattr(self, "sums_")
-
-    def _rows(self, X):
-        """Return new rows X (m, d) after the checks."""
-        check_is_fitted(self, "model_")
-        check_numbers(X)
-        if (tensor := from_library(X)) is not None:
-            return self._checked_tensor(tensor, reset=False)
-        return self._placed(validate_data(self, X, accept_sparse="csr", reset=False, dtype=TYPES), 0)
 
     def _decide(self, given):
         """Return the decision values (n, c) of the rows of X (n, d), a tensor of a tensor."""

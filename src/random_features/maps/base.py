@@ -16,12 +16,12 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_scalar
-from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from random_features import tensors
-from random_features.arrays import block_rows, check_numbers, gains_on_gpu, generator_of, row_blocks, without_duplicates
+from random_features.arrays import block_rows, gains_on_gpu, generator_of, row_blocks
 from random_features.length_scales import in_length_scales
-from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows, finite_features, scaled
+from random_features.maps.blocks import CACHE_BYTES, features_of_array, finite_features, scaled
 from random_features.maps.module import FeatureModule
 from random_features.maps.options import check_option, hints_of
 from random_features.maps.registry import REGISTRY, check_kernel
@@ -140,7 +140,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         self
         """
         tensors.resolve_device(self.device)  # one that is absent is an error here, not in ``transform``
-        X, y = self._checked(X, y, dtype=[np.float64, np.float32])
+        X, y = self._checked(X, y, reset=True)
         self._draw_for(X.shape[1], tensors.dtype_name(X), lambda kernel: kernel.completed_by(X, y))
         return self._learn_from(X, y, checkpoints)
 
@@ -201,7 +201,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         changed = [name for name, value in self._drawn_with.items() if not np.array_equal(getattr(self, name), value)]
         if changed:
             raise ValueError(f"{self.method}: {', '.join(changed)} changed since draw: draw again before learn, or fit")
-        return self._learn_from(*self._checked(X, y, dtype=self._dtype, reset=False), checkpoints)
+        return self._learn_from(*self._checked(X, y, dtype=self._dtype), checkpoints)
 
     def restore(self, n_features_in: int, learned: dict | None = None, *, dtype=np.float32):
         """Rebuild the map as ``fit`` left it, without data: draw from the seed and use the learned arrays.
@@ -279,8 +279,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         -------
         ndarray of shape (n, D), float32 for float32 data, else float64; of a tensor a tensor
         """
-        tensor = tensors.from_library(X)
-        return self._features_of_array(X) if tensor is None else self._features_of(self._validate(tensor))
+        return self._features(self._validate(X))
 
     def transform_blocks(self, X, rows: int | None = None):
         """Return the features of X in blocks of rows, so that the whole matrix is never held.
@@ -295,14 +294,11 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         -------
         iterator of (slice, ndarray of shape (rows, D)), every block an array of its own; of a tensor tensors
         """
-        tensor = tensors.from_library(X)
-        X = self._validate(X if tensor is None else tensor)
+        X, fitted = self._validate(X), self._as_fitted()
         if rows is None:
             rows = block_rows(self.n_columns_ * X.dtype.itemsize, getattr(X, "device", None))
         check_scalar(rows, "rows", Integral, min_val=1)
-        if tensor is not None:
-            return ((part, self._features_of(X[part])) for part in row_blocks(len(X), rows))
-        return feature_blocks(self._as_fitted()._fill, X, self.n_columns_, rows)
+        return ((part, fitted._features(X[part])) for part in row_blocks(X.shape[0], rows))
 
     def as_module(self):
         """Return the drawn map as a ``torch.nn.Module`` with a learnable length scale (``FeatureModule``).
@@ -326,12 +322,9 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def _validate(self, X):
         check_is_fitted(self, "n_columns_", msg=INCOMPLETE)
-        if isinstance(X, torch.Tensor):
-            return self._checked_tensor(X)
-        check_numbers(X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        X = without_duplicates(X)
-        self._warn_of_rounding(X)
+        X = tensors.checked_rows(self, X, self.device)
+        if not isinstance(X, torch.Tensor):
+            self._warn_of_rounding(X)
         return X
 
     def _warn_of_rounding(self, X) -> None:
@@ -346,30 +339,25 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         """Return whether a tensor X is learned from as an array: on the CPU, and if the map cannot learn elsewhere."""
         return X.device.type == "cpu" or (REGISTRY[self.method].data_dependent and not self._learns_on_device)
 
-    def _checked_tensor(self, X, reset=False):
-        """Return a tensor X (n, d) in float32 or float64 after the checks that arrays pass, but for its values."""
-        X = tensors.checked_tensor(X, self.device)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return X
-
-    def _features_of_array(self, X) -> np.ndarray:
-        """Return the features (n, D) of X (n, d), array-like or sparse."""
-        X = self._validate(X)
-        features = np.empty((X.shape[0], self.n_columns_), dtype=X.dtype)
-        self._fill(X, features)
-        return features
-
-    def _features_of(self, X):
-        """Return the features (n, D) of a checked tensor X (n, d), on its device."""
+    def _features(self, X):
+        """Return the features (n, D) of X (n, d), which was checked; those of a tensor on its device."""
+        fitted = self._as_fitted()
+        how = scaled(fitted._mapper, self.length_scales_), X, self.n_columns_, fitted._work_columns()
+        if not isinstance(X, torch.Tensor):
+            device, cache_bytes = fitted._device_for(X), self._caches_per_block * CACHE_BYTES
+            return features_of_array(*how, device, cache_bytes, fitted._growth(), sparse=fitted._takes_sparse_rows)
         if tensors.needs_gradient(X):
             self._check_gradient()
         elif X.device.type == "cpu":
-            return torch.from_numpy(self._features_of_array(X.numpy()))
+            return torch.from_numpy(self._features(self._validate(X.numpy())))
         self._warn_of_rounding(X)
-        fitted = self._as_fitted()
-        return finite_features(
-            scaled(fitted._mapper, self.length_scales_), X, self.n_columns_, fitted._work_columns(), fitted._growth()
-        )
+        return finite_features(*how, fitted._growth())
+
+    def _device_for(self, X):
+        """Return the device that maps an array X (n, d): the one that is stated, or the one that gains."""
+        copied = X.shape[1] + self.n_columns_
+        gains = X.dtype == np.float32 and gains_on_gpu(X.shape[0], copied, self._products())
+        return tensors.resolve_device("cpu" if self.device == "auto" and not gains else self.device)
 
     def _check_gradient(self) -> None:
         """Raise ``ValueError`` if features of this map have no gradient by the data."""
@@ -378,24 +366,14 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def _checked(self, X, y, **checks):
         """Return X, and y if the map learns from it, after scikit-learn's checks; X as it is learned from."""
-        tensor, reset, reads = tensors.from_library(X), checks.get("reset", True), self._reads_data()
-        if tensor is not None and not (reads and self._learns_on_host(tensor)):
-            X = self._checked_tensor(tensor, reset)
-            if reads:
-                X, y = X.detach() if reset else tensors.cast(X.detach(), self._dtype.name), tensors.on_host(y)
-                tensors.check_finite(X)
-            if self._requires_y:
-                check_numbers(y, "y")
-                y = check_X_y(np.zeros((len(X), 1)), y)[1]
-            return X, y
-        X, y = tensors.on_host(X), tensors.on_host(y)
-        check_numbers(X)
-        if self._requires_y:
-            check_numbers(y, "y")
-            X, y = validate_data(self, X, y, accept_sparse="csr", **checks)
-        else:
-            X = validate_data(self, X, accept_sparse="csr", **checks)
-        return without_duplicates(X), y
+        tensor, y = tensors.from_library(X), tensors.on_host(y)
+        if tensor is not None:
+            X = tensor.detach()
+            X = tensors.on_host(X) if self._reads_data() and self._learns_on_host(X) else X
+        X = tensors.checked_rows(self, X, self.device, **checks)
+        if isinstance(X, torch.Tensor) and self._reads_data():
+            tensors.check_finite(X)
+        return X, tensors.checked_targets(y, X.shape[0]) if self._requires_y else y
 
     def check_parameters(self) -> None:
         """Raise ``ValueError`` for parameters outside their range, and for a kernel that the map does not support.
@@ -472,16 +450,6 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         """Return the array in the type of the data that the map was fitted on."""
         with np.errstate(over="ignore"):  # ``_check_drawn`` refuses the result
             return np.ascontiguousarray(array, dtype=self._dtype)
-
-    def _fill(self, X, features):
-        """Write the features of X into ``features``, block by block."""
-        fitted = self._as_fitted()
-        copied = X.shape[1] + features.shape[1]
-        gains = X.dtype == np.float32 and gains_on_gpu(len(features), copied, fitted._products())
-        device = tensors.resolve_device("cpu" if self.device == "auto" and not gains else self.device)
-        sparse, growth, cache_bytes = fitted._takes_sparse_rows, fitted._growth(), self._caches_per_block * CACHE_BYTES
-        mapper = scaled(fitted._mapper, self.length_scales_)
-        fill_rows(mapper, X, features, fitted._work_columns(), device, cache_bytes, growth, sparse=sparse)
 
     def _growth(self):
         """Return the power with which the features, or the numbers they are computed from, grow with the data."""

@@ -22,17 +22,6 @@ CACHE_BYTES = 2 * 2**20
 STAGED_BYTES, STAGING_THREADS = 16 * 2**20, 8
 
 
-def feature_blocks(fill, X, n_columns: int, rows: int):
-    """Yield the features of X (n, d), an array or csr matrix: (slice, ndarray of shape (rows, n_columns)).
-
-    Each ndarray is an array of its own. ``fill`` is a function that writes the features of some rows into an array.
-    """
-    for part in row_blocks(X.shape[0], rows):
-        features = np.empty((part.stop - part.start, n_columns), dtype=X.dtype)
-        fill(X[part], features)
-        yield part, features
-
-
 def scaled(make_mapper, length_scales):
     """Return a function like ``RandomFeatureMap._mapper``; columns are divided by length scales (d,), if not None."""
     if length_scales is None:
@@ -45,10 +34,10 @@ def scaled(make_mapper, length_scales):
     return make
 
 
-def fill_rows(
-    make_mapper, X, features, work_columns: int, device, cache_bytes: int, growth: int = 2, *, sparse: bool
-) -> None:
-    """Write the features of X (n, d), an array or a csr matrix, into ``features`` (n, D), block by block, on a device.
+def features_of_array(
+    make_mapper, X, n_columns: int, work_columns: int, device, cache_bytes: int, growth: int = 2, *, sparse: bool
+) -> np.ndarray:
+    """Return the features (n, n_columns) of X (n, d), an array or a csr matrix, computed block by block on a device.
 
     ``make_mapper`` is a function like ``RandomFeatureMap._mapper``. ``work_columns`` is the number of columns of the
     widest intermediate array of its result, and ``cache_bytes`` the bytes that this array may take on the CPU.
@@ -56,13 +45,14 @@ def fill_rows(
     ``sparse`` says whether a sparse matrix is mapped in sparse blocks. ``ValueError`` if features overflow.
     """
     (n, d), dtype = X.shape, X.dtype
-    read, features = row_reader(X, sparse=sparse), torch.from_numpy(features)
+    found = np.empty((n, n_columns), dtype=dtype)
+    read, features = row_reader(X, sparse=sparse), torch.from_numpy(found)
     if device.type == "cpu":
         rows, threads = max(1, cache_bytes // (dtype.itemsize * work_columns)), torch.get_num_threads()
         if is_sparse(X) and not sparse:
             rows = min(rows, block_rows(dtype.itemsize * d))
     else:
-        rows, threads = staged_rows(dtype.itemsize, d, work_columns, features.shape[1], device)
+        rows, threads = staged_rows(dtype.itemsize, d, work_columns, n_columns, device)
     rows = min(rows, n)
     extremes: list[float] = []
 
@@ -85,6 +75,7 @@ def fill_rows(
     parts = list(row_blocks(n, rows))
     for_each_block(make_fill_part, parts, min(len(parts), threads))
     refuse_overflow(extremes, features, growth)
+    return found
 
 
 def staged_rows(itemsize: int, d: int, work_columns: int, n_columns: int, device) -> tuple[int, int]:
@@ -146,7 +137,7 @@ def finite_features(make_mapper, X, n_columns: int, work_columns: int, growth: i
 def features_of_tensor(make_mapper, X, n_columns: int, work_columns: int):
     """Return the features (n, n_columns) of a tensor X (n, d), on its device; autograd sees through them.
 
-    Other parameters are those of ``fill_rows``.
+    Other parameters are as in ``features_of_array``.
     """
     features = torch.empty(len(X), n_columns, device=X.device, dtype=X.dtype)
     rows = len(X)

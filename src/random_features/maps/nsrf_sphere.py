@@ -12,6 +12,7 @@ from sklearn.utils import check_scalar
 from random_features.arrays import block_rows, dense, row_blocks
 from random_features.errors import NotDefinedError
 from random_features.maps.game import GameMap, class_signs
+from random_features.tensors import on_host
 
 #: How far from 1 the length of a row may be before a warning about projected rows: some roundings of float32.
 LENGTH_TOLERANCE = 1e-5
@@ -102,9 +103,9 @@ class PeakSearchHarmonics(GameMap):
         return self._on_sphere(super()._validate(X))
 
     def _on_sphere(self, X):
-        """Return X as a dense array: with three columns a sparse one would save nothing."""
-        X = dense(X)
-        check_on_sphere(X)
+        """Return X as a dense array, or a tensor: with three columns a sparse matrix would save nothing."""
+        X = X if isinstance(X, torch.Tensor) else dense(X)
+        check_on_sphere(on_host(X))
         return X
 
     def _components_per_round(self):

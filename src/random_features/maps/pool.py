@@ -13,7 +13,7 @@ import torch
 
 from random_features.arrays import block_rows, row_blocks
 from random_features.kernels.base import Kernel
-from random_features.maps.blocks import CACHE_BYTES, feature_blocks, features_of_tensor, fill_rows
+from random_features.maps.blocks import CACHE_BYTES, features_of_array, features_of_tensor
 from random_features.maps.spectral import SpectralMap, check_frequencies, projector, spectral_mapper
 from random_features.tensors import constant, resolve_device
 
@@ -56,11 +56,13 @@ class Pool:
         -------
         iterator of (slice, ndarray of shape (rows, n_columns)); of a tensor tensors, on its device
         """
+        of = self.n_columns, len(self.frequencies)
         if isinstance(X, torch.Tensor):  # next to a block, its copy in float64 needs room
             parts = row_blocks(len(X), block_rows(3 * self.n_columns * X.itemsize, X.device))
-            of = self.n_columns, len(self.frequencies)
             return ((part, features_of_tensor(self.mapper, X[part], *of)) for part in parts)
-        return feature_blocks(self._fill, X, self.n_columns, block_rows(self.n_columns * X.dtype.itemsize))
+        parts = row_blocks(X.shape[0], block_rows(self.n_columns * X.dtype.itemsize))
+        of = *of, resolve_device(self.device), CACHE_BYTES
+        return ((part, features_of_array(self.mapper, X[part], *of, sparse=True)) for part in parts)
 
     def subset(self, indices: np.ndarray, weights: np.ndarray) -> Self:
         """Return the features of frequencies ``indices`` (m,) times ``weights`` (m,); cosine and sine share one."""
@@ -96,10 +98,6 @@ class Pool:
             pairs=self.layout != "phase",
             phases=None if self.phases is None else constant(self.phases, device, dtype),
         )
-
-    def _fill(self, X, features):
-        device = resolve_device(self.device)
-        fill_rows(self.mapper, X, features, len(self.frequencies), device, CACHE_BYTES, sparse=True)
 
 
 class PoolMap(SpectralMap):

@@ -123,7 +123,7 @@ def kernel_settings(
     for k, (fitted_on, others) in enumerate(ShuffleSplit(splits, test_size=held_out, random_state=0).split(X)):
         shifts = penalties * len(fitted_on)
         for i, kernel in enumerate(map(Gaussian, length_scales)):
-            dual = solve_shifted(kernel(X[fitted_on]), Y[fitted_on], shifts, singular="nan")
+            dual = solve_shifted(kernel(X[fitted_on]), Y[fitted_on], shifts)
             decision = np.tensordot(kernel(X[others], X[fitted_on]), dual, axes=(1, 1))
             scores[i, :, k] = gain(score_sum(Y[others], decision, score) / len(others), score)
     return best_settings(length_scales, scores, penalties)

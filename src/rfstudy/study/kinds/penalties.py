@@ -44,7 +44,7 @@ def measure(
     rows = [shared | {"split": "train", "metric": "mean_squared_length", "value": squared_length}]
     factors = {"penalty": 1.0, "effective_penalty": squared_length}
     shifts = np.concatenate([factor * np.array(penalties) for factor in factors.values()])
-    coef = solve_shifted(gram, cross, shifts, "nan")  # (2 g, D, c)
+    coef = solve_shifted(gram, cross, shifts)  # (2 g, D, c)
     blocks = (block for _, block in phi.transform_blocks(sample.X_test))
     predicted = np.concatenate([np.einsum("nd,gdc->gnc", each, coef, optimize=True) for each in blocks], axis=1)
     for (axis, at), decision in zip(itertools.product(factors, penalties), predicted + mean, strict=True):

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 import torch
-from scipy.sparse import issparse
-from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.extmath import row_norms
 
 from random_features.arrays import dense
@@ -16,12 +16,6 @@ from random_features.tensors import constant, exponential, product
 
 #: |x|^2 / (2 l^2) from which rounding takes half of the digits of a squared distance |x|^2 - 2 x.y + |y|^2.
 FAR = 0.5 / np.sqrt(np.finfo(np.float64).eps)
-
-#: Exponents below which the exponential is 0 in float64, and the error of an exponent in roundings of |x|^2 + |y|^2.
-LOWEST, ROUNDINGS = -746.0, 64.0
-
-#: Numbers that are held at a time while pairs are recomputed.
-PAIRS_PER_BLOCK = 2**22
 
 
 @dataclass(frozen=True)
@@ -38,6 +32,9 @@ class Gaussian(Scaled, GaussianSpectrum):
 
     Notes
     -----
+    Distances of rows that are long in length scales, from which |x|^2 - 2 x.y + |y|^2 leaves few digits, are computed
+    from the differences: slowly, and with sparse rows made dense.
+
     The frequencies are N(0, I / l^2) (Bochner's theorem; Rahimi and Recht, NIPS 2007, Figure 1).
 
     Examples
@@ -56,25 +53,27 @@ class Gaussian(Scaled, GaussianSpectrum):
 
     def _values(self, X, Y):
         gamma = 0.5 / self.ell**2
-        farthest = max(row_norms(rows, squared=True).max() for rows in (X, Y))
-        if farthest <= FAR / gamma:
+        if self._are_near(X, Y):
             return rbf_kernel(X, Y, gamma=gamma)
-        centre = 0.0 if issparse(X) or issparse(Y) else np.median(X, axis=0).astype(np.float64)
-        U = _moved(X, centre)
-        V = U if Y is X else _moved(Y, centre)
-        u, v = (row_norms(rows, squared=True) for rows in (U, V))
-        self.check_distance(float(np.sqrt(max(u.max(), v.max()))))
-        exponents = euclidean_distances(U, None if Y is X else V, squared=True)
-        exponents *= -gamma
-        _recompute_near_pairs(exponents, gamma * u, gamma * v, X, Y, gamma)
-        return np.exp(exponents, out=exponents).astype(X.dtype, copy=False)
+        centre = np.median(dense(X), axis=0).astype(np.float64)
+        U = dense(X) - centre
+        V = U if Y is X else dense(Y) - centre
+        if self._are_near(U, V):
+            return rbf_kernel(U, V, gamma=gamma).astype(X.dtype, copy=False)
+        distances = cdist(dense(X), dense(Y))
+        self.check_distance(float(distances.max()))
+        return np.exp(-gamma * distances**2).astype(X.dtype, copy=False)
+
+    def _are_near(self, *arrays) -> bool:
+        """Return whether no row of some arrays is as long as ``FAR``."""
+        return max(row_norms(rows, squared=True).max() for rows in arrays) <= 2.0 * self.ell**2 * FAR
 
     def against(self, Y, rows, device, dtype):
-        of_sparse = super().against(Y, rows, device, dtype)
-        of_dense = cache(lambda: self._against_dense(dense(Y), rows, device, dtype))
-        return lambda X: of_sparse(X) if X.is_sparse else of_dense()(X)
+        slowly = super().against(Y, rows, device, dtype)
+        of_dense = cache(lambda: self._against_dense(dense(Y), rows, device, dtype, slowly))
+        return lambda X: slowly(X) if X.is_sparse else of_dense()(X)
 
-    def _against_dense(self, Y, rows, device, dtype):
+    def _against_dense(self, Y, rows, device, dtype, slowly):
         # The exponents are one matrix product, [u, |u|^2, 1] with [v, -1/2, -|v|^2 / 2], for u and v the rows of X and
         # of Y in length scales, relative to the median of Y so that |u|^2 is not large compared with |u - v|^2.
         kernel, columns = self.isotropic()
@@ -97,52 +96,12 @@ class Gaussian(Scaled, GaussianSpectrum):
             u, squares = block[:, :d], block[:, d]
             torch.sub(X, centre, out=u).div_(self.ell)
             torch.sum(u * u, dim=1, out=squares)
-            product(block, right, result)
             if max(farthest, 0.5 * float(squares.max())) > FAR:
-                exact, u_lengths = result.cpu().numpy(), 0.5 * squares.cpu().numpy()
-                _recompute_near_pairs(exact, u_lengths, lengths, X.cpu().numpy(), landmarks, 0.5 / self.ell**2)
-                result.copy_(torch.from_numpy(exact))
+                return slowly(X)
+            product(block, right, result)
             if rounded is not None:
                 result = rounded[: len(X)].copy_(result)
             exponential(result, result)
             return result
 
         return values
-
-
-def _moved(X, centre) -> np.ndarray:
-    """Return the rows of X (n, d) in float64, relative to a centre (d,) or 0."""
-    return X.astype(np.float64) if issparse(X) else np.asarray(X, dtype=np.float64) - centre
-
-
-def _recompute_near_pairs(exponents, u, v, X, Y, gamma) -> None:
-    """Recompute exponents -gamma |x - y|^2 of shape (n, m) that rounding has spoiled, unless they are too low to count.
-
-    A squared distance computed as |x|^2 - 2 x.y + |y|^2 has an error of a few roundings of |x|^2 + |y|^2. Where that is
-    too much, it is computed again from the difference x - y. Most pairs with a distant row need no more: their kernel
-    value is known to be 0.
-
-    Parameters
-    ----------
-    exponents : float64 array of shape (n, m), changed in place
-    u, v : gamma times the squared norms of the rows (n,) and (m,) that the exponents were computed from
-    X, Y : arrays or csr matrices of shape (n, d) and (m, d)
-    """
-    np.minimum(exponents, 0.0, out=exponents)
-    doubtful = np.flatnonzero(u > FAR) if (v <= FAR).all() else np.arange(len(u))
-    rows_per_block = max(1, PAIRS_PER_BLOCK // len(v))
-    for start in range(0, len(doubtful), rows_per_block):
-        rows = doubtful[start : start + rows_per_block]
-        lengths = u[rows, None] + v
-        error = ROUNDINGS * np.finfo(np.float64).eps * lengths
-        i, j = np.nonzero((lengths > FAR) & (exponents[rows] + error > LOWEST))
-        for first in range(0, len(i), PAIRS_PER_BLOCK // X.shape[1] + 1):
-            pairs = slice(first, first + PAIRS_PER_BLOCK // X.shape[1] + 1)
-            difference = _dense_rows(X, rows[i[pairs]]) - _dense_rows(Y, j[pairs])
-            exponents[rows[i[pairs]], j[pairs]] = -gamma * np.einsum("ij,ij->i", difference, difference)
-
-
-def _dense_rows(X, rows) -> np.ndarray:
-    """Return rows of an array or csr matrix as a dense float64 array."""
-    chosen = X[rows]
-    return (chosen.toarray() if issparse(chosen) else chosen).astype(np.float64)

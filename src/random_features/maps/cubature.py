@@ -15,8 +15,8 @@ import torch
 from random_features.errors import NotDefinedError
 from random_features.hadamard import next_power_of_two
 from random_features.maps.montecarlo import haar_rows
-from random_features.maps.spectral import SpectralMap
-from random_features.tensors import constant, cosine, sine, write
+from random_features.maps.spectral import SpectralMap, spectral_mapper
+from random_features.tensors import constant, write
 
 #: Butterflies in one random rotation, each after a permutation, as in Munkhoeva et al.
 N_BUTTERFLIES = 3
@@ -56,21 +56,20 @@ class CubatureMap(SpectralMap):
         return 2 * self.n_components + (self.origin_weight_ * self._origin_value() > 0)
 
     def _mapper(self, rows, device, dtype):
-        project = self._scaled_projector(rows, device, dtype)
-        s, activation = self.n_components, self.kernel_.activation
+        project, activation = self._scaled_projector(rows, device, dtype), self.kernel_.activation
         at_origin = np.sqrt(self.origin_weight_ * self._origin_value())
         scale = constant(np.sqrt(np.tile(self.point_weights_, 2)), device, dtype)
 
-        def fill(X, out):
+        def on_both(X):
             projections = project(X)
-            if activation is None:
-                cosine(projections, out[:, :s])
-                sine(projections, out[:, s : 2 * s])
-            else:
-                activation(projections, out[:, :s])
-                activation(-projections, out[:, s : 2 * s])
-            out[:, : 2 * s].mul_(scale)
-            out[:, 2 * s :] = at_origin
+            return torch.cat([projections, -projections], dim=1)
+
+        of_points = project if activation is None else on_both
+        fill_points = spectral_mapper(of_points, scale, activation=activation, pairs=activation is None)
+
+        def fill(X, out):
+            fill_points(X, out[:, : len(scale)])
+            out[:, len(scale) :] = at_origin
 
         return fill
 

@@ -60,6 +60,8 @@ class GameMap(RandomFeatureMap):
     dual_step: Real | None = None
 
     _requires_y = True
+    #: The mass of the measure in the gradient for the dual player: 2 for a component and its opposite.
+    _mass = 2.0
     #: The arrays of ``learned_`` with one row per component.
     _component_arrays: ClassVar[tuple[str, ...]]
 
@@ -81,10 +83,6 @@ class GameMap(RandomFeatureMap):
     @abstractmethod
     def _evaluations_per_round(self) -> int:
         """Return the number of evaluations of the potential, with or without its gradient, in a round."""
-
-    def _mass(self) -> float:
-        """Return the mass of the measure in the gradient for the dual player: 2 for a component and its opposite."""
-        return 2.0
 
     def _dual_step(self, n_rows: int) -> float:
         """Return the step of the ascent."""
@@ -121,9 +119,6 @@ class GameMap(RandomFeatureMap):
         if hasattr(self, "phases_"):
             first.phases_ = self.phases_[:n_components]
         return first._complete(self._components(slice(n_components)))
-
-    def _learn(self, X, y, rng):
-        return self._learn_resumably(X, y, rng, None)
 
     def _learn_resumably(self, X, y, rng, checkpoints):
         signs = class_signs(y, self.method)
@@ -162,7 +157,7 @@ class GameMap(RandomFeatureMap):
         """Return the dual player's next choice: a projected step against the mean of the components of a round."""
         responses = self._responses(X, components)
         sums = (signs * alpha) @ responses
-        gradient = 1.0 - self._mass() * signs * (responses @ sums.conj()).real / len(sums)
+        gradient = 1.0 - self._mass * signs * (responses @ sums.conj()).real / len(sums)
         return project_to_dual(alpha + self._dual_step(X.shape[0]) * gradient, signs, self.C)
 
     def replay(self, X, y) -> Iterator[Round]:

@@ -91,41 +91,37 @@ class LowPrecisionFourier(RandomFourier):
         return 4 * self.n_components
 
     def _mapper(self, rows, device, dtype):
-        if self.rounding == "stochastic":
-            return self._stochastic_mapper(rows, device)
-        return self._nearest_mapper(rows, device)
-
-    def _nearest_mapper(self, rows, device):
         fill_exact = super()._mapper(rows, device, torch.float64)
-        levels = constant(lloyd_max_levels(self.n_bits) * np.sqrt(2.0 / self.n_components), device)
-        borders = (levels[1:] + levels[:-1]) / 2
         exact = torch.empty(rows, self.n_components, device=device, dtype=torch.float64)
+        rounded = self._at_random(device) if self.rounding == "stochastic" else self._to_nearest(device)
 
         def fill(X, out):
-            fill_exact(X.double(), exact[: len(X)])
-            out.copy_(levels[torch.bucketize(exact[: len(X)], borders)])
+            X, values = X.double(), exact[: len(X)]
+            fill_exact(X, values)
+            out.copy_(rounded(X, values))
 
         return fill
 
-    def _stochastic_mapper(self, rows, device):
-        fill_exact = super()._mapper(rows, device, torch.float64)
-        amplitude = np.sqrt(2.0 / self.n_components)
-        steps = 2**self.n_bits - 1
+    def _to_nearest(self, device):
+        """Return a function of rows and their features, which are rounded to the nearest level."""
+        levels = constant(lloyd_max_levels(self.n_bits) * np.sqrt(2.0 / self.n_components), device)
+        borders = (levels[1:] + levels[:-1]) / 2
+        return lambda X, values: levels[torch.bucketize(values, borders)]
+
+    def _at_random(self, device):
+        """Return a function of rows and their features, which are rounded by a hash of the rows."""
+        amplitude, steps = np.sqrt(2.0 / self.n_components), 2**self.n_bits - 1
         row_factors, column_factors, column_offsets = (
             constant(words, device) for words in (self._row_factors, self._column_factors, self._column_offsets)
         )
-        exact = torch.empty(rows, self.n_components, device=device, dtype=torch.float64)
 
-        def fill(X, out):
-            X, position = X.double(), exact[: len(X)]
-            fill_exact(X, position)
-            keys = _key_of_rows(X, row_factors)
-            words = _mix(keys) * column_factors + column_offsets
+        def rounded(X, position):
+            words = _mix(_key_of_rows(X, row_factors)) * column_factors + column_offsets
             uniform = _shift_right(words, 11).double() * 2.0**-53  # in [0, 1), from the upper 53 bits
             position.add_(amplitude).mul_(steps / (2.0 * amplitude)).add_(uniform).floor_().clamp_(0, steps)
-            out.copy_(position.mul_(2.0 * amplitude / steps).sub_(amplitude))
+            return position.mul_(2.0 * amplitude / steps).sub_(amplitude)
 
-        return fill
+        return rounded
 
 
 @cache

@@ -13,9 +13,16 @@ from random_features.maps.spectral import SpectralMap, check_frequencies
 #: The start of "text": this many times the variance of the kernel's frequencies (Appendix A.1).
 VARIANCE_OF_START = 1.5
 
-#: The settings of the code behind the published numbers: standard deviation of the start, step, noise, penalty of a
-#: frequency's mean square, and the step of the dual player times n^2.
-CODE = {"initial_std": 0.3, "step_size": 20.0, "noise": 0.01, "decay": 0.01, "dual_step": 2000.0}
+#: What the modes mean where an option is None: peaks of a round, penalty of a frequency's mean square, mass of the measure
+#: in the gradient for the dual player. "code", the settings behind the published numbers, also states the standard
+#: deviation of the start, the step and the noise, which follow the kernel and the data in "text".
+MODES = {
+    "text": {"n_peaks": 10, "decay": 0.0, "mass": 2.0},
+    "code": {"n_peaks": 1, "initial_std": 0.3, "step_size": 20.0, "noise": 0.01, "decay": 0.01, "mass": 1.0},
+}
+
+#: The step of the dual player in the mode "code", times n^2.
+CODE_DUAL_STEP = 2000.0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -120,17 +127,18 @@ class PeakSearchFourier(GameMap, SpectralMap):
         self._search_seed = int(rng.integers(2**63))
 
     def _components_per_round(self):
-        return self.n_peaks or (1 if self.mode == "code" else 10)
+        return self._option("n_peaks")
 
     def _evaluations_per_round(self):
         return self.n_copies * self._climb().evaluations
 
+    @property
     def _mass(self):
-        return 1.0 if self.mode == "code" else 2.0
+        return self._option("mass")
 
     def _dual_step(self, n_rows):
         if self.mode == "code" and self.dual_step is None:
-            return CODE["dual_step"] / n_rows**2
+            return CODE_DUAL_STEP / n_rows**2
         return super()._dual_step(n_rows)
 
     def _first_dual(self, signs):
@@ -138,9 +146,9 @@ class PeakSearchFourier(GameMap, SpectralMap):
         return np.full(len(signs), self.C / 2.0) if self.mode == "code" else super()._first_dual(signs)
 
     def _option(self, name):
-        """Return an option of the search; if it is None in "code", the value of that code."""
-        value = getattr(self, name)
-        return CODE[name] if value is None and self.mode == "code" else value
+        """Return an option of the search, or what the mode means by None."""
+        value = getattr(self, name, None)
+        return MODES[self.mode].get(name) if value is None else value
 
     @property
     def start_std_(self) -> float:
@@ -149,17 +157,8 @@ class PeakSearchFourier(GameMap, SpectralMap):
 
     def _climb(self):
         """Return how a copy climbs."""
-        code = self.mode == "code"
-        decay = CODE["decay"] if code else 0.0
-        return Climb(
-            self.n_steps,
-            self._option("step_size"),
-            self._option("noise"),
-            decay,
-            last=not code,
-            step_factor=self.step_factor,
-            noise_factor=self.noise_factor,
-        )
+        step_size, noise, decay = map(self._option, ("step_size", "noise", "decay"))
+        return Climb(self.n_steps, step_size, noise, decay, self.mode == "text", self.step_factor, self.noise_factor)
 
     def _searcher(self, X):
         peaks, how, copies = PeakSearch(X, self.device), self._climb(), self.n_copies

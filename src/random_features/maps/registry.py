@@ -62,6 +62,7 @@ def structured(path: str, kernels: tuple[str, ...], reference: str, unbiased: bo
 
 
 #: Facts that several maps share.
+QUADRATURE = {"family": "quadrature", "kernels": NORMAL, "fit": "O(s d^2)"}
 LEVERAGE = {"family": "leverage scores", "kernels": SPECTRAL, "unbiased": True, "data_dependent": True}
 ALIGNMENT = {"family": "kernel alignment", "kernels": SPECTRAL_OR_LINEAR, "fit": "O(n J d)"}
 ALIGNMENT |= {"data_dependent": True, "prefix": True}
@@ -108,19 +109,15 @@ REGISTRY = {
     ),
     "sgq": Entry(
         "cubature.SparseGridQuadrature",
-        "quadrature",
-        NORMAL,
-        "Dao, De Sa and Re, NIPS 2017",
-        "O(s) for s <= d, O(s d) above",
-        fit="O(s d^2)",
+        reference="Dao, De Sa and Re, NIPS 2017",
+        cost="O(s) for s <= d, O(s d) above",
+        **QUADRATURE,
     ),
     "ssr": Entry(
         "cubature.SphericalRadial",
-        "quadrature",
-        NORMAL,
-        "Munkhoeva et al., NeurIPS 2018",
-        "O(s d), O(s log d) with butterflies",
-        fit="O(s d^2)",
+        reference="Munkhoeva et al., NeurIPS 2018",
+        cost="O(s d), O(s log d) with butterflies",
+        **QUADRATURE,
     ),
     "slsrff": Entry(
         "alignment.SurrogateLeverageFourier", reference="Liu et al., AAAI 2020", fit="O(n s d)", **LEVERAGE

@@ -13,9 +13,9 @@ from random_features.maps.spectral import SpectralMap, check_frequencies
 #: The start of "text": this many times the variance of the kernel's frequencies (Appendix A.1).
 VARIANCE_OF_START = 1.5
 
-#: What the modes mean where an option is None: peaks of a round, penalty of a frequency's mean square, mass of the measure
-#: in the gradient for the dual player. "code", the settings behind the published numbers, also states the standard
-#: deviation of the start, the step and the noise, which follow the kernel and the data in "text".
+#: What the modes mean where an option is None: peaks of a round, penalty of a frequency's mean square, mass of the
+#: measure in the gradient for the dual player. "code", the settings behind the published numbers, also states the
+#: standard deviation of the start, the step and the noise, which follow the kernel and the data in "text".
 MODES = {
     "text": {"n_peaks": 10, "decay": 0.0, "mass": 2.0},
     "code": {"n_peaks": 1, "initial_std": 0.3, "step_size": 20.0, "noise": 0.01, "decay": 0.01, "mass": 1.0},

@@ -1,15 +1,17 @@
 """The entries of the learners: each against a naive twin, on every kind of target that it serves."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
 from linear_problems import stream
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp, softmax
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
-from random_features.learners import entry
+from random_features.learners import design, entry, newton, streams, svm
 from rfstudy.data.target import KINDS, Target
 from rfstudy.models import problems_of
 from rfstudy.study.entries import learner_type
@@ -174,6 +176,55 @@ def test_targets_that_a_learner_does_not_serve_are_refused(name):
             learner.fit(stream(Z), Y, 1.0, n_columns=N_COLUMNS, options=options)
         with pytest.raises(ValueError, match="not by 'mse'"):
             learner.cross_validate(stream(Z), Y, np.arange(N_ROWS) % 2, n_columns=N_COLUMNS, options=options, **score)
+
+
+#: Every learner with its options.
+EVERY = [(name, options) for name in TWINS for options in TWINS[name][2]]
+
+
+def calls(name, options, Z, grid=1.0):
+    """Fit, and cross-validate on two folds and on rows that do not train, the fourth among them."""
+    learner, Y, rows = entry.load(name), Target("binary").encode(problem("binary")[1])[0], np.arange(N_ROWS)
+    how = {"n_columns": Z.shape[1], "options": options | {learner.grid: [grid]}}
+    yield lambda: learner.fit(stream(Z, 9), Y, grid, **how)
+    for folds in (rows % 2, np.where(rows % 3, -1, 0)):
+        yield lambda folds=folds: learner.cross_validate(stream(Z, 9), Y, folds, score="accuracy", **how)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize(("name", "options"), EVERY)
+def test_features_that_are_not_finite_are_refused(name, options, bad, monkeypatch):
+    """In memory and as a stream, with Z'Z and without, with fewer columns than rows and with more."""
+    for budget, preconditioned, n_columns in ((2**30, 4096, 5), (0, 4096, 5), (2**30, 0, 5), (2**30, 4096, 150)):
+        monkeypatch.setattr(streams, "MEMORY_BUDGET", budget)
+        monkeypatch.setattr(design, "PRECONDITIONED_COLUMNS", preconditioned)
+        Z = problem("binary", n_columns=n_columns)[0]
+        Z[3, 2] = bad
+        for call in calls(name, options, Z):
+            with pytest.raises(ValueError, match="features hold NaN, infinity"):
+                call()
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
+@pytest.mark.parametrize("name", TWINS)
+def test_values_of_the_grid_are_finite_and_positive_or_0_of_ridge_regression(name, value):
+    for call in calls(name, TWINS[name][2][0], problem("binary")[0], value) if (name, value) != ("ridge", 0.0) else ():
+        with pytest.raises(ValueError, match=r"must be finite and (positive|non-negative)"):
+            call()
+
+
+@pytest.mark.parametrize(("name", "options"), [each for each in EVERY if each[0] in ("svm", "logistic")])
+def test_fits_that_stop_early_are_reported(name, options, monkeypatch):
+    fit, validate, _ = calls(name, options, problem("binary")[0], 100.0 if name == "svm" else 1e-4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        validate()
+        monkeypatch.setattr(svm, "LIBLINEAR_MAX_ITERATIONS", 1)
+        monkeypatch.setattr(newton, "MAX_ITERATIONS", 1)
+        model = fit()
+    assert (model.converged, model.n_iter, np.isfinite(model.coef).all()) == (False, 1, True)
+    with pytest.warns(ConvergenceWarning, match=f"2 of 2 {name.replace('svm', 'SVM')} fits"):
+        validate()
 
 
 @pytest.mark.parametrize(

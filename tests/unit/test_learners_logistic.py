@@ -1,13 +1,11 @@
 """Logistic regression: its gradient and Hessian, its minimum against scikit-learn's, streams, and hard cases."""
 
 import tracemalloc
-import warnings
 
 import numpy as np
 import pytest
 from linear_problems import problem, stream
 from scipy.special import logsumexp
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from random_features.learners import newton, streams
@@ -155,33 +153,3 @@ def test_rows_of_no_class_or_of_several_are_refused():
     Y[7], Y[4] = [1, -1, -1], -1
     with pytest.raises(ValueError, match=r"row 4 of the targets names 0 classes"):
         fit_logistic(stream(Z), Y, 0.1, n_columns=15)
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("memory_budget", [0, 2**30])
-def test_features_that_are_not_finite_are_refused(bad, memory_budget, monkeypatch):
-    monkeypatch.setattr(streams, "MEMORY_BUDGET", memory_budget)
-    Z, _, Y = problem()
-    Z[17, 3] = bad
-    with pytest.raises(ValueError, match="NaN, infinity"):
-        fit_logistic(stream(Z, 50), Y, 0.1, n_columns=15)
-
-
-@pytest.mark.parametrize("penalty", [0.0, -1.0, np.nan])
-def test_a_penalty_that_is_not_positive_is_refused(penalty):
-    Z, _, Y = problem()
-    with pytest.raises(ValueError, match="penalty must be finite and positive"):
-        fit_logistic(stream(Z), Y, penalty, n_columns=15)
-
-
-def test_fits_that_stop_early_are_reported(monkeypatch):
-    Z, _, Y = problem(n_classes=3)
-    monkeypatch.setattr(newton, "MAX_ITERATIONS", 1)
-    model = fit_logistic(stream(Z), Y, 1e-4, n_columns=15)
-    assert (model.converged, model.n_iter) == (False, 1)
-    with pytest.warns(ConvergenceWarning, match="2 of 2 logistic fits"):
-        cross_validate_logistic(stream(Z), Y, [1e-4], np.arange(len(Y)) % 2, n_columns=15)
-    monkeypatch.undo()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        cross_validate_logistic(stream(Z), Y, PENALTIES, np.arange(len(Y)) % 2, n_columns=15)

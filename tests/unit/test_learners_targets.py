@@ -30,28 +30,33 @@ def test_sign_columns_refuses_what_an_svm_cannot_train_on(targets, message):
         sign_columns(targets)
 
 
-def test_best_penalty_takes_the_largest_of_equals_in_any_order():
-    scores = np.array([[90.0, 80.0], [70.0, 70.0], [80.0, 90.0]])
-    assert best_penalty(scores, [0.1, 10.0, 1.0]) == 1.0
-    assert best_penalty(scores[::-1], [1.0, 10.0, 0.1]) == 1.0
-    assert best_penalty(scores, [1.0, 10.0, 0.1]) == 1.0
+SCORES = np.array([[88.0, 92.0, 90.0], [90.0, 91.0, 92.0], [89.0, 91.0, 91.5], [80.0, 99.0, 91.0], [70.0, 71.0, 72.0]])
+FLAT = [1.0, 0.1, 10.0, 100.0, 1000.0]
+EQUAL = [[90.0, 80.0], [70.0, 70.0], [80.0, 90.0]]
 
 
-def test_within_one_standard_error_the_largest_penalty_is_taken():
-    scores = np.array(
-        [[88.0, 92.0, 90.0], [90.0, 91.0, 92.0], [89.0, 91.0, 91.5], [80.0, 99.0, 91.0], [70.0, 71.0, 72.0]]
-    )
-    grid = [1.0, 0.1, 10.0, 100.0, 1000.0]
-    # the best mean is 91 with a standard error of 1 / sqrt(3): 90.5 is within, 90 is not
-    assert best_penalty(scores, grid) == 0.1
-    assert best_penalty(scores, grid, choice="one_standard_error") == 10.0
-    assert best_penalty(-scores, grid, "mse", "one_standard_error") == 10.0
-    scores[2] = np.nan
-    assert best_penalty(scores, grid, choice="one_standard_error") == 0.1
-    # one score has no standard error
-    assert best_penalty([[90.0], [89.9]], [0.1, 1.0], choice="one_standard_error") == 0.1
-    with pytest.raises(ValueError, match="choice must be one of best, one_standard_error, got 'flat'"):
-        best_penalty(scores, grid, choice="flat")
+@pytest.mark.parametrize(
+    ("scores", "grid", "how", "best"),
+    [
+        # the largest of equal ones, in any order, and where the means differ by rounding
+        (EQUAL, [0.1, 10.0, 1.0], (), 1.0), (EQUAL[::-1], [1.0, 10.0, 0.1], (), 1.0),
+        (EQUAL, [1.0, 10.0, 0.1], (), 1.0),
+        ([[100 / 3, 200 / 3, 10.0], [10.0, 100 / 3, 200 / 3]], [1.0, 2.0], (), 2.0),
+        # of errors the smallest
+        ([[4.0, 2.0], [1.0, 1.0], [1.0, 1.0]], [0.1, 1.0, 10.0], ("mse",), 10.0),
+        # the best mean is 91 with a standard error of 1 / sqrt(3): 90.5 is within, 90 is not
+        (SCORES, FLAT, (), 0.1), (SCORES, FLAT, ("accuracy", "one_standard_error"), 10.0),
+        (-SCORES, FLAT, ("mse", "one_standard_error"), 10.0),
+        (np.where(np.arange(5)[:, None] == 2, np.nan, SCORES), FLAT, ("accuracy", "one_standard_error"), 0.1),
+        # one score has no standard error
+        ([[90.0], [89.9]], [0.1, 1.0], ("accuracy", "one_standard_error"), 0.1),
+        # a value that was singular in some fold is left out
+        ([[90.0, np.nan], [60.0, 60.0], [50.0, 50.0]], [0.1, 1.0, 10.0], (), 1.0),
+        ([[90.0, np.nan], [60.0, 60.0], [50.0, 50.0]], [0.1, 1.0, 10.0], ("mse",), 10.0),
+    ],
+)  # fmt: skip
+def test_the_best_penalty(scores, grid, how, best):
+    assert best_penalty(scores, grid, *how) == best
 
 
 def test_an_edge_is_the_smallest_or_largest_of_what_there_was_to_choose():
@@ -68,15 +73,6 @@ def test_the_last_step_gains_if_it_improves_by_more_than_one_standard_error():
         assert edge_of(0.1, [0.1, 1.0], [5.0 + steps + more, [5.0, 5.0]]) is gains
 
 
-def test_best_penalty_forgives_rounding_of_the_mean():
-    thirds = [[100 / 3, 200 / 3, 10.0], [10.0, 100 / 3, 200 / 3]]
-    assert best_penalty(thirds, [1.0, 2.0]) == 2.0
-
-
-def test_best_penalty_of_errors_is_the_smallest_error():
-    assert best_penalty([[4.0, 2.0], [1.0, 1.0], [1.0, 1.0]], [0.1, 1.0, 10.0], score="mse") == 10.0
-
-
 def test_a_gain_is_more_where_a_score_is_better():
     np.testing.assert_array_equal(gain([90.0, 80.0], "accuracy"), [90.0, 80.0])
     np.testing.assert_array_equal(gain([4.0, np.nan], "mse"), [-4.0, np.nan])
@@ -84,19 +80,15 @@ def test_a_gain_is_more_where_a_score_is_better():
         gain([1.0], "r2")
 
 
-def test_best_penalty_leaves_out_a_value_that_was_singular_in_some_fold():
-    scores = [[90.0, np.nan], [60.0, 60.0], [50.0, 50.0]]
-    assert best_penalty(scores, [0.1, 1.0, 10.0]) == 1.0
-    assert best_penalty(scores, [0.1, 1.0, 10.0], score="mse") == 10.0
-    with pytest.raises(np.linalg.LinAlgError, match="singular at every value of the grid"):
-        best_penalty(scores[:1], [0.1])
-
-
 def test_best_penalty_refuses_what_does_not_fit():
     with pytest.raises(ValueError, match="do not belong"):
         best_penalty([[1.0]], [1.0, 2.0])
     with pytest.raises(ValueError, match="score must be"):
         best_penalty([[1.0]], [1.0], score="r2")
+    with pytest.raises(ValueError, match="choice must be one of best, one_standard_error, got 'flat'"):
+        best_penalty([[1.0]], [1.0], choice="flat")
+    with pytest.raises(np.linalg.LinAlgError, match="singular at every value of the grid"):
+        best_penalty([[90.0, np.nan]], [0.1])
 
 
 def test_grids_and_scalings_are_checked():

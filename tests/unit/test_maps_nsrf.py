@@ -396,28 +396,6 @@ def test_checkpoints_are_not_written_faster_than_they_are_worth(monkeypatch):
     assert all(each["alpha"].shape == (60,) for each in kept.stored)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"C": 0.0}, "C must be positive"),
-        ({"dual_step": -1e-3}, "dual_step"),
-        ({"n_peaks": 0}, "n_peaks"),
-        ({"n_peaks": 9}, "n_copies=8 copies find no 9 peaks a round"),
-        ({"n_copies": 0}, "n_copies"),
-        ({"n_steps": 0}, "n_steps"),
-        ({"initial_std": 0.0}, "initial_std must be positive"),
-        ({"step_size": -1.0}, "step_size"),
-        ({"step_factor": 0.0}, "step_factor must be positive"),
-        ({"noise_factor": -1.0}, "noise_factor must be positive"),
-        ({"noise": -0.1}, "noise"),
-        ({"s": 0}, "n_components"),
-    ],
-)
-def test_options_are_checked(options, message):
-    with pytest.raises(ValueError, match=message):
-        learn(**options).fit(*problem())
-
-
 @pytest.mark.cuda
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_cuda_agrees_with_the_cpu_on_potential_and_gradient(dtype):

@@ -211,15 +211,6 @@ def test_other_dimensions_are_refused(d):
         learn(random_state=0).restore(d, {})
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"degree": -1}, "degree"), ({"C": 0.0}, "C must be"), ({"dual_step": -1.0}, "dual_step"), ({"s": 0}, "n_comp")],
-)
-def test_options_are_checked(options, message):
-    with pytest.raises(ValueError, match=message):
-        learn(**options).fit(*problem())
-
-
 def test_what_is_set_after_a_fit_is_for_the_next_one():
     X, y = problem()
     phi = learn(8).fit(X, y)

@@ -39,6 +39,12 @@ def assert_variance(sample, expected, remainder=0.0):
     assert abs(variance - expected) < 4 * error + remainder * expected
 
 
+def products_by_seed(phi, X, n_seeds):
+    """The inner products of the features of two rows by the maps of as many seeds, which learn nothing from data."""
+    maps = (phi.set_params(random_state=seed).restore(X.shape[1], dtype=np.float64) for seed in range(n_seeds))
+    return np.array([np.prod(each.transform(X), axis=0).sum() for each in maps])
+
+
 def candidates(phi, X):
     """The candidates' values sqrt(2) cos(w.x + b) or sqrt(2) a(w.x), written out."""
     projections = X @ phi.pool_.frequencies.T

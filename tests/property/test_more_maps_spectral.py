@@ -127,17 +127,6 @@ def dense_scrf(phi):
     return np.concatenate(blocks)[: phi.n_components]
 
 
-@pytest.mark.parametrize("sign_side", ["input", "output"])
-@pytest.mark.parametrize(("d", "s"), [(1, 1), (1, 3), (5, 4), (6, 17), (8, 16)])
-def test_scrf_is_the_dense_product(sign_side, d, s):
-    phi = make_map("scrf", n_components=s, sign_side=sign_side, random_state=0).fit(np.zeros((1, d)))
-    X = np.random.default_rng(1).normal(size=(9, d))
-    W = dense_scrf(phi)
-    np.testing.assert_allclose(phi.dense_frequencies(), W, atol=1e-12)
-    expected = np.hstack([np.cos(X @ W.T), np.sin(X @ W.T)]) / np.sqrt(s)
-    np.testing.assert_allclose(phi.transform(X), expected, atol=1e-12)
-
-
 @pytest.mark.parametrize("tau", [1.3 * direction(3), 1.3 * np.full(D, D**-0.5)], ids=["random", "constant"])
 def test_scrf_variance_with_output_signs(tau):
     phi = make_map("scrf", n_components=10_000 * D, sign_side="output", random_state=1).fit(np.zeros((1, D)))
@@ -185,12 +174,17 @@ def dense_pmodel(phi, d):
     return (G * second @ (hadamard(p) / np.sqrt(p)) * first)[:, :d]
 
 
-@pytest.mark.parametrize("structure", ["circulant", "toeplitz"])
-@pytest.mark.parametrize(("d", "s"), [(1, 1), (1, 3), (3, 2), (6, 17), (8, 16)])
-def test_pmodel_is_the_dense_product(structure, d, s):
-    phi = make_map("pmodel", n_components=s, structure=structure, random_state=0).fit(np.zeros((1, d)))
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [(name, {option: value}) for name, option, values in [
+        ("scrf", "sign_side", ["input", "output"]), ("pmodel", "structure", ["circulant", "toeplitz"])
+    ] for value in values],
+)  # fmt: skip
+@pytest.mark.parametrize(("d", "s"), [(1, 1), (1, 3), (3, 2), (5, 4), (6, 17), (8, 16)])
+def test_circulant_maps_are_their_dense_products(name, options, d, s):
+    phi = make_map(name, n_components=s, random_state=0, **options).fit(np.zeros((1, d)))
     X = np.random.default_rng(1).normal(size=(9, d))
-    W = dense_pmodel(phi, d)
+    W = dense_scrf(phi) if name == "scrf" else dense_pmodel(phi, d)
     np.testing.assert_allclose(phi.dense_frequencies(), W, atol=1e-12)
     expected = np.hstack([np.cos(X @ W.T), np.sin(X @ W.T)]) / np.sqrt(s)
     np.testing.assert_allclose(phi.transform(X), expected, atol=1e-12)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from in_memory import Checkpoints, torch_threads
 from scipy.sparse import csr_matrix
 
 from random_features.kernels import Gaussian, Laplacian, Polynomial
@@ -19,19 +20,6 @@ def data(c=2):
     X = rng.normal(size=(N, D))
     Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] + 3.0])[:, :c]
     return X, Y + 0.1 * rng.normal(size=Y.shape), rng.normal(size=(50, D))
-
-
-class Store:
-    """Checkpoints in memory."""
-
-    def __init__(self, stored=()):
-        self.stored = list(stored)
-
-    def append(self, **arrays):
-        self.stored.append(arrays)
-
-    def load(self):
-        return self.stored
 
 
 @pytest.mark.parametrize("center", ["targets", "none"])
@@ -78,15 +66,15 @@ def test_the_preconditioner_makes_the_steps_few():
 def test_a_killed_fit_continues_from_its_last_iterate(monkeypatch):
     monkeypatch.setattr(kernel_ridge, "CHECKPOINT_SECONDS", 0)
     X, Y, _ = data()
-    how = {"rank": 20, "checkpoints": (store := Store())}
+    how = {"rank": 20, "checkpoints": (store := Checkpoints())}
     whole = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, **how)
-    assert len(store.stored) == whole.n_iter > 20
+    assert len(store) == whole.n_iter > 20
     half = whole.n_iter // 2
-    resumed = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, rank=20, checkpoints=Store(store.stored[:half]))
+    resumed = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, rank=20, checkpoints=Checkpoints(store[:half]))
     assert resumed.converged
     assert half < resumed.n_iter
     np.testing.assert_allclose(resumed.coef, whole.coef, atol=2e-8 * np.linalg.norm(Y) / (N * PENALTY))
-    done = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, rank=20, checkpoints=Store(store.stored))
+    done = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, rank=20, checkpoints=Checkpoints(store))
     np.testing.assert_array_equal(done.coef, whole.coef)
     assert done.n_iter == whole.n_iter
 
@@ -96,15 +84,11 @@ def test_a_killed_fit_continues_from_its_last_iterate(monkeypatch):
 def test_products_do_not_depend_on_tiles_threads_and_sparse_rows(tile, threads, monkeypatch):
     monkeypatch.setattr(kernel_ridge, "TILE", tile)
     X, V, X_new = data()
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
+    with torch_threads(threads):
         for rows in (X, csr_matrix(X)):
             np.testing.assert_allclose(kernel_product(KERNEL, rows, V), KERNEL(X) @ V, rtol=1e-11, atol=1e-11)
             np.testing.assert_allclose(kernel_product(KERNEL, rows, V, X_new), KERNEL(X_new, X) @ V, atol=1e-11)
         assert torch.get_num_threads() == threads
-    finally:
-        torch.set_num_threads(before)
 
 
 def test_a_constant_target_needs_no_step():

@@ -4,22 +4,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from in_memory import Checkpoints
 from linear_problems import problem, stream
 from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 
 from random_features.learners import design, newton
 from random_features.learners.logistic import GAP_TOLERANCE, fit_logistic, fit_on_stream
-
-
-class Kept(list):
-    """Checkpoints in memory."""
-
-    def append(self, **arrays):
-        super().append({name: np.array(value) for name, value in arrays.items()})
-
-    def load(self):
-        return list(self)
 
 
 def objective(coef, Z, labels, penalty):
@@ -66,7 +57,7 @@ def test_any_cut_of_the_stream_gives_the_same_model(rows):
 
 def test_a_fit_that_was_killed_at_any_pass_goes_on_to_the_same_bits():
     Z, labels, _ = problem(n=400, n_columns=10, n_classes=3)
-    kept = Kept()
+    kept = Checkpoints()
     whole = fit_on_stream(stream(Z), labels, 3, 1e-4, n_columns=10, checkpoints=kept)
     assert len(kept) > 5
     for done in (1, 3, len(kept)):
@@ -76,7 +67,7 @@ def test_a_fit_that_was_killed_at_any_pass_goes_on_to_the_same_bits():
             passes.append(1)
             return stream(Z)()
 
-        again = fit_on_stream(counted, labels, 3, 1e-4, n_columns=10, checkpoints=Kept(kept[:done]))
+        again = fit_on_stream(counted, labels, 3, 1e-4, n_columns=10, checkpoints=Checkpoints(kept[:done]))
         np.testing.assert_array_equal(again.coef, whole.coef)
         assert again.n_iter == whole.n_iter
         assert len(passes) == len(kept) - done + 1  # one pass more is that of the Gram matrix

@@ -4,10 +4,13 @@ Numbers of which there is one per group, such as steps of Newton's method, may b
 """
 
 import itertools
+from functools import partial
 
+import linear_problems
 import numpy as np
 import pytest
 import torch
+from in_memory import keep_tensors_in_place
 
 from random_features.kernels import Gaussian
 from random_features.learners import gram, kernel_ridge, logistic, ridge, svm
@@ -24,25 +27,12 @@ def data(dtype=np.float64, n=900, D=40, c=2):
     return Z, Y, rng.integers(0, 3, n), rng.integers(1, 4, n).astype(float)
 
 
-def stream(Z, rows=130):
-    return lambda: ((slice(at, min(at + rows, len(Z))), Z[at : at + rows]) for at in range(0, len(Z), rows))
+stream = partial(linear_problems.stream, rows=130)
 
 
 @pytest.fixture
 def host_is_far(monkeypatch):
-    """Fail if a tensor of over a hundred numbers goes to NumPy, or to the host by ``cpu``."""
-
-    def far(name):
-        original = getattr(torch.Tensor, name)
-
-        def checked(self, *arguments, **how):
-            assert self.numel() <= 100, f"{name} of {tuple(self.shape)} numbers"
-            return original(self, *arguments, **how)
-
-        monkeypatch.setattr(torch.Tensor, name, checked)
-
-    for name in ("numpy", "cpu", "tolist", "__array__"):
-        far(name)
+    keep_tensors_in_place(monkeypatch, 100, ["numpy", "cpu", "tolist", "__array__"])
 
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from closed_forms import activation
+from in_memory import torch_threads
 from map_variants import EVERY, GAMES, MAPS, QUICK_SEARCH, VARIANTS, build, data, fitted
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -154,10 +155,8 @@ def test_features_are_a_fixed_function_of_the_projections(variant):
 
 @pytest.fixture
 def three_threads():
-    before = torch.get_num_threads()
-    torch.set_num_threads(3)
-    yield
-    torch.set_num_threads(before)
+    with torch_threads(3):
+        yield
 
 
 @every_map

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from closed_forms import projected_dual
+from in_memory import Checkpoints, Killed, torch_threads
 from scipy.optimize import brentq
 
 from random_features.kernels import Gaussian
@@ -128,13 +129,10 @@ def test_blocks_and_threads_do_not_matter(monkeypatch):
     X, _ = problem()
     weights, starts = some_weights(60), np.random.default_rng(2).normal(size=(23, 3))
     monkeypatch.setattr("random_features.maps.peaks.BLOCK", {"cpu": (5, 2**20)})
-    before, found = torch.get_num_threads(), []
-    try:
-        for threads in (1, 3):
-            torch.set_num_threads(threads)
+    found = []
+    for threads in (1, 3):
+        with torch_threads(threads):
             found.append(PeakSearch(X, "cpu").climb(weights, starts, Climb(6), [4]))
-    finally:
-        torch.set_num_threads(before)
     np.testing.assert_array_equal(found[0][0], found[1][0])
     monkeypatch.setattr("random_features.maps.peaks.BLOCK", {"cpu": (128, 2**20)})
     whole = PeakSearch(X, "cpu").climb(weights, starts, Climb(6, noise=0), [4])
@@ -329,31 +327,13 @@ def test_the_windmill_is_learned():
     assert np.abs(phi.learned_["potentials"]).argmax() == 0
 
 
-class Killed(Exception):
-    pass
-
-
-class Kept:
-    """Checkpoints in memory, that kill the process after so many."""
-
-    def __init__(self, stored=(), kill_after=None):
-        self.stored, self.kill_after = list(stored), kill_after
-
-    def load(self):
-        return [dict(each) for each in self.stored]
-
-    def append(self, **arrays):
-        self.stored.append({name: np.array(value) for name, value in arrays.items()})
-        if len(self.stored) == self.kill_after:
-            raise Killed
-
-
 @pytest.mark.parametrize("options", [{}, {"mode": "code", "n_peaks": None}])
 def test_a_killed_search_goes_on_to_the_same_numbers(options, monkeypatch):
     monkeypatch.setattr(game, "CHECKPOINT_SECONDS", 0.0)
     X, y = problem()
     whole = learn(11, **options).fit(X, y)
-    kept = Kept(kill_after=2)
+    kept = Checkpoints()
+    kept.kill_after = 2
     with pytest.raises(Killed):
         learn(11, **options).fit(X, y, kept)
     kept.kill_after = 3
@@ -361,7 +341,7 @@ def test_a_killed_search_goes_on_to_the_same_numbers(options, monkeypatch):
         learn(11, **options).fit(X, y, kept)
     searched = []
     monkeypatch.setattr(PeakSearch, "climb", counting(PeakSearch.climb, searched))
-    again = learn(11, **options).fit(X, y, Kept(kept.stored))
+    again = learn(11, **options).fit(X, y, Checkpoints(kept))
     assert len(searched) == whole.n_rounds_ - 3
     for name, learned in whole.learned_.items():
         np.testing.assert_array_equal(again.learned_[name], learned)
@@ -386,14 +366,14 @@ def test_every_round_has_starts_and_noise_of_its_own(monkeypatch):
 
 def test_checkpoints_are_not_written_faster_than_they_are_worth(monkeypatch):
     X, y = problem()
-    kept = Kept()
+    kept = Checkpoints()
     learn(9).fit(X, y, kept)
-    assert kept.stored == []
+    assert kept == []
     times = iter(np.arange(0.0, 100.0, 4.0))
     monkeypatch.setattr(game.time, "monotonic", lambda: next(times))
     learn(30).fit(X, y, kept)
-    assert [len(each["potentials"]) for each in kept.stored] == [9, 9, 9]
-    assert all(each["alpha"].shape == (60,) for each in kept.stored)
+    assert [len(each["potentials"]) for each in kept] == [9, 9, 9]
+    assert all(each["alpha"].shape == (60,) for each in kept)
 
 
 @pytest.mark.cuda

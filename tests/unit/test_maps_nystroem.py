@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-import torch
+from in_memory import torch_threads
 
 from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear, NeuralTangent, Polynomial
 from random_features.maps import make_map, nystroem
@@ -92,11 +92,9 @@ def test_blocks_of_any_size_have_the_leading_directions_taken_out_once(monkeypat
     whole = phi.transform(X)
     rows = list(phi.transform_blocks(X, rows=7))
     np.testing.assert_allclose(np.concatenate([block for _, block in rows]), whole, atol=TOLERANCE)
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
     monkeypatch.setattr("random_features.maps.base.CACHE_BYTES", 5 * 4 * 2 * S)
-    np.testing.assert_allclose(phi.transform(X), whole, atol=TOLERANCE)
-    torch.set_num_threads(before)
+    with torch_threads(2):
+        np.testing.assert_allclose(phi.transform(X), whole, atol=TOLERANCE)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

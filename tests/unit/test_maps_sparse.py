@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from in_memory import torch_threads
 from map_variants import KERNELS, MAPS, VARIANTS, build, data
 from scipy import sparse
 
@@ -90,13 +91,9 @@ def test_sparse_blocks_are_the_transform(variant, monkeypatch):
     np.testing.assert_allclose(np.concatenate([block for _, block in phi.transform_blocks(S, rows=7)]), Z, **close)
     monkeypatch.setattr(base, "CACHE_BYTES", 3 * 8 * phi._work_columns())
     monkeypatch.setattr(arrays, "CPU_BLOCK_BYTES", 2 * 8 * S.shape[1])
-    before = torch.get_num_threads()
-    try:
-        for threads in (1, 3):
-            torch.set_num_threads(threads)
+    for threads in (1, 3):
+        with torch_threads(threads):
             np.testing.assert_allclose(phi.transform(S), Z, **close)
-    finally:
-        torch.set_num_threads(before)
 
 
 @pytest.mark.cuda

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
+from in_memory import keep_tensors_in_place
 from map_variants import VARIANTS, build, data, fitted
 from scipy.sparse import csr_matrix
 
@@ -39,23 +40,6 @@ class OfAnotherLibrary:
 
     def __dlpack_device__(self):
         return self.array.__dlpack_device__()
-
-
-@pytest.fixture
-def host_is_far(monkeypatch):
-    """Fail if a tensor of as many numbers as the data goes to the host; primitives use NumPy on tensors of the CPU."""
-
-    def far(name):
-        original = getattr(torch.Tensor, name)
-
-        def checked(self, *arguments, **how):
-            assert self.numel() < 3000, f"{name} of {tuple(self.shape)} numbers"
-            return original(self, *arguments, **how)
-
-        monkeypatch.setattr(torch.Tensor, name, checked)
-
-    for name in ("cpu", "tolist", "__array__"):
-        far(name)
 
 
 @every_map
@@ -94,13 +78,14 @@ def rows_to_learn_from(dtype):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("variant", LEARNED_THERE)
-def test_a_map_learns_on_the_device_of_its_data(variant, dtype, monkeypatch, request):
+def test_a_map_learns_on_the_device_of_its_data(variant, dtype, monkeypatch):
     (X, y), phi = rows_to_learn_from(dtype), build(variant)
     expected = build(variant).fit(X, y).learned_
     # as if the memory of tensors were not the host's
     monkeypatch.setattr(RandomFeatureMap, "_learns_on_host", lambda self, X: False)
     if phi._kernel_object().name in ("gaussian", "matern", "linear"):  # the others compute blocks of values on the host
-        request.getfixturevalue("host_is_far")
+        # fewer numbers than the data have; primitives use NumPy on tensors of the CPU
+        keep_tensors_in_place(monkeypatch, 2999, ["cpu", "tolist", "__array__"])
     learned = phi.fit(torch.from_numpy(X), y).learned_
     again = phi.draw(5, dtype=dtype).learn(torch.from_numpy(X), y).learned_
     for name in expected.keys() - {"learned_by"}:

@@ -108,7 +108,7 @@ def fit_streamed_kernel_ridge(
     intercept = average(Y, weights) if center == "targets" else zeros(Y.shape[1], Y)
     targets = roots * (Y - intercept)
     precondition = preconditioner(kernel, X, shift, rank, np.random.default_rng(seed), roots)
-    stored = checkpoints.load() if checkpoints else []
+    stored = checkpoints.load() if checkpoints is not None else []
     dual, n_iter = (like(stored[-1]["dual"], Y), int(stored[-1]["n_iter"])) if stored else (0.0 * targets, 0)
     saved, lengths = time.monotonic(), _lengths(targets)
     limits = tolerance * lengths
@@ -122,7 +122,7 @@ def fit_streamed_kernel_ridge(
             break
         for dual in conjugate_gradients(system, precondition, dual, residual, limits):  # noqa: B020
             n_iter += 1
-            if checkpoints and time.monotonic() - saved >= CHECKPOINT_SECONDS:
+            if checkpoints is not None and time.monotonic() - saved >= CHECKPOINT_SECONDS:
                 checkpoints.append(dual=on_host(dual), n_iter=np.array(n_iter))
                 saved = time.monotonic()
             if n_iter >= max_iter:

@@ -122,7 +122,7 @@ class GameMap(RandomFeatureMap):
 
     def _learn_resumably(self, X, y, rng, checkpoints):
         signs = class_signs(y, self.method)
-        found = checkpoints.load() if checkpoints else []
+        found = checkpoints.load() if checkpoints is not None else []
         alpha = found[-1].pop("alpha") if found else self._first_dual(signs)
         found = [{name: part for name, part in each.items() if name != "alpha"} for each in found]
         first = sum(len(each["potentials"]) for each in found) // self._components_per_round()
@@ -134,7 +134,7 @@ class GameMap(RandomFeatureMap):
                 components = search(signs * alpha / X.shape[0], number)
                 found.append(components)
                 alpha = self._ascended(alpha, X, signs, components)
-                if checkpoints and time.monotonic() - saved >= CHECKPOINT_SECONDS:
+                if checkpoints is not None and time.monotonic() - saved >= CHECKPOINT_SECONDS:
                     checkpoints.append(**joined(found[unsaved:]), alpha=alpha)
                     saved, unsaved = time.monotonic(), len(found)
         return {name: learned[: self.n_components] for name, learned in joined(found).items()}

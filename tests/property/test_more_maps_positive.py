@@ -94,13 +94,6 @@ def test_small_kernel_values_have_less_variance_than_cosines_and_sines_give_them
     assert products.var() < 1e-4 * pairs.var()
 
 
-def test_the_length_scale_divides_the_data():
-    X = pair(1.0, 1.5)
-    Z = make_map("prf", n_components=50, random_state=0).fit_transform(X)
-    wide = make_map("prf", Gaussian(3.0), n_components=50, random_state=0).fit_transform(3 * X)
-    np.testing.assert_allclose(wide, Z, rtol=1e-12)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_features_that_overflow_are_refused(dtype):
     phi = make_map("prf", n_components=20, random_state=0, device="cpu").fit(np.zeros((1, 2), dtype=dtype))

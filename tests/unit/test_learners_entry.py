@@ -44,7 +44,8 @@ def ridge_twin(Z, Y, value, options):
 
 def svm_twin(Z, Y, value, options):
     """scikit-learn's solver at the tightest tolerance."""
-    model = LinearSVC(C=value, fit_intercept=False, dual=False, tol=1e-8, max_iter=10**7)
+    factor = Z.shape[1] if options.get("scaling") == "per_column" else 1.0
+    model = LinearSVC(C=factor * value, fit_intercept=False, dual=False, tol=1e-8, max_iter=10**7)
     return np.column_stack([model.fit(Z, y).coef_[0] for y in Y.T]), np.zeros(Y.shape[1])
 
 
@@ -100,7 +101,7 @@ TWINS = {
         ],
     ),
     "ridge": (ridge_twin, 1e-10, variants(scaling=["mean", "sum", "per_column"], center=["targets", "both", "none"])),
-    "svm": (svm_twin, 1e-3, [{}, *variants(solver=["auto", "liblinear", "newton"])]),
+    "svm": (svm_twin, 1e-3, [{}, {"scaling": "per_column"}, *variants(solver=["auto", "liblinear", "newton"])]),
     "l1_svm": (l1_svm_twin, 1e-3, [{}]),
 }
 

@@ -242,26 +242,6 @@ def test_the_range_that_liblinear_is_called_in_has_both_ends(C, largest, ends):
             svm.check_liblinear(Z, C)
 
 
-@pytest.mark.parametrize("solver", ["liblinear", "newton"])
-def test_c_per_column_is_the_machine_of_longer_features(solver):
-    """|w|^2 / 2 + C D sum loss(w.z) is least where |v|^2 / 2 + C sum loss(v.(sqrt(D) z)) is, with v = w / sqrt(D)."""
-    Z, _, Y = problem(60, 4)
-    options = {"solver": solver, "C": [0.01, 0.3], "n_folds": 3}
-    per_column = options | {"scaling": "per_column"}
-    longer = 2.0 * Z
-    for value in options["C"]:
-        one = svm.LEARNER.fit(stream(Z), Y, value, n_columns=4, options=per_column)
-        other = svm.LEARNER.fit(stream(longer), Y, value, n_columns=4, options=options)
-        np.testing.assert_allclose(one.decision(Z), other.decision(longer), rtol=1e-2, atol=1e-2)
-        plain = svm.LEARNER.fit(stream(Z), Y, 4 * value, n_columns=4, options=options | {"scaling": "sum"})
-        np.testing.assert_array_equal(one.coef, plain.coef)
-    how = {"n_columns": 4, "score": "accuracy"}
-    folds = np.arange(60) % 3
-    scores = svm.LEARNER.cross_validate(stream(Z), Y, folds, options=per_column, **how)
-    plain = svm.LEARNER.cross_validate(stream(Z), Y, folds, options=options | {"C": [0.04, 1.2]}, **how)
-    np.testing.assert_array_equal(scores, plain)
-
-
 def test_features_that_are_all_zero_are_no_reason_to_refuse():
     Z, _, Y = problem(60, 3)
     model = fit_svm(stream(0.0 * Z), Y, 1.0, solver="liblinear", **options(Z))

@@ -66,14 +66,6 @@ def test_fastfood_is_the_matrix_product(d, s):
     assert all(np.array_equal(np.sort(permutation), np.arange(p)) for permutation in phi.permutations_)
 
 
-@pytest.mark.parametrize("name", ["sorf", "rom"])
-@pytest.mark.parametrize("d", [2, 8, 256])
-def test_blocks_are_orthogonal_with_equal_lengths(name, d):
-    W = 1.3 * fitted(name, d, 2 * d).dense_frequencies()
-    for block in (W[:d], W[d:]):
-        np.testing.assert_allclose(block @ block.T, d * np.eye(d), atol=1e-10)
-
-
 def test_rom_with_three_factors_is_sorf():
     np.testing.assert_array_equal(fitted("sorf", 6, 20).dense_frequencies(), fitted("rom", 6, 20).dense_frequencies())
 

@@ -1,4 +1,4 @@
-"""What long fits and threads are tested with: checkpoints in memory, threads of PyTorch, tensors that stay in place."""
+"""Share checkpoints in memory, threads of PyTorch, and a guard of tensors that stay where they are."""
 
 from contextlib import contextmanager
 

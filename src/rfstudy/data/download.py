@@ -2,14 +2,13 @@
 
 A local file (``path``) is read in place. Any other file is taken from its folder (where a user or an earlier run has
 put it), from a local mirror, or from its addresses in the order of ``sources.yaml``. It may be packed (see
-``archives``); the content is written. A broken transfer resumes where it stopped, and a stalled one is given up. If an
-address fails, the next one is tried.
+``archives``); the content is written. A broken or stalled transfer starts again, a few times. If an address fails, the
+next one is tried.
 
 A file with an unknown checksum is trusted when it is first used: its content is recorded in the lock of the sources
 (``lock``), the log says so, and from then on it is the expected content.
 """
 
-import hashlib
 import logging
 import os
 import time
@@ -22,7 +21,7 @@ from random_features.errors import UserError
 from rfstudy.data import lock
 from rfstudy.data.archives import CHUNK_BYTES, ChecksumError, archive_names, unpack
 from rfstudy.data.tasks import RECORD, UNKNOWN
-from rfstudy.files import digest_of, shown, write_json
+from rfstudy.files import digest_of, shown, write_atomically, write_json
 
 log = logging.getLogger(__name__)
 
@@ -209,49 +208,27 @@ def wanted(entry: dict) -> str:
 
 
 def from_address(address: dict, target: Path, entry: dict) -> None:
-    """Download from one address and place the content. A partial transfer is kept for a later run until it is complete.
+    """Download from one address and place the content.
 
-    A file with an unknown checksum is always fetched whole, because nothing could show that its parts are of one
-    version.
-
-    Raise ``ChecksumError`` (nothing is left then) or ``requests.RequestException``.
+    Raise ``ChecksumError`` or ``requests.RequestException``; nothing is left then.
     """
-    url = address["url"]
-    name = hashlib.sha256(url.encode()).hexdigest()[:8]
-    part = target.with_name(f".{target.name}.{name}.part")
+    part = target.with_name(f".{target.name}.part")
     length = entry["most_bytes"] if entry["sha256"] == UNKNOWN else entry["bytes"]
     most = length * (ARCHIVE_TIMES if "member" in address else 1) + FRAME_BYTES
-    resumable = entry["sha256"] != UNKNOWN
-    if not resumable:
+    try:
+        write_atomically(part, lambda temporary: transfer(address["url"], temporary, most), sync=False)
+        unpack(part, target, entry, address.get("member"))
+    finally:
         part.unlink(missing_ok=True)
-    # the part of an earlier run may be of another version of the file: then the whole file is fetched again
-    for last in (False, True) if part.exists() else (True,):
-        transfer(url, part, most, resumable=resumable)
-        try:
-            return unpack(part, target, entry, address.get("member"))
-        except ChecksumError:
-            if last:
-                raise
-        except FileNotFoundError as error:
-            raise DownloadError(f"{part} is gone: another process gets the same file; run again when it has") from error
-        finally:
-            part.unlink(missing_ok=True)
 
 
-def transfer(url: str, part: Path, most: int, *, resumable: bool) -> None:
-    """Complete ``part`` from a URL. A temporary failure is retried after a while, from where it stopped, or from the
-    first byte if the file is not ``resumable``.
-    """
-    version: dict[str, str] = {}
+def transfer(url: str, path, most: int) -> None:
+    """Write what a URL has to a file. A temporary failure is retried after a while."""
     for wait in (*WAITS, None):
         try:
-            return request(url, part, most, version)
+            return request(url, path, most)
         except (TooSlow, requests.RequestException) as error:
-            if part.exists() and not (resumable and part.stat().st_size):
-                part.unlink()
             status = getattr(getattr(error, "response", None), "status_code", None)
-            if status == requests.codes.requested_range_not_satisfiable and part.exists():
-                return None  # nothing is missing: an earlier run stopped between the last byte and the checksum
             refused = status is not None and status < 500 and status not in (408, 429)
             if refused or isinstance(error, NotTheFile) or wait is None:
                 raise
@@ -259,34 +236,20 @@ def transfer(url: str, part: Path, most: int, *, resumable: bool) -> None:
             time.sleep(wait)
 
 
-def request(url: str, part: Path, most: int, version: dict[str, str]) -> None:
-    """Ask a server once, and append the bytes that it sends to ``part``, up to ``most`` bytes in all.
+def request(url: str, path, most: int) -> None:
+    """Ask a server once, and write the bytes that it sends, at most ``most``, to a file.
 
-    ``version`` keeps the server's name of the version that the first bytes are of (``If-Range``), so that another
-    version is sent whole. Raise ``NotTheFile``, ``TooSlow``, or ``requests.RequestException`` for a failed transfer or
-    for bytes that were not requested.
+    Raise ``NotTheFile``, ``TooSlow``, or ``requests.RequestException`` for a failed transfer.
     """
-    start = part.stat().st_size if part.exists() else 0
-    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} | version if start else {})
-    slow = TooSlow(f"less than {CHUNK_BYTES} bytes in {PATIENCE:g} s")
+    slow, headers = TooSlow(f"less than {CHUNK_BYTES} bytes in {PATIENCE:g} s"), {"Accept-Encoding": "identity"}
     with alarm(PATIENCE, slow) as renew, requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
         response.raise_for_status()
-        resumed = response.status_code == requests.codes.partial_content
-        if resumed:
-            sent = response.headers.get("Content-Range", "")
-            if not sent.startswith(f"bytes {start}-"):
-                part.unlink(missing_ok=True)
-                raise requests.RequestException(f"the server sends {sent or 'other bytes'}, not those from {start} on")
-        else:  # the whole file: the server supports no ranges, or has another version
-            if response.headers.get("Content-Type", "").startswith("text/html"):
-                raise NotTheFile("the server sends a web page in place of the file")
-            named = response.headers.get("ETag") or response.headers.get("Last-Modified")
-            version.update({"If-Range": named} if named and not named.startswith("W/") else {})
-        with part.open("ab" if resumed else "wb") as file:
+        if response.headers.get("Content-Type", "").startswith("text/html"):
+            raise NotTheFile("the server sends a web page in place of the file")
+        with open(path, "wb") as file:
             for chunk in response.iter_content(CHUNK_BYTES):
                 renew()
                 if file.tell() + len(chunk) > most:
-                    part.unlink()
                     raise NotTheFile(f"the transfer goes on after {most} bytes, more than the file can have")
                 file.write(chunk)
 

@@ -1,6 +1,5 @@
 """A server on this machine that the downloads of these tests ask, and an address that nobody listens at."""
 
-import hashlib
 import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,15 +10,14 @@ from rfstudy.data import download as stage
 
 
 class Server:
-    """Serves bytes by path; a path may fail first, be cut off, or know no ranges. Remembers what was asked.
+    """Serves bytes by path; a path may fail first, or be cut off. Remembers what was asked.
 
-    ``next_version`` is the content that a path has after its first answer; ``headers`` are sent with every answer,
-    ``headers_of`` with those of a path.
+    ``next_version`` is the content that a path has after its first answer; ``headers_of`` are those of a path.
     """
 
     def __init__(self):
-        self.content, self.fail, self.cut, self.no_ranges, self.asked = {}, {}, {}, set(), []
-        self.next_version, self.headers, self.headers_of = {}, {}, {}
+        self.content, self.fail, self.cut, self.asked = {}, {}, {}, []
+        self.next_version, self.headers_of = {}, {}
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -36,29 +34,19 @@ class Server:
         return f"http://127.0.0.1:{self.http.server_port}/{path}"
 
     def answer(self, request):
-        path, byte_range = request.path[1:], request.headers.get("Range")
-        self.asked.append((path, byte_range))
+        path = request.path[1:]
+        self.asked.append(path)
         if self.fail.get(path):
             return request.send_error(self.fail[path].pop(0))
         if path not in self.content:
             return request.send_error(404)
-        body, first, status = self.content[path], 0, 200
-        tag = f'"{hashlib.sha256(body).hexdigest()}"'
-        is_same = request.headers.get("If-Range", tag) == tag
-        if byte_range and path not in self.no_ranges and is_same:
-            first, status = int(byte_range.removeprefix("bytes=").removesuffix("-")), 206
-        if first >= len(body):
-            return request.send_error(416)
-        request.send_response(status)
-        headers = {"Content-Length": len(body) - first, "ETag": tag}
-        if status == 206:
-            headers["Content-Range"] = f"bytes {first}-{len(body) - 1}/{len(body)}"
-        for name, value in (headers | self.headers | self.headers_of.get(path, {})).items():
-            if value is not None:
-                request.send_header(name, str(value))
+        body = self.content[path]
+        request.send_response(200)
+        for name, value in ({"Content-Length": len(body)} | self.headers_of.get(path, {})).items():
+            request.send_header(name, str(value))
         request.end_headers()
         self.content[path] = self.next_version.pop(path, body)
-        request.wfile.write(body[first : self.cut.pop(path, None)])
+        request.wfile.write(body[: self.cut.pop(path, None)])
         return None
 
 

@@ -1,4 +1,4 @@
-"""Transfers from a server on this machine: alternatives, resumption, checksums, messages."""
+"""Transfers from a server on this machine: alternatives, attempts, checksums, messages."""
 
 import bz2
 import gzip
@@ -48,7 +48,7 @@ def test_what_is_wrong_at_an_address_does_not_hide_the_next(server, tmp_path, na
     assert (tmp_path / "toy.data").read_bytes() == CONTENT
     assert names_in(tmp_path) == ["record.json", "toy.data"]
     if name == "nothing":
-        assert server.asked == [("first", None), ("second", None)]  # a 404 is final: not asked again
+        assert server.asked == ["first", "second"]  # a 404 is final: not asked again
 
 
 def test_a_wrong_checksum_leaves_no_file_and_names_both_digests(server, tmp_path, caplog):
@@ -87,54 +87,10 @@ def test_a_server_that_is_busy_is_asked_again(server, tmp_path):
     assert len(server.asked) == 3
 
 
-def test_a_cut_transfer_goes_on_where_it_stopped(server, tmp_path):
-    server.content["toy.data"] = CONTENT
-    server.cut["toy.data"] = CUT
+def test_a_cut_transfer_starts_again_with_the_newest_version(server, tmp_path):
+    server.content["toy.data"], server.cut["toy.data"], server.next_version["toy.data"] = CONTENT[::-1], CUT, CONTENT
     download("toy", source_with(server.url("toy.data")), tmp_path)
-    assert server.asked == [("toy.data", None), ("toy.data", f"bytes={CUT}-")]
-    assert (tmp_path / "toy.data").read_bytes() == CONTENT
-
-
-@pytest.fixture
-def killed(server, tmp_path, monkeypatch):
-    """Return the files that a run leaves behind if it is killed in the middle of the transfer."""
-    server.content["toy.data"] = CONTENT
-    server.cut["toy.data"] = CUT
-    monkeypatch.setattr(stage, "WAITS", ())  # one attempt: as if the process had ended there
-    with pytest.raises(DownloadError):
-        download("toy", source_with(server.url("toy.data")), tmp_path)
-    server.asked.clear()
-    (part,) = tmp_path.iterdir()
-    assert part.name.endswith(".part")
-    return part
-
-
-def test_a_later_run_goes_on_where_a_killed_one_stopped(server, tmp_path, killed):
-    assert killed.stat().st_size == CUT
-    download("toy", source_with(server.url("toy.data")), tmp_path)
-    assert server.asked == [("toy.data", f"bytes={CUT}-")]
-    assert (tmp_path / "toy.data").read_bytes() == CONTENT
-    assert names_in(tmp_path) == ["record.json", "toy.data"]
-
-
-def test_a_server_without_ranges_sends_all_again(server, tmp_path, killed):
-    server.no_ranges.add("toy.data")
-    download("toy", source_with(server.url("toy.data")), tmp_path)
-    assert server.asked == [("toy.data", f"bytes={CUT}-")]
-    assert (tmp_path / "toy.data").read_bytes() == CONTENT
-
-
-def test_a_transfer_that_was_complete_is_not_repeated(server, tmp_path, killed):
-    killed.write_bytes(CONTENT)
-    download("toy", source_with(server.url("toy.data")), tmp_path)
-    assert server.asked == [("toy.data", f"bytes={len(CONTENT)}-")]
-    assert names_in(tmp_path) == ["record.json", "toy.data"]
-
-
-def test_remains_of_another_version_are_thrown_away(server, tmp_path, killed):
-    killed.write_bytes(b"x" * CUT)
-    download("toy", source_with(server.url("toy.data")), tmp_path)
-    assert server.asked == [("toy.data", f"bytes={CUT}-"), ("toy.data", None)]
+    assert server.asked == ["toy.data"] * 2
     assert (tmp_path / "toy.data").read_bytes() == CONTENT
     assert names_in(tmp_path) == ["record.json", "toy.data"]
 
@@ -167,30 +123,21 @@ def test_an_endless_body_is_left_at_the_known_size_for_the_next_address(server, 
 
 @pytest.fixture
 def dripping(server, monkeypatch):
-    """A server that sends of /drip its headers or its body a byte at a time, the first time after as many bytes as it
-    is asked to send at once; it ends with the test.
-    """
+    """A server that sends of /drip its headers or its body a byte at a time; it ends with the test."""
     monkeypatch.setattr(stage, "PATIENCE", 0.15)
     answer, over = server.answer, threading.Event()
-    server.whole, server.slow_headers = 0, False
+    server.slow_headers = False
 
     def drip(request):
         if request.path != "/drip":
             return answer(request)
-        byte_range = request.headers.get("Range")
-        server.asked.append(("drip", byte_range))
-        first = int(byte_range.removeprefix("bytes=").removesuffix("-")) if byte_range else 0
         if not server.slow_headers:
-            request.send_response(206 if byte_range else 200)
-            request.send_header("Content-Length", str(len(CONTENT) - first))
-            if byte_range:
-                request.send_header("Content-Range", f"bytes {first}-{len(CONTENT) - 1}/{len(CONTENT)}")
+            request.send_response(200)
+            request.send_header("Content-Length", str(len(CONTENT)))
             request.end_headers()
-            request.wfile.write(CONTENT[first : first + server.whole])
-            server.whole = 0
         try:
             while not over.wait(0.02):
-                request.wfile.write(b"x" if server.slow_headers else CONTENT[-1:])
+                request.wfile.write(b"x")
         except OSError:
             pass
         request.close_connection = True
@@ -213,62 +160,11 @@ def test_a_server_that_sends_a_byte_now_and_then_does_not_hide_the_next_address(
         download("toy", source_with(dripping.url("drip")), tmp_path / "alone")
 
 
-def test_a_server_that_becomes_slow_is_asked_for_the_rest(dripping, tmp_path):
-    dripping.whole = stage.CHUNK_BYTES
-    with pytest.raises(DownloadError, match="less than"):
-        download("toy", source_with(dripping.url("drip")), tmp_path)
-    assert dripping.asked == [("drip", None), *[("drip", f"bytes={stage.CHUNK_BYTES}-")] * 2]
-
-
-def test_two_downloads_of_one_file_at_once_know_of_each_other(server, tmp_path, monkeypatch):
-    server.content["toy.data"] = CONTENT
-    complete = stage.transfer
-
-    def taken_by_another(url, part, most, **options):
-        complete(url, part, most, **options)
-        part.unlink()
-
-    monkeypatch.setattr(stage, "transfer", taken_by_another)
-    with pytest.raises(DownloadError, match="is gone: another process gets the same file"):
-        download("toy", source_with(server.url("toy.data")), tmp_path)
-    assert names_in(tmp_path) == []
-
-
-def unknown(server):
-    source = source_with(server.url("toy.data"))
-    file = {"sha256": "unknown", "bytes": None, "most_bytes": 2 * len(CONTENT)}
-    return source | {"files": {"toy.data": source["files"]["toy.data"] | file}}
-
-
-def test_a_file_that_changes_during_a_first_download_is_not_spliced(server, tmp_path):
-    """The record is one version, also if the server names no versions."""
-    new = CONTENT[::-1]
-    for number, headers in enumerate([{}, {"ETag": None}]):
-        server.headers, folder = headers, tmp_path / str(number) / "raw"
-        server.content["toy.data"], server.cut["toy.data"], server.next_version["toy.data"] = CONTENT, CUT, new
-        download("toy", unknown(server), folder)
-        assert (folder / "toy.data").read_bytes() == new
-
-
-def test_another_version_is_sent_whole_in_place_of_the_rest(server, tmp_path):
-    server.content["toy.data"], server.cut["toy.data"], server.next_version["toy.data"] = CONTENT[::-1], CUT, CONTENT
-    download("toy", source_with(server.url("toy.data")), tmp_path)
-    assert server.asked == [("toy.data", None), ("toy.data", f"bytes={CUT}-")]
-    assert (tmp_path / "toy.data").read_bytes() == CONTENT
-
-
-@pytest.mark.parametrize("sent", ["bytes 0-9/10", "bytes */10", None])
-def test_other_bytes_than_those_that_were_asked_for_are_not_appended(server, tmp_path, killed, sent, monkeypatch):
-    monkeypatch.setattr(stage, "WAITS", (0.0,))
-    server.headers = {"Content-Range": sent}
-    download("toy", source_with(server.url("toy.data")), tmp_path)
-    assert server.asked == [("toy.data", f"bytes={CUT}-"), ("toy.data", None)]
-    assert (tmp_path / "toy.data").read_bytes() == CONTENT
-
-
 def test_a_web_page_is_not_the_file(server, tmp_path):
-    server.content["toy.data"], server.headers = b"<html>log in</html>", {"Content-Type": "text/html; charset=utf-8"}
+    server.content["toy.data"], source = b"<html>log in</html>", source_with(server.url("toy.data"))
+    server.headers_of["toy.data"] = {"Content-Type": "text/html; charset=utf-8"}
+    file = {"sha256": "unknown", "bytes": None, "most_bytes": 2 * len(CONTENT)}
     with pytest.raises(DownloadError, match="the server sends a web page in place of the file"):
-        download("toy", unknown(server), tmp_path)
+        download("toy", source | {"files": {"toy.data": source["files"]["toy.data"] | file}}, tmp_path)
     assert len(server.asked) == 1
     assert names_in(tmp_path) == []

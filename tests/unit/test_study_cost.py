@@ -72,6 +72,20 @@ def test_more_rows_columns_and_penalties_cost_more(paper):
     assert seconds(1000, 10) < min(seconds(2000, 10), seconds(1000, 20), seconds(1000, 10, alone=True))
 
 
+def test_a_size_at_which_an_entry_does_not_run_costs_nothing(paper):
+    part = jobs_of(paper, "train", "slsrff-text")[0].parts[0]
+    entry = {"method": "rff", "options": {}}
+    alone, all_sizes, one = (
+        cost.work_of("train", part | own, 1000, 10)
+        for own in (
+            {"methods": [entry], "sizes": {"values": [16]}},
+            {"methods": [entry], "sizes": {"values": [16, 64]}},
+            {"methods": [entry | {"only_sizes": ["16"]}], "sizes": {"values": [16, 64]}},
+        )
+    )
+    assert one == alone != all_sizes
+
+
 @pytest.mark.parametrize(
     ("grid", "n", "expected"),
     [

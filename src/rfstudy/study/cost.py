@@ -58,7 +58,7 @@ def work_of(stage: str, part: Part, n: int, d: int, *, alone: bool = False) -> C
     found, repeats = Counter(), len(part.repeats)
     for entry in part.methods:
         cells = repeats * (part.draws or 1) * len(entry.get("sweep", {}).get("values", [0]))
-        for columns in columns_of(part.sizes, d):
+        for columns in columns_of(part.sizes, d, entry.get("only_sizes")):
             found += work_of_map(entry, cells, n, columns)
             for name, options in part.learners.items():
                 share = min(1, (options.get("repeats") or repeats) / repeats)
@@ -88,9 +88,11 @@ def work_of_search(part: Part, n: int, d: int) -> Counter:
     return found
 
 
-def columns_of(named: dict | None, d: int) -> list[int]:
-    """Return the numbers of columns of the features at named sizes: most maps have two for each frequency."""
-    return [2 * s for s, _ in sizes(named or {}, d)]
+def columns_of(named: dict | None, d: int, only: list[str] | None = None) -> list[int]:
+    """Return the numbers of columns of the features at named sizes, or ``only`` at some labels of these: most maps have
+    two for each frequency.
+    """
+    return [2 * s for s, label in sizes(named or {}, d) if only is None or label in only]
 
 
 def work_of_map(entry: dict, cells: float, n: int, columns: int) -> Counter:

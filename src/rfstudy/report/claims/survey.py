@@ -363,10 +363,10 @@ def _unrelated(rows: Rows, metric: str, learner: str, **columns) -> Part:
     return rows.part(points.values(), metric, NINE)
 
 
-@claim("survey-57", MEMORY, stricter=AS_EFFECT)
+@claim("survey-57", MEMORY, stricter=AS_EFFECT, datasets=EQUAL_MEMORY, learner="ridge")
 def quantised_features_at_equal_memory(rows: Rows):
     """Return the tests of the most accurate bit width at each budget, which favours the claim; RFF is evidence."""
-    rows, parts, alone = rows.of(EQUAL_MEMORY, learner="ridge"), [], []
+    parts, alone = [], []
     for bits, landmarks in LANDMARKS.items():
         quantised = highest(*(f"lprff/{bits}-bits-by-{width}" for width in BIT_WIDTHS))
         nystroem = side(f"nystroem/{bits}-bits", size=landmarks)

@@ -61,7 +61,7 @@ def measured(name: str, budget: str) -> dict:
         rows = unit.n if unit.n < most else MOST_HELD if held else None
         some = recipe.sample(train, rows)
         fitted = recipe.fitted(table.iloc[some], y[some], settings, unit.name, chosen)
-        P = recipe.predicted(fitted, table.iloc[test], settings["task"])
+        P = recipe.predicted(fitted, table.iloc[test], settings["classes"])
         losses.append(recipe.losses(P, y[test], settings["metric"]))
     means = [each.mean() for each in losses]
     maps = [i for i, result in enumerate(results) if is_map(result.unit.name)]

@@ -402,7 +402,7 @@ def measured(make, budget, most) -> dict:
     }.items():
         rows = recipe.sample(train, min(len(train), 10_000) if key == "exact" else None)
         model = recipe.fitted(table.iloc[rows], y[rows], settings, result.unit.name, result.settings)
-        P = recipe.predicted(model, table.iloc[test], settings["task"])
+        P = recipe.predicted(model, table.iloc[test], settings["classes"])
         errors[key] = recipe.score(
             recipe.losses(P, y[test], "error" if is_class else "rmse"), "error" if is_class else "rmse"
         )

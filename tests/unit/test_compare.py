@@ -20,8 +20,9 @@ from sklearn import metrics
 from sklearn.datasets import dump_svmlight_file
 
 from random_features.compare import contest as contests
-from random_features.compare import recipe, report, run
+from random_features.compare import recipe, run
 from random_features.compare.contest import Clock, Contest, Unit
+from random_features.compare.decide import decide
 from random_features.compare.question import understand
 from random_features.errors import UserError
 
@@ -32,8 +33,9 @@ def small_grids():
     patch = pytest.MonkeyPatch()
     patch.setattr(recipe, "RELEVANCE_ROWS", 200)
     patch.setattr(contests, "RATES", (0.1,))
-    patch.setattr(contests, "LINEAR_PENALTIES", np.array([0.01, 1.0, 100.0]))
-    patch.setattr(contests, "TUNED_ON", 600)
+    patch.setattr(contests, "TUNED_ON", 400)
+    patch.setattr(contests, "START_ON", 300)
+    patch.setattr(contests, "MOST_TRIED", 3)
     patch.setattr(contests, "MAPS", ("nystroem", "rff", "sorf"))
     yield
     patch.undo()
@@ -114,8 +116,8 @@ def test_the_answer_is_five_lines_and_the_page_is_small_and_offline(kernel_run, 
     assert len(page) < 1_000_000
     assert page.count("<img alt='Error against") == 2
     assert not re.search(r"(src|href)=.?http", page)
-    assert {path.name for path in kernel_run.out.iterdir()} >= {
-        *report.FILES, "question.json", "cells",
+    assert {path.name for path in kernel_run.out.iterdir()} == {
+        "report.html", "results.csv", "best.py", "question.json", "cells",
     }  # fmt: skip
     rows = pd.read_csv(kernel_run.out / "results.csv")
     assert set(rows["contestant"]) == {"guess", "linear", "boosting", "exact-kernel", "nystroem", "rff", "sorf"}
@@ -209,14 +211,28 @@ def test_a_contestant_that_fails_is_noted_and_the_others_go_on(monkeypatch, kern
     assert {each.unit.name for each in contest.results} == {"guess", "linear"}
 
 
-def test_training_rows_of_one_class_are_named_as_the_reason(tmp_path):
-    frame = table("noise")
-    asked = understand(saved(tmp_path, frame.assign(y=frame["y"] > 0)), "y")
-    contest = Contest(asked, np.arange(len(frame)))
-    contest.parts = [contest.parts[0]._replace(y=0 * contest.parts[0].y)]
-    contests.hold(contest, [Unit(name, 400, None) for name in ("guess", "linear")], Clock(3600))
-    reason = "not on 400 rows: the training rows of a validation part lack a class"
-    assert contest.reasons == {"guess": reason, "linear": reason}
+def test_training_rows_may_lack_a_class_and_rows_of_one_class_are_named_as_the_reason(tmp_path):
+    frame = table("linear")
+    y = np.digitize(frame["y"], frame["y"].quantile([0.02, 0.5])).astype(str)
+    contest = Contest(understand(saved(tmp_path, frame.assign(y=y)), "y"), np.arange(len(frame)))
+    every = contest.parts
+    for kept in ((1, 2), (1,)):
+        rows = [np.isin(part.y, kept) for part in every]
+        contest.parts = [part._replace(X=part.X[some], y=part.y[some]) for part, some in zip(every, rows, strict=True)]
+        names = ("guess", "boosting", "linear", "exact-kernel", "rff")
+        contests.hold(contest, [Unit(name, 400, 32 if name == "rff" else None) for name in names], Clock(3600))
+        assert all(name in contest.reasons or contest.last(name).losses.max() <= 1 for name in names)
+        assert len(contest.reasons) == (0 if len(kept) == 2 else len(names) - 2)
+    assert "class" in contest.reasons["linear"]
+
+
+def test_a_budget_that_ends_before_any_map_is_reported(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(Contest, "expected", lambda self, unit: 1e9 * bool(unit.columns))
+    frame = table("linear", 300)
+    decision = run.compare(saved(tmp_path, frame), "y", out=tmp_path / "out", budget="1h", columns=32)
+    assert decision.kind == "unfinished"
+    assert "before every map ran" in capsys.readouterr().out
+    assert (tmp_path / "out" / "report.html").exists()
 
 
 def test_column_names_and_labels_are_escaped(tmp_path):
@@ -327,11 +343,11 @@ def test_unknown_maps_and_budgets_are_refused(tmp_path, capsys):
         with pytest.raises(UserError, match=words):
             run.compare(path, "y", out=tmp_path / "out", **how)
     assert not (tmp_path / "out").exists()
-    with pytest.raises(UserError, match="has your file, which compare did not write"):
+    with pytest.raises(UserError, match="has files that are no answer to this question"):
         run.compare(path, "y", out=tmp_path)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "results.csv").write_text("mine")
-    with pytest.raises(UserError, match=r"has results\.csv, which compare did not write"):
+    with pytest.raises(UserError, match="has files that are no answer to this question"):
         run.compare(path, "y", out=tmp_path / "mine")
 
 
@@ -404,8 +420,11 @@ def test_rare_classes_are_found_or_the_answer_says_that_they_are_never_predicted
     best_map = next(each["result"] for each in decision.comparisons if each["result"].unit.columns == 128)
     assert best_map.losses.mean() < 0.6 * guess.losses.mean()
     assert "average precision" in capsys.readouterr().out
-    (warning,) = run.limits(SimpleNamespace(reasons={}), [{"never": "yes"}])
-    assert warning["warning"] == "never predicts the smaller class"
+    contest = Contest(asked := understand(tmp_path / "table.csv", "y"), np.arange(2000))
+    contest.run(Unit("guess", contest.n_train, None))
+    decision = decide(contest.results, contest.groups, 0.02)
+    (score,) = run.tested(asked, contest, decision, Clock(60), np.arange(2000), np.arange(2000, 3000))
+    assert score["never"] == "yes"
 
 
 def test_predictions_are_labels_and_texts_of_tomorrow_are_read_as_today(tmp_path):

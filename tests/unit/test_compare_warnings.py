@@ -34,7 +34,8 @@ def test_heavy_tails_are_noted(tmp_path):
     rng = np.random.default_rng(0)
     frame = table("linear", 100).assign(tail=np.exp(8 * rng.standard_normal(100)))
     found = warned(saved(tmp_path, frame))
-    assert "'tail'" in found["heavy tails"]
+    assert "'tail': a value" in found["how it was read"]
+    assert "consider its logarithm" in found["how it was read"]
 
 
 def test_rows_in_order_are_noted_unless_time_is_named(tmp_path):
@@ -49,8 +50,25 @@ def test_rows_in_order_are_noted_unless_time_is_named(tmp_path):
 
 
 def test_checks_that_the_budget_does_not_leave_are_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(warnings, "heavy_tails", lambda question: time.sleep(30))
+    monkeypatch.setattr(warnings, "given_away", lambda question: time.sleep(30))
     asked = understand(saved(tmp_path, table("kernel")), "y")
     (last,) = warnings.found(asked, 2.0)
     assert last["warning"] == "not checked"
     assert "rows in order" in last["evidence"]
+
+
+def test_identifiers_are_left_out_or_asked_about_and_named(tmp_path):
+    frame, rng = table("linear", 300), np.random.default_rng(0)
+    frame = frame.assign(
+        row=rng.permutation(400)[:300] + 7000,
+        customer_id=rng.choice(10**7, 300, replace=False),
+        code=rng.choice(10**7, 300, replace=False),
+    )
+    asked = understand(path := saved(tmp_path, frame), "y")
+    assert asked.settings["columns"]["numbers"] == ["a", "b", "c", "code"]
+    (left_out,) = (each for each in asked.changed if each.startswith("columns left out"))
+    assert "'row' (numbers the rows; --format row=number keeps it)" in left_out
+    assert "'customer_id'" in left_out
+    assert "'code': whole numbers that all differ; if it is an identifier, --drop it" in asked.changed
+    kept = understand(path, "y", formats=["customer_id=number"]).settings["columns"]["numbers"]
+    assert "customer_id" in kept

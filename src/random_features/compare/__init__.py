@@ -11,7 +11,6 @@
 | `decide` | the decision between results |
 | `warnings` | what may be wrong with the file, with evidence |
 | `report` | the answer as text, page, table and `best.py` |
-| `files` | files that are written whole or not at all |
 | `run` | a whole comparison |
 | `command` | the command ``random-features compare`` |
 """

@@ -21,7 +21,6 @@ import random_features
 from random_features.alarm import alarm
 from random_features.compare import recipe
 from random_features.compare.contestants import BASELINES, LABELLED, MAPS, has_kernel, is_map
-from random_features.compare.files import write
 from random_features.compare.question import Question
 from random_features.machines import MOST_HELD
 from random_features.maps.registry import resolve, resolved_options
@@ -32,18 +31,18 @@ MOST_LABELLED, MOST_ORTHOGONAL = 256, 4096
 #: Columns of maps. The exact kernel runs before those from ``EXACT_FIRST`` on.
 COLUMNS, EXACT_FIRST = (64, 128, 256, 512, 1024, 2048, 4096), 512
 
-#: Rows on which settings are chosen, the columns of the maps that choose them, and the steps beyond an end of a grid.
-TUNED_ON, TUNED_WITH, MOST_STEPS = 4000, 1024, 6
+#: The most training and held-out rows on which settings are chosen, rows that find the settings from which this starts,
+#: and the most columns of the maps that choose them.
+TUNED_ON, TUNED_HELD, START_ON, TUNED_WITH = 2700, 1300, 1000, 1024
 
-#: Training rows up to which all validation parts choose settings: a third of them would choose at random.
+#: Training rows up to which all validation parts choose settings: one of them would choose at random.
 FEW_TO_TUNE = 2000
 
-#: Factors of the length scale around that of the exact kernel, and finer ones around the best of them.
-FACTORS, FINER = (0.5, 1.0, 2.0), (0.5**0.5, 2**0.5)
+#: The most settings that a search tries.
+MOST_TRIED = 12
 
-#: Ridge penalties, those around the best with all rows, penalties of linear models, and learning rates of boosting.
+#: Ridge penalties, those around the best with all rows, and learning rates of boosting.
 PENALTIES, WINDOW = 10.0 ** np.arange(-9.0, 1.0), 10.0 ** np.arange(-1.5, 1.0, 0.5)
-LINEAR_PENALTIES = 10.0 ** np.arange(-2.0, 5.0)
 RATES = (0.05, 0.1, 0.2)
 
 #: Training rows below which boosting may also run without early stopping, which holds back rows.
@@ -61,9 +60,6 @@ MOST_NUMBERS = 250_000_000
 
 #: The power of the columns with which the seconds of a map grow, and the largest share of what is left for one unit.
 COLUMN_GROWTH, MOST_SHARE = 1.3, 0.6
-
-#: The reason of what did not run after Ctrl-C.
-INTERRUPTED = "interrupted"
 
 
 class OutOfTime(Exception):
@@ -164,70 +160,6 @@ def map_settings(name: str, columns: int, task: str) -> dict:
     return {"n_components": max(1, columns // (2 if known.get("layout") == "cos_sin" else 1)), "options": own}
 
 
-def candidates(unit: Unit, part: Part, task: str, start: dict | None) -> list[dict]:
-    """Return the settings among which a contestant is tuned, around a ``start`` if it has a kernel."""
-    if has_kernel(unit.name):
-        own = map_settings(unit.name, min(unit.columns, TUNED_WITH), task) if unit.columns else {}
-        own |= {"relevance": start["relevance"], "penalties": PENALTIES.tolist()}
-        return [{"length_scale": factor * start["length_scale"], **own} for factor in FACTORS]
-    if unit.name == "linear":
-        return [{"penalty": float(penalty)} for penalty in LINEAR_PENALTIES]
-    if unit.name == "boosting":
-        classes = len(np.unique(part.y)) if task == "classes" else 1
-        if classes > MOST_CLASSES or part.X.shape[1] > MOST_COLUMNS:
-            return [LIGHT]
-        return [{"learning_rate": 0.1}, *FEW] if unit.n < FEW_ROWS else [{"learning_rate": rate} for rate in RATES]
-    return [{}]
-
-
-def tuned(unit: Unit, parts: list[Part], task: str, start: dict | None, more: dict) -> tuple[float, dict]:
-    """Return the least squared error of a contestant on the training rows, or on some of many, and its settings. A grid
-    goes on as long as its last step gains. ``more`` are settings of all.
-    """
-    if len(parts[0].y) > FEW_TO_TUNE:
-        X, y = parts[0].X, parts[0].y
-        rows = recipe.sample(np.arange(len(y)), TUNED_ON)
-        ((a, b),) = recipe.split(y[rows], None, task, False, share=1 / 3)
-        a, b = rows[a], rows[b]
-        parts = [Part(X[a], y[a], X[b], y[b], parts[0].scaled)]
-    parts = parts[:1] if unit.name == "boosting" else parts  # its fits take longest, and differ least
-    tried, errors = [each | more for each in candidates(unit, parts[0], task, start)], []
-    if len(tried) == 1 or len(np.unique(parts[0].y)) < 2:
-        return 0.0, tried[len(tried) // 2]
-
-    def error(settings):
-        found = [fit_and_score(unit.name, settings, part, len(part.y), task, "search") for part in parts]
-        penalties = {"penalties": [float(np.median([each[2] for each in found]))]} if "penalties" in settings else {}
-        return np.concatenate([each[0] for each in found]).mean(), settings | penalties
-
-    def scaled(factor):
-        return error(tried[0] | {"length_scale": factor * errors[best][1]["length_scale"]})
-
-    errors = [error(each) for each in tried]
-    for _ in range(MOST_STEPS):
-        best = min(range(len(errors)), key=lambda j: errors[j][0])
-        if not has_kernel(unit.name) or 0 < best < len(errors) - 1:
-            break
-        errors.insert(len(errors) if best else 0, scaled(2.0 if best else 0.5))
-    finer = [scaled(factor) for factor in FINER] if has_kernel(unit.name) else []
-    return min([errors[best], *finer], key=lambda each: each[0])
-
-
-def fit_and_score(name: str, settings: dict, part: Part, n: int, task: str, metric: str):
-    """Return the losses of the held-out rows, the seconds of fit and prediction, and the penalty that was chosen."""
-    rows = recipe.sample(np.arange(len(part.y)), n) if n < len(part.y) else slice(None)
-    X, y, X_held = part.X[rows], part.y[rows], part.X_held
-    if has_kernel(name):
-        X, X_held = map(part.scaled[settings["relevance"]].transform, (X, X_held))
-    if task == "classes" and len(np.unique(y)) < len(np.unique(np.append(part.y, part.y_held))):
-        raise ValueError("the training rows of a validation part lack a class")
-    started = time.perf_counter()
-    model = recipe.model(name, settings, task).fit(X, y)
-    predicted = recipe.predicted(model, X_held, task)
-    seconds = time.perf_counter() - started
-    return recipe.losses(predicted, part.y_held, metric), seconds, getattr(model, "penalty_", None)
-
-
 def code_identity() -> str:
     """Return a hash of the code of the library and of the versions of what computes."""
     folder = Path(random_features.__file__).parent
@@ -260,10 +192,11 @@ class Contest:
     """
 
     def __init__(self, question: Question, rows, folder=None):
-        self.task, self.metric = question.settings["task"], question.settings["metric"]
+        self.task, self.metric, self.classes = (question.settings[key] for key in ("task", "metric", "classes"))
         self.more = {"class_weight": "balanced"} if self.metric == "balanced-error" else {}
-        self.folder = folder and Path(folder)
+        self.folder = Path(folder or ".")
         self.identity = code_identity() + json.dumps(question.settings, default=str) if folder else ""
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.parts, self.groups = validation_parts(question, rows)
         self.n_train = min(len(part.y) for part in self.parts)
         self.n_final = len(rows)
@@ -284,47 +217,88 @@ class Contest:
     def file_of(self, unit: Unit) -> Path:
         """Return the file of a finished unit; its name is the hash of all that decides the result."""
         text = json.dumps([self.identity, self.n_train, *unit])
-        return Path(self.folder or ".") / f"{sha256(text.encode()).hexdigest()[:24]}.json"
-
-    def seal(self, unit: Unit, text: str) -> str:
-        """Return the hash of the content of a finished unit: one that was edited is computed again."""
-        return sha256((self.file_of(unit).name + text).encode()).hexdigest()
+        return self.folder / f"{sha256(text.encode()).hexdigest()[:24]}.json"
 
     def run(self, unit: Unit) -> None:
         """Tune and validate a unit, or take its result from the folder, unless its file was damaged or edited."""
         file = self.file_of(unit)
         seal, _, text = file.read_text("utf-8", errors="replace").partition("\n") if file.is_file() else ("", "", "")
-        if seal != self.seal(unit, text):
+        if seal != sha256((file.name + text).encode()).hexdigest():
             _, settings, losses, seconds = self.computed(unit)
             text = json.dumps([settings, losses.tolist(), seconds])
-            if self.folder:
-                write(file, f"{self.seal(unit, text)}\n{text}")
+            if self.identity:
+                file.write_text(f"{sha256((file.name + text).encode()).hexdigest()}\n{text}", "utf-8")
         settings, losses, seconds = json.loads(text)
         self.results.append(Result(unit, settings, np.array(losses, np.float64), seconds))
 
     def computed(self, unit: Unit) -> Result:
         """Return the result of a unit: maps are tuned with each number of columns; penalties are chosen anew."""
         last = self.last(unit.name)
-        settings = last.settings if last else self.start if has_kernel(unit.name) else None
-        if (unit.columns or 0) <= TUNED_WITH and unit.name != "exact-kernel":
-            _, settings = tuned(unit, self.parts, self.task, settings, self.more)
+        settings = last.settings if last else self.start if has_kernel(unit.name) else self.more
         settings = settings | (map_settings(unit.name, unit.columns, self.task) if unit.columns else {})
+        if not last or (unit.columns or np.inf) <= TUNED_WITH:
+            settings = self.tuned(unit.name, settings)[1]
         if "penalties" in settings and (unit.columns or unit.n <= MOST_HELD):
             penalties = np.clip(settings["penalties"][0] * WINDOW, PENALTIES[0], PENALTIES[-1])
             settings = settings | {"penalties": np.unique(penalties).tolist()}
-        found = [fit_and_score(unit.name, settings, part, unit.n, self.task, self.metric) for part in self.parts]
+        found = [self.scored(unit.name, settings, part, unit.n, None, self.metric) for part in self.parts]
         losses, seconds, penalties = zip(*found, strict=True)
         if "penalties" in settings:
             settings = settings | {"penalties": [float(np.median(penalties))]}
         return Result(unit, settings, np.concatenate(losses).astype(np.float64), float(np.mean(seconds)))
 
+    def scored(self, name: str, settings: dict, part: Part, n: int, n_held: int | None, metric: str):
+        """Return the losses of held-out rows, the seconds of fit and prediction, and the penalty that was chosen."""
+        (X, y), (X_held, y_held) = ([recipe.sample(each, most) for each in some]
+                                    for some, most in ((part[:2], n), (part[2:4], n_held)))  # fmt: skip
+        if has_kernel(name):
+            X, X_held = map(part.scaled[settings["relevance"]].transform, (X, X_held))
+        started = time.perf_counter()
+        model = recipe.model(name, settings, self.task).fit(X, y)
+        predicted = recipe.predicted(model, X_held, self.classes)
+        seconds = time.perf_counter() - started
+        return recipe.losses(predicted, y_held, metric), seconds, getattr(model, "penalty_", None)
+
+    def tuned(self, name: str, start: dict, most: int = TUNED_ON) -> tuple[float, dict]:
+        """Return the least squared error of a contestant on at most so many training rows, and its settings.
+
+        Length scales of kernels, by factors of two, and penalties of linear models, by factors of ten, are searched
+        from those of the ``start``: in steps as long as they gain, then in half of them.
+        """
+        many = self.n_train > FEW_TO_TUNE or name == "boosting"  # its fits take longest, and differ least
+        parts, n_held = self.parts[: 1 if many else None], TUNED_HELD if many else None
+        key, factor = ("length_scale", 2.0) if has_kernel(name) else ("penalty", 10.0)
+
+        def error(settings):
+            found = [self.scored(name, settings, part, most, n_held, "search") for part in parts]
+            chosen = {"penalties": [float(np.median([each[2] for each in found]))]} if has_kernel(name) else {}
+            return np.concatenate([each[0] for each in found]).mean(), settings | chosen
+
+        if name in ("guess", "boosting"):
+            grid = [start | each for each in self.boostings()] if name == "boosting" else [start]
+            return min(map(error, grid), key=lambda each: each[0]) if len(grid) > 1 else (0.0, grid[0])
+        start = start | ({"penalties": PENALTIES.tolist()} if has_kernel(name) else {"penalty": 1.0})
+        tried, best, step = {}, 0.0, 1.0
+        while step >= 0.5 and len(tried) < MOST_TRIED:
+            for each in (best, best - step, best + step):
+                tried[each] = tried.get(each) or error(start | {key: start[key] * factor**each})
+            before, best = best, min(tried, key=lambda each: tried[each][0])
+            step = step / 2 if best == before else step
+        return tried[best]
+
+    def boostings(self) -> list[dict]:
+        """Return the settings among which boosting is tuned."""
+        if len(self.classes or "1") > MOST_CLASSES or self.parts[0].X.shape[1] > MOST_COLUMNS:
+            return [LIGHT]
+        return [{"learning_rate": 0.1}, *FEW] if self.n_train < FEW_ROWS else [{"learning_rate": r} for r in RATES]
+
     @cached_property
     def start(self) -> dict:
-        """The settings of the exact kernel with the better of two scalings of the columns, from which maps start."""
-        unit = Unit("exact-kernel", self.n_train, None)
-        starts = [{"relevance": each, "length_scale": 1.0} for each in range(len(self.parts[0].scaled))]
-        found = [tuned(unit, self.parts, self.task, each, self.more) for each in starts]
-        return min(found, key=lambda each: each[0])[1]
+        """The settings of an exact kernel of few rows with the better of two scalings of the columns, from which the
+        contestants with kernels start.
+        """
+        starts = [self.more | {"relevance": each, "length_scale": 1.0} for each in range(len(self.parts[0].scaled))]
+        return min((self.tuned("exact-kernel", each, START_ON) for each in starts), key=lambda each: each[0])[1]
 
     def expected(self, unit: Unit) -> float:
         """Return the expected seconds of a unit from the last of its contestant; 0 for the first."""
@@ -337,8 +311,8 @@ class Contest:
 
     def reserve(self) -> float:
         """Return the seconds that the final fits take: of the best, of the best map and of boosting."""
-        opened = self.fair()[:1] + [each for each in self.fair() if is_map(each.unit.name)][:1]
-        opened += [each for each in self.results if each.unit.name == "boosting"]
+        fair, boosting = self.fair(), self.last("boosting")
+        opened = fair[:1] + [each for each in fair if is_map(each.unit.name)][:1] + [boosting] * bool(boosting)
         return 1.5 * self.n_final / self.n_train * sum({each.unit: each.seconds for each in opened}.values())
 
 
@@ -351,14 +325,14 @@ def hold(contest: Contest, todo: list[Unit], clock: Clock) -> None:
             continue
         size = f"on {unit.n:,} rows" + (f" with {unit.columns:,} columns" if unit.columns else "")
         left, is_stored = clock.left() - contest.reserve(), contest.file_of(unit).is_file()
+        most = max(left * MOST_SHARE, 60.0 * is_stored)
         try:
-            if (contest.expected(unit) > MOST_SHARE * left or left <= 0) and not is_stored:
+            if (contest.expected(unit) > most or left <= 0) and not is_stored:
                 raise OutOfTime("the budget does not leave the time")
             print(f"{clock.left():,.0f} s left: {unit.name} {size}", file=sys.stderr)
-            stopped = OutOfTime(f"stopped after {MOST_SHARE * left:.0f} s by the budget")
-            with alarm(max(left * MOST_SHARE, 60.0 if is_stored else 0.0), stopped):
+            with alarm(most, OutOfTime(f"stopped after {most:.0f} s by the budget")):
                 contest.run(unit)
         except (OutOfTime, ValueError, np.linalg.LinAlgError, MemoryError) as error:
             contest.reasons[unit.name] = f"not {size}: {' '.join(str(error).split())[:200]}"
         except KeyboardInterrupt:
-            contest.reasons |= {each.name: INTERRUPTED for each in todo if each.name not in contest.reasons}
+            contest.reasons |= {each.name: "interrupted" for each in todo if each.name not in contest.reasons}

@@ -1,5 +1,6 @@
 """Understand a file: its table and target, the kind of task, and the use of each column."""
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -13,15 +14,19 @@ from random_features.errors import UserError, nearest
 #: The fewest rows of a table, of a class, and the fewest groups.
 FEWEST_ROWS, FEWEST_OF_A_CLASS, FEWEST_GROUPS = 50, 10, 5
 
-#: What a cell may hold that no contestant takes.
-MANY = "lists, structures or bytes"
-
 #: Distinct whole numbers from 0 or 1 up to which a target is taken for classes, from which they may be counts, and the
 #: most classes.
 MOST_CLASS_NUMBERS, FEWEST_COUNTS, MOST_CLASSES = 20, 6, 200
 
-#: The share of distinct texts from which a column is taken for names or free text, and the largest target.
-FREE_TEXT, LARGEST_TARGET = 0.5, 1e150
+#: The share of distinct texts from which a column is taken for names or free text, the share of their range that
+#: distinct whole numbers fill if they number the rows, and the largest target.
+FREE_TEXT, FILLED, LARGEST_TARGET = 0.5, 0.5, 1e150
+
+#: Quartile ranges from which a value is far from its median.
+FAR = 300
+
+#: Names of identifiers.
+IDENTIFIER = re.compile(r"(?i:(.*[ _.-])?(id|uuid|nr|no)\.?|id[ _.-].*)|.*[a-z]I[Dd]")
 
 
 class Question(NamedTuple):
@@ -57,48 +62,42 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
     target = target or ("label" if raw.how["kind"] == "LIBSVM" else None)
     ways = dict(each.partition("=")[::2] for each in formats)
     check_names(raw.names, target, group, time, drop, ways, path)
-    if issparse(raw.table) and (group or time or drop):
+    formats, changed, is_sparse = {}, list(raw.notes), issparse(raw.table)
+    if is_sparse and (group or time or drop):
         raise UserError(f"{path}: a sparse table has no --group, --time or --drop")
-    settings = {"asked": asked, "how": raw.how, "target": target, "group": group, "time": time, "drop": list(drop),
-                "formats": {}}  # fmt: skip
-    changed = list(raw.notes)
-    if not issparse(raw.table):
-        kept = raw.table.drop(columns=list(drop))
-        settings["formats"], notes = formats_of(kept, raw.formats | ways, decimal, path)
+    if not is_sparse:
+        formats, notes = formats_of(raw.table.drop(columns=list(drop)), raw.formats | ways, decimal, path)
         changed += notes
-    table = recipe.typed(raw.table, settings["formats"])
+    table = recipe.typed(raw.table, formats)
     labels = recipe.target_of(table, raw, target)
-    words = {each for each in labels.dropna() if isinstance(each, str) and each.lower() in MISSING}
-    if words and missing is None:
-        ask = f"--missing '{','.join(sorted(words))}' leaves its rows out, --missing '' takes it for a label"
-        raise UserError(f"{path}: the target {target!r} has the text {min(words)!r}: {ask}")
     if time and not recipe.is_date(table[time]) and table[time].dtype.kind not in "iufm":
         example = str(next(iter(table[time].dropna()), ""))[:40]
         raise UserError(f"--time {time}: its values are no times, such as {example!r}")
-    settings |= task_of(labels, task, f"{path}: the target {target!r}")
-    if settings["task"] != task and few_whole_numbers(labels.dropna()) and labels.nunique() > 2:
-        other = "regression" if settings["task"] == "classes" else "classes"
-        changed.append(f"{target!r}, few whole numbers, is taken for {settings['task']}; --task {other} changes it")
-    settings["metric"] = metric_of(metric, settings)
-    described, settings["columns"] = [], None
-    if not issparse(table):
+    found, classes = task_of(labels, task, missing, f"{path}: the target {target!r}")
+    if found != task and few_whole_numbers(labels.dropna()) and labels.nunique() > 2:
+        other = "regression" if found == "classes" else "classes"
+        changed.append(f"{target!r}, few whole numbers, is taken for {found}; --task {other} changes it")
+    metrics = recipe.METRICS[found][: 3 if len(classes or "12") > 2 else None]
+    if metric and metric not in metrics:
+        raise UserError(f"--metric {metric}: this target has {', '.join(metrics)}")
+    settings = {"asked": asked, "how": raw.how, "target": target, "group": group, "time": time, "formats": formats,
+                "task": found, "classes": classes, "metric": metric or metrics[0], "columns": None}  # fmt: skip
+    described = []
+    if not is_sparse:
         uses = dict.fromkeys(drop, "left out: dropped") | {target: "target", group: "group", time: "order"}
-        described = [described_column(name, column, uses.get(name)) for name, column in table.items()]
-        of_kind = pd.DataFrame(described).groupby("kind")["column"].agg(list).to_dict()
-        settings["columns"] = {kind: of_kind.get(kind, []) for kind in recipe.KINDS}
+        described = [described_column(name, table[name], uses.get(name), name in ways) for name in table]
+        settings["columns"] = {kind: [each["column"] for each in described if each["kind"] == kind]
+                               for kind in recipe.KINDS}  # fmt: skip
+        changed += [f"{each['column']!r}: {each['doubt']}" for each in described if each["doubt"]]
     table, y, groups, left_out = recipe.question(raw, settings, table)
     check(y, groups, settings, path, described)
-    notes = [f"read as {raw.how['words']}", f"{len(y):,} rows, {len(raw.names):,} columns"]
     changed += [f"{n:,} rows are left out: {why}" for why, n in left_out.items() if n]
     out = [f"{each['column']!r} ({each['use'][10:]})" for each in described
            if each["use"].startswith("left out") and each["column"] not in drop]  # fmt: skip
-    if settings["columns"]:
-        far = {name: int((np.abs(table[name].to_numpy(float, na_value=np.nan)) > reading.MOST).sum())
-               for name in settings["columns"]["numbers"]}  # fmt: skip
-        changed += [f"{name!r}: {n:,} values above {reading.MOST:g} are missing" for name, n in far.items() if n]
     changed += [f"columns left out: {', '.join(out[:8])}{', ...' * (len(out) > 8)}"] * bool(out)
-    if settings["task"] == "classes":
-        shares = zip(settings["classes"], 100 * np.bincount(y) / len(y), strict=True)
+    notes = [f"read as {raw.how.get('words', raw.how['kind'])}", f"{len(y):,} rows, {len(raw.names):,} columns"]
+    if classes:
+        shares = zip(classes, 100 * np.bincount(y) / len(y), strict=True)
         shown = [f"{name} ({share:.3g} %)" for name, share in shares]
         notes.append(f"{target}: {len(shown)} classes: {', '.join(shown[:5])}{', ...' * (len(shown) > 5)}")
     else:
@@ -125,14 +124,6 @@ def check_names(names, target, group, time, drop, ways, path) -> None:
         raise UserError(f"--target {target}: the column is also dropped, a group or a time")
 
 
-def metric_of(metric, settings) -> str:
-    """Return the metric of a task, by default its first."""
-    known = recipe.METRICS[settings["task"]][: 3 if len(settings["classes"] or "12") > 2 else None]
-    if metric and metric not in known:
-        raise UserError(f"--metric {metric}: this target has {', '.join(known)}")
-    return metric or known[0]
-
-
 def check(y, groups, settings, path, described) -> None:
     """Raise ``UserError`` for a table that is too small, or has nothing to predict from."""
     target = settings["target"]
@@ -157,52 +148,61 @@ def few_whole_numbers(known: pd.Series) -> bool:
     return known.dtype.kind in "iuf" and known.nunique() <= MOST_CLASS_NUMBERS and bool((known % 1 == 0).all())
 
 
-def task_of(labels: pd.Series, task: str, where: str) -> dict:
+def task_of(labels: pd.Series, task: str, missing: str | None, where: str) -> tuple[str, list | None]:
     """Return the task of a target, "classes" or "regression", and its classes; ``task`` is that, or "auto"."""
-    known = labels.dropna()
-    if holds_many(labels):
-        raise UserError(f"{where} holds {MANY}; name another column")
-    if recipe.is_date(labels) or labels.dtype.kind == "m":
+    known, kind = labels.dropna(), recipe.kind_of(labels)
+    example, is_number = str(next(iter(known), ""))[:40], labels.dtype.kind in "iuf"
+    if kind == recipe.MANY:
+        raise UserError(f"{where} holds {kind}; name another column")
+    if kind == "dates" or labels.dtype.kind == "m":
         raise UserError(f"{where} holds dates: make a number of it first, such as days since a date")
+    words = {each for each in known if isinstance(each, str) and each.lower() in MISSING}
+    if words and missing is None:
+        ask = f"--missing '{','.join(sorted(words))}' leaves its rows out, --missing '' takes it for a label"
+        raise UserError(f"{where} has the text {min(words)!r}: {ask}")
     if task == "auto":
         rows = known.value_counts().sort_index() if few_whole_numbers(known) else known[:0]
         jumps = np.diff(rows)  # counts are many at one number, and fewer on both sides, but for noise
         steps = np.sign(jumps[np.abs(jumps) > 3 * np.sqrt(rows.max())])
         is_count = len(rows) >= FEWEST_COUNTS and rows.max() > 10 * rows.min() and (np.diff(steps) <= 0).all()
         few = 0 < len(rows) <= 2 or (min(rows.index, default=-1) in (0, 1) and rows.index.max() <= MOST_CLASS_NUMBERS)
-        task = "classes" if known.dtype.kind not in "iuf" or (few and not is_count) else "regression"
+        task = "classes" if not is_number or (few and not is_count) else "regression"
+    if task == "regression" and not is_number:
+        raise UserError(f"{where} holds text such as {example!r}: a regression needs numbers; state --format")
     if task == "regression":
-        if known.dtype.kind not in "iuf":
-            example = str(next(iter(known), ""))[:40]
-            raise UserError(f"{where} holds text such as {example!r}: a regression needs numbers; state --format")
-        return {"task": task, "classes": None}
+        return task, None
     counts = recipe.as_classes(known).value_counts()
     if len(counts) > MOST_CLASSES:
         raise UserError(f"{where} has {len(counts)} labels; {MOST_CLASSES} are the most: is it an identifier?")
-    return {"task": task, "classes": sorted(counts.index[counts >= FEWEST_OF_A_CLASS].tolist())}
+    return task, sorted(counts.index[counts >= FEWEST_OF_A_CLASS].tolist())
 
 
-def described_column(name: str, column: pd.Series, use: str | None) -> dict:
-    """Return what happens to a column: its kind, if it predicts, and its use in words."""
-    many, missing, kind = holds_many(column), int(column.isna().sum()), None
-    distinct = 0 if many else column.nunique()
-    if many:
-        use = use or f"left out: {MANY}"
+def described_column(name: str, column: pd.Series, use: str | None, is_stated: bool) -> dict:
+    """Return what happens to a column: its kind, if it predicts, its use in words, and a doubt about it."""
+    kind, missing, known, doubt = recipe.kind_of(column), int(column.isna().sum()), column.dropna(), ""
+    distinct = 0 if kind == recipe.MANY else known.nunique()
+    shown = {"column": name, "type": str(column.dtype), "distinct": distinct, "missing": missing}
+    if kind == recipe.MANY:
+        use = use or f"left out: {kind}"
     elif distinct < 2 and not (distinct == 1 and missing):
         use = use or "left out: constant"
-    elif use is None:
-        kind, known = recipe.kind_of(column), column.dropna()
-        use = {"dates": "seconds, month, day of the week and hour", "numbers": "a number, standardised"}.get(kind)
-        if kind == "numbers" and distinct == len(column) == known.max() - known.min() + 1 and (known % 1 == 0).all():
-            kind, use = None, "left out: numbers the rows"
-        elif kind == "categories":
-            use = f"{min(distinct, recipe.CATEGORIES)} of {distinct} categories, a column each"
-            if distinct > max(recipe.CATEGORIES, FREE_TEXT * len(known)):
-                kind, use = None, "left out: nearly every value is different (a name, an identifier or free text)"
-    found = {"column": name, "type": str(column.dtype), "distinct": distinct, "missing": missing}
-    return found | {"kind": kind, "use": use}
-
-
-def holds_many(column: pd.Series) -> bool:
-    """Return whether the cells of a column hold more than one value, or bytes."""
-    return column.dtype.kind == "O" and isinstance(next(iter(column.dropna()), None), list | dict | np.ndarray | bytes)
+    elif kind == "categories" and distinct > max(recipe.CATEGORIES, FREE_TEXT * len(known)):
+        use = use or "left out: nearly every value is different (a name, an identifier or free text)"
+    elif kind == "numbers" and not use:
+        values = recipe.as_times(known).to_numpy(np.float64)
+        lowest, low, middle, high, highest = np.quantile(values, [0, 0.25, 0.5, 0.75, 1])
+        most = max(middle - lowest, highest - middle) / (high - low or np.inf)
+        doubt = f"a value {most:,.0f} quartile ranges from its median; consider its logarithm" if most > FAR else ""
+        if max(-lowest, highest) > reading.MOST:
+            doubt = f"{(np.abs(values) > reading.MOST).sum():,} values above {reading.MOST:g} are missing"
+        if distinct == len(column) and (values % 1 == 0).all():
+            if IDENTIFIER.fullmatch(name) or distinct >= FILLED * (highest - lowest + 1):
+                use = None if is_stated else f"left out: numbers the rows; --format {name}=number keeps it"
+            else:
+                doubt = "whole numbers that all differ; if it is an identifier, --drop it"
+    if use:
+        return shown | {"kind": None, "use": use, "doubt": ""}
+    categories = f"{min(distinct, recipe.CATEGORIES)} of {distinct} categories, a column each"
+    dates = "seconds, month, day of the week and hour"
+    use = {"numbers": "a number, standardised", "dates": dates, "categories": categories}[kind]
+    return shown | {"kind": kind, "use": use, "doubt": doubt}

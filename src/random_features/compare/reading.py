@@ -31,10 +31,6 @@ SPARSE_COLUMNS, SPARSE_SHARE = 500, 0.1
 #: The largest number of a column that counts, that of float32.
 MOST = 3.4e38
 
-#: The first bytes of compressed files, and how they are opened; those of a .zip archive.
-COMPRESSED = {rb"\x1f\x8b": gzip.open, rb"BZh[1-9]1AY&SY": bz2.open, rb"\xfd7zXZ": lzma.open}
-ZIP = b"PK\x03\x04"
-
 #: The most bytes of a table or of an unpacked file, the most columns of sparse data, and the longest cell.
 MOST_BYTES, MOST_COLUMNS, LONGEST = 2**31, 10_000_000, 2**22
 csv.field_size_limit(LONGEST)  # its own limit is 2**17
@@ -42,7 +38,7 @@ csv.field_size_limit(LONGEST)  # its own limit is 2**17
 #: Separators of the columns of a text, and quotes of cells, with their names. Blanks are tried last.
 BLANKS = r"\s+"
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", BLANKS: "blanks"}
-QUOTES = {"double": '"', "single": "'", "none": ""}
+QUOTES = {"single": "'", "double": '"', "none": ""}
 
 LIBSVM_LINE = re.compile(r"[-+]?[\d.][\d.eE+-]*(,\d+)*(\s+(qid:\d+|\d+:[-+\d.eE]+))*\s*(#.*)?")
 
@@ -59,7 +55,7 @@ class Raw(NamedTuple):
     ----------
     table : frame or csr matrix
     names : names of its columns
-    how : how the file is written: its kind, also in words, its hash; of text the separator and the lines above the rows
+    how : how the file is written: its kind and hash; of text also words, the separator and the lines above the rows
     notes : decisions that changed rows or cells
     formats : formats of columns that the file itself states (ARFF)
     """
@@ -67,33 +63,35 @@ class Raw(NamedTuple):
     table: object
     names: list[str]
     how: dict
-    notes: list[str]
-    formats: dict[str, str]
+    notes: list[str] = []  # noqa: RUF012
+    formats: dict[str, str] = {}  # noqa: RUF012
 
 
-def raw(table, kind, words=None, notes=(), formats=(), names=None, **how) -> Raw:
-    """Return a table with the facts about its file."""
-    names = table.columns.astype(str).tolist() if names is None else names
-    return Raw(table, names, {"kind": kind, "words": words or kind, **how}, list(notes), dict(formats))
+def member(stream):
+    """Return the only file of a .zip archive, opened; the archive itself if it has arrays."""
+    archive = zipfile.ZipFile(stream)
+    names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+    if {"xl/workbook.xml", "mimetype"} & set(names):
+        raise ValueError("it is a workbook; save its sheet as CSV")
+    if any(name.endswith(".npy") for name in names):
+        stream.seek(0)
+        return stream
+    if len(names) != 1:
+        raise ValueError(f"the archive has {', '.join(names[:10]) or 'no file'}; unpack the table")
+    return archive.open(names[0])
+
+
+#: The first bytes of compressed files, and how they are opened.
+COMPRESSED = {rb"\x1f\x8b": gzip.open, rb"BZh[1-9]1AY&SY": bz2.open, rb"\xfd7zXZ": lzma.open, rb"PK\x03\x04": member}
 
 
 def content(path) -> bytes:
-    """Return the bytes of a file, unpacked if it is compressed; of a .zip archive those of its only member."""
+    """Return the bytes of a file, unpacked if it is compressed."""
     if Path(path).exists() and not Path(path).is_file():  # a pipe or a device may have no end
-        raise UserError(f"{path}: is a folder, a pipe or a device; name a file")
+        raise UserError("is a folder, a pipe or a device; name a file")
     found = Path(path).read_bytes()
-    streams = [opened(io.BytesIO(found)) for start, opened in COMPRESSED.items() if re.match(start, found)]
-    if found.startswith(ZIP):
-        archive = zipfile.ZipFile(io.BytesIO(found))
-        names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
-        if {"xl/workbook.xml", "mimetype"} & set(names):
-            raise UserError(f"{path}: is a workbook; save its sheet as CSV")
-        if not any(name.endswith(".npy") for name in names):
-            if len(names) != 1:
-                raise ValueError(f"the archive has {', '.join(names[:10]) or 'no file'}; unpack the table")
-            streams = [archive.open(names[0])]
-    for stream in streams:
-        found = stream.read(MOST_BYTES + 1)
+    for opened in [opened for start, opened in COMPRESSED.items() if re.match(start, found)]:
+        found = opened(io.BytesIO(found)).read(MOST_BYTES + 1)
         if len(found) > MOST_BYTES:
             raise ValueError(f"it has more than {MOST_BYTES:,} bytes; unpack it yourself")
     return found
@@ -109,38 +107,32 @@ def read(path, asked: dict) -> Raw:
     try:
         data = content(path)
         if not data.strip():
-            raise UserError(f"{path}: the file is empty")
-        encoding = asked.get("encoding") or encoding_of(data)
-        kind = kind_of(data, encoding)
-        if kind in READERS:
-            found = READERS[kind](io.BytesIO(data))
-        elif kind == "ARFF":
-            found = read_arff(data.decode(encoding))
-        else:
-            found = read_text(data.decode(encoding), encoding, asked, path)
+            raise UserError("the file is empty")
+        asked = asked | {"encoding": asked.get("encoding") or encoding_of(data)}
+        kind = kind_of(data, asked["encoding"])
+        found = READERS[kind](data, asked)
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such file") from None
-    except UserError:
-        raise
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
     except ImportError as error:
         raise UserError(f"{path}: a {kind} file needs pyarrow: pip install 'random-features[compare]'") from error
     except Exception as error:  # readers raise errors of many types for files that are cut or damaged
         how = f"read as {kind}" if kind else "unpacked; is it complete?"
         raise UserError(f"{path}: cannot be {how}: {' '.join(str(error).split())[:200]}") from error
     found.how["sha256"] = hashlib.sha256(data).hexdigest()
+    names = pd.Index(found.names)
+    if names.has_duplicates:
+        raise UserError(f"{path}: two columns are called {names[names.duplicated()][0]!r}; rename one")
     if sparse.issparse(found.table):
-        if not np.isfinite(found.table.data).all():
-            raise UserError(f"{path}: it has a number that is missing or above {MOST:g}; drop or rescale its column")
         return found
-    table = found.table.set_axis(found.names, axis=1)
-    if len(repeated := table.columns[table.columns.duplicated()]):
-        raise UserError(f"{path}: two columns are called {repeated[0]!r}; rename one")
+    table = found.table.set_axis(names, axis=1)
     return found._replace(table=table.mask(table.isin(asked["missing"]), "") if asked.get("missing") else table)
 
 
 def kind_of(data: bytes, encoding: str) -> str:
     """Return the kind of a file by its content: Parquet, npz, ARFF, LIBSVM or text."""
-    if data.startswith((b"PAR1", ZIP)):
+    if data.startswith((b"PAR1", b"PK\x03\x04")):
         return "Parquet" if data.startswith(b"PAR1") else "npz"
     start = data[:LONGEST].decode(encoding, errors="replace")
     if "\0" in start:
@@ -175,18 +167,18 @@ def cut(text: str, separator: str, quote: str) -> SimpleNamespace | None:
     """
     lines = io.StringIO(text)
     if separator == BLANKS:
-        lines, separator = (" ".join(line.split()) for line in lines), " "
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=separator != " ", quotechar=quote or '"',
-                        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE)  # fmt: skip
+        lines = (" ".join(line.split()) for line in lines)
+    reader = csv.reader(lines, delimiter=" " if separator == BLANKS else separator, skipinitialspace=True,
+                        quotechar=quote or '"', quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE)  # fmt: skip
     widths, starts, turns, last, n_rows = [], [], {}, 0, 0
     try:
-        for row in reader:
+        for n_rows, row in enumerate(reader, 1):  # noqa: B007
             if len(row) > 1 or (row and row[0].strip()):
-                if not widths or widths[-1] != len(row):
+                if widths[-1:] != [len(row)]:
                     turns[len(widths)] = row
                 widths.append(len(row))
                 starts.append(last + 1)
-            last, n_rows = reader.line_num, n_rows + 1
+            last = reader.line_num
     except csv.Error:
         return None
     if not widths or (width := statistics.mode(widths)) < 2:
@@ -195,52 +187,47 @@ def cut(text: str, separator: str, quote: str) -> SimpleNamespace | None:
     is_short = widths[first] == width - 1
     names = turns[first] if is_short else []  # they may be repeated
     odd = next((j for j in range(first, len(widths)) if widths[j] != width and turns.get(j) != names), None)
-    separator = BLANKS if separator == " " else separator
     between = SEPARATORS.get(separator, repr(separator))
     wrong = odd is not None and f"line {starts[odd]:,} has {widths[odd]} cells between {between}, others {width}"
-    return SimpleNamespace(separator=separator, quote=quote, skipped=starts[first] - 1, rows=len(widths) - first,
-                           width=width, is_short=is_short, wrong=wrong, inside=last - n_rows)  # fmt: skip
+    return SimpleNamespace(separator=separator, between=between, quote=quote, skipped=starts[first] - 1, width=width,
+                           rows=len(widths) - first, is_short=is_short, wrong=wrong, inside=last - n_rows)  # fmt: skip
 
 
-def cuts_of(text: str, separator: str, quotes, path) -> list[SimpleNamespace]:
-    """Return the ways in which a separator cuts a text, with the ``quotes`` asked for, or the one kind that fits."""
-    if quotes:
-        return list(filter(None, [cut(text, separator, QUOTES[quotes])]))
-    double, edge = cut(text, separator, '"'), re.escape(separator)
-    if "'" in text:  # apostrophes quote if each that opens a cell has one that closes it
-        opened = len(re.findall(rf"(?:^|{edge}) *'", text, re.MULTILINE))
-        if 0 < opened == len(re.findall(rf"' *(?:$|{edge})", text, re.MULTILINE)):
-            double = cut(text, separator, "'") or double
-    if double and (double.inside or double.wrong) and (none := cut(text, separator, "")) and not none.wrong:
-        if not double.wrong:
-            ask = "--quote none takes them as text, --quote double as quotes"
-            raise UserError(f"{path}: {double.inside:,} line ends are inside quotes, or quotes are unpaired: {ask}")
-        return [none]
-    return [double] if double else []
+def cuts_of(text: str, separator: str, quotes) -> list[SimpleNamespace]:
+    """Return how a separator cuts a text, with the ``quotes`` asked for or those that fit; all ways if none fits."""
+    signs = [QUOTES[quotes]] if quotes else [sign for sign in QUOTES.values() if sign in text]
+    cuts = [each for each in (cut(text, separator, sign) for sign in signs) if each]
+    cuts = [each for each in cuts if quotes or each.quote != "'" or not each.inside]  # two apostrophes on two lines
+    fits = [each for each in cuts if not each.wrong]
+    clean = [each for each in fits if not each.inside]
+    if clean and fits[0].inside and not clean[0].quote:
+        ask = "--quote none takes them as text, --quote double as quotes"
+        raise UserError(f"{fits[0].inside:,} line ends are inside quotes, or quotes are unpaired: {ask}")
+    return clean[:1] or fits[:1] or cuts
 
 
-def read_text(text: str, encoding: str, asked: dict, path) -> Raw:
+def read_text(data: bytes, asked: dict) -> Raw:
     """Return a table of text. One separator and one kind of quotes must cut every line into equally many cells."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
-    stated, separator = re.match(r"sep=(.)\n", text), asked.get("separator")  # as spreadsheets write it
-    text, separator = (text[stated.end() :], separator or stated[1]) if stated else (text, separator)
-    by_name = {name: sign for sign, name in SEPARATORS.items()}
-    tried = [by_name.get(separator, separator)] if separator else [s for s in SEPARATORS if s in text[:LONGEST]]
-    cuts = [each for separator in tried for each in cuts_of(text, separator, asked.get("quote"), path)]
-    if not [each for each in cuts if not each.wrong] and not separator:
-        cuts += cuts_of(text, BLANKS, asked.get("quote"), path)
+    encoding, separator, quote = (asked.get(key) for key in ("encoding", "separator", "quote"))
+    text = data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
+    if stated := re.match(r"sep=(.)\n", text):  # as spreadsheets write it
+        text, separator = text[stated.end() :], separator or stated[1]
+    separator = {name: sign for sign, name in SEPARATORS.items()}.get(separator, separator)
+    tried = [separator] if separator else [each for each in SEPARATORS if each in text]
+    cuts = [each for separator in tried for each in cuts_of(text, separator, quote)]
+    if all(each.wrong for each in cuts) and not separator:
+        cuts += cuts_of(text, BLANKS, quote)
     fitting = [each for each in cuts if not each.wrong]
     fitting = [each for each in fitting if each.skipped == min(each.skipped for each in fitting)]
     if len(fitting) > 1 and "," not in re.sub(r"\d,\d", "", text):  # decimal commas
         fitting = [each for each in fitting if each.separator != ","]
     if len(fitting) > 1:
-        shown = " and ".join(SEPARATORS[each.separator] for each in fitting)
-        raise UserError(f"{path}: {shown} both cut all lines into equally many cells: state --separator")
-    if not fitting and cuts:
-        wrong = max(cuts, key=lambda each: each.rows).wrong
-        raise UserError(f"{path}: {wrong}; correct or remove it, or state --separator or --quote")
+        shown = " and ".join(each.between for each in fitting)
+        raise UserError(f"{shown} both cut all lines into equally many cells: state --separator")
     if not fitting:
-        raise UserError(f"{path}: no separator of columns was found in {text[:40]!r}; is it a table?")
+        wrong = [f"{max(cuts, key=lambda each: each.rows).wrong}; correct or remove it, or state --separator or --quote"
+                 for each in cuts[:1]]  # fmt: skip
+        raise UserError(*wrong or [f"no separator of columns was found in {text[:40]!r}; is it a table?"])
     (how,) = fitting
     frame = pd.read_csv(
         io.StringIO(text), sep=how.separator, quotechar=how.quote or '"', quoting=0 if how.quote else csv.QUOTE_NONE,
@@ -248,36 +235,31 @@ def read_text(text: str, encoding: str, asked: dict, path) -> Raw:
         skipinitialspace=True,
     )  # fmt: skip
     if len(frame) != how.rows:
-        raise UserError(f"{path}: {how.rows:,} rows were counted, and {len(frame):,} read; state --quote")
+        raise UserError(f"{how.rows:,} rows were counted, and {len(frame):,} read; state --quote")
     frame = frame.fillna("").apply(lambda column: column.str.strip())
     notes = [f"the encoding is taken for {encoding}; --encoding decides"] * (encoding == "cp1252")
     notes += [f"{how.inside:,} line ends are inside quotes, and part of cells"] * bool(how.inside)
-    frame, named = with_names(frame, how.is_short, asked, notes, path)
-    between = SEPARATORS.get(how.separator, repr(how.separator))
-    names = "names in the first line" if named else "no names"
-    words = f"text, {encoding.removesuffix('-sig')}, separated by {between}, {names}"
-    return raw(frame, "text", words, notes, separator=how.separator, lines=how.skipped + named)
+    frame, named = with_names(frame, how.is_short, asked, notes)
+    words = f"text, {encoding}, separated by {how.between}, {'names in the first line' if named else 'no names'}"
+    how = {"kind": "text", "words": words, "separator": how.separator, "lines": how.skipped + named}
+    return Raw(frame, frame.columns.tolist(), how, notes)
 
 
-def with_names(frame, is_short: bool, asked: dict, notes: list[str], path):
+def with_names(frame, is_short: bool, asked: dict, notes: list[str]):
     """Return a frame with its names, without repeated names, units and empty columns, and whether names were there."""
     first, generated = frame.iloc[0].tolist(), [f"c{j + 1}" for j in range(frame.shape[1])]
     if is_short and (frame.iloc[1:, -1] != "").any():
         first = ["", *first[:-1]]
         notes.append("the first line has a name less than the others have cells: the first column has none")
-    target = asked.get("target")
-    header = asked.get("header") or ("yes" if target in first else "no" if target in generated else None)
-    if header == "no" or (header is None and not has_names(frame, path)):
+    header, target = asked.get("header"), asked.get("target")
+    if header == "no" or (not header and target not in first and (target in generated or not has_names(frame))):
         return frame.set_axis(generated, axis=1), False
-    empty = [not name and (frame[j][1:] == "").all() for j, name in enumerate(first)]
-    names = np.array(first, dtype=object)[~np.array(empty)]
-    if (names == "").sum() > 1:
-        raise UserError(f"{path}: several columns have no name; name them")
-    notes += [f"{sum(empty)} columns without a name and cells are left out: lines end with a separator"] * any(empty)
-    frame = frame.loc[1:, ~np.array(empty)].set_axis(np.where(names == "", "(no name)", names), axis=1)
-    again = (frame == names).all(axis=1)
-    notes += [f"{again.sum():,} lines repeat the names of the columns, and are left out"] * bool(again.any())
-    frame = frame[~again].reset_index(drop=True)
+    empty = np.array([not name and (frame[j][1:] == "").all() for j, name in enumerate(first)])
+    names = np.array([name or "(no name)" for name in first], dtype=object)[~empty]
+    notes += [f"{empty.sum()} empty columns without a name are left out: lines end with a separator"] * bool(any(empty))
+    again = (frame == first).all(axis=1)
+    notes += [f"{again.sum() - 1:,} lines repeat the names of the columns, and are left out"] * bool(again.sum() > 1)
+    frame = frame.loc[~again, ~empty].set_axis(names, axis=1).reset_index(drop=True)
     top = frame.loc[:0, frame[1:300].map(is_number).astype(float).mean() > 0.8].to_numpy().ravel()
     if len(set(top)) > 1 and not any(is_number(cell) or cell.lower() in MISSING for cell in top):
         notes.append(f"the line below the names has units ({', '.join(top)[:60]}): left out")
@@ -285,58 +267,56 @@ def with_names(frame, is_short: bool, asked: dict, notes: list[str], path):
     return frame, True
 
 
-def has_names(frame, path) -> bool:
+def has_names(frame) -> bool:
     """Return whether the first row has names: texts that do not recur. It is asked for where all are numbers."""
     texts = [j for j, cell in enumerate(frame.iloc[0]) if cell and not is_number(cell)]
     if not texts and len(frame) > 1:
         shown = ", ".join(frame.iloc[0, :3])
-        raise UserError(f"{path}: are {shown}, ... names or the first row? state --header yes or --header no")
+        raise UserError(f"are {shown}, ... names or the first row? state --header yes or --header no")
     return len(frame) < 2 or not any((frame.iloc[1:, j] == frame.iloc[0, j]).any() for j in texts)
 
 
 # --- other formats ----------------------------------------------------------------------------------------------------
 
 
-def read_libsvm(stream) -> Raw:
+def read_libsvm(data: bytes, asked: dict) -> Raw:
     """Return the table of a LIBSVM file; its labels are the last column, "label"."""
-    X, y = load_svmlight_file(stream, dtype=np.float32)
+    X, y = load_svmlight_file(io.BytesIO(data), dtype=np.float32)
     return dense_or_sparse(sparse.hstack([X, y[:, None]], "csr"), "LIBSVM", ["label"])
 
 
-def dense_or_sparse(X, how: str, last=()) -> Raw:
+def dense_or_sparse(X, kind: str, last=()) -> Raw:
     """Return a sparse table: as it is if it is wide and mostly zeros, else dense; ``last`` are its last names."""
     if X.shape[1] > MOST_COLUMNS:
         raise ValueError(f"it has a column {X.shape[1] - 1:,}; number them anew, up to {MOST_COLUMNS:,}")
     names = [*(f"f{j}" for j in range(X.shape[1] - len(last))), *last]
-    if X.shape[1] > SPARSE_COLUMNS and X.nnz < SPARSE_SHARE * np.prod(X.shape):
-        return raw(X, how, names=names)
-    check_bytes(8 * np.prod(X.shape))
-    return raw(pd.DataFrame(X.toarray(), columns=names), how)
+    if X.shape[1] <= SPARSE_COLUMNS or X.nnz >= SPARSE_SHARE * np.prod(X.shape):
+        check_bytes(8 * np.prod(X.shape))
+        X = pd.DataFrame(X.toarray())
+    elif not np.isfinite(X.data).all():
+        raise ValueError(f"it has a number that is missing or above {MOST:g}; drop or rescale its column")
+    return Raw(X, names, {"kind": kind})
 
 
-def read_arff(text: str) -> Raw:
+def read_arff(data: bytes, asked: dict) -> Raw:
     """Return the table of an ARFF file, dense or sparse; its nominal values are texts."""
-    head, body = re.split(r"^\s*@data\s*$", text, maxsplit=1, flags=re.IGNORECASE | re.MULTILINE)
+    head, body = re.split(r"^\s*@data\s*$", data.decode(asked["encoding"]), maxsplit=1, flags=re.I | re.M)
     names, kinds = zip(*ATTRIBUTE.findall(head), strict=True)
-    names = list(map(unquoted, names))
     numeric = [kind.lower().startswith(("numeric", "real", "integer")) for kind in kinds]
-    lines = [line for line in body.splitlines() if line.strip() and not line.lstrip().startswith("%")]
-    is_sparse = lines[0].lstrip().startswith("{")
+    lines = [line.strip() for line in body.splitlines() if line.strip() and not line.lstrip().startswith("%")]
     check_bytes(8 * len(lines) * len(names))
-    zeros = {}
-    if is_sparse:
-        zeros = {str(j): "0" if one else unquoted(CELL.findall(kind.strip("{"))[0])
-                 for j, (one, kind) in enumerate(zip(numeric, kinds, strict=True))}  # fmt: skip
-        frame = pd.DataFrame([dict(ENTRY.findall(line)) for line in lines], columns=[*zeros])
-    else:
-        cells = [CELL.findall(line)[:-1] for line in lines]
-        if set(map(len, cells)) != {len(names)}:
-            raise ValueError(f"a line has not as many cells as it names attributes, {len(names)}")
-        frame = pd.DataFrame(cells)
-    frame = frame.map(unquoted, na_action="ignore").fillna(zeros).replace("?", "")
+    # an entry that a sparse line leaves out is zero, or the first of its nominal values
+    zeros = ["0" if one else CELL.findall(kind.strip("{"))[0] for one, kind in zip(numeric, kinds, strict=True)]
+    rows = []
+    for line in lines:
+        row = dict(enumerate(zeros)) | {int(j): value for j, value in ENTRY.findall(line)}
+        rows.append([*row.values()] if line.startswith("{") else CELL.findall(line)[:-1])
+    if set(map(len, rows)) != {len(names)}:
+        raise ValueError(f"a line has not as many cells as it names attributes, {len(names)}")
+    frame, names = pd.DataFrame(rows).map(unquoted).replace("?", ""), list(map(unquoted, names))
     stated = {name: "number" if one else "text" for name, kind, one in zip(names, kinds, numeric, strict=True)
               if not kind.lower().startswith("date")}  # fmt: skip
-    return raw(frame, "ARFF", "sparse ARFF" if is_sparse else None, formats=stated, names=names)
+    return Raw(frame, names, {"kind": "ARFF"}, formats=stated)
 
 
 def unquoted(value: str) -> str:
@@ -344,41 +324,39 @@ def unquoted(value: str) -> str:
     return re.sub(r"\\(.)", r"\1", value[1:-1]) if value[:1] in ("'", '"') else value
 
 
-def read_parquet(stream) -> Raw:
+def read_parquet(data: bytes, asked: dict) -> Raw:
     """Return the table of a Parquet file, with the names of its index as columns, and numbers and dates as such."""
     from pyarrow import parquet
 
-    about = parquet.read_metadata(stream)
+    about = parquet.read_metadata(io.BytesIO(data))
     stored = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
     check_bytes(max(stored, 8 * about.num_rows * about.num_columns))
-    frame = pd.read_parquet(stream)
+    frame = pd.read_parquet(io.BytesIO(data))
     frame = frame.reset_index([name for name in frame.index.names if name is not None]).reset_index(drop=True)
     for name, column in frame.items():
         if pd.api.types.infer_dtype(column, skipna=True) == "decimal":
             frame[name] = column.astype(np.float64)
         elif isinstance(column.dtype, pd.PeriodDtype):
             frame[name] = column.dt.to_timestamp()
-    return raw(frame, "Parquet")
+    return Raw(frame, frame.columns.astype(str).tolist(), {"kind": "Parquet"})
 
 
-def read_arrays(stream) -> Raw:
+def read_arrays(data: bytes, asked: dict) -> Raw:
     """Return the table of an ``.npz``: a matrix of ``scipy.sparse.save_npz``, or a column for each vector, and for each
     column of an array.
     """
-    check_bytes(sum(member.file_size for member in zipfile.ZipFile(stream).infolist()))
-    with np.load(stream, allow_pickle=False) as arrays:
+    check_bytes(sum(member.file_size for member in zipfile.ZipFile(io.BytesIO(data)).infolist()))
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         if {"format", "shape", "data"} <= set(arrays.files):
-            stream.seek(0)
-            return dense_or_sparse(sparse.load_npz(stream).tocsr().astype(np.float32), "npz")
-        columns = [
-            (name if values.ndim == 1 else f"{name}{j + 1}", column)
-            for name, values in ((name, arrays[name]) for name in arrays.files)
-            for j, column in enumerate(values.reshape(len(values), -1).T)
-        ]
-    if found := [name for name, column in columns if column.dtype.kind == "c"]:
-        raise ValueError(f"{found[0]} has complex numbers; save their real and imaginary parts")
-    names = [name for name, _ in columns]
-    return raw(pd.DataFrame({j: column for j, (_, column) in enumerate(columns)}), "npz", names=names)
+            return dense_or_sparse(sparse.load_npz(io.BytesIO(data)).tocsr().astype(np.float32), "npz")
+        names, columns = [], {}
+        for name, values in arrays.items():
+            if values.dtype.kind == "c":
+                raise ValueError(f"{name} has complex numbers; save their real and imaginary parts")
+            for j, column in enumerate(values.reshape(len(values), -1).T):
+                columns[len(names)] = column
+                names.append(name if values.ndim == 1 else f"{name}{j + 1}")
+    return Raw(pd.DataFrame(columns), names, {"kind": "npz"})
 
 
 def check_bytes(number):
@@ -387,4 +365,6 @@ def check_bytes(number):
         raise ValueError(f"its columns have more than {MOST_BYTES:,} bytes; save fewer rows or columns")
 
 
-READERS = {"Parquet": read_parquet, "npz": read_arrays, "LIBSVM": read_libsvm}
+READERS = {
+    "Parquet": read_parquet, "npz": read_arrays, "LIBSVM": read_libsvm, "ARFF": read_arff, "text": read_text,
+}  # fmt: skip

@@ -29,6 +29,9 @@ TEST_SHARE, MOST_TEST_ROWS = 0.2, 20_000
 #: The kinds of columns, and the most frequent categories of a column that have a column of their own.
 KINDS, CATEGORIES = ("numbers", "dates", "categories"), 30
 
+#: What cells hold that no contestant takes.
+MANY = "lists, structures or bytes"
+
 #: Rows that find the length scales of columns: more do not find better ones, and take much longer.
 RELEVANCE_ROWS = 500
 
@@ -99,7 +102,9 @@ def is_date(column: pd.Series) -> bool:
 
 
 def kind_of(column: pd.Series) -> str:
-    """Return the kind of a column: "numbers", truth values and durations too, "dates" or "categories"."""
+    """Return the kind of a column: "numbers", truth values and durations too, "dates", "categories", or ``MANY``."""
+    if column.dtype.kind == "O" and isinstance(next(iter(column.dropna()), None), list | dict | np.ndarray | bytes):
+        return MANY
     numeric = pd.api.types.is_numeric_dtype(column) or column.dtype.kind == "m"
     return "dates" if is_date(column) else "numbers" if numeric else "categories"
 
@@ -132,8 +137,9 @@ def split(y, groups, task, in_time, *, folds=None, share=None):
 
 
 def sample(rows, n):
-    """Return at most n of the rows, drawn at random with a fixed seed."""
-    return rows if n is None or len(rows) <= n else np.sort(np.random.default_rng(0).permutation(rows)[:n])
+    """Return at most n of the rows of an array or csr matrix, drawn at random with a fixed seed, in their order."""
+    few = n is None or rows.shape[0] <= n
+    return rows if few else rows[np.sort(np.random.default_rng(0).permutation(rows.shape[0])[:n])]
 
 
 def rows_of(table, rows):
@@ -233,15 +239,20 @@ def model(name, settings, task):
     return KernelMachineClassifier(features, penalties=settings["penalties"], scoring="squared_error", **weight)
 
 
-def predicted(fitted, X, task):
-    """Return predictions (n,) of numbers, or probabilities (n, classes); decision values count as -1 and +1."""
-    if task != "classes":
+def predicted(fitted, X, classes):
+    """Return predictions (n,) of numbers, where ``classes`` is None, or probabilities (n, classes), 0 for a class that
+    the training rows lack; decision values count as -1 and +1.
+    """
+    if classes is None:
         return fitted.predict(X)
     if hasattr(fitted, "predict_proba"):
-        return fitted.predict_proba(X)
-    decision = fitted.decision_function(X)
-    P = np.clip((np.column_stack([-decision, decision]) if decision.ndim == 1 else decision) / 2 + 0.5, 1e-6, 1)
-    return P / P.sum(axis=1, keepdims=True)
+        P = fitted.predict_proba(X)
+    else:
+        decision = fitted.decision_function(X)
+        P = np.clip((np.column_stack([-decision, decision]) if decision.ndim == 1 else decision) / 2 + 0.5, 1e-6, 1)
+    every = np.zeros((len(P), len(classes)))
+    every[:, fitted.classes_] = P / P.sum(axis=1, keepdims=True)
+    return every
 
 
 def losses(P, y, metric):
@@ -322,5 +333,5 @@ def repeat(file, settings, name, chosen, most_rows, version):
     train, test = final_parts(y, groups, settings["task"], bool(settings["time"]))
     train = sample(train, most_rows)
     best = fitted(rows_of(table, train), y[train], settings, name, chosen)
-    values = losses(predicted(best, rows_of(table, test), settings["task"]), y[test], settings["metric"])
+    values = losses(predicted(best, rows_of(table, test), settings["classes"]), y[test], settings["metric"])
     print(f"test score: {score(values, settings['metric']):.4g} on {len(test)} rows")

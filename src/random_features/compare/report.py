@@ -12,10 +12,6 @@ from matplotlib.figure import Figure
 from random_features import __version__
 from random_features.compare import recipe
 from random_features.compare.decide import label
-from random_features.compare.files import write
-
-#: The files of an answer.
-FILES = ("report.html", "results.csv", "best.py")
 
 #: The text of ``best.py``.
 PROGRAM = '''"""Fit the recommended pipeline again: ``python best.py`` prints its test score.
@@ -26,10 +22,8 @@ installed; its ``predict`` returns labels.
 
 from random_features.compare.recipe import repeat
 
-RECOMMENDED = {recommended}
-
 if __name__ == "__main__":
-    repeat(**RECOMMENDED)
+    repeat(**{recommended})
 '''
 
 #: The style of the page: numbers are aligned at the right.
@@ -43,59 +37,50 @@ WORDS = {"error": "error in %", "balanced-error": "balanced error in %", "rmse":
          "mae": "mean absolute error", "auc": "AUC", "average-precision": "average precision"}  # fmt: skip
 
 
-def write_answer(out, file, question, contest, decision, tested, warnings, reasons, margin) -> None:
+def write_answer(out, file, question, contest, decision, tested, warnings, margin) -> None:
     """Write all files of the answer into a folder and print its lines; the parameters are those of ``compare``."""
-    answer = answer_lines(decision, tested, warnings, contest.metric, margin, out)
-    name = Path(file).name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    table = results_table(contest, decision)
-    text = f"Differences to the best on the same rows, in losses of the best, with 95 % intervals; margin {margin:g}."
-    left_out = pd.DataFrame(reasons.items(), columns=["contestant", "reason"])
-    sections = [
-        ("Warnings", "", pd.DataFrame(warnings)),
-        ("Test part, opened once", "", pd.DataFrame(map(tested_row, tested)).fillna("")),
-        ("Contestants on the validation rows", text, table.drop(columns="settings").sort_values("validation score")),
-        ("Error against columns", "", picture_of(table, contest.metric, "columns")),
-        ("Error against seconds", "", picture_of(table, contest.metric, "seconds")),
-        ("Not run", "", left_out),
-        ("How the file was read", "; ".join(question.notes), pd.DataFrame(question.columns[:500])),
-    ]  # fmt: skip
-    write(out / "report.html", page(f"{name}: {question.settings['target']}", answer, sections))
-    write(out / "results.csv", table.to_csv(index=False))
-    if decision.kind == "unfinished":
-        (out / "best.py").unlink(missing_ok=True)
-    else:
-        result = tested[0]["result"]
-        chosen = {"file": str(Path(file).resolve()), "most_rows": tested[0]["rows"], "name": result.unit.name,
-                  "chosen": result.settings, "settings": question.settings, "version": __version__}  # fmt: skip
-        write(out / "best.py", PROGRAM.format(recommended=pprint.pformat(chosen, width=110)))
-    print(*answer, sep="\n")
-
-
-def shown(each) -> str:
-    """Return the test score of a contestant with its interval."""
-    rows = f", fitted to {each['rows']:,} rows" if each["rows"] else ""
-    return f"{each['score']:.4g} [{each['low']:.4g}, {each['high']:.4g}]{rows}"
-
-
-def tested_row(each) -> dict:
-    """Return the row of a contestant in the table of test scores."""
-    more = {WORDS.get(name, name): f"{value:.3g}" for name, value in each["more"].items()}
-    return {"contestant": label(each["result"]), "score and 95 % interval": shown(each), **more}
-
-
-def answer_lines(decision, tested, warnings, metric, margin, out) -> list[str]:
-    """Return the lines of the answer: the recommendation, its score, the others, warnings, and the files."""
-    first, others = tested[0], "; ".join(f"{label(each['result'])}: {shown(each)}" for each in tested[1:])
-    more = "".join(f"; {WORDS.get(name, name)} {value:.3g}" for name, value in first["more"].items())
-    noted = "; ".join(f"{each['warning']} ({each['evidence']})" for each in warnings)
+    table, target = results_table(contest, decision), question.settings["target"]
     program = "" if decision.kind == "unfinished" else f"; the recommended pipeline: {out / 'best.py'}"
-    return [
+    noted = "; ".join(f"{each['warning']} ({each['evidence']})" for each in warnings)
+    others = "; ".join(map(shown, tested[1:]))
+    answer = [
         f"Answer: {decision.answer}",
-        f"Test {WORDS.get(metric, metric)}: {label(first['result'])}: {shown(first)}{more}.",
+        f"Test {WORDS.get(contest.metric, contest.metric)}: {shown(tested[0])}.",
         f"Others on the same test rows: {others or 'none'}. The margin is {100 * margin:g} % of the loss of the best.",
         f"Warnings: {noted or 'none'}.",
         f"Report: {out / 'report.html'}{program}",
     ]
+    text = f"Differences to the best on the same rows, in losses of the best, with 95 % intervals; margin {margin:g}."
+    sections = [
+        ("Warnings", "", pd.DataFrame(warnings)),
+        ("Contestants on the validation rows", text, table.drop(columns="settings").sort_values("validation score")),
+        ("Error against columns", "", picture_of(table, contest.metric, "columns")),
+        ("Error against seconds", "", picture_of(table, contest.metric, "seconds")),
+        ("Not run", "", pd.DataFrame(contest.reasons.items(), columns=["contestant", "reason"])),
+        ("How the file was read", "; ".join(question.notes), pd.DataFrame(question.columns[:500])),
+    ]  # fmt: skip
+    write(out / "report.html", page(f"{Path(file).name}: {target}", answer, sections))
+    write(out / "results.csv", table.to_csv(index=False))
+    if program:
+        result = tested[0]["result"]
+        chosen = {"file": str(Path(file).resolve()), "most_rows": tested[0]["rows"], "name": result.unit.name,
+                  "chosen": result.settings, "settings": question.settings, "version": __version__}  # fmt: skip
+        write(out / "best.py", PROGRAM.replace("{recommended}", pprint.pformat(chosen, width=110)))
+    else:
+        (out / "best.py").unlink(missing_ok=True)
+    print(*answer, sep="\n")
+
+
+def write(path: Path, text: str) -> None:
+    """Write a text in UTF-8; bytes of a file name that are no text are escaped."""
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def shown(each) -> str:
+    """Return the test score of a contestant with its interval, and with other scores."""
+    rows = f", fitted to {each['rows']:,} rows" if each["rows"] else ""
+    more = "".join(f"; {WORDS.get(name, name)} {value:.3g}" for name, value in each["more"].items())
+    return f"{label(each['result'])}: {each['score']:.4g} [{each['low']:.4g}, {each['high']:.4g}]{rows}{more}"
 
 
 def results_table(contest, decision) -> pd.DataFrame:
@@ -132,11 +117,11 @@ def picture_of(table, metric: str, against: str) -> bytes:
     as lines, or against the "seconds" of all fits.
     """
     figure = Figure(figsize=(8, 4.5), layout="constrained")
-    ax, score = figure.subplots(), "validation score"
+    ax, score, columns = figure.subplots(), "validation score", table["columns"].astype(float)
     for k, (name, rows) in enumerate(table.groupby("contestant", sort=False)):
         x, y, line = rows[against].astype(float), rows[score], "o" if against == "seconds" else "o-"
         if x.isna().all():  # has no columns
-            x, y, line = [table["columns"].min(), table["columns"].max()], [y.iloc[-1]] * 2, "--"
+            x, y, line = [columns.min(), columns.max()], [y.iloc[-1]] * 2, "--"
         ax.plot(x, y, line, ms=4, color=f"C{k % 10}", label=f"{name} ({rows['training rows'].iloc[-1]:,} rows)")
     ax.set(xscale="log", xlabel=f"{against} ({'of the map' if against == 'columns' else 'to fit and predict'})")
     ax.set(ylabel=f"validation {WORDS.get(metric, metric)}")

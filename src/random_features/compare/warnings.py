@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.model_selection import KFold, PredefinedSplit, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -19,9 +18,6 @@ MOST_ROWS, MOST_COLUMNS, LEAK_ROWS = 10_000, 100, 4000
 #: the loss that blocked folds have more than random ones.
 DUPLICATES, GIVEN_AWAY, ORDER = 0.02, 0.97, 0.1
 
-#: Quartile ranges from which a value is far.
-FAR = 300
-
 #: Blocks of consecutive rows.
 BLOCKS = 10
 
@@ -33,93 +29,73 @@ def found(question: Question, seconds: float = np.inf) -> list[dict]:
     """
     warned = [{"warning": "how it was read", "evidence": each} for each in question.changed]
     checks = {"duplicates across folds": duplicates, "a column gives away the target": given_away,
-              "heavy tails": heavy_tails, "rows in order": order}  # fmt: skip
-    names = [] if issparse(question.table) else list(checks)
+              "rows in order": order}  # fmt: skip
+    left = [] if issparse(question.table) else list(checks)
     try:
         with alarm(min(seconds, 1e9), OutOfTime()):
-            while names:
-                evidence = checks[names[0]](question)
-                warned += [{"warning": names[0], "evidence": evidence}] if evidence else []
-                names.pop(0)
+            while left:
+                evidence = checks[left[0]](question)
+                name = left.pop(0)
+                warned += [{"warning": name, "evidence": evidence}] if evidence else []
     except OutOfTime:
-        warned.append({"warning": "not checked", "evidence": f"{', '.join(names)}: the budget is short"})
+        warned.append({"warning": "not checked", "evidence": f"{', '.join(left)}: the budget is short"})
     return warned
-
-
-def predictors(question: Question) -> list[str]:
-    """Return the names of the columns that predict."""
-    return [name for names in question.settings["columns"].values() for name in names]
 
 
 def duplicates(question):
     """Warn of test rows whose columns are equal to those of a training row, unless groups keep them together."""
-    hashes = pd.util.hash_pandas_object(question.table[predictors(question)], index=False).to_numpy()
-    settings = question.settings
+    used, settings = [each for each in question.columns if each["kind"]], question.settings
+    frame = question.table[[each["column"] for each in used]]
+    hashes = pd.util.hash_pandas_object(frame, index=False).to_numpy()
     train, test = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
     known = np.isin(hashes[test], hashes[train])
-    distinct = [each["distinct"] for each in question.columns if each["kind"]]
-    if known.mean() > DUPLICATES and np.log(distinct).sum() > np.log(10 * len(known)):
+    if known.mean() > DUPLICATES and np.log([each["distinct"] for each in used]).sum() > np.log(10 * len(known)):
         copies = f"{100 * known.mean():.1f} % of the test rows have the columns of a training row"
         return f"{copies}; state --group if they belong together"
 
 
+def held_out(model, X, y, cut):
+    """Return the errors of a classifier, or the squared errors of a regression, on rows that were held out."""
+    P = cross_val_predict(model, X, y, cv=cut)
+    return (P - y) ** 2 if y.dtype.kind == "f" else (y != P).astype(np.float64)
+
+
 def given_away(question):
     """Warn of columns from each of which alone a small tree predicts the target: all are looked at, dates too."""
-    task, rows = question.settings["task"], np.random.default_rng(0).permutation(len(question.y))[:LEAK_ROWS]
-    y, half = question.y[rows], len(rows) // 2
-    trees = DecisionTreeClassifier if task == "classes" else DecisionTreeRegressor
-    scale, leaks = guess_loss(y, task), []
-    for name in predictors(question):
-        column = question.table[name].iloc[rows]
-        is_text = name in question.settings["columns"]["categories"]
-        x = pd.factorize(column)[0] if is_text else recipe.as_times(column).to_numpy(np.float64)
-        tree = trees(max_leaf_nodes=256, random_state=0).fit(x[:half, None], y[:half])
-        loss = hard_losses(tree.predict(x[half:, None]), y[half:], task).mean()
-        if loss < (1 - GIVEN_AWAY) * scale:
-            leaks.append(f"{name!r} alone removes {100 * (1 - loss / scale):.1f} % of the loss of a guess")
+    is_class, halves = question.settings["task"] == "classes", KFold(2, shuffle=True, random_state=0)
+    rows = recipe.sample(np.arange(len(question.y)), LEAK_ROWS)
+    table, y = recipe.rows_of(question.table, rows), question.y[rows]
+    tree = (DecisionTreeClassifier if is_class else DecisionTreeRegressor)(max_leaf_nodes=256, random_state=0)
+    guess, leaks = held_out(recipe.model("guess", {}, question.settings["task"]), y[:, None], y, halves).mean(), []
+    for each in question.columns:
+        if each["kind"]:
+            column = table[each["column"]]
+            x = pd.factorize(column)[0] if each["kind"] == "categories" else recipe.as_times(column).to_numpy(float)
+            removed = 1 - held_out(tree, x[:, None], y, halves).mean() / guess
+            if removed > GIVEN_AWAY:
+                leaks.append(f"{each['column']!r} alone removes {100 * removed:.1f} % of the loss of a guess")
     return f"{'; '.join(leaks[:5])}; is it known when you predict?" if leaks else None
-
-
-def hard_losses(predicted, y, task):
-    """Return the errors of predicted classes, or the squared errors of numbers."""
-    return np.asarray(predicted != y if task == "classes" else (predicted - y) ** 2, dtype=np.float64)
-
-
-def guess_loss(y, task) -> float:
-    """Return the mean loss of the most frequent class or the mean."""
-    return hard_losses(np.bincount(y).argmax() if task == "classes" else y.mean(), y, task).mean()
-
-
-def heavy_tails(question):
-    """Warn of columns of numbers with values far from the others."""
-    frame = question.table[question.settings["columns"]["numbers"]]
-    X = pd.DataFrame(recipe.as_numbers(frame), columns=frame.columns)
-    low, middle, high = X.quantile([0.25, 0.5, 0.75]).to_numpy()
-    most = ((X - middle).abs() / np.where(high > low, high - low, np.inf)).max()
-    if (most > FAR).any():
-        worst = f"{most.idxmax()!r} has a value {most.max():,.0f} quartile ranges from its median"
-        return f"{(most > FAR).sum()} columns; {worst}; consider its logarithm"
 
 
 def order(question):
     """Warn if consecutive rows resemble each other: trees err more on blocks of rows than on random rows."""
-    if question.settings["time"] or question.groups is not None:
+    settings, task, n = question.settings, question.settings["task"], len(question.y)
+    if settings["time"] or question.groups is not None:
         return None
-    task, n = question.settings["task"], len(question.y)
     rows = np.arange(0, n, -(-n // MOST_ROWS))
     y = question.y[rows]
-    if task == "classes" and (np.diff(question.y) != 0).sum() <= 2 * len(np.unique(question.y)):
+    if task == "classes" and (np.diff(question.y) != 0).sum() <= 2 * len(settings["classes"]):
         return "the file is sorted by the target, so that an order in time cannot be checked"
-    X = recipe.encoder(question.settings["columns"]).fit_transform(recipe.rows_of(question.table, rows))
+    X = recipe.encoder(settings["columns"]).fit_transform(recipe.rows_of(question.table, rows))
     X = X[:, np.random.default_rng(0).permutation(X.shape[1])[:MOST_COLUMNS]]
-    trees = HistGradientBoostingClassifier if task == "classes" else HistGradientBoostingRegressor
-    rounds = 120 // len(np.unique(y)) if task == "classes" else 60  # each class has trees of its own
-    trees = trees(max_iter=max(5, rounds), max_leaf_nodes=15, random_state=0, early_stopping=False)
+    rounds = max(5, 120 // len(settings["classes"] or "12"))  # each class has trees of its own
+    trees = recipe.model("boosting", {"max_iter": rounds, "max_leaf_nodes": 15, "early_stopping": False}, task)
     blocks = np.arange(len(y)) * BLOCKS // len(y)
+    random = KFold(5, shuffle=True, random_state=0)
     # two distant blocks are held out together
-    cuts = PredefinedSplit(blocks % 5), KFold(5, shuffle=True, random_state=0)
-    blocked, shuffled = (hard_losses(cross_val_predict(trees, X, y, cv=cut), y, task) for cut in cuts)
+    blocked, shuffled = (held_out(trees, X, y, cut) for cut in (PredefinedSplit(blocks % 5), random))
+    guess = held_out(recipe.model("guess", {}, task), X, y, random).mean()
     more = np.array([(blocked - shuffled)[blocks == block].mean() for block in range(BLOCKS)])
-    if more.mean() > ORDER * guess_loss(y, task) and more.mean() > 2.5 * more.std(ddof=1) / np.sqrt(BLOCKS):
+    if more.mean() > ORDER * guess and more.mean() > 2.5 * more.std(ddof=1) / np.sqrt(BLOCKS):
         a, b = (f"{recipe.score(each, 'error' if task == 'classes' else 'rmse'):.3g}" for each in (blocked, shuffled))
         return f"trees have the error {a} on blocks of rows, {b} on random rows; state --time or --group, or expect {a}"

@@ -32,10 +32,8 @@ def small_grids():
     """Grids and rounds small enough for tests."""
     patch = pytest.MonkeyPatch()
     patch.setattr(recipe, "RELEVANCE_ROWS", 200)
-    patch.setattr(contests, "RATES", (0.1,))
+    patch.setattr(contests, "FEW", ({"learning_rate": 0.1},))
     patch.setattr(contests, "TUNED_ON", 400)
-    patch.setattr(contests, "START_ON", 300)
-    patch.setattr(contests, "MOST_TRIED", 3)
     patch.setattr(contests, "MAPS", ("nystroem", "rff", "sorf"))
     yield
     patch.undo()

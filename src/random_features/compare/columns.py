@@ -12,11 +12,10 @@ import pandas as pd
 from random_features.errors import UserError
 
 #: Texts, in lower case, that are missing values in a column of numbers or dates. The user is asked about labels.
-MISSING = {
-    "?", "-", "--", "---", "na", "n/a", "n.a.", "n. a.", "k.a.", "k. a.", "k.a", "none", "null", "nan", "nat", "nil",
-    "missing", "unknown", ".", "..", "...", "#n/a", "#na", "#nv", "#div/0!", "#value!", "#ref!", "*", "<na>", "n.v.",
-    "n.d.", "nd", "s/d", "s.o.", "unbekannt", "inconnu", "keine angabe", "not available", "no data",
-}  # fmt: skip
+MISSING = {"?", "-", "--", "---", "na", "n/a", "n.a.", "n. a.", "k.a.", "k. a.", "k.a", "none", "null", "nan", "nat",
+           "nil", "missing", "unknown", ".", "..", "...", "#n/a", "#na", "#nv", "#div/0!", "#value!", "#ref!", "*",
+           "<na>", "n.v.", "n.d.", "nd", "s/d", "s.o.", "unbekannt", "inconnu", "keine angabe", "not available",
+           "no data"}  # fmt: skip
 
 #: Dates, and times of day that may follow them.
 DATES = (
@@ -125,15 +124,14 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal, path) -> tuple[dict, l
 
     ``given`` has the formats of columns that the user or the file states, ``decimal`` the decimal sign or None.
     """
-    found, fits, notes = dict(given), {}, []
-    for name in frame.columns[[is_text(column) for _, column in frame.items()]]:
-        if name not in given:
-            fits[name] = fits_of(name, frame[name][frame[name].notna() & (frame[name] != "")], notes, path)
-    two = ["number", "number,"]
-    signs = {how[0][6:] or "." for name, how in fits.items() if how[0] in two and how != two
-             and frame[name].str.contains("[.,]").any()}  # fmt: skip
+    found, notes, two = {}, [], ["number", "number,"]
+    known = {name: frame[name].dropna() for name in frame.columns[[is_text(column) for _, column in frame.items()]]}
+    fits = {name: [given[name]] if name in given else fits_of(name, texts[texts != ""], notes, path)
+            for name, texts in known.items()}  # fmt: skip
+    signs = {decimal or how[0][6:] or "." for name, how in fits.items() if how[0] in two and how != two
+             and known[name].str.contains("[.,]").any()}  # fmt: skip
     for name, how in fits.items():
-        texts = pd.Series(frame[name].unique(), dtype=str)
+        texts = pd.Series(known[name].unique(), dtype=str)
         if how == two:
             if not decimal and len(signs) != 1:
                 example = next(each for each in texts if re.search(r"\d[.,]\d", each))
@@ -144,13 +142,13 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal, path) -> tuple[dict, l
             options = " or ".join(f"--format {name}={each}" for each in how)
             raise UserError(f"{path}: the column {name!r}, such as {texts[0]!r}, has two meanings: {options}")
         found[name] = how[0]
-        if how[0] != "text":
+        if how[0] != "text" and name not in given:
             values = parsed(texts, how[0])
             same = values.eq(pd.to_numeric(texts, errors="coerce")) if how[0] in two else ~texts.str.contains(ZONE)
-            changed = values.notna() & ~(same & (how[0] in (*two, "iso")))
-            shown = f"{texts[changed.argmax()]!r} is read as {values[changed.argmax()]}{' hours' * (how[0] == 'hours')}"
-            notes += [f"{name!r}: {shown}"] if changed.any() else []
-    return {name: found[name] for name in frame.columns if name in found}, notes
+            changed = texts[values.notna() & ~(same & (how[0] in (*two, "iso")))]
+            unit = " hours" if how[0] == "hours" else ""
+            notes += [f"{name!r}: {each!r} is read as {values[j]}{unit}" for j, each in changed[:1].items()]
+    return found, notes
 
 
 def fits_of(name: str, column: pd.Series, notes: list[str], path) -> list[str]:
@@ -162,12 +160,10 @@ def fits_of(name: str, column: pd.Series, notes: list[str], path) -> list[str]:
     absent = texts.str.lower().isin(MISSING)
     words, n_absent = ", ".join(texts[absent][:3]), n[absent].sum()
     texts, n = texts[~absent].reset_index(drop=True), n[~absent]
-    plain = pd.to_numeric(texts, errors="coerce").notna()
-    some, values = texts.iloc[:: max(1, len(texts) // 100)], {}
-    times = TIMES if some.str.contains(":").any() else [""]
-    formats = [*FORMATS, *(date + time for date in DATES for time in times)]
-    if plain.all():  # most columns: nothing else is tried
-        formats = FORMATS[: 3 if all(is_number(each, ",") for each in some) else 1]
+    some, values, formats = texts.iloc[:: max(1, len(texts) // 100)], {}, FORMATS[:3]
+    if pd.to_numeric(texts, errors="coerce").isna().any():  # else, as in most columns, nothing else is tried
+        times = TIMES if some.str.contains(":").any() else [""]
+        formats = [*FORMATS, *(date + time for date in DATES for time in times)]
     for how in formats:
         if parsed(some, how).notna().mean() > OFTEN:
             found = parsed(texts, how)
@@ -188,9 +184,9 @@ def fits_of(name: str, column: pd.Series, notes: list[str], path) -> list[str]:
         if digits.str.contains(r"^[-+]?0\d").any() or any(abs(int(each)) > LARGEST_EXACT for each in digits):
             notes.append(f"{name!r}: whole numbers with a zero in front or beyond 2^53: text")
             return ["text"]
-        units = set(numbers(texts[~plain], fits[0][6:] or ".")[1]) | ({""} if plain.any() else set())
-        if len(units - {""}) > 1 or ("" in units and not all(re.fullmatch(MONEY, each) for each in units - {""})):
+        units = sorted(set(numbers(texts, fits[0][6:] or ".")[1]))
+        if len(units) > 2 or (len(units) == 2 and (units[0] or not re.fullmatch(MONEY, units[1]))):
             raise UserError(f"{path}: the numbers of the column {name!r} have several units, "
-                            f"such as {sorted(units)[:3]}: give it one, or --format '{name}=text'")  # fmt: skip
+                            f"such as {units[:3]}: give it one, or --format '{name}=text'")  # fmt: skip
     notes += [f"{name!r}: {n_absent:,} texts are missing values ({words})"] if n_absent else []
     return fits

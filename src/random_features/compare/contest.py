@@ -7,11 +7,11 @@ would not be held. Finished units are files, so a killed run resumes.
 import json
 import sys
 import time
+from collections import namedtuple
 from functools import cached_property
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -41,16 +41,16 @@ FEW_TO_TUNE = 2000
 #: The most settings that a search tries.
 MOST_TRIED = 12
 
-#: Ridge penalties, those around the best with all rows, and learning rates of boosting.
+#: Ridge penalties, and those around the best with all rows.
 PENALTIES, WINDOW = 10.0 ** np.arange(-9.0, 1.0), 10.0 ** np.arange(-1.5, 1.0, 0.5)
-RATES = (0.05, 0.1, 0.2)
 
-#: Training rows below which boosting may also run without early stopping, which holds back rows.
-FEW_ROWS = 10_000
-FEW = ({"max_iter": 100, "early_stopping": False}, {"max_iter": 300, "learning_rate": 0.05, "early_stopping": False})
+#: Settings of boosting. On fewer than ``FEW_ROWS`` rows it may also run without early stopping, which holds back rows.
+FEW_ROWS, MANY = 10_000, ({"learning_rate": 0.05}, {"learning_rate": 0.1}, {"learning_rate": 0.2})
+FEW = ({"learning_rate": 0.1}, {"max_iter": 100, "early_stopping": False},
+       {"max_iter": 300, "learning_rate": 0.05, "early_stopping": False})  # fmt: skip
 
 #: Classes and columns from which boosting has one learning rate and fewer bins: each class has trees of its own.
-MOST_CLASSES, MOST_COLUMNS, LIGHT = 5, 500, {"learning_rate": 0.2, "max_bins": 63}
+MOST_CLASSES, MOST_COLUMNS, LIGHT = 5, 500, ({"learning_rate": 0.2, "max_bins": 63},)
 
 #: Training rows from which one validation part replaces folds, its share, and the folds of fewer than 1,000 rows.
 ONE_PART, PART_SHARE, FOLDS, MANY_FOLDS = 20_000, 0.25, 3, 5
@@ -66,31 +66,14 @@ class OutOfTime(Exception):
     """A fit was stopped because its time is over."""
 
 
-class Part(NamedTuple):
-    """One validation part: encoded training rows with their targets, held-out ones, and two scalings of the columns."""
+#: One validation part: encoded training rows with their targets, held-out ones, and two scalings of the columns.
+Part = namedtuple("Part", "X y X_held y_held scaled")
 
-    X: object
-    y: np.ndarray
-    X_held: object
-    y_held: np.ndarray
-    scaled: list[recipe.Scaled]
+#: A contestant on n training rows; a map with a number of columns (else None).
+Unit = namedtuple("Unit", "name n columns")
 
-
-class Unit(NamedTuple):
-    """A contestant on n training rows; a map with a number of columns (else None)."""
-
-    name: str
-    n: int
-    columns: int | None
-
-
-class Result(NamedTuple):
-    """The result of a unit: its settings, the loss of every held-out row, and seconds of a fit with prediction."""
-
-    unit: Unit
-    settings: dict
-    losses: np.ndarray
-    seconds: float
+#: The result of a unit: its settings, the loss of every held-out row, and seconds of a fit with prediction.
+Result = namedtuple("Result", "unit settings losses seconds")
 
 
 class Clock:
@@ -131,8 +114,7 @@ def contestants(part: Part, asked=()) -> tuple[list[str], dict[str, str]]:
     if issparse(part.X):
         left_out["boosting"] = f"it needs a dense table, and this one has {d:,} columns"
     if d > MOST_ORTHOGONAL:
-        left_out["orf"] = f"its fit takes O(s d^2), and d is {d:,}"
-        left_out["qmc"] = f"sequences in {d:,} dimensions are not better than random ones"
+        left_out |= dict.fromkeys(("orf", "qmc"), f"it does not gain with {d:,} columns, or takes O(s d^2)")
     names = dict.fromkeys([*BASELINES, *MAPS, *asked])
     return [name for name in names if name not in left_out], left_out
 
@@ -236,7 +218,7 @@ class Contest:
         last = self.last(unit.name)
         settings = last.settings if last else self.start if has_kernel(unit.name) else self.more
         settings = settings | (map_settings(unit.name, unit.columns, self.task) if unit.columns else {})
-        if not last or (unit.columns or np.inf) <= TUNED_WITH:
+        if unit.name != "guess" and (not last or (unit.columns or np.inf) <= TUNED_WITH):
             settings = self.tuned(unit.name, settings)[1]
         if "penalties" in settings and (unit.columns or unit.n <= MOST_HELD):
             penalties = np.clip(settings["penalties"][0] * WINDOW, PENALTIES[0], PENALTIES[-1])
@@ -274,9 +256,10 @@ class Contest:
             chosen = {"penalties": [float(np.median([each[2] for each in found]))]} if has_kernel(name) else {}
             return np.concatenate([each[0] for each in found]).mean(), settings | chosen
 
-        if name in ("guess", "boosting"):
-            grid = [start | each for each in self.boostings()] if name == "boosting" else [start]
-            return min(map(error, grid), key=lambda each: each[0]) if len(grid) > 1 else (0.0, grid[0])
+        if name == "boosting":
+            is_light = len(self.classes or "1") > MOST_CLASSES or parts[0].X.shape[1] > MOST_COLUMNS
+            grid = LIGHT if is_light else FEW if self.n_train < FEW_ROWS else MANY
+            return min((error(start | each) for each in grid), key=lambda each: each[0])
         start = start | ({"penalties": PENALTIES.tolist()} if has_kernel(name) else {"penalty": 1.0})
         tried, best, step = {}, 0.0, 1.0
         while step >= 0.5 and len(tried) < MOST_TRIED:
@@ -285,12 +268,6 @@ class Contest:
             before, best = best, min(tried, key=lambda each: tried[each][0])
             step = step / 2 if best == before else step
         return tried[best]
-
-    def boostings(self) -> list[dict]:
-        """Return the settings among which boosting is tuned."""
-        if len(self.classes or "1") > MOST_CLASSES or self.parts[0].X.shape[1] > MOST_COLUMNS:
-            return [LIGHT]
-        return [{"learning_rate": 0.1}, *FEW] if self.n_train < FEW_ROWS else [{"learning_rate": r} for r in RATES]
 
     @cached_property
     def start(self) -> dict:

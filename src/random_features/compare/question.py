@@ -1,7 +1,7 @@
 """Understand a file: its table and target, the kind of task, and the use of each column."""
 
 import re
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 import pandas as pd
@@ -29,27 +29,11 @@ FAR = 300
 IDENTIFIER = re.compile(r"(?i:(.*[ _.-])?(id|uuid|nr|no)\.?|id[ _.-].*)|.*[a-z]I[Dd]")
 
 
-class Question(NamedTuple):
-    """A file as ``compare`` understood it.
-
-    Attributes
-    ----------
-    table : frame or csr matrix (n, columns), without rows that are left out
-    y : ndarray (n,), numbers of classes or targets of a regression
-    groups : ndarray (n,) or None
-    settings : what ``best.py`` needs to read the same rows
-    notes : what was understood about the file, one line each
-    changed : the decisions that changed values or rows, or could be others
-    columns : one dict per column of the file: column, type, distinct, missing, use
-    """
-
-    table: object
-    y: np.ndarray
-    groups: np.ndarray | None
-    settings: dict
-    notes: list[str]
-    changed: list[str]
-    columns: list[dict]
+#: A file as ``compare`` understood it: the table (n, columns) without rows that are left out, a frame or csr matrix; y
+#: (n,), numbers of classes or targets of a regression; groups (n,) or None; ``settings``, with which ``best.py`` reads
+#: the same rows; ``notes`` on what was understood, one line each; ``changed``, the decisions that changed values or
+#: rows, or could be others; and a dict per column of the file: column, type, distinct, missing, kind, use.
+Question = namedtuple("Question", "table y groups settings notes changed columns")
 
 
 def understand(path, target=None, *, task="auto", drop=(), group=None, time=None, metric=None, formats=(), missing=None,

@@ -13,9 +13,9 @@ import lzma
 import re
 import statistics
 import zipfile
+from collections import namedtuple
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -48,23 +48,10 @@ ATTRIBUTE = re.compile(rf"^\s*@attribute\s+({QUOTED}\S+)\s+(.*)", re.IGNORECASE 
 CELL, ENTRY = re.compile(rf"\s*({QUOTED}[^,{{}}]*?)\s*(?:[,}}]|$)"), re.compile(rf"(\d+)\s+({QUOTED}[^\s,}}]+)")
 
 
-class Raw(NamedTuple):
-    """A file before the meaning of its texts is decided.
-
-    Attributes
-    ----------
-    table : frame or csr matrix
-    names : names of its columns
-    how : how the file is written: its kind and hash; of text also words, the separator and the lines above the rows
-    notes : decisions that changed rows or cells
-    formats : formats of columns that the file itself states (ARFF)
-    """
-
-    table: object
-    names: list[str]
-    how: dict
-    notes: list[str] = []  # noqa: RUF012
-    formats: dict[str, str] = {}  # noqa: RUF012
+#: A file before the meaning of its texts is decided: a frame or csr matrix, the names of its columns, how it is written
+#: (its kind and hash; of text also words, the separator and the lines above the rows), decisions that changed rows or
+#: cells, and the formats of columns that the file itself states (ARFF).
+Raw = namedtuple("Raw", "table names how notes formats", defaults=((), {}))
 
 
 def member(stream):
@@ -165,32 +152,31 @@ def cut(text: str, separator: str, quote: str) -> SimpleNamespace | None:
     It has both, the lines above the table (``skipped``), its rows, its cells per row (``width``), whether the first row
     has one less (``is_short``), the first row with another number (``wrong``), and the line ends ``inside`` quotes.
     """
-    lines = io.StringIO(text)
-    if separator == BLANKS:
-        lines = (" ".join(line.split()) for line in lines)
-    reader = csv.reader(lines, delimiter=" " if separator == BLANKS else separator, skipinitialspace=True,
-                        quotechar=quote or '"', quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE)  # fmt: skip
-    widths, starts, turns, last, n_rows = [], [], {}, 0, 0
+    sign = " " if separator == BLANKS else separator
+
+    def reader():
+        lines = (" ".join(line.split()) for line in io.StringIO(text)) if separator == BLANKS else io.StringIO(text)
+        quoting = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
+        return csv.reader(lines, delimiter=sign, skipinitialspace=True, quotechar=quote or '"', quoting=quoting)
+
     try:
-        for n_rows, row in enumerate(reader, 1):  # noqa: B007
-            if len(row) > 1 or (row and row[0].strip()):
-                if widths[-1:] != [len(row)]:
-                    turns[len(widths)] = row
-                widths.append(len(row))
-                starts.append(last + 1)
-            last = reader.line_num
+        rows = reader()
+        widths = [len(row) * (len(row) > 1 or bool("".join(row).strip())) for row in rows]
     except csv.Error:
         return None
-    if not widths or (width := statistics.mode(widths)) < 2:
+    if (width := statistics.mode([*filter(None, widths)] or [0])) < 2:
         return None
-    first = next(row for row, found in enumerate(widths) if found >= max(2, width - 1))
-    is_short = widths[first] == width - 1
-    names = turns[first] if is_short else []  # they may be repeated
-    odd = next((j for j in range(first, len(widths)) if widths[j] != width and turns.get(j) != names), None)
+    first = next(j for j, found in enumerate(widths) if found >= max(2, width - 1))
+    odd = {j for j, found in enumerate(widths) if found not in (0, width) and j >= first}
+    others = {j: row for j, row in enumerate(reader()) if j in odd} if odd else {}
+    names = others.get(first)  # they may be repeated
+    wrong = next((j for j, row in others.items() if row != names), None)
     between = SEPARATORS.get(separator, repr(separator))
-    wrong = odd is not None and f"line {starts[odd]:,} has {widths[odd]} cells between {between}, others {width}"
-    return SimpleNamespace(separator=separator, between=between, quote=quote, skipped=starts[first] - 1, width=width,
-                           rows=len(widths) - first, is_short=is_short, wrong=wrong, inside=last - n_rows)  # fmt: skip
+    return SimpleNamespace(
+        separator=separator, between=between, quote=quote, skipped=first, width=width, is_short=names is not None,
+        rows=sum(map(bool, widths[first:])), inside=rows.line_num - len(widths), wrong=wrong is not None and
+        f"line {wrong + 1:,} has {widths[wrong]} cells between {between}, others {width}",
+    )  # fmt: skip
 
 
 def cuts_of(text: str, separator: str, quotes) -> list[SimpleNamespace]:

@@ -64,24 +64,24 @@ def question(raw, settings, table=None):
     """
     table = typed(raw.table, settings["formats"]) if table is None else table
     y = as_classes(target_of(table, raw, settings["target"]))
-    if settings["task"] == "classes":
+    if settings["classes"]:
         y = y.map({name: code for code, name in enumerate(settings["classes"])})
     y = pd.to_numeric(y, errors="coerce").to_numpy(np.float64)
-    keep, left_out = np.isfinite(y), {"no target, or a class of few rows": int((~np.isfinite(y)).sum())}
-    for key in ("group", "time"):
-        if settings[key]:
-            known = table[settings[key]].notna().to_numpy()
-            left_out[f"no {key}"] = int((keep & ~known).sum())
-            keep &= known
+    keep = np.isfinite(y)
+    left_out = {"no target, or a class of few rows": int((~keep).sum())}
+    for key in filter(settings.get, ("group", "time")):
+        known = table[settings[key]].notna().to_numpy()
+        left_out[f"no {key}"] = int((keep & ~known).sum())
+        keep &= known
     rows = np.flatnonzero(keep)
     if settings["time"]:
         rows = rows[np.argsort(as_times(table[settings["time"]]).to_numpy()[rows], kind="stable")]
     groups = table[settings["group"]].astype(str).to_numpy()[rows] if settings["group"] else None
-    y = y[rows].astype(int) if settings["task"] == "classes" else y[rows]
-    if not issparse(table):
-        return table.iloc[rows].reset_index(drop=True), y, groups, left_out
-    others = np.arange(table.shape[1]) != raw.names.index(settings["target"])
-    return table[rows][:, others].astype(np.float32), y, groups, left_out
+    y = y[rows].astype(int) if settings["classes"] else y[rows]
+    if issparse(table):
+        others = np.arange(table.shape[1]) != raw.names.index(settings["target"])
+        return table[rows][:, others].astype(np.float32), y, groups, left_out
+    return table.iloc[rows].reset_index(drop=True), y, groups, left_out
 
 
 def target_of(table, raw, target) -> pd.Series:
@@ -152,11 +152,9 @@ def rows_of(table, rows):
 
 def date_parts(frame):
     """Return columns of numbers for each column of dates: seconds, month, day of the week, hour."""
-    parts = []
-    for name in frame.columns:
-        dates = pd.to_datetime(frame[name], utc=True).dt
-        parts += [as_times(frame[name]), dates.month, dates.day_of_week, dates.hour]
-    return np.column_stack(parts).astype(np.float64)
+    dates = [pd.to_datetime(column, utc=True) for _, column in frame.items()]
+    parts = [(as_times(each), each.dt.month, each.dt.day_of_week, each.dt.hour) for each in dates]
+    return np.column_stack([part for each in parts for part in each]).astype(np.float64)
 
 
 def as_text(frame):
@@ -200,10 +198,9 @@ class Scaled(TransformerMixin, BaseEstimator):
 
     def fit(self, X, y):
         """Learn the length scales from X (n, d) and the targets y (n,)."""
-        rows = sample(np.arange(X.shape[0]), RELEVANCE_ROWS)
-        X, y = X[rows], y[rows] if y.dtype.kind == "f" else y[rows].astype(str)
+        X, y = sample(X, RELEVANCE_ROWS), sample(y, RELEVANCE_ROWS)
         try:
-            by = np.array(relevance(X, y)) if self.relevance else 1.0
+            by = np.array(relevance(X, y if y.dtype.kind == "f" else y.astype(str))) if self.relevance else 1.0
             by = by * median_distance(X / by, np.random.default_rng(0))  # in units that other rows have, too
         except ValueError:  # most rows are equal
             by = 1.0
@@ -220,13 +217,13 @@ class Scaled(TransformerMixin, BaseEstimator):
 
 def model(name, settings, task):
     """Return the unfitted predictor of a contestant: a baseline, "exact-kernel", or the name of a map."""
-    is_class = task == "classes"
-    weight = {"class_weight": settings.get("class_weight")} if is_class else {}
+    is_class, weight = task == "classes", {"class_weight": settings.get("class_weight")}
     if name == "guess":
         return dummy.DummyClassifier(strategy="prior") if is_class else dummy.DummyRegressor()
+    if name == "linear" and is_class:
+        return linear_model.LogisticRegression(C=1 / settings["penalty"], max_iter=200, tol=1e-3, **weight)
     if name == "linear":
-        how = {"C": 1 / settings["penalty"], "max_iter": 200, "tol": 1e-3, **weight}
-        return linear_model.LogisticRegression(**how) if is_class else linear_model.Ridge(settings["penalty"])
+        return linear_model.Ridge(settings["penalty"])
     if name == "boosting":
         trees = ensemble.HistGradientBoostingClassifier if is_class else ensemble.HistGradientBoostingRegressor
         return trees(**(BOOSTING | settings))

@@ -50,7 +50,13 @@ def compare(
     clock = Clock(max(seconds - REPORT_SECONDS, 0.5 * seconds), started)
     if not 0 <= margin <= 1:  # so is no nan
         raise UserError(f"--margin {margin}: write a share from 0 to 1, such as 0.02")
-    check_maps(maps)
+    for name in maps:
+        try:
+            kernels = REGISTRY[resolve(name)[0]].kernels
+        except ValueError as error:
+            raise UserError(f"--maps {name}: {error}") from None
+        if "gaussian" not in kernels:
+            raise UserError(f"--maps {name}: it does not apply to the Gaussian kernel, which is compared here")
     question = understand(file, target, **how)
     settings, out = question.settings, Path(out or folder_of(file))
     record, own = out / "question.json", json.dumps({"file": str(Path(file).resolve()), "target": settings["target"]})
@@ -74,17 +80,6 @@ def compare(
         found.append({"warning": "never predicts the smaller class", "evidence": f"{scores[0]['never']!r}; {better}"})
     report.write_answer(out, file, question, contest, decision, scores, found, margin)
     return decision
-
-
-def check_maps(names) -> None:
-    """Raise ``UserError`` for a map that is unknown, or is none of the Gaussian kernel."""
-    for name in names:
-        try:
-            kernels = REGISTRY[resolve(name)[0]].kernels
-        except ValueError as error:
-            raise UserError(f"--maps {name}: {error}") from None
-        if "gaussian" not in kernels:
-            raise UserError(f"--maps {name}: it does not apply to the Gaussian kernel, which is compared here")
 
 
 def tested(question: Question, contest: Contest, decision: Decision, clock: Clock, rows, test) -> list[dict]:

@@ -32,7 +32,7 @@ def small_grids():
     """Grids and rounds small enough for tests."""
     patch = pytest.MonkeyPatch()
     patch.setattr(recipe, "RELEVANCE_ROWS", 200)
-    patch.setattr(contests, "FEW", ({"learning_rate": 0.1},))
+    patch.setattr(contests, "TREES", ({"learning_rate": 0.1},))
     patch.setattr(contests, "TUNED_ON", 400)
     patch.setattr(contests, "MAPS", ("nystroem", "rff", "sorf"))
     yield
@@ -91,7 +91,8 @@ def test_the_program_repeats_the_test_score_to_the_printed_digits(kernel_run, mo
     monkeypatch.setattr(sys, "argv", ["best.py"])
     runpy.run_path(str(kernel_run.out / "best.py"), run_name="__main__")
     assert f"test score: {score} on 240 rows" in capsys.readouterr().out
-    monkeypatch.setattr(sys, "argv", ["best.py", "--all-rows"])
+    monkeypatch.chdir("/")  # it writes next to the program
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / "best.py"), "--all-rows"])
     runpy.run_path(str(kernel_run.out / "best.py"), run_name="__main__")
     program = (
         "import joblib, sys; import pandas as pd; print(*joblib.load(sys.argv[1]).predict(pd.read_csv(sys.argv[2])))"
@@ -229,7 +230,11 @@ def test_a_budget_that_ends_before_any_map_is_reported(tmp_path, monkeypatch, ca
     frame = table("linear", 300)
     decision = run.compare(saved(tmp_path, frame), "y", out=tmp_path / "out", budget="1h", columns=32)
     assert decision.kind == "unfinished"
-    assert "before every map ran" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "before every map ran" in printed
+    assert (
+        "not run (nystroem, rff, sorf not on 192 rows with 32 columns: the budget does not leave the time)" in printed
+    )
     assert (tmp_path / "out" / "report.html").exists()
 
 

@@ -183,6 +183,8 @@ MEANINGS = {
     "no-separator": ([f"{d:%Y%m%d}" for d in DAYS], "%Y%m%d", DAYS),
     "zones": ([f"{d:%Y-%m-%d}T02:00:00+02:00" for d in DAYS], "iso", DAYS),
     "with-time": ([f"{d:%d.%m.%Y} 09:30" for d in DAYS], "%d.%m.%Y %H:%M", [d + pd.Timedelta("9h30min") for d in DAYS]),
+    "french-times": ([f"{d:%d/%m/%Y} 09h30" for d in DAYS], "%d/%m/%Y %Hh%M",
+                     [d + pd.Timedelta("9h30min") for d in DAYS]),
     "times-of-day": ([f"{1 + i % 12}:{i:02d} AM" for i in range(ROWS)], "hours",
                      [(1 + i % 12) % 12 + i / 60 for i in range(ROWS)]),
     "durations": ([f"{20 + i}:30:00" for i in range(ROWS)], "hours", 20.5 + np.arange(ROWS)),
@@ -226,6 +228,8 @@ QUESTIONS = {
     "thousands-or-decimals": ([f"{1 + i}.125" for i in range(ROWS)], "state --decimal . or --decimal ,"),
     "another-type-late": ([*map(str, HALF[:-1]), "12x5"], "1 of 60 values of the column 'x' are no number, such as"),
     "another-word": ([*map(str, HALF[:-1]), "broken"], "1 of 60 values of the column 'x' are no number, such as"),
+    "other-dates": ([f"{d:%d.%m.%Y} um 9 Uhr" for d in DAYS], "looks like dates: state --format 'x="),
+    "months-in-words": ([f"{d.day} mars {2000 + i}" for i, d in enumerate(DAYS)], "looks like dates: state --format"),
     "minutes-or-hours": ([*(f"{2 + i % 9}:{i:02d}" for i in range(ROWS - 1)), "1:02:08"], "1 of 60 values"),
     "another-unit": ([*map(str, HALF[:-1]), "12.5 kg"], "several units"),
     "percent-and-shares": (["5%", *map(str, HALF[1:])], "several units"),
@@ -393,5 +397,7 @@ def test_a_format_that_was_stated_is_taken(tmp_path):
     )
     for how, first in (("number,", 1125.0), ("number", 1.125)):
         assert understand(path, "y", formats=[f"x={how}"]).table["x"].iloc[0] == first
+    with pytest.raises(UserError, match=r"--format x=%d\.%m\.%Y: no value has it, such as '1\.125'"):
+        understand(path, "y", formats=["x=%d.%m.%Y"])
     assert columns.is_number("1.234,5", ",")
     assert not columns.is_number("1.23,5", ",")

@@ -22,7 +22,7 @@ DATES = (
     "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d",
     "%Y.%m.%d", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y", "%b %Y", "%m/%Y",
 )  # fmt: skip
-TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
+TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %Hh%M", " %Hh%M:%S")
 
 #: Formats other than dates. If both formats of a pair of ``BEFORE`` fit, the first is taken; others are asked for.
 FORMATS = ("number", "number,", "%Y%m%d", "hours", "ratio", "iso")
@@ -38,7 +38,8 @@ NUMBER = {
     for sign, marks in MARKS.items()
 }  # fmt: skip
 
-#: The end of a time with a zone.
+#: The start of a date, also with the name of a month; the end of a time with a zone.
+LIKE_A_DATE = r"\d{1,4}([-./ ])\d{1,2}\1\d{1,4}\b(?!\1)|\d{1,2}\.?[- ][^\W\d]{3,9}\.?[- ]\d{4}"
 ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$"
 
 #: Blanks of numbers that are none of ASCII, and signs that look like a minus.
@@ -142,7 +143,10 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal, path) -> tuple[dict, l
             options = " or ".join(f"--format {name}={each}" for each in how)
             raise UserError(f"{path}: the column {name!r}, such as {texts[0]!r}, has two meanings: {options}")
         found[name] = how[0]
-        if how[0] != "text" and name not in given:
+        if how[0] != "text" and name in given:
+            if parsed(texts, how[0]).isna().all():
+                raise UserError(f"--format {name}={how[0]}: no value has it, such as {texts[0]!r}")
+        elif how[0] != "text":
             values = parsed(texts, how[0])
             same = values.eq(pd.to_numeric(texts, errors="coerce")) if how[0] in two else ~texts.str.contains(ZONE)
             changed = texts[values.notna() & ~(same & (how[0] in (*two, "iso")))]
@@ -162,7 +166,7 @@ def fits_of(name: str, column: pd.Series, notes: list[str], path) -> list[str]:
     texts, n = texts[~absent].reset_index(drop=True), n[~absent]
     some, values, formats = texts.iloc[:: max(1, len(texts) // 100)], {}, FORMATS[:3]
     if pd.to_numeric(texts, errors="coerce").isna().any():  # else, as in most columns, nothing else is tried
-        times = TIMES if some.str.contains(":").any() else [""]
+        times = TIMES if some.str.contains(r"\d[:h]\d").any() else [""]
         formats = [*FORMATS, *(date + time for date in DATES for time in times)]
     for how in formats:
         if parsed(some, how).notna().mean() > OFTEN:
@@ -174,7 +178,10 @@ def fits_of(name: str, column: pd.Series, notes: list[str], path) -> list[str]:
         best = max(values, key=lambda how: n[values[how].notna()].sum(), default="text")
         wrong = values[best].isna() if values else absent
         if not values or n[~wrong].sum() <= MOSTLY * n.sum():
-            return ["text"]
+            if some.str.match(LIKE_A_DATE).mean() <= OFTEN:
+                return ["text"]
+            ways = f"state --format '{name}=%d.%m.%Y %H:%M' with its codes (of strftime), or --format '{name}=text'"
+            raise UserError(f"{path}: the column {name!r}, such as {some.iloc[0]!r}, looks like dates: {ways}")
         few = f"{n[wrong].sum():,} of {counts.sum():,} values of the column {name!r} are no {best.rstrip(',')}"
         ways = f"--format '{name}={best}' makes them missing, --format '{name}=text' takes all as text"
         example = texts[wrong].iloc[0][:40]

@@ -44,10 +44,9 @@ MOST_TRIED = 12
 #: Ridge penalties, and those around the best with all rows.
 PENALTIES, WINDOW = 10.0 ** np.arange(-9.0, 1.0), 10.0 ** np.arange(-1.5, 1.0, 0.5)
 
-#: Settings of boosting. On fewer than ``FEW_ROWS`` rows it may also run without early stopping, which holds back rows.
-FEW_ROWS, MANY = 10_000, ({"learning_rate": 0.05}, {"learning_rate": 0.1}, {"learning_rate": 0.2})
-FEW = ({"learning_rate": 0.1}, {"max_iter": 100, "early_stopping": False},
-       {"max_iter": 300, "learning_rate": 0.05, "early_stopping": False})  # fmt: skip
+#: Settings of boosting: early stopping holds back rows, so that few trees without it compete, too.
+TREES = ({"learning_rate": 0.1}, {"max_iter": 100, "early_stopping": False},
+         {"max_iter": 300, "learning_rate": 0.05, "early_stopping": False})  # fmt: skip
 
 #: Classes and columns from which boosting has one learning rate and fewer bins: each class has trees of its own.
 MOST_CLASSES, MOST_COLUMNS, LIGHT = 5, 500, ({"learning_rate": 0.2, "max_bins": 63},)
@@ -179,7 +178,9 @@ class Contest:
         self.folder = Path(folder or ".")
         self.identity = code_identity() + json.dumps(question.settings, default=str) if folder else ""
         self.folder.mkdir(parents=True, exist_ok=True)
+        started = time.perf_counter()
         self.parts, self.groups = validation_parts(question, rows)
+        self.seconds = (time.perf_counter() - started) / len(self.parts)  # to encode the columns
         self.n_train = min(len(part.y) for part in self.parts)
         self.n_final = len(rows)
         self.results: list[Result] = []
@@ -258,8 +259,7 @@ class Contest:
 
         if name == "boosting":
             is_light = len(self.classes or "1") > MOST_CLASSES or parts[0].X.shape[1] > MOST_COLUMNS
-            grid = LIGHT if is_light else FEW if self.n_train < FEW_ROWS else MANY
-            return min((error(start | each) for each in grid), key=lambda each: each[0])
+            return min((error(start | each) for each in (LIGHT if is_light else TREES)), key=lambda each: each[0])
         start = start | ({"penalties": PENALTIES.tolist()} if has_kernel(name) else {"penalty": 1.0})
         tried, best, step = {}, 0.0, 1.0
         while step >= 0.5 and len(tried) < MOST_TRIED:
@@ -287,10 +287,12 @@ class Contest:
         return tuning * len(self.parts) * last.seconds * growth
 
     def reserve(self) -> float:
-        """Return the seconds that the final fits take: of the best, of the best map and of boosting."""
-        fair, boosting = self.fair(), self.last("boosting")
-        opened = fair[:1] + [each for each in fair if is_map(each.unit.name)][:1] + [boosting] * bool(boosting)
-        return 1.5 * self.n_final / self.n_train * sum({each.unit: each.seconds for each in opened}.values())
+        """Return the seconds that the final fits take, with their columns: of the best, the best map and others."""
+        fair = self.fair()
+        opened = fair[:1] + [each for each in fair if is_map(each.unit.name)][:1]
+        opened += [each for each in fair if each.unit.name in ("guess", "boosting")]
+        fits = {each.unit: each.seconds + self.seconds for each in opened}
+        return 1.5 * self.n_final / self.n_train * sum(fits.values())
 
 
 def hold(contest: Contest, todo: list[Unit], clock: Clock) -> None:

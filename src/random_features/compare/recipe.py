@@ -2,6 +2,7 @@
 
 import sys
 from functools import partial
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -64,7 +65,7 @@ def question(raw, settings, table=None):
     """
     table = typed(raw.table, settings["formats"]) if table is None else table
     y = as_classes(target_of(table, raw, settings["target"]))
-    if settings["classes"]:
+    if settings["task"] == "classes":
         y = y.map({name: code for code, name in enumerate(settings["classes"])})
     y = pd.to_numeric(y, errors="coerce").to_numpy(np.float64)
     keep = np.isfinite(y)
@@ -77,7 +78,7 @@ def question(raw, settings, table=None):
     if settings["time"]:
         rows = rows[np.argsort(as_times(table[settings["time"]]).to_numpy()[rows], kind="stable")]
     groups = table[settings["group"]].astype(str).to_numpy()[rows] if settings["group"] else None
-    y = y[rows].astype(int) if settings["classes"] else y[rows]
+    y = y[rows].astype(int) if settings["task"] == "classes" else y[rows]
     if issparse(table):
         others = np.arange(table.shape[1]) != raw.names.index(settings["target"])
         return table[rows][:, others].astype(np.float32), y, groups, left_out
@@ -312,8 +313,9 @@ def labels_of(y, settings):
 
 
 def repeat(file, settings, name, chosen, most_rows, version):
-    """Print the test score of a pipeline; with ``--all-rows`` fit it to all rows and write best.joblib. Its ``predict``
-    takes a frame with the columns of the file, as texts or as pandas reads them, and returns labels or numbers.
+    """Print the test score of a pipeline; with ``--all-rows`` fit it to all rows and write best.joblib next to the
+    program. Its ``predict`` takes a frame with the columns of the file, as texts or as pandas reads them, and returns
+    labels or numbers.
     """
     if version != __version__:
         print(f"warning: this is random_features {__version__}; the comparison had {version}", file=sys.stderr)
@@ -324,8 +326,8 @@ def repeat(file, settings, name, chosen, most_rows, version):
     if "--all-rows" in sys.argv:
         rows = sample(np.arange(len(y)), most_rows)
         best = fitted(rows_of(table, rows), labels_of(y[rows], settings), settings, name, chosen)
-        joblib.dump(best, "best.joblib")
-        print(f"best.joblib: {name}, fitted to {len(rows):,} rows")
+        joblib.dump(best, out := Path(sys.argv[0]).with_name("best.joblib"))
+        print(f"{out}: {name}, fitted to {len(rows):,} rows")
         return
     train, test = final_parts(y, groups, settings["task"], bool(settings["time"]))
     train = sample(train, most_rows)

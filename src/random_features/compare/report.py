@@ -17,7 +17,7 @@ from random_features.compare.decide import label
 PROGRAM = '''"""Fit the recommended pipeline again: ``python best.py`` prints its test score.
 
 ``python best.py --all-rows`` fits all rows and writes best.joblib, which joblib loads where random_features is
-installed; its ``predict`` returns labels.
+installed; its ``predict`` returns labels or numbers.
 """
 
 from random_features.compare.recipe import repeat
@@ -32,6 +32,9 @@ STYLE = (
     " td { text-align: right; font-variant-numeric: tabular-nums } img { max-width: 100% }"
 )
 
+#: The warnings of one kind that the console shows; the page has all.
+SHOWN = 6
+
 #: The names of metrics in words.
 WORDS = {"error": "error in %", "balanced-error": "balanced error in %", "rmse": "root mean squared error",
          "mae": "mean absolute error", "auc": "AUC", "average-precision": "average precision"}  # fmt: skip
@@ -41,16 +44,20 @@ def write_answer(out, file, question, contest, decision, tested, warnings, margi
     """Write all files of the answer into a folder and print its lines; the parameters are those of ``compare``."""
     table, target = results_table(contest, decision), question.settings["target"]
     program = "" if decision.kind == "unfinished" else f"; the recommended pipeline: {out / 'best.py'}"
-    noted = "; ".join(f"{each['warning']} ({each['evidence']})" for each in warnings)
+    kinds = sorted(dict.fromkeys(each["warning"] for each in warnings), key="how it was read".__eq__)
+    evidence = {kind: [each["evidence"] for each in warnings if each["warning"] == kind] for kind in kinds}
+    noted = "; ".join(f"{kind} ({'; '.join([*each[:SHOWN], *[f'{len(each) - SHOWN} more'] * (len(each) > SHOWN)])})"
+                      for kind, each in evidence.items())  # fmt: skip
     others = "; ".join(map(shown, tested[1:]))
+    loss = "mean squared error" if contest.metric == "rmse" else "loss"
     answer = [
         f"Answer: {decision.answer}",
         f"Test {WORDS.get(contest.metric, contest.metric)}: {shown(tested[0])}.",
-        f"Others on the same test rows: {others or 'none'}. The margin is {100 * margin:g} % of the loss of the best.",
+        f"Others on these rows: {others or 'none'}. The margin is {100 * margin:g} % of the {loss} of the best.",
         f"Warnings: {noted or 'none'}.",
         f"Report: {out / 'report.html'}{program}",
     ]
-    text = f"Differences to the best on the same rows, in losses of the best, with 95 % intervals; margin {margin:g}."
+    text = f"Differences to the best on the same rows, in shares of its {loss}, with 95 % intervals; margin {margin:g}."
     sections = [
         ("Warnings", "", pd.DataFrame(warnings)),
         ("Contestants on the validation rows", text, table.drop(columns="settings").sort_values("validation score")),

@@ -65,16 +65,18 @@ def compare(
     print(*question.notes, f"budget: {budget}", sep="\n", flush=True)
     out.mkdir(parents=True, exist_ok=True)
     record.write_text(own, "utf-8")
+    found = warnings.found(question, max(3.0, CHECKED_SHARE * seconds))
     parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
     contest = Contest(question, parts[0], out / "cells")
     names, contest.reasons = contestants(contest.parts[0], maps)
     hold(contest, units(names, contest.n_train, columns), clock)
     if not contest.last("guess"):
         raise UserError(f"--budget {budget}: not even a guess was finished; state a longer one")
-    found = warnings.found(question, max(3.0, CHECKED_SHARE * seconds))
-    found += [{"warning": "not run", "evidence": f"{name} {why}"} for name, why in contest.reasons.items()]
     decision = decide(contest.fair(), contest.groups, margin, missing(contest, names))
     scores = tested(question, contest, decision, clock, *parts)
+    for why in dict.fromkeys(contest.reasons.values()):
+        names = ", ".join(name for name, each in contest.reasons.items() if each == why)
+        found.append({"warning": "not run", "evidence": f"{names} {why}"})
     if scores[0]["never"] is not None:
         better = "--metric balanced-error, auc or average-precision asks for a contestant that finds it"
         found.append({"warning": "never predicts the smaller class", "evidence": f"{scores[0]['never']!r}; {better}"})
@@ -106,7 +108,7 @@ def tested(question: Question, contest: Contest, decision: Decision, clock: Cloc
                 fitted = recipe.fitted(table, question.y[train], settings, unit.name, result.settings)
                 P = recipe.predicted(fitted, X, classes)
         except OutOfTime:
-            contest.reasons[f"test of {label(result)}"] = "the budget does not leave its final fit"
+            contest.reasons[f"final fit of {label(result)}"] = "for its test score: the budget does not leave the time"
             continue
         losses = recipe.losses(P, y, metric)
         mean, half = paired_interval(losses, 0 * losses, groups)

@@ -4,7 +4,7 @@ Losses are compared row by row on the same held-out rows. Differences are in uni
 margin of 2 % is 1 % of the root mean squared error of a regression, and 2 % of the errors of the best classifier.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 from scipy.stats import t
@@ -19,23 +19,11 @@ CONFIDENCE = 0.95
 SAME_COST = 1.5
 
 
-class Decision(NamedTuple):
-    """A decision.
-
-    Attributes
-    ----------
-    chosen : the recommended result; of undecided ones the best
-    best : the result with the lowest mean loss
-    kind : "nothing", "map", "no map", "undecided", or "unfinished" where there is no answer yet
-    answer : one or two sentences
-    comparisons : one dict per result: its difference to the best with an interval, and a verdict
-    """
-
-    chosen: Result
-    best: Result
-    kind: str
-    answer: str
-    comparisons: list[dict]
+#: A decision: the recommended result (``chosen``), of undecided ones the best; the result with the lowest mean loss
+#: (``best``); ``kind``: "nothing", "map", "no map", "undecided", or "unfinished" where there is no answer yet; one or
+#: two sentences (``answer``); and ``comparisons``, a dict per result: its difference to the best, with an interval and
+#: a verdict.
+Decision = namedtuple("Decision", "chosen best kind answer comparisons")
 
 
 def paired_interval(losses, others, groups, confidence=CONFIDENCE) -> tuple[float, float]:
@@ -71,8 +59,8 @@ def decide(results: list[Result], groups, margin: float, lacking=()) -> Decision
     for result in sorted(results, key=cost_of):
         mean, half = (each / scale for each in paired_interval(result.losses, best.losses, groups))
         verdict = "within the margin" if mean + half <= margin else "worse" if mean - half > margin else "undecided"
-        found = {"difference": mean, "low": mean - half, "high": mean + half, "verdict": verdict}
-        comparisons.append({"result": result, **found})
+        interval = {"difference": mean, "low": mean - half, "high": mean + half}
+        comparisons.append({"result": result, **interval, "verdict": verdict})
     if lacking:
         seen = "" if best is guess else f" So far {label(best)} is best."
         answer = f"No answer yet: the budget ended before {' and '.join(lacking)} ran; state a longer --budget.{seen}"
@@ -109,6 +97,5 @@ def cost_of(result: Result) -> tuple:
 
 def label(result: Result) -> str:
     """Return a result in words: the contestant, and the number of columns of a map."""
-    if result.unit.name == "guess":
-        return "the mean or majority class"
-    return f"{result.unit.name} with {result.unit.columns:,} columns" if result.unit.columns else result.unit.name
+    columns = f" with {result.unit.columns:,} columns" if result.unit.columns else ""
+    return "the mean or majority class" if result.unit.name == "guess" else result.unit.name + columns

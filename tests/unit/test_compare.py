@@ -20,7 +20,7 @@ from sklearn import metrics
 from sklearn.datasets import dump_svmlight_file
 
 from random_features.compare import contest as contests
-from random_features.compare import recipe, run
+from random_features.compare import recipe, report, run, warnings
 from random_features.compare.contest import Clock, Contest, Unit
 from random_features.compare.decide import decide
 from random_features.compare.question import understand
@@ -427,7 +427,10 @@ def test_rare_classes_are_found_or_the_answer_says_that_they_are_never_predicted
     contest.run(Unit("guess", contest.n_train, None))
     decision = decide(contest.results, contest.groups, 0.02)
     (score,) = run.tested(asked, contest, decision, Clock(60), np.arange(2000), np.arange(2000, 3000))
-    assert score["never"] == "yes"
+    assert score["never"] == ["yes"]
+    assert "it never predicts 'yes'" in report.shown(score)
+    assert "'yes' has 3" in warnings.unequal(asked)
+    assert "--metric balanced-error or log-loss or auc or average-precision" in warnings.unequal(asked)
 
 
 def test_predictions_are_labels_and_texts_of_tomorrow_are_read_as_today(tmp_path):

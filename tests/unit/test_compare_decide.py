@@ -72,6 +72,16 @@ def test_noise_is_rarely_taken_for_a_signal():
     assert kinds.count("nothing") >= 90
 
 
+def test_luck_that_is_averaged_does_not_beat_the_guess():
+    rng = np.random.default_rng(0)
+    guess = result("guess", losses := (rng.random(2000) < 0.04).astype(float), 0.0)
+    other = np.where(rng.random(2000) < 0.003, 1 - losses, losses)
+    found = [result("rff", losses, 1.0, 64), result("rff", np.minimum(losses, other), 1.0, 32)]
+    found.append(result("rff", np.maximum(losses, other), 1.0, 128))
+    pooled = contest.steady([guess, *found])
+    assert decisions.decide(pooled, np.arange(2000), 0.02).kind == "nothing"
+
+
 def test_a_lead_of_few_columns_is_luck_and_of_equal_maps_the_widest_is_best():
     found = [result("rff", [mean] * 4, columns=D) for D, mean in ((64, 3.0), (128, 1.0), (256, 2.0))]
     pooled = sorted(contest.steady([*found, GUESS]), key=contest.rank)

@@ -22,7 +22,7 @@ def test_clean_data_have_no_warnings(tmp_path):
 def test_duplicated_rows_are_noted(tmp_path):
     frame = table("kernel")
     twice = pd.concat([frame, frame.iloc[:600]]).sample(frac=1, random_state=0)
-    assert "duplicates across folds" in warned(saved(tmp_path, twice))
+    assert "duplicated rows" in warned(saved(tmp_path, twice))
 
 
 def test_a_column_that_gives_away_the_target_is_noted(tmp_path):

@@ -155,15 +155,15 @@ def rank(result: Result) -> tuple:
 
 
 def steady(results: list[Result]) -> list[Result]:
-    """Return results in which no map is better with fewer columns than with more, which is luck: their means are pooled
-    by isotonic regression.
+    """Return results in which no map is better with fewer columns than with more, which is luck: the losses of such
+    results are averaged, row by row, where isotonic regression pools their means.
     """
     found = [each for each in results if not is_map(each.unit.name)]
     for name in {each.unit.name for each in results} - {each.unit.name for each in found}:
         own = sorted((each for each in results if each.unit.name == name), key=lambda each: each.unit.columns)
-        means = np.array([each.losses.mean() for each in own])
-        factors = isotonic_regression(means, increasing=False) / np.maximum(means, 1e-300)
-        found += [each._replace(losses=each.losses * factor) for each, factor in zip(own, factors, strict=True)]
+        losses = np.array([each.losses for each in own])
+        pooled = isotonic_regression(losses.mean(axis=1), increasing=False)
+        found += [one._replace(losses=losses[pooled == each].mean(0)) for one, each in zip(own, pooled, strict=True)]
     return found
 
 

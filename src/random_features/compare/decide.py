@@ -77,12 +77,12 @@ def decide(results: list[Result], groups, margin: float, lacking=()) -> Decision
     maps = [each for each in comparisons if is_map(each["result"].unit.name)]
     if kind == "no map" and maps:
         worse = all(each["verdict"] == "worse" for each in maps)
-        why = "every map is worse" if worse else "no map is shown to be better or cheaper"
+        why = "every map is worse" if worse else "no map is shown to be as good and cheaper"
         best_map = min((each["result"] for each in maps), key=rank)
         answer = f"{answer[:-1]}: {why}. The best map is {label(best_map)}."
     maybe = [each["result"] for each in comparisons if each["difference"] <= margin < each["high"]]
     if cheaper := [each for each in maybe if cost_of(each) < cost_of(shown)]:
-        names = " or ".join(dict.fromkeys(label(each) for each in cheaper[-3:]))
+        names = " or ".join(dict.fromkeys(label(each) for each in cheaper[:3]))
         kind, answer = "undecided", f"{answer} These rows do not show whether {names}, cheaper, is as good."
     return Decision(shown, best, kind, answer, comparisons)
 

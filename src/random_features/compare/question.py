@@ -172,8 +172,10 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
         use = use or "left out: constant"
     elif kind == "categories" and distinct > max(recipe.CATEGORIES, FREE_TEXT * len(known)):
         use = use or "left out: nearly every value is different (a name, an identifier or free text)"
+    elif kind == "categories" and distinct > recipe.CATEGORIES:
+        doubt = f"its {distinct - recipe.CATEGORIES:,} rarest texts count as one"
     elif kind == "numbers" and not use:
-        values = recipe.as_times(known).to_numpy(np.float64)
+        values = np.clip(recipe.as_times(known).to_numpy(np.float64), -1e300, 1e300)
         lowest, low, middle, high, highest = np.quantile(values, [0, 0.25, 0.5, 0.75, 1])
         most = max(middle - lowest, highest - middle) / (high - low or np.inf)
         doubt = f"a value {most:,.0f} quartile ranges from its median; consider its logarithm" if most > FAR else ""

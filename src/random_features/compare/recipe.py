@@ -44,6 +44,9 @@ METRICS = {
     "classes": ("error", "balanced-error", "log-loss", "auc", "average-precision"), "regression": ("rmse", "mae"),
 }  # fmt: skip
 
+#: Those that count the classes alike: for two classes, and for more.
+RARE = METRICS["classes"][1:], METRICS["classes"][1:2]
+
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 

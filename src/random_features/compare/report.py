@@ -87,6 +87,7 @@ def shown(each) -> str:
     """Return the test score of a contestant with its interval, and with other scores."""
     rows = f", fitted to {each['rows']:,} rows" if each["rows"] else ""
     more = "".join(f"; {WORDS.get(name, name)} {value:.3g}" for name, value in each["more"].items())
+    more += f"; it never predicts {', '.join(map(repr, each['never'][:5]))}" if each["never"] else ""
     return f"{label(each['result'])}: {each['score']:.4g} [{each['low']:.4g}, {each['high']:.4g}]{rows}{more}"
 
 

@@ -4,8 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
-
 from random_features.alarm import alarm
 from random_features.compare import recipe, report, warnings
 from random_features.compare.contest import Clock, Contest, OutOfTime, contestants, hold, units
@@ -20,9 +18,6 @@ UNITS, MOST_SECONDS = {"s": 1, "m": 60, "h": 3600, "": 60}, 365 * 24 * 3600
 
 #: Seconds of the report, and the share of the budget in which the file is checked for warnings.
 REPORT_SECONDS, CHECKED_SHARE = 4.0, 0.1
-
-#: The share of the smallest class below which classes are of unequal size.
-UNEQUAL = 0.2
 
 
 def seconds_of(text: str) -> float:
@@ -77,9 +72,6 @@ def compare(
     for why in dict.fromkeys(contest.reasons.values()):
         names = ", ".join(name for name, each in contest.reasons.items() if each == why)
         found.append({"warning": "not run", "evidence": f"{names} {why}"})
-    if scores[0]["never"] is not None:
-        better = "--metric balanced-error, auc or average-precision asks for a contestant that finds it"
-        found.append({"warning": "never predicts the smaller class", "evidence": f"{scores[0]['never']!r}; {better}"})
     report.write_answer(out, file, question, contest, decision, scores, found, margin)
     return decision
 
@@ -96,9 +88,7 @@ def tested(question: Question, contest: Contest, decision: Decision, clock: Cloc
     opened = {each.unit: each for each in [*opened, contest.last("exact-kernel")] if each}
     groups = test if question.groups is None else question.groups[test]
     X, y = recipe.rows_of(question.table, test), question.y[test]
-    sizes = np.bincount(y, minlength=len(classes)) if classes else np.ones(1)
-    smallest, unequal = sizes.argmin(), sizes.min() < UNEQUAL * len(y) and bool(classes)
-    more = recipe.METRICS["classes"][1 : None if len(sizes) == 2 else 2] if unequal else ()
+    more = recipe.RARE[len(classes) > 2] if warnings.unequal(question) else ()
     for unit, result in opened.items():
         n = None if unit.n == contest.n_train else unit.n
         train = recipe.sample(rows, n)
@@ -116,6 +106,6 @@ def tested(question: Question, contest: Contest, decision: Decision, clock: Cloc
         found.append({
             "result": result, "rows": n, "score": recipe.score(losses, metric), "low": low, "high": high,
             "more": {name: recipe.score(recipe.losses(P, y, name), name) for name in more},
-            "never": classes[smallest] if unequal and smallest not in P.argmax(axis=1) else None,
+            "never": [each for code, each in enumerate(classes or ()) if code not in P.argmax(axis=1)] if more else [],
         })  # fmt: skip
     return found

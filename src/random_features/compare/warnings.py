@@ -18,6 +18,9 @@ MOST_ROWS, MOST_COLUMNS, LEAK_ROWS = 10_000, 100, 4000
 #: the loss that blocked folds have more than random ones.
 DUPLICATES, GIVEN_AWAY, ORDER = 0.02, 0.97, 0.1
 
+#: The share of an equal size below which a class is small.
+UNEQUAL = 0.4
+
 #: Blocks of consecutive rows.
 BLOCKS = 10
 
@@ -28,9 +31,9 @@ def found(question: Question, seconds: float = np.inf) -> list[dict]:
     The checks that do not end within so many seconds are named.
     """
     warned = [{"warning": "how it was read", "evidence": each} for each in question.changed]
-    checks = {"duplicates across folds": duplicates, "a column gives away the target": given_away,
+    checks = {"unequal classes": unequal, "duplicated rows": duplicates, "a column gives away the target": given_away,
               "rows in order": order}  # fmt: skip
-    left = [] if issparse(question.table) else list(checks)
+    left = [*checks][: 1 if issparse(question.table) else None]
     try:
         with alarm(min(seconds, 1e9), OutOfTime()):
             while left:
@@ -42,16 +45,21 @@ def found(question: Question, seconds: float = np.inf) -> list[dict]:
     return warned
 
 
+def unequal(question):
+    """Warn of a class that has much fewer rows than the others."""
+    shares = np.bincount(question.y) / len(question.y) if question.settings["classes"] else np.ones(1)
+    if shares.min() < UNEQUAL / len(shares):
+        smallest = f"{question.settings['classes'][shares.argmin()]!r} has {100 * shares.min():.3g} % of the rows"
+        return f"{smallest}: the error hardly counts them; --metric {' or '.join(recipe.RARE[len(shares) > 2])} does"
+
+
 def duplicates(question):
-    """Warn of test rows whose columns are equal to those of a training row, unless groups keep them together."""
-    used, settings = [each for each in question.columns if each["kind"]], question.settings
-    frame = question.table[[each["column"] for each in used]]
-    hashes = pd.util.hash_pandas_object(frame, index=False).to_numpy()
-    train, test = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
-    known = np.isin(hashes[test], hashes[train])
-    if known.mean() > DUPLICATES and np.log([each["distinct"] for each in used]).sum() > np.log(10 * len(known)):
-        copies = f"{100 * known.mean():.1f} % of the test rows have the columns of a training row"
-        return f"{copies}; state --group if they belong together"
+    """Warn of rows whose columns are equal to those of another row, unless groups keep them together."""
+    used = [each for each in question.columns if each["kind"]]
+    twice = question.table[[each["column"] for each in used]].duplicated(keep=False).mean()
+    are_many = np.log([each["distinct"] for each in used]).sum() > np.log(10 * len(question.y))  # could be different
+    if question.groups is None and twice > DUPLICATES and are_many:
+        return f"{100 * twice:.1f} % of the rows have the columns of another row; state --group if they belong together"
 
 
 def held_out(model, X, y, cut):

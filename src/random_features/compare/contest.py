@@ -75,17 +75,6 @@ Unit = namedtuple("Unit", "name n columns")
 Result = namedtuple("Result", "unit settings losses seconds")
 
 
-class Clock:
-    """A budget of seconds."""
-
-    def __init__(self, budget: float, started: float | None = None):
-        self.end = (time.monotonic() if started is None else started) + budget
-
-    def left(self) -> float:
-        """Return the seconds that are left."""
-        return self.end - time.monotonic()
-
-
 def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
     """Return the validation parts of some rows, encoded by their own training rows, and the groups of held-out rows."""
     y, groups = question.y[rows], None if question.groups is None else question.groups[rows]
@@ -295,20 +284,21 @@ class Contest:
         return 1.5 * self.n_final / self.n_train * sum(fits.values())
 
 
-def hold(contest: Contest, todo: list[Unit], clock: Clock) -> None:
-    """Run the units that the clock affords. A contestant is out where a unit and the final fits are not expected to end
-    in time, where a unit fails, or takes most of what is left. After Ctrl-C the answer comes from what is finished.
+def hold(contest: Contest, todo: list[Unit], end: float) -> None:
+    """Run the units that end before ``time.monotonic()`` is ``end``. A contestant is out where a unit and the final fits
+    are not expected to, where a unit fails, or takes most of what is left. After Ctrl-C the answer comes from what is
+    finished.
     """
     for unit in todo:
         if unit.name in contest.reasons:
             continue
         size = f"on {unit.n:,} rows" + (f" with {unit.columns:,} columns" if unit.columns else "")
-        left, is_stored = clock.left() - contest.reserve(), contest.file_of(unit).is_file()
+        left, is_stored = end - time.monotonic() - contest.reserve(), contest.file_of(unit).is_file()
         most = max(left * MOST_SHARE, 60.0 * is_stored)
         try:
             if (contest.expected(unit) > most or left <= 0) and not is_stored:
                 raise OutOfTime("the budget does not leave the time")
-            print(f"{clock.left():,.0f} s left: {unit.name} {size}", file=sys.stderr)
+            print(f"{end - time.monotonic():,.0f} s left: {unit.name} {size}", file=sys.stderr)
             with alarm(most, OutOfTime(f"stopped after {most:.0f} s by the budget")):
                 contest.run(unit)
         except (OutOfTime, ValueError, np.linalg.LinAlgError, MemoryError) as error:

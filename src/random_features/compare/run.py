@@ -2,11 +2,12 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 from random_features.alarm import alarm
 from random_features.compare import recipe, report, warnings
-from random_features.compare.contest import Clock, Contest, OutOfTime, contestants, hold, units
+from random_features.compare.contest import Contest, OutOfTime, contestants, hold, units
 from random_features.compare.contestants import folder_of, is_map
 from random_features.compare.decide import Decision, decide, label, missing, paired_interval
 from random_features.compare.question import Question, understand
@@ -42,7 +43,7 @@ def compare(
     that has something else; nothing is written then.
     """
     seconds = seconds_of(budget)
-    clock = Clock(max(seconds - REPORT_SECONDS, 0.5 * seconds), started)
+    end = (started or time.monotonic()) + max(seconds - REPORT_SECONDS, 0.5 * seconds)
     if not 0 <= margin <= 1:  # so is no nan
         raise UserError(f"--margin {margin}: write a share from 0 to 1, such as 0.02")
     for name in maps:
@@ -64,11 +65,11 @@ def compare(
     parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
     contest = Contest(question, parts[0], out / "cells")
     names, contest.reasons = contestants(contest.parts[0], maps)
-    hold(contest, units(names, contest.n_train, columns), clock)
+    hold(contest, units(names, contest.n_train, columns), end)
     if not contest.last("guess"):
         raise UserError(f"--budget {budget}: not even a guess was finished; state a longer one")
     decision = decide(contest.fair(), contest.groups, margin, missing(contest, names))
-    scores = tested(question, contest, decision, clock, *parts)
+    scores = tested(question, contest, decision, end, *parts)
     for why in dict.fromkeys(contest.reasons.values()):
         names = ", ".join(name for name, each in contest.reasons.items() if each == why)
         found.append({"warning": "not run", "evidence": f"{names} {why}"})
@@ -76,7 +77,7 @@ def compare(
     return decision
 
 
-def tested(question: Question, contest: Contest, decision: Decision, clock: Clock, rows, test) -> list[dict]:
+def tested(question: Question, contest: Contest, decision: Decision, end: float, rows, test) -> list[dict]:
     """Open the test part once: return the scores of the recommended, the guess, the best, boosting, the exact kernel
     and the best map, but for those that the budget leaves out, with the reason. Rows of a group count as one.
     """
@@ -93,7 +94,7 @@ def tested(question: Question, contest: Contest, decision: Decision, clock: Cloc
         n = None if unit.n == contest.n_train else unit.n
         train = recipe.sample(rows, n)
         try:
-            with alarm(max(0.01, clock.left()) if found else 1e9, OutOfTime()):
+            with alarm(max(0.01, end - time.monotonic()) if found else 1e9, OutOfTime()):
                 table = recipe.rows_of(question.table, train)
                 fitted = recipe.fitted(table, question.y[train], settings, unit.name, result.settings)
                 P = recipe.predicted(fitted, X, classes)

@@ -285,9 +285,9 @@ class Contest:
 
 
 def hold(contest: Contest, todo: list[Unit], end: float) -> None:
-    """Run the units that end before ``time.monotonic()`` is ``end``. A contestant is out where a unit and the final fits
-    are not expected to, where a unit fails, or takes most of what is left. After Ctrl-C the answer comes from what is
-    finished.
+    """Run the units that finish before ``time.monotonic()`` is ``end``. A contestant is out where a unit and the final
+    fits are not expected to, where a unit fails, or takes most of what is left. After Ctrl-C the answer comes from what
+    is finished.
     """
     for unit in todo:
         if unit.name in contest.reasons:

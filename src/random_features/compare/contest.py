@@ -44,7 +44,8 @@ MOST_TRIED = 12
 #: Ridge penalties, and those around the best with all rows.
 PENALTIES, WINDOW = 10.0 ** np.arange(-9.0, 1.0), 10.0 ** np.arange(-1.5, 1.0, 0.5)
 
-#: Settings of boosting: early stopping holds back rows, so that few trees without it compete, too.
+#: Settings of boosting. Early stopping holds back rows: on fewer than ``FEW_ROWS`` some trees without it compete, too.
+FEW_ROWS = 10_000
 TREES = ({"learning_rate": 0.1}, {"max_iter": 100, "early_stopping": False},
          {"max_iter": 300, "learning_rate": 0.05, "early_stopping": False})  # fmt: skip
 
@@ -248,7 +249,8 @@ class Contest:
 
         if name == "boosting":
             is_light = len(self.classes or "1") > MOST_CLASSES or parts[0].X.shape[1] > MOST_COLUMNS
-            return min((error(start | each) for each in (LIGHT if is_light else TREES)), key=lambda each: each[0])
+            grid = LIGHT if is_light else TREES[: 1 if self.n_train >= FEW_ROWS else None]
+            return min((error(start | each) for each in grid), key=lambda each: each[0])
         start = start | ({"penalties": PENALTIES.tolist()} if has_kernel(name) else {"penalty": 1.0})
         tried, best, step = {}, 0.0, 1.0
         while step >= 0.5 and len(tried) < MOST_TRIED:

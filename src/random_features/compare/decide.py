@@ -76,8 +76,9 @@ def decide(results: list[Result], groups, margin: float, lacking=()) -> Decision
     kind, answer = "map" if is_map(shown.unit.name) else "no map", f"Use {label(shown)}{rows}."
     maps = [each for each in comparisons if is_map(each["result"].unit.name)]
     if kind == "no map" and maps:
-        worse, most = all(each["verdict"] == "worse" for each in maps), max(each["result"].unit.columns for each in maps)
+        worse = all(each["verdict"] == "worse" for each in maps)
         why = "every map is worse" if worse else "no map is shown to be as good and cheaper"
+        most = max(each["result"].unit.columns for each in maps)
         best_map = min((each["result"] for each in maps), key=rank)
         answer = f"{answer[:-1]}: {why}, with up to {most:,} columns. The best map is {label(best_map)}."
     maybe = [each["result"] for each in comparisons if each["difference"] <= margin < each["high"]]

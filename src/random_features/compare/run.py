@@ -98,7 +98,9 @@ def tested(question: Question, contest: Contest, decision: Decision, end: float,
                 table = recipe.rows_of(question.table, train)
                 fitted = recipe.fitted(table, question.y[train], settings, unit.name, result.settings)
                 P = recipe.predicted(fitted, X, classes)
-        except OutOfTime:
+        except (OutOfTime, KeyboardInterrupt):
+            if not found:  # the recommended
+                raise
             contest.reasons[f"final fit of {label(result)}"] = "for its test score: the budget does not leave the time"
             continue
         losses = recipe.losses(P, y, metric)

@@ -1,8 +1,8 @@
 """The fast Walsh-Hadamard transform on blocks of rows, in PyTorch, and the random signs that go with it.
 
-The Hadamard matrix of order p = a b is the Kronecker product of those of orders a and b. One transform is therefore two
-products with small matrices, O(p (a + b)) per row. At the orders in use (up to some thousands) they run several times
-faster than the O(p log p) butterfly, because a matrix product uses the arithmetic units fully.
+The Hadamard matrix of order p = a b is the Kronecker product of two, of the orders a and b. One transform is therefore
+two products with small matrices, O(p (a + b)) per row. At the orders in use (up to some thousands) they run several
+times faster than the O(p log p) butterfly, because a matrix product uses the arithmetic units fully.
 """
 
 from functools import lru_cache

@@ -246,7 +246,7 @@ def solve_triangular(factor, rhs, *, transposed=False):
 
 
 def row_reader(X, *, sparse: bool):
-    """Return a function that reads the rows in a slice of X (n, d) as a torch tensor: on the CPU, or on that of X.
+    """Return a function that reads the rows in a slice of X (n, d) as a torch tensor, on the device of X.
 
     Parameters
     ----------

@@ -198,7 +198,7 @@ class ScaleMixture(Scaled, GaussianSpectrum):
     Its frequencies are normal vectors times one random factor each, :math:`w = \sqrt{R}\, g / \ell`, because
     :math:`k(x, y) = E\, e^{-R r^2 / 2}` (Langrene, Warin and Gruet, 2024, arXiv 2411.02770). A map for the Gaussian
     kernel, orthogonal, structured or quasi-Monte Carlo, becomes one for the mixture by the factors of its frequencies.
-    A subclass defines R (``draw_scales``) and the kernel as a function of r (``of_distance``).
+    A subclass defines R (``draw_scales`` returns its root) and the kernel as a function of r (``of_distance``).
     """
 
     def __post_init__(self):
@@ -211,10 +211,6 @@ class ScaleMixture(Scaled, GaussianSpectrum):
     @abstractmethod
     def of_distance(self, r: np.ndarray) -> np.ndarray:
         """Return the kernel at distances r in length scales, elementwise."""
-
-    @abstractmethod
-    def draw_scales(self, rng: np.random.Generator, size: int) -> np.ndarray:
-        """Draw sqrt(R), independent numbers of shape (size,)."""
 
     @property
     def frequency_scale(self) -> float:

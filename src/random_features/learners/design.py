@@ -35,7 +35,7 @@ class Design:
         self.other, self.inverses = other, {}
 
     def penalised(self, penalty, weights):
-        """Return the penalties (g,) times the weights (D, g, c), without those of the column of ones."""
+        """Return the penalties (g,) times the weights (D, g, c), 0 for the column of ones."""
         product = like(penalty[:, None], weights) * weights
         product[self.n_columns :] = 0.0
         return product
@@ -44,7 +44,7 @@ class Design:
     def gram(self):
         """Return Z'Z with the column of ones, float64; None above ``PRECONDITIONED_COLUMNS`` or n columns.
 
-        With more rows than are enough it is that of some of them, times what is left out.
+        With more rows than are enough it is computed from some of them, times all rows over these.
         """
         if self.n_columns > min(PRECONDITIONED_COLUMNS, self.n_rows):
             return None

@@ -80,19 +80,17 @@ class Learner(Facts):
         return self.limit(options, n_rows, n_columns)
 
     def smallest_with_solution(self, blocks, Y, *, n_columns: int, options: dict) -> float:
-        """Return the smallest value of the grid at which there is a solution; parameters are those of ``fit``.
+        """Return the smallest value of the grid at which there is a solution; parameters are as in ``fit``.
 
         Raises ``numpy.linalg.LinAlgError`` if there is none.
         """
         from numpy.linalg import LinAlgError
 
         values = sorted(required(options, self.grid)[self.grid])
-        for value, has_solution in zip(
-            values, self.has_solution(blocks, Y, values, n_columns=n_columns, options=options), strict=True
-        ):
-            if has_solution:
-                return value
-        raise LinAlgError(f"the system is singular at every value of the grid {values}")
+        solvable = self.has_solution(blocks, Y, values, n_columns=n_columns, options=options)
+        if not any(solvable):
+            raise LinAlgError(f"the system is singular at every value of the grid {values}")
+        return next(value for value, found in zip(values, solvable, strict=True) if found)
 
 
 def _check_known(name: str) -> None:

@@ -61,7 +61,7 @@ def fit_kernel_ridge(K, Y, penalty: float, *, center="targets", weights=None) ->
 def fit_kernel_svm(K, Y, C: float, *, weights=None) -> LinearModel:
     """Fit a kernel SVM for every column of +-1: minimise ``|f|^2 / 2 + C sum max(0, 1 - y (f + b))`` over functions f.
 
-    The norm of f is that of the space of the kernel. libsvm solves the problem; its intercept b is unpenalised.
+    The norm of f is the norm in the space of the kernel. libsvm solves the problem; its intercept b is unpenalised.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def fit_kernel_svm(K, Y, C: float, *, weights=None) -> LinearModel:
 def ridge_on_gram(K, Y, shifts, center, weights=None) -> tuple:
     """Return the solutions of (K + shift I) dual = Y for every shift: dual (g, n, c) and intercept (g, c).
 
-    With weights W of the rows (n,), those of (K + shift W^-1) dual = Y; a row of weight 0 has the coefficient 0.
+    With weights W of the rows (n,) the system is (K + shift W^-1) dual = Y; a row of weight 0 has the coefficient 0.
 
     They are NaN as in ``solve_shifted``. ``center`` is as in ``fit_ridge``. With "both", K is centred on both sides,
     that is, in its feature space. The dual coefficients then add up to zero, so that they apply to the uncentred K of
@@ -125,7 +125,7 @@ def svm_on_gram(K, Y, C, weights=None) -> LinearModel:
 
 
 def scores_on_gram(K, Y, folds, training, score, fit, weights=None) -> np.ndarray:
-    """Return held-out scores (g, n_folds); ``folds`` and ``training`` are those of ``check_folds``.
+    """Return held-out scores (g, n_folds); ``folds`` and ``training`` are as in ``check_folds``.
 
     ``fit(K, Y, fold)`` returns the dual coefficients (g, n, c) and the intercepts (g, c) on the training rows.
     """

@@ -37,7 +37,7 @@ class CertifiedModel(LinearModel):
     Attributes
     ----------
     residual : float64 ndarray of shape (c,), ``|y - (K + n penalty I) dual| / |y|``, computed from the result itself
-    prediction_error : float64 ndarray of shape (c,): a prediction at x differs from that of the exact solution by at
+    prediction_error : float64 ndarray of shape (c,): a prediction at x differs from the exact solution by at
         most this times sqrt(kernel(x, x))
     """
 
@@ -128,15 +128,9 @@ def fit_streamed_kernel_ridge(
             if n_iter >= max_iter:
                 break
     residual = _lengths(targets - system(dual))
-    return CertifiedModel(
-        roots * dual,
-        intercept,
-        "conjugate gradients",
-        bool((residual <= limits).all()),
-        n_iter,
-        np.divide(residual, lengths, out=np.zeros_like(residual), where=lengths > 0),
-        0.5 * residual / np.sqrt(shift),
-    )
+    converged, bound = bool((residual <= limits).all()), 0.5 * residual / np.sqrt(shift)
+    relative = np.divide(residual, lengths, out=np.zeros_like(residual), where=lengths > 0)
+    return CertifiedModel(roots * dual, intercept, "conjugate gradients", converged, n_iter, relative, bound)
 
 
 def predict_streamed(kernel, X_train, model: LinearModel, X):

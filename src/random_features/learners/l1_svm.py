@@ -29,9 +29,7 @@ def fit_l1_svm(blocks, Y, C: float, *, n_columns: int, options=None) -> LinearMo
     ``converged`` is False if the solver stopped early. Raises ``ValueError`` for NaN or infinity, a column with one
     class, and more than 20,000 rows. Tensors are copied to the host.
     """
-    blocks, Y = _on_host(blocks, Y)
-    Y, (C,) = sign_columns(Y), check_grid(C, "C")
-    features = _in_memory(blocks, len(Y), n_columns)
+    (features, Y), (C,) = _in_memory(blocks, Y, n_columns), check_grid(C, "C")
     dual = svm_on_gram(features.row_gram, Y, C)
     return replace(dual, coef=streams.transposed_product(features.Z, dual.coef))
 
@@ -40,8 +38,7 @@ def cross_validate_l1_svm(blocks, Y, folds, *, n_columns, score, options):
     """Return held-out accuracies in percent (grid of C, folds); ``ConvergenceWarning`` as ``cross_validate_svm``."""
     if score != "accuracy":
         raise ValueError(f"support vector machines are scored by their accuracy, not by {score!r}")
-    blocks, Y = _on_host(blocks, Y)
-    Y, grid = sign_columns(Y), check_grid(required(options, "C")["C"], "C")
+    (features, Y), grid = _in_memory(blocks, Y, n_columns), check_grid(required(options, "C")["C"], "C")
     folds, training = check_folds(folds, Y, "accuracy", every_column=True)
     unconverged = 0
 
@@ -51,23 +48,18 @@ def cross_validate_l1_svm(blocks, Y, folds, *, n_columns, score, options):
         unconverged += sum(not model.converged for model in models)
         return np.stack([model.coef for model in models]), np.stack([model.intercept for model in models])
 
-    scores = scores_on_gram(_in_memory(blocks, len(Y), n_columns).row_gram, Y, folds, training, "accuracy", fit)
+    scores = scores_on_gram(features.row_gram, Y, folds, training, "accuracy", fit)
     warn_unconverged(unconverged, scores.size, "SVM")
     return scores
 
 
-def _on_host(blocks, Y):
-    """Return a stream and its targets as arrays, which is all that libsvm takes."""
-    if not isinstance(Y, torch.Tensor):
-        return blocks, Y
-    return lambda: ((rows, on_host(block)) for rows, block in blocks()), on_host(Y)
-
-
-def _in_memory(blocks, n_rows, n_columns):
-    """Return the features, kept in memory; ``ValueError`` for too many rows."""
-    if reason := too_many_rows({}, n_rows, n_columns):
+def _in_memory(blocks, Y, n_columns):
+    """Return the features, kept in memory, and their targets, as arrays; ``ValueError`` for too many rows."""
+    of_tensors, Y = isinstance(Y, torch.Tensor), sign_columns(on_host(Y))
+    if reason := too_many_rows({}, len(Y), n_columns):
         raise ValueError(f"{reason}; use the squared hinge loss")
-    return streams.kept(blocks, n_rows, n_columns)
+    arrays = (lambda: ((rows, on_host(block)) for rows, block in blocks())) if of_tensors else blocks
+    return streams.kept(arrays, len(Y), n_columns), Y
 
 
 def too_many_rows(options: dict, n_rows: int, n_columns: int) -> str:

@@ -42,7 +42,7 @@ def fit_logistic(
         "per_column", the same with penalty / D
     intercept : "none" (b = 0) or "unpenalised"
     classes : "multinomial" or "one_vs_rest"
-    weights : ndarray (n,) of numbers >= 0, or None; the mean is a weighted one, the sum that of the losses times them
+    weights : ndarray (n,) of numbers >= 0, or None; the mean of the losses, or their sum, is weighted by them
 
     Notes
     -----
@@ -64,7 +64,7 @@ def cross_validate_logistic(
 ) -> np.ndarray:  # fmt: skip
     """Return held-out scores of logistic regression, shape (len(penalties), n_folds): "accuracy" or "log_loss".
 
-    Parameters and errors are those of ``fit_logistic``; ``folds`` is as in ``cross_validate_ridge``, with both signs of
+    Parameters and errors are as in ``fit_logistic``; ``folds`` is as in ``cross_validate_ridge``, with both signs of
     every column among the training rows. All folds are trained in the same passes over the features, from the largest
     penalty to the smallest, each from the solution of the one before. A ``ConvergenceWarning`` says how many of the
     fits did not converge.

@@ -11,8 +11,8 @@ preconditioner alone is the fixed Hessian step of Boehning 1992, "Multinomial lo
 always descends.) If that takes many steps, the blocks of the Hessian that couple no classes precondition the next ones:
 a Gram matrix for each class.
 
-The decision values of all rows are kept, so that a line search needs no pass. Without them every pass computes those of
-its rows again: then no array grows with the rows, and the passes of a fit that was killed can be stored.
+The decision values of all rows are kept, so that a line search needs no pass. Without them every pass computes its
+own again: then no array grows with the rows, and the passes of a fit that was killed can be stored.
 
 A group is solved where half the square of the Newton decrement, the fall of the objective that its quadratic model
 promises, is below the tolerance times the objective (Boyd & Vandenberghe 2004, section 9.5.1); that last step is taken.
@@ -191,7 +191,7 @@ class Hessian:
         """Return a function that applies the inverse of the Hessian with the mean curvature of all rows.
 
         Up to a factor per group, and to a factor of two of penalty over curvature, so that groups and steps share it.
-        It takes a residual (D, g, c) and the numbers of its groups; ``groups`` are those of the Hessian's own groups.
+        It takes a residual (D, g, c) and the numbers of its groups, which are among ``groups``, the Hessian's own.
         """
         with np.errstate(divide="ignore"):  # without any curvature the Hessian is the penalty
             powers = np.log2(self.problem.penalty / self.mean).round().clip(-200, 200)
@@ -252,7 +252,7 @@ def fit(blocks, loss, targets, used, penalties, *, n_columns, **how) -> LinearMo
 def cross_validate(blocks, loss, targets, used, penalties, Y, folds, score, weights, *, n_columns, **how) -> tuple:
     """Return scores (grid, k) on the held-out rows of k folds, and how many fits did not converge.
 
-    All groups of a fold together predict the columns of Y (n, c). ``weights`` (n,), or None, are those of held-out
+    All groups of a fold together predict the columns of Y (n, c). ``weights`` (n,), or None, weigh held-out
     rows; other parameters are as in ``minimise``. The fits go from the largest penalty to the smallest.
     """
     blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns, Y.device)

@@ -2,7 +2,7 @@
 
 The blocks of rows are summed into one Gram matrix Z'Z per fold; the training Gram of a fold is the sum of the others.
 The penalties of a fold share its Gram matrix (``shifted``), and one more pass predicts every row with the models of its
-fold. The memory is that of n_folds + 3 matrices of n_columns x n_columns, for any n. With no more rows than columns,
+fold. The memory holds n_folds + 3 matrices of n_columns x n_columns, for any n. With no more rows than columns,
 the same problem is solved in its dual form on ZZ', and the features are kept in memory. These are n x D numbers, no
 more than the D x D of the primal form.
 """
@@ -82,7 +82,7 @@ def cross_validate_ridge(
 ) -> np.ndarray:
     """Return held-out scores of ridge regression, shape (len(penalties), n_folds).
 
-    Other parameters and errors are those of ``fit_ridge``.
+    Other parameters and errors are as in ``fit_ridge``.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def cross_validate_ridge(
 def have_solutions(blocks, Y, penalties, *, n_columns: int, scaling="mean", center="targets") -> np.ndarray:
     """Return at which penalties ``fit_ridge`` has a solution, bool (len(penalties),), from one pass.
 
-    Parameters and errors are those of ``cross_validate_ridge``.
+    Parameters and errors are as in ``cross_validate_ridge``.
     """
     coef, *_ = _solutions(blocks, Y, penalties, n_columns, scaling, center)
     return ~on_host(namespace(coef).isnan(coef).any(axis=(1, 2)))
@@ -166,7 +166,7 @@ class Sums:
 
 
 def ridge_sums(blocks, Y, *, n_columns: int, weights=None) -> Sums:
-    """Return the ``Sums`` of all rows, from products in float64; parameters and errors are those of ``fit_ridge``."""
+    """Return the ``Sums`` of all rows, from products in float64; parameters and errors are as in ``fit_ridge``."""
     Y = as_columns(Y)
     one_fold, weights = np.zeros(len(Y), dtype=int), as_weights(weights, len(Y))
     of_rows = namespace(Y).ones_like(Y[:, 0]) if weights is None else like(weights, Y)

@@ -73,7 +73,7 @@ def _solve_by_tridiagonalisation(matrix, rhs, shifts):
     packed, diagonal, off_diagonal, tau, _ = lapack.dsytrd(
         matrix, lower=1, lwork=int(lapack.dsytrd_lwork(len(matrix), lower=1)[0])
     )
-    reflectors = np.asfortranarray(packed[1:, :-1])  # those of Q, which leaves the first row as it is
+    reflectors = np.asfortranarray(packed[1:, :-1])  # of Q, which leaves the first row as it is
 
     def turned(columns, transposed):
         """Return Q X or Q'X."""
@@ -98,8 +98,8 @@ def _solve_by_cholesky(matrix, rhs, shift):
     if shift > _rounding(matrix):
         factor, failed = lapack.dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
         return np.nan if failed else lapack.dpotrs(factor, rhs, lower=1)[0]
-    # Lengths of the features that differ widely do no harm by themselves: the accuracy of a Cholesky factorisation is
-    # that of the matrix with a unit diagonal (Higham, Accuracy and Stability of Numerical Algorithms, section 10.1.1).
+    # Lengths of the features that differ widely do no harm by themselves: a Cholesky factorisation is as accurate
+    # as for the matrix with a unit diagonal (Higham, Accuracy and Stability of Numerical Algorithms, section 10.1.1).
     if diagonal.min() <= 0:
         return np.nan
     scale = diagonal[:, None] ** -0.5

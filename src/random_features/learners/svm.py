@@ -70,7 +70,7 @@ def cross_validate_svm(
 
     ``score`` is "accuracy", in percent, or "mse", the squared distance of the decision values from the targets.
 
-    Parameters and errors are those of ``fit_svm``; ``folds`` is as in ``cross_validate_ridge``, with both signs of
+    Parameters and errors are as in ``fit_svm``; ``folds`` is as in ``cross_validate_ridge``, with both signs of
     every column among the training rows. "newton" trains all folds in the same passes over the features and goes
     through the grid from the smallest C, each from the solution of the one before. A ``ConvergenceWarning`` says how
     many of the fits did not converge.
@@ -134,14 +134,8 @@ def check_liblinear(Z, C: float) -> None:
 
 def _liblinear(Z, Y, C, tolerance=None, weights=None):
     check_liblinear(Z, C)
-    model = LinearSVC(
-        C=C,
-        dual=False,
-        fit_intercept=False,
-        tol=LIBLINEAR_TOLERANCE if tolerance is None else tolerance,
-        max_iter=LIBLINEAR_MAX_ITERATIONS,
-        random_state=0,
-    )
+    stops = {"tol": LIBLINEAR_TOLERANCE if tolerance is None else tolerance, "max_iter": LIBLINEAR_MAX_ITERATIONS}
+    model = LinearSVC(C=C, dual=False, fit_intercept=False, random_state=0, **stops)
     coef, n_iter = [], 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # reported in the result instead

@@ -27,7 +27,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         "squared" adds :math:`\lambda \|w\|^2` to the mean loss, the others half of it; "squared_hinge" is LinearSVC's
         with :math:`C = 1 / (n \lambda)` and no intercept. An exact kernel has the squared loss only.
     class_weight : dict, "balanced" or None, default None
-        Weights of the classes, which multiply those of the rows. "balanced" gives all classes the same total.
+        Weights of the classes, which multiply the weights of the rows. "balanced" gives all classes the same total.
     scoring : {"accuracy", "squared_error", "log_loss"} or None, default None
         What compares penalties on held-out rows, with the weights of the rows: shares of right classes, or the
         loss ("log_loss" for "logistic", "squared_error" for the others). None is "log_loss" or "accuracy". Penalties of
@@ -73,14 +73,14 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         return self._fit_columns(X, index, self._signs(index), self._with_class_weights(index, weights))
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Add rows to those that the machine was fitted to, as ``KernelMachineRegressor.partial_fit`` does.
+        """Add rows to the ones that the machine was fitted to, as ``KernelMachineRegressor.partial_fit`` does.
 
         The first call needs all ``classes``; later ones may repeat them.
         """
         goes_on = self._goes_on()
         check_numbers(classes, "classes")
         if goes_on and classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
-            raise ValueError(f"classes={list(classes)} differ from those of the first call, {self.classes_.tolist()}")
+            raise ValueError(f"classes={list(classes)} are not the classes of the first call, {self.classes_.tolist()}")
         X, y, weights = self._checked(X, _of_one_kind(on_host(y)), sample_weight, reset=not goes_on)
         if not goes_on:
             classes = getattr(self, "classes_", None) if classes is None else classes

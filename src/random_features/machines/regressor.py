@@ -22,8 +22,8 @@ from random_features.tensors import cast, like, namespace, on_host
 class Functions:
     """Random functions of X (m, d), from ``KernelMachineRegressor.sample_functions``; they can be pickled.
 
-    They are coefficients (D, c, f) and intercepts (c, f) on the features of a map, and those of the kernel (n, c f) of
-    a machine that uses it exactly.
+    They are coefficients (D, c, f) and intercepts (c, f) on the features of a map. A machine that uses its kernel
+    exactly adds coefficients (n, c f) of kernel values.
     """
 
     machine: "KernelMachineRegressor"
@@ -126,7 +126,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
-        """Add rows to those that the machine was fitted to, by ``partial_fit`` too; parameters are those of ``fit``.
+        """Add rows to the ones that the machine was fitted to, by ``partial_fit`` too; parameters are as in ``fit``.
 
         The result is the fit to all rows at once. It needs a map that learns nothing from data, and one penalty. The
         first rows decide whether the map is in float32.
@@ -159,7 +159,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         They are a tensor on the device of X if X is a tensor, else an array.
 
         With ``return_std`` it is the mean of the Gaussian process, not clipped, and the standard deviations of its
-        functions, of the same shape; ``posterior_.noise`` is that of a target around them.
+        functions, of the same shape; ``posterior_.noise`` is the deviation of a target around them.
         """
         decision = self._decide(X)
         if not return_std:

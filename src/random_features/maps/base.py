@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from random_features import tensors
 from random_features.arrays import block_rows, gains_on_gpu, generator_of, row_blocks
 from random_features.length_scales import in_length_scales
-from random_features.maps.blocks import CACHE_BYTES, features_of_array, finite_features, scaled
+from random_features.maps.blocks import CACHE_BYTES, features_of_array, features_of_tensor, refuse_overflow, scaled
 from random_features.maps.module import FeatureModule
 from random_features.maps.options import check_option, hints_of
 from random_features.maps.registry import REGISTRY, check_kernel
@@ -340,7 +340,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         return X.device.type == "cpu" or (REGISTRY[self.method].data_dependent and not self._learns_on_device)
 
     def _features(self, X):
-        """Return the features (n, D) of X (n, d), which was checked; those of a tensor on its device."""
+        """Return the features (n, D) of X (n, d), which was checked, on the device of a tensor."""
         fitted = self._as_fitted()
         how = scaled(fitted._mapper, self.length_scales_), X, self.n_columns_, fitted._work_columns()
         if not isinstance(X, torch.Tensor):
@@ -351,7 +351,9 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         elif X.device.type == "cpu":
             return torch.from_numpy(self._features(self._validate(X.numpy())))
         self._warn_of_rounding(X)
-        return finite_features(*how, fitted._growth())
+        extremes, features = tensors.check_finite(X), features_of_tensor(*how)
+        refuse_overflow(extremes, features.detach(), fitted._growth())
+        return features
 
     def _device_for(self, X):
         """Return the device that maps an array X (n, d): the one that is stated, or the one that gains."""

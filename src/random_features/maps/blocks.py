@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from random_features.arrays import block_rows, is_sparse, one_blas_thread, row_blocks, work_alone
-from random_features.tensors import check_finite, constant, needs_gradient, row_reader, times_columns
+from random_features.tensors import constant, needs_gradient, row_reader, times_columns
 
 #: The largest size in bytes of the intermediate results of a block of rows on the CPU. The passes over it (product,
 #: cosine, sine, scale) then stay in the cache of a core; 0.5 to 4 MiB gave similar times.
@@ -124,14 +124,6 @@ def refuse_overflow(extremes, features, growth: int) -> None:
     if largest > torch.finfo(features.dtype).max ** (0.5 / growth) and not torch.isfinite(features).all():
         dtype = str(features.dtype).removeprefix("torch.")
         raise ValueError(f"features of numbers as large as {largest:.3g} overflow {dtype}: scale the data")
-
-
-def finite_features(make_mapper, X, n_columns: int, work_columns: int, growth: int):
-    """Return what ``features_of_tensor`` does; ``ValueError`` for numbers in X, or features, that are not finite."""
-    extremes = check_finite(X)
-    features = features_of_tensor(make_mapper, X, n_columns, work_columns)
-    refuse_overflow(extremes, features.detach(), growth)
-    return features
 
 
 def features_of_tensor(make_mapper, X, n_columns: int, work_columns: int):

@@ -92,7 +92,7 @@ class PeakSearchHarmonics(GameMap):
     def _draw(self, n_features, rng):
         if n_features != 3:
             raise NotDefinedError(
-                f"{self.method}: the harmonics are those of the sphere in 3 dimensions, not in {n_features}"
+                f"{self.method}: these are the harmonics of the sphere in 3 dimensions, not in {n_features}"
             )
 
     def _checked(self, X, y, **checks):

@@ -25,7 +25,7 @@ NEGATIVE = 1e-5
 SINGLE_PRECISION_RANGE = 2.0**12
 
 #: The most landmarks whose matrix one thread decomposes: the threads of NumPy's BLAS keep spinning after their work,
-#: next to those of ``transform``, for longer than they save in a matrix of this size.
+#: next to the threads of ``transform``, for longer than they save in a matrix of this size.
 ONE_THREAD_LANDMARKS = 1000
 
 #: The share of entries that are not zero below which landmarks are held as a sparse matrix.
@@ -47,7 +47,7 @@ class Nystroem(RandomFeatureMap):
     as accurate as the others, a few 1e-6 of the length of a row. Sparse rows stay sparse in the kernels that
     ``takes_sparse_rows``; the others make one block of them dense at a time. For k-means all rows are held dense.
 
-    From a tensor on a GPU, uniform landmarks and those of pivoted Cholesky are learned there. The landmarks come to the
+    From a tensor on a GPU, landmarks are learned there if they are uniform or of pivoted Cholesky. They come to the
     host, where their matrix is decomposed; for pivoted Cholesky one number per row does, once per 100 candidates.
 
     Parameters

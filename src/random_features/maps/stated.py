@@ -38,11 +38,11 @@ class Precomputed(Kernel):
     like: ClassVar[str] = "neural_tangent"
 
     def _values(self, X, Y):
-        raise ValueError("kernel='precomputed' has no other values than those of the data: use Nystroem")
+        raise ValueError("kernel='precomputed' has no other values than the data: use Nystroem")
 
 
 #: The classes and parameters of kernels by name, and by their names in scikit-learn's estimators. Length scales are
-#: those of scikit-learn's ``gamma="scale"``. A class is imported when its name is stated, so that a map depends on the
+#: as in scikit-learn's ``gamma="scale"``. A class is imported when its name is stated, so that a map depends on the
 #: code of its own kernel only.
 BY_NAME = {
     "gaussian": ("Gaussian", "scale"),

@@ -1,5 +1,7 @@
 """Made-up rows of the experiments of EERF for the tests of its tables and claims."""
 
+import verdict_rows
+
 #: Data set: kernel, largest number of features, rows, columns, whether it is a regression.
 SETS = {
     "buzz": ("gaussian", 1000, (93800, 46200), 77, True),
@@ -16,20 +18,13 @@ SETS = {
 def row(dataset, method, metric, value, m, **columns):
     """One row of a data set of the paper, of the experiment eerf-text where nothing else is said."""
     kernel, _, (n_train, n_test), d, _ = SETS[dataset]
-    shared = {
-        "origin": "measured", "run": "r1", "preset": "laptop", "paper": "eerf", "experiment": "eerf-text",
-        "protocol": "text", "dataset": dataset, "kernel": kernel, "method": method, "n_features": m,
-        "n_features_label": str(m), "n_columns": m, "repeat": 0, "n_train": n_train, "n_test": n_test, "d": d,
-        "status": "ok", "settings": {},
-    }  # fmt: skip
-    return shared | {"metric": metric, "value": value} | columns
+    shared = {"experiment": "eerf-text", "dataset": dataset, "kernel": kernel, "method": method, "n_features": m}
+    shared |= {"n_features_label": str(m), "n_columns": m, "n_train": n_train, "n_test": n_test, "d": d}
+    return verdict_rows.row(metric, value, **shared | columns)
 
 
 def made(metric, value, repeat, **columns):
     """One row of data that an experiment makes itself."""
-    shared = {
-        "origin": "measured", "run": "r1", "preset": "laptop", "paper": "eerf", "experiment": "eerf-energy",
-        "protocol": "text", "dataset": "made-cosines", "kernel": "gaussian", "method": "kprff", "n_features": 100,
-        "n_features_label": "100", "repeat": repeat, "d": 10, "n_train": 1000, "status": "ok", "settings": {},
-    }  # fmt: skip
-    return shared | {"metric": metric, "value": value} | columns
+    shared = {"experiment": "eerf-energy", "dataset": "made-cosines", "method": "kprff", "n_features": 100, "d": 10}
+    shared |= {"n_features_label": "100", "repeat": repeat, "n_train": 1000}
+    return verdict_rows.row(metric, value, **shared | columns)

@@ -63,19 +63,7 @@ WITH_INTERVALS = ("slsrff-13", "slsrff-17", "slsrff-24")
             cells("error", x1=(2, 1, 2, 2), x2=(1, 2, 2, 2)) + cells("accuracy", x1=(0, 0, 0, 1), x2=(0, 0, 0, 1)),
             "partly",
         ),
-        # leverage-RFF over twice as slow as RFF at the largest size, and more so than at 8d
-        ("slsrff-04", cells("time", x8=(1, 1, 2, 1), x16=(1, 1, 2.1, 1)), "holds"),
-        ("slsrff-04", cells("time", x8=(1, 1, 1, 1), x16=(1, 1, 2, 1)), "partly"),
-        ("slsrff-04", cells("time", x8=(1, 1, 3, 1), x16=(1, 1, 2.1, 1)), "partly"),
-        ("slsrff-04", cells("time", x8=(1, 1, 2, 1), x16=(1, 1, 2, 1)), "fails"),
-        ("slsrff-04", cells("time", x8=(1, 1, 3, 1)), "not run"),
-        ("slsrff-04", cells("time", x4=(1, 1, 1, 1), x16=(1, 1, 3, 1)), "not run"),
-        # SLS-RFF under twice the time of RFF, from 8d on
-        ("slsrff-05", cells("time", x4=(1, 1, 1, 3), x8=(1, 1, 1, 1.99)), "holds"),
-        ("slsrff-05", cells("time", x8=(1, 1, 1, 2)), "fails"),
-        ("slsrff-05", cells("time", x8=(1, 1, 1, 0.5)), "fails"),
-        ("slsrff-05", cells("time", x8=(1, 1, 1, 1)) + cells("time", "covtype", x8=(1, 1, 1, 3)), "partly"),
-        # features that are made twice cannot be made in less than twice the time
+        # features that are made twice cannot be made in less than twice the time (its borders: test_report_times.py)
         ("slsrff-05", cells("time", x8=(1, 1, 1, 1.99)), "not testable"),
         # SLS-RFF over six points above the better baseline, from 4d on
         ("slsrff-12", cells("accuracy", "cod-rna", x2=(70, 70, 0, 70), x4=(69, 70, 0, 76.01)), "holds"),

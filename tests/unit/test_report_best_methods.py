@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from verdict_rows import row
 
 from rfstudy import tidy
-from rfstudy.report.tables.accuracy import best_of, complete_scores
+from rfstudy.report.tables.accuracy import best_of
 
 ERROR = "approximation_error_frobenius"
 
@@ -17,16 +18,12 @@ def scores(values: dict, metric="accuracy_pct", sizes=("2d", "4d")) -> pd.DataFr
     """Tidy rows from ``{method: array (repeats, sizes)}``."""
     return tidy.frame(
         [
-            {
-                "origin": "measured", "experiment": "e", "dataset": "eeg", "kernel": "gaussian", "method": method,
-                "n_features_label": size, "repeat": repeat, "split": "test", "metric": metric,
-                "value": array[repeat, position], "status": "ok",
-            }
+            row(metric, array[repeat, position], method=method, n_features_label=size, repeat=repeat, split="test")
             for method, array in values.items()
             for repeat in range(len(array))
             for position, size in enumerate(sizes)
         ]
-    )  # fmt: skip
+    )
 
 
 def best_methods(frame, metric="accuracy_pct", sizes=("2d", "4d"), overlap=0.0):
@@ -71,18 +68,6 @@ def test_an_exact_map_is_the_best_one():
     assert (best.verdict, best.methods) == ("listed", (("nystroem", ""),))
     both = best_methods(scores(errors | {"exact": np.zeros((8, 2))}, ERROR), ERROR)
     assert set(both.methods) == {("nystroem", ""), ("exact", "")}
-
-
-def test_a_score_is_the_mean_over_sizes_of_logarithms_where_it_is_no_percentage():
-    errors = {"rff": np.array([[0.1, 0.2], [0.4, 0.1]]), "orf": np.array([[0.3, 0.1], [0.3, 0.1]])}
-    rows = scores(errors, ERROR)
-    rows = rows[~(rows["method"].eq("orf") & rows["n_features_label"].eq("4d") & rows["repeat"].eq(1))]
-    found = complete_scores(rows, ERROR, ["2d", "4d"]).droplevel("variant", axis="columns").loc["eeg"]
-    np.testing.assert_allclose(found["rff"], np.log([[0.1, 0.2], [0.4, 0.1]]).mean(axis=1))
-    np.testing.assert_allclose(found["orf"], [np.log([0.3, 0.1]).mean(), np.nan])  # only the repeat with both sizes
-    points = rows.assign(metric="accuracy_pct", value=100 * rows["value"])
-    found = complete_scores(points, "accuracy_pct", ["2d", "4d"]).droplevel("variant", axis="columns").loc["eeg"]
-    np.testing.assert_allclose(found["rff"], [15.0, 25.0])
 
 
 @pytest.mark.parametrize(("metric", "value"), [("time_feature_s", 0.0), ("mse", 0.0), (ERROR, -0.1)])

@@ -1,10 +1,9 @@
 """Tables of named cells: their contents, their tests and their remarks on empty cells."""
 
-import json
-
 import numpy as np
 import pytest
 from scipy import stats
+from verdict_rows import row
 
 from rfstudy import tidy
 from rfstudy.report import tables
@@ -26,16 +25,13 @@ VALUES = {
 
 def measured(experiment, variant, values, **more):
     settings = {"split": "half" if variant == "halves" else "last_blocks"}
+    of_map = {"method": "rff", "n_features_label": "8d", "learner": "ridge"}
+    shared = of_map if experiment == "code" else {"learner": "nearest_neighbour"}
+    shared |= {"variant": variant, "split": "test", "n_train": 50, "n_test": 50, "settings": settings} | more
     return [
-        {
-            "origin": "measured", "preset": "laptop", "paper": "study", "experiment": experiment, "protocol": "code",
-            "dataset": "eeg", "kernel": "gaussian", "method": "rff" if experiment == "code" else "", "variant": variant,
-            "n_features_label": "8d" if experiment == "code" else "", "repeat": repeat, "split": "test", "n_train": 50,
-            "n_test": 50, "learner": "ridge" if experiment == "code" else "nearest_neighbour",
-            "metric": "accuracy_pct", "value": value, "unit": "%", "status": "ok", "settings": json.dumps(settings),
-        } | more
+        row("accuracy_pct", value, experiment=experiment, repeat=repeat, **shared)
         for repeat, value in enumerate(values)
-    ]  # fmt: skip
+    ]
 
 
 def context(*extra):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import report_rows
+from verdict_rows import row
 
 from rfstudy import tidy
 from rfstudy.report.estimates import crossing
@@ -17,12 +18,8 @@ PACE = (1.0, 1.5, 0.8, 3.0, 0.9)
 def rows(method, kernel, times, variant="", wobble=(1.0,) * 5, **settings):
     """Five rounds of a line: seconds per row by dimension, times the pace of the round and a wobble of its own."""
     return [
-        {
-            "origin": "measured", "run": "r", "experiment": f"crossover-{kernel}", "protocol": "times",
-            "metric": "time_transform_s", "axis": "round", "at": at, "dataset": f"made-d{d:.0f}", "kernel": kernel,
-            "method": method, "variant": variant, "d": d, "n_train": N_TRAIN,
-            "value": N_TRAIN * time * pace * own, "status": "ok", "settings": {"threads": 2} | settings,
-        }
+        row("time_transform_s", N_TRAIN * time * pace * own, axis="round", at=at, dataset=f"made-d{d:.0f}", d=d,
+            kernel=kernel, method=method, variant=variant, n_train=N_TRAIN, settings={"threads": 2} | settings)
         for d, time in zip(DIMENSIONS, times, strict=True)
         for at, (pace, own) in enumerate(zip(PACE, wobble, strict=True))
     ]  # fmt: skip

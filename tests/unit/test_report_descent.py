@@ -3,6 +3,7 @@
 import pytest
 import report_rows
 import verdict_rows
+from verdict_rows import row
 
 from rfstudy import tidy
 
@@ -12,16 +13,13 @@ N, SIZES = 100, (10, 25, 50, 60, 100, 200, 400)
 
 def walk(values, metric="mse", split="test", learner="ridge", layout=2, dataset="sonar", repeats=3):
     """Rows of a walk with these means, each repeat a percent apart."""
+    learner = "" if metric == "approximation_error_frobenius" else learner
+    shared = {"experiment": "survey-double-descent", "dataset": dataset, "method": "rff", "axis": "s/n", "split": split}
+    shared |= {"variant": "phase" if layout == 1 else "", "n_train": N, "n_test": 50, "learner": learner}
+    shared |= {"d": 60 if dataset == "sonar" else 784}
     return [
-        {
-            "origin": "measured", "run": "r", "preset": "laptop", "paper": "survey", "protocol": "text",
-            "experiment": "survey-double-descent", "dataset": dataset, "kernel": "gaussian", "method": "rff",
-            "variant": "phase" if layout == 1 else "", "n_features": s, "n_features_label": f"{s / N:g}n",
-            "n_columns": layout * s, "axis": "s/n", "at": s / N, "repeat": repeat, "split": split, "n_train": N,
-            "n_test": 50, "d": 60 if dataset == "sonar" else 784, "metric": metric,
-            "value": value * (1 + 0.01 * (repeat - 1)), "status": "ok", "seed": 1,
-            "learner": "" if metric == "approximation_error_frobenius" else learner,
-        }
+        row(metric, value * (1 + 0.01 * (repeat - 1)), at=s / N, n_features=s, n_features_label=f"{s / N:g}n",
+            n_columns=layout * s, repeat=repeat, **shared)
         for s, value in zip(SIZES, values, strict=True)
         for repeat in range(repeats)
     ]  # fmt: skip

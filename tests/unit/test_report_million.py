@@ -24,14 +24,11 @@ def as_measured(protocol="code", dataset="mnist8m", factors=None, **columns):
         if protocol == "text" and row["kernel"] != "gaussian":
             continue
         place = (row["method"], row["kernel"], row["metric"])
-        own = {
-            "origin": "measured", "preset": "laptop", "paper": "survey", "experiment": f"survey-million-{protocol}",
-            "protocol": protocol, "dataset": dataset, "kernel": row["kernel"], "method": row["method"],
-            "n_features": 4096, "n_features_label": "4096", "n_train": 8100000, "n_test": 10000, "d": 100, "repeat": 0,
-            "split": row["split"], "learner": row["learner"] if row["metric"] != "time_total_s" else "",
-            "metric": row["metric"], "value": row["value"] * (factors or {}).get(place, 1.0), "status": "ok",
-            "run": "one", "settings": {},
-        } | columns  # fmt: skip
+        shared = {column: row[column] for column in ("kernel", "method", "split", "learner")} | {"dataset": dataset}
+        shared |= {"n_features": 4096, "n_features_label": "4096", "n_train": 8100000, "n_test": 10000, "d": 100}
+        shared |= {"learner": ""} if row["metric"] == "time_total_s" else {}
+        shared |= {"experiment": f"survey-million-{protocol}"} | columns
+        own = verdict_rows.row(row["metric"], row["value"] * (factors or {}).get(place, 1.0), **shared)
         if row["metric"] == "time_total_s":
             rows += [own | {"axis": "round", "at": i, "n_train": 10000} for i in range(ROUNDS)]
         else:

@@ -1,4 +1,4 @@
-"""Panels: differences from a method, other axes, lines that are no measurements, and requirements with intervals."""
+"""Panels: differences from a method, other axes, lines that are no measurements, and requirements."""
 
 import itertools
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import report_rows
 from figure_checks import assert_fit_to_print
+from verdict_rows import on_circle, row
 
 from rfstudy import tidy
 from rfstudy.report import panels
@@ -193,19 +194,13 @@ def test_the_more_frequent_class_is_a_line_where_there_is_room(chance, drawn):
 
 def need(excess, n=64, method="lsrff", variant="whole", sizes=(8, 16, 32, 64)):
     """Rows of one requirement: by how much the risk exceeds the tolerated one, an array (repeats, sizes)."""
-    shared = {
-        "origin": "measured", "run": "r", "experiment": "slsrff-required-features", "paper": "slsrff",
-        "protocol": "text", "dataset": f"circle-exponential-n{n}", "kernel": "circle-exponential", "n_train": n,
-        "method": method, "variant": variant, "status": "ok", "settings": {"tolerance": 0.01, "draws": 3},
-    }  # fmt: skip
+    shared = on_circle("exponential", tolerance=0.01, draws=3) | {"method": method, "variant": variant, "n_train": n}
     rows = []
     for repeat, own in enumerate(excess):
         exact = 0.8 + 0.05 * repeat
-        rows.append(shared | {"metric": "risk_exact", "repeat": repeat, "value": exact})
-        rows += [
-            shared | {"metric": "risk", "repeat": repeat, "n_features": s, "n_features_label": str(s), "value": v}
-            for s, v in zip(sizes, 1.01 * exact + np.array(own), strict=True)
-        ]
+        rows.append(row("risk_exact", exact, repeat=repeat, **shared))
+        risks = zip(sizes, 1.01 * exact + np.array(own), strict=True)
+        rows += [row("risk", v, n_features=s, n_features_label=str(s), repeat=repeat, **shared) for s, v in risks]
     return rows
 
 

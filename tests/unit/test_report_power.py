@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from report_rows import context_of
 from scipy import stats
+from verdict_rows import row
 
 from rfstudy.report.compare import Estimate, nested, ranking
 from rfstudy.report.tables import power
@@ -21,14 +22,10 @@ def drawn(rng, *shape, mean=80.0, of_splits=2.0, of_draws=1.0):
 def rows_of(values, method="rff", n_columns=64, blocks=None):
     """Rows of accuracies by split and draw, with errors in blocks of test rows."""
     blocks = [5] * 50 if blocks is None else blocks
-    shared = {
-        "origin": "measured", "paper": "study", "experiment": "nested-text", "protocol": "text", "dataset": "eeg",
-        "kernel": "gaussian", "method": method, "n_features": n_columns // 2,
-        "n_features_label": str(n_columns), "n_columns": n_columns,
-        "axis": "draw", "n_train": N_TEST, "n_test": N_TEST, "d": 14, "unit": "%", "status": "ok", **QUANTITY,
-    }  # fmt: skip
+    shared = {"method": method, "n_features": n_columns // 2, "n_features_label": str(n_columns), "axis": "draw"}
+    shared |= {"n_columns": n_columns, "n_train": N_TEST, "n_test": N_TEST, "learner": "ridge", "split": "test"}
     return [
-        shared | {"repeat": split, "at": draw, "value": value, "settings": {"errors_by_block": list(blocks)}}
+        row("accuracy_pct", value, repeat=split, at=draw, settings={"errors_by_block": list(blocks)}, **shared)
         for split, of_split in enumerate(values)
         for draw, value in enumerate(of_split)
     ]

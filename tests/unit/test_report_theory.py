@@ -1,73 +1,13 @@
 """Claims about the maps themselves on made rows: fitted powers, pooled estimates, every verdict, and the tables."""
 
-import itertools
-
 import numpy as np
 import pytest
 import report_rows
 import verdict_rows
+from theory_rows import cost_rows, decay_rows, pair_rows
 
 from rfstudy import tidy
 from rfstudy.report.estimates import SignCounts, growth, largest_half, pooled, power_law, tally
-
-DISTANCES = (0.5, 1.0, 2.0)
-
-
-def pair_rows(method, variant="", ratio=1.0, bias=0.0, error=0.01, dimensions=(4, 32), repeats=2, **changes):
-    """Rows of one map as the variance experiment writes them; ``ratio`` and ``bias`` may be functions of (d, z)."""
-    rows = []
-    for d, direction, z, repeat in itertools.product(dimensions, ("random", "axis"), DISTANCES, range(repeats)):
-        at_ratio = ratio(d, z) if callable(ratio) else ratio
-        at_bias = bias(d, z) if callable(bias) else bias
-        of_rff = (1 - np.exp(-(z**2))) ** 2 / (2 * 2 * d)
-        variance = at_ratio * of_rff
-        metrics = {
-            "variance_ratio": (at_ratio, error),
-            "variance_ratio_columns": (2 * at_ratio, 2 * error),
-            "kernel_variance": (variance, error * of_rff),
-            "kernel_bias": (at_bias, error),
-            "kernel_mse": (variance + at_bias**2, 0.01 * variance),
-        }
-        rows += [
-            {
-                "origin": "measured", "run": "r1", "preset": "laptop", "paper": "survey", "protocol": "text",
-                "experiment": "theory-variance", "dataset": f"pairs-{direction}-d{d}", "kernel": "gaussian",
-                "method": method, "variant": variant, "n_features": 2 * d, "n_features_label": "2d",
-                "axis": "distance", "at": z, "repeat": repeat, "d": d, "metric": metric, "value": value,
-                "spread": spread, "spread_kind": "standard error", "status": "ok", "seed": 1,
-                "settings": {"direction": direction, "draws": 500},
-            } | changes
-            for metric, (value, spread) in metrics.items()
-        ]  # fmt: skip
-    return rows
-
-
-def decay_rows(method, power, dimensions=(2, 4, 64), norms=("frobenius",), noise=0.01):
-    """Errors that fall as a power of s, ``power`` a number or a function of d, with a little noise."""
-    rng = np.random.default_rng(0)
-    return [
-        {
-            "origin": "measured", "run": "r1", "preset": "laptop", "paper": "survey", "protocol": "text",
-            "experiment": "theory-decay", "dataset": f"points-d{d}", "kernel": "gaussian", "method": method,
-            "n_features": s, "n_features_label": str(s), "repeat": repeat, "n_train": 50, "d": d,
-            "metric": f"approximation_error_{norm}", "status": "ok", "settings": {},
-            "value": s ** (power(d) if callable(power) else power) * np.exp(noise * rng.standard_normal()),
-        }
-        for d, norm, s, repeat in itertools.product(dimensions, norms, (64, 128, 256, 512), range(3))
-    ]  # fmt: skip
-
-
-def cost_rows(method, power_of_s, power_of_d):
-    along = [(128, s) for s in (256, 512, 1024)] + [(d, 1024) for d in (64, 256)]
-    return [
-        {
-            "origin": "measured", "run": "r1", "preset": "laptop", "paper": "survey", "protocol": "text",
-            "experiment": "theory-scaling", "dataset": f"made-d{d}", "kernel": "gaussian", "method": method,
-            "n_features": s, "n_features_label": str(s), "n_columns": 2 * s, "d": d, "metric": metric,
-            "value": 3.0 * s**power_of_s * d**power_of_d, "status": "ok", "settings": {"threads": 1},
-        }
-        for (d, s), metric in itertools.product(along, ("stored_bytes", "time_transform_s", "time_draw_s"))
-    ]  # fmt: skip
 
 
 def verdict(claim, rows):

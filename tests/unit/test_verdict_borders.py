@@ -39,20 +39,6 @@ def of_metric(metric, values, method="lsrff", **columns):
     return [row(metric, value, repeat=repeat, **shared) for repeat, value in enumerate(values)]
 
 
-def pair(mean, error):
-    """Two values with this standard error of their mean: s / sqrt(2), s their distance / sqrt(2)."""
-    return [mean - error, mean + error]
-
-
-def test_a_standard_error_is_taken_as_published_and_ours_for_a_missing_one(tabulated):
-    standard = {"spread": "0.24", "spread_kind": "standard error"}
-    assert score_of(tabulated, "80.0000", pair(80.0, 0.18), **standard)[2] == "0.3"
-    # ours twice: 0.2 sqrt(2)
-    assert score_of(tabulated, "80.0000", pair(80.0, 0.2))[2] == "0.283"
-    # the printed spread for a single repeat of ours: sqrt(0.1 + 1)
-    assert score_of(tabulated, "80.0000", [80.0], spread="1.0", **STD)[2] == "1.049"
-
-
 @pytest.mark.parametrize(("value", "error"), [("80", "0.5"), ("80.0", "0.05"), ("8e1", "5.0")])
 def test_half_a_printed_unit_is_an_error(tabulated, value, error):
     assert score_of(tabulated, value, [80.0])[2] == error

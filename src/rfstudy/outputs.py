@@ -4,8 +4,8 @@ An entry gives one specification, and one set of files, for every protocol for w
 Experiments, data sets, sizes, learners and metrics in an entry are checked here, so a typo is an error before anything
 is computed.
 
-A *collection* holds the outputs that can be drawn from one set of rows: those of a preset, or "measured", the rows that
-ship with the repository.
+A *collection* holds the outputs that can be drawn from one set of rows: the rows of a preset, or "measured", the rows
+that ship with the repository.
 """
 
 import csv
@@ -277,7 +277,7 @@ class Collections:
         return [results_of(collection, each) for each in names if collection != MEASURED or each in self.shipped]
 
     def rows_of_one(self, wildcards) -> list[str]:
-        """Return the rows of one output: those of whole experiments if they exist, else those of its own data sets."""
+        """Return the rows of one output: the rows of whole experiments if they exist, else of its own data sets."""
         collection, spec = wildcards.collection, self.one[tuple(wildcards)]
         if collection == YOURS and not self.own:
             sys.exit(f"figures/{YOURS} needs the maps to measure: --config only_methods=<method>")

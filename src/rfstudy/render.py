@@ -1,7 +1,7 @@
 """Write README.md with its pictures, and the pages of docs that have templates, from the rows in ``data/measured``.
 
 A template (``docs/*.md.j2``) holds the sentences. Its numbers are values of the functions below. Each finding has a
-condition (``holds``) next to it under which it is true. Rows that no longer meet it stop the build.
+condition (``holds``) under which it is true, next to it or to its evidence. Rows that no longer meet it stop the build.
 """
 
 import hashlib
@@ -245,9 +245,9 @@ def on_new_sets(shipped: Shipped) -> str:
 
 
 def at_equal_columns(shipped: Shipped, method: str) -> pd.Series:
-    """Return the error of a method's kernel matrix over that of RFF with as many columns, by data set and columns.
+    """Return the error of a method's kernel matrix over the error of RFF with as many columns, by data set and columns.
 
-    The rows are those of the survey's Gaussian benchmark at which both have ``ENOUGH`` repeats.
+    The rows come from the survey's Gaussian benchmark, where both have ``ENOUGH`` repeats.
     """
     found = shipped.context("survey-gaussian-text", "survey-gaussian-others").rows
     found = select(found, method=["rff", method], variant="", metric="approximation_error_frobenius", status="ok")

@@ -46,7 +46,7 @@ SHARED = {
     "method_and_size": "per data set, method and size, for all repeats",
 }
 
-#: Settings that may be tuned, and their names in notes: those of the map and the data, and those of the learner.
+#: Settings that may be tuned, and their names in notes: settings of the map and the data, and of the learner.
 TUNED_OF_MAP = {"preprocess": "scaling", "length_scale": "bandwidth", "options": "options of the map"}
 TUNED_OF_LEARNER = {"penalty": "penalty", "C": "C"}
 

@@ -37,7 +37,7 @@ COSTS = {
 #: The share of a ratio from which its interquartile range is too wide for a verdict.
 TOO_WIDE = 0.25
 
-#: Columns that identify the phases of a map at one set of coordinates and round; those of a learner have one more.
+#: Columns that identify the phases of a map at one set of coordinates and round; phases of a learner have one more.
 PLACE = [column for column in aggregate.CELL if column not in ("learner", "metric", "split")] + ["repeat", "run"]
 
 

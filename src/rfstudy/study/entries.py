@@ -226,7 +226,7 @@ class EntryOptions(Model):
     options : override the options of the entry
     preprocess : in place of the preprocessing of the data set
     length_scale : in place of the one that the bandwidth rule finds
-    learners : override those of the experiment; null leaves a learner out
+    learners : override the learners of the experiment; null leaves a learner out
     """
 
     options: Options = None

@@ -91,7 +91,7 @@ class Search(Model):
     method : the entry that represents all methods if they share a choice; a list has one for each kernel
     size : the size that represents all sizes if they share a choice
     learner : the learner whose score decides; by default the first
-    learners : options that override those of the learner while its score decides on anything but its penalty
+    learners : options that override the options of the learner while its score decides on anything but its penalty
     max_rows : largest number of training rows of the search
     held_out : in place of folds: the share of the training rows that neither map nor learner sees and that everything
         is scored on; for maps that learn from all labels
@@ -185,7 +185,7 @@ class GridOptions(Model):
     largest_multiple_of_d : larger multiples of d are left out
     search : what validation chooses
     learners : by learner, its options; null removes one on a data set
-    scores : metrics of the predictions; by default those of the target
+    scores : metrics of the predictions; by default the scores of the target
     """
 
     sizes: entries.Sizes = None

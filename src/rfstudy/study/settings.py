@@ -49,7 +49,7 @@ class Settings(Model):
     search : defaults for the search of every experiment with learners
     experiments : by experiment, keys that override its own in this preset; null removes. Experiments that extend it
         keep all of theirs
-    learners : by learner, options that override those of every experiment
+    learners : by learner, options that override the options of every experiment
     time : how times are measured; defaults for the `time` of an experiment
     prepared_together : tasks whose rows one job makes, if a generator makes them
     shard_by : the axes that separate jobs: `paper`, or a beginning of `experiment, dataset, method`

@@ -18,7 +18,7 @@ from rfstudy.report.claims.rows import Rows, as_tuple
 #: The arguments of ``claim`` that select rows.
 SELECTION = ("datasets", "sizes", "where", "set_aside", "kernel", "learner", "split", "axis")
 
-#: How the tests of several claims are stricter than those of the reference data.
+#: How the tests of several claims are stricter than the tests of the reference data.
 AS_EFFECT = "a difference counts as an effect only, significant and over half a point"
 INTERVAL_WITHIN = "a claim of no difference holds only where the 95 % interval is within the margin"
 
@@ -53,7 +53,7 @@ def claim(identifier: str, experiments: dict, *, stricter="", not_testable="", a
         testable:"
     at : at how many of its points a part has to hold: "every", "most" or "some"
     needs : whether "every" part must have points, or "any" one
-    arguments : those of ``Rows.of`` that are in ``SELECTION`` select the rows that the function gets; all others are
+    arguments : the arguments in ``SELECTION`` select the rows that the function gets, as in ``Rows.of``; all others are
         passed to it: one function may test several claims
     """
 

@@ -36,9 +36,9 @@ PLACE = [column for column in CELL if column not in ("kernel", "method", "varian
 
 
 def compared(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """Return each cell of a frame of one quantity, compared with that of ``baseline`` at the same coordinates.
+    """Return each cell of a frame of one quantity, compared with the cell of ``baseline`` at the same coordinates.
 
-    The columns are those of ``CELL`` (without ``at`` of rounds) and those of ``times.summarise``: ``mean``, ``lower``,
+    The columns are ``CELL`` (without ``at`` of rounds) and the columns of ``times.summarise``: ``mean``, ``lower``,
     ``upper``, ``n`` (pairs), ``n_failed`` and ``n_skipped`` (0), ``rounds`` and ``machine_busy``. Cells of the baseline
     itself, and cells that share no repeat with it, are left out.
     """
@@ -182,7 +182,7 @@ def cells_of(rows: pd.DataFrame, panel: dict, *, is_size: bool, errors: bool) ->
 def with_errors(cells: pd.DataFrame, *, geometric: bool = False) -> pd.DataFrame:
     """Return cells with bars of one standard error of the mean in place of one deviation.
 
-    ``geometric`` errors are those of the logarithm. Bars of times by rounds stay the quartiles.
+    ``geometric`` errors are errors of the logarithm. Bars of times by rounds stay the quartiles.
     """
     root, by_repeat = np.sqrt(cells["n"].astype(float)), cells["rounds"] == 0
     ends = {}
@@ -229,7 +229,7 @@ def _draw_panel(ax, panel: dict, cells, styles: dict[str, PlotStyle], x: dict, p
 
 
 def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict) -> str:
-    """Return why a panel shows nothing; ``rows`` are those of its data set."""
+    """Return why a panel shows nothing; ``rows`` are the rows of its data set."""
     if len(rows) and not len(own) and fact_of(panel["metric"]).unit == "s":
         return "not timed"
     if "against" in panel and (own["status"] == "ok").any():
@@ -342,10 +342,10 @@ def points(rows: pd.DataFrame, methods: list[str], quantity: dict, times: dict[s
 
 
 # --- descent ----------------------------------------------------------------------------------------------------------
-# Errors against the number of features over that of the training rows: a row of panels per data set.
+# Errors against the number of features over the number of training rows: a row of panels per data set.
 #
 # Lines are medians over the repeats and bands their quartiles: where features are as many as rows, the error has hardly
-# a finite variance, and a mean would be that of its largest values. A line is a map (by colour) with a learner (by the
+# a finite variance, and its largest values would decide a mean. A line is a map (by colour) with a learner (by the
 # pattern). Upright lines mark where a map has as many columns as there are rows.
 
 

@@ -71,7 +71,7 @@ def differences(context, *, paper, datasets, methods, baselines, sizes, quantity
 def choices(context, *, paper, datasets, methods, axis, label, says) -> Table:
     """Return a row per data set, position on the axis and way of choosing.
 
-    Its columns are the metrics of ``says``, and the change of the first metric from that of the first method.
+    Its columns are the metrics of ``says``, and the change of the first metric from the first method.
 
     Notes
     -----

@@ -30,7 +30,7 @@ RANK = 1500
 #: Up to so many rows the exact kernel is solved by Cholesky's factor.
 BY_CHOLESKY = 15000
 
-#: What an exponential, cosine or sine counts as: about its time over that of a multiplication in a matrix product.
+#: What an exponential, cosine or sine counts as: about its time over the time of a multiplication in a matrix product.
 FUNCTION = 30
 
 

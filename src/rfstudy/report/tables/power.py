@@ -123,7 +123,7 @@ def difference(test: Estimate) -> Cell:
 
 
 # --- error_ratios -----------------------------------------------------------------------------------------------------
-# Errors of kernel matrices over those of a baseline, from many draws of each map.
+# Errors of kernel matrices over the errors of a baseline, from many draws of each map.
 
 
 def error_ratios(context, *, paper, datasets, methods, baseline, sizes, quantity) -> Table:

@@ -283,7 +283,7 @@ def rounded(value: float, metric: str) -> float:
 # --- ratios -----------------------------------------------------------------------------------------------------------
 # Ratios of speed and the bounds that the project sets itself.
 #
-# A ratio is that of the times of two sides by rounds. The settings of the rows of one side name the others that it is
+# A ratio divides the times of two sides by rounds. The settings of the rows of one side name the others that it is
 # compared with and the largest ratio that it may have (``at_most``, by method and variant of the other side), or the
 # seconds that it may take (``at_most_s``).
 

@@ -125,10 +125,9 @@ class Output(Model):
     time : (`accuracy_and_time`) the quantity in brackets; without it there are none
     times : (`errors_and_times`) metrics with the headings of their columns; of `error_by_time` and `equal_time`: by
         method the metric that is its time
-    timed : (`costs`) what was timed, in words
     norms : (`rates`) the norms of the error of the kernel matrix
     kernels : of `kernels` and `next_to_published`: id of a kernel: its name
-    labels : (`game`) variant: what the legend calls it
+    labels : (`accuracy_gains`) by part, its heading
     learner : (`claims`) the learner whose rows test the claims, with the rows of the maps alone
     learners : (`errors_and_times`) the learners that have a row each; of `descent`: by learner its name in the legend
     claims : (`claims`) ids in `data/reference/claims.csv`, each tested by a function
@@ -190,7 +189,6 @@ class Output(Model):
     quantity: Quantity = None
     time: Quantity = None
     times: Labels = None
-    timed: Text = None
     norms: Names = None
     kernels: Labels = None
     labels: Labels = None

@@ -53,17 +53,6 @@ def test_what_was_measured_in_place_of_a_data_set_has_its_own_name(tmp_path):
     assert "- Not comparable with the published numbers: cod-RNA (other test rows), MNIST, deformed (the" in text
 
 
-def test_facts_of_the_parts_have_rows_of_their_own(tmp_path):
-    facts = report_rows.fact_rows(duplicate_rows=1200)
-    of_test = report_rows.changed(report_rows.fact_rows(duplicate_rows=3), lambda row: True, split="test")
-    rows = report_rows.changed(facts, lambda row: True, split="train") + of_test + report_rows.fact_rows(spike_rows=4)
-    frame, _ = table("table-06-facts-text", rows, tmp_path)
-    eeg = frame[frame["data set"] == "EEG"]
-    assert eeg[["part", "duplicate rows", "spike rows"]].to_numpy().tolist() == [
-        ["all rows", "", "4.0"], ["training", "1200.0", ""], ["test", "3.0", ""],
-    ]  # fmt: skip
-
-
 def test_printed_winners_are_no_input_of_the_measured_ones(tmp_path):
     frame, _ = table("table-07-text", [], tmp_path)
     assert (frame.loc[frame["source"] == "measured"].iloc[:, 2:] == "not run").all(axis=None)

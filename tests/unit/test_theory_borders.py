@@ -1,5 +1,5 @@
 """Verdicts of the tables on theory, on small made rows just inside and just outside of every border: variances, rates,
-costs, and how many features are needed.
+and how many features are needed.
 """
 
 import itertools
@@ -105,25 +105,6 @@ def rate_verdict(tabulated, slope, stated, noise=0.1):
 )
 def test_a_rate_is_an_upper_bound_up_to_four_standard_errors(tabulated, slope, stated, verdict):
     assert rate_verdict(tabulated, slope, stated) == verdict
-
-
-def test_the_powers_of_a_cost_are_over_all_sizes_the_larger_half_and_the_rows(tabulated):
-    def seconds(n, s):
-        return (s**0.5 if s < 64 else s**2 / 512) * n / 1000
-
-    pairs = [(1000, s) for s in (4, 16, 64, 256, 1024)] + [(n, 64) for n in (250, 500)]
-    rows = [
-        row("time_fit_s", seconds(n, s), method="rff", n_train=n, n_features=s, n_features_label=str(s), d=16,
-            dataset=f"made-n{n}", settings={"threads": 1})
-        for n, s in pairs
-    ]  # fmt: skip
-    table, _ = tabulated({"kind": "costs", "timed": "Time of a fit.", "methods": ["rff"]}, rows)
-    fit = table.set_index("timed").loc["fit"]
-    assert fit["stated"] == "O(ns^2)"
-    assert fit[["power of s, large s", "power of n"]].tolist() == ["2.00 ± 0.00", "1.00 ± 0.00"]
-    # least squares on five points a factor of 4 apart, by hand: y = 0.5, 1, 1.5, 3.5, 5.5 over x = -2, ..., 2 (log4)
-    assert fit["power of s"].startswith("1.25 ± ")
-    assert float(fit["seconds at the largest s"]) == pytest.approx(2048.0)
 
 
 SAMPLES = (256, 1024, 4096, 16384)

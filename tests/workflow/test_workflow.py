@@ -68,7 +68,7 @@ def test_the_small_study_ends_in_complete_tables_and_figures(finished):
     # every row, facts included, points to the record of a run
     assert set(results["run"]) == set(read_records(finished.folder / RESULTS))
     drawn = {p.name for p in (finished.folder / "figures/quick/survey").iterdir()}
-    for name in ("figure-10-text.png", "table-06-facts-text.md", "table-07-text.tex"):
+    for name in ("figure-10-text.png", "values-approximation-error-text.md", "table-07-text.tex"):
         assert name in drawn
     assert "figure-09-text.pdf" not in drawn  # none of its data sets was run
 

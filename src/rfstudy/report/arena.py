@@ -36,7 +36,7 @@ BANDS = {"64 to 256": (64, 128, 256), "512 to 1,024": (512, 1024)}
 EFFECT = ["dataset", "method", "variant"]
 
 #: The flags of a data set and their thresholds: the share of its rows that repeat an earlier one, the correlation of
-#: the target with that of the next row, and the share of the variance that a yardstick explains.
+#: the target with the target of the next row, and the share of the variance that a yardstick explains.
 FLAGS = {"duplicates": 0.2, "ordered": 0.5, "no signal": 0.05}
 
 #: Data sets from a formula or a simulator, which are flagged.
@@ -241,10 +241,10 @@ def outcomes(statements: list[dict], found: list[tuple | None]) -> list[str]:
 def flaws(rows: pd.DataFrame, yardsticks: pd.DataFrame) -> pd.DataFrame:
     """Return what the flags of data sets are decided by, a row per data set, and their ``flags`` in words.
 
-    ``duplicates`` is the share of rows that repeat an earlier one, ``order`` the correlation of the target with that of
-    the next row (of labels "sorted", "long runs" or "mixed"), ``signal`` the largest share of the variance that a
-    yardstick explains, of a regression, and ``spikes`` the number of rows with a spike (``rfstudy.data.facts``) that
-    are not left out. No map takes part.
+    ``duplicates`` is the share of rows that repeat an earlier one, ``order`` the correlation of the target with
+    the target of the next row (of labels "sorted", "long runs" or "mixed"), ``signal`` the largest share of the
+    variance that a yardstick explains, of a regression, and ``spikes`` the number of rows with a spike
+    (``rfstudy.data.facts``) that are not left out. No map takes part.
     """
     found = []
     for dataset, facts in facts_of(select(rows, status="ok")).groupby("dataset", sort=False):

@@ -1,25 +1,21 @@
-"""Figures of the arena: verdicts as a forest, errors against columns, and ranks."""
+"""Figures of the arena: verdicts as a forest, and errors against cost."""
 
 import numpy as np
-import pandas as pd
 from matplotlib.ticker import NullLocator
 
 from rfstudy.report import arena as stats
 from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import select
-from rfstudy.report.arena import EFFECT, LEAST_SETS, MARGIN
+from rfstudy.report.arena import LEAST_SETS, MARGIN
 from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.style import COLOURS, REFERENCE, SMALLEST, Picture, drawn_as
+from rfstudy.report.style import COLOURS, SMALLEST, Picture, drawn_as
 from rfstudy.report.tables.frontier import COSTS, costs_of, unit_of
 
-#: Inches of a row of the forest and of the ranks, and of the rest of a panel.
+#: Inches of a row of the forest, and of the rest of a panel.
 ROW, FRAME = 0.15, 0.5
 
 #: Ticks of the forest, at whose ends it is cut: some maps fail on some data.
 TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.6, 2.0)
-
-#: Inches of a panel of curves, and panels in a row.
-CURVE_HEIGHT, ACROSS = 1.2, 5
 
 
 # --- arena_forest -----------------------------------------------------------------------------------------------------
@@ -69,86 +65,6 @@ def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Pi
     return Picture(figure, (), remarks, results.rows)
 
 
-# --- arena_curves -----------------------------------------------------------------------------------------------------
-
-
-def arena_curves(context, *, paper, width, datasets, methods, baseline, quantity) -> Picture:
-    """Return the figure: a panel per data set, a line per map, its error over the error of the exact kernel against D.
-
-    The baseline is black, Nyström blue, and the other maps are grey. Data sets on which columns hardly matter to the
-    baseline come last, in rows of their own with one scale. Where the exact kernel was not run, errors are relative to
-    the error of the baseline with the most columns.
-    """
-    results = stats.results_of(context, datasets, baseline, quantity)
-    cells = select(relative_errors(results, baseline), method=[baseline, *methods])
-    plain = select(cells, method=baseline, variant="").groupby("dataset")["ratio"]
-    is_flat = plain.max() < (1.0 + MARGIN) * plain.min()
-    there = [dataset for dataset in datasets if dataset in is_flat.index]
-    if not there:
-        return plot.nothing(width, {"data sets": "not run"})
-    steep, flat = ([dataset for dataset in there if is_flat[dataset] == each] for each in (False, True))
-    steep += [""] * (-len(steep) % ACROSS if flat else 0)
-    figure, axes = plot.side_by_side(width, len(steep) + len(flat), ACROSS, CURVE_HEIGHT)
-    names = plot.titles_of(there, results.rows, paper, context)
-    styles = {line: _of_three(line, baseline) for line in plot.styles_of(cells, [baseline, *methods], context)}
-    of_flat = select(cells, dataset=flat)["ratio"]
-    for i, (dataset, ax) in enumerate(zip(steep + flat, axes, strict=True)):
-        if not dataset:
-            ax.remove()
-            continue
-        own = select(cells, dataset=[dataset])
-        for line, points in own.sort_values("columns").groupby("line"):
-            ax.plot(points["columns"], points["ratio"], **styles[line])
-        ax.axhline(1.0, **REFERENCE)
-        sizes = sorted(own["columns"].unique())
-        labelled = sizes if len(sizes) <= FEW_SIZES else sizes[::-2]
-        plot.doublings_axis(ax, sizes, [str(size) if size in labelled else "" for size in sizes])
-        ax.tick_params(axis="x", labelsize=6.5)
-        if dataset in flat:
-            ax.set_ylim(0.99 * of_flat.min(), 1.01 * of_flat.max())
-        plot.log_axis(ax.yaxis)
-        ax.set_title(short(names[dataset]) + ("" if own["exact"].all() else " *"), loc="left", fontsize=7)
-        if "" in (steep + flat)[i + ACROSS : i + ACROSS + 1] or i >= len(axes) - ACROSS:
-            ax.set_xlabel("columns D")
-        if i % ACROSS == 0:
-            ax.set_ylabel("error / kernel's", fontsize=7)
-    remarks = ["Dotted: the error of the exact kernel on the same folds."]
-    remarks += [] if cells["exact"].all() else ["*: no exact kernel, relative to RFF with the most columns."]
-    if flat:
-        remarks.append(f"The last {len(flat)}, on one scale: D changes the error of RFF by under {MARGIN:.0%}.")
-    remarks += plot.without_panel(results.rows, datasets, paper, context)
-    return Picture(figure, styles.values(), remarks, results.rows)
-
-
-def _of_three(line: str, baseline: str) -> dict:
-    """Return how the line "method/variant" is drawn: the baseline black, Nyström blue, all other maps grey."""
-    variants = {f"{baseline}/": ("RFF", "black", 3), "nystroem/": ("Nyström", "#0072B2", 2.5)}
-    label, colour, zorder = variants.get(line, ("other maps", "#AAAAAA", 2))
-    return {"label": label, "color": colour, "zorder": zorder, "linewidth": 0.6 if zorder == 2 else 1.2}
-
-
-#: Characters of the title of a small panel, and numbers of columns whose labels fit below it.
-TITLE, FEW_SIZES = 24, 4
-
-
-def short(name: str) -> str:
-    """Return a name that is not longer than a small panel is wide."""
-    return name if len(name) <= TITLE else name[: TITLE - 1].rstrip() + "…"
-
-
-def relative_errors(results: stats.Results, baseline: str) -> pd.DataFrame:
-    """Return the error of every entry, the mean of logarithms over its draws, over the error of the exact kernel:
-    ``dataset``, ``columns``, ``method``, ``variant``, ``line``, ``ratio``, and whether it is over the ``exact`` one.
-    """
-    exact = select(results.yardsticks, method="exact_kernel").groupby("dataset")["log"].first()
-    logs = results.errors.groupby([*EFFECT, "columns"])["log"].mean().reset_index()
-    plain = select(logs, method=baseline, variant="").sort_values("columns")
-    under = pd.concat([exact, plain.groupby("dataset")["log"].last().drop(exact.index, errors="ignore")])
-    ratio = np.exp(logs["log"] - logs["dataset"].map(under))
-    line = logs["method"] + "/" + logs["variant"]
-    return logs.assign(ratio=ratio, line=line, exact=logs["dataset"].isin(exact.index)).drop(columns="log")
-
-
 # --- error_by_cost ----------------------------------------------------------------------------------------------------
 
 
@@ -168,7 +84,8 @@ def error_by_cost(context, *, paper, width, datasets, methods) -> Picture:
         return plot.nothing(width, {"data sets": "not run"})
     names = plot.titles_of(found, context.rows, paper, context)
     figure, axes = plot.side_by_side(width, len(found), 2, COST_HEIGHT)
-    drawn = {method: (context.label(method), _of_three(f"{method}/", methods[0])["color"]) for method in methods}
+    colours = {methods[0]: "black", "nystroem": COLOURS[2]}
+    drawn = {method: (context.label(method), colours.get(method, "#AAAAAA")) for method in methods}
     drawn[""] = "exact kernel", COLOURS[1]
     for (dataset, points), ax in zip(found.items(), axes, strict=True):
         points, ends = points.assign(mean=points["errors"].map(np.mean)).sort_values(COST), {}

@@ -1,4 +1,4 @@
-"""Figures of games of learned features, and of a counter-example."""
+"""Figures of games of learned features in the plane and on the sphere, and of a counter-example."""
 
 import itertools
 from string import ascii_lowercase
@@ -12,82 +12,7 @@ from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.context import Context
 from rfstudy.report.notes import explained
-from rfstudy.report.plot_styles import PlotStyle
 from rfstudy.report.style import SMALLEST, Picture
-from rfstudy.report.times import summarise
-
-# --- game -------------------------------------------------------------------------------------------------------------
-# A game of learned features against the number of features found: a row of panels per data set.
-#
-# The panels show the accuracy on the features, the margin objective, and the duality gap with the bounds on it.
-# Variants of the method are lines of the first two; the last is about the method itself. Means over the repeats with
-# their standard deviations.
-
-
-#: Inches of a row of panels.
-HEIGHT = 1.6
-
-#: Metrics of the panels, with their labels and scales.
-PANELS = {
-    "accuracy_pct": ("test accuracy (%)", "linear"),
-    "margin_objective": (r"objective $\max_\alpha F(\alpha, \bar\lambda)$", "log"),
-    "duality_gap": ("duality gap", "log"),
-}
-
-#: The bounds on the gap: how they are drawn and named.
-BOUNDS = {
-    "gap_bound": {"color": "#CC3311", "linestyle": "dashed", "label": "bound"},
-    "gap_bound_mended": {"color": "#888888", "linestyle": "dashdot", "label": "bound with the\ngradient's length"},
-}
-
-#: Colours and markers of variants, in the order of ``labels``.
-COLOURS = ("#E69F00", "#CC79A7", "#009E73", "#555555", "#D55E00")
-MARKERS = ("v", "D", "^", "s", "P")
-
-
-def game(context, *, paper, width, datasets, methods, labels) -> Picture:
-    """Return the figure; ``labels`` are the names of variants at the ends of their lines."""
-    frame = select(context.rows, axis="iteration", status="ok", dataset=datasets, metric=[*PANELS, *BOUNDS])
-    cells = summarise(frame).sort_values("n_features")
-    cells = cells.assign(line=cells["method"] + "/" + cells["variant"], x=cells["n_features"].astype(float))
-    found = plot.styles_of(frame, methods, context)
-    styles = {line: style_of(each, labels, line.split("/")[1]) for line, each in found.items()}
-    # the method itself is drawn above its variants
-    order = dict(sorted(styles.items(), key=lambda pair: pair[0].endswith("/")))
-    titles = plot.titles_of(datasets, frame, paper, context)
-    places = list(itertools.product(frame["dataset"].unique(), range(len(PANELS))))
-    figure, axes = plot.by_dataset(width, HEIGHT, places, titles, "features found $m$")
-    for (dataset, position), ax in axes.items():
-        metric, (label, scale) = list(PANELS.items())[position]
-        own, ends = select(cells, dataset=dataset), {}
-        if metric == "duality_gap":
-            own = select(own, variant="")
-            for bound, drawn in BOUNDS.items():
-                x, mean = select(own, metric=bound)[["x", "mean"]].to_numpy().T
-                ax.plot(x, mean, linewidth=1.0, zorder=1.5, **drawn)
-                ends[drawn["label"]] = mean[-1], drawn["color"]
-        own = select(own, metric=metric)
-        plot.draw_lines(ax, own, order)
-        last = own.groupby("line")["mean"].last()
-        ends |= {styles[line].label: (end, styles[line].colour) for line, end in last.items()}
-        plot.log_axis(ax.xaxis)
-        if scale == "log":
-            plot.log_axis(ax.yaxis)
-        else:
-            plot.widen(ax)
-        ax.set_ylabel(label)
-        plot.label_ends(ax, ends)
-    remarks = ["Bound: the published one, of an exact search; with the true length of the gradient it is larger."]
-    return Picture(figure, (), remarks + plot.without_panel(context.rows, datasets, paper, context), frame)
-
-
-def style_of(own: PlotStyle, labels: dict[str, str], variant: str) -> PlotStyle:
-    """Return the plot style of a method, or of a variant, which has its own label and colour from ``labels``."""
-    if variant not in labels:
-        return own
-    position = list(labels).index(variant)
-    return own._replace(label=labels[variant], colour=COLOURS[position], marker=MARKERS[position])
-
 
 # --- plane ------------------------------------------------------------------------------------------------------------
 # A game of learned features in the plane: a column of panels per number of features.

@@ -15,9 +15,9 @@ from rfstudy.report.times import ROUND, TOO_WIDE, ratios
 # --- crossover --------------------------------------------------------------------------------------------------------
 # Time per row against the number of columns: where a fast transform overtakes the product with a dense matrix.
 #
-# A column per kernel shows microseconds per row at s = d, and below the same times over those of a dense reference: a
-# structured map pays where its line falls below 1. A ring marks the place. Lines are medians over the rounds and bands
-# quartiles.
+# A column per kernel shows microseconds per row at s = d, and below the same times over the times of a dense reference:
+# a structured map pays where its line falls below 1. A ring marks the place. Lines are medians over the rounds and
+# bands quartiles.
 
 
 #: Inches of a panel.
@@ -70,7 +70,7 @@ def crossover(context, *, width, panels) -> Picture:
 
 
 def styles_of(rows: pd.DataFrame, methods: list[str], registry: dict) -> dict[str, PlotStyle]:
-    """Return the plot styles of the methods that were timed, then those of scikit-learn's transformers, in grey."""
+    """Return the plot styles of the methods that were timed, then of scikit-learn's transformers, in grey."""
     timed = set(rows["method"])
     peers = sorted(set(select(rows, method="")["variant"]))
     own = {method: plot_style(method, registry) for method in methods if method in timed}

@@ -335,7 +335,7 @@ def arena_edges(context: Context, *, paper, datasets, methods, baseline, quantit
 
 
 def arena_yardsticks(context: Context, *, paper, datasets, baseline, quantity) -> Table:
-    """Return a row per data set: the error of the baseline at the most columns, and those of predictors without a map.
+    """Return a row per data set: the errors of the baseline at the most columns, and of predictors without a map.
 
     Notes
     -----

@@ -45,14 +45,14 @@ LEARNED, LONG_SEARCH = ("nsrf", "nsrf_sphere"), 600
 MULTIPLIERS = ("n_copies", "n_steps")
 
 
-def work_of(stage: str, part: Part, n: int, d: int, *, alone: bool = False) -> Counter:
+def work_of(stage: str, part: Part, n: int, d: int, *, share: float = 1.0, alone: bool = False) -> Counter:
     """Return the amount of work in a part of a stage, by unit and measure: ``map rff/cells``.
 
-    ``n`` and ``d`` are the rows and columns of its data; both are 1 without data. ``alone`` says that every cell
-    chooses its own penalty.
+    ``n`` and ``d`` are the rows and columns of its data; both are 1 without data. A ``share`` of the rows trains.
+    ``alone`` says that every cell chooses its own penalty.
     """
     if stage == "tune":
-        return work_of_search(part, n, d)
+        return work_of_search(part, n, d, share)
     if stage != "train":
         return work_of_kind(stage, part, n, d)
     found, repeats = Counter(), len(part.repeats)
@@ -61,12 +61,12 @@ def work_of(stage: str, part: Part, n: int, d: int, *, alone: bool = False) -> C
         for columns in columns_of(part.sizes, d, entry.get("only_sizes")):
             found += work_of_map(entry, cells, n, columns)
             for name, options in part.learners.items():
-                share = min(1, (options.get("repeats") or repeats) / repeats)
-                found += work_of_fits(name, options, cells * share, n, columns, alone)
+                fitted = cells * min(1, (options.get("repeats") or repeats) / repeats)
+                found += work_of_fits(name, options, fitted, share * n, columns, alone)
     return found
 
 
-def work_of_search(part: Part, n: int, d: int) -> Counter:
+def work_of_search(part: Part, n: int, d: int, share: float) -> Counter:
     """Return the work of ``tune``: as ``study/tune.py``, maps and learners for every candidate of every scope."""
     found, search = Counter(), part.search
     for scope in {tune_scope(search, quantity) for quantity in searched(search)}:
@@ -84,7 +84,7 @@ def work_of_search(part: Part, n: int, d: int) -> Counter:
             for columns in columns_of(size_of_search(search) if scope in ("experiment", "method") else part.sizes, d):
                 found += work_of_map(entry, cells * len(learners), n, columns)
                 for name in learners:
-                    found += work_of_fits(name, part.learners.get(name, {}), cells, n, columns, True)
+                    found += work_of_fits(name, part.learners.get(name, {}), cells, share * n, columns, True)
     return found
 
 
@@ -101,7 +101,7 @@ def work_of_map(entry: dict, cells: float, n: int, columns: int) -> Counter:
     return amounts(f"map {entry['method']}", cells * math.prod(stated.get(key) or 1 for key in MULTIPLIERS), n, columns)
 
 
-def work_of_fits(name: str, options: dict, cells: float, n: int, columns: int, chooses: bool) -> Counter:
+def work_of_fits(name: str, options: dict, cells: float, n: float, columns: int, chooses: bool) -> Counter:
     """Return the work of a learner in cells, where each ``chooses`` its penalty or has one; none where the learner is
     left out.
     """
@@ -216,6 +216,14 @@ def rows_of(task: dict, settings: dict, split: dict | None = None, search: dict 
     return min(n, 2 * (settings["max_rows"] or n), (split or {}).get("n_rows", n), in_search), d
 
 
+def share_that_trains(part: Part, n: int, tasks: dict, settings: dict, search: dict | None) -> float:
+    """Return the share of the ``n`` rows of a part that are training rows, with its split, caps and search."""
+    if not part.dataset:
+        return 1.0
+    published = min(n, (part.split or {}).get("n_train") or tasks[part.dataset]["n_train"])
+    return min(published, *(limits.get("max_rows") or n for limits in (settings, search or {}))) / n
+
+
 def matrix_of_kernel(kind: str, grid: dict, n: int) -> tuple[int, int]:
     """Return the rows and columns of the matrix that the exact kernel holds: that of its at most ``most_rows`` rows; of
     more rows than the kind solves by Cholesky's factor, that of a preconditioner.
@@ -229,8 +237,12 @@ def work_of_shard(stage: str, experiment: dict, shard: Shard, tasks: dict, setti
     """Return the amount of work in a job."""
     search = experiment.get("search", {})
     alone = "penalty" in search and "penalty" not in searched(search)
-    each = (work_of(stage, part, *sides_of(stage, part, tasks, settings), alone=alone) for part in shard.parts)
-    return sum(each, Counter())
+    found = Counter()
+    for part in shard.parts:
+        n, d = sides_of(stage, part, tasks, settings)
+        share = share_that_trains(part, n, tasks, settings, part.search if stage == "tune" else None)
+        found += work_of(stage, part, n, d, share=share, alone=alone)
+    return found
 
 
 def sized(stage: str, experiment: dict, tasks: dict, settings: dict, model: dict) -> list[Shard]:

@@ -8,7 +8,6 @@ min_version("9.20")
 include: "rules/common.smk"
 include: "rules/console.smk"
 include: "rules/download.smk"
-include: "rules/stream.smk"
 include: "rules/preprocess.smk"
 include: "rules/stages.smk"
 include: "rules/collect.smk"

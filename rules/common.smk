@@ -84,7 +84,6 @@ ALL_CORES = SETTINGS["threads"] if ON_CLUSTER else workflow.resource_settings.co
 
 wildcard_constraints:
     dataset="[a-z0-9-]+",
-    number="[0-9]+",
     experiment="[a-z0-9.-]+",
     shard="[a-z0-9.-]+",
     source="[a-z0-9-]+",

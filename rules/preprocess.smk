@@ -3,7 +3,6 @@ rule preprocess:
     input:
         raw=JOBS.raw_record,
         base=JOBS.base_files,
-        chunks=JOBS.chunk_files,
         listed=JOBS.listed_rows,
     output:
         expand("{folder}/{{dataset}}/{file}", folder=PREPARED, file=FILES_OF_TASK),

@@ -105,7 +105,6 @@ def arguments_of(stage: str, stated: dict) -> dict:
 
 for _name, _package, _summary in (
     ("download", "data", "Fetch the files of a source and check their content."),
-    ("stream", "data", "Make one chunk of the rows of a task that is streamed, and its second moment."),
     ("preprocess", "data", "Make the rows of tasks (from files, by a generator, from others) and facts about them."),
     ("tune", "study", "Choose by validation what an experiment leaves to a search."),
     ("train", "study", "Draw and fit the maps of shards, and train and test learners on their features."),

@@ -7,7 +7,7 @@ import pytest
 from sklearn.decomposition import TruncatedSVD
 
 from random_features.errors import UserError
-from rfstudy.data import prepared, preprocess, registry, stream
+from rfstudy.data import prepared, preprocess, stream
 from rfstudy.data.scale import fit_steps
 from rfstudy.data.streams import deformed_digits
 
@@ -42,12 +42,9 @@ def task_of(**streamed):
 
 
 def run(task, base, folder, raw=None):
-    """All chunks of a task, in another order than theirs, and what is gathered of them."""
-    chunks = [folder / f"chunk-{i}.npz" for i in range(registry.n_chunks(task))]
-    for number in reversed(range(len(chunks))):
-        stream.run("many", task, number, raw, base, chunks[number])
-    arguments = {"reference_dir": folder, "base_dir": base, "chunks": chunks if len(chunks) > 1 else []}
-    facts = preprocess.run("many", task, raw, folder / "out", **arguments)
+    """The rows and labels of a task, and its facts; nothing else is left."""
+    facts = preprocess.run("many", task, raw, folder / "out", reference_dir=folder, base_dir=base)
+    assert {path.name for path in (folder / "out").iterdir()} == {"X.npy", "y.npy", "facts.json"}
     return np.load(folder / "out" / "X.npy"), np.load(folder / "out" / "y.npy"), facts
 
 
@@ -221,7 +218,7 @@ def test_a_file_of_another_number_of_rows_and_one_that_was_changed_are_refused(b
         run(of_file(), base, tmp_path / "changed", raw)
 
 
-def test_a_file_that_could_not_be_had_leaves_chunks_without_rows_and_a_task_that_is_skipped(base, tmp_path):
+def test_a_file_that_could_not_be_had_leaves_a_task_that_is_skipped(base, tmp_path):
     from rfstudy.files import write_json
 
     (tmp_path / "raw").mkdir()

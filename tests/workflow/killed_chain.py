@@ -124,7 +124,7 @@ def content_of(path: Path, name: str) -> bytes:
     if name.startswith(("results", "data/measured")) and ".csv" in name:
         return tidy.read(path).drop(columns="run").to_csv(index=False).encode()
     if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as arrays:  # chunks of a stream have no record
+        with np.load(path, allow_pickle=False) as arrays:
             return b"".join(name.encode() + arrays[name].tobytes() for name in sorted(arrays))
     if path.name == "facts.json":
         return json.dumps(files.read_json(path) | {"provenance": None, "sha256_of_facts": None}).encode()

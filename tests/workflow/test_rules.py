@@ -166,7 +166,7 @@ FOLDERS = ("raw_dir", "base_dir")
 def test_every_path_that_a_stage_receives_is_an_input_or_an_output_of_its_job(plan):
     for job in plan.jobs:
         for work in job.work:
-            read = [work[name] for name in READ if name in work] + work.get("results", []) + work.get("chunks", [])
+            read = [work[name] for name in READ if name in work] + work.get("results", [])
             assert set(read) <= set(job.input), job.rule_msg
             inside = [each for each in job.output if Path(work["out"]) in (Path(each), *Path(each).parents)]
             assert inside or job.rule_name == "publish", job.rule_msg

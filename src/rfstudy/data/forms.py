@@ -70,7 +70,7 @@ class FileStream(Model):
     file : name of the file
     columns : columns of the file
     n_train : training rows
-    rows_per_chunk : largest number of training rows of a job; by default all
+    rows_per_chunk : largest number of training rows that are made at once; by default all
     """
 
     base: str
@@ -89,7 +89,7 @@ class GeneratedStream(Model):
     base : id of the task whose test part is the test part, and whose training images the generator changes
     generator : a file in `src/rfstudy/data/streams`, which has the other parameters
     n_train : training rows
-    rows_per_chunk : largest number of training rows of a job; by default all
+    rows_per_chunk : largest number of training rows that are made at once; by default all
     """
 
     base: str

@@ -1,7 +1,7 @@
 """Make a task's rows and write the arrays and facts that every later stage reads.
 
 The rows are parsed from files and checked, or drawn by a generator. They may also be features of the rows of another
-prepared task, or be gathered from the chunks of a stream. If nothing may be downloaded, the entry of a stand-in is used
+prepared task, or be made in chunks and reduced. If nothing may be downloaded, the entry of a stand-in is used
 (``entries.in_use``).
 """
 
@@ -36,9 +36,7 @@ class Rows:
     described: dict | None = None  # the facts of rows that are too many for ``describe``
 
 
-def run(
-    task_id: str, task: dict, raw_dir, out, *, reference_dir, base_dir=None, chunks=(), device="cpu", record_of=dict
-) -> dict:
+def run(task_id: str, task: dict, raw_dir, out, *, reference_dir, base_dir=None, device="cpu", record_of=dict) -> dict:
     """Write ``X.npy``, ``y.npy`` and ``facts.json`` of a task.
 
     Parameters
@@ -55,8 +53,6 @@ def run(
         Folder of the published lists of rows.
     base_dir : path, optional
         Folder of the three files of the task that this one is ``features_of``, or whose rows it is streamed from.
-    chunks : list of paths, optional
-        The chunks of a stream, in order; a stream of one chunk is made here.
     device : {"cpu", "cuda", "auto"}
         The device of an extractor.
     record_of : callable, optional
@@ -87,7 +83,7 @@ def run(
         if "features_of" in task:
             rows = extracted(task, base_dir, raw_dir, checkpoint, device)
         elif "streamed" in task:
-            rows = gathered(task_id, task, raw_dir, base_dir, list(chunks), Path(out))
+            rows = gathered(task_id, task, raw_dir, base_dir, Path(out))
         elif "generator" in task:
             rows = Rows(*generated(task_id, task), sizes_of(task))
         else:
@@ -133,18 +129,15 @@ def generated(task_id: str, task: dict) -> tuple[np.ndarray, np.ndarray, int | N
     return X, y, given["n_train"] if task["split"] == "published" else None
 
 
-def gathered(task_id: str, task: dict, raw_dir, base_dir, chunks: list, out_dir: Path) -> Rows:
+def gathered(task_id: str, task: dict, raw_dir, base_dir, out_dir: Path) -> Rows:
     """Return the rows of a stream, reduced and memory-mapped. Raise ``Missing`` if its file is not available."""
-    streamed = task["streamed"]
+    streamed, file = task["streamed"], None
     if "file" in streamed:
-        downloaded(streamed["source"], raw_dir, [streamed["file"]])
+        known = downloaded(streamed["source"], raw_dir, [streamed["file"]])
+        file = Path(raw_dir) / known[streamed["file"]].get("file", streamed["file"])
     out_dir.mkdir(parents=True, exist_ok=True)
-    own = [] if chunks else [out_dir / "chunk.npz"]
-    for path in own:
-        stream.run(task_id, task, 0, raw_dir, base_dir, path)
-    reduced = out_dir / "reduced.npy"
-    X, y, n_train, kept = stream.gather(streamed, chunks or own, base_dir, task["d"], reduced)
-    for path in (*own, reduced):
+    X, y, n_train, kept = stream.gather(task_id, task, file, base_dir, out_dir)
+    for path in (*out_dir.glob("chunk-*.npy"), out_dir / "reduced.npy"):
         path.unlink()  # a mapped array stays until it is copied
     # the test rows are all of the base's, which may be those of its stand-in
     expected = sizes_of(task) | {"n": len(y), "n_test": len(y) - n_train}

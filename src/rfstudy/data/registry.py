@@ -14,13 +14,14 @@ from random_features.errors import UserError
 from rfstudy.data import entries, modules
 from rfstudy.data.forms import FORMS
 from rfstudy.data.sources import Source
-from rfstudy.data.tasks import UNKNOWN, rows_per_chunk
+from rfstudy.data.tasks import UNKNOWN
 from rfstudy.fields import FORM_OF_NAME, NAME
 from rfstudy.files import read_yaml, shown
 from rfstudy.models import problems_of, shortened
 
-#: Minutes that a job requests which makes rows without an extractor: those of the study take under a minute.
-MINUTES = 60
+#: Minutes that a job requests which makes rows without an extractor: those of the study take under a minute, except for
+#: a stream of millions of rows.
+MINUTES, OF_STREAM = 60, 240
 
 
 @dataclass(frozen=True)
@@ -100,17 +101,11 @@ def base_of(task: dict) -> str:
     return task.get("streamed", {}).get("base", "") or task.get("features_of", {}).get("task", "")
 
 
-def n_chunks(task: dict) -> int:
-    """Return the number of chunks of a task; 0 if it is not streamed."""
-    streamed = task.get("streamed")
-    return -(-streamed["n_train"] // rows_per_chunk(streamed)) if streamed else 0
-
-
 def code_of(task: dict) -> list[str]:
     """Return the modules that make a task's rows, without the common ones."""
     if "streamed" in task:
         generator = task["streamed"].get("generator")
-        return ["rfstudy.data.stream", *([modules.module_name("streams", generator)] if generator else [])]
+        return [modules.module_name("streams", generator)] if generator else []
     if "features_of" in task:
         return [modules.module_name("extractors", task["features_of"]["extractor"])]
     return [modules.module_name("generators", task["generator"]["name"])] if "generator" in task else []
@@ -128,4 +123,6 @@ def wants_gpu(task: dict) -> bool:
 
 def minutes_of(task: dict) -> int:
     """Return the minutes that the job of a task's rows requests: those of its extractor, or enough to read files."""
-    return extractor_of(task).MINUTES if "features_of" in task else MINUTES
+    if "features_of" in task:
+        return extractor_of(task).MINUTES
+    return OF_STREAM if "streamed" in task else MINUTES

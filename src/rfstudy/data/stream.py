@@ -1,11 +1,10 @@
-"""Make the rows of a task that are too many to be held: in chunks, each by its own job, reduced to a few columns.
+"""Make the rows of a task that are too many to be held: in chunks, reduced to a few columns.
 
 A chunk is a range of the training rows: of a file (LIBSVM text, by its bytes) or of a generator (``data/streams``, by
-its numbers), images of bytes. With its rows comes their second moment at unit length. Gathering the chunks adds up
-these moments. Their leading eigenvectors are the principal components about the origin. The columns are not centred, as
-in the code of Dai et al. 2014, whose protocol for MNIST-8M the survey follows. The components of all rows are written,
-block by block, into one file that is read through a memory map. The test part is the test part of another task, the
-base.
+its numbers), images of bytes. The second moments of the chunks at unit length are added up. Their leading eigenvectors
+are the principal components about the origin. The columns are not centred, as in the code of Dai et al. 2014, whose
+protocol for MNIST-8M the survey follows. The components of all rows are written, block by block, into one file that is
+read through a memory map. The test part is the test part of another task, the base.
 """
 
 from collections.abc import Iterator
@@ -17,31 +16,12 @@ from random_features.arrays import row_blocks, seed_sequence
 from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.prepared import read
-from rfstudy.data.raw import Missing, downloaded
 from rfstudy.data.steps.unit import unit
-from rfstudy.data.tasks import OF_STREAM, rows_per_chunk, without
-from rfstudy.files import write_arrays
+from rfstudy.data.tasks import OF_STREAM, n_chunks, rows_per_chunk, without
 
 #: Bytes of a LIBSVM file that are parsed at once, and rows whose second moment is formed at once.
 WINDOW_BYTES = 2**24
 BLOCK_ROWS = 4096
-
-
-def run(task_id: str, task: dict, number: int, raw_dir, base_dir, out) -> None:
-    """Write the arrays of a chunk, without rows if its file is not available: ``X`` (m, columns) uint8, ``y`` (m,)
-    int64, and ``moment`` (columns, columns).
-    """
-    streamed = task["streamed"]
-    if "generator" in streamed:
-        X, y = made(task_id, streamed, number, base_dir)
-    else:
-        try:
-            known = downloaded(streamed["source"], raw_dir, [])  # checked where the chunks are gathered
-            name = streamed["file"]
-            X, y = parsed(streamed, number, Path(raw_dir) / known.get(name, {}).get("file", name))
-        except Missing:
-            X, y = no_rows(streamed)
-    write_arrays({"X": X, "y": y, "moment": second_moment(X)}, out)
 
 
 def made(task_id: str, streamed: dict, number: int, base_dir) -> tuple[np.ndarray, np.ndarray]:
@@ -69,15 +49,11 @@ def base_images(streamed: dict, base_dir) -> tuple[np.ndarray, np.ndarray, int]:
 
 def parsed(streamed: dict, number: int, file) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of a chunk of a LIBSVM file: those whose lines begin in its share of the bytes."""
-    size, of = Path(file).stat().st_size, -(-streamed["n_train"] // rows_per_chunk(streamed))
+    size, of = Path(file).stat().st_size, n_chunks(streamed)
     first, last = size * number // of, size * (number + 1) // of
-    X, y = zip(no_rows(streamed), *libsvm_blocks(file, first, last, streamed["columns"]), strict=True)
+    none = np.empty((0, streamed["columns"]), np.uint8), np.empty(0, np.int64)
+    X, y = zip(none, *libsvm_blocks(file, first, last, streamed["columns"]), strict=True)
     return np.concatenate(X), np.concatenate(y)
-
-
-def no_rows(streamed: dict) -> tuple[np.ndarray, np.ndarray]:
-    """Return the empty rows of a file that is not available."""
-    return np.empty((0, streamed["columns"]), np.uint8), np.empty(0, np.int64)
 
 
 def libsvm_blocks(file, first: int, last: int, n_columns: int, window: int = WINDOW_BYTES) -> Iterator[tuple]:
@@ -146,45 +122,45 @@ def leading_components(moment: np.ndarray, n_components: int) -> tuple[np.ndarra
     return vectors * signs, float(values[-n_components:].sum() / values.sum())
 
 
-def gather(streamed: dict, chunks: list, base_dir, n_components: int, out) -> tuple[np.ndarray, np.ndarray, int, float]:
-    """Write the components of all rows: first the chunks, then the test part of the base, into one file.
+def gather(task_id: str, task: dict, file, base_dir, folder: Path) -> tuple[np.ndarray, np.ndarray, int, float]:
+    """Return all rows of a task, reduced: first the chunks, then the test part of the base.
 
     Parameters
     ----------
-    chunks : paths of the chunks, in order
-    out : path of the ``.npy`` file
+    file : path of the file of a stream that is read from one
+    folder : where the chunks (``chunk-<number>.npy``) and the result (``reduced.npy``) are written
 
     Returns
     -------
-    X (n, n_components) float32, memory-mapped; y (n,) int64; the number of training rows; and the share of the second
-    moment that the components keep.
+    X (n, d) float32, memory-mapped; y (n,) int64; the number of training rows; and the share of the second moment that
+    the components keep.
 
     Raises
     ------
     UserError
         The chunks do not have the rows that the entry states.
     """
+    streamed, d = task["streamed"], task["d"]
     images, labels, n_base = base_images(streamed, base_dir)
-    y = [array_of(path, "y") for path in chunks]
+    chunks, y, moment = [], [], 0.0
+    for number in range(n_chunks(streamed)):
+        X, of_rows = made(task_id, streamed, number, base_dir) if file is None else parsed(streamed, number, file)
+        path = folder / f"chunk-{number}.npy"
+        np.save(path, X)
+        chunks.append(np.load(path, mmap_mode="r"))
+        y.append(of_rows)
+        moment = moment + second_moment(X)
     n_train = sum(map(len, y))
     if n_train != streamed["n_train"]:
         raise UserError(f"the chunks have {n_train:,} rows, and datasets.yaml says {streamed['n_train']:,}")
-    moment = sum(array_of(path, "moment") for path in chunks)
-    components, kept = leading_components(moment, n_components)
+    components, kept = leading_components(moment, d)
     y = np.concatenate([*y, labels[n_base:].astype(np.int64)])
-    X = np.lib.format.open_memmap(out, mode="w+", dtype=np.float32, shape=(len(y), n_components))
+    X = np.lib.format.open_memmap(folder / "reduced.npy", mode="w+", dtype=np.float32, shape=(len(y), d))
     written = 0
-    for part in [*chunks, None]:
-        rows = images[n_base:] if part is None else array_of(part, "X")
+    for rows in (*chunks, images[n_base:]):
         for block in row_blocks(len(rows), BLOCK_ROWS):
             reduced = unit(np.asarray(rows[block], dtype=np.float64)) @ components
             X[written : written + len(reduced)] = reduced
             written += len(reduced)
     X.flush()
     return X, y, n_train, kept
-
-
-def array_of(chunk, name: str) -> np.ndarray:
-    """Return one of the arrays of a chunk; the others stay on the disk."""
-    with np.load(chunk, allow_pickle=False) as stored:
-        return stored[name]

@@ -42,6 +42,11 @@ def rows_per_chunk(streamed: dict) -> int:
     return streamed.get("rows_per_chunk", streamed["n_train"])
 
 
+def n_chunks(streamed: dict) -> int:
+    """Return the number of chunks of a stream."""
+    return -(-streamed["n_train"] // rows_per_chunk(streamed))
+
+
 def halves(n: int) -> tuple[int, int]:
     """Return how many of n rows (or blocks) train and test in a half split. If n is odd, one more trains.
 

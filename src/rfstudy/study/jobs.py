@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rfstudy.data import registry as data_registry
 from rfstudy.data.entries import in_use
-from rfstudy.data.tasks import IN_ORDER
+from rfstudy.data.tasks import IN_ORDER, rows_per_chunk
 from rfstudy.files import read_json, write_text
 from rfstudy.models import suggestion
 from rfstudy.study import code, cost, plan
@@ -159,21 +159,13 @@ class Jobs:
         base = data_registry.base_of(self.tasks[wildcards.dataset])
         return self.facts_file(base) if base else []
 
-    def chunk_files(self, wildcards) -> list[str]:
-        """Return the chunks of a streamed task that have their own jobs; none if there is only one chunk."""
-        number = data_registry.n_chunks(self.tasks[wildcards.dataset])
-        return [f"{self.prepared}/{wildcards.dataset}/chunk-{i}.npz" for i in range(number)] if number > 1 else []
-
-    def rows_work(self, stage: str, dataset: str, input) -> dict:
-        """Return the common arguments of the stages that make rows of a task."""
-        folders = {f"{key}_dir": str(Path(input[key]).parent) if input.get(key) else None for key in ("raw", "base")}
-        return {"stage": stage, "task_id": dataset, "task": self.tasks[dataset]} | folders
-
     def preprocess_work(self, dataset: str, input) -> dict:
         """Return the arguments of the ``run`` of ``preprocess`` for a task."""
-        device = self.settings["device"] if data_registry.wants_gpu(self.tasks[dataset]) else "cpu"
-        more = {"chunks": list(input.get("chunks", [])), "reference_dir": "data/reference", "device": device}
-        return self.rows_work("preprocess", dataset, input) | more | {"out": f"{self.prepared}/{dataset}"}
+        task = self.tasks[dataset]
+        folders = {f"{key}_dir": str(Path(input[key]).parent) if input.get(key) else None for key in ("raw", "base")}
+        device = self.settings["device"] if data_registry.wants_gpu(task) else "cpu"
+        more = {"reference_dir": "data/reference", "device": device, "out": f"{self.prepared}/{dataset}"}
+        return {"stage": "preprocess", "task_id": dataset, "task": task} | folders | more
 
     def download_work(self, source: str) -> dict:
         """Return the arguments of the ``run`` of ``download`` for a source."""
@@ -186,7 +178,7 @@ class Jobs:
         streamed = self.tasks[dataset].get("streamed")
         if streamed:
             columns = self.registry.tasks[streamed["base"]]["d"]
-            return int(1000 + 4 * data_registry.rows_per_chunk(streamed) * columns / 2**20)
+            return int(1000 + 4 * rows_per_chunk(streamed) * columns / 2**20)
         n, d = cost.rows_of(self.registry.tasks[dataset], self.settings)
         return int(700 + 24 * n * d / 2**20)
 

@@ -217,10 +217,11 @@ def test_features_are_kept_within_the_budget_only(monkeypatch):
         (lambda: iter([(slice(2, 6), np.zeros((4, 3)))]), "row 0 of 6 was due"),
         (lambda: iter([(slice(0, 7), np.zeros((7, 3)))]), "a block of 7 rows is numbered"),
         (lambda: iter([]), "ended after 0 of 6 rows"),
+        (iter([]), "must be a function that returns a stream"),
     ],
 )
 def test_a_stream_that_does_not_fit_is_refused(blocks, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         list(streams.checked(blocks, 6, 3))
 
 

@@ -27,6 +27,8 @@ def checked(blocks, n_rows: int, n_columns: int, device: str | torch.device = "c
     are cut into pieces for the cache of a CPU. Raises ``ValueError`` if blocks are not there, do not cover the rows
     0..n_rows-1 in order, or are not float32 or float64 of shape (rows, n_columns).
     """
+    if not callable(blocks):
+        raise TypeError("features must be a function that returns a stream: lambda: phi.transform_blocks(X)")
     done = 0
     for rows, block in blocks():
         check_numbers(block, "the stream of features")

@@ -33,10 +33,10 @@ def as_weights(weights, n_rows: int) -> np.ndarray | None:
         return None
     check_numbers(weights, "weights")
     weights = np.asarray(on_host(weights), dtype=np.float64)
-    if weights.shape != (n_rows,) or not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
-        raise ValueError(
-            f"weights must be {n_rows} finite numbers, none negative, not all zero, of shape (n,), got {weights.shape}"
-        )
+    if weights.shape != (n_rows,):
+        raise ValueError(f"weights must have the shape {(n_rows,)}, got {weights.shape}")
+    if not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
+        raise ValueError("weights must be finite, none negative, and not all zero")
     return weights
 
 

@@ -136,7 +136,7 @@ def test_exact_learners_with_weights_are_those_of_repeated_rows():
 
 @pytest.mark.parametrize("weights", [np.ones(5), -np.ones(300), np.zeros(300), np.full(300, np.nan), np.ones((300, 2))])
 def test_wrong_weights_are_refused(weights):
-    with pytest.raises(ValueError, match="weights must (be finite, none negative, and not all zero|have the shape .300,.)"):
+    with pytest.raises(ValueError, match=r"weights must (be finite, none negative|have the shape .300,.)"):
         KernelMachineRegressor(PHI).fit(X, Y, weights)
 
 

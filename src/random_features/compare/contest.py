@@ -278,12 +278,12 @@ class Contest:
         return tuning * len(self.parts) * last.seconds * growth
 
     def reserve(self) -> float:
-        """Return the seconds that the final fits take, with their columns: of the best, the best map and others."""
+        """Return the seconds that the final fits take, with their columns: of the best, the best map and boosting."""
         fair = self.fair()
         opened = fair[:1] + [each for each in fair if is_map(each.unit.name)][:1]
-        opened += [each for each in fair if each.unit.name in ("guess", "boosting")]
-        fits = {each.unit: each.seconds + self.seconds for each in opened}
-        return 1.5 * self.n_final / self.n_train * sum(fits.values())
+        opened += [each for each in fair if each.unit.name == "boosting"]
+        fits = {each.unit: each.seconds for each in opened}
+        return 1.5 * self.n_final / self.n_train * sum(fits.values()) + self.seconds
 
 
 def hold(contest: Contest, todo: list[Unit], end: float) -> None:

@@ -295,11 +295,12 @@ def final_parts(y, groups, task, in_time):
     return train, sample(test, MOST_TEST_ROWS)
 
 
-def fitted(table, labels, settings, name, chosen):
-    """Return the pipeline of a contestant, fitted to all rows of a table. A penalty at which these rows have no
-    solution, because it was chosen on others, grows tenfold.
+def fitted(table, labels, settings, name, chosen, is_encoded=False):
+    """Return the pipeline of a contestant, fitted to all rows of a table; its columns may be encoded already. A penalty
+    at which these rows have no solution, because it was chosen on others, grows tenfold.
     """
-    steps = [FunctionTransformer(typed, kw_args={"formats": settings["formats"]}), encoder(settings["columns"])]
+    first = [FunctionTransformer(typed, kw_args={"formats": settings["formats"]}), encoder(settings["columns"])]
+    steps = [] if is_encoded else first
     steps += [Scaled(chosen["relevance"])] if has_kernel(name) else []
     pipeline = make_pipeline(*steps, model(name, chosen, settings["task"]))
     try:
@@ -307,7 +308,8 @@ def fitted(table, labels, settings, name, chosen):
     except np.linalg.LinAlgError:
         if "penalties" not in chosen:
             raise
-    return fitted(table, labels, settings, name, chosen | {"penalties": [10 * each for each in chosen["penalties"]]})
+    chosen = chosen | {"penalties": [10 * each for each in chosen["penalties"]]}
+    return fitted(table, labels, settings, name, chosen, is_encoded)
 
 
 def labels_of(y, settings):

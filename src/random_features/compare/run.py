@@ -88,16 +88,20 @@ def tested(question: Question, contest: Contest, decision: Decision, end: float,
     opened = [decision.chosen, decision.best, first.get("guess"), first.get("boosting"), best_map]
     opened = {each.unit: each for each in [*opened, contest.last("exact-kernel")] if each}
     groups = test if question.groups is None else question.groups[test]
-    X, y = recipe.rows_of(question.table, test), question.y[test]
+    y, encoded = question.y[test], {}
     more = recipe.RARE[len(classes) > 2] if warnings.unequal(question) else ()
     for unit, result in opened.items():
         n = None if unit.n == contest.n_train else unit.n
         train = recipe.sample(rows, n)
         try:
             with alarm(max(0.01, end - time.monotonic()) if found else 1e9, OutOfTime()):
-                table = recipe.rows_of(question.table, train)
-                fitted = recipe.fitted(table, question.y[train], settings, unit.name, result.settings)
-                P = recipe.predicted(fitted, X, classes)
+                if n not in encoded:
+                    encoder = recipe.encoder(settings["columns"])
+                    Z = encoder.fit_transform(recipe.rows_of(question.table, train))
+                    encoded[n] = Z, encoder.transform(recipe.rows_of(question.table, test))
+                Z, Z_test = encoded[n]
+                fitted = recipe.fitted(Z, question.y[train], settings, unit.name, result.settings, is_encoded=True)
+                P = recipe.predicted(fitted, Z_test, classes)
         except (OutOfTime, KeyboardInterrupt):
             if not found:  # the recommended
                 raise

@@ -395,6 +395,8 @@ def measured(make, budget, most) -> dict:
     results = [each["result"] for each in decision.comparisons]
     maps = sorted((each for each in results if is_map(each.unit.name)), key=rank)
     exact = [each for each in results if each.unit.name == "exact-kernel"]
+    if not maps:
+        raise SystemExit(f"{make.__name__}: no map ran within --budget {budget}")
     for key, result in {
         "recommended": decision.chosen,
         "best map": maps[0],
@@ -426,7 +428,12 @@ def table_of(rows) -> str:
         counts += [not row["misread"], *(ours <= 1.05 * theirs for ours, theirs in pairs)]
         read = "WRONG" if row["misread"] else "asked" if row["refused"] else "right"
         out.append([row["set"], f"{row['rows']:,}", read, row["recommended"][0], f"{row['recommended'][1]:.3g}"])
-        out[-1] += [f"{peer['boosting']:.3g}", f"{peer['kernel']:.3g}", f"{exact:.3g}", row["best map"][0]]
+        out[-1] += [
+            f"{peer['boosting']:.3g}",
+            f"{peer['kernel']:.3g}",
+            f"{exact:.3g}" if exact == exact else "not run",
+            row["best map"][0],
+        ]
         out[-1] += [f"{row['best map'][1]:.3g}", f"{peer['made']} {peer['columns']:,}", f"{peer['map']:.3g}"]
     n, text = len(rows), "".join(f"| {' | '.join(map(str, line))} |\n" for line in out)
     right, good, maps, exact = counts

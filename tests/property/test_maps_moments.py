@@ -156,7 +156,7 @@ def test_orf_directions_are_haar():
 
 @pytest.mark.parametrize("d", [8, 16])
 def test_bias_of_sorf_is_that_of_a_fixed_length(d):
-    """All rows have the length sqrt(p), so the mean is near that of uniform directions, not near the kernel."""
+    """All rows have the length sqrt(p), so the mean is near the mean of uniform directions, not near the kernel."""
     z = 1.3
     sample = block_estimates("sorf", z * direction(8, d), d, draws=20_000)
     error = sample.std(ddof=1) / np.sqrt(len(sample))

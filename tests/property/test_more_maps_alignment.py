@@ -107,7 +107,7 @@ def test_karff_uses_the_whole_support_where_it_fits(kind):
 
 
 def test_karff_samples_where_the_support_does_not_fit():
-    """The draws are independent and follow a, so that the expected kernel is that of a."""
+    """The draws are independent and follow a, so that a gives the expected kernel."""
     X, y = data()
     sample = []
     for seed in range(250):
@@ -270,7 +270,7 @@ def test_kprff_scores_the_first_rows_where_it_is_asked_to():
         scoring_rows="first",
         random_state=1,
     ).fit(X, y)
-    # the mean is that of all rows
+    # the mean is over all rows
     scores = ((target_columns(y)[:18].T @ candidates(phi, X)[:18]) ** 2).sum(axis=0)
     np.testing.assert_array_equal(phi.learned_["indices"], np.argsort(-scores, kind="stable")[:12])
 

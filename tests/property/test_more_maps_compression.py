@@ -73,7 +73,7 @@ def test_geodesic_ascent_skips_zero_vectors_and_refuses_a_zero_sum():
 
 
 def test_all_candidates_with_weight_one_are_rff():
-    """w = 1 for all J is the kernel of the candidates, which is that of RFF with J frequencies."""
+    """w = 1 for all J is the kernel of the candidates, that is of RFF with J frequencies."""
     X = data()
     phi = make_map("clrff", n_components=50, n_candidates=50, n_pairs=100, random_state=0).fit(X)
     phi._complete({"indices": np.arange(50), "weights": np.full(50, np.sqrt(1 / 50))})

@@ -136,7 +136,7 @@ def test_ssr_rows_are_rotated_simplices(rotation):
 
 
 def test_ssr_butterflies_on_padded_data():
-    """Five columns are eight with three zeros: the frequencies are those of d = 8, cut."""
+    """Five columns are eight with three zeros: the frequencies are drawn for d = 8, and cut."""
     X = np.random.default_rng(0).normal(size=(7, 5))
     padded = np.hstack([X, np.zeros((7, 3))])
     short = fitted("ssr", 5, 20, rotation="butterfly").transform(X)

@@ -224,7 +224,7 @@ def test_pmodel_toeplitz_variance():
 
 
 def rounded_and_exact(X, n_components, n_bits, seed=0):
-    """The rounded features and those of RFF with the same seed, which draws the same frequencies and phases."""
+    """The rounded features and the features of RFF with the same seed, which draws the same frequencies and phases."""
     low = make_map("lprff", n_components=n_components, n_bits=n_bits, random_state=seed).fit(X)
     exact = make_map("rff", n_components=n_components, layout="phase", random_state=seed).fit(X)
     np.testing.assert_array_equal(low.frequencies_, exact.frequencies_)

@@ -37,7 +37,7 @@ def test_angles_far_from_zero_keep_their_digits(function, exact):
 
 
 def test_a_seed_is_that_of_its_values_with_any_numpy_type():
-    """The numbers are those of every journal and every published row: no change of the code may move them."""
+    """Every journal and every published row has these numbers: no change of the code may move them."""
     assert seed_of(2021, "features", 4, 0.5, True) == 1589111322
     assert seed_sequence(1).entropy == seed_sequence(np.int64(1)).entropy
     alike = [np.int64(2021), np.str_("features"), np.int32(4), np.float64(0.5), np.bool_(True)]

@@ -16,7 +16,7 @@ def problem(n_columns, n=N, seed=0):
 
 
 def twin(Z, y, shift):
-    """The minimiser as that of least squares with a row more for every column: no Gram matrix, for any sides."""
+    """The minimiser by least squares with a row more for every column: no Gram matrix, for any sides."""
     system = np.vstack([Z, np.sqrt(shift) * np.eye(Z.shape[1])])
     return np.linalg.lstsq(system, np.concatenate([y, np.zeros(Z.shape[1])]), rcond=None)[0]
 

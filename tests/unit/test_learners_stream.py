@@ -70,7 +70,7 @@ def test_a_fit_that_was_killed_at_any_pass_goes_on_to_the_same_bits():
         again = fit_on_stream(counted, labels, 3, 1e-4, n_columns=10, checkpoints=Checkpoints(kept[:done]))
         np.testing.assert_array_equal(again.coef, whole.coef)
         assert again.n_iter == whole.n_iter
-        assert len(passes) == len(kept) - done + 1  # one pass more is that of the Gram matrix
+        assert len(passes) == len(kept) - done + 1  # one pass more is for the Gram matrix
 
 
 def test_the_gram_matrix_of_some_chunks_replaces_that_of_all(monkeypatch):

@@ -22,8 +22,8 @@ Y = np.column_stack([np.sin(2 * X[:, 0]) + X[:, 1], X[:, 2]]) + 0.1 * RNG.normal
 CLASSES, WEIGHTS = (X[:, :2] > 0) @ [1, 2], RNG.integers(0, 4, 300).astype(float)
 PHI = make_map("orf", Gaussian(2.0), n_components=50, random_state=0)
 GRID = [1e-5, 1e-3, 1e-1]
-#: A machine of every loss on a map, and of the exact kernel, whose matrix is held or not. Their learners are those of
-#: the registry, but for l1_svm, which is of libsvm.
+#: A machine of every loss on a map, and of the exact kernel, whose matrix is held or not. They use all learners
+#: of the registry but l1_svm, which is libsvm's.
 MACHINES = {
     "ridge": KernelMachineRegressor(PHI, GRID),
     "ridge, uncertain": KernelMachineRegressor(PHI, 1e-3, uncertainty=True),

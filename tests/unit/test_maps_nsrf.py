@@ -149,7 +149,7 @@ def test_the_order_of_the_entries_in_memory_does_not_matter(layout):
 
 
 def test_noise_is_another_in_each_block_and_round(monkeypatch):
-    """Copies that start at one point go apart, also those of two blocks."""
+    """Copies that start at one point go apart, in one block and in two."""
     monkeypatch.setattr("random_features.maps.peaks.BLOCK", {"cpu": (4, 2**20)})
     X, _ = problem()
     search, weights = PeakSearch(X, "cpu"), some_weights(60)

@@ -12,7 +12,7 @@ N, D, S = 400, 8, 150
 
 
 def data():
-    """Columns of falling scale, so that eigenvalues fall as those of real data do; float32 numbers."""
+    """Columns of falling scale, so that eigenvalues fall as with real data; float32 numbers."""
     X = np.random.default_rng(0).normal(size=(N, D)) / np.arange(1, D + 1)
     return X.astype(np.float32)
 
@@ -158,7 +158,7 @@ def test_landmarks_may_be_points():
     points = X[::4] + np.float32(0.5)
     phi = make_map("nystroem", Gaussian(1.5), landmarks=points, random_state=0).draw(D).learn(X)
     np.testing.assert_array_equal(phi.learned_["landmarks"], points)
-    # the kernel values of a landmark are those of its row in the kernel matrix, which is exact there
+    # the kernel values of a landmark are its row in the kernel matrix, which is exact there
     at_points = phi.transform(points.astype(np.float64))
     np.testing.assert_allclose(at_points @ at_points.T, Gaussian(1.5)(points.astype(np.float64)), atol=1e-6)
     restored = make_map("nystroem", Gaussian(1.5), landmarks=points, random_state=0).restore(D, phi.learned_)

@@ -45,7 +45,7 @@ def sparse_data(dtype=np.float64, container=sparse.csr_array):
 
 
 def tolerance(variant, dtype):
-    """Some roundings of projections, as in test_maps_estimator.py; those of the Laplacian kernel have no bound."""
+    """Some roundings of projections, as in test_maps_estimator.py; the Laplacian kernel gives them no bound."""
     if dtype == np.float64:
         return 1e-11
     return 5e-3 if "laplacian" in variant else 5e-5

@@ -38,15 +38,13 @@ MOST_HELD, TOLERANCE = 10_000, 1e-4
 FOLDS = 3
 
 
-#: The losses of machines with a map, each with the proper score that compares penalties of equal accuracy.
-LOSSES = {"squared": "mse", "logistic": "log_loss", "squared_hinge": "mse"}
-
-#: The learner of each loss: functions that fit and that cross-validate, and their options. LIBLINEAR's tolerance would
-#: leave a row of weight 2 and the row twice 1e-4 apart.
-LEARNERS = {
-    "squared": (fit_ridge, cross_validate_ridge, {"center": "both"}),
-    "logistic": (fit_logistic, cross_validate_logistic, {"intercept": "unpenalised"}),
-    "squared_hinge": (fit_svm, cross_validate_svm, {"solver": "newton"}),
+#: The losses of machines with a map: the proper score that compares penalties of equal accuracy, the functions that fit
+#: and that cross-validate, and their options. LIBLINEAR's tolerance would leave a row of weight 2 and the row twice
+#: 1e-4 apart.
+LOSSES = {
+    "squared": ("mse", fit_ridge, cross_validate_ridge, {"center": "both"}),
+    "logistic": ("log_loss", fit_logistic, cross_validate_logistic, {"intercept": "unpenalised"}),
+    "squared_hinge": ("mse", fit_svm, cross_validate_svm, {"solver": "newton"}),
 }
 
 
@@ -221,7 +219,7 @@ class KernelMachine(BaseEstimator):
 
     def _on_features(self, X, Y, penalties, groups, weights):
         """Return functions of a penalty, that fits, and of a score, whose values on held-out rows it returns."""
-        fit, cross_validate, options = LEARNERS[self.loss]
+        _, fit, cross_validate, options = LOSSES[self.loss]
         blocks, how = self._blocks(X), {"n_columns": self.map_.n_columns_, "weights": weights, **options}
         total = len(Y) if weights is None else weights.sum()
 

@@ -57,10 +57,10 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
 
     @property
     def _scores(self):
-        proper = {"mse": "squared_error"}.get(LOSSES[self.loss], LOSSES[self.loss])
+        proper = LOSSES[self.loss][0]
         scoring = self.scoring or ("log_loss" if self.loss == "logistic" else "accuracy")
-        check_choice("scoring", scoring, ("accuracy", proper))
-        return ("accuracy", LOSSES[self.loss]) if scoring == "accuracy" else (LOSSES[self.loss],)
+        check_choice("scoring", scoring, ("accuracy", {"mse": "squared_error"}.get(proper, proper)))
+        return ("accuracy", proper) if scoring == "accuracy" else (proper,)
 
     def fit(self, X, y, sample_weight=None):
         """Fit the machine to X (n, d), an array, csr matrix or tensor, the labels y (n,), and weights (n,) or None."""

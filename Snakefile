@@ -15,6 +15,7 @@ include: "rules/together.smk"
 include: "rules/draw.smk"
 include: "rules/publish.smk"
 include: "rules/render.smk"
+include: "rules/compare.smk"
 
 
 rule all:

@@ -18,12 +18,13 @@ CONFIG = ROOT / "config"
 sys.path.insert(0, str(ROOT / "src"))
 
 from rfstudy.data import registry as data_registry
+from snakemake.settings.types import RerunTrigger
 
 from random_features.errors import gathered
 from rfstudy.files import read_yaml, record_file
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
-from rfstudy.study.config import load_study, protocol_changes
+from rfstudy.study.config import load_study, protocol_changes, restore_names
 from rfstudy.study.jobs import Jobs, counted, jobs_in_queue, seconds_in, visible_gpus
 from rfstudy import outputs
 
@@ -53,6 +54,25 @@ stop_at(PROBLEMS)
 
 
 configfile: "config/config.yaml"
+
+
+with gathered(PROBLEMS):
+    restore_names(config, sys.argv[1:])
+stop_at(PROBLEMS)
+
+# a file of the user's own is no setting of the study (rules/compare.smk)
+OWN = {key: config.pop(key, None) or "" for key in ("own", "target")}
+
+
+def refuse_fewer_triggers(self, name, value):
+    """Set an attribute of the workflow, except settings with which a changed target, setting or code reruns nothing."""
+    if name == "dag_settings" and set(value.rerun_triggers) != RerunTrigger.all():
+        stop_at(["--rerun-triggers: leave it out: with fewer, a changed target, setting or code would rerun nothing"])
+    object.__setattr__(self, name, value)
+
+
+# Snakemake hands the triggers over after this file; a profile may have them too
+type(workflow).__setattr__ = refuse_fewer_triggers
 
 
 if set("{}") & set(str(ROOT)):

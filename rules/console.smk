@@ -1,5 +1,6 @@
-# Before the first job, jobs of a killed run are reported, and the work of each job is written to its work file. The console (snakemake --logger rfstudy) gets
-# the jobs of the run, their shares of the cores and their last durations, from which it estimates the remaining time.
+# Before the first job, jobs of a killed run are reported, and the work of each job is written to its work file. The
+# console (snakemake --logger rfstudy) gets the jobs of the run, their shares of the cores and their last durations, from
+# which it estimates the remaining time.
 from snakemake.logging import logger
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from snakemake.cli import parse_config
 from study_toys import EXPERIMENT, GRID, SETTINGS, selected
 
 from random_features.errors import UserError
@@ -437,6 +438,17 @@ def test_every_anchor_is_used(path):
     text = path.read_text(encoding="utf-8")
     anchors = set(re.findall(r"(?<=[\s\[{:-])&(\w+)", text))
     assert anchors == {name for name in anchors if re.search(rf"\*{name}\b", text)}
+
+
+@pytest.mark.parametrize("key", config.NAMES)
+def test_a_name_is_the_text_of_the_command_line_or_refused(key):
+    for name in ("2024_01", "007", "0", "1e3", "true", "nan", "a #1", "x: y", "plain"):
+        given = parse_config([f"{key}={name}"])
+        config.restore_names(given, ["compare", "--config", f"{key}={name}"])
+        assert given == {key: name}
+    for value in (7, 0, 1e3, True, {"x": "y"}) if key != "only_sizes" else ():  # sizes are numbers
+        (line,) = messages(config.restore_names, {key: value}, ["compare"])
+        assert line.startswith(f"{key}: {value!r} is not a text: write")
 
 
 def test_a_quoted_name_in_a_file_stays_a_text():

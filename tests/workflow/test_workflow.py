@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -272,6 +273,12 @@ def test_a_target_that_is_not_of_this_run_is_an_error(repository, target, experi
     assert done.stderr.splitlines()[-1] == message
 
 
+def test_a_run_that_would_ignore_what_it_is_asked_for_is_refused_in_a_line(repository):
+    """Fewer triggers ignore a changed setting."""
+    (line,) = refused(repository.snakemake("--dry-run", "--rerun-triggers", "mtime", check=False))
+    assert line.startswith("--rerun-triggers: leave it out")
+
+
 def test_a_selection_of_shipped_rows_is_in_the_name_of_a_file(repository):
     own = ("--config", "only_methods=rff,orf")
     done = repository.snakemake("--dry-run", "figures/measured/survey/figure-09-text.pdf", *own)
@@ -286,6 +293,14 @@ def test_a_changed_protocol_is_in_the_name_of_a_file(repository):
     done = repository.snakemake("--dry-run", "--cores", "1", "survey_figure_10", "--config", change)
     assert "figures/quick/survey/figure-10-text-with-n-folds-3.pdf" in done.stdout + done.stderr
     assert "figures/quick/survey/figure-10-code.pdf" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("target", ["2024_01", "0", "007", "price #1"])
+def test_a_column_has_the_name_that_the_command_line_has(repository, target):
+    """Snakemake takes these names for numbers, and the end of the last for a comment of YAML."""
+    own = ("--config", "own=Snakefile", f"target={target}")
+    done = repository.snakemake("--dry-run", "-p", "--workflow-profile", "none", "compare", *own)
+    assert f" --target {shlex.quote(target)} " in done.stdout + done.stderr
 
 
 def test_a_folder_with_braces_in_its_path_is_refused_in_a_line(repository, tmp_path):

@@ -17,7 +17,7 @@ def test_the_page_is_followed_word_by_word(new_workspace, page):
         else:
             module = ["-m", "random_features"] if program == "random-features" else []
             printed[command] = space.run(*module, *words).stdout
-    make, compare, best, add, measure = printed.values()
+    make, compare, best, plan, add, measure = printed.values()
     answer = compare.splitlines()[-5:]
     assert [line.partition(":")[0] for line in answer[::3]] == ["Answer", "Warnings"]
     score = re.search(r"Test root mean squared error: .+?: ([\d.]+)", answer[1])[1]
@@ -26,6 +26,7 @@ def test_the_page_is_followed_word_by_word(new_workspace, page):
     files = {path.name for path in (space.folder / "compare-sales").iterdir()}
     named = re.findall(r"^\| (`.+?) \|", page.text.partition("## Files")[0], re.MULTILINE)
     assert files == {name for cell in named for name in re.findall(r"`(.+?)`", cell)}
+    assert "results/compare-sales" in plan
     assert "own-sales" in add
     assert "own-sales" in measure
     assert make == ""

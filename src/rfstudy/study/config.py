@@ -33,8 +33,8 @@ SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
 PROTOCOL = ("search", "learners", "experiments")
 AMOUNTS = {"repeats", "max_rows", "max_entries", "time"}
 
-#: Settings that are names: a text of them is no YAML.
-NAMES = ("preset", "mirror", *SELECTIONS)
+#: Settings that are names. Snakemake takes some for numbers or for YAML (``restore_names``).
+NAMES = ("own", "target", "preset", "mirror", *SELECTIONS)
 
 #: The name that figures of the shipped measurements use instead of a preset.
 MEASURED = "measured"
@@ -155,6 +155,24 @@ def _leaves(value, key: tuple[str, ...] = ()):
             yield from _leaves(inner, (*key, str(name)))
     else:
         yield key, value
+
+
+def restore_names(config: dict, arguments: list[str]) -> None:
+    """Set each name in the settings to the text of the command line, which Snakemake may have read as something else:
+    007 as 7, 2024_01 as 202401, "a #1" as "a". ``arguments`` are the words of the command line.
+
+    Raise ``ConfigurationError`` for a name from elsewhere that is not a text.
+    """
+    written = {key: value.strip("'\"") for key, _, value in (word.partition("=") for word in arguments)}
+    for key in NAMES:
+        if key in written and not isinstance(config.get(key), list | None):
+            config[key] = written[key]
+    # labels of sizes are numbers too
+    found = [(key, config[key]) for key in NAMES if not isinstance(config.get(key), str | list | None)]
+    stop_at([
+        f"{key}: {value!r} is not a text: write {key}=NAME after --config, or {key}: \"NAME\", in quotes, in a file"
+        for key, value in found if key != "only_sizes"
+    ])  # fmt: skip
 
 
 def origin_of(key: str, config: dict, documents: dict[str, dict], otherwise: str) -> str:

@@ -1,0 +1,28 @@
+# Compare maps on a file of the user's own: snakemake --cores N compare --config own=FILE target=COLUMN
+from random_features.compare.contestants import folder_of
+
+COMPARED = f"results/{folder_of(OWN['own'])}"
+
+if OWN["own"]:
+
+    rule compare:
+        input:
+            OWN["own"],
+        output:
+            f"{COMPARED}/report.html",
+        log:
+            f"logs/{COMPARED}.log",
+        conda:
+            "../envs/study.yaml"
+        resources:
+            mem_mb=8000,
+            runtime=25 * 60,
+        params:
+            code=JOBS.code_of("random_features.compare.run"),
+            target=["--target", OWN["target"]] if OWN["target"] else [],
+            folder=COMPARED,
+        message:
+            f"compare: {COMPARED}"
+        shell:
+            "PYTHONPATH=src python -m rfstudy compare {input:q} {params.target:q} --out {params.folder:q} --budget 24h"
+            " > {log:q} 2>&1"

@@ -227,7 +227,7 @@ class Contest:
         if has_kernel(name):
             X, X_held = map(part.scaled[settings["relevance"]].transform, (X, X_held))
         started = time.perf_counter()
-        model = recipe.model(name, settings, self.task).fit(X, y)
+        model = recipe.solved(lambda by: recipe.model(name, by, self.task), settings, X, y)
         predicted = recipe.predicted(model, X_held, self.classes)
         seconds = time.perf_counter() - started
         return recipe.losses(predicted, y_held, metric), seconds, getattr(model, "penalty_", None)

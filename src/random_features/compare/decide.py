@@ -42,10 +42,10 @@ def paired_interval(losses, others, groups, confidence=CONFIDENCE) -> tuple[floa
 
 
 def missing(contest: Contest, names) -> list[str]:
-    """Return the baselines that did not run on all rows, and "every map" if none did. Exact kernels may have fewer."""
+    """Return the baselines that did not run on all rows, and "all maps" if none did. Exact kernels may have fewer."""
     whole = {each.unit.name for each in contest.results if each.unit.n == contest.n_train}
     lacking = [name for name in BASELINES[1:-1] if name in names and name not in whole]
-    return lacking + ["every map"] * (not any(is_map(name) for name in whole) and any(map(is_map, names)))
+    return lacking + ["all maps"] * (not any(is_map(name) for name in whole) and any(map(is_map, names)))
 
 
 def decide(results: list[Result], groups, margin: float, lacking=()) -> Decision:
@@ -63,7 +63,8 @@ def decide(results: list[Result], groups, margin: float, lacking=()) -> Decision
         comparisons.append({"result": result, **interval, "verdict": verdict})
     if lacking:
         seen = "" if best is guess else f" So far {label(best)} is best."
-        answer = f"No answer yet: the budget ended before {' and '.join(lacking)} ran; state a longer --budget.{seen}"
+        why = "did not run; the warnings say why, and a longer --budget may help"
+        answer = f"No answer yet: {' and '.join(lacking)} {why}.{seen}"
         return Decision(best, best, "unfinished", answer, comparisons)
     shown = next(each["result"] for each in comparisons if each["verdict"] == "within the margin")
     level = 1 - (1 - CONFIDENCE) / max(1, len(results) - 1)  # Bonferroni: any of them may beat the guess by chance

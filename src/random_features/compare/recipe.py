@@ -295,21 +295,22 @@ def final_parts(y, groups, task, in_time):
     return train, sample(test, MOST_TEST_ROWS)
 
 
-def fitted(table, labels, settings, name, chosen, is_encoded=False):
-    """Return the pipeline of a contestant, fitted to all rows of a table; its columns may be encoded already. A penalty
-    at which these rows have no solution, because it was chosen on others, grows tenfold.
-    """
-    first = [FunctionTransformer(typed, kw_args={"formats": settings["formats"]}), encoder(settings["columns"])]
-    steps = [] if is_encoded else first
-    steps += [Scaled(chosen["relevance"])] if has_kernel(name) else []
-    pipeline = make_pipeline(*steps, model(name, chosen, settings["task"]))
+def solved(made, chosen, X, y):
+    """Return what is ``made`` of settings, fitted. A penalty at which these rows have no solution grows tenfold."""
     try:
-        return pipeline.fit(table, labels)
+        return made(chosen).fit(X, y)
     except np.linalg.LinAlgError:
         if "penalties" not in chosen:
             raise
-    chosen = chosen | {"penalties": [10 * each for each in chosen["penalties"]]}
-    return fitted(table, labels, settings, name, chosen, is_encoded)
+    return solved(made, chosen | {"penalties": [10 * each for each in chosen["penalties"]]}, X, y)
+
+
+def fitted(table, labels, settings, name, chosen, is_encoded=False):
+    """Return the pipeline of a contestant, fitted to all rows of a table; its columns may be encoded already."""
+    first = [FunctionTransformer(typed, kw_args={"formats": settings["formats"]}), encoder(settings["columns"])]
+    steps = [] if is_encoded else first
+    steps += [Scaled(chosen["relevance"])] if has_kernel(name) else []
+    return solved(lambda by: make_pipeline(*steps, model(name, by, settings["task"])), chosen, table, labels)
 
 
 def labels_of(y, settings):

@@ -252,7 +252,7 @@ HARMLESS = {
     "a new learner, kind, rule and step": [
         ("random_features/learners/registry.py", "LEARNERS = {", 'LEARNERS = {\n    "mean": Facts(Svm, "C", "C", ()),'),
         ("random_features/learners/mean.py", None, "LEARNER = None\n"),
-        ("rfstudy/study/kinds/registry.py", "KINDS = {", 'KINDS = {\n    "other": Kind(Decay, None, 100, 1),'),
+        ("rfstudy/study/kinds/registry.py", "KINDS = {", 'KINDS = {\n    "other": Kind(Decay, None, 100),'),
         ("rfstudy/study/kinds/other.py", None, "CELLS = None\n"),
         ("rfstudy/study/bandwidths/unit.py", None, "LENGTH = 1\n"),
         ("rfstudy/data/steps/twice.py", None, "def fit(X_train):\n    return lambda X: 2 * X\n"),

@@ -47,7 +47,7 @@ class Sums(TypedDict):
     draws: Count
 
 
-KINDS["sums"] = Kind(Sums, None, 1000, 60)
+KINDS["sums"] = Kind(Sums, None, 1000)
 '''
 
 EXPERIMENTS = """

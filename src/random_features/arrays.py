@@ -85,8 +85,8 @@ def float32_is_harmless(rows: int, trace: float, shift: float) -> bool:
     Products of ``rows`` rows at a time in float32, summed in float64, give A + E in place of A = Z'Z with
     |E| <= sqrt(rows) eps trace(A): rounding errors add like a random walk (Higham & Mary 2019; eps = 2^-23 is twice
     the unit roundoff, their constant), entry by entry in proportion to |Z|'|Z|, whose norm is at most
-    |Z|_F^2 = trace(A). From (A + E + shift) w' = (A + shift) w follows |w' - w| <= |E| |w'| / shift: rounding is
-    harmless where |E| / shift is at most ``FLOAT32_TOLERANCE``.
+    |Z|_F^2 = trace(A). With TF32 eps is 2^-10. From (A + E + shift) w' = (A + shift) w follows
+    |w' - w| <= |E| |w'| / shift: rounding is harmless where |E| / shift is at most ``FLOAT32_TOLERANCE``.
 
     Parameters
     ----------
@@ -94,7 +94,10 @@ def float32_is_harmless(rows: int, trace: float, shift: float) -> bool:
     trace : trace of the sum, the squared norm of all features
     shift : smallest number that is added to the diagonal of the sum
     """
-    return bool(np.sqrt(rows) * np.finfo(np.float32).eps * trace <= FLOAT32_TOLERANCE * shift)
+    import torch  # heavy, and loaded where there are features
+
+    eps = 2.0**-10 if torch.backends.cuda.matmul.allow_tf32 else np.finfo(np.float32).eps
+    return bool(np.sqrt(rows) * eps * trace <= FLOAT32_TOLERANCE * shift)
 
 
 #: The share of the free memory of a GPU that a block takes: one over this number.

@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+import torch
 from linear_problems import stream
 
 from random_features.arrays import FLOAT32_TOLERANCE, float32_is_harmless
@@ -112,6 +113,17 @@ def test_at_the_limit_of_the_rule_float32_changes_the_coefficients_by_less_than_
     single = in_single_precision(monkeypatch, fit_ridge, stream(Z), Y, limit, **options).coef
     double = fit_ridge(stream(Z.astype(np.float64)), Y, limit, **options).coef
     assert np.linalg.norm(single - double) <= FLOAT32_TOLERANCE * np.linalg.norm(double)
+
+
+def test_factors_of_tf32_have_13_bits_fewer():
+    before, limit = torch.get_float32_matmul_precision(), 2.0**-10 / FLOAT32_TOLERANCE
+    torch.set_float32_matmul_precision("high")
+    try:
+        assert float32_is_harmless(1, 1.0, limit)
+        assert not float32_is_harmless(1, 1.0, limit * 0.999)
+    finally:
+        torch.set_float32_matmul_precision(before)
+    assert float32_is_harmless(1, 1.0, limit / 2**13)
 
 
 def test_a_first_block_that_is_no_fair_sample_does_not_lower_the_precision(monkeypatch):

@@ -370,6 +370,11 @@ def quantised_features_at_equal_memory(rows: Rows):
     for bits, landmarks in LANDMARKS.items():
         quantised = highest(*(f"lprff/{bits}-bits-by-{width}" for width in BIT_WIDTHS))
         nystroem = side(f"nystroem/{bits}-bits", size=landmarks)
-        parts.append(check.better_than(rows, ACCURACY, quantised, nystroem, effect=True))
-        alone.append(check.better_than(rows, ACCURACY, f"rff/{bits}-bits", nystroem))
+        parts.append(_at_budget(bits, check.better_than(rows, ACCURACY, quantised, nystroem, effect=True)))
+        alone.append(_at_budget(bits, check.better_than(rows, ACCURACY, f"rff/{bits}-bits", nystroem)))
     return [*parts, *map(only_evidence, alone)]
+
+
+def _at_budget(bits: int, part: Part) -> Part:
+    """Return the part with the budget as the place of its points, whose sides have sizes of their own."""
+    return replace(part, points=[replace(each, place=f"{bits:,} bits") for each in part.points])

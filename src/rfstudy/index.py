@@ -47,7 +47,11 @@ def run(collection, root=".") -> Path:
         if name == spec["name"] or name.startswith((spec["name"] + CHANGED, spec["name"] + PART))
     ]
     if not drawn:
-        raise UserError(f"{folder} has no page of a table or a figure, pages/<paper>/<name>.html: name a collection")
+        raise UserError(
+            f"{folder} has no page of a table or a figure, pages/<paper>/<name>.html: name a collection such as "
+            "figures/measured, and draw its pages first, by measured_figures or draw_measured_survey; an output that "
+            "is drawn alone has none"
+        )
     cards = sorted((card(spec, folder) for spec in drawn), key=lambda card: card["order"])
     template = jinja2.Template((Path(root) / "docs" / "index.html.j2").read_text(encoding="utf-8"), autoescape=True)
     parts = sorted({each["part"] for each in cards})

@@ -57,9 +57,13 @@ def described(cell: dict, rows) -> str:
         machine = ", ".join(filter(None, (run["cpu"], f"{run['cores']} cores", run["gpu"])))
         started, commit = run["started"][:10], run["commit"][:10]
         lines.append(f"  run: {run['run']}, stage {run['stage']}, {started}, commit {commit}, {machine}")
+    commits = dict.fromkeys(runs[each]["commit"][:10] for each in own["run"].unique())
     part = f".{cell['dataset']}" if len(shipped().experiments[experiment]["datasets"]) > 1 else ""
     target = f"results/{preset}/{experiment}{part}.csv"
-    lines.append(f"  again: snakemake --cores 1 --configfile config/presets/{preset}.yaml {target}")
+    lines += [
+        f"  again: snakemake --cores 1 --configfile config/presets/{preset}.yaml -- {target}",
+        f"  with the same code: first git checkout {' or '.join(commits)}",
+    ]
     return "\n".join(lines)
 
 

@@ -74,6 +74,7 @@ def test_no_index_is_written_where_no_output_is(tmp_path):
     done = CliRunner().invoke(cli.commands, ["index", str(tmp_path)])
     assert isinstance(done.exception, UserError)
     assert str(done.exception).startswith(f"{tmp_path} has no page of a table or a figure, pages/<paper>/<name>.html")
+    assert "draw its pages first, by measured_figures or draw_measured_survey" in str(done.exception)
     assert not list(tmp_path.iterdir())
 
 

@@ -98,7 +98,8 @@ def test_a_number_is_traced_to_rows_run_commit_and_command():
     run = next(run for run in shipped().runs("pool-size") if run["run"] in set(rows["run"]))
     assert f"{mean:.10g}" in result.output
     assert f"commit {run['commit'][:10]}" in result.output
-    assert re.search(r"again: snakemake .* results/\w+/pool-size\.csv", result.output)
+    assert re.search(r"again: snakemake .*\.yaml -- results/\w+/pool-size\.csv", result.output)
+    assert f"git checkout {run['commit'][:10]}" in result.output
 
 
 def test_the_notebook_runs(monkeypatch):

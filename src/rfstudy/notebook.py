@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from random_features.errors import UserError, suggestion
+from random_features.errors import UserError, nearest, suggestion
 from rfstudy import tidy
 from rfstudy.render import Shipped
 from rfstudy.report import plots
@@ -25,7 +25,7 @@ def measured(**wanted) -> pd.DataFrame:
     Raises
     ------
     UserError
-        For a column that does not exist, and if no row has these values.
+        For a column that does not exist, and for a value that no row has together with the others.
 
     Examples
     --------
@@ -49,6 +49,13 @@ def measured(**wanted) -> pd.DataFrame:
     rows = pd.concat([select(study.rows(study.file(each)), **chosen) for each in named], ignore_index=True)
     if rows.empty:
         raise UserError(f"no shipped row has {', '.join(f'{key}={value!r}' for key, value in wanted.items())}")
+    for column in wanted:
+        if lacking := [each for each in chosen[column] if not rows[column].isin([each]).any()]:
+            others = "".join(f" and {key}={value!r}" for key, value in wanted.items() if key != column)
+            raise UserError(
+                f"no shipped row has {column}={lacking[0]!r}{others}: leave it out; measured({column}={lacking[0]!r}) "
+                "has all its rows, if there are any"
+            )
     return rows
 
 
@@ -122,7 +129,10 @@ def _reduced(output: str, methods, datasets, colours=None) -> tuple[dict, Contex
     try:
         spec = study.spec(paper, name)
     except ValueError as error:
-        raise UserError(str(error)) from error
+        papers = list(dict.fromkeys(each["paper"] for each in study.reports))
+        near = nearest(output, [f"{each['paper']}/{each['name']}" for each in study.reports])
+        form = f"{output!r} is no output: name it as paper/name, with one of the papers {', '.join(papers)}"
+        raise UserError("; did you mean ".join([str(error) if paper in papers else form, *near])) from error
     styles, methods, datasets = named_by(paper, study.styles), as_list(methods), as_list(datasets)
     known = [("method", each, styles) for each in [*methods, *(colours or {})]]
     for what, each, names in known + [("data set", each, spec.get("datasets", study.tasks)) for each in datasets]:

@@ -14,6 +14,7 @@ import re
 import sys
 from pathlib import Path
 
+from random_features.errors import nearest
 from random_features.learners import entry as learners
 from rfstudy.data.entries import over
 from rfstudy.files import read_yaml, shown, yaml_files
@@ -271,6 +272,17 @@ class Collections:
         )
         return lambda wildcards: sys.exit(message)
 
+    def not_drawn(self, collection: str, paper: str, name: str):
+        """End the workflow with a message that names the output that this run draws instead of one that it does not."""
+        here, folder = (
+            [own for at, of, own in self.one if (at, of) == (collection, paper)],
+            f"figures/{collection}/{paper}",
+        )
+        if changed := [own for own in here if own.startswith(name + CHANGED)]:
+            sys.exit(f"{folder}/{name}: this run changes its protocol, which its name states: {folder}/{changed[0]}")
+        near = "".join(f"; did you mean {folder}/{each}" for each in nearest(name, here))
+        sys.exit(f"{folder}/{name}: this run has not all its experiments, and does not draw it{near}")
+
     def rows_behind(self, collection: str, specs: list[dict]) -> list[str]:
         """Return the files of the rows from which some outputs are drawn."""
         names = experiments_of(specs)
@@ -278,7 +290,7 @@ class Collections:
 
     def rows_of_one(self, wildcards) -> list[str]:
         """Return the rows of one output: the rows of whole experiments if they exist, else of its own data sets."""
-        collection, spec = wildcards.collection, self.one[tuple(wildcards)]
+        collection, spec = wildcards.collection, self.one.get(tuple(wildcards)) or self.not_drawn(*wildcards)
         if collection == YOURS and not self.own:
             sys.exit(f"figures/{YOURS} needs the maps to measure: --config only_methods=<method>")
         shipped = self.rows_behind(MEASURED, [spec]) if collection in (MEASURED, YOURS) else []

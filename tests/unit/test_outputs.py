@@ -1,5 +1,9 @@
 """Which outputs a run can draw, from which rows, and into which files."""
 
+from types import SimpleNamespace
+
+import pytest
+
 from rfstudy import outputs
 
 
@@ -52,3 +56,17 @@ def test_a_changed_protocol_is_in_the_caption_and_the_name():
     assert found["caption"] == "Best maps. Changed: experiments.a.search.n_folds = 3."
     assert outputs.with_changes(spec, {("experiments", "b", "x"): 1}) == spec
     assert outputs.with_changes(spec, {("learners", "ridge", "scaling"): "mean"})["name"].endswith("-with-scaling-mean")
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("table-07-text", "its name states: F/table-07-text-with-n-folds-3"),
+        ("table-08", "; did you mean F/table-01-text"),
+    ],
+)
+def test_a_name_that_a_run_does_not_draw_ends_it_with_the_name_that_it_draws(name, advice):
+    folder, names = "figures/quick/survey", ["table-01-text", "table-07-text-with-n-folds-3"]
+    run = SimpleNamespace(one={("quick", "survey", each): {} for each in names})
+    with pytest.raises(SystemExit, match=advice.replace("F/", f"{folder}/")):
+        outputs.Collections.not_drawn(run, "quick", "survey", name)

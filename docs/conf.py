@@ -40,7 +40,7 @@ autodoc_member_order = "bysource"
 suppress_warnings = ["misc.highlighting_failure"]  # CSV has no lexer
 
 #: Pages with Jinja; the others may show templates.
-TEMPLATES = ("changelog", "configuration", "contributing", "index", "reference-data")
+TEMPLATES = ("changelog", "configuration", "contributing", "reference-data")
 #: Where files outside of this folder are on the site, by the beginnings of links.
 ELSEWHERE = {
     "](../config/README.md": "](configuration.md",
@@ -130,8 +130,9 @@ def with_outputs(sentence: re.Match, up: str) -> str:
 def read(app, page: str, source: list[str]) -> None:
     """Fill in what only the site has, and let links to other files lead to pages."""
     if page in TEMPLATES:
-        facts = {"papers": any(HERE.glob("papers/*.md")), "repository": repository()}
-        source[0] = jinja2.Template(source[0], trim_blocks=True).render(facts, text_of=text_of)
+        source[0] = jinja2.Template(source[0], trim_blocks=True).render(text_of=text_of)
+    if page == "index" and (address := repository()):
+        source[0] = source[0].replace("a clone of the repository", f"a clone of [the repository]({address})")
     if page == "examples":
         source[0] = re.sub(r"^\[(?P<name>\w+)\.py\]\(.*\)$", with_output, source[0], flags=re.MULTILINE)
     if page.startswith("reference/"):

@@ -25,4 +25,4 @@ if OWN["own"]:
             f"compare: {COMPARED}"
         shell:
             "PYTHONPATH=src python -m rfstudy compare {input:q} {params.target:q} --out {params.folder:q} --budget 24h"
-            " > {log:q} 2>&1"
+            " --code {params.code:q} > {log:q} 2>&1"

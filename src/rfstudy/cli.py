@@ -219,7 +219,7 @@ def check(folder, presets):
 
 
 commands.add_command(maps)
-commands.add_command(compare)
+commands.add_command(CODE(compare))
 
 
 @commands.command()

@@ -8,6 +8,7 @@ without its record, or one that differs from what was written, is not read (``ch
 import fcntl
 import hashlib
 import json
+import math
 import os
 import re
 import secrets
@@ -20,6 +21,10 @@ from random_features.errors import UserError, suggestion
 
 #: The prefix of the name of a half-written file.
 PARTIAL = ".partial-"
+
+#: Largest depth and number of values of a YAML file, with aliases counted at every place: a hundred times those of any
+#: file of the study.
+MOST_LEVELS, MOST_VALUES = 100, 1_000_000
 
 #: Advice for a file that is not what was written.
 REMEDY = "remove it and run the same command again (or restore it, where it is under version control)"
@@ -235,19 +240,17 @@ def read_yaml(path) -> dict:
 
     try:
         content = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=checking_loader())
-        json.dumps(content, allow_nan=False)
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{shown(path)}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f"line {mark.line + 1}: " if mark else ""
         raise UserError(f"{shown(path)}: {line}{error.problem or error.context}") from error
-    except TypeError as error:
-        raise UserError(f"{shown(path)}: {error}: put such a value in quotes, or write a list") from error
     except (yaml.YAMLError, ValueError, KeyError, RecursionError) as error:
         raise UserError(f"{shown(path)}: {' '.join(str(error).split())}") from error
     if content is None:
         return {}
+    check_extent(content, path)
     if not isinstance(content, dict):
         raise UserError(f"{shown(path)}: must be a mapping from keys to values, not a {type(content).__name__}")
     return content
@@ -289,6 +292,21 @@ def extended(raw: dict[str, dict], what: str, lay, where=lambda name: "") -> dic
     return {name: resolve(name) for name in raw}
 
 
+def check_extent(content, path) -> None:
+    """Raise ``UserError`` if aliases make a document larger than anybody writes, or put a mapping inside itself."""
+    waiting, values = [(content, 0)], 0
+    while waiting:
+        value, depth = waiting.pop()
+        values += 1
+        if depth > MOST_LEVELS or values > MOST_VALUES:
+            raise UserError(
+                f"{shown(path)}: more than {MOST_LEVELS} levels or {MOST_VALUES:,} values: does an alias stand inside "
+                "what it names?"
+            )
+        if isinstance(value, dict | list):
+            waiting += [(inner, depth + 1) for inner in (value.values() if isinstance(value, dict) else value)]
+
+
 @cache
 def checking_loader():
     """Return the safe loader that refuses a key that appears twice, in C if that was built."""
@@ -317,6 +335,15 @@ def checking_loader():
                 lines[name] = key.start_mark.line + 1
             return super().construct_mapping(node, deep)
 
+        def refuse(self, node):
+            """Refuse a tag that would create a Python object."""
+            self.stop(f"a value of the type {node.tag.rpartition(':')[2]}: put it in quotes, or write a list", node)
+
+        def finite(self, node):
+            """Refuse .nan and .inf, which pass every bound."""
+            number = self.construct_yaml_float(node)
+            return number if math.isfinite(number) else self.stop(f"{node.value} is no finite number", node)
+
         def decimal(self, node):
             """Return a number as a reader understands it: 010 is 8 in YAML, and 1:30 is 90."""
             if re.fullmatch(r"[-+]?(0|[1-9]\d*)", node.value):
@@ -324,6 +351,9 @@ def checking_loader():
             self.stop(f"the number {node.value} is not plain decimal: YAML would take it for another", node)
 
     CheckingLoader.add_constructor("tag:yaml.org,2002:int", CheckingLoader.decimal)
+    CheckingLoader.add_constructor("tag:yaml.org,2002:float", CheckingLoader.finite)
+    for tag in ("timestamp", "binary", "set", "omap", "pairs"):
+        CheckingLoader.add_constructor(f"tag:yaml.org,2002:{tag}", CheckingLoader.refuse)
     return CheckingLoader
 
 

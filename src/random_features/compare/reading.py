@@ -169,7 +169,7 @@ def cut(text: str, separator: str, quote: str) -> SimpleNamespace | None:
     first = next(j for j, found in enumerate(widths) if found >= max(2, width - 1))
     odd = {j for j, found in enumerate(widths) if found not in (0, width) and j >= first}
     others = {j: row for j, row in enumerate(reader()) if j in odd} if odd else {}
-    names = others.get(first)  # they may be repeated
+    names = others.get(first) if widths[first] == width - 1 else None  # they may be repeated
     wrong = next((j for j, row in others.items() if row != names), None)
     between = SEPARATORS.get(separator, repr(separator))
     return SimpleNamespace(

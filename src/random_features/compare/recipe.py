@@ -1,12 +1,14 @@
 """From a table to a score: choose its rows, encode its columns, fit a model and score it. ``best.py`` repeats this."""
 
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
 
 import joblib
 import numpy as np
 import pandas as pd
+from scipy.linalg import LinAlgWarning
 from scipy.sparse import issparse
 from sklearn import dummy, ensemble, linear_model
 from sklearn import model_selection as selection
@@ -298,7 +300,9 @@ def final_parts(y, groups, task, in_time):
 def solved(made, chosen, X, y):
     """Return what is ``made`` of settings, fitted. A penalty at which these rows have no solution grows tenfold."""
     try:
-        return made(chosen).fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinAlgWarning)  # of a linear model that hardly shrinks: its score says more
+            return made(chosen).fit(X, y)
     except np.linalg.LinAlgError:
         if "penalties" not in chosen:
             raise

@@ -32,8 +32,8 @@ class Gaussian(Scaled, GaussianSpectrum):
 
     Notes
     -----
-    Distances of rows that are long in length scales, from which |x|^2 - 2 x.y + |y|^2 leaves few digits, are computed
-    from the differences: slowly, and with sparse rows made dense.
+    Distances of rows that are long in length scales, where the square of a difference leaves few digits as a sum of
+    products, are computed from the differences: slowly, and with sparse rows made dense.
 
     The frequencies are N(0, I / l^2) (Bochner's theorem; Rahimi and Recht, NIPS 2007, Figure 1).
 

@@ -131,7 +131,7 @@ def _reduced(output: str, methods, datasets, colours=None) -> tuple[dict, Contex
     except ValueError as error:
         papers = list(dict.fromkeys(each["paper"] for each in study.reports))
         near = nearest(output, [f"{each['paper']}/{each['name']}" for each in study.reports])
-        form = f"{output!r} is no output: name it as paper/name, with one of the papers {', '.join(papers)}"
+        form = f"{output!r} is not an output: name it as paper/name, with one of the papers {', '.join(papers)}"
         raise UserError("; did you mean ".join([str(error) if paper in papers else form, *near])) from error
     styles, methods, datasets = named_by(paper, study.styles), as_list(methods), as_list(datasets)
     known = [("method", each, styles) for each in [*methods, *(colours or {})]]

@@ -280,7 +280,7 @@ def at_equal_memory(bits, quantised, nystroem, rff=70.0, dataset="letter-am-nz")
     ("last", "expected"),
     [
         (({8: 70.0, 4: 80.0, 2: 70.0}, 79.0), "holds"),  # one width suffices
-        (({8: 80.0, 4: 80.0, 2: 80.0}, 79.7), "partly"),  # under half a point is no effect
+        (({8: 80.0, 4: 80.0, 2: 80.0}, 79.7), "partly"),  # under half a point counts as none
         (({8: 70.0, 4: 70.0, 2: 70.0}, 80.0), "partly"),
     ],
 )

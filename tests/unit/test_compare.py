@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 from compare_tables import ROWS, result, saved, table
 from scipy import sparse
-from scipy.spatial.distance import pdist
 from sklearn import metrics
 from sklearn.datasets import dump_svmlight_file
 
@@ -247,87 +246,6 @@ def test_column_names_and_labels_are_escaped(tmp_path):
     assert "<script>" not in text
     assert "<img src=x" not in text
     compile((tmp_path / "out" / "best.py").read_text(encoding="utf-8"), "best.py", "exec")
-
-
-# --- folds and columns ------------------------------------------------------------------------------------------------
-
-
-def test_groups_stay_together_and_times_are_tested_on_later_rows(tmp_path):
-    frame = table("linear", 1500).assign(shop=np.arange(1500) % 30, day=np.random.default_rng(1).permutation(1500))
-    path = saved(tmp_path, frame)
-    asked = understand(path, "y", group="shop")
-    for train, test in [
-        recipe.final_parts(asked.y, asked.groups, "regression", False),
-        *recipe.split(asked.y, asked.groups, "regression", False, folds=3),
-    ]:
-        assert not set(asked.groups[train]) & set(asked.groups[test])
-    assert "shop" not in asked.settings["columns"]["numbers"]
-    asked = understand(path, "y", time="day")
-    np.testing.assert_array_equal(asked.table["day"], np.arange(1500))
-    for train, test in [
-        recipe.final_parts(asked.y, None, "regression", True),
-        *recipe.split(asked.y, None, "regression", True, folds=3),
-    ]:
-        assert train.max() < test.min()
-    asked = understand(path, "y", time="day", group="shop")
-    train, test = recipe.final_parts(asked.y, asked.groups, "regression", True)
-    assert not set(asked.groups[train]) & set(asked.groups[test])
-    last = pd.Series(np.arange(1500)).groupby(asked.groups).max()
-    assert last[np.unique(asked.groups[train])].max() < last[np.unique(asked.groups[test])].min()
-
-
-def test_the_test_rows_are_seen_by_no_validation_part(tmp_path, monkeypatch):
-    asked = understand(saved(tmp_path, table("linear")), "y")
-    train, test = recipe.final_parts(asked.y, None, "regression", False)
-    assert sorted([*train, *test]) == list(range(ROWS))
-    taken, rows_of = [], recipe.rows_of
-    monkeypatch.setattr(recipe, "rows_of", lambda table, rows: taken.append(rows) or rows_of(table, rows))
-    parts, groups = contests.validation_parts(asked, train)
-    assert not set(np.concatenate(taken)) & set(test)
-    assert len(groups) == sum(len(part.y_held) for part in parts) == len(train)
-
-
-def test_the_encoder_fills_scales_and_ignores_unknown_categories():
-    frame = pd.DataFrame(
-        {
-            "n": [1.0, None, 3.0, np.inf],
-            "c": ["a", "b", None, "a"],
-            "d": pd.to_datetime(["2024-01-01", "2024-01-02", None, "2024-02-01"]),
-        }
-    )
-    columns = {"numbers": ["n"], "dates": ["d"], "categories": ["c"]}
-    fitted = recipe.encoder(columns).fit(frame)
-    X = fitted.transform(frame)
-    assert X.dtype == np.float32
-    assert np.isfinite(X).all()
-    new = fitted.transform(pd.DataFrame({"n": [2.0], "c": ["new"], "d": pd.to_datetime(["2030-01-01"])}))
-    assert new.shape == (1, X.shape[1])
-    assert new[0, -3:].sum() == 0
-
-
-def test_columns_without_effect_are_divided_by_long_length_scales_in_units_that_other_rows_have():
-    X = np.random.default_rng(0).normal(size=(600, 6)).astype(np.float32)
-    y = np.sin(2 * X[:, 0]) * X[:, 1]
-    for rows in (slice(0, 300), slice(300, 600)):
-        scales = recipe.Scaled(relevance=True).fit(X[rows], y[rows]).length_scales_
-        assert scales[2:].min() > 5 * scales[:2].max()
-        np.testing.assert_allclose(np.median(pdist(X / scales)), 1, rtol=0.1)
-    assert recipe.Scaled().fit(X, y).length_scales_.ndim == 0
-
-
-@pytest.mark.parametrize(
-    ("values", "task"),
-    [
-        ([1e300, 2e300] * 50, "classes"),
-        (np.repeat(np.arange(7), [60, 90, 40, 20, 9, 4, 2]), "regression"),  # counts
-        ([0, 1] * 50, "classes"), (np.arange(200) % 20, "classes"), (18 + np.arange(200) % 15, "regression"),
-        (np.arange(200) % 25, "regression"),
-        (np.linspace(0, 1, 100), "regression"), (["a", "b"] * 50, "classes"), ([True, False] * 50, "classes"),
-    ],
-)  # fmt: skip
-def test_the_task_is_inferred(tmp_path, values, task):
-    path = saved(tmp_path, pd.DataFrame({"x": np.arange(len(values)) * 0.5, "y": values}))
-    assert understand(path, "y").settings["task"] == task
 
 
 # --- options ----------------------------------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def test_options_outside_their_range_are_refused(name, options, message):
         make_map(name, **options).fit(X, y).transform(X)
 
 
-#: Values that an option of a type refuses: of another type, out of its range, and what is no number or truth value.
+#: Values that an option of a type refuses: of another type, out of its range, neither a number nor a truth value.
 WRONG = {
     bool: ["False", 0], int: [0, 2.5, "10", True, None], float: [0.0, -1.0, np.nan, np.inf, True, None],
     Integral: [-1, 2.5, True, None], Real: [-1.0, np.nan, np.inf, True, "10"],

@@ -113,13 +113,13 @@ def units(names, n_train: int, most_columns: int) -> list[Unit]:
     matrix is held before the wide maps, and last on all rows.
     """
     most = min(most_columns, n_train)
-    todo = [Unit(name, n_train, D) for D in [D for D in COLUMNS if most >= D] or [most] for name in names
+    planned = [Unit(name, n_train, D) for D in [D for D in COLUMNS if most >= D] or [most] for name in names
             if is_map(name) and (name not in LABELLED or D <= MOST_LABELLED)]  # fmt: skip
     if "exact-kernel" in names:
-        place = next((j for j, unit in enumerate(todo) if unit.columns >= EXACT_FIRST), len(todo))
-        todo.insert(place, Unit("exact-kernel", min(n_train, MOST_HELD), None))
-        todo += [Unit("exact-kernel", n_train, None)] * (n_train > MOST_HELD)
-    return [*(Unit(name, n_train, None) for name in names if not has_kernel(name)), *todo]
+        place = next((j for j, unit in enumerate(planned) if unit.columns >= EXACT_FIRST), len(planned))
+        planned.insert(place, Unit("exact-kernel", min(n_train, MOST_HELD), None))
+        planned += [Unit("exact-kernel", n_train, None)] * (n_train > MOST_HELD)
+    return [*(Unit(name, n_train, None) for name in names if not has_kernel(name)), *planned]
 
 
 def map_settings(name: str, columns: int, task: str) -> dict:
@@ -236,7 +236,7 @@ class Contest:
         """Return the least squared error of a contestant on at most so many training rows, and its settings.
 
         Length scales of kernels, by factors of two, and penalties of linear models, by factors of ten, are searched
-        from those of the ``start``: in steps as long as they gain, then in half of them.
+        from the values of the ``start``: in steps as long as they gain, then in half of them.
         """
         many = self.n_train > FEW_TO_TUNE or name == "boosting"  # its fits take longest, and differ least
         parts, n_held = self.parts[: 1 if many else None], TUNED_HELD if many else None
@@ -286,12 +286,12 @@ class Contest:
         return 1.5 * self.n_final / self.n_train * sum(fits.values()) + self.seconds
 
 
-def hold(contest: Contest, todo: list[Unit], end: float) -> None:
+def hold(contest: Contest, planned: list[Unit], end: float) -> None:
     """Run the units that finish before ``time.monotonic()`` is ``end``. A contestant is out where a unit and the final
     fits are not expected to, where a unit fails, or takes most of what is left. After Ctrl-C the answer comes from what
     is finished.
     """
-    for unit in todo:
+    for unit in planned:
         if unit.name in contest.reasons:
             continue
         size = f"on {unit.n:,} rows" + (f" with {unit.columns:,} columns" if unit.columns else "")
@@ -306,4 +306,4 @@ def hold(contest: Contest, todo: list[Unit], end: float) -> None:
         except (OutOfTime, ValueError, np.linalg.LinAlgError, MemoryError) as error:
             contest.reasons[unit.name] = f"not {size}: {' '.join(str(error).split())[:200]}"
         except KeyboardInterrupt:
-            contest.reasons |= {each.name: "interrupted" for each in todo if each.name not in contest.reasons}
+            contest.reasons |= {each.name: "interrupted" for each in planned if each.name not in contest.reasons}

@@ -54,7 +54,7 @@ def unequal(question):
 
 
 def duplicates(question):
-    """Warn of rows whose columns are equal to those of another row, unless groups keep them together."""
+    """Warn of rows that repeat another row, unless groups keep them together."""
     used = [each for each in question.columns if each["kind"]]
     twice = question.table[[each["column"] for each in used]].duplicated(keep=False).mean()
     are_many = np.log([each["distinct"] for each in used]).sum() > np.log(10 * len(question.y))  # could be different

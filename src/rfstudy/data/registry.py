@@ -19,7 +19,7 @@ from rfstudy.fields import FORM_OF_NAME, NAME
 from rfstudy.files import read_yaml, shown
 from rfstudy.models import problems_of, shortened
 
-#: Minutes that a job requests which makes rows without an extractor: those of the study take under a minute, except for
+#: Minutes that a job requests which makes rows without an extractor: in the study it takes under a minute, except for
 #: a stream of millions of rows.
 MINUTES, OF_STREAM = 60, 240
 
@@ -122,7 +122,7 @@ def wants_gpu(task: dict) -> bool:
 
 
 def minutes_of(task: dict) -> int:
-    """Return the minutes that the job of a task's rows requests: those of its extractor, or enough to read files."""
+    """Return the minutes that the job of a task's rows requests: as its extractor says, or enough to read files."""
     if "features_of" in task:
         return extractor_of(task).MINUTES
     return OF_STREAM if "streamed" in task else MINUTES

@@ -65,7 +65,7 @@ PUBLISHED = {"linestyle": "none", "markersize": 5.5, "markeredgewidth": 0.7, "fi
 #: A method of a user among shipped ones.
 HIGHLIGHTED = {"linewidth": 2.2, "markersize": 5.5, "zorder": 5}
 
-#: Colours that stay apart under the common colour-vision deficiencies (Okabe and Ito 2008), for what is no method.
+#: Colours that stay apart under the common colour-vision deficiencies (Okabe and Ito 2008), for what has no method.
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 

@@ -23,7 +23,7 @@ LEAST_MINUTES, LEAST_MB = 5, 1000
 #: Minutes in which a node starts Snakemake and loads the libraries, and those that a job without records requests.
 START_MINUTES, UNKNOWN_MINUTES = 1, 240
 
-#: Memory of Snakemake in a job, next to that of the job's process.
+#: Memory of Snakemake in a job, next to the job's process.
 SNAKEMAKE_MB = 200
 
 #: The search for a penalty with five folds, in fits: folds and penalties share passes over the features. Measured in
@@ -31,7 +31,7 @@ SNAKEMAKE_MB = 200
 #: n = 5,000 to 100,000 and D = 216 to 1,728.
 SEARCH, OTHER_SEARCH = {"ridge": 4, "svm": 7, "l1_svm": 40}, 25
 
-#: The time of a search relative to that of as much training: 25 jobs of `tune` on one thread (November 2026).
+#: The time of a search relative to the time of as much training: 25 jobs of `tune` on one thread (November 2026).
 OF_SEARCH = 0.37
 
 #: Repeats are separated in a job of more than this many times `minutes_per_shard`.
@@ -155,7 +155,7 @@ def seconds_of_shard(stage: str, experiment: dict, shard: Shard, work: Counter, 
     """Return the expected seconds of a job.
 
     The records of its stage, of its experiment and of its data sets say how many times the seconds of their work such
-    jobs took. A search has no records: those of training count.
+    jobs took. A search has no records: the records of training count.
     """
     is_search = stage == "tune"
     times = model["times"].get("train" if is_search else stage, {})
@@ -165,7 +165,7 @@ def seconds_of_shard(stage: str, experiment: dict, shard: Shard, work: Counter, 
 
 
 def memory_of_shard(stage: str, shard: Shard, tasks: dict, settings: dict) -> int:
-    """Return the memory (MB) that a job requests: that of its kind, and of its largest part."""
+    """Return the memory (MB) that a job requests: what its kind states, and what its largest part takes."""
     parts = [part for part in shard.parts if part.dataset]
     of_data = max((memory_of(part, *sides_of(stage, part, tasks, settings)) for part in parts), default=0.0)
     return max(LEAST_MB, SNAKEMAKE_MB + int(KINDS[shard.parts[0].kind].mb + of_data))

@@ -14,7 +14,7 @@ LARGEST = 10
 def jobs_of(jobs: Jobs) -> pd.DataFrame:
     """Return the jobs of a run whose files are missing, the longest first: stage, job, requests, ``expected`` seconds.
 
-    They are those of the experiments that a run makes if no output is named. Raise ``UserError`` for jobs over the
+    They belong to the experiments that a run makes if no output is named. Raise ``UserError`` for jobs over the
     limits of the configuration, and if there is none.
     """
     found = [

@@ -1,4 +1,4 @@
-"""What a comparison makes of the rows and columns of a file: its parts, its encoded columns, and the task."""
+"""The rows and columns of a comparison: its parts, its encoded columns, and the task."""
 
 import numpy as np
 import pandas as pd

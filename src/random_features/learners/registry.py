@@ -58,7 +58,7 @@ class Ridge(TypedDict, total=False):
 class Svm(TypedDict, total=False):
     """The loss is the squared hinge loss, without an intercept. `scaling` of C: `sum` (as it is, the default) or
     `per_column` (times the number of columns). `solver`: `liblinear`, `newton` (the same objective), or `auto` (the
-    default), which is LIBLINEAR below 3e4 entries of the features. `tolerance`: both stop where the gradient is this
+    default), which is LIBLINEAR below 1e5 entries of the features. `tolerance`: both stop where the gradient is this
     number times the share of the rarer sign of the gradient without weights, LIBLINEAR's rule, whose own number is
     0.01; null (the default) for tighter rules of their own. `max_entries`: rows x columns above which the learner is
     skipped; null for no limit.

@@ -21,11 +21,12 @@ from random_features.learners.targets import as_weights, sign_columns
 from random_features.tensors import cast
 
 #: Entries n_rows x n_columns x columns of targets from which solver="auto" no longer chooses LIBLINEAR. Measured in
-#: November 2026 in processor time on one thread: single fits at 50 and 100 columns (C = 1 and 100) take equally long
-#: near 3e4 entries, 2 to 3 ms; below, LIBLINEAR wins a millisecond, at 1e6 Newton's method takes a tenth of its time. A
-#: search of five values of C by five folds is faster by Newton's method at all sizes, 15 to 40 times at 1e6. The
-#: experiment `speed` fails if the border is off by more than two.
-LIBLINEAR_ENTRIES = 3e4
+#: November 2026 in processor time on one thread, 50 and 100 normal columns of one length scale, C = 1 and 100: single
+#: fits take equally long, about 4 ms, near 1e5 entries. At 3e4 LIBLINEAR wins a millisecond; at 2.4e5 Newton's method
+#: takes two thirds of its time, at 1e6 a tenth. On columns that are longer the border is near 2.4e5. A search of five
+#: values of C by five folds is faster by Newton's method at all sizes, 15 to 40 times at 1e6. The experiment `speed`
+#: fails if the border is off by more than two.
+LIBLINEAR_ENTRIES = 1e5
 LIBLINEAR_TOLERANCE = 1e-4
 LIBLINEAR_MAX_ITERATIONS = 20_000
 #: LIBLINEAR squares its gradients, which are as large as C times the features, and steps along them: if such a number

@@ -129,12 +129,17 @@ class Nystroem(RandomFeatureMap):
         return {"landmarks": dense(on_host(X[chosen]))}
 
     def _use(self, learned):
-        landmarks, self._columns = learned["landmarks"].astype(np.float64), learned.get("columns")
+        landmarks, self._columns = learned["landmarks"], learned.get("columns")
+        filled = np.flatnonzero(landmarks != 0)
         # among sparse rows products of sparse ones are faster, unless the landmarks are means
-        few = self._columns is None and np.count_nonzero(landmarks) < SPARSE_SHARE * landmarks.size
-        self._landmarks = csr_matrix(landmarks) if few else landmarks
+        if self._columns is None and filled.size < SPARSE_SHARE * landmarks.size:
+            places = np.divmod(filled, landmarks.shape[1])
+            values = landmarks[places].astype(np.float64)
+            self._landmarks = csr_matrix((values, places), landmarks.shape)
+        else:
+            self._landmarks = landmarks.astype(np.float64)
         with one_blas_thread() if len(landmarks) <= ONE_THREAD_LANDMARKS else nullcontext():
-            K = self.kernel_(self._landmarks) if self._columns is None else landmarks
+            K = self.kernel_(self._landmarks) if self._columns is None else self._landmarks
             eigenvalues, eigenvectors = np.linalg.eigh(K if np.isfinite(K).all() else np.zeros_like(K))
         if not (np.isfinite(eigenvalues).all() and eigenvalues[-1] > 0):
             raise ValueError("nystroem: the kernel matrix of the landmarks is zero or not finite: scale the data")

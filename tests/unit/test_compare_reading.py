@@ -174,6 +174,22 @@ def test_columns_of_lists_and_bytes_are_left_out(tmp_path):
 DAYS = [pd.Timestamp("2021-01-05") + pd.Timedelta(days=7 * i) for i in range(ROWS)]
 HALF = np.arange(ROWS) / 2
 
+FRENCH = ["janv.", "févr.", "mars", "avril", "mai", "juin", "juil.", "août", "sept.", "octobre", "nov.", "décembre"]
+GERMAN = [
+    "Januar",
+    "Februar",
+    "März",
+    "April",
+    "Mai",
+    "Juni",
+    "Juli",
+    "August",
+    "September",
+    "Oktober",
+    "November",
+    "Dezember",
+]
+
 #: Columns of texts, and what they mean: the format, and the values.
 MEANINGS = {
     "day-first": ([f"{d:%d.%m.%Y}" for d in DAYS], "%d.%m.%Y", DAYS),
@@ -185,6 +201,12 @@ MEANINGS = {
     "with-time": ([f"{d:%d.%m.%Y} 09:30" for d in DAYS], "%d.%m.%Y %H:%M", [d + pd.Timedelta("9h30min") for d in DAYS]),
     "french-times": ([f"{d:%d/%m/%Y} 09h30" for d in DAYS], "%d/%m/%Y %Hh%M",
                      [d + pd.Timedelta("9h30min") for d in DAYS]),
+    "french-months": ([f"{d.day} {FRENCH[d.month - 1]} {d.year}" for d in DAYS], "%d %b %Y", DAYS),
+    "german-months": ([f"{d.day}. {GERMAN[d.month - 1]} {d.year}" for d in DAYS], "%d. %b %Y", DAYS),
+    "sas-dates": ([f"{d:%d%b%Y}".upper() for d in DAYS], "%d%b%Y", DAYS),
+    "sas-times": ([f"{d:%d%b%Y}:09:30:00".upper() for d in DAYS], "%d%b%Y:%H:%M:%S",
+                  [d + pd.Timedelta("9h30min") for d in DAYS]),
+    "japanese-dates": ([f"{d.year}年{d.month}月{d.day}日" for d in DAYS], "%Y年%m月%d日", DAYS),
     "times-of-day": ([f"{1 + i % 12}:{i:02d} AM" for i in range(ROWS)], "hours",
                      [(1 + i % 12) % 12 + i / 60 for i in range(ROWS)]),
     "durations": ([f"{20 + i}:30:00" for i in range(ROWS)], "hours", 20.5 + np.arange(ROWS)),
@@ -196,6 +218,12 @@ MEANINGS = {
     "dollars": ([f"${i}.50" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
     "percent": ([f"{i}.5%" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
     "minus": ([f"\u2212{v + 1}" for v in HALF], "number", -HALF - 1),
+    "minus-at-the-end": ([f"{v + 1}-" for v in HALF], "number", -HALF - 1),
+    "lakhs": ([f"₹{i},23,456.5" for i in range(1, ROWS + 1)], "number", 1e5 * np.arange(1, ROWS + 1) + 23456.5),
+    "reais": ([f"R$ {i}.037,5" for i in range(1, ROWS + 1)], "number,", 1037.5 + 1000 * np.arange(ROWS)),
+    "yen": ([f"{i},037円" for i in range(1, ROWS + 1)], "number", 1037 + 1000 * np.arange(ROWS)),
+    "wide-percent": ([f"{i}.5％" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
+    "degrees": ([f"{i}.5℃" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
     "brackets": ([f"({v + 1})" for v in HALF], "number", -HALF - 1),
     "no-answer": (["k.A.", *map(str, HALF[1:])], "number", [np.nan, *HALF[1:]]),
     "question-marks": (["?", "-", "n/a", *map(str, HALF[3:])], "number", [np.nan] * 3 + [*HALF[3:]]),
@@ -229,7 +257,8 @@ QUESTIONS = {
     "another-type-late": ([*map(str, HALF[:-1]), "12x5"], "1 of 60 values of the column 'x' are no number, such as"),
     "another-word": ([*map(str, HALF[:-1]), "broken"], "1 of 60 values of the column 'x' are no number, such as"),
     "other-dates": ([f"{d:%d.%m.%Y} um 9 Uhr" for d in DAYS], "looks like dates: state --format 'x="),
-    "months-in-words": ([f"{d.day} mars {2000 + i}" for i, d in enumerate(DAYS)], "looks like dates: state --format"),
+    "months-in-words": ([f"{d.day} czerwca {2000 + i}" for i, d in enumerate(DAYS)], "looks like dates: state --"),
+    "days-of-the-week": ([f"{d:%a, %d %b %Y}" for d in DAYS], "looks like dates: state --format"),
     "minutes-or-hours": ([*(f"{2 + i % 9}:{i:02d}" for i in range(ROWS - 1)), "1:02:08"], "1 of 60 values"),
     "another-unit": ([*map(str, HALF[:-1]), "12.5 kg"], "several units"),
     "percent-and-shares": (["5%", *map(str, HALF[1:])], "several units"),
@@ -299,6 +328,11 @@ SHAPES = {
               "1 lines repeat the names"),
     "repeated-header": (["a,b,y", *LINES[:30], "a,b,y", *LINES[30:]], "1 lines repeat the names"),
     "units": (["a,b,y", "cm,kg,EUR", *LINES], "has units (cm, kg, EUR)"),
+    "titles-filled-up": (["Sales,,", ",,", "a,b,y", *LINES], "2 lines above the names are left out: 'Sales'"),
+    "footnotes-filled-up": (["a,b,y", *LINES[:9], ",,", *LINES[9:], ",,", "From us,,"],
+                            "2 lines below the rows are left out: 'From us'"),
+    "totals": (["a,b,y", *LINES, "Total,442.5,71000"], "1 lines below the rows are left out: 'Total, 442.5, 71000'"),
+    "totals-without-a-word": (["a,b,y", *LINES, ",,71000"], "1 lines below the rows are left out: '71000'"),
 }  # fmt: skip
 
 
@@ -310,6 +344,34 @@ def test_lines_that_are_no_rows_are_left_out_and_noted(tmp_path, name):
     np.testing.assert_allclose(asked.y, HALF**2)
     np.testing.assert_allclose(asked.table[["a", "b"]], np.column_stack([HALF + 1, HALF / 4]))
     assert [note for note in asked.changed if words in note]
+
+
+def test_rows_with_many_missing_cells_are_no_footnotes(tmp_path):
+    lines = [*LINES[:-2], ",,5", ",,6"]
+    (path := tmp_path / "t.csv").write_text("a,b,y\n" + ",,4\n" + "\n".join(lines) + "\n")
+    assert len(understand(path, "y").y) == ROWS + 1
+
+
+def test_an_encoding_that_is_neither_utf_8_nor_of_windows_is_asked_for(tmp_path):
+    frame = pd.DataFrame({"地域": ["東京", "大阪", "札幌"] * 20, "価格": HALF})
+    (path := tmp_path / "t.csv").write_bytes(frame.to_csv(index=False).encode("cp932"))
+    with pytest.raises(UserError, match="is no text in cp1252: state --encoding, such as cp932"):
+        understand(path, "価格")
+    assert understand(path, "価格", encoding="cp932").table["地域"].iloc[0] == "東京"
+
+
+def test_a_target_of_numbers_that_have_no_format_is_refused_with_an_example(tmp_path):
+    pd.DataFrame({"x": np.arange(300) / 2, "y": [f"about {v}" for v in range(300)]}).to_csv(path := tmp_path / "t.csv")
+    with pytest.raises(UserError, match="has 300 labels, such as 'about 0'; 200 are the most"):
+        understand(path, "y")
+
+
+def test_a_note_is_given_for_ten_columns_of_one_format(tmp_path):
+    frame = pd.DataFrame({f"x{j}": [f"{v},5" for v in range(ROWS)] for j in range(30)}).assign(y=HALF)
+    frame.to_csv(path := tmp_path / "t.csv", index=False, sep=";")
+    notes = understand(path, "y").changed
+    assert len(notes) == 11
+    assert notes[-1] == "20 more columns have the format 'number,', down to 'x29': '0,5' is read as 0.5"
 
 
 def test_names_that_are_numbers_are_asked_for_unless_the_target_or_an_option_decides(tmp_path):

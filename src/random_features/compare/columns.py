@@ -4,6 +4,7 @@ A format is "number" (1,234.5), "number," (1.234,5), "hours" (9:05 AM, 25:30:00)
 the format of a date (%d.%m.%Y), or "text".
 """
 
+import calendar
 import re
 
 import numpy as np
@@ -14,39 +15,53 @@ from random_features.errors import UserError
 #: Texts, in lower case, that are missing values in a column of numbers or dates. The user is asked about labels.
 MISSING = {"?", "-", "--", "---", "na", "n/a", "n.a.", "n. a.", "k.a.", "k. a.", "k.a", "none", "null", "nan", "nat",
            "nil", "missing", "unknown", ".", "..", "...", "#n/a", "#na", "#nv", "#div/0!", "#value!", "#ref!", "*",
-           "<na>", "n.v.", "n.d.", "nd", "s/d", "s.o.", "unbekannt", "inconnu", "keine angabe", "not available",
-           "no data"}  # fmt: skip
+           "<na>", "n.v.", "n.d.", "nd", "n/d", "s/d", "s.o.", "nc", "n.c.", "unbekannt", "inconnu", "keine angabe",
+           "not available", "no data", "欠測"}  # fmt: skip
 
 #: Dates, and times of day that may follow them.
 DATES = (
     "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d",
-    "%Y.%m.%d", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y", "%b %Y", "%m/%Y",
+    "%Y.%m.%d", "%Y年%m月%d日", "%d %b %Y", "%d. %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%d%b%Y",
+    "%b %Y", "%m/%Y",
 )  # fmt: skip
-TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %Hh%M", " %Hh%M:%S")
+TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %Hh%M", " %Hh%M:%S", ":%H:%M:%S")
+
+#: How the months begin in English, French, German, Italian, Portuguese and Spanish.
+MONTHS = ("jan|ene|gen", "feb|fév|fev", "mar|mär", "apr|avr|abr", "may|mai|mag", "jun|juin|giu", "jul|juil|lug",
+          "aug|aoû|ago", "sep|set", "oct|okt|ott|out", "nov", "dec|déc|dez|dic")  # fmt: skip
 
 #: Formats other than dates. If both formats of a pair of ``BEFORE`` fit, the first is taken; others are asked for.
 FORMATS = ("number", "number,", "%Y%m%d", "hours", "ratio", "iso")
 BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"))
 
-#: The marks between thousands and the decimal sign of a number, money, and units.
+#: The marks between thousands by the decimal sign of a number, lakhs (1,23,456), money, and units.
 MARKS = {",": r"[.'’ ]", ".": r"[,'’ ]"}
-MONEY = r"[€$£¥₹]|EUR|USD|CHF|GBP"
-UNIT = rf"{MONEY}|[%‰°µA-Za-zÄÖÜäöü²³/]{{1,8}}"
+LAKHS = r"[1-9]\d?(?:,\d\d)+,\d{3}"
+MONEY = r"[A-Z]{0,2}[$£¥\u20a0-\u20bf]|EUR|USD|CHF|GBP|INR|JPY|BRL|Rs\.?|kr\.?|Fr\.?"
+UNIT = rf"{MONEY}|[%/A-Za-z\u00b0-\uffdc]{{1,8}}"
 NUMBER = {
-    sign: rf"^(?P<sign>[-+]?)(?P<before>{MONEY})? ?(?P<digits>[-+]?(?:(?:[1-9]\d{{0,2}}(?:{marks}\d{{3}})+|\d+)"
+    sign: rf"^(?P<sign>[-+]?)(?P<before>{MONEY})? ?(?P<digits>[-+]?(?:(?:[1-9]\d{{0,2}}(?:{marks}\d{{3}})+|{LAKHS}|\d+)"
           rf"(?:[{sign}]\d*)?|[{sign}]\d+)(?:[eE][-+]?\d+)?) ?(?P<after>{UNIT})?$"
     for sign, marks in MARKS.items()
 }  # fmt: skip
 
 #: The start of a date, also with the name of a month; the end of a time with a zone.
-LIKE_A_DATE = r"\d{1,4}([-./ ])\d{1,2}\1\d{1,4}\b(?!\1)|\d{1,2}\.?[- ][^\W\d]{3,9}\.?[- ]\d{4}"
+LIKE_A_DATE = (
+    r"(?:[^\W\d]{2,10}\.?,? )?(?:\d{1,4}([-./ ])\d{1,2}\1\d{1,4}\b(?!\1)|\d{1,2}\.?[- ][^\W\d]{3,9}\.?[- ]\d{4})"
+)
 ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$"
 
 #: Blanks of numbers that are none of ASCII, and signs that look like a minus.
-SIGNS = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2212": "-", "\u2013": "-"})
+SIGNS = str.maketrans("\u00a0\u202f\u2009\u2212\u2013\uff0d\uff05\uffe5", "   ---%¥")
+
+#: Decimal commas as points; then points make no number.
+COMMAS = str.maketrans(",.", ".;")
 
 #: The share of numbers or dates of a column from which other texts are mistakes, and from which they are missing.
 MOSTLY, OFTEN = 0.8, 0.5
+
+#: Columns of one format whose first value is shown.
+NOTED = 10
 
 #: Whole numbers up to this one are exact in float64.
 LARGEST_EXACT = 2**53
@@ -59,10 +74,10 @@ def is_number(text: str, signs: str = ".,") -> bool:
 
 def numbers(texts: pd.Series, sign: str) -> tuple[pd.Series, pd.Series]:
     """Return texts as numbers with a decimal ``sign``, NaN for others, and the money or units next to them."""
-    plain = pd.to_numeric(texts, errors="coerce") if sign == "." else pd.Series(np.nan, texts.index)
+    plain = pd.to_numeric(texts if sign == "." else texts.str.translate(COMMAS), errors="coerce")
     if plain.notna().all():
         return plain.astype(np.float64), pd.Series("", texts.index)
-    rest = texts[plain.isna()].str.translate(SIGNS).str.replace(r"^\((.+)\)$", r"-\1", regex=True)
+    rest = texts[plain.isna()].str.translate(SIGNS).str.replace(r"^\((.+)\)$|^([^-]+)-$", r"-\1\2", regex=True)
     parts = rest.str.extract(NUMBER[sign])
     digits = parts["digits"].str.replace(MARKS[sign], "", regex=True).str.replace(",", ".")
     found = plain.astype(np.float64).fillna(pd.to_numeric(parts["sign"] + digits, errors="coerce"))
@@ -89,6 +104,8 @@ def dates(texts: pd.Series, how: str) -> pd.Series:
         texts = texts.where(texts.str.contains("[-T]") & (zoned == (zoned.mean() > OFTEN)))
     elif how == "%Y%m%d":
         texts = texts.where(texts.str.fullmatch(r"(19|20)\d{6}"))
+    for name, starts in zip(calendar.month_abbr[1:], MONTHS if "%b" in how else (), strict=False):
+        texts = texts.str.replace(rf"(?i)\b(?:{starts})[^-\d\s.,:/]*\.?", name, regex=True)
     found = pd.to_datetime(texts, format="ISO8601" if how == "iso" else how, errors="coerce", utc=True)
     return found.dt.tz_localize(None)
 
@@ -125,7 +142,7 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal, path) -> tuple[dict, l
 
     ``given`` has the formats of columns that the user or the file states, ``decimal`` the decimal sign or None.
     """
-    found, notes, two = {}, [], ["number", "number,"]
+    found, notes, likewise, two = {}, [], {}, ["number", "number,"]
     known = {name: frame[name].dropna() for name in frame.columns[[is_text(column) for _, column in frame.items()]]}
     fits = {name: [given[name]] if name in given else fits_of(name, texts[texts != ""], notes, path)
             for name, texts in known.items()}  # fmt: skip
@@ -151,7 +168,12 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal, path) -> tuple[dict, l
             same = values.eq(pd.to_numeric(texts, errors="coerce")) if how[0] in two else ~texts.str.contains(ZONE)
             changed = texts[values.notna() & ~(same & (how[0] in (*two, "iso")))]
             unit = " hours" if how[0] == "hours" else ""
-            notes += [f"{name!r}: {each!r} is read as {values[j]}{unit}" for j, each in changed[:1].items()]
+            read = [f"{name!r}: {each!r} is read as {values[j]}{unit}" for j, each in changed[:1].items()]
+            likewise.setdefault(how[0], []).extend(read)
+    for how, read in likewise.items():
+        notes += read[:NOTED]
+        if more := read[NOTED:]:
+            notes.append(f"{len(more):,} more columns have the format {how!r}, down to {more[-1]}")
     return found, notes
 
 
@@ -164,11 +186,11 @@ def fits_of(name: str, column: pd.Series, notes: list[str], path) -> list[str]:
     absent = texts.str.lower().isin(MISSING)
     words, n_absent = ", ".join(texts[absent][:3]), n[absent].sum()
     texts, n = texts[~absent].reset_index(drop=True), n[~absent]
-    some, values, formats = texts.iloc[:: max(1, len(texts) // 100)], {}, FORMATS[:3]
-    if pd.to_numeric(texts, errors="coerce").isna().any():  # else, as in most columns, nothing else is tried
-        times = TIMES if some.str.contains(r"\d[:h]\d").any() else [""]
-        formats = [*FORMATS, *(date + time for date in DATES for time in times)]
-    for how in formats:
+    some, values = texts.iloc[:: max(1, len(texts) // 100)], {}
+    times = TIMES if some.str.contains(r"\d[:h]\d").any() else [""]
+    for how in [*FORMATS, *(date + time for date in DATES for time in times)]:
+        if len(values) and how in FORMATS[3:4] and any(found.notna().all() for found in values.values()):
+            break  # numbers, as in most columns, are nothing else
         if parsed(some, how).notna().mean() > OFTEN:
             found = parsed(texts, how)
             values |= {} if any(found.equals(other) for other in values.values()) else {how: found}
@@ -184,8 +206,9 @@ def fits_of(name: str, column: pd.Series, notes: list[str], path) -> list[str]:
             raise UserError(f"{path}: the column {name!r}, such as {some.iloc[0]!r}, looks like dates: {ways}")
         few = f"{n[wrong].sum():,} of {counts.sum():,} values of the column {name!r} are no {best.rstrip(',')}"
         ways = f"--format '{name}={best}' makes them missing, --format '{name}=text' takes all as text"
-        example = texts[wrong].iloc[0][:40]
-        raise UserError(f"{path}: {few}, such as {example!r}: {ways}; --missing '{example}' is for all columns")
+        examples = ",".join(each[:40] for each in texts[wrong][:3])
+        ways += f"; --missing '{examples}' is for all columns"
+        raise UserError(f"{path}: {few}, such as {texts[wrong].iloc[0][:40]!r}: {ways}")
     if fits[0].startswith("number"):
         digits = texts[texts.str.fullmatch(r"[-+]?\d+")]
         if digits.str.contains(r"^[-+]?0\d").any() or any(abs(int(each)) > LARGEST_EXACT for each in digits):

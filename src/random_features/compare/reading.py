@@ -42,6 +42,10 @@ QUOTES = {"single": "'", "double": '"', "none": ""}
 
 LIBSVM_LINE = re.compile(r"[-+]?[\d.][\d.eE+-]*(,\d+)*(\s+(qid:\d+|\d+:[-+\d.eE]+))*\s*(#.*)?")
 
+#: The first cell of a line of totals, and the most lines of totals and footnotes below the rows.
+TOTAL = re.compile(r"((grand |sub)?total|total(e|s| general| général)|summe|(ins)?gesamt|somme|suma|合計)\W*", re.I)
+MOST_BELOW = 5
+
 #: A quoted value of an ARFF file, the line of an attribute, a cell of a line, and an entry of a sparse one.
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|"""
 ATTRIBUTE = re.compile(rf"^\s*@attribute\s+({QUOTED}\S+)\s+(.*)", re.IGNORECASE | re.MULTILINE)
@@ -104,6 +108,9 @@ def read(path, asked: dict) -> Raw:
         raise UserError(f"{path}: {error}") from None
     except ImportError as error:
         raise UserError(f"{path}: a {kind} file needs pyarrow: pip install 'random-features[compare]'") from error
+    except UnicodeDecodeError as error:
+        ask = "state --encoding, such as cp932 or gb18030"
+        raise UserError(f"{path}: is no text in {asked['encoding']}: {ask}") from error
     except Exception as error:  # readers raise errors of many types for files that are cut or damaged
         how = f"read as {kind}" if kind else "unpacked; is it complete?"
         raise UserError(f"{path}: cannot be {how}: {' '.join(str(error).split())[:200]}") from error
@@ -225,10 +232,30 @@ def read_text(data: bytes, asked: dict) -> Raw:
     frame = frame.fillna("").apply(lambda column: column.str.strip())
     notes = [f"the encoding is taken for {encoding}; --encoding decides"] * (encoding == "cp1252")
     notes += [f"{how.inside:,} line ends are inside quotes, and part of cells"] * bool(how.inside)
+    frame, n_above = trimmed(frame, notes)
     frame, named = with_names(frame, how.is_short, asked, notes)
     words = f"text, {encoding}, separated by {how.between}, {'names in the first line' if named else 'no names'}"
-    how = {"kind": "text", "words": words, "separator": how.separator, "lines": how.skipped + named}
+    how = {"kind": "text", "words": words, "separator": how.separator, "lines": how.skipped + n_above + named}
     return Raw(frame, frame.columns.tolist(), how, notes)
+
+
+def trimmed(frame, notes: list[str]):
+    """Return a frame without lines that separators fill up: titles above, footnotes and totals below; and the number of
+    those above.
+    """
+    filled = (frame != "").sum(axis=1).to_numpy()
+    full = np.flatnonzero(filled > max(1, frame.shape[1] // 2))
+    first = int(np.argmax(filled > 1)) if frame.shape[1] > 2 else 0
+    last = max(full, default=len(frame) - 1)
+    least = min(filter(None, filled[first : last + 1]), default=0)
+    if len(frame) - 1 - last > MOST_BELOW or least <= filled[last + 1 :].max(initial=0):
+        last = len(frame) - 1
+    last -= bool(TOTAL.fullmatch(next(filter(None, frame.iloc[last]), "")))
+    for where, cut in {"above the names": frame.iloc[:first], "below the rows": frame.iloc[last + 1 :]}.items():
+        if len(cut):
+            text = ", ".join(filter(None, cut.to_numpy().ravel()))[:60]
+            notes.append(f"{len(cut)} lines {where} are left out: {text!r}")
+    return frame.iloc[first : last + 1].reset_index(drop=True), first
 
 
 def with_names(frame, is_short: bool, asked: dict, notes: list[str]):

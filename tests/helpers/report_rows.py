@@ -112,38 +112,43 @@ def draw(spec, results, out, styles=METHODS, tasks=None):
     return plots.draw(Context.of(read_tables(results), spec["experiments"], styles, tasks, REFERENCE), spec, out)
 
 
-def made_rows(tasks=TASKS, methods=NINE, repeats=3, sizes=SIZES, **columns) -> list[dict]:
-    """Rows of one run with all measurements of the survey's Gaussian experiment; ``columns`` go into every row."""
-    rng = np.random.default_rng(0)
+def run_rows(quantities, tasks, methods, repeats, sizes, **columns) -> list[dict]:
+    """Rows of one run; ``quantities(task, multiple, repeat, position, method)`` are metric, learner, split and value.
+
+    ``columns`` go into every row.
+    """
     rows = []
-    for task, multiple, repeat, (position, method) in itertools.product(
-        tasks, sizes, range(repeats), enumerate(methods)
-    ):
+    cells = itertools.product(tasks, sizes, range(repeats), enumerate(methods))
+    for task, multiple, repeat, (position, method) in cells:
         _, d, n_train, n_test, _ = TASKS[task]
         shared = {
-            "origin": "measured", "run": "r1", "preset": "laptop", "paper": "survey",
-            "experiment": "survey-gaussian-text", "protocol": "text", "dataset": task, "kernel": "gaussian",
-            "method": method, "n_features": multiple * d, "n_features_label": f"{multiple}d", "repeat": repeat,
-            "n_train": n_train, "n_test": n_test, "d": d, "status": "ok", "settings": {"length_scale": 1.0},
+            "origin": "measured", "run": "r1", "preset": "laptop", "protocol": "text", "dataset": task,
+            "kernel": "gaussian", "method": method, "n_features": multiple * d, "repeat": repeat, "n_train": n_train,
+            "n_features_label": "d" if multiple == 1 else f"{multiple}d", "n_test": n_test, "d": d, "status": "ok",
+            "settings": {"length_scale": 1.0},
         } | columns  # fmt: skip
-        noise = rng.standard_normal(3)
-        accuracy = 95 - 20 / np.sqrt(multiple) + 0.02 * position
-        quantities = (
-            (
-                "approximation_error_frobenius",
-                "",
-                "train",
-                (1 + 0.1 * position) * np.exp(0.02 * noise[0]) / np.sqrt(multiple * d),
-            ),
-            ("time_feature_s", "", "train", 1e-8 * n_train * multiple * d * np.exp(0.1 * noise[1])),
-            ("accuracy_pct", "ridge", "test", accuracy + noise[1]),
-            ("accuracy_pct", "svm", "test", accuracy + 0.5 + noise[2]),
-        )
         rows += [
             shared | {"metric": metric, "learner": learner, "split": split, "value": value}
-            for metric, learner, split, value in quantities
+            for metric, learner, split, value in quantities(task, multiple, repeat, position, method)
         ]
     return rows
+
+
+def made_rows(tasks=TASKS, methods=NINE, repeats=3, sizes=SIZES, **columns) -> list[dict]:
+    """Rows of one run with all measurements of the survey's Gaussian experiment."""
+    rng = np.random.default_rng(0)
+
+    def quantities(task, multiple, repeat, position, method):
+        (_, d, n_train, _, _), noise = TASKS[task], rng.standard_normal(3)
+        accuracy, entries = 95 - 20 / np.sqrt(multiple) + 0.02 * position, multiple * d
+        error = (1 + 0.1 * position) * np.exp(0.02 * noise[0]) / np.sqrt(entries)
+        yield "approximation_error_frobenius", "", "train", error
+        yield "time_feature_s", "", "train", 1e-8 * n_train * entries * np.exp(0.1 * noise[1])
+        yield "accuracy_pct", "ridge", "test", accuracy + noise[1]
+        yield "accuracy_pct", "svm", "test", accuracy + 0.5 + noise[2]
+
+    columns = {"paper": "survey", "experiment": "survey-gaussian-text"} | columns
+    return run_rows(quantities, tasks, methods, repeats, sizes, **columns)
 
 
 def surrogate_rows(
@@ -154,33 +159,21 @@ def surrogate_rows(
     The methods that use the data are ``gain`` points more accurate, at the first size by nothing; what a split is worth
     is shared by all methods and variants of a repeat.
     """
-    rows = []
-    for task, multiple, repeat in itertools.product(tasks, sizes, range(repeats)):
-        _, d, n_train, n_test, _ = TASKS[task]
+
+    def quantities(task, multiple, repeat, position, method):
+        _, d, n_train, _, _ = TASKS[task]
         of_split = 0.5 * np.random.default_rng([d, repeat]).standard_normal()
-        for position, method in enumerate(methods):
-            shared = {
-                "origin": "measured", "run": "r1", "preset": "laptop", "paper": "slsrff",
-                "experiment": "slsrff-text", "protocol": "text", "dataset": task, "kernel": "gaussian",
-                "method": method, "variant": variant, "n_features": multiple * d,
-                "n_features_label": "d" if multiple == 1 else f"{multiple}d", "repeat": repeat, "n_train": n_train,
-                "n_test": n_test, "d": d, "status": "ok", "settings": {"length_scale": 1.0},
-            } | columns  # fmt: skip
-            noise = np.random.default_rng([d, multiple, repeat, *method.encode(), *variant.encode()]).standard_normal(3)
-            weighted = method in ("lsrff", "slsrff") and multiple > 1
-            accuracy = 82 - 14 / np.sqrt(multiple) + gain * weighted + of_split + 0.1 * noise[0]
-            seconds = 1e-8 * n_train * multiple * d * (1, 1, 1 + 0.02 * multiple, 1.2)[position % 4]
-            error = (1.0, 0.7, 1.1, 1.2)[position % 4] / np.sqrt(multiple * d)
-            quantities = (
-                ("accuracy_pct", "ridge", "test", accuracy),
-                ("time_feature_s", "", "train", seconds * np.exp(0.05 * noise[1])),
-                ("approximation_error_spectral", "", "train", error * np.exp(0.05 * noise[2])),
-            )
-            rows += [
-                shared | {"metric": metric, "learner": learner, "split": split, "value": value}
-                for metric, learner, split, value in quantities
-            ]
-    return rows
+        noise = np.random.default_rng([d, multiple, repeat, *method.encode(), *variant.encode()]).standard_normal(3)
+        weighted = method in ("lsrff", "slsrff") and multiple > 1
+        accuracy = 82 - 14 / np.sqrt(multiple) + gain * weighted + of_split + 0.1 * noise[0]
+        seconds = 1e-8 * n_train * multiple * d * (1, 1, 1 + 0.02 * multiple, 1.2)[position % 4]
+        error = (1.0, 0.7, 1.1, 1.2)[position % 4] / np.sqrt(multiple * d)
+        yield "accuracy_pct", "ridge", "test", accuracy
+        yield "time_feature_s", "", "train", seconds * np.exp(0.05 * noise[1])
+        yield "approximation_error_spectral", "", "train", error * np.exp(0.05 * noise[2])
+
+    columns = {"paper": "slsrff", "experiment": "slsrff-text", "variant": variant} | columns
+    return run_rows(quantities, tasks, methods, repeats, sizes, **columns)
 
 
 def step_rows(tasks=SURROGATE_TASKS, repeats=10, steps=STEPS) -> list[dict]:

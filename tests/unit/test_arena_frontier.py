@@ -60,6 +60,13 @@ def test_rows_beyond_the_few_do_not_change_the_choice(job, monkeypatch):
     assert {len(given[3]) for given in asked} == {80}
 
 
+def ridge(Z, y, T, penalty):
+    """Predictions at T of ridge regression with an intercept."""
+    mean, centre = Z.mean(axis=0), y.mean()
+    system = (Z - mean).T @ (Z - mean) + len(y) * penalty * np.eye(Z.shape[1])
+    return (T - mean) @ np.linalg.solve(system, (Z - mean).T @ (y - centre)) + centre
+
+
 def test_a_cell_is_the_fit_at_the_settings_that_it_reports(job):
     for cell in frontier.cells(job)[:5]:
         (row,), _ = toys.measured(frontier, job, cell)
@@ -67,17 +74,14 @@ def test_a_cell_is_the_fit_at_the_settings_that_it_reports(job):
         sample = frontier.sample_of(job, repeat, 100, 50)
         assert (len(sample.y_train), len(sample.y_test)) == (100, 50)
         kernel = make_kernel({"name": "gaussian", "length_scale": settings["length_scale"]})
-        centre = sample.y_train.mean()
         if cell.entry:
             s = row["n_features"]
             assert s * (2 if cell.entry["method"] == "rff" else 1) == cell.coordinates["n_columns"]
             phi = job.feature_map(cell.entry, kernel, s, repeat).fit(sample.X_train, sample.y_train)
             Z, T = (phi.transform(X).astype(float) for X in (sample.X_train, sample.X_test))
-            mean = Z.mean(axis=0)
-            system = (Z - mean).T @ (Z - mean) + 100 * settings["penalty"] * np.eye(Z.shape[1])
-            predicted = (T - mean) @ np.linalg.solve(system, (Z - mean).T @ (sample.y_train - centre)) + centre
+            predicted = ridge(Z, sample.y_train, T, settings["penalty"])
         else:
-            X, T = sample.X_train.astype(float), sample.X_test.astype(float)
+            X, T, centre = sample.X_train.astype(float), sample.X_test.astype(float), sample.y_train.mean()
             system = kernel(X) + 100 * settings["penalty"] * np.eye(100)
             predicted = kernel(T, X) @ np.linalg.solve(system, sample.y_train - centre) + centre
         assert row["value"] == pytest.approx(np.sqrt(np.mean((predicted - sample.y_test) ** 2)), rel=1e-3)
@@ -94,11 +98,9 @@ def test_a_map_is_chosen_by_the_half_of_the_rows_that_it_did_not_see(job):
         kernel = make_kernel({"name": "gaussian", "length_scale": float(length_scale)})
         phi = job.feature_map(cell.entry, kernel, 8, 0).fit(X[seen], y[seen])
         Z, T = (phi.transform(X[rows]).astype(float) for rows in (seen, scored))
-        mean, centre = Z.mean(axis=0), y[seen].mean()
         for penalty in frontier.PENALTIES:
-            system = (Z - mean).T @ (Z - mean) + 50 * penalty * np.eye(16)
-            weights = np.linalg.solve(system, (Z - mean).T @ (y[seen] - centre))
-            found[float(length_scale), float(penalty)] = np.mean(((T - mean) @ weights + centre - y[scored]) ** 2)
+            errors = ridge(Z, y[seen], T, penalty) - y[scored]
+            found[float(length_scale), float(penalty)] = np.mean(errors**2)
     reported = found[row["settings"]["length_scale"], row["settings"]["penalty"]]
     assert reported == pytest.approx(min(found.values()), rel=1e-3)
 
@@ -172,6 +174,14 @@ SECONDS = {
 }  # fmt: skip
 
 
+def tabulated(rows):
+    """The table of made rows: the cells of their data set as CSV, and its notes."""
+    found = tables.make(context_of(rows, METHODS), spec_of("arena-frontier-tuned", "study"))
+    for form in (typeset.markdown, typeset.latex):
+        form(found)
+    return typeset.one_number_per_cell(found).query("data_set_id == 'uci-kin40k'"), found.notes
+
+
 def test_the_exact_kernel_is_compared_with_the_best_map_that_costs_no_more():
     rows = rows_of(ERRORS, SECONDS)
     points = costs_of(rows)
@@ -181,10 +191,7 @@ def test_the_exact_kernel_is_compared_with_the_best_map_that_costs_no_more():
     assert best_within(maps, "seconds", 0.05) is None
     assert best_within(maps, "seconds", 29.9)["n"] == 16000
     assert best_within(maps, "seconds", 30.0)["method"] == "nystroem"
-    found = tables.make(context_of(rows, METHODS), spec_of("arena-frontier-tuned", "study"))
-    for form in (typeset.markdown, typeset.latex):
-        form(found)
-    every = typeset.one_number_per_cell(found).query("data_set_id == 'uci-kin40k'")
+    every, notes = tabulated(rows)
     cells = every[every["cost"] == "time (s)"]
     assert cells["best_map_id"].tolist() == ["rff", "rff", "nystroem"]
     # the exact kernel takes half as long on all cores, and Nyström is too long there
@@ -192,7 +199,7 @@ def test_the_exact_kernel_is_compared_with_the_best_map_that_costs_no_more():
     ratio = np.exp(np.mean(np.log([0.30 / 0.4, 0.32 / 0.4])))
     assert cells["relative"].iloc[0] == pytest.approx(100 * (ratio - 1), abs=0.06)
     assert cells["cost_of_the_map"].tolist() == [0.1, 1, 30]
-    assert any("the best map beyond n* =" in note for note in found.notes)
+    assert any("the best map beyond n* =" in note for note in notes)
 
 
 def test_the_crossover_is_on_straight_lines_in_the_logarithm_of_n():
@@ -215,18 +222,15 @@ def test_the_best_map_is_chosen_by_the_other_repeats():
     rows = rows_of(errors, dict.fromkeys(errors, [0.2] * 3))
     maps = costs_of(rows)[lambda points: points["method"] != ""]
     assert [best_within(maps, "seconds", 1, without)["method"] for without in (None, 0, 1)] == ["rff", "orf", "rff"]
-    cells = typeset.one_number_per_cell(
-        tables.make(context_of(rows, METHODS), spec_of("arena-frontier-tuned", "study"))
-    )
-    (row,) = cells[(cells["data_set_id"] == "uci-kin40k") & (cells["cost"] == "time (s)")].to_dict("records")
+    cells, _ = tabulated(rows)
+    (row,) = cells[cells["cost"] == "time (s)"].to_dict("records")
     assert row["error_of_the_map"] == 0.5  # each was lucky in the repeat that chose it
     assert row["relative"] == -40
 
 
 def test_a_time_that_is_missing_is_stated():
-    rows = rows_of(ERRORS, SECONDS | {("nystroem", 16000, 1024): []})
-    found = tables.make(context_of(rows, METHODS), spec_of("arena-frontier-tuned", "study"))
-    assert sum("1 fits without a time are left out" in note for note in found.notes) == 1
+    _, notes = tabulated(rows_of(ERRORS, SECONDS | {("nystroem", 16000, 1024): []}))
+    assert sum("1 fits without a time are left out" in note for note in notes) == 1
 
 
 def test_the_picture_has_the_lowest_error_at_each_cost():

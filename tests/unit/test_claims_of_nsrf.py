@@ -5,13 +5,11 @@ import math
 import pytest
 from verdict_rows import judged, repeated, row
 
+from rfstudy.report.claims.nsrf import EIGHT
+
 #: test_claim_helpers.py has the quick tests of what claims are made of.
 pytestmark = pytest.mark.slow
 
-EIGHT = (
-    "mnist-1-7", "mnist-4-9", "mnist-5-6", "cifar10-plane-bird", "cifar10-auto-truck", "cifar10-dog-frog",
-    "cifar10-auto-ship", "cifar10-auto-deer",
-)  # fmt: skip
 TRUCK = "cifar10-auto-truck"
 SETTINGS = ("/half-copies", "/twice-copies", "/half-step", "/twice-step", "/half-noise", "/twice-noise")
 

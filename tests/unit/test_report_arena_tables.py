@@ -4,10 +4,11 @@ import arena_rows as made
 import numpy as np
 import pandas as pd
 import pytest
-from report_rows import ROOT, context_of, spec_of
+from report_rows import DATASETS, METHODS, ROOT, context_of, spec_of
 from scipy import stats
 
 from rfstudy.report import arena, tables, typeset
+from rfstudy.report.context import Context
 
 CONTROLS = {("rff", f"control-{i}"): 1.0 for i in range(1, 6)}
 RATIOS = {("orf", ""): 0.9, ("sorf", ""): 1.1, ("qmc", ""): 1.0, **CONTROLS}
@@ -178,33 +179,32 @@ def test_synthetic_data_sets_are_flagged(name):
     assert row["flags"] == "synthetic"
 
 
+def confirmation_of(frame, tmp_path, *statements):
+    """The table on new data sets, with these committed statements, as CSV and its notes."""
+    header = "method,variant,columns,says,predicted_12,predicted_25"
+    (tmp_path / "arena_statements.csv").write_text("\n".join([header, *statements, ""]), encoding="utf-8")
+    context = Context(frame, METHODS, DATASETS, tmp_path)
+    table = tables.make(context, spec_of("arena-tuned", "study") | {"kind": "arena_confirmation"})
+    return typeset.one_number_per_cell(table), table.notes
+
+
 @pytest.mark.parametrize("says", ["better", "worse", "equal"])
-def test_the_confirmation_reads_the_committed_statements(says, monkeypatch, tmp_path):
-    statements = "method,variant,columns,says,predicted_12,predicted_25\n"
-    statements += f'orf,,"{BAND}",{says},0.40,0.90\nlsrff,pool-4,"512 to 1,024",worse,0.7,0.8\n'
-    (tmp_path / "arena_statements.csv").write_text(statements, encoding="utf-8")
+def test_the_confirmation_reads_the_committed_statements(says, tmp_path):
     ratio = {"better": 0.9, "worse": 1.1, "equal": 1.0}[says]
     frame = made.framed(shrinking(made.map_rows({("orf", ""): ratio, **CONTROLS})), PLAIN)
-    context = context_of(frame)
-    monkeypatch.setattr(context, "_reference_dir", tmp_path)
-    spec = spec_of("arena-tuned", "study") | {"kind": "arena_confirmation"}
-    table = tables.make(context, spec)
-    cells = typeset.one_number_per_cell(table)
+    statements = f'orf,,"{BAND}",{says},0.40,0.90', 'lsrff,pool-4,"512 to 1,024",worse,0.7,0.8'
+    cells, notes = confirmation_of(frame, tmp_path, *statements)
     assert cells["outcome"].tolist() == ["confirmed", arena.TOO_FEW]
     assert cells["sets"].tolist() == [12, 0]
     assert cells["predicted"].iloc[0] == 0.4
-    assert table.notes[0] == "2 statements, 1 of them tested: 1 confirmed, 0.4 expected."
+    assert notes[0] == "2 statements, 1 of them tested: 1 confirmed, 0.4 expected."
 
 
-def test_a_prediction_is_zero_where_too_few_sets_can_confirm_it(monkeypatch, tmp_path):
-    header = "method,variant,columns,says,predicted_12,predicted_25\n"
-    statements = header + "".join(f'orf,,"{BAND}",better,0.40,0.90\n' for _ in range(2))
-    (tmp_path / "arena_statements.csv").write_text(statements, encoding="utf-8")
-    spec = spec_of("arena-tuned", "study") | {"kind": "arena_confirmation"}
+def test_a_prediction_is_zero_where_too_few_sets_can_confirm_it(tmp_path):
+    statement = f'orf,,"{BAND}",better,0.40,0.90'
     for sets, predicted, words in ((5, [], "fewer than 6 sets"), (6, [0.0], "undecided"), (9, [0.2], "confirmed")):
-        context = context_of(made.framed(made.map_rows({("orf", ""): 0.9}, sets=made.SETS[:sets]), PLAIN))
-        monkeypatch.setattr(context, "_reference_dir", tmp_path)
-        cells = typeset.one_number_per_cell(tables.make(context, spec))
+        frame = made.framed(made.map_rows({("orf", ""): 0.9}, sets=made.SETS[:sets]), PLAIN)
+        cells, _ = confirmation_of(frame, tmp_path, statement, statement)
         assert cells["outcome"].tolist() == [words] * 2
         assert cells["sets"].tolist() == [sets] * 2
         assert cells.get("predicted", pd.Series()).unique().tolist() == predicted

@@ -141,9 +141,22 @@ def test_an_output_of_one_kernel_has_its_rows_and_the_facts_about_the_data(tmp_p
     assert len(both) == 3
 
 
-MADE = {"kind": "curves", "caption": "c", "experiments": {"text": "survey-gaussian-text"}, "datasets": ["eeg"]}
-MADE |= {"width": "page", "methods": ["rff"], "sizes": ["2d"], "repeats": 10}
 PANEL = {"metric": "accuracy_pct", "learner": "ridge", "split": "test", "label": "a", "scale": "linear"}
+MADE = {"kind": "curves", "caption": "c", "experiments": {"text": "survey-gaussian-text"}, "datasets": ["eeg"]}
+MADE |= {"width": "page", "methods": ["rff"], "sizes": ["2d"], "repeats": 10, "panels": [PANEL]}
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    """The specifications of entries of the survey, without a scorecard."""
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "scorecard.yaml").write_text("{}")
+
+    def load(**entries):
+        (tmp_path / "figures" / "survey.yaml").write_text(yaml.safe_dump(entries))
+        return load_reports(tmp_path, report_rows.EXPERIMENTS, METHODS, report_rows.REGISTERED)
+
+    return load
 
 
 @pytest.mark.parametrize(
@@ -173,24 +186,13 @@ PANEL = {"metric": "accuracy_pct", "learner": "ridge", "split": "test", "label":
         ({"extends": "other"}, "output 'made' extends 'other', which does not exist"),
     ],
 )
-def test_a_slip_in_an_entry_is_an_error_that_names_it(tmp_path, changes, message):
-    (tmp_path / "config" / "figures").mkdir(parents=True)
-    (tmp_path / "config" / "scorecard.yaml").write_text("{}")
-
-    def loaded(entry):
-        (tmp_path / "config" / "figures" / "survey.yaml").write_text(yaml.safe_dump({"made": entry}))
-        return load_reports(tmp_path / "config", report_rows.EXPERIMENTS, METHODS, report_rows.REGISTERED)
-
-    entry = MADE | {"panels": [PANEL]}
-    assert [spec["name"] for spec in loaded(entry)] == ["made-text"]
+def test_a_slip_in_an_entry_is_an_error_that_names_it(loaded, changes, message):
+    assert [spec["name"] for spec in loaded(made=MADE)] == ["made-text"]
     with pytest.raises(ConfigurationError, match=message):
-        loaded(entry | changes)
+        loaded(made=MADE | changes)
 
 
-def test_all_slips_are_reported_at_once(tmp_path):
-    (tmp_path / "config" / "figures").mkdir(parents=True)
-    (tmp_path / "config" / "scorecard.yaml").write_text("{}")
-    entries = {name: MADE | {"panels": [PANEL], "datasets": ["egg"]} for name in ("one", "two")}
-    (tmp_path / "config" / "figures" / "survey.yaml").write_text(yaml.safe_dump(entries))
+def test_all_slips_are_reported_at_once(loaded):
+    slip = MADE | {"datasets": ["egg"]}
     with pytest.raises(ConfigurationError, match=r"survey\.yaml: one\.datasets(.|\n)*survey\.yaml: two\.datasets"):
-        load_reports(tmp_path / "config", report_rows.EXPERIMENTS, METHODS, report_rows.REGISTERED)
+        loaded(one=slip, two=slip)

@@ -80,21 +80,6 @@ def test_only_lines_that_an_axis_does_not_change_are_level():
     assert "capped" not in figure.axes[0].get_title(loc="left") + " ".join(notes)
 
 
-@pytest.mark.parametrize("factor", [1e-6, 1.0, 1e4])
-@pytest.mark.parametrize("spread", [1.02, 3.0, 1e5])
-def test_logarithmic_axes_have_at_least_two_readable_labels(factor, spread):
-    rows = report_rows.made_rows(tasks=["eeg"], methods=["rff"], repeats=1)
-    steps = {f"{multiple}d": factor * spread ** (-i / 4) for i, multiple in enumerate(report_rows.SIZES)}
-    rows = [row | {"value": steps[row["n_features_label"]]} for row in rows]
-    figure = drawn("figure-10-text", rows)
-    assert_fit_to_print(figure)
-    axis = figure.axes[0].yaxis
-    low, high = axis.get_view_interval()
-    inside = [tick.label1.get_text() for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
-    assert len(inside) >= 2
-    assert len(set(inside)) == len(inside)
-
-
 @pytest.mark.parametrize("smallest", [0.0, 5e-324])
 def test_a_logarithmic_axis_survives_values_that_it_cannot_show(smallest):
     rows = report_rows.made_rows(tasks=["eeg"], methods=["rff", "orf", "sorf"])

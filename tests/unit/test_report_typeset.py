@@ -5,109 +5,44 @@ import html
 import io
 import itertools
 import re
-from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 import report_rows
-from theory_rows import cost_rows, decay_rows, pair_rows
 
 from rfstudy.report import tables, typeset
+from rfstudy.report.arena import BANDS
 
-#: One table of every kind and paper.
-TABLES = list(
-    {(spec["kind"], spec["paper"]): spec for spec in reversed(report_rows.REPORTS) if spec["form"] == "tables"}.values()
-)
+#: One table of every kind and paper, and one of every kind.
+TABLES = {(spec["kind"], spec["paper"]): spec for spec in reversed(report_rows.REPORTS) if spec["form"] == "tables"}
+KINDS = {spec["kind"]: spec for spec in TABLES.values()}
 
 #: Columns of words: names of data sets; what is claimed, its test, and what is found.
 PROSE = ("data_set", "says", "test", "evidence", "result", "study", "w", "data", "diameter")
 
+#: Texts that stand for a number of columns: the bands of the arena, and data sets without rows.
+LABELS = ("not run", *BANDS)
+
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]\d+)?")
 
 
-def rounds(method, variant, seconds, **settings):
-    """Rows of the comparisons of speed."""
-    shared = {
-        "origin": "measured", "run": "r", "experiment": "speed", "protocol": "ratios", "dataset": "made-d8",
-        "kernel": "gaussian", "metric": "time_transform_s", "status": "ok", "axis": "round", "method": method,
-        "variant": variant, "d": 8, "n_features": 16, "settings": {"threads": 2, "what": method} | settings,
-    }  # fmt: skip
-    return [shared | {"at": at, "value": value} for at, value in enumerate(seconds)]
+def of_each(specs):
+    return pytest.mark.parametrize(
+        "spec", specs.values(), ids=[f"{each['paper']}-{each['name']}" for each in specs.values()]
+    )
 
 
-def theory_rows():
-    """Rows of everything that is measured about the maps themselves: moments, decays, costs, requirements."""
-    rows = []
-    for method, ratio in (("rff", 1.013), ("orf", 0.7071), ("mm", 0.98765)):
-        rows += pair_rows(method, error=0.013, ratio=lambda d, z, by=ratio: by + z / d, bias=lambda d, z: 0.02 * z / d)
-        rows += decay_rows(method, -0.5, dimensions=(16, 2), norms=("sup", "spectral"), noise=0.1)
-        rows += cost_rows(method, 1.07, 0.93)
-    shared = {"origin": "measured", "run": "r", "status": "ok", "seed": 1}
-    settings = {"tolerance": 0.01, "draws": 3, "terms": 512}
-    for method, decay, n, s in itertools.product(
-        ("rff", "slsrff"), ("exponential", "slowest"), (64, 128, 256), (8, 16, 32, "exact")
-    ):
-        place = {"dataset": f"circle-{decay}-n{n}", "kernel": f"circle-{decay}", "n_train": n, "d": 1, "repeat": 0}
-        place |= {"method": method, "n_features_label": str(s), "learner": "ridge", "split": "test"}
-        risk = {"metric": "risk_exact", "value": 1.0}
-        if s != "exact":
-            risk = {"metric": "risk", "n_features": s, "value": 1.0 if s >= n / (8 if method == "rff" else 4) else 1.2}
-        rows.append(shared | place | risk | {"settings": settings})
-    return rows
+@of_each(TABLES)
+def test_a_cell_of_a_csv_file_is_one_number_or_a_text_or_empty(spec, shipped):
+    assert_sound_csv(shipped.made(spec["paper"], spec["name"]))
 
 
-@cache
-def context(with_rows):
-    """One context with rows for every kind of table, or without any."""
-    rows = [
-        *report_rows.made_rows(tasks=["skin", "letter-am-nz"], sizes=(2, 4, 16, 32), repeats=9),
-        *report_rows.surrogate_rows(tasks=["eeg", "cod-rna"], sizes=(1, 2, 32), gain=3.0),
-        *report_rows.fact_rows(duplicate_rows_pct=1.5, order="50 % _long_ & {odd}", spike_row_numbers=[3, 17]),
-        *theory_rows(),
-        *rounds("sorf", "float32", (1.0, 2.0, 3.0), at_most={"rff-float32": 0.33}),
-        *rounds("rff", "float32", (4.0, 4.0, 9.0)),
-    ]
-    rows = report_rows.changed(
-        rows, lambda row: (row["dataset"], row.get("method"), row.get("repeat")) == ("eeg", "qmc", 1),
-        status="failed", value=None, settings={"reason": "qmc: singular"},
-    )  # fmt: skip
-    return report_rows.context_of(rows if with_rows else [])
-
-
-@cache
-def steps():
-    return report_rows.context_of(report_rows.step_rows())
-
-
-@cache
-def made(number, with_rows):
-    spec = TABLES[number]
-    return tables.make(steps() if with_rows and spec["kind"] == "ablation" else context(with_rows), spec)
-
-
-def cases(numbers, marks=()):
-    return [
-        pytest.param(number, id=f"{TABLES[number]['paper']}-{TABLES[number]['name']}", marks=marks)
-        for number in numbers
-    ]
-
-
-#: The first table of each kind, and all others: what has no rows is the same in all tables of a kind.
-FIRST = list({spec["kind"]: number for number, spec in reversed(list(enumerate(TABLES)))}.values())
-OTHERS = [number for number in range(len(TABLES)) if number not in FIRST]
-every_table = pytest.mark.parametrize("number", cases(FIRST) + cases(OTHERS, pytest.mark.slow))
-
-
-@every_table
-def test_a_cell_of_a_csv_file_is_one_number_or_a_text_or_empty(number):
-    assert_sound_csv(made(number, True))
-
-
-@pytest.mark.parametrize("number", cases(FIRST))
-def test_a_table_without_rows_is_typeset(number):
-    assert_sound_csv(made(number, False))
-    assert_same_in_all_formats(made(number, False))
+@of_each(KINDS)
+def test_a_table_without_rows_is_typeset(spec):
+    table = tables.make(report_rows.context_of([]), spec)
+    assert_sound_csv(table)
+    assert_same_in_all_formats(table)
 
 
 def assert_sound_csv(table):
@@ -116,7 +51,7 @@ def assert_sound_csv(table):
     assert len(set(header)) == len(header)
     for name, *cells in zip(header, *rows, strict=True):
         assert re.fullmatch(r"[a-z][a-z0-9_]*", name), name
-        reported = [cell for cell in cells if cell]
+        reported = [cell for cell in cells if cell and cell not in LABELS]
         assert not set(reported) & {"nan", "NaN", "None", "<NA>", "inf"}, name
         numbers = [bool(NUMBER.fullmatch(cell)) for cell in reported]
         assert all(numbers) or not any(numbers), (name, reported[:5])
@@ -125,10 +60,10 @@ def assert_sound_csv(table):
                 assert not re.search(r"±|\[\d|\d \(|\d / \d|\d to \d|\d, \d|<\d|• ", cell), (name, cell)
 
 
-@every_table
-def test_people_and_machines_read_the_same_numbers(number):
+@of_each(TABLES)
+def test_people_and_machines_read_the_same_numbers(spec, shipped):
     """Every number of a cell is one of those that it tells machines, rounded as it is printed."""
-    table, compared = made(number, True), 0
+    table, compared = shipped.made(spec["paper"], spec["name"]), 0
     for column, cell in itertools.product(table.frame.columns, range(len(table.frame))):
         cell = table.frame[column].iloc[cell]
         # names and texts may have digits in them
@@ -140,19 +75,14 @@ def test_people_and_machines_read_the_same_numbers(number):
         reported.append(len(cell.records))
         remarks = [value for record in cell.records for value in record.values() if isinstance(value, str) and value]
         text = re.sub("|".join(map(re.escape, remarks)), "", cell.text) if remarks else cell.text
-        for digits in re.findall(r"(?<![<\d.])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?", text):
+        for digits in re.findall(r"(?<![<\d.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?", text):
             value = float(digits.rstrip(",").replace(",", ""))
             mantissa, _, power = digits.partition("e")
             half = 0.5 * 10.0 ** (int(power or 0) - len(mantissa.partition(".")[2]))
             assert any(abs(value - number) <= half * (1 + 1e-9) for number in reported), (column, cell)
             compared += 1
     kinds = ("grid", "scores", "accuracy_and_time", "ablation", "pairs", "rates", "complexities")
-    assert compared or TABLES[number]["kind"] not in kinds or not measured_here(table)
-
-
-def measured_here(table):
-    """Return whether a table shows anything of the made rows."""
-    return any(re.search(r"\d", typeset.text(cell)) for cell in table.frame.iloc[:, -2:].to_numpy().ravel())
+    assert compared or spec["kind"] not in kinds
 
 
 def markdown_parts(text):
@@ -168,9 +98,9 @@ def markdown_parts(text):
     return parts
 
 
-@pytest.mark.parametrize("number", cases(FIRST[::4]) + cases(set(range(len(TABLES))) - {*FIRST[::4]}, pytest.mark.slow))
-def test_markdown_latex_and_html_say_the_same(number):
-    assert_same_in_all_formats(made(number, True))
+@of_each(TABLES)
+def test_markdown_latex_and_html_say_the_same(spec, shipped):
+    assert_same_in_all_formats(shipped.made(spec["paper"], spec["name"]))
 
 
 def assert_same_in_all_formats(table):

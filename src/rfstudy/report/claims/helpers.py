@@ -144,23 +144,19 @@ def along_sizes(found) -> list[tuple[dict, list]]:
 # --- tests ------------------------------------------------------------------------------------------------------------
 
 
-def keeps_bound(
-    rows: Rows, metric: str, of, *, minus=None, over=None, agree: bool = False, by_repeat: bool = False,
-    errors: float = 0.0, significant: bool = False, **limits,
-) -> Part:  # fmt: skip
+def keeps_bound(rows: Rows, metric: str, of, *, minus=None, over=None, agree=False, by_repeat=False, **bounds) -> Part:
     """Test whether each side ``of``, its difference ``minus`` or its ratio ``over`` another keeps its limits.
 
     Parameters
     ----------
     agree : a claim of no difference, see ``bounded``
     by_repeat : at every repeat, not in the mean
-    errors, significant : see ``bounded``
+    bounds : limits, ``errors`` and ``significant``, see ``bounded``
     """
     neutral, points = 1.0 if over else 0.0 if minus else None, []
     for where, estimate, _, what, text in estimated(rows, metric, of, minus, over, by_repeat):
         text = with_interval(estimate, metric if minus else "") if agree else text
-        options = {"neutral": neutral, "errors": errors, "significant": significant, "agree": agree}
-        points.append(bounded(where, estimate, what, text, **options, **limits))
+        points.append(bounded(where, estimate, what, text, neutral=neutral, agree=agree, **bounds))
     return rows.part(points, metric, of, minus, over)
 
 
@@ -339,10 +335,7 @@ def _mean(group: list[Estimate], is_ratio: bool) -> Estimate:
     return Estimate(float(mean), reason=next((each.reason for each in group if each.reason), ""))
 
 
-def fits_power(
-    rows: Rows, metric: str, of, along: str, *, by: str = "", held: str = "", half: bool = False,
-    neutral: float | None = None, errors: float = 0.0, **limits,
-) -> Part:  # fmt: skip
+def fits_power(rows: Rows, metric: str, of, along: str, *, by="", held="", half=False, **bounds) -> Part:
     """Test whether the power with which each side ``of`` grows along a column keeps its limits.
 
     The fit is least squares on logarithms.
@@ -352,7 +345,7 @@ def fits_power(
     by : a column; one fit for each of its values
     held : a column; only the rows with the value that has the most of ``along`` count
     half : only the larger half of ``along`` is used, where an asymptotic power shows
-    neutral, errors : see ``bounded``
+    bounds : limits, ``neutral`` and ``errors``, see ``bounded``
     """
     points, symbol = [], "s" if along == "n_features" else "n"
     for one in sides(of):
@@ -363,7 +356,7 @@ def fits_power(
             cell = cell[cell[along].isin(largest_half(cell[along]))] if half and len(cell) else cell
             power, text = fitted(cell[along], cell["value"], "" if by else symbol)
             if power:
-                points.append(bounded(where, power, what, text, neutral=neutral, errors=errors, **limits))
+                points.append(bounded(where, power, what, text, **bounds))
     return rows.part(points, metric, of)
 
 

@@ -28,10 +28,10 @@ from random_features.learners.entry import load
 from rfstudy import tidy
 from rfstudy.files import read_yaml, write_json
 from rfstudy.study import config
-from rfstudy.study.experiment import needs_data
 from rfstudy.study.job import kernel_id, searched, tune_scope
 from rfstudy.study.jobs import Jobs
 from rfstudy.study.kinds.grid import name_of
+from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.plan import Shard
 from rfstudy.study.provenance import Run, code_state, write_choices
 
@@ -48,7 +48,7 @@ VALUE = [*CELL, "n_features", "split", "learner", "metric"]
 
 def drawn(jobs: Jobs, name: str, cells: pd.DataFrame) -> list[tuple[str, Shard]]:
     """Return the units of an experiment that have shipped cells, in random order: a stage, and a shard of one entry."""
-    has_data, found = needs_data(jobs.experiments[name]["kind"]), []
+    has_data, found = KINDS[jobs.experiments[name]["kind"]].needs_data, []
     variants = {entry.get("variant", "") for entry in jobs.experiments[name]["methods"]}
     for stage in ("train", "measure"):
         for shard in jobs.shards_of(stage, name).values():

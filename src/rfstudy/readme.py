@@ -65,8 +65,8 @@ def tables() -> dict[str, str]:
         "kinds": table(["kind", "what it measures", "keys of its `grid`"], map(of_kind, KINDS)),
         "kernels": table(["name", "parameters"], [(name, spans(of["parameters"])) for name, of in KERNELS.items()]),
         "learners": table(["learner", "grid", "options"], map(of_learner, learners.known())),
-        "rules": table(["rule", "parameters", "meaning"], map(of_rule, entries.RULES)),
-        "preprocessing": table(["step", "parameters", "meaning"], map(of_step, modules.names("steps"))),
+        "rules": table(["rule", "parameters", "meaning"], rows_of_files("bandwidths")),
+        "preprocessing": table(["step", "parameters", "meaning"], rows_of_files("steps")),
     }
 
 
@@ -83,16 +83,10 @@ def of_learner(name: str) -> tuple[str, str, str]:
     return name, spans([facts["grid"]]), f"{spans(options.__annotations__)}. {one_line(options.__doc__)}"
 
 
-def of_rule(rule: str) -> tuple[str, str, str]:
-    """Return the row of a bandwidth rule."""
-    module = entries.RULES[rule]
-    return rule, spans(parameters(module.length_scale).model_fields), first_sentence(module)
-
-
-def of_step(step: str) -> tuple[str, str, str]:
-    """Return the row of a preprocessing step."""
-    module = modules.load("steps", step)
-    return step, spans(parameters(module.fit).model_fields), first_sentence(module)
+def rows_of_files(kind: str) -> list[tuple[str, str, str]]:
+    """Return a row for each bandwidth rule, or for each preprocessing step."""
+    keys = {name: parameters(modules.function(kind, name)).model_fields for name in modules.names(kind)}
+    return [(name, spans(own), first_sentence(modules.load(kind, name))) for name, own in keys.items()]
 
 
 def keys_of(owners: list[type[Model]]) -> list[tuple[str, str]]:

@@ -41,6 +41,7 @@ def test_the_keys_of_a_file_are_the_keyword_arguments_of_its_function(kind, name
     assert list(parameters(function).model_fields) == own
     first = {
         "steps": ["X_train"],
+        "bandwidths": ["X", "rng"],
         "generators": ["n", "d", "random"],
         "extractors": ["X", "given"],
         "streams": ["first", "last", "images", "labels", "seed"],

@@ -254,7 +254,7 @@ HARMLESS = {
         ("random_features/learners/mean.py", None, "LEARNER = None\n"),
         ("rfstudy/study/kinds/registry.py", "KINDS = {", 'KINDS = {\n    "other": Kind(Decay, None, 100),'),
         ("rfstudy/study/kinds/other.py", None, "CELLS = None\n"),
-        ("rfstudy/study/bandwidths/unit.py", None, "LENGTH = 1\n"),
+        ("rfstudy/data/bandwidths/unit.py", None, "LENGTH = 1\n"),
         ("rfstudy/data/steps/twice.py", None, "def fit(X_train):\n    return lambda X: 2 * X\n"),
     ],
     "planning": [
@@ -277,7 +277,7 @@ def test_an_edit_that_changes_no_number_discards_no_cell(keys, source, what):
         ("random_features/maps/quasi.py", lambda stage, name, learner: name == "qmc"),
         ("rfstudy/data/steps/standard.py", lambda stage, name, learner: name == "qmc"),
         ("rfstudy/data/steps/minmax.py", lambda stage, name, learner: stage != "measure" and name != "qmc"),
-        ("rfstudy/study/bandwidths/median.py", lambda stage, name, learner: name != "rff-fixed" and stage != "measure"),
+        ("rfstudy/data/bandwidths/median.py", lambda stage, name, learner: name != "rff-fixed" and stage != "measure"),
         ("random_features/kernels/gaussian.py", lambda stage, name, learner: True),
         ("random_features/kernels/cauchy.py", lambda stage, name, learner: False),
         ("random_features/learners/svm.py", lambda stage, name, learner: learner == "svm"),

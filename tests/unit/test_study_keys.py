@@ -32,7 +32,7 @@ GRID = [
     {"d": 5, "n": 80, "n_test": 40, "n_train": 40, "split": "half", "status": "ok", "target": "binary"},
     [
         "random_features.kernels.gaussian", "random_features.learners.ridge", "random_features.maps.montecarlo",
-        "rfstudy.data.steps.none", "rfstudy.study.bandwidths.fixed", "rfstudy.study.kinds.grid", "rfstudy.study.train",
+        "rfstudy.data.bandwidths.fixed", "rfstudy.data.steps.none", "rfstudy.study.kinds.grid", "rfstudy.study.train",
     ],
     "versions",
 ]  # fmt: skip

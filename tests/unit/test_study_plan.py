@@ -339,12 +339,12 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
     gaussian, of_maps = "random_features.kernels.gaussian", [f"{maps}montecarlo", f"{maps}quasi"]
     both = [f"{learners}ridge", f"{learners}svm"]
     assert roots("train", eeg) == [
-        gaussian, *both, *of_maps, "rfstudy.data.steps.minmax", "rfstudy.data.steps.pca", "rfstudy.data.steps.unit",
-        "rfstudy.study.bandwidths.fixed", "rfstudy.study.kinds.grid", "rfstudy.study.train",
+        gaussian, *both, *of_maps, "rfstudy.data.bandwidths.fixed", "rfstudy.data.steps.minmax",
+        "rfstudy.data.steps.pca", "rfstudy.data.steps.unit", "rfstudy.study.kinds.grid", "rfstudy.study.train",
     ]  # fmt: skip
     assert roots("train", skin) == [
-        gaussian, *both, *of_maps, "rfstudy.data.steps.none", "rfstudy.data.steps.pca",
-        "rfstudy.study.bandwidths.median", "rfstudy.study.kinds.grid", "rfstudy.study.train",
+        gaussian, *both, *of_maps, "rfstudy.data.bandwidths.median", "rfstudy.data.steps.none",
+        "rfstudy.data.steps.pca", "rfstudy.study.kinds.grid", "rfstudy.study.train",
     ]  # fmt: skip
     for stage, named in {"tune": ["ridge", "svm"], "train": ["ridge", "svm"], "time": ["svm"]}.items():
         assert roots(stage, eeg, learners) == named

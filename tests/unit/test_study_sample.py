@@ -5,10 +5,10 @@ import pytest
 import study_toys as toys
 
 from random_features.errors import UserError
+from rfstudy.data.bandwidths import median
 from rfstudy.data.prepared import digest, write
 from rfstudy.data.split import split
 from rfstudy.study import sample
-from rfstudy.study.bandwidths import median
 from rfstudy.study.sample import Samples, draw_sample, load_prepared
 
 N, D = 60, 5

@@ -129,7 +129,7 @@ CHANGES = [
             "random_features/maps/registry.py",
             "random_features/maps/quasi.py",
             "rfstudy/study/kinds/decay.py",
-            "rfstudy/study/bandwidths/median.py",
+            "rfstudy/data/bandwidths/median.py",
             "rfstudy/report/tables/accuracy.py",
         ),
         (),

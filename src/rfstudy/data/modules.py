@@ -1,4 +1,4 @@
-"""Steps, generators, extractors and streams are files that are found by their names.
+"""Steps, bandwidth rules, generators, extractors and streams are files that are found by their names.
 
 ``data/steps/pca.py`` is the step ``pca``: to add a step, add a file. Nothing is imported to list them. Imported by the
 workflow when it parses: standard library only.
@@ -13,6 +13,7 @@ from random_features.errors import UserError
 #: For each folder, the word for its files, and the function whose parameters a configuration gives.
 KINDS = {
     "steps": ("preprocessing step", "fit"),
+    "bandwidths": ("bandwidth rule", "length_scale"),
     "generators": ("generator", "generate"),
     "extractors": ("extractor", "extract"),
     "streams": ("stream", "rows"),
@@ -21,26 +22,24 @@ KINDS = {
 
 @cache
 def names(kind: str) -> tuple[str, ...]:
-    """Return the names of all steps, generators or extractors, sorted."""
+    """Return the names of all steps, bandwidth rules, generators, extractors or streams, sorted."""
     return tuple(sorted(path.stem for path in (Path(__file__).parent / kind).glob("[a-z]*.py")))
 
 
 def load(kind: str, name: str):
-    """Return the module of a step, generator or extractor. Otherwise raise ``UserError``, which lists those that
-    exist.
-    """
+    """Return the module of a name. Otherwise raise ``UserError``, which lists those that exist."""
     if name not in names(kind):
         raise UserError(unknown(kind, name))
     return importlib.import_module(module_name(kind, name))
 
 
 def function(kind: str, name: str):
-    """Return the function of a step, generator, extractor or stream whose parameters a configuration gives."""
+    """Return the function of a name whose parameters a configuration gives."""
     return getattr(load(kind, name), KINDS[kind][1])
 
 
 def module_name(kind: str, name: str) -> str:
-    """Return the full name of the module of a step, generator or extractor."""
+    """Return the full name of the module of a name."""
     return f"rfstudy.data.{kind}.{name}"
 
 

@@ -5,7 +5,6 @@ map at its sizes, fits every learner to a few points, and lists the cells of eve
 study.
 """
 
-import importlib
 import json
 import math
 import warnings
@@ -28,8 +27,7 @@ from rfstudy.files import read_yaml
 from rfstudy.study.check import entries_in, learners_of_entries, rows_of_split
 from rfstudy.study.config import load_study, located
 from rfstudy.study.engine import Job, kind_module
-from rfstudy.study.experiment import needs_data, wanted_sizes
-from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes
+from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes, wanted_sizes
 from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.plan import on_dataset, part_of
 
@@ -91,7 +89,7 @@ def parts(experiment: dict, settings: dict, tasks: dict):
         yield from parts_on(own, tasks[dataset], settings, of_steps)
         if "grid" in own:
             yield ".grid", try_kind, {"part": part_of("measure", own, dataset, settings) | NAMELESS}
-    if not needs_data(kind):
+    if not KINDS[kind].needs_data:
         entries = [without_own_options(entry, kind) for entry in experiment["methods"]]
         for i, entry in enumerate([] if own_kernels else entries):
             yield f".methods[{i}]", try_map, map_part(entry, experiment["kernel"], widest(experiment["grid"]))
@@ -210,10 +208,9 @@ def try_rule(bandwidth: dict, n_train: int):
     """Apply a bandwidth rule to as many rows as there are, or to a few."""
     # more rows than the neighbours it counts
     rows = min(n_train, max([RULE_ROWS, *(value + 1 for value in bandwidth.values() if isinstance(value, int))]))
-    module = importlib.import_module(f"rfstudy.study.bandwidths.{bandwidth['rule']}")
     X = np.random.default_rng(0).normal(size=(rows, RULE_COLUMNS))
     try:
-        module.length_scale(X, np.random.default_rng(0), **without(bandwidth, "rule"))
+        modules.function("bandwidths", bandwidth["rule"])(X, np.random.default_rng(0), **without(bandwidth, "rule"))
     except ValueError:
         if rows == n_train:
             raise

@@ -12,9 +12,8 @@ from random_features.maps.registry import REGISTRY
 from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import N_FOLDS, OF_BLOCKS, halves, rows_of_blocks
 from rfstudy.models import suggestion
-from rfstudy.study.experiment import kernels_of
 from rfstudy.study.job import kernel_id, merge, own_kernel, searched, tune_scope
-from rfstudy.study.plan import on_dataset
+from rfstudy.study.plan import kernels_of, on_dataset
 
 
 def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[str]:

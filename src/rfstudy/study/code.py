@@ -153,11 +153,6 @@ def imported_modules(module: str) -> frozenset[str]:
     return frozenset(each for each in found if module_file(each))
 
 
-def modules_in(package: str) -> list[str]:
-    """Return the names of the modules in a package, e.g. "random_features.learners", in order."""
-    return sorted(path.stem for path in SOURCE.joinpath(*package.split(".")).glob("*.py") if path.stem != "__init__")
-
-
 @cache
 def module_file(module: str) -> Path | None:
     """Return the file of a module of the packages by its full name, or None."""

@@ -21,9 +21,9 @@ from rfstudy.fields import FORM_OF_NAME, NAME, listed
 from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_files
 from rfstudy.models import problems_of, suggestion
 from rfstudy.study.check import problems_on_datasets
-from rfstudy.study.experiment import entries_with_steps, needs_data, size_lists, wanted_sizes, with_steps
-from rfstudy.study.job import merge, own_kernel, sizes, spread
-from rfstudy.study.models import problems_of_experiment
+from rfstudy.study.job import merge, own_kernel, sizes, spread, wanted_sizes
+from rfstudy.study.kinds.registry import KINDS
+from rfstudy.study.models import entries_with_steps, problems_of_experiment, with_steps
 from rfstudy.study.settings import Method, Settings
 
 #: Settings that restrict a run.
@@ -323,12 +323,18 @@ def select(experiments: dict[str, dict], settings: dict, datasets: set[str]) -> 
             continue
         experiment = restricted(with_preset(experiment, settings), settings)
         # a user who asks for data sets does not ask for an experiment without any
-        wants_data = needs_data(experiment["kind"]) or bool(settings["only_datasets"])
+        wants_data = KINDS[experiment["kind"]].needs_data or bool(settings["only_datasets"])
         left = size_lists(experiment)
         has_sizes = not left or any(any(of.values()) for of in left)
         if experiment["methods"] and has_sizes and (experiment["datasets"] or not wants_data):
             chosen[name] = experiment
     return chosen
+
+
+def size_lists(experiment: dict) -> list[dict]:
+    """Return the sizes of an experiment, and those for single data sets."""
+    everywhere = [experiment, *(own or {} for own in experiment.get("datasets", {}).values())]
+    return [each["sizes"] for each in everywhere if "sizes" in each]
 
 
 def check_selection(chosen: dict[str, dict], settings: dict) -> None:

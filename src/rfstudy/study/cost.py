@@ -12,7 +12,6 @@ from collections import Counter
 
 from random_features.learners.entry import facts
 from random_features.maps.registry import resolved_options
-from rfstudy.study.experiment import needs_data
 from rfstudy.study.job import Part, options_tried, searched, sizes, tune_scope
 from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.plan import Shard, shards_of
@@ -255,7 +254,7 @@ def sized(stage: str, experiment: dict, tasks: dict, settings: dict, model: dict
         work = work_of_shard(stage, experiment, shard, tasks, settings)
         minutes = seconds_of_shard(stage, experiment, shard, work, model) / 60
         number = len(shard.repeats)
-        if stage != "tune" and minutes > LONGEST * target and number > 1 and needs_data(experiment["kind"]):
+        if stage != "tune" and minutes > LONGEST * target and number > 1 and KINDS[experiment["kind"]].needs_data:
             # repeats are cut only if they are separate cells: elsewhere one cell may cover them all
             groups += [[(minutes, each)] for each in shard.cut(max(1, int(number * LONGEST * target / minutes)))]
         elif groups and joins(groups[-1], shard) and minutes + sum(m for m, _ in groups[-1]) <= target:

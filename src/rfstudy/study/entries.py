@@ -5,7 +5,6 @@ The options of a learner are in its registry; the parameters of a bandwidth rule
 its function. A new one needs no edit here.
 """
 
-from importlib import import_module
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, MinLen, Predicate
@@ -18,7 +17,6 @@ from rfstudy.data import modules
 from rfstudy.data.tasks import SPLITS
 from rfstudy.fields import Count, Counts, Positive, Positives, Some, Words, distinct
 from rfstudy.models import Model, by_name, model_of, parameters, refuse, suggestion, with_keys
-from rfstudy.study.code import modules_in
 from rfstudy.study.job import SEARCHED
 
 Name = Annotated[str, StringConstraints(pattern="^[a-z0-9-]+$")]
@@ -71,11 +69,12 @@ Kernel = by_name(
 Learners = with_keys("Learners", {name: learner_type(name) | None for name in learners.known()})
 
 #: The name of a bandwidth rule and its parameters.
-RULES = {rule: import_module(f"rfstudy.study.bandwidths.{rule}") for rule in modules_in("rfstudy.study.bandwidths")}
-Bandwidth = by_name("rule", {rule: parameters(module.length_scale) for rule, module in RULES.items()})
+Bandwidth = by_name(
+    "rule", {name: parameters(modules.function("bandwidths", name)) for name in modules.names("bandwidths")}
+)
 
 #: Preprocessing steps: names, or mappings from a name to its parameters.
-Step = with_keys("Step", {name: parameters(modules.load("steps", name).fit) for name in modules.names("steps")})
+Step = with_keys("Step", {name: parameters(modules.function("steps", name)) for name in modules.names("steps")})
 named_step = BeforeValidator(
     lambda value: {value: {}} if isinstance(value, str) else value,
     json_schema_input_type=Literal[tuple(modules.names("steps"))] | Step,

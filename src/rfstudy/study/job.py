@@ -11,7 +11,7 @@ from random_features.errors import UserError
 from random_features.kernels import KERNELS
 from random_features.learners.entry import known
 from random_features.maps.registry import REGISTRY
-from rfstudy.data.modules import code_of_steps
+from rfstudy.data.modules import code_of_steps, module_name
 
 #: Columns of the tidy table that an experiment decides as a whole.
 NAMES = ("preset", "paper", "experiment", "protocol")
@@ -121,6 +121,20 @@ def sizes(experiment_sizes: dict, d: int) -> list[tuple[int, str]]:
     return [size_of(rule, value, d) for rule, values in experiment_sizes.items() for value in values]
 
 
+def wanted_sizes(experiment_sizes: dict, largest: int | None, labels=()) -> dict:
+    """Return the sizes up to the largest multiple of d, and only those with one of the labels ("8d", "4096") if there
+    are any.
+
+    A limit on multiples of d does not affect sizes that are not multiples of d.
+    """
+
+    def is_wanted(rule: str, value: int) -> bool:
+        is_small = rule != "multiples_of_d" or largest is None or value <= largest
+        return is_small and (not labels or size_of(rule, value, 1)[1] in labels)
+
+    return {rule: [each for each in values if is_wanted(rule, each)] for rule, values in experiment_sizes.items()}
+
+
 def size_of(rule: str, value: int, d: int) -> tuple[int, str]:
     """Return one number of features with its label: ``value`` times d, or ``value`` itself."""
     if rule == "multiples_of_d":
@@ -180,7 +194,7 @@ def code_roots(stage: str, part: dict) -> list[str]:
     learners = [part["learner"]] if "learner" in part else part.get("learners", [])
     # a kind may name its own predictions as a learner
     roots += [f"random_features.learners.{name}" for name in learners if name in known()]
-    roots += [f"rfstudy.study.bandwidths.{part['bandwidth']['rule']}"] if part.get("bandwidth") else []
+    roots += [module_name("bandwidths", part["bandwidth"]["rule"])] if part.get("bandwidth") else []
     for each in mappings_in(part):
         roots += [f"random_features.kernels.{name}" for name in KERNELS if name == each.get("name")]
         steps = each.get("preprocess") or []

@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import AfterValidator, StringConstraints, ValidationInfo, model_validator
 
+from rfstudy.data.tasks import without
 from rfstudy.fields import Count, Positives, Share, Some, Words
 from rfstudy.models import Model, either, model_of, one_or_more, partial, problems_of, refuse, suggestion
 from rfstudy.study import entries
-from rfstudy.study.experiment import entries_with_steps, listed_twice, needs_data
-from rfstudy.study.job import TUNE_SCOPES
+from rfstudy.study.job import TUNE_SCOPES, merge, own_kernel
 from rfstudy.study.kinds.registry import KINDS
 
 Limit = Annotated[int, Ge(10)]
@@ -328,12 +328,12 @@ def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
     """
     kind = experiment.get("kind")
     if kind not in KINDS:
-        without = "; an experiment without a kind extends another one: extends: NAME" if kind is None else ""
-        return [f".kind: there is no {kind!r}; {suggestion(kind, KINDS)}{without}"]
+        extends = "; an experiment without a kind extends another one: extends: NAME" if kind is None else ""
+        return [f".kind: there is no {kind!r}; {suggestion(kind, KINDS)}{extends}"]
     own = KINDS[kind]
     context = {"options": own.options, "one_kernel": not own.kernels_of_entries, "timed": own.timed}
     context |= {"datasets": datasets}
-    model = (OnDataWithGrid if needs_data(kind) else WithGrid) if own.grid else AccuracyGrid
+    model = (OnDataWithGrid if own.needs_data else WithGrid) if own.grid else AccuracyGrid
     # a null removes a key when the data set's own keys override the experiment
     stated = experiment.get("datasets")
     if isinstance(stated, dict):
@@ -347,6 +347,40 @@ def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
         for method, variant, _ in listed_twice([entry for _, entry in entries_with_steps(experiment)])
         if variant not in steps
     ]
+
+
+def with_steps(experiment: dict) -> dict:
+    """Return the experiment with its ``steps`` written out as entries, one per method and step.
+
+    Every method without a variant goes through the steps. An entry has the step's name as its variant, and the changes
+    of this step and of those before it. A step that names ``methods`` applies to these methods only; the others have no
+    entry for it.
+    """
+    return without(experiment, "steps") | {"methods": [entry for _, entry in entries_with_steps(experiment)]}
+
+
+def entries_with_steps(experiment: dict):
+    """Yield pairs of a position in ``methods`` and an entry, one per draw, or per method and step."""
+    steps = experiment.get("steps", [])
+    for i, entry in enumerate(experiment["methods"]):
+        if "draws" in entry:
+            for draw in entry["draws"]:
+                variant = "-".join(filter(None, [entry.get("variant"), f"draw-{draw}"]))
+                yield i, without(entry, "draws") | ({"variant": variant, "draw": draw} if draw else {})
+            continue
+        if not steps or entry.get("variant"):
+            yield i, entry
+            continue
+        for step in steps:
+            if entry["method"] in step.get("methods", [entry["method"]]):
+                entry = merge(entry, without(step, "name", "methods") | {"variant": step["name"]})
+                yield i, entry
+
+
+def listed_twice(methods: list[dict]) -> list[tuple[str, str, str]]:
+    """Return the method, variant and own kernel of entries whose rows could not be distinguished, each once."""
+    named = [(entry["method"], entry.get("variant", ""), own_kernel(entry)) for entry in methods]
+    return [each for each in dict.fromkeys(named) if named.count(each) > 1]
 
 
 def without_nulls(document):

@@ -13,8 +13,7 @@ from typing import Self
 
 from rfstudy.data.tasks import without
 from rfstudy.fields import listed
-from rfstudy.study.experiment import needs_data, wanted_sizes
-from rfstudy.study.job import Part, merge, searched, sizes, spread, tune_scope
+from rfstudy.study.job import Part, merge, searched, sizes, spread, tune_scope, wanted_sizes
 from rfstudy.study.kinds.registry import KINDS
 
 
@@ -127,6 +126,14 @@ def entry_on(entry: dict, dataset: str, options: dict) -> dict:
     return merge(without(entry, "datasets") | own, entry.get("datasets", {}).get(dataset, {}))
 
 
+def kernels_of(experiment: dict) -> list[dict]:
+    """Return the kernels of an experiment's methods, each once: those of the methods, and the experiment's own if a
+    method has no other.
+    """
+    found = [entry.get("kernel", experiment["kernel"]) for entry in filter(None, experiment["methods"])]
+    return [kernel for i, kernel in enumerate(found) if kernel not in found[:i]]
+
+
 def part_of(stage: str, experiment: dict, dataset: str, settings: dict) -> Part:
     """Return what a stage needs of an experiment on a data set (``on_dataset``), with all methods and repeats."""
     own = {"tune": tuned, "time": timed}.get(stage, computed)
@@ -139,7 +146,7 @@ def part(experiment: dict, dataset: str, settings: dict) -> Part:
     """
     of_run = {key: settings[key] for key in ("preset", "seed", "device")}
     stated = {key: experiment[key] for key in ("paper", "protocol", "kind", "kernel")}
-    if needs_data(experiment["kind"]):
+    if KINDS[experiment["kind"]].needs_data:
         of_run["max_rows"] = settings["max_rows"]
         stated |= {key: experiment.get(key) for key in ("preprocess", "bandwidth", "split", "draws")}
     return Part(**of_run, **stated, experiment=experiment["name"], dataset=dataset)

@@ -1,6 +1,5 @@
 """Draw the training and test rows of a repeat: prepared data, split, caps and scaling, the same for every method."""
 
-import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from random_features.arrays import seed_sequence
 from random_features.errors import UserError
-from rfstudy.data import prepared
+from rfstudy.data import modules, prepared
 from rfstudy.data.scale import fit_steps
 from rfstudy.data.split import FIXED, block_of_row, split, stratified_folds
 from rfstudy.data.target import Target
@@ -175,9 +174,9 @@ class Samples:
         what = str((repeat, preprocess, own_split)), str((rule["rule"], sorted(parameters.items())))
 
         def find():
-            module = importlib.import_module(f"rfstudy.study.bandwidths.{rule['rule']}")
+            found = modules.function("bandwidths", rule["rule"])
             rng = np.random.default_rng(seed_sequence(self.spec.seed, "bandwidth", rule["rule"], repeat))
-            return module.length_scale(self.of(repeat, preprocess, own_split).X_train, rng, **parameters)
+            return found(self.of(repeat, preprocess, own_split).X_train, rng, **parameters)
 
         # a factor multiplies the result of a rule, so the rule runs once for all factors
         found = rule.get("factor", 1.0) * self.once(what, find)

@@ -46,6 +46,11 @@ class Kind:
     by_cholesky: int = 0
     rank: int = 0
 
+    @property
+    def needs_data(self) -> bool:
+        """Return whether the kind needs data."""
+        return self.metrics is not None
+
 
 class Controls(TypedDict):
     """`learners`: what predicts (see `study/yardsticks.py`). `most_rows`: training rows of the exact kernel, which

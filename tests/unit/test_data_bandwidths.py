@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from random_features.errors import UserError
-from rfstudy.study.bandwidths import fixed, median, neighbour
+from rfstudy.data.bandwidths import fixed, median, neighbour
 
 
 def points(n, d=3, seed=0):

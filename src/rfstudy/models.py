@@ -11,16 +11,7 @@ from operator import or_
 from typing import Annotated, Literal, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 import pydantic
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Tag,
-    ValidationError,
-    create_model,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Tag, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from random_features.errors import nearest, suggestion
@@ -134,7 +125,7 @@ def model_of(declared: type) -> type[Model]:
     """Return the model of the keys that a ``TypedDict`` declares."""
     hints = get_type_hints(declared, include_extras=True)
     keys = {key: (with_models(of), ... if key in declared.__required_keys__ else None) for key, of in hints.items()}
-    return create_model(declared.__name__, __base__=Model, __doc__=declared.__doc__, **keys)
+    return pydantic.create_model(declared.__name__, __base__=Model, __doc__=declared.__doc__, **keys)
 
 
 def with_models(of):
@@ -153,7 +144,7 @@ def parameters(function) -> type[Model]:
     """Return the keyword arguments of a function as a model."""
     keywords = [each for each in signature(function).parameters.values() if each.kind is each.KEYWORD_ONLY]
     keys = {each.name: (each.annotation, ... if each.default is each.empty else None) for each in keywords}
-    return create_model(function.__module__.rpartition(".")[2], __base__=Model, **keys)
+    return pydantic.create_model(function.__module__.rpartition(".")[2], __base__=Model, **keys)
 
 
 def one_or_more(of, *constraints, read=listed):
@@ -164,17 +155,17 @@ def one_or_more(of, *constraints, read=listed):
 def partial(model: type[Model]) -> type[Model]:
     """Return a model without required keys."""
     keys = {key: (field.rebuild_annotation(), None) for key, field in model.model_fields.items()}
-    return create_model(model.__name__, __base__=Model, __doc__=model.__doc__, **keys)
+    return pydantic.create_model(model.__name__, __base__=Model, __doc__=model.__doc__, **keys)
 
 
 def with_keys(name: str, keys: dict, base: type[Model] = Model) -> type[Model]:
     """Return a model with the keys of ``base`` and others, none of which is required."""
-    return create_model(name, __base__=base, **{key: (of, None) for key, of in keys.items()})
+    return pydantic.create_model(name, __base__=base, **{key: (of, None) for key, of in keys.items()})
 
 
 def by_name(key: str, models: dict[str, type[Model]]):
     """Return the union of models that a key distinguishes, each with this key."""
-    own = [create_model(name, __base__=model, **{key: (Literal[name], ...)}) for name, model in models.items()]
+    own = [pydantic.create_model(name, __base__=model, **{key: (Literal[name], ...)}) for name, model in models.items()]
     return Annotated[reduce(or_, own), Discriminator(key)]
 
 

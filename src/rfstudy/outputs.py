@@ -274,10 +274,8 @@ class Collections:
 
     def not_drawn(self, collection: str, paper: str, name: str):
         """End the workflow with a message that names the output that this run draws instead of one that it does not."""
-        here, folder = (
-            [own for at, of, own in self.one if (at, of) == (collection, paper)],
-            f"figures/{collection}/{paper}",
-        )
+        folder = f"figures/{collection}/{paper}"
+        here = [own for at, of, own in self.one if (at, of) == (collection, paper)]
         if changed := [own for own in here if own.startswith(name + CHANGED)]:
             sys.exit(f"{folder}/{name}: this run changes its protocol, which its name states: {folder}/{changed[0]}")
         near = "".join(f"; did you mean {folder}/{each}" for each in nearest(name, here))

@@ -18,7 +18,7 @@ from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.provenance import Run
 
 PLANNING = {
-    *(f"rfstudy.study.{name}" for name in ("config", "plan", "experiment", "models", "entries", "settings", "check")),
+    *(f"rfstudy.study.{name}" for name in ("config", "plan", "models", "entries", "settings", "check")),
     *(
         "rfstudy.study.build",
         "rfstudy.study.design",

@@ -60,42 +60,45 @@ class FeaturesOf(Model):
     source: str = None
 
 
-class FileStream(Model):
-    """Rows of a file in LIBSVM's format.
+class Stream(Model):
+    """Rows that are made in chunks.
 
     Attributes
     ----------
     base : id of the task whose test part is the test part
-    source : id in `sources.yaml`
-    file : name of the file
-    columns : columns of the file
     n_train : training rows
     rows_per_chunk : largest number of training rows that are made at once; by default all
     """
 
     base: str
-    source: str
-    file: str
-    columns: Count
     n_train: Count
     rows_per_chunk: Count = None
 
 
-class GeneratedStream(Model):
+class FileStream(Stream):
+    """Rows of a file in LIBSVM's format.
+
+    Attributes
+    ----------
+    source : id in `sources.yaml`
+    file : name of the file
+    columns : columns of the file
+    """
+
+    source: str
+    file: str
+    columns: Count
+
+
+class GeneratedStream(Stream):
     """Rows of a generator, made from the training images of the base.
 
     Attributes
     ----------
-    base : id of the task whose test part is the test part, and whose training images the generator changes
     generator : a file in `src/rfstudy/data/streams`, which has the other parameters
-    n_train : training rows
-    rows_per_chunk : largest number of training rows that are made at once; by default all
     """
 
-    base: str
     generator: str
-    n_train: Count
-    rows_per_chunk: Count = None
 
 
 Generator = named("generators", "name", Rows)

@@ -40,9 +40,9 @@ def table(study, root, config_dir) -> pd.DataFrame:
     jobs, (files, *_) = Jobs(study, root), resolved_experiments(config_dir)
     rows = []
     for name in jobs.asked_for:
-        for stage, shard in (
-            (s, shard) for s in ("train", "measure", "time") for shard in jobs.shards_of(s, name).values()
-        ):
+        stages = ("train", "measure", "time")
+        work = [(stage, shard) for stage in stages for shard in jobs.shards_of(stage, name).values()]
+        for stage, shard in work:
             needs = jobs.resources(stage, shard)
             of_job = {"stage": stage, "job": shard.name, "file": str(files[name]), "expected_s": needs["expected"]}
             of_job |= {key: needs[key] for key in ("mem_mb", "runtime", "gpu")}
@@ -93,9 +93,7 @@ def write(design: pd.DataFrame, out: Path) -> str:
     """Write the design table as CSV, and return its size by experiment and stage as text."""
     out.parent.mkdir(parents=True, exist_ok=True)
     design.to_csv(out, index=False)
-    by = design.groupby(["experiment", "stage"], sort=False)
-    totals = by.agg(jobs=("job", "nunique"), rows=("job", "size"), cells=("cells", "sum"))
-    hours = (
-        design.drop_duplicates(["experiment", "stage", "job"]).groupby(["experiment", "stage"]).expected_s.sum() / 3600
-    )
+    by = ["experiment", "stage"]
+    totals = design.groupby(by, sort=False).agg(jobs=("job", "nunique"), rows=("job", "size"), cells=("cells", "sum"))
+    hours = design.drop_duplicates([*by, "job"]).groupby(by).expected_s.sum() / 3600
     return totals.assign(expected_hours=hours.round(2)).to_string()

@@ -58,7 +58,8 @@ def state_of_claim(part, readings: pd.DataFrame) -> tuple[str, str]:
 def state_of_rows(part, shipped) -> tuple[str, str]:
     """Return the state of a part and why, from the rows that it needs: ``column=value|value; ...; repeats=10``.
 
-    There have to be rows for every combination of the values, with so many repeats.
+    There have to be rows for every combination of the values, with so many repeats. The cause of a part is that of rows
+    which are not there.
     """
     if part.output:
         shipped.spec(part.paper, part.output)
@@ -73,9 +74,9 @@ def state_of_rows(part, shipped) -> tuple[str, str]:
     absent = [each for key, values in wanted.items() for each in values if each not in set(rows[key].astype(str))]
     counts = rows.groupby(list(wanted))["repeat"].nunique()
     cells, fewest = math.prod(map(len, wanted.values())), counts.min()
-    why = [part.deviation, comparability(rows, shipped.tasks)]
-    why.append(f"none of {', '.join(absent)}" if absent else f"{len(counts)} of {cells} cells" * (len(counts) < cells))
-    why.append(f"{fewest} of {repeats} repeats in places" * bool(fewest < repeats))
+    lacking = [f"none of {', '.join(absent)}" if absent else f"{len(counts)} of {cells} cells" * (len(counts) < cells)]
+    lacking.append(f"{fewest} of {repeats} repeats in places" * bool(fewest < repeats))
+    why = [part.deviation, comparability(rows, shipped.tasks), *lacking, part.cause * any(lacking)]
     tasks = [shipped.tasks.get(dataset, {}) for dataset in rows["dataset"].unique()]
     is_other = part.deviation.startswith("other data") or all(isinstance(t.get("not_comparable"), str) for t in tasks)
     text = "; ".join(filter(None, why))

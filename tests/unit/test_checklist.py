@@ -40,8 +40,8 @@ ALL = [row(method, repeat) for method in ("rff", "orf") for repeat in (0, 1)]
         (ALL, {}, ("full", "")),
         (ALL, {"deviation": "another solver"}, ("deviation", "another solver")),
         (ALL, {"deviation": "other data: ours"}, ("other data", "ours")),
-        (ALL[:3], {}, ("deviation", "1 of 2 repeats in places")),
-        (ALL[:2], {}, ("deviation", "none of orf")),
+        (ALL[:3], {}, ("deviation", "1 of 2 repeats in places; no file")),
+        (ALL[:2], {}, ("deviation", "none of orf; no file")),
         ([], {}, ("missing", "no file")),
         ([], {"rows": ""}, ("missing", "no file")),
         ([each | {"stand_in": "digits"} for each in ALL], {}, ("missing", "no file")),
@@ -64,7 +64,7 @@ ALL = [row(method, repeat) for method in ("rff", "orf") for repeat in (0, 1)]
         (
             ALL + [each | {"dataset": "hog"} for each in ALL[:2]],
             {"rows": WANTED.replace("eeg", "eeg|hog")},
-            ("deviation", "other features; 3 of 4 cells"),
+            ("deviation", "other features; 3 of 4 cells; no file"),
         ),
     ],
 )

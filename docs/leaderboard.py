@@ -80,15 +80,19 @@ def page(frozen: pd.DataFrame) -> str:
 
 
 def table(frozen: pd.DataFrame) -> str:
-    """Return the typical change of each map on the data sets without a flag as Markdown, the best at D = 256 first."""
-    own = frozen[frozen["flags"].isna() & frozen["columns"].isin(SHOWN) & frozen["change_pct"].notna()]
+    """Return the typical change of each map on the exploratory data sets without a flag as Markdown, the best at D = 256
+    first.
+    """
+    exploratory = ~frozen["dataset"].str.startswith("tab-")
+    own = frozen[exploratory & frozen["flags"].isna() & frozen["columns"].isin(SHOWN) & frozen["change_pct"].notna()]
+    sets = own.groupby("columns")["dataset"].nunique()
     rows = {}
     for (label, at), cells in own.groupby(["map", "columns"], sort=False):
         if len(cells) >= arena.LEAST_SETS:
             typical = arena.typical(np.log1p(cells["change_pct"] / 100))
             rows.setdefault(label, {})[at] = [100 * np.expm1(each) for each in typical[:3]]
     rows = sorted(rows.items(), key=lambda row: row[1].get(SHOWN[1], [np.inf])[0])
-    lines = [["map", *(f"D = {at:,}" for at in SHOWN)], ["---"] * (len(SHOWN) + 1)]
+    lines = [["map", *(f"D = {at:,} ({sets[at]} sets)" for at in SHOWN)], ["---"] * (len(SHOWN) + 1)]
     for label, found in rows:
         cells = [found.get(at) for at in SHOWN]
         lines.append([label, *("{:+.0f} ({:+.0f} to {:+.0f})".format(*each) if each else "" for each in cells)])

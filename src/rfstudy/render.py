@@ -239,7 +239,7 @@ def on_new_sets(shipped: Shipped) -> str:
     counts = [int(found["outcome"].eq(word).sum()) for word in OUTCOMES]
     sets, needed = found["sets"].max(), sets_needed(int(found["statement"].ne("equal").sum()))
     if sets < needed and not any(counts[:3]):
-        return f"None is confirmed yet: {sets} of at least {needed} new data sets count so far."
+        return f"No statement is confirmed yet: {sets} of at least {needed} new data sets count so far."
     outcome = f"{sum(counts[:2])} are confirmed ({found['predicted'].sum():.1f} expected), {counts[2]} contradicted"
     return f"Of {len(found)} statements, {outcome}."
 

@@ -149,9 +149,9 @@ def test_pages_say_how_many_statements_on_new_data_sets_are_confirmed():
     frame = pd.DataFrame({"statement": ["better"] * 8 + ["equal"] * 7, "sets": 2, "outcome": "fewer than 6 sets"})
     made, end = frame.assign(predicted=0.5), "of at least 9 new data sets count so far."
     shipped = SimpleNamespace(table=lambda paper, name: made)
-    assert render.on_new_sets(shipped) == f"None is confirmed yet: 2 {end}"
+    assert render.on_new_sets(shipped) == f"No statement is confirmed yet: 2 {end}"
     made = made.assign(sets=8, outcome="undecided")
-    assert render.on_new_sets(shipped) == f"None is confirmed yet: 8 {end}"
+    assert render.on_new_sets(shipped) == f"No statement is confirmed yet: 8 {end}"
     made.loc[:4, "outcome"] = ["contradicted", "confirmed", "different, negligibly", "confirmed", "contradicted"]
     assert render.on_new_sets(shipped) == "Of 15 statements, 3 are confirmed (7.5 expected), 2 contradicted."
     made = made.assign(sets=9, outcome="undecided")

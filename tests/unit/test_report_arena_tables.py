@@ -157,8 +157,8 @@ def test_flags_are_set_beyond_their_thresholds_only():
     assert cells.set_index("data_set_id").loc["uci-gas", "explained"] == pytest.approx(6.0)
 
 
-@pytest.mark.parametrize(("left_out", "expected"), [(0, "spikes"), (1, "spikes"), (2, "none")])
-def test_spikes_that_are_left_out_are_no_flaw(left_out, expected):
+@pytest.mark.parametrize(("left_out", "expected"), [(0, "spikes"), (1, "spikes"), (2, "none"), (900, "spikes")])
+def test_spikes_are_a_flaw_unless_all_are_left_out_by_number(left_out, expected):
     facts = made.fact_rows("eeg", duplicate_rows=0.0, class_order="mixed", spike_rows=2.0)
     rows = made.framed([row | {"n_train": row["n_train"] + left_out} for row in facts], made.yardstick_rows(EXACT))
     cells, _ = table_of("arena-flags", rows)

@@ -263,7 +263,9 @@ def flaws(rows: pd.DataFrame, yardsticks: pd.DataFrame) -> pd.DataFrame:
         in_blocks = any("block" in each.get("split", "") for each in splits)
         is_capped = any(each.get("capped") for each in splits)
         left_out = 0 if is_capped or not splits else counted - split_rows[["n_train", "n_test"]].sum(axis=1).max()
-        spikes = int(max(number.get("fact_spike_rows", 0.0) - left_out, 0))
+        spikes = int(number.get("fact_spike_rows", 0.0))
+        # A split leaves out rows with spikes by their numbers. More rows than that are missing from a random sample.
+        spikes -= int(left_out) if left_out <= spikes else 0
         flags = {
             "duplicates": again / counted > FLAGS["duplicates"],
             "ordered": not in_blocks and (order == "long runs" if orders else correlation > FLAGS["ordered"]),
@@ -325,8 +327,8 @@ class Results(NamedTuple):
         return own.groupby("dataset")["log"].mean()
 
     def gaps(self, columns: int) -> pd.DataFrame:
-        """Return the effects of the yardsticks against the baseline."""
-        own = select(self.errors, method=self.baseline, variant="", columns=[columns])
+        """Return the effects of the yardsticks, and of the maps without a variant, against the baseline."""
+        own = select(self.errors, variant="", columns=[columns])
         both = pd.concat([own, self.yardsticks.assign(columns=columns)])
         there = both.groupby("dataset")["method"].transform(lambda methods: (methods == self.baseline).any())
         return effects_of(both[there.astype(bool)], self.baseline, [columns])

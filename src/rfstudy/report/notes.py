@@ -17,6 +17,7 @@ from rfstudy.report.catalogue import kinds
 from rfstudy.report.context import Context
 from rfstudy.report.derived import notes_on_derived
 from rfstudy.report.times import ROUND, machine_busy
+from rfstudy.tidy import KEY
 
 #: Names of the learners in the study's texts.
 LEARNER_NAMES = {
@@ -241,7 +242,9 @@ def notes_on_tuning(ok: pd.DataFrame) -> list[str]:
 
 def notes_on_edges(ok: pd.DataFrame) -> list[str]:
     """Return sentences on the choices at an end of their grid, and how many of them a wider grid might change."""
-    chosen = [settings for settings in settings_of(select(ok, axis=["", "draw"])) if "tune_per" in settings]
+    results = select(ok[ok["metric"] != "distinct_features"], axis=["", "draw"])  # columns are counted, not chosen
+    choices = results.drop_duplicates([column for column in KEY if column not in ("metric", "split")])
+    chosen = [settings for settings in settings_of(choices) if "tune_per" in settings]
     found = []
     for name in sorted({name for settings in chosen for name in settings.get("at_edge", ())}):
         edges = [settings["at_edge"] for settings in chosen if name in settings.get("at_edge", ())]

@@ -169,7 +169,7 @@ def _missing(cell) -> bool:
 def _name(column: str | None, key: str) -> str:
     """Return the name of a column of a CSV file: lower case, words joined by underscores."""
     words = f"{column} {key}" if column else key or "value"
-    return re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_")
+    return re.sub(r"[^a-z0-9]+", "_", words.lower().replace("ö", "oe")).strip("_")
 
 
 def _digits(value) -> str:

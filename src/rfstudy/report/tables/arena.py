@@ -88,7 +88,7 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
 
     Better, worse: p under 0.05 after Holm's correction over the maps of a band. Equal: less than {margin}, by two
     one-sided tests, also on informative sets, where halving D raises the error of {baseline} by over {margin}.
-    Detectable: the smallest effect that the test finds with a probability of 80 %.
+    Detectable: the smallest effect in the same direction that the test finds with a probability of 80 %.
 
     These data sets were seen before the analysis was chosen: the results are exploratory.
     """
@@ -106,7 +106,7 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
             {"D": each.band, "map": method_cell(context, *each.who), "sets": len(own), "typical, %": change(typical)}
             | {"mean, %": change(mean), "new set": interval(*new), "tau": share(tau)}
             | {"won": won, "tied": len(own) - won - lost, "lost": lost}
-            | {"distinct columns, %": share(there["distinct"].mean()), "detectable, %": percent(each.detectable)}
+            | {"distinct columns, %": share(there["distinct"].mean()), "detectable, %": percent(np.copysign(each.detectable, typical.value))}
             | ({"verdict": each.word} if scope in ("all", "not flagged") else {})
         )
     notes = stats_notes(arena, context, baseline) + missing(results, context, paper, datasets)
@@ -285,7 +285,8 @@ def arena_confirmation(context: Context, *, paper, datasets, baseline, quantity)
             chance = np.interp(typical.n, list(predicted), list(predicted.values()))
             row |= {"predicted": round(chance, 2), "typical, %": change(typical)}
             row["half-width, %"] = percent((typical.high - typical.low) / 2)
-            row["detectable, %"] = percent(stats.detectable(typical, equal if is_equal else len(statements) - equal))
+            size = stats.detectable(typical, equal if is_equal else len(statements) - equal)
+            row["detectable, %"] = percent(np.copysign(size, typical.value))
             expected += chance
         rows.append(row | {"outcome": word})
     measured, confirmed = (sum(word in own for word in words) for own in (stats.OUTCOMES, stats.OUTCOMES[:2]))
@@ -334,8 +335,9 @@ def arena_edges(context: Context, *, paper, datasets, methods, baseline, quantit
 # --- arena_yardsticks -------------------------------------------------------------------------------------------------
 
 
-def arena_yardsticks(context: Context, *, paper, datasets, baseline, quantity) -> Table:
-    """Return a row per data set: the errors of the baseline at the most columns, and of predictors without a map.
+def arena_yardsticks(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
+    """Return a row per data set: the errors of the baseline at the most columns, of other maps, and of predictors without
+    a map.
 
     Notes
     -----
@@ -353,10 +355,10 @@ def arena_yardsticks(context: Context, *, paper, datasets, baseline, quantity) -
         own = select(gaps[most[dataset]], dataset=[dataset]).set_index("method")
         error = stats.errors_in_percent(results)[dataset, most[dataset], baseline, ""]
         cells = {"data set": name, "D": int(most[dataset]), "error, %": round(error, 2)}
-        for learner in ("nearest_neighbour", *YARDSTICKS):
-            if learner in own.index:
-                gap = by_itself(*own.loc[learner, ["effect", "variance", "folds"]])
-                cells[LEARNER_NAMES[learner].replace("logistic regression on the data", "linear")] = change(gap)
+        named = {each: LEARNER_NAMES[each] for each in ("nearest_neighbour", *YARDSTICKS)} | {"linear": "linear"}
+        for each, words in (named | {method: context.label(method) for method in methods}).items():
+            if each in own.index:
+                cells[words] = change(by_itself(*own.loc[each, ["effect", "variance", "folds"]]))
         rows.append(cells)
     return Table(pd.DataFrame(rows), stats_notes(arena_yardsticks, context, baseline), shown=results.rows)
 

@@ -8,7 +8,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -312,5 +312,6 @@ def test_names_of_columns_and_routed_weights_pass_through_pipelines_and_searches
     with sklearn.config_context(enable_metadata_routing=True):
         routed = KernelMachineRegressor(PHI).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
         search = GridSearchCV(make_pipeline(StandardScaler().set_fit_request(sample_weight=False), routed),
-                              {"kernelmachineregressor__kernel__length_scale": [0.01, 1.0]}, cv=3)  # fmt: skip
+                              {"kernelmachineregressor__kernel__length_scale": [0.01, 1.0]}, cv=3,
+                              scoring=get_scorer("r2").set_score_request(sample_weight=True))  # fmt: skip
         assert set(search.fit(X, Y, sample_weight=WEIGHTS).best_params_.values()) == {1.0}

@@ -80,9 +80,7 @@ def page(frozen: pd.DataFrame) -> str:
 
 
 def table(frozen: pd.DataFrame) -> str:
-    """Return the typical change of each map on the exploratory data sets without a flag as Markdown, the best at D = 256
-    first.
-    """
+    """Return the typical change of each map on the first 29 sets, without the flagged, as Markdown."""
     exploratory = ~frozen["dataset"].str.startswith("tab-")
     own = frozen[exploratory & frozen["flags"].isna() & frozen["columns"].isin(SHOWN) & frozen["change_pct"].notna()]
     sets = own.groupby("columns")["dataset"].nunique()

@@ -106,7 +106,8 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
             {"D": each.band, "map": method_cell(context, *each.who), "sets": len(own), "typical, %": change(typical)}
             | {"mean, %": change(mean), "new set": interval(*new), "tau": share(tau)}
             | {"won": won, "tied": len(own) - won - lost, "lost": lost}
-            | {"distinct columns, %": share(there["distinct"].mean()), "detectable, %": percent(np.copysign(each.detectable, typical.value))}
+            | {"distinct columns, %": share(there["distinct"].mean())}
+            | {"detectable, %": percent(np.copysign(each.detectable, typical.value))}
             | ({"verdict": each.word} if scope in ("all", "not flagged") else {})
         )
     notes = stats_notes(arena, context, baseline) + missing(results, context, paper, datasets)
@@ -336,8 +337,7 @@ def arena_edges(context: Context, *, paper, datasets, methods, baseline, quantit
 
 
 def arena_yardsticks(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
-    """Return a row per data set: the errors of the baseline at the most columns, of other maps, and of predictors without
-    a map.
+    """Return a row per data set: errors of the baseline at the most columns, other maps and predictors without one.
 
     Notes
     -----

@@ -27,12 +27,12 @@ import pandas as pd
 from random_features.learners.entry import load
 from rfstudy import tidy
 from rfstudy.files import read_yaml, write_json
-from rfstudy.study import config
+from rfstudy.planning import config
+from rfstudy.planning.jobs import Jobs
+from rfstudy.planning.plan import Shard
 from rfstudy.study.job import kernel_id, searched, tune_scope
-from rfstudy.study.jobs import Jobs
 from rfstudy.study.kinds.grid import name_of
 from rfstudy.study.kinds.registry import KINDS
-from rfstudy.study.plan import Shard
 from rfstudy.study.provenance import Run, code_state, write_choices
 
 SEED, SHARE, LEAST = 33, 0.02, 5

@@ -1,4 +1,4 @@
-# The settings of this run, and its jobs (src/rfstudy/study/jobs.py). This file has no rules.
+# The settings of this run, and its jobs (src/rfstudy/planning/jobs.py). This file has no rules.
 import atexit
 import gc
 import os
@@ -24,8 +24,8 @@ from random_features.errors import gathered
 from rfstudy.files import read_yaml, record_file
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
-from rfstudy.study.config import load_study, protocol_changes, restore_names
-from rfstudy.study.jobs import Jobs, counted, jobs_in_queue, seconds_in, visible_gpus
+from rfstudy.planning.config import load_study, protocol_changes, restore_names
+from rfstudy.planning.jobs import Jobs, counted, jobs_in_queue, seconds_in, visible_gpus
 from rfstudy import outputs
 
 

@@ -1,5 +1,5 @@
 # The jobs that compute, one rule per stage; a job works on one shard of an experiment. Their inputs, requests and work
-# files come from src/rfstudy/study/jobs.py.
+# files come from src/rfstudy/planning/jobs.py.
 SHARD = "{experiment}/{stage}/{shard}"
 REQUESTED = ("mem_mb", "runtime", "gpu")
 

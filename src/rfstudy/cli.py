@@ -132,7 +132,7 @@ def study_of(configfile, settings=()):
     """Return the configuration of a run: ``config.yaml``, a file and ``KEY=VALUE`` laid over each other."""
     import yaml
 
-    from rfstudy.study.config import load_study
+    from rfstudy.planning.config import load_study
 
     try:
         given = {key: yaml.safe_load(value) for key, value in (each.split("=", 1) for each in settings)}
@@ -147,7 +147,7 @@ def study_of(configfile, settings=()):
 @TABLE
 def design(configfile, settings, out):
     """Write what a run computes as one table, a row per entry, size and learner of a job, and print its totals."""
-    from rfstudy.study import design as stage
+    from rfstudy.planning import design as stage
 
     study = study_of(configfile, settings)
     out = out or Path("results", study.settings["preset"], "design.csv")
@@ -161,8 +161,8 @@ def design(configfile, settings, out):
 @click.option("--fit", is_flag=True, help="Fit the model to the shipped records of CONFIGFILE instead of planning.")
 def plan(configfile, settings, out, fit):
     """Print what the jobs of a run request and are expected to take, per stage, and write them as one table."""
-    from rfstudy.study import cost_fit, cost_plan
-    from rfstudy.study.jobs import Jobs
+    from rfstudy.planning import cost_fit, cost_plan
+    from rfstudy.planning.jobs import Jobs
 
     study = study_of(configfile, settings)
     if fit:
@@ -209,7 +209,7 @@ def index(collection):
 @click.argument("presets", nargs=-1)
 def check(folder, presets):
     """Build every kernel, map, learner and kind that the experiments of PRESETS (by default all) name, once."""
-    from rfstudy.study.build import problems_of_preset
+    from rfstudy.planning.check import problems_of_preset
 
     named = presets or [path.stem for path in sorted((folder / "presets").glob("*.yaml"))]
     problems = [f"{preset}: {problem}" for preset in named for problem in problems_of_preset(folder, preset)]

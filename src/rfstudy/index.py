@@ -16,7 +16,7 @@ from random_features.errors import UserError
 from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_yaml, write_text
 from rfstudy.outputs import ARENA, CATEGORIES, CHANGED, PART, SCORECARD, category_of, load_reports
-from rfstudy.study.config import load_experiments
+from rfstudy.planning.config import load_experiments
 
 #: Pixels across and colours of a thumbnail, and rows of the first lines of a table.
 WIDTH, COLOURS, ROWS = 480, 32, 7

@@ -21,12 +21,12 @@ from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
 from rfstudy.models import problems_of, suggestion
 from rfstudy.output_models import Scorecard, arguments_of, problems_of_output
+from rfstudy.planning.config import FORM_OF_NAME, MEASURED, NAME, YOURS, ConfigurationError, extended
+from rfstudy.planning.jobs import Jobs
+from rfstudy.planning.plan import kernels_of
 from rfstudy.report import catalogue
-from rfstudy.study.config import FORM_OF_NAME, MEASURED, NAME, YOURS, ConfigurationError, extended
 from rfstudy.study.job import kernel_id, sizes
-from rfstudy.study.jobs import Jobs
 from rfstudy.study.kinds.registry import KINDS
-from rfstudy.study.plan import kernels_of
 
 #: The parts of the report, sorted by name: the arena, the comparison of published numbers with ours, then the papers.
 ARENA, SCORECARD = "1 Arena", "2 Scorecard"

@@ -14,7 +14,7 @@ from rfstudy import output_models
 from rfstudy.data import forms, modules, sources
 from rfstudy.files import write_text
 from rfstudy.models import Model, parameters
-from rfstudy.study import entries, models, settings
+from rfstudy.planning import entries, models, settings
 from rfstudy.study.kinds.registry import KINDS
 
 BLOCK = re.compile(r"<!-- table: (?P<name>[\w -]+) -->\n.*?<!-- end -->", re.DOTALL)

@@ -20,6 +20,7 @@ from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_record_file, read_yaml, record_file, write_atomically, write_text
 from rfstudy.outputs import load_reports
 from rfstudy.paper_pages import STATES, Page, markdown, numbers_of, parts_of_papers
+from rfstudy.planning.config import load_experiments
 from rfstudy.report import plots, style, tables
 from rfstudy.report.aggregate import select
 from rfstudy.report.arena import OUTCOMES, sets_needed
@@ -29,7 +30,6 @@ from rfstudy.report.compare import CELL_VERDICTS, Estimate, is_effect
 from rfstudy.report.context import Context
 from rfstudy.report.published import named_by
 from rfstudy.report.typeset import description, one_number_per_cell
-from rfstudy.study.config import load_experiments
 
 #: The pictures of the page: the file, the paper and name of the figure, and its alternative text.
 PICTURES = {

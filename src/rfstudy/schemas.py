@@ -12,7 +12,7 @@ from pydantic import RootModel, create_model
 from rfstudy import output_models
 from rfstudy.data import forms, sources
 from rfstudy.files import write_text
-from rfstudy.study import models, settings
+from rfstudy.planning import models, settings
 
 #: What an experiment of any kind may state, and its own name for the one that it starts from.
 Experiment = create_model("Experiment", __base__=(models.AccuracyGrid, models.WithGrid), extends=(str, None))

@@ -17,9 +17,9 @@ from matplotlib.figure import Figure
 from rfstudy import tidy
 from rfstudy.data.entries import read_tasks
 from rfstudy.outputs import load_reports
+from rfstudy.planning.config import load_experiments
 from rfstudy.report import catalogue, plots, tables, typeset
 from rfstudy.report.context import Context, read_tables
-from rfstudy.study.config import load_experiments
 
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = yaml.safe_load((ROOT / "config" / "methods.yaml").read_text(encoding="utf-8"))

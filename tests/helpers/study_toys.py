@@ -10,11 +10,12 @@ import numpy as np
 from rfstudy import tidy
 from rfstudy.data import prepared
 from rfstudy.files import read_choices
-from rfstudy.study import config, plan, train, tune
+from rfstudy.planning import config, plan
+from rfstudy.planning.models import with_steps
+from rfstudy.study import train, tune
 from rfstudy.study.engine import Job
 from rfstudy.study.job import Part, merge, read_parts, searched
 from rfstudy.study.journal import Journal
-from rfstudy.study.models import with_steps
 from rfstudy.study.provenance import Run
 from rfstudy.study.sample import Samples, load_prepared
 

@@ -9,7 +9,7 @@ import yaml
 from study_toys import GRID
 
 from random_features.errors import UserError
-from rfstudy.study import config
+from rfstudy.planning import config
 
 EXPERIMENTS = f"""{GRID}
 child:

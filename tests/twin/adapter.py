@@ -17,7 +17,8 @@ import yaml
 from random_features.kernels import Circle
 from rfstudy import tidy
 from rfstudy.files import read_choices
-from rfstudy.study import collect, config, measure, plan, train, tune
+from rfstudy.planning import config, plan
+from rfstudy.study import collect, measure, train, tune
 from rfstudy.study.kinds.registry import KINDS
 
 from .chain import Grid

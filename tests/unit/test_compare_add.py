@@ -12,7 +12,7 @@ from sklearn.datasets import dump_svmlight_file
 from random_features.errors import UserError
 from rfstudy.add import add
 from rfstudy.files import read_yaml
-from rfstudy.study.build import problems_of_preset
+from rfstudy.planning.check import problems_of_preset
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from random_features.errors import UserError
 from random_features.learners.entry import known
 from rfstudy import outputs
 from rfstudy.files import read_yaml
-from rfstudy.study import build, config
-from rfstudy.study.check import problems_on_datasets
+from rfstudy.planning import check, config
+from rfstudy.planning.problems import problems_on_datasets
 from rfstudy.study.job import merge
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
@@ -274,15 +274,15 @@ def test_an_entry_has_its_position_in_the_file_where_steps_are_written_out():
 )  # fmt: skip
 def test_what_cannot_be_built_is_found_by_the_command_check(changes, line):
     settings = SETTINGS | {"data": "original"}
-    assert build.problems_of_parts({"toy": selected(settings)}, settings, {"made": TASK}) == []
-    ((name, found),) = build.problems_of_parts({"toy": selected(settings, **changes)}, settings, {"made": TASK})
+    assert check.problems_of_parts({"toy": selected(settings)}, settings, {"made": TASK}) == []
+    ((name, found),) = check.problems_of_parts({"toy": selected(settings, **changes)}, settings, {"made": TASK})
     assert (name, found[: len(line)]) == ("toy", line)
 
 
 def test_more_components_than_training_rows_cannot_be_built():
     settings = SETTINGS | {"data": "original", "max_rows": 10}
     toy = selected(settings, preprocess=[{"pca": {"n_components": 12}}])
-    ((_, found),) = build.problems_of_parts({"toy": toy}, settings, {"made": TASK | {"d": 20}})
+    ((_, found),) = check.problems_of_parts({"toy": toy}, settings, {"made": TASK | {"d": 20}})
     assert found == ".preprocess: pca cannot keep 12 components of 10 training rows with 20 columns"
 
 
@@ -292,7 +292,7 @@ def test_a_kind_checks_its_grid_before_it_is_run():
     experiment = own | {"name": "toy", "kind": "ranking", "grid": grid, "datasets": {"made": {}}}
     entry = {"method": "kprff", "variant": "", "options": {}, "module": "alignment", "defaults": {}}
     settings = SETTINGS | {"data": "original"}
-    found = build.problems_of_parts({"toy": experiment | {"methods": [entry]}}, settings, {"made": TASK})
+    found = check.problems_of_parts({"toy": experiment | {"methods": [entry]}}, settings, {"made": TASK})
     assert any(problem.startswith(".grid: candidates") for _, problem in found)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from rfstudy.data.split import block_of_row, fold_of_block, fold_of_row, split, stratified_folds
 from rfstudy.data.tasks import halves, rows_of_blocks
-from rfstudy.study.check import rows_of_split
+from rfstudy.planning.problems import rows_of_split
 
 
 def test_the_published_split_is_the_same_in_every_repeat():

@@ -21,8 +21,8 @@ LAYERS = {
     },
     "rfstudy": {
         "__init__": 0, "fields": 0, "files": 1, "metrics": 1, "models": 1, "scores": 1, "tidy": 2,
-        "data": 4, "study": 5, "add": 6, "output_models": 6, "outputs": 7, "index": 8, "paper_pages": 8,
-        "render": 9, "readme": 8, "schemas": 8, "notebook": 10, "trace": 11, "cli": 12, "__main__": 13,
+        "data": 4, "study": 5, "planning": 5.5, "add": 6, "output_models": 6, "outputs": 7, "index": 8, "render": 9,
+        "paper_pages": 8, "readme": 8, "schemas": 8, "notebook": 10, "trace": 11, "cli": 12, "__main__": 13,
     },
 }  # fmt: skip
 
@@ -69,7 +69,7 @@ for modules, heavy in (
         "rfstudy.study.code", "rfstudy.study.kinds.registry", "rfstudy.data.modules", "rfstudy.report.catalogue",
         "rfstudy.files", "rfstudy.metrics", "rfstudy.cli",
     ), HEAVY | {"numpy", "pandas"}),
-    (("rfstudy.study.config", "rfstudy.study.plan", "rfstudy.data.registry", "rfstudy.outputs"), HEAVY),
+    (("rfstudy.planning.config", "rfstudy.planning.plan", "rfstudy.data.registry", "rfstudy.outputs"), HEAVY),
 ):
     for module in modules:
         importlib.import_module(module)

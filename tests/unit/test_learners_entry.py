@@ -14,7 +14,7 @@ from sklearn.svm import SVC, LinearSVC
 from random_features.learners import design, entry, newton, streams, svm
 from rfstudy.data.target import KINDS, Target
 from rfstudy.models import problems_of
-from rfstudy.study.entries import learner_type
+from rfstudy.planning.entries import learner_type
 
 N_ROWS, N_COLUMNS = 121, 5
 

@@ -8,7 +8,7 @@ from random_features.learners.entry import known
 from random_features.maps.registry import REGISTRY
 from rfstudy import outputs
 from rfstudy.files import read_yaml
-from rfstudy.study import config
+from rfstudy.planning import config
 from rfstudy.study.kinds.registry import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,8 @@ import pytest
 
 from rfstudy import tidy
 from rfstudy.files import read_yaml
-from rfstudy.study import config
-from rfstudy.study.jobs import Jobs
+from rfstudy.planning import config
+from rfstudy.planning.jobs import Jobs
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,10 +14,10 @@ from skimage.color import rgb2lab
 
 from rfstudy import tidy
 from rfstudy.outputs import load_reports
+from rfstudy.planning.config import ConfigurationError, extended
 from rfstudy.report import catalogue
 from rfstudy.report.context import contexts
 from rfstudy.report.plot_styles import plot_style
-from rfstudy.study.config import ConfigurationError, extended
 from rfstudy.study.provenance import write_results
 
 ROOT = Path(__file__).resolve().parents[2]

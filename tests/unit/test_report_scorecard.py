@@ -11,11 +11,11 @@ import report_rows
 import yaml
 
 from rfstudy.outputs import load_reports
+from rfstudy.planning.config import ConfigurationError
 from rfstudy.report import published
 from rfstudy.report.aggregate import select
 from rfstudy.report.published import numbers
 from rfstudy.report.scorecard import scorecard
-from rfstudy.study.config import ConfigurationError
 
 HERE = Path(__file__).parent
 

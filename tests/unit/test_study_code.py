@@ -17,18 +17,9 @@ from rfstudy.study.kinds.grid import grid_cells
 from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.provenance import Run
 
-PLANNING = {
-    *(f"rfstudy.study.{name}" for name in ("config", "plan", "models", "entries", "settings", "check")),
-    *(
-        "rfstudy.study.build",
-        "rfstudy.study.design",
-        "rfstudy.models",
-        "rfstudy.data.registry",
-        "rfstudy.data.forms",
-        "rfstudy.outputs",
-        "rfstudy.cli",
-    ),
-}
+PLANNING = {f"rfstudy.planning.{path.stem}" for path in (code.SOURCE / "rfstudy/planning").glob("[a-z]*.py")} | {
+    "rfstudy.models", "rfstudy.data.registry", "rfstudy.data.forms", "rfstudy.outputs", "rfstudy.cli",
+}  # fmt: skip
 STAGES = ("tune", "train", "measure", "time", "collect", "publish")
 
 

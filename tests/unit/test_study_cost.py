@@ -10,9 +10,10 @@ import pytest
 
 from random_features.errors import UserError
 from rfstudy.files import read_json, read_yaml
-from rfstudy.study import config, cost, cost_fit, cost_plan, plan, yardsticks
-from rfstudy.study.config import is_asked_for
-from rfstudy.study.jobs import Jobs
+from rfstudy.planning import config, cost, cost_fit, cost_plan, plan
+from rfstudy.planning.config import is_asked_for
+from rfstudy.planning.jobs import Jobs
+from rfstudy.study import yardsticks
 from rfstudy.study.kinds.registry import KINDS
 
 CONFIG = Path(__file__).parents[2] / "config"

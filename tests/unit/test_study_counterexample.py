@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import study_toys as toys
 
-from rfstudy.study import config
+from rfstudy.planning import config
 from rfstudy.study.engine import Job
 from rfstudy.study.kinds import counterexample
 

@@ -17,7 +17,8 @@ from random_features.errors import UserError
 from rfstudy import tidy
 from rfstudy.data.preprocess import run as preprocess
 from rfstudy.files import read_arrays, read_choices
-from rfstudy.study import collect, plan, provenance, train
+from rfstudy.planning import plan
+from rfstudy.study import collect, provenance, train
 from rfstudy.study.code import SOURCE
 from rfstudy.study.provenance import Run, read_records, record_file, write_results
 from rfstudy.study.sample import load_prepared

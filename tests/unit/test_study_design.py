@@ -7,8 +7,8 @@ import pytest
 
 from rfstudy import tidy
 from rfstudy.files import read_yaml
-from rfstudy.study import config, design, plan
-from rfstudy.study.jobs import Jobs
+from rfstudy.planning import config, design, plan
+from rfstudy.planning.jobs import Jobs
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"

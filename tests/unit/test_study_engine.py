@@ -13,6 +13,7 @@ from random_features.errors import UserError
 from random_features.kernels import KERNELS, make_kernel
 from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
+from rfstudy.planning.plan import shards_of
 from rfstudy.study import collect, engine, measure
 from rfstudy.study.engine import Cell, Job, Work
 from rfstudy.study.job import kernel_id
@@ -20,7 +21,6 @@ from rfstudy.study.journal import Journal
 from rfstudy.study.kinds import decay
 from rfstudy.study.kinds.grid import grid_cells
 from rfstudy.study.kinds.registry import KINDS
-from rfstudy.study.plan import shards_of
 from rfstudy.study.provenance import Run
 from rfstudy.study.time import Rounds, take_times
 from rfstudy.study.tune import Member, Search

@@ -1,6 +1,6 @@
 """The settings of an experiment: steps written out, entries distinguished."""
 
-from rfstudy.study import models, plan
+from rfstudy.planning import models, plan
 
 
 def test_methods_walk_the_steps_and_keep_what_they_changed():

@@ -12,7 +12,7 @@ from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from random_features.maps import make_map
 from random_features.maps.registry import REGISTRY
-from rfstudy.study import config
+from rfstudy.planning import config
 from rfstudy.study.code import SOURCE
 from rfstudy.study.kinds import grid
 from rfstudy.study.kinds.grid import choice_for, conditions_of, grid_cells

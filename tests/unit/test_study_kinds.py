@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY, make_map
 from rfstudy.data.target import Target
+from rfstudy.planning import config, plan
 from rfstudy.scores import approximation_error
-from rfstudy.study import config, plan
 from rfstudy.study.engine import Job, KindModule, kind_module
 from rfstudy.study.kinds import energy, path, ranking, registry, requirement, scaling
 

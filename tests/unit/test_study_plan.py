@@ -10,10 +10,11 @@ from study_toys import SETTINGS, parts, selected
 
 from random_features.errors import UserError
 from rfstudy.files import read_yaml
-from rfstudy.study import check, config, cost, job, plan
+from rfstudy.planning import config, cost, plan, problems
+from rfstudy.planning.jobs import Jobs, jobs_in_queue
+from rfstudy.study import job
 from rfstudy.study.code import SOURCE
 from rfstudy.study.job import merge
-from rfstudy.study.jobs import Jobs, jobs_in_queue
 from rfstudy.study.kinds.grid import grid_cells
 
 TWO = {
@@ -236,16 +237,16 @@ RFF, ARC_COSINE = {"method": "rff"}, {"method": "rff", "kernel": {"name": "arc_c
 def test_what_is_left_open_or_has_nothing_to_be_chosen_with_is_an_error_before_anything_runs(change, message):
     toy = selected(**change)
     dataset = next(iter(toy["datasets"]))
-    (problem,) = check.problems_of_choices(plan.on_dataset(toy, dataset))
+    (problem,) = problems.problems_of_choices(plan.on_dataset(toy, dataset))
     assert message in problem
 
 
 def test_the_learner_of_a_search_serves_the_target():
     own = {"learners": {"svm": {}}, "search": {"length_scale": {"grid": [1, 2], "tune_per": "cell"}}}
-    (problem,) = check.problems_of_target(own, "regression", ".datasets.a")
+    (problem,) = problems.problems_of_target(own, "regression", ".datasets.a")
     assert "svm, by which the search chooses, serves binary and classes, and the target is regression" in problem
-    assert not check.problems_of_target(own, "binary", "")
-    assert not check.problems_of_target(own | {"search": {}}, "regression", "")
+    assert not problems.problems_of_target(own, "binary", "")
+    assert not problems.problems_of_target(own | {"search": {}}, "regression", "")
 
 
 @pytest.mark.parametrize(
@@ -260,7 +261,7 @@ def test_the_learner_of_a_search_serves_the_target():
 def test_every_place_for_a_length_scale_will_do(change):
     toy = selected(**change)
     for dataset in toy["datasets"]:
-        assert not [*check.problems_of_choices(plan.on_dataset(toy, dataset))]
+        assert not [*problems.problems_of_choices(plan.on_dataset(toy, dataset))]
 
 
 def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset_asks_for():

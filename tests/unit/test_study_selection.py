@@ -7,7 +7,7 @@ import study_toys as toys
 from study_toys import EXPERIMENT, SETTINGS, selected
 
 from rfstudy.files import read_yaml
-from rfstudy.study import config, plan
+from rfstudy.planning import config, plan
 from rfstudy.study.code import SOURCE
 
 CONFIG = SOURCE.parent / "config"

@@ -14,8 +14,9 @@ from random_features.kernels import Gaussian, Polynomial
 from random_features.learners import svm
 from random_features.maps.registry import make_map
 from rfstudy import tidy
+from rfstudy.planning import config, plan
 from rfstudy.report.tables.times import comparisons
-from rfstudy.study import config, plan, time
+from rfstudy.study import time
 from rfstudy.study.engine import Job, Timed
 from rfstudy.study.kinds import crossover, speed
 from rfstudy.study.peers import PEERS, make_peer

@@ -15,8 +15,9 @@ from random_features.kernels import make_kernel
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge
 from rfstudy.data.split import block_of_row, fold_of_block, split
 from rfstudy.data.target import Target
-from rfstudy.study import config, yardsticks
-from rfstudy.study.check import rows_of_split
+from rfstudy.planning import config
+from rfstudy.planning.problems import rows_of_split
+from rfstudy.study import yardsticks
 from rfstudy.study.kinds import controls, grid, penalties
 from rfstudy.study.sample import Sample
 

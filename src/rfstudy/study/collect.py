@@ -18,7 +18,7 @@ from rfstudy.study.sample import Prepared, loaded
 def run(specs: list[Part], shard_files: list, prepared_dirs: list, array_files: list, out, out_arrays) -> None:
     """Write the table of an experiment, its provenance and its arrays.
 
-    ``specs`` (one per data set, from ``study.plan.facts_parts``) match ``prepared_dirs`` one to one. Raise
+    ``specs`` (one per data set, from ``planning.plan.facts_parts``) match ``prepared_dirs`` one to one. Raise
     ``UserError`` if two shards have the same row or array, or are of two experiments. Raise it also if a row has no
     record of its run, or if a file is not the one that its stage wrote.
     """

@@ -18,10 +18,11 @@ from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import IN_ORDER, rows_per_chunk
 from rfstudy.files import read_json, write_text
 from rfstudy.models import suggestion
-from rfstudy.study import code, cost, plan
-from rfstudy.study.config import Study, is_asked_for
+from rfstudy.planning import cost, plan
+from rfstudy.planning.config import Study, is_asked_for
+from rfstudy.planning.plan import Shard
+from rfstudy.study import code
 from rfstudy.study.job import Part, code_roots, searched
-from rfstudy.study.plan import Shard
 
 #: The suffixes of the files that each stage writes.
 ENDINGS = {

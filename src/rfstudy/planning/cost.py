@@ -1,7 +1,7 @@
 """Say what a job costs: its expected run time and the memory and time that it requests.
 
 The run time is a sum over *units* of work: a map, a learner, a kind of experiment or the rows of a data set. A unit has
-an amount (cells, cells x rows x columns) and seconds per amount. ``study/cost_fit.py`` fits these seconds to the
+an amount (cells, cells x rows x columns) and seconds per amount. ``planning/cost_fit.py`` fits these seconds to the
 shipped records and writes them to ``config/costs.json``.
 
 The workflow imports this module when it parses, so it loads no numerical library.
@@ -12,9 +12,9 @@ from collections import Counter
 
 from random_features.learners.entry import facts
 from random_features.maps.registry import resolved_options
+from rfstudy.planning.plan import Shard, shards_of
 from rfstudy.study.job import Part, options_tried, searched, sizes, tune_scope
 from rfstudy.study.kinds.registry import KINDS
-from rfstudy.study.plan import Shard, shards_of
 
 #: Least request: minutes and MB.
 LEAST_MINUTES, LEAST_MB = 5, 1000

@@ -1,9 +1,9 @@
 """Read the configuration of a run (settings, registries and experiments), merge it, and check it before any work is
 planned: ``load_study``.
 
-An experiment states what a paper ran (``study.models``). Keys that differ on a data set are below ``datasets.<id>`` and
-override the experiment there. The preset overrides both, and selects what a run builds. The workflow imports this
-module when it parses, so it imports nothing that computes.
+An experiment states what a paper ran (``planning.models``). Keys that differ on a data set are below
+``datasets.<id>`` and override the experiment there. The preset overrides both, and selects what a run builds. The
+workflow imports this module when it parses, so it imports nothing that computes.
 """
 
 import re
@@ -20,11 +20,11 @@ from rfstudy.data.tasks import without
 from rfstudy.fields import FORM_OF_NAME, NAME, listed
 from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_files
 from rfstudy.models import problems_of, suggestion
-from rfstudy.study.check import problems_on_datasets
+from rfstudy.planning.models import entries_with_steps, problems_of_experiment, with_steps
+from rfstudy.planning.problems import problems_on_datasets
+from rfstudy.planning.settings import Method, Settings
 from rfstudy.study.job import merge, own_kernel, sizes, spread, wanted_sizes
 from rfstudy.study.kinds.registry import KINDS
-from rfstudy.study.models import entries_with_steps, problems_of_experiment, with_steps
-from rfstudy.study.settings import Method, Settings
 
 #: Settings that restrict a run.
 SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")

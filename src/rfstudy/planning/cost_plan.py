@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from random_features.errors import UserError
-from rfstudy.study.jobs import ENDINGS, Jobs
+from rfstudy.planning.jobs import ENDINGS, Jobs
 
 #: Jobs of a plan that are printed one by one.
 LARGEST = 10

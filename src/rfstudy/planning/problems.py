@@ -1,8 +1,8 @@
 """Find what an experiment cannot do on its data sets, when the plan is made.
 
-The models (``study.models``) check an experiment as it is written. This module checks it on every data set of a run,
+The models (``planning.models``) check an experiment as it is written. This module checks it on every data set of a run,
 after all overlays: whether the search and the learners are complete, and whether there are enough rows for splits and
-folds. Nothing is built here; ``study.build`` does that.
+folds. Nothing is built here; ``planning.check`` does that.
 """
 
 from random_features.errors import UserError
@@ -12,8 +12,8 @@ from random_features.maps.registry import REGISTRY
 from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import N_FOLDS, OF_BLOCKS, halves, rows_of_blocks
 from rfstudy.models import suggestion
+from rfstudy.planning.plan import kernels_of, on_dataset
 from rfstudy.study.job import kernel_id, merge, own_kernel, searched, tune_scope
-from rfstudy.study.plan import kernels_of, on_dataset
 
 
 def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[str]:

@@ -8,8 +8,8 @@ from pydantic import Field, StringConstraints, model_validator
 from rfstudy.data.forms import PublishedAs
 from rfstudy.fields import Count, Words
 from rfstudy.models import Model, Text, either, refuse
-from rfstudy.study.entries import Learners, Name, Options
-from rfstudy.study.models import AXES, Axis, Limit, Repeats, Shared, Timing
+from rfstudy.planning.entries import Learners, Name, Options
+from rfstudy.planning.models import AXES, Axis, Limit, Repeats, Shared, Timing
 
 
 class SearchDefaults(Model):

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from rfstudy.study.check import rows_of_split
-from rfstudy.study.config import resolved_experiments
+from rfstudy.planning.config import resolved_experiments
+from rfstudy.planning.jobs import Jobs
+from rfstudy.planning.plan import on_dataset
+from rfstudy.planning.problems import rows_of_split
 from rfstudy.study.engine import Cell, Job, kind_module
 from rfstudy.study.job import Part, searched, tune_scope
-from rfstudy.study.jobs import Jobs
 from rfstudy.study.kinds.grid import grid_cells
-from rfstudy.study.plan import on_dataset
 
 #: Conditions of a cell that are columns, as JSON.
 CONDITIONS = ("preprocess", "bandwidth", "length_scale", "split", "settings")

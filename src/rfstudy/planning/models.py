@@ -11,7 +11,7 @@ from pydantic import AfterValidator, StringConstraints, ValidationInfo, model_va
 from rfstudy.data.tasks import without
 from rfstudy.fields import Count, Positives, Share, Some, Words
 from rfstudy.models import Model, either, model_of, one_or_more, partial, problems_of, refuse, suggestion
-from rfstudy.study import entries
+from rfstudy.planning import entries
 from rfstudy.study.job import TUNE_SCOPES, merge, own_kernel
 from rfstudy.study.kinds.registry import KINDS
 

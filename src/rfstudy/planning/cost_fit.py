@@ -1,4 +1,4 @@
-"""Fit the model of ``study/cost.py`` to the records of finished jobs.
+"""Fit the model of ``planning/cost.py`` to the records of finished jobs.
 
 A block is an experiment x data set x method of the preset that made the records. Its seconds are those of its runs. The
 seconds per amount of each unit are non-negative, and fit the logarithms of the seconds of all blocks together. With the
@@ -15,7 +15,7 @@ from scipy.optimize import least_squares
 
 from rfstudy.data.tasks import without
 from rfstudy.files import write_text
-from rfstudy.study import cost, plan
+from rfstudy.planning import cost, plan
 from rfstudy.study.provenance import read_records
 
 #: The share of recorded jobs that would have finished within the time that they request. The others start again with

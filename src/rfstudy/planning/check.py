@@ -24,12 +24,12 @@ from rfstudy.data.scale import columns_after, fit_steps
 from rfstudy.data.target import Target
 from rfstudy.data.tasks import OF_FEATURES, without
 from rfstudy.files import read_yaml
-from rfstudy.study.check import entries_in, learners_of_entries, rows_of_split
-from rfstudy.study.config import load_study, located
+from rfstudy.planning.config import load_study, located
+from rfstudy.planning.plan import on_dataset, part_of
+from rfstudy.planning.problems import entries_in, learners_of_entries, rows_of_split
 from rfstudy.study.engine import Job, kind_module
 from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes, wanted_sizes
 from rfstudy.study.kinds.registry import KINDS
-from rfstudy.study.plan import on_dataset, part_of
 
 #: What separates the parts of two experiments with the same work.
 NAMELESS = dict.fromkeys((*NAMES, "dataset"), "")

@@ -56,10 +56,16 @@ def errors_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the error of every cell, with the columns ``dataset``, ``columns``, ``method``, ``variant``, ``draw`` (the
     variant that names it) and ``repeat``, and the columns of ``summed``.
     """
-    ok = select(rows, status="ok").dropna(subset=["n_columns", "n_features", "n_test"])
-    named = ok.assign(columns=columns_asked_for(ok), draw=ok["variant"])
-    named["variant"] = named["variant"].str.replace(DRAW, "", regex=True)
-    return summed(named, [*EFFECT, "columns", "draw"])
+    return summed(by_entry(rows).dropna(subset=["n_test"]), [*EFFECT, "columns", "draw"])
+
+
+def by_entry(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the ok rows of maps with the ``columns`` that they asked for, and the variant of the entry in place of the
+    one that names the ``draw``.
+    """
+    ok = select(rows, status="ok").dropna(subset=["n_columns", "n_features"])
+    entry = ok["variant"].str.replace(DRAW, "", regex=True)
+    return ok.assign(columns=columns_asked_for(ok), draw=ok["variant"], variant=entry)
 
 
 def yardsticks_of(rows: pd.DataFrame) -> pd.DataFrame:
@@ -335,8 +341,7 @@ class Results(NamedTuple):
 
     def distinct(self) -> pd.DataFrame:
         """Return the share of columns that are ``distinct``, by data set, method, variant and ``columns``."""
-        ok = select(self.rows, status="ok").dropna(subset=["n_columns", "n_features"])
-        ok = ok.assign(columns=columns_asked_for(ok), variant=ok["variant"].str.replace(DRAW, "", regex=True))
+        ok = by_entry(self.rows)
         counted = ok["metric"].eq("distinct_features")
         share = (ok["value"] / ok["n_features"]).where(counted, ok["n_columns"] / ok["columns"])
         means = ok.assign(distinct=share, counted=counted).groupby([*EFFECT, "columns", "counted"])["distinct"].mean()

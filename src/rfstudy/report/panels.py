@@ -335,10 +335,8 @@ def cut_row(ax: Axes, cells: pd.DataFrame, always: float) -> None:
             margin, below = 0.08 * (last - first), first - low.min() > high.max() - last
             ax.set_xlim(transform.inverted().transform([first - margin, last + margin]))
             means = cells.loc[cells["row"] == row, "mean"]
-            cut = means[~means.between(*ax.get_xlim())].sort_values().map(brief)
-            text, x, side = (
-                (f"← {' to '.join(cut)}", 0.02, "left") if below else (f"{' to '.join(cut)} →", 0.98, "right")
-            )
+            cut = " to ".join(means[~means.between(*ax.get_xlim())].sort_values().map(brief))
+            text, x, side = (f"← {cut}", 0.02, "left") if below else (f"{cut} →", 0.98, "right")
             ax.text(x, row, text, ha=side, va="center", fontsize=SMALLEST, transform=ax.get_yaxis_transform(),
                     bbox={"facecolor": "white", "linewidth": 0, "pad": 0})  # fmt: skip
             return

@@ -189,10 +189,8 @@ def share_of_scoring_falls(rows: Rows):
 def clearly_better_on_hands(rows: Rows):
     """Return the test of a gain of over half a point, and of more than on the other two data sets."""
     points, what = [], f"gap on {rows.dataset('har')} and here"
-    gaps = {
-        (where["learner"], where["dataset"]): gap.value
-        for where, gap, *_ in check.estimated(rows, ERROR, LKRF, minus="kprff")
-    }
+    found = check.estimated(rows, ERROR, LKRF, minus="kprff")
+    gaps = {(where["learner"], where["dataset"]): gap.value for where, gap, *_ in found}
     for (learner, dataset), gap in gaps.items():
         hands = gaps.get((learner, "har"))
         if dataset != "har" and hands is not None:

@@ -217,10 +217,7 @@ def all_alike(rows: Rows, metric: str, among, *, margin: float | None = None) ->
     Without one, they have to differ by less than two pooled standard deviations and by no more than the practical
     margin of the metric.
     """
-    points = [
-        range_of(where, samples, metric, margin, "range over the methods")
-        for where, samples in rows.places(metric, *among)
-    ]
+    points = [range_of(*place, metric, margin, "range over the methods") for place in rows.places(metric, *among)]
     return rows.part(points, metric, among)
 
 

@@ -148,9 +148,8 @@ def reason(parts: list[Part], at: str = "every") -> str:
     """Return at how many of the points that may decide a claim is shown, and why the others must not decide."""
     points = [point for part in parts for point in part.points]
     deciding = [point for point in points if not point.reason]
-    texts = (
-        [_words(f"shown at {sum(map(_shown, deciding))} of {len(deciding)}", _suffice(at, parts))] if deciding else []
-    )
+    counted = _words(f"shown at {sum(map(_shown, deciding))} of {len(deciding)}", _suffice(at, parts))
+    texts = [counted] if deciding else []
     if opposite := sum(point.opposite for point in deciding):
         texts[0] += f", the opposite at {opposite}"
     if undecided := sum(point.holds is None for point in deciding):

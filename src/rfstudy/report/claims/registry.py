@@ -90,9 +90,8 @@ def judged(identifier: str, rows: Rows, protocol: str, brief: bool = False) -> t
     """
     own = claims_of(rows.paper).get(identifier)
     if own is None:
-        raise UserError(
-            f"the claim {identifier} has no test: add its function to src/rfstudy/report/claims/{rows.paper}.py"
-        )
+        file = f"src/rfstudy/report/claims/{rows.paper}.py"
+        raise UserError(f"the claim {identifier} has no test: add its function to {file}")
     experiments = own.experiments.get(protocol)
     if not experiments:
         return "not run", "", set()

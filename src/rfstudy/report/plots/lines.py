@@ -282,11 +282,8 @@ def gains(context, *, paper, width, datasets, methods, panels, sizes, datasets_p
         if ax.get_xlabel():
             ax.set_xlabel(panel["label"])
     missing = {context.name(each, paper): "not run" for each in datasets if not any(each == d for d, _ in there)}
-    remarks = [
-        "Bars: one standard deviation of the paired differences, of times the quartiles.",
-        *plot.not_drawn(missing),
-    ]
-    return Picture(figure, styles.values(), remarks, shown[~shown.index.duplicated()])
+    bars = "Bars: one standard deviation of the paired differences, of times the quartiles."
+    return Picture(figure, styles.values(), [bars, *plot.not_drawn(missing)], shown[~shown.index.duplicated()])
 
 
 # --- error_by_time ----------------------------------------------------------------------------------------------------

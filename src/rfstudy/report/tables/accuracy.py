@@ -292,9 +292,7 @@ def _agreement(printed: Best, best: Best) -> str:
         return ""
     if best.verdict == "undecided":
         return "undecided"
-    theirs, ours = (
-        {method for method, _ in each.methods} if each.verdict == "listed" else set() for each in (printed, best)
-    )
+    theirs, ours = (set(dict(each.methods)) if each.verdict == "listed" else set() for each in (printed, best))
     if ours == theirs:
         return "same" if ours else NEITHER
     return "overlap" if ours & theirs else "differs"
@@ -340,10 +338,8 @@ def grid(context, *, paper, datasets, methods, quantity=None, says=None, sizes=N
         values["metric"] = metrics
         along, own_rows = list(values.pop(across)), []
         for place in (dict(zip(values, each, strict=True)) for each in product(*values.values())):
-            places = {heading: place | {across: value} for heading, value in columns.items() if value in along}
-            found = {
-                heading: at.get((dataset, *of["pair"], of["size"], of["metric"])) for heading, of in places.items()
-            }
+            cells_of = {heading: place | {across: value} for heading, value in columns.items() if value in along}
+            found = {h: at.get((dataset, *of["pair"], of["size"], of["metric"])) for h, of in cells_of.items()}
             if says and not any(cell and cell["n"] for cell in found.values()):
                 continue
             row = {"data set": name}

@@ -95,13 +95,11 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
     results = stats.results_of(context, datasets, baseline, quantity)
     rows, distinct, sets = [], results.distinct(), {}
     for each in stats.verdicts_of(results, scope, methods):
-        (typical, mean, tau, new, *_), own = each.found, each.own
+        (typical, mean, tau, new, *_), own, (method, variant) = each.found, each.own, each.who
         sets.setdefault(each.band, [name for name in datasets if name in set(own["dataset"])])
         reach = reach_of(own["variance"], own["folds"])
         won, lost = int((own["effect"] < -reach).sum()), int((own["effect"] > reach).sum())
-        there = select(
-            distinct, dataset=own["dataset"], columns=BANDS[each.band], method=each.who[0], variant=each.who[1]
-        )
+        there = select(distinct, dataset=own["dataset"], columns=BANDS[each.band], method=method, variant=variant)
         rows.append(
             {"D": each.band, "map": method_cell(context, *each.who), "sets": len(own), "typical, %": change(typical)}
             | {"mean, %": change(mean), "new set": interval(*new), "tau": share(tau)}

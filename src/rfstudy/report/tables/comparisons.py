@@ -9,15 +9,7 @@ import pandas as pd
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report import compare
 from rfstudy.report.aggregate import by_repeat, method_order, of_quantity, select, summarise
-from rfstudy.report.cells import (
-    difference_cell,
-    each_dataset,
-    mean_and_std,
-    means_by,
-    method_cell,
-    note_on_differences,
-    span,
-)
+from rfstudy.report.cells import difference_cell, each_dataset, mean_and_std, means_by, method_cell, note_on_differences
 from rfstudy.report.compare import POWER
 from rfstudy.report.context import Context
 from rfstudy.report.notes import explained
@@ -46,7 +38,7 @@ def differences(context, *, paper, datasets, methods, baselines, sizes, quantity
         errors = own[["error", "df"]].astype(float)  # of the type object if there is no difference
         smallest = pd.Series(compare.Estimate(0.0, **errors).detectable).dropna()
         if len(smallest):
-            found.append(f"{context.name(dataset, paper)} {span(smallest.min(), smallest.max(), '.1f').text}")
+            found.append(f"{context.name(dataset, paper)} {smallest.min():.1f} to {smallest.max():.1f}")
         cells = {(t.method, t.variant, t.minus, t.n_features_label): difference_cell(t) for t in own.itertuples()}
         for pair, minus in itertools.product(method_order(ours, methods), baselines):
             texts = {size: cells.get((*pair, minus, size), "") for size in sizes}

@@ -79,7 +79,7 @@ def power(context, *, paper, datasets, methods, baseline, quantity) -> Table:
             n_columns, who, one, other, test, of_blocks = each
             test = test._replace(p=p)
             is_ranked = chance is None or metric != "accuracy_pct" or other.to_numpy().mean() >= chance
-            draw, row, split = components(one, other, of_blocks)
+            deviations = zip(("draw", "test rows", "split"), components(one, other, of_blocks), strict=True)
             new = paired(one.mean(axis=1), other.mean(axis=1), overlap_of(ours, context))
             rows.append(
                 {
@@ -91,9 +91,7 @@ def power(context, *, paper, datasets, methods, baseline, quantity) -> Table:
                     "p": p,
                     "verdict": ranking(test, metric) if is_ranked else NO_RANKING,
                     "detectable": round(float(test.detectable), 2),
-                    "draw": round(draw, 2),
-                    "test rows": round(row, 2),
-                    "split": round(split, 2),
+                    **{source: round(deviation, 2) for source, deviation in deviations},
                     "p, new rows": new.p,
                 }
             )

@@ -147,16 +147,20 @@ def _left_out(distances, length, Y):
 def in_length_scales(X, columns: np.ndarray):
     """Return X (n, d), an array, tensor or csr matrix, with each column divided by its length scale (d,).
 
-    ``ValueError`` for another number of columns.
+    ``ValueError`` for another number of columns, and for a length scale that the type of X cannot hold.
     """
     from random_features.tensors import dtype_name, like
 
     if X.shape[1] != len(columns):
         raise ValueError(f"length_scale has {len(columns)} numbers, one per column, and X has {X.shape[1]} columns")
+    limits = np.finfo(dtype_name(X))
+    if columns.min() < limits.tiny or columns.max() > limits.max:
+        raise ValueError(f"length_scale has numbers outside the range of {limits.dtype.name}: scale the data")
+    columns = columns.astype(limits.dtype)
     if not is_sparse(X):
-        return X / like(columns.astype(dtype_name(X)), X)
+        return X / like(columns, X)
     X = X.copy()
-    X.data /= columns[X.indices].astype(X.dtype)
+    X.data /= columns[X.indices]
     return X
 
 

@@ -22,6 +22,7 @@ from random_features.learners.penalties import best_penalty
 from random_features.learners.streams import Kept
 from random_features.machines import KernelMachineClassifier, KernelMachineRegressor
 from random_features.machines.base import LOSSES
+from random_features.maps.registry import REGISTRY
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, (300, 3))
@@ -315,3 +316,58 @@ def test_names_of_columns_and_routed_weights_pass_through_pipelines_and_searches
                               {"kernelmachineregressor__kernel__length_scale": [0.01, 1.0]}, cv=3,
                               scoring=get_scorer("r2").set_score_request(sample_weight=True))  # fmt: skip
         assert set(search.fit(X, Y, sample_weight=WEIGHTS).best_params_.values()) == {1.0}
+
+
+#: Maps that learn from targets, which may be labels or values.
+SUPERVISED = [name for name, entry in REGISTRY.items() if "task" in make_map(name).get_params()]
+
+
+@pytest.mark.parametrize(
+    "kernel_or_map", [Gaussian("ard"), *(make_map(name, n_components=8, random_state=0) for name in SUPERVISED)]
+)
+def test_a_classifier_reads_nothing_into_the_names_of_its_classes(kernel_or_map):
+    codes = RNG.permutation(np.repeat(np.arange(25), 12))
+    of_names = [KernelMachineClassifier(clone(kernel_or_map)).fit(X, names[codes]) for names in
+                (np.arange(25.0), np.array([f"class {code:02d}" for code in range(25)]))]  # fmt: skip
+    np.testing.assert_array_equal(*(machine.decision_function(NEW) for machine in of_names))
+    if isinstance(kernel_or_map, Gaussian):
+        assert of_names[0].kernel_ == kernel_or_map.completed_by(X, np.array(list("abcdefghijklmnopqrstuvwxy"))[codes])
+
+
+@pytest.mark.parametrize("name", SUPERVISED)
+def test_whole_numbers_are_values_to_a_regressor(name):
+    phi, whole = make_map(name, Gaussian(1.0), n_components=8, random_state=0), np.round(5 * Y)
+    near = [KernelMachineRegressor(phi).fit(X, y).predict(NEW) for y in (whole, whole + 1e-9)]
+    np.testing.assert_allclose(*near, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"penalties": 1e-2}, {"class_weight": {0: 9.0}}, {"kernel__length_scale": 2.0}, {"scoring": "accuracy"}]
+)
+def test_partial_fit_does_not_go_on_with_other_parameters(changed):
+    machine = KernelMachineClassifier(PHI, 1e-3).partial_fit(X, CLASSES, classes=range(4))
+    with pytest.raises(ValueError, match=f"{next(iter(changed))}.* changed since the first partial_fit"):
+        clone(machine).partial_fit(X, CLASSES, classes=range(4)).set_params(**changed).partial_fit(X, CLASSES)
+
+
+def test_a_first_part_without_a_solution_is_forgotten():
+    machine = KernelMachineRegressor(make_map("orf", Gaussian(0.5), n_components=10, random_state=0), 0.0)
+    expected = clone(machine).partial_fit(X, Y).predict(NEW)
+    with pytest.raises(np.linalg.LinAlgError):
+        machine.partial_fit(X[:3], Y[:3])
+    np.testing.assert_array_equal(machine.partial_fit(X, Y).predict(NEW), expected)
+
+
+def test_probabilities_are_of_the_loss_that_was_fitted():
+    machine = KernelMachineClassifier(PHI, 1e-3).fit(X, CLASSES).set_params(loss="logistic")
+    with pytest.raises(AttributeError, match="needs loss='logistic'"):
+        machine.predict_proba(NEW)
+    machine.fit(X, CLASSES).set_params(loss="squared")
+    np.testing.assert_allclose(machine.predict_proba(NEW).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+@pytest.mark.parametrize("label", ["a", 1])
+def test_missing_labels_are_named(label, missing):
+    with pytest.raises(ValueError, match="y has missing labels"):
+        KernelMachineClassifier(PHI).fit(X, pd.Series([missing, *[label] * 299], dtype="object"))

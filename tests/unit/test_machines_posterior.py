@@ -190,3 +190,12 @@ def test_without_an_amplitude_there_is_a_mean_and_no_deviation(machine, data):
 def test_an_exact_kernel_at_penalty_0_has_a_likelihood():
     machine = KernelMachineRegressor(Gaussian(0.1), 0.0, uncertainty=True).fit(X[:9], Y[:9])
     assert np.isfinite(machine.log_marginal_likelihood())
+
+
+@pytest.mark.parametrize("features", [Gaussian(1.0), make_map("orf", Gaussian(1.0), n_components=20, random_state=0)])
+def test_functions_stay_as_they_are_when_their_machine_is_fitted_again(features):
+    machine = KernelMachineRegressor(features, 1e-3, uncertainty=True).fit(X, Y)
+    functions = machine.sample_functions(2, random_state=0)
+    before = functions(NEW)
+    machine.fit(X[:20] + 1.0, np.stack([Y[:20], -Y[:20]], axis=1))
+    np.testing.assert_array_equal(functions(NEW), before)

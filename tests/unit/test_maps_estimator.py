@@ -276,3 +276,17 @@ def test_what_is_set_after_a_fit_is_for_the_next_one(variant):
     np.testing.assert_array_equal(next(iter(blocks))[1], before["block"])
     with pytest.raises((ValueError, TypeError)):
         phi.fit(X, y)
+
+
+@pytest.mark.parametrize("name", [name for name in MAPS if name not in GAMES])
+def test_every_map_gives_data_frames(name):
+    phi, (X, y) = build(name), data()
+    frame = phi.set_output(transform="pandas").fit(0.1 * X, y).transform(0.1 * X)
+    assert list(frame.columns) == list(phi.get_feature_names_out())
+
+
+def test_length_scales_that_the_type_cannot_hold_are_refused():
+    kernel = Gaussian((1e-40, 1.0))
+    with pytest.raises(ValueError, match="length_scale has numbers outside the range of float32"):
+        make_map("rff", kernel).fit(np.eye(2, dtype=np.float32))
+    assert np.isfinite(make_map("rff", kernel).fit_transform(np.eye(2))).all()

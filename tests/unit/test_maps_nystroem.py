@@ -178,3 +178,10 @@ def test_landmarks_may_be_points():
 def test_landmarks_that_are_none_are_refused(landmarks, message):
     with pytest.raises(ValueError, match=message):
         make_map("nystroem", landmarks=landmarks).fit(data())
+
+
+@pytest.mark.parametrize("length_scale", [2.0, (0.5, 2.0, 5.0)], ids=["one", "per column"])
+def test_stated_landmarks_are_points_of_the_data(length_scale):
+    kernel, X = Gaussian(length_scale), np.random.default_rng(0).normal(size=(30, 3))
+    Z = make_map("nystroem", kernel, landmarks=X).fit_transform(X)
+    np.testing.assert_allclose(Z @ Z.T, kernel(X), atol=1e-10)

@@ -182,8 +182,13 @@ class KernelMachine(BaseEstimator):
         if len(penalties) > 1 and len(Y) < 2:
             raise ValueError("1 sample cannot choose among penalties: state one penalty, or give more rows")
         groups = self._groups(y, len(penalties) > 1 and hasattr(self, "classes_"))
+        if hasattr(self, "classes_"):
+            y = np.char.mod("class %09d", y)  # a text is a label, a number may be taken for a value
         if self._has_map():
-            self.map_ = clone(self.features).fit(X, y)
+            features = clone(self.features)
+            if getattr(features, "task", "") == "auto":
+                features.set_params(task="classification" if hasattr(self, "classes_") else "regression")
+            self.map_ = features.fit(X, y)
             fit, scores_of = self._on_features(X, Y, penalties, groups, weights)
         elif self.loss != "squared":
             raise ValueError(f"loss={self.loss!r} needs a map, such as make_map('nystroem', kernel)")
@@ -264,14 +269,23 @@ class KernelMachine(BaseEstimator):
                 raise ValueError("partial_fit needs a kernel that waits for no data: state its length scale")
             self.map_, self.penalty_ = map_, float(check_grid(self.penalties, "penalties", zero_allowed=True)[0])
         new = ridge_sums(self._blocks(X), like(Y, X), n_columns=self.map_.n_columns_, weights=weights)
-        self.sums_ = new if sums is None else sums + new
-        self.model_ = solve_ridge(self.sums_, self.penalty_)
+        sums = new if sums is None else sums + new
+        self.model_ = solve_ridge(sums, self.penalty_)
+        self.sums_ = sums  # a first call without a solution is no first call
         return self
 
     def _goes_on(self) -> bool:
         """Return whether ``partial_fit`` was called before. After ``fit``, which keeps no sums, it begins anew."""
         if hasattr(self, "model_") and not hasattr(self, "sums_"):
             warnings.warn("partial_fit begins anew, without the rows of fit: call it for them, too", stacklevel=3)
+        stated = {name: repr(value) for name, value in self.get_params().items() if not name.endswith("random_state")}
+        if not hasattr(self, "sums_"):
+            self.stated_ = stated
+        changed = [name for name in stated if stated[name] != self.stated_.get(name)]
+        if changed:
+            raise ValueError(
+                f"{', '.join(changed)} changed since the first partial_fit: clone the machine to begin anew"
+            )
         return hasattr(self, "sums_")
 
     def _decide(self, given):

@@ -68,6 +68,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         X, y, weights = self._checked(X, _of_one_kind(on_host(y)), sample_weight)
         check_classification_targets(y)
         self.classes_, index = np.unique(y, return_inverse=True)
+        self.loss_ = self.loss
         if len(self.classes_) < 2:
             raise ValueError(f"y holds one class, {self.classes_.tolist()[0]!r}: a classifier needs two")
         return self._fit_columns(X, index, self._signs(index), self._with_class_weights(index, weights))
@@ -134,14 +135,19 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         return xp.exp(logs if decision.shape[1] > 1 else xp.concatenate([logs - decision, logs], 1))
 
     predict_proba = Unless(
-        lambda machine: machine.loss != "logistic" and "predict_proba needs loss='logistic', or CalibratedClassifierCV",
+        lambda machine: (
+            getattr(machine, "loss_", machine.loss) != "logistic"
+            and "predict_proba needs loss='logistic', or CalibratedClassifierCV"
+        ),
         predict_proba,
     )
 
 
 def _of_one_kind(y):
-    """Return labels; ``ValueError`` if some are text and others are not, which NumPy would turn into text."""
+    """Return labels; ``ValueError`` if some are missing, or some are text and others not, which NumPy makes text."""
     may_mix = isinstance(y, list | tuple) or getattr(getattr(y, "dtype", None), "kind", "") == "O"
+    if may_mix and any(label is None or (str(label) in ("nan", "<NA>") and not isinstance(label, str)) for label in y):
+        raise ValueError("y has missing labels: leave their rows out, or give them a class of their own")
     if may_mix and len({isinstance(label, str) for label in y}) > 1:
         raise ValueError("y mixes text and other labels: make all of them text, [str(label) for label in y]")
     return y

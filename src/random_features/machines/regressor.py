@@ -1,6 +1,6 @@
 """The kernel machine for numbers, and the Gaussian process of which it is the mean."""
 
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -193,7 +193,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         """
         posterior, rng, n_targets = self._posterior(), generator_of(random_state), self.model_.coef.shape[1]
         if hasattr(self, "map_"):
-            return Functions(self, self.map_, *posterior.draw_weights(self.model_, rng, n_functions))
+            return Functions(copy(self), self.map_, *posterior.draw_weights(self.model_, rng, n_functions))
         seed, kernel, (Y, roots) = int(rng.integers(2**31)), self.kernel_, self.rows_
         phi = make_map("rff", kernel, n_components=2000, random_state=seed) if prior is None else clone(prior)
         features, (isotropic, lengths) = phi.fit(self.X_).transform(self.X_), kernel.isotropic()
@@ -206,7 +206,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         prior_values = namespace(Y).tensordot(cast(features, "float64"), coef, 1)
         residuals = Y[:, :, None] - intercepts - prior_values - noise / roots[:, :, None]
         dual = matheron_update(posterior.factor, residuals.reshape(len(Y), -1), roots)
-        return Functions(self, phi, coef, intercepts, dual)
+        return Functions(copy(self), phi, coef, intercepts, dual)
 
     def _posterior(self):
         check_is_fitted(self, "model_")

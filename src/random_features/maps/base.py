@@ -397,10 +397,10 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         self.check_parameters()
         self._completed = self._kernel_object() if complete is None else complete(self._kernel_object())
         self.kernel_, self.length_scales_ = self._completed.isotropic()
-        if self.length_scales_ is not None:
-            in_length_scales(np.empty((0, n_features)), self.length_scales_)  # as many as columns
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype).name}")
+        if self.length_scales_ is not None:
+            in_length_scales(np.empty((0, n_features), dtype), self.length_scales_)  # as many as columns, in its range
         # The results of an earlier fit belong to another draw.
         for name in ("_drawn", "n_columns_", "learned_"):
             vars(self).pop(name, None)

@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
 
 from random_features.arrays import dense, one_blas_thread
+from random_features.length_scales import in_length_scales
 from random_features.maps.base import RandomFeatureMap
 from random_features.pivoted_cholesky import pivoted_cholesky
 from random_features.tensors import constant, on_host, product
@@ -66,7 +67,8 @@ class Nystroem(RandomFeatureMap):
     Attributes
     ----------
     learned_ : dict
-        ``landmarks``: (s, d), rows of the data, centres or the points of the option.
+        ``landmarks``: (s, d), rows of the data, centres or the points of the option, in units of the length scales
+        of the columns, where the kernel has one per column.
 
     References
     ----------
@@ -111,7 +113,8 @@ class Nystroem(RandomFeatureMap):
 
     def _learn(self, X, y, rng):
         if not isinstance(self.landmarks, str):
-            return {"landmarks": self._points}
+            scales = self.length_scales_
+            return {"landmarks": self._points if scales is None else in_length_scales(self._points, scales)}
         n_landmarks = min(self.n_components, X.shape[0])
         if self.kernel_.name == "precomputed":
             if X.shape[0] != X.shape[1] or self.landmarks != "uniform":

@@ -110,7 +110,8 @@ def checked(blocks):
     """
     lost = n_rows = 0
     for part, features in blocks:
-        largest = torch.as_tensor(features).detach().amax(dim=1)
+        values = features if isinstance(features, torch.Tensor) else torch.from_numpy(np.asarray(features))
+        largest = values.detach().amax(dim=1)
         if not torch.isfinite(largest).all():
             raise ValueError("prf: exponentials of the projections overflow: centre the data or scale them")
         lost += int((largest < torch.finfo(largest.dtype).tiny).sum())

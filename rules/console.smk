@@ -4,6 +4,12 @@
 from snakemake.logging import logger
 
 
+def for_console(job):
+    """Return the number of a job, its stage, its share of the cores, and its last duration."""
+    stage = job.message.split()[0].rstrip(":")
+    return workflow.dag.jobid(job), stage, job.threads / ALL_CORES, seconds_in(job.benchmark)
+
+
 onstart:
     if ON_CLUSTER:
         stop_at(jobs_in_queue(ROOT))
@@ -13,13 +19,4 @@ onstart:
     planned = sorted(workflow.dag.needrun_jobs(), key=lambda job: order[job.rule])
     for job in planned:
         JOBS.write_work(job.params)
-    plan = [
-        (
-            workflow.dag.jobid(job),
-            job.message.split()[0].rstrip(":"),
-            job.threads / ALL_CORES,
-            seconds_in(job.benchmark),
-        )
-        for job in planned
-    ]
-    logger.info("", extra={"rfstudy_plan": plan})
+    logger.info("", extra={"rfstudy_plan": [for_console(job) for job in planned]})

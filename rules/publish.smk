@@ -15,15 +15,7 @@ rule publish:
         runtime=20,
     params:
         code=JOBS.code_of("rfstudy.study.publish"),
-        work=lambda wildcards, input: JOBS.work_hash(
-            [
-                {
-                    "stage": "publish",
-                    "results_file": input.rows,
-                    "out": f"data/measured/{wildcards.experiment.partition('.')[0]}.csv.xz",
-                }
-            ]
-        ),
+        work=lambda wildcards: JOBS.publish_work(wildcards.experiment),
         file=f"{RESULTS}/{{experiment}}/publish.work.json",
     message:
         "publish {wildcards.experiment}: rows into data/measured"

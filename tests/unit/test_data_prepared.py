@@ -89,12 +89,6 @@ def test_a_damaged_file_is_refused_with_what_to_do(folder, name):
     assert "\n" not in str(caught.value)
 
 
-def test_the_data_of_another_task_are_refused(folder):
-    assert load_prepared(folder, "toy").facts["task"] == "toy"
-    with pytest.raises(UserError, match="holds the data of toy, not of top; remove the folder"):
-        load_prepared(folder, "top")
-
-
 def test_the_rows_that_features_are_extracted_from_are_verified_too(folder, tmp_path):
     flipped(folder)
     task = TOY | {"features_of": {"task": "toy"} | HOG}

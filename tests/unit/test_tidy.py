@@ -5,7 +5,7 @@ import pytest
 
 from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.files import digest_of, record_file, write_record
+from rfstudy.files import digest_of, write_record
 from rfstudy.study.provenance import write_results
 
 
@@ -84,19 +84,6 @@ def test_settings_that_are_no_object_are_named(tmp_path, settings):
     tidy.write([{"status": "ok", "settings": settings}], tmp_path / "rows.csv")
     with pytest.raises(UserError, match=r"rows\.csv is not a tidy table: settings are a JSON object, found"):
         tidy.read(tmp_path / "rows.csv")
-
-
-def test_a_table_has_its_record_and_is_the_one_that_it_was_written_for(tmp_path):
-    """A file that was cut at the end of a line is a table, too."""
-    path = tmp_path / "rows.csv"
-    write_results([{"status": "ok", "value": i, "run": "a"} for i in range(3)], {"a": {"run": "a"}}, path)
-    assert len(tidy.read(path)) == 3
-    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(UserError, match=r"rows\.csv is not the file that rows\.provenance\.json was written for"):
-        tidy.read(path)
-    record_file(path).unlink()
-    with pytest.raises(UserError, match=r"rows\.provenance\.json is missing"):
-        tidy.read(path)
 
 
 @pytest.mark.parametrize(

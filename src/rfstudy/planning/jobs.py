@@ -325,6 +325,11 @@ class Jobs:
             work.append({"stage": "collect"} | inputs | {"out": f"{stem}.csv", "out_arrays": f"{stem}.npz"})
         return self.work_hash(work)
 
+    def publish_work(self, name: str) -> str:
+        """Return the hash of the work of ``publish`` for an experiment, or a part of it."""
+        out = f"data/measured/{name.partition('.')[0]}.csv.xz"
+        return self.work_hash([{"stage": "publish", "results_file": f"{self.results}/{name}.csv", "out": out}])
+
 
 def words_of(stage: str, parts: list[Part], expected: int) -> str:
     """Return the amount of a job's work and its data, in words; of timed work also the expected seconds."""

@@ -1,5 +1,6 @@
 """The study in a notebook: rows behind a figure or of anything measured, and figures with methods of your choice."""
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from rfstudy import tidy
 from rfstudy.render import Shipped
 from rfstudy.report import plots
 from rfstudy.report.aggregate import of_quantity, select
-from rfstudy.report.catalogue import as_list
 from rfstudy.report.context import Context
 from rfstudy.report.published import named_by
 
@@ -20,7 +20,7 @@ def measured(**wanted) -> pd.DataFrame:
 
     Parameters
     ----------
-    wanted : by column, a value or a list of values, such as ``experiment="arena"``, ``dataset=["eeg", "skin"]``
+    wanted : by column, a value or several values, such as ``experiment="arena"``, ``dataset=["eeg", "skin"]``
 
     Raises
     ------
@@ -36,21 +36,21 @@ def measured(**wanted) -> pd.DataFrame:
     """
     study = shipped()
     experiments = [each for each in study.experiments if study.has([each])]
-    named = as_list(wanted.get("experiment")) or experiments
+    named = chosen(wanted.get("experiment")) or experiments
     for what, given, known in (("column", wanted, tidy.COLUMNS), ("experiment", named, experiments)):
         for each in given:
             if each not in known:
                 raise UserError(f"the shipped rows have no {what} {each!r}; {suggestion(each, known)}")
     try:
-        numbers = {name: list(map(float, as_list(wanted[name]))) for name in wanted if name not in tidy.TEXTS}
+        numbers = {name: list(map(float, chosen(wanted[name]))) for name in wanted if name not in tidy.TEXTS}
     except ValueError as error:
         raise UserError(f"a column of numbers: {error}") from None
-    chosen = {name: as_list(value) for name, value in wanted.items()} | numbers
-    rows = pd.concat([select(study.rows(study.file(each)), **chosen) for each in named], ignore_index=True)
+    values = {name: chosen(value) for name, value in wanted.items()} | numbers
+    rows = pd.concat([select(study.rows(study.file(each)), **values) for each in named], ignore_index=True)
     if rows.empty:
         raise UserError(f"no shipped row has {', '.join(f'{key}={value!r}' for key, value in wanted.items())}")
     for column in wanted:
-        if lacking := [each for each in chosen[column] if not rows[column].isin([each]).any()]:
+        if lacking := [each for each in values[column] if not rows[column].isin([each]).any()]:
             others = "".join(f" and {key}={value!r}" for key, value in wanted.items() if key != column)
             raise UserError(
                 f"no shipped row has {column}={lacking[0]!r}{others}: leave it out; measured({column}={lacking[0]!r}) "
@@ -110,7 +110,10 @@ def draw(output: str, *, methods=None, datasets=None, panels=None, colours=None,
     if spec["form"] != "figures":
         raise UserError(f"{output} is a table: load({output!r}) has its rows")
     if panels is not None:
-        spec = spec | {"panels": [spec["panels"][position] for position in as_list(panels)]}
+        positions, of_spec = chosen(panels), spec.get("panels", [])
+        if wrong := [each for each in positions if each not in range(len(of_spec))]:
+            raise UserError(f"{output} has no panel {wrong[0]!r}: its panels are 0 to {len(of_spec) - 1}")
+        spec = spec | {"panels": [of_spec[each] for each in positions]}
     drawn = plots.picture(context, spec if ax is None else spec | {"width": ax})
     if not drawn.figure.axes:
         raise UserError(f"{output}: no measurement is there. {' '.join(drawn.notes)}")
@@ -133,7 +136,7 @@ def _reduced(output: str, methods, datasets, colours=None) -> tuple[dict, Contex
         near = nearest(output, [f"{each['paper']}/{each['name']}" for each in study.reports])
         form = f"{output!r} is not an output: name it as paper/name, with one of the papers {', '.join(papers)}"
         raise UserError("; did you mean ".join([str(error) if paper in papers else form, *near])) from error
-    styles, methods, datasets = named_by(paper, study.styles), as_list(methods), as_list(datasets)
+    styles, methods, datasets = named_by(paper, study.styles), chosen(methods), chosen(datasets)
     known = [("method", each, styles) for each in [*methods, *(colours or {})]]
     for what, each, names in known + [("data set", each, spec.get("datasets", study.tasks)) for each in datasets]:
         if each not in names:
@@ -144,4 +147,15 @@ def _reduced(output: str, methods, datasets, colours=None) -> tuple[dict, Contex
     if not rows:
         raise UserError(f"{output}: no rows of {', '.join(spec['experiments']) or 'an experiment'} are shipped")
     reference = study.root / "data" / "reference"
-    return spec, Context.of(rows, spec["experiments"], styles, study.tasks, reference, spec.get("kernel", ""))
+    context = Context.of(rows, spec["experiments"], styles, study.tasks, reference, spec.get("kernel", ""))
+    for column, names in (("method", methods), ("dataset", datasets)):
+        if lacking := [each for each in names if each not in set(context.rows[column])]:
+            raise UserError(f"{output} has no rows of {lacking[0]!r}: leave it out")
+    return spec, context
+
+
+def chosen(value) -> list:
+    """Return a value, or several values of any container, as a list without repeats; None has no value."""
+    if value is None or isinstance(value, str) or not isinstance(value, Iterable):
+        return [] if value is None else [value]
+    return list(dict.fromkeys(value))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from matplotlib.figure import Figure
@@ -119,3 +120,23 @@ def test_the_notebook_runs(monkeypatch):
         if cell["cell_type"] == "code":
             exec("".join(cell["source"]), scope)
     assert len(scope["rows"])
+
+
+@pytest.mark.parametrize("container", [list, tuple, set, np.array, pd.Series, lambda names: [*names, *names]])
+def test_values_come_in_any_container_and_count_once(container):
+    names = ["rff", "kprff"]
+    rows = rfstudy.measured(experiment="eerf-tuned", method=container(names))
+    assert len(rows) == sum(len(rfstudy.measured(experiment=["eerf-tuned"] * 2, method=each)) for each in names)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rfstudy.load("survey/figure-09-text", methods=["rff", "ts"]), "no rows of 'ts'"),
+        (lambda: rfstudy.draw("survey/figure-09-text", methods=["ts"]), "no rows of 'ts'"),
+        (lambda: rfstudy.draw("survey/figure-09-text", panels=99), "no panel 99: its panels are 0 to 3"),
+    ],
+)
+def test_what_an_output_lacks_is_named(call, message):
+    with pytest.raises(UserError, match=message):
+        call()

@@ -371,3 +371,12 @@ def test_probabilities_are_of_the_loss_that_was_fitted():
 def test_missing_labels_are_named(label, missing):
     with pytest.raises(ValueError, match="y has missing labels"):
         KernelMachineClassifier(PHI).fit(X, pd.Series([missing, *[label] * 299], dtype="object"))
+
+
+def test_a_matrix_of_kernel_values_is_cut_into_folds_by_rows_and_columns():
+    maps = (make_map("nystroem", kernel, n_components=20, random_state=0) for kernel in ("precomputed", Gaussian(1.0)))
+    of_matrix, of_rows = (KernelMachineRegressor(phi, 1e-3) for phi in maps)
+    K = Gaussian(1.0)(X)
+    np.testing.assert_allclose(*(cross_val_score(*each, Y, cv=3) for each in ((of_matrix, K), (of_rows, X))), rtol=1e-6)
+    with pytest.raises(ValueError, match="takes no rows of weight 0"):
+        of_matrix.fit(K, Y, WEIGHTS)

@@ -148,6 +148,8 @@ class KernelMachine(BaseEstimator):
         y, weights = tensors.checked_targets(y, X.shape[0], **checks), as_weights(sample_weight, X.shape[0])
         if weights is None or weights.all():
             return X, y, weights
+        if self.__sklearn_tags__().input_tags.pairwise:
+            raise ValueError("kernel='precomputed' takes no rows of weight 0: leave them out of the matrix")
         return X[weights > 0], y[weights > 0], weights[weights > 0]
 
     @staticmethod
@@ -304,4 +306,5 @@ class KernelMachine(BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._has_map() and self.features.__sklearn_tags__().input_tags.pairwise
         return tags

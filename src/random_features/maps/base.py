@@ -464,6 +464,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.pairwise = getattr(self.kernel, "name", self.kernel) == "precomputed"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self._requires_y
         return tags

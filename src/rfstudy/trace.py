@@ -1,5 +1,7 @@
 """Return the origin of a number: the measured rows behind it, the record of their run, and the command."""
 
+import re
+
 from random_features.errors import UserError
 from rfstudy.notebook import measured, shipped
 from rfstudy.report.aggregate import CELL, summarise
@@ -27,12 +29,11 @@ def trace(number: str, wanted: dict[str, str]) -> str:
     rows = measured(**wanted)
     cells = summarise(rows[~rows["metric"].str.startswith("fact_")])
     if number:
-        text = number.replace(",", "").replace("\N{MINUS SIGN}", "-").strip("% ")
-        try:
-            digits, value = len(text.partition(".")[2]), float(text)
-        except ValueError:
-            raise UserError(f"{number!r} is no number: write it first, and then column=value") from None
-        cells = cells[cells["mean"].round(digits) == value]
+        text = number.replace("\N{MINUS SIGN}", "-").strip("% ")
+        if not re.fullmatch(r"-?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?", text):
+            raise UserError(f"{number!r} is no number such as 84.93 or 1,234: write it first, and then column=value")
+        text = text.replace(",", "")
+        cells = cells[cells["mean"].round(len(text.partition(".")[2])) == float(text)]
     if cells.empty:
         raise UserError(f"no mean of shipped rows is {number}: differences and ranks are not found; name their cells")
     blocks = [described(cell, rows) for cell in cells.head(MOST).to_dict("records")]

@@ -83,6 +83,7 @@ def test_numbers_select_rows_as_numbers_and_as_text():
         ),
         (lambda: trace("12.3456", CELL), "no mean of shipped rows is 12.3456"),
         (lambda: trace("twelve", CELL), "'twelve' is no number"),
+        (lambda: trace("84,93", CELL), "'84,93' is no number such as 84.93"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line(call, message):

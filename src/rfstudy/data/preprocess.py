@@ -17,11 +17,15 @@ from rfstudy.data.facts import describe
 from rfstudy.data.images import Given
 from rfstudy.data.parse import encode_labels, read_folds, read_task
 from rfstudy.data.prepared import digest, read, read_record, write
-from rfstudy.data.raw import Missing, downloaded
 from rfstudy.data.tasks import OF_FEATURES, OF_GENERATOR, halves, without
+from rfstudy.files import digest_of, shown
 
 #: The checkpoint of an extractor that takes long; it is removed when the arrays are written.
 CHECKPOINT = "checkpoint"
+
+
+class Missing(Exception):
+    """A source is not available, and the configuration allows that; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,40 @@ def run(task_id: str, task: dict, raw_dir, out, *, reference_dir, base_dir=None,
     written = write(out, record | {"provenance": record_of()}, rows.X, rows.y)
     checkpoint.unlink(missing_ok=True)
     return written
+
+
+def downloaded(source_id: str, raw_dir, names=None) -> dict[str, dict]:
+    """Return the record of a download by file of the source. The named files (by default all) are checked against it.
+    Raise ``Missing`` if they are not available.
+    """
+    raw_dir = Path(raw_dir)
+    advice = f"remove {shown(raw_dir / 'record.json')} and run again: the download checks every file, and gets it again"
+    source = read_record(raw_dir / "record.json", "run the download of this source first")
+    known = source.get("files", {})
+    of_files = known.values() if isinstance(known, dict) else [None]
+    if source["status"] not in ("ok", "missing") or not all(isinstance(each, dict) for each in of_files):
+        raise UserError(f"{shown(raw_dir / 'record.json')} is broken: it is no record of a download; {advice}")
+    if source.get("source", source_id) != source_id:
+        raise UserError(f"{shown(raw_dir)} holds the files of {source['source']}, not of {source_id}; {advice}")
+    if source["status"] != "ok":
+        raise Missing(source.get("reason", ""))
+    for name in known if names is None else names:
+        found = known.get(name, {})
+        check_raw(raw_dir / found.get("file", name), found.get("sha256"), advice)
+    return known
+
+
+def check_raw(path: Path, expected: str | None, advice: str) -> None:
+    """Raise ``UserError`` unless a raw file is the one that was downloaded: it may have been edited since."""
+    if expected is None:
+        raise UserError(f"{shown(path.with_name('record.json'))} does not name {path.name}; {advice}")
+    if not path.is_file():
+        raise UserError(f"{shown(path)} does not exist, although it was downloaded; {advice}")
+    actual = digest_of(path)
+    if actual != expected:
+        raise UserError(
+            f"{shown(path)} is not the file that was downloaded: expected sha256 {expected}, actual {actual}; {advice}"
+        )
 
 
 def parsed(task: dict, raw_dir, reference_dir) -> Rows:

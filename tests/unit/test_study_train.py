@@ -15,7 +15,6 @@ from random_features.kernels import Gaussian
 from random_features.maps import make_map
 from rfstudy.data.prepared import write_facts
 from rfstudy.data.split import fold_of_row
-from rfstudy.study import train, tune
 from rfstudy.study.kinds import grid
 from rfstudy.study.sample import draw_sample, load_prepared
 
@@ -263,8 +262,7 @@ def test_features_on_a_gpu_go_to_learners_there(tmp_path, monkeypatch):
         tensors.append(torch.from_numpy(np.ascontiguousarray(array)))
         return tensors[-1]
 
-    for module in (grid, train, tune):
-        monkeypatch.setattr(module, "placed", placed)
+    monkeypatch.setattr(grid, "placed", placed)
     found, _ = run(prepared, tmp_path / "tensors", **changes)
     assert tensors
     assert found["value"].notna().all()

@@ -22,17 +22,7 @@ from random_features.tensors import on_host
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, Work, run_parts, status_of
 from rfstudy.study.job import Part
-from rfstudy.study.kinds.grid import (
-    cell_settings,
-    features_of,
-    folds_of,
-    grid_cells,
-    map_of,
-    placed,
-    prefixes,
-    sample_of,
-    skipped_rows,
-)
+from rfstudy.study.kinds import grid
 from rfstudy.study.sample import Sample
 
 #: Number of contiguous blocks of test rows in which the errors of a draw are counted, for the variance between test
@@ -67,11 +57,11 @@ class Training:
             missing = [{"metric": self.error, "split": "train"}]
             for learner in self.spec.learners:
                 missing += [{"learner": learner, "metric": metric, "split": "test"} for metric in self.metrics]
-            return Work(skipped_rows(self.job, missing))
+            return Work(grid.skipped_rows(self.job, missing))
         # the learners of a map come right after it, so that they share its features
         groups: dict[str, list[Cell]] = {}
         for learner in ("", *self.spec.learners):
-            for cell in grid_cells(self.spec, chosen.get(self.spec.dataset, {}), data.facts["d"], learner):
+            for cell in grid.grid_cells(self.spec, chosen.get(self.spec.dataset, {}), data.facts["d"], learner):
                 groups.setdefault(cell.name, []).append(cell)
         self._maps = {name: cells[0] for name, cells in groups.items()}
         return self.job.work_through([cell for cells in groups.values() for cell in cells], self.measure)
@@ -84,20 +74,20 @@ class Training:
         """Return the error rows of a map and the arrays that it learned. If the map does not exist, the rows give the
         reason.
         """
-        sample, how = sample_of(self.job.samples, cell), self.spec.approximation
+        sample, how = grid.sample_of(self.job.samples, cell), self.spec.approximation
         row = sample.size_columns | {"split": "train", "metric": self.error}
-        phi, kernel, length_scale = map_of(self.job, cell)
-        settings = cell_settings(cell, length_scale, sample.capped)
+        phi, kernel, length_scale = grid.map_of(self.job, cell)
+        settings = grid.cell_settings(cell, length_scale, sample.capped)
         try:
-            phi.fit(placed(phi, sample.X_train), sample.y_train, checkpoints)
+            phi.fit(grid.placed(phi, sample.X_train), sample.y_train, checkpoints)
         except (NotDefinedError, np.linalg.LinAlgError) as error:
             because = {"status": status_of(error), "settings": settings | {"reason": str(error)}}
-            return [row | size | because for _, size in prefixes(None, cell)], {}
+            return [row | size | because for _, size in grid.prefixes(None, cell)], {}
         repeat = cell.coordinates["repeat"]
         X = sample.X_train[self.job.samples.approximation_rows(repeat, len(sample.y_train), how["rows"])]
         exact = kernel(X.astype(np.float64))
         rows = []
-        for prefix, size in prefixes(phi, cell):
+        for prefix, size in grid.prefixes(phi, cell):
             approximate, notes = approximate_kernel(prefix, X)
             value = approximation_error(exact, approximate, how["norm"])
             columns = row | size | {"n_columns": prefix.n_columns_}
@@ -118,25 +108,25 @@ class Training:
         cell was computed.
         """
         cell, (_, learned) = self._maps[name], self.stored(name)
-        sample = sample_of(self.job.samples, cell)
-        phi, _kernel, length_scale = map_of(self.job, cell)
+        sample = grid.sample_of(self.job.samples, cell)
+        phi, _kernel, length_scale = grid.map_of(self.job, cell)
         phi.restore(sample.X_train.shape[1], learned, dtype=sample.X_train.dtype)
-        return phi, length_scale, features_of(phi, sample.X_train), features_of(phi, sample.X_test)
+        return phi, length_scale, grid.features_of(phi, sample.X_train), grid.features_of(phi, sample.X_test)
 
     def scores(self, cell: Cell) -> list[dict]:
         """Return the scores of one learner on one map as rows. If there is no map or no solution, the rows say so."""
-        sample = sample_of(self.job.samples, cell)
+        sample = grid.sample_of(self.job.samples, cell)
         shared = sample.size_columns | {"learner": cell.conditions["learner"], "split": "test"}
         if missing := self.no_map(cell.name):
             status, reason = missing
             settings = {"options": cell.entry["options"], "capped": sample.capped, "reason": reason}
             row = shared | {"status": status, "settings": settings}
-            return [row | size | {"metric": m} for _, size in prefixes(None, cell) for m in self.metrics]
+            return [row | size | {"metric": m} for _, size in grid.prefixes(None, cell) for m in self.metrics]
         phi, length_scale, *features = self.map_and_features(cell.name)
-        settings = cell_settings(cell, length_scale, sample.capped)
+        settings = grid.cell_settings(cell, length_scale, sample.capped)
         rows = []
-        for position, (prefix, size) in enumerate(prefixes(phi, cell)):
-            own = features if prefix is phi else [features_of(prefix, X) for X in (sample.X_train, sample.X_test)]
+        for position, (prefix, size) in enumerate(grid.prefixes(phi, cell)):
+            own = features if prefix is phi else [grid.features_of(prefix, X) for X in (sample.X_train, sample.X_test)]
             row = shared | size | {"n_columns": prefix.n_columns_}
             scores, status, reported = self.scored(cell, sample, position, prefix.n_columns_, *own)
             row |= {"status": status, "settings": settings | reported}
@@ -150,7 +140,7 @@ class Training:
         ``position`` is that of the size among those of the cell. A penalty that was not chosen before is chosen here. A
         shared penalty is used as it is: if it leaves a singular system, the rows have failed.
         """
-        target, given = self.job.data.target, cell.conditions
+        target, given, repeat = self.job.data.target, cell.conditions, cell.coordinates["repeat"]
         learner, options, penalty = load(given["learner"]), given["settings"], given["penalty"]
         penalty = penalty[position] if isinstance(penalty, list) else penalty
         no_scores = [(metric, {}) for metric in self.metrics]
@@ -158,12 +148,12 @@ class Training:
         if reason:
             return no_scores, "skipped", {"reason": reason}
         Y, classes = target.encode(sample.y_train)
-        Y = placed(self.spec, Y)
+        Y = grid.placed(self.spec, Y)
         how = {"n_columns": n_columns, "options": options}
         edge = given["penalty_at_edge"][position] if "penalty_at_edge" in given else None
         try:
             if penalty is None:
-                folds = folds_of(self.spec, len(Y), options["n_folds"], cell.coordinates["repeat"], sample.train_blocks)
+                folds = grid.folds_of(self.spec, len(Y), options["n_folds"], repeat, sample.train_blocks)
                 model, used, edge = fitted_on_own_choice(learner, train_features, Y, folds, target.score, how)
             else:
                 model, used = learner.fit(train_features, Y, penalty, **how), penalty
@@ -174,7 +164,7 @@ class Training:
         reported = {learner.chosen: used, "solver": model.solver}
         if penalty is None and "chosen_on" in given["choice"]:
             # no value of the shared penalty had a solution for the shared map
-            reported |= {"tune_per": "cell", "chosen_on": [cell.coordinates["repeat"]]}
+            reported |= {"tune_per": "cell", "chosen_on": [repeat]}
         if cell.coordinates.get("axis") == "draw" and target.kind != "regression":
             wrong = np.array_split(predicted != sample.y_test, ERROR_BLOCKS)
             reported["errors_by_block"] = [int(block.sum()) for block in wrong]
@@ -203,11 +193,11 @@ def fitted_on_own_choice(learner, features, Y, folds, score: str, how: dict) -> 
     others. Raise ``numpy.linalg.LinAlgError`` if none is left.
     """
     options = how["options"]
-    grid = options[learner.grid]
+    penalties = options[learner.grid]
     scores = learner.cross_validate(features, Y, folds, score=score, **how)
     while True:
-        value = best_penalty(scores, grid, score, options.get("choice", "best"))
+        value = best_penalty(scores, penalties, score, options.get("choice", "best"))
         try:
-            return learner.fit(features, Y, value, **how), value, edge_of(value, grid, scores, score)
+            return learner.fit(features, Y, value, **how), value, edge_of(value, penalties, scores, score)
         except np.linalg.LinAlgError:
-            scores[np.asarray(grid) == value] = np.nan
+            scores[np.asarray(penalties) == value] = np.nan

@@ -25,21 +25,7 @@ from random_features.learners.penalties import best_penalty, edge_of
 from random_features.learners.scoring import gain
 from rfstudy.study.engine import Cell, Job, in_memory, jobs
 from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, options_tried, own_kernel, searched, sizes, tune_scope
-from rfstudy.study.kinds.grid import (
-    choice_for,
-    draws,
-    features_of,
-    folds_of,
-    grid_cell,
-    is_learned,
-    is_run,
-    is_searched,
-    learner_settings,
-    map_of,
-    place_of,
-    placed,
-    sample_of,
-)
+from rfstudy.study.kinds import grid
 from rfstudy.study.provenance import write_choices
 from rfstudy.study.sample import Sample
 
@@ -120,9 +106,9 @@ class Search:
         own, of_all = {r: [r] for r in self.spec.repeats}, {None: self.spec.repeats[:SHARED_ON]}
         repeats = own if scope in ("split", "cell") else of_all
         return [
-            (place_of(scope, entry, label, repeat), Member(entry, label, chosen_on))
+            (grid.place_of(scope, entry, label, repeat), Member(entry, label, chosen_on))
             for entry, label, (repeat, chosen_on) in itertools.product(entries, labels, repeats.items())
-            if scope not in OF_ONE_SIZE or is_run(entry, label)
+            if scope not in OF_ONE_SIZE or grid.is_run(entry, label)
         ]
 
     def sizes(self, which: str, d: int = 1) -> list[tuple[int, str]]:
@@ -140,20 +126,20 @@ class Search:
         of_kernel = [each for each in self.spec.methods if own_kernel(each) == own_kernel(member.entry)]
         entries = of_kernel if scope in ("experiment", "size") else [member.entry]
         labels = self.labels("sizes") if scope in ("experiment", "method") else [member.label]
-        pairs = [pair for pair in itertools.product(entries, labels) if is_run(*pair)]
+        pairs = [pair for pair in itertools.product(entries, labels) if grid.is_run(*pair)]
         return [replace(member, entry=entry, label=label) for entry, label in pairs]
 
     def takes_part(self, entry: dict, quantity: str) -> bool:
         """Return whether an entry has anything to choose for a quantity."""
         tried = quantity != "options" or options_tried(self.how, entry["method"])
-        return is_searched(entry, quantity) and bool(tried)
+        return grid.is_searched(entry, quantity) and bool(tried)
 
     def best_choice(self, quantities: list[str], member: Member, sharers: list[Member]) -> dict:
         """Return the best values of quantities that are searched together. A penalty is chosen among those at which all
         members that share it have a solution.
         """
         named = [self.how.get("learner"), *self.spec.learners]
-        selecting = [name for name in named if name and is_learned(member.entry, name)]
+        selecting = [name for name in named if name and grid.is_learned(member.entry, name)]
         if not selecting:
             method = member.entry["method"]
             raise UserError(f"learners: there is none by which {method} could choose {', '.join(quantities)}")
@@ -185,8 +171,8 @@ class Search:
         """Return all combinations of the values of quantities, preferred ones first: a tie goes to the first."""
         grids = {}
         for quantity in (each for each in SEARCHED if each in quantities and each != "penalty"):
-            grid = options_tried(self.how, method) if quantity == "options" else self.how[quantity]["grid"]
-            grids[quantity] = sorted(grid, reverse=True) if quantity == "length_scale" else grid
+            tried = options_tried(self.how, method) if quantity == "options" else self.how[quantity]["grid"]
+            grids[quantity] = sorted(tried, reverse=True) if quantity == "length_scale" else tried
         return [dict(zip(grids, values, strict=True)) for values in itertools.product(*grids.values())]
 
     def best_penalties(self, member: Member, values: dict, sharers: list[Member]) -> tuple[dict, dict]:
@@ -194,32 +180,32 @@ class Search:
         that is left out, or singular at every value, has no value.
         """
         best, edges, score = {}, {}, self.job.data.target.score
-        for learner in (name for name in self.spec.learners if is_learned(member.entry, name)):
+        for learner in (name for name in self.spec.learners if grid.is_learned(member.entry, name)):
             scores = self.scores_by_fold(member, values, learner)
             if scores is None or np.isnan(scores).any(axis=1).all():
                 continue
-            options = learner_settings(self.spec, member.entry, learner)
-            grid = options[load(learner).grid]
-            solvable = self.solvable_for_all(sharers, values, learner, grid)
+            options = grid.learner_settings(self.spec, member.entry, learner)
+            penalties = options[load(learner).grid]
+            solvable = self.solvable_for_all(sharers, values, learner, penalties)
             if (solvable & ~np.isnan(scores).any(axis=1)).any():  # else none suits both the others and this map
                 scores[~solvable] = np.nan
-            best[learner] = best_penalty(scores, grid, score, options.get("choice", "best"))
-            edges[learner] = edge_of(best[learner], grid, scores, score)
+            best[learner] = best_penalty(scores, penalties, score, options.get("choice", "best"))
+            edges[learner] = edge_of(best[learner], penalties, scores, score)
         return best, edges
 
-    def solvable_for_all(self, sharers: list[Member], values: dict, learner: str, grid: list) -> np.ndarray:
-        """Return the mask, bool (g,), of the grid values at which all entries that share the choice have a solution.
+    def solvable_for_all(self, sharers: list[Member], values: dict, learner: str, penalties: list) -> np.ndarray:
+        """Return the mask, bool (g,), of the penalties at which all entries that share the choice have a solution.
         They need one on the tuning rows of all repeats of the choice.
 
         A map that does not exist, or that has no solution at any value, is ignored.
         """
-        solvable = np.ones(len(grid), dtype=bool)
+        solvable = np.ones(len(penalties), dtype=bool)
         if load(learner).has_solution is always_solvable:
             return solvable  # without the maps of all members that share it
         for member in sharers:
-            if not (is_learned(member.entry, learner) and is_searched(member.entry, "penalty")):
+            if not (grid.is_learned(member.entry, learner) and grid.is_searched(member.entry, "penalty")):
                 continue
-            for cell in self.cells(member, values, learner, {load(learner).grid: grid}):
+            for cell in self.cells(member, values, learner, {load(learner).grid: penalties}):
                 cell = replace(cell, conditions=cell.conditions | {"asked": "has_solution"})
                 of_entry = self.journalled(cell, solvable_at).astype(bool)
                 if of_entry.any():
@@ -259,14 +245,14 @@ class Search:
         size = next(each for each in self.sizes("size", d) + self.sizes("sizes", d) if each[1] == member.label)
         conditions = {
             "learner": learner,
-            "settings": merge(learner_settings(self.spec, member.entry, learner), own),
+            "settings": merge(grid.learner_settings(self.spec, member.entry, learner), own),
             "rows": self.how.get("max_rows"),
             "held_out": self.how.get("held_out", 0.0),
         }
-        drawn = draws(min(SHARED_ON, self.spec.draws)) if self.spec.draws else [{}]
+        drawn = grid.draws(min(SHARED_ON, self.spec.draws)) if self.spec.draws else [{}]
         for repeat, draw in itertools.product(member.repeats, drawn):
-            wider, how = choice_for(self.found, member.entry, member.label, repeat)
-            cell = grid_cell(self.spec, [(wider | values, how)], member.entry, [size], d, repeat, "", draw)
+            wider, how = grid.choice_for(self.found, member.entry, member.label, repeat)
+            cell = grid.grid_cell(self.spec, [(wider | values, how)], member.entry, [size], d, repeat, "", draw)
             found.append(replace(cell, conditions=cell.conditions | conditions, columns={}))
         return found
 
@@ -300,13 +286,13 @@ def scores_of(job: Job, cell: Cell) -> list[list[float]]:
     phi, X, Y, held_out, blocks = tuned_map(job, cell)
     if phi is None:
         return []
-    folds = folds_of(job.spec, len(Y), options["n_folds"], cell.coordinates["repeat"], blocks)
+    folds = grid.folds_of(job.spec, len(Y), options["n_folds"], cell.coordinates["repeat"], blocks)
     if held_out.any():
         folds = np.full(len(Y), -1)
         folds[held_out] = np.arange(held_out.sum()) % PARTS
     how = {"n_columns": phi.n_columns_, "score": score, "options": options}
     try:
-        scores = learner.cross_validate(features_of(phi, X), placed(phi, Y), folds, **how)
+        scores = learner.cross_validate(grid.features_of(phi, X), grid.placed(phi, Y), folds, **how)
     except NotDefinedError:
         return []
     return scores.tolist()
@@ -320,7 +306,7 @@ def solvable_at(job: Job, cell: Cell) -> list[bool]:
     phi, X, Y, held_out, _blocks = tuned_map(job, cell)
     if phi is None:
         return []
-    seen, Y, values = placed(phi, X[~held_out]), placed(phi, Y[~held_out]), options[learner.grid]
+    seen, Y, values = grid.placed(phi, X[~held_out]), grid.placed(phi, Y[~held_out]), options[learner.grid]
     how = {"n_columns": phi.n_columns_, "options": options}
     return list(map(bool, learner.has_solution(lambda: phi.transform_blocks(seen), Y, values, **how)))
 
@@ -331,12 +317,12 @@ def tuned_map(job: Job, cell: Cell) -> tuple:
     follow them. Return None instead of all of these if the learner is left out or the map does not exist.
     """
     learner, options = load(cell.conditions["learner"]), cell.conditions["settings"]
-    sample = sample_of(job.samples, cell)
+    sample = grid.sample_of(job.samples, cell)
     X, y, blocks = tuning_rows(job.spec.seed, sample, cell.conditions["rows"])
-    phi, _kernel, _length_scale = map_of(job, cell)
+    phi, _kernel, _length_scale = grid.map_of(job, cell)
     held_out = held_out_rows(job.spec.seed, len(y), cell.coordinates["repeat"], cell.conditions["held_out"])
     try:
-        phi.fit(placed(phi, X[~held_out]), y[~held_out])
+        phi.fit(grid.placed(phi, X[~held_out]), y[~held_out])
     except (NotDefinedError, np.linalg.LinAlgError):
         return (None,) * 5
     if learner.left_out(job.data.target.kind, options, len(sample.y_train), phi.n_columns_):

@@ -1,6 +1,6 @@
 """Write the table "How good is the advice?" of docs/your-own-data.md.
 
-Usage: ``python docs/advice.py [--budget 2m] [SET ...]``. The rows of each set are those of the study's task, from
+``python docs/advice.py --help`` shows the options. The rows of each set are those of the study's task, from
 ``data/prepared/original``: ``snakemake --cores 2 --config data=original -- data/prepared/original/magic04/X.npy``.
 
 A fifth of the rows, at least 2,000 and at most 10,000, is held back. ``compare`` gets a CSV file of the others. Each
@@ -10,12 +10,12 @@ in ``results/advice``, a file per set; the page shows all of them.
 
 import json
 import os
-import sys
 import time
 from pathlib import Path
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as the command does
 
+import click
 import numpy as np
 import pandas as pd
 
@@ -94,11 +94,17 @@ def written() -> None:
     PAGE.write_text(f"{before}{START}{table}{END}{rest.split(END)[1]}", "utf-8")
 
 
-if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    budget = arguments.pop(arguments.index("--budget") + 1) if "--budget" in arguments else "2m"
+@click.command()
+@click.argument("sets", nargs=-1, metavar="[SET]...", type=click.Choice(SETS))
+@click.option("--budget", default="2m", show_default=True, help="Time for each set.")
+def main(sets, budget):
+    """Compare each SET, all by default, and write the table of all finished ones into docs/your-own-data.md."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for name in [each for each in arguments if each != "--budget"] or SETS:
+    for name in sets or SETS:
         row = measured(name, budget)
         (FOLDER / f"{name}.json").write_text(json.dumps(row), "utf-8")
     written()
+
+
+if __name__ == "__main__":
+    main()

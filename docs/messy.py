@@ -1,19 +1,19 @@
 """Write the table "Twenty messy files" of docs/your-own-data.md.
 
-Usage: ``python docs/messy.py [--write FOLDER] [SET ...]``. Each function below makes a table, its target, and the text
-of a file as people have them. A fifth of the rows is held back. ``compare`` gets a file of the others. What it read is
+``python docs/messy.py --help`` shows the options. Each function below makes a table, its target, and the text of a file
+as people have them. A fifth of the rows is held back. ``compare`` gets a file of the others. What it read is
 compared with the table, and what it recommends with ten lines of scikit-learn on the same rows: default gradient
 boosting, a tuned kernel machine, and a search for the best map. Results are kept in ``results/messy``.
 """
 
 import json
 import os
-import sys
 import time
 from pathlib import Path
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as the command does
 
+import click
 import numpy as np
 import pandas as pd
 from scipy.spatial.distance import pdist
@@ -444,17 +444,24 @@ def table_of(rows) -> str:
     )
 
 
-if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    budget = arguments.pop(arguments.index("--budget") + 1) if "--budget" in arguments else "3m"
-    chosen = [make for make in SETS if make.__name__ in arguments] or SETS
-    if "--table" not in arguments:
-        for make in chosen:
-            row = measured(make, budget, 2048)
-            (FOLDER / f"{make.__name__}.json").write_text(json.dumps(row), "utf-8")
+@click.command()
+@click.argument("sets", nargs=-1, metavar="[SET]...", type=click.Choice([make.__name__ for make in SETS]))
+@click.option("--budget", default="3m", show_default=True, help="Time for each set.")
+@click.option("--table", is_flag=True, help="Run nothing, and write the table of all finished sets.")
+def main(sets, budget, table):
+    """Compare the files of each SET, of all by default, and write the table into docs/your-own-data.md."""
+    for make in [] if table else [make for make in SETS if make.__name__ in (sets or [make.__name__])]:
+        row = measured(make, budget, 2048)
+        (FOLDER / f"{make.__name__}.json").write_text(json.dumps(row), "utf-8")
     files = [FOLDER / f"{make.__name__}.json" for make in SETS]
-    table = table_of([json.loads(path.read_text("utf-8")) for path in files if path.exists()])
-    if START in PAGE.read_text("utf-8"):
-        before, rest = PAGE.read_text("utf-8").split(START)
-        PAGE.write_text(f"{before}{START}{table}{END}{rest.split(END)[1]}", "utf-8")
-    print(table)
+    rows = [json.loads(path.read_text("utf-8")) for path in files if path.exists()]
+    if not rows:
+        raise click.ClickException(f"{FOLDER} has no finished set")
+    found = table_of(rows)
+    before, rest = PAGE.read_text("utf-8").split(START)
+    PAGE.write_text(f"{before}{START}{found}{END}{rest.split(END)[1]}", "utf-8")
+    click.echo(found)
+
+
+if __name__ == "__main__":
+    main()

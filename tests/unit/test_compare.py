@@ -72,15 +72,18 @@ def test_a_budget_that_ends_before_a_contestant_ran_gives_no_answer(tmp_path, mo
     assert not (tmp_path / "out" / "best.py").exists()
 
 
-def test_sparse_tables_are_compared_without_what_needs_dense_ones(tmp_path, monkeypatch):
+@pytest.mark.parametrize("most", [contests.MOST_DENSE, 10**5])
+def test_sparse_tables_are_compared_with_boosting_where_they_are_small_enough_to_be_dense(tmp_path, monkeypatch, most):
+    monkeypatch.setattr(contests, "MOST_DENSE", most)
     X = sparse.random(400, 3000, 0.005, random_state=0, format="csr", data_rvs=np.ones)
     y = (X @ np.random.default_rng(0).standard_normal(3000) > 0).astype(int)
     dump_svmlight_file(X, y, str(tmp_path / "table.svm"), zero_based=False)
-    run.compare(tmp_path / "table.svm", out=tmp_path / "out", budget="10m", columns=64)
+    run.compare(tmp_path / "table.svm", out=tmp_path / "out", budget="1h", columns=64)
     names = set(pd.read_csv(tmp_path / "out" / "results.csv")["contestant"])
     assert {"linear", "rff", "nystroem", "exact-kernel"} <= names
-    assert "boosting" not in names
-    assert "it needs a dense table" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert ("boosting" in names) == (most > 10**6)
+    left_out = "it needs a dense table, and this one has 3,000 columns"
+    assert (left_out in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")) == (most < 10**6)
 
 
 def test_the_program_repeats_the_test_score_to_the_printed_digits(kernel_run, monkeypatch, capsys, tmp_path):

@@ -35,6 +35,18 @@ def test_groups_stay_together_and_times_are_tested_on_later_rows(tmp_path):
     assert last[np.unique(asked.groups[train])].max() < last[np.unique(asked.groups[test])].min()
 
 
+def test_the_penalty_of_groups_is_chosen_on_groups_that_are_held_out(tmp_path):
+    rng, group = np.random.default_rng(0), np.arange(600) % 30
+    places, effects = rng.standard_normal((30, 3)), rng.standard_normal(30)
+    frame = pd.DataFrame(places[group] + 0.01 * rng.standard_normal((600, 3)), columns=list("abc"))
+    frame = frame.assign(group=group, y=frame["a"] + effects[group])  # effects that other groups do not have
+    contest = contests.Contest(understand(saved(tmp_path, frame), "y", group="group"), np.arange(600))
+    unit = contests.Unit("exact-kernel", contest.n_train, None)
+    contest.run(unit)
+    by_rows = contest.tuned(unit.name, contest.start)[1]
+    assert contest.results[0].losses.mean() < 0.98 * contest.error(unit.name, by_rows, contest.parts, unit.n)[0]
+
+
 def test_the_test_rows_are_seen_by_no_validation_part(tmp_path, monkeypatch):
     asked = understand(saved(tmp_path, table("linear")), "y")
     train, test = recipe.final_parts(asked.y, None, "regression", False)

@@ -30,6 +30,12 @@ def test_a_column_that_gives_away_the_target_is_noted(tmp_path):
     assert "'leak'" in found["a column gives away the target"]
 
 
+def test_a_second_measurement_of_the_target_is_noted(tmp_path):
+    noise = np.random.default_rng(9).normal(0, 0.4, 1200)
+    found = warned(saved(tmp_path, table("kernel").assign(again=lambda frame: frame["y"] + noise)))
+    assert "'again' alone removes" in found["a column gives away the target"]
+
+
 def test_heavy_tails_are_noted(tmp_path):
     rng = np.random.default_rng(0)
     frame = table("linear", 100).assign(tail=np.exp(8 * rng.standard_normal(100)))

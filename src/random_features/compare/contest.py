@@ -58,6 +58,9 @@ ONE_PART, PART_SHARE, FOLDS, MANY_FOLDS = 20_000, 0.25, 3, 5
 #: Numbers of the encoded table that are held: 1 GB in float32. Above that rows are drawn, for all contestants.
 MOST_NUMBERS = 250_000_000
 
+#: Numbers of a sparse table that are dense for boosting, which takes 10 to 20 seconds for as many.
+MOST_DENSE = 25_000_000
+
 #: The power of the columns with which the seconds of a map grow, and the largest share of what is left for one unit.
 COLUMN_GROWTH, MOST_SHARE = 1.3, 0.6
 
@@ -100,8 +103,8 @@ def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
 def contestants(part: Part, asked=()) -> tuple[list[str], dict[str, str]]:
     """Return the contestants for some data, and the reasons for which others do not run."""
     d, left_out = part.X.shape[1], {}
-    if issparse(part.X):
-        left_out["boosting"] = f"it needs a dense table, and this one has {d:,} columns"
+    if issparse(part.X) and part.X.shape[0] * d > MOST_DENSE:
+        left_out["boosting"] = f"it needs a dense table, and this one has {d:,} columns of {part.X.shape[0]:,} rows"
     if d > MOST_ORTHOGONAL:
         left_out |= dict.fromkeys(("orf", "qmc"), f"it does not gain with {d:,} columns, or takes O(s d^2)")
     names = dict.fromkeys([*BASELINES, *MAPS, *asked])
@@ -157,6 +160,19 @@ def steady(results: list[Result]) -> list[Result]:
     return found
 
 
+def descended(error, start: dict, key: str, factor: float = 10.0) -> tuple[float, dict]:
+    """Return the least error of settings of which one is multiplied by powers of a factor, and the settings: in steps
+    as long as they gain, then in half of them.
+    """
+    tried, best, step = {}, 0.0, 1.0
+    while step >= 0.5 and len(tried) < MOST_TRIED:
+        for each in (best, best - step, best + step):
+            tried[each] = tried.get(each) or error(start | {key: start[key] * factor**each})
+        before, best = best, min(tried, key=lambda each: tried[each][0])
+        step = step / 2 if best == before else step
+    return tried[best]
+
+
 class Contest:
     """The state of a contest: its data, the results so far, the folder of finished units, and the contestants that are
     out, with the reasons.
@@ -164,6 +180,7 @@ class Contest:
 
     def __init__(self, question: Question, rows, folder=None):
         self.task, self.metric, self.classes = (question.settings[key] for key in ("task", "metric", "classes"))
+        self.has_order = question.groups is not None or bool(question.settings["time"])
         self.more = {"class_weight": "balanced"} if self.metric == "balanced-error" else {}
         self.folder = Path(folder or ".")
         self.identity = code_identity() + json.dumps(question.settings, default=str) if folder else ""
@@ -211,14 +228,24 @@ class Contest:
         settings = settings | (map_settings(unit.name, unit.columns, self.task) if unit.columns else {})
         if unit.name != "guess" and (not last or (unit.columns or np.inf) <= TUNED_WITH):
             settings = self.tuned(unit.name, settings)[1]
-        if "penalties" in settings and (unit.columns or unit.n <= MOST_HELD):
-            penalties = np.clip(settings["penalties"][0] * WINDOW, PENALTIES[0], PENALTIES[-1])
+        if "penalties" in settings and (self.n_train <= FEW_TO_TUNE or self.has_order):
+            settings = descended(lambda by: self.error(unit.name, by, self.parts, unit.n), settings, "penalties")[1]
+        elif "penalties" in settings and (unit.columns or unit.n <= MOST_HELD):
+            penalties = np.clip(settings["penalties"] * WINDOW, PENALTIES[0], PENALTIES[-1])
             settings = settings | {"penalties": np.unique(penalties).tolist()}
         found = [self.scored(unit.name, settings, part, unit.n, None, self.metric) for part in self.parts]
         losses, seconds, penalties = zip(*found, strict=True)
         if "penalties" in settings:
-            settings = settings | {"penalties": [float(np.median(penalties))]}
+            settings = settings | {"penalties": float(np.median(penalties))}
         return Result(unit, settings, np.concatenate(losses).astype(np.float64), float(np.mean(seconds)))
+
+    def error(self, name: str, settings: dict, parts, most: int | None, n_held=None) -> tuple[float, dict]:
+        """Return the squared error on held-out rows after fits to at most so many, and the settings, in which a kernel
+        machine has chosen among its penalties.
+        """
+        found = [self.scored(name, settings, part, most, n_held, "search") for part in parts]
+        chosen = {"penalties": float(np.median([each[2] for each in found]))} if has_kernel(name) else {}
+        return np.concatenate([each[0] for each in found]).mean(), settings | chosen
 
     def scored(self, name: str, settings: dict, part: Part, n: int, n_held: int | None, metric: str):
         """Return the losses of held-out rows, the seconds of fit and prediction, and the penalty that was chosen."""
@@ -238,35 +265,30 @@ class Contest:
         Length scales of kernels, by factors of two, and penalties of linear models, by factors of ten, are searched
         from the values of the ``start``: in steps as long as they gain, then in half of them.
         """
-        many = self.n_train > FEW_TO_TUNE or name == "boosting"  # its fits take longest, and differ least
-        parts, n_held = self.parts[: 1 if many else None], TUNED_HELD if many else None
-        key, factor = ("length_scale", 2.0) if has_kernel(name) else ("penalty", 10.0)
+        # boosting takes longest, and its settings differ least
+        one = name == "boosting" or self.n_train > FEW_TO_TUNE or most == START_ON
+        parts, n_held = self.parts[: 1 if one else None], TUNED_HELD if one else None
 
         def error(settings):
-            found = [self.scored(name, settings, part, most, n_held, "search") for part in parts]
-            chosen = {"penalties": [float(np.median([each[2] for each in found]))]} if has_kernel(name) else {}
-            return np.concatenate([each[0] for each in found]).mean(), settings | chosen
+            return self.error(name, settings, parts, most, n_held)
 
         if name == "boosting":
             is_light = len(self.classes or "1") > MOST_CLASSES or parts[0].X.shape[1] > MOST_COLUMNS
             grid = LIGHT if is_light else TREES[: 1 if self.n_train >= FEW_ROWS else None]
             return min((error(start | each) for each in grid), key=lambda each: each[0])
-        start = start | ({"penalties": PENALTIES.tolist()} if has_kernel(name) else {"penalty": 1.0})
-        tried, best, step = {}, 0.0, 1.0
-        while step >= 0.5 and len(tried) < MOST_TRIED:
-            for each in (best, best - step, best + step):
-                tried[each] = tried.get(each) or error(start | {key: start[key] * factor**each})
-            before, best = best, min(tried, key=lambda each: tried[each][0])
-            step = step / 2 if best == before else step
-        return tried[best]
+        if has_kernel(name):
+            return descended(error, start | {"penalties": PENALTIES.tolist()}, "length_scale", 2.0)
+        return descended(error, start | {"penalty": 1.0}, "penalty")
 
     @cached_property
     def start(self) -> dict:
-        """The settings of an exact kernel of few rows with the better of two scalings of the columns, from which the
-        contestants with kernels start.
+        """The settings of an exact kernel of few rows, from which the contestants with kernels start: one part finds
+        them for each of two scalings of the columns, and all parts choose.
         """
         starts = [self.more | {"relevance": each, "length_scale": 1.0} for each in range(len(self.parts[0].scaled))]
-        return min((self.tuned("exact-kernel", each, START_ON) for each in starts), key=lambda each: each[0])[1]
+        found = [self.tuned("exact-kernel", each, START_ON)[1] for each in starts]
+        errors = (self.error("exact-kernel", each, self.parts, START_ON, TUNED_HELD) for each in found)
+        return min(errors, key=lambda each: each[0])[1]
 
     def expected(self, unit: Unit) -> float:
         """Return the expected seconds of a unit from the last of its contestant; 0 for the first."""

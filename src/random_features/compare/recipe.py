@@ -232,7 +232,7 @@ def model(name, settings, task):
         return linear_model.Ridge(settings["penalty"])
     if name == "boosting":
         trees = ensemble.HistGradientBoostingClassifier if is_class else ensemble.HistGradientBoostingRegressor
-        return trees(**(BOOSTING | settings))
+        return make_pipeline(FunctionTransformer(dense, accept_sparse=True), trees(**(BOOSTING | settings)))
     features = kernel = Gaussian(settings["length_scale"])
     if name != "exact-kernel":
         features = make_map(name, kernel, n_components=settings["n_components"], random_state=0, **settings["options"])
@@ -240,6 +240,11 @@ def model(name, settings, task):
         return KernelMachineRegressor(features, penalties=settings["penalties"])
     # the fewest errors would choose penalties at which rare classes are never predicted
     return KernelMachineClassifier(features, penalties=settings["penalties"], scoring="squared_error", **weight)
+
+
+def dense(X):
+    """Return a sparse table as a dense one, and others as they are."""
+    return X.toarray() if issparse(X) else X
 
 
 def predicted(fitted, X, classes):
@@ -306,7 +311,7 @@ def solved(made, chosen, X, y):
     except np.linalg.LinAlgError:
         if "penalties" not in chosen:
             raise
-    return solved(made, chosen | {"penalties": [10 * each for each in chosen["penalties"]]}, X, y)
+    return solved(made, chosen | {"penalties": (10 * np.array(chosen["penalties"])).tolist()}, X, y)
 
 
 def fitted(table, labels, settings, name, chosen, is_encoded=False):

@@ -16,7 +16,7 @@ MOST_ROWS, MOST_COLUMNS, LEAK_ROWS = 10_000, 100, 4000
 
 #: Shares from which a warning is given: of duplicated rows, of the loss of a guess that one column removes, and of
 #: the loss that blocked folds have more than random ones.
-DUPLICATES, GIVEN_AWAY, ORDER = 0.02, 0.97, 0.1
+DUPLICATES, GIVEN_AWAY, ORDER = 0.02, 0.8, 0.1
 
 #: The share of an equal size below which a class is small.
 UNEQUAL = 0.4

@@ -384,7 +384,8 @@ def measured(make, budget, most) -> dict:
     except UserError as error:
         row["refused"], asked = str(error).partition(": ")[2], asked | how["ask"]
         asking = understand(file, target, **asked)
-    read = recipe.typed(reading.read(file, asking.settings["asked"]).table, asking.settings["formats"])
+    formats, missing = asking.settings["formats"], asking.settings["missing"]
+    read = recipe.typed(reading.read(file, asking.settings["asked"]).table, formats, missing)
     row["misread"] = misread(read, truth.iloc[train].reset_index(drop=True), target)
     started = time.monotonic()
     decision = compare(file, target, out=FOLDER / make.__name__, budget=budget, columns=most, **asked)

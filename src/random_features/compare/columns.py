@@ -1,11 +1,13 @@
 """The meaning of the texts of a column: one format for the whole column, found by pandas or asked for.
 
-A format is "number" (1,234.5), "number," (1.234,5), "hours" (9:05 AM, 25:30:00), "ratio" (1.5:1), "iso" (2021-02-03),
-the format of a date (%d.%m.%Y), or "text".
+A format is "number" (1,234.5), "number," (1.234,5), "hours" (9:05 AM, 25:30), "h:mm:ss" (25:30:00), "ratio" (1.5:1),
+"iso" (2021-02-03), "iso+zone", the format of a date (%d.%m.%Y), "text", or of files with types "bool" and "duration".
 """
 
 import calendar
+import io
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -31,7 +33,9 @@ MONTHS = ("jan|ene|gen", "feb|fév|fev", "mar|mär", "apr|avr|abr", "may|mai|mag
           "aug|aoû|ago", "sep|set", "oct|okt|ott|out", "nov", "dec|déc|dez|dic")  # fmt: skip
 
 #: Formats other than dates. If both formats of a pair of ``BEFORE`` fit, the first is taken; others are asked for.
-FORMATS = ("number", "number,", "%Y%m%d", "hours", "ratio", "iso")
+#: A user who asks for a format of ``EITHER`` gets the one that more texts have: 2:08 next to 1:02:08 may be minutes.
+FORMATS = ("number", "number,", "%Y%m%d", "hours", "h:mm:ss", "ratio", "iso", "iso+zone")
+EITHER = {"hours": ("hours", "h:mm:ss"), "iso": ("iso", "iso+zone")}
 BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"))
 
 #: The marks between thousands by the decimal sign of a number, lakhs (1,23,456), money, and units.
@@ -84,13 +88,10 @@ def numbers(texts: pd.Series, sign: str) -> tuple[pd.Series, pd.Series]:
     return found, parts["before"].fillna("").add(parts["after"].fillna("")).reindex(texts.index, fill_value="")
 
 
-def hours(texts: pd.Series) -> pd.Series:
-    """Return times of day and durations in hours, NaN for other texts."""
-    short = texts.str.fullmatch(r"-?\d+:\d\d")
-    is_span = texts.str.fullmatch(r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|P(\d+D)?(T[\dHMS.]+)?")
-    if short.mean() > OFTEN:  # 2:08 next to 1:02:08 may be minutes
-        texts, is_span = texts + ":00", short
-    found = pd.to_timedelta(texts.where(is_span), errors="coerce")
+def hours(texts: pd.Series, seconds: bool) -> pd.Series:
+    """Return times of day and durations, all with ``seconds`` or without, in hours, NaN for other texts."""
+    spans = r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|P(\d+D)?(T[\dHMS.]+)?" if seconds else r"-?\d+:\d\d"
+    found = pd.to_timedelta(texts.where(texts.str.fullmatch(spans)) + ("" if seconds else ":00"), errors="coerce")
     clock = texts.str.upper().str.replace(r" *([AP])\.?M\.?$", r" \1M", regex=True)
     for how in ("%I:%M %p", "%I:%M:%S %p"):
         found = found.fillna(pd.to_datetime(clock, format=how, errors="coerce") - pd.Timestamp(1900, 1, 1))
@@ -98,15 +99,14 @@ def hours(texts: pd.Series) -> pd.Series:
 
 
 def dates(texts: pd.Series, how: str) -> pd.Series:
-    """Return dates of one format, in UTC where they have a zone, NaT for other texts. All or none have a zone."""
-    if how == "iso":
-        zoned = texts.str.contains(ZONE)
-        texts = texts.where(texts.str.contains("[-T]") & (zoned == (zoned.mean() > OFTEN)))
+    """Return dates of one format, in UTC where they have a zone, NaT for other texts."""
+    if how.startswith("iso"):
+        texts = texts.where(texts.str.contains("[-T]") & (texts.str.contains(ZONE) == (how == "iso+zone")))
     elif how == "%Y%m%d":
         texts = texts.where(texts.str.fullmatch(r"(19|20)\d{6}"))
     for name, starts in zip(calendar.month_abbr[1:], MONTHS if "%b" in how else (), strict=False):
         texts = texts.str.replace(rf"(?i)\b(?:{starts})[^-\d\s.,:/]*\.?", name, regex=True)
-    found = pd.to_datetime(texts, format="ISO8601" if how == "iso" else how, errors="coerce", utc=True)
+    found = pd.to_datetime(texts, format="ISO8601" if how.startswith("iso") else how, errors="coerce", utc=True)
     return found.dt.tz_localize(None)
 
 
@@ -117,18 +117,64 @@ def parsed(texts: pd.Series, how: str) -> pd.Series:
     if how == "ratio":
         parts = texts.str.extract(r"^(\d+(?:\.\d+)?) ?: ?(\d+(?:\.\d+)?)$").astype(np.float64)
         return parts[0] / parts[1].where(parts[1] != 0)
-    return hours(texts) if how == "hours" else dates(texts, how)
+    if how in ("bool", "duration"):
+        truth = texts.str.lower().map({"true": 1.0, "false": 0.0})
+        return truth if how == "bool" else pd.to_timedelta(texts, errors="coerce")
+    return hours(texts, how == "h:mm:ss") if how in EITHER["hours"] else dates(texts, how)
 
 
-def converted(column: pd.Series, how: str) -> pd.Series:
-    """Return a column of texts in its format, missing where a text has another. Columns of numbers and dates stay."""
-    if not is_text(column):
-        return column
-    texts = column.astype(object).where(column.notna(), "").astype(str).str.strip()
+def converted(column: pd.Series, how: str, missing=(), known: dict | None = None) -> pd.Series:
+    """Return a column in its format, missing where a text has another or is one of ``missing``; a column of this type
+    stays. ``known`` has the texts of the file that a column has its format from (``texts_by_value``).
+
+    Raise ``UserError`` for values of other types, unless there is one text that they were.
+    """
     if how == "text":
-        return texts.astype(object).where(texts != "", None)
-    codes, distinct = pd.factorize(texts)
-    return parsed(pd.Series(distinct, dtype=str), how).iloc[codes].set_axis(column.index).rename(column.name)
+        return as_texts(column, missing, known or {})
+    is_number, kind = pd.api.types.is_numeric_dtype(column), pd.api.types.infer_dtype(column, skipna=True)
+    made = pd.to_datetime(column) if kind in ("date", "datetime") else column
+    if how.startswith("%Y") and is_number and (column.dropna() % 1 == 0).all():
+        made = column.map("{:.0f}".format, na_action="ignore")
+    elif kind == "categorical" or (how == "number" and column.dtype == object):
+        made = column.astype(object).where(column.isna(), column.astype(str))
+    is_typed = (is_number and how in ("number", "bool")) or (made.dtype.kind == "m" and how == "duration")
+    if not is_typed and not (pd.api.types.is_datetime64_any_dtype(made) and how.startswith(("iso", "%"))):
+        codes, distinct = pd.factorize(made.astype(object).where(made.notna(), "").astype(str).str.strip())
+        distinct = pd.Series(distinct, dtype=str)
+        values = parsed(distinct, how)
+        odd = distinct[values.isna() & ~distinct.isin(["", *missing]) & ~distinct.str.lower().isin(MISSING)].tolist()
+        if made.notna().any() and (not is_text(made) or (is_number and odd)):
+            wrong = f"the column {column.name!r} has {column.dtype} such as {made.dropna().iloc[0]}"
+            raise UserError(f"{wrong}, and its format is {how!r}")
+        if odd and known is not None:
+            warnings.warn(f"the column {column.name!r}: {odd[:3]} are not in the format {how!r}: missing", stacklevel=2)
+        made = values.iloc[codes].set_axis(column.index).rename(column.name)
+    return made.mask(made.isin(parsed(pd.Series(missing, dtype=str), how).dropna())) if missing else made
+
+
+def as_texts(column: pd.Series, missing, known: dict) -> pd.Series:
+    """Return a column as texts, None where they are blank or ``missing``, and values as the texts that they were."""
+
+    def text_of(cell):
+        texts = known.get(None if pd.isna(cell) else cell, [cell])
+        if len(texts) > 1 or column.dtype.kind in "mM" or (isinstance(cell, float) and abs(cell) > LARGEST_EXACT):
+            wrong = f"the column {column.name!r} has {column.dtype} such as {cell}"
+            raise UserError(f"{wrong}, which may have been a text of {texts}")
+        return None if pd.isna(texts[0]) or (text := str(texts[0]).strip()) in ("", *missing) else text
+
+    codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=False)
+    return pd.Series([*map(text_of, distinct)], dtype=object).iloc[codes].set_axis(column.index).rename(column.name)
+
+
+def texts_by_value(column: pd.Series) -> dict:
+    """Return the texts of a column by the value that pandas reads them as, None for a missing one."""
+    texts = pd.Series(column.dropna().unique(), dtype=str)
+    read = pd.read_csv(io.StringIO(texts.to_csv(index=False)), dtype=str).iloc[:, 0]
+    found = {None: [None]} if column.isna().any() else {}
+    for text, is_missing in zip(texts, read.isna(), strict=True):
+        value = pd.to_numeric({"true": 1, "false": 0}.get(text.lower(), text), errors="coerce")
+        found.setdefault(None if is_missing else text if np.isnan(value) else value, []).append(text)
+    return found
 
 
 def is_text(column: pd.Series) -> bool:
@@ -137,19 +183,22 @@ def is_text(column: pd.Series) -> bool:
     return kind in ("string", "empty") or (kind == "mixed" and isinstance(next(iter(column.dropna())), str))
 
 
-def formats_of(frame: pd.DataFrame, given: dict, decimal, path) -> tuple[dict, list[str]]:
+def formats_of(frame: pd.DataFrame, given: dict, decimal, missing, path) -> tuple[dict, list[str]]:
     """Return the format of each column of texts, and notes on those that changed values.
 
-    ``given`` has the formats of columns that the user or the file states, ``decimal`` the decimal sign or None.
+    ``given`` has the formats of columns that the user or the file states, ``decimal`` the decimal sign or None,
+    ``missing`` the texts that are missing values in all columns.
     """
     found, notes, likewise, two = {}, [], {}, ["number", "number,"]
-    known = {name: frame[name].dropna() for name in frame.columns[[is_text(column) for _, column in frame.items()]]}
+    known = {name: column[column.notna() & ~column.isin(missing)] for name, column in frame.items() if is_text(column)}
     fits = {name: [given[name]] if name in given else fits_of(name, texts[texts != ""], notes, path)
             for name, texts in known.items()}  # fmt: skip
     signs = {decimal or how[0][6:] or "." for name, how in fits.items() if how[0] in two and how != two
              and known[name].str.contains("[.,]").any()}  # fmt: skip
     for name, how in fits.items():
         texts = pd.Series(known[name].unique(), dtype=str)
+        if name in given and how[0] in EITHER:
+            how = [max(EITHER[how[0]], key=lambda each: parsed(texts, each).notna().sum())]
         if how == two:
             if not decimal and len(signs) != 1:
                 example = next(each for each in texts if re.search(r"\d[.,]\d", each))
@@ -167,7 +216,7 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal, path) -> tuple[dict, l
             values = parsed(texts, how[0])
             same = values.eq(pd.to_numeric(texts, errors="coerce")) if how[0] in two else ~texts.str.contains(ZONE)
             changed = texts[values.notna() & ~(same & (how[0] in (*two, "iso")))]
-            unit = " hours" if how[0] == "hours" else ""
+            unit = " hours" if how[0] in EITHER["hours"] else ""
             read = [f"{name!r}: {each!r} is read as {values[j]}{unit}" for j, each in changed[:1].items()]
             likewise.setdefault(how[0], []).extend(read)
     for how, read in likewise.items():

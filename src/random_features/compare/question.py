@@ -22,6 +22,9 @@ MOST_CLASS_NUMBERS, FEWEST_COUNTS, MOST_CLASSES = 20, 6, 200
 #: distinct whole numbers fill if they number the rows, and the largest target.
 FREE_TEXT, FILLED, LARGEST_TARGET = 0.5, 0.5, 1e150
 
+#: Options of files of text.
+OPTIONS = ("separator", "quote", "header", "encoding")
+
 #: Quartile ranges from which a value is far from its median.
 FAR = 300
 
@@ -41,18 +44,27 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
     """Return what a file asks; the options are those of the command. Raise ``UserError``, in one line, for what cannot
     be answered, or what an option must decide.
     """
-    asked |= {"target": target, "missing": list(filter(None, (missing or "").split(",")))}
+    asked, absent = asked | {"target": target}, list(filter(None, (missing or "").split(",")))
     raw = reading.read(path, asked)
     target = target or ("label" if raw.how["kind"] == "LIBSVM" else None)
     ways = dict(each.partition("=")[::2] for each in formats)
     check_names(raw.names, target, group, time, drop, ways, path)
     formats, changed, is_sparse = {}, list(raw.notes), issparse(raw.table)
-    if is_sparse and (group or time or drop):
-        raise UserError(f"{path}: a sparse table has no --group, --time or --drop")
+    if is_sparse and (group or time or drop or ways or absent):
+        raise UserError(f"{path}: a sparse table has no --group, --time, --drop, --format or --missing")
+    for option in OPTIONS:
+        if asked.get(option) and raw.how["kind"] != "text" and (option, raw.how["kind"]) != ("encoding", "ARFF"):
+            raise UserError(f"--{option}: {path} is a file of the kind {raw.how['kind']}, to which it does not apply")
     if not is_sparse:
-        formats, notes = formats_of(raw.table.drop(columns=list(drop)), raw.formats | ways, decimal, path)
+        left = raw.table.drop(columns=list(drop))
+        texts, notes = formats_of(left.select_dtypes(exclude="category"), raw.formats | ways, decimal, absent, path)
+        formats = {name: ways.get(name) or recipe.format_of(column) for name, column in left.items()
+                   if name not in texts and recipe.kind_of(column) != recipe.MANY} | texts  # fmt: skip
         changed += notes
-    table = recipe.typed(raw.table, formats)
+    table = recipe.typed(raw.table, formats, absent)
+    changed += [f"--missing {each}: no cell has it" for each in absent if not has_cell(raw.table, formats, each)]
+    if decimal and "number,"[: 6 + (decimal == ",")] not in formats.values():
+        changed.append(f"--decimal {decimal}: no column has numbers to which it applies")
     labels = recipe.target_of(table, raw, target)
     if time and not recipe.is_date(table[time]) and table[time].dtype.kind not in "iufm":
         example = str(next(iter(table[time].dropna()), ""))[:40]
@@ -65,7 +77,8 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
     if metric and metric not in metrics:
         raise UserError(f"--metric {metric}: this target has {', '.join(metrics)}")
     settings = {"asked": asked, "how": raw.how, "target": target, "group": group, "time": time, "formats": formats,
-                "task": found, "classes": classes, "metric": metric or metrics[0], "columns": None}  # fmt: skip
+                "missing": absent, "task": found, "classes": classes, "metric": metric or metrics[0],
+                "columns": None}  # fmt: skip
     described = []
     if not is_sparse:
         uses = dict.fromkeys(drop, "left out: dropped") | {target: "target", group: "group", time: "order"}
@@ -87,6 +100,12 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
     else:
         notes.append(f"{target}: a regression, mean {y.mean():.4g}, standard deviation {y.std():.4g}")
     return Question(table, y, groups, settings, printable(notes), printable(changed), described)
+
+
+def has_cell(table, formats, text) -> bool:
+    """Return whether a cell has a text, or its number in a column of numbers."""
+    without, with_it = (recipe.typed(table, formats, given).isna() for given in ((), [text]))
+    return table.isin([text]).any(axis=None) or not with_it.equals(without)
 
 
 def printable(texts: list[str]) -> list[str]:

@@ -89,8 +89,7 @@ def content(path) -> bytes:
 
 
 def read(path, asked: dict) -> Raw:
-    """Return a file as it is written; ``asked`` has the user's options (encoding, separator, quote, header, target,
-    missing).
+    """Return a file as it is written; ``asked`` has the user's options (encoding, separator, quote, header, target).
 
     Raise ``UserError`` for a file that is missing, damaged or no table, and for what an option must decide.
     """
@@ -118,10 +117,7 @@ def read(path, asked: dict) -> Raw:
     names = pd.Index(found.names)
     if names.has_duplicates:
         raise UserError(f"{path}: two columns are called {names[names.duplicated()][0]!r}; rename one")
-    if sparse.issparse(found.table):
-        return found
-    table = found.table.set_axis(names, axis=1)
-    return found._replace(table=table.mask(table.isin(asked["missing"]), "") if asked.get("missing") else table)
+    return found if sparse.issparse(found.table) else found._replace(table=found.table.set_axis(names, axis=1))
 
 
 def kind_of(data: bytes, encoding: str) -> str:

@@ -20,8 +20,9 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncod
 
 from random_features import __version__, make_map
 from random_features.compare import reading
-from random_features.compare.columns import LARGEST_EXACT, converted
+from random_features.compare.columns import LARGEST_EXACT, converted, texts_by_value
 from random_features.compare.contestants import has_kernel
+from random_features.errors import UserError
 from random_features.kernels import Gaussian
 from random_features.length_scales import median_distance, relevance
 from random_features.machines import KernelMachineClassifier, KernelMachineRegressor
@@ -52,14 +53,41 @@ RARE = METRICS["classes"][1:], METRICS["classes"][1:2]
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def typed(table, formats):
-    """Return a frame whose columns of texts have the meaning of their formats; a sparse table stays."""
+def typed(table, formats, missing=(), known=None):
+    """Return a frame whose columns have the meaning of their formats, which its ``attrs`` note; a sparse table stays.
+    ``missing`` and ``known``, by columns, are those of ``converted``.
+    """
     if issparse(table):
         return table
-    found = table.assign(**{name: converted(table[name], how) for name, how in formats.items() if name in table})
-    large = [name for name, column in found.items() if column.dtype.kind in "iu"
-             and len(column) and max(abs(int(column.min())), int(column.max())) > LARGEST_EXACT]  # fmt: skip
-    return found.astype(dict.fromkeys(large, str))
+    found = pd.DataFrame({
+        name: converted(column, formats[name], missing, known if known is None else known.get(name, {}))
+        if name in formats else column for name, column in table.items()
+    })  # fmt: skip
+    found.attrs["typed"] = True
+    return found
+
+
+def as_learned(table, formats, missing, known):
+    """Return a frame with the meaning that its columns had in the file that was learned from."""
+    if not formats or getattr(table, "attrs", {}).get("typed"):
+        return table
+    if not isinstance(table, pd.DataFrame) or table.columns.has_duplicates:
+        wrong = f"{table.columns[table.columns.duplicated()][0]!r} twice" if hasattr(table, "columns") else type(table)
+        raise UserError(f"predict needs a frame of pandas with the columns of the file, each once; it got {wrong}")
+    try:
+        return typed(table, formats, missing, known)
+    except UserError as error:
+        raise UserError(f"{error}; read the file with dtype=str, keep_default_na=False") from None
+
+
+def format_of(column: pd.Series) -> str:
+    """Return the format of a column that has its type in the file; whole numbers beyond 2^53 are text."""
+    if column.dtype.kind in "iu" and max(abs(int(column.min())), int(column.max())) > LARGEST_EXACT:
+        return "text"
+    if is_date(column) or pd.api.types.infer_dtype(column) in ("date", "datetime"):
+        return "iso+zone" if isinstance(column.dtype, pd.DatetimeTZDtype) else "iso"
+    how = {"b": "bool", "m": "duration"}.get(column.dtype.kind, "number")
+    return "text" if kind_of(column) == "categories" else how
 
 
 def question(raw, settings, table=None):
@@ -68,7 +96,7 @@ def question(raw, settings, table=None):
     Classes are numbered in the order of ``settings["classes"]``. Rows are sorted by time where one is named. The typed
     ``table`` may be there already.
     """
-    table = typed(raw.table, settings["formats"]) if table is None else table
+    table = typed(raw.table, settings["formats"], settings["missing"]) if table is None else table
     y = as_classes(target_of(table, raw, settings["target"]))
     if settings["task"] == "classes":
         y = y.map({name: code for code, name in enumerate(settings["classes"])})
@@ -316,8 +344,13 @@ def solved(made, chosen, X, y):
 
 def fitted(table, labels, settings, name, chosen, is_encoded=False):
     """Return the pipeline of a contestant, fitted to all rows of a table; its columns may be encoded already."""
-    first = [FunctionTransformer(typed, kw_args={"formats": settings["formats"]}), encoder(settings["columns"])]
-    steps = [] if is_encoded else first
+    steps, columns = [], settings["columns"]
+    if not is_encoded:
+        used = [name for names in (columns or {}).values() for name in names]
+        formats = {name: settings["formats"].get(name, "number") for name in used}
+        known = {name: texts_by_value(table[name]) for name in formats if formats[name] == "text"}
+        learned = {"formats": formats, "missing": settings.get("missing", ()), "known": known}
+        steps = [FunctionTransformer(as_learned, kw_args=learned), encoder(columns)]
     steps += [Scaled(chosen["relevance"])] if has_kernel(name) else []
     return solved(lambda by: make_pipeline(*steps, model(name, by, settings["task"])), chosen, table, labels)
 

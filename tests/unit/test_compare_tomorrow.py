@@ -1,0 +1,154 @@
+"""A pipeline reads the frames of tomorrow with the meaning that columns had in its file, or refuses them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from random_features.compare import recipe
+from random_features.compare.columns import converted
+from random_features.compare.question import understand
+from random_features.errors import UserError
+
+HALVES = np.arange(100) % 2
+Y = 3.0 * HALVES + 0.01 * (np.arange(100) % 7)
+
+
+def learned(path, **how):
+    """Return a question about a file and a linear pipeline that is fitted to it."""
+    asked = understand(path, "y", **how)
+    labels = recipe.labels_of(asked.y, asked.settings)
+    return asked, recipe.fitted(asked.table, labels, asked.settings, "linear", {"penalty": 1e-3})
+
+
+def written(path, x):
+    """Write a file with a column x of two values, or of all cells, in turn."""
+    x = np.where(HALVES, x[1], x[0]) if len(x) == 2 else x
+    pd.DataFrame({"x": x, "z": np.arange(100) % 3 / 10, "y": Y}).to_csv(path / "t.csv", sep=";", index=False)
+    return path / "t.csv"
+
+
+TEXT, DATE = {"formats": ["x=text"]}, {"formats": ["x=%d.%m.%Y"]}
+
+#: Two cells, options, and whether pandas leaves no doubt about its values.
+CELLS = {
+    "truth": (("true", "false"), {}, True), "capitals": (("TRUE", "FALSE"), {}, True),
+    "spellings": (["true", "false", "True", "FALSE"] * 25, {}, False),
+    "country": (("NA", "DE"), {}, True), "none": (("None", "Full"), {}, True),
+    "two missing": (["NA", "a", "None", "b"] * 25, {}, False), "also blank": (["NA", "a", "", "b"] * 25, {}, False),
+    "zeros": (("007", "012"), {}, True), "both": (["007", "7", "12", "012"] * 25, {}, False),
+    "codes": (("1", "2"), TEXT, True), "decimals": (("1.50", "1e5"), TEXT, True),
+    "beyond 2^53": ((str(2**60), str(2**60 + 1)), {}, True),
+    "digits of a date": (("20210203", "20230903"), {}, True), "date": (("03.02.2021", "05.03.2022"), DATE, True),
+    "thousands": ([f"{1 + 8 * half}.{half:03d}" for half in HALVES], {"decimal": ","}, False),
+    "hours": (("1:30", "2:00"), {}, True), "number": (("1.5", "2.5"), {}, True), "euro": (("1,5 €", "2,5 €"), {}, True),
+    "absent number": (["-999", "1", "-999.0", "2"] * 25, {"missing": "-999"}, True),
+    "absent text": (["unknown", "a", "unknown", "b"] * 25, {"missing": "unknown"}, True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_frame_as_text_or_as_pandas_reads_it_is_predicted_as_the_file_was_learned(tmp_path, name):
+    cells, how, is_clear = CELLS[name]
+    asked, model = learned(path := written(tmp_path, cells), **how)
+    expected = model.predict(asked.table)
+    text = pd.read_csv(path, sep=";", dtype=str, keep_default_na=False)
+    np.testing.assert_array_equal(model.predict(text), expected)
+    np.testing.assert_array_equal([model.predict(text[j : j + 1])[0] for j in range(4)], expected[:4])
+    typed = pd.read_csv(path, sep=";")
+    if is_clear:
+        np.testing.assert_array_equal(model.predict(typed), expected)
+    else:
+        with pytest.raises(UserError, match=r"read the file with dtype=str, keep_default_na=False"):
+            model.predict(typed)
+
+
+def test_a_blank_among_codes_changes_no_other_row(tmp_path):
+    asked, model = learned(path := written(tmp_path, ("1", "2")), **TEXT)
+    typed = pd.read_csv(path, sep=";").astype({"x": float})
+    typed.loc[0, "x"] = None
+    np.testing.assert_array_equal(model.predict(typed)[1:], model.predict(asked.table)[1:])
+
+
+#: Learned cells, and values of tomorrow that they do not explain.
+REFUSED = {
+    "seconds": (("20210203", "20230903"), 1612310400), "days": (("03.02.2021", "05.03.2022"), 18000),
+    "times": (("1.5", "2.5"), pd.Timestamp("2021-02-03")), "times of texts": (("a", "b"), pd.Timestamp("2021-02-03")),
+    "lost digits": ((str(2**60), str(2**60 + 1)), float(2**60)), "hours": (("1:30", "2:00"), 1.5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_values_that_no_text_explains_are_refused(tmp_path, name):
+    cells, value = REFUSED[name]
+    how = DATE if name == "days" else {}
+    _, model = learned(written(tmp_path, cells), **how)
+    with pytest.raises(UserError, match=r"column 'x' has .* read the file with dtype=str"):
+        model.predict(pd.DataFrame({"x": [value], "z": [0.1]}))
+
+
+@pytest.mark.parametrize("cells", [("03.02.2021", "05.03.2022"), ("1.5", "2.5"), ("1:30", "2:00")])
+def test_a_text_in_another_format_is_missing_with_a_warning(tmp_path, cells):
+    _, model = learned(written(tmp_path, cells), **(DATE if "2021" in cells[0] else {}))
+    with pytest.warns(UserWarning, match=r"column 'x': \['2021/02/03'\] are not in the format"):
+        model.predict(pd.DataFrame({"x": ["2021/02/03", "", "n/a"], "z": "0.1"}))
+
+
+@pytest.mark.parametrize(
+    "given", [lambda frame: frame.to_numpy(), lambda frame: pd.concat([frame, frame["x"]], axis=1)]
+)
+def test_an_array_and_a_column_twice_are_refused(tmp_path, given):
+    asked, model = learned(written(tmp_path, ("a", "b")))
+    with pytest.raises(UserError, match="predict needs a frame of pandas with the columns of the file, each once; it"):
+        model.predict(given(asked.table))
+
+
+def test_columns_of_a_parquet_file_may_come_as_text(tmp_path):
+    days = pd.date_range("2024-01-01", periods=100, tz="Europe/Berlin")
+    frame = pd.DataFrame({"flag": HALVES == 1, "k": 1 + HALVES, "day": days, "length": days - days[0], "y": Y})
+    frame = frame.assign(day_alone=days.date, a=np.where(np.arange(100) % 3, HALVES, -999), code=20240101 + HALVES)
+    frame.to_parquet(tmp_path / "t.parquet")
+    asked, model = learned(tmp_path / "t.parquet", missing="-999,absent", formats=["k=text", "code=%Y%m%d"])
+    assert asked.table["a"].isna().sum() == 34
+    kinds = {"numbers": ["flag", "length", "a"], "dates": ["day", "day_alone", "code"], "categories": ["k"]}
+    assert asked.settings["columns"] == kinds
+    assert "--missing absent: no cell has it" in asked.changed
+    for given in (frame, frame.astype(str)):
+        np.testing.assert_array_equal(model.predict(given), model.predict(asked.table))
+    with pytest.raises(UserError, match=r"the column 'a' has .*, and its format is 'hours'"):
+        understand(tmp_path / "t.parquet", "y", formats=["a=hours"])
+
+
+OTHERS = {"separator": ";", "quote": "none", "header": "yes", "encoding": "utf-8"}
+
+
+@pytest.mark.parametrize("kind", ["Parquet", "npz", "ARFF"])
+@pytest.mark.parametrize("option", OTHERS)
+def test_an_option_that_does_not_apply_to_a_file_is_refused(tmp_path, kind, option):
+    frame = pd.DataFrame({"a": np.arange(100) / 2, "y": Y})
+    path = tmp_path / f"t.{kind.lower()}"
+    if kind == "Parquet":
+        frame.to_parquet(path)
+    elif kind == "npz":
+        np.savez(path, **frame)
+    else:
+        path.write_text(
+            "@relation t\n@attribute a real\n@attribute y real\n@data\n" + frame.to_csv(index=False, header=False)
+        )
+    if (kind, option) == ("ARFF", "encoding"):
+        understand(path, "y", encoding="utf-8")
+        return
+    with pytest.raises(UserError, match=f"--{option}: .* is a file of the kind {kind}, to which it does not apply"):
+        understand(path, "y", **{option: OTHERS[option]})
+
+
+@pytest.mark.parametrize(("option", "value"), [("missing", "absent"), ("missing", "-1"), ("decimal", ",")])
+def test_an_option_without_effect_is_noted(tmp_path, option, value):
+    asked = understand(written(tmp_path, ("a", "b")), "y", **{option: value})
+    assert any(each.startswith(f"--{option} {value}: no ") for each in asked.changed)
+
+
+def test_whether_seconds_are_read_does_not_depend_on_other_rows():
+    texts = pd.Series(["2:08", "1:02:08", "2:08", "2:08"])
+    for how in ("hours", "h:mm:ss"):
+        alone = [converted(texts[[j]], how).iloc[0] for j in range(4)]
+        np.testing.assert_array_equal(converted(texts, how), alone)

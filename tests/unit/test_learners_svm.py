@@ -163,8 +163,8 @@ def test_fits_of_a_grid_at_once_are_those_one_after_the_other(monkeypatch):
 
 
 def test_the_route_follows_the_size():
-    assert svm.choose_solver(29_999, "auto") == "liblinear"
-    assert svm.choose_solver(30_000, "auto") == "newton"
+    assert svm.choose_solver(99_999, "auto") == "liblinear"
+    assert svm.choose_solver(100_000, "auto") == "newton"
     assert svm.choose_solver(10, "newton") == "newton"
     assert svm.choose_solver(10**9, "liblinear") == "liblinear"
     with pytest.raises(ValueError, match="solver must be"):

@@ -14,7 +14,7 @@ def drawn(shipped):
     labels = {int(tick): label.get_text() for tick, label in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
     dots = [each for each in ax.collections if len(each.get_offsets()) > 1]
     assert [text.get_text().split(":")[0] for text in ax.texts] == [
-        "Correct the penalty of RFF", "Swap RFF for another map", "Swap RFF for another model"
+        "Correct the penalty of RFF", "Swap RFF for another map", "Swap RFF (up to 2,048 columns) for another model"
     ]  # fmt: skip
     found = {}
     for each in dots:

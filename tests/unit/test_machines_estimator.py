@@ -364,6 +364,9 @@ def test_probabilities_are_of_the_loss_that_was_fitted():
         machine.predict_proba(NEW)
     machine.fit(X, CLASSES).set_params(loss="squared")
     np.testing.assert_allclose(machine.predict_proba(NEW).sum(axis=1), 1.0)
+    with pytest.warns(UserWarning, match="begins anew"):
+        machine.partial_fit(X, CLASSES)
+    assert not hasattr(machine, "predict_proba")
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA])

@@ -55,7 +55,7 @@ RARE = METRICS["classes"][1:], METRICS["classes"][1:2]
 
 def typed(table, formats, missing=(), known=None):
     """Return a frame whose columns have the meaning of their formats, which its ``attrs`` note; a sparse table stays.
-    ``missing`` and ``known``, by columns, are those of ``converted``.
+    ``missing`` and ``known``, by columns, are as for ``converted``.
     """
     if issparse(table):
         return table

@@ -277,18 +277,21 @@ class KernelMachine(BaseEstimator):
         return self
 
     def _goes_on(self) -> bool:
-        """Return whether ``partial_fit`` was called before. After ``fit``, which keeps no sums, it begins anew."""
-        if hasattr(self, "model_") and not hasattr(self, "sums_"):
-            warnings.warn("partial_fit begins anew, without the rows of fit: call it for them, too", stacklevel=3)
+        """Return whether ``partial_fit`` was called before; if not, note the parameters.
+
+        ``ValueError`` if they have changed since. After ``fit``, which keeps no sums, it begins anew.
+        """
         stated = {name: repr(value) for name, value in self.get_params().items() if not name.endswith("random_state")}
         if not hasattr(self, "sums_"):
+            if hasattr(self, "model_"):
+                warnings.warn("partial_fit begins anew, without the rows of fit: call it for them, too", stacklevel=3)
             self.stated_ = stated
-        changed = [name for name in stated if stated[name] != self.stated_.get(name)]
-        if changed:
+            return False
+        if changed := [name for name in stated if stated[name] != self.stated_.get(name)]:
             raise ValueError(
                 f"{', '.join(changed)} changed since the first partial_fit: clone the machine to begin anew"
             )
-        return hasattr(self, "sums_")
+        return True
 
     def _decide(self, given):
         """Return the decision values (n, c) of the rows of X (n, d), a tensor of a tensor."""

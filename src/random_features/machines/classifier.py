@@ -87,7 +87,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
             classes = getattr(self, "classes_", None) if classes is None else classes
             if classes is None or len(np.unique(classes)) < 2:
                 raise ValueError("the first partial_fit needs all classes, at least two: classes=[...]")
-            self.classes_ = np.unique(classes)
+            self.classes_, self.loss_ = np.unique(classes), self.loss
         if not (known := np.isin(y, self.classes_)).all():
             raise ValueError(f"y holds {y[~known].tolist()[0]!r}, which is not among the classes of the first call")
         index = np.searchsorted(self.classes_, y)

@@ -1,6 +1,6 @@
 """Write the table "How good is the advice?" of docs/your-own-data.md.
 
-``python docs/advice.py --help`` shows the options. The rows of each set are those of the study's task, from
+``python docs/advice.py --help`` shows the options. Each set has the rows of the study's task, from
 ``data/prepared/original``: ``snakemake --cores 2 --config data=original -- data/prepared/original/magic04/X.npy``.
 
 A fifth of the rows, at least 2,000 and at most 10,000, is held back. ``compare`` gets a CSV file of the others. Each

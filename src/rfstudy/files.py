@@ -22,8 +22,8 @@ from random_features.errors import UserError, suggestion
 #: The prefix of the name of a half-written file.
 PARTIAL = ".partial-"
 
-#: Largest depth and number of values of a YAML file, with aliases counted at every place: a hundred times those of any
-#: file of the study.
+#: Largest depth and number of values of a YAML file, with aliases counted at every place: a hundred times what any file
+#: of the study has.
 MOST_LEVELS, MOST_VALUES = 100, 1_000_000
 
 #: Advice for a file that is not what was written.

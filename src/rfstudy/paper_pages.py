@@ -58,8 +58,8 @@ def state_of_claim(part, readings: pd.DataFrame) -> tuple[str, str]:
 def state_of_rows(part, shipped) -> tuple[str, str]:
     """Return the state of a part and why, from the rows that it needs: ``column=value|value; ...; repeats=10``.
 
-    There have to be rows for every combination of the values, with so many repeats. The cause of a part is that of rows
-    which are not there.
+    There have to be rows for every combination of the values, with so many repeats. Rows that are not there
+    give a part its cause.
     """
     if part.output:
         shipped.spec(part.paper, part.output)

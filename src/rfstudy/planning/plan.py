@@ -127,9 +127,7 @@ def entry_on(entry: dict, dataset: str, options: dict) -> dict:
 
 
 def kernels_of(experiment: dict) -> list[dict]:
-    """Return the kernels of an experiment's methods, each once: those of the methods, and the experiment's own if a
-    method has no other.
-    """
+    """Return the kernels of an experiment's methods, each once. A method without a kernel has the experiment's."""
     found = [entry.get("kernel", experiment["kernel"]) for entry in filter(None, experiment["methods"])]
     return [kernel for i, kernel in enumerate(found) if kernel not in found[:i]]
 

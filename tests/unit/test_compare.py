@@ -260,7 +260,7 @@ def test_unknown_maps_and_budgets_are_refused(tmp_path, capsys):
     refused += [({"budget": "99999999999999h"}, "at most a year")]
     for how, words in (
         ({"maps": ["ofr"]}, "orf"),
-        ({"maps": ["ts"]}, "Gaussian"),
+        ({"maps": ["ts"]}, "--maps ts: ts does not apply to the kernel gaussian"),
         ({"budget": "soon"}, "90s"),
         *refused,
     ):

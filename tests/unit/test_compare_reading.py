@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import os
+from datetime import time
 from decimal import Decimal
 
 import numpy as np
@@ -146,6 +147,15 @@ def test_parquet_with_an_index_and_decimals_is_read_whole(tmp_path):
     asked = understand(tmp_path / "t.parquet", "price")
     np.testing.assert_allclose(asked.y, FRAME["price"])
     assert asked.settings["columns"] == {"numbers": ["size", "sold"], "dates": ["day"], "categories": ["colour"]}
+
+
+def test_times_of_day_in_parquet_are_hours(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow, of the extra compare")
+    times = pd.Series([time(7 + i // 60, i % 60, 30) for i in range(ROWS)])
+    FRAME.assign(clock=times.where(times.index > 0, None)).to_parquet(tmp_path / "t.parquet")
+    asked = understand(tmp_path / "t.parquet", "price")
+    np.testing.assert_allclose(asked.table["clock"][1:], [7 + (i + 0.5) / 60 for i in range(1, ROWS)])
+    assert asked.table["clock"].isna().sum() == 1
 
 
 @pytest.mark.parametrize("frame", [{"x": np.zeros(10**5), "price": 1.0}, {"text": ["a" * 10**6] * 60, "price": 1.0}])
@@ -434,6 +444,14 @@ def test_sparse_files_and_nominal_values_in_quotes(tmp_path):
     asked = understand(tmp_path / "m.npz", "f3", task="regression")
     assert sparse.issparse(asked.table)
     assert asked.table.shape[1] == 899  # the target predicts nothing
+
+
+def test_a_column_of_an_arff_file_may_be_empty(tmp_path):
+    lines = [f"?,{v},{v * v}" for v in HALF]
+    head = [f"@attribute {name} real" for name in "aby"]
+    (path := tmp_path / "t.arff").write_text("\n".join(["@relation t", *head, "@data", *lines]))
+    asked = understand(path, "y")
+    assert next(each["use"] for each in asked.columns) == "left out: constant"
 
 
 def test_tables_of_texts_and_workbooks_are_refused_with_the_reason(tmp_path):

@@ -1,5 +1,7 @@
 """A pipeline reads the frames of tomorrow with the meaning that columns had in its file, or refuses them."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -93,6 +95,43 @@ def test_a_text_in_another_format_is_missing_with_a_warning(tmp_path, cells):
         model.predict(pd.DataFrame({"x": ["2021/02/03", "", "n/a"], "z": "0.1"}))
 
 
+#: Values of tomorrow of a column of whole numbers in a file without a decimal sign, and what they mean; None has no
+#: single meaning.
+WHOLE = {"1,234": None, "12.345 €": None, 1.234: None, "1,5": 1.5, "1.5": 1.5, 1.5: 1.5, "1.234.567": 1234567, 12: 12}
+
+
+@pytest.mark.parametrize("value", WHOLE)
+def test_a_number_with_two_meanings_is_refused_where_the_file_showed_whole_numbers(tmp_path, value):
+    frame = pd.DataFrame({"x": 3 + HALVES, "y": 100 * HALVES + np.arange(100) % 7})
+    frame.to_csv(path := tmp_path / "t.csv", index=False)
+    asked, model = learned(path)
+    assert asked.settings["formats"]["x"] == "whole"
+    if WHOLE[value] is None:
+        with pytest.raises(UserError, match=r"column 'x' had whole numbers, and '.*' is about one or a"):
+            model.predict(pd.DataFrame({"x": [value]}))
+    else:
+        found = model.predict(pd.DataFrame({"x": [value, value]}))
+        np.testing.assert_allclose(found, model.predict(pd.DataFrame({"x": [WHOLE[value]] * 2})))
+
+
+def test_whole_numbers_of_a_file_with_decimal_points_have_the_same_sign(tmp_path):
+    asked, model = learned(written(tmp_path, ("3", "4")))
+    assert asked.settings["formats"]["x"] == "number"
+    found = model.predict(pd.DataFrame({"x": ["1,234", "1.234"], "z": "0.1"}))
+    np.testing.assert_allclose(found, model.predict(pd.DataFrame({"x": [1234, 1.234], "z": 0.1})))
+
+
+def test_texts_that_the_file_does_not_have_are_warned_of(tmp_path):
+    asked, model = learned(written(tmp_path, ("a", "b")))
+    with pytest.warns(UserWarning, match=r"column 'x': \['e', 'd', 'c'\] are not in the file: a rare") as found:
+        model.predict(pd.DataFrame({"x": ["e", "a", "d", "c", "f", ""], "z": "0.1"}))
+    assert len(found) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(asked.table)
+        model.predict(pd.DataFrame({"x": ["b", ""], "z": "0.1"}))
+
+
 @pytest.mark.parametrize(
     "given", [lambda frame: frame.to_numpy(), lambda frame: pd.concat([frame, frame["x"]], axis=1)]
 )
@@ -145,6 +184,14 @@ def test_an_option_that_does_not_apply_to_a_file_is_refused(tmp_path, kind, opti
 def test_an_option_without_effect_is_noted(tmp_path, option, value):
     asked = understand(written(tmp_path, ("a", "b")), "y", **{option: value})
     assert any(each.startswith(f"--{option} {value}: no ") for each in asked.changed)
+
+
+def test_texts_of_missing_values_are_looked_for_in_one_more_reading(tmp_path, monkeypatch):
+    calls, typed = [], recipe.typed
+    monkeypatch.setattr(recipe, "typed", lambda *how: calls.append(how) or typed(*how))
+    asked = understand(written(tmp_path, (["-999", "1"] * 50)), "y", missing="-999,absent,-999.0,0.20")
+    assert len(calls) == 2
+    assert [each for each in asked.changed if "no cell has it" in each] == ["--missing absent: no cell has it"]
 
 
 def test_whether_seconds_are_read_does_not_depend_on_other_rows():

@@ -1,7 +1,8 @@
 """The meaning of the texts of a column: one format for the whole column, found by pandas or asked for.
 
-A format is "number" (1,234.5), "number," (1.234,5), "hours" (9:05 AM, 25:30), "h:mm:ss" (25:30:00), "ratio" (1.5:1),
-"iso" (2021-02-03), "iso+zone", the format of a date (%d.%m.%Y), "text", or of files with types "bool" and "duration".
+A format is "number" (1,234.5), "number," (1.234,5), "whole" (1234, in a file that shows no decimal points), "hours"
+(9:05 AM, 25:30), "h:mm:ss" (25:30:00), "ratio" (1.5:1), "iso" (2021-02-03), "iso+zone", the format of a date
+(%d.%m.%Y), "text", or of files with types "bool" and "duration".
 """
 
 import calendar
@@ -71,6 +72,9 @@ NOTED = 10
 LARGEST_EXACT = 2**53
 
 
+# --- texts in a format ------------------------------------------------------------------------------------------------
+
+
 def is_number(text: str, signs: str = ".,") -> bool:
     """Return whether a text is a number with one of the decimal signs."""
     return any(re.match(NUMBER[sign], text.translate(SIGNS)) for sign in signs)
@@ -86,6 +90,28 @@ def numbers(texts: pd.Series, sign: str) -> tuple[pd.Series, pd.Series]:
     digits = parts["digits"].str.replace(MARKS[sign], "", regex=True).str.replace(",", ".")
     found = plain.astype(np.float64).fillna(pd.to_numeric(parts["sign"] + digits, errors="coerce"))
     return found, parts["before"].fillna("").add(parts["after"].fillna("")).reindex(texts.index, fill_value="")
+
+
+def has_sign(texts: pd.Series) -> bool:
+    """Return whether a text has a decimal sign, or one that could be."""
+    return texts.str.contains("[.,]").any()
+
+
+def sign_of(how: str) -> str:
+    """Return the decimal sign of "number" or "number,"."""
+    return how[6:] or "."
+
+
+def whole(texts: pd.Series) -> pd.Series:
+    """Return numbers of a column that had whole ones in its file, where no decimal sign was known.
+
+    Raise ``UserError`` for a text such as 1,234, which has two meanings; 1,5 has one.
+    """
+    points, commas = (numbers(texts, sign)[0] for sign in ".,")
+    if two := texts[points.ne(commas) & points.notna() & commas.notna()].tolist():
+        raise UserError(f"the column {texts.name!r} had whole numbers, and {two[0]!r} is about one or a thousand times "
+                        "more: write no marks between thousands, and a zero behind decimals")  # fmt: skip
+    return points.fillna(commas)
 
 
 def hours(texts: pd.Series, seconds: bool) -> pd.Series:
@@ -113,57 +139,98 @@ def dates(texts: pd.Series, how: str) -> pd.Series:
 def parsed(texts: pd.Series, how: str) -> pd.Series:
     """Return texts in a format, missing where they have another."""
     if how.startswith("number"):
-        return numbers(texts, how[6:] or ".")[0]
+        return numbers(texts, sign_of(how))[0]
+    if how == "whole":
+        return whole(texts)
     if how == "ratio":
         parts = texts.str.extract(r"^(\d+(?:\.\d+)?) ?: ?(\d+(?:\.\d+)?)$").astype(np.float64)
         return parts[0] / parts[1].where(parts[1] != 0)
-    if how in ("bool", "duration"):
-        truth = texts.str.lower().map({"true": 1.0, "false": 0.0})
-        return truth if how == "bool" else pd.to_timedelta(texts, errors="coerce")
+    if how == "bool":
+        return texts.str.lower().map({"true": 1.0, "false": 0.0})
+    if how == "duration":
+        return pd.to_timedelta(texts, errors="coerce")
     return hours(texts, how == "h:mm:ss") if how in EITHER["hours"] else dates(texts, how)
 
 
-def converted(column: pd.Series, how: str, missing=(), known: dict | None = None) -> pd.Series:
-    """Return a column in its format, missing where a text has another or is one of ``missing``; a column of this type
-    stays. ``known`` has the texts of the file that a column has its format from (``texts_by_value``).
+# --- a column in its format -------------------------------------------------------------------------------------------
 
-    Raise ``UserError`` for values of other types, unless there is one text that they were.
+
+def converted(column: pd.Series, how: str, missing=(), known: dict | None = None) -> pd.Series:
+    """Return a column in its format, missing where a cell is one of ``missing``; a column that has the type stays.
+
+    ``known`` is None for the file itself. For a later frame it has the texts of the file by their values
+    (``texts_by_value``). Raise ``UserError`` for values of other types, unless one text became each of them.
     """
     if how == "text":
-        return as_texts(column, missing, known or {})
-    is_number, kind = pd.api.types.is_numeric_dtype(column), pd.api.types.infer_dtype(column, skipna=True)
-    made = pd.to_datetime(column) if kind in ("date", "datetime") else column
-    if how.startswith("%Y") and is_number and (column.dropna() % 1 == 0).all():
-        made = column.map("{:.0f}".format, na_action="ignore")
-    elif kind == "categorical" or (how == "number" and column.dtype == object):
-        made = column.astype(object).where(column.isna(), column.astype(str))
-    is_typed = (is_number and how in ("number", "bool")) or (made.dtype.kind == "m" and how == "duration")
-    if not is_typed and not (pd.api.types.is_datetime64_any_dtype(made) and how.startswith(("iso", "%"))):
-        codes, distinct = pd.factorize(made.astype(object).where(made.notna(), "").astype(str).str.strip())
-        distinct = pd.Series(distinct, dtype=str)
-        values = parsed(distinct, how)
-        odd = distinct[values.isna() & ~distinct.isin(["", *missing]) & ~distinct.str.lower().isin(MISSING)].tolist()
-        if made.notna().any() and (not is_text(made) or (is_number and odd)):
-            wrong = f"the column {column.name!r} has {column.dtype} such as {made.dropna().iloc[0]}"
-            raise UserError(f"{wrong}, and its format is {how!r}")
-        if odd and known is not None:
-            warnings.warn(f"the column {column.name!r}: {odd[:3]} are not in the format {how!r}: missing", stacklevel=2)
-        made = values.iloc[codes].set_axis(column.index).rename(column.name)
-    return made.mask(made.isin(parsed(pd.Series(missing, dtype=str), how).dropna())) if missing else made
+        return as_texts(column, missing, known)
+    are_dates = pd.api.types.infer_dtype(column, skipna=True) in ("date", "datetime")
+    values = pd.to_datetime(column) if are_dates else column
+    if not has_type(values, how):
+        values = values_of(column, how, missing, is_later=known is not None)
+    if missing:
+        absent = parsed(pd.Series(missing, dtype=str, name=column.name), how).dropna()
+        values = values.mask(values.isin(absent))
+    return values
 
 
-def as_texts(column: pd.Series, missing, known: dict) -> pd.Series:
-    """Return a column as texts, None where they are blank or ``missing``, and values as the texts that they were."""
+def has_type(column: pd.Series, how: str) -> bool:
+    """Return whether a column has values of a format, and no texts."""
+    if column.dtype.kind in "mM":
+        return how == "duration" if column.dtype.kind == "m" else how.startswith(("iso", "%"))
+    if how == "whole" and column.dtype.kind == "f" and (column % 1 > 0).any():
+        return False  # pandas reads 1.234 as a number, which may have been one or a thousand
+    return pd.api.types.is_numeric_dtype(column) and how in ("number", "whole", "bool")
+
+
+def values_of(column: pd.Series, how: str, missing, is_later: bool) -> pd.Series:
+    """Return the values of a column of texts, missing for those in another format. Later ones are warned of."""
+    kind, is_number = pd.api.types.infer_dtype(column, skipna=True), pd.api.types.is_numeric_dtype(column)
+    cells, why = column, f"and its format is {how!r}"
+    if how.startswith("%Y") and is_number and (column.dropna() % 1 == 0).all():  # 20210203
+        cells = column.map("{:.0f}".format, na_action="ignore")
+    elif kind in ("categorical", "time") or how == "whole" or (how == "number" and column.dtype == object):
+        cells = column.astype(object).where(column.isna(), column.astype(str))
+    if cells.notna().any() and not is_text(cells):
+        raise refusal(column, cells.dropna().iloc[0], why)
+    codes, distinct = pd.factorize(cells.astype(object).where(cells.notna(), "").str.strip())
+    distinct = pd.Series(distinct, dtype=str, name=column.name)
+    values = parsed(distinct, how)
+    odd = distinct[values.isna() & ~distinct.isin(["", *missing]) & ~distinct.str.lower().isin(MISSING)].tolist()
+    if odd and is_number:
+        raise refusal(column, odd[0], why)
+    if odd and is_later:
+        warn_of(column, odd, f"are not in the format {how!r}: missing")
+    return values.iloc[codes].set_axis(column.index).rename(column.name)
+
+
+def as_texts(column: pd.Series, missing, known: dict | None) -> pd.Series:
+    """Return a column as texts, None where they are blank or ``missing``. Later values are the texts that they were in
+    the file, and later texts that it does not have are warned of.
+    """
 
     def text_of(cell):
-        texts = known.get(None if pd.isna(cell) else cell, [cell])
+        texts = (known or {}).get(None if pd.isna(cell) else cell, [cell])
         if len(texts) > 1 or column.dtype.kind in "mM" or (isinstance(cell, float) and abs(cell) > LARGEST_EXACT):
-            wrong = f"the column {column.name!r} has {column.dtype} such as {cell}"
-            raise UserError(f"{wrong}, which may have been a text of {texts}")
+            raise refusal(column, cell, f"which may have been a text of {texts}")
         return None if pd.isna(texts[0]) or (text := str(texts[0]).strip()) in ("", *missing) else text
 
     codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=False)
-    return pd.Series([*map(text_of, distinct)], dtype=object).iloc[codes].set_axis(column.index).rename(column.name)
+    texts = [*map(text_of, distinct)]
+    if known is not None:
+        new = set(texts).difference([None], *known.values())
+        warn_of(column, [text for text in texts if text in new], "are not in the file: a rare category, or none")
+    return pd.Series(texts, dtype=object).iloc[codes].set_axis(column.index).rename(column.name)
+
+
+def refusal(column: pd.Series, example, why: str) -> UserError:
+    """Return the error for a column of another type than its format."""
+    return UserError(f"the column {column.name!r} has {column.dtype} such as {example}, {why}")
+
+
+def warn_of(column: pd.Series, texts: list[str], why: str) -> None:
+    """Warn of texts, if there are any, with three examples."""
+    if texts:
+        warnings.warn(f"the column {column.name!r}: {texts[:3]} {why}", stacklevel=2)
 
 
 def texts_by_value(column: pd.Series) -> dict:
@@ -183,89 +250,123 @@ def is_text(column: pd.Series) -> bool:
     return kind in ("string", "empty") or (kind == "mixed" and isinstance(next(iter(column.dropna())), str))
 
 
-def formats_of(frame: pd.DataFrame, given: dict, decimal, missing, path) -> tuple[dict, list[str]]:
+# --- the format of a column -------------------------------------------------------------------------------------------
+
+
+def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -> tuple[dict, list[str]]:
     """Return the format of each column of texts, and notes on those that changed values.
 
     ``given`` has the formats of columns that the user or the file states, ``decimal`` the decimal sign or None,
     ``missing`` the texts that are missing values in all columns.
     """
-    found, notes, likewise, two = {}, [], {}, ["number", "number,"]
-    known = {name: column[column.notna() & ~column.isin(missing)] for name, column in frame.items() if is_text(column)}
-    fits = {name: [given[name]] if name in given else fits_of(name, texts[texts != ""], notes, path)
-            for name, texts in known.items()}  # fmt: skip
-    signs = {decimal or how[0][6:] or "." for name, how in fits.items() if how[0] in two and how != two
-             and known[name].str.contains("[.,]").any()}  # fmt: skip
+    notes, found, distinct, fits = [], {}, {}, {}
+    for name, column in frame.items():
+        if is_text(column):
+            counts = column[~column.isin(["", *missing])].dropna().astype(str).value_counts(sort=False)
+            distinct[name] = pd.Series(counts.index, dtype=str)
+            fits[name] = [given[name]] if name in given else fits_of(name, counts, notes)
+    clear = [name for name, how in fits.items() if how in (["number"], ["number,"]) and has_sign(distinct[name])]
+    signs = {decimal} if decimal else {sign_of(fits[name][0]) for name in clear}
     for name, how in fits.items():
-        texts = pd.Series(known[name].unique(), dtype=str)
-        if name in given and how[0] in EITHER:
-            how = [max(EITHER[how[0]], key=lambda each: parsed(texts, each).notna().sum())]
-        if how == two:
-            if not decimal and len(signs) != 1:
-                example = next(each for each in texts if re.search(r"\d[.,]\d", each))
-                raise UserError(f"{path}: is {example!r} in the column {name!r} about one or a thousand times more? "
-                                "state --decimal . or --decimal ,")  # fmt: skip
-            how = [two[(decimal or min(signs)) == ","]]
-        if len(how) > 1:
-            options = " or ".join(f"--format {name}={each}" for each in how)
-            raise UserError(f"{path}: the column {name!r}, such as {texts[0]!r}, has two meanings: {options}")
-        found[name] = how[0]
-        if how[0] != "text" and name in given:
-            if parsed(texts, how[0]).isna().all():
-                raise UserError(f"--format {name}={how[0]}: no value has it, such as {texts[0]!r}")
-        elif how[0] != "text":
-            values = parsed(texts, how[0])
-            same = values.eq(pd.to_numeric(texts, errors="coerce")) if how[0] in two else ~texts.str.contains(ZONE)
-            changed = texts[values.notna() & ~(same & (how[0] in (*two, "iso")))]
-            unit = " hours" if how[0] in EITHER["hours"] else ""
+        texts = distinct[name]
+        found[name] = stated(name, texts, how[0]) if name in given else the_one(name, texts, how, signs)
+    return found, notes + changes({name: texts for name, texts in distinct.items() if name not in given}, found)
+
+
+def stated(name: str, texts: pd.Series, how: str) -> str:
+    """Return the format that a user names for a column; of two that have one name, the one of more texts."""
+    ways = {each: parsed(texts, each).notna().sum() for each in EITHER.get(how, [how]) if each != "text"}
+    if len(texts) and ways and not any(ways.values()):
+        raise UserError(f"--format {name}={how}: no value has it, such as {texts[0]!r}")
+    return max(ways, key=ways.get, default="text")
+
+
+def the_one(name: str, texts: pd.Series, fits: list[str], signs: set) -> str:
+    """Return the one format of those that fit a column, by the decimal ``signs`` of the file, or ask for it."""
+    if fits == ["number"] and not has_sign(texts):
+        return "number" if signs == {"."} else "whole"
+    if fits == ["number", "number,"]:
+        if len(signs) != 1:
+            example = next(each for each in texts if re.search(r"\d[.,]\d", each))
+            raise UserError(f"is {example!r} in the column {name!r} about one or a thousand times more? "
+                            "state --decimal . or --decimal ,")  # fmt: skip
+        return fits["," in signs]
+    if len(fits) > 1:
+        options = " or ".join(f"--format {name}={each}" for each in fits)
+        raise UserError(f"the column {name!r}, such as {texts[0]!r}, has two meanings: {options}")
+    return fits[0]
+
+
+def changes(columns: dict, formats: dict) -> list[str]:
+    """Return notes on the columns whose texts become other values, with an example for each of the first."""
+    examples, notes = {}, []
+    for name, texts in columns.items():
+        if (how := formats[name]) not in ("text", "iso"):
+            values = parsed(texts, how)
+            changed = texts[values.notna() & ~values.eq(pd.to_numeric(texts, errors="coerce"))]
+            unit = " hours" if how in EITHER["hours"] else ""
             read = [f"{name!r}: {each!r} is read as {values[j]}{unit}" for j, each in changed[:1].items()]
-            likewise.setdefault(how[0], []).extend(read)
-    for how, read in likewise.items():
+            examples.setdefault(how, []).extend(read)
+    for how, read in examples.items():
         notes += read[:NOTED]
         if more := read[NOTED:]:
             notes.append(f"{len(more):,} more columns have the format {how!r}, down to {more[-1]}")
-    return found, notes
+    return notes
 
 
-def fits_of(name: str, column: pd.Series, notes: list[str], path) -> list[str]:
-    """Return the formats that fit a column of texts, two if they give different values; missing values are noted."""
-    counts = column.astype(str).value_counts()
-    texts, n = pd.Series(counts.index, dtype=str), counts.to_numpy()
-    if n[texts.str.contains(r"\d")].sum() < max(1, OFTEN * n.sum()):
+def fits_of(name: str, counts: pd.Series, notes: list[str]) -> list[str]:
+    """Return the formats that fit a column, two if they give different values; missing values are noted. ``counts`` has
+    the rows of each text.
+    """
+    if counts[counts.index.str.contains(r"\d")].sum() < max(1, OFTEN * counts.sum()):
         return ["text"]
-    absent = texts.str.lower().isin(MISSING)
-    words, n_absent = ", ".join(texts[absent][:3]), n[absent].sum()
-    texts, n = texts[~absent].reset_index(drop=True), n[~absent]
-    some, values = texts.iloc[:: max(1, len(texts) // 100)], {}
-    times = TIMES if some.str.contains(r"\d[:h]\d").any() else [""]
-    for how in [*FORMATS, *(date + time for date in DATES for time in times)]:
-        if len(values) and how in FORMATS[3:4] and any(found.notna().all() for found in values.values()):
-            break  # numbers, as in most columns, are nothing else
-        if parsed(some, how).notna().mean() > OFTEN:
-            found = parsed(texts, how)
-            values |= {} if any(found.equals(other) for other in values.values()) else {how: found}
+    absent = counts[counts.index.str.lower().isin(MISSING)]
+    counts = counts.drop(absent.index)
+    texts = pd.Series(counts.index, dtype=str)
+    values = values_by_format(texts)
     fits = [how for how, found in values.items() if found.notna().all()]
     fits = [how for how in fits if not any(first in fits and how == second for first, second in BEFORE)]
     if not fits:
-        best = max(values, key=lambda how: n[values[how].notna()].sum(), default="text")
-        wrong = values[best].isna() if values else absent
-        if not values or n[~wrong].sum() <= MOSTLY * n.sum():
-            if some.str.match(LIKE_A_DATE).mean() <= OFTEN:
-                return ["text"]
-            ways = f"state --format '{name}=%d.%m.%Y %H:%M' with its codes (of strftime), or --format '{name}=text'"
-            raise UserError(f"{path}: the column {name!r}, such as {some.iloc[0]!r}, looks like dates: {ways}")
-        few = f"{n[wrong].sum():,} of {counts.sum():,} values of the column {name!r} are no {best.rstrip(',')}"
-        ways = f"--format '{name}={best}' makes them missing, --format '{name}=text' takes all as text"
-        examples = ",".join(each[:40] for each in texts[wrong][:3])
-        ways += f"; --missing '{examples}' is for all columns"
-        raise UserError(f"{path}: {few}, such as {texts[wrong].iloc[0][:40]!r}: {ways}")
+        ask_about(name, counts, absent, values)
+        return ["text"]
     if fits[0].startswith("number"):
         digits = texts[texts.str.fullmatch(r"[-+]?\d+")]
         if digits.str.contains(r"^[-+]?0\d").any() or any(abs(int(each)) > LARGEST_EXACT for each in digits):
             notes.append(f"{name!r}: whole numbers with a zero in front or beyond 2^53: text")
             return ["text"]
-        units = sorted(set(numbers(texts, fits[0][6:] or ".")[1]))
+        units = sorted(set(numbers(texts, sign_of(fits[0]))[1]))
         if len(units) > 2 or (len(units) == 2 and (units[0] or not re.fullmatch(MONEY, units[1]))):
-            raise UserError(f"{path}: the numbers of the column {name!r} have several units, "
-                            f"such as {units[:3]}: give it one, or --format '{name}=text'")  # fmt: skip
-    notes += [f"{name!r}: {n_absent:,} texts are missing values ({words})"] if n_absent else []
+            raise UserError(f"the numbers of the column {name!r} have several units, such as {units[:3]}: give it one, "
+                            f"or --format '{name}=text'")  # fmt: skip
+    if len(absent):
+        notes.append(f"{name!r}: {absent.sum():,} texts are missing values ({', '.join(absent.index[:3])})")
     return fits
+
+
+def values_by_format(texts: pd.Series) -> dict:
+    """Return the values of texts by each format that more than half of them have; equal values count once."""
+    some, values = texts.iloc[:: max(1, len(texts) // 100)], {}
+    times = TIMES if some.str.contains(r"\d[:h]\d").any() else [""]
+    for how in [*FORMATS, *(date + time for date in DATES for time in times)]:
+        if how == "hours" and any(found.notna().all() for found in values.values()):
+            break  # numbers, as in most columns, are nothing else
+        if parsed(some, how).notna().mean() > OFTEN:
+            found = parsed(texts, how)
+            values |= {} if any(found.equals(other) for other in values.values()) else {how: found}
+    return values
+
+
+def ask_about(name: str, counts: pd.Series, absent: pd.Series, values: dict) -> None:
+    """Ask the user about a column that no format fits, if nearly all of its texts have one, or look like dates."""
+    fitted = {how: counts[found.notna().to_numpy()].sum() for how, found in values.items()}
+    best = max(fitted, key=fitted.get, default=None)
+    if best and fitted[best] > MOSTLY * counts.sum():
+        wrong = counts[values[best].isna().to_numpy()]
+        few = f"{wrong.sum():,} of {counts.sum() + absent.sum():,} values of the column {name!r} are no"
+        ways = f"--format '{name}={best}' makes them missing, --format '{name}=text' takes all as text"
+        examples = [each[:40] for each in wrong.index[:3]]
+        raise UserError(f"{few} {best.rstrip(',')}, such as {examples[0]!r}: {ways}; "
+                        f"--missing '{','.join(examples)}' is for all columns")  # fmt: skip
+    if np.mean(counts.index.str.match(LIKE_A_DATE)) > OFTEN:
+        ways = f"state --format '{name}=%d.%m.%Y %H:%M' with its codes (of strftime), or --format '{name}=text'"
+        raise UserError(f"the column {name!r}, such as {counts.index[0]!r}, looks like dates: {ways}")

@@ -26,9 +26,7 @@ import click
 @click.option("--encoding", help="Of the text, such as cp1250.")
 @click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign where a number has two meanings.")
 @click.option("--missing", metavar="TEXT,...", help="Cells with these texts are missing values.")
-@click.option(
-    "--format", "formats", multiple=True, metavar="COLUMN=FORMAT", help="number, text, hours, ratio, %d.%m.%Y."
-)
+@click.option("--format", "formats", multiple=True, metavar="COLUMN=FORMAT", help="number, text, hours, %d.%m.%Y.")
 def compare(file, target, maps, **options):
     """Recommend a feature map for the table in FILE, or none, from a comparison with its baselines."""
     started = time.monotonic()

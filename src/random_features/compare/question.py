@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.sparse import issparse
 
 from random_features.compare import reading, recipe
-from random_features.compare.columns import MISSING, formats_of
+from random_features.compare.columns import MISSING, formats_of, parsed
 from random_features.errors import UserError, nearest
 
 #: The fewest rows of a table, of a class, and the fewest groups.
@@ -21,9 +21,6 @@ MOST_CLASS_NUMBERS, FEWEST_COUNTS, MOST_CLASSES = 20, 6, 200
 #: The share of distinct texts from which a column is taken for names or free text, the share of their range that
 #: distinct whole numbers fill if they number the rows, and the largest target.
 FREE_TEXT, FILLED, LARGEST_TARGET = 0.5, 0.5, 1e150
-
-#: Options of files of text.
-OPTIONS = ("separator", "quote", "header", "encoding")
 
 #: Quartile ranges from which a value is far from its median.
 FAR = 300
@@ -39,37 +36,43 @@ IDENTIFIER = re.compile(r"(?i:(.*[ _.-])?(id|uuid|nr|no)\.?|id[ _.-].*)|.*[a-z]I
 Question = namedtuple("Question", "table y groups settings notes changed columns")
 
 
-def understand(path, target=None, *, task="auto", drop=(), group=None, time=None, metric=None, formats=(), missing=None,
-               decimal=None, **asked) -> Question:  # fmt: skip
+def understand(path, target=None, **how) -> Question:
     """Return what a file asks; the options are those of the command. Raise ``UserError``, in one line, for what cannot
     be answered, or what an option must decide.
     """
-    asked, absent = asked | {"target": target}, list(filter(None, (missing or "").split(",")))
+    asked = {"target": target} | {option: how.pop(option, None) for option in reading.OPTIONS}
     raw = reading.read(path, asked)
-    target = target or ("label" if raw.how["kind"] == "LIBSVM" else None)
-    ways = dict(each.partition("=")[::2] for each in formats)
-    check_names(raw.names, target, group, time, drop, ways, path)
+    try:
+        return understood(raw, asked, **how)
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
+
+
+def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metric=None, formats=(), missing=None,
+               decimal=None) -> Question:  # fmt: skip
+    """Return what a table asks that was read as it was ``asked``."""
+    target = asked["target"] or ("label" if raw.how["kind"] == "LIBSVM" else None)
+    absent, ways = list(filter(None, (missing or "").split(","))), dict(each.partition("=")[::2] for each in formats)
+    check_names(raw.names, target, group, time, drop, ways)
     formats, changed, is_sparse = {}, list(raw.notes), issparse(raw.table)
     if is_sparse and (group or time or drop or ways or absent):
-        raise UserError(f"{path}: a sparse table has no --group, --time, --drop, --format or --missing")
-    for option in OPTIONS:
-        if asked.get(option) and raw.how["kind"] != "text" and (option, raw.how["kind"]) != ("encoding", "ARFF"):
-            raise UserError(f"--{option}: {path} is a file of the kind {raw.how['kind']}, to which it does not apply")
+        raise UserError("a sparse table has no --group, --time, --drop, --format or --missing")
     if not is_sparse:
         left = raw.table.drop(columns=list(drop))
-        texts, notes = formats_of(left.select_dtypes(exclude="category"), raw.formats | ways, decimal, absent, path)
+        texts, notes = formats_of(left.select_dtypes(exclude="category"), raw.formats | ways, decimal, absent)
         formats = {name: ways.get(name) or recipe.format_of(column) for name, column in left.items()
                    if name not in texts and recipe.kind_of(column) != recipe.MANY} | texts  # fmt: skip
         changed += notes
     table = recipe.typed(raw.table, formats, absent)
-    changed += [f"--missing {each}: no cell has it" for each in absent if not has_cell(raw.table, formats, each)]
+    plain = recipe.typed(raw.table, formats) if absent else None
+    changed += [f"--missing {each}: no cell has it" for each in absent if not has_cell(raw.table, plain, formats, each)]
     if decimal and "number,"[: 6 + (decimal == ",")] not in formats.values():
         changed.append(f"--decimal {decimal}: no column has numbers to which it applies")
     labels = recipe.target_of(table, raw, target)
-    if time and not recipe.is_date(table[time]) and table[time].dtype.kind not in "iufm":
+    if time and table[time].dtype.kind not in "iufmM":
         example = str(next(iter(table[time].dropna()), ""))[:40]
         raise UserError(f"--time {time}: its values are no times, such as {example!r}")
-    found, classes = task_of(labels, task, missing, f"{path}: the target {target!r}")
+    found, classes = task_of(labels, task, missing, f"the target {target!r}")
     if found != task and few_whole_numbers(labels.dropna()) and labels.nunique() > 2:
         other = "regression" if found == "classes" else "classes"
         changed.append(f"{target!r}, few whole numbers, is taken for {found}; --task {other} changes it")
@@ -87,7 +90,7 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
                                for kind in recipe.KINDS}  # fmt: skip
         changed += [f"{each['column']!r}: {each['doubt']}" for each in described if each["doubt"]]
     table, y, groups, left_out = recipe.question(raw, settings, table)
-    check(y, groups, settings, path, described)
+    check(y, groups, settings, described)
     changed += [f"{n:,} rows are left out: {why}" for why, n in left_out.items() if n]
     out = [f"{each['column']!r} ({each['use'][10:]})" for each in described
            if each["use"].startswith("left out") and each["column"] not in drop]  # fmt: skip
@@ -102,10 +105,11 @@ def understand(path, target=None, *, task="auto", drop=(), group=None, time=None
     return Question(table, y, groups, settings, printable(notes), printable(changed), described)
 
 
-def has_cell(table, formats, text) -> bool:
-    """Return whether a cell has a text, or its number in a column of numbers."""
-    without, with_it = (recipe.typed(table, formats, given).isna() for given in ((), [text]))
-    return table.isin([text]).any(axis=None) or not with_it.equals(without)
+def has_cell(table, values, formats, text) -> bool:
+    """Return whether a cell has a text, or the value of the text in the format of its column."""
+    meanings = {name: parsed(pd.Series([text]), how).dropna() for name, how in formats.items() if how != "text"}
+    found = any(values[name].isin(meaning).any() for name, meaning in meanings.items())
+    return found or any(table[name].isin([text]).any() for name in formats)
 
 
 def printable(texts: list[str]) -> list[str]:
@@ -113,35 +117,35 @@ def printable(texts: list[str]) -> list[str]:
     return ["".join(each if each.isprintable() else "?" for each in text) for text in texts]
 
 
-def check_names(names, target, group, time, drop, ways, path) -> None:
+def check_names(names, target, group, time, drop, ways) -> None:
     """Raise ``UserError`` for a column of an option that a file does not have, or that has two uses."""
     some = ", ".join(names if len(names) < 9 else [*names[:6], "...", f"{names[-1]} ({len(names)} in all)"])
     if target is None:
-        raise UserError(f"{path}: state the column to predict: --target COLUMN; it has {some}")
+        raise UserError(f"state the column to predict: --target COLUMN; it has {some}")
     stated = [("--target", target), ("--group", group), ("--time", time)]
     for option, name in [*stated, *(("--drop", each) for each in drop), *(("--format", each) for each in ways)]:
         if name is not None and name not in names:
             near = "".join(f"did you mean {each}? " for each in nearest(name, names))
-            raise UserError(f"{option} {name}: {path} has no such column; {near}it has {some}")
+            raise UserError(f"{option} {name}: the file has no such column; {near}it has {some}")
     if target in (*drop, group, time):
         raise UserError(f"--target {target}: the column is also dropped, a group or a time")
 
 
-def check(y, groups, settings, path, described) -> None:
+def check(y, groups, settings, described) -> None:
     """Raise ``UserError`` for a table that is too small, or has nothing to predict from."""
     target = settings["target"]
     if len(y) < FEWEST_ROWS or (y == y[0]).all():
         kind = "finite number" if settings["task"] == "regression" else f"class of {FEWEST_OF_A_CLASS} rows or more"
         few = f"{len(y)} rows with a {kind}, {len(set(y))} different"
-        raise UserError(f"{path}: the target {target!r} has {few}; at least {FEWEST_ROWS}, 2 different, are needed")
+        raise UserError(f"the target {target!r} has {few}; at least {FEWEST_ROWS}, 2 different, are needed")
     if groups is not None and len(set(groups)) < FEWEST_GROUPS:
         raise UserError(f"--group: the column has {len(set(groups))} groups; at least {FEWEST_GROUPS} are needed")
     if settings["columns"] is not None and not any(settings["columns"].values()):
         why = "; ".join(f"{each['column']!r} is {each['use']}" for each in described if each["column"] != target)[:300]
-        raise UserError(f"{path}: no column is left to predict {target!r} from: {why}. Make numbers of texts first, "
+        raise UserError(f"no column is left to predict {target!r} from: {why}. Make numbers of texts first, "
                         "for example with TfidfVectorizer, and save them with scipy.sparse.save_npz")  # fmt: skip
     if settings["task"] == "regression" and np.abs(y).max() > LARGEST_TARGET:
-        raise UserError(f"{path}: the target {target!r} has a value of {np.abs(y).max():g}; at most 1e+150 is compared")
+        raise UserError(f"the target {target!r} has a value of {np.abs(y).max():g}; at most 1e+150 is compared")
     if settings["task"] == "classes" and settings["time"] and len(np.unique(y[: len(y) // 2])) < 2:
         raise UserError(f"--time: the first half of the rows has one class of {target!r}; start later")
 

@@ -40,6 +40,9 @@ BLANKS = r"\s+"
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", BLANKS: "blanks"}
 QUOTES = {"single": "'", "double": '"', "none": ""}
 
+#: Options of files of text; ARFF has an encoding, too.
+OPTIONS = ("separator", "quote", "header", "encoding")
+
 LIBSVM_LINE = re.compile(r"[-+]?[\d.][\d.eE+-]*(,\d+)*(\s+(qid:\d+|\d+:[-+\d.eE]+))*\s*(#.*)?")
 
 #: The first cell of a line of totals, and the most lines of totals and footnotes below the rows.
@@ -98,8 +101,11 @@ def read(path, asked: dict) -> Raw:
         data = content(path)
         if not data.strip():
             raise UserError("the file is empty")
+        stated = [option for option in OPTIONS if asked.get(option)]
         asked = asked | {"encoding": asked.get("encoding") or encoding_of(data)}
         kind = kind_of(data, asked["encoding"])
+        if kind != "text" and stated and (kind, stated) != ("ARFF", ["encoding"]):
+            raise UserError(f"--{stated[0]}: this is a file of the kind {kind}, to which it does not apply")
         found = READERS[kind](data, asked)
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such file") from None
@@ -271,7 +277,7 @@ def with_names(frame, is_short: bool, asked: dict, notes: list[str]):
     frame = frame.loc[~again, ~empty].set_axis(names, axis=1).reset_index(drop=True)
     top = frame.loc[:0, frame[1:300].map(is_number).astype(float).mean() > 0.8].to_numpy().ravel()
     if len(set(top)) > 1 and not any(is_number(cell) or cell.lower() in MISSING for cell in top):
-        notes.append(f"the line below the names has units ({', '.join(top)[:60]}): left out")
+        notes.append(f"the line below the names has units ({', '.join(filter(None, top))[:60]}): left out")
         frame = frame.iloc[1:].reset_index(drop=True)
     return frame, True
 
@@ -343,8 +349,11 @@ def read_parquet(data: bytes, asked: dict) -> Raw:
     frame = pd.read_parquet(io.BytesIO(data))
     frame = frame.reset_index([name for name in frame.index.names if name is not None]).reset_index(drop=True)
     for name, column in frame.items():
-        if pd.api.types.infer_dtype(column, skipna=True) == "decimal":
+        kind = pd.api.types.infer_dtype(column, skipna=True)
+        if kind == "decimal":
             frame[name] = column.astype(np.float64)
+        elif kind == "time":
+            frame[name] = column.map(str, na_action="ignore")
         elif isinstance(column.dtype, pd.PeriodDtype):
             frame[name] = column.dt.to_timestamp()
     return Raw(frame, frame.columns.astype(str).tolist(), {"kind": "Parquet"})

@@ -60,8 +60,8 @@ def typed(table, formats, missing=(), known=None):
     if issparse(table):
         return table
     found = pd.DataFrame({
-        name: converted(column, formats[name], missing, known if known is None else known.get(name, {}))
-        if name in formats else column for name, column in table.items()
+        name: converted(column, formats[name], missing, (known or {}).get(name)) if name in formats else column
+        for name, column in table.items()
     })  # fmt: skip
     found.attrs["typed"] = True
     return found
@@ -84,7 +84,7 @@ def format_of(column: pd.Series) -> str:
     """Return the format of a column that has its type in the file; whole numbers beyond 2^53 are text."""
     if column.dtype.kind in "iu" and max(abs(int(column.min())), int(column.max())) > LARGEST_EXACT:
         return "text"
-    if is_date(column) or pd.api.types.infer_dtype(column) in ("date", "datetime"):
+    if column.dtype.kind == "M" or pd.api.types.infer_dtype(column) in ("date", "datetime"):
         return "iso+zone" if isinstance(column.dtype, pd.DatetimeTZDtype) else "iso"
     how = {"b": "bool", "m": "duration"}.get(column.dtype.kind, "number")
     return "text" if kind_of(column) == "categories" else how
@@ -130,22 +130,17 @@ def as_classes(column: pd.Series) -> pd.Series:
     return column
 
 
-def is_date(column: pd.Series) -> bool:
-    """Return whether a column has dates."""
-    return pd.api.types.is_datetime64_any_dtype(column)
-
-
 def kind_of(column: pd.Series) -> str:
     """Return the kind of a column: "numbers", truth values and durations too, "dates", "categories", or ``MANY``."""
     if column.dtype.kind == "O" and isinstance(next(iter(column.dropna()), None), list | dict | np.ndarray | bytes):
         return MANY
     numeric = pd.api.types.is_numeric_dtype(column) or column.dtype.kind == "m"
-    return "dates" if is_date(column) else "numbers" if numeric else "categories"
+    return "dates" if column.dtype.kind == "M" else "numbers" if numeric else "categories"
 
 
 def as_times(column):
     """Return a column as numbers that order the rows: dates and durations as seconds."""
-    if is_date(column):
+    if column.dtype.kind == "M":
         column = pd.to_datetime(column, utc=True) - pd.Timestamp(0, tz="UTC")
     return column.dt.total_seconds() if column.dtype.kind == "m" else pd.to_numeric(column).astype(np.float64)
 
@@ -348,7 +343,7 @@ def fitted(table, labels, settings, name, chosen, is_encoded=False):
     if not is_encoded:
         used = [name for names in (columns or {}).values() for name in names]
         formats = {name: settings["formats"].get(name, "number") for name in used}
-        known = {name: texts_by_value(table[name]) for name in formats if formats[name] == "text"}
+        known = {name: texts_by_value(table[name]) if how == "text" else {} for name, how in formats.items()}
         learned = {"formats": formats, "missing": settings.get("missing", ()), "known": known}
         steps = [FunctionTransformer(as_learned, kw_args=learned), encoder(columns)]
     steps += [Scaled(chosen["relevance"])] if has_kernel(name) else []

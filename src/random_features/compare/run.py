@@ -5,6 +5,7 @@ import re
 import time
 from pathlib import Path
 
+from random_features import make_map
 from random_features.alarm import alarm
 from random_features.compare import recipe, report, warnings
 from random_features.compare.contest import Contest, OutOfTime, contestants, hold, units
@@ -12,7 +13,7 @@ from random_features.compare.contestants import folder_of, is_map
 from random_features.compare.decide import Decision, decide, label, missing, paired_interval
 from random_features.compare.question import Question, understand
 from random_features.errors import UserError
-from random_features.maps.registry import REGISTRY, resolve
+from random_features.kernels import Gaussian
 
 #: Seconds of a budget in the units that a user writes, and the longest one, a year.
 UNITS, MOST_SECONDS = {"s": 1, "m": 60, "h": 3600, "": 60}, 365 * 24 * 3600
@@ -48,11 +49,9 @@ def compare(
         raise UserError(f"--margin {margin}: write a share from 0 to 1, such as 0.02")
     for name in maps:
         try:
-            kernels = REGISTRY[resolve(name)[0]].kernels
+            make_map(name, Gaussian())
         except ValueError as error:
             raise UserError(f"--maps {name}: {error}") from None
-        if "gaussian" not in kernels:
-            raise UserError(f"--maps {name}: it does not apply to the Gaussian kernel, which is compared here")
     question = understand(file, target, **how)
     settings, out = question.settings, Path(out or folder_of(file))
     record, own = out / "question.json", json.dumps({"file": str(Path(file).resolve()), "target": settings["target"]})

@@ -24,10 +24,11 @@ GPU_PER_NUMBER, GPU_TOTAL = 3_000, 1e12
 TIMES = re.compile("date|time|duration|period", re.IGNORECASE)
 
 
-def check_numbers(values, name: str = "X") -> None:
-    """Raise ``ValueError`` for masked entries, ``TypeError`` for dates and durations: NumPy makes numbers of them.
+def check_numbers(values, name: str = "X"):
+    """Return values; ``ValueError`` for masked entries, ``TypeError`` for dates and durations, which NumPy converts.
 
-    Every public function calls it for its data and targets, before anything converts them.
+    Every public function calls it for its data and targets, before anything converts them. A tensor that is the
+    negative or the conjugate of its memory, which NumPy cannot read, is computed.
 
     Parameters
     ----------
@@ -46,6 +47,7 @@ def check_numbers(values, name: str = "X") -> None:
     for each in types:
         if TIMES.search(each):
             raise TypeError(f"{name} has the dtype {each}: convert dates and durations to numbers of a stated unit")
+    return values.resolve_conj().resolve_neg() if hasattr(values, "resolve_neg") else values
 
 
 def seed_sequence(*axes) -> np.random.SeedSequence:

@@ -92,7 +92,7 @@ def relevance(X, y) -> tuple[float, ...]:
 
     if y is None:
         raise ValueError("length_scale='ard' learns from targets: fit(X, y)")
-    check_numbers(y, "y")
+    y = check_numbers(y, "y")
     if len(y) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, y {len(y)}")
     y = np.asarray(on_host(y))

@@ -66,7 +66,7 @@ def pivoted_cholesky(kernel, X, rank: int, rng: np.random.Generator, *, toleranc
     >>> bool(np.abs(F @ F.T - Gaussian(2.0)(X)).max() < 1e-3)
     True
     """
-    check_numbers(X)
+    X = check_numbers(X)
     n = X.shape[0]
     rank = min(rank, n)
     residual = diagonal(kernel, X)

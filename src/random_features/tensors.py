@@ -36,10 +36,11 @@ def resolve_device(device: str = "auto"):
 def from_library(X):
     """Return an array of torch, JAX, CuPy or another library with ``__dlpack__`` as a tensor that shares its memory.
 
-    None for anything else, and for arrays of NumPy.
+    None for anything else, and for arrays of NumPy. A tensor that is the negative or the conjugate of its memory is
+    computed.
     """
     if isinstance(X, torch.Tensor):
-        return X
+        return X.resolve_conj().resolve_neg()
     if isinstance(X, np.ndarray | np.generic) or not hasattr(X, "__dlpack__"):
         return None
     return torch.from_dlpack(X)
@@ -97,7 +98,7 @@ def checked_rows(estimator, X, device: str = "auto", *, dtype=("float64", "float
 
     tensor = from_library(X)
     if tensor is None:
-        check_numbers(X)
+        X = check_numbers(X)
         types = list(dtype) if isinstance(dtype, tuple) else dtype
         return without_duplicates(validate_data(estimator, X, accept_sparse="csr", dtype=types, reset=reset))
     tensor = _checked_tensor(tensor, device)
@@ -109,7 +110,7 @@ def checked_targets(y, n_rows: int, **checks):
     """Return targets y of so many rows after scikit-learn's checks; errors are as in ``check_numbers``, too."""
     from sklearn.utils.validation import check_X_y
 
-    check_numbers(y, "y")
+    y = check_numbers(y, "y")
     return check_X_y(np.zeros((n_rows, 1)), y, **checks)[1]
 
 
@@ -119,7 +120,7 @@ def _checked_tensor(X, device):
     stated = X.device if device == "auto" else resolve_device(device)
     if stated.type != X.device.type or stated.index not in (None, X.device.index):
         raise ValueError(f"X is on {X.device}, device={device!r}: move X there, or set device='auto'")
-    return X.resolve_neg() if X.dtype in (torch.float32, torch.float64) else X.double().resolve_neg()
+    return X if X.dtype in (torch.float32, torch.float64) else X.double()
 
 
 def check_finite(X) -> list[float]:

@@ -141,28 +141,6 @@ def test_wrong_weights_are_refused(weights):
         KernelMachineRegressor(PHI).fit(X, Y, weights)
 
 
-@every_variant
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (np.ma.masked_greater(X[:, 0], 1.0), "has masked entries"),
-        (pd.Series(pd.to_timedelta(X[:, 0], "s")), "the dtype"),
-    ],
-)
-def test_every_door_of_a_machine_refuses_masked_entries_and_durations(machine, wrong, message):
-    y = of_rows(machine)
-    column = wrong.to_frame() if isinstance(wrong, pd.Series) else wrong[:, None]
-    fitted = clone(machine).fit(X[:, :1], y)
-    doors = [lambda: clone(machine).fit(column, y), lambda: clone(machine).fit(X, wrong),
-             lambda: fitted.predict(column), lambda: clone(machine).fit(X, y, wrong),
-             lambda: fitted.score(column, y)]  # fmt: skip
-    if hasattr(machine, "partial_fit"):
-        doors.append(lambda: clone(machine).partial_fit(column, y))
-    for door in doors:
-        with pytest.raises((ValueError, TypeError), match=message):
-            door()
-
-
 def rare(n=1000):
     """Rows with 37 positives in a thousand that overlap with the others."""
     rng = np.random.default_rng(1)

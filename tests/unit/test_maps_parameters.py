@@ -226,28 +226,12 @@ def test_targets_may_be_a_series():
     np.testing.assert_array_equal(phi.transform(np.eye(6)), other.transform(np.eye(6)))
 
 
-@pytest.mark.parametrize("y", [np.ma.array(np.arange(6), mask=np.eye(6)[0]), np.arange(6).astype("datetime64[D]")])
-def test_masked_targets_and_dates_are_no_numbers(y):
-    with pytest.raises((ValueError, TypeError), match="y has"):
-        make_map("kprff", n_components=4, random_state=0).fit(np.eye(6), y)
-
-
-@pytest.mark.parametrize(
-    ("refused", "error"),
-    [
-        (np.ma.array(np.ones((6, 2)), mask=np.eye(6, 2, dtype=bool)), ValueError),
-        (np.ones((6, 2)).astype("datetime64[s]"), TypeError),
-        (np.ones((6, 2)).astype("timedelta64[s]"), TypeError),
-        (pd.DataFrame(np.ones((6, 2)).astype("datetime64[s]")), TypeError),
-        # parts of an entry that are finite, and their sum is not
-        (sparse.csr_matrix(([1e308, 1e308], [1, 1], [0] + [2] * 6), shape=(6, 2)), ValueError),
-    ],
-)
-def test_masked_entries_and_dates_are_no_numbers(refused, error):
+def test_parts_of_an_entry_whose_sum_is_infinite_are_refused():
+    parts = sparse.csr_matrix(([1e308, 1e308], [1, 1], [0] + [2] * 6), shape=(6, 2))
     phi = make_map("rff", n_components=4, random_state=0).fit(np.ones((6, 2)))
     for call in (phi.fit, phi.transform):
-        with pytest.raises(error, match=r"masked|dtype|infinity"):
-            call(refused)
+        with pytest.raises(ValueError, match="infinity"):
+            call(parts)
 
 
 @pytest.mark.parametrize(

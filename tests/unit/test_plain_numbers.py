@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from map_variants import KERNELS as MADE
 from map_variants import MAPS, build, data, fitted
 
@@ -164,6 +165,9 @@ OTHERS = {
             "y": lambda machine, spoil: machine.fit(X, spoil(Y)),
             "predict": lambda machine, spoil: machine.fit(X, Y).predict(spoil(X)),
             "score y": lambda machine, spoil: machine.fit(X, Y).score(X, spoil(Y)),
+            "weights": lambda machine, spoil: machine.fit(X, Y, spoil(ONES)),
+            "partial_fit": lambda machine, spoil: machine.set_params(features=build("orf")).partial_fit(spoil(X), Y),
+            "score X": lambda machine, spoil: machine.fit(X, Y).score(spoil(X), Y),
             "score weights": lambda machine, spoil: machine.fit(X, Y).score(X, Y, spoil(ONES)),
             "penalties": lambda machine, spoil: machine.set_params(penalties=spoil(ONES)).fit(X, Y),
         }.items()
@@ -181,6 +185,26 @@ def test_masked_entries_and_dates_are_refused_at_every_door(door):
     for how in SPOILT.values():
         with pytest.raises((ValueError, TypeError), match=r"masked entries|the dtype"):
             DOORS[door](how)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_tensor_that_is_the_negative_of_its_memory_is_like_any_other(door):
+    def outcome(spoil):
+        try:
+            return type(DOORS[door](spoil))
+        except Exception as error:
+            return repr(error)
+
+    assert outcome(lambda values: torch._neg_view(-torch.tensor(values * 1))) == outcome(
+        lambda values: torch.tensor(values * 1)
+    )
+
+
+def test_length_scales_with_names_are_refused_and_those_in_the_order_of_the_columns_taken():
+    lengths, frame = pd.Series([3.0, 1.0, 2.0], index=["c", "a", "b"]), pd.DataFrame(columns=["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"\Alength_scale has names.*length_scale\[X.columns\]\.to_numpy\(\)\Z"):
+        Gaussian(lengths)
+    assert Gaussian(lengths[frame.columns].to_numpy()) == Gaussian(pd.Series([1.0, 2.0, 3.0]))
 
 
 @pytest.mark.parametrize("how", SPOILT)

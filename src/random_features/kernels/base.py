@@ -33,8 +33,8 @@ class Kernel(ABC):
         It is float32 if both are, else float64. Raises ``ValueError`` for NaN, infinity, masked entries and shapes that
         do not match, ``TypeError`` for dates.
         """
-        check_numbers(X)
-        check_numbers(Y, "Y")
+        X = check_numbers(X)
+        Y = check_numbers(Y, "Y")
         rows, others = check_pairwise_arrays(X, Y)
         lengths = np.asarray(getattr(self, "ell", 1.0))
         if rows.dtype == np.float32 and not ((lengths > 1e-18) & (lengths < 1e18)).all():  # squares leave float32
@@ -75,7 +75,7 @@ class Kernel(ABC):
         A function of a tensor X (r, d) on ``device``, r <= ``rows``, that returns the tensor ``kernel(X, Y)`` (r, m)
         there, valid until its next call. X may be sparse, as of ``row_reader``, if the kernel ``takes_sparse_rows``.
         """
-        check_numbers(Y, "Y")
+        Y = check_numbers(Y, "Y")
         Y = Y.astype(np.float64) if issparse(Y) and self.takes_sparse_rows else dense(Y).astype(np.float64)
         return lambda X: torch.from_numpy(self(as_rows(X.cpu().double()), Y)).to(device, dtype)
 
@@ -107,7 +107,7 @@ class Kernel(ABC):
 
         The rule "ard" needs the targets y (n,) or (n, c), and finds a number per column.
         """
-        check_numbers(X)
+        X = check_numbers(X)
         rule = self.get_params().get("length_scale")
         return self.set_params(length_scale=RULES[rule](without_duplicates(X), y)) if isinstance(rule, str) else self
 
@@ -160,9 +160,12 @@ class Scaled(Kernel):
     length_scale: float | str | tuple = 1.0
 
     def __post_init__(self):
-        check_numbers(self.length_scale, "length_scale")
-        if np.ndim(self.length_scale) == 1 and not isinstance(self.length_scale, tuple):
-            object.__setattr__(self, "length_scale", tuple(np.asarray(self.length_scale).tolist()))
+        stated = check_numbers(self.length_scale, "length_scale")
+        names = getattr(stated, "index", None)
+        if names is not None and not callable(names) and [*names] != [*range(len(names))]:  # a Series of pandas
+            raise ValueError("length_scale has names, which a kernel ignores: give length_scale[X.columns].to_numpy()")
+        if np.ndim(stated) == 1 and not isinstance(stated, tuple):
+            object.__setattr__(self, "length_scale", tuple(np.asarray(stated).tolist()))
         elif isinstance(self.length_scale, np.generic) and not isinstance(self.length_scale, float):
             # float32 overflows where it meets the limits, or is squared
             object.__setattr__(self, "length_scale", self.length_scale.item())

@@ -26,9 +26,9 @@ class Gaussian(Scaled, GaussianSpectrum):
     ----------
     length_scale : float, array of d floats, "median", "scale" or "ard", default 1.0
         :math:`\ell > 0`, in the units of the data; scikit-learn's ``gamma`` is 1 / (2 l^2). An array has one for each
-        column. With a rule, ``fit`` of a map learns the median distance between rows, the length scale of
-        ``gamma="scale"``, or one per column from the targets (``length_scales.relevance``). Raises ``ValueError`` if it
-        is not positive.
+        column, in their order. With a rule, ``fit`` of a map learns the median distance between rows, the length scale
+        of ``gamma="scale"``, or one per column from the targets (``length_scales.relevance``). Raises ``ValueError`` if
+        it is not positive, or a Series with names.
 
     Notes
     -----

@@ -23,7 +23,7 @@ class Decomposed(NamedTuple):
 
 def decompose(Z) -> Decomposed:
     """Return the thin singular value decomposition of finite features Z (n, D) in float64; ``ValueError`` otherwise."""
-    check_numbers(Z, "Z")
+    Z = check_numbers(Z, "Z")
     return Decomposed(*svd(np.asarray(Z, dtype=np.float64), full_matrices=False))
 
 
@@ -33,7 +33,7 @@ def ridge_coefficients(Z: Decomposed, y: np.ndarray, shift: float) -> np.ndarray
     For a shift of zero it has the least norm. Directions whose singular value is zero to working precision do not
     count, as in ``numpy.linalg.pinv``.
     """
-    check_numbers(y, "y")
+    y = check_numbers(y, "y")
     smallest = max(len(Z.left), Z.right.shape[1]) * np.finfo(np.float64).eps * Z.values[0]
     values = np.where(Z.values > smallest, Z.values, np.inf)
     return ((Z.left.T @ y) / (values + shift / values)) @ Z.right
@@ -46,7 +46,7 @@ def leave_one_out(Z: Decomposed, y: np.ndarray, shifts) -> np.ndarray:
     H y)_i / (1 - H_ii) (Allen 1974). Both vanish with the shift if there are at least as many columns as rows. They are
     summed from what the shift leaves of every direction, so that their ratio keeps its digits.
     """
-    check_numbers(y, "y")
+    y = check_numbers(y, "y")
     shifts = np.asarray(shifts, dtype=np.float64)
     if not (shifts > 0).all():
         raise ValueError(f"leave-one-out errors need positive shifts, got {shifts.tolist()}")

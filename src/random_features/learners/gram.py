@@ -142,7 +142,7 @@ def scores_on_gram(K, Y, folds, training, score, fit, weights=None) -> np.ndarra
 
 
 def _check_kernel_matrix(K, Y):
-    check_numbers(K, "the kernel matrix")
+    K = check_numbers(K, "the kernel matrix")
     n_rows, K = len(Y), K if isinstance(K, torch.Tensor) else np.asarray(K)
     if K.device != Y.device:
         raise ValueError(f"the kernel matrix is on {K.device}, the targets on {Y.device}: make both tensors or arrays")

@@ -98,7 +98,7 @@ def fit_streamed_kernel_ridge(
     >>> bool(np.allclose(model.coef, exact))
     True
     """
-    check_numbers(X)
+    X = check_numbers(X)
     Y, penalties = as_columns(Y), check_grid(penalty, "penalty")
     check_choice("center", center, ("targets", "none"))
     if X.shape[0] != len(Y):
@@ -182,8 +182,8 @@ def kernel_product(kernel, X, V, Y=None):
     X (n, d) and Y (m, d) are arrays or csr matrices, V is (n, c); or all are tensors of one device. The threads of
     PyTorch share the columns of tiles on a CPU.
     """
-    check_numbers(X)
-    check_numbers(Y, "Y")
+    X = check_numbers(X)
+    Y = check_numbers(Y, "Y")
     n_rows = X.shape[0] if Y is None else Y.shape[0]
     read = row_reader(X if Y is None else Y, sparse=kernel.takes_sparse_rows)
     device = torch.device(V.device)

@@ -30,6 +30,6 @@ class LinearModel:
 
     def decision(self, Z) -> np.ndarray:
         """Return decision values (n, c), float64, of features or kernel values (n, n_columns); of tensors a tensor."""
-        check_numbers(Z, "Z")
+        Z = check_numbers(Z, "Z")
         Z = cast(Z if isinstance(Z, torch.Tensor) else np.asarray(Z), "float64")
         return Z @ like(self.coef, Z) + like(self.intercept, Z)

@@ -39,9 +39,7 @@ def fit_multiple_kernel_svm(grams, Y, C: float) -> tuple[LinearModel, np.ndarray
     -----
     Raises ``ValueError`` as ``fit_kernel_svm``.
     """
-    for gram in grams:
-        check_numbers(gram, "grams")
-    grams = np.asarray(grams, dtype=np.float64)
+    grams = np.asarray([check_numbers(gram, "grams") for gram in grams], dtype=np.float64)
     weights = np.full(len(grams), 1.0 / len(grams))
     for turn in range(1, MAX_TURNS + 1):
         combined = np.tensordot(weights, grams, axes=1)

@@ -9,7 +9,7 @@ from random_features.learners.scoring import gain
 
 def check_grid(grid, name: str, *, zero_allowed: bool = False) -> np.ndarray:
     """Return a grid of penalties or Cs as float64 (g,); ``ValueError`` unless finite and positive (zero if allowed)."""
-    check_numbers(grid, name)
+    grid = check_numbers(grid, name)
     values = np.atleast_1d(np.asarray(grid, dtype=np.float64))
     lowest = "non-negative" if zero_allowed else "positive"
     good = np.isfinite(values) & ((values >= 0) if zero_allowed else (values > 0))

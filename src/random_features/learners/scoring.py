@@ -60,7 +60,7 @@ def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np
     ``every_column``: both signs in every column).
     """
     check_choice("score", score, SCORES)
-    check_numbers(folds, "folds")
+    folds = check_numbers(folds, "folds")
     folds = np.asarray(folds)
     if folds.shape != (len(Y),) or folds.dtype.kind not in "iu":
         raise ValueError(f"folds must be an integer array of shape ({len(Y)},), got {folds.dtype} {folds.shape}")

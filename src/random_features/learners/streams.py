@@ -31,7 +31,7 @@ def checked(blocks, n_rows: int, n_columns: int, device: str | torch.device = "c
         raise TypeError("features must be a function that returns a stream: lambda: phi.transform_blocks(X)")
     done = 0
     for rows, block in blocks():
-        check_numbers(block, "the stream of features")
+        block = check_numbers(block, "the stream of features")
         if block.ndim != 2 or block.shape[1] != n_columns or dtype_name(block) not in ("float32", "float64"):
             raise ValueError(
                 f"a block must be float32 or float64 of shape (rows, {n_columns}), got {block.dtype} {block.shape}"

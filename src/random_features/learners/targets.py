@@ -13,7 +13,7 @@ def as_columns(y):
 
     Raises ``ValueError`` for another shape, no rows, NaN or infinity.
     """
-    check_numbers(y, "targets")
+    y = check_numbers(y, "targets")
     columns = y.double() if isinstance(y, torch.Tensor) else np.asarray(y, dtype=np.float64)
     if columns.ndim == 1:
         columns = columns[:, None]
@@ -31,7 +31,7 @@ def as_weights(weights, n_rows: int) -> np.ndarray | None:
     """
     if weights is None:
         return None
-    check_numbers(weights, "weights")
+    weights = check_numbers(weights, "weights")
     weights = np.asarray(on_host(weights), dtype=np.float64)
     if weights.shape != (n_rows,):
         raise ValueError(f"weights must have the shape {(n_rows,)}, got {weights.shape}")

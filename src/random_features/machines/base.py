@@ -155,8 +155,8 @@ class KernelMachine(BaseEstimator):
     @staticmethod
     def _on_host(y, sample_weight):
         """Return targets and the weights of their rows as arrays; errors are as in ``check_numbers``."""
-        check_numbers(y, "y")
-        check_numbers(sample_weight, "sample_weight")
+        y = check_numbers(y, "y")
+        sample_weight = check_numbers(sample_weight, "sample_weight")
         return on_host(y), on_host(sample_weight)
 
     def _rows(self, X, products=0, *, reset=False):

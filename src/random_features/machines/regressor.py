@@ -49,7 +49,9 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
 
     On a map it minimises :math:`\frac1n \|\phi(X) w + b - y\|^2 + \lambda \|w\|^2` over w and b. Of an exact kernel b
     is the mean of y, and w alone is chosen, in the space of the kernel. With weights of the rows, the sum of
-    squares is weighted and n the sum of the weights, so that a row of weight 2 counts as two rows.
+    squares is weighted and n the sum of the weights, so that a row of weight 2 counts as two rows. What is learned
+    before the fit counts each row once, as ``gamma="scale"`` of scikit-learn does: the length scale of a rule, and maps
+    that learn from data.
 
     Parameters
     ----------

@@ -231,7 +231,8 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         check_learned(self.method, learned)
         try:
             learned_by = str(learned.pop(LEARNED_BY, ""))
-            learned = {name: np.array(array) for name, array in learned.items()}  # the caller's may change
+            # copies: the caller's may change
+            learned = {name: np.array(tensors.on_host(array)) for name, array in learned.items()}
             arrays = dict(learned)
             self._draw_first(n_features_in, dtype, lambda kernel: with_length_scale(kernel, learned))
             if arrays and learned_by != self._description(arrays):

@@ -104,7 +104,7 @@ class Nystroem(RandomFeatureMap):
         """Draw nothing: the landmarks need data."""
         if isinstance(self.landmarks, str):
             return
-        self._points = np.array(self.landmarks, dtype=self._dtype)
+        self._points = np.array(on_host(self.landmarks), dtype=self._dtype)
         shape = self._points.shape
         if len(shape) != 2 or shape[1] != n_features or not np.isfinite(self._points).all():
             raise ValueError(f"landmarks must be a finite array of shape (s, {n_features}), got the shape {shape}")

@@ -136,7 +136,7 @@ class StatesKernel:
 def check_learned(method: str, learned: dict) -> None:
     """Raise ``ValueError`` for arrays that no map learns: NaN, infinity, and what ``check_numbers`` refuses."""
     for name, array in learned.items():
-        check_numbers(array, f"learned[{name!r}]")
+        array = check_numbers(array, f"learned[{name!r}]")
         if np.asarray(array).dtype.kind == "f" and not np.isfinite(array).all():
             raise ValueError(f"{method}: what was learned holds NaN or infinity, in {name}")
 

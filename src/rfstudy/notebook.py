@@ -1,6 +1,5 @@
 """The study in a notebook: rows behind a figure or of anything measured, and figures with methods of your choice."""
 
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from rfstudy import tidy
 from rfstudy.render import Shipped
 from rfstudy.report import plots
 from rfstudy.report.aggregate import of_quantity, select
+from rfstudy.report.catalogue import as_list
 from rfstudy.report.context import Context
 from rfstudy.report.published import named_by
 
@@ -36,16 +36,16 @@ def measured(**wanted) -> pd.DataFrame:
     """
     study = shipped()
     experiments = [each for each in study.experiments if study.has([each])]
-    named = chosen(wanted.get("experiment")) or experiments
+    named = as_list(wanted.get("experiment")) or experiments
     for what, given, known in (("column", wanted, tidy.COLUMNS), ("experiment", named, experiments)):
         for each in given:
             if each not in known:
                 raise UserError(f"the shipped rows have no {what} {each!r}; {suggestion(each, known)}")
     try:
-        numbers = {name: list(map(float, chosen(wanted[name]))) for name in wanted if name not in tidy.TEXTS}
+        numbers = {name: list(map(float, as_list(wanted[name]))) for name in wanted if name not in tidy.TEXTS}
     except ValueError as error:
         raise UserError(f"a column of numbers: {error}") from None
-    values = {name: chosen(value) for name, value in wanted.items()} | numbers
+    values = {name: as_list(value) for name, value in wanted.items()} | numbers
     rows = pd.concat([select(study.rows(study.file(each)), **values) for each in named], ignore_index=True)
     if rows.empty:
         raise UserError(f"no shipped row has {', '.join(f'{key}={value!r}' for key, value in wanted.items())}")
@@ -110,7 +110,7 @@ def draw(output: str, *, methods=None, datasets=None, panels=None, colours=None,
     if spec["form"] != "figures":
         raise UserError(f"{output} is a table: load({output!r}) has its rows")
     if panels is not None:
-        positions, of_spec = chosen(panels), spec.get("panels", [])
+        positions, of_spec = as_list(panels), spec.get("panels", [])
         if wrong := [each for each in positions if each not in range(len(of_spec))]:
             raise UserError(f"{output} has no panel {wrong[0]!r}: its panels are 0 to {len(of_spec) - 1}")
         spec = spec | {"panels": [of_spec[each] for each in positions]}
@@ -136,7 +136,7 @@ def _reduced(output: str, methods, datasets, colours=None) -> tuple[dict, Contex
         near = nearest(output, [f"{each['paper']}/{each['name']}" for each in study.reports])
         form = f"{output!r} is not an output: name it as paper/name, with one of the papers {', '.join(papers)}"
         raise UserError("; did you mean ".join([str(error) if paper in papers else form, *near])) from error
-    styles, methods, datasets = named_by(paper, study.styles), chosen(methods), chosen(datasets)
+    styles, methods, datasets = named_by(paper, study.styles), as_list(methods), as_list(datasets)
     known = [("method", each, styles) for each in [*methods, *(colours or {})]]
     for what, each, names in known + [("data set", each, spec.get("datasets", study.tasks)) for each in datasets]:
         if each not in names:
@@ -152,10 +152,3 @@ def _reduced(output: str, methods, datasets, colours=None) -> tuple[dict, Contex
         if lacking := [each for each in names if each not in set(context.rows[column])]:
             raise UserError(f"{output} has no rows of {lacking[0]!r}: leave it out")
     return spec, context
-
-
-def chosen(value) -> list:
-    """Return a value, or several values of any container, as a list without repeats; None has no value."""
-    if value is None or isinstance(value, str) or not isinstance(value, Iterable):
-        return [] if value is None else [value]
-    return list(dict.fromkeys(value))

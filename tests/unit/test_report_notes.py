@@ -4,7 +4,7 @@ import pytest
 
 from rfstudy import tidy
 from rfstudy.report.context import Context
-from rfstudy.report.notes import comparability, notes, notes_on_data, notes_on_searches, notes_on_sizes
+from rfstudy.report.notes import comparability, notes, notes_on_data, notes_on_searches, notes_on_sizes, remark_on_data
 
 ROW = {
     "dataset": "eeg", "method": "rff", "metric": "accuracy_pct", "n_features_label": "2d", "n_features": 28,
@@ -85,6 +85,26 @@ def test_rows_on_which_a_metric_does_not_depend_do_not_matter(metric, of_fewer, 
     assert comparability(rows, {"cod-rna": {"n": 20_000}}) == of_fewer
     assert comparability(rows, {"cod-rna": {"n_train": 7490, "not_comparable": other}}) == of_test
     assert comparability(rows, {"cod-rna": {"n": 14_980, "not_comparable": other}}) == of_test
+
+
+@pytest.mark.parametrize(
+    ("n_test", "columns", "lost", "reason"),
+    [
+        (10_000, {}, 20, ""),
+        (10_000, {"metric": "error_pct", "value": 1.0}, 20, "lost"),
+        (10_000, {"metric": "auc_pct"}, 20, "lost"),
+        (2000, {}, 19, "lost"),
+        (2000, {"metric": "time_train_s"}, 19, ""),
+        (2000, {"n_train": 1981}, 19, "capped at 1,981 training and 1,981 test rows"),
+        (2000, {"stand_in": "digits"}, 19, "digits stand-in; capped at 50,000 training and 1,981 test rows"),
+    ],
+)
+def test_rows_that_a_reconstruction_lacks_are_no_cap_and_matter_above_the_margin(n_test, columns, lost, reason):
+    task = {"n_train": 50_000, "n_test": n_test}
+    row = ROW | {"n_train": 50_000, "n_test": n_test - lost, "value": 80.0, "settings": {"capped": True}} | columns
+    words = f"{lost} of {n_test:,} test rows left out: the file is a reconstruction"
+    assert comparability(tidy.frame([row]), {row["dataset"]: task}) == reason.replace("lost", words)
+    assert ("capped" in remark_on_data(tidy.frame([row]), task)) == ("capped" in reason)
 
 
 @pytest.mark.parametrize(("paper", "n_notes"), [("survey", 1), ("study", 0)])

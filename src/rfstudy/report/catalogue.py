@@ -6,6 +6,7 @@ those names while it is parsed, so this module needs only the standard library.
 """
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -68,8 +69,10 @@ def specifications(by_paper: dict[str, dict[str, dict]]) -> list[dict]:
 
 
 def as_list(value) -> list:
-    """Return a value as a list; it may be a list already, a single value, or None."""
-    return [] if value is None else value if isinstance(value, list) else [value]
+    """Return a value, or the values of any container but a dict, as a list without repeats; None has no value."""
+    if value is None or isinstance(value, str | dict) or not isinstance(value, Iterable):
+        return [] if value is None else [value]
+    return list({repr(each): each for each in value}.values())
 
 
 def specification(reports: list[dict], paper: str, name: str) -> dict:

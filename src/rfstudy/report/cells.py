@@ -18,8 +18,9 @@ LARGE = 1e5
 
 
 def dataset_cell(context: Context, dataset: str, paper: str, rows: pd.DataFrame) -> Cell:
-    """Return the cell of a data set: its name in a paper, its id, and whether it is a stand-in or capped."""
-    values = {"": context.name(dataset, paper), "id": dataset, "remark": remark_on_data(rows)}
+    """Return the cell of a data set: its name in a paper, its id, and whether it is a stand-in or has fewer rows."""
+    remark = remark_on_data(rows, context.tasks.get(dataset, {}))
+    values = {"": context.name(dataset, paper), "id": dataset, "remark": remark}
     return Cell(dataset_name(context, dataset, paper, rows), values)
 
 

@@ -51,6 +51,9 @@ SHARED = {
 TUNED_OF_MAP = {"preprocess": "scaling", "length_scale": "bandwidth", "options": "options of the map"}
 TUNED_OF_LEARNER = {"penalty": "penalty", "C": "C"}
 
+#: Percentages of the test rows: rows that are left out change them by at most their share.
+MEANS = ("accuracy_pct", "error_pct")
+
 #: Copies and steps of a search for features in the paper, by option (Bullins, Zhang and Zhang, ICLR 2018, A.1).
 SEARCHES = {"n_copies": (500, "copies"), "n_steps": (100, "steps")}
 
@@ -67,30 +70,47 @@ def stand_in_of(rows: pd.DataFrame) -> str:
     return ", ".join(f"{name} stand-in" for name in names)
 
 
-def cap_of(rows: pd.DataFrame) -> str:
-    """Return how the rows of a data set were capped, "" if they were not or are themselves the axis."""
+def fewer_rows(rows: pd.DataFrame, task: dict) -> tuple[pd.DataFrame, int]:
+    """Return the rows of a data set that were capped, and how many test rows its files lack where they were not.
+
+    A cap is the same for both parts: a test part below a training part that is whole was not capped. Its files are a
+    reconstruction without some rows.
+    """
     rows = rows[rows["axis"] != "n_train"]
-    is_capped = [bool(settings.get("capped")) for settings in settings_of(rows)]
-    if not any(is_capped):
-        return ""
-    capped = rows[is_capped]
-    return f"capped at {capped['n_train'].max():,} training and {capped['n_test'].max():,} test rows"
+    fewer = rows.loc[[bool(settings.get("capped")) for settings in settings_of(rows)]]
+    is_whole = (fewer["n_train"] == task.get("n_train", 0)) & (fewer["n_test"] < fewer["n_train"])
+    is_whole = is_whole.fillna(False).astype(bool) & (fewer["stand_in"] == "")
+    whole = fewer[is_whole]
+    return fewer[~is_whole], int(task["n_test"] - whole["n_test"].min()) if len(whole) else 0
+
+
+def cap_of(rows: pd.DataFrame, task: dict) -> str:
+    """Return how a data set has fewer rows than the paper's, "" if it has as many or if their number is the axis."""
+    capped, lost = fewer_rows(rows, task)
+    found = []
+    if len(capped):
+        found.append(f"capped at {capped['n_train'].max():,} training and {capped['n_test'].max():,} test rows")
+    if lost:
+        found.append(f"{lost:,} of {task['n_test']:,} test rows left out: the file is a reconstruction")
+    return "; ".join(found)
 
 
 def comparability(rows: pd.DataFrame, tasks: dict) -> str:
     """Return why rows cannot be compared with published numbers, "" if they can.
 
-    The reason is a stand-in, a cap, or the text that the registry of the data sets has under ``not_comparable``. A cap
-    or a text that is about parts of the data on which the metric does not depend is none.
+    The reason is a stand-in, fewer rows, or the text that the registry of the data sets has under ``not_comparable``.
+    Fewer rows or a text about parts of the data on which the metric does not depend are none. Nor are rows that the
+    files lack, if they cannot change a percentage of the test rows by more than its margin.
     """
     found = {stand_in_of(rows): None}
     for (dataset, metric), own in rows.groupby(["dataset", "metric"], sort=False):
         task, parts = tasks.get(dataset, {}), parts_behind(metric)
         n_train = task.get("n_train") or task.get("n", math.inf) / 2
-        cap = cap_of(own)
-        if cap and "test" not in parts and ("train" not in parts or own["n_train"].min() >= n_train):
-            cap = ""
-        found |= {cap: None, difference_of(task, [metric]): None}
+        capped, lost = fewer_rows(own, task)
+        alike = "test" not in parts and ("train" not in parts or (own["n_train"] >= n_train).all())
+        if lost and not len(capped) and metric in MEANS:
+            alike = 100.0 * lost / task["n_test"] <= fact_of(metric).margin(own["value"].mean())
+        found |= {"" if alike else cap_of(own, task): None, difference_of(task, [metric]): None}
     return "; ".join(filter(None, found))
 
 
@@ -101,14 +121,15 @@ def difference_of(task: dict, metrics: Iterable[str]) -> str:
     return why if isinstance(why, str) else "; ".join(text for part, text in why.items() if part in parts)
 
 
-def remark_on_data(rows: pd.DataFrame) -> str:
-    """Return the remark that the name of a data set must have: "generated stand-in", "capped", or nothing."""
-    return ", ".join(filter(None, (stand_in_of(rows), cap_of(rows) and "capped")))
+def remark_on_data(rows: pd.DataFrame, task: dict) -> str:
+    """Return the remark that the name of a data set must have: a stand-in, "capped", "rows left out", or nothing."""
+    capped, lost = fewer_rows(rows, task)
+    return ", ".join(filter(None, (stand_in_of(rows), "capped" * bool(len(capped)), "rows left out" * bool(lost))))
 
 
 def dataset_name(context: Context, dataset: str, paper: str, rows: pd.DataFrame) -> str:
     """Return a paper's name of a data set with the remark on its data: "EEG: generated stand-in", "skin: capped"."""
-    return ": ".join(filter(None, (context.name(dataset, paper), remark_on_data(rows))))
+    return ": ".join(filter(None, (context.name(dataset, paper), remark_on_data(rows, context.tasks.get(dataset, {})))))
 
 
 def notes_on_data(frame: pd.DataFrame, paper: str, context: Context) -> list[str]:
@@ -117,8 +138,9 @@ def notes_on_data(frame: pd.DataFrame, paper: str, context: Context) -> list[str
     found = {kind: [] for kind in kinds}
     for dataset, rows in frame.groupby("dataset", sort=False):
         has_no_numbers = stand_in_of(rows) or paper == OWN
-        other = "" if has_no_numbers else difference_of(context.tasks.get(dataset, {}), rows["metric"].unique())
-        for names, why in zip(found.values(), (stand_in_of(rows), cap_of(rows), other), strict=True):
+        task = context.tasks.get(dataset, {})
+        other = "" if has_no_numbers else difference_of(task, rows["metric"].unique())
+        for names, why in zip(found.values(), (stand_in_of(rows), cap_of(rows, task), other), strict=True):
             names += [f"{context.name(dataset, paper)} ({why})"] if why else []
     return [f"{what}: {', '.join(names)}." for what, names in found.items() if names]
 

@@ -77,7 +77,7 @@ def choices(context, *, paper, datasets, methods, axis, label, says) -> Table:
     tests = {(t.dataset, t.at, t.method, t.variant): difference_cell(t) for t in compared.itertuples()}
     rows = []
     for dataset, name, ours in each_dataset(context, datasets, paper, select(shown, metric=metric)):
-        rows += [{"data set": name, label: "not run"}] if not len(ours) else []
+        rows += [{"data set": name, "choice": "not run"}] if not len(ours) else []
         for place, way in itertools.product(sorted(ours["at"].unique()), method_order(ours, methods)):
             found = {h: mean_and_std(at.get((dataset, place, *way, key)), full) for key, h in says.items()}
             row = {"data set": name, label: f"{place:g}", "choice": method_cell(context, *way)}

@@ -57,12 +57,18 @@ wheel:
 	cd dist && env/bin/python -c "import numpy, random_features as rf; \
 	  Z = rf.make_map('orf', n_components=64, random_state=0).fit_transform(numpy.eye(8)); print('features', Z.shape)"
 
-# the measured rows and the published numbers in one file; GNU tar writes the same bytes each time
+# the release as tagged, its measured rows and published numbers alone, and their checksums; the same bytes each time.
+# Before the tag: make archive REF=HEAD
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/random_features/__init__.py)
+REF ?= v$(VERSION)
+OUT ?= dist
 archive:
-	@mkdir -p dist
-	git ls-files -z data/measured data/reference | LC_ALL=C tar --null --files-from - --mtime=@0 \
-	  --owner=0 --group=0 --numeric-owner --mode=644 --format=ustar -cf dist/measured.tar
-	sha256sum dist/measured.tar
+	@mkdir -p $(OUT)
+	git -c tar.umask=0022 archive --prefix=random-features-$(VERSION)/ -o $(OUT)/random-features-$(VERSION).tar $(REF)
+	git archive $(REF) data/measured data/reference | tar -x -C $(OUT)
+	cd $(OUT) && find data -type f -print0 | LC_ALL=C sort -z | tar --null --files-from - --mtime=@0 \
+	  --owner=0 --group=0 --numeric-owner --mode=644 --format=ustar -cf measured.tar && rm -r data
+	cd $(OUT) && sha256sum random-features-$(VERSION).tar measured.tar | tee SHA256SUMS
 
 $(VENV)/.docs-installed: $(VENV)/.installed envs/docs.lock
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps -r envs/docs.lock

@@ -9,4 +9,4 @@ from random_features.maps.registry import list_maps, make_map
 
 __all__ = ["__version__", "list_maps", "make_map"]
 
-__version__ = "1.0.0"
+__version__ = "2.0.0"

@@ -10,7 +10,10 @@ from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
+
+from random_features import __version__
 
 ROOT = Path(__file__).parents[2]
 
@@ -80,6 +83,21 @@ def test_the_library_lists_its_maps_in_a_third_of_a_second(site):
     *listed, seconds = done.stdout.splitlines()
     assert listed[1].startswith("rff"), done.stderr
     assert float(seconds) < 0.3
+
+
+def test_the_archives_of_a_release_are_the_same_bytes_each_time(tmp_path):
+    for folder, umask, zone in (("one", 0o022, "UTC"), ("other", 0o077, "Asia/Tokyo")):
+        command, environment = ["make", "archive", "REF=HEAD", f"OUT={tmp_path / folder}"], os.environ | {"TZ": zone}
+        subprocess.run(command, check=True, cwd=ROOT, umask=umask, env=environment, stdout=subprocess.DEVNULL)
+    one, other = ((tmp_path / folder / "SHA256SUMS").read_text() for folder in ("one", "other"))
+    assert one == other
+    assert len(one.splitlines()) == 2
+
+
+def test_package_citation_and_changelog_have_the_same_version():
+    citation, changelog = yaml.safe_load((ROOT / "CITATION.cff").read_text()), (ROOT / "CHANGELOG.md").read_text()
+    assert citation["version"] == __version__
+    assert f"## {__version__} ({citation['date-released']})\n" in changelog
 
 
 def test_the_distribution_has_the_name_types_and_extras_of_the_library(site):

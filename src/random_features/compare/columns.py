@@ -1,7 +1,7 @@
 """The meaning of the texts of a column: one format for the whole column, found by pandas or asked for.
 
 A format is "number" (1,234.5), "number," (1.234,5), "whole" (1234, in a file that shows no decimal points), "hours"
-(9:05 AM, 25:30), "h:mm:ss" (25:30:00), "ratio" (1.5:1), "iso" (2021-02-03), "iso+zone", the format of a date
+(9:05 AM, 25:30), "h:mm:ss" (25:30:00, 1h 25m), "ratio" (1.5:1), "iso" (2021-02-03), "iso+zone", the format of a date
 (%d.%m.%Y), "text", or of files with types "bool" and "duration".
 """
 
@@ -33,10 +33,16 @@ TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %
 MONTHS = ("jan|ene|gen", "feb|fév|fev", "mar|mär", "apr|avr|abr", "may|mai|mag", "jun|juin|giu", "jul|juil|lug",
           "aug|aoû|ago", "sep|set", "oct|okt|ott|out", "nov", "dec|déc|dez|dic")  # fmt: skip
 
+#: Times and durations without seconds and with them, also 1h 25m and PT1H25M, by their formats.
+SPANS = {
+    "hours": r"-?\d+:\d\d",
+    "h:mm:ss": r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|P(\d+D)?(T[\dHMS.]+)?|\d+ ?h ?\d+ ?m(in)?",
+}
+
 #: Formats other than dates. If both formats of a pair of ``BEFORE`` fit, the first is taken; others are asked for.
 #: A user who asks for a format of ``EITHER`` gets the one that more texts have: 2:08 next to 1:02:08 may be minutes.
 FORMATS = ("number", "number,", "%Y%m%d", "hours", "h:mm:ss", "ratio", "iso", "iso+zone")
-EITHER = {"hours": ("hours", "h:mm:ss"), "iso": ("iso", "iso+zone")}
+EITHER = {"hours": tuple(SPANS), "iso": ("iso", "iso+zone")}
 BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"))
 
 #: The marks between thousands by the decimal sign of a number, lakhs (1,23,456), money, and units.
@@ -114,10 +120,10 @@ def whole(texts: pd.Series) -> pd.Series:
     return points.fillna(commas)
 
 
-def hours(texts: pd.Series, seconds: bool) -> pd.Series:
-    """Return times of day and durations, all with ``seconds`` or without, in hours, NaN for other texts."""
-    spans = r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|P(\d+D)?(T[\dHMS.]+)?" if seconds else r"-?\d+:\d\d"
-    found = pd.to_timedelta(texts.where(texts.str.fullmatch(spans)) + ("" if seconds else ":00"), errors="coerce")
+def hours(texts: pd.Series, how: str) -> pd.Series:
+    """Return times of day and durations of one of ``SPANS`` in hours, NaN for other texts."""
+    spans = texts.where(texts.str.fullmatch(SPANS[how]))
+    found = pd.to_timedelta(spans + ":00" if how == "hours" else spans, errors="coerce")
     clock = texts.str.upper().str.replace(r" *([AP])\.?M\.?$", r" \1M", regex=True)
     for how in ("%I:%M %p", "%I:%M:%S %p"):
         found = found.fillna(pd.to_datetime(clock, format=how, errors="coerce") - pd.Timestamp(1900, 1, 1))
@@ -149,7 +155,7 @@ def parsed(texts: pd.Series, how: str) -> pd.Series:
         return texts.str.lower().map({"true": 1.0, "false": 0.0})
     if how == "duration":
         return pd.to_timedelta(texts, errors="coerce")
-    return hours(texts, how == "h:mm:ss") if how in EITHER["hours"] else dates(texts, how)
+    return hours(texts, how) if how in SPANS else dates(texts, how)
 
 
 # --- a column in its format -------------------------------------------------------------------------------------------
@@ -161,13 +167,11 @@ def converted(column: pd.Series, how: str, missing=(), known: dict | None = None
     ``known`` is None for the file itself. For a later frame it has the texts of the file by their values
     (``texts_by_value``). Raise ``UserError`` for values of other types, unless one text became each of them.
     """
-    if how == "text":
-        return as_texts(column, missing, known)
-    are_dates = pd.api.types.infer_dtype(column, skipna=True) in ("date", "datetime")
+    are_dates = how != "text" and pd.api.types.infer_dtype(column, skipna=True) in ("date", "datetime")
     values = pd.to_datetime(column) if are_dates else column
     if not has_type(values, how):
-        values = values_of(column, how, missing, is_later=known is not None)
-    if missing:
+        values = values_of(column, how, missing, known)
+    if missing and how != "text":
         absent = parsed(pd.Series(missing, dtype=str, name=column.name), how).dropna()
         values = values.mask(values.isin(absent))
     return values
@@ -182,55 +186,44 @@ def has_type(column: pd.Series, how: str) -> bool:
     return pd.api.types.is_numeric_dtype(column) and how in ("number", "whole", "bool")
 
 
-def values_of(column: pd.Series, how: str, missing, is_later: bool) -> pd.Series:
-    """Return the values of a column of texts, missing for those in another format. Later ones are warned of."""
-    kind, is_number = pd.api.types.infer_dtype(column, skipna=True), pd.api.types.is_numeric_dtype(column)
-    cells, why = column, f"and its format is {how!r}"
-    if how.startswith("%Y") and is_number and (column.dropna() % 1 == 0).all():  # 20210203
-        cells = column.map("{:.0f}".format, na_action="ignore")
-    elif kind in ("categorical", "time") or how == "whole" or (how == "number" and column.dtype == object):
-        cells = column.astype(object).where(column.isna(), column.astype(str))
-    if cells.notna().any() and not is_text(cells):
-        raise refusal(column, cells.dropna().iloc[0], why)
-    codes, distinct = pd.factorize(cells.astype(object).where(cells.notna(), "").str.strip())
-    distinct = pd.Series(distinct, dtype=str, name=column.name)
-    values = parsed(distinct, how)
-    odd = distinct[values.isna() & ~distinct.isin(["", *missing]) & ~distinct.str.lower().isin(MISSING)].tolist()
-    if odd and is_number:
-        raise refusal(column, odd[0], why)
-    if odd and is_later:
-        warn_of(column, odd, f"are not in the format {how!r}: missing")
+def values_of(column: pd.Series, how: str, missing, known: dict | None) -> pd.Series:
+    """Return the values of the cells of a column; texts in another format are missing. Later texts are warned of if
+    they are in another format, or are not in the file. Raise ``UserError`` for other cells that have no such value.
+    """
+    codes, cells = pd.factorize(column.astype(object), use_na_sentinel=False)
+    are_texts = np.array([isinstance(cell, str) for cell in cells], bool)
+    texts = pd.Series([text_of(cell, column, how, known or {}) for cell in cells], dtype=str, name=column.name)
+    is_known = texts.isin(["", *missing])
+    if how == "text":
+        values, why = texts.astype(object).where(~is_known, None), "are not in the file: a rare category, or none"
+        odd = ~is_known & ~texts.isin(set().union(*(known or {}).values()))
+    else:
+        values, why = parsed(texts, how), f"are not in the format {how!r}: missing"
+        is_wrong = values.isna() & ~texts.str.lower().isin(MISSING)
+        odd = ~is_known & (is_wrong | (~are_texts & (how == "number,")))  # 1.5 was no text with a decimal comma
+        if others := cells[odd & ~are_texts].tolist():
+            raise refusal(column, others[0], f"and its format is {how!r}")
+    if known is not None and odd.any():
+        warnings.warn(f"the column {column.name!r}: {texts[odd].tolist()[:3]} {why}", stacklevel=2)
     return values.iloc[codes].set_axis(column.index).rename(column.name)
 
 
-def as_texts(column: pd.Series, missing, known: dict | None) -> pd.Series:
-    """Return a column as texts, None where they are blank or ``missing``. Later values are the texts that they were in
-    the file, and later texts that it does not have are warned of.
-    """
-
-    def text_of(cell):
-        texts = (known or {}).get(None if pd.isna(cell) else cell, [cell])
-        if len(texts) > 1 or column.dtype.kind in "mM" or (isinstance(cell, float) and abs(cell) > LARGEST_EXACT):
-            raise refusal(column, cell, f"which may have been a text of {texts}")
-        return None if pd.isna(texts[0]) or (text := str(texts[0]).strip()) in ("", *missing) else text
-
-    codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=False)
-    texts = [*map(text_of, distinct)]
-    if known is not None:
-        new = set(texts).difference([None], *known.values())
-        warn_of(column, [text for text in texts if text in new], "are not in the file: a rare category, or none")
-    return pd.Series(texts, dtype=object).iloc[codes].set_axis(column.index).rename(column.name)
+def text_of(cell, column: pd.Series, how: str, known: dict) -> str:
+    """Return a cell as a text, "" if it is missing: in a column of texts, the one that it was in the file."""
+    if isinstance(cell, str) and not known:
+        return cell.strip()
+    if how != "text":
+        is_day = how.startswith("%Y") and isinstance(cell, int | float) and cell % 1 == 0  # 20210203.0
+        return "" if pd.isna(cell) else f"{cell:.0f}" if is_day else str(cell).strip()
+    texts = known.get(None if pd.isna(cell) else cell, [cell])
+    if len(texts) > 1 or column.dtype.kind in "mM" or (isinstance(cell, float) and abs(cell) > LARGEST_EXACT):
+        raise refusal(column, cell, f"which may have been a text of {texts}")
+    return "" if pd.isna(texts[0]) else str(texts[0]).strip()
 
 
 def refusal(column: pd.Series, example, why: str) -> UserError:
-    """Return the error for a column of another type than its format."""
+    """Return the error for a cell of another type than the format of its column."""
     return UserError(f"the column {column.name!r} has {column.dtype} such as {example}, {why}")
-
-
-def warn_of(column: pd.Series, texts: list[str], why: str) -> None:
-    """Warn of texts, if there are any, with three examples."""
-    if texts:
-        warnings.warn(f"the column {column.name!r}: {texts[:3]} {why}", stacklevel=2)
 
 
 def texts_by_value(column: pd.Series) -> dict:
@@ -304,7 +297,7 @@ def changes(columns: dict, formats: dict) -> list[str]:
         if (how := formats[name]) not in ("text", "iso"):
             values = parsed(texts, how)
             changed = texts[values.notna() & ~values.eq(pd.to_numeric(texts, errors="coerce"))]
-            unit = " hours" if how in EITHER["hours"] else ""
+            unit = " hours" if how in SPANS else ""
             read = [f"{name!r}: {each!r} is read as {values[j]}{unit}" for j, each in changed[:1].items()]
             examples.setdefault(how, []).extend(read)
     for how, read in examples.items():

@@ -240,8 +240,11 @@ def on_new_sets(shipped: Shipped) -> str:
     sets, needed = found["sets"].max(), sets_needed(int(found["statement"].ne("equal").sum()))
     if sets < needed and not any(counts[:3]):
         return f"No statement is confirmed yet: {sets} of at least {needed} new data sets count so far."
-    outcome = f"{sum(counts[:2])} are confirmed ({found['predicted'].sum():.1f} expected), {counts[2]} contradicted"
-    return f"Of {len(found)} statements, {outcome}."
+    confirmed = found[found["outcome"].isin(OUTCOMES[:2])]
+    named = [f"{each.map} {each.statement} at D up to {each.largest_d}" for each in confirmed.itertuples()]
+    details = ", ".join([f"{found['predicted'].sum():.1f} expected", *named])
+    verb = "is" if len(named) == 1 else "are"
+    return f"Of {len(found)} statements about them, {len(named)} {verb} confirmed ({details}), {counts[2]} contradicted."
 
 
 def at_equal_columns(shipped: Shipped, method: str) -> pd.Series:

@@ -146,13 +146,17 @@ def test_errors_at_equal_columns_are_ratios(shipped):
 
 
 def test_pages_say_how_many_statements_on_new_data_sets_are_confirmed():
-    frame = pd.DataFrame({"statement": ["better"] * 8 + ["equal"] * 7, "sets": 2, "outcome": "fewer than 6 sets"})
-    made, end = frame.assign(predicted=0.5), "of at least 9 new data sets count so far."
+    frame = pd.DataFrame({"map": "Nyström", "statement": ["better"] * 8 + ["equal"] * 7, "largest_d": 256, "sets": 2})
+    made, end = frame.assign(outcome="fewer than 6 sets", predicted=0.5), "of at least 9 new data sets count so far."
     shipped = SimpleNamespace(table=lambda paper, name: made)
     assert render.on_new_sets(shipped) == f"No statement is confirmed yet: 2 {end}"
     made = made.assign(sets=8, outcome="undecided")
     assert render.on_new_sets(shipped) == f"No statement is confirmed yet: 8 {end}"
-    made.loc[:4, "outcome"] = ["contradicted", "confirmed", "different, negligibly", "confirmed", "contradicted"]
-    assert render.on_new_sets(shipped) == "Of 15 statements, 3 are confirmed (7.5 expected), 2 contradicted."
-    made = made.assign(sets=9, outcome="undecided")
-    assert render.on_new_sets(shipped) == "Of 15 statements, 0 are confirmed (7.5 expected), 0 contradicted."
+    made.loc[:4, "outcome"] = ["contradicted", "confirmed", "different, negligibly", "undecided", "contradicted"]
+    named = "7.5 expected, Nyström better at D up to 256, Nyström better at D up to 256"
+    assert render.on_new_sets(shipped) == f"Of 15 statements about them, 2 are confirmed ({named}), 2 contradicted."
+    made = made.assign(sets=9, outcome=["confirmed"] + ["undecided"] * 14)
+    named = "7.5 expected, Nyström better at D up to 256"
+    assert render.on_new_sets(shipped) == f"Of 15 statements about them, 1 is confirmed ({named}), 0 contradicted."
+    made = made.assign(outcome="undecided")
+    assert render.on_new_sets(shipped) == "Of 15 statements about them, 0 are confirmed (7.5 expected), 0 contradicted."

@@ -240,11 +240,11 @@ def on_new_sets(shipped: Shipped) -> str:
     sets, needed = found["sets"].max(), sets_needed(int(found["statement"].ne("equal").sum()))
     if sets < needed and not any(counts[:3]):
         return f"No statement is confirmed yet: {sets} of at least {needed} new data sets count so far."
-    confirmed = found[found["outcome"].isin(OUTCOMES[:2])]
-    named = [f"{each.map} {each.statement} at D up to {each.largest_d}" for each in confirmed.itertuples()]
+    held = found[found["outcome"].isin(OUTCOMES[:2])]
+    named = [f"{each.map} {each.statement} at D up to {each.largest_d}" for each in held.itertuples()]
     details = ", ".join([f"{found['predicted'].sum():.1f} expected", *named])
-    verb = "is" if len(named) == 1 else "are"
-    return f"Of {len(found)} statements about them, {len(named)} {verb} confirmed ({details}), {counts[2]} contradicted."
+    confirmed = f"{len(named)} {'is' if len(named) == 1 else 'are'} confirmed ({details})"
+    return f"Of {len(found)} statements about them, {confirmed}, {counts[2]} contradicted."
 
 
 def at_equal_columns(shipped: Shipped, method: str) -> pd.Series:

@@ -1,6 +1,8 @@
 """A pipeline reads the frames of tomorrow with the meaning that columns had in its file, or refuses them."""
 
 import warnings
+from datetime import time
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -155,6 +157,17 @@ def test_columns_of_a_parquet_file_may_come_as_text(tmp_path):
         np.testing.assert_array_equal(model.predict(given), model.predict(asked.table))
     with pytest.raises(UserError, match=r"the column 'a' has .*, and its format is 'hours'"):
         understand(tmp_path / "t.parquet", "y", formats=["a=hours"])
+
+
+def test_a_parquet_file_may_be_read_with_the_types_of_pyarrow(tmp_path):
+    frame = pd.DataFrame({"cost": [None, *(Decimal(k % 7) / 2 for k in range(99))], "flag": HALVES == 1, "y": Y})
+    frame["clock"] = [time(7 + k % 9, 30) for k in range(100)]
+    frame.to_parquet(path := tmp_path / "t.parquet")
+    asked, model = learned(path)
+    assert asked.settings["columns"]["numbers"] == ["cost", "flag", "clock"]
+    for backend in ("pyarrow", "numpy_nullable"):
+        found = model.predict(pd.read_parquet(path, dtype_backend=backend))
+        np.testing.assert_allclose(found, model.predict(asked.table))
 
 
 OTHERS = {"separator": ";", "quote": "none", "header": "yes", "encoding": "utf-8"}

@@ -142,7 +142,7 @@ def as_times(column):
     """Return a column as numbers that order the rows: dates and durations as seconds."""
     if column.dtype.kind == "M":
         column = pd.to_datetime(column, utc=True) - pd.Timestamp(0, tz="UTC")
-    return column.dt.total_seconds() if column.dtype.kind == "m" else pd.to_numeric(column).astype(np.float64)
+    return column.dt.total_seconds() if column.dtype.kind == "m" else column.astype(np.float64)
 
 
 def split(y, groups, task, in_time, *, folds=None, share=None):

@@ -166,7 +166,7 @@ def plan(configfile, settings, out, fit):
 
     study = study_of(configfile, settings)
     if fit:
-        print(cost_fit.fit(study, "data/measured", "config/costs.json")["factor"])
+        print(cost_fit.fit(study, "data/measured", "config/slices.csv", "config/costs.json")["factor"])
         return
     print(cost_plan.write(Jobs(study, Path()), out or Path("results", study.settings["preset"], "plan.csv")))
 

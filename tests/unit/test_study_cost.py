@@ -191,6 +191,25 @@ def test_the_fit_finds_the_seconds_that_made_the_records():
     np.testing.assert_allclose(found, truth, rtol=0.1)
 
 
+def test_a_search_costs_by_its_rounds_and_one_penalty_costs_no_search(paper):
+    text, code = ({"method": "nsrf", "options": {"mode": mode}} for mode in ("text", "code"))
+    assert 10 * cost.work_of_map(text, 1, 9, 200).total() == cost.work_of_map(code, 1, 9, 200).total()
+    one, two = (
+        cost.work_of_fits("l1_svm", {"C": grid}, 1, 9, 9, True)["learner l1_svm/cells"] for grid in ([1], [1, 2])
+    )
+    assert one == 1 < two
+    (job,) = [
+        job for job in jobs_of(paper, "train", "nsrf-text", minutes_per_shard=None) if "mnist-1-7.nsrf" in job.name
+    ]
+    rounds = sum(cost.work_of("train", part, 9, 9)["map nsrf/cells"] for part in job.parts) / (500 * 100 * 10)
+    assert rounds == 500  # of its five sizes, the largest has the rounds of the others
+
+
+def test_slices_are_cells_of_one_learner():
+    found = list(cost_fit.slices_of(CONFIG / "slices.csv"))
+    assert all(stage == "train" and seconds > 0 and work.total() for stage, _, seconds, work in found)
+
+
 def test_the_request_covers_the_quantile_of_the_records():
     assert cost.requested_minutes(600, MODEL) == 1 + math.ceil(10 * MODEL["factor"])
     assert cost.requested_minutes(10, MODEL) == 5

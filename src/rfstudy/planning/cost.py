@@ -11,7 +11,7 @@ import math
 from collections import Counter
 
 from random_features.learners.entry import facts
-from random_features.maps.registry import resolved_options
+from random_features.maps.registry import has_prefixes, resolved_options
 from rfstudy.planning.plan import Shard, shards_of
 from rfstudy.study.job import Part, options_tried, searched, sizes, tune_scope
 from rfstudy.study.kinds.registry import KINDS
@@ -40,8 +40,8 @@ LONGEST = 4
 #: takes about ten.
 LEARNED, LONG_SEARCH = ("nsrf", "nsrf_sphere"), 600
 
-#: Options of a map that multiply its work.
-MULTIPLIERS = ("n_copies", "n_steps")
+#: Options of a map that multiply its work, and the frequencies that a round of its search keeps if no option says it.
+MULTIPLIERS, KEPT = ("n_copies", "n_steps"), {"text": 10, "code": 1}
 
 
 def work_of(stage: str, part: Part, n: int, d: int, *, share: float = 1.0, alone: bool = False) -> Counter:
@@ -57,8 +57,10 @@ def work_of(stage: str, part: Part, n: int, d: int, *, share: float = 1.0, alone
     found, repeats = Counter(), len(part.repeats)
     for entry in part.methods:
         cells = repeats * (part.draws or 1) * len(entry.get("sweep", {}).get("values", [0]))
-        for columns in columns_of(part.sizes, d, entry.get("only_sizes")):
-            found += work_of_map(entry, cells, n, columns)
+        wanted = columns_of(part.sizes, d, entry.get("only_sizes"))
+        for columns in wanted:
+            if columns == max(wanted) or not has_prefixes(entry["method"], entry["options"]):
+                found += work_of_map(entry, cells, n, columns)
             for name, options in part.learners.items():
                 fitted = cells * min(1, (options.get("repeats") or repeats) / repeats)
                 found += work_of_fits(name, options, fitted, share * n, columns, alone)
@@ -95,17 +97,24 @@ def columns_of(named: dict | None, d: int, only: list[str] | None = None) -> lis
 
 
 def work_of_map(entry: dict, cells: float, n: int, columns: int) -> Counter:
-    """Return the work of an entry's map in cells; copies and steps of a search multiply it."""
+    """Return the work of an entry's map in cells; copies and steps of a search multiply it.
+
+    A search of ``nsrf`` works by its rounds alone: its data have about as many rows, and columns only add rounds.
+    """
     stated = resolved_options(entry["method"], entry["options"])
-    return amounts(f"map {entry['method']}", cells * math.prod(stated.get(key) or 1 for key in MULTIPLIERS), n, columns)
+    unit, cells = f"map {entry['method']}", cells * math.prod(stated.get(key) or 1 for key in MULTIPLIERS)
+    if entry["method"] == "nsrf":
+        return Counter({f"{unit}/cells": cells * columns / 2 / (stated.get("n_peaks") or KEPT[stated["mode"]])})
+    return amounts(unit, cells, n, columns)
 
 
 def work_of_fits(name: str, options: dict, cells: float, n: float, columns: int, chooses: bool) -> Counter:
     """Return the work of a learner in cells, where each ``chooses`` its penalty or has one; none where the learner is
-    left out.
+    left out. One penalty leaves nothing to choose.
     """
     if n * columns > (options.get("max_entries") or math.inf):
         return Counter()
+    chooses = chooses and len(options.get(facts(name)["grid"], "unknown")) > 1
     return amounts(f"learner {name}", cells * fits(name, chooses), n, columns)
 
 

@@ -1,8 +1,9 @@
 """Fit the model of ``planning/cost.py`` to the records of finished jobs.
 
 A block is an experiment x data set x method of the preset that made the records. Its seconds are those of its runs. The
-seconds per amount of each unit are non-negative, and fit the logarithms of the seconds of all blocks together. With the
-factor of the model, 90 % of the jobs would have finished within their request; a job has all methods of a data set.
+seconds per amount of each unit are non-negative, and fit the logarithms of the seconds of all blocks together. Single
+cells of learners (``config/slices.csv``) are blocks as well: they have sizes that no shipped row has. With the factor
+of the model, 90 % of the jobs would have finished within their request; a job has all methods of a data set.
 """
 
 import json
@@ -16,6 +17,7 @@ from scipy.optimize import least_squares
 from rfstudy.data.tasks import without
 from rfstudy.files import write_text
 from rfstudy.planning import cost, plan
+from rfstudy.study.job import sizes
 from rfstudy.study.provenance import read_records
 
 #: The share of recorded jobs that would have finished within the time that they request. The others start again with
@@ -32,19 +34,20 @@ DRAWN = 0.5
 SHORTEST = 5.0
 
 
-def fit(study, measured, out) -> dict:
-    """Write the model that fits the records in a folder best, and return it.
+def fit(study, measured, slices, out) -> dict:
+    """Write the model that fits the records in a folder and the ``slices`` best, and return it.
 
-    ``study`` is the configuration under which they were made.
+    ``study`` is the configuration under which the records were made.
     """
-    blocks = pd.DataFrame(blocks_of(study, Path(measured)), columns=["stage", "job", "seconds", "work"])
+    every = [*blocks_of(study, Path(measured)), *slices_of(slices)]
+    blocks = pd.DataFrame(every, columns=["stage", "job", "seconds", "work"])
     keys = sorted({key for work in blocks.work for key in work})
     matrix = np.array([[work.get(key, 0.0) for key in keys] for work in blocks.work])
     seconds = np.maximum(blocks.seconds.to_numpy(), SHORTEST)
     scale = matrix.max(axis=0)
     per_amount = dict(zip(keys, fitted(matrix / scale, seconds) / scale, strict=True))
     model = {
-        "source": "python -m rfstudy plan --fit: data/measured, one thread of busy machines",
+        "source": "python -m rfstudy plan --fit: data/measured and config/slices.csv, one thread of busy machines",
         "seconds": {key: float(f"{value:.3g}") for key, value in (per_amount | typical(per_amount)).items()},
         "times": {},
     }
@@ -94,27 +97,57 @@ def fitted(amounts, seconds):
 
 
 def blocks_of(study, measured: Path):
-    """Yield stage, job (an experiment on a data set), seconds and work of every block of rows that has records."""
+    """Yield stage, job (an experiment on a data set), seconds and work of every block of rows that has records and all
+    of its sizes.
+    """
     for name, experiment in study.chosen.items():
         rows = measured / f"{name}.csv.xz"
         if not rows.exists():
             continue
-        times = seconds_by_block(rows, bool(experiment["datasets"]))
+        times, shipped = seconds_by_block(rows, bool(experiment["datasets"])), sizes_by_block(rows)
         settings = study.settings | {"shard_by": ["experiment", "dataset", "method"]}
         whole = without(experiment, "shard_by")
         for stage in ("train", "measure", "time"):
             for shard in plan.shards_of(stage, whole, settings):
                 named = [(part.dataset, entry["method"]) for part in shard.parts for entry in part.methods]
                 blocks = {(stage, *each) for each in named}
-                if blocks and blocks <= set(times):
+                seconds = sum(times.get(block, np.inf) for block in blocks)
+                lacking = [
+                    each
+                    for part in shard.parts
+                    for entry in (part.methods if stage == "train" else [])
+                    for each in named_sizes(part, entry, study) - shipped[part.dataset, entry["method"]]
+                ]
+                if blocks and seconds < np.inf and not lacking:
                     work = cost.work_of_shard(stage, whole, shard, study.registry.tasks, settings)
-                    yield stage, f"{name} {shard.datasets}", sum(times[block] for block in blocks), work
+                    yield stage, f"{name} {shard.datasets}", seconds, work
+
+
+def named_sizes(part, entry: dict, study) -> set[str]:
+    """Return the labels of the sizes at which a part has an entry."""
+    _, d = cost.sides_of("train", part, study.registry.tasks, study.settings)
+    return {label for _, label in sizes(part.sizes or {}, d) if label in (entry.get("only_sizes") or [label])}
+
+
+def sizes_by_block(rows: Path) -> dict[tuple, set]:
+    """Return the labels of the sizes that rows have, by data set and method."""
+    table = pd.read_csv(rows, usecols=["dataset", "method", "n_features_label"], dtype=str, keep_default_na=False)
+    by = table.groupby(["dataset", "method"]).n_features_label
+    return defaultdict(set, by.agg(set).to_dict())
+
+
+def slices_of(slices):
+    """Yield the same of every cell in a file of slices: a learner that chose its penalty there, or was given one."""
+    for cell in pd.read_csv(slices, comment="#").itertuples():
+        work = cost.work_of_fits(cell.learner, {}, 1, cell.n_train, cell.n_columns, cell.penalty == "chosen")
+        yield "train", f"{cell.experiment} ('{cell.dataset}',)", cell.seconds, work
 
 
 def seconds_by_block(rows: Path, has_data: bool) -> dict[tuple, float]:
     """Return the seconds of jobs by stage, data set (empty for an experiment without data) and method.
 
-    The seconds of a run of several blocks are divided by their rows.
+    The seconds of a run of several blocks are divided by their rows. Those of a machine with a GPU are infinite, as its
+    processor does not have all of the work.
     """
     table = pd.read_csv(rows, usecols=["run", "dataset", "method"], dtype=str, keep_default_na=False)
     runs = read_records(rows)
@@ -122,7 +155,8 @@ def seconds_by_block(rows: Path, has_data: bool) -> dict[tuple, float]:
     for run, of_run in table[table.method != ""].groupby("run"):
         stage = {"generate": "train"}.get(runs[run]["stage"], runs[run]["stage"])
         for (dataset, method), number in of_run.groupby(["dataset", "method"]).size().items():
-            found[stage, dataset if has_data else "", method] += unloaded(runs[run]) * number / len(of_run)
+            seconds = np.inf if runs[run]["gpu"] else unloaded(runs[run]) * number / len(of_run)
+            found[stage, dataset if has_data else "", method] += seconds
     return found
 
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from random_features.errors import NotDefinedError
+
 
 def approximation_error(exact, approximate, norm: str = "frobenius", *, ridge: float | None = None) -> float:
     """Return the relative error of an approximate kernel matrix, ``|K - K~| / |K|``, or its spectral approximation
@@ -67,13 +69,13 @@ def error_pct(y_true, y_predicted) -> float:
 
 def auc_pct(y_true, decision) -> float:
     """Return the area under the ROC curve, in percent, of decision values (n,) that are larger for the larger of two
-    labels. Raise ``ValueError`` unless both are there.
+    labels. Raise ``NotDefinedError`` unless both are there.
     """
     from sklearn.metrics import roc_auc_score  # only this score needs it
 
     y_true, decision = _pair(y_true, decision)
     if len(np.unique(y_true)) != 2:
-        raise ValueError("the ROC curve needs two labels among the test rows")
+        raise NotDefinedError("the ROC curve needs two labels among the test rows")
     return float(100.0 * roc_auc_score(y_true, decision))
 
 

@@ -161,6 +161,18 @@ def test_controls_against_what_they_are(prepared, tmp_path):
         assert {(row["variant"], row["repeat"]) for row in rows} == {tuple(cell.coordinates.values())}
 
 
+def test_yardsticks_of_test_rows_of_one_class_have_no_roc_curve(tmp_path):
+    X, y = toys.labelled(N, D)
+    folder = toys.write_data(tmp_path / "sorted", X, np.sort(y))
+    changes = dict.fromkeys(("sizes", "approximation", "search"))
+    job, _ = job_of(folder, tmp_path, "measure", kind="controls", grid={"learners": ["majority"]}, **changes)
+    late = next(cell for cell in controls.cells(job) if cell.coordinates["variant"] == "late")
+    rows = {row["metric"]: row for row in toys.measured(controls, job, late)[0] if row.get("learner")}
+    assert rows["auc_pct"]["status"] == "skipped"
+    assert rows["auc_pct"]["settings"]["reason"] == "the ROC curve needs two labels among the test rows"
+    assert rows["accuracy_pct"]["value"] in (0.0, 100.0)
+
+
 def test_yardsticks_of_a_regression_are_means_lines_and_trees(tmp_path):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(N, D)).astype(np.float32)

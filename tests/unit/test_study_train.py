@@ -173,6 +173,17 @@ def test_a_learner_that_is_left_out_has_a_row_for_every_metric(tmp_path):
     assert f"{N_TRAIN} rows x {2 * 4 * D} columns are over" in reason
 
 
+def test_test_rows_of_one_class_have_an_accuracy_and_no_roc_curve(tmp_path):
+    X, y = toys.labelled(2 * N_TRAIN, D)
+    y[N_TRAIN:] = y.max()
+    folder = toys.write_data(tmp_path / "labels", X, y, n_train_published=N_TRAIN)
+    rows, _ = run(folder, tmp_path, scores=["accuracy_pct", "auc_pct"])
+    assert rows["status"].tolist() == ["ok", "skipped"]
+    assert rows["value"].isna().tolist() == [False, True]
+    with_value, without = toys.settings_of(rows)
+    assert without == with_value | {"reason": "the ROC curve needs two labels among the test rows"}
+
+
 def test_a_learner_that_does_not_serve_the_target_says_so(prepared, tmp_path):
     rows, _ = run(prepared, tmp_path, learners={"svm": SVM, "ridge": None})
     assert rows["metric"].tolist() == ["mse", "rmse", "relative_error", "relative_squared_error_pct"]

@@ -336,6 +336,16 @@ def status_of(error: Exception) -> str:
     return "skipped" if isinstance(error, NotDefinedError) else "failed"
 
 
+def value_of(target, metric: str, *of_test) -> dict:
+    """Return the columns of a metric's value on test rows (``Target.evaluate``), or the status without one and, among
+    the settings, the reason.
+    """
+    try:
+        return {"value": target.evaluate(metric, *of_test)}
+    except NotDefinedError as error:
+        return {"status": status_of(error), "settings": {"reason": str(error)}}
+
+
 def rows_of(shared: dict, values: dict[str, float]) -> list[dict]:
     """Return a row for each value, by its metric, with these columns."""
     return [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()]

@@ -20,7 +20,7 @@ from random_features.learners.entry import load
 from random_features.learners.penalties import best_penalty, edge_of
 from random_features.tensors import on_host
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job, Work, run_parts, status_of
+from rfstudy.study.engine import Cell, Job, Work, run_parts, status_of, value_of
 from rfstudy.study.job import Part
 from rfstudy.study.kinds import grid
 from rfstudy.study.sample import Sample
@@ -130,7 +130,8 @@ class Training:
             row = shared | size | {"n_columns": prefix.n_columns_}
             scores, status, reported = self.scored(cell, sample, position, prefix.n_columns_, *own)
             row |= {"status": status, "settings": settings | reported}
-            rows += [row | {"metric": metric} | score for metric, score in scores]
+            for metric, score in scores:
+                rows.append(row | score | {"metric": metric, "settings": row["settings"] | score.get("settings", {})})
         return rows
 
     def scored(self, cell: Cell, sample: Sample, position: int, n_columns: int, train_features, test_features):
@@ -173,8 +174,7 @@ class Training:
         if not model.converged:
             reported["converged"] = False
         of_test = sample.y_test, predicted, decision
-        values = [(metric, {"value": target.evaluate(metric, *of_test)}) for metric in self.metrics]
-        return values, "ok", reported
+        return [(metric, value_of(target, metric, *of_test)) for metric in self.metrics], "ok", reported
 
 
 def approximate_kernel(phi, X) -> tuple[np.ndarray, dict]:

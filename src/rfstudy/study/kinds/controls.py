@@ -14,7 +14,7 @@ import numpy as np
 
 from random_features.arrays import seed_of
 from rfstudy.study import yardsticks
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, value_of
 from rfstudy.study.job import merge
 
 
@@ -56,5 +56,6 @@ def measure(
         *predicted, reported = yardsticks.predicted(learner, sample, target, seed, most_rows, **search)
         own = shared | {"split": "test", "learner": learner, "settings": settings | reported}
         for each in (metric, "auc_pct") if target.kind == "binary" else (metric,):
-            rows.append(own | {"metric": each, "value": target.evaluate(each, sample.y_test, *predicted)})
+            value = value_of(target, each, sample.y_test, *predicted)
+            rows.append(own | value | {"metric": each, "settings": own["settings"] | value.get("settings", {})})
     return rows, {}

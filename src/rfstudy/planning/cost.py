@@ -110,12 +110,13 @@ def work_of_map(entry: dict, cells: float, n: int, columns: int) -> Counter:
 
 def work_of_fits(name: str, options: dict, cells: float, n: float, columns: int, chooses: bool) -> Counter:
     """Return the work of a learner in cells, where each ``chooses`` its penalty or has one; none where the learner is
-    left out. One penalty leaves nothing to choose.
+    left out. One penalty leaves nothing to choose. A learner that stops by a stated ``tolerance`` is a unit of its own.
     """
     if n * columns > (options.get("max_entries") or math.inf):
         return Counter()
     chooses = chooses and len(options.get(facts(name)["grid"], "unknown")) > 1
-    return amounts(f"learner {name}", cells * fits(name, chooses), n, columns)
+    stops = f" to {options['tolerance']:g}" if options.get("tolerance") else ""
+    return amounts(f"learner {name}{stops}", cells * fits(name, chooses), n, columns)
 
 
 def amounts(unit: str, cells: float, n: float, columns: float) -> Counter:

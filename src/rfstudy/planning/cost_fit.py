@@ -137,9 +137,13 @@ def sizes_by_block(rows: Path) -> dict[tuple, set]:
 
 
 def slices_of(slices):
-    """Yield the same of every cell in a file of slices: a learner that chose its penalty there, or was given one."""
+    """Yield the same of every cell in a file of slices: a learner that chose its penalty there, or was given one.
+
+    A tolerance of 0 is the learner's own.
+    """
     for cell in pd.read_csv(slices, comment="#").itertuples():
-        work = cost.work_of_fits(cell.learner, {}, 1, cell.n_train, cell.n_columns, cell.penalty == "chosen")
+        stops, chooses = {"tolerance": cell.tolerance}, cell.penalty == "chosen"
+        work = cost.work_of_fits(cell.learner, stops, 1, cell.n_train, cell.n_columns, chooses)
         yield "train", f"{cell.experiment} ('{cell.dataset}',)", cell.seconds, work
 
 

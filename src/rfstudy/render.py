@@ -241,9 +241,10 @@ def on_new_sets(shipped: Shipped) -> str:
     if sets < needed and not any(counts[:3]):
         return f"No statement is confirmed yet: {sets} of at least {needed} new data sets count so far."
     held = found[found["outcome"].isin(OUTCOMES[:2])]
-    named = [f"{each.map} {each.statement} at D up to {each.largest_d}" for each in held.itertuples()]
+    alike = held.groupby(["largest_d", "statement"], sort=False)["map"].agg(" and ".join)
+    named = [f"{maps} {says} at D up to {int(most):,}" for (most, says), maps in alike.items()]
     details = ", ".join([f"{found['predicted'].sum():.1f} expected", *named])
-    confirmed = f"{len(named)} {'is' if len(named) == 1 else 'are'} confirmed ({details})"
+    confirmed = f"{len(held)} {'is' if len(held) == 1 else 'are'} confirmed ({details})"
     return f"Of {len(found)} statements about them, {confirmed}, {counts[2]} contradicted."
 
 

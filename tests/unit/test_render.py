@@ -153,7 +153,7 @@ def test_pages_say_how_many_statements_on_new_data_sets_are_confirmed():
     made = made.assign(sets=8, outcome="undecided")
     assert render.on_new_sets(shipped) == f"No statement is confirmed yet: 8 {end}"
     made.loc[:4, "outcome"] = ["contradicted", "confirmed", "different, negligibly", "undecided", "contradicted"]
-    named = "7.5 expected, Nyström better at D up to 256, Nyström better at D up to 256"
+    named = "7.5 expected, Nyström and Nyström better at D up to 256"
     assert render.on_new_sets(shipped) == f"Of 15 statements about them, 2 are confirmed ({named}), 2 contradicted."
     made = made.assign(sets=9, outcome=["confirmed"] + ["undecided"] * 14)
     named = "7.5 expected, Nyström better at D up to 256"

@@ -210,8 +210,9 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
         grams, crosses = streams.grams_by_group(blocks, Y1, folds, n_folds, n_columns, dtype)
     weighted = of_rows[:, None] * Y
     members = [folds == fold for fold in range(n_folds)]
+    squares = weighted * Y
     sums = [
-        Sums(gram, cross, weighted[rows].sum(axis=0), (weighted * Y)[rows].sum(axis=0), of_rows[rows].sum())
+        Sums(gram, cross, weighted[rows].sum(axis=0), squares[rows].sum(axis=0), float(of_rows[rows].sum()))
         for gram, cross, rows in zip(grams, crosses, members, strict=True)
     ]
     return sums, dtype

@@ -150,8 +150,8 @@ def slices_of(slices):
 def seconds_by_block(rows: Path, has_data: bool) -> dict[tuple, float]:
     """Return the seconds of jobs by stage, data set (empty for an experiment without data) and method.
 
-    The seconds of a run of several blocks are divided by their rows. A run on a machine with a GPU takes infinite seconds
-    here, as its processor does not have all of the work.
+    The seconds of a run of several blocks are divided by their rows. A run on a machine with a GPU takes infinite
+    seconds here, as its processor does not have all of the work.
     """
     table = pd.read_csv(rows, usecols=["run", "dataset", "method"], dtype=str, keep_default_na=False)
     runs = read_records(rows)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from linear_problems import stream
 
 from random_features.learners import streams
@@ -170,6 +171,14 @@ def test_rows_are_grouped_for_any_blocks(rows):
         np.testing.assert_array_equal(chunk, Z[members])
         seen[members] += 1
     assert (seen == 1).all()
+
+
+def test_chunks_are_larger_on_a_gpu_and_bounded_in_bytes():
+    gpu, most = torch.device("cuda"), 8 * streams.CHUNK_ROWS
+    assert streams.chunk_rows(1728, "cpu") == streams.chunk_rows(1728, torch.device("cpu")) == streams.CHUNK_ROWS
+    assert streams.chunk_rows(1728, gpu) == most
+    assert streams.CHUNK_ROWS < streams.chunk_rows(10_000, gpu) < most
+    assert streams.chunk_rows(10**6, gpu) == streams.CHUNK_ROWS
 
 
 def test_the_last_rows_of_a_group_are_not_forgotten_however_few():

@@ -83,7 +83,7 @@ class Design:
         for rows, block in streams.checked(self.blocks, self.n_rows, self.n_columns, self.other.device):
             for gram, weight in zip(grams, xp.sqrt(weights[rows]).T, strict=True):
                 used = xp.argwhere(weight)[:, 0]
-                for part in row_blocks(len(used), streams.CHUNK_ROWS):
+                for part in row_blocks(len(used), streams.chunk_rows(self.n_columns, block.device)):
                     roots = cast(weight[used[part]], dtype_name(block))[:, None]
                     scaled = block[used[part]] * roots
                     scaled = xp.concatenate([scaled, roots], 1) if self.has_intercept else scaled

@@ -196,7 +196,8 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
     first = head[1]
     xp, flat = namespace(Y), first.reshape(-1)
     trace = len(Y) * float(xp.vdot(flat, flat)) / len(first)
-    is_single = dtype_name(first) == "float32" and float32_is_harmless(streams.CHUNK_ROWS, trace, smallest_shift)
+    at_once = streams.chunk_rows(n_columns, Y.device)
+    is_single = dtype_name(first) == "float32" and float32_is_harmless(at_once, trace, smallest_shift)
     dtype = "float32" if is_single else "float64"
     ones = xp.ones_like(Y[:, 0])
     of_rows = ones if weights is None else weights
@@ -204,7 +205,7 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
     once = partial(itertools.chain, [head], stream)  # the first block is computed once
     grams, crosses = streams.grams_by_group(once, Y1, folds, n_folds, n_columns, dtype)
     trace = sum(float(xp.trace(gram)) for gram in grams)
-    if is_single and not float32_is_harmless(streams.CHUNK_ROWS, trace, smallest_shift):
+    if is_single and not float32_is_harmless(at_once, trace, smallest_shift):
         del grams
         dtype = "float64"
         grams, crosses = streams.grams_by_group(blocks, Y1, folds, n_folds, n_columns, dtype)

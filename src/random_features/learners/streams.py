@@ -16,6 +16,9 @@ MEMORY_BUDGET = 2**30
 #: Rows per product of features with themselves: the sum of two D x D matrices that follows each product then costs
 #: a tenth of it (measured; at 512 rows a third).
 CHUNK_ROWS = 2048
+#: Bytes of a chunk in float64 on a GPU, of up to eight times as many rows: each product takes launches, and copies the
+#: numbers of its rows to the GPU. In chunks of 2,048 rows products were a quarter of the time (a ridge path on an H200).
+GPU_CHUNK_BYTES = 2**28
 #: Bytes of a chunk that is read twice (forward and backward): it should still be in the cache the second time.
 CACHE_BYTES = 4 * 2**20
 
@@ -49,6 +52,13 @@ def checked(blocks, n_rows: int, n_columns: int, device: str | torch.device = "c
             yield slice(rows.start + part.start, rows.start + part.stop), block[part]
     if done != n_rows:
         raise ValueError(f"the stream of features ended after {done} of {n_rows} rows")
+
+
+def chunk_rows(n_columns: int, device) -> int:
+    """Return the rows of a chunk of features on a device."""
+    if getattr(device, "type", "cpu") != "cuda":
+        return CHUNK_ROWS
+    return max(CHUNK_ROWS, min(8 * CHUNK_ROWS, GPU_CHUNK_BYTES // (8 * n_columns)))
 
 
 def weighted(blocks, weights):
@@ -120,24 +130,24 @@ def in_row_space(blocks, n_rows: int, n_columns: int, device="cpu"):
 def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype: str, device="cpu"):
     """Yield (group, row numbers, chunk (rows, n_columns) in ``dtype``), the rows of one pass sorted by group.
 
-    Rows of the group -1 are left out. A chunk holds ``CHUNK_ROWS`` rows of one group for any size of the blocks; the
+    Rows of the group -1 are left out. A chunk holds ``chunk_rows`` rows of one group for any size of the blocks; the
     last one of a group may have fewer. It is overwritten when the next one is requested.
     """
-    chunks = None
-    members = np.empty((n_groups, CHUNK_ROWS), dtype=np.intp)
+    chunks, size = None, chunk_rows(n_columns, device)
+    members = np.empty((n_groups, size), dtype=np.intp)
     filled = np.zeros(n_groups, dtype=int)
     for rows, block in checked(blocks, len(groups), n_columns, device):
-        chunks = empty((n_groups, CHUNK_ROWS, n_columns), dtype, block) if chunks is None else chunks
+        chunks = empty((n_groups, size, n_columns), dtype, block) if chunks is None else chunks
         for group in range(n_groups):
             waiting = np.flatnonzero(groups[rows] == group)
             while len(waiting):
-                taken, waiting = np.split(waiting, [CHUNK_ROWS - filled[group]])
+                taken, waiting = np.split(waiting, [size - filled[group]])
                 place = slice(filled[group], filled[group] + len(taken))
                 contiguous = taken[-1] - taken[0] + 1 == len(taken)
                 chunks[group, place] = block[taken[0] : taken[-1] + 1] if contiguous else block[taken]
                 members[group, place] = rows.start + taken
                 filled[group] = place.stop
-                if place.stop == CHUNK_ROWS:
+                if place.stop == size:
                     yield group, members[group], chunks[group]
                     filled[group] = 0
     for group in np.flatnonzero(filled):

@@ -219,6 +219,8 @@ MEANINGS = {
     "japanese-dates": ([f"{d.year}年{d.month}月{d.day}日" for d in DAYS], "%Y年%m月%d日", DAYS),
     "times-of-day": ([f"{1 + i % 12}:{i:02d} AM" for i in range(ROWS)], "hours",
                      [(1 + i % 12) % 12 + i / 60 for i in range(ROWS)]),
+    "french-times-of-day": ([f"{i % 24}h{i:02d}" for i in range(ROWS)], "hours",
+                            np.arange(ROWS) % 24 + np.arange(ROWS) / 60),
     "durations": ([f"{20 + i}:30:00" for i in range(ROWS)], "h:mm:ss", 20.5 + np.arange(ROWS)),
     "hours-and-minutes": ([f"{i % 3}h {i:02d}m" for i in range(ROWS)], "h:mm:ss",
                           np.arange(ROWS) % 3 + np.arange(ROWS) / 60),
@@ -465,6 +467,26 @@ def test_tables_of_texts_and_workbooks_are_refused_with_the_reason(tmp_path):
     (path := tmp_path / "t.xlsx").write_bytes(packed(b"", "xl/workbook.xml", "[Content_Types].xml"))
     with pytest.raises(UserError, match="save its sheet as CSV"):
         understand(path, "y")
+
+
+@pytest.mark.parametrize("data", [b'{"x": 1, "y": 2}\n' * 60, b'[{"x": 1},\n {"x": 2}]\n', b"[[1, 2], [3, 4]]"])
+def test_json_is_named(tmp_path, data):
+    (path := tmp_path / "t.json").write_bytes(data)
+    with pytest.raises(UserError, match="JSON; save its table as CSV"):
+        understand(path, "y")
+
+
+@pytest.mark.parametrize("start", ["<!DOCTYPE html>\n<html>", "<table>\n<tr>", '<?xml version="1.0"?>\n<rows>'])
+def test_a_page_that_has_the_name_of_a_workbook_is_named(tmp_path, start):
+    (path := tmp_path / "t.xls").write_text(start + "<td>1</td><td>2</td>\n" * 60)
+    with pytest.raises(UserError, match="HTML or XML; save its table as CSV"):
+        understand(path, "y")
+
+
+@pytest.mark.parametrize("head", ["<DATE>,<OPEN>,y", "[mm],{g},y", "[a],{,y"])
+def test_names_in_brackets_are_no_markup(tmp_path, head):
+    (path := tmp_path / "t.csv").write_text(f"{head}\n" + "".join(f"{j % 7},{j % 5},{j * 1.5}\n" for j in range(60)))
+    assert understand(path, "y").settings["columns"]["numbers"] == head.split(",")[:2]
 
 
 def test_a_file_name_need_not_be_utf_8(tmp_path):

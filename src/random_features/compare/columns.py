@@ -1,8 +1,8 @@
 """The meaning of the texts of a column: one format for the whole column, found by pandas or asked for.
 
 A format is "number" (1,234.5), "number," (1.234,5), "whole" (1234, in a file that shows no decimal points), "hours"
-(9:05 AM, 25:30), "h:mm:ss" (25:30:00, 1h 25m), "ratio" (1.5:1), "iso" (2021-02-03), "iso+zone", the format of a date
-(%d.%m.%Y), "text", or of files with types "bool" and "duration".
+(9:05 AM, 25:30, 9h05), "h:mm:ss" (25:30:00, 1h 25m), "ratio" (1.5:1), "iso" (2021-02-03), "iso+zone", the format of a
+date (%d.%m.%Y), "text", or of files with types "bool" and "duration".
 """
 
 import calendar
@@ -35,7 +35,7 @@ MONTHS = ("jan|ene|gen", "feb|fév|fev", "mar|mär", "apr|avr|abr", "may|mai|mag
 
 #: Times and durations without seconds and with them, also 1h 25m and PT1H25M, by their formats.
 SPANS = {
-    "hours": r"-?\d+:\d\d",
+    "hours": r"-?\d+(:| ?h ?)\d\d",
     "h:mm:ss": r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|P(\d+D)?(T[\dHMS.]+)?|\d+ ?h ?\d+ ?m(in)?",
 }
 
@@ -58,7 +58,8 @@ NUMBER = {
 
 #: The start of a date, also with the name of a month; the end of a time with a zone.
 LIKE_A_DATE = (
-    r"(?:[^\W\d]{2,10}\.?,? )?(?:\d{1,4}([-./ ])\d{1,2}\1\d{1,4}\b(?!\1)|\d{1,2}\.?[- ][^\W\d]{3,9}\.?[- ]\d{4})"
+    r"(?:[^\W\d]{2,10}\.?,? )?(?:\d{1,4}([-./ ])\d{1,2}\1\d{1,4}\b(?!\1)|\d{1,2}\.?[- ][^\W\d]{3,9}\.?[- ]\d{4}"
+    r"|[^\W\d]{3,9} \d{1,2} \d{1,2}:\d\d)"
 )
 ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$"
 
@@ -123,7 +124,8 @@ def whole(texts: pd.Series) -> pd.Series:
 def hours(texts: pd.Series, how: str) -> pd.Series:
     """Return times of day and durations of one of ``SPANS`` in hours, NaN for other texts."""
     spans = texts.where(texts.str.fullmatch(SPANS[how]))
-    found = pd.to_timedelta(spans + ":00" if how == "hours" else spans, errors="coerce")
+    spans = spans.str.replace(" ?h ?", ":", regex=True) + ":00" if how == "hours" else spans
+    found = pd.to_timedelta(spans, errors="coerce")
     clock = texts.str.upper().str.replace(r" *([AP])\.?M\.?$", r" \1M", regex=True)
     for how in ("%I:%M %p", "%I:%M:%S %p"):
         found = found.fillna(pd.to_datetime(clock, format=how, errors="coerce") - pd.Timestamp(1900, 1, 1))

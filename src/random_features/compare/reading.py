@@ -45,6 +45,9 @@ OPTIONS = ("separator", "quote", "header", "encoding")
 
 LIBSVM_LINE = re.compile(r"[-+]?[\d.][\d.eE+-]*(,\d+)*(\s+(qid:\d+|\d+:[-+\d.eE]+))*\s*(#.*)?")
 
+#: How JSON, HTML and XML begin.
+MARKED = re.compile(r"\s*(\{\s*\"|\[\s*[\[{]|<(!doctype|html|\?xml|table)\b)", re.I)
+
 #: The first cell of a line of totals, and the most lines of totals and footnotes below the rows.
 TOTAL = re.compile(r"((grand |sub)?total|total(e|s| general| général)|summe|(ins)?gesamt|somme|suma|合計)\W*", re.I)
 MOST_BELOW = 5
@@ -102,7 +105,7 @@ def read(path, asked: dict) -> Raw:
         if not data.strip():
             raise UserError("the file is empty")
         stated = [option for option in OPTIONS if asked.get(option)]
-        asked = asked | {"encoding": asked.get("encoding") or encoding_of(data)}
+        asked, kind = asked | {"encoding": asked.get("encoding") or encoding_of(data)}, "a table"
         kind = kind_of(data, asked["encoding"])
         if kind != "text" and stated and (kind, stated) != ("ARFF", ["encoding"]):
             raise UserError(f"--{stated[0]}: this is a file of the kind {kind}, to which it does not apply")
@@ -133,7 +136,10 @@ def kind_of(data: bytes, encoding: str) -> str:
     start = data[:LONGEST].decode(encoding, errors="replace")
     if "\0" in start:
         old = data.startswith(b"\xd0\xcf\x11\xe0")
-        raise ValueError("a workbook; save its sheet as CSV" if old else "neither text, Parquet nor .npz; save it so")
+        others = "neither Parquet nor .npz, nor text without --encoding, such as utf-16-le"
+        raise ValueError("a workbook; save its sheet as CSV" if old else others)
+    if marked := MARKED.match(start):
+        raise ValueError(f"{'JSON' if marked[1][0] in '[{' else 'HTML or XML'}; save its table as CSV")
     lines = [line.strip() for line in start.splitlines()[:-1] or [start] if line.strip()][:2000]
     if any(line.lower().startswith("@relation") for line in lines):
         return "ARFF"

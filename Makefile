@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= all
 
-.PHONY: quick test test-workflow test-package test-cluster check docs clean wheel archive
+.PHONY: quick test test-units test-others test-cluster check docs clean wheel archive
 
 quick: $(VENV)/.installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES)
@@ -15,14 +15,14 @@ quick: $(VENV)/.installed
 
 # two halves of about the same length, side by side; each is shown when it has ended
 test: $(VENV)/.installed
-	@echo "The tests run in two halves on two cores, a quarter of an hour; all of them in one: python -m pytest"
-	@$(MAKE) --no-print-directory --jobs 2 --keep-going --output-sync=target test-workflow test-package
+	@echo "The tests run in two halves on two cores, ten to fifteen minutes; all of them in one: python -m pytest"
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going --output-sync=target test-units test-others
 
-test-workflow: $(VENV)/.installed
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/workflow
+test-units: $(VENV)/.installed
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/unit
 
-test-package: $(VENV)/.installed
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest --ignore tests/workflow
+test-others: $(VENV)/.installed
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest --ignore tests/unit
 
 # two nodes of a real SLURM on this machine, as root, under 10 minutes; INSTALL=1 installs Debian's packages
 test-cluster: $(VENV)/.installed

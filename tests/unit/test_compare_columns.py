@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from compare_tables import ROWS, saved, table
 from scipy.spatial.distance import pdist
+from sklearn.preprocessing import StandardScaler
 
 from random_features.compare import contest as contests
 from random_features.compare import recipe
@@ -74,6 +75,20 @@ def test_the_encoder_fills_scales_and_ignores_unknown_categories():
     new = fitted.transform(pd.DataFrame({"n": [2.0], "c": ["new"], "d": pd.to_datetime(["2030-01-01"])}))
     assert new.shape == (1, X.shape[1])
     assert new[0, -3:].sum() == 0
+
+
+def test_spikes_do_not_shrink_the_other_rows_and_stay_far():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(5.0, 2.0, 2000), rng.random(2000) < 0.1, np.full(2000, 3.0)])
+    X[0, 0] = np.nan
+    plain = recipe.Standardised().fit(X)
+    np.testing.assert_array_equal(plain.transform(X), StandardScaler().fit_transform(X))  # no value is that far
+    spiked = X.copy()
+    spiked[1, 0] = 1e6
+    found = recipe.Standardised().fit(spiked).transform(spiked)
+    assert found[1, 0] > 1e5
+    # one value at 20 quartile ranges, 27 deviations, adds 27^2 / 2000 to a variance of 1
+    np.testing.assert_allclose(found[2:, 0].std(), (1 + 27**2 / 2000) ** -0.5, rtol=0.02)
 
 
 def test_columns_without_effect_are_divided_by_long_length_scales_in_units_that_other_rows_have():

@@ -36,6 +36,10 @@ KINDS, CATEGORIES = ("numbers", "dates", "categories"), 30
 #: What cells hold that no contestant takes.
 MANY = "lists, structures or bytes"
 
+#: Quartile ranges from the median up to which a value counts for the mean and the deviation of its column, 27 standard
+#: deviations of normal values: a spike would shrink the column to nothing.
+SPIKE = 20
+
 #: Rows that find the length scales of columns: more do not find better ones, and take much longer.
 RELEVANCE_ROWS = 500
 
@@ -209,7 +213,7 @@ def encoder(columns):
     if columns is None:
         return MaxAbsScaler()
     # scaled before it is filled: a standardised indicator of few missing cells would be far from all other rows
-    scaled = [StandardScaler(), SimpleImputer(add_indicator=True, keep_empty_features=True)]
+    scaled = [Standardised(), SimpleImputer(add_indicator=True, keep_empty_features=True)]
     categories = OneHotEncoder(
         max_categories=CATEGORIES, handle_unknown="infrequent_if_exist", sparse_output=False, dtype=np.float32
     )
@@ -217,6 +221,21 @@ def encoder(columns):
     kinds = [(kind, make_pipeline(FunctionTransformer(first), *others), partial(positions, columns[kind]))
              for kind, (first, *others) in steps.items()]  # fmt: skip
     return make_pipeline(ColumnTransformer(kinds), FunctionTransformer(np.asarray, kw_args={"dtype": np.float32}))
+
+
+class Standardised(TransformerMixin, BaseEstimator):
+    """Standardise columns by means and deviations that values beyond ``SPIKE`` do not move; these stay far away."""
+
+    def fit(self, X, y=None):
+        """Learn both from X (n, d), in which cells may be missing."""
+        low, middle, high = pd.DataFrame(X).quantile([0.25, 0.5, 0.75]).to_numpy()
+        width = np.where(high > low, SPIKE * (high - low), np.inf)
+        self.scaler_ = StandardScaler().fit(np.clip(X, middle - width, middle + width))
+        return self
+
+    def transform(self, X):
+        """Return X (n, d) in these units."""
+        return self.scaler_.transform(X)
 
 
 class Scaled(TransformerMixin, BaseEstimator):

@@ -17,7 +17,7 @@ MEMORY_BUDGET = 2**30
 #: a tenth of it (measured; at 512 rows a third).
 CHUNK_ROWS = 2048
 #: Bytes of a chunk in float64 on a GPU, of up to eight times as many rows: each product takes launches, and copies the
-#: numbers of its rows to the GPU. In chunks of 2,048 rows products were a quarter of the time (a ridge path on an H200).
+#: numbers of its rows to the GPU. With 2,048 rows products were a quarter of the time (a ridge path on an H200).
 GPU_CHUNK_BYTES = 2**28
 #: Bytes of a chunk that is read twice (forward and backward): it should still be in the cache the second time.
 CACHE_BYTES = 4 * 2**20

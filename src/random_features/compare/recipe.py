@@ -228,9 +228,11 @@ class Standardised(TransformerMixin, BaseEstimator):
 
     def fit(self, X, y=None):
         """Learn both from X (n, d), in which cells may be missing."""
-        low, middle, high = pd.DataFrame(X).quantile([0.25, 0.5, 0.75]).to_numpy()
+        frame = pd.DataFrame(X)
+        middle = frame.median()
+        low, high = frame.mask(frame.eq(middle)).quantile([0.25, 0.75]).to_numpy()  # most cells may be zero
         width = np.where(high > low, SPIKE * (high - low), np.inf)
-        self.scaler_ = StandardScaler().fit(np.clip(X, middle - width, middle + width))
+        self.scaler_ = StandardScaler().fit(np.clip(X, middle.to_numpy() - width, middle.to_numpy() + width))
         return self
 
     def transform(self, X):

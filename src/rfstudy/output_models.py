@@ -228,11 +228,13 @@ def problems_of_output(entry: dict) -> list[str]:
     kind, kinds = entry.get("kind"), list(catalogue.kinds())
     if kind not in kinds:
         return [f".kind: there is no {kind!r}; {suggestion(kind, kinds)}"]
-    keys = {key: needed for key, needed in arguments_of(kind).items() if key in Output.model_fields}
+    arguments = arguments_of(kind)
+    keys = {key: needed for key, needed in arguments.items() if key in Output.model_fields}
     always = dict.fromkeys(("kind", "caption", "experiments"), True)
     keys = always | dict.fromkeys(("kernel", "repeats", "colours"), False) | keys
     required, known = [key for key, needed in keys.items() if needed], list(keys)
-    found = [f".{key}: unknown key; {suggestion(key, known)}" for key in entry if key not in known]
+    new = dict.fromkeys(arguments, "; a new key needs a type in Output of src/rfstudy/output_models.py")
+    found = [f".{key}: unknown key; {suggestion(key, known)}{new.get(key, '')}" for key in entry if key not in known]
     found += [f": the key {key!r} is missing; known are {', '.join(known)}" for key in required if key not in entry]
     return found or problems_of(Output, entry)
 

@@ -48,24 +48,22 @@ def described(cell: dict, rows) -> str:
     for column in CELL:
         own = own[own[column].eq(cell[column]) if has(cell[column]) else ~own[column].map(has)]
     experiment, preset = cell["experiment"], cell["preset"]
+    spread = f"standard deviation {cell['std']:.3g}, {cell['n']} repeats" if cell["n"] > 1 else "1 repeat"
     lines = [
-        f"{cell['mean']:.10g} (standard deviation {cell['std']:.3g}, {cell['n']} repeats)",
+        f"{cell['mean']:.10g} ({spread})",
         f"  cell: experiment={experiment} " + " ".join(f"{name}={cell[name]}" for name in NAMED if has(cell[name])),
         f"  rows: data/measured/{experiment}.csv.xz",
     ]
-    runs = {run["run"]: run for run in shipped().runs(experiment)}
-    for run in (runs[each] for each in own["run"].unique()):
+    known = {run["run"]: run for run in shipped().runs(experiment)}
+    runs = [known[each] for each in own["run"].unique()]
+    for run in runs:
         machine = ", ".join(filter(None, (run["cpu"], f"{run['cores']} cores", run["gpu"])))
         started, commit = run["started"][:10], run["commit"][:10]
         lines.append(f"  run: {run['run']}, stage {run['stage']}, {started}, commit {commit}, {machine}")
-    commits = dict.fromkeys(runs[each]["commit"][:10] for each in own["run"].unique())
+    commits = dict.fromkeys(run["commit"][:10] for run in runs)
     part = f".{cell['dataset']}" if len(shipped().experiments[experiment]["datasets"]) > 1 else ""
-    target = f"results/{preset}/{experiment}{part}.csv"
-    lines += [
-        f"  again: snakemake --cores 1 --configfile config/presets/{preset}.yaml -- {target}",
-        f"  with the same code: first git checkout {' or '.join(commits)}",
-    ]
-    return "\n".join(lines)
+    again = f"snakemake --cores 1 --configfile config/presets/{preset}.yaml -- results/{preset}/{experiment}{part}.csv"
+    return "\n".join([*lines, f"  again: {again}", f"  with the same code: first git checkout {' or '.join(commits)}"])
 
 
 def has(value) -> bool:

@@ -86,7 +86,7 @@ EDITS = [
     ("{method: orf}", "{method: orf, preprocess: [pac]}", ".methods[1].preprocess[0]: unknown key; did you mean pca?"),
     (TITLE, f"{TITLE}\n  search: {{preprocess: {{grid: [[none], [x]]}}}}", ".search.preprocess.grid[1][0]: unknown ke"),
     # what entries and steps say together
-    ("{method: orf}", "{method: rff}", ".methods: rff is listed twice with the same variant ''; name variants"),
+    ("{method: orf}", "{method: rff}", ".methods: rff is listed twice with the same variant ''; name variants (var"),
     (TITLE, f"{TITLE}\n  shard_by: [experiment, method]", ".shard_by: must be a beginning of experiment, dataset"),
     (TITLE, f"{TITLE}\n  steps: [{{name: a}}, {{name: a}}]", ".steps[1].name: 'a' is there twice"),
 ]  # fmt: skip

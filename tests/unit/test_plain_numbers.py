@@ -105,11 +105,9 @@ LEARNERS = {
     "penalties": lambda spoil: penalties.check_grid(spoil(Y > 0), "penalties"),
     "decision": lambda spoil: LinearModel(np.ones((5, 1)), np.zeros(1), "").decision(spoil(X)),
 }
-#: Options with which every learner runs.
-OPTIONS = {
-    "scaling": "sum", "center": "both", "classes": "multinomial", "intercept": "none", "penalties": [1.0], "C": [1.0],
-    "loss": "squared_hinge",
-}  # fmt: skip
+#: Options with which every learner runs, and its grid.
+OPTIONS = {"scaling": "sum", "center": "both", "classes": "multinomial", "intercept": "none", "loss": "squared_hinge"}
+OPTIONS |= {entry.facts(name)["grid"]: [1.0] for name in entry.known()}
 
 
 def with_entries():

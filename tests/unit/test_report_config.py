@@ -163,7 +163,8 @@ def loaded(tmp_path):
     ("changes", "message"),
     [
         ({"kind": "curvs"}, r"made\.kind: there is no 'curvs'; did you mean curves\?"),
-        ({"size": ["2d"]}, r"made\.size: unknown key; did you mean sizes\?"),
+        ({"size": ["2d"]}, r"made\.size: unknown key; did you mean sizes\? known are [a-z_, ]+$"),
+        ({"kind": "claims", "brief": True}, r"made\.brief: unknown key; .*; a new key needs a type in Output of src/"),
         (
             {"datasets": ["egg"]},
             r"made\.datasets\[0\]: there is no 'egg' in the experiment for text; did you mean eeg",

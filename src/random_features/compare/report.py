@@ -44,7 +44,7 @@ def write_answer(out, file, question, contest, decision, tested, warnings, margi
     """Write all files of the answer into a folder and print its lines; the parameters are those of ``compare``."""
     table, target = results_table(contest, decision), question.settings["target"]
     program = "" if decision.kind == "unfinished" else f"; the recommended pipeline: {out / 'best.py'}"
-    kinds = sorted(dict.fromkeys(each["warning"] for each in warnings), key="how it was read".__eq__)
+    kinds = sorted(dict.fromkeys(each["warning"] for each in warnings), key="how it was read".__eq__)  # this one last
     evidence = {kind: [each["evidence"] for each in warnings if each["warning"] == kind] for kind in kinds}
     noted = "; ".join(f"{kind} ({'; '.join([*each[:SHOWN], *[f'{len(each) - SHOWN} more'] * (len(each) > SHOWN)])})"
                       for kind, each in evidence.items())  # fmt: skip

@@ -54,8 +54,8 @@ class Learner(Facts):
 
     Attributes
     ----------
-    fit : callable (blocks, Y, value, *, n_columns, options) -> ``LinearModel``, for one value of the grid; ``blocks``
-        is the stream of features (see ``random_features.learners``), Y (n, c) float64 the encoded targets
+    fit : callable (blocks, Y, value, *, n_columns, options) -> ``LinearModel``, for one value of the grid, as a float;
+        ``blocks`` is the stream of features (see ``random_features.learners``), Y (n, c) float64 the encoded targets
     cross_validate : callable (blocks, Y, folds, *, n_columns, score, options) -> ndarray (len(grid), n_folds) of
         held-out scores; ``folds`` (n,) holds the fold in which a row is held out, ``score`` is "accuracy" or "mse"
     has_solution : callable (blocks, Y, values, *, n_columns, options) -> for each of the values whether ``fit`` has a

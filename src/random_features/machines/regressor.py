@@ -47,11 +47,10 @@ class Functions:
 class KernelMachineRegressor(RegressorMixin, KernelMachine):
     r"""Kernel ridge regression on random features, or on the exact kernel.
 
-    On a map it minimises :math:`\frac1n \|\phi(X) w + b - y\|^2 + \lambda \|w\|^2` over w and b. Of an exact kernel b
-    is the mean of y, and w alone is chosen, in the space of the kernel. With weights of the rows, the sum of
-    squares is weighted and n the sum of the weights, so that a row of weight 2 counts as two rows. What is learned
-    before the fit counts each row once, as ``gamma="scale"`` of scikit-learn does: the length scale of a rule, and maps
-    that learn from data.
+    On a map it minimises :math:`\frac1n \|\phi(X) w + b - y\|^2 + \lambda \|w\|^2` over w and b. With an exact
+    kernel, b is the mean of y, and only w is chosen, in the space of the kernel. With weights of the rows, the sum of
+    squares is weighted, and n is the sum of the weights: a row of weight 2 counts as two rows. The length scale of a
+    rule and maps that learn from data count each row once, as ``gamma="scale"`` of scikit-learn does.
 
     Parameters
     ----------
@@ -188,10 +187,10 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
     def sample_functions(self, n_functions=1, random_state=0, prior=None):
         """Return random functions from the posterior as one function of X (m, d), for any X.
 
-        It returns (m, n_functions), or (m, c, n_functions) for several targets. On features the weights are drawn. Of
-        an exact kernel the functions are draws from the prior on the features of a map ``prior`` (by default "rff"
-        with 2,000 components; its kernel must be ``kernel_``), which an exact solve moves onto the training rows
-        (Matheron's rule).
+        It returns (m, n_functions), or (m, c, n_functions) for several targets. On features the weights are drawn.
+        With an exact kernel, the functions are draws from the prior on the features of a map ``prior``. An exact solve
+        moves them onto the training rows (Matheron's rule). The map is "rff" with 2,000 components by default; its
+        kernel must be ``kernel_``.
         """
         posterior, rng, n_targets = self._posterior(), generator_of(random_state), self.model_.coef.shape[1]
         if hasattr(self, "map_"):

@@ -185,7 +185,7 @@ def try_learner(learner: str, options: dict, target: str):
     Y = Z[:, :1] if target == "regression" else np.where(np.arange(n) // n_folds % 2, 1.0, -1.0)[:, None]
     score = "mse" if target == "regression" else "accuracy"
     with suppress(np.linalg.LinAlgError):  # because of these points, not of the options
-        entry.fit(Kept(Z), Y, max(grid), n_columns=2, options=options)
+        entry.fit(Kept(Z), Y, float(max(grid)), n_columns=2, options=options)  # as training does
         entry.cross_validate(Kept(Z), Y, np.arange(n) % n_folds, n_columns=2, score=score, options=options)
 
 

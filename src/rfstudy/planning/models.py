@@ -343,7 +343,7 @@ def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
         return found
     steps = [step["name"] for step in experiment.get("steps", [])]
     return [
-        f".methods: {method} is listed twice with the same variant {variant!r}; name variants"
+        f".methods: {method} is listed twice with the same variant {variant!r}; name variants (variant: <name>)"
         for method, variant, _ in listed_twice([entry for _, entry in entries_with_steps(experiment)])
         if variant not in steps
     ]

@@ -73,8 +73,9 @@ BLOCK = 4096
 def predicted(
     learner: str, sample: Sample, target: Target, seed: int, most_rows: int = MOST_ROWS, **grid
 ) -> tuple[np.ndarray, np.ndarray | None, dict]:
-    """Return what a yardstick predicts for the test rows (n_test,), of two classes also decision values for the larger
-    label, and its settings.
+    """Return the predictions of a yardstick for the test rows (n_test,), its decision values, and its settings.
+
+    The decision values of two classes are those of the larger label. They are None where an estimator has none.
 
     The exact kernel has at most ``most_rows`` training rows; ``grid`` is that of ``tuned_kernel``.
     """
@@ -130,8 +131,8 @@ def kernel_settings(
 
 
 def kernel_predictions(sample: Sample, target: Target, settings: dict) -> tuple[np.ndarray, np.ndarray, dict]:
-    """Return what kernel ridge regression with these settings predicts for the test rows (n_test,), its decision values
-    (n_test, c), and the certificate of ``fitted``. The targets of a regression are centred.
+    """Return the predictions of kernel ridge regression for the test rows (n_test,), its decision values (n_test, c),
+    and the dict of ``fitted``. The targets of a regression are centred.
     """
     Y, classes, intercept = centred(target, sample.y_train)
     X = sample.X_train.astype(np.float64, copy=False)
@@ -159,9 +160,11 @@ def best_settings(length_scales: np.ndarray, scores: np.ndarray, penalties: np.n
 
 
 def fitted(X: np.ndarray, Y: np.ndarray, length_scale: float, penalty: float) -> tuple[Callable, dict]:
-    """Return a function of rows (m, d) that gives the decision values (m, c) of kernel ridge regression without an
-    intercept, and of conjugate gradients, which fit more than ``BY_CHOLESKY`` rows, the relative ``residual`` and the
-    number of ``steps``.
+    """Fit kernel ridge regression without an intercept. Return a function from rows (m, d) to decision values (m, c),
+    and a dict.
+
+    Conjugate gradients fit more than ``BY_CHOLESKY`` rows. The dict then has their relative ``residual`` and number of
+    ``steps``; it is empty otherwise.
     """
     if len(X) <= BY_CHOLESKY:
         model = KernelRidge(kernel="rbf", gamma=0.5 / length_scale**2, alpha=penalty * len(X)).fit(X, Y)

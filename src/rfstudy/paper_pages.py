@@ -99,8 +99,8 @@ class Page:
         for spec in (spec for spec in self.specs if spec["kind"] == "claims"):
             context = self.shipped.context(*spec["experiments"])
             frame = tables.make(context, spec | {"brief": True}).frame.rename(columns={"evidence": "reason"})
-            reading = " ".join(filter(None, (spec["protocol"], LEARNER_NAMES.get(spec.get("learner", ""), ""))))
-            found.append(frame.assign(reading=f"`{spec['protocol']}`" + reading.removeprefix(spec["protocol"])))
+            reading = filter(None, (f"`{spec['protocol']}`", LEARNER_NAMES.get(spec.get("learner", ""), "")))
+            found.append(frame.assign(reading=" ".join(reading)))
         return pd.concat(found, ignore_index=True).sort_values("claim", kind="stable")
 
     def claim_counts(self) -> str:

@@ -215,7 +215,7 @@ def check(folder, presets):
     problems = [f"{preset}: {problem}" for preset in named for problem in problems_of_preset(folder, preset)]
     if problems:
         raise UserError("\n".join(problems))
-    print(f"in order: {', '.join(named)}")
+    print(f"no problem in the presets {', '.join(named)}")
 
 
 commands.add_command(maps)

@@ -348,8 +348,8 @@ def test_rare_classes_are_found_or_the_answer_says_that_they_are_never_predicted
     decision = run.compare(saved(tmp_path, frame), "y", out=tmp_path / "out", budget="1h", columns=128)
     guess = next(each for each in decision.comparisons if each["result"].unit.name == "guess")["result"]
     assert decision.chosen.losses.mean() < 0.5 * guess.losses.mean()
-    best_map = next(each["result"] for each in decision.comparisons if each["result"].unit.columns == 128)
-    assert best_map.losses.mean() < 0.6 * guess.losses.mean()
+    maps = [each["result"] for each in decision.comparisons if each["result"].unit.columns == 128]
+    assert min(each.losses.mean() for each in maps) < 0.6 * guess.losses.mean()
     assert "average precision" in capsys.readouterr().out
     contest = Contest(asked := understand(tmp_path / "table.csv", "y"), np.arange(2000))
     contest.run(Unit("guess", contest.n_train, None))

@@ -469,20 +469,6 @@ def test_tables_of_texts_and_workbooks_are_refused_with_the_reason(tmp_path):
         understand(path, "y")
 
 
-@pytest.mark.parametrize("data", [b'{"x": 1, "y": 2}\n' * 60, b'[{"x": 1},\n {"x": 2}]\n', b"[[1, 2], [3, 4]]"])
-def test_json_is_named(tmp_path, data):
-    (path := tmp_path / "t.json").write_bytes(data)
-    with pytest.raises(UserError, match="JSON; save its table as CSV"):
-        understand(path, "y")
-
-
-@pytest.mark.parametrize("start", ["<!DOCTYPE html>\n<html>", "<table>\n<tr>", '<?xml version="1.0"?>\n<rows>'])
-def test_a_page_that_has_the_name_of_a_workbook_is_named(tmp_path, start):
-    (path := tmp_path / "t.xls").write_text(start + "<td>1</td><td>2</td>\n" * 60)
-    with pytest.raises(UserError, match="HTML or XML; save its table as CSV"):
-        understand(path, "y")
-
-
 @pytest.mark.parametrize("head", ["<DATE>,<OPEN>,y", "[mm],{g},y", "[a],{,y"])
 def test_names_in_brackets_are_no_markup(tmp_path, head):
     (path := tmp_path / "t.csv").write_text(f"{head}\n" + "".join(f"{j % 7},{j % 5},{j * 1.5}\n" for j in range(60)))

@@ -105,7 +105,8 @@ def read(path, asked: dict) -> Raw:
         if not data.strip():
             raise UserError("the file is empty")
         stated = [option for option in OPTIONS if asked.get(option)]
-        asked, kind = asked | {"encoding": asked.get("encoding") or encoding_of(data)}, "a table"
+        asked = asked | {"encoding": asked.get("encoding") or encoding_of(data)}
+        kind = "a table"  # until it is known
         kind = kind_of(data, asked["encoding"])
         if kind != "text" and stated and (kind, stated) != ("ARFF", ["encoding"]):
             raise UserError(f"--{stated[0]}: this is a file of the kind {kind}, to which it does not apply")

@@ -75,7 +75,7 @@ def predicted(
 ) -> tuple[np.ndarray, np.ndarray | None, dict]:
     """Return the predictions of a yardstick for the test rows (n_test,), its decision values, and its settings.
 
-    The decision values of two classes are those of the larger label. They are None where an estimator has none.
+    The decision values of two classes are for the larger label. They are None where an estimator has none.
 
     The exact kernel has at most ``most_rows`` training rows; ``grid`` is that of ``tuned_kernel``.
     """

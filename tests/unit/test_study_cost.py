@@ -112,6 +112,14 @@ def test_the_exact_kernel_holds_a_matrix_up_to_the_rows_that_it_solves_by_choles
     assert cost.matrix_of_kernel("controls", grid, n) == expected
 
 
+@pytest.mark.parametrize("learner", sorted(cost.OF_MATRICES))
+def test_predictors_with_a_kernel_matrix_request_its_memory(paper, learner):
+    part = jobs_of(paper, "measure", "yardsticks")[0].parts[0]
+    own, plain = (part | {"grid": {"learners": [each], "most_rows": 10_000}} for each in (learner, "linear"))
+    more = cost.memory_of(own, 10_000, 8) - cost.memory_of(plain, 10_000, 8)
+    assert more == pytest.approx(KINDS["controls"].bytes_per_pair * 1e8 / 2**20)
+
+
 def test_the_plan_knows_how_the_exact_kernel_is_solved():
     assert KINDS["controls"].by_cholesky == yardsticks.BY_CHOLESKY == yardsticks.MOST_ROWS
     assert KINDS["controls"].rank == yardsticks.RANK

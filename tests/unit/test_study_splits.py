@@ -10,6 +10,7 @@ import study_toys as toys
 from scipy.spatial.distance import cdist
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
+from xrfm import xRFM
 
 from random_features.kernels import make_kernel
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge
@@ -306,3 +307,38 @@ def test_the_shipped_splits_take_the_rows_that_the_page_names():
     for experiment in spikes:
         taken = {tuple(entry["split"]["without"]) for entry in experiment["methods"] if "split" in entry}
         assert taken == {(898, 10386, 11509, 13179)}
+
+
+@pytest.mark.parametrize("kind", ["regression", "binary", "classes"])
+def test_xrfm_is_the_package_on_standardised_targets_and_gives_labels_back(kind):
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(500, 3)).astype(np.float32)
+    signal = np.sin(2 * X[:, 0]) + X[:, 1]
+    y = {
+        "regression": 1000 + 50 * signal,
+        "binary": np.where(signal > 0, 7, 3),
+        "classes": np.digitize(signal, [-1, 1]),
+    }[kind]
+    sample, target = Sample(X[:400], y[:400], X[400:], y[400:], capped=False), Target(kind)
+    predicted, decision, settings = yardsticks.predicted("xrfm", sample, target, 1, 300)
+    assert settings == {"rows": 300}
+    rows = np.random.default_rng(1).permutation(400)[:300]
+    validated, fitted = rows[:60], rows[60:]
+    of_targets = (y - y[rows].mean()) / y[rows].std() if kind == "regression" else np.unique(y, return_inverse=True)[1]
+    model = xRFM(device="cpu", verbose=False, random_state=1)
+    model.fit(
+        X[fitted],
+        of_targets[fitted].astype(np.float32 if kind == "regression" else np.int64),
+        X[validated],
+        of_targets[validated].astype(np.float32 if kind == "regression" else np.int64),
+    )
+    if kind == "regression":
+        assert predicted == pytest.approx(model.predict(X[400:])[:, 0] * y[rows].std() + y[rows].mean(), rel=1e-4)
+        assert np.sqrt(np.mean((predicted - y[400:]) ** 2)) < 0.2 * np.std(y)
+        assert decision is None
+        return
+    assert np.array_equal(predicted, np.unique(y)[model.predict(X[400:])])
+    assert (predicted == y[400:]).mean() > 0.9
+    assert (decision is None) == (kind == "classes")
+    if kind == "binary":
+        assert np.array_equal(predicted == 7, decision > 0.5)

@@ -33,6 +33,9 @@ SEARCH, OTHER_SEARCH = {"ridge": 4, "svm": 7, "l1_svm": 40}, 25
 #: The time of a search relative to the time of as much training: 25 jobs of `tune` on one thread (November 2026).
 OF_SEARCH = 0.37
 
+#: Predictors without a map that hold a kernel matrix.
+OF_MATRICES = {"exact_kernel", "xrfm"}
+
 #: Repeats are separated in a job of more than this many times `minutes_per_shard`.
 LONGEST = 4
 
@@ -142,8 +145,7 @@ def work_of_kind(stage: str, part: Part, n: int, d: int) -> Counter:
     cells *= math.prod(len(value) for value in grid.values() if isinstance(value, list | dict) and value)
     if learners:
         sides = dict.fromkeys(learners, (n, d))
-        if "exact_kernel" in sides:
-            sides["exact_kernel"] = matrix_of_kernel(part.kind, grid, n)
+        sides |= {name: matrix_of_kernel(part.kind, grid, n) for name in learners if name in OF_MATRICES}
         return sum((amounts(f"{stage} {name}", cells, *sides[name]) for name in learners), Counter())
     if stage == "time" and part.sizes:
         columns = sum(2 * s for s, _ in sizes(part.sizes, d))
@@ -192,7 +194,7 @@ def memory_of(part: Part, n: int, d: int) -> float:
         of_learners = (facts(name)["bytes_per_entry"] * min(entries, most) for name, most in limits.items())
         work = kind.bytes_per_gram * min(columns, n) ** 2 + max(of_learners, default=0)
         work += 2 * min(4 * entries, kind.kept_bytes)  # the features in float32, and a copy
-    elif "exact_kernel" in part.grid.get("learners", []):
+    elif not OF_MATRICES.isdisjoint(part.grid.get("learners", [])):
         work = kind.bytes_per_pair * math.prod(matrix_of_kernel(part.kind, part.grid, n))
     return (kind.bytes_per_value * n * d + work) / 2**20
 
@@ -234,7 +236,7 @@ def share_that_trains(part: Part, n: int, tasks: dict, settings: dict, search: d
 
 
 def matrix_of_kernel(kind: str, grid: dict, n: int) -> tuple[int, int]:
-    """Return the rows and columns of the matrix that the exact kernel holds: that of its at most ``most_rows`` rows; of
+    """Return the rows and columns of the kernel matrix that a learner holds: that of its at most ``most_rows`` rows; of
     more rows than the kind solves by Cholesky's factor, that of a preconditioner.
     """
     limits = KINDS[kind]

@@ -32,6 +32,7 @@ LEARNER_NAMES = {
     "linear": "logistic regression on the data",
     "boosting": "gradient boosting",
     "exact_kernel": "exact kernel",
+    "xrfm": "xRFM",
 }
 
 #: The predictors without a map to which accuracies are compared, in the order of the note.

@@ -7,6 +7,7 @@
 | `linear` | on standardised columns: logistic regression, C by three random folds; ridge regression by leave-one-out |
 | `boosting` | gradient-boosted trees, with scikit-learn's defaults |
 | `exact_kernel` | ridge regression on the exact Gaussian kernel, length scale and penalty chosen by validation |
+| `xrfm` | a recursive feature machine (Beaglehole et al., arXiv:2508.10053) with the defaults of the package `xrfm` |
 """
 
 from collections.abc import Callable
@@ -77,14 +78,38 @@ def predicted(
 
     The decision values of two classes are for the larger label. They are None where an estimator has none.
 
-    The exact kernel has at most ``most_rows`` training rows; ``grid`` is that of ``tuned_kernel``.
+    The exact kernel and xRFM have at most ``most_rows`` training rows; ``grid`` is that of ``tuned_kernel``.
     """
     if learner == "exact_kernel":
         return tuned_kernel(sample, target, seed, most_rows, **grid)
+    if learner == "xrfm":
+        return recursive_feature_machine(sample, target, seed, most_rows)
     estimators = REGRESSORS if target.kind == "regression" else ESTIMATORS
     model = estimators[learner].fit(sample.X_train, sample.y_train)
     decision = model.predict_proba(sample.X_test)[:, 1] if target.kind == "binary" else None
     return model.predict(sample.X_test), decision, {}
+
+
+def recursive_feature_machine(
+    sample: Sample, target: Target, seed: int, most_rows: int
+) -> tuple[np.ndarray, np.ndarray | None, dict]:
+    """Return the result of ``predicted`` for xRFM with its defaults on at most ``most_rows`` training rows, a fifth of
+    which validates. The targets of a regression are standardised.
+    """
+    from xrfm import xRFM  # the extra "arena"
+
+    rows = np.random.default_rng(seed).permutation(len(sample.y_train))[:most_rows]
+    X, X_test, y = (each.astype(np.float32) for each in (sample.X_train[rows], sample.X_test, sample.y_train[rows]))
+    model, reported, fifth = xRFM(device="cpu", verbose=False, random_state=seed), {"rows": len(rows)}, len(rows) // 5
+    if target.kind == "regression":
+        mean, deviation = y.mean(), y.std()
+        Y = (y - mean) / deviation
+        model.fit(X[fifth:], Y[fifth:], X[:fifth], Y[:fifth])
+        return model.predict(X_test)[:, 0] * deviation + mean, None, reported
+    classes, codes = np.unique(sample.y_train[rows], return_inverse=True)
+    model.fit(X[fifth:], codes[fifth:], X[:fifth], codes[:fifth])
+    chances = model.predict_proba(X_test)
+    return classes[chances.argmax(axis=1)], chances[:, 1] if target.kind == "binary" else None, reported
 
 
 def tuned_kernel(

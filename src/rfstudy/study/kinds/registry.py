@@ -53,12 +53,14 @@ class Kind:
 
 
 class Controls(TypedDict):
-    """`learners`: what predicts (see `study/yardsticks.py`). `most_rows`: training rows of the exact kernel, which
-    chooses from `factors` of the median distance and `penalties`, on `splits` of a few rows; each scores the share
-    `held_out`.
+    """`learners`: what predicts (see `study/yardsticks.py`). `most_rows`: training rows of the exact kernel and xRFM.
+    The exact kernel chooses from `factors` of the median distance and `penalties`, on `splits` of a few rows; each
+    scores the share `held_out`.
     """
 
-    learners: Annotated[list[Literal["majority", "nearest_neighbour", "linear", "boosting", "exact_kernel"]], *Some]
+    learners: Annotated[
+        list[Literal["majority", "nearest_neighbour", "linear", "boosting", "exact_kernel", "xrfm"]], *Some
+    ]
     most_rows: NotRequired[Count]
     factors: NotRequired[Positives]
     penalties: NotRequired[Positives]

@@ -193,8 +193,12 @@ def digest_of(path) -> str:
 
 
 def check_recorded(path) -> None:
-    """Raise ``UserError`` if a file has no record next to it, or is not the one that the record was written for."""
+    """Raise ``UserError`` if a file is missing, has no record next to it, or is not the one that the record was written
+    for.
+    """
     path, record = Path(path), record_file(path)
+    if not path.exists():
+        raise UserError(f"there is no file {path}")
     expected, found = read_record_file(record)["sha256"].get(path.name, "none"), digest_of(path)
     if found != expected:
         raise UserError(

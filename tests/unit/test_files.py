@@ -113,6 +113,8 @@ def test_a_file_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monkey
 
 def test_a_file_is_the_one_that_its_record_tells_of(tmp_path):
     path, record = tmp_path / "rows.csv", tmp_path / "rows.provenance.json"
+    with pytest.raises(UserError, match=r"there is no file .*rows\.csv$"):
+        check_recorded(path)
     path.write_text("rows")
     with pytest.raises(UserError, match=r"rows\.provenance\.json is missing"):
         check_recorded(path)

@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= all
 
-.PHONY: quick test test-units test-others test-cluster check docs clean wheel archive
+.PHONY: quick test test-workflow test-others test-cluster check docs clean wheel archive
 
 quick: $(VENV)/.installed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES)
@@ -13,16 +13,21 @@ quick: $(VENV)/.installed
 	@echo "Snakemake's own report: snakemake --cores 1 --report figures/quick/report.html"
 	@PYTHONPATH=src $(BIN)/python -m rfstudy index figures/quick
 
-# two halves of about the same length, side by side; each is shown when it has ended
+# five parts, two at a time, so that both cores work to the end; each part is shown when it has ended
 test: $(VENV)/.installed
-	@echo "The tests run in two halves on two cores, ten to fifteen minutes; all of them in one: python -m pytest"
-	@$(MAKE) --no-print-directory --jobs 2 --keep-going --output-sync=target test-units test-others
+	@echo "The tests run in five parts on two cores, ten to fifteen minutes; all of them in one: python -m pytest"
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going --output-sync=target \
+	  test-unit-a-l test-workflow test-unit-m-q test-unit-r-z test-others
 
-test-units: $(VENV)/.installed
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/unit
+test-workflow: $(VENV)/.installed
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/workflow
+
+# unit tests by the first letter of their names
+test-unit-%: $(VENV)/.installed
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/unit/test_[$*]*.py
 
 test-others: $(VENV)/.installed
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest --ignore tests/unit
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest --ignore-glob 'tests/unit/test_*' --ignore tests/workflow
 
 # two nodes of a real SLURM on this machine, as root, under 10 minutes; INSTALL=1 installs Debian's packages
 test-cluster: $(VENV)/.installed

@@ -103,6 +103,7 @@ def relevance(X, y) -> tuple[float, ...]:
     if Y.dtype.kind != "f" and (Y.dtype.kind not in "iu" or len(classes) <= 20):
         Y = (Y[:, None] == classes).astype(np.float64)
     Y = Y.reshape(len(Y), -1) - Y.reshape(len(Y), -1).mean(axis=0)
+    Y = np.ldexp(Y, -np.frexp(abs(Y).max())[1])  # the unit of the targets cancels; their squares would leave the range
     X, deviations = X - X.mean(axis=0), X.std(axis=0)
     found, weights, units = (np.inf, None), np.ones(X.shape[1]), np.ones(X.shape[1])
     for number in range(RELEVANCE_ROUNDS):

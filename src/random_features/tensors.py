@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from scipy import linalg
 from scipy.sparse import csr_matrix
+from torch.autograd.forward_ad import unpack_dual
 
 from random_features.arrays import check_numbers, is_sparse, without_duplicates
 
@@ -165,8 +166,9 @@ def constant(array: np.ndarray, device, dtype=None):
 
 
 def needs_gradient(*tensors) -> bool:
-    """Return whether autograd records what is computed from these tensors."""
-    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+    """Return whether autograd records what is computed from these tensors, or carries their tangents forward."""
+    is_recorded = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+    return is_recorded or any(unpack_dual(tensor).tangent is not None for tensor in tensors)
 
 
 def write(function, *inputs, out) -> None:

@@ -8,8 +8,8 @@ import pandas as pd
 from random_features.errors import UserError, nearest, suggestion
 from rfstudy import tidy
 from rfstudy.render import Shipped
-from rfstudy.report import plots
-from rfstudy.report.aggregate import of_quantity, select
+from rfstudy.report import plots, tables
+from rfstudy.report.aggregate import select
 from rfstudy.report.catalogue import as_list
 from rfstudy.report.context import Context
 from rfstudy.report.published import named_by
@@ -72,15 +72,14 @@ def load(output: str, *, methods=None, datasets=None) -> pd.DataFrame:
     Raises
     ------
     UserError
-        For a name that does not exist; it lists those that do.
+        For a name that does not exist, and if nothing that it shows was measured.
     """
     spec, context = _reduced(output, methods, datasets)
-    rows = select(context.of_output(spec).rows, dataset=spec.get("datasets"))
-    quantities = [spec["quantity"]] if "quantity" in spec else spec.get("panels") or spec.get("criteria") or []
-    quantities = [each for each in quantities if "metric" in each]
-    if quantities:
-        rows = pd.concat([of_quantity(rows, each) for each in quantities])
-    return rows[~rows.index.duplicated()].sort_index().reset_index(drop=True)
+    shown = (tables.make if spec["form"] == "tables" else plots.picture)(context, spec).shown
+    rows = context.of_output(spec).rows if shown is None else shown
+    if rows.empty:
+        raise UserError(f"{output} has no rows: what it shows was not measured")
+    return rows[list(tidy.COLUMNS)].drop_duplicates().sort_index().reset_index(drop=True)
 
 
 def draw(output: str, *, methods=None, datasets=None, panels=None, colours=None, ax=None):

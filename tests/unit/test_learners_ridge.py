@@ -10,7 +10,7 @@ from linear_problems import stream
 from random_features.arrays import FLOAT32_TOLERANCE, float32_is_harmless
 from random_features.learners import ridge, streams
 from random_features.learners.penalties import best_penalty
-from random_features.learners.ridge import cross_validate_ridge, fit_ridge
+from random_features.learners.ridge import cross_validate_ridge, fit_ridge, ridge_sums, solve_ridge
 from rfstudy.data.target import Target
 
 GRID = np.array([1e-8, 1e-6, 1e-4, 1e-3, 1e-2, 0.05, 0.1, 0.5, 1, 5, 10])
@@ -163,6 +163,41 @@ def test_features_too_large_for_float32_are_refused_there(monkeypatch):
     Z, _, Y = problem(60, 5)
     with pytest.raises(ValueError, match="too large for their precision"):
         in_single_precision(monkeypatch, fit_ridge, stream((Z * 1e25).astype(np.float32)), Y, 1.0, n_columns=5)
+
+
+@pytest.mark.parametrize("as_tensors", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_columns", [12, 200])  # fewer and more than rows
+def test_features_far_from_zero_lose_no_digits(n_columns, weighted, as_tensors):
+    Z, _, Y = problem(60, n_columns)
+    far = np.round(2.0**30 * np.random.default_rng(1).uniform(1, 2, n_columns))
+    Z = np.round(2.0**16 * Z) / 2.0**16  # with the offset, too, it has no rounding
+    weights = np.random.default_rng(2).uniform(0.1, 2.0, 60) if weighted else None
+    here, there, targets = (torch.from_numpy(each) if as_tensors else each for each in (Z, Z + far, Y))
+    how = {"n_columns": n_columns, "center": "both", "weights": weights}
+    near, moved = (fit_ridge(stream(each, 7), targets, 1e-6, **how) for each in (here, there))
+    np.testing.assert_allclose(moved.coef, near.coef, rtol=1e-6, atol=1e-7 * abs(np.asarray(near.coef)).max())
+    decision = [np.asarray(model.decision(each)) for model, each in ((near, here), (moved, there))]
+    np.testing.assert_allclose(*decision, atol=1e-4)
+    folds = np.arange(60) % 3 - (np.arange(60) % 4 == 0)
+    for of_rows in (np.arange(60) % 3, folds):
+        scores = [
+            cross_validate_ridge(stream(each, 7), targets, GRID, of_rows, score="mse", **how) for each in (here, there)
+        ]
+        np.testing.assert_allclose(*scores, rtol=1e-5)
+
+
+def test_sums_of_features_far_from_zero_add_up_to_the_fit_of_all_rows():
+    Z, _, Y = problem(90, 8)
+    Z = np.round(2.0**16 * Z) / 2.0**16 + 2.0**30 * np.arange(1, 9)
+    parts = [ridge_sums(stream(Z[rows], 5), Y[rows], n_columns=8) for rows in (slice(40), slice(40, 41), slice(41, 90))]
+    whole = fit_ridge(stream(Z), Y, 1e-6, n_columns=8, center="both")
+    added = solve_ridge(parts[0] + parts[1] + parts[2], 1e-6)
+    np.testing.assert_allclose(added.coef, whole.coef, rtol=1e-6)
+    Z = Z - 2.0**30 * np.arange(1, 9) + 2.0**10
+    uncentred = solve_ridge(ridge_sums(stream(Z), Y, n_columns=8), 1e-3, center="targets")
+    plain = fit_ridge(stream(Z), Y, 1e-3, n_columns=8, center="targets")
+    np.testing.assert_allclose(uncentred.coef, plain.coef, rtol=1e-5)
 
 
 def test_penalty_zero_on_dependent_features_is_one_clear_error_and_never_chosen():

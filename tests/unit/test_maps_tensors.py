@@ -8,6 +8,7 @@ import torch
 from in_memory import keep_tensors_in_place
 from map_variants import VARIANTS, build, data, fitted
 from scipy.sparse import csr_matrix
+from torch.autograd.forward_ad import dual_level, make_dual
 
 from random_features import make_map
 from random_features.arrays import block_rows, row_blocks
@@ -172,7 +173,7 @@ def test_blocks_on_a_gpu_take_what_pytorch_keeps_for_later(monkeypatch):
 @pytest.mark.parametrize("variant", DRAWN)
 def test_the_gradient_is_that_of_finite_differences(variant):
     X = torch.from_numpy(data()[0][:3]).requires_grad_()
-    assert torch.autograd.gradcheck(fitted(variant)[0].transform, (X,), atol=1e-5)
+    assert torch.autograd.gradcheck(fitted(variant)[0].transform, (X,), atol=1e-5, check_forward_ad=True)
 
 
 @pytest.mark.parametrize("variant", [variant for variant in VARIANTS if not has_gradient(variant)])
@@ -182,6 +183,8 @@ def test_a_map_without_a_gradient_says_so(variant):
         phi.transform(X)
     with pytest.raises(ValueError, match="have no gradient"):
         phi.as_module()
+    with dual_level(), pytest.raises(ValueError, match="have no gradient"):
+        phi.transform(make_dual(X.detach(), torch.ones_like(X)))
     with torch.no_grad():
         assert len(phi.transform(X)) == len(X)
 

@@ -90,7 +90,7 @@ def of_features(sums: Sums, penalty: float) -> Posterior | None:
     explained = (solve_triangular(factor, rhs) ** 2).sum(axis=0)
     squares = (sums.squares - n * mean**2 - explained) / shift
     log_det = 2.0 * float(xp.log(xp.diagonal(factor)).sum()) + (n - 1 - len(factor)) * np.log(shift)
-    return _with_amplitude(factor, shift, n, squares, n - 1, log_det, centre)
+    return _with_amplitude(factor, shift, n, squares, n - 1, log_det, centre + sums.zero)
 
 
 def of_kernel(K, Y, penalty: float, weights=None) -> Posterior | None:

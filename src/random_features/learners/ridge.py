@@ -66,15 +66,25 @@ def _solutions(blocks, Y, penalties, n_columns, scaling, center, weights=None):
     shifts = effective_penalties(penalties, len(Y) if weights is None else weights.sum(), scaling, n_columns)
     check_choice("center", center, CENTERS)
     if len(Y) > n_columns:
-        sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min(), weights)
+        one_fold = np.zeros(len(Y), dtype=int)
+        sums, _ = _sums_per_fold(blocks, Y, one_fold, 1, n_columns, shifts.min(), weights, center)
         return *_solve(sums, [0], shifts, center), "primal", shifts
     rank = len(Y) - (center == "both")
     unique = (penalties > 0) | (rank >= n_columns)  # K may have an inverse where the coefficients are not unique
-    features = streams.kept(blocks, len(Y), n_columns, Y.device)
+    features, origin = _kept_around(blocks, Y, n_columns, center)
     dual, intercept = ridge_on_gram(features.row_gram, Y, shifts, center, weights)
     dual[~unique] = np.nan
-    coef = [streams.transposed_product(features.Z, each) for each in dual]
-    return namespace(Y).stack(coef), intercept, "dual", shifts
+    coef = namespace(Y).stack([streams.transposed_product(features.Z, each) for each in dual])
+    return coef, intercept if origin is None else intercept - origin @ coef, "dual", shifts
+
+
+def _kept_around(blocks, Y, n_columns, center) -> tuple:
+    """Return the features in memory, less an origin where this keeps their digits, and the origin or None."""
+    features = streams.kept(blocks, len(Y), n_columns, Y.device)
+    origin = streams.far_origin(features.Z) if center == "both" else None
+    if origin is None:
+        return features, None
+    return streams.kept(streams.around(features, origin), len(Y), n_columns, Y.device), origin
 
 
 def cross_validate_ridge(
@@ -105,7 +115,7 @@ def cross_validate_ridge(
     totals = training.sum(axis=0) if weights is None else weights @ training
     shifts = [effective_penalties(penalties, n, scaling, n_columns) for n in totals]
     if len(Y) <= n_columns:
-        K = streams.kept(blocks, len(Y), n_columns, Y.device).row_gram
+        K = _kept_around(blocks, Y, n_columns, center)[0].row_gram
 
         def fit(K, Y, fold):
             of_rows = None if weights is None else weights[training[:, fold]]
@@ -116,7 +126,7 @@ def cross_validate_ridge(
         return scores
     n_folds, some_train_only = training.shape[1], folds.min() == -1
     groups, n_groups = (np.where(folds == -1, 0, -1), 1) if some_train_only else (folds, n_folds)  # -1: not summed
-    sums, dtype = _sums_per_fold(blocks, Y, groups, n_groups, n_columns, np.min(shifts), weights)
+    sums, dtype = _sums_per_fold(blocks, Y, groups, n_groups, n_columns, np.min(shifts), weights, center)
     if some_train_only:
         models = [_solve(sums, [0], shifts[0], center)] * n_folds
     else:
@@ -141,7 +151,8 @@ class Sums:
     """The sums over rows that determine ridge regression: Z'Z, Z'[Y, 1], 1'Y, |Y|^2 by column and the number of rows.
 
     With weights of the rows all of them are weighted. Y are the targets less an ``origin`` (c,), in ``ridge_sums``
-    their mean: sums of targets far from 0 would cancel. Sums of different rows add up, around the mean of all of them.
+    their mean: sums of targets far from 0 would cancel. Z are the features less a ``zero`` (D,), which is 0 unless they
+    are far from it (``streams.far_origin``). Sums of different rows add up, around the mean of all of their targets.
     """
 
     gram: np.ndarray
@@ -150,11 +161,13 @@ class Sums:
     squares: np.ndarray
     n_rows: float
     origin: np.ndarray | float = 0.0
+    zero: np.ndarray | float = 0.0
 
     def __add__(self, other):
         origin = self.origin + (other.origin - self.origin) * (other.n_rows / (self.n_rows + other.n_rows))
-        one, two = self.around(origin), other.around(origin)
-        return Sums(*(getattr(one, each.name) + getattr(two, each.name) for each in fields(Sums)[:-1]), origin)
+        one, two = self.around(origin), other.around(origin).of_features_from(self.zero)
+        added = [getattr(one, each.name) + getattr(two, each.name) for each in fields(Sums)[:-2]]
+        return Sums(*added, origin, self.zero)
 
     def around(self, origin):
         """Return the same sums for another origin."""
@@ -162,7 +175,19 @@ class Sums:
         cross[:, :-1] += cross[:, -1:] * step
         targets = self.targets + self.n_rows * step
         squares = self.squares + step * (self.targets + targets)
-        return Sums(self.gram, cross, targets, squares, self.n_rows, origin)
+        return Sums(self.gram, cross, targets, squares, self.n_rows, origin, self.zero)
+
+    def of_features_from(self, zero):
+        """Return the same sums for another zero of the features."""
+        step = self.zero - zero + 0.0 * self.cross[:, -1]
+        if not step.any():
+            return self
+        gram = self.gram + step[:, None] * self.cross[:, -1]
+        cross = 1.0 * self.cross
+        cross[:, :-1] += step[:, None] * self.targets
+        cross[:, -1] += self.n_rows * step
+        gram += cross[:, -1:] * step
+        return replace(self, gram=gram, cross=cross, zero=zero)
 
 
 def ridge_sums(blocks, Y, *, n_columns: int, weights=None) -> Sums:
@@ -177,24 +202,36 @@ def ridge_sums(blocks, Y, *, n_columns: int, weights=None) -> Sums:
 def solve_ridge(sums: Sums, penalty: float, *, center="both") -> LinearModel:
     """Return the model of ``fit_ridge``, with the scaling "mean", of the rows in sums."""
     sums = sums.around(0.0) if center == "none" else sums
+    sums = sums if center == "both" else sums.of_features_from(0.0)
     shifts = np.array([sums.n_rows * penalty])
     coef, intercept = _solve([sums], [0], shifts, center)
     refuse_singular(coef, shifts)
     return LinearModel(coef[0], intercept[0] + sums.origin, "primal")
 
 
-def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights=None):
+def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights=None, center="both"):
     """Return the ``Sums`` of every fold, and the type of their products.
 
     The trace is estimated from the rows of the first block. If they were not a fair sample, the pass is repeated in
     float64.
     """
     weights = like(weights, Y)
-    blocks = streams.weighted(blocks, weights)
-    stream = streams.checked(blocks, len(Y), n_columns, Y.device)
-    head = next(stream)
-    first = head[1]
-    xp, flat = namespace(Y), first.reshape(-1)
+    heads, stream = [], streams.checked(blocks, len(Y), n_columns, Y.device)
+    for head in stream:  # as many rows for any size of the blocks
+        heads.append(head)
+        if head[0].stop >= streams.CHUNK_ROWS:
+            break
+    xp = namespace(Y)
+    some = xp.concatenate([block for _, block in heads])[: streams.CHUNK_ROWS]
+    zero = streams.far_origin(some) if center == "both" else None
+
+    def prepared(blocks):
+        return streams.weighted(streams.around(blocks, zero), weights)
+
+    # the first blocks are computed once
+    blocks, once = prepared(blocks), prepared(partial(itertools.chain, heads, stream))
+    first = next(prepared(partial(iter, heads))())[1]
+    flat = first.reshape(-1)
     trace = len(Y) * float(xp.vdot(flat, flat)) / len(first)
     at_once = streams.chunk_rows(n_columns, Y.device)
     is_single = dtype_name(first) == "float32" and float32_is_harmless(at_once, trace, smallest_shift)
@@ -202,7 +239,6 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
     ones = xp.ones_like(Y[:, 0])
     of_rows = ones if weights is None else weights
     Y1 = xp.column_stack([Y, ones]) * xp.sqrt(of_rows)[:, None]
-    once = partial(itertools.chain, [head], stream)  # the first block is computed once
     grams, crosses = streams.grams_by_group(once, Y1, folds, n_folds, n_columns, dtype)
     trace = sum(float(xp.trace(gram)) for gram in grams)
     if is_single and not float32_is_harmless(at_once, trace, smallest_shift):
@@ -213,9 +249,10 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
     members = [folds == fold for fold in range(n_folds)]
     squares = weighted * Y
     sums = [
-        Sums(gram, cross, weighted[rows].sum(axis=0), squares[rows].sum(axis=0), float(of_rows[rows].sum()))
+        Sums(gram, cross, weighted[rows].sum(axis=0), squares[rows].sum(axis=0), float(of_rows[rows].sum()),
+             zero=0.0 if zero is None else zero)
         for gram, cross, rows in zip(grams, crosses, members, strict=True)
-    ]
+    ]  # fmt: skip
     return sums, dtype
 
 
@@ -237,7 +274,7 @@ def _solve(sums, training, shifts, center):
     if center != "none":
         intercept += target_mean
     if center == "both":
-        intercept -= column_mean @ coef
+        intercept -= (column_mean + sums[training[0]].zero) @ coef
     return coef, intercept
 
 

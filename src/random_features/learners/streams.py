@@ -19,6 +19,9 @@ CHUNK_ROWS = 2048
 #: Bytes of a chunk in float64 on a GPU, of up to eight times as many rows: each product takes launches, and copies the
 #: numbers of its rows to the GPU. With 2,048 rows products were a quarter of the time (a ridge path on an H200).
 GPU_CHUNK_BYTES = 2**28
+#: Features are far from zero if their mean explains so many times the sum of squares around it: a Gram matrix around
+#: the mean then lacks four digits of sixteen.
+FAR = 1e4
 #: Bytes of a chunk that is read twice (forward and backward): it should still be in the cache the second time.
 CACHE_BYTES = 4 * 2**20
 
@@ -67,6 +70,22 @@ def weighted(blocks, weights):
         return blocks
     roots = weights[:, None] ** 0.5
     return lambda: ((rows, block * cast(roots[rows], dtype_name(block))) for rows, block in blocks())
+
+
+def far_origin(Z):
+    """Return the mean (D,) of features Z (n, D) that are far from zero, else None: of such features a Gram matrix less
+    the part of the means would have few digits left.
+    """
+    Z = cast(Z, "float64")
+    mean = Z.mean(axis=0)
+    return mean if len(Z) * (mean @ mean) > FAR * ((Z - mean) ** 2).sum() else None
+
+
+def around(blocks, origin):
+    """Return a stream of the features less an origin (D,); None: the same stream."""
+    if origin is None:
+        return blocks
+    return lambda: ((rows, block - cast(origin, dtype_name(block))) for rows, block in blocks())
 
 
 class Kept:

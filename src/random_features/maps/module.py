@@ -27,7 +27,7 @@ class FeatureModule(torch.nn.Module):
         start = None
         if length_scale is not None:
             self.register_buffer("drawn_for", torch.tensor(float(length_scale), dtype=torch.float64))
-            start = torch.nn.Parameter(torch.tensor(float(length_scale)).log())
+            start = torch.nn.Parameter(torch.tensor(float(length_scale), dtype=torch.float64).log())
         self.register_parameter("log_length_scale", start)
         self.register_load_state_dict_post_hook(_use_buffers)
 

@@ -4,13 +4,15 @@ from functools import cache
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import is_color_like, to_rgb
 
 from random_features.errors import UserError, nearest, suggestion
 from rfstudy import tidy
 from rfstudy.render import Shipped
-from rfstudy.report import plots, tables
+from rfstudy.report import plots, style, tables
 from rfstudy.report.aggregate import select
-from rfstudy.report.catalogue import as_list
+from rfstudy.report.catalogue import as_list, selected
 from rfstudy.report.context import Context
 from rfstudy.report.published import named_by
 
@@ -48,7 +50,10 @@ def measured(**wanted) -> pd.DataFrame:
     values = {name: as_list(value) for name, value in wanted.items()} | numbers
     rows = pd.concat([select(study.rows(study.file(each)), **values) for each in named], ignore_index=True)
     if rows.empty:
-        raise UserError(f"no shipped row has {', '.join(f'{key}={value!r}' for key, value in wanted.items())}")
+        elsewhere = (
+            ": other experiments may, leave experiment=... out" if {"experiment", "dataset"} <= set(wanted) else ""
+        )
+        raise UserError(f"no shipped row has {', '.join(f'{k}={value!r}' for k, value in wanted.items())}{elsewhere}")
     for column in wanted:
         if lacking := [each for each in values[column] if not rows[column].isin([each]).any()]:
             others = "".join(f" and {key}={value!r}" for key, value in wanted.items() if key != column)
@@ -82,7 +87,7 @@ def load(output: str, *, methods=None, datasets=None) -> pd.DataFrame:
     return rows[list(tidy.COLUMNS)].drop_duplicates().sort_index().reset_index(drop=True)
 
 
-def draw(output: str, *, methods=None, datasets=None, panels=None, colours=None, ax=None):
+def draw(output: str, *, methods=None, datasets=None, panels=None, colours=None, title="", ax=None):
     """Return a figure of the study with methods, data sets and colours of your choice, as a figure of matplotlib.
 
     Parameters
@@ -90,13 +95,15 @@ def draw(output: str, *, methods=None, datasets=None, panels=None, colours=None,
     output : its paper and name, as in ``figures/measured``
     methods, datasets : those to draw, in this order, by default all
     panels : positions of the quantities to draw, from 0, by default all
-    colours : by method, a colour of matplotlib
+    colours : by method, a colour of matplotlib; the variants of a method share it
+    title : a title of the whole figure, above its legend
     ax : axes of your own for a figure that is reduced to one panel
 
     Raises
     ------
     UserError
-        For a name that does not exist, and if ``ax`` is to take more than one panel.
+        For a name that does not exist, for a colour that the figure does not show, and if ``ax`` is to take more than
+        one panel.
 
     Examples
     --------
@@ -105,18 +112,52 @@ def draw(output: str, *, methods=None, datasets=None, panels=None, colours=None,
     >>> len(figure.axes)
     16
     """
-    spec, context = _reduced(output, methods, datasets, colours or {})
+    colours = _checked_colours({} if colours is None else colours)
+    spec, context = _reduced(output, methods, datasets, colours)
     if spec["form"] != "figures":
         raise UserError(f"{output} is a table: load({output!r}) has its rows")
+    if ax is not None and not isinstance(ax, Axes):
+        raise UserError(f"ax={ax!r} is no Axes of matplotlib")
     if panels is not None:
         positions, of_spec = as_list(panels), spec.get("panels", [])
-        if wrong := [each for each in positions if each not in range(len(of_spec))]:
+        if not of_spec:
+            raise UserError(f"{output} has no panels to choose from: leave panels=... out")
+        if wrong := [each for each in positions if each not in range(len(of_spec))] or ([] if positions else [[]]):
             raise UserError(f"{output} has no panel {wrong[0]!r}: its panels are 0 to {len(of_spec) - 1}")
         spec = spec | {"panels": [of_spec[each] for each in positions]}
     drawn = plots.picture(context, spec if ax is None else spec | {"width": ax})
     if not drawn.figure.axes:
         raise UserError(f"{output}: no measurement is there. {' '.join(drawn.notes)}")
+    if unseen := [method for method, colour in colours.items() if to_rgb(colour) not in _colours_in(drawn.figure)]:
+        raise UserError(f"{output} shows no colour of {unseen[0]}: leave it out of colours")
+    if title and ax is None:
+        across, height = drawn.figure.get_size_inches()
+        drawn.figure.set_size_inches(across, height + plots.TITLE_LINE)
+        with style.style():
+            named = drawn.figure.legends[0].set_title if drawn.figure.legends else drawn.figure.suptitle
+            named(title)
+    elif title:
+        ax.set_title(title)
     return drawn.figure
+
+
+def _checked_colours(colours) -> dict:
+    if not isinstance(colours, dict):
+        raise UserError(f"colours={colours!r}: give a colour by method, such as {{'orf': 'crimson'}}")
+    for method, colour in colours.items():
+        if not is_color_like(colour):
+            raise UserError(f"colours: {colour!r} of {method} is no colour of matplotlib")
+    return colours
+
+
+def _colours_in(figure) -> set[tuple]:
+    """Return the colours of lines, markers and areas of a figure, without their transparency."""
+    found = []
+    for artist in figure.findobj():
+        for name in ("get_color", "get_facecolor", "get_edgecolor", "get_markerfacecolor"):
+            colour = getattr(artist, name, lambda: "none")()
+            found += [colour] if is_color_like(colour) else list(colour)
+    return {to_rgb(each) for each in found}
 
 
 @cache
@@ -127,24 +168,26 @@ def shipped() -> Shipped:
 
 def _reduced(output: str, methods, datasets, colours=None) -> tuple[dict, Context]:
     """Return the specification of an output and its context with some of the methods and data sets."""
-    study, (paper, _, name) = shipped(), output.rpartition("/")
+    study, (paper, _, name) = shipped(), str(output).rpartition("/")
     try:
         spec = study.spec(paper, name)
     except ValueError as error:
         papers = list(dict.fromkeys(each["paper"] for each in study.reports))
-        near = nearest(output, [f"{each['paper']}/{each['name']}" for each in study.reports])
+        near = nearest(str(output), [f"{each['paper']}/{each['name']}" for each in study.reports])
         form = f"{output!r} is not an output: name it as paper/name, with one of the papers {', '.join(papers)}"
-        raise UserError("; did you mean ".join([str(error) if paper in papers else form, *near])) from error
+        known = str(error).partition("; it has: ")[0] if near else str(error)
+        raise UserError("; did you mean ".join([known if paper in papers else form, *near])) from error
     styles, methods, datasets = named_by(paper, study.styles), as_list(methods), as_list(datasets)
     known = [("method", each, styles) for each in [*methods, *(colours or {})]]
     for what, each, names in known + [("data set", each, spec.get("datasets", study.tasks)) for each in datasets]:
         if each not in names:
             raise UserError(f"{output} has no {what} {each!r}; {suggestion(each, names)}")
-    changed = {"methods": methods, "datasets": datasets, "colours": colours}
-    spec = spec | {key: value for key, value in changed.items() if value}
+    for key, kept in (("methods", methods), ("datasets", datasets)):
+        spec = selected(spec, key, kept) if kept else spec
+    spec = spec | ({"colours": colours} if colours else {})
     rows = {file: study.rows(file) for file in map(study.file, spec["experiments"]) if file.exists()}
-    if not rows:
-        raise UserError(f"{output}: no rows of {', '.join(spec['experiments']) or 'an experiment'} are shipped")
+    if spec["experiments"] and not rows:
+        raise UserError(f"{output}: no rows of {', '.join(spec['experiments'])} are shipped")
     reference = study.root / "data" / "reference"
     context = Context.of(rows, spec["experiments"], styles, study.tasks, reference, spec.get("kernel", ""))
     for column, names in (("method", methods), ("dataset", datasets)):

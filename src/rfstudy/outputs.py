@@ -180,7 +180,8 @@ def with_selection(spec: dict, settings: dict) -> dict | None:
             kept = [each for each in spec[key] if each in wanted]
             if not kept:
                 return None
-            spec, parts = spec | {key: kept, "caption": f"{spec['caption']} Only {', '.join(kept)}."}, parts + kept
+            spec = catalogue.selected(spec, key, kept) | {"caption": f"{spec['caption']} Only {', '.join(kept)}."}
+            parts += kept
     return spec | {"name": f"{spec['name']}{PART}{'-'.join(parts)[:LONGEST].strip('-')}"} if parts else spec
 
 

@@ -1,6 +1,7 @@
 """Return the origin of a number: the measured rows behind it, the record of their run, and the command."""
 
 import re
+import subprocess
 
 from random_features.errors import UserError
 from rfstudy.notebook import measured, shipped
@@ -35,7 +36,10 @@ def trace(number: str, wanted: dict[str, str]) -> str:
         text = text.replace(",", "")
         cells = cells[cells["mean"].round(len(text.partition(".")[2])) == float(text)]
     if cells.empty:
-        raise UserError(f"no mean of shipped rows is {number}: differences and ranks are not found; name their cells")
+        these = " with " + " ".join(f"{key}={value}" for key, value in wanted.items()) if wanted else ""
+        raise UserError(
+            f"no mean of shipped rows{these} is {number}: differences and ranks are not found; name their cells"
+        )
     blocks = [described(cell, rows) for cell in cells.head(MOST).to_dict("records")]
     if len(cells) > MOST:
         blocks.append(f"{len(cells) - MOST} more: add column=value, such as experiment=... or metric=...")
@@ -60,10 +64,31 @@ def described(cell: dict, rows) -> str:
         machine = ", ".join(filter(None, (run["cpu"], f"{run['cores']} cores", run["gpu"])))
         started, commit = run["started"][:10], run["commit"][:10]
         lines.append(f"  run: {run['run']}, stage {run['stage']}, {started}, commit {commit}, {machine}")
-    commits = dict.fromkeys(run["commit"][:10] for run in runs)
+    whole = f"results/{preset}/{experiment}"
     part = f".{cell['dataset']}" if len(shipped().experiments[experiment]["datasets"]) > 1 else ""
-    again = f"snakemake --cores 1 --configfile config/presets/{preset}.yaml -- results/{preset}/{experiment}{part}.csv"
-    return "\n".join([*lines, f"  again: {again}", f"  with the same code: first git checkout {' or '.join(commits)}"])
+    again = f"snakemake --cores 1 --configfile config/presets/{preset}.yaml -- {whole}{part}.csv"
+    older = f"; a commit without this target has {whole}.csv, of all data sets" if part else ""
+    commits = dict.fromkeys(run["commit"] for run in runs)
+    there = [commit[:10] for commit in commits if is_here(commit)]
+    gone = [commit[:10] for commit in commits if commit[:10] not in there]
+    lines += [f"  again: {again}"]
+    lines += [f"  with the same code: first git checkout {' or '.join(there)}{older}"] if there else []
+    lines += (
+        [f"  commit {' and '.join(gone)}: not in this clone, its branch was rewritten before it was merged"]
+        if gone
+        else []
+    )
+    return "\n".join(lines)
+
+
+def is_here(commit: str) -> bool:
+    """Return whether the clone has a commit; a copy without a history is taken to have it."""
+    asked = ["git", "-C", str(shipped().root), "cat-file", "-t", commit]
+    try:
+        answer = subprocess.run(asked, capture_output=True, text=True, timeout=60)
+    except OSError:
+        return True
+    return answer.returncode == 0 or "not a git repository" in answer.stderr
 
 
 def has(value) -> bool:

@@ -47,6 +47,37 @@ def test_axes_of_a_user_take_one_panel():
         rfstudy.draw("survey/figure-09-text", ax=other)
 
 
+def test_a_title_is_above_the_legend_or_above_the_panels():
+    with_legend = rfstudy.draw("survey/figure-10-text", methods=["rff"], datasets=["eeg"], title="Mine")
+    assert with_legend.legends[0].get_title().get_text() == "Mine"
+    assert rfstudy.draw("study/arena-forest-tuned", methods=["orf"], title="Mine").get_suptitle() == "Mine"
+    ax = Figure().subplots()
+    rfstudy.draw("survey/figure-10-text", datasets=["eeg"], panels=0, ax=ax, title="Mine")
+    assert ax.get_title() == "Mine"
+
+
+def test_a_figure_without_measurements_is_drawn():
+    assert rfstudy.draw("survey/figure-01-facts").axes
+
+
+def test_controls_of_other_methods_are_left_out():
+    figure = rfstudy.draw("slsrff/ablation-chart-code", methods=["rff", "qmc"])
+    rows = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert rows[-1] == "RFF with a smaller penalty"
+    assert not any("SLS-RFF" in row for row in rows)
+
+
+@pytest.mark.parametrize("size", ["2d", "8d"])
+def test_rows_behind_a_figure_have_its_sizes_and_all_of_its_metrics(size):
+    assert set(rfstudy.load(f"study/penalty-chart-{size}-code")["n_features_label"]) == {size}
+
+
+def test_rows_behind_the_arena_are_those_of_all_its_data_sets():
+    rows = rfstudy.load("study/arena-forest-tuned")
+    assert set(rows["dataset"]) == set(shipped().spec("study", "arena-forest-tuned")["datasets"])
+    assert {"mse", "accuracy_pct"} <= set(rows["metric"])
+
+
 def test_a_drawn_point_is_the_mean_of_the_rows_at_its_true_place():
     rows = rfstudy.load("survey/figure-10-text", methods=["orf"], datasets=["eeg"])
     means = rows[rows["metric"] == "approximation_error_frobenius"].groupby("n_features")["value"].mean()
@@ -66,14 +97,21 @@ def test_numbers_select_rows_as_numbers_and_as_text():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rfstudy.draw("survey/figure-9"), "has no 'figure-9'; it has: "),
+        (lambda: rfstudy.draw("survey/xxxxxxxx"), "has no 'xxxxxxxx'; it has: "),
         (lambda: rfstudy.draw("survey/figure-9-text"), "; did you mean survey/figure-09-text"),
         (lambda: rfstudy.load("figure-09-text"), "name it as paper/name, with one of the papers eerf, "),
         (lambda: rfstudy.load("surveyy/figure-09-text"), "; did you mean survey/figure-09-text"),
         (lambda: rfstudy.load("measured/survey/figure-09-text"), "; did you mean survey/figure-09-text"),
         (lambda: rfstudy.draw("survey/figure-09-text", methods=["orff"]), "has no method 'orff'; did you mean rff"),
         (lambda: rfstudy.load("survey/figure-09-text", datasets="egg"), "has no data set 'egg'; known are cod-rna"),
+        (lambda: rfstudy.draw("survey/figure-9-text"), "paper 'survey' has no 'figure-9-text'; did you mean"),
+        (lambda: rfstudy.draw(9), "9 is not an output: name it as paper/name"),
+        (lambda: rfstudy.load("survey/table-01-text"), "has no rows: what it shows was not measured"),
         (lambda: rfstudy.draw("survey/table-07-text"), "is a table: load"),
+        (lambda: rfstudy.draw("survey/figure-10-text", colours="red"), "colours='red': give a colour by method"),
+        (lambda: rfstudy.draw("survey/figure-10-text", colours={"rff": "crimsonn"}), "'crimsonn' of rff is no colour"),
+        (lambda: rfstudy.draw("study/what-matters-all", colours={"orf": "red"}), "shows no colour of orf"),
+        (lambda: rfstudy.draw("survey/figure-10-text", panels=0, ax="left"), "ax='left' is no Axes"),
         (lambda: rfstudy.measured(experiment="arna"), "no experiment 'arna'; did you mean arena"),
         (lambda: rfstudy.measured(data_set="eeg"), "no column 'data_set'; did you mean dataset"),
         (lambda: rfstudy.measured(experiment="arena", dataset="x"), "no shipped row has experiment='arena', "),
@@ -81,7 +119,7 @@ def test_numbers_select_rows_as_numbers_and_as_text():
             lambda: rfstudy.measured(experiment="arena", dataset=["uci-bike", "uci-wine"]),
             "no shipped row has dataset='uci-bike' and experiment='arena': leave it out",
         ),
-        (lambda: trace("12.3456", CELL), "no mean of shipped rows is 12.3456"),
+        (lambda: trace("12.3456", CELL), "metric=accuracy_pct is 12.3456: differences and ranks are not found"),
         (lambda: trace("twelve", CELL), "'twelve' is no number"),
         (lambda: trace("84,93", CELL), "'84,93' is no number such as 84.93"),
     ],
@@ -136,6 +174,9 @@ def test_values_come_in_any_container_and_count_once(container):
         (lambda: rfstudy.load("survey/figure-09-text", methods=["rff", "ts"]), "no rows of 'ts'"),
         (lambda: rfstudy.draw("survey/figure-09-text", methods=["ts"]), "no rows of 'ts'"),
         (lambda: rfstudy.draw("survey/figure-09-text", panels=99), "no panel 99: its panels are 0 to 3"),
+        (lambda: rfstudy.draw("survey/figure-09-text", panels=[]), r"no panel \[\]: its panels are 0 to 3"),
+        (lambda: rfstudy.draw("study/arena-forest-tuned", panels=0), "has no panels to choose from"),
+        (lambda: rfstudy.measured(experiment="arena", dataset="eeg"), "other experiments may"),
     ],
 )
 def test_what_an_output_lacks_is_named(call, message):

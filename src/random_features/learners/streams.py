@@ -77,8 +77,10 @@ def far_origin(Z):
     the part of the means would have few digits left.
     """
     Z = cast(Z, "float64")
-    mean = Z.mean(axis=0)
-    return mean if len(Z) * (mean @ mean) > FAR * ((Z - mean) ** 2).sum() else None
+    with np.errstate(over="ignore", invalid="ignore"):  # as in grams_by_group
+        mean = Z.mean(axis=0)
+        refuse_non_finite(mean)
+        return mean if len(Z) * (mean @ mean) > FAR * ((Z - mean) ** 2).sum() else None
 
 
 def around(blocks, origin):

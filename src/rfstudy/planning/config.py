@@ -8,6 +8,7 @@ workflow imports this module when it parses, so it imports nothing that computes
 
 import re
 from contextlib import suppress
+from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ from rfstudy.study.kinds.registry import KINDS
 SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
 
 #: Settings with parts of protocols, and keys in them that are amounts of work.
-PROTOCOL = ("search", "learners", "experiments")
+PROTOCOL = ("search", "learners", "experiments", "seed")
 AMOUNTS = {"repeats", "max_rows", "max_entries", "time"}
 
 #: Settings that are names. Snakemake takes some for numbers or for YAML (``restore_names``).
@@ -142,7 +143,8 @@ def protocol_changes(settings: dict, config_dir: Path) -> dict[tuple[str, ...], 
 
     Amounts of work (``AMOUNTS``), which notes report, and keys that it removes are no changes.
     """
-    of_preset = read_yaml(Path(config_dir) / "presets" / f"{settings['preset']}.yaml")
+    files = ("config.yaml", f"presets/{settings['preset']}.yaml")
+    of_preset = reduce(merge, (read_yaml(Path(config_dir) / name) for name in files))
     both = [dict(_leaves({key: each.get(key, {}) for key in PROTOCOL})) for each in (of_preset, settings)]
     new = {key: value for key, value in both[1].items() if both[0].get(key) != value and value is not None}
     return {key: value for key, value in new.items() if not set(key) & AMOUNTS}

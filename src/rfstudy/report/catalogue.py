@@ -83,6 +83,12 @@ def specification(reports: list[dict], paper: str, name: str) -> dict:
     return of_paper[name]
 
 
+def selected(spec: dict, key: str, kept: list[str]) -> dict:
+    """Return a specification with some of its methods or data sets; controls of other methods go."""
+    own = {"controls": [each for each in spec.get("controls") or [] if each["method"] in kept]}
+    return spec | {key: kept} | (own if key == "methods" and "controls" in spec else {})
+
+
 def outputs(spec: dict) -> list[str]:
     """Return the names of the files that a specification is written to."""
     return [f"{spec['name']}.{ending}" for ending in ENDINGS[spec["form"]]]

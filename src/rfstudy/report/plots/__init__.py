@@ -15,6 +15,9 @@ from rfstudy.report.notes import made
 from rfstudy.report.panels import finished
 from rfstudy.report.times import summarise
 
+#: Inches of a title above a figure.
+TITLE_LINE = 0.25
+
 
 def draw(context: Context, spec: dict, out_dir) -> list[Path]:
     """Write one figure into ``out_dir`` and return the paths of its files; the same input gives the same bytes.

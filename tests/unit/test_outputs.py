@@ -1,10 +1,12 @@
 """Which outputs a run can draw, from which rows, and into which files."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from rfstudy import outputs
+from rfstudy.planning import config
 
 
 def output(name, form, *experiments, paper="survey", kind="grid"):
@@ -47,6 +49,12 @@ def test_a_selection_narrows_an_output_of_shipped_rows_and_its_caption_says_so()
     assert outputs.with_selection(spec, {"only_methods": [], "only_datasets": []}) == spec
     assert outputs.with_selection(spec, {"only_methods": [], "only_datasets": ["a8a"]}) is None
     assert outputs.with_selection({"caption": "Claims."}, settings) == {"caption": "Claims."}
+
+
+def test_another_seed_is_a_change_of_the_protocol():
+    folder = Path(__file__).parents[2] / "config"
+    assert config.protocol_changes({"preset": "laptop", "seed": 7}, folder) == {("seed",): 7}
+    assert not config.protocol_changes({"preset": "laptop", "seed": 2021}, folder)
 
 
 def test_a_changed_protocol_is_in_the_caption_and_the_name():

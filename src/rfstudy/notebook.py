@@ -120,10 +120,11 @@ def draw(output: str, *, methods=None, datasets=None, panels=None, colours=None,
         raise UserError(f"ax={ax!r} is no Axes of matplotlib")
     if panels is not None:
         positions, of_spec = as_list(panels), spec.get("panels", [])
+        wrong = [each for each in positions if each not in range(len(of_spec))]
         if not of_spec:
             raise UserError(f"{output} has no panels to choose from: leave panels=... out")
-        if wrong := [each for each in positions if each not in range(len(of_spec))] or ([] if positions else [[]]):
-            raise UserError(f"{output} has no panel {wrong[0]!r}: its panels are 0 to {len(of_spec) - 1}")
+        if wrong or not positions:
+            raise UserError(f"{output} has no panel {[*wrong, panels][0]!r}: its panels are 0 to {len(of_spec) - 1}")
         spec = spec | {"panels": [of_spec[each] for each in positions]}
     drawn = plots.picture(context, spec if ax is None else spec | {"width": ax})
     if not drawn.figure.axes:

@@ -93,8 +93,9 @@ def predicted(
 def recursive_feature_machine(
     sample: Sample, target: Target, seed: int, most_rows: int
 ) -> tuple[np.ndarray, np.ndarray | None, dict]:
-    """Return the result of ``predicted`` for xRFM with its defaults on at most ``most_rows`` training rows, a fifth of
-    which validates. The targets of a regression are standardised.
+    """Return the result of ``predicted`` for xRFM with its defaults on at most ``most_rows`` training rows.
+
+    A fifth of them decides when it stops. The targets of a regression are standardised.
     """
     from xrfm import xRFM  # the extra "arena"
 

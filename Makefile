@@ -13,11 +13,11 @@ quick: $(VENV)/.installed
 	@echo "Snakemake's own report: snakemake --cores 1 --report figures/quick/report.html"
 	@PYTHONPATH=src $(BIN)/python -m rfstudy index figures/quick
 
-# five parts, two at a time, so that both cores work to the end; each part is shown when it has ended
+# six parts, two at a time, so that both cores work to the end; each part is shown when it has ended
 test: $(VENV)/.installed
-	@echo "The tests run in five parts on two cores, ten to fifteen minutes; all of them in one: python -m pytest"
+	@echo "The tests run in six parts on two cores, ten to fifteen minutes; all of them in one: python -m pytest"
 	@$(MAKE) --no-print-directory --jobs 2 --keep-going --output-sync=target \
-	  test-unit-a-l test-workflow test-unit-m-q test-unit-r-z test-others
+	  test-workflow test-unit-a-c test-unit-d-l test-unit-m-q test-unit-r-z test-others
 
 test-workflow: $(VENV)/.installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/workflow

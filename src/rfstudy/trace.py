@@ -71,13 +71,11 @@ def described(cell: dict, rows) -> str:
     commits = dict.fromkeys(run["commit"] for run in runs)
     there = [commit[:10] for commit in commits if is_here(commit)]
     gone = [commit[:10] for commit in commits if commit[:10] not in there]
-    lines += [f"  again: {again}"]
-    lines += [f"  with the same code: first git checkout {' or '.join(there)}{older}"] if there else []
-    lines += (
-        [f"  commit {' and '.join(gone)}: not in this clone, its branch was rewritten before it was merged"]
-        if gone
-        else []
-    )
+    lines.append(f"  again: {again}")
+    if there:
+        lines.append(f"  with the same code: first git checkout {' or '.join(there)}{older}")
+    if gone:
+        lines.append(f"  commit {' and '.join(gone)}: not in this clone, its branch was rewritten before it was merged")
     return "\n".join(lines)
 
 

@@ -222,7 +222,7 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
         if head[0].stop >= streams.CHUNK_ROWS:
             break
     xp = namespace(Y)
-    some = xp.concatenate([block for _, block in heads])[: streams.CHUNK_ROWS]
+    some = xp.concatenate([block[: streams.CHUNK_ROWS] for _, block in heads])
     zero = streams.far_origin(some) if center == "both" else None
 
     def prepared(blocks):

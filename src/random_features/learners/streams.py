@@ -73,10 +73,10 @@ def weighted(blocks, weights):
 
 
 def far_origin(Z):
-    """Return the mean (D,) of features Z (n, D) that are far from zero, else None: of such features a Gram matrix less
-    the part of the means would have few digits left.
+    """Return the mean (D,) of the first rows of features Z (n, D) that are far from zero, else None: of such features a
+    Gram matrix less the part of the means would have few digits left.
     """
-    Z = cast(Z, "float64")
+    Z = cast(Z[:CHUNK_ROWS], "float64")
     with np.errstate(over="ignore", invalid="ignore"):  # as in grams_by_group
         mean = Z.mean(axis=0)
         refuse_non_finite(mean)

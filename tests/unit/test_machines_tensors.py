@@ -120,11 +120,13 @@ def test_features_and_kernel_matrices_are_not_copied_to_the_host(name, dtype, mo
 @every_device
 def test_parts_of_the_rows_on_tensors(device):
     for machine, y in ((KernelMachineRegressor(PHI, 1e-3), Y), (KernelMachineClassifier(PHI, 1e-3), CLASSES)):
-        parts, classes = clone(machine), {"classes": range(4)} if y is CLASSES else {}
-        for rows in (slice(0, 120), slice(120, 300)):
-            parts.partial_fit(there(X[rows], device), there(y[rows], device), **classes)
-        expected = clone(machine).fit(X, y)._decide(NEW)
-        np.testing.assert_allclose(parts._decide(there(NEW, device)).cpu().numpy(), expected, atol=1e-8)
+        classes, expected = {"classes": range(4)} if y is CLASSES else {}, clone(machine).fit(X, y)._decide(NEW)
+        for tensors in ((True, True), (True, False), (False, True)):  # also next to parts that are arrays
+            parts = clone(machine)
+            for rows, is_tensor in zip((slice(0, 120), slice(120, 300)), tensors, strict=True):
+                part = (X[rows], y[rows])
+                parts.partial_fit(*(there(each, device) if is_tensor else each for each in part), **classes)
+            np.testing.assert_allclose(parts._decide(there(NEW, device)).cpu().numpy(), expected, atol=1e-8)
 
 
 def test_labels_that_are_text_are_predicted_as_an_array():

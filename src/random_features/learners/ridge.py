@@ -152,7 +152,8 @@ class Sums:
 
     With weights of the rows all of them are weighted. Y are the targets less an ``origin`` (c,), in ``ridge_sums``
     their mean: sums of targets far from 0 would cancel. Z are the features less a ``zero`` (D,), which is 0 unless they
-    are far from it (``streams.far_origin``). Sums of different rows add up, around the mean of all of their targets.
+    are far from it (``streams.far_origin``). Sums of different rows add up, around the mean of all of their targets,
+    in the library and on the device of the first.
     """
 
     gram: np.ndarray
@@ -164,6 +165,8 @@ class Sums:
     zero: np.ndarray | float = 0.0
 
     def __add__(self, other):
+        arrays = {each.name: like(getattr(other, each.name), self.gram) for each in fields(Sums)}
+        other = Sums(**arrays | {"n_rows": other.n_rows})
         origin = self.origin + (other.origin - self.origin) * (other.n_rows / (self.n_rows + other.n_rows))
         one, two = self.around(origin), other.around(origin).of_features_from(self.zero)
         added = [getattr(one, each.name) + getattr(two, each.name) for each in fields(Sums)[:-2]]

@@ -150,6 +150,14 @@ def test_a_number_is_traced_to_rows_run_commit_and_command():
     assert f"git checkout {run['commit'][:10]}" in result.output
 
 
+def test_a_commit_that_the_clone_lacks_is_named(monkeypatch):
+    monkeypatch.setattr("rfstudy.trace.is_here", lambda commit: False)
+    mean = rfstudy.measured(**CELL).groupby(["method", "variant", "at", "learner", "split"])["value"].mean().iloc[0]
+    found = trace(f"{mean:.2f}", CELL)
+    assert re.search(r"commit [0-9a-f]{10}.*: not in this clone", found)
+    assert "git checkout" not in found
+
+
 def test_the_notebook_runs(monkeypatch):
     cells = json.loads((ROOT / "docs" / "examples" / "redraw_a_figure.ipynb").read_text(encoding="utf-8"))["cells"]
     monkeypatch.setattr(mpl, "get_backend", lambda: "agg")

@@ -41,6 +41,7 @@ def test_only_keeps_what_it_names():
         ({"prepared_together": ["eggs"]}, "prepared_together names the data set eggs; known are made"),
         ({"only_experiments": ["toys"]}, "only_experiments names the experiment toys; did you mean toy"),
         ({"only_sizes": ["5d"]}, "only_sizes names the size 5d; known are 2d"),
+        ({"only_methods": ["rrf"], "only_sizes": ["5d"]}, "\nonly_sizes names the size 5d"),
     ],
 )
 def test_an_unknown_id_of_the_settings_is_an_error_that_names_it(setting, message):

@@ -233,7 +233,7 @@ def laid_over(experiments: dict[str, dict], overlays: dict, datasets=None) -> di
     """Return the experiments of a run, with a preset's ``overlays``. An overlay applies to one experiment, not to those
     that extend it. Raise ``ConfigurationError`` for every problem of the result.
     """
-    check_ids("experiments", set(overlays), set(experiments), "experiment")
+    check_ids(("experiments", overlays, experiments, "experiment"))
     found = experiments | {name: merge(experiments[name], own) for name, own in overlays.items()}
     plain = {name: without(found[name], "name") for name in overlays}
     stop_at([f"experiments.{name}{p}" for name, each in plain.items() for p in problems_of_experiment(each, datasets)])
@@ -297,11 +297,15 @@ def located(found: list[tuple[str, str]], config_dir) -> list[str]:
     return lines_of(of_one, files, raw)
 
 
-def check_ids(where: str, used: set[str], known: set[str], what: str) -> None:
-    """Raise ``ConfigurationError`` for ids that do not exist."""
-    unknown = sorted(used - known)
-    if unknown:
-        raise ConfigurationError(f"{where} names the {what} {', '.join(unknown)}; {suggestion(unknown[0], known)}")
+def check_ids(*named: tuple) -> None:
+    """Raise one ``ConfigurationError`` for all ids that do not exist: where they are used, the known ones, what."""
+    problems = [
+        f"{where} names the {what} {', '.join(unknown)}; {suggestion(unknown[0], known)}"
+        for where, used, known, what in named
+        if (unknown := sorted(set(used) - set(known)))
+    ]
+    if problems:
+        raise ConfigurationError("\n".join(problems))
 
 
 # --- The experiments of a run -----------------------------------------------------------------------------------------
@@ -313,12 +317,14 @@ def select(experiments: dict[str, dict], settings: dict, datasets: set[str]) -> 
     An experiment overrides what the preset says about searches, learners and the largest size.
     """
     wanted = set(settings["only_experiments"])
-    check_ids("only_experiments", wanted, set(experiments), "experiment")
-    check_ids("only_methods", set(settings["only_methods"]), set(REGISTRY), "method")
-    check_ids("only_datasets", set(settings["only_datasets"]), datasets, "data set")
-    check_ids("prepared_together", set(settings.get("prepared_together", [])), datasets, "data set")
     labels = {label for e in experiments.values() for each in size_lists(e) for _, label in sizes(each, 1)}
-    check_ids("only_sizes", set(settings["only_sizes"]), labels, "size")
+    check_ids(
+        ("only_experiments", wanted, experiments, "experiment"),
+        ("only_methods", settings["only_methods"], REGISTRY, "method"),
+        ("only_datasets", settings["only_datasets"], datasets, "data set"),
+        ("prepared_together", settings.get("prepared_together", []), datasets, "data set"),
+        ("only_sizes", settings["only_sizes"], labels, "size"),
+    )
     chosen = {}
     for name, experiment in experiments.items():
         if wanted and name not in wanted:

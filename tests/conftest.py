@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-# as ``rfstudy compare`` does: threads that wait without pause made a test of seconds take minutes on a busy machine
+# two parts of the tests run at once: threads that wait without pause made a test of seconds take minutes
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 #: Beginnings of files whose tests fit, draw or run whole stages, so that together they take longer than all others.
 SLOW = (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from random_features.arrays import check_numbers, dense, is_sparse
+from random_features.arrays import DIAGONALISED_ALONE, check_numbers, decomposing, dense, is_sparse
 from random_features.errors import check_positive
 
 #: Random rows between which the median distance is taken: their two million distances determine it to below 1 %.
@@ -133,7 +133,8 @@ def relevance(X, y) -> tuple[float, ...]:
 def _left_out(distances, length, Y):
     """Return the best leave-one-out error of kernel ridge regression, the length scale, its dual (n, c) and matrix."""
     K = np.exp(distances / (-2.0 * length**2))
-    eigenvalues, Q = np.linalg.eigh(K)
+    with decomposing(len(K), DIAGONALISED_ALONE):
+        eigenvalues, Q = np.linalg.eigh(K)
     rotated = Q.T @ Y
     best = (np.inf, length, Y, K)
     for shift in len(Y) * np.logspace(-7, 0, 8):

@@ -15,7 +15,7 @@ from scipy import linalg
 from scipy.sparse import csr_matrix
 from torch.autograd.forward_ad import unpack_dual
 
-from random_features.arrays import check_numbers, is_sparse, without_duplicates
+from random_features.arrays import check_numbers, decomposing, is_sparse, without_duplicates
 
 
 def resolve_device(device: str = "auto"):
@@ -221,7 +221,8 @@ def cholesky(matrix):
     if isinstance(matrix, torch.Tensor):
         factor, failed = torch.linalg.cholesky_ex(matrix)
     else:  # the transpose of a symmetric C-ordered matrix is no copy
-        factor, failed = linalg.lapack.dpotrf(np.asfortranarray(matrix.T), lower=1, clean=0, overwrite_a=1)
+        with decomposing(len(matrix)):
+            factor, failed = linalg.lapack.dpotrf(np.asfortranarray(matrix.T), lower=1, clean=0, overwrite_a=1)
     if failed:
         raise np.linalg.LinAlgError("the matrix is not positive definite")
     return factor
@@ -238,7 +239,8 @@ def diagonal_of_inverse(factor):
     """Return the diagonal (D,) of the inverse of the matrix of a factor of ``cholesky``, which is overwritten."""
     if isinstance(factor, torch.Tensor):
         return torch.cholesky_inverse(factor).diagonal()
-    return linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)[0].diagonal()
+    with decomposing(len(factor)):
+        return linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)[0].diagonal()
 
 
 def solve_triangular(factor, rhs, *, transposed=False):

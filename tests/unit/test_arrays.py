@@ -4,13 +4,18 @@ import threading
 
 import numpy as np
 import pytest
+import scipy
 import torch
-from threadpoolctl import threadpool_info
+from map_variants import EVERY, fitted
+from threadpoolctl import ThreadpoolController, threadpool_info
 
+from random_features import arrays
 from random_features.arrays import one_blas_thread, seed_of, seed_sequence
 from random_features.kernels import Gaussian
 from random_features.learners.kernel_ridge import kernel_product
-from random_features.maps import make_map
+from random_features.length_scales import relevance
+from random_features.machines import KernelMachineClassifier, KernelMachineRegressor
+from random_features.maps import compression, make_map
 from random_features.tensors import cosine, exponential, sine
 
 
@@ -83,3 +88,40 @@ def test_threads_that_work_at_once_leave_every_pool_as_it_was(work):
             thread.join()
         assert settings() == before
     assert set(seen) == {before[1]}
+
+
+X, Y = np.random.default_rng(0).normal(size=(150, 4)), np.arange(150.0) % 7
+PHI = make_map("rff", n_components=100, random_state=0)
+FITS = {
+    "ridge": lambda: KernelMachineRegressor(PHI).fit(X, Y),
+    "logistic": lambda: KernelMachineClassifier(PHI, loss="logistic").fit(X, Y),
+    "svm": lambda: KernelMachineClassifier(PHI, loss="squared_hinge").fit(X, Y),
+    "exact": lambda: KernelMachineRegressor("rbf").fit(X, Y),
+    "posterior": lambda: KernelMachineRegressor(PHI, 1e-3, uncertainty=True).fit(X, Y),
+    "posterior of a kernel": lambda: KernelMachineRegressor("rbf", 1e-3, uncertainty=True).fit(X, Y),
+    "relevance": lambda: relevance(X, Y),
+    **{name: lambda name=name: fitted(name) for name in EVERY},
+}
+DECOMPOSITIONS = [
+    *((np.linalg, name) for name in ("cholesky", "eigh", "qr", "svd")), (compression, "cholesky"),
+    *((scipy.linalg.lapack, name) for name in ("dpotrf", "dpotri", "dsytrd")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_one_thread_decomposes_a_small_matrix(name, monkeypatch):
+    """Threads that wait for each other at each step made it up to a hundred times slower next to another process."""
+    controller, seen = ThreadpoolController().select(user_api="blas"), []
+    monkeypatch.setattr(arrays, "_blas_threads", None)
+    for module, function in DECOMPOSITIONS:
+        original = getattr(module, function)
+
+        def noted(*args, original=original, **options):
+            seen.extend(pool["num_threads"] for pool in controller.info())
+            return original(*args, **options)
+
+        monkeypatch.setattr(module, function, noted)
+    with controller.limit(limits=2):
+        FITS[name]()
+    assert set(seen) <= {1}
+    assert seen or name in EVERY

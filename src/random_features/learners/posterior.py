@@ -14,7 +14,7 @@ from scipy.special import xlogy
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.ridge import Sums
 from random_features.learners.targets import average
-from random_features.tensors import cast, cholesky_solve, like, namespace, solve_triangular
+from random_features.tensors import cast, cholesky, cholesky_solve, like, namespace, solve_triangular
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def of_features(sums: Sums, penalty: float) -> Posterior | None:
     system = sums.gram - xp.outer(n * centre, centre)
     rhs = sums.cross[:, :-1] - xp.outer(n * centre, mean)
     xp.einsum("ii->i", system)[:] += shift
-    factor = xp.linalg.cholesky(system)
+    factor = cholesky(system)
     explained = (solve_triangular(factor, rhs) ** 2).sum(axis=0)
     squares = (sums.squares - n * mean**2 - explained) / shift
     log_det = 2.0 * float(xp.log(xp.diagonal(factor)).sum()) + (n - 1 - len(factor)) * np.log(shift)
@@ -103,7 +103,7 @@ def of_kernel(K, Y, penalty: float, weights=None) -> Posterior | None:
     weights, xp = like(np.ones(len(Y)) if weights is None else weights, Y), namespace(Y)
     n, roots = float(weights.sum()), weights[:, None] ** 0.5
     shift = n * penalty
-    factor = xp.linalg.cholesky(roots * K * roots.T + like(shift * np.eye(len(K)), K))
+    factor = cholesky(roots * K * roots.T + like(shift * np.eye(len(K)), K))
     targets = roots * (Y - average(Y, weights))
     squares = (solve_triangular(factor, targets) ** 2).sum(axis=0)
     log_det = 2.0 * float(xp.log(xp.diagonal(factor)).sum()) + xlogy(n - len(K), shift)

@@ -5,17 +5,12 @@ A few shifts take a Cholesky factorisation each (D^3 / 3 operations). Many share
 shifts on one thread this takes half the time at D = 2048, and a third at D = 1024 (measured).
 """
 
-from contextlib import nullcontext
-
 import numpy as np
 import torch
 from scipy.linalg import lapack
 
-from random_features.arrays import one_blas_thread
+from random_features.arrays import FACTORISED_ALONE, decomposing
 from random_features.tensors import namespace
-
-#: Up to this size a matrix stays in the cache, and one thread factorises it.
-SIZE_IN_CACHE = 2048
 
 #: From this number of shifts on, one tridiagonalisation is faster than their Cholesky factorisations. Half of its work
 #: waits for the memory, so the matrix has to be in the cache. It took as long as 5 to 7 of them at D = 512 to 2048; in
@@ -40,12 +35,9 @@ def solve_shifted(matrix: np.ndarray, rhs: np.ndarray, shifts: np.ndarray) -> np
         return torch.stack([_solve_on_device(matrix, rhs, float(shift)) for shift in shifts])
     matrix = np.asfortranarray(matrix.T)  # no copy: the transpose of a symmetric C-ordered matrix
     solutions = np.full((len(shifts), *rhs.shape), np.nan)
-    is_small = len(matrix) <= SIZE_IN_CACHE
     together = shifts > _rounding(matrix)
-    together &= is_small and len(matrix) > 1 and np.count_nonzero(together) >= MANY
-    # the steps of a small factorisation are too short to be shared: when other processes use the cores, threads that
-    # wait for each other at every step made it up to a hundred times slower
-    with one_blas_thread() if is_small else nullcontext():
+    together &= 1 < len(matrix) <= FACTORISED_ALONE and np.count_nonzero(together) >= MANY
+    with decomposing(len(matrix)):
         if together.any():
             solutions[together] = _solve_by_tridiagonalisation(matrix, rhs, shifts[together])
         for i in np.flatnonzero(~together):

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from random_features.arrays import block_rows, check_numbers, row_blocks
+from random_features.arrays import DIAGONALISED_ALONE, block_rows, check_numbers, decomposing, row_blocks
 from random_features.tensors import cast, dtype_name, empty, namespace, zeros
 
 #: Bytes within which learners keep the features in memory rather than read the stream in every pass.
@@ -140,7 +140,8 @@ def in_row_space(blocks, n_rows: int, n_columns: int, device="cpu"):
     """
     if n_rows < n_columns and 8 * n_rows * n_columns <= MEMORY_BUDGET:
         features = kept(blocks, n_rows, n_columns, device)
-        eigenvalues, U = namespace(features.Z).linalg.eigh(features.row_gram)
+        with decomposing(n_rows, DIAGONALISED_ALONE):
+            eigenvalues, U = namespace(features.Z).linalg.eigh(features.row_gram)
         some = eigenvalues > n_rows * np.finfo(np.float64).eps * eigenvalues[-1]
         if some.any():
             lengths, U = eigenvalues[some] ** 0.5, U[:, some]

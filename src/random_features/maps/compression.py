@@ -11,6 +11,7 @@ import torch
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 
+from random_features.arrays import decomposing
 from random_features.maps.candidates import CandidateMap
 from random_features.tensors import cast, dtype_name, empty, namespace, on_host
 
@@ -240,7 +241,8 @@ def shrunken_weights(products: np.ndarray, values: np.ndarray, penalty: float) -
     n_weights = products.shape[1]
     gram = products.T @ products
     gram[np.diag_indices_from(gram)] += penalty
-    factor = cholesky(gram)
+    with decomposing(n_weights):
+        factor = cholesky(gram)
     right = products.T @ values + penalty / n_weights
     weights, _ = nnls(factor, solve_triangular(factor, right, trans="T"))
     # Without a positive weight there would be no feature: the result is the point that the penalty shrinks to.

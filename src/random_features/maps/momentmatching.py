@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from random_features.arrays import DIAGONALISED_ALONE, decomposing
 from random_features.maps.spectral import SpectralMap
 
 
@@ -59,6 +60,7 @@ class MomentMatching(SpectralMap):
             frequencies -= frequencies.mean(axis=0)
         if s > n_features:
             # With the singular value decomposition U S V^T, whitening by the symmetric root leaves sqrt(s) U V^T.
-            left, _, right = np.linalg.svd(frequencies, full_matrices=False)
+            with decomposing(n_features, DIAGONALISED_ALONE):
+                left, _, right = np.linalg.svd(frequencies, full_matrices=False)
             frequencies = self.kernel_.frequency_scale * np.sqrt(s) * (left @ right)
         self.frequencies_ = self._cast(frequencies)

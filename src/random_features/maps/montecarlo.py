@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 from scipy.stats import chi
 
+from random_features.arrays import DIAGONALISED_ALONE, decomposing
 from random_features.maps.spectral import SpectralMap
 
 
@@ -122,6 +123,7 @@ def haar_rows(rng: np.random.Generator, n_blocks: int, n_rows: int, n_features: 
     if n_blocks == 0:  # LAPACK would ask for the room of one
         return np.empty((0, n_rows, n_features))
     gaussian = rng.standard_normal((n_blocks, n_features, n_rows))
-    orthogonal, triangular = np.linalg.qr(gaussian)
+    with decomposing(n_features, DIAGONALISED_ALONE):
+        orthogonal, triangular = np.linalg.qr(gaussian)
     signs = np.sign(np.diagonal(triangular, axis1=1, axis2=2))
     return (orthogonal * signs[:, None, :]).transpose(0, 2, 1)

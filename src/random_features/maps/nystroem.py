@@ -1,6 +1,5 @@
 """The Nystroem approximation, the baseline that takes its features from a sample of the data."""
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +8,7 @@ import torch
 from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
 
-from random_features.arrays import dense, one_blas_thread
+from random_features.arrays import DIAGONALISED_ALONE, decomposing, dense
 from random_features.length_scales import in_length_scales
 from random_features.maps.base import RandomFeatureMap
 from random_features.pivoted_cholesky import pivoted_cholesky
@@ -24,10 +23,6 @@ NEGATIVE = 1e-5
 #: The largest ratio of two eigenvalues whose features are computed in float32 together: whitening then amplifies the
 #: rounding errors of what enters by its square root, 64, at most.
 SINGLE_PRECISION_RANGE = 2.0**12
-
-#: The most landmarks whose matrix one thread decomposes: the threads of NumPy's BLAS keep spinning after their work,
-#: next to the threads of ``transform``, for longer than they save in a matrix of this size.
-ONE_THREAD_LANDMARKS = 1000
 
 #: The share of entries that are not zero below which landmarks are held as a sparse matrix.
 SPARSE_SHARE = 0.1
@@ -141,7 +136,7 @@ class Nystroem(RandomFeatureMap):
             self._landmarks = csr_matrix((values, places), landmarks.shape)
         else:
             self._landmarks = landmarks.astype(np.float64)
-        with one_blas_thread() if len(landmarks) <= ONE_THREAD_LANDMARKS else nullcontext():
+        with decomposing(len(landmarks), DIAGONALISED_ALONE):
             K = self.kernel_(self._landmarks) if self._columns is None else self._landmarks
             eigenvalues, eigenvectors = np.linalg.eigh(K if np.isfinite(K).all() else np.zeros_like(K))
         if not (np.isfinite(eigenvalues).all() and eigenvalues[-1] > 0):

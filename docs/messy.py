@@ -11,7 +11,9 @@ import os
 import time
 from pathlib import Path
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as the command does
+from random_features.compare.command import PATIENCE
+
+os.environ.update(PATIENCE | os.environ)
 
 import click
 import numpy as np

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-# two parts of the tests run at once: threads that wait without pause made a test of seconds take minutes
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+from random_features.compare.command import PATIENCE
+
+os.environ.update(PATIENCE | os.environ)  # two parts of the tests run at once
 
 #: Beginnings of files whose tests fit, draw or run whole stages, so that together they take longer than all others.
 SLOW = (

@@ -8,7 +8,7 @@ import pytest
 
 from random_features.compare.command import PATIENCE
 
-os.environ.update(PATIENCE | os.environ)  # two parts of the tests run at once
+os.environ.update(PATIENCE | os.environ)  # next to the other part of the tests, seconds were minutes
 
 #: Beginnings of files whose tests fit, draw or run whole stages, so that together they take longer than all others.
 SLOW = (

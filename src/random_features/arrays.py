@@ -206,8 +206,9 @@ def one_blas_thread():
                 _one_thread["limits"].restore_original_limits()
 
 
-#: The sizes up to which one thread factorises a matrix, which stays in the cache, and finds its eigenvectors. In
-#: November 2026, on two idle cores, two threads took 0.75 and 0.62 of the time at 1,000 rows, and no less at 500.
+#: The sizes up to which one thread factorises a matrix, and finds its eigenvectors. On two idle cores two threads would
+#: take 0.8 and 0.6 of the time at 1,000 rows, and as long at 500 (November 2026); on busy ones they take many times as
+#: long.
 FACTORISED_ALONE, DIAGONALISED_ALONE = 2048, 1000
 
 

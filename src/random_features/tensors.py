@@ -216,13 +216,13 @@ def product(A, B, out) -> None:
 def cholesky(matrix):
     """Return the lower Cholesky factor of a symmetric matrix in float64, which is overwritten.
 
-    What is above its diagonal has no meaning. ``numpy.linalg.LinAlgError`` if the matrix is not positive definite.
+    ``numpy.linalg.LinAlgError`` if the matrix is not positive definite.
     """
     if isinstance(matrix, torch.Tensor):
         factor, failed = torch.linalg.cholesky_ex(matrix)
     else:  # the transpose of a symmetric C-ordered matrix is no copy
         with decomposing(len(matrix)):
-            factor, failed = linalg.lapack.dpotrf(np.asfortranarray(matrix.T), lower=1, clean=0, overwrite_a=1)
+            factor, failed = linalg.lapack.dpotrf(np.asfortranarray(matrix.T), lower=1, overwrite_a=1)
     if failed:
         raise np.linalg.LinAlgError("the matrix is not positive definite")
     return factor

@@ -3,10 +3,12 @@
 import errno
 import io
 import json
+import os
 
 import pytest
 from click.testing import CliRunner
 
+from random_features.compare.command import PATIENCE
 from random_features.errors import UserError
 from rfstudy import cli
 from rfstudy.study.provenance import write_choices
@@ -87,3 +89,11 @@ def test_a_path_that_no_file_can_have_is_one_line(monkeypatch, capsys, number):
     with pytest.raises(SystemExit):
         cli.main()
     assert capsys.readouterr().err == f"error: [Errno {number}] No: 'some/file'\n"
+
+
+def test_compare_lets_waiting_threads_leave_their_core_unless_the_user_has_said_how(monkeypatch, tmp_path):
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT")
+    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
+    CliRunner().invoke(cli.commands, ["compare", str(tmp_path / "none.csv"), "--target", "y"])
+    assert os.environ["OPENBLAS_THREAD_TIMEOUT"] == PATIENCE["OPENBLAS_THREAD_TIMEOUT"]
+    assert os.environ["OMP_WAIT_POLICY"] == "active"

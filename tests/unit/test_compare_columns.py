@@ -59,6 +59,17 @@ def test_the_test_rows_are_seen_by_no_validation_part(tmp_path, monkeypatch):
     assert len(groups) == sum(len(part.y_held) for part in parts) == len(train)
 
 
+def test_a_table_of_many_numbers_is_trained_on_as_many_rows_as_fit(tmp_path, monkeypatch):
+    asked = understand(saved(tmp_path, table("linear", 3000)), "y")
+    (whole, *_), _ = contests.validation_parts(asked, np.arange(3000))
+    monkeypatch.setattr(contests, "MOST_NUMBERS", whole.X.shape[1] * (1500 + len(whole.y_held)))
+    (part, *_), _ = contests.validation_parts(asked, np.arange(3000))
+    assert (len(whole.y), len(part.y), len(part.y_held)) == (2000, 1500, len(whole.y_held))
+    monkeypatch.setattr(contests, "MOST_NUMBERS", 1)
+    (part, *_), _ = contests.validation_parts(asked, np.arange(3000))
+    assert len(part.y) == contests.WIDTH_ROWS
+
+
 def test_the_encoder_fills_scales_and_ignores_unknown_categories():
     frame = pd.DataFrame(
         {

@@ -12,7 +12,7 @@ import torch
 from sklearn.base import clone, is_classifier
 
 from random_features import make_map
-from random_features.kernels import Gaussian, Laplacian
+from random_features.kernels import Gaussian, Laplacian, Polynomial
 from random_features.learners.entry import known
 from random_features.machines import KernelMachineClassifier, KernelMachineRegressor, base
 
@@ -119,7 +119,11 @@ def test_features_and_kernel_matrices_are_not_copied_to_the_host(name, dtype, mo
 
 @every_device
 def test_parts_of_the_rows_on_tensors(device):
-    for machine, y in ((KernelMachineRegressor(PHI, 1e-3), Y), (KernelMachineClassifier(PHI, 1e-3), CLASSES)):
+    far = make_map("trp", Polynomial(degree=2, coef0=1e6), n_components=40, random_state=0)
+    for machine, y in (
+        (KernelMachineRegressor(PHI, 1e-3), Y), (KernelMachineRegressor(far, 1e-3), Y),
+        (KernelMachineClassifier(PHI, 1e-3), CLASSES),
+    ):  # fmt: skip
         classes, expected = {"classes": range(4)} if y is CLASSES else {}, clone(machine).fit(X, y)._decide(NEW)
         for tensors in ((True, True), (True, False), (False, True)):  # also next to parts that are arrays
             parts = clone(machine)

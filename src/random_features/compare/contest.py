@@ -56,8 +56,8 @@ MOST_CLASSES, MOST_COLUMNS, LIGHT = 5, 500, ({"learning_rate": 0.2, "max_bins": 
 ONE_PART, PART_SHARE, FOLDS, MANY_FOLDS = 20_000, 0.25, 3, 5
 
 #: Numbers of the encoded table that are held: 1 GB in float32. Above that rows are drawn, for all contestants, at least
-#: so many; the first of them tell its width.
-MOST_NUMBERS, FEWEST_ROWS = 250_000_000, 1000
+#: as many as tell its width.
+MOST_NUMBERS, WIDTH_ROWS = 250_000_000, 1000
 
 #: Numbers of a sparse table that are dense for boosting, which takes 10 to 20 seconds for as many.
 MOST_DENSE = 25_000_000
@@ -91,9 +91,9 @@ def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
 
     for train, held in recipe.split(y, groups, question.settings["task"], bool(question.settings["time"]), **how):
         held = recipe.sample(held, recipe.MOST_TEST_ROWS)
-        if len(train) > FEWEST_ROWS and not issparse(question.table):
-            width = encoded(encoder.fit_transform, recipe.sample(train, FEWEST_ROWS)).shape[1]
-            train = recipe.sample(train, max(FEWEST_ROWS, MOST_NUMBERS // width - len(held)))
+        if len(train) > WIDTH_ROWS and not issparse(question.table):
+            width = encoded(encoder.fit_transform, recipe.sample(train, WIDTH_ROWS)).shape[1]
+            train = recipe.sample(train, max(WIDTH_ROWS, MOST_NUMBERS // width - len(held)))
         X, X_held = encoded(encoder.fit_transform, train), encoded(encoder.transform, held)
         scaled = [recipe.Scaled(each).fit(X, y[train]) for each in (False, True)[: 1 if issparse(X) else 2]]
         parts.append(Part(X, y[train], X_held, y[held], scaled))

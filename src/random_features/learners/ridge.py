@@ -165,8 +165,8 @@ class Sums:
     zero: np.ndarray | float = 0.0
 
     def __add__(self, other):
-        arrays = {each.name: like(getattr(other, each.name), self.gram) for each in fields(Sums)}
-        other = Sums(**arrays | {"n_rows": other.n_rows})
+        arrays = [each.name for each in fields(Sums) if each.name != "n_rows"]
+        other = replace(other, **{name: like(getattr(other, name), self.gram) for name in arrays})
         origin = self.origin + (other.origin - self.origin) * (other.n_rows / (self.n_rows + other.n_rows))
         one, two = self.around(origin), other.around(origin).of_features_from(self.zero)
         added = [getattr(one, each.name) + getattr(two, each.name) for each in fields(Sums)[:-2]]

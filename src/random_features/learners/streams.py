@@ -140,8 +140,9 @@ def in_row_space(blocks, n_rows: int, n_columns: int, device="cpu"):
     """
     if n_rows < n_columns and 8 * n_rows * n_columns <= MEMORY_BUDGET:
         features = kept(blocks, n_rows, n_columns, device)
+        gram = features.row_gram
         with decomposing(n_rows, DIAGONALISED_ALONE):
-            eigenvalues, U = namespace(features.Z).linalg.eigh(features.row_gram)
+            eigenvalues, U = namespace(gram).linalg.eigh(gram)
         some = eigenvalues > n_rows * np.finfo(np.float64).eps * eigenvalues[-1]
         if some.any():
             lengths, U = eigenvalues[some] ** 0.5, U[:, some]

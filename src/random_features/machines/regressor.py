@@ -130,7 +130,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         """Add rows to the ones that the machine was fitted to, by ``partial_fit`` too; parameters are as in ``fit``.
 
         The result is the fit to all rows at once. It needs a map that learns nothing from data, and one penalty. The
-        first rows decide whether the map is in float32.
+        first rows decide whether the map is in float32, and whether the sums are arrays or tensors on a device.
         """
         goes_on = self._goes_on()
         X, y, weights = self._with_targets(X, y, sample_weight, reset=not goes_on)

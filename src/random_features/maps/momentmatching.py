@@ -60,7 +60,7 @@ class MomentMatching(SpectralMap):
             frequencies -= frequencies.mean(axis=0)
         if s > n_features:
             # With the singular value decomposition U S V^T, whitening by the symmetric root leaves sqrt(s) U V^T.
-            with decomposing(n_features, DIAGONALISED_ALONE):
+            with decomposing(s, DIAGONALISED_ALONE):
                 left, _, right = np.linalg.svd(frequencies, full_matrices=False)
             frequencies = self.kernel_.frequency_scale * np.sqrt(s) * (left @ right)
         self.frequencies_ = self._cast(frequencies)

@@ -298,7 +298,9 @@ def located(found: list[tuple[str, str]], config_dir) -> list[str]:
 
 
 def check_ids(*named: tuple) -> None:
-    """Raise one ``ConfigurationError`` for all ids that do not exist: where they are used, the known ones, what."""
+    """Raise one ``ConfigurationError`` for all ids that do not exist. ``named`` has where ids are used, the ids, the
+    known ones, and what they name.
+    """
     problems = [
         f"{where} names the {what} {', '.join(unknown)}; {suggestion(unknown[0], known)}"
         for where, used, known, what in named

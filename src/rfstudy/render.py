@@ -245,7 +245,7 @@ def on_new_sets(shipped: Shipped) -> str:
     named = [f"{maps} {says} at D up to {int(most):,}" for (most, says), maps in alike.items()]
     details = ", ".join([f"{found['predicted'].sum():.1f} expected", *named])
     confirmed = f"{len(held)} {'is' if len(held) == 1 else 'are'} confirmed ({details})"
-    return f"Of {len(found)} statements about them, {confirmed}, {counts[2]} contradicted."
+    return f"Of {len(found)} statements about them, {confirmed}, {counts[2]} contradicted and {counts[3]} undecided."
 
 
 def at_equal_columns(shipped: Shipped, method: str) -> pd.Series:

@@ -154,9 +154,18 @@ def test_pages_say_how_many_statements_on_new_data_sets_are_confirmed():
     assert render.on_new_sets(shipped) == f"No statement is confirmed yet: 8 {end}"
     made.loc[:4, "outcome"] = ["contradicted", "confirmed", "different, negligibly", "undecided", "contradicted"]
     named = "7.5 expected, Nyström and Nyström better at D up to 256"
-    assert render.on_new_sets(shipped) == f"Of 15 statements about them, 2 are confirmed ({named}), 2 contradicted."
+    assert (
+        render.on_new_sets(shipped)
+        == f"Of 15 statements about them, 2 are confirmed ({named}), 2 contradicted and 11 undecided."
+    )
     made = made.assign(sets=9, outcome=["confirmed"] + ["undecided"] * 14)
     named = "7.5 expected, Nyström better at D up to 256"
-    assert render.on_new_sets(shipped) == f"Of 15 statements about them, 1 is confirmed ({named}), 0 contradicted."
+    assert (
+        render.on_new_sets(shipped)
+        == f"Of 15 statements about them, 1 is confirmed ({named}), 0 contradicted and 14 undecided."
+    )
     made = made.assign(outcome="undecided")
-    assert render.on_new_sets(shipped) == "Of 15 statements about them, 0 are confirmed (7.5 expected), 0 contradicted."
+    assert (
+        render.on_new_sets(shipped)
+        == "Of 15 statements about them, 0 are confirmed (7.5 expected), 0 contradicted and 15 undecided."
+    )

@@ -7,7 +7,7 @@ from scipy.stats import spearmanr
 
 from rfstudy.report import arena as stats
 from rfstudy.report.aggregate import columns_asked_for, select, settings_of
-from rfstudy.report.arena import BANDS, DRAW, FLAGS, LEAST_SETS, MARGIN, Results, percent
+from rfstudy.report.arena import BANDS, DRAW, FLAGS, LEAST_SETS, LEAST_TEST_ROWS, MARGIN, Results, percent
 from rfstudy.report.cells import absent, each_dataset, method_cell
 from rfstudy.report.compare import LEVEL, Estimate
 from rfstudy.report.context import Context
@@ -52,7 +52,8 @@ def reach_of(variance, folds):
 def missing(results: Results, context: Context, paper: str, datasets: list[str]) -> list[str]:
     """Return a sentence on the data sets without errors of maps, if there are any."""
     without = [name for name in datasets if name not in set(results.errors["dataset"])]
-    return [f"Not measured yet: {named_sets(without, context, paper, most=FEW)}."] if without else []
+    named = named_sets(without, context, paper, most=FEW)
+    return [f"Not measured yet, or fewer than {LEAST_TEST_ROWS} test rows: {named}."] if without else []
 
 
 def named_sets(names: list[str], context: Context, paper: str, most: int | None = None) -> str:

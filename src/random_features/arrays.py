@@ -180,8 +180,8 @@ def set_threads(threads: int) -> None:
     _blas_threads = threads
 
 
-#: The contexts of ``one_blas_thread`` that are open, in any thread, and the setting that the last one restores.
-_one_thread: dict = {"lock": Lock(), "open": 0, "limits": None}
+#: The contexts of ``one_blas_thread`` that are open, in any thread, and the numbers of threads that the last restores.
+_one_thread: dict = {"lock": Lock(), "open": set(), "before": []}
 
 
 @contextmanager
@@ -189,21 +189,28 @@ def one_blas_thread():
     """Let the BLAS use one thread in a context. It does nothing if ``set_threads`` chose one thread.
 
     The setting is the process's: the first of the contexts that are open at once changes it, the last one restores it.
+    What an alarm keeps one from restoring, the next one restores.
     """
     if _blas_threads == 1:
         yield
         return
-    with _one_thread["lock"]:
-        if not _one_thread["open"]:
-            _one_thread["limits"] = _thread_pools().limit(limits=1, user_api="blas")
-        _one_thread["open"] += 1
+    this = object()
     try:
+        with _one_thread["lock"]:
+            if not _one_thread["open"]:
+                blas = [pool for pool in _thread_pools().lib_controllers if pool.user_api == "blas"]
+                _one_thread["before"] = _one_thread["before"] or [(pool, pool.num_threads) for pool in blas]
+                for pool in blas:
+                    pool.set_num_threads(1)
+            _one_thread["open"].add(this)
         yield
     finally:
         with _one_thread["lock"]:
-            _one_thread["open"] -= 1
+            _one_thread["open"].discard(this)
             if not _one_thread["open"]:
-                _one_thread["limits"].restore_original_limits()
+                for pool, threads in _one_thread["before"]:
+                    pool.set_num_threads(threads)
+                _one_thread["before"] = []
 
 
 #: The sizes up to which one thread factorises a matrix, and finds its eigenvectors. On two idle cores two threads would

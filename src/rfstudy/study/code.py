@@ -27,6 +27,9 @@ PACKAGES = ("random_features", "rfstudy")
 #: The version of Python, on which syntax trees and so the hashes of modules depend.
 PYTHON = "python  {}.{}".format(*sys.version_info)
 
+#: What can have a docstring.
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
 #: Modules that name and describe other code. The key of a cell holds what its entry takes from them (a class, the
 #: defaults of its options), so a new entry, label or unit must change no hash.
 REGISTRIES = (
@@ -126,11 +129,10 @@ def facts_of(module: str) -> tuple[str, list[str]]:
 
 def module_hash(module: str) -> str:
     """Return the SHA-256 of the syntax tree of a module without docstrings."""
-    tree = ast.parse(file_of(module).read_text(encoding="utf-8"))
+    tree = parsed(module)
     for node in [tree, *statements(tree)]:
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and is_docstring(body[0]):
-            del body[0]
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
 
 
@@ -169,9 +171,8 @@ def file_of(module: str) -> Path:
     return path
 
 
-@cache
 def parsed(module: str) -> ast.Module:
-    """Return the syntax tree of a module, not to be changed."""
+    """Return the syntax tree of a module."""
     return ast.parse(file_of(module).read_text(encoding="utf-8"))
 
 
@@ -181,8 +182,3 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
         for inner in getattr(node, name, ()):
             yield inner
             yield from statements(inner)
-
-
-def is_docstring(node: ast.AST) -> bool:
-    """Return whether a statement is a bare string."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

@@ -46,6 +46,9 @@ IRRELEVANT_FACTS = ("task", "label", "stand_in", "reason", "facts", "provenance"
 #: Words of the errors that say that the memory of a GPU does not suffice.
 OUT_OF_MEMORY = ("out of memory", "ALLOC_FAILED")
 
+#: The rows of a cell, and its arrays by name.
+Measured = tuple[list[dict], dict]
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -260,7 +263,7 @@ class KindModule(Protocol):
     def cells(self, job: Job) -> list[Cell]:
         """Return the cells of a part. ``job.data`` is None in a check, and for a kind without data."""
 
-    def measure(self, job: Job, entry: dict, **at) -> tuple[list[dict], dict]:
+    def measure(self, job: Job, entry: dict, **at) -> Measured:
         """Return the rows and the arrays of one cell, by its coordinates and conditions."""
 
     def timed(self, job: Job, chosen: dict) -> list[Timed]:
@@ -329,21 +332,28 @@ def entry_columns(entry: dict) -> dict:
     return {"method": entry.get("method", ""), "variant": entry.get("variant", "")} | of_kernel
 
 
-def status_of(error: Exception) -> str:
-    """Return the status of a row without a value. It is "skipped" if a map or a learner is not defined, and "failed" if
-    a system of equations has no solution.
+def without_value(error: Exception, settings: dict) -> dict:
+    """Return the status of a row without a value, and its settings with the reason. The status is "skipped" if a map, a
+    learner or a metric is not defined, and "failed" if a system of equations has no solution.
     """
-    return "skipped" if isinstance(error, NotDefinedError) else "failed"
+    status = "skipped" if isinstance(error, NotDefinedError) else "failed"
+    return {"status": status, "settings": settings | {"reason": str(error)}}
 
 
-def value_of(target, metric: str, *of_test) -> dict:
-    """Return the columns of a metric's value on test rows (``Target.evaluate``), or the status without one and, among
-    the settings, the reason.
+def row_of(shared: dict, target, metric: str, *of_test) -> dict:
+    """Return a row, with these columns, of a metric's value on test rows (``Target.evaluate``), or the row without it
+    and the reason.
     """
+    shared = shared | {"metric": metric}
     try:
-        return {"value": target.evaluate(metric, *of_test)}
+        return shared | {"value": target.evaluate(metric, *of_test)}
     except NotDefinedError as error:
-        return {"status": status_of(error), "settings": {"reason": str(error)}}
+        return shared | without_value(error, shared["settings"])
+
+
+def solver_of(model) -> dict:
+    """Return the settings that name the solver of a model, and say so if it did not converge."""
+    return {"solver": model.solver} | ({} if model.converged else {"converged": False})
 
 
 def rows_of(shared: dict, values: dict[str, float]) -> list[dict]:

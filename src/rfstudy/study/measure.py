@@ -6,6 +6,7 @@ resumes finished work, records provenance and collects the rows. A kind that nee
 missing data set leaves one row for each of them.
 """
 
+import itertools
 from dataclasses import replace
 
 from rfstudy.study.engine import Job, Work, kind_module, run_parts
@@ -22,9 +23,8 @@ def work_of(job: Job) -> Work:
     """Return the results of the cells of a job's kind. If the data set is missing, return rows that say so."""
     kind = kind_module(job.spec.kind)
     if job.data and job.data.skipped:
-        columns = [{"repeat": 0, "metric": metric} for metric in KINDS[job.spec.kind].metrics]
-        entries = job.spec.methods
-        return Work([job.skipped_row(entry, each) for entry in entries for each in columns])
+        rows = itertools.product(job.spec.methods, KINDS[job.spec.kind].metrics)
+        return Work([job.skipped_row(entry, {"repeat": 0, "metric": metric}) for entry, metric in rows])
 
     def compute(cell, checkpoints):
         this = replace(job, checkpoints=checkpoints)

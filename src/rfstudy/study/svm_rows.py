@@ -8,7 +8,7 @@ from random_features.arrays import row_blocks
 from random_features.learners.l1_svm import fit_l1_svm
 from random_features.learners.linear_model import LinearModel
 from rfstudy.data.target import Target
-from rfstudy.study.engine import Job
+from rfstudy.study.engine import Job, solver_of
 from rfstudy.study.sample import Sample
 
 #: Number of rows that are mapped, or compared with the training rows, at a time.
@@ -41,8 +41,7 @@ def accuracy_rows(
 ) -> list[dict]:
     """Return the rows, with these columns and settings, of a model's accuracy on the test and on the training rows."""
     _, classes = target.encode(sample.y_train)
-    settings = settings | {"solver": model.solver} | ({} if model.converged else {"converged": False})
-    shared, rows = sample.size_columns | columns | {"settings": settings}, []
+    shared, rows = sample.size_columns | columns | {"settings": settings | solver_of(model)}, []
     for split, metric in (("test", "accuracy_pct"), ("train", "train_accuracy_pct")):
         X, y = getattr(sample, f"X_{split}"), getattr(sample, f"y_{split}")
         value = target.evaluate("accuracy_pct", y, target.decode(decided(model, features, X), classes))

@@ -9,9 +9,11 @@ is read before and during each round, and a round that overlaps other work is re
 threads come first.
 """
 
+import itertools
 import os
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import psutil
@@ -76,7 +78,8 @@ class Rounds:
     """The rounds of everything that is timed together; a warm-up precedes the first."""
 
     def __init__(self, units: list[Timed], threads: int, shortest: float):
-        self.units, self.threads, self.shortest = units, threads, shortest
+        self.units = [replace(unit, threads=unit.threads or threads) for unit in units]
+        self.threads, self.shortest = threads, shortest
         self.calls: list[dict] | None = None
 
     def best_of(self, attempts: int, number: int) -> list[dict]:
@@ -84,7 +87,7 @@ class Rounds:
         least load of others counts.
         """
         if self.calls is None:
-            self.calls = [self.warmed_up(unit) for unit in self.units]
+            self.calls = [warm_up(unit) for unit in self.units]
         tried = []
         while len(tried) < attempts and not (tried and tried[-1][1] <= OTHERS):
             tried.append(self.turns(number))
@@ -94,29 +97,20 @@ class Rounds:
             rows = [row | {"settings": row["settings"] | {"machine_busy": True}} for row in rows]
         return rows
 
-    def threads_of(self, unit: Timed) -> int:
-        """Return the threads of a unit: its own, or those of the job."""
-        return unit.threads or self.threads
-
-    def warmed_up(self, unit: Timed) -> dict:
-        """Return the calls of ``warm_up`` on the threads of the unit."""
-        set_threads(self.threads_of(unit))
-        return warm_up(unit)
-
     def turns(self, number: int) -> tuple[list[dict], float]:
         """Return the rows of all phases of all units, in the order of a round, and the cores that other processes kept
         busy. The first round stores the number of calls of each phase.
         """
-        rows: dict[int, list[dict]] = {}
+        rows: list[list[dict]] = [[] for _ in self.units]
         load, threads = LoadOfOthers(), None
         # earlier work affects later work: caches, clocks, memory that was or was not returned to the system
         order = np.random.default_rng(number).permutation(len(self.units))
-        for position in sorted(order, key=lambda position: self.threads_of(self.units[position])):
+        for position in sorted(order, key=lambda position: self.units[position].threads):
             unit, calls_of = self.units[position], self.calls[position]
             if unit.rounds is not None and number >= unit.rounds:
                 continue
-            if threads != self.threads_of(unit):  # idle threads of a pool spin for a while, which counts as work
-                threads = self.threads_of(unit)
+            if threads != unit.threads:  # idle threads of a pool spin for a while, which counts as work
+                threads = unit.threads
                 set_threads(threads)
                 time.sleep(BEFORE)
             for name, repeated in calls_of.items():
@@ -132,21 +126,22 @@ class Rounds:
                 row |= {"learner": unit.learner} if name in OF_LEARNER else {}
                 row["settings"] = unit.settings | {"threads": threads, "calls": repeated}
                 both = ((f"time_{name}_s", wall), (f"cpu_{name}_s", cpu))
-                rows.setdefault(position, []).extend(row | {"metric": metric, "value": value} for metric, value in both)
+                rows[position] += [row | {"metric": metric, "value": value} for metric, value in both]
         set_threads(self.threads)
         others = load.cores()
         # a reader finds the rows in the order of the units, not in the order of the turns
-        in_order = [row for position in sorted(rows) for row in rows[position]]
+        in_order = itertools.chain(*rows)
         return [row | {"settings": row["settings"] | {"others": round(others, 2)}} for row in in_order], others
 
 
 def warm_up(unit: Timed) -> dict:
-    """Call each phase once, which loads libraries, starts threads and fills caches; the result is empty if the map does
-    not exist.
+    """Call each phase once on the threads of the unit, which loads libraries, starts threads and fills caches; the
+    result is empty if the map does not exist.
 
     Return the number of calls of each phase in a round, or None if the first round has to find it. A unit that takes
     part in few rounds is long. It is called once per round and needs no warm-up.
     """
+    set_threads(unit.threads)
     if unit.rounds is not None:
         return dict.fromkeys(unit.phases, 1)
     try:

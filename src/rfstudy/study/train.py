@@ -20,7 +20,7 @@ from random_features.learners.entry import load
 from random_features.learners.penalties import best_penalty, edge_of
 from random_features.tensors import on_host
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job, Work, run_parts, status_of, value_of
+from rfstudy.study.engine import Cell, Job, Measured, Work, row_of, run_parts, solver_of, without_value
 from rfstudy.study.job import Part
 from rfstudy.study.kinds import grid
 from rfstudy.study.sample import Sample
@@ -66,11 +66,11 @@ class Training:
         self._maps = {name: cells[0] for name, cells in groups.items()}
         return self.job.work_through([cell for cells in groups.values() for cell in cells], self.measure)
 
-    def measure(self, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+    def measure(self, cell: Cell, checkpoints) -> Measured:
         """Return the rows of one cell, and what its map learned."""
         return (self.scores(cell), {}) if "learner" in cell.conditions else self.errors(cell, checkpoints)
 
-    def errors(self, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+    def errors(self, cell: Cell, checkpoints) -> Measured:
         """Return the error rows of a map and the arrays that it learned. If the map does not exist, the rows give the
         reason.
         """
@@ -81,8 +81,7 @@ class Training:
         try:
             phi.fit(grid.placed(phi, sample.X_train), sample.y_train, checkpoints)
         except (NotDefinedError, np.linalg.LinAlgError) as error:
-            because = {"status": status_of(error), "settings": settings | {"reason": str(error)}}
-            return [row | size | because for _, size in grid.prefixes(None, cell)], {}
+            return [row | size | without_value(error, settings) for _, size in grid.prefixes(None, cell)], {}
         repeat = cell.coordinates["repeat"]
         X = sample.X_train[self.job.samples.approximation_rows(repeat, len(sample.y_train), how["rows"])]
         exact = kernel(X.astype(np.float64))
@@ -96,11 +95,6 @@ class Training:
                 distinct = {"metric": "distinct_features", "value": prefix.n_distinct_}
                 rows.append(columns | distinct | {"settings": settings})
         return rows, phi.learned_
-
-    def no_map(self, name: str) -> tuple[str, str] | None:
-        """Return the status and the reason if there is no map of a name for the data; None if there is one."""
-        row = self.stored(name)[0]["rows"][0]
-        return (row["status"], row["settings"]["reason"]) if "status" in row else None
 
     def drawn(self, name: str) -> tuple:
         """Return the map of the learners' cells of a name, its length scale, and its training and test features. The
@@ -117,10 +111,11 @@ class Training:
         """Return the scores of one learner on one map as rows. If there is no map or no solution, the rows say so."""
         sample = grid.sample_of(self.job.samples, cell)
         shared = sample.size_columns | {"learner": cell.conditions["learner"], "split": "test"}
-        if missing := self.no_map(cell.name):
-            status, reason = missing
-            settings = {"options": cell.entry["options"], "capped": sample.capped, "reason": reason}
-            row = shared | {"status": status, "settings": settings}
+        of_map = self.stored(cell.name)[0]["rows"][0]
+        if "status" in of_map:  # there is no map
+            settings = {"options": cell.entry["options"], "capped": sample.capped}
+            settings["reason"] = of_map["settings"]["reason"]
+            row = shared | {"status": of_map["status"], "settings": settings}
             return [row | size | {"metric": m} for _, size in grid.prefixes(None, cell) for m in self.metrics]
         phi, length_scale, *features = self.map_and_features(cell.name)
         settings = grid.cell_settings(cell, length_scale, sample.capped)
@@ -128,41 +123,39 @@ class Training:
         for position, (prefix, size) in enumerate(grid.prefixes(phi, cell)):
             own = features if prefix is phi else [grid.features_of(prefix, X) for X in (sample.X_train, sample.X_test)]
             row = shared | size | {"n_columns": prefix.n_columns_}
-            scores, status, reported = self.scored(cell, sample, position, prefix.n_columns_, *own)
-            row |= {"status": status, "settings": settings | reported}
-            for metric, score in scores:
-                rows.append(row | score | {"metric": metric, "settings": row["settings"] | score.get("settings", {})})
+            try:
+                of_test, reported = self.scored(cell, sample, position, prefix.n_columns_, *own)
+            except (NotDefinedError, np.linalg.LinAlgError) as error:
+                rows += [row | {"metric": metric} | without_value(error, settings) for metric in self.metrics]
+                continue
+            row |= {"settings": settings | reported}
+            rows += [row_of(row, self.job.data.target, metric, *of_test) for metric in self.metrics]
         return rows
 
     def scored(self, cell: Cell, sample: Sample, position: int, n_columns: int, train_features, test_features):
-        """Return pairs of a metric and its value as a column, the status of the rows, and settings that describe the
-        model.
+        """Return the labels, predictions and decision values of the test rows, and settings that describe the model.
+        Raise ``NotDefinedError`` if the learner is left out, and ``numpy.linalg.LinAlgError`` if there is no solution.
 
         ``position`` is that of the size among those of the cell. A penalty that was not chosen before is chosen here. A
-        shared penalty is used as it is: if it leaves a singular system, the rows have failed.
+        shared penalty is used as it is, also if it leaves a singular system.
         """
         target, given, repeat = self.job.data.target, cell.conditions, cell.coordinates["repeat"]
         learner, options, penalty = load(given["learner"]), given["settings"], given["penalty"]
         penalty = penalty[position] if isinstance(penalty, list) else penalty
-        no_scores = [(metric, {}) for metric in self.metrics]
-        reason = learner.left_out(target.kind, options, len(sample.y_train), n_columns)
-        if reason:
-            return no_scores, "skipped", {"reason": reason}
+        if reason := learner.left_out(target.kind, options, len(sample.y_train), n_columns):
+            raise NotDefinedError(reason)
         Y, classes = target.encode(sample.y_train)
         Y = grid.placed(self.spec, Y)
         how = {"n_columns": n_columns, "options": options}
         edge = given["penalty_at_edge"][position] if "penalty_at_edge" in given else None
-        try:
-            if penalty is None:
-                folds = grid.folds_of(self.spec, len(Y), options["n_folds"], repeat, sample.train_blocks)
-                model, used, edge = fitted_on_own_choice(learner, train_features, Y, folds, target.score, how)
-            else:
-                model, used = learner.fit(train_features, Y, penalty, **how), penalty
-        except (NotDefinedError, np.linalg.LinAlgError) as error:
-            return no_scores, status_of(error), {"reason": str(error)}
+        if penalty is None:
+            folds = grid.folds_of(self.spec, len(Y), options["n_folds"], repeat, sample.train_blocks)
+            model, used, edge = fitted_on_own_choice(learner, train_features, Y, folds, target.score, how)
+        else:
+            model, used = learner.fit(train_features, Y, penalty, **how), penalty
         decision = np.concatenate([on_host(model.decision(block)) for _rows, block in test_features()])
         predicted = target.decode(decision, classes)
-        reported = {learner.chosen: used, "solver": model.solver}
+        reported = {learner.chosen: used} | solver_of(model)
         if penalty is None and "chosen_on" in given["choice"]:
             # no value of the shared penalty had a solution for the shared map
             reported |= {"tune_per": "cell", "chosen_on": [repeat]}
@@ -171,10 +164,7 @@ class Training:
             reported["errors_by_block"] = [int(block.sum()) for block in wrong]
         if edge is not None:
             reported["at_edge"] = given.get("at_edge", {}) | {"penalty": edge}
-        if not model.converged:
-            reported["converged"] = False
-        of_test = sample.y_test, predicted, decision
-        return [(metric, value_of(target, metric, *of_test)) for metric in self.metrics], "ok", reported
+        return (sample.y_test, predicted, decision), reported
 
 
 def approximate_kernel(phi, X) -> tuple[np.ndarray, dict]:

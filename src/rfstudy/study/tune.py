@@ -69,6 +69,11 @@ class Search:
 
     def __init__(self, job: Job):
         self.job, self.spec, self.how = job, job.spec, job.spec.search
+        # the sizes of the experiment, and the one at which it chooses what all sizes share, by label
+        stated = {rule: [value] for rule, value in self.how.get("size", {}).items()}
+        self.sizes, self.size = (
+            {label: s for s, label in sizes(each, job.data.facts["d"])} for each in (self.spec.sizes or {}, stated)
+        )
         self.found: dict = {}  # of the wider scopes
 
     def choices(self) -> dict:
@@ -102,7 +107,7 @@ class Search:
         that all sizes share is made at the size that the search names.
         """
         entries = self.spec.shared_methods if scope in ("experiment", "size") else self.spec.methods
-        labels = self.labels("size" if scope in ("experiment", "method") else "sizes")
+        labels = self.size if scope in ("experiment", "method") else self.sizes
         own, of_all = {r: [r] for r in self.spec.repeats}, {None: self.spec.repeats[:SHARED_ON]}
         repeats = own if scope in ("split", "cell") else of_all
         return [
@@ -111,21 +116,11 @@ class Search:
             if scope not in OF_ONE_SIZE or grid.is_run(entry, label)
         ]
 
-    def sizes(self, which: str, d: int = 1) -> list[tuple[int, str]]:
-        """Return the ``sizes`` of the experiment, or the ``size`` at which it chooses what all sizes share."""
-        if which == "sizes":
-            return sizes(self.spec.sizes or {}, d)
-        return sizes({rule: [value] for rule, value in self.how.get("size", {}).items()}, d)
-
-    def labels(self, which: str) -> list[str]:
-        """Return the labels of ``sizes``."""
-        return [label for _, label in self.sizes(which)]
-
     def sharers(self, scope: str, member: Member) -> list[Member]:
         """Return all members that share a choice, including those it is not made with."""
         of_kernel = [each for each in self.spec.methods if own_kernel(each) == own_kernel(member.entry)]
         entries = of_kernel if scope in ("experiment", "size") else [member.entry]
-        labels = self.labels("sizes") if scope in ("experiment", "method") else [member.label]
+        labels = self.sizes if scope in ("experiment", "method") else [member.label]
         pairs = [pair for pair in itertools.product(entries, labels) if grid.is_run(*pair)]
         return [replace(member, entry=entry, label=label) for entry, label in pairs]
 
@@ -231,7 +226,10 @@ class Search:
         """
 
         def rows(cell, _checkpoints):
-            return [{"value": found} for found in compute(self.job, cell)], {}
+            try:
+                return [{"value": found} for found in compute(self.job, cell)], {}
+            except NotDefinedError:
+                return [], {}
 
         content, _arrays = self.job.finished(cell, rows)
         return np.array([row["value"] for row in content["rows"]], dtype=np.float64)
@@ -242,7 +240,7 @@ class Search:
         ``values`` override the choices of wider scopes, and ``own`` overrides the learner's options.
         """
         d, found = self.job.data.facts["d"], []
-        size = next(each for each in self.sizes("size", d) + self.sizes("sizes", d) if each[1] == member.label)
+        size = (self.size | self.sizes)[member.label], member.label
         conditions = {
             "learner": learner,
             "settings": merge(grid.learner_settings(self.spec, member.entry, learner), own),
@@ -279,33 +277,24 @@ def number_in(width) -> float:
 def scores_of(job: Job, cell: Cell) -> list[list[float]]:
     """Return the scores of a learner's grid on the features of a cell's map. They are cross-validated (g, folds), or
     from parts of the rows that neither map nor learner saw (g, parts): a map that learned from the targets of a row
-    must be scored on other rows. They are empty if the learner is left out, the map does not exist, or a fold has one
-    class.
+    must be scored on other rows. Raise ``NotDefinedError`` as ``tuned_map``, and if a fold has one class.
     """
     learner, options, score = load(cell.conditions["learner"]), cell.conditions["settings"], job.data.target.score
     phi, X, Y, held_out, blocks = tuned_map(job, cell)
-    if phi is None:
-        return []
     folds = grid.folds_of(job.spec, len(Y), options["n_folds"], cell.coordinates["repeat"], blocks)
     if held_out.any():
         folds = np.full(len(Y), -1)
         folds[held_out] = np.arange(held_out.sum()) % PARTS
     how = {"n_columns": phi.n_columns_, "score": score, "options": options}
-    try:
-        scores = learner.cross_validate(grid.features_of(phi, X), grid.placed(phi, Y), folds, **how)
-    except NotDefinedError:
-        return []
-    return scores.tolist()
+    return learner.cross_validate(grid.features_of(phi, X), grid.placed(phi, Y), folds, **how).tolist()
 
 
 def solvable_at(job: Job, cell: Cell) -> list[bool]:
-    """Return the mask (g,) of the grid values at which a learner has a solution on the features of a cell's map. It is
-    empty if the learner is left out or the map does not exist.
+    """Return the mask (g,) of the grid values at which a learner has a solution on the features of a cell's map. Raise
+    ``NotDefinedError`` as ``tuned_map``.
     """
     learner, options = load(cell.conditions["learner"]), cell.conditions["settings"]
     phi, X, Y, held_out, _blocks = tuned_map(job, cell)
-    if phi is None:
-        return []
     seen, Y, values = grid.placed(phi, X[~held_out]), grid.placed(phi, Y[~held_out]), options[learner.grid]
     how = {"n_columns": phi.n_columns_, "options": options}
     return list(map(bool, learner.has_solution(lambda: phi.transform_blocks(seen), Y, values, **how)))
@@ -314,7 +303,7 @@ def solvable_at(job: Job, cell: Cell) -> list[bool]:
 def tuned_map(job: Job, cell: Cell) -> tuple:
     """Return the map of a candidate, fitted on the tuning rows that are not held out, and these tuning rows. The rows
     come as X (n, d), their encoded targets Y (n, c), the mask of held-out rows (n,), and their blocks (n,) if folds
-    follow them. Return None instead of all of these if the learner is left out or the map does not exist.
+    follow them. Raise ``NotDefinedError`` if the learner is left out or the map does not exist.
     """
     learner, options = load(cell.conditions["learner"]), cell.conditions["settings"]
     sample = grid.sample_of(job.samples, cell)
@@ -323,10 +312,10 @@ def tuned_map(job: Job, cell: Cell) -> tuple:
     held_out = held_out_rows(job.spec.seed, len(y), cell.coordinates["repeat"], cell.conditions["held_out"])
     try:
         phi.fit(grid.placed(phi, X[~held_out]), y[~held_out])
-    except (NotDefinedError, np.linalg.LinAlgError):
-        return (None,) * 5
-    if learner.left_out(job.data.target.kind, options, len(sample.y_train), phi.n_columns_):
-        return (None,) * 5
+    except np.linalg.LinAlgError as error:
+        raise NotDefinedError(str(error)) from error
+    if reason := learner.left_out(job.data.target.kind, options, len(sample.y_train), phi.n_columns_):
+        raise NotDefinedError(reason)
     return phi, X, job.data.target.encode(y)[0], held_out, blocks
 
 

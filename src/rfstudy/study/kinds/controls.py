@@ -14,8 +14,11 @@ import numpy as np
 
 from random_features.arrays import seed_of
 from rfstudy.study import yardsticks
-from rfstudy.study.engine import Cell, Job, value_of
+from rfstudy.study.engine import Cell, Job, Measured, row_of
 from rfstudy.study.job import merge
+
+#: The metrics of a kind of target.
+METRICS = {"binary": ("accuracy_pct", "auc_pct"), "classes": ("accuracy_pct",), "regression": ("rmse",)}
 
 
 def cells(job: Job) -> list[Cell]:
@@ -34,18 +37,15 @@ def cells(job: Job) -> list[Cell]:
 def measure(
     job: Job, entry: dict, *, variant: str, repeat: int, learners: list, preprocess: list, split: dict,
     most_rows: int = yardsticks.MOST_ROWS, **search,
-) -> tuple[list[dict], dict]:  # fmt: skip
+) -> Measured:  # fmt: skip
     """Return the accuracy of every learner on the test rows, of two classes the area under the ROC curve, and the share
     of the last class (in sorted order) in each part; in a regression, the root mean squared error alone.
     """
-    sample = job.samples.of(repeat, preprocess, split)
+    sample, target, rows = job.samples.of(repeat, preprocess, split), job.data.target, []
     settings = {"preprocess": preprocess, "capped": sample.capped}
-    if "rule" in split:
-        settings["split"] = split["rule"]
+    settings |= {"split": split["rule"]} if "rule" in split else {}
     shared = sample.size_columns | {"settings": settings}
-    target, rows = job.data.target, []
-    metric = "rmse" if target.kind == "regression" else "accuracy_pct"
-    if metric == "accuracy_pct":
+    if target.kind != "regression":
         last = max(sample.y_train.max(), sample.y_test.max())
         rows = [
             shared | {"split": part, "metric": "class_share_pct", "value": 100.0 * float(np.mean(y == last))}
@@ -55,7 +55,5 @@ def measure(
         seed = seed_of(job.spec.seed, "yardstick", repeat)
         *predicted, reported = yardsticks.predicted(learner, sample, target, seed, most_rows, **search)
         own = shared | {"split": "test", "learner": learner, "settings": settings | reported}
-        for each in (metric, "auc_pct") if target.kind == "binary" else (metric,):
-            value = value_of(target, each, sample.y_test, *predicted)
-            rows.append(own | value | {"metric": each, "settings": own["settings"] | value.get("settings", {})})
+        rows += [row_of(own, target, each, sample.y_test, *predicted) for each in METRICS[target.kind]]
     return rows, {}

@@ -19,7 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, Measured
 from rfstudy.study.job import Part
 
 #: Eigenvalues are compared in floating point, up to this: those of matrices with entries around 1 are exact to 1e-15.
@@ -64,7 +64,7 @@ def cells(job: Job) -> list[Cell]:
 
 def measure(
     job: Job, entry: dict, *, repeat: int, gram: list, labels: list, target: float, penalty: float, entries: list
-) -> tuple[list[dict], dict]:
+) -> Measured:
     """Return the rows of the counter-example with the largest difference of the risks, and the arrays for a picture of
     the vectors in T. The nearer approximation is the variant "nearer" and the other is "farther", both with their
     fractions. Further rows count the pairs that are counter-examples.

@@ -10,7 +10,7 @@ import numpy as np
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, Measured
 
 
 def cells(job: Job) -> list[Cell]:
@@ -20,7 +20,7 @@ def cells(job: Job) -> list[Cell]:
 
 def measure(
     job: Job, entry: dict, *, d: int, repeat: int, rows: int, n_features: list, norms: list, ridge: float
-) -> tuple[list[dict], dict]:
+) -> Measured:
     """Return the rows of one cell: the error in every norm at every size."""
     kernel = make_kernel(job.spec.kernel)
     rng = np.random.default_rng(seed_sequence(job.spec.seed, "decay", d, repeat))

@@ -13,7 +13,7 @@ import numpy as np
 
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, Measured
 from rfstudy.study.job import Part
 
 #: Keys of the grid that are the same in all cells.
@@ -41,10 +41,10 @@ def cells(job: Job) -> list[Cell]:
 
 
 def measure(
-    job: Job, entry: dict, *, axis: str, at: float, repeat: int, n_train: int, input_scale: float, **grid
-) -> tuple[list[dict], dict]:
+    job: Job, entry: dict, *, axis: str, at: float, repeat: int, n_train: int, input_scale: float, dimension: int,
+    candidates: int, terms: int,
+) -> Measured:  # fmt: skip
     """Return the row of one cell: the correlation of scores and spectrum along tau, the largest deviation along n."""
-    dimension, candidates, terms = (grid[key] for key in FIXED)
     # all places of a repeat have the same candidates
     own = entry | {"options": entry["options"] | {"n_candidates": candidates}}
     axes = ("energy pool", dimension, candidates, repeat)

@@ -8,7 +8,7 @@ has the same accuracy at every budget.
 
 from random_features.errors import UserError
 from random_features.maps.registry import make_map, resolved_options
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, Measured
 from rfstudy.study.job import Part
 from rfstudy.study.svm_rows import rows_of_map
 
@@ -27,7 +27,7 @@ def check(spec: Part) -> None:
         spent(entry, spec.grid["n_features"], min(spec.grid["evaluations"]))
 
 
-def measure(job: Job, entry: dict, *, budget: int, repeat: int, n_features: int, C: float) -> tuple[list[dict], dict]:
+def measure(job: Job, entry: dict, *, budget: int, repeat: int, n_features: int, C: float) -> Measured:
     """Return the accuracies of the l1-SVM on the features that were found within a budget."""
     own, place = {"options": spent(entry, n_features, budget)}, {"axis": "evaluations", "at": budget}
     return rows_of_map(job, entry | own, n_features, repeat, C, place), {}

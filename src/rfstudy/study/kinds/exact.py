@@ -15,7 +15,7 @@ from random_features.learners.l1_svm import fit_l1_svm
 from random_features.learners.multiple_kernel import fit_multiple_kernel_svm
 from random_features.learners.streams import Kept
 from rfstudy.data.target import Target
-from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned
+from rfstudy.study.engine import Cell, Job, Measured, Timed, drawn_and_learned
 from rfstudy.study.job import kernel_id
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, rows_of_map
@@ -50,7 +50,7 @@ def place_of(own: dict) -> dict:
 
 def measure(
     job: Job, entry: dict, *, repeat: int, C: float, n_features: int = 0, kernels: list = (), **place
-) -> tuple[list[dict], dict]:
+) -> Measured:
     """Return the accuracies of a kernel, of a combination of ``kernels``, or of a map, on the test and the training
     rows.
     """

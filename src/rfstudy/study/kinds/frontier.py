@@ -21,7 +21,7 @@ from random_features.learners.ridge import LEARNER
 from random_features.learners.scoring import gain
 from random_features.length_scales import median_distance
 from rfstudy.study import yardsticks
-from rfstudy.study.engine import Cell, Job, Timed, name_of
+from rfstudy.study.engine import Cell, Job, Measured, Timed, name_of, without_value
 from rfstudy.study.job import merge
 from rfstudy.study.sample import Sample
 
@@ -59,7 +59,7 @@ def numbers_of_rows(job: Job) -> list[int]:
     return [n for n in grid["n_train"] if n <= most]
 
 
-def measure(job: Job, entry: dict, *, variant: str, repeat: int, n_train: int, n_test: int, **size) -> tuple:
+def measure(job: Job, entry: dict, *, variant: str, repeat: int, n_train: int, n_test: int, **size) -> Measured:
     """Return the error of a cell, and what its cost in operations is made of."""
     sample, target = sample_of(job, repeat, n_train, n_test), job.data.target
     metric = "rmse" if target.kind == "regression" else "accuracy_pct"
@@ -67,7 +67,7 @@ def measure(job: Job, entry: dict, *, variant: str, repeat: int, n_train: int, n
     try:
         columns, settings, run = tuned(job, entry, sample, repeat, size.get("n_columns", 0))
     except NotDefinedError as error:
-        return [row | {"status": "skipped", "settings": {"reason": str(error)}}], {}
+        return [row | without_value(error, {})], {}
     predictions, certificate = run()
     row |= columns | {"settings": settings | certificate}
     return [row | {"value": target.evaluate(metric, sample.y_test, predictions)}], {}

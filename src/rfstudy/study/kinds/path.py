@@ -15,7 +15,7 @@ from random_features.learners.decomposed import decompose, leave_one_out, ridge_
 from random_features.learners.penalties import best_penalty, edge_of
 from rfstudy import scores
 from rfstudy.data.tasks import without
-from rfstudy.study.engine import Cell, Job, rows_of
+from rfstudy.study.engine import Cell, Job, Measured, rows_of
 from rfstudy.study.job import Part
 from rfstudy.study.sample import Sample
 
@@ -44,7 +44,7 @@ def cells(job: Job) -> list[Cell]:
 
 def measure(
     job: Job, entry: dict, *, repeat: int, rows: int, ratios: list[float], penalty: float, penalties: list[float]
-) -> tuple[list[dict], dict]:
+) -> Measured:
     """Return the rows of one path. At every s/n they have the error of the kernel matrix of the training rows and the
     smallest singular value of their features. For both penalties they have the errors of ridge regression on labels of
     -1 and +1.

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from rfstudy.study.engine import Cell, Job, rows_of
+from rfstudy.study.engine import Cell, Job, Measured, rows_of
 
 
 def cells(job: Job) -> list[Cell]:
@@ -17,7 +17,7 @@ def cells(job: Job) -> list[Cell]:
     return job.cells(steps="steps")
 
 
-def measure(job: Job, entry: dict, *, steps: int, repeat: int) -> tuple[list[dict], dict]:
+def measure(job: Job, entry: dict, *, steps: int, repeat: int) -> Measured:
     """Return the potential of the best frequency after the steps of the cell, over n^2, and its length."""
     sample, kernel, length_scale = job.sample_and_kernel(repeat)
     options = entry["options"] | {"n_steps": steps, "n_peaks": 1}

@@ -12,7 +12,7 @@ import numpy as np
 
 from random_features.learners import streams
 from random_features.learners.shifted import solve_shifted
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, Measured
 from rfstudy.study.job import size_of
 
 
@@ -21,9 +21,7 @@ def cells(job: Job) -> list[Cell]:
     return job.cells(multiple_of_d="multiples_of_d")
 
 
-def measure(
-    job: Job, entry: dict, *, multiple_of_d: int, repeat: int, penalties: list[float]
-) -> tuple[list[dict], dict]:
+def measure(job: Job, entry: dict, *, multiple_of_d: int, repeat: int, penalties: list[float]) -> Measured:
     """Return the mean squared length of the features of one map, and the accuracy at every penalty on both axes. If the
     system is singular at a penalty, its row says so.
     """

@@ -19,7 +19,7 @@ from random_features.errors import UserError
 from random_features.learners import streams
 from random_features.learners.penalties import best_penalty
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, Measured
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import folds_of
 
@@ -40,7 +40,7 @@ def cells(job: Job) -> list[Cell]:
 
 def measure(
     job: Job, entry: dict, *, n_candidates: int, repeat: int, n_features: int, penalties: list[float], n_folds: int
-) -> tuple[list[dict], dict]:
+) -> Measured:
     """Return the rows of one cell: error of ridge regression on the chosen candidates, their effective rank, and the
     share of them that EERF also chooses.
     """

@@ -26,7 +26,7 @@ from random_features.learners.ridge import fit_ridge
 from random_features.learners.streams import Kept
 from random_features.maps.leverage import row_leverage_scores
 from rfstudy.data.tasks import without
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, Measured
 from rfstudy.study.job import Part
 
 #: The mean of the labels: amplitudes of sin(2 pi j x), j = 1, 2, 3. They sum to less than 1, the labels' size.
@@ -60,7 +60,7 @@ def cells(job: Job) -> list[Cell]:
 
 def measure(
     job: Job, entry: dict, *, decay: str, n_train: int, variant: str, repeats: list[int], n_test: int, **grid
-) -> tuple[list[dict], dict]:
+) -> Measured:
     """Return the rows of one cell: the risk of the exact kernel by repeat, and that of the map at every size that was
     reached.
 

@@ -25,7 +25,7 @@ from scipy.special import sph_harm_y
 from random_features.maps.game import Round
 from random_features.maps.registry import make_map
 from rfstudy.data.target import Target
-from rfstudy.study.engine import Cell, Job, rows_of
+from rfstudy.study.engine import Cell, Job, Measured, rows_of
 from rfstudy.study.job import Part
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, decided, fit_on
@@ -62,7 +62,7 @@ def cells(job: Job) -> list[Cell]:
 
 def measure(
     job: Job, entry: dict, *, repeat: int, n_features: list[int], pictures: list[int], resolution: int
-) -> tuple[list[dict], dict]:
+) -> Measured:
     """Return the rows of one game at all of its readings. The first repeat of a method without a variant also returns
     the arrays that are drawn.
     """

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from random_features.kernels import make_kernel
-from rfstudy.study.engine import Cell, Job, Timed
+from rfstudy.study.engine import Cell, Job, Measured, Timed
 from rfstudy.study.kinds.fitting import pairs_in, timed_map
 
 #: Keys of the grid: d while s varies, and the values of d at one s.
@@ -23,7 +23,7 @@ def cells(job: Job) -> list[Cell]:
     return [Cell(entry, {"d": d, "n_features": s}) for entry in job.spec.methods for d, s in pairs]
 
 
-def measure(job: Job, entry: dict, *, d: int, n_features: int) -> tuple[list[dict], dict]:
+def measure(job: Job, entry: dict, *, d: int, n_features: int) -> Measured:
     """Return the one row of a cell: the bytes."""
     # the draws do not matter
     phi = job.entry_map(entry, make_kernel(job.spec.kernel), n_features).restore(d)

@@ -18,7 +18,7 @@ from random_features.learners.logistic import GAP_TOLERANCE, fit_on_stream
 from random_features.learners.streams import keep_within
 from rfstudy.data.target import Target
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job, Timed, status_of
+from rfstudy.study.engine import Cell, Job, Measured, Timed, solver_of, without_value
 from rfstudy.study.job import Part, kernel_id
 from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.sample import Prepared, Sample, Samples
@@ -72,9 +72,7 @@ def cell_of(spec: Part, entry: dict, kernel: dict, place: dict, repeat: int) -> 
     return Cell(entry, at, conditions, place)
 
 
-def measure(
-    job: Job, entry: dict, *, kernel: str, n_train: int, penalty: float, repeat: int, **conditions
-) -> tuple[list[dict], dict]:
+def measure(job: Job, entry: dict, *, kernel: str, n_train: int, penalty: float, repeat: int, **conditions) -> Measured:
     """Return the error of the kernel matrix, the errors on training and test rows, and the passes over the training
     rows.
     """
@@ -85,13 +83,11 @@ def measure(
     try:
         phi.fit(sample.X_train, sample.y_train)
     except (NotDefinedError, np.linalg.LinAlgError) as error:
-        because = {"status": status_of(error), "settings": settings | {"reason": str(error)}}
-        return [shared | because | {"metric": metric} for metric in KINDS["stream"].metrics], {}
+        return [shared | without_value(error, settings) | {"metric": each} for each in KINDS["stream"].metrics], {}
     shared |= {"n_columns": phi.n_columns_}
     with tqdm(desc=f"{entry['method']} {kernel}", file=sys.stderr, unit=" passes", mininterval=5) as bar:
         train, model, classes = fitted(phi, sample, penalty, job.checkpoints, lambda passes: bar.update(passes - bar.n))
-    solved = {"penalty": penalty, "solver": model.solver, "tolerance": GAP_TOLERANCE}
-    solved |= {} if model.converged else {"converged": False}
+    solved = {"penalty": penalty, "tolerance": GAP_TOLERANCE} | solver_of(model)
     test = partial(phi.transform_blocks, sample.X_test)
     errors = {
         ("train_error_pct", "train"): error_pct(job.data.target, train, sample.y_train, model, classes),

@@ -13,7 +13,7 @@ import numpy as np
 
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
-from rfstudy.study.engine import Cell, Job, rows_of
+from rfstudy.study.engine import Cell, Job, Measured, rows_of
 
 
 def cells(job: Job) -> list[Cell]:
@@ -21,9 +21,7 @@ def cells(job: Job) -> list[Cell]:
     return job.cells(d="dimensions", n_train="sample_sizes")
 
 
-def measure(
-    job: Job, entry: dict, *, d: int, n_train: int, repeat: int, penalties: list, draws: int
-) -> tuple[list[dict], dict]:
+def measure(job: Job, entry: dict, *, d: int, n_train: int, repeat: int, penalties: list, draws: int) -> Measured:
     """Return the rows of one cell, by penalty: the fixed ones, and n^(-1/2) as in the paper's theory.
 
     The points are normal; their labels, -1 and +1, give the side of a plane on which they are. ``leverage_ratio_least``

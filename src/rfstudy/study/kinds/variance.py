@@ -13,7 +13,7 @@ import numpy as np
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from random_features.maps.registry import make_map
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, Measured
 from rfstudy.study.job import Part, size_of
 
 DIRECTIONS = ("random", "axis")
@@ -26,7 +26,7 @@ def cells(job: Job) -> list[Cell]:
 
 def measure(
     job: Job, entry: dict, *, d: int, multiple: int, repeat: int, distances: list[float], draws: int
-) -> tuple[list[dict], dict]:
+) -> Measured:
     """Return the rows of one cell by direction and distance: bias, variance, mean squared error, and variance over that
     of RFF.
 

@@ -9,7 +9,8 @@ Standard library only: nothing that computes is imported.
 
 import ast
 import hashlib
-import importlib
+import importlib.util
+import itertools
 import json
 import sys
 from collections.abc import Iterator
@@ -144,14 +145,10 @@ def imported_modules(module: str) -> frozenset[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            stem = ".".join([*above, *([node.module] if node.module else [])])
+            stem = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
             names |= {f"{stem}.{alias.name}" for alias in node.names}
-    found = set()
-    for name in names:
-        parts = name.split(".")
-        # importing a.b.c runs a, a.b and a.b.c; the last part may be an attribute
-        found |= {".".join(parts[:length]) for length in range(1, len(parts) + 1)} if parts[0] in PACKAGES else set()
+    # importing a.b.c runs a, a.b and a.b.c; the last part may be an attribute
+    found = itertools.chain(*(itertools.accumulate(name.split("."), "{}.{}".format) for name in names))
     return frozenset(each for each in found if module_file(each))
 
 

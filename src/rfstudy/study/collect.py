@@ -30,8 +30,7 @@ def run(specs: list[Part], shard_files: list, prepared_dirs: list, array_files: 
         facts += fact_rows(spec, prepared)
         records |= record_of_facts(prepared)
     table = pd.concat([*tables, tidy.frame(facts)], ignore_index=True)
-    unknown = sorted(set(table["run"]) - set(records) - {""})
-    if unknown:
+    if unknown := sorted(set(table["run"]) - set(records) - {""}):
         raise UserError(f"rows of run {unknown[0]} have no record: no shard, and no data set, tells of it")
     twice = table.duplicated(subset=list(tidy.KEY), keep=False)
     if twice.any():
@@ -58,8 +57,7 @@ def collected_arrays(array_files: list) -> dict:
     arrays: dict = {}
     for path in array_files:
         stored = read_arrays(path)
-        twice = sorted(arrays.keys() & stored.keys())
-        if twice:
+        if twice := sorted(arrays.keys() & stored.keys()):
             raise UserError(f"{path} has arrays that another shard has, too, first {twice[0]}")
         arrays |= stored
     return arrays

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -121,12 +122,10 @@ def gpu_name() -> str:
 
 def processor_name() -> str:
     """Return the name of the processor as reported by the operating system."""
-    try:
+    with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
                 return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
     return platform.processor()
 
 

@@ -60,8 +60,7 @@ def run(results_file, out) -> None:
         check_one_run(new, results_file, out)
         records, arrays = read_records(out) | records, arrays_of(out) | arrays
     table = new.sort_values(list(tidy.KEY), kind="stable")
-    unknown = sorted(set(table["run"]) - set(records))
-    if unknown:
+    if unknown := sorted(set(table["run"]) - set(records)):
         count = int(table["run"].isin(unknown).sum())
         raise UserError(f"{count} rows of {results_file} and {out} have no record of their run (first {unknown[0]!r})")
     own_arrays = [arrays, arrays_file(out)] if arrays else []

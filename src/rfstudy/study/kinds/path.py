@@ -28,8 +28,7 @@ STATED, CHOSEN = "ridge", "ridge_tuned"
 
 def check(spec: Part) -> None:
     """Raise ``ValueError`` for a map whose frequencies are not independent."""
-    others = sorted({entry["method"] for entry in spec.methods} - set(INDEPENDENT))
-    if others:
+    if others := sorted({entry["method"] for entry in spec.methods} - set(INDEPENDENT)):
         raise ValueError(f"a path follows independent frequencies, those of {', '.join(INDEPENDENT)}; not of "
                          f"{', '.join(others)}")  # fmt: skip
 

@@ -45,13 +45,11 @@ def check(spec: Part) -> None:
     round.
     """
     grid, last = spec.grid, max(spec.grid["n_features"])
-    late = [m for m in grid["pictures"] if m >= last]
-    if late:
+    if late := [m for m in grid["pictures"] if m >= last]:
         raise ValueError(f"pictures: the game is over with {last} features, so that {late[0]} cannot be looked at")
     for entry in spec.methods:
         k = make_map(entry["method"], n_components=last, **entry["options"]).components_per_round_
-        between = [m for m in (*grid["n_features"], *grid["pictures"]) if m % k and m != last]
-        if between:
+        if between := [m for m in (*grid["n_features"], *grid["pictures"]) if m % k and m != last]:
             raise ValueError(f"{entry['method']} finds {k} features a round, so that no round ends with {between[0]}")
 
 

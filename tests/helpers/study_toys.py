@@ -110,6 +110,12 @@ def write_data(folder: Path, X, y, **facts) -> Path:
     return folder
 
 
+def lose(folder: Path) -> None:
+    """Let the source of a data set be missing."""
+    facts = json.loads((folder / "facts.json").read_text()) | {"status": "skipped", "reason": "not to be had"}
+    prepared.write_facts(facts, folder)
+
+
 def labelled(n: int = 80, d: int = 5, seed: int = 0):
     """Points (n, d) and labels -1 and +1: the side of a plane, with some noise."""
     rng = np.random.default_rng(seed)

@@ -167,17 +167,16 @@ def test_data_of_another_task_are_refused(chain, tmp_path):
     """The labels of one data set would stand on the numbers of another."""
     folder, _, _ = chain
     other = toys.write_data(tmp_path / "other", *toys.labelled(40, 3), task="other")
-    toy = toys.selected(methods=[{"method": "nystroem"}], search=SEARCH)
-    shards = toys.parts("train", toy)
-    arguments = ({}, tmp_path / "journal", tmp_path / "rows.csv", 1)
-    with pytest.raises(UserError, match="holds the data of other, not of made"):
-        train.run(shards, [other], *arguments)
+    shards = toys.parts("train", toys.selected(methods=[{"method": "nystroem"}], search=SEARCH))
+    for folders, message in (
+        ([other], "holds the data of other, not of made"),
+        ([], "prepared_dirs: 0 folders are given for 1 data sets"),
+        ([other, other], "prepared_dirs: 2 folders are given for 1 data sets"),
+    ):
+        with pytest.raises(UserError, match=message):
+            train.run(shards, folders, {}, tmp_path / "journal", tmp_path / "rows.csv", 1)
     with pytest.raises(UserError, match="holds the data of other, not of made"):
         collect.run(shards, [folder / "train.csv"], [other], [], tmp_path / "all.csv", tmp_path / "all.npz")
-    with pytest.raises(UserError, match="prepared_dirs: 0 folders are given for 1 data sets"):
-        train.run(shards, [], *arguments)
-    with pytest.raises(UserError, match="prepared_dirs: 2 folders are given for 1 data sets"):
-        train.run(shards, [other, other], *arguments)
 
 
 def test_one_row_that_two_shards_have_is_an_error(chain, tmp_path):
@@ -268,6 +267,12 @@ def test_a_job_ends_with_the_workflow_that_started_it(tmp_path):
     os.close(child)
 
 
+def python(*arguments, **environment):
+    """Run Python with the packages of the checkout."""
+    environment = os.environ | {"PYTHONPATH": str(SOURCE)} | environment
+    return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
+
+
 @pytest.mark.parametrize("number", ["", "1", "999999999", "of no process"])
 def test_a_job_that_no_workflow_started_goes_on(tmp_path, number):
     """Started by hand, or with the number of some other process: the first one of the machine is nobody's workflow, but
@@ -281,8 +286,7 @@ def test_a_job_that_no_workflow_started_goes_on(tmp_path, number):
         "for _ in range(3 if threading.active_count() > 1 else 0):\n"
         "    looks.acquire()\n"
     )
-    environment = os.environ | {"PYTHONPATH": str(SOURCE), "RFSTUDY_WORKFLOW": number}
-    done = subprocess.run([sys.executable, "-c", job], env=environment, capture_output=True, text=True)
+    done = python("-c", job, RFSTUDY_WORKFLOW=number)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -296,13 +300,6 @@ def test_a_file_that_ends_too_early_is_no_interruption(tmp_path):
         "cli.main()\n"
     )
     (tmp_path / "work.json").write_text('[{"stage": "train", "out": "o", "tuned": ["tune.json"]}]')
-    environment = os.environ | {"PYTHONPATH": str(SOURCE)}
-    done = subprocess.run(
-        [sys.executable, "-c", job, tmp_path / "work.json"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
+    done = python("-c", job, tmp_path / "work.json")
     assert done.returncode == 1
     assert "EOFError: no data left in file" in done.stderr

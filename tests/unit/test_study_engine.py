@@ -11,9 +11,7 @@ import torch
 from random_features import arrays
 from random_features.errors import UserError
 from random_features.kernels import KERNELS, make_kernel
-from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
-from rfstudy.planning.plan import shards_of
 from rfstudy.study import collect, engine, measure
 from rfstudy.study.engine import Cell, Job, Work
 from rfstudy.study.job import kernel_id
@@ -310,12 +308,6 @@ def test_times_of_another_processor_are_taken_again(prepared, counted, monkeypat
     assert not before & timing_keys(prepared)
 
 
-def test_the_class_behind_a_name_is_in_the_key(prepared, monkeypatch):
-    before = keys(prepared, "maps", methods=[{"method": "rff"}])
-    monkeypatch.setitem(REGISTRY, "rff", REGISTRY["orf"])
-    assert not before & keys(prepared, "maps", methods=[{"method": "rff"}])
-
-
 @pytest.mark.parametrize("kind", ["variance", "decay", "surrogate", "requirement"])
 def test_every_key_of_a_kinds_grid_is_in_the_keys_of_its_cells(kind):
     """Each value of the grid in turn; a list loses its last value or is doubled, a number becomes another."""
@@ -347,8 +339,7 @@ def test_every_key_of_a_kinds_grid_is_in_the_keys_of_its_cells(kind):
 def timing_keys(prepared, settings=None, chosen=None, **changes):
     settings = {"repeats": 1} | (settings or {})
     toy = toys.selected(settings, **(BASE | {"methods": [{"method": "rff"}]} | changes))
-    (shard,) = shards_of("time", toy, toys.SETTINGS | settings)
-    (spec,) = toys.as_read(shard.parts)
+    (spec,) = toys.parts("time", toy, settings)
     work = toys.job("time", spec, prepared, prepared / "journal")
     return {row["value"] for row in take_times(work, {"made": chosen} if chosen else {}).rows}
 

@@ -2,6 +2,8 @@
 what a cell is computed under; other kernels; sizes that share one map.
 """
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,20 +42,11 @@ def stages(prepared, tmp_path, *methods, **changes):
     return errors, scores
 
 
-def test_a_map_that_does_not_exist_for_the_data_is_skipped_with_its_reason(prepared, tmp_path):
-    tables = stages(prepared, tmp_path, {"method": "rff"}, {"method": "sgq", "options": {"node": "sqrt_3"}})
-    for rows, count in zip(tables, (1, 2), strict=True):
-        left_out = rows[rows["method"] == "sgq"]
-        assert len(left_out) == 2 * count
-        assert left_out["status"].eq("skipped").all()
-        assert left_out["value"].isna().all()
-        assert left_out["settings"].str.contains("no real features for 5 columns").all()
-        assert rows.loc[rows["method"] == "rff", "status"].eq("ok").all()
-
-
-def test_an_option_that_does_not_exist_is_no_row_but_an_error(prepared, tmp_path):
+def test_an_option_or_a_kernel_that_a_map_does_not_have_is_no_row_but_an_error(prepared, tmp_path):
     with pytest.raises(ValueError, match="mode must be one of"):
         stages(prepared, tmp_path, {"method": "slsrff", "options": {"mode": "resample"}})
+    with pytest.raises(ValueError, match="rm does not apply to the kernel gaussian; it supports polynomial"):
+        stages(prepared, tmp_path, {"method": "rm"})
 
 
 def test_every_map_that_approximates_the_gaussian_kernel_is_in_the_surveys_experiments():
@@ -97,14 +90,9 @@ def test_the_number_of_folds_decides_nothing_where_the_penalty_is_given():
 def test_cells_have_the_repeats_outermost_and_sizes_in_columns_that_the_map_sees():
     spec = SPEC | {"methods": [entry(), entry("orf")], "preprocess": ["none"]}
     cells = grid_cells(spec | {"repeats": [3, 5]}, {}, 7)
-    assert [
-        (c.coordinates["repeat"], c.entry["method"], c.coordinates["label"], c.coordinates["n_features"]) for c in cells
-    ] == [
-        (repeat, method, [label], [s])
-        for repeat in (3, 5)
-        for method in ("rff", "orf")
-        for label, s in (("d", 7), ("2d", 14))
-    ]
+    found = [(c.coordinates["repeat"], c.entry["method"], *c.coordinates["label"]) for c in cells]
+    assert found == list(itertools.product((3, 5), ("rff", "orf"), ("d", "2d")))
+    assert [c.coordinates["n_features"] for c in cells] == [[7], [14]] * 4
     assert len({cell.name for cell in cells}) == 8
     spec |= {"preprocess": [{"pca": {"n_components": 4}}]}
     reduced = grid_cells(spec, {}, 7)
@@ -177,18 +165,12 @@ def formula(kernel, X):
     return np.outer(lengths, lengths) / np.pi * (np.sin(angle) + (np.pi - angle) * np.cos(angle))
 
 
-def test_a_map_that_the_kernel_does_not_have_is_an_error_that_names_its_kernels(prepared, tmp_path):
-    with pytest.raises(ValueError, match="rm does not apply to the kernel gaussian; it supports polynomial"):
-        stages(prepared, tmp_path, {"method": "rm"})
-
-
 POOL = {"method": "kprff", "options": {"n_candidates": 40}}
 
 
 def test_one_reading_of_a_map_with_prefixes_is_another_cell_than_several(prepared, tmp_path):
     def keys(*multiples):
-        toy = toys.selected({"repeats": 1}, methods=[POOL], sizes={"multiples_of_d": list(multiples)})
-        (spec,) = toys.parts("train", toy, {"repeats": 1})
+        spec = part_of(methods=[POOL], sizes={"multiples_of_d": list(multiples)})
         job = toys.job("train", spec, prepared, tmp_path / "journal")
         return {job.key(cell) for cell in grid_cells(spec, {}, D)}
 
@@ -227,10 +209,13 @@ def test_another_learner_takes_a_map_as_it_was_fitted(prepared, tmp_path, monkey
     assert others["status"].value_counts().to_dict() == {"ok": 4, "skipped": 2}
 
 
+def part_of(**changes):
+    (spec,) = toys.parts("train", toys.selected({"repeats": 1}, **changes), {"repeats": 1})
+    return spec
+
+
 def cells_of(**changes):
-    toy = toys.selected({"repeats": 1}, **changes)
-    (spec,) = toys.parts("train", toy, {"repeats": 1})
-    return grid_cells(spec, {}, D)
+    return grid_cells(part_of(**changes), {}, D)
 
 
 def test_the_sizes_of_a_stated_pool_share_a_cell_and_those_of_an_unstated_one_do_not():
@@ -240,8 +225,7 @@ def test_the_sizes_of_a_stated_pool_share_a_cell_and_those_of_an_unstated_one_do
 
 
 def test_a_cell_of_several_sizes_is_timed_size_by_size():
-    toy = toys.selected({"repeats": 1}, methods=[POOL], sizes={"multiples_of_d": [1, 2]})
-    (spec,) = toys.parts("train", toy, {"repeats": 1})
+    spec = part_of(methods=[POOL], sizes={"multiples_of_d": [1, 2]})
     found = {label: {"chosen": {"penalty": {"ridge": value}}} for label, value in (("d", 0.1), ("2d", 1.0))}
     found = {"method_and_size": {"kprff": {label: each | {"chosen_on": [0]} for label, each in found.items()}}}
     (both,) = grid_cells(spec, found, D, "ridge")
@@ -253,20 +237,15 @@ def test_a_cell_of_several_sizes_is_timed_size_by_size():
 
 def test_an_entry_and_a_kernel_may_be_another_on_a_data_set():
     methods = [{"method": "rff"}, {"method": "orf", "datasets": {"made": None}}]
-    toy = toys.selected(
-        {"repeats": 1}, methods=methods, datasets={"made": {"kernel": {"name": "arc_cosine", "order": 2}}}
-    )
-    (spec,) = toys.parts("train", toy, {"repeats": 1})
+    spec = part_of(methods=methods, datasets={"made": {"kernel": {"name": "arc_cosine", "order": 2}}})
     assert spec.kernel == {"name": "arc_cosine", "order": 2}
     assert [entry["method"] for entry in spec.methods] == ["rff"]
 
 
 def test_another_draw_of_an_entry_is_another_map_under_another_key(prepared, tmp_path):
-    methods = [{"method": "rff"}, {"method": "rff", "variant": "again", "draw": 1}]
-    (spec,) = toys.parts("train", toys.selected(methods=methods))
+    spec = part_of(methods=[{"method": "rff"}, {"method": "rff", "variant": "again", "draw": 1}])
     job = toys.job("train", spec, prepared, tmp_path / "journal")
-    own, other = ([cell for cell in grid_cells(spec, {}, 7) if ("draw" in cell.entry) == drawn] for drawn in (0, 1))
-    first, again = own[0], other[0]
+    first, again = grid_cells(spec, {}, 7)
     assert first.coordinates == again.coordinates
     assert grid.map_of(job, first)[0].random_state != grid.map_of(job, again)[0].random_state
     assert job.key(first) != job.key(again)

@@ -1,6 +1,7 @@
 """The composition of the key of a finished cell: a change of it would compute every shipped number again."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import study_toys as toys
@@ -78,3 +79,22 @@ def test_the_key_of_a_cell_without_data(composition):
     job = Job("measure", toys.part(kind="decay", kernel=kernel, grid={"norms": ["l2"]}, repeats=[0]), None, None)
     cell = Cell({"method": "rff", "variant": "x", "options": {}}, {"d": 4, "repeat": 0}, {"norms": ["l2"], "rows": 20})
     assert composition(job, cell) == DECAY
+
+
+def key(cell: Cell, **changes) -> str:
+    spec = toys.part(dataset="made", repeats=[0], preprocess=["minmax"], bandwidth={"rule": "median"})
+    return Job("measure", spec | changes, None, None).key(cell)
+
+
+def test_what_a_cell_is_given_counts_in_place_of_the_specification():
+    bare, own = Cell({}, {"repeat": 0}), Cell({}, {"repeat": 0}, {"preprocess": ["standard"], "bandwidth": None})
+    assert key(bare) != key(bare, preprocess=["standard"])
+    assert key(bare) != key(bare, bandwidth={"rule": "median", "rows": 5})
+    assert key(own) == key(own, preprocess=["none"], bandwidth={"rule": "median", "rows": 5})
+    assert key(own) != key(replace(own, conditions=own.conditions | {"preprocess": ["minmax"]}))
+    assert key(bare) == key(bare, experiment="another", repeats=[0, 1], learners={"ridge": {}})
+
+
+def test_a_cell_without_a_map_has_a_name_without_one():
+    assert Cell({}, {"n_features": [4, 8], "repeat": 0}).name == "4+8/0"
+    assert Cell({"method": "rff", "variant": "x"}, {"repeat": 0}).name == "rff-x/0"

@@ -18,15 +18,11 @@ from rfstudy.data.target import Target
 from rfstudy.planning import config, plan
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Job, KindModule, kind_module
-from rfstudy.study.kinds import energy, path, ranking, registry, requirement, scaling
+from rfstudy.study.kinds import energy, path, ranking, registry, requirement, scaling, stream
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 EXPERIMENTS = config.load_experiments(CONFIG)
 KINDS = {name: kind_module(name) for name in registry.KINDS}
-
-
-def entry(method, variant="", **options):
-    return {"method": method, "variant": variant, "options": options}
 
 
 @pytest.mark.parametrize("name", [name for name, each in EXPERIMENTS.items() if hasattr(KINDS[each["kind"]], "cells")])
@@ -107,16 +103,22 @@ def test_a_ridge_belongs_to_the_spectral_factor(norm, options):
         approximation_error(np.eye(2), np.eye(2), norm, **options)
 
 
-def test_a_target_has_no_more_terms_than_the_pool_candidates():
-    with pytest.raises(ValueError, match="terms must be at most candidates"):
-        energy.check(toys.part(grid={"candidates": 30, "terms": 31}))
-    energy.check(toys.part(grid={"candidates": 30, "terms": 30}))
-
-
-def test_a_pool_that_is_too_small_is_refused():
-    with pytest.raises(ValueError, match="candidates must be at least n_features"):
-        ranking.check(toys.part(grid={"candidates": [200, 50], "n_features": 51}))
-    ranking.check(toys.part(grid={"candidates": [200, 51], "n_features": 51}))
+@pytest.mark.parametrize(
+    ("kind", "refused", "taken", "message"),
+    [
+        (energy, {"grid": {"candidates": 30, "terms": 31}}, {"grid": {"candidates": 30, "terms": 30}},
+         "terms must be at most candidates"),
+        (ranking, {"grid": {"candidates": [200, 50], "n_features": 51}},
+         {"grid": {"candidates": [200, 51], "n_features": 51}}, "candidates must be at least n_features"),
+        (path, {"methods": [{"method": "orf"}, {"method": "rff"}, {"method": "gq"}]}, {"methods": [{"method": "rff"}]},
+         "not of gq, orf"),
+        (stream, {"preprocess": ["standard"]}, {"preprocess": ["none"]}, "as they are prepared, not after"),
+    ],
+)  # fmt: skip
+def test_a_part_that_a_kind_cannot_measure_is_refused(kind, refused, taken, message):
+    with pytest.raises(ValueError, match=message):
+        kind.check(toys.part(**refused))
+    kind.check(toys.part(**taken))
 
 
 def test_a_path_of_the_lasso_goes_on_until_as_many_features_have_entered_as_are_wanted():
@@ -143,8 +145,3 @@ def test_a_path_of_more_or_fewer_than_two_classes_is_refused():
     job = SimpleNamespace(spec=toys.part(dataset="made"), data=SimpleNamespace(target=Target("classes")))
     with pytest.raises(UserError, match="made has not two classes"):
         path.signs(job, SimpleNamespace(y_train=[0, 1, 2], y_test=[0, 1, 1]))
-
-
-def test_a_map_whose_frequencies_depend_on_one_another_is_refused():
-    with pytest.raises(ValueError, match="not of gq, orf"):
-        path.check(toys.part(methods=[{"method": "orf"}, {"method": "rff"}, {"method": "gq"}]))

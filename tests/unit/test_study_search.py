@@ -9,6 +9,7 @@ import study_toys as toys
 from random_features.errors import NotDefinedError
 from rfstudy.data.split import split
 from rfstudy.study import tune as searching
+from rfstudy.study.engine import name_of
 
 RIDGE, SVM = toys.RIDGE | {"penalties": [1e-3, 0.1, 10.0]}, toys.SVM
 METHODS = [{"method": "rff"}, {"method": "orf", "variant": "wide"}]
@@ -21,26 +22,25 @@ def prepared(tmp_path):
     return toys.write_data(tmp_path / "prepared", *toys.labelled(60, D))
 
 
-def search(job) -> dict:
-    return searching.Search(job).choices()
+def search(toy, folder, settings=None) -> dict:
+    """Return the choices in a toy."""
+    (spec,) = toys.parts("tune", toy, settings)
+    return searching.Search(toys.job("tune", spec, folder, folder.parent / "journal")).choices()
 
 
-def chosen_by(prepared, tmp_path, monkeypatch, score, settings=None, **search_of):
+@pytest.fixture
+def chosen_by(prepared, monkeypatch):
     """Return the choices in the toy with two methods and sizes and four repeats, where a function scores candidates."""
 
-    def scores_of(job, cell):
-        grid = cell.conditions["settings"]["penalties" if cell.conditions["learner"] == "ridge" else "C"]
-        return [[score(cell, value)] for value in grid]
+    def choices(score, toy=(), **search_of):
+        def scores_of(job, cell):
+            return [[score(cell, value)] for value in cell.conditions["settings"]["penalties"]]
 
-    monkeypatch.setattr(searching, "scores_of", scores_of)
-    changes = {"methods": METHODS, "sizes": SIZES, "learners": {"ridge": RIDGE}} | search_of.pop("toy", {})
-    toy = toys.selected(settings, search=search_of, **changes)
-    (spec,) = toys.parts("tune", toy, settings)
-    return search(toys.job("tune", spec, prepared, tmp_path / "journal"))
+        monkeypatch.setattr(searching, "scores_of", scores_of)
+        changes = {"methods": METHODS, "sizes": SIZES, "learners": {"ridge": RIDGE}} | dict(toy)
+        return search(toys.selected(search=search_of, **changes), prepared)
 
-
-def name(cell):
-    return "-".join(filter(None, (cell.entry["method"], cell.entry["variant"])))
+    return choices
 
 
 STAND_IN = {"method": {"method": "qmc"}, "size": {"multiples_of_d": 8}}
@@ -54,13 +54,11 @@ def leaves(document, trail=()):
 
 
 @pytest.mark.parametrize(("share", "expected"), [(1e-15, 2.0), (1e-13, 2.0), (1e-9, 1.0)])
-def test_scores_that_differ_by_rounding_are_a_tie(prepared, tmp_path, monkeypatch, share, expected):
+def test_scores_that_differ_by_rounding_are_a_tie(chosen_by, share, expected):
     table = {1.0: 70.1 * (1 + share), 2.0: 70.1}
     assert table[1.0] > table[2.0]
-    found = chosen_by(
-        prepared, tmp_path, monkeypatch, lambda cell, _: table[cell.conditions["length_scale"]],
-        length_scale={"grid": [1.0, 2.0], "tune_per": "method_and_size"},
-    )  # fmt: skip
+    widths = {"grid": [1.0, 2.0], "tune_per": "method_and_size"}
+    found = chosen_by(lambda cell, _: table[cell.conditions["length_scale"]], length_scale=widths)
     assert found["method_and_size"]["rff"]["2d"]["chosen"] == {"length_scale": expected}
 
 
@@ -73,12 +71,10 @@ def solvable_from(monkeypatch, smallest):
     monkeypatch.setattr(searching, "solvable_at", solvable_at)
 
 
-def test_one_repeat_in_which_a_map_is_singular_is_enough(prepared, tmp_path, monkeypatch):
+def test_one_repeat_in_which_a_map_is_singular_is_enough(chosen_by, monkeypatch):
     place = ("orf-wide", 2)
-    solvable_from(monkeypatch, lambda cell: 10.0 if (name(cell), cell.coordinates["repeat"]) == place else 0)
-    found = chosen_by(
-        prepared, tmp_path, monkeypatch, lambda _, penalty: 90 - penalty, **STAND_IN, penalty={"tune_per": "size"}
-    )
+    solvable_from(monkeypatch, lambda cell: 10.0 if (name_of(cell.entry), cell.coordinates["repeat"]) == place else 0)
+    found = chosen_by(lambda _, penalty: 90 - penalty, **STAND_IN, penalty={"tune_per": "size"})
     assert found["size"]["2d"]["chosen"]["penalty"] == {"ridge": 10.0}
 
 
@@ -100,7 +96,7 @@ def test_a_choice_is_shared_by_the_cells_of_one_kernel_that_there_are(prepared, 
     assert shared("size", methods[2], "2d") == [("rm", "2d")]
 
 
-def test_who_has_no_say_in_a_shared_penalty(prepared, tmp_path, monkeypatch):
+def test_who_has_no_say_in_a_shared_penalty(chosen_by, monkeypatch):
     """An entry that takes no part in the search, one that leaves the learner out, one that is singular everywhere."""
     solvable_from(monkeypatch, lambda cell: 1e9 if cell.entry["variant"] else 0)
     methods = [
@@ -109,28 +105,22 @@ def test_who_has_no_say_in_a_shared_penalty(prepared, tmp_path, monkeypatch):
         {"method": "orf", "variant": "own", "searched": []},
         {"method": "orf", "variant": "out", "learners": {"ridge": None}},
     ]
-    found = chosen_by(
-        prepared, tmp_path, monkeypatch, lambda _, penalty: 90 - penalty, **STAND_IN, penalty={"tune_per": "size"},
-        toy={"methods": methods},
-    )  # fmt: skip
+    toy = {"methods": methods}
+    found = chosen_by(lambda _, penalty: 90 - penalty, toy, **STAND_IN, penalty={"tune_per": "size"})
     assert found["size"]["2d"]["chosen"]["penalty"] == {"ridge": 1e-3}
 
 
-def test_a_learner_that_is_left_out_has_no_penalty_and_the_others_have_theirs(prepared, tmp_path):
+def test_a_learner_that_is_left_out_has_no_penalty_and_the_others_have_theirs(prepared):
     toy = toys.selected(
         {"learners": {"svm": {"max_entries": 30 * 20}}}, methods=METHODS, sizes=SIZES,
         learners={"ridge": RIDGE, "svm": SVM},
         search={"penalty": {"tune_per": "method_and_size"}},
     )  # fmt: skip
-    (spec,) = toys.parts("tune", toy)
-    found = search(toys.job("tune", spec, prepared, tmp_path / "journal"))["method_and_size"]["rff"]
-    assert {label: set(of["chosen"]["penalty"]) for label, of in found.items()} == {
-        "2d": {"ridge", "svm"},
-        "4d": {"ridge"},
-    }
+    found = search(toy, prepared)["method_and_size"]["rff"]
+    penalties = {label: set(of["chosen"]["penalty"]) for label, of in found.items()}
+    assert penalties == {"2d": {"ridge", "svm"}, "4d": {"ridge"}}
     toy["search"]["learner"] = "svm"
-    (spec,) = toys.parts("tune", toy)
-    selected = search(toys.job("tune", spec, prepared, tmp_path / "journal"))["method_and_size"]["rff"]
+    selected = search(toy, prepared)["method_and_size"]["rff"]
     assert selected["4d"]["chosen"] == {}
     assert "reason" in selected["4d"]
     assert selected["2d"]["chosen"] == found["2d"]["chosen"]
@@ -153,16 +143,15 @@ def test_a_map_that_does_not_exist_has_no_choice_and_stops_nobody(prepared, tmp_
         assert statuses == {"rff": ["ok"], "orf": ["skipped" if error is NotDefinedError else "failed"]}
 
 
-def choices_on(folder, tmp_path, scope, repeats=2):
+def choices_on(folder, scope):
     search_of = {
         "tune_per": scope,
         "length_scale": {"grid": [0.3, 1.0, 3.0]}, "preprocess": {"grid": [["none"], ["standard"]]},
         "penalty": {"tune_per": "method_and_size"} if scope == "method_and_size" else {"tune_per": "cell"},
     }  # fmt: skip
-    settings = {"repeats": repeats}
+    settings = {"repeats": 2}
     toy = toys.selected(settings, methods=METHODS, sizes={"multiples_of_d": [2]}, search=search_of)
-    (spec,) = toys.parts("tune", toy, settings)
-    return leaves(search(toys.job("tune", spec, folder, tmp_path / "journal"))[scope])
+    return leaves(search(toy, folder, settings)[scope])
 
 
 def test_a_choice_of_a_cell_sees_the_training_rows_of_its_repeat_and_no_other(tmp_path):
@@ -172,21 +161,14 @@ def test_a_choice_of_a_cell_sees_the_training_rows_of_its_repeat_and_no_other(tm
     other_X, other_y = X.copy(), y.copy()
     other_X[test], other_y[test] = 9 * X[test][::-1] + 4, -y[test]
     folders = [toys.write_data(tmp_path / name, *of) for name, of in (("a", (X, y)), ("b", (other_X, other_y)))]
-    one, other = (choices_on(folder, tmp_path, "cell") for folder in folders)
+    one, other = (choices_on(folder, "cell") for folder in folders)
     for place, choice in one.items():
         assert (other[place] == choice) == (place[2] == "0"), place
-    shared, changed = (choices_on(folder, tmp_path, "method_and_size") for folder in folders)
+    shared, changed = (choices_on(folder, "method_and_size") for folder in folders)
     assert all(changed[place] != choice for place, choice in shared.items())
 
 
-def test_nothing_is_chosen_for_a_size_at_which_a_method_is_not_run(prepared, tmp_path, monkeypatch):
-    toy = {"methods": [{"method": "rff", "only_sizes": ["2d"]}, {"method": "orf"}], "sizes": {"multiples_of_d": [2, 4]}}
-    found = chosen_by(
-        prepared,
-        tmp_path,
-        monkeypatch,
-        lambda _, penalty: 90 - penalty,
-        toy=toy,
-        penalty={"tune_per": "method_and_size"},
-    )
+def test_nothing_is_chosen_for_a_size_at_which_a_method_is_not_run(chosen_by):
+    toy = {"methods": [{"method": "rff", "only_sizes": ["2d"]}, {"method": "orf"}]}
+    found = chosen_by(lambda _, penalty: 90 - penalty, toy, penalty={"tune_per": "method_and_size"})
     assert set(leaves(found["method_and_size"])) == {("rff", "2d"), ("orf", "2d"), ("orf", "4d")}

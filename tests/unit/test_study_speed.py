@@ -17,7 +17,7 @@ from rfstudy import tidy
 from rfstudy.planning import config, plan
 from rfstudy.report.tables.times import comparisons
 from rfstudy.study import time
-from rfstudy.study.engine import Job, Timed
+from rfstudy.study.engine import Job, Timed, name_of
 from rfstudy.study.kinds import crossover, speed
 from rfstudy.study.peers import PEERS, make_peer
 
@@ -60,10 +60,6 @@ def units_of(experiment):
     return kind.timed(Job("time", part(experiment), None, None), {})
 
 
-def name_of(unit):
-    return "-".join(filter(None, (unit.entry.get("method"), unit.entry["variant"])))
-
-
 @pytest.fixture(scope="module")
 def sides():
     return units_of(small("speed"))
@@ -79,7 +75,7 @@ def test_all_comparisons_of_the_experiment_have_both_sides(sides):
     for unit in sides:
         for other in unit.settings.get("at_most", {}):
             (other,) = [
-                u for u in sides if name_of(u) == other and list(u.phases) == list(unit.phases)
+                u for u in sides if name_of(u.entry) == other and list(u.phases) == list(unit.phases)
                 and all(u.columns.get(c) == unit.columns.get(c) for c in ("dataset", "kernel"))
             ]  # fmt: skip
             assert other.settings["what"]

@@ -1,7 +1,6 @@
 """Splits of entries of their own: by blocks of rows, without some rows, with folds that follow the blocks."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from rfstudy.data.target import Target
 from rfstudy.planning import config
 from rfstudy.planning.problems import rows_of_split
 from rfstudy.study import yardsticks
+from rfstudy.study.engine import Cell
 from rfstudy.study.kinds import controls, grid, penalties
 from rfstudy.study.sample import Sample
 
@@ -42,6 +42,12 @@ def job_of(prepared, tmp_path, stage="train", **changes):
     toy = toys.selected(steps=STEPS, learners={"ridge": RIDGE}, **changes)
     (spec,) = toys.parts(stage, toy)
     return toys.job(stage, spec, prepared, tmp_path / "journal"), toy
+
+
+def controls_job(folder, tmp_path, *learners):
+    """A job of yardsticks on the splits of the steps."""
+    unused = dict.fromkeys(("sizes", "approximation", "search"))
+    return job_of(folder, tmp_path, "measure", kind="controls", grid={"learners": learners}, **unused)[0]
 
 
 def rows_behind(prepared, sample_X):
@@ -82,9 +88,8 @@ def test_rows_say_how_they_were_split_and_an_entry_without_a_split_shares_its_ce
             "without": ("last_blocks", {"n_blocks": 12, "without": [3, 17, 90]}),
         }
     assert scores.groupby("variant")["n_train"].unique().map(list).to_dict()["blocks"] == [60]
-    _, plain, _ = toys.run_grid(
-        toys.selected(learners={"ridge": RIDGE}), {"made": prepared}, tmp_path / "plain", settings
-    )
+    plain = toys.selected(learners={"ridge": RIDGE})
+    _, plain, _ = toys.run_grid(plain, {"made": prepared}, tmp_path / "plain", settings)
     assert scores.loc[scores["variant"] == "all", "value"].tolist() == plain["value"].tolist()
 
 
@@ -92,11 +97,8 @@ def test_rows_say_how_they_were_split_and_an_entry_without_a_split_shares_its_ce
 def test_folds_follow_the_blocks_where_the_split_says_so(prepared, tmp_path, folds):
     """The penalty of every cell is the one that the folds written out here choose."""
     tried = np.geomspace(1e-6, 10, 29).tolist()
-    toy = toys.selected(
-        methods=[{"method": "rff", "split": BLOCKS}],
-        split={"folds": folds},
-        learners={"ridge": RIDGE | {"penalties": tried}},
-    )
+    methods, learners = [{"method": "rff", "split": BLOCKS}], {"ridge": RIDGE | {"penalties": tried}}
+    toy = toys.selected(methods=methods, split={"folds": folds}, learners=learners)
     _, scores, _ = toys.run_grid(toy, {"made": prepared}, tmp_path, {"repeats": 4})
     job = toys.job("train", toys.parts("train", toy)[0], prepared, tmp_path / "j")
     expected = []
@@ -135,10 +137,7 @@ def test_a_split_that_is_not_possible_is_reported(own, expected):
 
 
 def test_controls_against_what_they_are(prepared, tmp_path):
-    job, _ = job_of(
-        prepared, tmp_path, "measure", kind="controls", grid={"learners": ["nearest_neighbour", "majority"]},
-        **dict.fromkeys(("sizes", "approximation", "search")),
-    )  # fmt: skip
+    job = controls_job(prepared, tmp_path, "nearest_neighbour", "majority")
     cells = controls.cells(job)
     assert [(cell.coordinates["variant"], cell.coordinates["repeat"]) for cell in cells] == [
         (step["name"], repeat) for repeat in range(4) for step in STEPS
@@ -165,8 +164,7 @@ def test_controls_against_what_they_are(prepared, tmp_path):
 def test_yardsticks_of_test_rows_of_one_class_have_no_roc_curve(tmp_path):
     X, y = toys.labelled(N, D)
     folder = toys.write_data(tmp_path / "sorted", X, np.sort(y))
-    changes = dict.fromkeys(("sizes", "approximation", "search"))
-    job, _ = job_of(folder, tmp_path, "measure", kind="controls", grid={"learners": ["majority"]}, **changes)
+    job = controls_job(folder, tmp_path, "majority")
     late = next(cell for cell in controls.cells(job) if cell.coordinates["variant"] == "late")
     rows = {row["metric"]: row for row in toys.measured(controls, job, late)[0] if row.get("learner")}
     assert rows["auc_pct"]["status"] == "skipped"
@@ -178,10 +176,7 @@ def test_yardsticks_of_a_regression_are_means_lines_and_trees(tmp_path):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(N, D)).astype(np.float32)
     folder = toys.write_data(tmp_path / "numbers", X, X[:, 0] + 0.1 * rng.normal(size=N), target="regression")
-    job, _ = job_of(
-        folder, tmp_path, "measure", kind="controls", grid={"learners": ["majority", "linear", "boosting"]},
-        **dict.fromkeys(("sizes", "approximation", "search")),
-    )  # fmt: skip
+    job = controls_job(folder, tmp_path, "majority", "linear", "boosting")
     cell = controls.cells(job)[0]
     rows, _ = toys.measured(controls, job, cell)
     sample = job.samples.of(cell.coordinates["repeat"], ["none"], cell.conditions["split"])
@@ -213,11 +208,8 @@ def test_the_exact_kernel_is_the_regression_of_the_settings_that_it_reports():
     shifted = kernel(X[:300]) + 300 * settings["penalty"] * np.eye(300)
     decision = kernel(X[300:], X[:300]) @ np.linalg.solve(shifted, np.where(y[:300] == 7, 1.0, -1.0))
     assert np.array_equal(predicted, np.where(decision > 0, 7, 3))
-    assert (
-        (predicted == y[300:]).mean()
-        > 0.85
-        > (yardsticks.predicted("linear", sample, Target("binary"), 1)[0] == y[300:]).mean()
-    )
+    linear = yardsticks.predicted("linear", sample, Target("binary"), 1)[0]
+    assert (predicted == y[300:]).mean() > 0.85 > (linear == y[300:]).mean()
 
 
 @pytest.mark.parametrize(("splits", "held_out"), [(1, 0.5), (3, 0.25)])
@@ -231,12 +223,9 @@ def test_the_exact_kernel_chooses_as_a_grid_search_over_its_splits_does(splits, 
     order, fitted = np.random.default_rng(1), round(200 * (1 - held_out))
     rows = order.permutation(200)
     gammas = 0.5 / (np.array([4, 1, 0.25]) * yardsticks.median_distance(X[rows], order)) ** 2
-    search = GridSearchCV(
-        KernelRidge(kernel="rbf"),
-        {"gamma": gammas, "alpha": penalties * fitted},
-        scoring="neg_mean_squared_error",
-        cv=ShuffleSplit(splits, test_size=held_out, random_state=0),
-    ).fit(X[rows], y[rows] - y[:200].mean())
+    tried, cv = {"gamma": gammas, "alpha": penalties * fitted}, ShuffleSplit(splits, test_size=held_out, random_state=0)
+    search = GridSearchCV(KernelRidge(kernel="rbf"), tried, scoring="neg_mean_squared_error", cv=cv)
+    search.fit(X[rows], y[rows] - y[:200].mean())
     assert settings["penalty"] * fitted == pytest.approx(search.best_params_["alpha"])
     assert 0.5 / settings["length_scale"] ** 2 == pytest.approx(search.best_params_["gamma"])
 
@@ -267,9 +256,8 @@ def test_conjugate_gradients_fit_the_exact_kernel_as_cholesky_does(monkeypatch, 
 def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
     axes = {"multiples_of_d": [2, 4], "penalties": [1e-3, 0.1, 10.0]}
     method = {"method": "lsrff" if options else "rff", "options": options}
-    toy = toys.selected(
-        kind="penalties", grid=axes, methods=[method], **dict.fromkeys(("sizes", "approximation", "search", "learners"))
-    )
+    unused = dict.fromkeys(("sizes", "approximation", "search", "learners"))
+    toy = toys.selected(kind="penalties", grid=axes, methods=[method], **unused)
     (spec,) = toys.parts("measure", toy)
     job = toys.job("measure", spec, prepared, tmp_path / "journal")
     cells = penalties.cells(job)
@@ -277,12 +265,9 @@ def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
     for cell in cells[:2]:
         rows, _ = toys.measured(penalties, job, cell)
         sample = job.samples.of(cell.coordinates["repeat"], ["none"])
-        as_grid = replace(
-            cell,
-            coordinates={"n_features": [cell.coordinates["multiple_of_d"] * D], "repeat": cell.coordinates["repeat"]},
-            conditions={"preprocess": ["none"], "length_scale": 2.0, "bandwidth": None},
-        )
-        phi = grid.map_of(job, as_grid)[0].fit(sample.X_train, sample.y_train)
+        at = {"n_features": [cell.coordinates["multiple_of_d"] * D], "repeat": cell.coordinates["repeat"]}
+        own = {"preprocess": ["none"], "length_scale": 2.0, "bandwidth": None}
+        phi = grid.map_of(job, Cell(cell.entry, at, own))[0].fit(sample.X_train, sample.y_train)
         Z, T = (phi.transform(X) for X in (sample.X_train, sample.X_test))
         squared = float((Z.astype(float) ** 2).sum() / len(Z))
         (length,) = [row["value"] for row in rows if row["metric"] == "mean_squared_length"]
@@ -314,24 +299,18 @@ def test_xrfm_is_the_package_on_standardised_targets_and_gives_labels_back(kind)
     rng = np.random.default_rng(9)
     X = rng.normal(size=(500, 3)).astype(np.float32)
     signal = np.sin(2 * X[:, 0]) + X[:, 1]
-    y = {
-        "regression": 1000 + 50 * signal,
-        "binary": np.where(signal > 0, 7, 3),
-        "classes": np.digitize(signal, [-1, 1]),
-    }[kind]
+    classes = np.where(signal > 0, 7, 3) if kind == "binary" else np.digitize(signal, [-1, 1])
+    y = 1000 + 50 * signal if kind == "regression" else classes
     sample, target = Sample(X[:400], y[:400], X[400:], y[400:], capped=False), Target(kind)
     predicted, decision, settings = yardsticks.predicted("xrfm", sample, target, 1, 300)
     assert settings == {"rows": 300}
     rows = np.random.default_rng(1).permutation(400)[:300]
     validated, fitted = rows[:60], rows[60:]
-    of_targets = (y - y[rows].mean()) / y[rows].std() if kind == "regression" else np.unique(y, return_inverse=True)[1]
+    of_targets = np.unique(y, return_inverse=True)[1].astype(np.int64)
+    if kind == "regression":
+        of_targets = ((y - y[rows].mean()) / y[rows].std()).astype(np.float32)
     model = xRFM(device="cpu", verbose=False, random_state=1)
-    model.fit(
-        X[fitted],
-        of_targets[fitted].astype(np.float32 if kind == "regression" else np.int64),
-        X[validated],
-        of_targets[validated].astype(np.float32 if kind == "regression" else np.int64),
-    )
+    model.fit(X[fitted], of_targets[fitted], X[validated], of_targets[validated])
     if kind == "regression":
         assert predicted == pytest.approx(model.predict(X[400:])[:, 0] * y[rows].std() + y[rows].mean(), rel=1e-4)
         assert np.sqrt(np.mean((predicted - y[400:]) ** 2)) < 0.2 * np.std(y)

@@ -33,10 +33,8 @@ def folder(tmp_path):
 
 def spec_of(**changes):
     entries = [{"method": m, "variant": "", "options": {}} for m in ("rff", "orf")]
-    return toys.part(
-        kind="stream", dataset="made", preprocess=["none"], bandwidth={"rule": "median", "factor": 2.0},
-        methods=entries, grid=GRID, repeats=[0],
-    ) | changes  # fmt: skip
+    own = {"methods": entries, "grid": GRID, "repeats": [0], "bandwidth": {"rule": "median", "factor": 2.0}}
+    return toys.part(kind="stream", dataset="made", preprocess=["none"], **own | changes)
 
 
 def run(spec, folder, tmp_path, name="one"):
@@ -106,8 +104,3 @@ def test_what_is_timed_is_all_of_the_work_once_per_round(folder, tmp_path):
     assert set(rows["n_train"]) == {80}
     assert set(rows["kernel"]) == {"gaussian", "arccos1"}
     assert all(settings["calls"] == 1 for settings in toys.settings_of(rows))
-
-
-def test_rows_of_a_stream_take_no_preprocessing():
-    with pytest.raises(ValueError, match="as they are prepared, not after"):
-        stream.check(spec_of(preprocess=["standard"]))

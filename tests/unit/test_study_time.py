@@ -15,7 +15,6 @@ import study_toys as toys
 from random_features.errors import NotDefinedError
 from random_features.maps import make_map
 from rfstudy import tidy
-from rfstudy.data.prepared import write_facts
 from rfstudy.data.target import Target
 from rfstudy.metrics import FACTS
 from rfstudy.study import time as stage
@@ -348,8 +347,7 @@ def test_a_machine_busy_round_is_taken_again_when_the_job_is_run_again(prepared,
 
 
 def test_data_that_are_missing_have_no_times(prepared, tmp_path, quick):
-    facts = json.loads((prepared / "facts.json").read_text()) | {"status": "skipped", "reason": "not to be had"}
-    write_facts(facts, prepared)
+    toys.lose(prepared)
     assert len(run(timed_part(), prepared, tmp_path)) == 0
 
 

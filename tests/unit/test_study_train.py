@@ -1,7 +1,6 @@
 """The stages on a regression: what is chosen, fitted and reported, against the normal equations written out."""
 
 import importlib
-import importlib.util
 import json
 from dataclasses import replace
 
@@ -13,7 +12,6 @@ import torch
 from random_features.arrays import seed_of
 from random_features.kernels import Gaussian
 from random_features.maps import make_map
-from rfstudy.data.prepared import write_facts
 from rfstudy.data.split import fold_of_row
 from rfstudy.study.kinds import grid
 from rfstudy.study.sample import draw_sample, load_prepared
@@ -21,6 +19,7 @@ from rfstudy.study.sample import draw_sample, load_prepared
 N_TRAIN, D, LENGTH_SCALE = 60, 3, 1.5
 PENALTIES = [1e-6, 1e-3, 0.1, 10.0]
 RIDGE = {"scaling": "mean", "center": "targets", "penalties": PENALTIES, "n_folds": 4}
+METRICS = ["mse", "rmse", "relative_error", "relative_squared_error_pct"]
 SVM_OF_ROWS = {"C": [1.0], "n_folds": 2}
 SVM = toys.SVM | {"solver": "auto", "C": [1.0], "n_folds": 2}
 
@@ -46,6 +45,20 @@ def run(prepared, tmp_path, repeats=1, **changes):
     return scores, chosen.get("made")
 
 
+@pytest.fixture
+def labels(tmp_path):
+    """Two classes."""
+    return toys.write_data(tmp_path / "labels", *toys.labelled(2 * N_TRAIN, D), n_train_published=N_TRAIN)
+
+
+def reason_of(rows, status):
+    """The reason why none of some rows has a value."""
+    assert rows["status"].eq(status).all()
+    assert rows["value"].isna().all()
+    (reason,) = {settings["reason"] for settings in toys.settings_of(rows)}
+    return reason
+
+
 def features(prepared, repeat=0, length_scale=LENGTH_SCALE):
     """Features and targets of the training and of the test rows, in float64."""
     sample = draw_sample(load_prepared(prepared), toys.part(), repeat, ["none"])
@@ -64,17 +77,12 @@ def predicted(Z, y, penalty, new):
 
 def squared_errors_by_penalty(Z, y, folds):
     """Mean over the folds of the mean squared error of the held-out rows."""
-    return [
-        np.mean(
-            [
-                np.mean(
-                    (y[folds == fold] - predicted(Z[folds != fold], y[folds != fold], penalty, Z[folds == fold])) ** 2
-                )
-                for fold in range(RIDGE["n_folds"])
-            ]
-        )
-        for penalty in PENALTIES
-    ]
+    held_out = [folds == fold for fold in range(RIDGE["n_folds"])]
+
+    def error(penalty, out):
+        return np.mean((y[out] - predicted(Z[~out], y[~out], penalty, Z[out])) ** 2)
+
+    return [np.mean([error(penalty, out) for out in held_out]) for penalty in PENALTIES]
 
 
 def test_a_regression_is_chosen_by_its_squared_error_and_reported_by_four_measures(prepared, tmp_path):
@@ -133,10 +141,7 @@ def test_a_shared_penalty_that_leaves_a_singular_system_is_a_failure_and_is_not_
     learners = {"ridge": RIDGE | {"scaling": "sum", "penalties": [1e-300, 1e-3, 1.0]}}
     search = {"penalty": {"tune_per": "method_and_size"}}
     rows, _ = run(prepared, tmp_path, learners=learners, search=search, **CONSTANT)
-    assert rows["status"].eq("failed").all()
-    assert rows["value"].isna().all()
-    (reason,) = {settings["reason"] for settings in toys.settings_of(rows)}
-    assert "singular to working precision at a diagonal term of 1e-300" in reason
+    assert "singular to working precision at a diagonal term of 1e-300" in reason_of(rows, "failed")
 
 
 def test_a_choice_that_is_singular_on_all_rows_is_made_among_the_others(prepared, tmp_path, monkeypatch):
@@ -162,15 +167,11 @@ def test_a_choice_at_an_edge_is_marked_and_one_within_is_not(prepared, tmp_path)
         assert (mark == "None") == (penalty not in (min(PENALTIES), max(PENALTIES)))
 
 
-def test_a_learner_that_is_left_out_has_a_row_for_every_metric(tmp_path):
-    folder = toys.write_data(tmp_path / "labels", *toys.labelled(2 * N_TRAIN, D), n_train_published=N_TRAIN)
+def test_a_learner_that_is_left_out_has_a_row_for_every_metric(labels, tmp_path):
     learners = {"svm": SVM | {"max_entries": 100}, "ridge": None}
-    rows, _ = run(folder, tmp_path, learners=learners, scores=["error_pct", "accuracy_pct"])
+    rows, _ = run(labels, tmp_path, learners=learners, scores=["error_pct", "accuracy_pct"])
     assert rows["metric"].tolist() == ["error_pct", "accuracy_pct"]
-    assert rows["status"].eq("skipped").all()
-    assert rows["value"].isna().all()
-    (reason,) = {settings["reason"] for settings in toys.settings_of(rows)}
-    assert f"{N_TRAIN} rows x {2 * 4 * D} columns are over" in reason
+    assert f"{N_TRAIN} rows x {2 * 4 * D} columns are over" in reason_of(rows, "skipped")
 
 
 def test_test_rows_of_one_class_have_an_accuracy_and_no_roc_curve(tmp_path):
@@ -186,26 +187,22 @@ def test_test_rows_of_one_class_have_an_accuracy_and_no_roc_curve(tmp_path):
 
 def test_a_learner_that_does_not_serve_the_target_says_so(prepared, tmp_path):
     rows, _ = run(prepared, tmp_path, learners={"svm": SVM, "ridge": None})
-    assert rows["metric"].tolist() == ["mse", "rmse", "relative_error", "relative_squared_error_pct"]
-    assert rows["status"].eq("skipped").all()
-    (reason,) = {settings["reason"] for settings in toys.settings_of(rows)}
+    assert rows["metric"].tolist() == METRICS
+    reason = reason_of(rows, "skipped")
     assert reason == "the learner serves targets that are binary or classes, not regression"
 
 
 def test_a_missing_source_leaves_a_row_for_every_metric(prepared, tmp_path):
-    facts = json.loads((prepared / "facts.json").read_text()) | {"status": "skipped", "reason": "not to be had"}
-    write_facts(facts, prepared)
+    toys.lose(prepared)
     rows, _ = run(prepared, tmp_path)
-    assert rows["metric"].tolist() == ["mse", "rmse", "relative_error", "relative_squared_error_pct"]
-    assert rows["status"].eq("skipped").all()
-    assert {settings["reason"] for settings in toys.settings_of(rows)} == {"not to be had"}
+    assert rows["metric"].tolist() == METRICS
+    assert reason_of(rows, "skipped") == "not to be had"
 
 
-def test_the_learners_of_a_map_share_its_features_and_never_anothers(prepared, tmp_path, monkeypatch):
+def test_the_learners_of_a_map_share_its_features_and_never_anothers(labels, tmp_path, monkeypatch):
     """A cell maps the data once for any number of learners and passes. Features that are too large to keep come from
     streams and give the same numbers.
     """
-    folder = toys.write_data(tmp_path / "labels", *toys.labelled(2 * N_TRAIN, D), n_train_published=N_TRAIN)
     learners = {"ridge": RIDGE, "svm": SVM | {"C": [0.1, 1.0]}}
     methods = [{"method": "rff"}, {"method": "orf"}, {"method": "rff", "variant": "wide", "length_scale": 9.0}]
     mapped = []
@@ -215,10 +212,10 @@ def test_the_learners_of_a_map_share_its_features_and_never_anothers(prepared, t
         lambda self, X: (mapped.append(len(X)), transform(self, X))[1],
     )
     changes = {"learners": learners, "methods": methods, "sizes": {"multiples_of_d": [2, 4]}}
-    kept, _ = run(folder, tmp_path / "kept", repeats=2, **changes)
+    kept, _ = run(labels, tmp_path / "kept", repeats=2, **changes)
     assert len(mapped) == 3 * 2 * 2 * 2  # methods, sizes, repeats; training and test rows
     monkeypatch.setattr(grid, "KEPT_BYTES", 0)
-    streamed, _ = run(folder, tmp_path / "streamed", repeats=2, **changes)
+    streamed, _ = run(labels, tmp_path / "streamed", repeats=2, **changes)
     assert len(mapped) > 4 * 3 * 2 * 2 * 2
     one, other = (rows.drop(columns="run") for rows in (kept, streamed))
     assert one.equals(other)
@@ -251,16 +248,10 @@ def test_features_on_a_gpu_go_to_learners_there(tmp_path, monkeypatch):
     """As on a GPU, with tensors of the CPU: the search, the fits and the predictions get tensors."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(240, D)).astype(np.float32)
-    prepared = toys.write_data(
-        tmp_path / "prepared", X, (X[:, 0] + rng.normal(size=240) > 0) * 1, n_train_published=120
-    )
-    logistic = {
-        "scaling": "mean",
-        "intercept": "none",
-        "classes": "one_vs_rest",
-        "penalties": [1e-3, 1e-1],
-        "n_folds": 2,
-    }
+    y = (X[:, 0] + rng.normal(size=240) > 0) * 1
+    prepared = toys.write_data(tmp_path / "prepared", X, y, n_train_published=120)
+    logistic = {"scaling": "mean", "intercept": "none", "classes": "one_vs_rest", "n_folds": 2}
+    logistic["penalties"] = [1e-3, 1e-1]
     changes = {
         "methods": [{"method": "rff"}, {"method": "lsrff"}],
         "learners": {"ridge": RIDGE, "svm": SVM | {"solver": "newton"}, "logistic": logistic, "l1_svm": SVM_OF_ROWS},

@@ -129,18 +129,18 @@ def job(stage: str, spec: Part, folder: Path, journal: Path) -> Job:
     return Job(stage, spec, Journal(journal), Run(stage, spec, 1), data, Samples(data, spec))
 
 
-def run_grid(toy: dict, prepared: dict[str, Path], folder: Path, settings=None, journal=None):
+def run_grid(toy: dict, prepared: dict[str, Path], folder: Path):
     """Rows of maps and of learners, and what ``tune`` chose where there is something to choose."""
-    journal, chosen = journal or folder / "journal", {}
+    journal, chosen = folder / "journal", {}
 
     def folders(stage_parts):
         return [prepared[part.dataset] for part in stage_parts]
 
     if searched(toy.get("search", {})):
-        shards = parts("tune", toy, settings)
+        shards = parts("tune", toy)
         tune.run(shards, folders(shards), journal / "tune", folder / "tune.json", 1)
         chosen = read_choices(folder / "tune.json")
-    shards = parts("train", toy, settings)
+    shards = parts("train", toy)
     train.run(shards, folders(shards), chosen, journal / "train", folder / "train.csv", 1)
     rows = tidy.read(folder / "train.csv")
     of_maps = rows["learner"].eq("")

@@ -187,9 +187,9 @@ NAMES = ("rff", "qmc", "rff-fixed")
 @pytest.fixture
 def keys(source, tmp_path):
     """The keys of a small study's cells by stage, entry and learner, and of a kind without data, as the code is now."""
-    toy, folder = toys.selected({"repeats": 1}, **TOY), toys.write_data(tmp_path / "made", *toys.labelled())
+    toy, folder = toys.selected(repeats=1, **TOY), toys.write_data(tmp_path / "made", *toys.labelled())
     found = {}
-    (part,) = toys.parts("train", toy, {"repeats": 1})
+    (part,) = toys.parts("train", toy)
     work = toys.job("train", part, folder, tmp_path / "journal")
     for learner in ("", "ridge", "svm"):
         for name, cell in zip(NAMES, grid_cells(part, {}, 5, learner), strict=True):

@@ -37,9 +37,7 @@ def stages(prepared, tmp_path, *methods, **changes):
         "sizes": {"multiples_of_d": [2, 16]},
         "learners": {"ridge": {"penalties": [0.01], "n_folds": 2}, "svm": svm},
     } | changes
-    settings = {"repeats": 1}
-    errors, scores, _ = toys.run_grid(toys.selected(settings, **changes), {"made": prepared}, tmp_path, settings)
-    return errors, scores
+    return toys.run_grid(toys.selected(repeats=1, **changes), {"made": prepared}, tmp_path)[:2]
 
 
 def test_an_option_or_a_kernel_that_a_map_does_not_have_is_no_row_but_an_error(prepared, tmp_path):
@@ -210,7 +208,7 @@ def test_another_learner_takes_a_map_as_it_was_fitted(prepared, tmp_path, monkey
 
 
 def part_of(**changes):
-    (spec,) = toys.parts("train", toys.selected({"repeats": 1}, **changes), {"repeats": 1})
+    (spec,) = toys.parts("train", toys.selected(repeats=1, **changes))
     return spec
 
 

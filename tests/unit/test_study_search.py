@@ -22,9 +22,9 @@ def prepared(tmp_path):
     return toys.write_data(tmp_path / "prepared", *toys.labelled(60, D))
 
 
-def search(toy, folder, settings=None) -> dict:
+def search(toy, folder) -> dict:
     """Return the choices in a toy."""
-    (spec,) = toys.parts("tune", toy, settings)
+    (spec,) = toys.parts("tune", toy)
     return searching.Search(toys.job("tune", spec, folder, folder.parent / "journal")).choices()
 
 
@@ -133,9 +133,8 @@ def test_a_map_that_does_not_exist_has_no_choice_and_stops_nobody(prepared, tmp_
 
     monkeypatch.setattr("random_features.maps.montecarlo.OrthogonalRandom.fit", fail)
     search_of = {"length_scale": {"grid": [1.0, 2.0], "tune_per": "cell"}, "penalty": {"tune_per": "cell"}}
-    settings = {"repeats": 1}
-    toy = toys.selected(settings, methods=METHODS, sizes=SIZES, search=search_of)
-    errors, scores, chosen = toys.run_grid(toy, {"made": prepared}, tmp_path, settings)
+    toy = toys.selected(repeats=1, methods=METHODS, sizes=SIZES, search=search_of)
+    errors, scores, chosen = toys.run_grid(toy, {"made": prepared}, tmp_path)
     assert chosen["made"]["cell"]["orf-wide"]["2d"]["0"]["chosen"] == {}
     assert chosen["made"]["cell"]["rff"]["2d"]["0"]["chosen"]["length_scale"] in (1.0, 2.0)
     for table in (errors, scores):
@@ -149,9 +148,8 @@ def choices_on(folder, scope):
         "length_scale": {"grid": [0.3, 1.0, 3.0]}, "preprocess": {"grid": [["none"], ["standard"]]},
         "penalty": {"tune_per": "method_and_size"} if scope == "method_and_size" else {"tune_per": "cell"},
     }  # fmt: skip
-    settings = {"repeats": 2}
-    toy = toys.selected(settings, methods=METHODS, sizes={"multiples_of_d": [2]}, search=search_of)
-    return leaves(search(toy, folder, settings)[scope])
+    toy = toys.selected(repeats=2, methods=METHODS, sizes={"multiples_of_d": [2]}, search=search_of)
+    return leaves(search(toy, folder)[scope])
 
 
 def test_a_choice_of_a_cell_sees_the_training_rows_of_its_repeat_and_no_other(tmp_path):

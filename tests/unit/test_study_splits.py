@@ -72,9 +72,8 @@ def test_every_entry_trains_and_tests_on_the_rows_of_its_own_split(prepared, tmp
 
 
 def test_rows_say_how_they_were_split_and_an_entry_without_a_split_shares_its_cells(prepared, tmp_path):
-    _, toy = job_of(prepared, tmp_path)
-    settings = {"repeats": 2}
-    errors, scores, _ = toys.run_grid(toy, {"made": prepared}, tmp_path, settings)
+    _, toy = job_of(prepared, tmp_path, repeats=2)
+    errors, scores, _ = toys.run_grid(toy, {"made": prepared}, tmp_path)
     for table in (errors, scores):
         reported = {
             row.variant: (own.get("split"), own.get("split_options"))
@@ -88,8 +87,8 @@ def test_rows_say_how_they_were_split_and_an_entry_without_a_split_shares_its_ce
             "without": ("last_blocks", {"n_blocks": 12, "without": [3, 17, 90]}),
         }
     assert scores.groupby("variant")["n_train"].unique().map(list).to_dict()["blocks"] == [60]
-    plain = toys.selected(learners={"ridge": RIDGE})
-    _, plain, _ = toys.run_grid(plain, {"made": prepared}, tmp_path / "plain", settings)
+    plain = toys.selected(learners={"ridge": RIDGE}, repeats=2)
+    _, plain, _ = toys.run_grid(plain, {"made": prepared}, tmp_path / "plain")
     assert scores.loc[scores["variant"] == "all", "value"].tolist() == plain["value"].tolist()
 
 
@@ -99,7 +98,7 @@ def test_folds_follow_the_blocks_where_the_split_says_so(prepared, tmp_path, fol
     tried = np.geomspace(1e-6, 10, 29).tolist()
     methods, learners = [{"method": "rff", "split": BLOCKS}], {"ridge": RIDGE | {"penalties": tried}}
     toy = toys.selected(methods=methods, split={"folds": folds}, learners=learners)
-    _, scores, _ = toys.run_grid(toy, {"made": prepared}, tmp_path, {"repeats": 4})
+    _, scores, _ = toys.run_grid(toy, {"made": prepared}, tmp_path)
     job = toys.job("train", toys.parts("train", toy)[0], prepared, tmp_path / "j")
     expected = []
     for repeat in range(4):

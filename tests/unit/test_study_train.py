@@ -35,13 +35,12 @@ def prepared(tmp_path):
 
 def run(prepared, tmp_path, repeats=1, **changes):
     """The rows of train and what was chosen: ridge regression on 4d features, in one repeat."""
-    settings = {"repeats": repeats}
     changes = {
         "sizes": {"multiples_of_d": [4]},
         "bandwidth": {"length_scale": LENGTH_SCALE},
         "learners": {"ridge": RIDGE},
     } | changes
-    _, scores, chosen = toys.run_grid(toys.selected(settings, **changes), {"made": prepared}, tmp_path, settings)
+    _, scores, chosen = toys.run_grid(toys.selected(repeats=repeats, **changes), {"made": prepared}, tmp_path)
     return scores, chosen.get("made")
 
 
@@ -232,12 +231,12 @@ def test_a_class_with_one_row_skips_its_data_set_and_no_other(tmp_path, learner,
         "rare": toys.write_data(tmp_path / "rare", X, rare, n_train_published=20, task="rare"),
     }
     toy = toys.selected(
-        {"repeats": 1},
+        repeats=1,
         datasets={"made": {}, "rare": {}},
         learners={"ridge": None, learner: {"ridge": RIDGE, "svm": SVM}[learner]},
         search={"penalty": {"tune_per": tune_per}},
     )
-    _, rows, _ = toys.run_grid(toy, datasets, tmp_path, {"repeats": 1})
+    _, rows, _ = toys.run_grid(toy, datasets, tmp_path)
     status = dict(zip(rows["dataset"], rows["status"], strict=True))
     assert status == {"made": "ok", "rare": "skipped"}
     (reason,) = [json.loads(text)["reason"] for text in rows.loc[rows["dataset"].eq("rare"), "settings"].unique()]

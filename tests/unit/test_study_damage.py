@@ -49,10 +49,6 @@ def chain(tmp_path_factory):
     return folder, collected, trained
 
 
-def cut_at_a_line_end(content: bytes) -> bytes:
-    return b"".join(content.splitlines(keepends=True)[:-1])
-
-
 def flipped(content: bytes) -> bytes:
     middle = len(content) // 2
     return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
@@ -61,20 +57,16 @@ def flipped(content: bytes) -> bytes:
 DAMAGE = {
     "empty": lambda content: b"",
     "cut": lambda content: content[: int(0.9 * len(content))],
-    "cut at the end of a line": cut_at_a_line_end,
+    "cut at the end of a line": lambda content: b"".join(content.splitlines(keepends=True)[:-1]),
     "flipped": flipped,
 }
 
-#: The files, and who reads them.
-READERS = {"train.csv": "collected", "train.provenance.json": "collected", "tune.json": "trained"}
-
 
 @pytest.mark.parametrize("damage", DAMAGE)
-@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("name", ["train.csv", "train.provenance.json", "tune.json"])
 def test_a_file_between_two_stages_that_was_cut_or_changed_is_named(chain, tmp_path, name, damage):
     folder, collected, trained = chain
-    reader = {"collected": collected, "trained": trained}[READERS[name]]
-    path = folder / name
+    reader, path = trained if name == "tune.json" else collected, folder / name
     content = path.read_bytes()
     damaged = DAMAGE[damage](content)
     assert damaged != content

@@ -91,8 +91,8 @@ def test_a_learner_costs_by_its_training_rows_and_is_left_out_by_them(paper):
     part = jobs_of(paper, "train", "slsrff-text")[0].parts[0]
     own = {"methods": [{"method": "rff", "options": {}}], "sizes": {"values": [16]}, "dataset": "ijcnn1"}
     part |= own | {"learners": {"svm": {"max_entries": 32 * 49_990}}}
-    n, _ = cost.sides_of("train", part, paper.registry.tasks, paper.settings)
-    share = cost.share_that_trains(part, n, paper.registry.tasks, paper.settings, None)
+    n, _ = cost.sides_of(part, paper.registry.tasks, paper.settings)
+    share = cost.share_that_trains(part, n, paper.registry.tasks, paper.settings)
     work = cost.work_of("train", part, n, 22, share=share)
     assert n == 141_691
     assert work["learner svm/nD"] == pytest.approx(len(part.repeats) * 32 * 49_990)

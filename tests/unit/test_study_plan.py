@@ -365,7 +365,7 @@ def test_the_memory_of_a_job_grows_with_what_it_holds_and_never_beyond_n_columns
     def asked(stage="train", settings=None, **changes):
         toy = selected(settings, **(TWO | changes))
         (shard,) = plan.shards_of(stage, toy, SETTINGS)
-        return cost.memory_of_shard(stage, shard, tasks, SETTINGS | (settings or {}))
+        return cost.memory_of_shard(shard, tasks, SETTINGS | (settings or {}))
 
     small = asked(learners={"svm": None})
     # 200 columns of 10,000 rows, 40 bytes each

@@ -15,3 +15,11 @@ def affine(offset: np.ndarray, width: np.ndarray, constant: np.ndarray, shift: f
         return X
 
     return step
+
+
+def onto_interval(X_train: np.ndarray, start: float, length: float):
+    """Return the callable that takes the range of each column in the training rows to [start, start + length], and
+    constant columns to 0.
+    """
+    low, high = X_train.min(0).astype(np.float64), X_train.max(0).astype(np.float64)
+    return affine(low, (high - low) / length, low == high, start)

@@ -106,8 +106,7 @@ def class_order(y: np.ndarray) -> dict:
     (by ``RUN_EXCESS`` and by ``RUN_STANDARD_ERRORS``), else "mixed".
     """
     same = y[1:] == y[:-1]
-    ends = np.flatnonzero(~same)
-    runs = np.diff(np.concatenate([[-1], ends, [len(y) - 1]]))
+    runs = np.diff(np.flatnonzero(np.concatenate([[True], ~same, [True]])))
     shares = np.unique(y, return_counts=True)[1] / len(y)
     agreement, chance = float(same.mean()) if len(same) else 0.0, float(np.sum(shares**2))
     needed = max(RUN_EXCESS, RUN_STANDARD_ERRORS * np.sqrt(chance * (1 - chance) / max(1, len(same))))

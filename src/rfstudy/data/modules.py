@@ -29,7 +29,7 @@ def names(kind: str) -> tuple[str, ...]:
 def load(kind: str, name: str):
     """Return the module of a name. Otherwise raise ``UserError``, which lists those that exist."""
     if name not in names(kind):
-        raise UserError(unknown(kind, name))
+        raise UserError(f"there is no {KINDS[kind][0]} {name!r}; there are {', '.join(names(kind))}")
     return importlib.import_module(module_name(kind, name))
 
 
@@ -69,8 +69,3 @@ def step_text(step: str | dict) -> str:
 def code_of_steps(steps) -> list[str]:
     """Return the full names of the modules of preprocessing steps."""
     return sorted({module_name("steps", step_of(step)[0]) for step in steps})
-
-
-def unknown(kind: str, name) -> str:
-    """Return the message for a name without a file."""
-    return f"there is no {KINDS[kind][0]} {name!r}; there are {', '.join(names(kind))}"

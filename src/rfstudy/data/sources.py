@@ -80,11 +80,11 @@ class RemoteFile(Model):
     @model_validator(mode="after")
     def check_length(self):
         """Check that a known checksum goes with a known length, and an unknown one with a largest length."""
-        unknown = self.sha256 == UNKNOWN
-        needed, other = (self.most_bytes, self.bytes) if unknown else (self.bytes, self.most_bytes)
-        if not needed or other:
-            names = ("an unknown checksum", "most_bytes", "bytes") if unknown else ("a checksum", "bytes", "most_bytes")
-            refuse([((), "a file with {} has {!r} and no {!r}".format(*names))])
+        what, needed, other = "a checksum", "bytes", "most_bytes"
+        if self.sha256 == UNKNOWN:
+            what, needed, other = "an unknown checksum", other, needed
+        if not getattr(self, needed) or getattr(self, other):
+            refuse([((), f"a file with {what} has {needed!r} and no {other!r}")])
         return self
 
 

@@ -306,8 +306,7 @@ def check_ids(*named: tuple) -> None:
         for where, used, known, what in named
         if (unknown := sorted(set(used) - set(known)))
     ]
-    if problems:
-        raise ConfigurationError("\n".join(problems))
+    stop_at(problems)
 
 
 # --- The experiments of a run -----------------------------------------------------------------------------------------

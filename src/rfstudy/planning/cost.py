@@ -119,7 +119,9 @@ def work_of_fits(name: str, options: dict, cells: float, n: float, columns: int,
         return Counter()
     chooses = chooses and len(options.get(facts(name)["grid"], "unknown")) > 1
     stops = f" to {options['tolerance']:g}" if options.get("tolerance") else ""
-    return amounts(f"learner {name}{stops}", cells * fits(name, chooses), n, columns)
+    # in fits, as the records have them: one, and the search for a penalty
+    fits = 1 + SEARCH.get(name, OTHER_SEARCH) if chooses else 1
+    return amounts(f"learner {name}{stops}", cells * fits, n, columns)
 
 
 def amounts(unit: str, cells: float, n: float, columns: float) -> Counter:
@@ -128,11 +130,6 @@ def amounts(unit: str, cells: float, n: float, columns: float) -> Counter:
     """
     by = {"cells": 1, "nD": n * columns, "nDD": n * columns**2, "DDD": columns**3}
     return Counter({f"{unit}/{measure}": cells * amount for measure, amount in by.items()})
-
-
-def fits(learner: str, chooses: bool) -> float:
-    """Return the work of a learner in a cell, in fits as the records have them: one, and the search for a penalty."""
-    return 1 + SEARCH.get(learner, OTHER_SEARCH) if chooses else 1
 
 
 def work_of_kind(stage: str, part: Part, n: int, d: int) -> Counter:
@@ -175,10 +172,10 @@ def seconds_of_shard(stage: str, experiment: dict, shard: Shard, work: Counter, 
     return seconds_of(work, model) * of_all * math.prod(of_data) ** (1 / len(of_data))
 
 
-def memory_of_shard(stage: str, shard: Shard, tasks: dict, settings: dict) -> int:
+def memory_of_shard(shard: Shard, tasks: dict, settings: dict) -> int:
     """Return the memory (MB) that a job requests: what its kind states, and what its largest part takes."""
     parts = [part for part in shard.parts if part.dataset]
-    of_data = max((memory_of(part, *sides_of(stage, part, tasks, settings)) for part in parts), default=0.0)
+    of_data = max((memory_of(part, *sides_of(part, tasks, settings)) for part in parts), default=0.0)
     return max(LEAST_MB, SNAKEMAKE_MB + int(KINDS[shard.parts[0].kind].mb + of_data))
 
 
@@ -209,10 +206,9 @@ def requested_minutes(seconds: float, model: dict) -> int:
     return max(LEAST_MINUTES, START_MINUTES + math.ceil(seconds * model["factor"] / 60))
 
 
-def sides_of(stage: str, part: Part, tasks: dict, settings: dict) -> tuple[int, int]:
+def sides_of(part: Part, tasks: dict, settings: dict) -> tuple[int, int]:
     """Return the rows and columns of the data of a part; both are 1 without data."""
-    search = part.search if stage == "tune" else None
-    return rows_of(tasks[part.dataset], settings, part.split, search) if part.dataset else (1, 1)
+    return rows_of(tasks[part.dataset], settings, part.split, part.search) if part.dataset else (1, 1)
 
 
 def rows_of(task: dict, settings: dict, split: dict | None = None, search: dict | None = None) -> tuple[int, int]:
@@ -227,12 +223,12 @@ def rows_of(task: dict, settings: dict, split: dict | None = None, search: dict 
     return min(n, 2 * (settings["max_rows"] or n), (split or {}).get("n_rows", n), in_search), d
 
 
-def share_that_trains(part: Part, n: int, tasks: dict, settings: dict, search: dict | None) -> float:
+def share_that_trains(part: Part, n: int, tasks: dict, settings: dict) -> float:
     """Return the share of the ``n`` rows of a part that are training rows, with its split, caps and search."""
     if not part.dataset:
         return 1.0
     published = min(n, (part.split or {}).get("n_train") or tasks[part.dataset]["n_train"])
-    return min(published, *(limits.get("max_rows") or n for limits in (settings, search or {}))) / n
+    return min(published, *(limits.get("max_rows") or n for limits in (settings, part.search or {}))) / n
 
 
 def matrix_of_kernel(kind: str, grid: dict, n: int) -> tuple[int, int]:
@@ -250,8 +246,8 @@ def work_of_shard(stage: str, experiment: dict, shard: Shard, tasks: dict, setti
     alone = "penalty" in search and "penalty" not in searched(search)
     found = Counter()
     for part in shard.parts:
-        n, d = sides_of(stage, part, tasks, settings)
-        share = share_that_trains(part, n, tasks, settings, part.search if stage == "tune" else None)
+        n, d = sides_of(part, tasks, settings)
+        share = share_that_trains(part, n, tasks, settings)
         found += work_of(stage, part, n, d, share=share, alone=alone)
     return found
 
@@ -302,7 +298,7 @@ def needs(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dic
     work = work_of_shard(stage, experiment, shard, tasks, settings)
     seconds = seconds_of_shard(stage, experiment, shard, work, model)
     return {
-        "mem_mb": memory_of_shard(stage, shard, tasks, settings),
+        "mem_mb": memory_of_shard(shard, tasks, settings),
         "runtime": requested_minutes(seconds, model) if seconds else UNKNOWN_MINUTES,
         "gpu": int(wants_gpu(work, shard, seconds, settings)),
         "expected": round(seconds),

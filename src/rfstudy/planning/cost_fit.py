@@ -125,7 +125,7 @@ def blocks_of(study, measured: Path):
 
 def named_sizes(part, entry: dict, study) -> set[str]:
     """Return the labels of the sizes at which a part has an entry."""
-    _, d = cost.sides_of("train", part, study.registry.tasks, study.settings)
+    _, d = cost.sides_of(part, study.registry.tasks, study.settings)
     return {label for _, label in sizes(part.sizes or {}, d) if label in (entry.get("only_sizes") or [label])}
 
 

@@ -1,11 +1,8 @@
 """Columns to [-1, 1], the range of the training rows."""
 
-import numpy as np
-
-from rfstudy.data.affine import affine
+from rfstudy.data.affine import onto_interval
 
 
 def fit(X_train):
     """Learn the lowest and the highest value of each column."""
-    low, high = X_train.min(0).astype(np.float64), X_train.max(0).astype(np.float64)
-    return affine(low, (high - low) / 2, low == high, shift=-1.0)
+    return onto_interval(X_train, start=-1.0, length=2.0)

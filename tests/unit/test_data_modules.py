@@ -8,27 +8,27 @@ from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.models import parameters
 
+#: Every file, and the positional arguments of the function in a file of each kind.
 EVERY = [(kind, name) for kind in modules.KINDS for name in modules.names(kind)]
 
-STEP = '''
-"""A step."""
-
-
-def fit(X_train, *, width: int, share: float = 0.5, name: str = "a", exact: bool = False, other=None):
-    return lambda X: X
-'''
+FIRST = {
+    "steps": ["X_train"],
+    "bandwidths": ["X", "rng"],
+    "generators": ["n", "d", "random"],
+    "extractors": ["X", "given"],
+    "streams": ["first", "last", "images", "labels", "seed"],
+}
 
 
 @pytest.fixture
-def steps(tmp_path, monkeypatch):
-    """A folder of steps with one that takes parameters of every type."""
-    for kind in modules.KINDS:
-        (tmp_path / kind).mkdir()
-    (tmp_path / "steps" / "wide.py").write_text(STEP, encoding="utf-8")
-    (tmp_path / "steps" / "__init__.py").write_text("", encoding="utf-8")
+def one_step(tmp_path, monkeypatch):
+    """A folder with the one step ``wide`` in place of the study's own."""
+    (tmp_path / "steps").mkdir()
+    for name in ("wide", "__init__"):
+        (tmp_path / "steps" / f"{name}.py").touch()
     monkeypatch.setattr(modules, "__file__", str(tmp_path / "modules.py"))
     modules.names.cache_clear()
-    yield tmp_path / "steps"
+    yield
     modules.names.cache_clear()
 
 
@@ -39,17 +39,11 @@ def test_the_keys_of_a_file_are_the_keyword_arguments_of_its_function(kind, name
     signature = inspect.signature(function).parameters.values()
     own = [parameter.name for parameter in signature if parameter.kind is parameter.KEYWORD_ONLY]
     assert list(parameters(function).model_fields) == own
-    first = {
-        "steps": ["X_train"],
-        "bandwidths": ["X", "rng"],
-        "generators": ["n", "d", "random"],
-        "extractors": ["X", "given"],
-        "streams": ["first", "last", "images", "labels", "seed"],
-    }
-    assert [p.name for p in signature if p.kind is p.POSITIONAL_OR_KEYWORD] == first[kind]
+    assert [p.name for p in signature if p.kind is p.POSITIONAL_OR_KEYWORD] == FIRST[kind]
 
 
-def test_a_new_file_is_found_without_a_list(steps):
+@pytest.mark.usefixtures("one_step")
+def test_a_new_file_is_found_without_a_list():
     assert modules.names("steps") == ("wide",)
     with pytest.raises(UserError, match="there is no preprocessing step 'tall'; there are wide"):
         modules.load("steps", "tall")

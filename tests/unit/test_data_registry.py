@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 import yaml
+from data_toys import HOG
 
 from random_features.errors import UserError
 from rfstudy.data import registry
-from rfstudy.data.entries import in_use
-from rfstudy.data.tasks import n_chunks
+from rfstudy.data.entries import in_use, over
+from rfstudy.data.tasks import n_chunks, without
 
-ROOT = Path(__file__).parents[2]
-CONFIG = ROOT / "config"
+CONFIG = Path(__file__).parents[2] / "config"
 
 SOURCE = """
 files-of-toy:
@@ -37,8 +37,6 @@ GENERATED = {
     "generator": {"name": "windmill", "blades": 3, "n_train": 4, "n_test": 3},
 }  # fmt: skip
 
-HOG = {"extractor": "hog", "orientations": 8, "pixels_per_cell": 4, "cells_per_block": 1, "block_norm": "L1"}
-
 VGG = {
     "task": "toy", "extractor": "vgg", "source": "files-of-toy", "side": 32, "epochs": 1, "batch": 64,
     "learning_rate": 0.1, "milestones": [], "momentum": 0.9, "weight_decay": 0.0,
@@ -47,13 +45,9 @@ VGG = {
 FEATURES = {"label": "Features", "published_as": {}, "features_of": {"task": "toy"} | HOG, "d": 32}
 
 
-def without(task, *keys):
-    return {key: value for key, value in task.items() if key not in keys}
-
-
 def generated_by(**changes):
     """A change of a task that alters its generator; None takes a key away."""
-    return {"generator": {key: value for key, value in (GENERATED["generator"] | changes).items() if value is not None}}
+    return {"generator": over(GENERATED["generator"], changes)}
 
 
 def stand_in(**changes):
@@ -73,8 +67,8 @@ NESTED = [{"url": "https://example.org/toy.zip", "member": ["inner.zip", "toy.cs
 
 def source_with(change):
     """The sources of a file that is changed; None takes a key away."""
-    entry = {key: value for key, value in (TOY_FILE | change).items() if value is not None}
-    return {"files-of-toy": yaml.safe_load(SOURCE)["files-of-toy"] | {"files": {"toy.csv": entry}}}
+    files = {"toy.csv": over(TOY_FILE, change)}
+    return {"files-of-toy": yaml.safe_load(SOURCE)["files-of-toy"] | {"files": files}}
 
 
 def message(load, *arguments) -> str:
@@ -174,11 +168,7 @@ def test_a_task_of_any_origin_has_its_sizes_its_split_and_its_target(tmp_path):
     assert [tasks[task_id]["d"] for task_id in ("toy", "mill", "features")] == [2, 2, 32]
 
 
-PUBLISHED = without(TASK, "stand_in") | {
-    "files": {"train": "toy.csv", "test": "toy2.csv"},
-    "split": "published",
-    "stand_in": stand_in()["stand_in"],
-}
+PUBLISHED = TASK | {"files": {"train": "toy.csv", "test": "toy2.csv"}, "split": "published"}
 TWO_FILES = SOURCE + SOURCE.splitlines()[-1].replace("toy.csv:", "toy2.csv:")
 MADE = {"base": "toy", "generator": "deformed_digits", "n_train": 70, "rows_per_chunk": 30}
 READ = {"base": "toy", "source": "files-of-toy", "file": "toy.csv", "columns": 9, "n_train": 70}
@@ -215,8 +205,7 @@ def test_a_streamed_task_has_the_test_rows_of_its_base_and_knows_its_chunks(tmp_
     ],
 )
 def test_the_target_is_what_the_labels_have_values_for_unless_it_is_stated(tmp_path, change, target):
-    task = {key: value for key, value in (TASK | change).items() if value is not None}
-    assert load_with(tmp_path, {"toy": task}).tasks["toy"]["target"] == target
+    assert load_with(tmp_path, {"toy": over(TASK, change)}).tasks["toy"]["target"] == target
 
 
 @pytest.mark.parametrize("task_id", ["buzz", "year"])
@@ -292,20 +281,12 @@ WRONG = [
     ("files", stand_in(labels={"a": 1, "b": 2, "c": 3}), ": stand_in: labels: the target 'binary' needs labels of"),
     ("files", stand_in(blades=3), ".stand_in.blades: unknown key; "),
     ("files", stand_in(label="generated"), ".stand_in.label: 'generated': string should match pattern"),
-    (
-        "files",
-        stand_in(generator={"name": "nurmeric"}),
-        ".stand_in.generator: there is no 'nurmeric'; did you mean",
-    ),
+    ("files", stand_in(generator={"name": "nurmeric"}), ".stand_in.generator: there is no 'nurmeric'; did you mean"),
     ("files", {"published_as": {"survy": "x"}}, ".published_as.survy: unknown key; did you mean survey? known are"),
     *[("files", {key: None}, f": the key {key!r} is missing; known") for key in ("parser", "n_train", "d", "label")],
     ("generator", {"n": 7}, ".n: unknown key; known are"),
     ("generator", generated_by(n_test=5), ": a half split of 9 rows has 5 training rows, not 4"),
-    (
-        "generator",
-        generated_by(name="watermill"),
-        ".generator: there is no 'watermill'; ",
-    ),
+    ("generator", generated_by(name="watermill"), ".generator: there is no 'watermill'; "),
     ("generator", generated_by(blades=None), ".generator: the key 'blades' is missing; known are blades, n_test, n_tr"),
     ("generator", generated_by(waves=3), ".generator.waves: unknown key; "),
     ("generator", generated_by(blades="three"), ".generator.blades: 'three': input should be a valid integer"),
@@ -341,9 +322,8 @@ WRONG = [
 @pytest.mark.parametrize(("made_from", "change", "line"), WRONG)
 def test_a_wrong_task_is_named_with_what_is_wrong(tmp_path, made_from, change, line):
     *_, (name, right) = RIGHT[made_from].items()
-    wrong = {key: value for key, value in (right | change).items() if value is not None}
     source = TWO_FILES if made_from == "stream" else SOURCE
-    found = message(load_with, tmp_path, RIGHT[made_from] | {name: wrong}, source)
+    found = message(load_with, tmp_path, RIGHT[made_from] | {name: over(right, change)}, source)
     assert found.partition(f"datasets.yaml: {name}")[2].startswith(line)
 
 

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from data_toys import downloaded
 from sklearn.decomposition import TruncatedSVD
 
 from random_features.errors import UserError
@@ -31,14 +32,7 @@ def task_of(**streamed):
     """A complete task, as the registry gives it."""
     own = {"base": "images", "generator": "deformed_digits", "n_train": 95} | streamed
     counts = {"n_train": own["n_train"], "n_test": 12, "n": own["n_train"] + 12}
-    return {
-        "label": "Many",
-        "published_as": {},
-        "d": 8,
-        "split": "published",
-        "target": "classes",
-        "streamed": own,
-    } | counts
+    return {"label": "Many", "d": 8, "split": "published", "target": "classes", "streamed": own} | counts
 
 
 def run(task, base, folder, raw=None):
@@ -179,14 +173,10 @@ def test_a_bad_line_is_reported_with_its_range_of_bytes(tmp_path, line, message)
 
 
 def raw_folder(tmp_path):
-    from rfstudy.files import digest_of, write_json
-
     raw = tmp_path / "raw"
     raw.mkdir()
     X, y = libsvm_file(raw / "digits")
-    files = {"digits": {"sha256": digest_of(raw / "digits")}}
-    write_json({"source": "digits", "status": "ok", "reason": "", "files": files}, raw / "record.json")
-    return raw, X, y
+    return downloaded(raw), X, y
 
 
 def of_file(**streamed):
@@ -219,12 +209,8 @@ def test_a_file_of_another_number_of_rows_and_one_that_was_changed_are_refused(b
 
 
 def test_a_file_that_could_not_be_had_leaves_a_task_that_is_skipped(base, tmp_path):
-    from rfstudy.files import write_json
-
     (tmp_path / "raw").mkdir()
-    write_json(
-        {"source": "digits", "status": "missing", "reason": "no network", "files": {}}, tmp_path / "raw/record.json"
-    )
+    (tmp_path / "raw/record.json").write_text('{"status": "missing", "reason": "no network"}', encoding="utf-8")
     X, _, facts = run(of_file(rows_per_chunk=20), base, tmp_path, tmp_path / "raw")
     assert X.shape == (0, 8)
     assert (facts["status"], facts["reason"]) == ("skipped", "no network")

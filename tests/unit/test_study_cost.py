@@ -75,16 +75,12 @@ def test_more_rows_columns_and_penalties_cost_more(paper):
 
 def test_a_size_at_which_an_entry_does_not_run_costs_nothing(paper):
     part = jobs_of(paper, "train", "slsrff-text")[0].parts[0]
-    entry = {"method": "rff", "options": {}}
-    alone, all_sizes, one = (
-        cost.work_of("train", part | own, 1000, 10)
-        for own in (
-            {"methods": [entry], "sizes": {"values": [16]}},
-            {"methods": [entry], "sizes": {"values": [16, 64]}},
-            {"methods": [entry | {"only_sizes": ["16"]}], "sizes": {"values": [16, 64]}},
-        )
-    )
-    assert one == alone != all_sizes
+
+    def work(sizes, **own):
+        changes = {"methods": [{"method": "rff", "options": {}} | own], "sizes": {"values": sizes}}
+        return cost.work_of("train", part | changes, 1000, 10)
+
+    assert work([16, 64], only_sizes=["16"]) == work([16]) != work([16, 64])
 
 
 def test_a_learner_costs_by_its_training_rows_and_is_left_out_by_them(paper):
@@ -151,24 +147,22 @@ def test_a_job_over_a_limit_is_named_with_what_to_change():
     assert cost.too_large("train e/d", needed, {"max_mem_mb": None, "max_runtime": None}) == []
 
 
+def gpus(study, name, **settings):
+    """Return how many GPUs each job of training in an experiment requests."""
+    shards, inputs = jobs_of(study, "train", name), (study.registry.tasks, study.settings | settings, MODEL)
+    return [cost.needs("train", study.chosen[name], shard, *inputs)["gpu"] for shard in shards]
+
+
 @pytest.mark.parametrize(
     ("device", "device_from", "expected"), [("cpu", 1, 0), ("cuda", None, 1), ("auto", None, 0), ("auto", 1, 1)]
 )
 def test_the_configuration_decides_about_gpus(paper, device, device_from, expected):
-    settings = paper.settings | {"device": device, "device_from": device_from}
-    shard, experiment = jobs_of(paper, "train", "survey-gaussian-text")[0], paper.chosen["survey-gaussian-text"]
-    assert cost.needs("train", experiment, shard, paper.registry.tasks, settings, MODEL)["gpu"] == expected
+    assert set(gpus(paper, "survey-gaussian-text", device=device, device_from=device_from)) == {expected}
 
 
-def test_maps_that_learn_for_long_request_a_gpu_at_any_size(paper):
-    settings = paper.settings | {"device": "auto", "device_from": 1e30}
-    for name, expected in (("nsrf-text", 1), ("survey-gaussian-text", 0)):
-        shards = jobs_of(paper, "train", name)
-        needs = [
-            cost.needs("train", paper.chosen[name], each, paper.registry.tasks, settings, MODEL)["gpu"]
-            for each in shards
-        ]
-        assert max(needs) == expected
+@pytest.mark.parametrize(("name", "expected"), [("nsrf-text", 1), ("survey-gaussian-text", 0)])
+def test_maps_that_learn_for_long_request_a_gpu_at_any_size(paper, name, expected):
+    assert max(gpus(paper, name, device="auto", device_from=1e30)) == expected
 
 
 @pytest.mark.parametrize(
@@ -206,9 +200,8 @@ def test_a_search_costs_by_its_rounds_and_one_penalty_costs_no_search(paper):
         cost.work_of_fits("l1_svm", {"C": grid}, 1, 9, 9, True)["learner l1_svm/cells"] for grid in ([1], [1, 2])
     )
     assert one == 1 < two
-    (job,) = [
-        job for job in jobs_of(paper, "train", "nsrf-text", minutes_per_shard=None) if "mnist-1-7.nsrf" in job.name
-    ]
+    jobs = jobs_of(paper, "train", "nsrf-text", minutes_per_shard=None)
+    (job,) = [job for job in jobs if "mnist-1-7.nsrf" in job.name]
     rounds = sum(cost.work_of("train", part, 9, 9)["map nsrf/cells"] for part in job.parts) / (500 * 100 * 10)
     assert rounds == 500  # of its five sizes, the largest has the rounds of the others
 

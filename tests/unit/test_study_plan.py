@@ -1,6 +1,5 @@
 """From experiments to jobs: shards, what differs by data set, and what each stage receives."""
 
-import copy
 import os
 from pathlib import Path
 
@@ -86,26 +85,28 @@ def test_an_experiment_may_have_fewer_repeats_than_the_preset_and_never_more():
     assert shard.repeats == [0, 1, 2, 3]
 
 
-def decay():
+def theory(kind, grid, settings=SETTINGS, **more):
+    """An experiment without data, as a run has it."""
     experiment = {
-        "name": "theory", "paper": "survey", "protocol": "text", "kind": "decay",
+        "name": "theory", "paper": "survey", "protocol": "text", "kind": kind, "grid": grid,
         "kernel": {"name": "gaussian", "length_scale": 1}, "methods": [{"method": "rff"}, {"method": "orf"}],
-        "grid": {"dimensions": [4, 8], "rows": 10, "n_features": [8], "norms": ["sup"], "ridge": 0.1},
     }  # fmt: skip
-    return config.select({"theory": experiment}, SETTINGS, set())["theory"]
+    return config.select({"theory": experiment | more}, settings, set())["theory"]
 
 
 def test_an_experiment_without_data_has_shards_by_method_and_its_repeats_stay_together():
-    shards = plan.shards_of("measure", decay(), SETTINGS | BY_METHOD)
+    grid = {"dimensions": [4, 8], "rows": 10, "n_features": [8], "norms": ["sup"], "ridge": 0.1}
+    decay = theory("decay", grid)
+    shards = plan.shards_of("measure", decay, SETTINGS | BY_METHOD)
     assert [(s.name, s.datasets, s.repeats) for s in shards] == [
         ("rff", ("",), [0, 1, 2, 3]),
         ("orf", ("",), [0, 1, 2, 3]),
     ]
     (part,) = shards[0].parts
     assert part.dataset == ""
-    assert part.grid == decay()["grid"]
+    assert part.grid == grid
     assert [entry["method"] for entry in part.methods] == ["rff"]
-    assert plan.shards_of("tune", decay(), SETTINGS) == []
+    assert plan.shards_of("tune", decay, SETTINGS) == []
 
 
 def test_settings_of_a_data_set_are_laid_over_the_experiment_there_and_nowhere_else():
@@ -287,17 +288,11 @@ def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset
 
 
 def test_of_a_grid_without_data_the_ends_are_named():
-    experiment = {
-        "name": "theory", "paper": "survey", "protocol": "text", "kind": "scaling",
-        "kernel": {"name": "gaussian", "length_scale": 1}, "methods": [{"method": "rff"}, {"method": "orf"}],
-        "grid": {"rows": 10, "fixed_dimension": 4, "n_features": [8], "fixed_n_features": 8, "dimensions": [2]},
-        "time": {},
-    }  # fmt: skip
+    grid = {"rows": 10, "fixed_dimension": 4, "n_features": [8], "fixed_n_features": 8, "dimensions": [2]}
     for number, ends in ((2, {"ends": 2}), (None, {})):
         settings = SETTINGS | {"time": SETTINGS["time"] | {"sizes": number}}
-        theory = config.select({"theory": copy.deepcopy(experiment)}, settings, set())["theory"]
-        (part,) = parts("time", theory, settings)
-        assert part.grid == experiment["grid"] | ends
+        (part,) = parts("time", theory("scaling", grid, settings, time={}), settings)
+        assert part.grid == grid | ends
         assert [entry["method"] for entry in part.methods] == ["rff", "orf"]
 
 

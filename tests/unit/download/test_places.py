@@ -13,15 +13,21 @@ from .source import CONTENT, WRONG, download, source_with
 
 
 @pytest.mark.parametrize(
-    ("name", "body"),
-    [("toy.data", CONTENT), ("toy.data.xz", lzma.compress(CONTENT)), ("toy.data.gz", gzip.compress(CONTENT))],
+    ("place", "body", "origin"),
+    [
+        ("mirror/toy/toy.data", CONTENT, "mirror: toy/toy.data"),
+        ("mirror/toy/toy.data.xz", lzma.compress(CONTENT), "mirror: toy/toy.data.xz"),
+        ("mirror/toy/toy.data.gz", gzip.compress(CONTENT), "mirror: toy/toy.data.gz"),
+        ("raw/toy.data", CONTENT, "already in place"),
+        ("raw/toy.data.gz", gzip.compress(CONTENT), "put in place by hand: toy.data.gz"),
+    ],
 )
-def test_a_mirror_comes_before_the_addresses(refused, tmp_path, name, body):
-    (tmp_path / "mirror" / "toy").mkdir(parents=True)
-    (tmp_path / "mirror" / "toy" / name).write_bytes(body)
+def test_a_mirror_and_a_file_put_in_place_by_hand_come_before_the_addresses(refused, tmp_path, place, body, origin):
+    (tmp_path / place).parent.mkdir(parents=True)
+    (tmp_path / place).write_bytes(body)
     record = download("toy", source_with(refused), tmp_path / "raw", mirror=tmp_path / "mirror")
     assert (tmp_path / "raw" / "toy.data").read_bytes() == CONTENT
-    assert record["files"]["toy.data"]["from"] == f"mirror: toy/{name}"
+    assert (record["status"], record["files"]["toy.data"]["from"]) == ("ok", origin)
 
 
 def test_a_wrong_file_in_the_mirror_is_passed_over(server, tmp_path, caplog):
@@ -37,13 +43,6 @@ def test_a_wrong_file_in_the_mirror_is_passed_over(server, tmp_path, caplog):
 def test_an_empty_mirror_is_named_in_the_message(refused, tmp_path):
     with pytest.raises(DownloadError, match=f"the mirror {tmp_path}/mirror has no toy/toy.data"):
         download("toy", source_with(refused), tmp_path / "raw", mirror=tmp_path / "mirror")
-
-
-@pytest.mark.parametrize(("name", "body"), [("toy.data", CONTENT), ("toy.data.gz", gzip.compress(CONTENT))])
-def test_a_file_put_in_place_by_hand_is_accepted(refused, tmp_path, name, body):
-    (tmp_path / name).write_bytes(body)
-    assert download("toy", source_with(refused), tmp_path)["status"] == "ok"
-    assert (tmp_path / "toy.data").read_bytes() == CONTENT
 
 
 def test_every_wrong_file_put_in_place_by_hand_is_set_aside(server, refused, tmp_path):

@@ -202,48 +202,42 @@ def test_a_named_class_that_looks_the_same_is_not_one_of_the_other_classes(named
         encoded({named: 1, "rest": -1}, named, label)
 
 
-def test_a_class_may_be_called_na(tmp_path):
-    (tmp_path / "a").write_text("1,2,NA\n3,4,null\n")
-    task = {"d": 2, "parser": "table", "files": {"all": ["a"]}, "labels": {"NA": 1, "null": -1}}
-    assert read(task, tmp_path)[1].tolist() == [1, -1]
-
-
-def test_published_training_rows_come_first(tmp_path):
-    (tmp_path / "toy").write_text("1 1:1\n2 1:2\n", encoding="utf-8")
-    (tmp_path / "toy.t").write_text("2 1:3\n1 1:4\n1 1:5\n", encoding="utf-8")
-    task = {"parser": "libsvm", "d": 1, "files": {"train": ["toy"], "test": ["toy.t"]}, "labels": {"1": -1, "2": 1}}
-    X, y, n_train = read(task, tmp_path)
-    assert (X.ravel().tolist(), y.tolist(), n_train) == ([1, 2, 3, 4, 5], [-1, 1, 1, -1, -1], 2)
-
-
-def test_a_dropped_class_shortens_both_parts(tmp_path):
-    for name, values in {"train": [1, 2, 3], "test": [3, 2]}.items():
-        (tmp_path / name).write_bytes(idx(np.reshape(values, (-1, 1, 1))))
-        (tmp_path / f"{name}-labels").write_bytes(idx(values))
-    files = {part: [part, f"{part}-labels"] for part in ("train", "test")}
-    task = {"parser": "idx", "d": 1, "files": files, "labels": {"2": -1, "3": 1, "rest": "drop"}}
-    X, y, n_train = read(task, tmp_path)
-    assert (X.ravel().tolist(), y.tolist(), n_train) == ([2, 3, 3, 2], [-1, 1, 1, -1], 2)
-
-
 LETTERS = {"parser": "table", "label_column": "first", "d": 1, "files": {"all": ["toy"]}, "rows": "rows.csv"}
+NAMED = {"parser": "table", "d": 2, "files": {"all": ["toy"]}, "labels": {"NA": 1, "null": -1}}
+TWO_PARTS = {"parser": "libsvm", "d": 1, "files": {"train": ["toy"], "test": ["toy.t"]}, "labels": {"1": -1, "2": 1}}
+PAIRS = {"train": ["train", "train-labels"], "test": ["test", "test-labels"]}
 
 
 @pytest.mark.parametrize(
-    ("content", "rows", "labels", "expected"),
+    ("files", "task", "expected"),
     [
-        # rows are chosen and ordered
-        ("A,0\nB,1\nC,2\nD,3\n", "train,3\ntest,0\ntrain,1\n", {"A": 1, "rest": -1}, ([3, 1, 0], [-1, -1, 1], 2)),
+        # a class may be called NA
+        ({"toy": "1,2,NA\n3,4,null\n"}, NAMED, ([[1, 2], [3, 4]], [1, -1], None)),
+        # published training rows come first
+        ({"toy": "1 1:1\n2 1:2\n", "toy.t": "2 1:3\n1 1:4\n1 1:5\n"}, TWO_PARTS,
+         ([[1], [2], [3], [4], [5]], [-1, 1, 1, -1, -1], 2)),
+        # a dropped class shortens both parts
+        ({"train": idx([[[1]], [[2]], [[3]]]), "train-labels": idx([1, 2, 3]),
+          "test": idx([[[3]], [[2]]]), "test-labels": idx([3, 2])},
+         {"parser": "idx", "d": 1, "files": PAIRS, "labels": {"2": -1, "3": 1, "rest": "drop"}},
+         ([[2], [3], [3], [2]], [-1, 1, 1, -1], 2)),
+        # listed rows are chosen and ordered
+        ({"toy": "A,0\nB,1\nC,2\nD,3\n", "rows.csv": "part,row\ntrain,3\ntest,0\ntrain,1\n"},
+         LETTERS | {"labels": {"A": 1, "rest": -1}}, ([[3], [1], [0]], [-1, -1, 1], 2)),
         # they are those of the file, also where some of them are dropped
-        ("c,0\na,1\nb,2\nc,3\na,4\n", "train,4\ntrain,3\ntest,2\ntest,1\n", {"a": 1, "b": -1, "rest": "drop"},
-         ([4, 2, 1], [1, -1, 1], 1)),
+        ({"toy": "c,0\na,1\nb,2\nc,3\na,4\n", "rows.csv": "part,row\ntrain,4\ntrain,3\ntest,2\ntest,1\n"},
+         LETTERS | {"labels": {"a": 1, "b": -1, "rest": "drop"}}, ([[4], [2], [1]], [1, -1, 1], 1)),
+        # the first rows of a file in order are the training part
+        ({"toy": "2001,1.5,-2\n1999,0,3\n1969,4,5\n"},
+         LETTERS | {"rows": "in_order", "d": 2, "n_train": 2, "target": "regression"},
+         ([[1.5, -2], [0, 3], [4, 5]], [2001, 1999, 1969], 2)),
     ],
 )  # fmt: skip
-def test_a_list_of_rows_chooses_and_orders(tmp_path, content, rows, labels, expected):
-    (tmp_path / "toy").write_text(content, encoding="utf-8")
-    (tmp_path / "rows.csv").write_text(f"part,row\n{rows}", encoding="utf-8")
-    X, y, n_train = read(LETTERS | {"labels": labels}, tmp_path)
-    assert (X.ravel().tolist(), y.tolist(), n_train) == expected
+def test_the_rows_of_a_task_come_from_its_files_the_training_rows_first(tmp_path, files, task, expected):
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    X, y, n_train = read(task, tmp_path)
+    assert (X.tolist(), y.tolist(), n_train) == expected
 
 
 @pytest.mark.parametrize(
@@ -262,13 +256,6 @@ def test_a_choice_of_rows_that_the_file_does_not_have_is_refused(tmp_path):
     (tmp_path / "toy").write_text("a,1\nb,2\n")
     with pytest.raises(UserError, match=r"rows\.csv names row 2, the file has 2 rows"):
         read(LETTERS | {"labels": {"a": 1, "b": -1}}, tmp_path)
-
-
-def test_the_first_rows_of_a_file_in_order_are_the_training_part(tmp_path):
-    (tmp_path / "toy").write_text("2001,1.5,-2\n1999,0,3\n1969,4,5\n", encoding="utf-8")
-    task = LETTERS | {"rows": "in_order", "d": 2, "n_train": 2, "target": "regression"}
-    X, y, n_train = read(task, tmp_path)
-    assert (X.tolist(), y.tolist(), n_train) == ([[1.5, -2], [0, 3], [4, 5]], [2001, 1999, 1969], 2)
 
 
 CIFAR = {

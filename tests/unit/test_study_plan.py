@@ -320,38 +320,34 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
         learners={"svm": toys.SVM},
         time={"learner": "svm"},
     )
-    eeg, skin = "eeg", "skin"
-
-    def shard_of(stage, dataset):
-        shards = plan.shards_of(stage, toy, SETTINGS | {"shard_by": ["experiment", "dataset"]})
-        return next(shard for shard in shards if shard.name == dataset)
 
     def roots(stage, dataset, prefix=""):
-        found = {root for part in shard_of(stage, dataset).parts for root in job.code_roots(stage, part.stated())}
+        (part,) = [each for each in parts(stage, toy) if each.dataset == dataset]
+        found = job.code_roots(stage, part.stated())
         assert all((SOURCE / f"{root.replace('.', '/')}.py").is_file() for root in found)
         return sorted(root.removeprefix(prefix) for root in found if root.startswith(prefix))
 
     maps, learners = "random_features.maps.", "random_features.learners."
     gaussian, of_maps = "random_features.kernels.gaussian", [f"{maps}montecarlo", f"{maps}quasi"]
     both = [f"{learners}ridge", f"{learners}svm"]
-    assert roots("train", eeg) == [
+    assert roots("train", "eeg") == [
         gaussian, *both, *of_maps, "rfstudy.data.bandwidths.fixed", "rfstudy.data.steps.minmax",
         "rfstudy.data.steps.pca", "rfstudy.data.steps.unit", "rfstudy.study.kinds.grid", "rfstudy.study.train",
     ]  # fmt: skip
-    assert roots("train", skin) == [
+    assert roots("train", "skin") == [
         gaussian, *both, *of_maps, "rfstudy.data.bandwidths.median", "rfstudy.data.steps.none",
         "rfstudy.data.steps.pca", "rfstudy.study.kinds.grid", "rfstudy.study.train",
     ]  # fmt: skip
     for stage, named in {"tune": ["ridge", "svm"], "train": ["ridge", "svm"], "time": ["svm"]}.items():
-        assert roots(stage, eeg, learners) == named
+        assert roots(stage, "eeg", learners) == named
     # tune draws the map that represents all, and the others where they share a penalty or have choices of their own
     toy["search"]["method"][0]["method"] = "fastfood"
     for scope in ("size", "method_and_size"):
         toy["search"]["penalty"]["tune_per"] = scope
-        assert roots("tune", eeg, maps) == ["montecarlo", "quasi", "structured"]
+        assert roots("tune", "eeg", maps) == ["montecarlo", "quasi", "structured"]
     toy["search"] |= {"penalty": {"tune_per": "cell"}, "preprocess": {"grid": [["none"]], "tune_per": "experiment"}}
-    assert roots("tune", eeg, maps) == ["structured"]
-    assert roots("train", eeg, maps) == ["montecarlo", "quasi"]
+    assert roots("tune", "eeg", maps) == ["structured"]
+    assert roots("train", "eeg", maps) == ["montecarlo", "quasi"]
 
 
 def test_the_memory_of_a_job_grows_with_what_it_holds_and_never_beyond_n_columns_of_a_gram_matrix():

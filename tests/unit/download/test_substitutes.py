@@ -9,11 +9,13 @@ from rfstudy.data.download import DownloadError
 
 from .source import CONTENT, DIGEST, WRONG, download, names_in, source_with
 
+SUBSTITUTE = {"file": "toy.copy", "sha256": hashlib.sha256(WRONG).hexdigest(), "bytes": len(WRONG)}
+SUBSTITUTE |= {"excluded_rows": [1, 4]}
+
 
 def source_with_substitute(*addresses, **changes):
     source = source_with(*addresses)
-    substitute = {"file": "toy.copy", "sha256": hashlib.sha256(WRONG).hexdigest(), "bytes": len(WRONG)}
-    source["files"]["toy.data"]["substitute"] = substitute | {"excluded_rows": [1, 4]} | changes
+    source["files"]["toy.data"]["substitute"] = SUBSTITUTE | changes
     return source
 
 
@@ -29,24 +31,15 @@ def test_a_substitute_is_used_where_the_file_cannot_be_had_and_says_so(
 ):
     record = download("toy", source_with_substitute(refused), tmp_path / "raw", mirror=mirror_with_substitute)
     assert record["status"] == "ok"
-    assert record["files"] == {
-        "toy.data": {
-            "file": "toy.copy",
-            "sha256": hashlib.sha256(WRONG).hexdigest(),
-            "bytes": len(WRONG),
-            "excluded_rows": [1, 4],
-            "from": "mirror: toy/toy.copy.xz",
-        }
-    }
+    assert record["files"] == {"toy.data": SUBSTITUTE | {"from": "mirror: toy/toy.copy.xz"}}
     assert names_in(tmp_path / "raw") == ["record.json", "toy.copy"]
     assert "toy.data of toy could not be had: toy.copy is used in its place, without 2 rows" in caplog.text
 
 
 def test_a_substitute_of_another_source_has_its_folder_of_the_mirror(refused, tmp_path, mirror_with_substitute):
     (mirror_with_substitute / "toy").rename(mirror_with_substitute / "other")
-    record = download(
-        "toy", source_with_substitute(refused, source="other"), tmp_path / "raw", mirror=mirror_with_substitute
-    )
+    source = source_with_substitute(refused, source="other")
+    record = download("toy", source, tmp_path / "raw", mirror=mirror_with_substitute)
     assert record["files"]["toy.data"]["from"] == "mirror: other/toy.copy.xz"
     assert names_in(tmp_path / "raw") == ["record.json", "toy.copy"]
 

@@ -251,22 +251,21 @@ class Labelled(Task):
         if self.labels and self.target == "regression":
             yield "the target 'regression' has no labels"
         elif self.labels:
-            yield from problems_of_labels(self.labels, target_of({"target": self.target, "labels": self.labels}))
+            yield from self.problems_of_labels(self.labels)
         elif not self.target:
             yield "it needs labels, or a target"
+
+    def problems_of_labels(self, labels: dict):
+        """Yield a problem if labels do not have as many values as the target of the task needs."""
+        target, values = target_of({"target": self.target, "labels": self.labels}), class_values(labels)
+        if len(values) < 2 or (target == "binary" and len(values) != 2):
+            wanted = "two" if target == "binary" else "at least two"
+            yield f"labels: the target {target!r} needs labels of {wanted} values, not {sorted(values)}"
 
     def problems_of_generator(self, generator: Rows):
         """Yield the problems of the numbers of rows that a generator makes."""
         if self.split == "half":
             yield from problems_of_half(generator.n_train + generator.n_test, generator.n_train)
-
-
-def problems_of_labels(labels: dict, target: str):
-    """Yield a problem if labels do not have as many values as their target needs."""
-    values = class_values(labels)
-    if len(values) < 2 or (target == "binary" and len(values) != 2):
-        wanted = "two" if target == "binary" else "at least two"
-        yield f"labels: the target {target!r} needs labels of {wanted} values, not {sorted(values)}"
 
 
 def problems_of_half(n: int, n_train: int):
@@ -326,8 +325,7 @@ class FileTask(Labelled):
         if self.stand_in and self.stand_in.generator:
             of_stand_in = list(self.problems_of_generator(self.stand_in.generator))
             if self.stand_in.labels and self.labels:
-                target = target_of({"target": self.target, "labels": self.labels})
-                of_stand_in += problems_of_labels(self.stand_in.labels, target)
+                of_stand_in += self.problems_of_labels(self.stand_in.labels)
             yield from (f"stand_in: {problem}" for problem in of_stand_in)
 
     def problems_of_files(self, sources: dict):

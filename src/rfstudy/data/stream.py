@@ -24,16 +24,15 @@ WINDOW_BYTES = 2**24
 BLOCK_ROWS = 4096
 
 
-def made(task_id: str, streamed: dict, number: int, base_dir) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of a chunk (from 0) by the generator of an entry, from the training images of its prepared base
-    task.
+def made(task_id: str, streamed: dict, number: int, images, labels) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of a chunk (from 0) by the generator of an entry, from the training images of its base task and
+    their labels.
     """
-    images, labels, n_train = base_images(streamed, base_dir)
     seed = int.from_bytes(seed_sequence("stream", task_id).generate_state(4, np.uint32).tobytes(), "little")
     first = number * rows_per_chunk(streamed)
     last = min(first + rows_per_chunk(streamed), streamed["n_train"])
     rows, parameters = modules.load("streams", streamed["generator"]).rows, without(streamed, *OF_STREAM)
-    X, y = rows(first, last, images[:n_train], labels[:n_train], seed, **parameters)
+    X, y = rows(first, last, images, labels, seed, **parameters)
     return X, y.astype(np.int64)
 
 
@@ -142,9 +141,10 @@ def gather(task_id: str, task: dict, file, base_dir, folder: Path) -> tuple[np.n
     """
     streamed, d = task["streamed"], task["d"]
     images, labels, n_base = base_images(streamed, base_dir)
+    of_base = images[:n_base], labels[:n_base]
     chunks, y, moment = [], [], 0.0
     for number in range(n_chunks(streamed)):
-        X, of_rows = made(task_id, streamed, number, base_dir) if file is None else parsed(streamed, number, file)
+        X, of_rows = made(task_id, streamed, number, *of_base) if file is None else parsed(streamed, number, file)
         path = folder / f"chunk-{number}.npy"
         np.save(path, X)
         chunks.append(np.load(path, mmap_mode="r"))

@@ -129,8 +129,7 @@ def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[s
     wrong = [f".methods[{i}].split: {problem}" for i, problem in of_entries.items() if isinstance(problem, str)]
     if wrong:
         return wrong
-    n_train = min(counts[0], settings["max_rows"] or counts[0])
-    most = n_train
+    most = min(counts[0], settings["max_rows"] or counts[0])
     if own.get("search", {}).get("max_rows") and searched(own["search"]):
         most = min(most, own["search"]["max_rows"])
     found = []

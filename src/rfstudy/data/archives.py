@@ -16,6 +16,7 @@ from pathlib import Path
 
 from random_features.errors import UserError
 from rfstudy.data.tasks import ARCHIVE_ENDINGS, UNKNOWN
+from rfstudy.fields import listed
 from rfstudy.files import write_atomically
 
 #: A .tar.gz inside a .zip occurs (UCI). No data set has more layers than this, the content included.
@@ -80,7 +81,7 @@ def unpack(archive: Path, target: Path, entry: dict, member: str | list[str] | N
     ChecksumError
         No layer has the checksum: nothing is written. No more is unpacked than the content is long.
     """
-    names, expected = [member] if isinstance(member, str) else list(member or [target.name]), entry["sha256"]
+    names, expected = [*listed(member or target.name)], entry["sha256"]
     wanted = " / ".join(names)
     most = entry["most_bytes"] if expected == UNKNOWN else entry["bytes"]
 

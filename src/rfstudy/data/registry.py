@@ -15,7 +15,7 @@ from rfstudy.data import entries, modules
 from rfstudy.data.forms import FORMS
 from rfstudy.data.sources import Source
 from rfstudy.data.tasks import UNKNOWN
-from rfstudy.fields import FORM_OF_NAME, NAME
+from rfstudy.fields import FORM_OF_NAME, NAME, listed
 from rfstudy.files import read_yaml, shown
 from rfstudy.models import problems_of, shortened
 
@@ -81,7 +81,7 @@ def claimed_twice(entries: dict) -> list[str]:
     claims: dict[tuple, list[str]] = {}
     for name, entry in entries.items():
         for paper, names in entry.get("published_as", {}).items():
-            for each in [names] if isinstance(names, str) else names:
+            for each in listed(names):
                 claims.setdefault((paper, each), []).append(name)
     twice = {claim: ids for claim, ids in claims.items() if len(ids) > 1}
     return [f"{' and '.join(ids)} are both published as {name!r} in {paper}" for (paper, name), ids in twice.items()]

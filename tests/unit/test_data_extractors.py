@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 
 from random_features.errors import UserError
 from rfstudy.data.extractors import hog, vgg
 from rfstudy.data.images import Given
+from rfstudy.data.networks import VGG16
 
 #: As the code of the paper on learned Fourier features has them.
 PAPER = {"orientations": 8, "pixels_per_cell": 4, "cells_per_block": 1, "block_norm": "L1"}
@@ -159,10 +161,6 @@ def test_a_checkpoint_is_of_these_images_labels_weights_and_parameters(tmp_path)
 
 def test_a_file_of_final_weights_gives_their_features_and_is_not_fitted(tmp_path):
     """Images of 32 x 32 leave one pixel, which the network repeats 7 x 7 times: its copies' weights are added up."""
-    import torch
-
-    from rfstudy.data.networks import VGG16
-
     with torch.random.fork_rng():
         network = VGG16(2, TINY["width"])
     state = {name: value.numpy() for name, value in network.features.state_dict(prefix="features.").items()}
@@ -178,8 +176,6 @@ def test_a_file_of_final_weights_gives_their_features_and_is_not_fitted(tmp_path
 
 
 def test_what_a_network_cannot_see_is_refused_and_a_gpu_that_is_not_there(monkeypatch):
-    import torch
-
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     with pytest.raises(UserError, match="device='cuda': PyTorch sees 0 CUDA devices"):
         fitted(images(3, 32), device="cuda")

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from random_features.errors import UserError
-from rfstudy.data.networks import LAST, VGG16, hidden_width, load_weights, normalised
+from rfstudy.data.networks import HIDDEN, LAST, VGG16, load_weights, normalised, scaled
 
 #: A share of the channels with which the network is fitted in seconds.
 NARROW = 1 / 32
@@ -43,22 +43,18 @@ def test_the_whole_network_has_the_layers_and_weights_of_the_official_one():
 
 def plain_first_layer(network, x):
     """The features of one image (3, side, side), layer by layer, with the running means of the normalisations."""
-    state, position = network.state_dict(), 0
     for group in ((0, 3), (7, 10), (14, 17, 20), (24, 27, 30), (34, 37, 40)):
         for position in group:
-            x = torch.conv2d(
-                x[None], state[f"features.{position}.weight"], state[f"features.{position}.bias"], padding=1
-            )
-            name = f"features.{position + 1}"
-            mean, variance = state[f"{name}.running_mean"], state[f"{name}.running_var"]
-            scale = state[f"{name}.weight"] / torch.sqrt(variance + 1e-5)
-            x = ((x[0] - mean[:, None, None]) * scale[:, None, None] + state[f"{name}.bias"][:, None, None]).clamp(
-                min=0
-            )
+            layer, norm = network.features[position], network.features[position + 1]
+            x = torch.conv2d(x[None], layer.weight, layer.bias, padding=1)[0]
+            scale = norm.weight / torch.sqrt(norm.running_var + 1e-5)
+            x = (x - norm.running_mean[:, None, None]) * scale[:, None, None] + norm.bias[:, None, None]
+            x = x.clamp(min=0)
         channels, side, _ = x.shape
         x = x.reshape(channels, side // 2, 2, side // 2, 2).amax(dim=(2, 4))
     assert x.shape[1:] == (1, 1)  # images of 32 pixels leave one, which fills all 7 x 7 places
-    return state["classifier.0.weight"] @ x.expand(-1, 7, 7).flatten() + state["classifier.0.bias"]
+    first = network.classifier[0]
+    return first.weight @ x.expand(-1, 7, 7).flatten() + first.bias
 
 
 def test_features_are_those_of_a_plain_twin_one_by_one():
@@ -71,7 +67,7 @@ def test_features_are_those_of_a_plain_twin_one_by_one():
         torch.testing.assert_close(network.first_layer(x), expected, rtol=1e-4, atol=1e-5)
         torch.testing.assert_close(network.first_layer(x[2:3]), expected[2:3], rtol=1e-4, atol=1e-5)
         torch.testing.assert_close(network.classifier[1:](expected), network(x), rtol=1e-4, atol=1e-5)
-    assert expected.shape[1] == hidden_width(NARROW) == 128
+    assert expected.shape[1] == scaled(HIDDEN, NARROW) == 128
 
 
 def test_images_have_the_mean_and_deviation_of_imagenet():
@@ -103,12 +99,10 @@ def test_weights_load_but_for_the_last_layer_as_do_those_of_old_files(tmp_path):
 @pytest.mark.parametrize("content", ["wider", "part", "list", "text"])
 def test_what_is_no_file_of_these_weights_is_refused(tmp_path, content):
     path, state = tmp_path / "weights.pth", narrow().state_dict()
-    if content == "wider":
-        torch.save(VGG16(2, 2 * NARROW).state_dict(), path)
-    elif content == "part":
-        torch.save({name: state[name] for name in list(state)[:4]}, path)
-    elif content == "list":
-        torch.save([1, 2], path)
+    part = {name: state[name] for name in list(state)[:4]}
+    saved = {"wider": VGG16(2, 2 * NARROW).state_dict(), "part": part, "list": [1, 2]}
+    if content in saved:
+        torch.save(saved[content], path)
     else:
         path.write_text("<html>not found</html>", encoding="utf-8")
     with pytest.raises(UserError, match=r"weights\.pth does not hold the weights of this network: \w+"):

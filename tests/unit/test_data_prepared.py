@@ -9,6 +9,7 @@ import pytest
 from data_toys import HOG, TOY, write_toy
 
 from random_features.errors import UserError
+from rfstudy import cli
 from rfstudy.data import prepared
 from rfstudy.data.preprocess import run as preprocess
 from rfstudy.files import digest_of, write_json
@@ -150,8 +151,6 @@ def test_a_full_disk_is_one_line(folder, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("number", "traceback"), [(errno.ENOSPC, False), (errno.EACCES, False), (errno.ENOENT, True)])
 def test_a_disk_that_refuses_ends_a_command_in_one_line(monkeypatch, capsys, number, traceback):
-    from rfstudy import cli
-
     def refuse(**_):
         raise OSError(number, "No", "some/file")
 

@@ -11,10 +11,12 @@ from data_toys import HOG, TOY, downloaded, write_toy
 from random_features.errors import UserError
 from rfstudy.data import registry
 from rfstudy.data.entries import in_use
+from rfstudy.data.extractors import hog, vgg
 from rfstudy.data.images import Given
 from rfstudy.data.parse import read_folds
 from rfstudy.data.prepared import digest, write_facts
 from rfstudy.data.preprocess import run as preprocess
+from rfstudy.data.tasks import without
 from rfstudy.study.sample import draw_sample, load_prepared
 
 TASKS = registry.load(Path(__file__).parents[2] / "config").tasks
@@ -209,10 +211,7 @@ def test_features_of_a_stand_in_are_labelled_as_such(images, features, tmp_path)
     base = json.loads((images / "facts.json").read_text(encoding="utf-8"))
     X = np.load(tmp_path / "a" / "X.npy")
     assert (X.dtype, X.shape) == (np.float32, (361, 32))
-    from rfstudy.data.extractors.hog import extract
-
-    parameters = {key: value for key, value in HOG.items() if key != "extractor"}
-    np.testing.assert_array_equal(X, extract(np.load(images / "X.npy"), Given(), **parameters))
+    np.testing.assert_array_equal(X, hog.extract(np.load(images / "X.npy"), Given(), **without(HOG, "extractor")))
     assert (tmp_path / "a" / "y.npy").read_bytes() == (images / "y.npy").read_bytes()
     assert facts["stand_in"] == facts["label"] == "hog of digits 1 and 7 (stand-in for MNIST (1-7))"
     same = ("n", "n_train", "n_test", "n_train_published", "split", "target", "classes", "class_counts")
@@ -280,8 +279,6 @@ DEEP = {"features_of": {"task": "mnist-1-7"} | TINY, "d": 64}
 def test_an_extractor_is_given_what_it_asks_for(images, features, tmp_path, monkeypatch):
     """Labels of the training rows, the files of its source as they were downloaded, and a place for a checkpoint, which
     is gone when the features are there."""
-    from rfstudy.data.extractors import vgg
-
     weights, given = tmp_path / "weights", {}
     weights.mkdir()
     (weights / "some.pth").write_text("weights", encoding="utf-8")
@@ -299,7 +296,7 @@ def test_an_extractor_is_given_what_it_asks_for(images, features, tmp_path, monk
     assert given["device"] == "auto"
     assert given["files"] == {"some.pth": weights / "some.pth"}
     np.testing.assert_array_equal(given["labels"], np.load(images / "y.npy")[: facts["n_train"]])
-    assert given["parameters"] == {key: TINY[key] for key in TINY if key not in ("extractor", "source")}
+    assert given["parameters"] == without(TINY, "extractor", "source")
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["X.npy", "facts.json", "y.npy"]
     assert "substitutes" not in facts
     # weights that take the place of others are given in their place, and the facts say so

@@ -29,11 +29,6 @@ MOST_REPORTED = 300
 LAST = "classifier.6"
 
 
-def hidden_width(width: float) -> int:
-    """Return the number of outputs of the first fully connected layer, for a share ``width`` of the channels."""
-    return scaled(HIDDEN, width)
-
-
 def scaled(number: int, width: float) -> int:
     """Return a share of a number of channels, but at least one."""
     return max(1, round(number * width))
@@ -47,7 +42,7 @@ class VGG16(nn.Module):
 
     def __init__(self, n_classes: int, width: float = 1.0):
         super().__init__()
-        hidden, (*_, last) = hidden_width(width), CHANNELS[-1]
+        hidden, (*_, last) = scaled(HIDDEN, width), CHANNELS[-1]
         self.features = nn.Sequential(*convolutions(width))
         # smaller images than those of ImageNet are repeated until they fill the layer
         self.avgpool = nn.AdaptiveAvgPool2d((POOLED, POOLED))
@@ -58,7 +53,7 @@ class VGG16(nn.Module):
         )
 
     def first_layer(self, images):
-        """Return the outputs of the first fully connected layer, (n, ``hidden_width(width)``), before its
+        """Return the outputs of the first fully connected layer, (n, ``scaled(HIDDEN, width)``), before its
         rectification.
         """
         return self.classifier[0](self.avgpool(self.features(images)).flatten(1))

@@ -69,7 +69,9 @@ def libsvm_blocks(file, first: int, last: int, n_columns: int, window: int = WIN
     for start in range(first, last, window):
         stop = min(start + window, last)
         with open(file, "rb") as stream:
-            if start and first_line_after(stream, start) > stop:
+            stream.seek(start)
+            stream.readline()
+            if start and stream.tell() > stop:
                 continue  # all of it is the middle of one line
             stream.seek(0)
             where = f"{Path(file).name}, bytes {start:,} to {stop:,}"
@@ -81,13 +83,6 @@ def libsvm_blocks(file, first: int, last: int, n_columns: int, window: int = WIN
         check_whole(X.data, 0, 255, f"{where}: a pixel")
         check_whole(labels, -np.inf, np.inf, f"{where}: a class")
         yield X.toarray().astype(np.uint8), labels.astype(np.int64)
-
-
-def first_line_after(stream, start: int) -> int:
-    """Return the position of the first line that begins after byte ``start``."""
-    stream.seek(start)
-    stream.readline()
-    return stream.tell()
 
 
 def check_whole(numbers: np.ndarray, least: float, most: float, what: str) -> None:

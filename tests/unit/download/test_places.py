@@ -7,6 +7,7 @@ import lzma
 
 import pytest
 
+from rfstudy import cli
 from rfstudy.data.download import DownloadError
 
 from .source import CONTENT, WRONG, download, source_with
@@ -82,8 +83,6 @@ def work_file(tmp_path, source):
 
 
 def test_a_folder_in_the_place_of_a_file_is_one_line(tmp_path, monkeypatch, capsys):
-    from rfstudy import cli
-
     (tmp_path / "out" / "toy.data").mkdir(parents=True)
     monkeypatch.setattr("sys.argv", ["rfstudy", "download", work_file(tmp_path, source_with("http://a.invalid/x"))])
     with pytest.raises(SystemExit) as caught:
@@ -93,8 +92,6 @@ def test_a_folder_in_the_place_of_a_file_is_one_line(tmp_path, monkeypatch, caps
 
 
 def test_a_mirror_is_taken_from_the_environment_of_a_command_too(refused, tmp_path, monkeypatch):
-    from rfstudy import cli
-
     (tmp_path / "{mirror}" / "toy").mkdir(parents=True)
     (tmp_path / "{mirror}" / "toy" / "toy.data").write_bytes(CONTENT)
     monkeypatch.setenv("RFSTUDY_MIRROR", str(tmp_path / "{mirror}"))

@@ -99,10 +99,10 @@ def columns(d: int, *, width: float = 1.0, **others) -> int:
 
     Raise ``UserError`` if d numbers are not a square image.
     """
-    from rfstudy.data.networks import hidden_width
+    from rfstudy.data.networks import HIDDEN, scaled
 
     image_shape(d)
-    return hidden_width(width)
+    return scaled(HIDDEN, width)
 
 
 def images_of(X, side: int):

@@ -10,7 +10,6 @@ from rfstudy.fields import Count, distinct
 from rfstudy.models import Model, Text, either, one_line, one_or_more, refuse
 
 Names = one_or_more(Text, MinLen(1))
-Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 FileName = Annotated[str, StringConstraints(pattern="^[^/]+$"), AfterValidator(one_line)]
 
 
@@ -41,7 +40,7 @@ class Substitute(Model):
 
     file: FileName
     source: FileName = None
-    sha256: Sha256
+    sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
     bytes: Count
     excluded_rows: Annotated[list[Annotated[int, Ge(0)]], Predicate(distinct)]
 

@@ -268,26 +268,21 @@ def lines_of(found: dict[str, list[str]], files: dict[str, Path], raw: dict[str,
     ]
 
 
-def bases_of(name: str, raw: dict[str, dict]) -> list[str]:
-    """Return the experiments that an experiment extends, the nearest first."""
-    found = []
-    while raw[name].get("extends"):
-        name = raw[name]["extends"]
-        found.append(name)
-    return found
+def bases_of(name: str, raw: dict[str, dict]):
+    """Yield the experiments that an experiment extends, the nearest first."""
+    while name := raw[name].get("extends"):
+        yield name
 
 
 def located(found: list[tuple[str, str]], config_dir) -> list[str]:
     """Return a line per problem with its file. An inherited problem is reported for the experiment that states it."""
     files, raw, resolved = resolved_experiments(config_dir)
-    of_one: dict[str, list[str]] = {}
-    seen = set()
+    first: dict[tuple, str] = {}
     for name, problem in found:
         # the same mistake appears on every data set, with other numbers
-        mistake = name, re.sub(r"\d+ (columns|training rows)|there are \d+", "", problem)
-        if mistake in seen:
-            continue
-        seen.add(mistake)
+        first.setdefault((name, re.sub(r"\d+ (columns|training rows)|there are \d+", "", problem)), problem)
+    of_one: dict[str, list[str]] = {}
+    for (name, _), problem in first.items():
         # the position of an entry is that in the file, which does not write out the steps
         positions = [i for i, _ in entries_with_steps(resolved[name])]
         head, _, rest = problem.partition("]")

@@ -175,18 +175,17 @@ class Sweep(SweepValues):
     option: str
 
 
-def problems_of_options(method: str, options: dict, own: dict) -> list[tuple[str, str]]:
-    """Return the key and the message of every option that a map cannot take; ``own`` are those of the kind."""
-    defaults, found = resolved_options(method, {}), []
+def problems_of_options(method: str, options: dict, own: dict):
+    """Yield the key and the message of every option that a map cannot take; ``own`` are those of the kind."""
+    defaults = resolved_options(method, {})
     for key, value in options.items():
         if key in own:
             if value not in own[key]:
-                found.append((key, f"must be one of {', '.join(own[key])}, got {value!r}"))
+                yield key, f"must be one of {', '.join(own[key])}, got {value!r}"
         elif key not in defaults:
-            found.append((key, f"unknown option {key!r}; {suggestion(key, defaults)}"))
+            yield key, f"unknown option {key!r}; {suggestion(key, defaults)}"
         elif None not in (value, defaults[key]) and isinstance(value, bool) != isinstance(defaults[key], bool):
-            found.append((key, f"{value!r} is not of the type of the default, {defaults[key]!r}"))
-    return found
+            yield key, f"{value!r} is not of the type of the default, {defaults[key]!r}"
 
 
 def check_options(given: list[tuple[tuple, str, dict | None]], info: ValidationInfo) -> None:
@@ -247,9 +246,6 @@ class Change(EntryOptions):
     sweep: SweepValues = None
 
 
-Searched = Annotated[list[Literal[SEARCHED]], Predicate(distinct)]
-
-
 class EntryOrStep(EntryOptions):
     """The keys of an entry or a step.
 
@@ -261,7 +257,7 @@ class EntryOrStep(EntryOptions):
     """
 
     split: Split = None
-    searched: Searched = None
+    searched: Annotated[list[Literal[SEARCHED]], Predicate(distinct)] = None
     datasets: dict[Dataset, Change | None] = None
 
 

@@ -134,11 +134,7 @@ def write_arrays(arrays: dict, path) -> None:
     """Write named arrays as one ``.npz``, atomically and without pickle."""
     import numpy as np  # of this module only arrays need it, and the command line starts without
 
-    def save(temporary):
-        with open(temporary, "wb") as stream:
-            np.savez(stream, **arrays)
-
-    write_atomically(path, save)
+    write_atomically(path, lambda temporary: np.savez(temporary, **arrays))
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

@@ -13,10 +13,8 @@ import jinja2
 from PIL import Image
 
 from random_features.errors import UserError
-from rfstudy.data.entries import read_tasks
-from rfstudy.files import read_yaml, write_text
-from rfstudy.outputs import ARENA, CATEGORIES, CHANGED, PART, SCORECARD, category_of, load_reports
-from rfstudy.planning.config import load_experiments
+from rfstudy.files import write_text
+from rfstudy.outputs import ARENA, CATEGORIES, CHANGED, PART, SCORECARD, category_of, configured
 
 #: Pixels across and colours of a thumbnail, and rows of the first lines of a table.
 WIDTH, COLOURS, ROWS = 480, 32, 7
@@ -35,10 +33,8 @@ def run(collection, root=".") -> Path:
 
     Raise ``UserError``, and write nothing, for a folder without a page of an output.
     """
-    config, folder = Path(root) / "config", Path(collection)
-    tasks = read_tasks(config / "datasets.yaml")
-    experiments = load_experiments(config, set(tasks))
-    reports = load_reports(config, experiments, read_yaml(config / "methods.yaml"), tasks)
+    folder = Path(collection)
+    *_, reports = configured(Path(root) / "config")
     pages = {paper: [path.stem for path in (folder / "pages" / paper).glob("*.html")] for paper in CATEGORIES}
     drawn = [
         spec | {"name": name}

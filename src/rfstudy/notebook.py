@@ -14,7 +14,6 @@ from rfstudy.report import plots, style, tables
 from rfstudy.report.aggregate import select
 from rfstudy.report.catalogue import as_list, selected
 from rfstudy.report.context import Context
-from rfstudy.report.published import named_by
 
 
 def measured(**wanted) -> pd.DataFrame:
@@ -178,19 +177,17 @@ def _reduced(output: str, methods, datasets, colours=None) -> tuple[dict, Contex
         form = f"{output!r} is not an output: name it as paper/name, with one of the papers {', '.join(papers)}"
         known = str(error).partition("; it has: ")[0] if near else str(error)
         raise UserError("; did you mean ".join([known if paper in papers else form, *near])) from error
-    styles, methods, datasets = named_by(paper, study.styles), as_list(methods), as_list(datasets)
-    known = [("method", each, styles) for each in [*methods, *(colours or {})]]
+    study, methods, datasets = study.with_names_of(paper), as_list(methods), as_list(datasets)
+    known = [("method", each, study.styles) for each in [*methods, *(colours or {})]]
     for what, each, names in known + [("data set", each, spec.get("datasets", study.tasks)) for each in datasets]:
         if each not in names:
             raise UserError(f"{output} has no {what} {each!r}; {suggestion(each, names)}")
     for key, kept in (("methods", methods), ("datasets", datasets)):
         spec = selected(spec, key, kept) if kept else spec
     spec = spec | ({"colours": colours} if colours else {})
-    rows = {file: study.rows(file) for file in map(study.file, spec["experiments"]) if file.exists()}
-    if spec["experiments"] and not rows:
+    if spec["experiments"] and not any(study.has([each]) for each in spec["experiments"]):
         raise UserError(f"{output}: no rows of {', '.join(spec['experiments'])} are shipped")
-    reference = study.root / "data" / "reference"
-    context = Context.of(rows, spec["experiments"], styles, study.tasks, reference, spec.get("kernel", ""))
+    context = study.context(*spec["experiments"], kernel=spec.get("kernel", ""))
     for column, names in (("method", methods), ("dataset", datasets)):
         if lacking := [each for each in names if each not in set(context.rows[column])]:
             raise UserError(f"{output} has no rows of {lacking[0]!r}: leave it out")

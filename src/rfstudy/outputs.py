@@ -16,12 +16,12 @@ from pathlib import Path
 
 from random_features.errors import nearest
 from random_features.learners import entry as learners
-from rfstudy.data.entries import over
+from rfstudy.data.entries import over, read_tasks
 from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
 from rfstudy.models import problems_of, suggestion
 from rfstudy.output_models import Scorecard, arguments_of, problems_of_output
-from rfstudy.planning.config import FORM_OF_NAME, MEASURED, NAME, YOURS, ConfigurationError, extended
+from rfstudy.planning.config import FORM_OF_NAME, MEASURED, NAME, YOURS, ConfigurationError, extended, load_experiments
 from rfstudy.planning.jobs import Jobs
 from rfstudy.planning.plan import kernels_of
 from rfstudy.report import catalogue
@@ -42,6 +42,13 @@ CATEGORIES = {
 #: What follows the name of an output whose protocol a run changes, or of which it shows a part, and the characters of
 #: the words after it.
 CHANGED, PART, LONGEST = "-with-", "-only-", 40
+
+
+def configured(config_dir: Path) -> tuple[dict, dict, dict, list[dict]]:
+    """Return all that a folder configures: its tasks, the styles of its methods, its experiments and its outputs."""
+    tasks, styles = read_tasks(config_dir / "datasets.yaml"), read_yaml(config_dir / "methods.yaml")
+    experiments = load_experiments(config_dir, set(tasks))
+    return tasks, styles, experiments, load_reports(config_dir, experiments, styles, tasks)
 
 
 def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[dict]:

@@ -179,12 +179,10 @@ class Page:
         """Return our values of a table, with a row and a column for each value of two of its columns."""
         found = select(self.shipped.table(self.paper, name).fillna("").astype(str), **wanted)
         found = found[found[value] != ""]
-        shown = found.assign(shown=[f"{float(number):.{digits}f}" for number in found[value]])
-        table = [
-            {rows.replace("_", " "): row} | dict(zip(own[columns], own["shown"], strict=True))
-            for row, own in shown.groupby(rows, sort=False)
-        ]
-        return markdown(pd.DataFrame(table).fillna("").to_dict("records"))
+        found = found.assign(shown=[f"{float(number):.{digits}f}" for number in found[value]])
+        table = found.pivot(index=rows, columns=columns, values="shown").fillna("")
+        table = table.reindex(index=found[rows].unique(), columns=found[columns].unique())
+        return markdown(table.reset_index(names=rows.replace("_", " ")).to_dict("records"))
 
     def cells(self, name: str, columns: list[str], **wanted) -> str:
         """Return columns of a table as it is drawn."""

@@ -16,11 +16,9 @@ from PIL import Image
 from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
-from rfstudy.data.entries import read_tasks
-from rfstudy.files import read_record_file, read_yaml, record_file, write_atomically, write_text
-from rfstudy.outputs import load_reports
+from rfstudy.files import read_record_file, record_file, write_atomically, write_text
+from rfstudy.outputs import configured
 from rfstudy.paper_pages import STATES, Page, markdown, numbers_of, parts_of_papers
-from rfstudy.planning.config import load_experiments
 from rfstudy.report import plots, style, tables
 from rfstudy.report.aggregate import select
 from rfstudy.report.arena import OUTCOMES, sets_needed
@@ -68,14 +66,13 @@ class Shipped:
     paper : a paper that names the methods; by default they have the study's names
     """
 
+    rows = staticmethod(cache(tidy.read))
+
     def __init__(self, root, paper: str = ""):
         self.root, self.paper = Path(root), paper
-        config = self.root / "config"
-        self.tasks, self.styles = read_tasks(config / "datasets.yaml"), read_yaml(config / "methods.yaml")
-        self.experiments = load_experiments(config, set(self.tasks))
-        self.reports = load_reports(config, self.experiments, self.styles, self.tasks)
-        self.styles = named_by(paper, self.styles) if paper else self.styles
-        self.rows, self.context, self.made = cache(tidy.read), cache(self._context), cache(self._made)
+        self.tasks, styles, self.experiments, self.reports = configured(self.root / "config")
+        self.styles = named_by(paper, styles) if paper else styles
+        self.context, self.made = cache(self._context), cache(self._made)
         self.with_names_of = cache(partial(Shipped, root))
         self.table = cache(lambda paper, name: one_number_per_cell(self.made(paper, name)))
 

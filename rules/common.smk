@@ -83,7 +83,7 @@ with gathered(PROBLEMS):
     STUDY = load_study(config, CONFIG, dict.fromkeys(["config/config.yaml", *map(str, reversed(workflow.configfiles))]))
     REPORTS = outputs.load_reports(CONFIG, STUDY.experiments, STUDY.methods, STUDY.registry.tasks)
 stop_at(PROBLEMS)
-SETTINGS, REGISTRY, EXPERIMENTS = STUDY.settings, STUDY.registry, STUDY.chosen
+SETTINGS, REGISTRY = STUDY.settings, STUDY.registry
 JOBS = Jobs(STUDY, ROOT)
 
 # the origin of files is not a parameter of a job: their checksums are the same with any mirror

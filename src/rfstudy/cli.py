@@ -19,6 +19,7 @@ import click
 from random_features.__main__ import maps, run
 from random_features.compare.command import compare
 from random_features.errors import UserError
+from rfstudy import __version__
 from rfstudy.files import read_choices, read_json, read_yaml
 from rfstudy.study.code import load_as_planned
 from rfstudy.study.job import read_parts
@@ -61,7 +62,7 @@ def read_work(context, option, path):
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name=None, version=__import__("rfstudy").__version__, prog_name="rfstudy")
+@click.version_option(version=__version__, prog_name="rfstudy")
 def commands():
     """Random features for kernel methods: regenerate and check four papers, stage by stage."""
 
@@ -128,7 +129,7 @@ SETTINGS = click.option(
 TABLE = click.option("--out", type=FILE, help="The CSV file, in results/<preset> by default.")
 
 
-def study_of(configfile, settings=()):
+def study_of(configfile, settings):
     """Return the configuration of a run: ``config.yaml``, a file and ``KEY=VALUE`` laid over each other."""
     import yaml
 
@@ -268,8 +269,8 @@ def wait_for_the_end_of(workflow):
         # a process that has ended is still listed until its parent waits for it
         while workflow.is_running() and workflow.status() != psutil.STATUS_ZOMBIE:
             sleep(LOOK_SECONDS)
-    print("error: the workflow that started this job is gone, so the job ends; the next one resumes", file=sys.stderr)
-    sys.stderr.flush()
+    said = "error: the workflow that started this job is gone, so the job ends; the next one resumes"
+    print(said, file=sys.stderr, flush=True)
     for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):
             child.kill()

@@ -60,15 +60,14 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self):
         settings = self.common_settings
-        stream = sys.stdout if settings.stdout else sys.stderr
+        self.stream = sys.stdout if settings.stdout else sys.stderr
         shown = DefaultFilter(
             settings.quiet, settings.debug_dag, settings.verbose, settings.dryrun, settings.printshellcmds
         )
         #: prints all other records in Snakemake's own words
         self.usual = ColorizingTextHandler(
-            settings.nocolor, stream, DefaultFormatter(settings.quiet, settings.show_failed_logs), shown
+            settings.nocolor, self.stream, DefaultFormatter(settings.quiet, settings.show_failed_logs), shown
         )
-        self.stream = stream
         self.began = time.time()
         self.done, self.total = 0, 0
         self.remaining = Remaining({})

@@ -35,22 +35,29 @@ def test_a_setting_that_is_no_key_and_value_is_named(setting):
     assert (done.exit_code, f"--config: repeats=3, {setting}: write KEY=VALUE" in done.output) == (2, True)
 
 
-def test_a_stage_does_all_that_its_work_file_lists(tmp_path, monkeypatch):
-    done = []
-    monkeypatch.setattr("rfstudy.study.collect.run", lambda **arguments: done.append(arguments))
-    (tmp_path / "work.json").write_text(json.dumps([{"stage": "collect", "out": each} for each in ("a.csv", "b.csv")]))
-    assert CliRunner().invoke(cli.commands, ["collect", str(tmp_path / "work.json")]).exit_code == 0
-    assert done == [{"out": "a.csv"}, {"out": "b.csv"}]
+def run(folder, stage, work, *options):
+    """Run a stage on a work file with these items, each with ``out`` a file of its own."""
+    path = folder / "work.json"
+    path.write_text(json.dumps([{"stage": stage, "out": f"{number}.csv"} | each for number, each in enumerate(work)]))
+    return CliRunner().invoke(cli.commands, [stage, str(path), *options])
 
 
-@pytest.mark.parametrize(("stage", "taken"), [("measure", {"threads": 2}), ("time", {}), ("collect", None)])
-def test_threads_are_an_option_of_the_stages_that_compute(tmp_path, monkeypatch, stage, taken):
+@pytest.mark.parametrize(
+    ("stage", "options", "taken"),
+    [
+        ("collect", [], {}),
+        ("measure", ["--threads", "2"], {"threads": 2}),
+        ("time", ["--threads", "2"], {}),
+        ("collect", ["--threads", "2"], None),
+    ],
+)
+def test_a_stage_does_all_that_its_work_file_lists_and_only_one_that_computes_takes_threads(
+    tmp_path, monkeypatch, stage, options, taken
+):
     done = []
     monkeypatch.setattr(f"rfstudy.study.{stage}.run", lambda **arguments: done.append(arguments))
-    (tmp_path / "work.json").write_text(json.dumps([{"stage": stage, "out": "a.csv"}]))
-    result = CliRunner().invoke(cli.commands, [stage, str(tmp_path / "work.json"), "--threads", "2"])
-    assert result.exit_code == (2 if taken is None else 0)
-    assert done == ([] if taken is None else [{"out": "a.csv"} | taken])
+    assert run(tmp_path, stage, [{}, {}], *options).exit_code == (2 if taken is None else 0)
+    assert done == ([] if taken is None else [{"out": each} | taken for each in ("0.csv", "1.csv")])
 
 
 def test_the_choices_of_all_files_reach_a_stage(tmp_path, monkeypatch):
@@ -58,8 +65,7 @@ def test_the_choices_of_all_files_reach_a_stage(tmp_path, monkeypatch):
     for number, (dataset, path) in enumerate(zip(("eeg", "skin"), files, strict=True)):
         write_choices({dataset: {"penalty": number}}, {"run": dataset}, path)
     monkeypatch.setattr("rfstudy.study.train.run", lambda **arguments: done.append(arguments["chosen"]))
-    (tmp_path / "work.json").write_text(json.dumps([{"stage": "train", "out": "a.csv", "tuned": files}]))
-    assert CliRunner().invoke(cli.commands, ["train", str(tmp_path / "work.json")]).exit_code == 0
+    assert run(tmp_path, "train", [{"tuned": files}]).exit_code == 0
     assert done == [{"eeg": {"penalty": 0}, "skin": {"penalty": 1}}]
 
 

@@ -187,18 +187,25 @@ def test_a_yaml_file_with_a_mistake_is_named_with_its_line(tmp_path, text, messa
     assert "\n" not in str(caught.value)
 
 
-def test_a_yaml_file_that_is_empty_is_an_empty_mapping_and_one_that_cannot_be_read_an_error(tmp_path):
-    (tmp_path / "one.yaml").write_text("# nothing\n")
-    assert read_yaml(tmp_path / "one.yaml") == {}
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("# nothing\n", {}),
+        ("a: [0, -3, +4, 12, 1.5, '010']\n", {"a": [0, -3, 4, 12, 1.5, "010"]}),
+        # keys that are the same in two mappings, or merged, are no mistake
+        ("a: &a {b: 1, c: 2}\nd: {<<: *a, b: 3}\n", {"a": {"b": 1, "c": 2}, "d": {"b": 3, "c": 2}}),
+    ],
+)
+def test_a_yaml_file_is_read_as_it_is_written(tmp_path, text, content):
+    (tmp_path / "one.yaml").write_text(text)
+    assert read_yaml(tmp_path / "one.yaml") == content
+
+
+def test_a_yaml_file_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "one.yaml").write_bytes(b"a: \xff\n")
     for name in ("one.yaml", "two.yaml"):
         with pytest.raises(UserError, match=f"{name}: cannot be read"):
             read_yaml(tmp_path / name)
-
-
-def test_keys_that_are_the_same_in_two_mappings_or_merged_are_no_mistake(tmp_path):
-    (tmp_path / "one.yaml").write_text("a: &a {b: 1, c: 2}\nd: {<<: *a, b: 3}\n")
-    assert read_yaml(tmp_path / "one.yaml") == {"a": {"b": 1, "c": 2}, "d": {"b": 3, "c": 2}}
 
 
 @pytest.mark.parametrize("name", ["mine.yml", "mine.YAML"])
@@ -209,11 +216,6 @@ def test_a_file_of_another_ending_is_not_passed_over(tmp_path, name):
     (tmp_path / name).write_text("a: 1\n")
     with pytest.raises(UserError, match=rf"{name}: would not be read: call it mine\.yaml"):
         yaml_files(tmp_path)
-
-
-def test_numbers_are_read_as_they_are_written(tmp_path):
-    (tmp_path / "one.yaml").write_text("a: [0, -3, +4, 12, 1.5, '010']\n")
-    assert read_yaml(tmp_path / "one.yaml") == {"a": [0, -3, 4, 12, 1.5, "010"]}
 
 
 def test_a_full_disk_says_for_which_file(tmp_path):

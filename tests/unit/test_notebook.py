@@ -119,6 +119,12 @@ def test_numbers_select_rows_as_numbers_and_as_text():
             lambda: rfstudy.measured(experiment="arena", dataset=["uci-bike", "uci-wine"]),
             "no shipped row has dataset='uci-bike' and experiment='arena': leave it out",
         ),
+        (lambda: rfstudy.load("survey/figure-09-text", methods=["rff", "ts"]), "no rows of 'ts'"),
+        (lambda: rfstudy.draw("survey/figure-09-text", methods=["ts"]), "no rows of 'ts'"),
+        (lambda: rfstudy.draw("survey/figure-09-text", panels=99), "no panel 99: its panels are 0 to 3"),
+        (lambda: rfstudy.draw("survey/figure-09-text", panels=[]), "no panel []: its panels are 0 to 3"),
+        (lambda: rfstudy.draw("study/arena-forest-tuned", panels=0), "has no panels to choose from"),
+        (lambda: rfstudy.measured(experiment="arena", dataset="eeg"), "other experiments may"),
         (lambda: trace("12.3456", CELL), "metric=accuracy_pct is 12.3456: differences and ranks are not found"),
         (lambda: trace("twelve", CELL), "'twelve' is no number"),
         (lambda: trace("84,93", CELL), "'84,93' is no number such as 84.93"),
@@ -174,19 +180,3 @@ def test_values_come_in_any_container_and_count_once(container):
     names = ["rff", "kprff"]
     rows = rfstudy.measured(experiment="eerf-tuned", method=container(names))
     assert len(rows) == sum(len(rfstudy.measured(experiment=["eerf-tuned"] * 2, method=each)) for each in names)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: rfstudy.load("survey/figure-09-text", methods=["rff", "ts"]), "no rows of 'ts'"),
-        (lambda: rfstudy.draw("survey/figure-09-text", methods=["ts"]), "no rows of 'ts'"),
-        (lambda: rfstudy.draw("survey/figure-09-text", panels=99), "no panel 99: its panels are 0 to 3"),
-        (lambda: rfstudy.draw("survey/figure-09-text", panels=[]), r"no panel \[\]: its panels are 0 to 3"),
-        (lambda: rfstudy.draw("study/arena-forest-tuned", panels=0), "has no panels to choose from"),
-        (lambda: rfstudy.measured(experiment="arena", dataset="eeg"), "other experiments may"),
-    ],
-)
-def test_what_an_output_lacks_is_named(call, message):
-    with pytest.raises(UserError, match=message):
-        call()

@@ -109,13 +109,10 @@ def sweep(folder: Path) -> None:
     with os.scandir(folder) as entries:
         found = [entry.path for entry in entries if entry.name.startswith(PARTIAL)]
     for path in found:
-        with suppress(OSError):  # it is locked, another process was quicker, or we may not remove it
-            handle = os.open(path, os.O_RDWR)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.unlink(path)
-            finally:
-                os.close(handle)
+        # it may be locked, another process may be quicker, or we may not remove it
+        with suppress(OSError), open(path, "r+b") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(path)
 
 
 def write_text(text: str, path, *, only_if_changed: bool = False, sync: bool = True) -> None:

@@ -32,6 +32,15 @@ def numbers_of(words, verdicts: pd.Series) -> dict[str, int]:
     return {word: int((verdicts == word).sum()) for word in words}
 
 
+def counted(cells: pd.DataFrame, columns: list[str], words, total: str) -> str:
+    """Return how often each of some verdicts was given, by the values of columns, and the number of all verdicts."""
+    rows = [
+        dict(zip(columns, values, strict=True)) | numbers_of(words, own) | {total: len(own)}
+        for values, own in cells.groupby(columns, sort=False)["verdict"]
+    ]
+    return markdown(rows)
+
+
 def parts_of_papers(shipped) -> pd.DataFrame:
     """Return the parts of the papers (``data/reference/checklist.csv``), with the ``state`` of each in the shipped rows
     and ``why`` it is no other. Raise ``UserError`` if an output of a part is not configured.
@@ -105,11 +114,7 @@ class Page:
 
     def claim_counts(self) -> str:
         """Return how many claims have each verdict, by reading."""
-        rows = [
-            {"reading": reading} | numbers_of(CLAIM_VERDICTS, own) | {"claims": len(own)}
-            for reading, own in self.claims.groupby("reading", sort=False)["verdict"]
-        ]
-        return markdown(rows)
+        return counted(self.claims, ["reading"], CLAIM_VERDICTS, "claims")
 
     def claim_table(self) -> str:
         """Return each claim with its verdicts and their reasons; readings with the same verdict share a row."""
@@ -143,12 +148,8 @@ class Page:
 
     def number_counts(self) -> str:
         """Return how many published results have each verdict, by table and protocol. Counts of rows are no results."""
-        groups = self.results.groupby(["table", "protocol"], sort=False)["verdict"]
-        rows = [
-            {"table": table, "protocol": f"`{protocol}`"} | numbers_of(CELL_VERDICTS, own) | {"results": len(own)}
-            for (table, protocol), own in groups
-        ]
-        return markdown(rows)
+        cells = self.results.assign(protocol=[f"`{protocol}`" for protocol in self.results["protocol"]])
+        return counted(cells, ["table", "protocol"], CELL_VERDICTS, "results")
 
     def compared(self, table: str, metric: str, **wanted) -> str:
         """Return the published numbers of a metric next to ours and the verdict, by data set, size and method.

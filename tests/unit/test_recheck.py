@@ -29,7 +29,8 @@ def jobs():
 
 
 def a_row(value, metric="accuracy_pct", **more):
-    return {"dataset": "eeg", "method": "rff", "repeat": 0, "n_test": 1000, "metric": metric, "value": value} | more
+    row = {"dataset": "eeg", "method": "rff", "repeat": 0, "n_test": 1000, "status": "ok"}
+    return row | {"metric": metric, "value": value} | more
 
 
 @pytest.mark.parametrize(
@@ -47,34 +48,27 @@ def a_row(value, metric="accuracy_pct", **more):
     ],
 )
 def test_values_agree_to_two_test_rows_or_five_digits(row, value, agrees):
-    shipped = tidy.frame([row | {"status": "ok"}])
+    shipped = tidy.frame([row])
     (beyond,) = recheck.compared(shipped, shipped.assign(value=value)).beyond
     assert (beyond <= 1) == agrees
 
 
 def test_what_fails_now_or_is_missing_does_not_agree():
-    rows = [a_row(1.0), a_row(2.0, n_features_label="2d"), a_row(3.0, n_features_label="4d")]
-    shipped = tidy.frame([{"status": "ok"} | row for row in rows])
+    shipped = tidy.frame([a_row(1.0), a_row(2.0, n_features_label="2d"), a_row(3.0, n_features_label="4d")])
     ours = shipped.iloc[:2].assign(status=["ok", "failed"])
     assert recheck.compared(shipped, ours).beyond.tolist() == [0, np.inf, np.inf]
 
 
 def test_rows_of_another_kernel_are_not_compared():
     values = {"linear": 60.0, "gaussian": 90.0}
-    rows = [a_row(value, status="ok", kernel=kernel) for kernel, value in values.items()]
-    shipped = tidy.frame(rows)
+    shipped = tidy.frame([a_row(value, kernel=kernel) for kernel, value in values.items()])
     (found,) = recheck.compared(shipped, shipped.iloc[:1]).itertuples()
     assert (found.kernel, found.value, found.beyond) == ("linear", 60.0, 0)
 
 
 def test_times_facts_failures_and_other_units_are_not_compared():
-    rows = [
-        a_row(1.0, "time_train_s"),
-        a_row(2.0, status="failed"),
-        a_row(9.0, "fact_spike_rows"),
-        a_row(3.0, repeat=1),
-    ]
-    shipped = tidy.frame([{"status": "ok"} | row for row in rows])
+    rows = [a_row(1.0, "time_train_s"), a_row(2.0, status="failed"), a_row(9.0, "fact_spike_rows")]
+    shipped = tidy.frame([*rows, a_row(3.0, repeat=1)])
     assert recheck.compared(shipped, shipped.iloc[:3]).empty
 
 

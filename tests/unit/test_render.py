@@ -136,27 +136,21 @@ def test_errors_at_equal_columns_are_ratios(shipped):
     assert render.at_equal_columns(shipped, "nystroem")["ijcnn1", 88] == mean["nystroem"] / mean["rff"]
 
 
+def said(outcomes, sets):
+    """The sentence about 15 statements on so many new data sets, with these outcomes."""
+    made = {"map": "Nyström", "statement": ["better"] * 8 + ["equal"] * 7, "largest_d": 256, "predicted": 0.5}
+    table = pd.DataFrame(made | {"sets": sets, "outcome": outcomes})
+    return render.on_new_sets(SimpleNamespace(table=lambda paper, name: table))
+
+
 def test_pages_say_how_many_statements_on_new_data_sets_are_confirmed():
-    frame = pd.DataFrame({"map": "Nyström", "statement": ["better"] * 8 + ["equal"] * 7, "largest_d": 256, "sets": 2})
-    made, end = frame.assign(outcome="fewer than 6 sets", predicted=0.5), "of at least 9 new data sets count so far."
-    shipped = SimpleNamespace(table=lambda paper, name: made)
-    assert render.on_new_sets(shipped) == f"No statement is confirmed yet: 2 {end}"
-    made = made.assign(sets=8, outcome="undecided")
-    assert render.on_new_sets(shipped) == f"No statement is confirmed yet: 8 {end}"
-    made.loc[:4, "outcome"] = ["contradicted", "confirmed", "different, negligibly", "undecided", "contradicted"]
-    named = "7.5 expected, Nyström and Nyström better at D up to 256"
-    assert (
-        render.on_new_sets(shipped)
-        == f"Of 15 statements about them, 2 are confirmed ({named}), 2 contradicted and 11 undecided."
-    )
-    made = made.assign(sets=9, outcome=["confirmed"] + ["undecided"] * 14)
-    named = "7.5 expected, Nyström better at D up to 256"
-    assert (
-        render.on_new_sets(shipped)
-        == f"Of 15 statements about them, 1 is confirmed ({named}), 0 contradicted and 14 undecided."
-    )
-    made = made.assign(outcome="undecided")
-    assert (
-        render.on_new_sets(shipped)
-        == "Of 15 statements about them, 0 are confirmed (7.5 expected), 0 contradicted and 15 undecided."
-    )
+    end, start = "of at least 9 new data sets count so far.", "Of 15 statements about them,"
+    assert said(["fewer than 6 sets"] * 15, 2) == f"No statement is confirmed yet: 2 {end}"
+    assert said(["undecided"] * 15, 8) == f"No statement is confirmed yet: 8 {end}"
+    several = ["contradicted", "confirmed", "different, negligibly", "undecided", "contradicted"] + ["undecided"] * 10
+    named = "2 are confirmed (7.5 expected, Nyström and Nyström better at D up to 256)"
+    assert said(several, 8) == f"{start} {named}, 2 contradicted and 11 undecided."
+    named = "1 is confirmed (7.5 expected, Nyström better at D up to 256)"
+    assert said(["confirmed"] + ["undecided"] * 14, 9) == f"{start} {named}, 0 contradicted and 14 undecided."
+    named = "0 are confirmed (7.5 expected)"
+    assert said(["undecided"] * 15, 9) == f"{start} {named}, 0 contradicted and 15 undecided."

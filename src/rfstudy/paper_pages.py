@@ -176,13 +176,13 @@ class Page:
         missing = [context.name(dataset, self.paper) for dataset in measured.index[~measured]]
         return markdown(frame.to_dict("records")) + (f"\n\nNot measured: {', '.join(missing)}." if missing else "")
 
-    def values(self, name: str, *, rows="data_set", columns="method", value="value", digits: int = 3, **wanted) -> str:
-        """Return our values of a table, with a row and a column for each value of two of its columns."""
+    def values(self, name: str, *, rows: str = "data_set", digits: int = 3, **wanted) -> str:
+        """Return our values of a table, with a column for each method and a row for each value of another column."""
         found = select(self.shipped.table(self.paper, name).fillna("").astype(str), **wanted)
-        found = found[found[value] != ""]
-        found = found.assign(shown=[f"{float(number):.{digits}f}" for number in found[value]])
-        table = found.pivot(index=rows, columns=columns, values="shown").fillna("")
-        table = table.reindex(index=found[rows].unique(), columns=found[columns].unique())
+        found = found[found["value"] != ""]
+        found = found.assign(value=[f"{float(number):.{digits}f}" for number in found["value"]])
+        table = found.pivot(index=rows, columns="method", values="value").fillna("")
+        table = table.reindex(index=found[rows].unique(), columns=found["method"].unique())
         return markdown(table.reset_index(names=rows.replace("_", " ")).to_dict("records"))
 
     def cells(self, name: str, columns: list[str], **wanted) -> str:

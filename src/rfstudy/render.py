@@ -221,9 +221,9 @@ def effects(table: pd.DataFrame, sign: int = 0) -> pd.DataFrame:
     return found[found["value"].mul(sign).gt(0)] if sign else found
 
 
-def accuracies(shipped: Shipped, protocol: str, method: str = "") -> dict[str, int]:
+def accuracies(shipped: Shipped, protocol: str) -> dict[str, int]:
     """Return how many published accuracies of SLS-RFF's Table 3 have each verdict, and how many can be compared."""
-    cells = select(shipped.table("slsrff", f"table-03-cells-{protocol}"), method_id=method or None)
+    cells = shipped.table("slsrff", f"table-03-cells-{protocol}")
     found = numbers_of([word.replace(" ", "_") for word in CELL_VERDICTS], cells["verdict"].str.replace(" ", "_"))
     return found | {"compared": sum(list(found.values())[:4])}
 

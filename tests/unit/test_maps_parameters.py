@@ -309,9 +309,3 @@ def test_a_fitted_map_does_not_change_behind_the_users_back(name):
     first = next(blocks)[1]
     phi.fit(X[::-1] + 1.0, y)
     np.testing.assert_allclose(np.concatenate([first, *(Z for _, Z in blocks)]), Z, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("order", [True, 3, -1, 1.5, "1", None])
-def test_the_order_of_the_arc_cosine_kernel_is_0_1_or_2(order):
-    with pytest.raises(ValueError, match="order must be 0, 1 or 2"):
-        ArcCosine(order)

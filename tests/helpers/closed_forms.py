@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from random_features.maps import make_map
+
 
 def direction(seed, d=8):
     """A random unit vector."""
@@ -39,10 +41,24 @@ def assert_variance(sample, expected, remainder=0.0):
     assert abs(variance - expected) < 4 * error + remainder * expected
 
 
+def drawn(name, d, s, kernel=None, seed=0, **options):
+    """A map with s components for d columns of float64, which learns nothing from data."""
+    return make_map(name, kernel, n_components=s, random_state=seed, **options).restore(d, dtype=np.float64)
+
+
+def by_seed(phi, d, n_seeds):
+    """A map as each of so many seeds draws it, one after the other."""
+    return (phi.set_params(random_state=seed).restore(d, dtype=np.float64) for seed in range(n_seeds))
+
+
 def products_by_seed(phi, X, n_seeds):
-    """The inner products of the features of two rows by the maps of as many seeds, which learn nothing from data."""
-    maps = (phi.set_params(random_state=seed).restore(X.shape[1], dtype=np.float64) for seed in range(n_seeds))
-    return np.array([np.prod(each.transform(X), axis=0).sum() for each in maps])
+    """The inner products of the features of two rows by the maps of as many seeds."""
+    return np.array([np.prod(each.transform(X), axis=0).sum() for each in by_seed(phi, X.shape[1], n_seeds)])
+
+
+def cosines_by_seed(phi, tau, n_seeds):
+    """The estimates of a shift-invariant kernel at tau by the frequencies of as many seeds."""
+    return np.array([np.cos(each.dense_frequencies() @ tau).mean() for each in by_seed(phi, len(tau), n_seeds)])
 
 
 def candidates(phi, X):
@@ -53,6 +69,12 @@ def candidates(phi, X):
     if phi.kernel_.name.startswith("arccos"):
         return np.sqrt(2) * activation(projections, phi.kernel_.order)
     return np.sqrt(2) * np.cos(projections + phi.pool_.phases)
+
+
+def pool_columns(phi, X, phases=0.0):
+    """The cosines and sines of all frequencies of a pool, in the scale of the map."""
+    angles = X @ phi.pool_.frequencies.T + phases
+    return np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(phi.n_components)
 
 
 def projected_dual(alpha, signs, C):

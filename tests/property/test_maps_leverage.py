@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from closed_forms import drawn, pool_columns
 
 from random_features.kernels import ArcCosine, Gaussian
 from random_features.maps import leverage, make_map, pool
@@ -19,11 +20,6 @@ def data():
 def fitted(**options):
     phi = make_map("lsrff", kernel=Gaussian(1.5), n_components=S, penalty=PENALTY, random_state=0, **options)
     return phi.fit(data())
-
-
-def pool_features(phi, X, phases=0.0):
-    angles = X @ phi.pool_.frequencies.T + phases
-    return np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(S)
 
 
 def naive_scores(Z):
@@ -51,8 +47,7 @@ def test_scores_of_float32_data_are_those_of_float64_for_small_penalties(penalty
     X = np.random.default_rng(3).normal(size=(2000, 5)).astype(np.float32)
     options = {"kernel": Gaussian(length_scale), "n_components": 100, "penalty": penalty, "random_state": 0}
     phi = make_map("lsrff", mode="keep", **options).fit(X)
-    angles = X.astype(np.float64) @ phi.pool_.frequencies.astype(np.float64).T
-    Z = np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(100)
+    Z = pool_columns(phi, X.astype(np.float64))
     scores = ridge_leverage_scores(Z.T @ Z, len(X) * penalty).reshape(2, -1).sum(axis=0)
     q = scores / scores.sum()
     rounding = np.sqrt(len(X)) * np.finfo(np.float32).eps
@@ -80,7 +75,7 @@ def test_fewer_rows_than_columns_give_the_same_choice(mode, monkeypatch):
 
 def test_text_weights_are_importance_weights_of_the_summed_scores():
     phi = fitted()
-    q = naive_scores(pool_features(phi, data())).reshape(2, S).sum(axis=0)
+    q = naive_scores(pool_columns(phi, data())).reshape(2, S).sum(axis=0)
     q = q / q.sum()
     indices = phi.learned_["indices"]
     assert indices.shape == (S,)
@@ -93,9 +88,7 @@ def test_text_weights_are_importance_weights_of_the_summed_scores():
 
 def test_text_in_the_phase_layout_keeps_the_phases_of_the_drawn_frequencies():
     phi = fitted(layout="phase")
-    pool_phases = (
-        make_map("rff", n_components=S, layout="phase", random_state=0).restore(D, {}, dtype=np.float64).phases_
-    )
+    pool_phases = drawn("rff", D, S, layout="phase").phases_
     np.testing.assert_array_equal(phi.chosen_.phases, pool_phases[phi.learned_["indices"]])
     angles = data() @ phi.frequencies_.T + phi.chosen_.phases
     expected = phi.learned_["weights"] * np.sqrt(2 / S) * np.cos(angles)
@@ -119,7 +112,7 @@ def test_text_is_unbiased_for_the_kernel():
 
 def test_code_keeps_all_features_sorted_by_their_separate_scores():
     phi = fitted(mode="code")
-    q = naive_scores(pool_features(phi, data(), phi.pool_.phases))
+    q = naive_scores(pool_columns(phi, data(), phi.pool_.phases))
     q = q / q.sum()
     indices, weights = phi.learned_["indices"], phi.learned_["weights"]
     np.testing.assert_array_equal(np.sort(indices), np.arange(2 * S))
@@ -136,7 +129,7 @@ def test_code_keeps_all_features_sorted_by_their_separate_scores():
 
 def test_keep_is_the_whole_pool_with_the_weights_of_the_resampling():
     phi = fitted(mode="keep")
-    Z = pool_features(phi, data())
+    Z = pool_columns(phi, data())
     q = naive_scores(Z).reshape(2, S).sum(axis=0)
     weights = np.sqrt(q.sum() / (S * q))
     np.testing.assert_allclose(phi.learned_["weights"], weights)
@@ -145,7 +138,7 @@ def test_keep_is_the_whole_pool_with_the_weights_of_the_resampling():
 
 def test_columns_weights_cosine_and_sine_apart():
     phi = fitted(mode="columns")
-    Z = pool_features(phi, data())
+    Z = pool_columns(phi, data())
     q = naive_scores(Z)
     np.testing.assert_allclose(phi.transform(data()), Z * np.sqrt(q.sum() / (2 * S * q)), rtol=1e-9, atol=1e-9)
 

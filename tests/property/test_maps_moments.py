@@ -6,7 +6,7 @@ mean of cos(w . tau) over the frequencies of its block.
 
 import numpy as np
 import pytest
-from closed_forms import assert_mean, assert_variance, direction, rff_variance
+from closed_forms import assert_mean, assert_variance, cosines_by_seed, direction, drawn, rff_variance
 from scipy.integrate import quad
 from scipy.special import gamma, jv
 from scipy.stats import chi, chi2, kstest
@@ -18,13 +18,9 @@ D = 8
 DISTANCES = (0.3, 1.0, 1.3, 2.5)
 
 
-def frequencies(name, n_components, d=D, seed=0, **options):
-    return make_map(name, n_components=n_components, random_state=seed, **options).restore(d, {}, dtype=np.float64)
-
-
 def block_estimates(name, tau, block, draws=DRAWS, **options):
     """Independent draws of the approximate kernel at tau, each with one block of frequencies: (draws,)."""
-    W = frequencies(name, draws * block, len(tau), **options).dense_frequencies()
+    W = drawn(name, len(tau), draws * block, **options).dense_frequencies()
     return np.cos(W @ tau).reshape(draws, block).mean(axis=1)
 
 
@@ -58,7 +54,7 @@ def test_phase_layout_is_unbiased(name):
     blocks = 1 if name == "qmc" else 8000
     sample, norms = [], []
     for seed in range(draws):
-        phi = frequencies(name, blocks * 8, layout="phase", seed=seed)
+        phi = drawn(name, D, blocks * 8, layout="phase", seed=seed)
         Z = phi.transform(np.stack([x, x + tau])) * np.sqrt(blocks)  # columns scaled to maps of 8 frequencies
         sample.append((Z[0] * Z[1]).reshape(blocks, 8).sum(axis=1))
         norms.append((Z[0] ** 2).reshape(blocks, 8).sum(axis=1))
@@ -69,7 +65,7 @@ def test_phase_layout_is_unbiased(name):
 @pytest.mark.parametrize("z", DISTANCES)
 def test_phase_variance_of_rff(z):
     x = direction(3)
-    phi = frequencies("rff", DRAWS, layout="phase")
+    phi = drawn("rff", D, DRAWS, layout="phase")
     Z = phi.transform(np.stack([x, x + z * direction(4)])) * np.sqrt(DRAWS)
     assert_variance(Z[0] * Z[1], 0.5 + rff_variance(z))
 
@@ -78,7 +74,7 @@ def test_phase_variance_of_rff(z):
 @pytest.mark.parametrize("block", [3, D])
 def test_orf_mean_and_exact_variance(z, block):
     """The first rows of a block are any subset of its orthogonal rows."""
-    W = frequencies("orf", DRAWS * D).dense_frequencies()
+    W = drawn("orf", D, DRAWS * D).dense_frequencies()
     cosines = np.cos(W @ (z * direction(5))).reshape(DRAWS, D)[:, :block]
     sample = cosines.mean(axis=1)
     assert_mean(sample, np.exp(-(z**2) / 2))
@@ -98,7 +94,7 @@ def paired_covariance(d, z):
 def test_paired_lengths_of_orf_have_their_exact_variance(z):
     """A row is one of a pair in the block; the other rows have independent lengths. For a block of three, one row is
     left over. Pairs lower the variance at short distances and raise it at long ones."""
-    W = frequencies("orf", DRAWS * D, lengths="paired").dense_frequencies()
+    W = drawn("orf", D, DRAWS * D, lengths="paired").dense_frequencies()
     cosines = np.cos(W @ (z * direction(5))).reshape(DRAWS, D)
     paired, orthogonal = paired_covariance(D, z), orthogonal_covariance(D, z)
     assert (paired < orthogonal) == (z < 2)
@@ -111,7 +107,7 @@ def test_paired_lengths_of_orf_have_their_exact_variance(z):
 
 @pytest.mark.parametrize("d", [1, 5, 8])
 def test_paired_lengths_are_opposite_quantiles_of_chi(d):
-    W = frequencies("orf", 2000 * d + 1, d=d, lengths="paired").dense_frequencies()
+    W = drawn("orf", d, 2000 * d + 1, lengths="paired").dense_frequencies()
     lengths = np.linalg.norm(W[:-1], axis=1).reshape(2000, d)
     quantiles = chi(d).cdf(lengths)
     for row in range(0, d - 1, 2):
@@ -132,13 +128,13 @@ def test_lengths_of_the_frequencies_are_chi(name):
 
     The lengths of the rows of a Fastfood block are independent too, because only S decides them when p = d.
     """
-    W = frequencies(name, 2000 * D).dense_frequencies()[::D]
+    W = drawn(name, D, 2000 * D).dense_frequencies()[::D]
     assert kstest(np.linalg.norm(W, axis=1), chi(D).cdf).pvalue > 1e-4
 
 
 @pytest.mark.parametrize("s", [5, 8, 19])
 def test_orf_rows_of_a_block_are_orthogonal(s):
-    W = frequencies("orf", s).dense_frequencies()
+    W = drawn("orf", D, s).dense_frequencies()
     for start in range(0, s, D):
         gram = W[start : start + D] @ W[start : start + D].T
         np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-12)
@@ -146,7 +142,7 @@ def test_orf_rows_of_a_block_are_orthogonal(s):
 
 def test_orf_directions_are_haar():
     """Entries of a Haar matrix have mean 0 and variance 1/d; without the sign of R the diagonal would be biased."""
-    W = frequencies("orf", DRAWS * D).dense_frequencies().reshape(DRAWS, D, D)
+    W = drawn("orf", D, DRAWS * D).dense_frequencies().reshape(DRAWS, D, D)
     Q = W / np.linalg.norm(W, axis=2, keepdims=True)
     # 2 x 64 comparisons: five standard errors instead of four.
     for sample, expected in ((Q, 0.0), (Q**2, 1 / D)):
@@ -184,7 +180,7 @@ def test_quadrature_mean_is_the_product_of_the_rule(n_nodes, z):
 
 def test_quadrature_has_the_moments_of_its_degree():
     """L nodes reproduce the moments of N(0, 1) up to degree 2 L - 1, and not the next one."""
-    W = frequencies("gq", 100_000, d=1, n_nodes=3).dense_frequencies()[:, 0]
+    W = drawn("gq", 1, 100_000, n_nodes=3).dense_frequencies()[:, 0]
     for degree, moment in ((1, 0), (2, 1), (3, 0), (4, 3), (5, 0)):
         assert_mean(W**degree, moment)
     assert abs((W**6).mean() - 15) > 4 * (W**6).std() / np.sqrt(len(W))
@@ -194,12 +190,7 @@ def test_quadrature_has_the_moments_of_its_degree():
 def test_qmc_is_unbiased_and_better_than_independent(sequence):
     tau, s = np.array([0.7, -0.9, 0.6]), 16
     z = np.linalg.norm(tau)
-    phi = make_map("qmc", n_components=s, sequence=sequence)
-    sample = []
-    for seed in range(1500):
-        W = phi.set_params(random_state=seed).restore(3, {}, dtype=np.float64).frequencies_
-        sample.append(np.cos(W @ tau).mean())
-    sample = np.array(sample)
+    sample = cosines_by_seed(make_map("qmc", n_components=s, sequence=sequence), tau, 1500)
     assert_mean(sample, np.exp(-(z**2) / 2))
     assert s * sample.var() < rff_variance(z)
 
@@ -208,10 +199,5 @@ def test_qmc_is_unbiased_and_better_than_independent(sequence):
 def test_ssf_mean_over_rotations_is_the_mean_over_its_radii(d):
     """A random rotation makes every direction uniform on the sphere of the even dimension above d."""
     tau, s, even = 1.3 * direction(11, d), 16, d + d % 2
-    phi = make_map("ssf", n_components=s)
-    sample = []
-    for seed in range(1000):
-        W = phi.set_params(random_state=seed).restore(d, {}, dtype=np.float64).frequencies_
-        sample.append(np.cos(W @ tau).mean())
     radii = np.sqrt(chi2.ppf((np.arange(s) + 0.5) / s, even))
-    assert_mean(np.array(sample), sphere_mean(even, 1.3 * radii).mean())
+    assert_mean(cosines_by_seed(make_map("ssf", n_components=s), tau, 1000), sphere_mean(even, 1.3 * radii).mean())

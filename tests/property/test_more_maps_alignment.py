@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from closed_forms import assert_mean, candidates
+from closed_forms import assert_mean, candidates, pool_columns
 from scipy.optimize import minimize
 
 from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear
@@ -12,10 +12,8 @@ from random_features.maps.candidates import target_columns
 
 SELECTING = ("karff", "kprff", "clrff")
 
-
-def data(n=60, d=3, seed=0):
-    X = np.random.default_rng(seed).normal(size=(n, d))
-    return X, np.sin(2 * X[:, 0])
+X = np.random.default_rng(0).normal(size=(60, 3))
+Y = np.sin(2 * X[:, 0])
 
 
 def labels(kind, n=60):
@@ -43,9 +41,8 @@ def test_target_columns():
 @pytest.mark.parametrize("name", SELECTING)
 @pytest.mark.parametrize("kernel", [Gaussian(0.7), Laplacian(2.0), Cauchy(2.0), ArcCosine(0), ArcCosine(2)], ids=repr)
 def test_features_are_weighted_candidates(name, kernel):
-    X, y = data()
     options = {"n_pairs": 300} if name == "clrff" else {}
-    phi = make_map(name, kernel, n_components=12, n_candidates=40, random_state=1, **options).fit(X, y)
+    phi = make_map(name, kernel, n_components=12, n_candidates=40, random_state=1, **options).fit(X, Y)
     indices, weights = phi.learned_["indices"], phi.learned_["weights"]
     assert len(indices) == len(weights) == phi.n_columns_ <= 12
     np.testing.assert_allclose(phi.transform(X), weights * candidates(phi, X)[:, indices], atol=1e-12, rtol=1e-12)
@@ -93,7 +90,7 @@ def test_aligned_distribution_limits():
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
 def test_karff_uses_the_whole_support_where_it_fits(kind):
-    X, y = data()[0], labels(kind)
+    y = labels(kind)
     options = {"n_components": 30, "n_candidates": 80, "rho": 40.0, "random_state": 0}
     phi = make_map("karff", weights="sqrt", **options).fit(X, y)
     a = aligned_distribution(alignments(candidates(phi, X), y), 40.0)
@@ -108,12 +105,11 @@ def test_karff_uses_the_whole_support_where_it_fits(kind):
 
 def test_karff_samples_where_the_support_does_not_fit():
     """The draws are independent and follow a, so that a gives the expected kernel."""
-    X, y = data()
     sample = []
     for seed in range(250):
-        phi = make_map("karff", n_components=10, n_candidates=50, rho=1.0, random_state=seed).fit(X, y)
+        phi = make_map("karff", n_components=10, n_candidates=50, rho=1.0, random_state=seed).fit(X, Y)
         C = candidates(phi, X[:2])
-        a = aligned_distribution(alignments(candidates(phi, X), y), 1.0)
+        a = aligned_distribution(alignments(candidates(phi, X), Y), 1.0)
         assert np.count_nonzero(a) > 10
         Z = phi.transform(X[:2])
         assert Z.shape[1] == 10
@@ -123,7 +119,7 @@ def test_karff_samples_where_the_support_does_not_fit():
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
 def test_karff_with_distinct_features_takes_more_candidates_until_they_fill_the_map(kind):
-    X, y = data()[0], labels(kind)
+    y = labels(kind)
     few = make_map("karff", n_components=40, random_state=0).fit(X, y)
     phi = make_map("karff", n_components=40, distinct=True, random_state=0).fit(X, y)
     assert few.n_distinct_ < 40 == phi.n_distinct_ == phi.n_columns_ == len(np.unique(phi.learned_["indices"]))
@@ -143,7 +139,7 @@ def test_karff_with_distinct_features_takes_more_candidates_until_they_fill_the_
 @pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
 @pytest.mark.parametrize("kernel", [Gaussian(0.5), Cauchy(1.0), ArcCosine(1), ArcCosine(2)], ids=repr)
 def test_kprff_takes_the_best_scores(kind, kernel):
-    X, y = data()[0], labels(kind)
+    y = labels(kind)
     phi = make_map("kprff", kernel, n_components=7, n_candidates=40, random_state=0).fit(X, y)
     scores = alignments(candidates(phi, X), y)
     best = sorted(range(40), key=lambda j: -scores[j])[:7]
@@ -152,9 +148,8 @@ def test_kprff_takes_the_best_scores(kind, kernel):
 
 
 def test_kprff_ignores_scale_and_shift_of_the_targets():
-    X, y = data()
     first, second = (
-        make_map("kprff", n_components=7, random_state=0).fit_transform(X, targets) for targets in (y, 100 - 8 * y)
+        make_map("kprff", n_components=7, random_state=0).fit_transform(X, targets) for targets in (Y, 100 - 8 * Y)
     )
     np.testing.assert_array_equal(first, second)
 
@@ -174,11 +169,10 @@ def test_linear_kernel_selects_columns(name):
 @pytest.mark.parametrize("name", ["kprff", "karff"])
 def test_scores_use_a_share_of_the_rows(name):
     """Rows without a say cannot be distinguished from rows that are not there: count those that change the scores."""
-    X, y = data()
-    phi = make_map(name, n_components=7, scoring_fraction=0.25, random_state=0).fit(X, y)
+    phi = make_map(name, n_components=7, scoring_fraction=0.25, random_state=0).fit(X, Y)
 
     def scores(X):
-        return phi._alignments(X, y, np.random.default_rng(5))
+        return phi._alignments(X, Y, np.random.default_rng(5))
 
     used = []
     for row in range(60):
@@ -188,12 +182,11 @@ def test_scores_use_a_share_of_the_rows(name):
             used.append(row)
     assert len(used) == 15
     assert used != list(range(15))
-    by_hand = ((y - y.mean())[used] @ candidates(phi, X[used])) ** 2
+    by_hand = ((Y - Y.mean())[used] @ candidates(phi, X[used])) ** 2
     np.testing.assert_allclose(scores(X), by_hand, rtol=1e-10)
 
 
 def test_whole_numbers_are_labels_unless_the_task_is_regression():
-    X = data()[0]
     years = (2000 + 10 * X[:, 0]).round()
     regression = make_map("kprff", n_components=5, task="regression", random_state=0).fit(X, years)
     classes = make_map("kprff", n_components=5, random_state=0).fit(X, years)
@@ -202,24 +195,16 @@ def test_whole_numbers_are_labels_unless_the_task_is_regression():
     assert set(regression.learned_["indices"]) != set(classes.learned_["indices"])
 
 
-def surrogate_scores(pool, y, identity, centred):
-    targets = target_columns(y, centred=centred)
-    scores = ((targets.T @ pool) ** 2).sum(axis=0)
-    return scores + (len(y) * (pool**2).sum(axis=0) if identity else 0)
-
-
-def pool_features(phi, X):
-    projections = X @ phi.pool_.frequencies.T
-    return np.hstack([np.cos(projections), np.sin(projections)]) / np.sqrt(phi.n_components)
-
-
 @pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
 @pytest.mark.parametrize("identity", [False, True])
 @pytest.mark.parametrize("centred", [False, True])
 def test_slsrff_weights(kind, identity, centred):
-    X, y = data()[0], labels(kind)
+    y = labels(kind)
     phi = make_map("slsrff", n_components=9, identity=identity, center_targets=centred, random_state=0).fit(X, y)
-    scores = surrogate_scores(pool_features(phi, X), y, identity, centred).reshape(2, 9).sum(axis=0)
+    pool = pool_columns(phi, X)
+    scores = ((target_columns(y, centred=centred).T @ pool) ** 2).sum(axis=0)
+    scores += len(y) * (pool**2).sum(axis=0) if identity else 0.0
+    scores = scores.reshape(2, 9).sum(axis=0)
     indices = phi.learned_["indices"]
     np.testing.assert_allclose(phi.learned_["weights"], np.sqrt(scores.sum() / (9 * scores[indices])), rtol=1e-9)
 
@@ -229,7 +214,7 @@ def test_slsrff_weights(kind, identity, centred):
 @pytest.mark.parametrize("kind", ["binary", "classes", "numbers"])
 @pytest.mark.parametrize("share", [0.5, 1.0])
 def test_a_prefix_is_the_map_of_the_smaller_size(name, kernel, kind, share):
-    X, y = data()[0], labels(kind)
+    y = labels(kind)
     options = {"n_candidates": 40, "scoring_fraction": share, "random_state": 1}
     whole = make_map(name, kernel, n_components=30, **options).fit(X, y)
     for size in (30, 12, 5, 1):
@@ -243,44 +228,33 @@ def test_a_prefix_is_the_map_of_the_smaller_size(name, kernel, kind, share):
 
 @pytest.mark.parametrize("rho", [0.5, 8.0, 30.0])
 def test_a_prefix_of_lkrf_draws_or_takes_the_support_as_the_smaller_map_does(rho):
-    X, y = data()
     options = {"n_candidates": 40, "rho": rho, "random_state": 1}
-    whole = make_map("karff", Gaussian(0.7), n_components=30, **options).fit(X, y)
+    whole = make_map("karff", Gaussian(0.7), n_components=30, **options).fit(X, Y)
     for size in (30, 12, 5):
-        fitted = make_map("karff", Gaussian(0.7), n_components=size, **options).fit(X, y)
+        fitted = make_map("karff", Gaussian(0.7), n_components=size, **options).fit(X, Y)
         np.testing.assert_array_equal(whole.prefix(size).learned_["indices"], fitted.learned_["indices"])
         np.testing.assert_array_equal(whole.prefix(size).learned_["weights"], fitted.learned_["weights"])
 
 
 @pytest.mark.parametrize("name", ["karff", "kprff"])
 def test_without_a_stated_pool_there_is_no_prefix(name):
-    X, y = data()
     with pytest.raises(NotImplementedError, match=f"{name}: without n_candidates"):
-        make_map(name, n_components=12, random_state=1).fit(X, y).prefix(5)
+        make_map(name, n_components=12, random_state=1).fit(X, Y).prefix(5)
 
 
-def test_kprff_scores_the_first_rows_where_it_is_asked_to():
-    X, y = data()
-    phi = make_map(
-        "kprff",
-        Gaussian(0.7),
-        n_components=12,
-        n_candidates=40,
-        scoring_fraction=0.3,
-        scoring_rows="first",
-        random_state=1,
-    ).fit(X, y)
+BINARY = labels("binary")
+#: Options of KP-RFF with targets, and the columns by which the first rows are scored.
+STATED = {
     # the mean is over all rows
-    scores = ((target_columns(y)[:18].T @ candidates(phi, X)[:18]) ** 2).sum(axis=0)
-    np.testing.assert_array_equal(phi.learned_["indices"], np.argsort(-scores, kind="stable")[:12])
+    "first rows": ({"scoring_fraction": 0.3, "scoring_rows": "first"}, Y, target_columns(Y)[:18]),
+    "as they are": ({"center_targets": False}, BINARY, np.where(BINARY[:, None] == "yes", 1.0, -1.0)),
+}
 
 
-def test_kprff_scores_targets_as_they_are_where_it_is_asked_to():
-    X, y = data()[0], labels("binary")
-    phi = make_map("kprff", Gaussian(0.7), n_components=12, n_candidates=40, center_targets=False, random_state=1).fit(
-        X, y
-    )
-    scores = (np.where(y == "yes", 1.0, -1.0) @ candidates(phi, X)) ** 2
+@pytest.mark.parametrize(("options", "y", "columns"), STATED.values(), ids=STATED)
+def test_kprff_scores_rows_and_targets_as_it_is_asked_to(options, y, columns):
+    phi = make_map("kprff", Gaussian(0.7), n_components=12, n_candidates=40, random_state=1, **options).fit(X, y)
+    scores = ((columns.T @ candidates(phi, X)[: len(columns)]) ** 2).sum(axis=0)
     np.testing.assert_array_equal(phi.learned_["indices"], np.argsort(-scores, kind="stable")[:12])
 
 
@@ -288,12 +262,11 @@ def test_kprff_scores_targets_as_they_are_where_it_is_asked_to():
 @pytest.mark.parametrize("name", ["kprff", "karff", "slsrff"])
 def test_the_unit_of_the_targets_changes_nothing(name, exponent):
     """Squares of such targets leave the range of float64: the first candidates were chosen, or an error was raised."""
-    X, y = data()
 
     def learned(y):
         return make_map(name, n_components=7, random_state=0).fit(X, y).learned_
 
-    expected, found = learned(y), learned(y * 10.0**exponent)
+    expected, found = learned(Y), learned(Y * 10.0**exponent)
     np.testing.assert_array_equal(found["indices"], expected["indices"])
     np.testing.assert_allclose(found["weights"], expected["weights"], rtol=1e-6)
 
@@ -301,6 +274,5 @@ def test_the_unit_of_the_targets_changes_nothing(name, exponent):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", ["kprff", "karff", "slsrff"])
 def test_targets_whose_products_overflow_are_refused(name):
-    X, y = data()
     with pytest.raises(ValueError, match="products of targets and features overflow"):
-        make_map(name, n_components=7, random_state=0).fit(X, 1e308 * y / np.abs(y).max())
+        make_map(name, n_components=7, random_state=0).fit(X, 1e308 * Y / np.abs(Y).max())

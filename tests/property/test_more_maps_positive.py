@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from closed_forms import assert_mean, assert_variance, direction, rff_variance
+from closed_forms import assert_mean, assert_variance, direction, drawn, rff_variance
 from scipy.integrate import quad
 from scipy.special import beta, gammaln
 
@@ -70,11 +70,7 @@ def test_simplex_directions_have_less_variance_than_orthogonal_and_these_than_in
 @pytest.mark.parametrize("d", [1, 2, 5])
 @pytest.mark.parametrize("directions", ["orthogonal", "simplex"])
 def test_directions_of_a_block(directions, d):
-    W = (
-        make_map("prf", Gaussian(2.0), n_components=3 * d + 1, directions=directions, random_state=0)
-        .draw(d, dtype=np.float64)
-        .frequencies_
-    )
+    W = drawn("prf", d, 3 * d + 1, Gaussian(2.0), directions=directions).frequencies_
     units = W / np.linalg.norm(W, axis=1, keepdims=True)
     cosine = -1 / (d - 1) if directions == "simplex" and d > 1 else 0.0
     for start in range(0, 3 * d + 1, d):

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from closed_forms import assert_mean, assert_variance, direction, rff_variance
+from closed_forms import assert_mean, assert_variance, by_seed, cosines_by_seed, direction, rff_variance
 from scipy.integrate import quad
 from scipy.linalg import circulant, hadamard, sqrtm, toeplitz
 
@@ -39,12 +39,8 @@ def normalised_estimates():
     """Draws of NRFF with s = 200 at the distances, (draws, distances)."""
     x = direction(0)
     rows = np.stack([x, *(x + np.outer(DISTANCES, direction(1)))])
-    phi = make_map("nrff", n_components=200)
-    draws = []
-    for seed in range(DRAWS):
-        Z = phi.set_params(random_state=seed).restore(D, dtype=np.float64).transform(rows)
-        draws.append(Z[1:] @ Z[0])
-    return np.array(draws)
+    draws = (phi.transform(rows) for phi in by_seed(make_map("nrff", n_components=200), D, DRAWS))
+    return np.array([Z[1:] @ Z[0] for Z in draws])
 
 
 @pytest.mark.parametrize("column", range(len(DISTANCES)))
@@ -87,19 +83,8 @@ def test_mm_whitens_by_the_symmetric_root():
     np.testing.assert_allclose(W, centred @ np.linalg.inv(sqrtm(centred.T @ centred / 30).real), atol=1e-12)
 
 
-def mm_estimates(s, z, draws):
-    phi = make_map("mm", n_components=s)
-    tau = z * direction(2)
-    return np.array(
-        [
-            np.cos(phi.set_params(random_state=seed).restore(D, dtype=np.float64).frequencies_ @ tau).mean()
-            for seed in range(draws)
-        ]
-    )
-
-
 def test_mm_bias_falls_and_variance_is_below_rff():
-    few, many = mm_estimates(16, 1.3, DRAWS), mm_estimates(64, 1.3, DRAWS)
+    few, many = (cosines_by_seed(make_map("mm", n_components=s), 1.3 * direction(2), DRAWS) for s in (16, 64))
     kernel = np.exp(-(1.3**2) / 2)
     error = 4 * few.std() / np.sqrt(DRAWS)
     # -0.020 at s = 16; a quarter of that is left at four times s.

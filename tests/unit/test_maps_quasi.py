@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from closed_forms import drawn
 from scipy.special import ndtr
 from scipy.stats import chi, qmc
 
@@ -45,7 +46,7 @@ def test_points_on_the_border_are_moved_inside(monkeypatch):
 
 def test_sobol_points_are_stratified():
     """Every interval of length 2^-m has one of 2^m points, in every coordinate."""
-    W = make_map("qmc", n_components=64, sequence="sobol", random_state=1).restore(3, {}, dtype=np.float64).frequencies_
+    W = drawn("qmc", 3, 64, seed=1, sequence="sobol").frequencies_
     cells = np.sort(np.floor(64 * ndtr(W)), axis=0)
     np.testing.assert_array_equal(cells, np.arange(64)[:, None].repeat(3, axis=1))
 
@@ -108,13 +109,9 @@ def test_radii(d):
 
     def lengths(**options):
         # Doubling the columns shows the coordinate that an odd dimension drops.
-        return np.linalg.norm(
-            make_map("ssf", n_components=s, random_state=0, **options).restore(even, {}, dtype=np.float64).frequencies_,
-            axis=1,
-        )
+        return np.linalg.norm(drawn("ssf", even, s, **options).frequencies_, axis=1)
 
     np.testing.assert_allclose(lengths(radii="single"), np.sqrt(even))
     np.testing.assert_allclose(np.sort(lengths(radii="perm")), chi.ppf((np.arange(s) + 0.5) / s, even))
     np.testing.assert_allclose(lengths(radii="grid", n_radii=3)[:3], chi.ppf([0.25, 0.5, 0.75], even))
-    odd = make_map("ssf", n_components=s, random_state=0).restore(d, {}, dtype=np.float64).frequencies_
-    assert odd.shape == (s, d)
+    assert drawn("ssf", d, s).frequencies_.shape == (s, d)

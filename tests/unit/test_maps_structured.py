@@ -4,17 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from closed_forms import drawn
 from scipy.linalg import hadamard
 
 from random_features.hadamard import sequency_order
 from random_features.kernels import Gaussian
-from random_features.maps import make_map
-
-
-def fitted(name, d, s, **options):
-    return make_map(name, n_components=s, random_state=0, kernel=Gaussian(1.3), **options).restore(
-        d, {}, dtype=np.float64
-    )
 
 
 def signed_hadamard_blocks(signs, order):
@@ -42,7 +36,7 @@ def signed_hadamard_blocks(signs, order):
     ],
 )
 def test_signed_hadamard_maps_are_the_matrix_product(name, options, d, s):
-    phi = fitted(name, d, s, **options)
+    phi = drawn(name, d, s, Gaussian(1.3), **options)
     expected = signed_hadamard_blocks(phi.signs_, options.get("order", "natural"))[:s, :d] / 1.3
     np.testing.assert_allclose(phi.dense_frequencies(), expected, atol=1e-12)
     X = np.random.default_rng(0).normal(size=(3, d))
@@ -52,7 +46,7 @@ def test_signed_hadamard_maps_are_the_matrix_product(name, options, d, s):
 
 @pytest.mark.parametrize(("d", "s"), [(1, 1), (1, 3), (2, 2), (5, 8), (5, 21), (8, 3), (100, 130), (128, 256)])
 def test_fastfood_is_the_matrix_product(d, s):
-    phi = fitted("fastfood", d, s)
+    phi = drawn("fastfood", d, s, Gaussian(1.3))
     p = phi.block_size_
     blocks = []
     for signs, permutation, gaussians, scales in zip(
@@ -67,14 +61,14 @@ def test_fastfood_is_the_matrix_product(d, s):
 
 
 def test_rom_with_three_factors_is_sorf():
-    np.testing.assert_array_equal(fitted("sorf", 6, 20).dense_frequencies(), fitted("rom", 6, 20).dense_frequencies())
+    np.testing.assert_array_equal(drawn("sorf", 6, 20).dense_frequencies(), drawn("rom", 6, 20).dense_frequencies())
 
 
 @pytest.mark.parametrize("p", [2, 4])
 def test_all_sign_patterns_have_the_mean_that_is_sampled(p):
     """2^(3p) patterns: the exact expectation; the bias bound 6 z / sqrt(d) holds, and sampling agrees."""
     patterns = np.array(list(product((-1, 1), repeat=3 * p)), dtype=np.int8)
-    phi = make_map("sorf", n_components=p * len(patterns), random_state=0).restore(p, {}, dtype=np.float64)
+    phi = drawn("sorf", p, p * len(patterns))
     sampled = phi.dense_frequencies()
     phi.signs_ = patterns.reshape(len(patterns), 3, p).transpose(1, 0, 2)
     enumerated = phi.dense_frequencies()
@@ -91,6 +85,6 @@ def test_all_sign_patterns_have_the_mean_that_is_sampled(p):
 @pytest.mark.parametrize("name", ["sorf", "rom", "fastfood"])
 def test_memory_is_linear_in_s(name):
     """Every stored array has at most a few numbers per frequency, never s x d."""
-    phi = fitted(name, 256, 512)
+    phi = drawn(name, 256, 512)
     stored = sum(value.size for value in vars(phi).values() if isinstance(value, np.ndarray))
     assert stored <= 4 * 512

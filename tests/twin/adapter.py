@@ -14,7 +14,6 @@ import pandas as pd
 import study_toys as toys
 import yaml
 
-from random_features.kernels import Circle
 from rfstudy import tidy
 from rfstudy.files import read_choices
 from rfstudy.planning import config, plan
@@ -50,11 +49,6 @@ def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> l
     if repeats_per_shard and data:
         shards = [each for shard in shards for each in shard.cut(repeats_per_shard)]
     return normalised(tidy.read(run(stored, experiment, shards, settings, folder, journal)))
-
-
-def circle(decay: str, terms: int):
-    """The library's kernel on the circle with harmonics 1 to ``terms``."""
-    return Circle(decay, terms)
 
 
 def preset(study) -> dict:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import adapter
 from .chain import Grid
 from .data import Data
 from .kinds import Measurement
@@ -136,9 +135,7 @@ GRIDS = {
     # the code of a group: rows standardised, no factor n, centred labels; a cap that reaches both parts, one, or none
     "code": Grid(
         protocol="code",
-        data={
-            "halves": HALVES, "parts": made(100, 4, seed=3, n_train=40), "few": made(70, 4, seed=5),
-        },
+        data={"halves": HALVES, "parts": made(100, 4, seed=3, n_train=40), "few": made(70, 4, seed=5)},
         scaling={"halves": ["standard_rows"], "parts": ["standard"], "few": ["standard_rows"]},
         methods=[
             {"method": "rff"},
@@ -230,9 +227,7 @@ GRIDS = {
     ),
     # an option that takes one value after another, on which the number of features that share a draw depends
     "sweep": Grid(
-        data={
-            "nowhere": NOWHERE, "parts": made(90, 4, seed=3, n_train=50),
-        },
+        data={"nowhere": NOWHERE, "parts": made(90, 4, seed=3, n_train=50)},
         scaling={"nowhere": ["none"], "parts": ["standard"]},
         methods=[
             {"method": "rff", "options": {"layout": "phase"}},
@@ -282,9 +277,7 @@ GRIDS = {
     "singular-per-cell": replace(SINGULAR, search={"penalty": {"tune_per": "cell"}}),
     # nothing to choose from where the data could not be had
     "missing": Grid(
-        data={
-            "nowhere": NOWHERE, "parts": PARTS,
-        },
+        data={"nowhere": NOWHERE, "parts": PARTS},
         scaling={"nowhere": ["none"], "parts": ["none"]}, methods=[{"method": "rff"}],
         sizes={"multiples_of_d": [1]}, length_scale=4.0, learners={"ridge": RIDGE, "svm": SVM},
         search={"penalty": {"tune_per": "size"}}, svm_solver="liblinear",
@@ -316,7 +309,7 @@ MEASUREMENTS = {
         axes={"dimensions": [2, 3], "sample_sizes": [10, 20], "penalties": [0.001, 1.0], "draws": 15},
     ),
     "requirement": Measurement(
-        kind="requirement", kernel="circle", circle=adapter.circle,
+        kind="requirement", kernel="circle",
         methods=[
             {"method": "rff"},
             {"method": "lsrff", "options": {"mode": "text"}},
@@ -455,9 +448,5 @@ ON_DATA = {
 }  # fmt: skip
 
 
-def named(studies: dict) -> dict:
-    """The experiments, each with its key as its name."""
-    return {key: replace(study, name=f"twin-{key}") for key, study in studies.items()}
-
-
-GRIDS, MEASUREMENTS, ON_DATA = named(GRIDS), named(MEASUREMENTS), named(ON_DATA)
+#: All experiments, each with its key as its name.
+STUDIES = {key: replace(study, name=f"twin-{key}") for key, study in (GRIDS | MEASUREMENTS | ON_DATA).items()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from random_features.arrays import seed_of, seed_sequence
-from random_features.kernels import Gaussian
+from random_features.kernels import Circle, Gaussian
 
 from .chain import completed, gaussian, relative_error
 from .learners import ridge
@@ -23,7 +23,6 @@ class Measurement:
     axes: dict
     name: str = ""
     kernel: str = "gaussian"
-    circle: Callable | None = None  # the library's kernel on the circle for a decay and a number of harmonics
     protocol: str = "text"
     repeats: int = 2
     paper: str = "slsrff"
@@ -130,15 +129,9 @@ def surrogate_rows(study: Measurement) -> list[dict]:
                 "total_surrogate_bound": 2 * np.trace(K) / (n * penalty),
                 "total_leverage": np.trace(K @ inverse),
             }
-            shared = columns | {
-                "dataset": f"labelled-d{d}-n{n}",
-                "n_train": n,
-                "d": d,
-                "axis": "penalty",
-                "at": penalty,
-            }
-            shared["settings"] = {"rule": rule, "frequencies": draws}
-            found += [shared | {"metric": metric, "value": value} for metric, value in values.items()]
+            columns |= {"dataset": f"labelled-d{d}-n{n}", "n_train": n, "d": d, "axis": "penalty", "at": penalty}
+            columns |= {"settings": {"rule": rule, "frequencies": draws}}
+            found += [columns | {"metric": metric, "value": value} for metric, value in values.items()]
     return found
 
 
@@ -172,7 +165,7 @@ def requirement_rows(study: Measurement) -> list[dict]:
                 for draw in range(axes["draws"]):
                     own = (entry["method"], entry["variant"], decay, n, s, repeat, draw)
                     seed = seed_of(study.seed, "requirement", *own)
-                    map_features = circle_features(study, entry, s, seed, (X, y, penalty), decay, mass)
+                    map_features = circle_features(entry, s, seed, (X, y, penalty), decay, mass)
                     options = {"scaling": "mean", "center": "none"}
                     decide = ridge(options, map_features(X), y[:, None], penalty)
                     of_draws.append(risk(decide(map_features(X_test))[:, 0], f_test))
@@ -207,15 +200,14 @@ def risk(predictions: np.ndarray, f: np.ndarray) -> float:
     return np.mean(predictions**2 - 2 * predictions * f + 1)
 
 
-def circle_features(study: Measurement, entry: dict, s: int, seed: int, training, decay: str, mass) -> Callable:
+def circle_features(entry: dict, s: int, seed: int, training, decay: str, mass) -> Callable:
     """The features of a map, or of harmonics that are drawn from the whole of a data-dependent distribution."""
     X, y, penalty = training
     n, options = len(y), dict(entry["options"])
     if options.pop("pool", None) != "whole":
         if entry["method"] == "lsrff":
             options = {"penalty": penalty, **options}
-        kernel = study.circle(decay, len(mass))
-        phi = drawn(entry | {"options": options}, kernel, s, seed).fit(X, y)
+        phi = drawn(entry | {"options": options}, Circle(decay, len(mass)), s, seed).fit(X, y)
         return lambda points: features(phi, points)
     frequencies = 2 * np.pi * np.arange(1, len(mass) + 1)
     if entry["method"] == "lsrff":

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Callable
 
 import numpy as np
+from closed_forms import projected_dual
 from scipy.special import sph_harm_y
 from sklearn.linear_model import lars_path, orthogonal_mp
 from sklearn.svm import SVC
@@ -178,7 +179,7 @@ def peaks_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
         seed = seed_of(study.seed, "peaks", dataset, repeat)
         phi = drawn(entry | {"options": options}, kernel_with(study, length_scale), 1, seed).fit(X, sample.y_train)
         (w,) = phi.frequencies_.astype(np.float64)
-        alpha = projected(np.full(len(y), phi.C / 2), y, phi.C)
+        alpha = projected_dual(np.full(len(y), phi.C / 2), y, phi.C)
         start = options.get("initial_std") or np.sqrt(1.5) / length_scale
         values = {
             "best_potential": potential(X, y * alpha, w),
@@ -193,14 +194,6 @@ def peaks_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
 def potential(X: np.ndarray, weights: np.ndarray, w: np.ndarray) -> float:
     """|sum_i u_i exp(i w.x_i) / n|^2."""
     return abs(np.mean(weights * np.exp(1j * (X.astype(np.float64) @ w)))) ** 2
-
-
-def projected(alpha: np.ndarray, y: np.ndarray, C: float) -> np.ndarray:
-    """Ten times onto the box and then onto the hyperplane y'alpha = 0 (Algorithm 3)."""
-    for _ in range(10):
-        alpha = np.minimum(np.maximum(alpha, 0), C)
-        alpha = alpha - y * (y @ alpha) / len(y)
-    return alpha
 
 
 def evaluations_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
@@ -236,15 +229,10 @@ def rounds_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
     return found
 
 
-def per_round(options: dict) -> int:
-    """Return how many components are found in a round."""
-    return options.get("n_peaks", 1)
-
-
 def weights_by_round(phi, options: dict, sample: Sample) -> list[np.ndarray]:
     """The dual weights before every round, of the game with the components that the map has found."""
-    X, y, C, k = sample.X_train, coded(sample.y_train)[0][:, 0], options.get("C", 1.0), per_round(options)
-    alpha, found = projected(np.full(len(y), C / 2), y, C), []
+    X, y, C, k = sample.X_train, coded(sample.y_train)[0][:, 0], options.get("C", 1.0), options.get("n_peaks", 1)
+    alpha, found = projected_dual(np.full(len(y), C / 2), y, C), []
     for first in range(0, phi.n_components, k):
         found.append(alpha)
         gradients = []
@@ -252,7 +240,7 @@ def weights_by_round(phi, options: dict, sample: Sample) -> list[np.ndarray]:
             total = np.sum(y * alpha * waves)
             gradients.append(1 - 2 * y * (np.conj(total) * waves).real)
         step = options.get("dual_step", 1 / len(y))
-        alpha = projected(alpha + step * np.mean(gradients, axis=0), y, C)
+        alpha = projected_dual(alpha + step * np.mean(gradients, axis=0), y, C)
     return found
 
 
@@ -267,7 +255,7 @@ def responses(phi, X: np.ndarray, part: slice) -> np.ndarray:
 
 def readings(study: OnData, phi, options: dict, sample: Sample, weights: list[np.ndarray]) -> list[dict]:
     """Return the values that the game has once it has found so many features."""
-    X, labels, C, k = sample.X_train, sample.y_train, options.get("C", 1.0), per_round(options)
+    X, labels, C, k = sample.X_train, sample.y_train, options.get("C", 1.0), options.get("n_peaks", 1)
     y, n, found = coded(labels)[0][:, 0], len(labels), []
     for number in range(1, len(weights) + 1):
         m = min(number * k, phi.n_components)
@@ -317,7 +305,7 @@ def looks(study: OnData, phi, options: dict, sample: Sample, weights: list[np.nd
     """Return how the weights lie next to the border of the classes and, in the plane, how wide the peaks of the
     potential are, before the round that follows so many features.
     """
-    X, k, found = sample.X_train.astype(np.float64), per_round(options), []
+    X, k, found = sample.X_train.astype(np.float64), options.get("n_peaks", 1), []
     y = coded(sample.y_train)[0][:, 0]
     everything = np.concatenate([sample.X_train, sample.X_test]).astype(np.float64)
     labels = np.concatenate([sample.y_train, sample.y_test])

@@ -3,47 +3,18 @@
 from collections.abc import Callable
 
 import numpy as np
-from sklearn.svm import SVC, LinearSVC
+from linear_problems import l1_svm, ridge, svm
 
 #: Of a learner: the option that holds its grid, what a row calls the chosen value, and the distance from the boundary,
 #: as a share of the largest decision value, below which rounding (or the tolerance of a solver) may change the class.
 GRID = {"ridge": "penalties", "svm": "C", "l1_svm": "C"}
 CHOSEN = {"ridge": "penalty", "svm": "C", "l1_svm": "C"}
-UNSURE = {"ridge": 1e-4, "svm": 2e-3, "l1_svm": 2e-3, "logistic": 1e-4}
+UNSURE = {"ridge": 1e-4, "svm": 2e-3, "l1_svm": 2e-3}
 
 
 def train(learner: str, options: dict, Z: np.ndarray, Y: np.ndarray, value: float) -> Callable:
     """The function from features to decision values that a learner finds with this penalty, or C."""
     return {"ridge": ridge, "svm": svm, "l1_svm": l1_svm}[learner](options, Z, Y, value)
-
-
-def ridge(options: dict, Z: np.ndarray, Y: np.ndarray, penalty: float) -> Callable:
-    """Ridge regression by its normal equations; ``LinAlgError`` where they have no solution that means anything."""
-    n, n_columns = Z.shape
-    shift = {"mean": n * penalty, "sum": penalty, "per_column": penalty / n_columns}[options["scaling"]]
-    z_mean = Z.mean(axis=0) if options["center"] == "both" else np.zeros(n_columns)
-    y_mean = np.zeros(Y.shape[1]) if options["center"] == "none" else Y.mean(axis=0)
-    system = (Z - z_mean).T @ (Z - z_mean) + shift * np.eye(n_columns)
-    lengths = np.sqrt(np.diag(system))
-    if np.linalg.cond(system / np.outer(lengths, lengths)) > 1 / (n_columns * np.finfo(float).eps):
-        raise np.linalg.LinAlgError("singular")
-    weights = np.linalg.solve(system, (Z - z_mean).T @ (Y - y_mean))
-    return lambda Z: (Z - z_mean) @ weights + y_mean
-
-
-def svm(options: dict, Z: np.ndarray, Y: np.ndarray, C: float) -> Callable:
-    """Linear support vector machines with the squared hinge loss and no intercept, one per column."""
-    machines = [
-        LinearSVC(C=C, loss="squared_hinge", dual=False, fit_intercept=False, tol=1e-8, max_iter=100_000).fit(Z, y)
-        for y in Y.T
-    ]
-    return lambda Z: np.column_stack([Z @ machine.coef_[0] for machine in machines])
-
-
-def l1_svm(options: dict, Z: np.ndarray, Y: np.ndarray, C: float) -> Callable:
-    """Linear support vector machines with the hinge loss and a free intercept, one per column."""
-    machines = [SVC(kernel="linear", C=C, tol=1e-8).fit(Z, y) for y in Y.T]
-    return lambda Z: np.column_stack([machine.decision_function(Z) for machine in machines])
 
 
 def coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

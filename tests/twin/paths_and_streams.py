@@ -7,6 +7,7 @@ A map is asked for its frequencies and phases alone where it is plain random Fou
 import itertools
 
 import numpy as np
+from linear_problems import least_squares
 
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
@@ -63,7 +64,7 @@ def rows_of_path(study: OnData, dataset: str, entry: dict, path: int) -> list[di
         edge = at_edge(best, gains)
         chosen = {"penalty": best} | ({} if edge is None else {"at_edge": {"penalty": edge}})
         for learner, how in (("ridge", {"penalty": axes["penalty"]}), ("ridge_tuned", chosen)):
-            w = shrunk(Z, y, n * how["penalty"])
+            w = least_squares(Z, y, n * how["penalty"])
             decision = (Z_test @ w)[:, None]
             wrong = 100 - accuracy(y_test, predicted(decision, np.array([-1.0, 1.0])))
             scores = [
@@ -85,19 +86,13 @@ def waves(phi, s: int, X: np.ndarray) -> np.ndarray:
     return np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(s)
 
 
-def shrunk(Z: np.ndarray, y: np.ndarray, shift: float) -> np.ndarray:
-    """The minimiser of |Z w - y|^2 + shift |w|^2, as least squares with a row more for every column."""
-    more = np.sqrt(shift) * np.eye(Z.shape[1])
-    return np.linalg.lstsq(np.vstack([Z, more]), np.concatenate([y, np.zeros(len(more))]), rcond=None)[0]
-
-
 def left_out(Z: np.ndarray, y: np.ndarray, penalties: list[float]) -> dict[float, np.ndarray]:
     """Return by penalty the squared error at every row of the regression on the others, n times it added still."""
     n = len(y)
     errors = {}
     for penalty in penalties:
         others = [np.arange(n) != i for i in range(n)]
-        of_rows = [y[i] - Z[i] @ shrunk(Z[kept], y[kept], n * penalty) for i, kept in enumerate(others)]
+        of_rows = [y[i] - Z[i] @ least_squares(Z[kept], y[kept], n * penalty) for i, kept in enumerate(others)]
         errors[penalty] = np.square(of_rows)
     return errors
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from random_features.arrays import seed_of, seed_sequence
 from random_features.errors import NotDefinedError
-from random_features.kernels import ArcCosine, Gaussian, Polynomial
+from random_features.kernels import make_kernel
 from random_features.maps import make_map
 
 from .data import draw_sample, folds, held_out_rows, length_scale_by
@@ -267,12 +267,10 @@ def left_out(study, learner: str, n_train: int, n_columns: int) -> bool:
 
 def feature_map(study, dataset: str, entry: dict, s: int, repeat: int, given: dict):
     """The unfitted map of a cell: its seed depends on data set, method, size, repeat and, of several, the draw."""
-    own = {key: value for key, value in given["kernel"].items() if key != "name"}
-    known = {"gaussian": Gaussian, "arc_cosine": ArcCosine, "polynomial": Polynomial}
     stated = {"length_scale": given["length_scale"]} if given["length_scale"] else {}
     draw = [] if given.get("draw") is None else [given["draw"]]
     seed = seed_of(study.seed, "features", dataset, entry["method"], s, repeat, *draw)
-    return drawn(entry | {"options": given["options"]}, known[given["kernel"]["name"]](**own, **stated), s, seed)
+    return drawn(entry | {"options": given["options"]}, make_kernel(given["kernel"] | stated), s, seed)
 
 
 def drawn(entry: dict, kernel, s: int, seed: int, **more):

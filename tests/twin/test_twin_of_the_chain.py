@@ -8,7 +8,7 @@ import pytest
 from random_features.arrays import set_threads
 
 from . import adapter, chain, kinds, kinds_on_data
-from .experiments import GRIDS, MEASUREMENTS, ON_DATA
+from .experiments import STUDIES
 from .on_data import OnData
 
 #: What tells rows apart.
@@ -79,18 +79,12 @@ def assert_same_row(row: dict, twin: dict, key: tuple) -> None:
     assert row == twin, key
 
 
-@pytest.mark.parametrize("name", GRIDS)
-def test_every_row_of_a_grid(name, tmp_path, journal, twins):
-    assert_same_rows(adapter.rows_of_the_chain(GRIDS[name], tmp_path, journal), twins(GRIDS[name]))
-
-
-@pytest.mark.parametrize("name", [*MEASUREMENTS, *ON_DATA])
-def test_every_row_of_a_measurement(name, tmp_path, journal, twins):
-    study = {**MEASUREMENTS, **ON_DATA}[name]
-    assert_same_rows(adapter.rows_of_the_chain(study, tmp_path, journal), twins(study))
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_row_of_an_experiment(name, tmp_path, journal, twins):
+    assert_same_rows(adapter.rows_of_the_chain(STUDIES[name], tmp_path, journal), twins(STUDIES[name]))
 
 
 @pytest.mark.parametrize("name", ["missing", "circles"])
 def test_one_job_a_method_and_repeat_gives_the_same_rows(name, tmp_path, twins):
-    found = adapter.rows_of_the_chain(GRIDS[name], tmp_path, tmp_path / "journal", cut="many")
-    assert_same_rows(found, twins(GRIDS[name]))
+    found = adapter.rows_of_the_chain(STUDIES[name], tmp_path, tmp_path / "journal", cut="many")
+    assert_same_rows(found, twins(STUDIES[name]))

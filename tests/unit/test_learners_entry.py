@@ -5,11 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
-from linear_problems import stream
+from linear_problems import l1_svm, ridge, stream
+from linear_problems import svm as linear_svm
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp, softmax
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC, LinearSVC
 
 from random_features.learners import design, entry, newton, streams, svm
 from rfstudy.data.target import KINDS, Target
@@ -33,35 +33,13 @@ def problem(kind, n_rows=N_ROWS, n_columns=N_COLUMNS):
     return Z, y[kind]
 
 
-def ridge_twin(Z, Y, value, options):
-    """The normal equations with every matrix written out: coefficients, intercepts."""
-    mean = Z.mean(axis=0) if options["center"] == "both" else np.zeros(Z.shape[1])
-    y_mean = np.zeros(Y.shape[1]) if options["center"] == "none" else Y.mean(axis=0)
-    shift = value * {"mean": len(Z), "sum": 1.0, "per_column": 1.0 / Z.shape[1]}[options["scaling"]]
-    coef = np.linalg.solve((Z - mean).T @ (Z - mean) + shift * np.eye(Z.shape[1]), (Z - mean).T @ (Y - y_mean))
-    return coef, y_mean - mean @ coef
-
-
-def svm_twin(Z, Y, value, options):
-    """scikit-learn's solver at the tightest tolerance."""
-    factor = Z.shape[1] if options.get("scaling") == "per_column" else 1.0
-    model = LinearSVC(C=factor * value, fit_intercept=False, dual=False, tol=1e-8, max_iter=10**7)
-    return np.column_stack([model.fit(Z, y).coef_[0] for y in Y.T]), np.zeros(Y.shape[1])
-
-
-def l1_svm_twin(Z, Y, value, options):
-    """libsvm with a linear kernel of its own."""
-    fits = [SVC(kernel="linear", C=value, tol=1e-10).fit(Z, y) for y in Y.T]
-    return np.column_stack([fit.coef_[0] for fit in fits]), np.array([fit.intercept_[0] for fit in fits])
-
-
-def logistic_twin(Z, Y, value, options):
+def logistic(options, Z, Y, value):
     """A general optimiser on the objective as it is written by its gradient, until that is below 1e-9."""
     n, D = Z.shape
     penalty = value * {"mean": 1.0, "sum": 1 / n, "per_column": 1 / (n * D)}[options["scaling"]]
     if options["classes"] == "one_vs_rest" and Y.shape[1] > 1:
-        fits = [logistic_twin(Z, Y[:, [k]], value, options) for k in range(Y.shape[1])]
-        return np.column_stack([coef for coef, _ in fits]), np.concatenate([intercept for _, intercept in fits])
+        fits = [logistic(options, Z, Y[:, [k]], value) for k in range(Y.shape[1])]
+        return lambda Z: np.hstack([decide(Z) for decide in fits])
     free = options["intercept"] == "unpenalised"
 
     def losses(F):
@@ -78,7 +56,7 @@ def logistic_twin(Z, Y, value, options):
 
     start = np.zeros((D + free) * Y.shape[1])
     W = minimize(value_and_gradient, start, jac=True, method="BFGS", options={"gtol": 1e-9}).x.reshape(D + free, -1)
-    return W[:D], W[D:].sum(axis=0)
+    return lambda Z: Z @ W[:D] + W[D:].sum(axis=0)
 
 
 def variants(**choices):
@@ -91,7 +69,7 @@ def variants(**choices):
 #: the minimum of an objective of order 1, which is strongly convex with 1e-4 or more, and leaves the square of that.
 TWINS = {
     "logistic": (
-        logistic_twin,
+        logistic,
         1e-4,
         [
             *variants(
@@ -100,9 +78,17 @@ TWINS = {
             *variants(scaling=["mean"], intercept=["none", "unpenalised"], classes=["one_vs_rest"]),
         ],
     ),
-    "ridge": (ridge_twin, 1e-10, variants(scaling=["mean", "sum", "per_column"], center=["targets", "both", "none"])),
-    "svm": (svm_twin, 1e-3, [{}, {"scaling": "per_column"}, *variants(solver=["auto", "liblinear", "newton"])]),
-    "l1_svm": (l1_svm_twin, 1e-3, [{}]),
+    "ridge": (
+        ridge,
+        1e-10,
+        variants(scaling=["mean", "sum", "per_column"], center=["targets", "both", "none"]),
+    ),
+    "svm": (
+        linear_svm,
+        1e-3,
+        [{}, {"scaling": "per_column"}, *variants(solver=["auto", "liblinear", "newton"])],
+    ),
+    "l1_svm": (l1_svm, 1e-3, [{}]),
 }
 
 #: The values that are compared: neither all weight on the penalty nor none.
@@ -131,9 +117,8 @@ def test_a_fit_is_that_of_its_twin(name, kind, shape, options):
     Y, classes = target.encode(y)
     for value in VALUES:
         model = learner.fit(stream(Z, 17), Y, value, n_columns=shape[1], options=options)
-        coef, intercept = twin(Z, Y, value, options)
         assert model.converged
-        np.testing.assert_allclose(model.decision(Z), Z @ coef + intercept, rtol=0, atol=allowed)
+        np.testing.assert_allclose(model.decision(Z), twin(options, Z, Y, value)(Z), rtol=0, atol=allowed)
         assert target.decode(model.decision(Z), classes).shape == (shape[0],)
 
 
@@ -149,8 +134,7 @@ def test_cross_validation_scores_the_twins_of_every_fold(name, kind, shape, opti
     for i, value in enumerate(VALUES):
         for fold in range(3):
             out = folds == fold
-            coef, intercept = twin(Z[~out], Y[~out], value, options)
-            decision = Z[out] @ coef + intercept
+            decision = twin(options, Z[~out], Y[~out], value)(Z[out])
             if target.score == "mse":
                 expected = np.mean((decision[:, 0] - y[out]) ** 2)
                 slack = 4 * allowed
@@ -269,12 +253,6 @@ def test_a_support_vector_machine_has_a_limit_where_one_is_set():
 SINGULAR = {"scaling": "sum", "center": "targets", "penalties": [1.0, 1e-300, 1e-3, 1e-200]}
 
 
-def linearly_dependent():
-    """Two equal columns, twice: of rank one."""
-    rng = np.random.default_rng(0)
-    return np.repeat(rng.standard_normal((60, 1)), 4, axis=1), np.where(rng.standard_normal((60, 1)) > 0, 1.0, -1.0)
-
-
 def has_fit(learner, Z, Y, value, options):
     try:
         learner.fit(stream(Z), Y, value, n_columns=Z.shape[1], options=options)
@@ -298,7 +276,8 @@ def test_ridge_has_a_solution_where_its_fit_has(center, scaling, shape):
 
 
 def test_the_smallest_value_with_a_solution():
-    Z, Y = linearly_dependent()
+    rng = np.random.default_rng(0)
+    Z, Y = rng.standard_normal((60, 1)).repeat(4, axis=1), np.where(rng.standard_normal((60, 1)) > 0, 1.0, -1.0)
     find = entry.load("ridge").smallest_with_solution
     assert find(stream(Z), Y, n_columns=4, options=SINGULAR) == 1e-3
     assert find(stream(Z), Y, n_columns=4, options=SINGULAR | {"penalties": [3.0, 0.5]}) == 0.5

@@ -13,19 +13,14 @@ from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge, ker
 
 N, D, PENALTY = 700, 4, 1e-5
 KERNEL = Gaussian(1.5)
-
-
-def data(c=2):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(N, D))
-    Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] + 3.0])[:, :c]
-    return X, Y + 0.1 * rng.normal(size=Y.shape), rng.normal(size=(50, D))
+RNG = np.random.default_rng(0)
+X, NEW = RNG.normal(size=(N, D)), RNG.normal(size=(50, D))
+Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] + 3.0]) + 0.1 * RNG.normal(size=(N, 2))
 
 
 @pytest.mark.parametrize("center", ["targets", "none"])
 @pytest.mark.parametrize("kernel", [KERNEL, Laplacian(2.0), Polynomial(2, 1.0)], ids=repr)
 def test_it_is_the_solution_by_cholesky(kernel, center):
-    X, Y, X_new = data()
     model = fit_streamed_kernel_ridge(kernel, X, Y, PENALTY, center=center, rank=100, tolerance=1e-10)
     exact = fit_kernel_ridge(kernel(X), Y, PENALTY, center=center)
     assert model.converged
@@ -34,14 +29,13 @@ def test_it_is_the_solution_by_cholesky(kernel, center):
     np.testing.assert_allclose(model.coef, exact.coef, atol=atol)
     np.testing.assert_allclose(model.intercept, exact.intercept)
     np.testing.assert_allclose(
-        predict_streamed(kernel, X, model, X_new), exact.decision(kernel(X_new, X)), rtol=1e-6, atol=1e-6
+        predict_streamed(kernel, X, model, NEW), exact.decision(kernel(NEW, X)), rtol=1e-6, atol=1e-6
     )
 
 
 @pytest.mark.parametrize("max_iter", [0, 1, 5])
 def test_the_residual_and_the_bound_of_a_fit_that_stops_early_are_true(max_iter):
     """From the kernel matrix; the bound of the error of predictions is kept at new rows, and not by a wide margin."""
-    X, Y, X_new = data()
     model = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, rank=5, max_iter=max_iter)
     assert (model.converged, model.n_iter) == (False, max_iter)
     K, targets = KERNEL(X), Y - Y.mean(axis=0)
@@ -49,8 +43,8 @@ def test_the_residual_and_the_bound_of_a_fit_that_stops_early_are_true(max_iter)
     np.testing.assert_allclose(
         model.residual, np.linalg.norm(residual, axis=0) / np.linalg.norm(targets, axis=0), rtol=1e-9
     )
-    exact = fit_kernel_ridge(K, Y, PENALTY).decision(KERNEL(X_new, X))
-    errors = np.abs(predict_streamed(KERNEL, X, model, X_new) - exact).max(axis=0)
+    exact = fit_kernel_ridge(K, Y, PENALTY).decision(KERNEL(NEW, X))
+    errors = np.abs(predict_streamed(KERNEL, X, model, NEW) - exact).max(axis=0)
     assert (errors < model.prediction_error).all()
     assert (errors > model.prediction_error / 1000).all()
 
@@ -58,14 +52,12 @@ def test_the_residual_and_the_bound_of_a_fit_that_stops_early_are_true(max_iter)
 def test_the_preconditioner_makes_the_steps_few():
     """At a rank that leaves a trace below the shift, the condition number is at most 2: each step divides the error by
     (sqrt(2) + 1) / (sqrt(2) - 1) = 5.8, that is by 1e8 in eleven steps; without it hundreds are needed."""
-    X, Y, _ = data()
     steps = [fit_streamed_kernel_ridge(KERNEL, X, Y, 1e-3, rank=rank).n_iter for rank in (1, 700)]
     assert steps[1] <= 12 < 40 < steps[0]
 
 
 def test_a_killed_fit_continues_from_its_last_iterate(monkeypatch):
     monkeypatch.setattr(kernel_ridge, "CHECKPOINT_SECONDS", 0)
-    X, Y, _ = data()
     how = {"rank": 20, "checkpoints": (store := Checkpoints())}
     whole = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, **how)
     assert len(store) == whole.n_iter > 20
@@ -83,19 +75,17 @@ def test_a_killed_fit_continues_from_its_last_iterate(monkeypatch):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_products_do_not_depend_on_tiles_threads_and_sparse_rows(tile, threads, monkeypatch):
     monkeypatch.setattr(kernel_ridge, "TILE", tile)
-    X, V, X_new = data()
     with torch_threads(threads):
         for rows in (X, csr_matrix(X)):
-            np.testing.assert_allclose(kernel_product(KERNEL, rows, V), KERNEL(X) @ V, rtol=1e-11, atol=1e-11)
-            np.testing.assert_allclose(kernel_product(KERNEL, rows, V, X_new), KERNEL(X_new, X) @ V, atol=1e-11)
+            np.testing.assert_allclose(kernel_product(KERNEL, rows, Y), KERNEL(X) @ Y, rtol=1e-11, atol=1e-11)
+            np.testing.assert_allclose(kernel_product(KERNEL, rows, Y, NEW), KERNEL(NEW, X) @ Y, atol=1e-11)
         assert torch.get_num_threads() == threads
 
 
 def test_a_constant_target_needs_no_step():
-    X, Y, _ = data(1)
     model = fit_streamed_kernel_ridge(KERNEL, X, np.ones(N), PENALTY, rank=10)
     assert (model.converged, model.n_iter, *model.residual) == (True, 0, 0.0)
-    both = fit_streamed_kernel_ridge(KERNEL, X, np.column_stack([np.ones(N), Y]), PENALTY, rank=10)
+    both = fit_streamed_kernel_ridge(KERNEL, X, np.column_stack([np.ones(N), Y[:, 0]]), PENALTY, rank=10)
     np.testing.assert_array_equal(both.coef[:, 0], 0.0)
     assert both.converged
 
@@ -110,6 +100,5 @@ def test_a_constant_target_needs_no_step():
     ],
 )
 def test_what_has_no_solution_is_refused(changed, message):
-    X, Y, _ = data()
     with pytest.raises(ValueError, match=message):
         fit_streamed_kernel_ridge(**({"kernel": KERNEL, "X": X, "Y": Y, "penalty": PENALTY} | changed))

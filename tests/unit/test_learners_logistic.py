@@ -1,12 +1,8 @@
 """Logistic regression: its gradient and Hessian, its minimum against scikit-learn's, streams, and hard cases."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
-from linear_problems import problem, stream
-from scipy.special import logsumexp
-from sklearn.linear_model import LogisticRegression
+from linear_problems import counted, logistic_objective, lowest_logistic_objective, peak_of, problem, stream
 
 from random_features.learners import newton, streams
 from random_features.learners.design import Design
@@ -16,23 +12,8 @@ from rfstudy.data.target import Target
 PENALTIES = [1e-1, 1e-3, 1e-5]
 
 
-def objective(coef, intercept, Z, Y, penalty):
-    """penalty |W|^2 / 2 + mean of -log P(y | z), written out."""
-    F = Z.astype(np.float64) @ coef + intercept
-    losses = np.logaddexp(0, -Y * F)[:, 0] if Y.shape[1] == 1 else logsumexp(F, axis=1) - F[Y > 0]
-    return penalty / 2 * (coef**2).sum() + losses.mean()
-
-
 def of_model(model, Z, Y, penalty):
-    return objective(model.coef, model.intercept, Z, Y, penalty)
-
-
-def sklearn_objective(Z, labels, Y, penalty, intercept):
-    """The lowest objective that scikit-learn finds, at a tolerance far below what is compared."""
-    C = 1 / (penalty * len(Z))
-    free = intercept == "unpenalised"
-    model = LogisticRegression(C=C, fit_intercept=free, tol=1e-8, max_iter=20_000).fit(Z.astype(np.float64), labels)
-    return objective(model.coef_.T, model.intercept_, Z, Y, penalty)
+    return logistic_objective(model.coef, model.intercept, Z, Y, penalty)
 
 
 @pytest.mark.parametrize(("intercept", "n_classes", "dtype"), [("none", 2, np.float64), ("unpenalised", 5, np.float32)])
@@ -43,7 +24,7 @@ def test_the_minimum_is_that_of_scikit_learn_on_five_thousand_rows(penalty, n_cl
     assert model.converged
     assert model.n_iter <= 15
     assert model.solver == "newton"
-    lowest = sklearn_objective(Z, labels, Y, penalty, intercept)
+    lowest = lowest_logistic_objective(Z, labels, Y, penalty, intercept)
     # one side is our own tolerance, with the rounding of float32; the other would be an error of scikit-learn's
     assert of_model(model, Z, Y, penalty) <= lowest * (1 + 1e-6)
     assert of_model(model, Z, Y, penalty) >= lowest * (1 - 1e-4)
@@ -63,7 +44,7 @@ def test_features_of_unequal_length_take_few_passes_with_blocks_and_the_same_sol
     assert with_blocks.converged
     assert without.converged
     assert n_with < len(passes) / 2
-    lowest = sklearn_objective(Z, np.argmax(Y, axis=1), Y, 1e-4, "unpenalised")
+    lowest = lowest_logistic_objective(Z, np.argmax(Y, axis=1), Y, 1e-4, "unpenalised")
     for model in (with_blocks, without):
         np.testing.assert_allclose(of_model(model, Z, Y, 1e-4), lowest, rtol=1e-6)
 
@@ -74,32 +55,22 @@ def test_streamed_is_kept(classes, n_classes, monkeypatch):
     Z, _, Y = problem(n_classes=n_classes, dtype=np.float32)
     how = {"n_columns": Z.shape[1], "classes": classes, "intercept": "unpenalised"}
     passes = []
-
-    def counted():
-        passes.append(1)
-        return stream(Z, 37)()
-
     kept = fit_logistic(stream(Z), Y, 1e-3, **how)
     monkeypatch.setattr(streams, "CACHE_BYTES", 2**12)
     folds = np.arange(len(Y)) % 3
     scores = cross_validate_logistic(stream(Z), Y, PENALTIES, folds, **how)
     monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
-    streamed = fit_logistic(counted, Y, 1e-3, **how)
+    streamed = fit_logistic(counted(Z, passes, 37), Y, 1e-3, **how)
     assert len(passes) > 10
     np.testing.assert_allclose(streamed.decision(Z), kept.decision(Z), rtol=0, atol=1e-4)
-    np.testing.assert_array_equal(cross_validate_logistic(counted, Y, PENALTIES, folds, **how), scores)
+    np.testing.assert_array_equal(cross_validate_logistic(stream(Z, 37), Y, PENALTIES, folds, **how), scores)
 
 
 def test_the_memory_of_a_streamed_fit_is_that_of_targets_and_gram_matrix(monkeypatch):
     monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
     n, n_columns = 20_000, 200
     Z, _, Y = problem(n=n, n_columns=n_columns, dtype=np.float32)
-    tracemalloc.start()
-    try:
-        fit_logistic(stream(Z, 512), Y, 1e-2, n_columns=n_columns)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    peak = peak_of(lambda: fit_logistic(stream(Z, 512), Y, 1e-2, n_columns=n_columns))
     # in float64 numbers: a chunk of 2048 rows for the Gram matrix, five matrices of its size, 20 columns of n rows
     assert peak < 8 * (2048 * n_columns + 5 * n_columns**2 + 20 * n) < 8 * n * n_columns / 3
 
@@ -114,7 +85,7 @@ def test_more_columns_than_rows_are_the_same_problem_in_the_space_of_the_rows(n_
     folds = np.arange(len(Y)) % 3
     rotated = fit_logistic(stream(Z, 9), Y, 1e-4, **how)
     scores = cross_validate_logistic(stream(Z, 9), Y, PENALTIES, folds, **how)
-    lowest = sklearn_objective(Z, labels, Y, 1e-4, intercept)
+    lowest = lowest_logistic_objective(Z, labels, Y, 1e-4, intercept)
     np.testing.assert_allclose(of_model(rotated, Z, Y, 1e-4), lowest, rtol=1e-6)
     monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
     as_it_is = fit_logistic(stream(Z, 9), Y, 1e-4, **how)
@@ -140,7 +111,7 @@ def test_separable_classes_have_a_minimum_that_is_found(n_classes, penalty):
     model = fit_logistic(stream(Z), Y, penalty, n_columns=n_classes, intercept="unpenalised")
     assert model.converged
     np.testing.assert_array_equal(Target("classes").decode(model.decision(Z), classes), labels)
-    lowest = sklearn_objective(Z, labels, Y, penalty, "unpenalised")
+    lowest = lowest_logistic_objective(Z, labels, Y, penalty, "unpenalised")
     assert of_model(model, Z, Y, penalty) <= lowest * (1 + 1e-6)
 
 

@@ -8,16 +8,10 @@ from sklearn.svm import SVC
 from random_features.learners import multiple_kernel
 from random_features.learners.multiple_kernel import GAP, fit_multiple_kernel_svm
 
-
-def problem(n=120, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-1, 1, (n, 2))
-    y = np.where(np.sin(4 * X[:, 0]) + 0.2 * rng.standard_normal(n) > 0, 1.0, -1.0)
-    return X, y[:, None]
-
-
-def grams_of(X):
-    return np.stack([X @ X.T, rbf_kernel(X, gamma=0.5), rbf_kernel(X, gamma=50.0)])
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-1, 1, (120, 2))
+Y = np.where(np.sin(4 * X[:, :1]) + 0.2 * RNG.standard_normal((120, 1)) > 0, 1.0, -1.0)
+GRAMS = np.stack([X @ X.T, rbf_kernel(X, gamma=0.5), rbf_kernel(X, gamma=50.0)])
 
 
 def optimum(K, y, C):
@@ -30,32 +24,27 @@ def optimum(K, y, C):
 
 @pytest.mark.parametrize("C", [0.3, 1.0, 10.0])
 def test_no_weights_on_a_grid_are_better_by_more_than_the_gap(C):
-    X, Y = problem()
-    grams = grams_of(X)
-    model, weights = fit_multiple_kernel_svm(grams, Y, C)
+    model, weights = fit_multiple_kernel_svm(GRAMS, Y, C)
     assert model.converged
     assert weights.min() >= 0
     assert weights.sum() == pytest.approx(1)
-    own = optimum(np.tensordot(weights, grams, 1), Y[:, 0], C)
+    own = optimum(np.tensordot(weights, GRAMS, 1), Y[:, 0], C)
     steps = [i / 10 for i in range(11)]
     on_grid = [np.array([a, b, 1 - a - b]) for a in steps for b in steps if a + b <= 1 + 1e-9]
-    best = min(optimum(np.tensordot(np.clip(each, 0, 1), grams, 1), Y[:, 0], C) for each in on_grid)
+    best = min(optimum(np.tensordot(np.clip(each, 0, 1), GRAMS, 1), Y[:, 0], C) for each in on_grid)
     assert own <= best + GAP * own * 1.1  # libsvm stops at 1e-4 of a margin
-    alone = min(optimum(gram, Y[:, 0], C) for gram in grams)
+    alone = min(optimum(gram, Y[:, 0], C) for gram in GRAMS)
     assert own <= alone + GAP * own * 1.1
 
 
 def test_the_machine_is_that_of_the_combined_kernel():
-    X, Y = problem()
-    grams = grams_of(X)
-    model, weights = fit_multiple_kernel_svm(grams, Y, 1.0)
-    combined = np.tensordot(weights, grams, 1)
+    model, weights = fit_multiple_kernel_svm(GRAMS, Y, 1.0)
+    combined = np.tensordot(weights, GRAMS, 1)
     reference = SVC(kernel="precomputed", C=1.0, tol=1e-6).fit(combined, Y[:, 0])
     np.testing.assert_allclose(model.decision(combined)[:, 0], reference.decision_function(combined), atol=1e-2)
 
 
 def test_a_kernel_that_says_nothing_gets_little_weight_and_one_kernel_all():
-    X, Y = problem()
     useful = rbf_kernel(X, gamma=2.0)
     noise = np.eye(len(X)) * 1e-6
     _, weights = fit_multiple_kernel_svm(np.stack([useful, noise]), Y, 1.0)
@@ -66,8 +55,7 @@ def test_a_kernel_that_says_nothing_gets_little_weight_and_one_kernel_all():
 
 
 def test_turns_that_end_before_the_gap_is_closed_are_reported(monkeypatch):
-    X, Y = problem()
     monkeypatch.setattr(multiple_kernel, "MAX_TURNS", 1)
-    model, weights = fit_multiple_kernel_svm(grams_of(X), Y, 10.0)
+    model, weights = fit_multiple_kernel_svm(GRAMS, Y, 10.0)
     assert not model.converged
     np.testing.assert_allclose(weights, 1 / 3)

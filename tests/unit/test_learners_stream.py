@@ -1,39 +1,24 @@
 """Logistic regression on a stream of any length: its minimum, what it holds, and how it goes on after a kill."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from in_memory import Checkpoints
-from linear_problems import problem, stream
-from scipy.special import logsumexp
-from sklearn.linear_model import LogisticRegression
+from linear_problems import counted, logistic_objective, lowest_logistic_objective, peak_of, problem, stream
 
 from random_features.learners import design, newton
 from random_features.learners.logistic import GAP_TOLERANCE, fit_logistic, fit_on_stream
 
 
-def objective(coef, Z, labels, penalty):
-    """penalty |W|^2 / 2 + mean of -log P(y | z), written out."""
-    F = Z.astype(np.float64) @ coef
-    if coef.shape[1] == 1:
-        losses = np.logaddexp(0, np.where(labels == 1, -F[:, 0], F[:, 0]))
-    else:
-        losses = logsumexp(F, axis=1) - F[np.arange(len(Z)), labels]
-    return penalty / 2 * (coef**2).sum() + losses.mean()
-
-
 @pytest.mark.parametrize(("n_classes", "dtype"), [(2, np.float64), (5, np.float32)])
 @pytest.mark.parametrize("penalty", [1e-2, 5e-4])
 def test_the_objective_is_that_of_scikit_learn_to_the_tolerance_on_five_thousand_rows(penalty, n_classes, dtype):
-    Z, labels, _ = problem(n=5000, n_columns=40, n_classes=n_classes, dtype=dtype)
+    Z, labels, Y = problem(n=5000, n_columns=40, n_classes=n_classes, dtype=dtype)
     model = fit_on_stream(stream(Z, 700), labels, n_classes, penalty, n_columns=40)
     assert model.converged
     assert model.solver == "newton"
     assert model.coef.shape == (40, 1 if n_classes == 2 else n_classes)
-    sklearn = LogisticRegression(C=1 / (penalty * len(Z)), fit_intercept=False, tol=1e-8, max_iter=20_000)
-    lowest = objective(sklearn.fit(Z.astype(np.float64), labels).coef_.T, Z, labels, penalty)
-    ours = objective(model.coef, Z, labels, penalty)
+    lowest = lowest_logistic_objective(Z, labels, Y, penalty)
+    ours = logistic_objective(model.coef, 0.0, Z, Y, penalty)
     # the tolerance on one side, an error of scikit-learn's on the other
     assert lowest * (1 - 1e-6) <= ours <= lowest * (1 + GAP_TOLERANCE)
 
@@ -61,25 +46,21 @@ def test_a_fit_that_was_killed_at_any_pass_goes_on_to_the_same_bits():
     whole = fit_on_stream(stream(Z), labels, 3, 1e-4, n_columns=10, checkpoints=kept)
     assert len(kept) > 5
     for done in (1, 3, len(kept)):
-        passes = []
-
-        def counted(passes=passes):
-            passes.append(1)
-            return stream(Z)()
-
-        again = fit_on_stream(counted, labels, 3, 1e-4, n_columns=10, checkpoints=Checkpoints(kept[:done]))
+        passes, how = [], {"n_columns": 10, "checkpoints": Checkpoints(kept[:done])}
+        again = fit_on_stream(counted(Z, passes), labels, 3, 1e-4, **how)
         np.testing.assert_array_equal(again.coef, whole.coef)
         assert again.n_iter == whole.n_iter
         assert len(passes) == len(kept) - done + 1  # one pass more is for the Gram matrix
 
 
 def test_the_gram_matrix_of_some_chunks_replaces_that_of_all(monkeypatch):
-    Z, labels, _ = problem(n=6000, n_columns=10, n_classes=3)
+    Z, labels, Y = problem(n=6000, n_columns=10, n_classes=3)
     whole = fit_on_stream(stream(Z, 500), labels, 3, 1e-3, n_columns=10)
     monkeypatch.setattr(design, "GRAM_ROWS", 3000)
     some = fit_on_stream(stream(Z, 500), labels, 3, 1e-3, n_columns=10)
     assert some.converged
-    assert abs(objective(some.coef, Z, labels, 1e-3) - objective(whole.coef, Z, labels, 1e-3)) <= 1e-4
+    reached = [logistic_objective(model.coef, 0.0, Z, Y, 1e-3) for model in (some, whole)]
+    assert abs(reached[0] - reached[1]) <= 1e-4
     rows = np.r_[0:2048, 4096:6000]  # every second chunk of 2,048 rows
     gram = design.Design(stream(Z, 500), 6000, 10, False, Z).gram
     np.testing.assert_allclose(gram, Z[rows].T @ Z[rows] * (6000 / len(rows)), rtol=1e-9)
@@ -92,12 +73,7 @@ def test_nothing_but_labels_is_held_for_every_row(monkeypatch):
     def blocks():
         return ((slice(at, at + 500), part) for at in range(0, n, 500))
 
-    tracemalloc.start()
-    try:
-        fit_on_stream(blocks, labels, c, 1e-3, n_columns=10)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    peak = peak_of(lambda: fit_on_stream(blocks, labels, c, 1e-3, n_columns=10))
     # 8 bytes of the column of ones and 8 of the groups for the Gram matrix, one for each class, and chunks; decision
     # values would be 24 more, their slopes and curvatures 48
     assert peak < n * (8 + 8 + 8 + c) + 10 * 2048 * 10 * 8

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from linear_problems import problem, stream
+from linear_problems import counted, problem, stream
 from scipy.optimize import minimize
 
 from random_features.learners import design, newton, streams, svm
@@ -92,21 +92,13 @@ def test_newton_is_within_its_certificate_of_a_general_optimiser(C):
 def test_features_streamed_in_odd_blocks_and_kept_give_one_objective(dtype, monkeypatch):
     Z, _, Y = problem(n=500, n_columns=30, dtype=dtype)
     reads = []
-
-    def counted(rows):
-        def blocks():
-            reads.append(rows)
-            return stream(Z, rows)()
-
-        return blocks
-
-    kept = fit_svm(counted(500), Y, 10.0, **options(Z, solver="newton"))
+    kept = fit_svm(counted(Z, reads, 500), Y, 10.0, **options(Z, solver="newton"))
     # one block holds all rows: it is read once, for its size and for good
     assert len(reads) == 1
     monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
     for rows in (1, 7, 499):
         reads.clear()
-        streamed = fit_svm(counted(rows), Y, 10.0, **options(Z, solver="newton"))
+        streamed = fit_svm(counted(Z, reads, rows), Y, 10.0, **options(Z, solver="newton"))
         assert len(reads) > 10
         np.testing.assert_allclose(objective(streamed, Z, Y, 10.0), objective(kept, Z, Y, 10.0), rtol=1e-6)
 
@@ -126,25 +118,11 @@ def test_without_a_preconditioner_the_solution_is_the_same(monkeypatch):
 def test_the_newton_cross_validation_reads_a_stream_as_often_as_its_slowest_fold(monkeypatch):
     monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
     Z, _, Y = problem(n=300)
-    passes = []
-
-    def blocks():
-        passes.append(1)
-        return stream(Z, 100)()
-
-    folds = np.arange(300) % 5
-    cross_validate_svm(blocks, Y, [1.0], folds, **options(Z, solver="newton"))
-    together = len(passes)
-    passes.clear()
-    for fold in range(5):
-        part = folds != fold
-
-        def blocks_of_fold(part=part):
-            passes.append(1)
-            return stream(Z[part], 100)()
-
-        fit_svm(blocks_of_fold, Y[part], 1.0, **options(Z[part], solver="newton"))
-    assert together < len(passes) / 2
+    together, alone, folds = [], [], np.arange(300) % 5
+    cross_validate_svm(counted(Z, together, 100), Y, [1.0], folds, **options(Z, solver="newton"))
+    for part in (folds != fold for fold in range(5)):
+        fit_svm(counted(Z[part], alone, 100), Y[part], 1.0, **options(Z[part], solver="newton"))
+    assert len(together) < len(alone) / 2
 
 
 def test_fits_of_a_grid_at_once_are_those_one_after_the_other(monkeypatch):

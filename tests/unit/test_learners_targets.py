@@ -10,7 +10,7 @@ from random_features.learners.entry import load
 from random_features.learners.penalties import best_penalty, check_grid, edge_of, effective_penalties
 from random_features.learners.scoring import check_folds, gain, score_sum
 from random_features.learners.shifted import MANY, refuse_singular, solve_shifted
-from random_features.learners.targets import as_columns, sign_columns
+from random_features.learners.targets import as_columns
 from rfstudy.data.target import Target
 
 EPS = np.finfo(np.float64).eps
@@ -23,12 +23,6 @@ EPS = np.finfo(np.float64).eps
 def test_numeric_targets_that_are_none(targets, message):
     with pytest.raises(ValueError, match=message):
         as_columns(targets)
-
-
-@pytest.mark.parametrize(("targets", "message"), [([0.0, 1.0], "other than -1 and"), ([1.0, 1.0], "one class only")])
-def test_sign_columns_refuses_what_an_svm_cannot_train_on(targets, message):
-    with pytest.raises(ValueError, match=message):
-        sign_columns(targets)
 
 
 SCORES = np.array([[88.0, 92.0, 90.0], [90.0, 91.0, 92.0], [89.0, 91.0, 91.5], [80.0, 99.0, 91.0], [70.0, 71.0, 72.0]])

@@ -14,7 +14,7 @@ from in_memory import keep_tensors_in_place
 
 from random_features.kernels import Gaussian
 from random_features.learners import gram, kernel_ridge, logistic, ridge, svm
-from random_features.learners.ridge import cross_validate_ridge, fit_ridge, ridge_sums, solve_ridge
+from random_features.learners.ridge import cross_validate_ridge, fit_ridge, ridge_sums
 from random_features.learners.shifted import refuse_singular, solve_shifted
 
 PENALTIES = [1e-6, 1e-3, 1.0, 100.0]
@@ -142,14 +142,6 @@ def test_liblinear_is_refused_for_tensors():
         svm.fit_svm(stream(torch.from_numpy(Z)), torch.from_numpy(Y), 1.0, n_columns=40, solver="liblinear")
     model = svm.fit_svm(stream(torch.from_numpy(Z[:20])), torch.from_numpy(Y[:20]), 1.0, n_columns=40)
     assert model.solver == "newton"
-
-
-def test_sums_of_tensors_add_up_and_a_model_predicts_arrays_too():
-    Z, Y, _, _ = data()
-    parts = [(torch.from_numpy(Z[rows]), torch.from_numpy(Y[rows])) for rows in (slice(0, 500), slice(500, None))]
-    sums = [ridge_sums(stream(part), targets, n_columns=40) for part, targets in parts]
-    model, expected = solve_ridge(sums[0] + sums[1], 1e-3), fit_ridge(stream(Z), Y, 1e-3, n_columns=40, center="both")
-    np.testing.assert_allclose(model.decision(Z[:5]), expected.decision(Z[:5]), rtol=1e-9)
 
 
 def test_a_singular_system_of_tensors():

@@ -45,24 +45,29 @@ def test_kernel_svm_equals_svc(C):
     np.testing.assert_allclose(model.decision(rbf_kernel(new, X))[:, 0], reference.decision_function(new), atol=1e-2)
 
 
-def test_bad_matrices_are_refused():
+both = pytest.mark.parametrize("fit", [fit_kernel_ridge, fit_kernel_svm])
+
+
+@both
+def test_a_matrix_that_is_no_kernel_matrix_is_refused(fit):
     X, _, Y = problem(20)
-    K = rbf_kernel(X)
-    with pytest.raises(ValueError, match=r"shape \(20, 20\)"):
-        fit_kernel_ridge(K[:, :19], Y, 1.0)
-    K[0, 0] = np.nan
-    for fit in (fit_kernel_ridge, fit_kernel_svm):
-        with pytest.raises(ValueError, match="kernel matrix holds NaN"):
-            fit(K, Y, 1.0)
+    K = X @ X.T
+    missing = np.where(np.arange(400).reshape(20, 20) == 0, np.nan, K)
+    for wrong, message in (
+        (K[:, :19], r"shape \(20, 20\)"), (missing, "kernel matrix holds NaN"), (np.triu(K), "symmetric"),
+        (K + 1j * K, "no real number"), (K.astype(str), "no real number"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            fit(wrong, Y, 1.0)
+    assert fit(K.astype(np.float32), Y, 1.0).converged
 
 
-def test_more_rows_than_fit_are_refused_before_anything_is_computed():
+@both
+def test_more_rows_than_fit_are_refused_before_anything_is_computed(fit):
     n = MAX_ROWS + 1
     K = np.broadcast_to(0.0, (n, n))  # no memory behind it
-    Y = np.where(np.arange(n) % 2, 1.0, -1.0)
-    for call in (lambda: fit_kernel_ridge(K, Y, 1.0), lambda: fit_kernel_svm(K, Y, 1.0)):
-        with pytest.raises(ValueError, match="15001 rows are more than the 15000"):
-            call()
+    with pytest.raises(ValueError, match="15001 rows are more than the 15000"):
+        fit(K, np.where(np.arange(n) % 2, 1.0, -1.0), 1.0)
 
 
 def test_options_and_targets_are_checked():
@@ -72,14 +77,3 @@ def test_options_and_targets_are_checked():
         fit_kernel_ridge(K, Y, 1.0, center="features")
     with pytest.raises(ValueError, match="one class only"):
         fit_kernel_svm(K, np.ones(20), 1.0)
-
-
-def test_a_matrix_that_is_no_kernel_matrix_is_refused():
-    X, _, Y = problem(n_classes=2)
-    K = X @ X.T
-    for wrong in (np.triu(K), K + 1j * K, K.astype(str)):
-        with pytest.raises(ValueError, match=r"symmetric|no real number"):
-            fit_kernel_svm(wrong, Y, 1.0)
-        with pytest.raises(ValueError, match=r"symmetric|no real number"):
-            fit_kernel_ridge(wrong, Y, 1.0)
-    assert fit_kernel_ridge(K.astype(np.float32), Y, 1.0).converged

@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pytest
 
 from random_features.kernels import (
     ArcCosine,
@@ -98,6 +99,22 @@ WITH_PHASES = {f"{name}-phase": (name, {"layout": "phase"}) for name in MAPS if 
 
 #: All of them.
 EVERY = WITH_KERNELS | WITH_PHASES | VARIANTS
+
+
+def slow_unless_plain(variants):
+    """The variants as parameters of a test, all but maps with their defaults marked as slow."""
+    return [variant if variant in MAPS else pytest.param(variant, marks=pytest.mark.slow) for variant in variants]
+
+
+every_map = pytest.mark.parametrize("variant", slow_unless_plain(VARIANTS))
+
+
+def tolerance(variant, dtype):
+    """Return how far features of a type may be off, relative to the largest: in float32 by some roundings of angles up
+    to about 50, where a float32 is 4e-6 apart. The Laplacian kernel's frequencies have no bound."""
+    if dtype == np.float64:
+        return 1e-11
+    return 5e-3 if "laplacian" in variant else 5e-5
 
 
 def build(variant, **params):

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from map_variants import GAMES, KERNELS, MAPS, QUICK_SEARCH
+from map_variants import KERNELS, MAPS, build
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import RBF
@@ -24,13 +24,14 @@ from random_features.maps.montecarlo import OrthogonalRandom
 from random_features.maps.registry import REGISTRY
 from random_features.maps.stated import as_kernel
 
-OPTIONS = {"clrff": {"n_pairs": 50}} | dict.fromkeys(GAMES, QUICK_SEARCH)
-
 
 def data(n=60, d=4, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * [1.0, 2.0, 0.5, 3.0]
     return X, np.sign(np.sin(X[:, 0]) + 0.1 * rng.normal(size=n))
+
+
+X, Y = data()
 
 
 def test_a_search_goes_through_length_scales_sizes_and_options_of_a_pipeline():
@@ -88,22 +89,20 @@ def test_a_wrong_parameter_is_named(params, message):
 @pytest.mark.parametrize("method", ["rff", "sorf", "ssf", "nystroem", "slsrff", "kprff"])
 @pytest.mark.parametrize("rule", ["median", "scale"])
 def test_a_rule_is_learned_from_the_data_that_fit_sees(method, rule):
-    X, y = data()
     distances = np.linalg.norm(X[:, None] - X, axis=2)[np.triu_indices(len(X), 1)]
     expected = {"median": np.median(distances), "scale": np.sqrt(X.shape[1] * X.var() / 2)}[rule]
-    phi = make_map(method, kernel=Gaussian(rule), n_components=16, random_state=0).fit(X, y)
+    phi = make_map(method, kernel=Gaussian(rule), n_components=16, random_state=0).fit(X, Y)
     np.testing.assert_allclose(phi.kernel_.length_scale, expected, rtol=1e-12)
-    stated = make_map(method, kernel=Gaussian(phi.kernel_.length_scale), n_components=16, random_state=0).fit(X, y)
+    stated = make_map(method, kernel=Gaussian(phi.kernel_.length_scale), n_components=16, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(phi.transform(X), stated.transform(X))
     # the stated kernel stays a rule, so that another fit learns anew
     assert phi.kernel == Gaussian(rule)
-    np.testing.assert_allclose(phi.fit(2 * X, y).kernel_.length_scale, 2 * expected, rtol=1e-12)
+    np.testing.assert_allclose(phi.fit(2 * X, Y).kernel_.length_scale, 2 * expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", [Gaussian("median"), Laplacian("scale"), Cauchy("median"), Gaussian("ard")])
 def test_a_map_that_has_learned_its_length_scale_is_restored_from_what_it_learned(kernel):
-    X, y = data()
-    phi = make_map("rff", kernel=kernel, n_components=5, random_state=3).fit(X, y)
+    phi = make_map("rff", kernel=kernel, n_components=5, random_state=3).fit(X, Y)
     again = make_map("rff", kernel=kernel, n_components=5, random_state=3).restore(4, phi.learned_, dtype=np.float64)
     np.testing.assert_array_equal(again.transform(X), phi.transform(X))
     assert again.kernel_ == phi.kernel_
@@ -111,8 +110,7 @@ def test_a_map_that_has_learned_its_length_scale_is_restored_from_what_it_learne
 
 
 def test_scale_is_the_gamma_of_scikit_learn():
-    X, y = data()
-    gamma = SVC(gamma="scale").fit(X, y)._gamma
+    gamma = SVC(gamma="scale").fit(X, Y)._gamma
     np.testing.assert_allclose(Gaussian("scale").completed_by(X)(X), rbf_kernel(X, gamma=gamma), rtol=1e-12)
 
 
@@ -206,7 +204,6 @@ def test_gamma_is_explained_where_it_is_passed():
 
 @pytest.mark.parametrize("state", [np.random.default_rng, np.random.RandomState])
 def test_a_generator_is_a_seed_that_moves_on(state):
-    X, _ = data()
     phi, other = make_map("rff", random_state=state(3)), make_map("rff", random_state=state(3))
     first, second = phi.fit(X).transform(X), clone(phi).fit(X).transform(X)
     np.testing.assert_array_equal(other.fit(X).transform(X), first)
@@ -227,7 +224,6 @@ def chi(X, Y):
 
 
 def test_nystroem_takes_a_function_and_a_matrix():
-    X, _ = data()
     for kernel, rows, new in [(chi, X, X[:7]), ("precomputed", chi(X, X), chi(X[:7], X))]:
         phi = make_map("nystroem", kernel, n_components=60, random_state=0).fit(rows)
         np.testing.assert_allclose(phi.transform(new) @ phi.transform(rows).T, chi(X[:7], X), atol=1e-8)
@@ -264,7 +260,6 @@ by_kernel = pytest.mark.parametrize("kernel", [pytest.param(kernel, id=kernel.na
 
 @by_kernel
 def test_a_length_scale_per_column_divides_the_columns(kernel):
-    X, _ = data()
     ard, unit = kernel.set_params(length_scale=SCALES), kernel.set_params(length_scale=1.0)
     np.testing.assert_allclose(ard(X, X[:5]), unit(X / SCALES, X[:5] / SCALES), rtol=1e-12)
     np.testing.assert_allclose(ard(sparse.csr_matrix(X)), unit(X / SCALES), rtol=1e-9)
@@ -281,26 +276,23 @@ def test_a_length_scale_per_column_divides_the_columns(kernel):
 @pytest.mark.filterwarnings("ignore:mm matches the mean only")
 @pytest.mark.parametrize("method", MAPS)
 def test_every_map_divides_the_columns_by_their_length_scales(method):
-    entry = REGISTRY[method]
-    stationary = [kernel for kernel in STATIONARY if kernel.name in entry.kernels]
-    X, y = data()
-    options = {"n_components": 8, "random_state": 0, **OPTIONS.get(method, {})}
+    stationary = [kernel for kernel in STATIONARY if kernel.name in REGISTRY[method].kernels]
     for kernel in stationary[:1]:
-        ard = make_map(method, kernel.set_params(length_scale=SCALES), **options)
-        unit = make_map(method, kernel.set_params(length_scale=1.0), **options).fit(X / SCALES, y)
+        ard, unit = (
+            build(method, kernel=kernel.set_params(length_scale=scales), n_components=8) for scales in (SCALES, 1.0)
+        )
+        unit.fit(X / SCALES, Y)
         expected = unit.transform(X / SCALES)
-        np.testing.assert_allclose(ard.fit(X, y).transform(X), expected, atol=1e-12)
+        np.testing.assert_allclose(ard.fit(X, Y).transform(X), expected, atol=1e-12)
         np.testing.assert_allclose(ard.transform(sparse.csr_matrix(X)), expected, atol=1e-12)
         np.testing.assert_allclose(ard.transform(torch.from_numpy(X)).numpy(), expected, atol=1e-12)
         np.testing.assert_allclose(np.concatenate([b for _, b in ard.transform_blocks(X, 7)]), expected, atol=1e-12)
-        restored = make_map(method, kernel.set_params(length_scale=SCALES), **options)
-        np.testing.assert_array_equal(
-            restored.restore(4, ard.learned_, dtype=np.float64).transform(X), ard.transform(X)
-        )
+        restored = clone(ard).restore(4, ard.learned_, dtype=np.float64)
+        np.testing.assert_array_equal(restored.transform(X), ard.transform(X))
         if hasattr(ard, "dense_frequencies"):
             np.testing.assert_allclose(ard.dense_frequencies(), unit.dense_frequencies() / SCALES, rtol=1e-12)
         with pytest.raises(ValueError, match="length_scale has 4 numbers, one per column, and X has 3"):
-            clone(ard).fit(X[:, :3], y)
+            clone(ard).fit(X[:, :3], Y)
 
 
 def irrelevant(task, seed):
@@ -308,9 +300,8 @@ def irrelevant(task, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(600, 20))
     y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
-    return X * np.logspace(-2, 2, 20), (y + 0.1 * rng.normal(size=600)) if task == "regression" else np.sign(y).astype(
-        int
-    )
+    y = y + 0.1 * rng.normal(size=600) if task == "regression" else np.sign(y).astype(int)
+    return X * np.logspace(-2, 2, 20), y
 
 
 @pytest.mark.parametrize("task", ["regression", "classes"])

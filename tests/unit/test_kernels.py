@@ -217,14 +217,11 @@ def test_sparse_rows_far_from_the_origin_keep_their_distances(offset):
 
 EVERY_KERNEL = list(map_variants.KERNELS.values())
 
-
-def points(seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(7, 3)), RNG.normal(size=(5, 3))
 
 
 def test_shift_invariant_kernels_are_the_formulas():
-    X, Y = points()
     differences = X[:, None, :] - Y[None, :, :]
     # Squared distances come from |x|^2 - 2 x.y + |y|^2, a few roundings of numbers of order 10.
     np.testing.assert_allclose(Gaussian(1.7)(X, Y), np.exp(-(differences**2).sum(axis=-1) / (2 * 1.7**2)), rtol=1e-13)
@@ -233,14 +230,12 @@ def test_shift_invariant_kernels_are_the_formulas():
 
 
 def test_polynomial_and_linear_are_the_formulas():
-    X, Y = points()
     np.testing.assert_allclose(Polynomial(3, 0.5)(X, Y), (X @ Y.T + 0.5) ** 3, rtol=1e-12)
     np.testing.assert_allclose(Linear()(X, Y), X @ Y.T, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", EVERY_KERNEL, ids=repr)
 def test_matrices_are_symmetric_positive_and_keep_their_type(kernel):
-    X, Y = points()
     K = kernel(X)
     assert kernel(X, Y).shape == (7, 5)
     np.testing.assert_allclose(K, K.T, rtol=1e-12)
@@ -290,11 +285,11 @@ def test_arc_cosine_at_the_origin_is_that_of_the_features(order):
 
 
 def test_arc_cosine_diagonal_is_exact():
-    X = 100 * points()[0]
-    lengths = np.linalg.norm(X, axis=1)
-    np.testing.assert_array_equal(np.diag(ArcCosine(0)(X)), 1.0)
-    np.testing.assert_allclose(np.diag(ArcCosine(1)(X)), lengths**2, rtol=1e-14)
-    np.testing.assert_allclose(np.diag(ArcCosine(2)(X)), 3 * lengths**4, rtol=1e-14)
+    rows = 100 * X
+    lengths = np.linalg.norm(rows, axis=1)
+    np.testing.assert_array_equal(np.diag(ArcCosine(0)(rows)), 1.0)
+    np.testing.assert_allclose(np.diag(ArcCosine(1)(rows)), lengths**2, rtol=1e-14)
+    np.testing.assert_allclose(np.diag(ArcCosine(2)(rows)), 3 * lengths**4, rtol=1e-14)
 
 
 @pytest.mark.parametrize("angle", [1e-3, 1e-6, 1e-9])
@@ -307,7 +302,6 @@ def test_arc_cosine_of_nearly_parallel_rows_keeps_its_digits(angle):
 
 def test_neural_tangent_is_built_from_two_arc_cosine_kernels():
     """Gradients by the output weights give order 1, by the hidden weights the inner product times order 0."""
-    X, Y = points()
     expected = (X @ Y.T) * ArcCosine(0)(X, Y) + ArcCosine(1)(X, Y)
     np.testing.assert_allclose(NeuralTangent()(X, Y), expected, rtol=1e-12, atol=1e-14)
 
@@ -325,24 +319,22 @@ def test_activations(kernel):
 @pytest.mark.parametrize("kernel", EVERY_KERNEL, ids=repr)
 def test_values_against_one_matrix_are_the_kernel(kernel, offset):
     """In both types, block after block, and far from the origin, where squared distances are small differences."""
-    X, Y = points()
-    X, Y = X + offset, Y + offset
-    expected = kernel(X, Y)
+    rows, others = X + offset, Y + offset
+    expected = kernel(rows, others)
     cpu = torch.device("cpu")
     for dtype, tolerance in ((torch.float64, 1e-10), (torch.float32, 1e-10 + 2**-23)):
-        values = kernel.against(Y, 4, cpu, dtype)
+        values = kernel.against(others, 4, cpu, dtype)
         for part in (slice(0, 4), slice(4, 7), slice(0, 2)):
-            block = values(torch.from_numpy(X[part]))
+            block = values(torch.from_numpy(rows[part]))
             assert block.dtype == dtype
             np.testing.assert_allclose(block.numpy(), expected[part], atol=tolerance * np.abs(expected).max())
 
 
 def test_values_of_single_precision_data_are_computed_in_double_precision():
-    X, Y = points()
-    X = X.astype(np.float32)
+    rows = X.astype(np.float32)
     for kernel in EVERY_KERNEL:
-        values = kernel.against(Y, 7, torch.device("cpu"), torch.float64)(torch.from_numpy(X))
-        np.testing.assert_allclose(values.numpy(), kernel(X.astype(np.float64), Y), rtol=1e-12)
+        values = kernel.against(Y, 7, torch.device("cpu"), torch.float64)(torch.from_numpy(rows))
+        np.testing.assert_allclose(values.numpy(), kernel(rows.astype(np.float64), Y), rtol=1e-12)
 
 
 FAR_APART = np.array([[0.0, 0.0], [3.0, 1.0], [-2.0, 5.0]])

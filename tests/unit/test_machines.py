@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from map_variants import GAMES, MAPS, QUICK_SEARCH
 from map_variants import KERNELS as EVERY_KERNEL
+from map_variants import MAPS, build
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_approximation import RBFSampler
@@ -50,12 +50,10 @@ def test_penalties_are_a_number_or_a_grid_of_some(machine, penalties, features):
 
 # --- every machine: the parameters that it lists, and its state -------------------------------------------------------
 
-OPTIONS = {"clrff": {"n_pairs": 50}, "ssf": {"radii": "grid"}} | dict.fromkeys(GAMES, QUICK_SEARCH)
 #: The exact machines of every kernel, and a machine for every map with its default kernel.
 SIGNS = np.sign(TARGETS[KernelMachineRegressor])
-EXACT = {f"exact-{name}": kernel for name, kernel in EVERY_KERNEL.items()}
-BY_FEATURES = dict(EXACT)
-BY_FEATURES |= {name: make_map(name, n_components=4, random_state=0, **OPTIONS.get(name, {})) for name in MAPS}
+BY_FEATURES = {f"exact-{name}": kernel for name, kernel in EVERY_KERNEL.items()}
+BY_FEATURES |= {name: build(name, n_components=4) for name in MAPS} | {"ssf": build("ssf-grid", n_components=4)}
 #: Parameters that may change without another prediction: where it is computed, and seeds of what is not drawn.
 UNSEEN = ("device", "random_state")
 every_machine = pytest.mark.parametrize("features", [pytest.param(each, id=name) for name, each in BY_FEATURES.items()])

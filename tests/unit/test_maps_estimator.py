@@ -13,7 +13,18 @@ import pytest
 import torch
 from closed_forms import activation
 from in_memory import torch_threads
-from map_variants import EVERY, GAMES, MAPS, QUICK_SEARCH, VARIANTS, build, data, fitted
+from map_variants import (
+    EVERY,
+    GAMES,
+    MAPS,
+    VARIANTS,
+    build,
+    data,
+    every_map,
+    fitted,
+    slow_unless_plain,
+    tolerance,
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -32,21 +43,14 @@ PLAIN = [
 #: Maps that no seed changes.
 DETERMINISTIC = {"ssf-single", "ssf-grid", "karff-linear", "kprff-linear"}
 
-
-def slow_unless(is_fast, variants):
-    return [variant if is_fast(variant) else pytest.param(variant, marks=pytest.mark.slow) for variant in variants]
-
-
-every_map = pytest.mark.parametrize("variant", slow_unless(MAPS.__contains__, VARIANTS))
 mean_only = pytest.mark.filterwarnings("ignore:mm matches the mean only")
 
-OPTIONS = {"clrff": {"n_pairs": 50}, "nsrf": QUICK_SEARCH}
 #: One map for each family of code: frequencies, a transform, chosen candidates, landmarks, a polynomial kernel.
 SMOKE = ("rff", "sorf", "kprff", "nystroem", "ts")
 
 
 def checked(names):
-    return [make_map(name, n_components=4, random_state=0, **OPTIONS.get(name, {})) for name in names]
+    return [build(name, n_components=4) for name in names]
 
 
 @parametrize_with_checks(checked(SMOKE))
@@ -61,7 +65,7 @@ def test_scikit_learn_checks_of_the_others(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("variant", slow_unless(MAPS.__contains__, EVERY))
+@pytest.mark.parametrize("variant", slow_unless_plain(EVERY))
 def test_shapes_and_types_of_a_fitted_map_and_of_what_is_restored_from_it(variant):
     phi, Z = fitted(variant, np.float32)
     assert Z.shape == (40, phi.n_columns_) == (40, len(phi.get_feature_names_out()))
@@ -75,21 +79,13 @@ def test_shapes_and_types_of_a_fitted_map_and_of_what_is_restored_from_it(varian
     np.testing.assert_array_equal(restored.transform(data(dtype=np.float32)[0]), Z)
 
 
-def tolerance(variant):
-    """Return how far float32 features are from float64 ones, relative to the largest: some roundings of angles up to
-    about 50, where a float32 is 4e-6 apart. The Laplacian kernel's frequencies have no bound."""
-    return 5e-3 if "laplacian" in variant else 5e-5
-
-
-@pytest.mark.parametrize(
-    "variant", slow_unless(MAPS.__contains__, [v for v in VARIANTS if not v.startswith("lprff")])
-)  # fmt: skip
+@pytest.mark.parametrize("variant", slow_unless_plain(v for v in VARIANTS if not v.startswith("lprff")))
 def test_float32_agrees_with_float64(variant):
     """The map stays the same, because rounded data may teach another one; LP-RFF rounds by the bits of a row."""
     phi, double = fitted(variant)
     restored = build(variant).restore(5, phi.learned_, dtype=np.float32)
     single = restored.transform(data(dtype=np.float32)[0])
-    np.testing.assert_allclose(single, double, atol=tolerance(variant) * np.abs(double).max())
+    np.testing.assert_allclose(single, double, atol=tolerance(variant, np.float32) * np.abs(double).max())
 
 
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if REGISTRY[VARIANTS[v][0]].data_dependent])
@@ -136,7 +132,7 @@ def test_a_draw_looks_at_no_data_and_completes_no_map(variant):
             if isinstance(drawn, np.ndarray):
                 np.testing.assert_array_equal(vars(of_other)[name], drawn)
     for incomplete in (phi, copy(other).draw(5)):
-        with pytest.raises(NotFittedError):
+        with pytest.raises(NotFittedError, match="learn or restore after draw"):
             incomplete.transform(data()[0])
 
 
@@ -205,9 +201,7 @@ def test_small_sizes(variant):
         assert np.isfinite(Z).all()
 
 
-@pytest.mark.parametrize(
-    "variant", slow_unless(MAPS.__contains__, [v for v in VARIANTS if v not in DETERMINISTIC])
-)  # fmt: skip
+@pytest.mark.parametrize("variant", slow_unless_plain(v for v in VARIANTS if v not in DETERMINISTIC))
 def test_another_seed_is_another_map(variant):
     other, (_, Z) = build(variant, random_state=1).fit_transform(*data()), fitted(variant)
     assert other.shape != Z.shape or np.abs(other - Z).max() > 1e-3
@@ -230,7 +224,7 @@ def test_length_scale_divides_the_frequencies(variant):
 def test_cuda_agrees_with_the_cpu(variant, dtype):
     phi, expected = fitted(variant, dtype)
     other = build(variant, device="cuda").restore(5, phi.learned_, dtype=dtype)
-    close = (tolerance(variant) if dtype == np.float32 else 1e-10) * np.abs(expected).max()
+    close = max(tolerance(variant, dtype), 1e-10) * np.abs(expected).max()
     np.testing.assert_allclose(other.transform(data(dtype=dtype)[0]), expected, atol=close)
 
 

@@ -19,6 +19,9 @@ def problem(n=60, d=3, dtype=np.float64, seed=0):
     return X, np.where(np.sin(3 * X[:, 0]) + 0.3 * rng.normal(size=n) > 0, 1, -1)
 
 
+X, Y = problem()
+
+
 def learn(s=9, **options):
     options = {"n_copies": 8, "n_steps": 6, "n_peaks": 3, "random_state": 0, "device": "cpu"} | options
     return make_map("nsrf", n_components=s, **options)
@@ -38,18 +41,16 @@ def naive_gradient(X, weights, w):
 
 
 def test_potential_is_the_squared_fourier_transform_of_the_weighted_rows():
-    X, _ = problem()
     weights, W = some_weights(60), np.random.default_rng(1).normal(size=(7, 3))
     expected = [naive_potential(X, weights, w) for w in W]
     np.testing.assert_allclose(PeakSearch(X, "cpu").evaluate(weights, W), expected, rtol=1e-10)
 
 
 def test_the_potential_of_a_map_is_in_units_of_n_squared():
-    X, y = problem()
-    phi = learn().fit(X, y)
+    phi = learn().fit(X, Y)
     alpha, W = np.random.default_rng(2).uniform(size=60), np.random.default_rng(1).normal(size=(4, 3))
-    expected = [naive_potential(X, y * alpha, w) / 60**2 for w in W]
-    np.testing.assert_allclose(phi.potential(X, y, alpha, W), expected, rtol=1e-10)
+    expected = [naive_potential(X, Y * alpha, w) / 60**2 for w in W]
+    np.testing.assert_allclose(phi.potential(X, Y, alpha, W), expected, rtol=1e-10)
 
 
 def test_largest_variance():
@@ -126,7 +127,6 @@ def test_noise_is_as_long_as_was_asked_for_or_as_the_step(how, deviation):
 
 
 def test_blocks_and_threads_do_not_matter(monkeypatch):
-    X, _ = problem()
     weights, starts = some_weights(60), np.random.default_rng(2).normal(size=(23, 3))
     monkeypatch.setattr("random_features.maps.peaks.BLOCK", {"cpu": (5, 2**20)})
     found = []
@@ -143,15 +143,13 @@ def test_blocks_and_threads_do_not_matter(monkeypatch):
 
 @pytest.mark.parametrize("layout", [np.asfortranarray, lambda X: X[::-1].copy()[::-1]], ids=["columns", "reversed"])
 def test_the_order_of_the_entries_in_memory_does_not_matter(layout):
-    X, y = problem()
-    found = [make_map("nsrf", n_components=2, random_state=0).fit(each, y).frequencies_ for each in (X, layout(X))]
+    found = [make_map("nsrf", n_components=2, random_state=0).fit(each, Y).frequencies_ for each in (X, layout(X))]
     np.testing.assert_array_equal(*found)
 
 
 def test_noise_is_another_in_each_block_and_round(monkeypatch):
     """Copies that start at one point go apart, in one block and in two."""
     monkeypatch.setattr("random_features.maps.peaks.BLOCK", {"cpu": (4, 2**20)})
-    X, _ = problem()
     search, weights = PeakSearch(X, "cpu"), some_weights(60)
     points = np.random.default_rng(2).normal(size=(200, 3))
     starts = np.tile(points[search.evaluate(weights, points).argmin()], (12, 1))
@@ -236,12 +234,11 @@ def test_naive_twin_of_several_rounds(options):
 
 
 def test_features_of_either_mode():
-    X, y = problem()
-    phi = learn(8).fit(X, y)
+    phi = learn(8).fit(X, Y)
     projections = X @ phi.frequencies_.T
     expected = np.concatenate([np.cos(projections), np.sin(projections)], axis=1) / np.sqrt(8)
     np.testing.assert_allclose(phi.transform(X), expected, atol=1e-12)
-    phi = learn(8, mode="code").fit(X, y)
+    phi = learn(8, mode="code").fit(X, Y)
     expected = np.sqrt(2 / 8) * np.cos(X @ phi.frequencies_.T + phi.phases_)
     np.testing.assert_allclose(phi.transform(X), expected, atol=1e-12)
 
@@ -249,11 +246,10 @@ def test_features_of_either_mode():
 @pytest.mark.parametrize("options", [{}, {"mode": "code"}, {"search": "random"}, {"n_peaks": 1}])
 def test_a_prefix_is_the_map_of_fewer_components(options):
     """Also where the smaller size ends within a round, and of a map that was restored."""
-    X, y = problem()
-    phi = learn(11, **options).fit(X, y)
+    phi = learn(11, **options).fit(X, Y)
     restored = learn(11, **options).restore(3, phi.learned_, dtype=X.dtype)
     for s in (1, 4, 6, 11):
-        smaller = learn(s, **options).fit(X, y)
+        smaller = learn(s, **options).fit(X, Y)
         for larger in (phi, restored):
             first = larger.prefix(s)
             np.testing.assert_array_equal(first.frequencies_, smaller.frequencies_)
@@ -265,13 +261,12 @@ def test_a_prefix_is_the_map_of_fewer_components(options):
 
 
 def test_a_length_scale_may_be_learned_too():
-    X, y = problem()
-    phi = learn(6, kernel=Gaussian("median")).fit(X, y)
-    expected = learn(6, kernel=phi.kernel_).fit(X, y)
+    phi = learn(6, kernel=Gaussian("median")).fit(X, Y)
+    expected = learn(6, kernel=phi.kernel_).fit(X, Y)
     restored = learn(6, kernel=Gaussian("median")).restore(3, phi.learned_, dtype=X.dtype)
     for each in (phi, restored):
         np.testing.assert_array_equal(each.prefix(4).transform(X), expected.prefix(4).transform(X))
-        np.testing.assert_array_equal(list(each.replay(X, y))[-1].alpha, list(expected.replay(X, y))[-1].alpha)
+        np.testing.assert_array_equal(list(each.replay(X, Y))[-1].alpha, list(expected.replay(X, Y))[-1].alpha)
 
 
 def test_evaluations_are_counted():
@@ -285,31 +280,28 @@ def test_evaluations_are_counted():
 
 
 def test_random_search_keeps_the_best_of_as_many_draws():
-    X, y = problem()
-    phi = learn(3, search="random").fit(X, y)
+    phi = learn(3, search="random").fit(X, Y)
     rng = np.random.default_rng([phi._search_seed, 0])
     draws = np.concatenate([np.sqrt(1.5) * rng.standard_normal((8, 3)) for _ in range(7)])
-    potentials = phi.potential(X, y, next(phi.replay(X, y)).alpha, draws)
+    potentials = phi.potential(X, Y, next(phi.replay(X, Y)).alpha, draws)
     best = np.argsort(-potentials)[:3]
     np.testing.assert_allclose(phi.frequencies_, draws[best])
     np.testing.assert_allclose(phi.learned_["potentials"], potentials[best])
 
 
 def test_the_best_response_searches_once_more():
-    X, y = problem()
-    phi = learn(9).fit(X, y)
-    last = list(phi.replay(X, y))[-1]
-    found = phi.prefix(6).best_response(X, y, last.alpha)
+    phi = learn(9).fit(X, Y)
+    last = list(phi.replay(X, Y))[-1]
+    found = phi.prefix(6).best_response(X, Y, last.alpha)
     np.testing.assert_array_equal(found["frequencies"], phi.frequencies_[6:])
 
 
 def test_classes_are_sides():
     np.testing.assert_array_equal(class_signs(["b", "a", "b"], "nsrf"), [1.0, -1.0, 1.0])
-    X, y = problem()
     with pytest.raises(ValueError, match="nsrf learns from two classes, got 3"):
         learn().fit(X, np.arange(60) % 3)
     np.testing.assert_array_equal(
-        learn().fit(X, np.where(y > 0, "no", "maybe")).frequencies_, learn().fit(X, y).frequencies_
+        learn().fit(X, np.where(Y > 0, "no", "maybe")).frequencies_, learn().fit(X, Y).frequencies_
     )
 
 
@@ -330,18 +322,17 @@ def test_the_windmill_is_learned():
 @pytest.mark.parametrize("options", [{}, {"mode": "code", "n_peaks": None}])
 def test_a_killed_search_goes_on_to_the_same_numbers(options, monkeypatch):
     monkeypatch.setattr(game, "CHECKPOINT_SECONDS", 0.0)
-    X, y = problem()
-    whole = learn(11, **options).fit(X, y)
+    whole = learn(11, **options).fit(X, Y)
     kept = Checkpoints()
     kept.kill_after = 2
     with pytest.raises(Killed):
-        learn(11, **options).fit(X, y, kept)
+        learn(11, **options).fit(X, Y, kept)
     kept.kill_after = 3
     with pytest.raises(Killed):
-        learn(11, **options).fit(X, y, kept)
+        learn(11, **options).fit(X, Y, kept)
     searched = []
     monkeypatch.setattr(PeakSearch, "climb", counting(PeakSearch.climb, searched))
-    again = learn(11, **options).fit(X, y, Checkpoints(kept))
+    again = learn(11, **options).fit(X, Y, Checkpoints(kept))
     assert len(searched) == whole.n_rounds_ - 3
     for name, learned in whole.learned_.items():
         np.testing.assert_array_equal(again.learned_[name], learned)
@@ -365,13 +356,12 @@ def test_every_round_has_starts_and_noise_of_its_own(monkeypatch):
 
 
 def test_checkpoints_are_not_written_faster_than_they_are_worth(monkeypatch):
-    X, y = problem()
     kept = Checkpoints()
-    learn(9).fit(X, y, kept)
+    learn(9).fit(X, Y, kept)
     assert kept == []
     times = iter(np.arange(0.0, 100.0, 4.0))
     monkeypatch.setattr(game.time, "monotonic", lambda: next(times))
-    learn(30).fit(X, y, kept)
+    learn(30).fit(X, Y, kept)
     assert [len(each["potentials"]) for each in kept] == [9, 9, 9]
     assert all(each["alpha"].shape == (60,) for each in kept)
 

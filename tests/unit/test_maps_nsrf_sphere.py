@@ -24,6 +24,9 @@ def problem(n=60, dtype=np.float64):
     return X, np.where(X[:, 0] * X[:, 1] * X[:, 2] > 0, 1, -1)
 
 
+X, Y = problem()
+
+
 def learn(s=12, **options):
     return make_map("nsrf_sphere", n_components=s, **{"degree": 6, **options})
 
@@ -59,10 +62,9 @@ def test_there_is_one_pair_for_each_order_and_its_negative():
 
 
 def test_a_tensor_gives_the_features_of_the_array_as_a_tensor():
-    X, y = problem()
-    phi = learn().fit(torch.from_numpy(X), y)
+    phi = learn().fit(torch.from_numpy(X), Y)
     features = phi.transform(torch.from_numpy(X))
-    np.testing.assert_array_equal(features.numpy(), learn().fit(X, y).transform(X))
+    np.testing.assert_array_equal(features.numpy(), learn().fit(X, Y).transform(X))
     with pytest.raises(ValueError, match="zeros has no direction"):
         phi.transform(torch.zeros(2, 3))
 
@@ -113,16 +115,14 @@ def test_naive_twin_of_a_game(C, eta):
 
 
 def test_the_best_response_is_the_next_pick():
-    X, y = problem()
-    phi = learn(9).fit(X, y)
-    ninth = list(phi.replay(X, y))[-1]
-    found = phi.prefix(3).best_response(X, y, ninth.alpha)
+    phi = learn(9).fit(X, Y)
+    ninth = list(phi.replay(X, Y))[-1]
+    found = phi.prefix(3).best_response(X, Y, ninth.alpha)
     assert (found["degrees"][0], found["orders"][0]) == (phi.learned_["degrees"][-1], phi.learned_["orders"][-1])
     np.testing.assert_allclose(found["potentials"], ninth.potentials)
 
 
 def test_features_are_real_and_imaginary_parts_and_repeats_scale_them():
-    X, _ = problem()
     y = np.random.default_rng(6).random(60) < 0.5
     phi = learn(12).fit(X, y)
     assert phi.counts_.sum() == 12 > len(phi.counts_) > 1
@@ -136,10 +136,9 @@ def test_features_are_real_and_imaginary_parts_and_repeats_scale_them():
 
 
 def test_a_prefix_is_the_map_of_fewer_rounds():
-    X, y = problem()
-    phi = learn(12).fit(X, y)
+    phi = learn(12).fit(X, Y)
     for s in (1, 5, 12):
-        np.testing.assert_array_equal(phi.prefix(s).transform(X), learn(s).fit(X, y).transform(X))
+        np.testing.assert_array_equal(phi.prefix(s).transform(X), learn(s).fit(X, Y).transform(X))
     with pytest.raises(ValueError, match="n_components"):
         phi.prefix(13)
 
@@ -158,9 +157,8 @@ def test_types_restoring_and_blocks(dtype):
 
 
 def test_the_kernel_is_learned_and_may_be_any_that_a_map_on_the_sphere_takes():
-    X, y = problem()
-    expected = learn().fit(X, y).transform(X)
-    np.testing.assert_array_equal(learn(kernel=ArcCosine(0)).fit(X, y).transform(X), expected)
+    expected = learn().fit(X, Y).transform(X)
+    np.testing.assert_array_equal(learn(kernel=ArcCosine(0)).fit(X, Y).transform(X), expected)
     with pytest.raises(ValueError, match="does not apply"):
         learn(kernel=Linear())
 
@@ -180,11 +178,10 @@ def test_the_checkerboard_is_learned():
 
 
 def test_rows_off_the_sphere_are_projected_with_a_warning():
-    X, y = problem()
     lengths = np.random.default_rng(4).uniform(0.5, 2.0, size=(60, 1))
     with pytest.warns(UserWarning, match="60 of 60 rows are not of length 1 and are projected"):
-        phi = learn().fit(lengths * X, y)
-    np.testing.assert_allclose(phi.transform(X), learn().fit(X, y).transform(X), atol=1e-12)
+        phi = learn().fit(lengths * X, Y)
+    np.testing.assert_allclose(phi.transform(X), learn().fit(X, Y).transform(X), atol=1e-12)
     with pytest.warns(UserWarning, match="1 of 2 rows"):
         phi.transform(np.array([[0.0, 0.0, 1.0], [0.0, 2.0, 0.0]]))
 
@@ -212,13 +209,12 @@ def test_other_dimensions_are_refused(d):
 
 
 def test_what_is_set_after_a_fit_is_for_the_next_one():
-    X, y = problem()
-    phi = learn(8).fit(X, y)
+    phi = learn(8).fit(X, Y)
 
     def read():
-        found = phi.potential(X, y, np.ones(len(y)))["potentials"]
-        answer = phi.best_response(X, y, np.ones(len(y)))["potentials"]
-        payoffs = [played.payoff for played in phi.replay(X, y)]
+        found = phi.potential(X, Y, np.ones(len(Y)))["potentials"]
+        answer = phi.best_response(X, Y, np.ones(len(Y)))["potentials"]
+        payoffs = [played.payoff for played in phi.replay(X, Y)]
         return [phi.transform(X), phi.prefix(3).transform(X), found, answer, payoffs, phi.evaluations_, phi.n_rounds_]
 
     before = read()
@@ -226,4 +222,4 @@ def test_what_is_set_after_a_fit_is_for_the_next_one():
     for found, expected in zip(read(), before, strict=True):
         np.testing.assert_array_equal(found, expected)
     with pytest.raises(ValueError, match="C, degree, dual_step, kernel, n_components, random_state changed since draw"):
-        phi.learn(X, y)
+        phi.learn(X, Y)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from map_variants import build
 
 from random_features.kernels import ArcCosine, Gaussian
 from random_features.maps import make_map, pool
@@ -20,12 +21,14 @@ def data(dtype=np.float64):
     return np.random.default_rng(1).normal(size=(N, D)).astype(dtype)
 
 
+X = data()
+
+
 def features(pool, X):
     return np.concatenate([block for _, block in pool.blocks(X)])
 
 
 def test_features_are_the_formulas():
-    X = data()
     phase, W, b = drawn()
     np.testing.assert_allclose(features(phase, X), 0.5 * np.cos(X @ W.T + b), atol=1e-14)
     pairs, *_ = drawn("cos_sin", with_phases=False)
@@ -43,7 +46,6 @@ def test_features_are_the_formulas():
 
 @pytest.mark.parametrize("layout", ["phase", "cos_sin"])
 def test_a_subset_has_the_columns_of_its_frequencies_times_their_weights(layout):
-    X = data()
     whole, *_ = drawn(layout)
     indices, weights = np.array([4, 1, 4, 0]), np.array([2.0, 3.0, 0.5, 1.0])
     columns = indices if layout == "phase" else np.concatenate([indices, J + indices])
@@ -56,7 +58,6 @@ def test_a_subset_has_the_columns_of_its_frequencies_times_their_weights(layout)
 
 
 def test_columns_in_their_own_order_are_weighted_one_by_one():
-    X = data()
     whole, *_ = drawn("cos_sin")
     weights = np.arange(1.0, 2 * J + 1)
     np.testing.assert_allclose(
@@ -65,7 +66,6 @@ def test_columns_in_their_own_order_are_weighted_one_by_one():
 
 
 def test_columns_in_another_order_are_cosines_and_then_sines_with_the_phases_in_the_old_order():
-    X = data()
     whole, W, b = drawn("cos_sin")
     columns = np.random.default_rng(2).permutation(2 * J)
     angles = X @ W[columns % J].T + np.tile(b, 2)
@@ -90,9 +90,7 @@ def test_blocks_cover_the_rows_in_the_type_of_the_data(dtype, monkeypatch):
     ("name", "n_pool"), [("karff", 50), ("kprff", 50), ("clrff", 50), ("ses", 5), ("lsrff", 5), ("slsrff", 5)]
 )
 def test_a_map_keeps_its_pool_when_it_has_chosen(name, n_pool):
-    X = data()
-    options = {"n_pairs": 100} if name == "clrff" else {}
-    phi = make_map(name, n_components=5, random_state=0, **options).fit(X, X[:, 0])
+    phi = build(name, n_components=5).fit(X, X[:, 0])
     before = features(phi.pool_, X)
     assert phi.pool_.frequencies.shape == (n_pool, D)
     indices, weights = phi.learned_["indices"], phi.learned_["weights"]

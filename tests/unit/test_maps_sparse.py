@@ -4,13 +4,13 @@ import os
 import subprocess
 import sys
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from checkouts import ROOT
 from in_memory import torch_threads
-from map_variants import KERNELS, MAPS, VARIANTS, build, data
+from map_variants import KERNELS, VARIANTS, build, data, every_map, tolerance
 from scipy import sparse
 
 from random_features import arrays, length_scales, tensors
@@ -19,14 +19,9 @@ from random_features.maps import base, make_map
 from random_features.pivoted_cholesky import diagonal
 from random_features.tensors import row_reader
 
-ROOT = Path(__file__).resolve().parents[2]
-
 #: Maps that hold training rows dense: all in a search, landmarks where they are learned.
 HOLD_ROWS = {"nsrf", "nystroem"}
 
-every_map = pytest.mark.parametrize(
-    "variant", [v if v in MAPS else pytest.param(v, marks=pytest.mark.slow) for v in VARIANTS]
-)
 both_types = pytest.mark.parametrize(
     ("dtype", "container"), [(np.float64, sparse.csr_array), (np.float32, sparse.csr_matrix)]
 )
@@ -42,13 +37,6 @@ def sparse_data(dtype=np.float64, container=sparse.csr_array):
     stored[4] = True
     rows, columns = np.nonzero(stored)
     return X, container(sparse.coo_array((X[rows, columns], (rows, columns)), X.shape)), y
-
-
-def tolerance(variant, dtype):
-    """Some roundings of projections, as in test_maps_estimator.py; the Laplacian kernel gives them no bound."""
-    if dtype == np.float64:
-        return 1e-11
-    return 5e-3 if "laplacian" in variant else 5e-5
 
 
 @cache
@@ -276,7 +264,7 @@ def test_nystroem_of_wide_sparse_data_holds_no_dense_block(kernel, monkeypatch):
         (rng.normal(size=600), rng.integers(10**6, size=600), np.arange(0, 601, 20)), shape=(30, 10**6)
     )
     phi = make_map("nystroem", kernel, n_components=2, random_state=0).fit(S)
-    monkeypatch.setattr(tensors.torch, "from_numpy", lambda array: _refuse_wide(array))
+    monkeypatch.setattr(tensors.torch, "from_numpy", _refuse_wide)
     assert phi.transform(S).shape == (30, 2)
 
 

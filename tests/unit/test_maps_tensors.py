@@ -244,12 +244,6 @@ def test_views_devices_and_frames_that_a_user_has():
     np.testing.assert_array_equal(phi.set_output(transform="pandas").transform(X), expected)
 
 
-@pytest.mark.parametrize(("device", "error"), [("cuda:99", RuntimeError), ("cuda:x", ValueError), (0, ValueError)])
-def test_a_device_that_is_absent_or_none(device, error):
-    with pytest.raises(error, match="device"):
-        make_map("rff", device=device).fit(np.zeros((3, 2))).transform(np.zeros((3, 2)))
-
-
 @pytest.mark.parametrize(
     "variant", [variant for variant in DRAWN if "gaussian" in REGISTRY[VARIANTS[variant][0]].kernels]
 )

@@ -12,7 +12,7 @@ os.environ.update(PATIENCE | os.environ)  # next to the other part of the tests,
 
 #: Beginnings of files whose tests fit, draw or run whole stages, so that together they take longer than all others.
 SLOW = (
-    "tests/twin/", "tests/property/", "tests/golden/",
+    "tests/twin/", "tests/property/", "tests/golden/", "tests/workflow/",
     *(f"tests/unit/test_{each}" for each in (
         "arena", "claim_helpers", "compare.py", "compare_add", "compare_warnings", "data_extractors",
         "glossary", "learners_", "pivoted_cholesky", "render", "report_arena", "report_figures",

@@ -79,7 +79,7 @@ class Cluster:
     """The running test cluster: its environment, its queue, and its nodes."""
 
     def __init__(self, folder: Path):
-        self.folder, self.pids = folder, {}
+        self.folder = folder
         ports = []
         for _ in range(3):
             with socket.socket() as free:

@@ -1,5 +1,6 @@
 """A copy of the repository to run the real workflow in, on a small part of the embedded study."""
 
+import hashlib
 import json
 import os
 import re
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from checkouts import ROOT, copy_of_repository
 
 from rfstudy.data.scale import fit_steps
@@ -22,13 +24,6 @@ SEED = 2021
 SMALL = (
     "only_experiments=survey-gaussian-text", "only_methods=rff,lsrff", "repeats=2", "learners={svm: {repeats: 1}}",
 )  # fmt: skip
-
-
-def pytest_collection_modifyitems(items):
-    """Mark all tests of this folder as slow: each starts Snakemake."""
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.slow)
 
 
 class Page:
@@ -79,6 +74,15 @@ class Workspace:
         path.write_text(content.replace(old, new), encoding="utf-8")
         return name
 
+    def add_toy(self, mirror: Path, content: bytes):
+        """Add a source "toy" of one file, which a mirror has; its address is one that nothing listens on."""
+        (mirror / "toy").mkdir(parents=True)
+        (mirror / "toy/toy.csv").write_bytes(content)
+        file = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+        toy = {"title": "Toy", "citation": "Toy", "licence": "none", "page": "https://example.org"}
+        toy |= {"files": {"toy.csv": file | {"addresses": [{"url": "http://127.0.0.1:9/toy"}]}}}
+        self.insert("config/sources.yaml", yaml.safe_dump({"toy": toy}))
+
     def sources(self) -> dict[Path, str]:
         """Return every file of the package, the rules and the configuration with its content."""
         files = [path for part in ("src", "config", "rules") for path in (self.folder / part).rglob("*")]
@@ -122,29 +126,6 @@ class Workspace:
             logs = "\n".join(p.read_text() for p in sorted(self.folder.glob("logs/**/*.log")) if p.stat().st_size)
             raise AssertionError(f"{' '.join(arguments)}\n{done.stdout}\n{done.stderr}\n{logs[-4000:]}")
         return done
-
-
-def planned(output: str) -> dict[str, int]:
-    """Return the jobs by rule, from the job table that Snakemake prints."""
-    table = output.split("Job stats:")[1]
-    return {name: int(count) for name, count in re.findall(r"^(\w+)\s+(\d+)\s*$", table, re.MULTILINE)}
-
-
-@pytest.fixture(name="planned", scope="session")
-def jobs_by_rule():
-    """``planned(output)`` has the jobs by rule of the job table that Snakemake prints."""
-    return planned
-
-
-def plain(rows):
-    """Rows of a table as tuples of plain numbers."""
-    return rows.astype(object).map(lambda value: value.item() if isinstance(value, np.generic) else value).itertuples()
-
-
-@pytest.fixture(name="plain")
-def plain_rows():
-    """``plain(table)`` goes through the rows of a table as tuples of plain numbers."""
-    return plain
 
 
 @pytest.fixture(scope="session")

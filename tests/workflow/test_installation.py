@@ -7,15 +7,13 @@ import subprocess
 import sys
 import tomllib
 from importlib.metadata import Distribution, distribution
-from pathlib import Path
 
 import pytest
 import yaml
+from checkouts import ROOT
 from packaging.requirements import Requirement
 
 from random_features import __version__
-
-ROOT = Path(__file__).parents[2]
 
 
 def closure(requirements) -> dict[str, Distribution]:

@@ -1,6 +1,5 @@
 """A whole workflow of real data, from its files to what is published, whose commands are killed and run again."""
 
-import hashlib
 import json
 import re
 import shlex
@@ -76,16 +75,6 @@ killed-sums:
   grid: {draws: 3}
 """
 
-SOURCE = """
-toy:
-  title: Toy
-  citation: Toy
-  licence: none
-  page: https://example.org
-  files:
-    toy.csv: {{sha256: {sha256}, bytes: {bytes}, addresses: [{{url: "http://127.0.0.1:9/toy"}}]}}
-"""
-
 TASK = """
 toy:
   label: toy
@@ -135,11 +124,9 @@ def chain(workspace):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3)).round(3)
     content = "".join(f"{a},{b},{c},{'a' if a > b else 'b'}\n" for a, b, c in X).encode()
-    mirror = workspace.folder / "mirror/toy"
-    mirror.mkdir(parents=True)
-    (mirror / "toy.csv").write_bytes(content)
+    mirror = workspace.folder / "mirror"
+    workspace.add_toy(mirror, content)
     added = {
-        "config/sources.yaml": SOURCE.format(sha256=hashlib.sha256(content).hexdigest(), bytes=len(content)),
         "config/datasets.yaml": TASK,
         "config/experiments/killed.yaml": EXPERIMENTS,
         "config/figures/survey.yaml": REPORTS,
@@ -151,7 +138,7 @@ def chain(workspace):
         path.write_text((path.read_text(encoding="utf-8") if path.exists() else "") + text, encoding="utf-8")
     workspace.chain = (
         "--configfile", "config/presets/laptop.yaml",
-        "--config", "only_experiments=killed-grid,killed-sums", "repeats=3", f"mirror={mirror.parent}",
+        "--config", "only_experiments=killed-grid,killed-sums", "repeats=3", f"mirror={mirror}",
         "shard_by=[experiment]", "device=cpu",
     )  # fmt: skip
     return workspace

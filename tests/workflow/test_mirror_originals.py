@@ -4,16 +4,15 @@ Set RFSTUDY_MIRROR to the folder. Every expected number was counted on the text 
 """
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
+from checkouts import ROOT
 
 from rfstudy.data import registry
 from rfstudy.data.download import run as download
 from rfstudy.data.preprocess import run as preprocess
 
-ROOT = Path(__file__).resolve().parents[2]
 MIRROR = os.environ.get("RFSTUDY_MIRROR")
 KNOWN = registry.load(ROOT / "config")
 

@@ -2,11 +2,10 @@
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
+from checkouts import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = sorted(set(re.findall(r"`(snakemake [^`]+)`", README)))
 

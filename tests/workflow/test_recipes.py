@@ -7,11 +7,11 @@ compared with numbers that are computed here in another way.
 import hashlib
 import json
 import shlex
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from checkouts import ROOT
 from scipy.stats import chi
 from sklearn.datasets import load_diabetes, load_wine
 
@@ -21,7 +21,6 @@ from random_features.maps import make_map
 from rfstudy import tidy
 from rfstudy.files import read_yaml
 
-ROOT = Path(__file__).resolve().parents[2]
 SEED = 2021
 SETTINGS = (
     "only_experiments=sinc-decay,slsrff-diagonal,slsrff-text,spectrum-check,survey-gaussian-text",
@@ -262,6 +261,11 @@ def rows(space, experiment, **columns) -> pd.DataFrame:
     return table
 
 
+def plain(rows):
+    """Rows of a table as tuples of plain numbers."""
+    return rows.astype(object).map(lambda value: value.item() if isinstance(value, np.generic) else value).itertuples()
+
+
 def prepared(space, task: str):
     folder = space.folder / "data/prepared/embedded" / task
     return np.load(folder / "X.npy"), np.load(folder / "y.npy"), json.loads((folder / "facts.json").read_text("utf-8"))
@@ -306,7 +310,7 @@ def test_a_file_of_ones_own_from_the_disk_to_a_figure(made):
     assert (made.folder / made.figure).stat().st_size > 0
 
 
-def test_a_generated_task(made, plain):
+def test_a_generated_task(made):
     X, y, facts = prepared(made, "rings")
     np.testing.assert_array_equal(y == 1, np.linalg.norm(X.astype(np.float64), axis=1) % 1 < 0.5)
     assert (facts["n_train"], facts["n_test"], facts["split"], facts["stand_in"]) == (400, 600, "random", "")
@@ -316,7 +320,7 @@ def test_a_generated_task(made, plain):
         assert_ridge_regression(made, row)
 
 
-def test_features_of_another_task_go_through_the_chain(made, plain):
+def test_features_of_another_task_go_through_the_chain(made):
     """Images, their histograms of gradients, ten principal components of these, features: fitted by repeat."""
     images, labels, base = prepared(made, "mnist-1-7")
     X, y, facts = prepared(made, "mnist-1-7-hog")
@@ -366,7 +370,7 @@ def test_the_tables_of_the_configuration_explain_what_is_new(made, name):
     assert f"\n| `{name}` |" in (made.folder / "config/README.md").read_text("utf-8")
 
 
-def test_a_method_joins_the_tables_and_moves_nobody_elses_numbers(made, finished, plain):
+def test_a_method_joins_the_tables_and_moves_nobody_elses_numbers(made, finished):
     of_method = {"metric": "approximation_error_frobenius", "method": "stratified"}
     errors = rows(made, "survey-gaussian-text", dataset="wine", **of_method)
     assert len(errors) == 3 * 2
@@ -383,7 +387,7 @@ def test_a_method_joins_the_tables_and_moves_nobody_elses_numbers(made, finished
     assert made.seen["doctest"][0] == 0 < made.seen["doctest"][1]
 
 
-def test_a_kernel(made, plain):
+def test_a_kernel(made):
     found = rows(made, "sinc-decay", method="rff")
     assert list(found["repeat"]) == [0, 1]
     assert found["kernel"].eq("sinc").all()
@@ -396,7 +400,7 @@ def test_a_kernel(made, plain):
         assert row.value**2 == pytest.approx(variance.mean() / (exact**2).mean(), rel=0.2)
 
 
-def test_a_learner(made, plain):
+def test_a_learner(made):
     found = rows(made, "slsrff-diagonal", dataset="magic04", learner="diagonal", method="rff")
     assert set(found["repeat"]) == {0, 1}
     for row in plain(found):
@@ -413,7 +417,7 @@ def test_a_learner(made, plain):
         assert row.value == pytest.approx(accuracy, abs=1e-9)
 
 
-def test_a_kind_of_experiment(made, plain):
+def test_a_kind_of_experiment(made):
     found = rows(made, "spectrum-check", metric="effective_dimension")
     assert found.groupby("method").size().to_dict() == {"": 2 * 2, "rff": 2 * 2}
     with np.load(made.folder / "results/quick/spectrum-check.npz") as stored:

@@ -43,11 +43,6 @@ def document(uri: str) -> bytes:
     return base64.b64decode(content)
 
 
-def drawn_at(figures, page: str):
-    """Return the path of the picture, if the page is that of a figure."""
-    return figures / f"{page.removeprefix('figures/quick/pages/').removesuffix('.html')}.png"
-
-
 @pytest.fixture(scope="module")
 def report(finished):
     """The report of the small study: its path, and what it shows by path and by category."""
@@ -85,7 +80,8 @@ def test_every_picture_is_in_the_file_and_nothing_is_loaded(finished, report):
         assert page.loads == page.images
         for uri in page.images:
             pictures += 1
-            assert document(uri) == drawn_at(path.parent, name).read_bytes()
+            drawn = name.replace("/pages/", "/").removesuffix("html") + "png"
+            assert document(uri) == (finished.folder / drawn).read_bytes()
             with Image.open(io.BytesIO(document(uri))) as picture:
                 picture.load()
         assert page.images or any(name == "th" or name.startswith("col_heading") for name in page.texts)

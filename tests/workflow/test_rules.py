@@ -6,10 +6,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from checkouts import ROOT
 
 from rfstudy.files import read_yaml
-
-ROOT = Path(__file__).resolve().parents[2]
 
 #: A logger that prints all that Snakemake says of a job: a dry-run has only its message.
 LOGGER = """

@@ -1,6 +1,5 @@
 """The workflow as a user runs it: planning, running, resuming, rerunning after an edit, and its error messages."""
 
-import hashlib
 import os
 import re
 import shlex
@@ -20,8 +19,14 @@ RESULTS = "results/quick/survey-gaussian-text.csv"
 COMPUTE = ("preprocess", "tune", "train", "measure", "time")
 
 
+def planned(output: str) -> dict[str, int]:
+    """Return the jobs by rule, from the job table that Snakemake prints."""
+    table = output.split("Job stats:")[1]
+    return {name: int(count) for name, count in re.findall(r"^(\w+)\s+(\d+)\s*$", table, re.MULTILINE)}
+
+
 @pytest.mark.parametrize(("preset", "most"), [("quick", 129), ("laptop", 1499), ("paper", 1499)])
-def test_a_dry_run_of_every_preset_stays_within_its_budget_of_jobs(repository, planned, preset, most):
+def test_a_dry_run_of_every_preset_stays_within_its_budget_of_jobs(repository, preset, most):
     preset_file = ("--configfile", f"config/presets/{preset}.yaml")
     # the Snakefile finds the package by itself
     done = repository.snakemake("--dry-run", "--cores", "2", *preset_file, PYTHONPATH="")
@@ -92,7 +97,7 @@ def test_times_are_taken_when_nothing_else_is_left_to_run(finished):
     assert re.search(r"^ *threads: 2$", block, re.MULTILINE)
 
 
-def test_the_console_says_what_is_done_how_far_it_is_and_how_long_it_takes(finished, planned):
+def test_the_console_says_what_is_done_how_far_it_is_and_how_long_it_takes(finished):
     jobs = planned(finished.log)
     number = jobs.pop("total")
     left = r"(?P<left>, (?:about [\d.]+ (?:min|h)|under a minute) left)?"
@@ -315,20 +320,8 @@ def test_a_folder_with_braces_in_its_path_is_refused_in_a_line(repository, tmp_p
 
 def test_a_mirror_is_no_input_of_a_number(workspace, tmp_path):
     """Unset, it reruns nothing; braces in its path are part of its name."""
-    mirror = tmp_path / "{mirror}"
-    (mirror / "toy").mkdir(parents=True)
-    content = b"a,1\n" * 3 + b"b,2\n" * 3
-    (mirror / "toy" / "toy.csv").write_bytes(content)
-    source = f"""
-toy:
-  title: Toy
-  citation: Toy
-  licence: none
-  page: https://example.org
-  files:
-    toy.csv: {{sha256: {hashlib.sha256(content).hexdigest()}, bytes: 24, addresses: [{{url: "http://127.0.0.1:9/toy"}}]}}
-"""
-    workspace.insert("config/sources.yaml", source)
+    mirror, content = tmp_path / "{mirror}", b"a,1\n" * 3 + b"b,2\n" * 3
+    workspace.add_toy(mirror, content)
     record = "data/raw/toy/record.json"
     workspace.snakemake("--cores", "1", record, "--config", f"mirror={mirror}")
     assert (workspace.folder / "data/raw/toy/toy.csv").read_bytes() == content

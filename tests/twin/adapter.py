@@ -187,12 +187,7 @@ def normalised(table) -> list[dict]:
     """The rows of a table without their runs and without what is missing in them."""
     found = []
     for record in table.drop(columns="run").to_dict("records"):
-        row = {key: value for key, value in record.items() if not missing(value)}
+        row = {key: value for key, value in record.items() if not (pd.isna(value) or value == "")}
         row["settings"] = json.loads(row.get("settings", "{}"))
         found.append(row)
     return found
-
-
-def missing(value) -> bool:
-    """Return whether a cell of the table is empty."""
-    return pd.isna(value) or value == ""

@@ -13,18 +13,7 @@ import pytest
 import torch
 from closed_forms import activation
 from in_memory import torch_threads
-from map_variants import (
-    EVERY,
-    GAMES,
-    MAPS,
-    VARIANTS,
-    build,
-    data,
-    every_map,
-    fitted,
-    slow_unless_plain,
-    tolerance,
-)
+from map_variants import EVERY, GAMES, MAPS, VARIANTS, build, data, every_map, fitted, slow_unless_plain, tolerance
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 

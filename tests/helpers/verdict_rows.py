@@ -13,8 +13,9 @@ import report_rows
 
 from rfstudy import tidy
 from rfstudy.report import tables
+from rfstudy.report.catalogue import as_list
 from rfstudy.report.claims import registry
-from rfstudy.report.claims.rows import Rows, as_tuple
+from rfstudy.report.claims.rows import Rows
 from rfstudy.report.context import Context
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,7 +109,7 @@ def judged(claim, rows, **changed) -> str:
 
 def found(claim, rows, **changed) -> tuple[str, str]:
     """Verdict and evidence on one claim, as ``judged``."""
-    experiment = as_tuple(claims()[claim].experiments["text"])[0]
+    experiment = as_list(claims()[claim].experiments["text"])[0]
     return found_as(claim, tidy.frame([each | {"experiment": experiment} for each in rows]), **changed)
 
 

@@ -9,8 +9,9 @@ import report_rows
 
 from rfstudy import tidy
 from rfstudy.metrics import FACTS
+from rfstudy.report.catalogue import as_list
 from rfstudy.report.claims.registry import claims_of, judged
-from rfstudy.report.claims.rows import Rows, as_tuple
+from rfstudy.report.claims.rows import Rows
 from rfstudy.report.claims.samples import sides
 from rfstudy.study.kinds.registry import KINDS
 
@@ -57,7 +58,7 @@ def test_the_names_in_claims_exist(paper, monkeypatch):
     select, find, usable = Rows.of, Rows.measured, Rows.usable
 
     def of(rows, datasets=None, *arguments, **options):
-        asked["datasets"] |= set(as_tuple(datasets or ()))
+        asked["datasets"] |= set(as_list(datasets or ()))
         return select(rows, datasets, *arguments, **options)
 
     def measured(rows, metric, *compared):
@@ -67,7 +68,7 @@ def test_the_names_in_claims_exist(paper, monkeypatch):
 
     def chosen(rows, **columns):
         asked["methods"] |= {columns.get("method", "")}
-        asked["metrics"] |= set(as_tuple(columns.get("metric", ())))
+        asked["metrics"] |= set(as_list(columns.get("metric", ())))
         return usable(rows, **columns)
 
     for name, spy in (("of", of), ("measured", measured), ("usable", chosen)):
@@ -76,7 +77,7 @@ def test_the_names_in_claims_exist(paper, monkeypatch):
     rows = Rows(tidy.frame([]), tidy.frame([]), context, paper)
     for identifier, claim in claims_of(paper).items():
         for protocol, experiments in claim.experiments.items():
-            assert set(as_tuple(experiments)) <= set(report_rows.EXPERIMENTS)
+            assert set(as_list(experiments)) <= set(report_rows.EXPERIMENTS)
             assert judged(identifier, rows, protocol)[:2] == ("not run", "")
     kinds = {each["kind"] for each in report_rows.EXPERIMENTS.values()}
     metrics = set(FACTS).union(*(KINDS[kind].metrics or () for kind in kinds))

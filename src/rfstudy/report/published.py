@@ -16,6 +16,7 @@ import pandas as pd
 from random_features.errors import UserError
 from rfstudy import tidy
 from rfstudy.report.aggregate import select, settings_of
+from rfstudy.report.catalogue import as_list
 from rfstudy.report.typeset import Cell
 
 #: The files with values. Others hold figures, claims and facts in words.
@@ -46,8 +47,8 @@ METRICS = {
 #: The mark of a published number that was deduced.
 RECONSTRUCTED = "*"
 
-TEST_METRICS = ("accuracy_pct", "error_pct")
-TRAIN_METRICS = ("train_accuracy_pct", "train_error_pct")
+#: The rows that a published share of right or wrong answers is of.
+SPLITS = {"accuracy_pct": "test", "error_pct": "test", "train_accuracy_pct": "train", "train_error_pct": "train"}
 
 
 def ids_by_name(registry: dict, what: str) -> dict[tuple[str, str], str]:
@@ -58,7 +59,7 @@ def ids_by_name(registry: dict, what: str) -> dict[tuple[str, str], str]:
     ids = {}
     for identifier, entry in registry.items():
         for paper, names in (entry.get("published_as") or {}).items():
-            for name in [names] if isinstance(names, str) else names:
+            for name in as_list(names):
                 if ids.setdefault((paper, name), identifier) != identifier:
                     raise ValueError(f"{what}s {ids[paper, name]} and {identifier} both claim {name!r} of {paper}")
     return ids
@@ -68,10 +69,8 @@ def printed_name(registry: dict, identifier: str, paper: str) -> str:
     """Return the name of a method or data set in a paper; its label, or the id itself, if the paper does not name
     it."""
     entry = registry.get(identifier, {})
-    names = (entry.get("published_as") or {}).get(paper)
-    if names:
-        return names if isinstance(names, str) else names[0]
-    return entry.get("label", identifier)
+    names = as_list((entry.get("published_as") or {}).get(paper))
+    return names[0] if names else entry.get("label", identifier)
 
 
 def named_by(paper: str, styles: dict) -> dict:
@@ -149,7 +148,7 @@ def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:
         "method": _ids(method, paper, method_ids),
         "n_features": _number(row["n_features_value"]),
         "n_features_label": row["n_features"],
-        "split": "test" if metric in TEST_METRICS else "train" if metric in TRAIN_METRICS else "",
+        "split": SPLITS.get(metric, ""),
         "learner": learner,
         "metric": metric,
         "value": value,

@@ -59,14 +59,13 @@ def fewer_features(rows: Rows):
     for other in others:
         what = f"features of {rows.name('kprff')}/{rows.name(other)} to a target"
         for _, found in check.along_sizes(rows.places(ERROR, "kprff", other)):
-            labels = [where["n_features_label"] for where, _ in found]
+            labels = [*(where["n_features_label"] for where, _ in found), "never"]
             own, theirs = (np.array([samples[i].mean for _, samples in found]) for i in (0, 1))
             for position, (where, _) in enumerate(found):
                 if position and theirs[position] >= theirs[:position].min():
                     continue  # reached before
-                reached = np.flatnonzero(own <= theirs[position])
-                first = int(reached[0]) if len(reached) else len(labels)
-                text = f"{labels[first] if len(reached) else 'never'}/{labels[position]}"
+                first = next(iter(np.flatnonzero(own <= theirs[position]).tolist()), len(found))
+                text = f"{labels[first]}/{labels[position]}"
                 points.append(Point(float(first - position), first <= position, where, what, text))
     return rows.part(points, ERROR, "kprff", others)
 

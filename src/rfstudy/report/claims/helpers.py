@@ -16,8 +16,9 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from rfstudy.metrics import fact_of, lower_is_better
+from rfstudy.report.catalogue import as_list
 from rfstudy.report.claims.points import Part, Point, number
-from rfstudy.report.claims.rows import SIZE, Rows, as_tuple
+from rfstudy.report.claims.rows import SIZE, Rows
 from rfstudy.report.claims.samples import Sample, difference, quotient, rank_correlation, shifted, sides, spread_of
 from rfstudy.report.compare import Estimate
 from rfstudy.report.estimates import SIGMAS, largest_half, power_law, varying
@@ -303,11 +304,10 @@ def changes(
             if start:
                 sizes = ["+".join(each[0]["n_features_label"] for each in group) for group in (first, last)]
                 values = [number(end.value) if over else signed(end.value, metric) for end in (before, after)]
-                text = f"{sizes[0]} {values[0]} to {sizes[1]} {values[1]}"
-                points.append(point(where, change, holds, f"{what}, change", text, opposite=opposite))
+                word, text = "change", f"{sizes[0]} {values[0]} to {sizes[1]} {values[1]}"
             else:
-                step = (last[0][0], change, holds, f"{what}, step", number(after.value - before.value))
-                points.append(point(*step, margin=-slack, opposite=opposite))
+                where, word, text = last[0][0], "step", number(after.value - before.value)
+            points.append(point(where, change, holds, f"{what}, {word}", text, margin=-slack, opposite=opposite))
     return rows.part(points, metric, of, minus, over)
 
 
@@ -318,7 +318,7 @@ def _ends(found: list, start, end) -> list[tuple[list, list]]:
     by_size = {each[0]["n_features_label"]: each for each in found}
     sizes = list(by_size)
     named = {"first": sizes[:1], "last": sizes[-1:]}
-    first, last = (as_tuple(named.get(each, each)) for each in (start, end))
+    first, last = (as_list(named.get(each, each)) for each in (start, end))
     known = {*first, *last} <= set(sizes) and not set(first) & set(last)
     return [tuple([by_size[size] for size in group] for group in (first, last))] if known else []
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from random_features.errors import UserError, check_choice
 from rfstudy.report.aggregate import select
 from rfstudy.report.claims.points import Part, conclude
-from rfstudy.report.claims.rows import Rows, as_tuple
+from rfstudy.report.claims.rows import Rows
 
 #: The arguments of ``claim`` that select rows.
 SELECTION = ("datasets", "sizes", "where", "set_aside", "kernel", "learner", "split", "axis")
@@ -95,7 +95,7 @@ def judged(identifier: str, rows: Rows, protocol: str, brief: bool = False) -> t
     experiments = own.experiments.get(protocol)
     if not experiments:
         return "not run", "", set()
-    frame = select(rows.all, experiment=as_tuple(experiments))
+    frame = select(rows.all, experiment=experiments)
     parts = own.test(replace(rows, all=frame, frame=frame).of(**own.selection), **own.arguments)
     reason = own.not_testable if isinstance(own.not_testable, str) else own.not_testable.get(protocol, "")
     parts = [parts] if isinstance(parts, Part) else parts

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.report.aggregate import select, settings_of
+from rfstudy.report.catalogue import as_list
 from rfstudy.report.chance import majority_pct
 from rfstudy.report.claims.points import Part, Point
 from rfstudy.report.claims.samples import Sample, Side, side, sides
@@ -80,15 +81,15 @@ class Rows:
         where : condition for ``DataFrame.query``; ``share`` is the size over the largest of the data set
         set_aside : data sets that must not decide -> reason
         """
-        datasets = None if datasets is None else as_tuple(datasets)
-        frame = select(self.frame, dataset=datasets, n_features_label=sizes, **columns)
+        datasets = as_list(datasets)
+        frame = select(self.frame, dataset=datasets or None, n_features_label=sizes, **columns)
         if where:
             frame = select(frame, **USABLE)
             asked = frame.astype({"n_features": float, "d": float, "at": float})  # NaN meets no condition, NA raises
             largest = asked.groupby(["experiment", "dataset"])["n_features"].transform("max")
             asked["share"] = asked["n_features"] / largest
             frame = frame[asked.eval(where).to_numpy(dtype=bool)]
-        datasets, set_aside = datasets or self.datasets, self.set_aside | (set_aside or {})
+        datasets, set_aside = tuple(datasets) or self.datasets, self.set_aside | (set_aside or {})
         return replace(self, frame=frame, datasets=datasets, set_aside=set_aside)
 
     def usable(self, **columns) -> pd.DataFrame:
@@ -105,25 +106,16 @@ class Rows:
         fixes_at = any(each.at is not None for each in of)
         fixed = [*(SIZE if any(each.size for each in of) else ()), *(("axis", "at") if fixes_at else ())]
         columns = [column for column in PLACE if column not in fixed] + ["repeat"] * by_repeat
-        table = self.measured(metric, *of)
         names = list(dict.fromkeys([*columns, *OF_SAMPLE]))
-        table = table[names].astype(object)
-        cells: dict[tuple, list[dict]] = {}
-        takers: dict[tuple[str, str], list[int]] = {}  # method and variant -> positions of the sides that have it
-        for position, one in enumerate(of):
-            for who in dict.fromkeys(one.methods + one.also):
-                takers.setdefault(who, []).append(position)
+        table = self.measured(metric, *of)[names].astype(object)
+        cells: dict[tuple, dict[tuple, list[dict]]] = {}
         # many times as quick as to_dict of pandas
         for values in table.where(table.notna(), None).itertuples(index=False, name=None):
             row = dict(zip(names, values, strict=True))
-            found = cells.setdefault(tuple(row[column] for column in columns), [{} for _ in of])
-            who = (row["method"], row["variant"])
-            for position in takers[who]:
-                one = of[position]
-                if one.takes(row, metric) and (not fixes_at or row["at"] == one.at):
-                    found[position].setdefault(who, []).append(row)
+            found = cells.setdefault(tuple(row[column] for column in columns), {})
+            found.setdefault((row["method"], row["variant"]), []).append(row)
         for place, found in cells.items():
-            samples = [self._sample_of(one, own) for one, own in zip(of, found, strict=True)]
+            samples = [self._sample_of(one, found, metric, fixes_at) for one in of]
             if all(sample is not None for sample in samples):
                 yield dict(zip(columns, place, strict=True)), samples
 
@@ -131,11 +123,15 @@ class Rows:
         """Return the yield of ``places``, by the values of some columns of the coordinates."""
         return {tuple(each[0][column] for column in key): each for each in self.places(metric, *compared)}
 
-    def _sample_of(self, one: Side, found: dict) -> Sample | None:
+    def _sample_of(self, one: Side, found: dict, metric: str, fixes_at: bool) -> Sample | None:
         """Return the sample of a side, from the rows of methods at one point; None if one of its methods is missing."""
-        if not all(who in found for who in one.methods):
+        of = {
+            who: [row for row in found.get(who, ()) if one.takes(row, metric, fixes_at)]
+            for who in one.methods + one.also
+        }
+        if not all(of[who] for who in one.methods):
             return None
-        samples = [self.sample(who, found[who]) for who in one.methods + one.also if who in found]
+        samples = [self.sample(who, rows) for who, rows in of.items() if rows]
         return one.pick(samples, key=lambda each: each.mean) if one.pick else samples[0]
 
     def measured(self, metric: str, *compared) -> pd.DataFrame:
@@ -250,11 +246,6 @@ class Rows:
             several = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) < 4 else f"{len(names)} others"
             return f"{'lowest' if one.pick is min else 'highest'} of {several}"
         return " at ".join(filter(None, (*names, one.size, "" if one.at is None else f"{one.at:g}")))
-
-
-def as_tuple(names) -> tuple[str, ...]:
-    """Return one name or several as a tuple."""
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def of_sides(frame: pd.DataFrame, of: list[Side]) -> pd.DataFrame:

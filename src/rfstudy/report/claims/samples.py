@@ -34,9 +34,10 @@ class Side(NamedTuple):
     size: str = ""
     at: float | None = None
 
-    def takes(self, row: dict, metric: str) -> bool:
-        """Return whether a row has the metric and size of this side, for any method."""
-        return row["metric"] == (self.metric or metric) and self.size in ("", row["n_features_label"])
+    def takes(self, row: dict, metric: str, fixes_at: bool) -> bool:
+        """Return whether a row has the metric, the size and, if a side fixes it, the place of this side."""
+        is_there = not fixes_at or row["at"] == self.at
+        return is_there and row["metric"] == (self.metric or metric) and self.size in ("", row["n_features_label"])
 
 
 def side(method: str | Side, **fixed) -> Side:

@@ -38,10 +38,15 @@ def made(metric, dataset="eeg", **by_method):
     ]  # fmt: skip
 
 
+def measured(rows, tasks=TASKS, paper="survey"):
+    """Rows as a claim of a paper gets them."""
+    context = Context(tidy.frame(list(rows)), STYLES, tasks)
+    return Rows(context.rows, context.rows, context, paper)
+
+
 def found(helper, *arguments, rows, datasets=("eeg",), tasks=TASKS, at="every", set_aside=None, **options):
     """Verdict and evidence on the part that a helper makes of rows."""
-    context = Context(tidy.frame(list(rows)), STYLES, tasks)
-    own = Rows(context.rows, context.rows, context, "survey").of(datasets, set_aside=set_aside)
+    own = measured(rows, tasks).of(datasets, set_aside=set_aside)
     return conclude([helper(own, *arguments, **options)], at)
 
 

@@ -3,13 +3,15 @@
 Nothing here knows how a table is made. The registries are empty, so that methods and data sets go by their ids.
 """
 
-import csv
+import shutil
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from unittest import mock
 
+import pandas as pd
 import report_rows
+from report_rows import REFERENCE
 
 from rfstudy import tidy
 from rfstudy.report import tables
@@ -17,14 +19,9 @@ from rfstudy.report.catalogue import as_list
 from rfstudy.report.claims import registry
 from rfstudy.report.claims.rows import Rows
 from rfstudy.report.context import Context
+from rfstudy.report.published import COLUMNS
 
-ROOT = Path(__file__).resolve().parents[2]
-REFERENCE = ROOT / "data" / "reference"
 PAPERS = ("survey", "eerf", "nsrf", "slsrff")
-PRINTED_COLUMNS = (
-    "paper", "table", "dataset", "kernel", "method", "n_features", "n_features_value", "metric", "value", "spread",
-    "spread_kind", "confidence", "note",
-)  # fmt: skip
 
 
 def row(metric, value, **columns):
@@ -60,7 +57,7 @@ def around(mean, n=8, by=1.0):
 
 def printed(metric, value, **columns):
     """One printed row of the reference data, as its CSV files have it."""
-    shared = dict.fromkeys(PRINTED_COLUMNS, "") | {"paper": "slsrff", "table": "T", "dataset": "eeg"}
+    shared = dict.fromkeys(COLUMNS, "") | {"paper": "slsrff", "table": "T", "dataset": "eeg"}
     return shared | {"confidence": "verbatim", "metric": metric, "value": value} | columns
 
 
@@ -68,13 +65,9 @@ def reference(folder, rows) -> Path:
     """A folder of reference data that holds these printed rows and the claims as they are."""
     folder.mkdir(parents=True)
     for path in REFERENCE.glob("*.csv"):
-        if path.name == "claims.csv":
-            (folder / path.name).write_bytes(path.read_bytes())
-            continue
-        with (folder / path.name).open("w", newline="") as stream:
-            writer = csv.DictWriter(stream, PRINTED_COLUMNS)
-            writer.writeheader()
-            writer.writerows(rows if path.name == "text_values.csv" else [])
+        own = rows if path.name == "text_values.csv" else []
+        pd.DataFrame(own, columns=COLUMNS).to_csv(folder / path.name, index=False)
+    shutil.copy(REFERENCE / "claims.csv", folder)
     return folder
 
 

@@ -3,15 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from claim_rows import ACCURACY, ERROR, STYLES, TASKS, TIME, found, made, verdict
+from claim_rows import ACCURACY, ERROR, TASKS, TIME, found, made, measured, verdict
 
 from random_features.errors import UserError
-from rfstudy import tidy
 from rfstudy.report.claims import registry
 from rfstudy.report.claims.helpers import better_than
 from rfstudy.report.claims.points import Part, Point, conclude, joined, only_evidence, reason
-from rfstudy.report.claims.rows import Rows
-from rfstudy.report.context import Context
 
 GAINS = made(ACCURACY, orf=71.0, rff=70.0) + made(ACCURACY, "letter", orf=69.0, rff=70.0)
 BOTH = {"datasets": ("eeg", "letter"), "rows": GAINS}
@@ -73,9 +70,7 @@ def test_a_data_set_on_which_nothing_was_learned_is_set_aside(best, expected):
 
 
 def test_rows_may_be_selected_by_a_condition():
-    rows = made(ACCURACY, orf={2: 1.0, 8: 71.0, 16: 2.0}, rff={2: 2.0, 8: 70.0, 16: 1.0})
-    context = Context(tidy.frame(rows), {}, {})
-    own = Rows(context.rows, context.rows, context, "survey")
+    own = measured(made(ACCURACY, orf={2: 1.0, 8: 71.0, 16: 2.0}, rff={2: 2.0, 8: 70.0, 16: 1.0}))
 
     def sizes(where):
         return [place["n_features_label"] for place, _ in own.of("eeg", where=where).places(ACCURACY, "orf")]
@@ -147,10 +142,9 @@ def test_joined_parts_have_to_hold_at_the_same_places():
 
 def test_a_claim_is_judged_on_the_experiments_of_its_protocol():
     registry.claims_of("survey")
-    context = Context(tidy.frame(GAINS), STYLES, TASKS)
-    rows = Rows(context.rows, context.rows, context, "survey")
+    rows = measured(GAINS)
     claim = registry.Claim(
-        lambda rows, dataset: COMPARED[0](rows.of(dataset), *COMPARED[1:]), {"text": "e", "code": "f"}
+        lambda rows, dataset: better_than(rows.of(dataset), *COMPARED[1:]), {"text": "e", "code": "f"}
     )
     for dataset, not_testable, protocol, expected in (
         ("eeg", "", "text", "holds"), ("letter", "", "text", "fails"), ("eeg", "", "code", "not run"),
@@ -173,9 +167,8 @@ def test_a_claim_that_is_registered_with_an_unknown_rule_is_refused(wrong):
 
 
 def test_a_claim_without_a_function_is_named_with_the_file_of_its_function():
-    context = Context(tidy.frame(GAINS), STYLES, TASKS)
     with pytest.raises(UserError, match=r"claim eerf-99 has no test: add its .* src/rfstudy/report/claims/eerf\.py"):
-        registry.judged("eerf-99", Rows(context.rows, context.rows, context, "eerf"), "text")
+        registry.judged("eerf-99", measured(GAINS, paper="eerf"), "text")
 
 
 def test_a_reason_names_the_few_points_that_miss_and_the_data_sets_that_are_set_aside():

@@ -8,7 +8,8 @@ import itertools
 import numpy as np
 import pytest
 import verdict_rows
-from verdict_rows import judged, on_axis, on_circle, row
+from theory_rows import risk_rows
+from verdict_rows import judged, on_axis, row
 
 #: test_claim_helpers.py has the quick tests of what claims are made of.
 pytestmark = pytest.mark.slow
@@ -238,13 +239,8 @@ def need_rows(method, variant="", **needed):
     """Risks within the tolerance from a size on; ``needed`` by decay, None for a need beyond the largest size."""
     rows = []
     for decay, s in needed.items():
-        shared = {"method": method, "variant": variant, "n_train": 64, "dataset": f"circle-{decay}-n64"}
-        shared |= on_circle(decay, tolerance=0.1, draws=1, terms=9)
-        rows.append(row("risk_exact", 1.0, n_features_label="exact", **shared))
-        rows += [
-            row("risk", 2.0 if s is None or size < s else 1.0, n_features=size, n_features_label=str(size), **shared)
-            for size in (8, 16, 32)
-        ]
+        risks = {size: 2.0 if s is None or size < s else 1.0 for size in (8, 16, 32)}
+        rows += risk_rows(method, risks, 64, decay, variant=variant)
     return rows
 
 

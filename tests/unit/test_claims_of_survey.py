@@ -5,15 +5,16 @@ import math
 import numpy as np
 import pytest
 import verdict_rows
+from report_rows import NINE
 from scipy import stats
-from verdict_rows import judged, on_axis, row
+from theory_rows import pair_row
+from verdict_rows import judged, row
 
 from rfstudy import tidy
 
 #: test_claim_helpers.py has the quick tests of what claims are made of.
 pytestmark = pytest.mark.slow
 
-NINE = ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq", "lsrff")
 SIZES = ("2d", "4d", "16d", "32d")
 ERROR, ACCURACY, TIME = "approximation_error_frobenius", "accuracy_pct", "time_feature_s"
 ARC_COSINE = ("arccos0", "arccos1")
@@ -195,15 +196,10 @@ def test_times_are_ranked_within_a_record():
     assert verdict("survey-38", busy + gaussian) == "not testable"
 
 
-def point(method, metric, value, error=0.0625, d=4, z=1.0, repeat=0, variant=""):
-    shared = {"method": method, "variant": variant, "d": d, "n_features": 2 * d, "n_features_label": "2d"}
-    shared |= on_axis("distance", z, direction="random", draws=9)
-    return row(metric, value, spread=error, repeat=repeat, dataset=f"pairs-random-d{d}", **shared)
-
-
 def moments(method, ratio=1.0, bias=0.0, **where):
     """A ratio of variances and a bias at one point, each with a standard error of 1/16: four of them are 0.25."""
-    return [point(method, "variance_ratio", ratio, **where), point(method, "kernel_bias", bias, **where)]
+    values = {"variance_ratio": ratio, "kernel_bias": bias}
+    return [pair_row(method, metric, value, 0.0625, **where) for metric, value in values.items()]
 
 
 LOWER_56 = ("qmc", "nrff", "mm", "orf", "ssf", "rom", "gq", "sgq", "ssr")
@@ -257,10 +253,8 @@ def test_a_claim_about_moments(claim, rows, expected):
     ],
 )  # fmt: skip
 def test_three_factors_against_two_and_four(two, four, expected):
-    rows = [point("rom", "kernel_mse", 10.0, error=0.3)]
-    rows += [
-        point("rom", "kernel_mse", value, error=0.4, variant=name) for name, value in (("two", two), ("four", four))
-    ]
+    rows = [pair_row("rom", "kernel_mse", 10.0, 0.3)]
+    rows += [pair_row("rom", "kernel_mse", value, 0.4, variant=name) for name, value in (("two", two), ("four", four))]
     assert judged("survey-54", rows) == expected
 
 

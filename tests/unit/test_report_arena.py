@@ -146,10 +146,7 @@ def test_wrong_labels_count_with_one_half_where_there_are_enough_test_rows():
     (found,) = effect_of(rows_of(accuracy, "accuracy_pct"))
     assert found["effect"] == pytest.approx(np.log(120.5 / 150.5))
     assert effect_of(rows_of(accuracy, "accuracy_pct", n_test=166)) == []
-    few = {
-        ("orf", ""): [100.0, 100.0, 100.0],
-        ("rff", ""): [99.5, 100.0, 100.0],
-    }
+    few = {("orf", ""): [100.0, 100.0, 100.0], ("rff", ""): [99.5, 100.0, 100.0]}
     assert effect_of(rows_of(few, "accuracy_pct"))[0]["effect"] == pytest.approx(np.log(0.5 / 1.5))
 
 

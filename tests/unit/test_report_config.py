@@ -1,7 +1,6 @@
 """The plot styles of the methods and the catalogue of outputs: complete, valid, and distinct for every reader."""
 
 import itertools
-from pathlib import Path
 
 import matplotlib.markers
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 import report_rows
 import yaml
 from matplotlib.colors import to_rgb
-from report_rows import REPORTS
+from report_rows import METHODS, REPORTS
 from skimage.color import rgb2lab
 
 from rfstudy import tidy
@@ -20,9 +19,7 @@ from rfstudy.report.context import contexts
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.study.provenance import write_results
 
-ROOT = Path(__file__).resolve().parents[2]
-CONFIG = ROOT / "config"
-METHODS = yaml.safe_load((CONFIG / "methods.yaml").read_text(encoding="utf-8"))
+CONFIG = report_rows.ROOT / "config"
 IDS = {
     "rff", "nrff", "orf", "sorf", "rom", "fastfood", "pmodel", "scrf", "lprff", "mm", "qmc", "ssf", "gq", "sgq", "ssr",
     "lsrff", "slsrff", "karff", "kprff", "clrff", "ses", "rm", "ts", "trp", "nystroem", "nsrf", "nsrf_sphere",
@@ -100,9 +97,7 @@ def test_a_kind_is_found_by_what_it_returns(tmp_path, monkeypatch):
 
 
 def test_an_entry_has_what_it_extends_unless_it_states_it():
-    base, own = (
-        catalogue.specification(REPORTS, "slsrff", f"values-accuracy{name}") for name in ("-code", "-large-code")
-    )
+    base, own = (report_rows.spec_of(f"values-accuracy-{name}", "slsrff") for name in ("code", "large-code"))
     assert own["datasets"] == ["covtype"]
     assert own["experiments"] == ["slsrff-code-large"]
     assert (own["methods"], own["kind"]) == (base["methods"], "grid")

@@ -3,16 +3,13 @@
 import csv
 import json
 import shutil
-from pathlib import Path
 
 import pytest
-import yaml
+from report_rows import METHODS, REFERENCE
 
 from random_features.errors import UserError
 from rfstudy.report.published import FILES, ids_by_name, load, printed_name
 
-ROOT = Path(__file__).resolve().parents[2]
-REFERENCE = ROOT / "data" / "reference"
 DATASETS = {
     "eeg": {"label": "EEG", "published_as": {"survey": "EEG", "slsrff": "EEG"}},
     "letter-am-nz": {"label": "letter (A-M/N-Z)", "published_as": {"survey": "letter"}},
@@ -22,13 +19,8 @@ DATASETS = {
 
 
 @pytest.fixture(scope="module")
-def methods():
-    return yaml.safe_load((ROOT / "config" / "methods.yaml").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def rows(methods):
-    return load(REFERENCE, methods, DATASETS)
+def rows():
+    return load(REFERENCE, METHODS, DATASETS)
 
 
 def cell(rows, **wanted):
@@ -104,9 +96,9 @@ def test_two_ids_cannot_claim_one_name():
         ids_by_name(registry, "data set")
 
 
-def test_a_missing_file_is_an_error(methods, tmp_path):
+def test_a_missing_file_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
-        load(tmp_path, methods, DATASETS)
+        load(tmp_path, METHODS, DATASETS)
 
 
 @pytest.mark.parametrize(
@@ -123,13 +115,13 @@ def test_a_missing_file_is_an_error(methods, tmp_path):
         (None, b"\x00\xff\xfe", "is no table of published numbers .*utf-8.*: restore it"),
     ],
 )
-def test_a_file_with_words_among_its_numbers_or_of_another_form_is_named(methods, tmp_path, old, new, message):
+def test_a_file_with_words_among_its_numbers_or_of_another_form_is_named(tmp_path, old, new, message):
     for name in FILES:
         shutil.copy(REFERENCE / name, tmp_path)
     path = tmp_path / "slsrff_table3.csv"
     path.write_bytes(path.read_bytes().replace(old, new, 1) if old else new)
     with pytest.raises(UserError, match=rf"slsrff_table3\.csv:? {message}") as refused:
-        load(tmp_path, methods, DATASETS)
+        load(tmp_path, METHODS, DATASETS)
     assert "\n" not in str(refused.value)
 
 

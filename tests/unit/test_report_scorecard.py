@@ -3,7 +3,6 @@
 import copy
 import shutil
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,16 +11,13 @@ import yaml
 
 from rfstudy.outputs import load_reports
 from rfstudy.planning.config import ConfigurationError
-from rfstudy.report import published
 from rfstudy.report.aggregate import select
-from rfstudy.report.published import numbers
+from rfstudy.report.published import load, numbers
 from rfstudy.report.scorecard import scorecard
 
-HERE = Path(__file__).parent
-
-CONFIG = HERE.parents[1] / "config"
+CONFIG = report_rows.ROOT / "config"
 SCORECARD = yaml.safe_load((CONFIG / "scorecard.yaml").read_text(encoding="utf-8"))
-PRINTED = published.load(report_rows.REFERENCE, report_rows.METHODS, report_rows.REGISTERED)
+PRINTED = load(report_rows.REFERENCE, report_rows.METHODS, report_rows.REGISTERED)
 SPEC = report_rows.spec_of("scorecard-all", "slsrff")
 
 
@@ -115,7 +111,9 @@ def test_printed_and_measured_numbers_meet_in_their_cell():
     cells = found(rows)
     # 116 accuracies, 87 ratios of times and 12 counts under each of three protocols
     assert Counter(protocol for protocol, *_ in cells) == dict.fromkeys(("text", "code", "tuned"), 215)
-    for protocol, size, gain in (("text", "d", 0.0), ("text", "2d", 0.0), ("code", "2d", 5.0)):
+    for protocol, size, gain, published, spread in (
+        ("text", "d", 0.0, 68.78, 0.97), ("text", "2d", 0.0, 72.59, 1.51), ("code", "2d", 5.0, 72.59, 1.51),
+    ):  # fmt: skip
         each = cells[protocol, "eeg", size, "lsrff", "accuracy_pct"]
         values = [
             row["value"]
@@ -123,15 +121,10 @@ def test_printed_and_measured_numbers_meet_in_their_cell():
             if (row["protocol"], row["n_features_label"], row["method"], row["metric"])
             == (protocol, size, "lsrff", "accuracy_pct")
         ]
-        assert (each.value, each.std, each.n) == (
-            pytest.approx(np.mean(values)),
-            pytest.approx(np.std(values, ddof=1)),
-            10,
-        )
-        assert each.difference == pytest.approx(np.mean(values) - {"d": 68.78, "2d": 72.59}[size])
-        assert each.standard_error == pytest.approx(
-            np.sqrt(({"d": 0.97, "2d": 1.51}[size] ** 2 + np.var(values, ddof=1)) / 10 + 0.005**2)
-        )
+        assert (each.value, each.std, each.n) == pytest.approx((np.mean(values), np.std(values, ddof=1), 10))
+        assert each.difference == pytest.approx(np.mean(values) - published)
+        variance = (spread**2 + np.var(values, ddof=1)) / 10 + 0.005**2
+        assert each.standard_error == pytest.approx(np.sqrt(variance))
         assert abs(each.value - (82 - 14 / np.sqrt(int(size[:-1] or 1)) + gain)) < 0.6
     assert cells["code", "eeg", "d", "lsrff", "accuracy_pct"].verdict == "not run"
     assert cells["tuned", "eeg", "d", "lsrff", "accuracy_pct"].reason == "not run"

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 import report_rows
+from verdict_rows import PAPERS
 
 from rfstudy import tidy
 from rfstudy.metrics import FACTS
@@ -16,8 +17,6 @@ from rfstudy.report.claims.samples import sides
 from rfstudy.study.kinds.registry import KINDS
 
 ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
-
-PAPERS = ("survey", "eerf", "nsrf", "slsrff")
 
 
 def printed(name: str) -> list[dict]:

@@ -6,22 +6,16 @@ import itertools
 
 import numpy as np
 import pytest
-import verdict_rows
+from theory_rows import pair_row, risk_rows
 from verdict_rows import printed, row
 
 pytestmark = pytest.mark.slow
 
 
-def ratio_row(value, error=0.1, d=4, z=0.5, repeat=0, metric="variance_ratio", **columns):
-    axis = verdict_rows.on_axis("distance", z, direction="random", draws=10)
-    shared = {"dataset": f"pairs-random-d{d}", "n_features": 2 * d, "n_features_label": "2d", "d": d, "method": "orf"}
-    return row(metric, value, spread=error, repeat=repeat, **shared | axis | columns)
-
-
 def variance_cells(tabulated, claim, *points):
     """The tally and the verdict on a claim about the variance; ``points`` are lists of repeats (value, error)."""
     rows = [
-        ratio_row(value, error, z=0.5 * (i + 1), repeat=repeat, metric=metric)
+        pair_row("orf", metric, value, error, z=0.5 * (i + 1), repeat=repeat)
         for i, repeats in enumerate(points)
         for repeat, (value, error) in enumerate(repeats)
         for metric in ("variance_ratio", "kernel_bias")
@@ -60,7 +54,11 @@ def test_a_variance_differs_from_four_standard_errors_on(tabulated, claim, point
 
 
 def test_the_ratios_of_a_distance_are_means_with_their_error(tabulated):
-    rows = [ratio_row(value, z=z, repeat=i) for z in (0.5, 2.0) for i, value in enumerate((z, z + 0.2))]
+    rows = [
+        pair_row("orf", "variance_ratio", value, 0.1, z=z, repeat=i)
+        for z in (0.5, 2.0)
+        for i, value in enumerate((z, z + 0.2))
+    ]
     spec = {"kind": "pairs", "paper": "survey", "methods": ["orf"], "quantity": {"metric": "variance_ratio"}}
     table, _ = tabulated(spec, rows)
     assert table.to_dict("records") == [
@@ -111,16 +109,12 @@ SAMPLES = (256, 1024, 4096, 16384)
 LESS = 1.1
 
 
-def need_rows(method, needed, decay="polynomial", variant="", tolerance=0.25, samples=SAMPLES):
+def need_rows(method, needed, samples=SAMPLES):
     """Risks that are within the tolerance from ``needed(n)`` on, and not at the size before, smaller by ``LESS``."""
     rows = []
     for n in samples:
-        shared = {"method": method, "variant": variant, "n_train": n, "dataset": f"circle-{decay}-n{n}", "n_test": 9}
-        shared |= verdict_rows.on_circle(decay, tolerance=tolerance, draws=1, terms=9)
-        rows.append(row("risk_exact", 1.0, n_features_label="exact", **shared))
         s = round(needed(n))
-        for size, risk in ((round(s / LESS), 1.3), (s, 1.2)):
-            rows.append(row("risk", risk, n_features=size, n_features_label=str(size), **shared))
+        rows += risk_rows(method, {round(s / LESS): 1.3, s: 1.2}, n, "polynomial")
     return rows
 
 
@@ -166,13 +160,10 @@ def test_without_a_bound_or_three_needs_there_is_no_verdict(tabulated):
     ],
 )
 def test_a_need_is_the_size_from_which_on_the_risk_is_within_the_tolerance(tabulated, risks, needed):
-    shared = {"method": "lsrff", "n_train": 256} | verdict_rows.on_circle("slowest", tolerance=0.25, draws=1, terms=9)
     # the mean over the repeats counts, of the exact kernel too
     rows = [
-        row("risk_exact", 1.0 + off, n_features_label="exact", repeat=i, **shared) for i, off in enumerate((-0.5, 0.5))
-    ]
-    rows += [
-        row("risk", risk + off, n_features=s, n_features_label=str(s), repeat=i, **shared)
-        for (s, risk), (i, off) in itertools.product(risks.items(), enumerate((-0.25, 0.25)))
+        each | {"value": each["value"] + off * (2 if each["metric"] == "risk_exact" else 1)}
+        for repeat, off in enumerate((-0.25, 0.25))
+        for each in risk_rows("lsrff", risks, 256, "slowest", repeat=repeat)
     ]
     assert required(tabulated, rows, decay="slowest").loc[0, "needed, n = 256"] == needed

@@ -21,15 +21,13 @@ SCORES = {
 STD = {"spread_kind": "std over 10 runs"}
 
 
-def score_of(tabulated, value, ours, metric="accuracy_pct", change=None, **columns):
-    """Verdict, margin and standard error on one printed cell; ``ours`` are values by repeat, ``columns`` of the printed
-    row."""
-    # without a printed spread a single repeat gets no verdict: five of one value have none of their own
-    ours = list(ours) * 5 if len(ours) == 1 and "spread" not in columns else ours
-    rows = accuracies("lsrff", "2d", ours) if metric == "accuracy_pct" else of_metric(metric, ours)
-    quantity = ACCURACY if metric == "accuracy_pct" else {"metric": metric}
-    published = [printed(metric, value, method="lsrff", n_features="2d", **columns)]
-    table, _ = tabulated(SCORES | {"quantity": quantity}, rows if change is None else change(rows), published)
+#: Without a printed spread a single repeat gets no verdict: five of one value have none of their own.
+OURS = accuracies("lsrff", "2d", [80.0] * 5)
+
+
+def score_of(tabulated, value, rows=OURS, **columns):
+    """Verdict, margin and standard error on one printed cell, with these ``columns``."""
+    table, _ = tabulated(SCORES, rows, [printed("accuracy_pct", value, method="lsrff", n_features="2d", **columns)])
     assert len(table) == 1
     return tuple(table.loc[0, ["verdict", "margin", "standard error"]])
 
@@ -41,17 +39,17 @@ def of_metric(metric, values, method="lsrff", **columns):
 
 @pytest.mark.parametrize(("value", "error"), [("80", "0.5"), ("80.0", "0.05"), ("8e1", "5.0")])
 def test_half_a_printed_unit_is_an_error(tabulated, value, error):
-    assert score_of(tabulated, value, [80.0])[2] == error
+    assert score_of(tabulated, value)[2] == error
 
 
 def test_what_is_not_comparable_has_no_margin(tabulated):
     for columns in ({"stand_in": "made (stand-in for eeg)"}, {"settings": {"capped": True}, "n_train": 5, "n_test": 5}):
-        verdict = score_of(tabulated, "80.00", [80.0], change=lambda rows, c=columns: [each | c for each in rows])
+        verdict = score_of(tabulated, "80.00", [each | columns for each in OURS])
         assert verdict == ("not comparable", "", "")
-    assert score_of(tabulated, "", [80.0], confidence="lost")[0] == "not comparable"
-    assert score_of(tabulated, "80.00", [], change=lambda rows: accuracies("rff", "2d", [80.0]))[0] == "not run"
+    assert score_of(tabulated, "", confidence="lost")[0] == "not comparable"
+    assert score_of(tabulated, "80.00", accuracies("rff", "2d", [80.0]))[0] == "not run"
     failed = {"value": None, "status": "failed"}
-    assert score_of(tabulated, "80.00", [80.0], change=lambda rows: [each | failed for each in rows])[0] == "not run"
+    assert score_of(tabulated, "80.00", [each | failed for each in OURS])[0] == "not run"
 
 
 def ratio_of(tabulated, printed_values, ours):
@@ -211,10 +209,9 @@ def test_errors_are_compared_by_their_logarithms(tabulated):
     spec = WINNERS | {"criteria": [{"metric": ERROR, "label": "error"}]}
     flat = {"even": around(2.0, by=0.001)}
     # geometric means 1.9 and 2.1; the arithmetic mean is larger in both
-    assert (
-        best_of(tabulated, flat | {"uneven": {"2d": [1.0] * 8, "4d": [3.61] * 8}}, spec=spec, make=make)[0] == "uneven"
-    )
-    assert best_of(tabulated, flat | {"uneven": {"2d": [1.0] * 8, "4d": [4.41] * 8}}, spec=spec, make=make)[0] == "even"
+    for last, best in ((3.61, "uneven"), (4.41, "even")):
+        values = flat | {"uneven": {"2d": [1.0] * 8, "4d": [last] * 8}}
+        assert best_of(tabulated, values, spec=spec, make=make)[0] == best
 
 
 @pytest.mark.parametrize(
@@ -322,9 +319,8 @@ def timed(method, size, metric, seconds, values):
 def test_p_values_at_equal_time_are_corrected_by_holm(tabulated):
     # p = 0.0125 in one of two comparisons at as many features; in as much time plain features were not measured
     rows = timed("rff", "8", "time_train_s", 1.0, [80.0] * 8) + timed("rff", "16", "time_train_s", 2.0, [80.0] * 8)
-    rows += timed("lsrff", "8", "time_fit_s", 3.0, around(81.2609)) + timed(
-        "lsrff", "16", "time_fit_s", 4.0, around(80.0)
-    )
+    rows += timed("lsrff", "8", "time_fit_s", 3.0, around(81.2609))
+    rows += timed("lsrff", "16", "time_fit_s", 4.0, around(80.0))
     table, _ = tabulated(EQUAL_TIME, rows)
     assert table["minus rff at M"].tolist() == ["+1.26 (0.025)", "+0.00 (1.000)"]
     assert table["M of rff at equal time"].tolist() == ["beyond rff at 16"] * 2

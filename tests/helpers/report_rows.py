@@ -71,18 +71,20 @@ def spec_of(name, paper="survey"):
     return catalogue.specification(REPORTS, paper, name)
 
 
-def context_of(rows, styles=METHODS, tasks=None):
+def context_of(rows, styles=METHODS, tasks=DATASETS):
     """The context of rows, made ones or a data frame."""
     frame = tidy.frame(rows) if isinstance(rows, list) else rows
-    return Context(frame, styles, DATASETS if tasks is None else tasks, REFERENCE)
+    return Context(frame, styles, tasks, REFERENCE)
 
 
-def made(spec, results, styles=METHODS, tasks=None, reference=REFERENCE):
+def context_of_files(spec, results):
+    """The context of a specification from tidy files."""
+    return Context.of(read_tables(results), spec["experiments"], METHODS, DATASETS, REFERENCE)
+
+
+def made(spec, results):
     """The table of a specification from tidy files."""
-    context = Context.of(
-        read_tables(results), spec["experiments"], styles, DATASETS if tasks is None else tasks, reference
-    )
-    return tables.make(context, spec)
+    return tables.make(context_of_files(spec, results), spec)
 
 
 def as_read(table):
@@ -99,17 +101,16 @@ class Drawn(NamedTuple):
     notes: list[str]
 
 
-def picture(spec, rows=(), tasks=None):
+def picture(spec, rows=(), tasks=DATASETS):
     """The figure of a specification from rows, or from a context."""
     context = rows if hasattr(rows, "styles") else context_of(rows if len(rows) else [], tasks=tasks)
     drawn = plots.picture(context, spec)
     return Drawn(drawn.figure, drawn.notes)
 
 
-def draw(spec, results, out, styles=METHODS, tasks=None):
+def draw(spec, results, out):
     """Draw the figure of a specification from tidy files, as the stage does; the paths."""
-    tasks = DATASETS if tasks is None else tasks
-    return plots.draw(Context.of(read_tables(results), spec["experiments"], styles, tasks, REFERENCE), spec, out)
+    return plots.draw(context_of_files(spec, results), spec, out)
 
 
 def run_rows(quantities, tasks, methods, repeats, sizes, **columns) -> list[dict]:

@@ -54,14 +54,9 @@ def walks(dataset, m, axis, **by_method):
     ]
 
 
-def spread(value, by=0.5, n=5):
-    """``n`` values around a mean whose standard deviation is not zero."""
-    return [value + by * (i - (n - 1) / 2) for i in range(n)]
-
-
 def steady(dataset, m, *values, **columns):
     """Errors of five repeats whose differences between methods are the same in each: intervals have no width."""
-    return errors(dataset, m, *(spread(value, 0.0078125) for value in values), **columns)
+    return errors(dataset, m, *([value + i / 128 for i in range(-2, 3)] for value in values), **columns)
 
 
 @pytest.mark.parametrize(("claim", "dataset"), list(zip(range(1, 5), GAUSSIAN, strict=True)))
@@ -164,10 +159,8 @@ def test_the_curves_cross_once():
     assert judged("eerf-15", twice) == "fails"
     both = race([(1, 11), (2, 8)], [(1, 10), (2, 9)]) + race([(1, 9), (2, 8)], [(1, 10), (2, 9)], "mnist")
     assert judged("eerf-15", both) == "partly"
-    neighbours = race([(1, 11), (2, 8)], [(1, 10), (2, 9)])
-    neighbours = [each | {"settings": {"machine_busy": True}} if each["axis"] == "round" else each
-              for each in [{"axis": ""} | each for each in neighbours]]  # fmt: skip
-    assert judged("eerf-15", neighbours) == "not testable"
+    busy = race([(1, 11), (2, 8)], [(1, 10), (2, 9)], settings={"machine_busy": True})
+    assert judged("eerf-15", busy) == "not testable"
 
 
 @pytest.mark.parametrize(("gap", "verdict"), [(0.25, "holds"), (0.0, "fails"), (0.5, "fails"), (0.46875, "holds")])
@@ -225,13 +218,10 @@ def test_a_penalty_for_one_size_does_not_suit_another():
     assert judged("eerf-25", split) == "not run"
 
 
-def made(metric, at, value, **columns):
-    return eerf_rows.made(metric, value, 0, axis="input_scale", at=float(at), **columns)
-
-
 def test_the_score_follows_the_spectrum_for_wide_inputs():
     def correlations(*values):
-        return [made("score_spectrum_correlation", 2**i, value) for i, value in enumerate(values)]
+        metric, axis = "score_spectrum_correlation", "input_scale"
+        return [eerf_rows.made(metric, value, 0, axis=axis, at=2.0**i) for i, value in enumerate(values)]
 
     assert judged("eerf-27", correlations(0.5, 0.75, 0.875, 0.9375)) == "holds"
     # not rising throughout, level, and away from one

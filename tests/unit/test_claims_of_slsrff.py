@@ -8,6 +8,7 @@ import itertools
 import numpy as np
 import pytest
 import verdict_rows
+from claim_rows import BASE, OTHER
 from theory_rows import risk_rows
 from verdict_rows import judged, on_axis, row
 
@@ -33,10 +34,6 @@ def curves(lsrff, slsrff, dataset="eeg"):
     """Accuracies of the two weighted methods at d, 2d, 4d and so on."""
     by_size = {f"x{2**i}": (0, 0, *pair) for i, pair in enumerate(zip(lsrff, slsrff, strict=True))}
     return cells("accuracy", dataset, **by_size)
-
-
-#: The settings of rows whose repeats are random halves.
-HALVES = {"settings": {"split": "half"}}
 
 
 def cell(metric, value, dataset, multiple, method, **columns):
@@ -141,10 +138,10 @@ def test_the_matrix_that_the_paper_names_is_as_large_as_the_reference_data_say()
     [(0.17, "holds"), (0.171, "undecided"), (0.2, "undecided"), (0.201, "fails"), (-0.17, "holds")],
 )
 def test_the_identity_term_changes_less_than_two_pooled_deviations(difference, verdict):
-    base, added = (np.array(of) / np.sqrt(2.5) for of in ((-2.0, -1.0, 0.0, 1.0, 2.0), (1.0, -2.0, 0.0, 2.0, -1.0)))
+    halves = {"n_test": 1000, "settings": {"split": "half"}}
     rows = [
-        cell("accuracy", 70.0 + value, "eeg", 1, "slsrff", variant=variant, repeat=repeat, n_test=1000, **HALVES)
-        for variant, values in (("", 0.1 * base), ("identity", 0.1 * (base + 0.1 * added) + difference))
+        cell("accuracy", 70.0 + value, "eeg", 1, "slsrff", variant=variant, repeat=repeat, **halves)
+        for variant, values in (("", 0.1 * BASE), ("identity", 0.1 * (BASE + 0.1 * OTHER) + difference))
         for repeat, value in enumerate(values)
     ]
     assert judged("slsrff-25", rows) == verdict

@@ -125,13 +125,13 @@ class Rows:
 
     def _sample_of(self, one: Side, found: dict, metric: str, fixes_at: bool) -> Sample | None:
         """Return the sample of a side, from the rows of methods at one point; None if one of its methods is missing."""
-        of = {
-            who: [row for row in found.get(who, ()) if one.takes(row, metric, fixes_at)]
-            for who in one.methods + one.also
-        }
-        if not all(of[who] for who in one.methods):
-            return None
-        samples = [self.sample(who, rows) for who, rows in of.items() if rows]
+        samples = []
+        for who in one.methods + one.also:
+            rows = [row for row in found.get(who, ()) if one.takes(row, metric, fixes_at)]
+            if rows:
+                samples.append(self.sample(who, rows))
+            elif who in one.methods:
+                return None
         return one.pick(samples, key=lambda each: each.mean) if one.pick else samples[0]
 
     def measured(self, metric: str, *compared) -> pd.DataFrame:

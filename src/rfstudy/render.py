@@ -16,7 +16,7 @@ from PIL import Image
 from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
-from rfstudy.files import read_record_file, record_file, write_atomically, write_text
+from rfstudy.files import read_json, read_record_file, record_file, write_atomically, write_text
 from rfstudy.outputs import configured
 from rfstudy.paper_pages import STATES, Page, markdown, numbers_of, parts_of_papers
 from rfstudy.report import plots, style, tables
@@ -125,7 +125,7 @@ def rendered(shipped: Shipped, template: str) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    values = (verdicts, measured, accuracies, at_equal_columns, on_new_sets, parts_of_papers)
+    values = (verdicts, measured, recomputed, accuracies, at_equal_columns, on_new_sets, parts_of_papers)
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
     environment.globals |= {each.__name__: each for each in (shown, rows, one, effects)}
     environment.globals |= {"table": shipped.table, "page": lambda paper: Page(shipped.with_names_of(paper))}
@@ -194,6 +194,14 @@ def measured(shipped: Shipped) -> str:
     machines = sorted({" with an ".join(filter(None, each)) for each in parts})
     hours = f"Hours are wall time of the runs with shipped rows, several at a time. Machines: {'; '.join(machines)}."
     return f"{markdown(rows)}\n\n{of_maps}{rest} {hours}"
+
+
+def recomputed(shipped: Shipped) -> pd.DataFrame:
+    """Return how many values of an experiment were computed again (``docs/recheck.py``) and how many agree, one row per
+    experiment with shipped rows. Numbers are missing where none were.
+    """
+    records = {name: read_json(record_file(shipped.file(name))) for name in shipped.experiments if shipped.has([name])}
+    return pd.DataFrame([{"experiment": name} | each.get("recomputed", {}) for name, each in records.items()])
 
 
 def holds(template: str, condition: bool, finding: str) -> str:

@@ -11,7 +11,7 @@ from rfstudy.report.aggregate import by_repeat, of_quantity, select
 from rfstudy.report.compare import LEVEL, overlap_of, paired
 from rfstudy.report.context import Context
 from rfstudy.report.style import COLOURS, Picture
-from rfstudy.report.tables.arena import by_itself
+from rfstudy.report.tables.arena import at_most_columns
 from rfstudy.report.tables.power import DRAW, power
 
 #: Inches of a row.
@@ -105,11 +105,8 @@ def of_models(context, datasets, baseline: str, quantity: dict, learners: dict[s
     """
     results = stats.results_of(context, datasets, baseline, quantity)
     errors, found = stats.errors_in_percent(results), {label: [] for label in learners.values()}
-    most = select(results.errors, method=baseline, variant="").groupby("dataset")["columns"].max()
-    for dataset in (each for each in datasets if each in most and results.kinds[each] == "labels"):
-        own = select(results.gaps(most[dataset]), dataset=[dataset]).set_index("method")
-        for learner in (each for each in learners if each in own.index):
-            gap = by_itself(*own.loc[learner, ["effect", "variance", "folds"]])
-            gain = errors[dataset, most[dataset], baseline, ""] - errors[dataset, 0, learner, ""]
-            found[learners[learner]].append((gain, gap.low > 0 or gap.high < 0))
+    for dataset, (columns, gaps) in at_most_columns(results).items():
+        for learner in (each for each in learners if each in gaps and results.kinds[dataset] == "labels"):
+            gain = errors[dataset, columns, baseline, ""] - errors[dataset, 0, learner, ""]
+            found[learners[learner]].append((gain, gaps[learner].low > 0 or gaps[learner].high < 0))
     return found

@@ -6,8 +6,8 @@ from scipy.special import stdtrit
 from scipy.stats import spearmanr
 
 from rfstudy.report import arena as stats
-from rfstudy.report.aggregate import columns_asked_for, select, settings_of
-from rfstudy.report.arena import BANDS, DRAW, FLAGS, LEAST_SETS, LEAST_TEST_ROWS, MARGIN, Results, percent
+from rfstudy.report.aggregate import select, settings_of
+from rfstudy.report.arena import BANDS, FLAGS, LEAST_SETS, LEAST_TEST_ROWS, MARGIN, Results, percent
 from rfstudy.report.cells import absent, each_dataset, method_cell
 from rfstudy.report.compare import LEVEL, Estimate
 from rfstudy.report.context import Context
@@ -204,9 +204,7 @@ def arena_moderators(context: Context, *, paper, datasets, methods, baseline, qu
         }  # fmt: skip
         row = {"D": each.band, "map": method_cell(context, *each.who)}
         for name, fact in facts.items():
-            both = pd.concat(
-                [each.own.set_index("dataset")["effect"], fact.rename("fact")], axis=1, join="inner"
-            ).dropna()
+            both = each.own.set_index("dataset").assign(fact=fact)[["effect", "fact"]].dropna()
             if len(both) >= LEAST_SETS and both["fact"].nunique() > 1:
                 rho, p = spearmanr(both["effect"], both["fact"])
                 row[name] = Cell(f"{rho:+.2f} ({p:.3f})", {"": rho, "p_value": p})
@@ -309,16 +307,15 @@ def arena_edges(context: Context, *, paper, datasets, methods, baseline, quantit
     standard error worse than {baseline} with D columns are left out: the longest length scales stand for it.
     """
     results = stats.results_of(context, datasets, baseline, quantity)
-    rows = select(results.rows, status="ok", method=[*methods, baseline])
-    rows = rows[rows["metric"].isin(["mse", "accuracy_pct"]) & rows["n_columns"].notna()]
-    rows, found, notes = rows.assign(columns=columns_asked_for(rows)), [], []
+    rows = stats.by_entry(select(results.rows, method=[*methods, baseline], metric=["mse", "accuracy_pct"]))
+    found, notes = [], []
     for columns in rows["columns"].unique():
         linear = select(results.gaps(columns), method="linear")
         alike = linear.loc[linear["effect"] <= linear["variance"] ** 0.5, "dataset"]
         rows = rows[rows["columns"].ne(columns) | ~rows["dataset"].isin(alike)]
     at_edge = [settings.get("at_edge", {}) for settings in settings_of(rows)]
     edges = pd.DataFrame(at_edge, rows.index, ["bandwidth", "penalty"]).set_axis(["length scale", "penalty"], axis=1)
-    for who, own in edges.groupby([rows["method"], rows["variant"].str.replace(DRAW, "", regex=True)], sort=False):
+    for who, own in edges.groupby([rows["method"], rows["variant"]], sort=False):
         cells = {"map": method_cell(context, *who), "choices": len(own)}
         for words in edges:
             cells[f"{words}: at an edge, %"] = share(own[words].notna().mean())
@@ -329,7 +326,8 @@ def arena_edges(context: Context, *, paper, datasets, methods, baseline, quantit
         where = [f"{count} on {context.name(dataset, paper)}" for dataset, count in most.items() if count]
         named = f", {' and '.join(where)}" if where else ""
         notes.append(f"Gains by the {words}: {gains.sum():,} of {len(rows):,} ({share(gains.mean()):g} %){named}.")
-    return Table(or_not_run(found, "map"), [*notes, *stats_notes(arena_edges, context, baseline)], shown=rows)
+    notes += stats_notes(arena_edges, context, baseline)
+    return Table(or_not_run(found, "map"), notes, shown=results.rows.loc[rows.index])
 
 
 # --- arena_yardsticks -------------------------------------------------------------------------------------------------
@@ -345,23 +343,27 @@ def arena_yardsticks(context: Context, *, paper, datasets, methods, baseline, qu
     it on the same folds, with a 95 % interval. xRFM has at most 10,000 training rows, the others have all.
     """
     results, rows = stats.results_of(context, datasets, baseline, quantity), []
-    most = select(results.errors, method=baseline, variant="").groupby("dataset")["columns"].max()
-    gaps = {columns: results.gaps(columns) for columns in most.unique()}
+    there, errors = at_most_columns(results), stats.errors_in_percent(results)
+    names = {each: LEARNER_NAMES[each] for each in ("nearest_neighbour", *YARDSTICKS, "xrfm")} | {"linear": "linear"}
+    names |= {method: context.label(method) for method in methods}
     for dataset, name, _ in each_dataset(context, datasets, paper, results.rows):
-        if dataset not in most:
+        if dataset not in there:
             rows.append({"data set": name, "D": absent("not run")})
             continue
-        own = select(gaps[most[dataset]], dataset=[dataset]).set_index("method")
-        error = stats.errors_in_percent(results)[dataset, most[dataset], baseline, ""]
-        cells = {"data set": name, "D": int(most[dataset]), "error, %": round(error, 2)}
-        named = {each: LEARNER_NAMES[each] for each in ("nearest_neighbour", *YARDSTICKS, "xrfm")} | {
-            "linear": "linear"
-        }
-        for each, words in (named | {method: context.label(method) for method in methods}).items():
-            if each in own.index:
-                cells[words] = change(by_itself(*own.loc[each, ["effect", "variance", "folds"]]))
-        rows.append(cells)
+        columns, gaps = there[dataset]
+        cells = {"data set": name, "D": columns, "error, %": round(errors[dataset, columns, baseline, ""], 2)}
+        rows.append(cells | {words: change(gaps[each]) for each, words in names.items() if each in gaps})
     return Table(pd.DataFrame(rows), stats_notes(arena_yardsticks, context, baseline), shown=results.rows)
+
+
+def at_most_columns(results: Results) -> dict[str, tuple[int, dict[str, Estimate]]]:
+    """Return by data set the most columns of the baseline, and the effects of yardsticks and of maps with as many."""
+    most = select(results.errors, method=results.baseline, variant="").groupby("dataset")["columns"].max().astype(int)
+    gaps, found = {columns: results.gaps(columns) for columns in most.unique()}, {}
+    for dataset, columns in most.items():
+        own = select(gaps[columns], dataset=[dataset])[["method", "effect", "variance", "folds"]]
+        found[dataset] = columns, {method: by_itself(*of_folds) for method, *of_folds in own.itertuples(index=False)}
+    return found
 
 
 # --- arena_leaderboard ------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from rfstudy.report.chance import LABEL, notes_on_chance
 from rfstudy.report.notes import absence, notes_on_sizes
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import PUBLISHED, REFERENCE, Picture
-from rfstudy.report.tables.times import curve
+from rfstudy.report.tables.times import behind_curves, curve, why_no_curve
 from rfstudy.report.times import ROUND, ratios, summarise
 
 # --- curves -----------------------------------------------------------------------------------------------------------
@@ -38,9 +38,9 @@ PLACE = [column for column in CELL if column not in ("kernel", "method", "varian
 def compared(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
     """Return each cell of a frame of one quantity, compared with the cell of ``baseline`` at the same coordinates.
 
-    The columns are ``CELL`` (without ``at`` of rounds) and the columns of ``times.summarise``: ``mean``, ``lower``,
-    ``upper``, ``n`` (pairs), ``n_failed`` and ``n_skipped`` (0), ``rounds`` and ``machine_busy``. Cells of the baseline
-    itself, and cells that share no repeat with it, are left out.
+    The columns are ``CELL`` (without ``at`` of rounds) and, as of ``times.summarise``, ``mean``, ``lower``, ``upper``,
+    ``n`` (pairs), ``rounds`` and ``machine_busy``. Cells of the baseline itself, and cells that share no repeat with
+    it, are left out.
     """
     ok = select(frame, status="ok")
     of_baseline = select(ok, method=baseline, variant="")
@@ -61,16 +61,14 @@ def _by_repeat(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
     spread = cells.pop("std").fillna(0.0)
     ends = {"mean": cells["mean"], "lower": cells["mean"] - spread, "upper": cells["mean"] + spread}
     shown = ends if points else {name: np.exp(end) for name, end in ends.items()}
-    return cells.assign(**shown, n_failed=0, n_skipped=0, rounds=0, machine_busy=False)
+    return cells.assign(**shown, rounds=0, machine_busy=False)
 
 
 def _by_round(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
     place, cells = ([column for column in columns if column != "at"] for columns in (PLACE, CELL))
     found = ratios(others, baseline, place, cells).reset_index()
     found = found.rename(columns={"value": "mean", "low": "lower", "high": "upper"})
-    busy = found["reason"] == "machine busy"
-    found = found.assign(at=np.nan, n_failed=0, n_skipped=0, rounds=found["n"], machine_busy=busy)
-    return found.drop(columns=["error", "p", "reason", "index"], errors="ignore")
+    return found.assign(at=np.nan, rounds=found["n"], machine_busy=found["reason"] == "machine busy")
 
 
 #: The horizontal axis unless an entry has another.
@@ -239,8 +237,7 @@ def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict) -> str:
 
 def _on_levels(found: dict, styles: dict[str, PlotStyle]) -> list[str]:
     """Return a sentence on the methods that are level lines."""
-    drawn = [(cells["line"].to_numpy(), cells["x"].isna().to_numpy()) for *_, cells in found.values()]
-    level = {line for lines, is_level in drawn for line in {*lines[is_level]} - {*lines[~is_level]}}
+    level = {line for *_, cells in found.values() for line in cells.loc[cells["x"].isna(), "line"]}
     names = ", ".join(styles[line].label for line in styles if line in level)
     return [f"Level lines with a band: {names}, which the horizontal axis does not change."] if names else []
 
@@ -311,18 +308,15 @@ def error_by_time(context, *, paper, width, datasets, methods, quantity, times) 
         if len(cells):
             found[dataset] = cells
             continue
-        own = select(rows, metric=quantity["metric"], learner=quantity.get("learner"))
-        why = "not timed" if (own["status"] == "ok").any() else absence(own).split(":")[0]
-        absent[context.name(dataset, paper)] = why
+        errors = select(rows, metric=quantity["metric"], learner=quantity.get("learner"))
+        absent[context.name(dataset, paper)] = why_no_curve(errors)
     figure, axes = plot.side_by_side(width, len(found), ACROSS, TIME_HEIGHT)
     plot.set_titles(axes, plot.titles_of(found, context.rows, paper, context).values())
     for cells, ax in zip(found.values(), axes, strict=True):
         plot.draw_lines(ax, cells, styles)
         plot.log_axis(ax.xaxis)
         ax.set(xlabel="time (s)", ylabel=plot.with_unit(quantity["metric"]))
-    metrics = [quantity["metric"], *times.values()]
-    shown = select(context.rows, dataset=datasets, method=methods, variant="", metric=metrics)
-    shown = select(shown, learner=["", quantity.get("learner", "")])
+    shown = behind_curves(select(context.rows, dataset=datasets), methods, quantity, times)
     remarks = ["Bars: one standard error of the error, the quartiles of the time.", *plot.not_drawn(absent)]
     return Picture(figure, styles.values(), remarks, shown)
 
@@ -396,8 +390,7 @@ def descent(context, *, paper, width, datasets, methods, learners, panels) -> Pi
 def quartiles(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the median and the quartiles over the repeats of every line, as ``draw_lines`` takes them."""
     rows = rows.assign(line=rows["method"] + "/" + rows["variant"] + "/" + rows["learner"], x=rows["at"])
-    along = rows.groupby(["line", "x"])["value"].quantile([0.25, 0.5, 0.75]).unstack()
-    return along.set_axis(["lower", "mean", "upper"], axis="columns").reset_index()
+    return by_cell(rows, ["line", "x"], quartiles=True)
 
 
 def _draw_descent(ax, rows: pd.DataFrame, panel: dict, styles: dict, maps: dict) -> None:

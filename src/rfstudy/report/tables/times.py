@@ -1,7 +1,6 @@
 """Tables of times by rounds: in the form of a paper, at equal error, and as ratios."""
 
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -182,28 +181,32 @@ def curve(rows: pd.DataFrame, method: str, quantity: dict, time: str) -> pd.Data
     return pd.DataFrame(found)
 
 
+def behind_curves(rows: pd.DataFrame, methods: list[str], quantity: dict, times: dict[str, str]) -> pd.DataFrame:
+    """Return the rows of the errors and times of methods."""
+    own = select(rows, method=methods, variant="", metric=[quantity["metric"], *times.values()])
+    return select(own, learner=["", quantity.get("learner", "")])
+
+
+def why_no_curve(errors: pd.DataFrame) -> str:
+    """Return why a data set with these errors has no curve."""
+    return "not timed" if (errors["status"] == "ok").any() else absence(errors).split(":")[0]
+
+
 def within(points: pd.DataFrame, seconds: float):
     """Return the size with the lowest error among those that take no longer; None if all take longer."""
     quick = (point for point in points.itertuples() if point.time <= seconds)
     return min(quick, key=lambda point: point.error, default=None)
 
 
-class Read(NamedTuple):
-    """Values read from a curve at a time: errors by repeat, and the interpolated number of features."""
-
-    errors: pd.Series
-    n_features: float
-
-
-def at_time(points: pd.DataFrame, seconds: float) -> Read | None:
-    """Return the value of the curve of a method at a time; None if the time is beyond its ends.
+def at_time(points: pd.DataFrame, seconds: float) -> tuple[pd.Series, float] | None:
+    """Return the errors by repeat and the number of features on the curve of a method at a time; None beyond its ends.
 
     Examples
     --------
     >>> errors = [pd.Series([value]) for value in (8.0, 4.0)]
     >>> points = pd.DataFrame({"n_features": [10, 40], "errors": errors, "time": [1.0, 4.0]})
-    >>> read = at_time(points, 2.0)
-    >>> float(read.errors[0]), round(read.n_features)
+    >>> errors, n_features = at_time(points, 2.0)
+    >>> float(errors[0]), round(n_features)
     (6.0, 20)
     """
     for before, after in pairwise(points.sort_values("time", kind="stable").itertuples()):
@@ -212,7 +215,7 @@ def at_time(points: pd.DataFrame, seconds: float) -> Read | None:
             share = float(np.log(seconds / before.time) / way) if way else 0.0
             errors = (1 - share) * before.errors + share * after.errors
             features = before.n_features * (after.n_features / before.n_features) ** share
-            return Read(errors.dropna(), float(features))
+            return errors.dropna(), float(features)
     return None
 
 
@@ -227,52 +230,39 @@ def equal_time(context, *, paper, datasets, methods, baseline, quantity, times) 
     Time: {kinds}, for {other} {kind_of_other}; median of the rounds. At equal time the error of {other} is read off the
     line between its two neighbouring sizes, in the logarithm of the time. In brackets Holm's p-value.
     """
-    other = context.label(baseline)
-    metric, frame = quantity["metric"], select(context.rows, dataset=datasets)
-    rows, overlaps = [], {}
+    other, metric = context.label(baseline), quantity["metric"]
+    frame, rows, overlaps = select(context.rows, dataset=datasets), [], {}
     for dataset, name, own in each_dataset(context, datasets, paper, frame):
         curves = {each: curve(own, each, quantity, times[each]) for each in (baseline, *methods)}
         others = curves.pop(baseline)
         errors = select(own, metric=metric, learner=quantity.get("learner"))
         if others.empty or all(own.empty for own in curves.values()):
-            why = "not timed" if (errors["status"] == "ok").any() else absence(errors).split(":")[0]
-            rows.append({"data set": name, "method": absent(why)})
+            rows.append({"data set": name, "method": absent(why_no_curve(errors))})
             continue
         overlap = overlap_of(select(errors, method=[baseline, *methods], axis=""), context)
         overlaps[context.name(dataset, paper)] = overlap
         first, last = others.loc[others["time"].idxmin()], others.loc[others["time"].idxmax()]
         points = {(method, point.label): point for method, own in curves.items() for point in own.itertuples()}
-        reads = {place: at_time(others, point.time) for place, point in points.items()}
+        reads = {place: read for place, point in points.items() if (read := at_time(others, point.time))}
+        sizes = {place: Cell(f"{n_features:.0f}", {"": n_features}) for place, (_, n_features) in reads.items()}
         at_size = dict(zip(others["label"], others["errors"], strict=True))
-        against = {("M", *place): at_size[place[1]] for place in points if place[1] in at_size}
-        against |= {("time", *place): read.errors for place, read in reads.items() if read}
+        against = {("at M", *place): at_size[place[1]] for place in points if place[1] in at_size}
+        against |= {("at equal time", *place): errors for place, (errors, _) in reads.items()}
         tests = family({what: paired(points[what[1:]].errors, errors, overlap) for what, errors in against.items()})
         for place, point in points.items():
-            read = reads[place]
             beyond = "below its first" if point.time < first.time else f"beyond {other} at {last.label}"
-            at_m, at_t = (against.get((what, *place)) for what in ("M", "time"))
-            rows.append(
-                {
-                    "data set": name,
-                    "method": method_cell(context, place[0]),
-                    "M": point.label,
-                    "time (s)": three_digits(point.time),
-                    "error": rounded(point.error, metric),
-                    f"error of {other} at M": None if at_m is None else rounded(at_m.mean(), metric),
-                    f"minus {other} at M": difference_cell(tests.get(("M", *place)), metric),
-                    f"M of {other} at equal time": Cell(f"{read.n_features:.0f}", {"": read.n_features})
-                    if read
-                    else beyond,
-                    f"error of {other} at equal time": None if at_t is None else rounded(at_t.mean(), metric),
-                    f"minus {other} at equal time": difference_cell(tests.get(("time", *place)), metric),
-                }
-            )
+            row = {"data set": name, "method": method_cell(context, place[0]), "M": point.label}
+            row |= {"time (s)": three_digits(point.time), "error": rounded(point.error, metric)}
+            at_equal_time = {f"M of {other} at equal time": sizes.get(place, beyond)}
+            for where, size in (("at M", {}), ("at equal time", at_equal_time)):
+                theirs = against.get((where, *place))
+                row |= size | {f"error of {other} {where}": None if theirs is None else rounded(theirs.mean(), metric)}
+                row[f"minus {other} {where}"] = difference_cell(tests.get((where, *place)), metric)
+            rows.append(row)
     kinds = ", ".join(dict.fromkeys(fact_of(times[each]).label for each in methods))
     remarks = explained(equal_time, kinds=kinds, other=other, kind_of_other=fact_of(times[baseline]).label)
     remarks.append(note_on_tests(overlaps, "all comparisons of a data set", [metric]))
-    shown = select(frame, method=[baseline, *methods], variant="", metric=[metric, *times.values()])
-    shown = select(shown, learner=["", quantity.get("learner", "")])
-    return Table(pd.DataFrame(rows), remarks, shown=shown)
+    return Table(pd.DataFrame(rows), remarks, shown=behind_curves(frame, [baseline, *methods], quantity, times))
 
 
 def rounded(value: float, metric: str) -> float:

@@ -1,26 +1,34 @@
-"""Figures from synthetic rows: what they show, that nothing overlaps, and that the same input is the same file."""
+"""Figures: what they show of synthetic rows, of shipped rows and of facts, that nothing overlaps, and that the same
+input is the same file.
+"""
 
 import json
 import os
 import subprocess
 import sys
 
+import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 import report_rows
 import yaml
 from figure_checks import assert_fit_to_print
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from report_rows import changed, made_rows, picture, spec_of
 
+from rfstudy import render
 from rfstudy.report import catalogue
+from rfstudy.report.plots import games
+from rfstudy.report.plots.schematics import nodes_and_edges
 
 
-def drawn(name, rows, **changes):
-    return report_rows.picture(report_rows.spec_of(name) | changes, rows).figure
+def drawn(name, rows, paper="survey"):
+    return picture(spec_of(name, paper), rows).figure
 
 
 def test_points_are_means_and_bars_standard_deviations():
-    rows = report_rows.made_rows(tasks=["eeg"], methods=["rff"])
+    rows = made_rows(tasks=["eeg"], methods=["rff"])
     figure = drawn("figure-10-text", rows)
     values = np.array([row["value"] for row in rows if row["learner"] == "ridge"]).reshape(5, 3)
     (line,), (bars,) = figure.axes[2].lines, figure.axes[2].collections
@@ -32,19 +40,17 @@ def test_points_are_means_and_bars_standard_deviations():
 
 
 def test_what_is_missing_takes_no_place_and_is_said():
-    rows = [row for row in report_rows.made_rows(repeats=4) if row["dataset"] != "magic04"]
-    rows = report_rows.changed(rows, lambda row: row["dataset"] == "eeg", stand_in="generated (stand-in for EEG)")
-    rows = report_rows.changed(
+    rows = [row for row in made_rows(repeats=4) if row["dataset"] != "magic04"]
+    rows = changed(rows, lambda row: row["dataset"] == "eeg", stand_in="generated (stand-in for EEG)")
+    rows = changed(
         rows, lambda row: (row["dataset"], row["learner"]) == ("a8a", "svm"),
         status="skipped", value=None, settings={"reason": "too many entries"},
     )  # fmt: skip
-    rows = report_rows.changed(
-        rows,
-        lambda row: (row["dataset"], row["learner"], row["method"], row["n_features_label"])
-        == ("eeg", "ridge", "gq", "32d"),
-        status="failed", value=None, settings={"reason": "singular matrix"},
-    )  # fmt: skip
-    figure, notes = report_rows.picture(report_rows.spec_of("figure-10-text"), rows)
+    gap = {"dataset": "eeg", "learner": "ridge", "method": "gq", "n_features_label": "32d"}
+    rows = changed(
+        rows, lambda row: row | gap == row, status="failed", value=None, settings={"reason": "singular matrix"}
+    )
+    figure, notes = picture(spec_of("figure-10-text"), rows)
     assert_fit_to_print(figure)
     # three rows of panels, of which the last has three
     assert len(figure.axes) == 11
@@ -58,10 +64,7 @@ def test_what_is_missing_takes_no_place_and_is_said():
 
 
 def test_new_methods_and_variants_appear_without_an_edit():
-    rows = report_rows.made_rows(methods=("rff", "brandnew")) + report_rows.made_rows(
-        methods=("ssf",), variant="one-radius"
-    )
-    rows += report_rows.made_rows(methods=("ssf",))
+    rows = made_rows(methods=("rff", "brandnew", "ssf")) + made_rows(methods=("ssf",), variant="one-radius")
     figure = drawn("figure-09-text", rows)
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["RFF", "SSF", "SSF (one-radius)", "brandnew"]
@@ -71,18 +74,18 @@ def test_new_methods_and_variants_appear_without_an_edit():
 def test_only_lines_that_an_axis_does_not_change_are_level():
     """The rows of a map off the axis are not drawn, and not described, where its own line is."""
     shared = {"tasks": ["eeg"], "methods": ["rff"], "sizes": [2]}
-    rows = [row for at in (1e-3, 1e-2) for row in report_rows.made_rows(**shared, axis="penalty", at=at)]
+    rows = [row for at in (1e-3, 1e-2) for row in made_rows(**shared, axis="penalty", at=at)]
     for own in ({"settings": {"capped": True}}, {"variant": "other"}):
-        rows += report_rows.made_rows(**shared, **own)
-    spec = report_rows.spec_of("figure-10-text") | {"x": {"axis": "penalty", "label": "penalty", "scale": "log"}}
-    figure, notes = report_rows.picture(spec, rows)
+        rows += made_rows(**shared, **own)
+    spec = spec_of("figure-10-text") | {"x": {"axis": "penalty", "label": "penalty", "scale": "log"}}
+    figure, notes = picture(spec, rows)
     assert "Level lines with a band: RFF (other), which the horizontal axis does not change." in notes
     assert "capped" not in figure.axes[0].get_title(loc="left") + " ".join(notes)
 
 
 @pytest.mark.parametrize("smallest", [0.0, 5e-324])
 def test_a_logarithmic_axis_survives_values_that_it_cannot_show(smallest):
-    rows = report_rows.made_rows(tasks=["eeg"], methods=["rff", "orf", "sorf"])
+    rows = made_rows(tasks=["eeg"], methods=["rff", "orf", "sorf"])
     for shown in (rows, [row for row in rows if row["method"] == "rff"]):
         tiny = [row | {"value": smallest} if row["method"] == "rff" else row for row in shown]
         figure = drawn("figure-10-text", tiny)
@@ -91,15 +94,14 @@ def test_a_logarithmic_axis_survives_values_that_it_cannot_show(smallest):
 
 
 def test_the_same_rows_are_the_same_files(tmp_path):
-    results = report_rows.written(
-        tmp_path, report_rows.made_rows(tasks=["letter-am-nz", "ijcnn1"], methods=report_rows.NINE[:3]), "rows.csv.xz"
-    )
+    rows = made_rows(tasks=["letter-am-nz", "ijcnn1"], methods=report_rows.NINE[:3])
+    results = report_rows.written(tmp_path, rows, "rows.csv.xz")
     (tmp_path / "datasets.yaml").write_text(yaml.safe_dump(report_rows.DATASETS))
     program = (
         "import sys, json; from rfstudy.files import read_yaml; from rfstudy.report import draw;"
         "draw.run([json.loads(sys.argv[1])], sys.argv[2:3], sys.argv[3], *map(read_yaml, sys.argv[4:6]), sys.argv[6])"
     )
-    spec = report_rows.spec_of("figure-09-text")
+    spec = spec_of("figure-09-text")
     here = report_rows.draw(spec, [results], tmp_path / "here")
     again = report_rows.draw(spec, [results], tmp_path / "again")
     subprocess.run(
@@ -117,33 +119,110 @@ def test_the_same_rows_are_the_same_files(tmp_path):
 
 
 def test_a_users_matplotlib_settings_do_not_change_a_figure(tmp_path):
-    import matplotlib as mpl
-
-    results = [report_rows.written(tmp_path, report_rows.made_rows(tasks=["eeg"], methods=["rff"]))]
-    spec = report_rows.spec_of("figure-10-text")
+    results = [report_rows.written(tmp_path, made_rows(tasks=["eeg"], methods=["rff"]))]
+    spec = spec_of("figure-10-text")
     plain = report_rows.draw(spec, results, tmp_path / "plain")
     with mpl.rc_context({"axes.facecolor": "yellow", "font.size": 20, "savefig.transparent": True}):
         mine = report_rows.draw(spec, results, tmp_path / "mine")
     assert [path.read_bytes() for path in plain] == [path.read_bytes() for path in mine]
 
 
-def stepwise(rows):
-    return report_rows.picture(report_rows.spec_of("ablation-chart-code", "slsrff"), rows).figure
-
-
-def of_eeg(rows, method, variant):
-    return [r["value"] for r in rows if (r["dataset"], r["method"], r["variant"]) == ("eeg", method, variant)]
-
-
 def test_the_control_that_decides_is_a_line_through_the_panel():
     rows = report_rows.step_rows()
-    figure = stepwise(rows)
-    values = of_eeg(rows, "rff", "smaller-penalty")
-    panel = figure.axes[0]
-    (line,) = [each for each in panel.lines if list(each.get_ydata()) == [0, 1]]
+    values = [row["value"] for row in rows if (row["dataset"], row["variant"]) == ("eeg", "smaller-penalty")]
+    panel = drawn("ablation-chart-code", rows, "slsrff").axes[0]
+    (line,) = [each for each in panel.lines if list(each.get_ydata()) == [0, 1]]  # of the height of the panel
     assert line.get_xdata() == pytest.approx([np.mean(values)] * 2)
-    assert line.get_ydata() == [0, 1]  # of the height of the panel
     (band,) = panel.patches
     spread = np.std(values, ddof=1)
     assert band.get_x() == pytest.approx(np.mean(values) - spread)
     assert band.get_width() == pytest.approx(2 * spread)
+
+
+# --- schematics -------------------------------------------------------------------------------------------------------
+
+
+CONTEXT = report_rows.context_of([])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("figure", [1, 2, 3, 4, 5])
+def test_a_schematic_fits_to_print(figure):
+    spec = spec_of(f"figure-0{figure}-facts")
+    drawn = picture(spec, CONTEXT).figure
+    assert_fit_to_print(drawn)
+    shown = " ".join(text.get_text() for ax in drawn.axes for text in ax.texts).replace("\n", " ")
+    for row in CONTEXT.texts(spec["facts"], figure=spec["published"]).to_dict("records"):
+        assert row["text"] in shown
+    if figure in (1, 2):
+        assert "Fastfood" in shown
+
+
+def test_a_new_map_of_a_family_is_in_the_taxonomy():
+    styles = report_rows.METHODS | {
+        "mine": report_rows.METHODS["gq"] | {"label": "Mine", "year": 2030, "published_as": {}}
+    }
+    context = report_rows.context_of([], styles)
+    texts, _ = nodes_and_edges(context.texts("survey_diagrams", figure="Figure 2"), context, "survey")
+    assert "Mine\u00a0(2030)" in texts["quadrature-maps"]
+
+
+# --- the sphere -------------------------------------------------------------------------------------------------------
+
+
+def test_a_globe_shows_the_side_that_is_seen():
+    """Each coordinate, as a function on the sphere, is at a point of the picture that of the point behind it."""
+    polar = np.linspace(0, np.pi, 181)[:, None]
+    azimuth = np.radians(np.arange(360))
+    coordinates = [np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar) + 0 * azimuth]
+    pictures = [games.on_globe(each) for each in coordinates]
+    right, up, towards = games.seen()
+    np.testing.assert_allclose(towards, [0.8517, 0.3100, 0.4226], atol=1e-4)  # 20 degrees east, 25 north
+    ticks = np.linspace(-1, 1, games.PIXELS)
+    for i, j in ((200, 200), (100, 250), (330, 180), (60, 200)):
+        a, b = ticks[j], ticks[i]
+        point = a * right + b * up + np.sqrt(1 - a * a - b * b) * towards
+        np.testing.assert_allclose([each[i, j] for each in pictures], point, atol=0.02)
+    assert np.isnan(pictures[0][0, 0])
+
+
+# --- what matters -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def gains(shipped):
+    """The gains by row of the figure, in order, and whether the dots are filled."""
+    (ax,) = shipped.made("study", "what-matters-all").figure.axes
+    labels = {int(tick): label.get_text() for tick, label in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
+    assert [text.get_text().split(":")[0] for text in ax.texts] == [
+        "Correct the penalty of RFF", "Swap RFF for another map", "Swap RFF (up to 2,048 columns) for another model"
+    ]  # fmt: skip
+    found = {}
+    for each in (dots for dots in ax.collections if len(dots.get_offsets()) > 1):
+        values, heights = each.get_offsets().T
+        filled = each.get_facecolors()[:, :3].sum(axis=1) < 3
+        found[labels[round(heights.mean())]] = pd.DataFrame({"gain": values, "filled": filled})
+    return found
+
+
+def test_the_penalty_gains_what_the_step_of_the_ablation_changes(shipped, gains):
+    table = shipped.table("slsrff", "ablation-code")
+    steps = render.rows(table, quantity="change", method_id="rff", step_id="no-factor-n")["value"].astype(float)
+    np.testing.assert_allclose(gains["without the factor n"]["gain"], np.sort(steps), atol=0.01)
+    assert gains["without the factor n"]["filled"].all()
+
+
+def test_maps_gain_their_differences_at_every_place(shipped, gains):
+    table = shipped.table("study", "nested-text").dropna(subset=["d"])
+    for method, label in {"nystroem": "Nyström", "orf": "ORF", "qmc": "QMC", "slsrff": "SLS-RFF"}.items():
+        own = render.rows(table, method_id=method)[["difference", "p"]].astype(float)
+        np.testing.assert_allclose(gains[label]["gain"], np.sort(own["difference"]), atol=0.006)
+        assert gains[label]["filled"].sum() == (own["p"] < 0.05).sum()
+
+
+def test_models_gain_where_the_table_of_yardsticks_has_fewer_errors(shipped, gains):
+    table = shipped.table("study", "arena-yardsticks-tuned").dropna(subset=["exact_kernel"])
+    columns = ["error", "exact_kernel", "exact_kernel_low", "exact_kernel_high"]
+    error, change, low, high = table.loc[~table["data_set_id"].str.startswith("uci-"), columns].to_numpy(float).T
+    np.testing.assert_allclose(gains["exact kernel"]["gain"], np.sort(-error * change / 100), atol=0.1)
+    assert gains["exact kernel"]["filled"].sum() == ((high < 0) | (low > 0)).sum()

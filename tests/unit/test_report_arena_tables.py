@@ -1,4 +1,4 @@
-"""The tables of the arena on made rows with known ratios of errors."""
+"""The tables and the figure of the arena on made rows with known ratios of errors."""
 
 import arena_rows as made
 import numpy as np
@@ -7,7 +7,7 @@ import pytest
 from report_rows import DATASETS, METHODS, ROOT, context_of, spec_of
 from scipy import stats
 
-from rfstudy.report import arena, tables, typeset
+from rfstudy.report import arena, plots, tables, typeset
 from rfstudy.report.context import Context
 
 CONTROLS = {("rff", f"control-{i}"): 1.0 for i in range(1, 6)}
@@ -25,25 +25,20 @@ def shrinking(rows):
     return [row | {"value": labels if row["metric"] == "accuracy_pct" else mse} for row, mse, labels in values]
 
 
-def table_of(name, rows, **changes):
-    """A table of the study as CSV, as a person reads it, and its notes."""
-    spec = spec_of(f"{name}-tuned", "study") | changes
-    found = tables.make(context_of(rows), spec)
+def table_of(name, rows):
+    """A table of the study as CSV, and as a person reads it."""
+    found = tables.make(context_of(rows), spec_of(f"{name}-tuned", "study"))
     for form in (typeset.markdown, typeset.latex, typeset.html):
         form(found)
     return typeset.one_number_per_cell(found), found
-
-
-def verdicts_of(rows, name="arena", **changes):
-    cells, _ = table_of(name, rows, **changes)
-    return {(row["d"], row["map_id"]): row["verdict"] for _, row in cells.iterrows()}
 
 
 def test_verdicts_follow_from_the_ratios_and_the_draws_of_the_baseline():
     lucky = {("rff", "control-1"): 0.8, ("rff", "control-2"): 1.25}
     frame = made.framed(shrinking(made.map_rows(RATIOS | lucky)), PLAIN)
     cells, table = table_of("arena", frame)
-    assert verdicts_of(frame) == {(BAND, "orf"): "better", (BAND, "sorf"): "worse", (BAND, "qmc"): "equal"}
+    verdicts = cells.set_index(["d", "map_id"])["verdict"].to_dict()
+    assert verdicts == {(BAND, "orf"): "better", (BAND, "sorf"): "worse", (BAND, "qmc"): "equal"}
     orf = cells[cells["map_id"] == "orf"].iloc[0]
     own = frame[frame["metric"].isin(["mse", "accuracy_pct"])].copy()
     own["wrong"] = own["value"].where(own["metric"] == "mse", 1 - own["value"] / 100) * made.TEST_ROWS
@@ -63,9 +58,9 @@ def test_verdicts_follow_from_the_ratios_and_the_draws_of_the_baseline():
 
 
 def test_equal_needs_informative_data_sets():
-    flat = made.framed(made.map_rows(RATIOS), PLAIN)  # more columns gain nothing
-    assert verdicts_of(flat)[BAND, "qmc"] == "undecided"
-    assert verdicts_of(flat)[BAND, "orf"] == "better"
+    cells, _ = table_of("arena", made.framed(made.map_rows(RATIOS), PLAIN))  # more columns gain nothing
+    verdicts = cells.set_index(["d", "map_id"])["verdict"]
+    assert (verdicts[BAND, "qmc"], verdicts[BAND, "orf"]) == ("undecided", "better")
 
 
 def test_scopes_leave_out_flagged_data_sets_and_other_tasks():
@@ -88,7 +83,7 @@ def test_columns_that_repeat_are_compared_at_equal_distinct_columns():
         if row["method"] == "lsrff"
     ]
     cells, _ = table_of("arena-distinct", made.framed(rows, counts, PLAIN))
-    assert cells["map_id"].unique().tolist() == ["lsrff"]
+    assert set(cells["map_id"]) == {"lsrff"}
     assert cells["d"].tolist() == [128, 256]  # 32 columns of RFF are not known
     assert cells["distinct"].tolist() == [50, 50]
     assert cells["at_d"].to_numpy() == pytest.approx(100, abs=1.5)
@@ -148,13 +143,12 @@ def test_flags_are_set_beyond_their_thresholds_only():
         made.yardstick_rows(yardsticks),
     )
     cells, _ = table_of("arena-flags", rows)
-    found = cells.set_index("data_set_id")["flags"]
-    found = found[found != "not run"].to_dict()
-    assert found == {
+    found = cells[cells["flags"] != "not run"].set_index("data_set_id")
+    assert found["flags"].to_dict() == {
         "uci-yacht": "no signal", "uci-gas": "duplicates, ordered", "letter": "duplicates", "magic04": "none",
         "sonar": "ordered, spikes", "eeg": "none",
     }  # fmt: skip
-    assert cells.set_index("data_set_id").loc["uci-gas", "explained"] == pytest.approx(6.0)
+    assert found.loc["uci-gas", "explained"] == pytest.approx(6.0)
 
 
 @pytest.mark.parametrize(("left_out", "expected"), [(0, "spikes"), (1, "spikes"), (2, "none"), (900, "spikes")])
@@ -217,8 +211,7 @@ def test_the_committed_statements_name_maps_and_bands_of_the_arena():
     assert set(statements["method"]) <= set(spec_of("arena-tuned", "study")["methods"])
     assert set(statements["says"]) == {"better", "worse", "equal"}
     predicted = statements.filter(like="predicted_")
-    assert predicted.ge(0).all(axis=None)
-    assert predicted.le(1).all(axis=None)
+    assert (predicted.ge(0) & predicted.le(1)).all(axis=None)
     page = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
     listed = page.partition("| D | map | statement |")[2].partition("\n\n")[0].splitlines()[2:]
     assert [line.split("|")[1].strip() for line in listed] == statements["columns"].tolist()
@@ -278,12 +271,37 @@ def test_ranks_are_means_over_data_sets_of_common_cells():
     turned = {("orf", ""): lambda name: 0.9 if name != made.SETS[0] else 1.2}
     own = arena.rank_intervals(arena.errors_of(made.framed(made.map_rows(turned, sets=made.SETS[:6]))), ["orf"], "rff")
     by_set = np.array([2.0, 1.0, 1.0, 1.0, 1.0, 1.0])
-    rng = np.random.default_rng(9)
-    means = [by_set[rng.integers(6, size=6)].mean() for _ in range(4000)]
-    assert own.set_index("method").loc["orf", "rank"] == pytest.approx(by_set.mean())
-    ends = own.set_index("method").loc["orf", ["low", "high"]].tolist()
-    assert ends == pytest.approx(np.quantile(means, [0.025, 0.975]).tolist())
+    means = by_set[np.random.default_rng(9).integers(6, size=(4000, 6))].mean(axis=1)
+    expected = [by_set.mean(), *np.quantile(means, [0.025, 0.975])]
+    assert own.set_index("method").loc["orf", ["rank", "low", "high"]].tolist() == pytest.approx(expected)
     board, table = table_of("arena-leaderboard", made.framed(rows, PLAIN))
     assert board["map_id"].tolist() == ["orf", "rff", "sorf"]
     assert any(note.startswith("Cells that all have: 11, of 6 data sets") for note in table.notes)
     assert board.set_index("map_id").loc["orf", "d_64"] == pytest.approx(-10, abs=0.5)
+
+
+# --- the figure -------------------------------------------------------------------------------------------------------
+
+
+FOREST = spec_of("arena-forest-tuned", "study")
+
+
+def test_the_forest_shows_typical_effects_and_pale_maps_without_a_verdict():
+    ratios = {("orf", ""): 0.9, ("qmc", ""): lambda name: 1.3 if made.SETS.index(name) % 2 else 0.75}
+    rows = made.framed(made.map_rows(ratios, columns=(64, 128, 256, 512, 1024)), PLAIN)
+    figure = plots.picture(context_of(rows), FOREST).figure
+    results = arena.results_of(context_of(rows), list(made.SETS), "rff", FOREST["quantity"])
+    titles = ["D = 64 to 256 (12 sets)", "D = 512 to 1,024 (12 sets)"]
+    assert [ax.get_title(loc="left") for ax in figure.axes] == titles
+    for columns, ax in zip(arena.BANDS.values(), figure.axes, strict=True):
+        middle = results.effects(columns).groupby("method")["effect"].agg(lambda effect: arena.typical(effect).value)
+        markers = {line.get_ydata()[0]: line for line in ax.lines if len(line.get_xdata()) == 1}  # by row
+        assert {row: line.get_xdata()[0] for row, line in markers.items()} == pytest.approx(
+            {0: np.exp(middle["orf"]), 1: np.exp(middle["qmc"])}
+        )
+        assert markers[0].get_alpha() == 1.0 > markers[1].get_alpha()
+
+
+def test_too_few_data_sets_are_not_drawn():
+    rows = made.framed(made.map_rows(RATIOS, sets=made.SETS[:2]))
+    assert not plots.picture(context_of(rows), FOREST).figure.axes

@@ -3,13 +3,14 @@
 import numpy as np
 from matplotlib.ticker import NullLocator
 
+from rfstudy.metrics import fact_of
 from rfstudy.report import arena as stats
 from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import select
 from rfstudy.report.arena import LEAST_SETS, MARGIN
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.style import COLOURS, SMALLEST, Picture, drawn_as
-from rfstudy.report.tables.frontier import COSTS, costs_of, unit_of
+from rfstudy.report.tables.frontier import COSTS, costs_of
 
 #: Inches of a row of the forest, and of the rest of a panel.
 ROW, FRAME = 0.15, 0.5
@@ -97,8 +98,8 @@ def error_by_cost(context, *, paper, width, datasets, methods) -> Picture:
         plot.log_axis(ax.xaxis)
         plot.log_axis(ax.yaxis)
         plot.label_ends(ax, ends)
-        metrics = select(context.rows, dataset=[dataset], metric=["accuracy_pct", "rmse"])["metric"]
-        ax.set(xlabel=COSTS[COST], ylabel=unit_of(metrics.iloc[0]))
+        metric = select(context.rows, dataset=[dataset], metric=["accuracy_pct", "rmse"])["metric"].iloc[0]
+        ax.set(xlabel=COSTS[COST], ylabel="error (%)" if metric == "accuracy_pct" else fact_of(metric).label)
         ax.set_title(names[dataset], loc="left")
     n, columns = (sorted({each for points in found.values() for each in points[of] if each}) for of in ("n", "columns"))
     remarks = [f"Dots: fits to n from {n[0]:,} to {n[-1]:,} rows, D from {columns[0]:,} to {columns[-1]:,} columns."]

@@ -43,7 +43,6 @@ def plane(context, *, width, method, dataset, pictures, layers) -> Picture:
     missing = {f"m = {m}": "not run" for m in pictures if m not in shown}
     if not shown:
         return plot.nothing(width, missing)
-    remarks = plot.not_drawn(missing)
     figure, axes = plot.grid(width, len(layers), len(shown), plot.WIDTHS[width] / len(shown) - 0.2)
     for (layer, m), letter, ax in zip(itertools.product(layers, shown), ascii_lowercase, axes.flat, strict=False):
         title, _, draw_panel = LAYERS[layer]
@@ -51,7 +50,7 @@ def plane(context, *, width, method, dataset, pictures, layers) -> Picture:
         ax.set_title(f"({letter}) {title}, $m$ = {m}")
         if len(layers) == 1:
             ax.label_outer()
-    remarks += [LAYERS[layer][1] for layer in layers]
+    remarks = [*plot.not_drawn(missing), *(LAYERS[layer][1] for layer in layers)]
     rows = select(context.rows, dataset=dataset, method=method, variant="")
     return Picture(figure, _entries(found, layers), remarks, rows)
 

@@ -258,9 +258,8 @@ def ablation(
     }
     rows, significant, overlaps = [], [], {}
     for dataset, name, ours in each_dataset(context, datasets, paper, frame):
-        printed, overlap = context.name(dataset, paper), 0.0
-        if len(ours):
-            overlap = overlaps[printed] = compare.overlap_of(ours, context)
+        printed, overlap = context.name(dataset, paper), compare.overlap_of(ours, context)
+        overlaps |= {printed: overlap} if len(ours) else {}
         reached = course(ours, steps, methods, alone)
         compared = []
         for control in controls:

@@ -8,7 +8,6 @@ chosen for each repeat by its errors in the others, so that its error in this on
 import numpy as np
 import pandas as pd
 
-from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, select, settings_of
 from rfstudy.report.arena import percent
 from rfstudy.report.cells import absent, each_dataset, three_digits
@@ -184,8 +183,3 @@ def crossover(gaps: pd.DataFrame) -> str:
 def in_words(value: float, n: list[int]) -> str:
     """Return a number of training rows to two digits, or that it is below the measured ones."""
     return f"{float(f'{value:.2g}'):,.0f}" if value else f"below {n[0]:,}"
-
-
-def unit_of(metric: str) -> str:
-    """Return the label of an error along an axis."""
-    return "error (%)" if metric == "accuracy_pct" else fact_of(metric).label

@@ -28,10 +28,8 @@ def measured(experiment, variant, values, **more):
     of_map = {"method": "rff", "n_features_label": "8d", "learner": "ridge"}
     shared = of_map if experiment == "code" else {"learner": "nearest_neighbour"}
     shared |= {"variant": variant, "split": "test", "n_train": 50, "n_test": 50, "settings": settings} | more
-    return [
-        row("accuracy_pct", value, experiment=experiment, repeat=repeat, **shared)
-        for repeat, value in enumerate(values)
-    ]
+    shared |= {"experiment": experiment}
+    return [row("accuracy_pct", value, repeat=repeat, **shared) for repeat, value in enumerate(values)]
 
 
 def context(*extra):
@@ -40,10 +38,7 @@ def context(*extra):
 
 
 SPEC = {
-    "name": "toy-code",
-    "paper": "study",
-    "caption": "A toy.",
-    "heading": "split",
+    "kind": "crossed", "name": "toy-code", "paper": "study", "caption": "A toy.", "heading": "split", "repeats": 10,
     "quantity": {"metric": "accuracy_pct", "split": "test"},
     "lines": [{"label": "random halves", "variant": "halves"}, {"label": "late", "variant": "late"}],
     "columns": [
@@ -51,8 +46,7 @@ SPEC = {
         {"label": "neighbour", "experiment": "controls"},
     ],
     "tests": [("RFF", "neighbour")],
-    "repeats": 10,
-}
+}  # fmt: skip
 
 
 def cells_of(of, spec):
@@ -62,18 +56,14 @@ def cells_of(of, spec):
 
 def compared(of, spec):
     """The tests between columns, and the overlaps, as the table makes them."""
-    pairs = spec["tests"]
-    return between_columns(cells_of(of, spec), [line["label"] for line in spec["lines"]], pairs, of)
+    return between_columns(cells_of(of, spec), [line["label"] for line in spec["lines"]], spec["tests"], of)
 
 
 def test_a_cell_has_what_its_row_and_column_say():
     cells = cells_of(context(), SPEC)
+    rows, columns = {"halves": "random halves", "late": "late"}, {"code": "RFF", "controls": "neighbour"}
     for (experiment, variant), values in VALUES.items():
-        place = (
-            {"halves": "random halves", "late": "late"}[variant],
-            {"code": "RFF", "controls": "neighbour"}[experiment],
-        )
-        assert cells[place]["value"].tolist() == values.tolist()
+        assert cells[rows[variant], columns[experiment]]["value"].tolist() == values.tolist()
 
 
 def test_differences_are_paired_and_corrected_where_splits_are_random_and_holm_is_over_the_data_set():
@@ -84,17 +74,12 @@ def test_differences_are_paired_and_corrected_where_splits_are_random_and_holm_i
         difference = VALUES["code", variant] - VALUES["controls", variant]
         t = difference.mean() / (difference.std(ddof=1) * np.sqrt(1 / REPEATS + overlap))
         p_values.append(2 * stats.t.sf(abs(t), REPEATS - 1))
-    adjusted = holm(p_values)
-    for label, p_value in zip(("random halves", "late"), adjusted, strict=True):
-        assert found[label, "RFF", "neighbour"].p == pytest.approx(p_value)
+    assert [found[label, "RFF", "neighbour"].p for label in overlaps] == pytest.approx(holm(p_values))
 
 
 def test_an_entry_without_axis_is_next_to_every_point_of_one_with_an_axis():
-    walked = [
-        row
-        for at in (1, 4)
-        for row in measured("code", "halves", VALUES["code", "halves"] + at, method="lsrff", axis="pool", at=float(at))
-    ]
+    of_pool, values = {"method": "lsrff", "axis": "pool"}, VALUES["code", "halves"]
+    walked = [row for at in (1, 4) for row in measured("code", "halves", values + at, at=float(at), **of_pool)]
     spec = SPEC | {
         "lines": [{"label": str(at), "axis": "pool", "at": at, "variant": "halves"} for at in (1, 4)],
         "columns": [
@@ -104,7 +89,7 @@ def test_an_entry_without_axis_is_next_to_every_point_of_one_with_an_axis():
         "tests": [("LS-RFF", "RFF")],
     }
     found, _ = compared(context(*walked), spec)
-    assert [found[str(at), "LS-RFF", "RFF"].value for at in (1, 4)] == [pytest.approx(1), pytest.approx(4)]
+    assert [found[at, "LS-RFF", "RFF"].value for at in ("1", "4")] == pytest.approx([1, 4])
 
 
 def test_a_column_may_hold_what_the_row_says():
@@ -117,6 +102,5 @@ def test_a_column_may_hold_what_the_row_says():
 
 def test_what_was_not_run_is_said():
     spec = SPEC | {"lines": [*SPEC["lines"], {"label": "never", "variant": "never"}]}
-    made = tables.make(context(), spec | {"kind": "crossed"})
-    assert [str(cell) for cell in made.frame["RFF"]][2] == "not run"
-    assert str(made.frame["RFF minus neighbour"].iloc[2]) == ""
+    never = tables.make(context(), spec).frame.iloc[2]
+    assert (str(never["RFF"]), str(never["RFF minus neighbour"])) == ("not run", "")

@@ -2,7 +2,6 @@
 
 import re
 import textwrap
-from collections.abc import Iterable
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -81,7 +80,10 @@ def diagram(context, *, paper, width, published, facts) -> Picture:
     """Return the figure; ``published`` is the figure in the paper, ``facts`` the file with its nodes and edges."""
     rows = context.texts(facts, paper=paper, figure=published)
     texts, edges = nodes_and_edges(rows, context, paper)
-    columns = columns_of(texts, edges)
+    parents = {name: [edge["parent"] for edge in edges if edge["node"] == name] for name in texts}
+    columns: dict[str, int] = {}
+    for name, above in parents.items():
+        columns[name] = max((columns[parent] + 1 for parent in above), default=0)
     gaps = [0] + [GAP] * max(columns.values())
     for edge in edges:
         column = columns[edge["node"]]
@@ -89,7 +91,7 @@ def diagram(context, *, paper, width, published, facts) -> Picture:
     by_column = [[texts[name] for name in texts if columns[name] == column] for column in range(len(gaps))]
     limit, widths = fitted(by_column, across(width) - sum(gaps) - 2 * len(gaps))
     lines = {name: lines_of(text, limit) for name, text in texts.items()}
-    middles, height = stacked(lines, edges)
+    middles, height = stacked(lines, parents)
     figure, ax = sheet(width, height)
     lefts = {
         name: 1 + sum(gaps[: column + 1]) + sum(own + 2 for own in widths[:column]) for name, column in columns.items()
@@ -139,20 +141,11 @@ def maps_of(family: str, context: Context, paper: str) -> list[str]:
     return [f"{printed_name(context.styles, method, paper)} ({year})".replace(" ", FIXED) for year, method in own]
 
 
-def columns_of(nodes: Iterable[str], edges: list[dict]) -> dict[str, int]:
-    """Return the column of every node: the edges of the longest way to it."""
-    found: dict[str, int] = {}
-    for name in nodes:
-        found[name] = max((found[edge["parent"]] + 1 for edge in edges if edge["node"] == name), default=0)
-    return found
-
-
-def stacked(lines: dict[str, list[str]], edges: list[dict]) -> tuple[dict[str, float], float]:
+def stacked(lines: dict[str, list[str]], parents: dict[str, list[str]]) -> tuple[dict[str, float], float]:
     """Return the middles of all boxes, in lines from above, and the height of the diagram in lines.
 
     Nodes without successors are stacked. Others are at the middle of their successors, or of several parents.
     """
-    parents = {name: [edge["parent"] for edge in edges if edge["node"] == name] for name in lines}
     middles: dict[str, float] = {}
     height = 0.0
 

@@ -311,31 +311,28 @@ def grid(context, *, paper, datasets, methods, quantity=None, says=None, sizes=N
     metrics = list(says) if says else [quantity["metric"]]
     frame = select(context.rows, dataset=datasets, n_features_label=sizes, axis=[axis] if axis else ["", ROUND])
     shown = select(frame, metric=metrics) if says else of_quantity(frame, quantity)
-    pairs = methods_shown(shown, methods)
     if says:
         across, columns, unfold = "metric", {heading: metric for metric, heading in says.items()}, {}
     elif sizes:
         across, columns = "size", {size: size for size in sizes}
         unfold = {size: {"size": size, "metric": metrics[0]} for size in sizes}
     else:
-        across, columns = "pair", {context.label(*pair): pair for pair in pairs}
+        across, columns = "pair", {context.label(*pair): pair for pair in methods_shown(shown, methods)}
         unfold = {
             name: {"method": name, "method_id": method, "method_variant": variant, "metric": metrics[0]}
             for name, (method, variant) in columns.items()
         }
-    cells = summarise(shown)
-    full, at = most_repeats(cells), by_place(cells, "dataset", "method", "variant", "n_features_label", "metric")
+    at, full = means_by(shown, "dataset", "method", "variant", "n_features_label", "metric")
     rows = []
     for dataset, name, ours in each_dataset(context, datasets, paper, shown):
-        own = select(cells, dataset=dataset).sort_values("n_features", kind="stable")
-        if across == "pair" and not own["n"].gt(0).any():
+        if across == "pair" and not (ours["status"] == "ok").any():
             rows.append({"data set": name, label: absent(absence(ours).split(":")[0])})
             continue
         if across == "size" and not len(ours):
             rows.append({"data set": name, "method": "", **dict.fromkeys(sizes, "not run")})
             continue
-        values = {"pair": method_order(ours, methods), "size": sizes or own["n_features_label"].unique()}
-        values["metric"] = metrics
+        by_size = ours.sort_values("n_features", kind="stable")["n_features_label"]
+        values = {"pair": method_order(ours, methods), "size": sizes or by_size.unique(), "metric": metrics}
         along, own_rows = list(values.pop(across)), []
         for place in (dict(zip(values, each, strict=True)) for each in product(*values.values())):
             cells_of = {heading: place | {across: value} for heading, value in columns.items() if value in along}

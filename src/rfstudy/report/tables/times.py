@@ -94,13 +94,12 @@ def _published(cells: pd.DataFrame, columns: dict[str, dict], settings: dict, ti
     number = {(each.metric, each.method): each for each in cells.itertuples()}
     setting = cells.drop_duplicates("metric").set_index("metric")["published"]
     found = {heading: setting.get(metric) for metric, heading in settings.items()}
-    base = number.get((BASE, baseline))
     for heading, of in columns.items():
         own = number.get((of["quantity"], of["method_id"]))
         if own is None:
             continue
         if of["quantity"] in times:
-            found[heading] = _with_ratio(own.printed, own.published, own.published / base.published)
+            found[heading] = _with_ratio(own.printed, own.published, own.published / number[BASE, baseline].published)
         else:
             found[heading] = printed_text(own)
     return found

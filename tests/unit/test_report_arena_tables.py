@@ -233,28 +233,22 @@ def test_edges_are_counted_raw_and_by_the_rule():
     assert [row[key] for key in list(row)[-4:]] == [0, 0, 0, 0]
 
 
-def test_yardsticks_are_relative_to_the_baseline_on_its_folds():
-    rows = made.framed(made.map_rows({}), made.yardstick_rows(EXACT))
-    cells, _ = table_of("arena-yardsticks", rows)
+@pytest.mark.parametrize("on_the_grid", [{}, {"exact_kernel": 0.05}])
+def test_yardsticks_are_relative_to_the_baseline_on_its_folds(on_the_grid):
+    # an exact kernel on the grid of the maps replaces the other
+    wide = [row | {"experiment": "arena-kernel"} for row in made.yardstick_rows(on_the_grid)]
+    cells, _ = table_of("arena-yardsticks", made.framed(made.map_rows({}), made.yardstick_rows(EXACT), wide))
     row = cells.set_index("data_set_id").loc["uci-gas"]
-    plain = made.errors_by_fold("uci-gas", 256)
+    plain, exact = made.errors_by_fold("uci-gas", 256).mean(), (EXACT | on_the_grid)["exact_kernel"]
     # squared errors: made rows have a little noise
-    assert row["exact_kernel"] == pytest.approx(100 * (0.1 / plain.mean() - 1), abs=0.2)
-    assert row["error"] == pytest.approx(100 * plain.mean() / 1.0, abs=0.1)
+    assert row["exact_kernel"] == pytest.approx(100 * (exact / plain - 1), abs=0.2)
+    assert row["gradient_boosting"] == pytest.approx(100 * (0.3 / plain - 1), abs=0.5)
+    assert row["error"] == pytest.approx(100 * plain, abs=0.1)
     labels = cells.set_index("data_set_id").loc["letter"]
     plain = made.errors_by_fold("letter", 256) * made.TEST_ROWS
     ratio = (0.3 * 400 * 5 + 0.5) / (plain.sum() + 0.5)
     assert labels["gradient_boosting"] == pytest.approx(100 * (ratio - 1), abs=0.2)
     assert labels["error"] == pytest.approx(100 * plain.sum() / 2000, abs=0.1)
-
-
-def test_an_exact_kernel_on_the_grid_of_the_maps_replaces_the_other():
-    wide = [row | {"experiment": "arena-kernel"} for row in made.yardstick_rows({"exact_kernel": 0.05})]
-    cells, _ = table_of("arena-yardsticks", made.framed(made.map_rows({}), made.yardstick_rows(EXACT), wide))
-    row = cells.set_index("data_set_id").loc["uci-gas"]
-    plain = made.errors_by_fold("uci-gas", 256).mean()
-    assert row["exact_kernel"] == pytest.approx(100 * (0.05 / plain - 1), abs=0.2)
-    assert row["gradient_boosting"] == pytest.approx(100 * (0.3 / plain - 1), abs=0.5)
 
 
 def test_ranks_are_means_over_data_sets_of_common_cells():

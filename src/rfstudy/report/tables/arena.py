@@ -69,11 +69,6 @@ def or_not_run(rows: list[dict], first: str) -> pd.DataFrame:
     return pd.DataFrame(rows or [{first: "not run"}])
 
 
-def stats_notes(function, context: Context, baseline: str, **values) -> list[str]:
-    """Return the notes of a table of the arena from its docstring, with ``values`` for other names in braces."""
-    return explained(function, baseline=context.label(baseline), margin=f"{MARGIN:.0%}", **values)
-
-
 # --- arena ------------------------------------------------------------------------------------------------------------
 
 
@@ -87,8 +82,8 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
     exact 95 % interval of Wilcoxon's signed-rank test. Mean: with the interval of Hartung and Knapp. New set: where the
     effect on another data set is expected. Won, tied, lost: by the 95 % interval of a data set alone.
 
-    Better, worse: p under 0.05 after Holm's correction over the maps of a band. Equal: less than {margin}, by two
-    one-sided tests, also on informative sets, where halving D raises the error of {baseline} by over {margin}.
+    Better, worse: p under 0.05 after Holm's correction over the maps of a band. Equal: less than {MARGIN:.0%}, by two
+    one-sided tests, also on informative sets, where halving D raises the error of {baseline} by over {MARGIN:.0%}.
     Detectable: the smallest effect in the same direction that the test finds with a probability of 80 %.
 
     These data sets were seen before the analysis was chosen: the results are exploratory.
@@ -109,7 +104,7 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
             | {"detectable, %": percent(np.copysign(each.detectable, typical.value))}
             | ({"verdict": each.word} if scope in ("all", "not flagged") else {})
         )
-    notes = stats_notes(arena, context, baseline) + missing(results, context, paper, datasets)
+    notes = explained(arena, baseline=context.label(baseline)) + missing(results, context, paper, datasets)
     notes += [f"D = {band}: {named_sets(names, context, paper)}." for band, names in sets.items()]
     return Table(or_not_run(rows, "D"), notes, shown=results.rows)
 
@@ -147,7 +142,7 @@ def arena_distinct(context: Context, *, paper, datasets, methods, baseline, quan
                 row["at D, %"] = change(stats.typical(own["effect"][level.index]))
                 rows.append(row | {"at distinct, %": change(stats.typical(level))})
     rows.sort(key=lambda row: (str(row["map"].text), row["D"]))
-    notes = stats_notes(arena_distinct, context, baseline)
+    notes = explained(arena_distinct, baseline=context.label(baseline))
     return Table(or_not_run(rows, "map"), notes, shown=results.rows)
 
 
@@ -176,7 +171,8 @@ def arena_components(context: Context, *, paper, datasets, methods, baseline, qu
         row |= {"draw of the map": share(spread[each.who] ** 0.5) if number[each.who] > 1 else ""}
         row |= {f"draw of {context.label(baseline)}": share(spread[baseline, ""] ** 0.5)}
         rows.append(row | {"folds": share(max(0.0, each.own["variance"].mean() - part) ** 0.5)})
-    return Table(or_not_run(rows, "D"), stats_notes(arena_components, context, baseline), shown=results.rows)
+    notes = explained(arena_components, baseline=context.label(baseline))
+    return Table(or_not_run(rows, "D"), notes, shown=results.rows)
 
 
 def arena_moderators(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
@@ -209,7 +205,8 @@ def arena_moderators(context: Context, *, paper, datasets, methods, baseline, qu
                 rho, p = spearmanr(both["effect"], both["fact"])
                 row[name] = Cell(f"{rho:+.2f} ({p:.3f})", {"": rho, "p_value": p})
         rows.append(row)
-    return Table(or_not_run(rows, "D"), stats_notes(arena_moderators, context, baseline), shown=results.rows)
+    notes = explained(arena_moderators, baseline=context.label(baseline))
+    return Table(or_not_run(rows, "D"), notes, shown=results.rows)
 
 
 # --- arena_flags ------------------------------------------------------------------------------------------------------
@@ -250,7 +247,7 @@ def arena_confirmation(context: Context, *, paper, datasets, baseline, quantity)
     -----
     Typical: the pseudo-median of the error relative to that of {baseline} over the new data sets without a flag, with
     the exact 95 % interval. Confirmed: better, worse by one-sided p under 0.025 after Holm's correction over these
-    statements; equal (less than {margin}) by two one-sided tests under 0.05, also on informative data sets, after
+    statements; equal (less than {MARGIN:.0%}) by two one-sided tests under 0.05, also on informative data sets, after
     Holm's correction over those. Contradicted: the interval is wholly on the other side. Otherwise undecided.
 
     Predicted: the probability of a confirmation by as many data sets, simulated from the exploratory ones. Detectable:
@@ -289,8 +286,8 @@ def arena_confirmation(context: Context, *, paper, datasets, baseline, quantity)
         rows.append(row | {"outcome": word})
     measured, confirmed = (sum(word in own for word in words) for own in (stats.OUTCOMES, stats.OUTCOMES[:2]))
     tally = f"{len(rows)} statements, {measured} of them tested: {confirmed} confirmed, {expected:.1f} expected."
-    values = {"directions": needed[False], "equalities": needed[True]}
-    notes = [tally, *stats_notes(arena_confirmation, context, baseline, **values)]
+    values = {"baseline": context.label(baseline), "directions": needed[False], "equalities": needed[True]}
+    notes = [tally, *explained(arena_confirmation, **values)]
     return Table(or_not_run(rows, "map"), notes + missing(results, context, paper, datasets), shown=results.rows)
 
 
@@ -326,7 +323,7 @@ def arena_edges(context: Context, *, paper, datasets, methods, baseline, quantit
         where = [f"{count} on {context.name(dataset, paper)}" for dataset, count in most.items() if count]
         named = f", {' and '.join(where)}" if where else ""
         notes.append(f"Gains by the {words}: {gains.sum():,} of {len(rows):,} ({share(gains.mean()):g} %){named}.")
-    notes += stats_notes(arena_edges, context, baseline)
+    notes += explained(arena_edges, baseline=context.label(baseline))
     return Table(or_not_run(found, "map"), notes, shown=results.rows.loc[rows.index])
 
 
@@ -353,7 +350,7 @@ def arena_yardsticks(context: Context, *, paper, datasets, methods, baseline, qu
         columns, gaps = there[dataset]
         cells = {"data set": name, "D": columns, "error, %": round(errors[dataset, columns, baseline, ""], 2)}
         rows.append(cells | {words: change(gaps[each]) for each, words in names.items() if each in gaps})
-    return Table(pd.DataFrame(rows), stats_notes(arena_yardsticks, context, baseline), shown=results.rows)
+    return Table(pd.DataFrame(rows), explained(arena_yardsticks, baseline=context.label(baseline)), shown=results.rows)
 
 
 def at_most_columns(results: Results) -> dict[str, tuple[int, dict[str, Estimate]]]:
@@ -389,7 +386,7 @@ def arena_leaderboard(context: Context, *, paper, datasets, methods, baseline, q
             span = {"": round(each.rank, 2), "low": round(each.low, 2), "high": round(each.high, 2)}
             cells["rank"] = Cell(f"{each.rank:.1f} ({each.low:.1f} to {each.high:.1f})", span)
         rows.append(cells | {f"D = {at}": change(found[who].typical) for at, found in by_size.items() if who in found})
-    notes = stats_notes(arena_leaderboard, context, baseline)
+    notes = explained(arena_leaderboard, baseline=context.label(baseline))
     if len(ranks):
         notes.append(f"Cells that all have: {ranks['cells'].iloc[0]}, of {ranks['sets'].iloc[0]} data sets.")
     return Table(or_not_run(rows, "map"), notes + missing(results, context, paper, datasets), shown=results.rows)

@@ -10,18 +10,16 @@ import report_rows
 
 from rfstudy import tidy
 from rfstudy.report import derived, tables
-from rfstudy.report.context import Context
 from rfstudy.report.derived import best_on_test
 from rfstudy.report.plots.lines import with_errors
 from rfstudy.report.tables.times import at_time, within
 
 
 def made(spec):
-    context = Context(tidy.frame([]), report_rows.METHODS, report_rows.REGISTERED, report_rows.REFERENCE)
-    return report_rows.as_read(tables.make(context, spec))
+    return report_rows.as_read(tables.make(report_rows.context_of([]), spec))
 
 
-def test_facts_of_several_columns_and_several_sources(tmp_path):
+def test_facts_of_several_columns_and_several_sources():
     # the survey's stated rates: by map and kernel, several theorems in one cell, deduced ones marked
     spec = {"published": "Table III", "paper": "survey", "name": "t", "caption": "c"}
     spec |= {"about": {"method": "map", "kernel": "kernel"}, "says": {"convergence_rate_sup": "rate"}}
@@ -36,14 +34,14 @@ def test_facts_of_several_columns_and_several_sources(tmp_path):
         made(spec | {"kind": "facts", "says": {"rates": "rate"}})
 
 
-def walk(values, dataset="adult", m=100, **columns):
+def walk(values, m=100):
     """Errors of LKRF at places on the axis of its penalty, a list of repeats each."""
+    shared = {"axis": "divergence", "variant": "divergence", "learner": "ridge", "split": "test"}
     return [
-        eerf_rows.row(dataset, "karff", "error_pct", value, m, axis="divergence", at=at, variant="divergence",
-                      repeat=repeat, learner="ridge", split="test", **columns)
+        eerf_rows.row("adult", "karff", "error_pct", value, m, at=at, repeat=repeat, **shared)
         for at, of_place in values.items()
         for repeat, value in enumerate(of_place)
-    ]  # fmt: skip
+    ]
 
 
 def test_the_best_of_a_walk_is_that_of_the_mean():

@@ -12,7 +12,7 @@ from rfstudy.report.compare import LEVEL, overlap_of, paired
 from rfstudy.report.context import Context
 from rfstudy.report.style import COLOURS, Picture
 from rfstudy.report.tables.arena import at_most_columns
-from rfstudy.report.tables.power import DRAW, power
+from rfstudy.report.tables.power import DRAW, against
 
 #: Inches of a row.
 ROW = 0.2
@@ -27,9 +27,7 @@ HEIGHTS = (0.0, 0.2, -0.2)
 PARTS = {"setting": COLOURS[1], "map": COLOURS[2], "model": "#333333"}
 
 
-def accuracy_gains(
-    context, *, paper, width, datasets, methods, baseline, quantity, steps, sizes, learners, labels
-) -> Picture:
+def accuracy_gains(context, *, width, datasets, methods, baseline, quantity, steps, sizes, learners, labels) -> Picture:
     """Return the figure: a row per change, a dot per data set and size, a stroke at their median.
 
     Parameters
@@ -41,7 +39,7 @@ def accuracy_gains(
     """
     before, after = steps
     setting = select(context.rows, method=baseline, variant=list(steps), n_features_label=sizes, axis="")
-    setting, drawn = of_quantity(setting, quantity), select(context.rows, axis=DRAW)
+    setting, drawn = (of_quantity(rows, quantity) for rows in (setting, select(context.rows, axis=DRAW)))
     elsewhere = context.rows["experiment"].isin({*setting["experiment"], *drawn["experiment"]})
     arena = Context(context.rows[~elsewhere], context.styles, context.tasks)
     tests = [
@@ -50,7 +48,7 @@ def accuracy_gains(
     ]
     parts = {
         "setting": {steps[after]: [(test.value, test.p < LEVEL) for test in tests]},
-        "map": of_maps(context, paper, methods, baseline, quantity),
+        "map": of_maps(context, drawn, methods, baseline),
         "model": of_models(arena, datasets, baseline, quantity, learners),
     }
     rows = {}
@@ -85,16 +83,15 @@ def accuracy_gains(
         "over five draws on each of ten splits, by Holm's correction; over the folds."
     ]
     shown = select(arena.rows, dataset=datasets, metric=quantity["metric"], split="test")
-    return Picture(figure, entries, notes, pd.concat([setting, of_quantity(drawn, quantity), shown]))
+    return Picture(figure, entries, notes, pd.concat([setting, drawn, shown]))
 
 
-def of_maps(context, paper: str, methods: list[str], baseline: str, quantity: dict) -> dict[str, list]:
+def of_maps(context, drawn: pd.DataFrame, methods: list[str], baseline: str) -> dict[str, list]:
     """Return the gain of each map over the baseline at each place, with the tests of ``tables.power``."""
-    there = select(context.rows, axis=DRAW)["dataset"].unique()
-    table = power(context, paper=paper, datasets=there, methods=methods, baseline=baseline, quantity=quantity).frame
     found = {context.label(method): [] for method in methods}
-    for row in table.dropna(subset=["difference"]).to_dict("records") if "difference" in table else ():
-        found[row["method"].text].append((row["difference"].values[""], row["p"] < LEVEL))
+    for _, rows in drawn.groupby("dataset"):
+        for (_, who), (test, *_) in against(rows, methods, baseline).items():
+            found[context.label(*who)].append((float(test.value), test.p < LEVEL))
     return found
 
 

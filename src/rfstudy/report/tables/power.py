@@ -13,7 +13,7 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import columns_asked_for, method_order, of_quantity, select, settings_of
 from rfstudy.report.cells import each_dataset, method_cell
 from rfstudy.report.chance import majority_pct
-from rfstudy.report.compare import LEVEL, POWER, Estimate, holm, nested, overlap_of, paired, ranking
+from rfstudy.report.compare import LEVEL, POWER, Estimate, family, nested, overlap_of, paired, ranking
 from rfstudy.report.notes import explained
 from rfstudy.report.typeset import Cell, Table
 
@@ -73,11 +73,8 @@ def power(context, *, paper, datasets, methods, baseline, quantity) -> Table:
         if not len(ours):
             rows.append({"data set": name, "method": "not run"})
             continue
-        compared = list(against(ours, methods, baseline))
         chance = majority_pct(context.rows, dataset, context.tasks)
-        for each, p in zip(compared, holm([test.p for *_, test, _ in compared]).tolist(), strict=True):
-            n_columns, who, one, other, test, of_blocks = each
-            test = test._replace(p=p)
+        for (n_columns, who), (test, one, other, of_blocks) in against(ours, methods, baseline).items():
             is_ranked = chance is None or metric != "accuracy_pct" or other.to_numpy().mean() >= chance
             deviations = zip(("draw", "test rows", "split"), components(one, other, of_blocks), strict=True)
             new = paired(one.mean(axis=1), other.mean(axis=1), overlap_of(ours, context))
@@ -88,7 +85,7 @@ def power(context, *, paper, datasets, methods, baseline, quantity) -> Table:
                     "method": method_cell(context, *who),
                     context.label(baseline): round(other.to_numpy().mean(), 2),
                     "difference": difference(test),
-                    "p": p,
+                    "p": test.p,
                     "verdict": ranking(test, metric) if is_ranked else NO_RANKING,
                     "detectable": round(float(test.detectable), 2),
                     **{source: round(deviation, 2) for source, deviation in deviations},
@@ -98,20 +95,21 @@ def power(context, *, paper, datasets, methods, baseline, quantity) -> Table:
     return Table(pd.DataFrame(rows), explained(power, margin=fact_of(metric).smallest_effect, POWER=POWER), shown=frame)
 
 
-def against(rows: pd.DataFrame, methods: list[str], baseline: str):
-    """Yield every method against the baseline at an equal number of columns: the columns, the method, both scores by
-    split and draw, the test, and the differences of the errors in blocks.
+def against(rows: pd.DataFrame, methods: list[str], baseline: str) -> dict[tuple, tuple]:
+    """Return by number of columns and method the test against the baseline on a data set, both scores by split and
+    draw, and the differences of the errors in blocks.
     """
+    found = {}
     for n_columns, cells in rows.groupby(columns_asked_for(rows)):
         base = select(cells, method=baseline, variant="")
         for who in method_order(cells, methods):
             own = select(cells, method=who[0], variant=who[1])
-            if who == (baseline, "") or not len(base):
-                continue
             one, other = scores(own).align(scores(base), join="inner", axis=0)
-            if len(one):
+            if who != (baseline, "") and len(one):
                 of_blocks = (errors_in_blocks(own) - errors_in_blocks(base)).loc[one.index]
-                yield n_columns, who, one, other, nested(one, other), of_blocks
+                found[n_columns, who] = one, other, of_blocks
+    tests = family({place: nested(one, other) for place, (one, other, _) in found.items()})
+    return {place: (test, *found[place]) for place, test in tests.items()}
 
 
 def difference(test: Estimate) -> Cell:

@@ -9,7 +9,6 @@ from rfstudy.report.aggregate import select
 
 ROUNDS = 5
 
-
 #: The printed numbers as rows of the tidy table.
 PRINTED = select(report_rows.context_of([]).published, experiment="Table IX").to_dict("records")
 
@@ -18,18 +17,14 @@ def as_measured(dataset="mnist8m", factors=None):
     """Rows of an experiment that has the printed numbers, times by rounds; ``factors`` multiply values of
     (method, kernel, metric).
     """
-    rows = []
+    rows, of_rounds = [], {"learner": "", "axis": "round", "n_train": 10000}
     for row in PRINTED:
-        place = (row["method"], row["kernel"], row["metric"])
         shared = {column: row[column] for column in ("kernel", "method", "split", "learner")} | {"dataset": dataset}
         shared |= {"n_features": 4096, "n_features_label": "4096", "n_train": 8100000, "n_test": 10000, "d": 100}
-        shared |= {"learner": ""} if row["metric"] == "time_total_s" else {}
-        shared |= {"experiment": "survey-million-code"}
-        own = verdict_rows.row(row["metric"], row["value"] * (factors or {}).get(place, 1.0), **shared)
-        if row["metric"] == "time_total_s":
-            rows += [own | {"axis": "round", "at": i, "n_train": 10000} for i in range(ROUNDS)]
-        else:
-            rows.append(own)
+        factor = (factors or {}).get((row["method"], row["kernel"], row["metric"]), 1.0)
+        own = verdict_rows.row(row["metric"], row["value"] * factor, experiment="survey-million-code", **shared)
+        is_time = row["metric"] == "time_total_s"
+        rows += [own | of_rounds | {"at": i} for i in range(ROUNDS)] if is_time else [own]
     return rows
 
 

@@ -54,12 +54,13 @@ def crossover(context, *, width, panels) -> Picture:
             plot.doublings_axis(ax, times["x"].unique(), times["d"].unique())
         lower.axhline(1.0, color="black", linewidth=0.6, zorder=1)
         places = crossings(select(by_round, line=panel["methods"]), panel["reference"])
-        for method, place in places.items():
-            if not isinstance(place, str):
+        for method, (place, _) in places.items():
+            if place:
                 ring = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "linestyle": "none", "zorder": 4}
                 lower.plot(place, 1.0, color=styles[method].colour, **ring)
         dense = styles[panel["reference"]].label
-        remarks += _in_words(places, styles, panel["label"], dense)
+        words = ", ".join(f"{styles[method].label} {where}" for method, (_, where) in places.items())
+        remarks += [f"{panel['label']}, faster than {dense}: {words}."] if words else []
         upper.set(title=panel["label"], ylabel="microseconds per row")
         lower.set(xlabel="columns d = number of features s", ylabel=f"time / {dense}'s")
         entries += styles.values()
@@ -96,24 +97,21 @@ def cells_of(rows: pd.DataFrame, reference: str) -> tuple[pd.DataFrame, pd.DataF
     return times.assign(x=times["d"].astype(float)), by_round.assign(x=by_round["d"].astype(float))
 
 
-def crossings(cells: pd.DataFrame, reference: str) -> dict[str, float | str]:
-    """Return by line the dimension from which it is faster than the reference, or why there is none."""
+def crossings(cells: pd.DataFrame, reference: str) -> dict[str, tuple[float | None, str]]:
+    """Return by line the dimension from which it is faster than the reference, if there is one, and this in words.
+
+    The words have two digits, because measured times are no more precise.
+    """
     found = {}
     for line, own in cells[cells["line"] != reference].groupby("line", sort=False):
         dimensions = own["x"].to_numpy()
         place = crossing(dimensions, -np.log(own["mean"].to_numpy()))
         after = np.searchsorted(dimensions, place)
-        noisy = own["too_noisy"].iloc[max(0, after - 1) : after + 1].any()
-        found[line] = "too noisy" if noisy else max(place, dimensions[0]) if np.isfinite(place) else "nowhere"
+        if own["too_noisy"].iloc[max(0, after - 1) : after + 1].any():
+            found[line] = None, "too noisy"
+        elif not np.isfinite(place):
+            found[line] = None, "nowhere"
+        else:
+            place = max(place, dimensions[0])
+            found[line] = place, f"from d = {np.format_float_positional(place, 2, fractional=False, trim='-')}"
     return found
-
-
-def _in_words(places: dict[str, float | str], styles: dict[str, PlotStyle], label: str, dense: str) -> list[str]:
-    """Return a sentence on the crossings, to two digits, because measured times are no more precise."""
-    words = [
-        f"{styles[line].label} {place}"
-        if isinstance(place, str)
-        else f"{styles[line].label} from d = {np.format_float_positional(place, 2, fractional=False, trim='-')}"
-        for line, place in places.items()
-    ]
-    return [f"{label}, faster than {dense}: {', '.join(words)}."] if words else []

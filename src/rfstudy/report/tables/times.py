@@ -8,7 +8,7 @@ import pandas as pd
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, of_quantity, select, settings_of
 from rfstudy.report.cells import absent, dataset_cell, difference_cell, each_dataset, method_cell, three_digits
-from rfstudy.report.compare import family, note_on_tests, overlap_of, paired
+from rfstudy.report.compare import Estimate, family, note_on_tests, overlap_of, paired
 from rfstudy.report.notes import LEARNER_NAMES, absence, explained
 from rfstudy.report.published import numbers, printed_text
 from rfstudy.report.times import ROUND, TOO_WIDE, machine_busy, ratio
@@ -105,7 +105,7 @@ def _published(cells: pd.DataFrame, columns: dict[str, dict], settings: dict, ti
     return found
 
 
-def _with_ratio(text: str, seconds: float, over: float | None, **more) -> Cell:
+def _with_ratio(text: str, seconds: float, over: float, **more) -> Cell:
     brackets = "" if pd.isna(over) else f" ({over:.2f})"
     return Cell(text + brackets, {"": seconds, "over_baseline": over} | more)
 
@@ -143,11 +143,10 @@ def _time(rounds: pd.DataFrame, base: pd.DataFrame) -> Cell | str:
     """Return the median seconds, and the median of the quotients by round; empty for a learner that was not timed."""
     if not len(rounds) or not len(base):
         return ""
-    seconds, over = float(rounds["value"].median()), ratio(rounds, base)
-    remark = over.reason if over else ""
-    quartiles = {"lower_quartile": over and over.low, "upper_quartile": over and over.high}
-    cell = _with_ratio(f"{seconds:.3g}", seconds, over and over.value, **quartiles, remark=remark)
-    return Cell(" ".join(filter(None, (cell.text, remark))), cell.values)
+    seconds, over = float(rounds["value"].median()), ratio(rounds, base) or Estimate(np.nan)
+    more = {"lower_quartile": over.low, "upper_quartile": over.high, "remark": over.reason}
+    cell = _with_ratio(f"{seconds:.3g}", seconds, over.value, **more)
+    return Cell(f"{cell.text} {over.reason}".rstrip(), cell.values)
 
 
 # --- equal_time -------------------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def test_the_penalty_of_groups_is_chosen_on_groups_that_are_held_out(tmp_path):
     contest = contests.Contest(understand(saved(tmp_path, frame), "y", group="group"), np.arange(600))
     unit = contests.Unit("exact-kernel", contest.n_train, None)
     contest.run(unit)
-    by_rows = contest.tuned(unit.name, contest.start)[1]
+    by_rows = contest.tuned(unit.name, contest.start)
     assert contest.results[0].losses.mean() < 0.98 * contest.error(unit.name, by_rows, contest.parts, unit.n)[0]
 
 

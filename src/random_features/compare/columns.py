@@ -82,9 +82,9 @@ LARGEST_EXACT = 2**53
 # --- texts in a format ------------------------------------------------------------------------------------------------
 
 
-def is_number(text: str, signs: str = ".,") -> bool:
+def is_number(text: str) -> bool:
     """Return whether a text is a number with one of the decimal signs."""
-    return any(re.match(NUMBER[sign], text.translate(SIGNS)) for sign in signs)
+    return any(re.match(pattern, text.translate(SIGNS)) for pattern in NUMBER.values())
 
 
 def numbers(texts: pd.Series, sign: str) -> tuple[pd.Series, pd.Series]:

@@ -161,9 +161,9 @@ def steady(results: list[Result]) -> list[Result]:
     return found
 
 
-def descended(error, start: dict, key: str, factor: float = 10.0) -> tuple[float, dict]:
-    """Return the least error of settings of which one is multiplied by powers of a factor, and the settings: in steps
-    as long as they gain, then in half of them.
+def descended(error, start: dict, key: str, factor: float = 10.0) -> dict:
+    """Return the settings of least ``error`` of which one is multiplied by powers of a factor: in steps as long as they
+    gain, then in half of them.
     """
     tried, best, step = {}, 0.0, 1.0
     while step >= 0.5 and len(tried) < MOST_TRIED:
@@ -171,7 +171,7 @@ def descended(error, start: dict, key: str, factor: float = 10.0) -> tuple[float
             tried[each] = tried.get(each) or error(start | {key: start[key] * factor**each})
         before, best = best, min(tried, key=lambda each: tried[each][0])
         step = step / 2 if best == before else step
-    return tried[best]
+    return tried[best][1]
 
 
 class Contest:
@@ -228,9 +228,9 @@ class Contest:
         settings = last.settings if last else self.start if has_kernel(unit.name) else self.more
         settings = settings | (map_settings(unit.name, unit.columns, self.task) if unit.columns else {})
         if unit.name != "guess" and (not last or (unit.columns or np.inf) <= TUNED_WITH):
-            settings = self.tuned(unit.name, settings)[1]
+            settings = self.tuned(unit.name, settings)
         if "penalties" in settings and (self.n_train <= FEW_TO_TUNE or self.has_order):
-            settings = descended(lambda by: self.error(unit.name, by, self.parts, unit.n), settings, "penalties")[1]
+            settings = descended(lambda by: self.error(unit.name, by, self.parts, unit.n), settings, "penalties")
         elif "penalties" in settings and (unit.columns or unit.n <= MOST_HELD):
             penalties = np.clip(settings["penalties"] * WINDOW, PENALTIES[0], PENALTIES[-1])
             settings = settings | {"penalties": np.unique(penalties).tolist()}
@@ -260,8 +260,8 @@ class Contest:
         seconds = time.perf_counter() - started
         return recipe.losses(predicted, y_held, metric), seconds, getattr(model, "penalty_", None)
 
-    def tuned(self, name: str, start: dict, most: int = TUNED_ON) -> tuple[float, dict]:
-        """Return the least squared error of a contestant on at most so many training rows, and its settings.
+    def tuned(self, name: str, start: dict, most: int = TUNED_ON) -> dict:
+        """Return the settings of a contestant with the least squared error after fits to at most so many rows.
 
         Length scales of kernels, by factors of two, and penalties of linear models, by factors of ten, are searched
         from the values of the ``start``: in steps as long as they gain, then in half of them.
@@ -276,7 +276,7 @@ class Contest:
         if name == "boosting":
             is_light = len(self.classes or "1") > MOST_CLASSES or parts[0].X.shape[1] > MOST_COLUMNS
             grid = LIGHT if is_light else TREES[: 1 if self.n_train >= FEW_ROWS else None]
-            return min((error(start | each) for each in grid), key=lambda each: each[0])
+            return min((error(start | each) for each in grid), key=lambda each: each[0])[1]
         if has_kernel(name):
             return descended(error, start | {"penalties": PENALTIES.tolist()}, "length_scale", 2.0)
         return descended(error, start | {"penalty": 1.0}, "penalty")
@@ -287,7 +287,7 @@ class Contest:
         them for each of two scalings of the columns, and all parts choose.
         """
         starts = [self.more | {"relevance": each, "length_scale": 1.0} for each in range(len(self.parts[0].scaled))]
-        found = [self.tuned("exact-kernel", each, START_ON)[1] for each in starts]
+        found = [self.tuned("exact-kernel", each, START_ON) for each in starts]
         errors = (self.error("exact-kernel", each, self.parts, START_ON, TUNED_HELD) for each in found)
         return min(errors, key=lambda each: each[0])[1]
 

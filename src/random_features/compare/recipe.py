@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from random_features import __version__, make_map
+from random_features.arrays import dense
 from random_features.compare import reading
 from random_features.compare.columns import LARGEST_EXACT, converted, texts_by_value
 from random_features.compare.contestants import has_kernel
@@ -284,11 +285,6 @@ def model(name, settings, task):
         return KernelMachineRegressor(features, penalties=settings["penalties"])
     # the fewest errors would choose penalties at which rare classes are never predicted
     return KernelMachineClassifier(features, penalties=settings["penalties"], scoring="squared_error", **weight)
-
-
-def dense(X):
-    """Return a sparse table as a dense one, and others as they are."""
-    return X.toarray() if issparse(X) else X
 
 
 def predicted(fitted, X, classes):

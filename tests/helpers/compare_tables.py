@@ -16,8 +16,8 @@ def table(kind, rows=ROWS, seed=0):
     return frame.assign(y=clean[kind] + 0.3 * rng.standard_normal(rows))
 
 
-def saved(folder, frame, name="table.csv"):
-    frame.to_csv(folder / name, index=False)
+def saved(folder, frame, name="table.csv", **how):
+    frame.to_csv(folder / name, index=False, **how)
     return folder / name
 
 

@@ -48,4 +48,9 @@ def arrays(**named):
     return stream.getvalue()
 
 
+def arff(frame, **kinds):
+    head = ["@relation t", *(f"@attribute {name} {kinds.get(name, 'real')}" for name in frame), "@data"]
+    return "\n".join([*head, frame.to_csv(index=False, header=False)])
+
+
 GOOD = text()

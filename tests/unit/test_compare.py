@@ -47,6 +47,12 @@ def kernel_run(tmp_path_factory):
     return SimpleNamespace(file=file, out=folder / "out", decision=decision)
 
 
+@pytest.fixture
+def contest(kernel_run):
+    """A contest on the same data that has not begun."""
+    return Contest(understand(kernel_run.file, "y"), np.arange(ROWS))
+
+
 # --- whole comparisons ------------------------------------------------------------------------------------------------
 
 
@@ -64,11 +70,24 @@ def test_noise_yields_nothing_beats_the_mean(tmp_path, capsys):
     assert "Nothing beats the mean" in capsys.readouterr().out
 
 
-def test_a_budget_that_ends_before_a_contestant_ran_gives_no_answer(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(Contest, "expected", lambda self, unit: 1e9 * (unit.name == "boosting"))
-    decision = run.compare(saved(tmp_path, table("linear", 60)), "y", out=tmp_path / "out", budget="10m", columns=16)
+@pytest.mark.parametrize(
+    ("is_late", "lacking", "skipped"),
+    [
+        (lambda unit: unit.name == "boosting", "boosting", "boosting not on 192 rows"),
+        (lambda unit: bool(unit.columns), "all maps", "nystroem, rff, sorf not on 192 rows with 32 columns"),
+    ],
+)
+def test_a_budget_that_ends_before_a_contestant_ran_gives_no_answer(
+    tmp_path, monkeypatch, capsys, is_late, lacking, skipped
+):
+    monkeypatch.setattr(Contest, "expected", lambda self, unit: 1e9 * is_late(unit))
+    path = saved(tmp_path, table("linear", 300))
+    decision = run.compare(path, "y", out=tmp_path / "out", budget="1h", columns=32)
     assert decision.kind == "unfinished"
-    assert "No answer yet: boosting did not run; the warnings say why" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert f"No answer yet: {lacking} did not run; the warnings say why" in printed
+    assert f"not run ({skipped}: the budget does not leave the time)" in printed
+    assert (tmp_path / "out" / "report.html").exists()
     assert not (tmp_path / "out" / "best.py").exists()
 
 
@@ -95,9 +114,7 @@ def test_the_program_repeats_the_test_score_to_the_printed_digits(kernel_run, mo
     assert f"test score: {score} on 240 rows" in capsys.readouterr().out
     monkeypatch.setattr(sys, "argv", ["best.py", "--all-rows"])
     runpy.run_path(str(kernel_run.out / "best.py"), run_name="__main__")
-    program = (
-        "import joblib, sys; import pandas as pd; print(*joblib.load(sys.argv[1]).predict(pd.read_csv(sys.argv[2])))"
-    )
+    program = "import sys, joblib, pandas; print(*joblib.load(sys.argv[1]).predict(pandas.read_csv(sys.argv[2])))"
     new = table("kernel", 300, seed=5)
     new.drop(columns="y").to_csv(tmp_path / "new.csv", index=False)
     command = [sys.executable, "-c", program, kernel_run.out / "best.joblib", tmp_path / "new.csv"]
@@ -158,55 +175,37 @@ def test_an_interrupted_run_answers_and_the_next_one_goes_on(tmp_path, monkeypat
     monkeypatch.setattr(Contest, "computed", lambda self, unit: computed.append(unit) or compute(self, unit))
     again = run.compare(kernel_run.file, "y", out=tmp_path / "out", budget="1h", columns=128)
     assert len(computed) == len(set(computed))
-    assert {each["result"].unit for each in again.comparisons} == {
-        each["result"].unit for each in kernel_run.decision.comparisons
-    }
+    units, whole = ({each["result"].unit for each in found.comparisons} for found in (again, kernel_run.decision))
+    assert units == whole
 
 
-def test_units_that_a_budget_does_not_leave_are_skipped_with_the_reason(kernel_run, monkeypatch):
-    asked = understand(kernel_run.file, "y")
-    contest = Contest(asked, np.arange(ROWS))
+def test_units_that_a_budget_does_not_leave_are_skipped_with_the_reason(contest, monkeypatch):
     todo = contests.units(["guess", "rff"], contest.n_train, 64)
     contests.hold(contest, todo, time.monotonic() + 0.0)
     assert set(contest.reasons) == {"guess", "rff"}
     assert all("budget" in reason for reason in contest.reasons.values())
     assert not contest.results
-    contest = Contest(asked, np.arange(ROWS))
-    wide = {"rff": 1e9}
-    monkeypatch.setattr(contest, "expected", lambda unit: wide.get(unit.name, 0.0))
+    contest.reasons.clear()
+    monkeypatch.setattr(contest, "expected", lambda unit: 1e9 * (unit.name == "rff"))
     contests.hold(contest, todo, time.monotonic() + 1e6)
     assert set(contest.reasons) == {"rff"}
 
 
-def test_a_fit_that_takes_too_long_is_stopped_and_the_others_go_on(monkeypatch, kernel_run):
-    compute = Contest.computed
-    monkeypatch.setattr(Contest, "computed", lambda self, unit: sleep_on_rff(unit) or compute(self, unit))
-
-    def sleep_on_rff(unit):
-        if unit.name == "rff":
-            time.sleep(60)
-
-    contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS))
-    started = time.monotonic()
-    contests.hold(contest, contests.units(["guess", "rff", "linear"], contest.n_train, 64), time.monotonic() + 20.0)
-    assert time.monotonic() - started < 30
-    assert "by the budget" in contest.reasons["rff"]
-    assert {each.unit.name for each in contest.results} == {"guess", "linear"}
+def no_luck(seconds):
+    raise ValueError("no luck")
 
 
-def test_a_contestant_that_fails_is_noted_and_the_others_go_on(monkeypatch, kernel_run):
+@pytest.mark.parametrize(("fit", "seconds", "reason"), [(time.sleep, 20.0, "by the budget"), (no_luck, 1e6, "no luck")])
+def test_a_contestant_that_takes_too_long_or_fails_is_noted_and_the_others_go_on(
+    monkeypatch, contest, fit, seconds, reason
+):
     make = recipe.model
-
-    def fail_on_rff(name, settings, task):
-        if name == "rff":
-            raise ValueError("no luck")
-        return make(name, settings, task)
-
-    monkeypatch.setattr(recipe, "model", fail_on_rff)
-    contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS))
-    contests.hold(contest, contests.units(["guess", "rff", "linear"], contest.n_train, 64), time.monotonic() + 1e6)
+    monkeypatch.setattr(recipe, "model", lambda name, *how: fit(60) if name == "rff" else make(name, *how))
+    started = time.monotonic()
+    contests.hold(contest, contests.units(["guess", "rff", "linear"], contest.n_train, 64), started + seconds)
+    assert time.monotonic() - started < seconds + 10
     assert set(contest.reasons) == {"rff"}
-    assert contest.reasons["rff"].endswith("no luck")
+    assert contest.reasons["rff"].endswith(reason)
     assert {each.unit.name for each in contest.results} == {"guess", "linear"}
 
 
@@ -219,25 +218,11 @@ def test_training_rows_may_lack_a_class_and_rows_of_one_class_are_named_as_the_r
         rows = [np.isin(part.y, kept) for part in every]
         contest.parts = [part._replace(X=part.X[some], y=part.y[some]) for part, some in zip(every, rows, strict=True)]
         names = ("guess", "boosting", "linear", "exact-kernel", "rff")
-        contests.hold(
-            contest, [Unit(name, 400, 32 if name == "rff" else None) for name in names], time.monotonic() + 3600
-        )
+        planned = [Unit(name, 400, 32 if name == "rff" else None) for name in names]
+        contests.hold(contest, planned, time.monotonic() + 3600)
         assert all(name in contest.reasons or contest.last(name).losses.max() <= 1 for name in names)
         assert set(contest.reasons) == (set() if len(kept) == 2 else {*names} - {"guess"})
     assert "class" in contest.reasons["linear"]
-
-
-def test_a_budget_that_ends_before_any_map_is_reported(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(Contest, "expected", lambda self, unit: 1e9 * bool(unit.columns))
-    frame = table("linear", 300)
-    decision = run.compare(saved(tmp_path, frame), "y", out=tmp_path / "out", budget="1h", columns=32)
-    assert decision.kind == "unfinished"
-    printed = capsys.readouterr().out
-    assert "No answer yet: all maps did not run" in printed
-    assert (
-        "not run (nystroem, rff, sorf not on 192 rows with 32 columns: the budget does not leave the time)" in printed
-    )
-    assert (tmp_path / "out" / "report.html").exists()
 
 
 def test_column_names_and_labels_are_escaped(tmp_path):
@@ -256,23 +241,21 @@ def test_column_names_and_labels_are_escaped(tmp_path):
 
 def test_unknown_maps_and_budgets_are_refused(tmp_path, capsys):
     path = saved(tmp_path, table("linear"))
-    refused = [({"margin": margin}, "--margin") for margin in (np.nan, -1.0, np.inf)]
-    refused += [({"budget": "99999999999999h"}, "at most a year")]
     for how, words in (
+        *(({"margin": margin}, "--margin") for margin in (np.nan, -1.0, np.inf)),
+        ({"budget": "99999999999999h"}, "at most a year"),
         ({"maps": ["ofr"]}, "orf"),
         ({"maps": ["ts"]}, "--maps ts: ts does not apply to the kernel gaussian"),
         ({"budget": "soon"}, "90s"),
-        *refused,
     ):
         with pytest.raises(UserError, match=words):
             run.compare(path, "y", out=tmp_path / "out", **how)
     assert not (tmp_path / "out").exists()
-    with pytest.raises(UserError, match="has files that are no answer to this question"):
-        run.compare(path, "y", out=tmp_path)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "results.csv").write_text("mine")
-    with pytest.raises(UserError, match="has files that are no answer to this question"):
-        run.compare(path, "y", out=tmp_path / "mine")
+    for out in (tmp_path, tmp_path / "mine"):
+        with pytest.raises(UserError, match="has files that are no answer to this question"):
+            run.compare(path, "y", out=out)
 
 
 def test_a_map_of_a_number_of_columns_has_that_many(kernel_run):
@@ -286,19 +269,17 @@ def test_a_map_of_a_number_of_columns_has_that_many(kernel_run):
 
 def test_a_penalty_that_leaves_other_rows_without_a_solution_grows():
     a = np.random.default_rng(0).normal(size=300)
-    table, settings = pd.DataFrame({"a": a}), {"task": "regression", "columns": {"numbers": ["a"]}}
-    settings["columns"] |= {"dates": [], "categories": []}
+    columns = {"numbers": ["a"], "dates": [], "categories": []}
+    table, settings = pd.DataFrame({"a": a}), {"task": "regression", "formats": {}, "columns": columns}
     chosen = {"length_scale": 1.5, "penalties": [1e-18], "relevance": False}
     with pytest.raises(np.linalg.LinAlgError):
         recipe.model("exact-kernel", chosen, "regression").fit(a[:200, None], np.sin(a[:200]))
     contest = SimpleNamespace(task="regression", classes=None)
-    part = contests.Part(
-        a[:200, None], np.sin(a[:200]), a[200:, None], np.sin(a[200:]), [recipe.Scaled().fit(a[:, None], a)]
-    )
+    scaled = [recipe.Scaled().fit(a[:, None], a)]
+    part = contests.Part(a[:200, None], np.sin(a[:200]), a[200:, None], np.sin(a[200:]), scaled)
     losses, _, penalty = Contest.scored(contest, "exact-kernel", chosen, part, 200, None, "rmse")
     assert losses.mean() < 1e-3
     assert penalty > 1e-18
-    settings["formats"] = {}
     fitted = recipe.fitted(table[:200], np.sin(a[:200]), settings, "exact-kernel", chosen)
     assert np.mean((fitted.predict(table[200:]) - np.sin(a[200:])) ** 2) < 1e-3
 
@@ -363,10 +344,8 @@ def test_rare_classes_are_found_or_the_answer_says_that_they_are_never_predicted
 
 def test_predictions_are_labels_and_texts_of_tomorrow_are_read_as_today(tmp_path):
     frame = table("linear", 300)
-    text = frame.assign(
-        a=[f"{v:.3f}".replace(".", ",") + " €" for v in frame["a"]], y=np.where(frame["y"] > 0, "01", "1")
-    )
-    text.to_csv(path := tmp_path / "t.csv", sep=";", index=False)
+    prices = [f"{v:.3f}".replace(".", ",") + " €" for v in frame["a"]]
+    path = saved(tmp_path, text := frame.assign(a=prices, y=np.where(frame["y"] > 0, "01", "1")), sep=";")
     asked = understand(path, "y")
     labels = recipe.labels_of(asked.y, asked.settings)
     fitted = recipe.fitted(asked.table, labels, asked.settings, "linear", {"penalty": 1.0})
@@ -396,8 +375,7 @@ def test_each_pair_of_options_is_planned_with_and_without_missing_cells(tmp_path
     if gaps:
         for j, column in enumerate(("a", "b", "shop", "when", "day", "y")):
             frame.loc[frame.index[j::40], column] = ["", "k.A."][j % 2] if column in "aby" else ""
-    frame.to_csv(path := tmp_path / "t.csv", sep=";", index=False)
-    how = OPTIONS[one] | OPTIONS[other]
+    path, how = saved(tmp_path, frame, sep=";"), OPTIONS[one] | OPTIONS[other]
     asked = understand(path, "y", **how)
     known = pd.to_numeric(frame["y"].str.replace(",", "."), errors="coerce")
     kept = known.notna()
@@ -435,9 +413,7 @@ def test_some_pairs_are_run_to_the_end(tmp_path, pair, capsys):
     frame = table("linear", 240).round(4)
     frame = frame.assign(shop=rng.integers(0, 12, 240), when=np.arange(240) * 1.5, day="15/03/2021")
     frame.loc[::30, "b"] = np.nan
-    frame.to_csv(path := tmp_path / "t.csv", sep=";", decimal=",", index=False)
-    decision = run.compare(
-        path, "y", out=tmp_path / "out", budget="1h", columns=32, **OPTIONS[pair[0]] | OPTIONS[pair[1]]
-    )
+    path, how = saved(tmp_path, frame, sep=";", decimal=","), OPTIONS[pair[0]] | OPTIONS[pair[1]]
+    decision = run.compare(path, "y", out=tmp_path / "out", budget="1h", columns=32, **how)
     assert decision.kind in ("map", "no map", "undecided")
     assert (tmp_path / "out" / "best.py").exists()

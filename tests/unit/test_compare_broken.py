@@ -17,6 +17,8 @@ def target(values, **more):
     return pd.DataFrame({"x": np.arange(len(values)) % 7, "y": values, **more}).to_csv(index=False).encode()
 
 
+WORDS = [f"many words {i}" for i in range(300)]
+
 #: Broken files: the content, options, and words of the one line that says what is wrong.
 BROKEN = {
     "missing": (None, {}, "no such file"),
@@ -44,14 +46,18 @@ BROKEN = {
     "one-class": (target(["a"] * 59 + ["b"]), {"target": "y"}, "59 rows with a class of 10 rows or more, 1 different"),
     "small-classes": (target([*range(15)] * 5 + [*"ab"] * 15), {"target": "y"}, "30 rows with a class"),
     "identifier": (target([f"n{i // 2}" for i in range(900)]), {"target": "y", "task": "classes"}, "identifier"),
+    "labels": (target(WORDS), {"target": "y"}, "has 300 labels, such as 'many words 0'; 200 are the most"),
+    "dates": (target([None, *pd.date_range("2021-01-05", periods=59)]), {"target": "y"}, "holds dates"),
     "text-regression": (target(list("ab") * 30), {"target": "y", "task": "regression"}, "needs numbers"),
     "few-targets": (target([1.5, 2.5, 3.5] * 10 + [None] * 40), {"target": "y"}, "30 rows with a finite number"),
     "infinite-targets": (target([np.inf] * 57 + [1.5, 2.5, 3.5]), {"target": "y"}, "57 rows with a class"),
     "other-target-of-libsvm": (b"1 2000:1\n2 1:1\n" * 60, {"target": "price"}, "has no such column; it has f0"),
     "no-columns-left": (target(list("ab") * 30), {"target": "y", "drop": ["x"]}, "no column is left"),
+    "words": (target([0, 1] * 30, x=WORDS[:60]), {"target": "y"}, "'x' is left out: nearly every value is different"),
     "one-column": (b"y\n" + b"1\n" * 60, {"target": "y"}, "no separator"),
     "prose": ("\n".join(f"word {'and word ' * i}" for i in range(60)).encode(), {}, "no separator"),
     "ragged": (b"x,price\n" + b"1,2\n" * 300 + b"1,2,3,4\n", {}, "line 302 has 4 cells"),
+    "short-line": (b"x,z,price\n" + b"1,2,3\n" * 60 + b"1,2\n", {}, "line 62 has 2 cells between commas, others 3"),
     "repeated-names": (b"price,b,price\n" + b"1,2,3\n" * 60, {}, "two columns are called 'price'"),
     "repeated-arrays": (arrays(X=np.ones((60, 3)), X1=np.ones(60), price=np.arange(60)), {}, "called 'X1'"),
     "complex-arrays": (arrays(z=np.ones(60, complex), price=np.arange(60)), {}, "z has complex numbers"),
@@ -74,10 +80,11 @@ BROKEN = {
     "damaged-zip": (packed(GOOD).replace(GOOD[:9], GOOD[:8] + b"x"), {}, "cannot be unpacked"),
     "encrypted-zip": (encrypted(GOOD), {}, "encrypted"),
     "two-in-zip": (packed(GOOD, "README", "table.csv"), {}, "has README, table.csv"),
+    "workbook": (packed(b"", "xl/workbook.xml", "[Content_Types].xml"), {}, "save its sheet as CSV"),
     "empty-zip": (packed(b""), {}, "empty"),
     "cut-parquet": (b"PAR1" + b"x" * 50, {}, "Parquet"),
     "bad-arff": (b"@relation t\n@attribute x numeric\n@data\n1,2,3\n" + b"a\n" * 60, {"target": "x"}, "ARFF"),
-    "pickle-npz": (None, {"target": "y"}, "allow_pickle"),
+    "pickle-npz": (arrays(x=np.array([{}, None] * 30), y=np.arange(60)), {"target": "y"}, "allow_pickle"),
     "one-group": (target(list("ab") * 30, g=1, z=list(range(60))), {"target": "y", "group": "g"}, "groups"),
 }
 
@@ -88,9 +95,6 @@ def test_a_broken_file_is_refused_in_one_line_and_nothing_is_written(tmp_path, n
     path = tmp_path / "t.csv"  # its name is in the message
     if content is not None:
         path.write_bytes(content)
-    if name == "pickle-npz":
-        with open(path, "wb") as stream:
-            np.savez(stream, x=np.array([{}, None] * 30), y=np.arange(60))
     before = sorted(tmp_path.iterdir())
     with pytest.raises(UserError) as error:
         understand(path, **{"target": "price", **options})

@@ -250,8 +250,8 @@ class Contest:
 
     def scored(self, name: str, settings: dict, part: Part, n: int, n_held: int | None, metric: str):
         """Return the losses of held-out rows, the seconds of fit and prediction, and the penalty that was chosen."""
-        (X, y), (X_held, y_held) = ([recipe.sample(each, most) for each in some]
-                                    for some, most in ((part[:2], n), (part[2:4], n_held)))  # fmt: skip
+        X, y = recipe.sample(part.X, n), recipe.sample(part.y, n)
+        X_held, y_held = recipe.sample(part.X_held, n_held), recipe.sample(part.y_held, n_held)
         if has_kernel(name):
             X, X_held = map(part.scaled[settings["relevance"]].transform, (X, X_held))
         started = time.perf_counter()

@@ -58,9 +58,9 @@ def decide(results: list[Result], groups, margin: float, lacking=()) -> Decision
     comparisons = []
     for result in sorted(results, key=cost_of):
         mean, half = (each / scale for each in paired_interval(result.losses, best.losses, groups))
-        verdict = "within the margin" if mean + half <= margin else "worse" if mean - half > margin else "undecided"
-        interval = {"difference": mean, "low": mean - half, "high": mean + half}
-        comparisons.append({"result": result, **interval, "verdict": verdict})
+        low, high = mean - half, mean + half
+        verdict = "within the margin" if high <= margin else "worse" if low > margin else "undecided"
+        comparisons.append({"result": result, "difference": mean, "low": low, "high": high, "verdict": verdict})
     if lacking:
         seen = "" if best is guess else f" So far {label(best)} is best."
         why = "did not run; the warnings say why, and a longer --budget may help"

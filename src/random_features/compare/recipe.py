@@ -317,10 +317,8 @@ def losses(P, y, metric):
     counts = np.bincount(y, minlength=k)
     if metric in ("error", "balanced-error"):
         return (P.argmax(axis=1) != y) * (1.0 if metric == "error" else n / (counts > 0).sum() / counts[y])
-    ties = "average" if metric == "auc" else "min"
-    rank, among = pd.Series(P[:, 1]).rank(method=ties).to_numpy(), np.empty(n)
-    for each in (0, 1):
-        among[y == each] = pd.Series(P[y == each, 1]).rank(method=ties)
+    scores, ties = pd.Series(P[:, 1]), "average" if metric == "auc" else "min"
+    rank, among = scores.rank(method=ties).to_numpy(), scores.groupby(y).rank(method=ties).to_numpy()
     others = (rank - among) / counts[1 - y]  # of the other class: the share with a lower score
     if metric == "auc":
         return np.where(y == 1, 1 - others, others) * n / 2 / counts[y]

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compare_tables import saved, table
+from messy_files import arff
 from sklearn.datasets import dump_svmlight_file
 
 from random_features.errors import UserError
@@ -48,12 +49,9 @@ def test_a_permanent_task_is_written_and_the_configuration_loads(tmp_path, confi
 
 def test_a_permanent_task_may_be_arff_or_libsvm(tmp_path, configuration, capsys):
     frame = table("linear", 200)
-    dump_svmlight_file(
-        frame[["a", "b", "c"]], np.where(frame["y"] > 0, 1, -1), str(tmp_path / "l.svm"), zero_based=False
-    )
-    lines = ["@relation t", *(f"@attribute {name} numeric" for name in frame), "@data"]
-    lines += [",".join(map(str, row)) for row in frame.to_numpy().tolist()]
-    (tmp_path / "a.arff").write_text("\n".join(lines))
+    labels = np.where(frame["y"] > 0, 1, -1)
+    dump_svmlight_file(frame[["a", "b", "c"]], labels, str(tmp_path / "l.svm"), zero_based=False)
+    (tmp_path / "a.arff").write_text(arff(frame))
     add(tmp_path / "l.svm", None, configuration)
     add(tmp_path / "a.arff", "y", configuration)
     tasks = read_yaml(configuration / "datasets.yaml")
@@ -65,7 +63,7 @@ def test_a_permanent_task_may_be_arff_or_libsvm(tmp_path, configuration, capsys)
 def test_add_says_how_to_save_a_file_that_the_study_does_not_read(tmp_path, configuration):
     frame = table("linear", 100)
     np.savez(tmp_path / "arrays.npz", **frame)
-    frame.to_csv(tmp_path / "comma.csv", sep=";", decimal=",", index=False)
+    saved(tmp_path, frame, "comma.csv", sep=";", decimal=",")
     saved(tmp_path, frame.assign(a=frame["a"].where(frame["a"] > 0)), "missing.csv")
     before = {path: path.read_bytes() for path in configuration.rglob("*.yaml")}
     for name, words in (("arrays.npz", "no parser of npz"), ("comma.csv", "decimal points"), ("missing.csv", "finite")):

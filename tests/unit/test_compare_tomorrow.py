@@ -7,6 +7,8 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from compare_tables import saved
+from messy_files import arff
 
 from random_features.compare import recipe
 from random_features.compare.columns import converted
@@ -27,8 +29,7 @@ def learned(path, **how):
 def written(path, x):
     """Write a file with a column x of two values, or of all cells, in turn."""
     x = np.where(HALVES, x[1], x[0]) if len(x) == 2 else x
-    pd.DataFrame({"x": x, "z": np.arange(100) % 3 / 10, "y": Y}).to_csv(path / "t.csv", sep=";", index=False)
-    return path / "t.csv"
+    return saved(path, pd.DataFrame({"x": x, "z": np.arange(100) % 3 / 10, "y": Y}), sep=";")
 
 
 TEXT, DATE = {"formats": ["x=text"]}, {"formats": ["x=%d.%m.%Y"]}
@@ -105,8 +106,7 @@ WHOLE = {"1,234": None, "12.345 €": None, 1.234: None, "1,5": 1.5, "1.5": 1.5,
 @pytest.mark.parametrize("value", WHOLE)
 def test_a_number_with_two_meanings_is_refused_where_the_file_showed_whole_numbers(tmp_path, value):
     frame = pd.DataFrame({"x": 3 + HALVES, "y": 100 * HALVES + np.arange(100) % 7})
-    frame.to_csv(path := tmp_path / "t.csv", index=False)
-    asked, model = learned(path)
+    asked, model = learned(saved(tmp_path, frame))
     assert asked.settings["formats"]["x"] == "whole"
     if WHOLE[value] is None:
         with pytest.raises(UserError, match=r"column 'x' had whole numbers, and '.*' is about one or a"):
@@ -183,9 +183,7 @@ def test_an_option_that_does_not_apply_to_a_file_is_refused(tmp_path, kind, opti
     elif kind == "npz":
         np.savez(path, **frame)
     else:
-        path.write_text(
-            "@relation t\n@attribute a real\n@attribute y real\n@data\n" + frame.to_csv(index=False, header=False)
-        )
+        path.write_text(arff(frame))
     if (kind, option) == ("ARFF", "encoding"):
         understand(path, "y", encoding="utf-8")
         return

@@ -1,7 +1,6 @@
 """The arc-cosine kernels, and functions for kernels of the angles between rows."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import torch
@@ -46,7 +45,7 @@ class ArcCosine(GaussianSpectrum):
     """
 
     order: int = 1
-    takes_sparse_rows: ClassVar[bool] = True
+    takes_sparse_rows = True
 
     def __post_init__(self):
         if self.order not in (0, 1, 2) or isinstance(self.order, bool):

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 import torch
@@ -18,14 +18,14 @@ from random_features.tensors import as_rows
 
 
 class Kernel(ABC):
-    """A positive definite kernel; subclasses are frozen dataclasses whose fields are the parameters.
+    """A positive definite kernel; subclasses are frozen dataclasses whose annotated fields are the parameters.
 
-    ``name`` is the id that tables and the registry of maps use.
+    ``name`` is the id that tables and the registry of maps use. It and other facts have no annotation.
     """
 
     name: str
     #: Whether sparse rows stay sparse in ``_values`` and ``against``; they are made dense otherwise.
-    takes_sparse_rows: ClassVar[bool] = False
+    takes_sparse_rows = False
 
     def __call__(self, X, Y=None) -> np.ndarray:
         """Return the kernel matrix of shape (n, m) for X (n, d) and Y (m, d), array-like or sparse; Y None means X.
@@ -33,9 +33,7 @@ class Kernel(ABC):
         It is float32 if both are, else float64. Raises ``ValueError`` for NaN, infinity, masked entries and shapes that
         do not match, ``TypeError`` for dates.
         """
-        X = check_numbers(X)
-        Y = check_numbers(Y, "Y")
-        rows, others = check_pairwise_arrays(X, Y)
+        rows, others = check_pairwise_arrays(check_numbers(X), check_numbers(Y, "Y"))
         lengths = np.asarray(getattr(self, "ell", 1.0))
         if rows.dtype == np.float32 and not ((lengths > 1e-18) & (lengths < 1e18)).all():  # squares leave float32
             both = (rows,) if others is rows else (rows, others)
@@ -117,7 +115,7 @@ class SpectralKernel(Kernel):
 
     #: None for shift-invariant kernels; otherwise a function (projections, out) of two torch tensors of shape (n, s)
     #: that writes the activation of the projections into ``out``.
-    activation: ClassVar = None
+    activation = None
 
     @abstractmethod
     def frequency_quantile(self, probabilities) -> np.ndarray:

@@ -1,7 +1,6 @@
 """The Cauchy kernel."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class Cauchy(Scaled, SpectralKernel):
     array([[0.25]])
     """
 
-    name: ClassVar[str] = "cauchy"
+    name = "cauchy"
 
     @property
     def frequency_scale(self) -> float:

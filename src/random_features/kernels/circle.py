@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import cache
 from numbers import Integral
-from typing import ClassVar
 
 import numpy as np
 from sklearn.utils import check_scalar
@@ -55,7 +54,7 @@ class Circle(SpectralKernel):
     decay: str
     terms: int
     #: Properties for maps: shift-invariant, and frequencies with a distribution of its own.
-    like: ClassVar[str] = "laplacian"
+    like = "laplacian"
 
     def __post_init__(self):
         check_choice("decay", self.decay, DECAYS)

@@ -1,7 +1,6 @@
 """The exponential-power kernel."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,7 +31,7 @@ class ExponentialPower(ScaleMixture):
     """
 
     exponent: float = 1.0
-    name: ClassVar[str] = "exponential_power"
+    name = "exponential_power"
 
     def of_distance(self, r):
         return np.exp(-(r**self.exponent))

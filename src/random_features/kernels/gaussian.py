@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar
 
 import numpy as np
 import torch
@@ -44,8 +43,8 @@ class Gaussian(Scaled, GaussianSpectrum):
     array([[0.6065]])
     """
 
-    name: ClassVar[str] = "gaussian"
-    takes_sparse_rows: ClassVar[bool] = True
+    name = "gaussian"
+    takes_sparse_rows = True
 
     @property
     def frequency_scale(self) -> float:

@@ -1,7 +1,6 @@
 """The generalised Cauchy kernel."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -38,7 +37,7 @@ class GeneralisedCauchy(ScaleMixture):
 
     exponent: float = 2.0
     decay: float = 1.0
-    name: ClassVar[str] = "generalised_cauchy"
+    name = "generalised_cauchy"
 
     def of_distance(self, r):
         return (1.0 + r**self.exponent) ** (-self.decay / self.exponent)

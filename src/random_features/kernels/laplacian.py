@@ -1,7 +1,6 @@
 """The Laplacian kernel."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
@@ -32,8 +31,8 @@ class Laplacian(Scaled, SpectralKernel):
     array([[0.1353]])
     """
 
-    name: ClassVar[str] = "laplacian"
-    takes_sparse_rows: ClassVar[bool] = True
+    name = "laplacian"
+    takes_sparse_rows = True
 
     def frequency_quantile(self, probabilities):
         return np.tan(np.pi * (np.asarray(probabilities) - 0.5)) / self.ell

@@ -1,7 +1,6 @@
 """The linear kernel."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import torch
@@ -27,8 +26,8 @@ class Linear(Kernel):
     array([[11.]])
     """
 
-    name: ClassVar[str] = "linear"
-    takes_sparse_rows: ClassVar[bool] = True
+    name = "linear"
+    takes_sparse_rows = True
 
     def activation(self, projections, out):
         """Write projections / sqrt(2) into ``out``; tensors of one shape."""

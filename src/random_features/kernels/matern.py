@@ -1,7 +1,6 @@
 """The Matern kernel."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import gamma, kv
@@ -39,7 +38,7 @@ class Matern(ScaleMixture):
     """
 
     nu: float = 1.5
-    name: ClassVar[str] = "matern"
+    name = "matern"
 
     def of_distance(self, r):
         if self.nu > LARGE_NU:

@@ -1,7 +1,6 @@
 """The neural tangent kernel of a network with one hidden layer."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -26,8 +25,8 @@ class NeuralTangent(Kernel):
     array([[50.]])
     """
 
-    name: ClassVar[str] = "neural_tangent"
-    takes_sparse_rows: ClassVar[bool] = True
+    name = "neural_tangent"
+    takes_sparse_rows = True
 
     def _values(self, X, Y):
         return of_angles(X, Y, self._at)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import ClassVar
 
 import numpy as np
 from sklearn.metrics.pairwise import polynomial_kernel
@@ -31,8 +30,8 @@ class Polynomial(Kernel):
 
     degree: int = 2
     coef0: float = 1.0
-    name: ClassVar[str] = "polynomial"
-    takes_sparse_rows: ClassVar[bool] = True
+    name = "polynomial"
+    takes_sparse_rows = True
 
     def __post_init__(self):
         for name in ("degree", "coef0"):

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -19,9 +18,9 @@ class OfFunction(Kernel):
     """The kernel of a function of X (n, d) and Y (m, d) that returns its matrix (n, m)."""
 
     function: Callable
-    name: ClassVar[str] = "callable"
+    name = "callable"
     #: A kernel of which only values are known, as maps of the data need them.
-    like: ClassVar[str] = "neural_tangent"
+    like = "neural_tangent"
 
     def _values(self, X, Y):
         values = np.asarray(self.function(X, Y), dtype=np.float64)
@@ -34,8 +33,8 @@ class OfFunction(Kernel):
 class Precomputed(Kernel):
     """A kernel whose values are the data: rows of X have the values with all training rows."""
 
-    name: ClassVar[str] = "precomputed"
-    like: ClassVar[str] = "neural_tangent"
+    name = "precomputed"
+    like = "neural_tangent"
 
     def _values(self, X, Y):
         raise ValueError("kernel='precomputed' has no other values than the data: use Nystroem")

@@ -23,8 +23,8 @@ class Decomposed(NamedTuple):
 
 def decompose(Z) -> Decomposed:
     """Return the thin singular value decomposition of finite features Z (n, D) in float64; ``ValueError`` otherwise."""
-    Z = check_numbers(Z, "Z")
-    return Decomposed(*svd(np.asarray(Z, dtype=np.float64), full_matrices=False))
+    Z = np.asarray(check_numbers(Z, "Z"), dtype=np.float64)
+    return Decomposed(*svd(Z, full_matrices=False))
 
 
 def ridge_coefficients(Z: Decomposed, y: np.ndarray, shift: float) -> np.ndarray:

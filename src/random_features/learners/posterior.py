@@ -89,8 +89,8 @@ def of_features(sums: Sums, penalty: float) -> Posterior | None:
     factor = cholesky(system)
     explained = (solve_triangular(factor, rhs) ** 2).sum(axis=0)
     squares = (sums.squares - n * mean**2 - explained) / shift
-    log_det = 2.0 * float(xp.log(xp.diagonal(factor)).sum()) + (n - 1 - len(factor)) * np.log(shift)
-    return _with_amplitude(factor, shift, n, squares, n - 1, log_det, centre + sums.zero)
+    rest = (n - 1 - len(factor)) * np.log(shift)
+    return _with_amplitude(factor, shift, n, squares, n - 1, rest, centre + sums.zero)
 
 
 def of_kernel(K, Y, penalty: float, weights=None) -> Posterior | None:
@@ -100,20 +100,24 @@ def of_kernel(K, Y, penalty: float, weights=None) -> Posterior | None:
     """
     if len(Y) < 2:
         return None
-    weights, xp = like(np.ones(len(Y)) if weights is None else weights, Y), namespace(Y)
+    weights = like(np.ones(len(Y)) if weights is None else weights, Y)
     n, roots = float(weights.sum()), weights[:, None] ** 0.5
     shift = n * penalty
     factor = cholesky(roots * K * roots.T + like(shift * np.eye(len(K)), K))
     targets = roots * (Y - average(Y, weights))
     squares = (solve_triangular(factor, targets) ** 2).sum(axis=0)
-    log_det = 2.0 * float(xp.log(xp.diagonal(factor)).sum()) + xlogy(n - len(K), shift)
-    return _with_amplitude(factor, shift, n, squares, n, log_det)
+    return _with_amplitude(factor, shift, n, squares, n, xlogy(n - len(K), shift))
 
 
-def _with_amplitude(factor, shift, n_rows, squares, degrees, log_det, centre=None):
-    """Return the posterior whose amplitude maximises the likelihood: squares over their degrees of freedom."""
+def _with_amplitude(factor, shift, n_rows, squares, degrees, rest, centre=None):
+    """Return the posterior whose amplitude maximises the likelihood: squares over their degrees of freedom.
+
+    ``rest`` is what the log of a determinant has beyond the one of the system.
+    """
+    xp = namespace(factor)
+    log_det = 2.0 * float(xp.log(xp.diagonal(factor)).sum()) + rest
     amplitude = (squares / degrees).clip(np.finfo(np.float64).tiny)
-    log_likelihood = -0.5 * (degrees * (namespace(amplitude).log(2.0 * np.pi * amplitude) + 1.0) + log_det).sum()
+    log_likelihood = -0.5 * (degrees * (xp.log(2.0 * np.pi * amplitude) + 1.0) + log_det).sum()
     return Posterior(factor, shift, float(n_rows), amplitude, float(log_likelihood), centre)
 
 

@@ -60,8 +60,7 @@ def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np
     ``every_column``: both signs in every column).
     """
     check_choice("score", score, SCORES)
-    folds = check_numbers(folds, "folds")
-    folds = np.asarray(folds)
+    folds = np.asarray(check_numbers(folds, "folds"))
     if folds.shape != (len(Y),) or folds.dtype.kind not in "iu":
         raise ValueError(f"folds must be an integer array of shape ({len(Y)},), got {folds.dtype} {folds.shape}")
     alone, present = folds == -1, np.unique(folds[folds != -1])

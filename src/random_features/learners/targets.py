@@ -31,8 +31,7 @@ def as_weights(weights, n_rows: int) -> np.ndarray | None:
     """
     if weights is None:
         return None
-    weights = check_numbers(weights, "weights")
-    weights = np.asarray(on_host(weights), dtype=np.float64)
+    weights = np.asarray(on_host(check_numbers(weights, "weights")), dtype=np.float64)
     if weights.shape != (n_rows,):
         raise ValueError(f"weights must have the shape {(n_rows,)}, got {weights.shape}")
     if not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():

@@ -155,9 +155,7 @@ class KernelMachine(BaseEstimator):
     @staticmethod
     def _on_host(y, sample_weight):
         """Return targets and the weights of their rows as arrays; errors are as in ``check_numbers``."""
-        y = check_numbers(y, "y")
-        sample_weight = check_numbers(sample_weight, "sample_weight")
-        return on_host(y), on_host(sample_weight)
+        return on_host(check_numbers(y, "y")), on_host(check_numbers(sample_weight, "sample_weight"))
 
     def _rows(self, X, products=0, *, reset=False):
         """Return rows X (n, d) after the checks, where they are computed with: a tensor, an array or a csr matrix."""

@@ -6,7 +6,6 @@ sign, which have the same cosine, so that one frequency represents a pair; an ar
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -22,7 +21,6 @@ from random_features.tensors import constant, write
 N_BUTTERFLIES = 3
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class CubatureMap(SpectralMap):
     """Base class: a subclass draws its points in ``_draw_frequencies`` and sets the two attributes below.
 
@@ -74,7 +72,6 @@ class CubatureMap(SpectralMap):
         return fill
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class SparseGridQuadrature(CubatureMap):
     r"""Sparse grid quadrature: the Smolyak rule of degree 3, whose points lie on the axes.
 
@@ -166,7 +163,6 @@ class SparseGridQuadrature(CubatureMap):
         return project
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class SphericalRadial(CubatureMap):
     r"""Stochastic spherical-radial features: randomly rotated simplices with random radii.
 

@@ -1,7 +1,6 @@
 """Not-so-random features on the sphere: the spherical harmonics with the largest potential, one per round."""
 
 import warnings
-from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
@@ -21,7 +20,6 @@ LENGTH_TOLERANCE = 1e-5
 KEPT_BYTES = 2**28
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class PeakSearchHarmonics(GameMap):
     r"""Not-so-random features on the sphere in three dimensions: harmonics that a reweighted potential prefers.
 

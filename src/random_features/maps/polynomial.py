@@ -3,7 +3,6 @@
 All three (RM, TS and TRP) have s real columns and are unbiased.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from math import comb
 from typing import Literal
@@ -183,7 +182,6 @@ class TensorSketch(PolynomialMap):
         return fill
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class TensorisedProjection(PolynomialMap):
     r"""Tensorised random projections: products of random-sign projections of the augmented data.
 

@@ -159,8 +159,7 @@ def target_columns(y, task: str = "auto", *, centred: bool = True) -> np.ndarray
     >>> target_columns([0.5, 2.0, 0.5]).T
     array([[-0.5,  1. , -0.5]])
     """
-    y = check_numbers(y, "y")
-    y = np.asarray(y)
+    y = np.asarray(check_numbers(y, "y"))
     if task == "regression" or (task == "auto" and type_of_target(y) == "continuous"):
         columns = y.astype(np.float64)[:, None]
     else:

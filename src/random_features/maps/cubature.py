@@ -5,7 +5,6 @@ frequencies by c f(0) plus the sum of w_i f(omega_i), with weights that sum to 1
 sign, which have the same cosine, so that one frequency represents a pair; an arc-cosine kernel needs both.
 """
 
-from abc import abstractmethod
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -37,10 +36,6 @@ class CubatureMap(SpectralMap):
     """
 
     layout: ClassVar[str] = "cos_sin"
-
-    @abstractmethod
-    def _draw_frequencies(self, n_features, rng):
-        """Draw the points; set ``point_weights_`` and ``origin_weight_``."""
 
     def _origin_value(self):
         """Return f(0), the square of a feature at a projection of 0."""

@@ -184,8 +184,7 @@ def pairs_up_to(degree: int) -> tuple[np.ndarray, np.ndarray]:
 
     There is one for each pair of an order and its negative.
     """
-    degrees, orders = np.tril_indices(degree + 1)
-    return degrees, orders
+    return np.tril_indices(degree + 1)
 
 
 def harmonics_at(X: np.ndarray, degrees: np.ndarray, orders: np.ndarray) -> np.ndarray:

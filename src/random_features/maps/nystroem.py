@@ -160,9 +160,10 @@ class Nystroem(RandomFeatureMap):
         return self.kernel_.takes_sparse_rows
 
     def _mapper(self, rows, device, dtype):
-        if dtype == torch.float64:
-            return self._double_mapper(rows, device)
-        return self._single_mapper(rows, device)
+        if dtype == torch.float32:
+            return self._single_mapper(rows, device)
+        values, whitening = self._values(rows, device, dtype), constant(self._whitening, device)
+        return lambda X, out: product(values(X), whitening, out)
 
     def _values(self, rows, device, dtype):
         """Return a function of X (r, d) for its kernel values at the landmarks, as ``Kernel.against`` does."""
@@ -170,11 +171,6 @@ class Nystroem(RandomFeatureMap):
             return self.kernel_.against(self._landmarks, rows, device, dtype)
         columns = constant(self._columns, device)
         return lambda X: X[:, columns].to(dtype)
-
-    def _double_mapper(self, rows, device):
-        values = self._values(rows, device, torch.float64)
-        whitening = constant(self._whitening, device)
-        return lambda X, out: product(values(X), whitening, out)
 
     def _single_mapper(self, rows, device):
         """Return a function for float32 features that computes the features of the extreme eigenvalues in float64.

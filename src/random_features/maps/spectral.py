@@ -89,17 +89,18 @@ class SpectralMap(RandomFeatureMap):
             )
 
     def _check_drawn(self):
-        dtype = torch.from_numpy(np.empty(0, self._dtype)).dtype
-        project = self._scaled_projector(1, torch.device("cpu"), dtype)
-        check_frequencies(project(torch.ones(1, self.n_features_in_, dtype=dtype)).numpy())
+        check_frequencies(self._projections(np.ones((1, self.n_features_in_), self._dtype)))
 
     def dense_frequencies(self) -> np.ndarray:
         """Return W as an array (s, d), the images of the unit vectors. This works for maps that never hold W, too."""
         check_is_fitted(self, "n_columns_")
-        device, dtype = torch.device("cpu"), torch.from_numpy(np.empty(0, self._dtype)).dtype
-        project = self._as_fitted()._scaled_projector(self.n_features_in_, device, dtype)
-        W = project(torch.eye(self.n_features_in_, dtype=dtype)).numpy().T.copy()
+        W = self._as_fitted()._projections(np.eye(self.n_features_in_, dtype=self._dtype)).T.copy()
         return W if self.length_scales_ is None else W / self.length_scales_.astype(W.dtype)
+
+    def _projections(self, X):
+        """Return ``X @ W.T`` (n, s) for an array X (n, d)."""
+        X = torch.from_numpy(X)
+        return self._scaled_projector(len(X), X.device, X.dtype)(X).numpy()
 
     def _projector(self, rows: int, device, dtype):
         """Return a function for ``X @ W.T`` (r, s), X (r, d), r <= ``rows``; a result is valid until the next call."""

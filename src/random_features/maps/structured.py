@@ -95,18 +95,16 @@ class SignedHadamardMap(HadamardBlocksMap):
     """A map of blocks sqrt(p) H D_1 H D_2 ... H D_t, with random signs in all D_i, times the frequency scale."""
 
     def _draw_blocks(self, n_blocks, rng):
-        shape = (self.n_factors, n_blocks, self.block_size_)
-        self.signs_ = random_signs(rng, shape)
+        self.signs_ = random_signs(rng, (self.n_factors, n_blocks, self.block_size_))
 
     def _factors(self):
         first, *others = self.signs_
-        factors = [first * (np.sqrt(self.block_size_) * self.kernel_.frequency_scale)]
-        for signs in [*others, None]:
-            factors.append(HADAMARD)
-            if self.order == "sequency":
-                factors.append(np.tile(sequency_order(self.block_size_), (self._n_blocks(), 1)))
-            if signs is not None:
-                factors.append(signs.astype(np.float64))
+        transform = [HADAMARD]
+        if self.order == "sequency":
+            transform.append(np.tile(sequency_order(self.block_size_), (self._n_blocks(), 1)))
+        factors = [first * (np.sqrt(self.block_size_) * self.kernel_.frequency_scale), *transform]
+        for signs in others:
+            factors += [signs.astype(np.float64), *transform]
         return factors
 
 

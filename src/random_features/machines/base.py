@@ -3,7 +3,6 @@
 import warnings
 from copy import deepcopy
 from numbers import Integral
-from types import MethodType
 
 import numpy as np
 import torch
@@ -60,11 +59,9 @@ class Unless:
         self.refused, self.method = refused, method
 
     def __get__(self, machine, owner=None):
-        if machine is None:
-            return self.method
-        if reason := self.refused(machine):
+        if machine is not None and (reason := self.refused(machine)):
             raise AttributeError(reason)
-        return MethodType(self.method, machine)
+        return self.method.__get__(machine, owner)
 
 
 def not_in_parts(machine) -> str:

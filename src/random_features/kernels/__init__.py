@@ -22,8 +22,6 @@ def of_class(class_name: str) -> type:
 
 
 def __getattr__(name: str):
-    if name.startswith("_"):
-        raise AttributeError(name)
     return of_class(name)
 
 

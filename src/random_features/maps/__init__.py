@@ -9,8 +9,6 @@ __all__ = ["list_maps", "make_map"]
 
 
 def __getattr__(name: str):
-    if name.startswith("_"):
-        raise AttributeError(name)
     return of_class(name)
 
 

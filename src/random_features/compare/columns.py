@@ -45,7 +45,8 @@ FORMATS = ("number", "number,", "%Y%m%d", "hours", "h:mm:ss", "ratio", "iso", "i
 EITHER = {"hours": tuple(SPANS), "iso": ("iso", "iso+zone")}
 BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"))
 
-#: The marks between thousands by the decimal sign of a number, lakhs (1,23,456), money, and units.
+#: The decimal signs of formats; the marks between thousands by decimal sign; lakhs (1,23,456), money, and units.
+SIGN_OF = {"number": ".", "number,": ","}
 MARKS = {",": r"[.'’ ]", ".": r"[,'’ ]"}
 LAKHS = r"[1-9]\d?(?:,\d\d)+,\d{3}"
 MONEY = r"[A-Z]{0,2}[$£¥\u20a0-\u20bf]|EUR|USD|CHF|GBP|INR|JPY|BRL|Rs\.?|kr\.?|Fr\.?"
@@ -104,11 +105,6 @@ def has_sign(texts: pd.Series) -> bool:
     return texts.str.contains("[.,]").any()
 
 
-def sign_of(how: str) -> str:
-    """Return the decimal sign of "number" or "number,"."""
-    return how[6:] or "."
-
-
 def whole(texts: pd.Series) -> pd.Series:
     """Return numbers of a column that had whole ones in its file, where no decimal sign was known.
 
@@ -146,8 +142,8 @@ def dates(texts: pd.Series, how: str) -> pd.Series:
 
 def parsed(texts: pd.Series, how: str) -> pd.Series:
     """Return texts in a format, missing where they have another."""
-    if how.startswith("number"):
-        return numbers(texts, sign_of(how))[0]
+    if how in SIGN_OF:
+        return numbers(texts, SIGN_OF[how])[0]
     if how == "whole":
         return whole(texts)
     if how == "ratio":
@@ -261,7 +257,7 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -
             distinct[name] = pd.Series(counts.index, dtype=str)
             fits[name] = [given[name]] if name in given else fits_of(name, counts, notes)
     clear = [name for name, how in fits.items() if how in (["number"], ["number,"]) and has_sign(distinct[name])]
-    signs = {decimal} if decimal else {sign_of(fits[name][0]) for name in clear}
+    signs = {decimal} if decimal else {SIGN_OF[fits[name][0]] for name in clear}
     for name, how in fits.items():
         texts = distinct[name]
         found[name] = stated(name, texts, how[0]) if name in given else the_one(name, texts, how, signs)
@@ -324,12 +320,12 @@ def fits_of(name: str, counts: pd.Series, notes: list[str]) -> list[str]:
     if not fits:
         ask_about(name, counts, absent, values)
         return ["text"]
-    if fits[0].startswith("number"):
+    if fits[0] in SIGN_OF:
         digits = texts[texts.str.fullmatch(r"[-+]?\d+")]
         if digits.str.contains(r"^[-+]?0\d").any() or any(abs(int(each)) > LARGEST_EXACT for each in digits):
             notes.append(f"{name!r}: whole numbers with a zero in front or beyond 2^53: text")
             return ["text"]
-        units = sorted(set(numbers(texts, sign_of(fits[0]))[1]))
+        units = sorted(set(numbers(texts, SIGN_OF[fits[0]])[1]))
         if len(units) > 2 or (len(units) == 2 and (units[0] or not re.fullmatch(MONEY, units[1]))):
             raise UserError(f"the numbers of the column {name!r} have several units, such as {units[:3]}: give it one, "
                             f"or --format '{name}=text'")  # fmt: skip

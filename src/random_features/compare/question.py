@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.sparse import issparse
 
 from random_features.compare import reading, recipe
-from random_features.compare.columns import MISSING, formats_of, parsed
+from random_features.compare.columns import MISSING, SIGN_OF, formats_of, parsed
 from random_features.errors import UserError, nearest
 
 #: The fewest rows of a table, of a class, and the fewest groups.
@@ -66,7 +66,7 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     table = recipe.typed(raw.table, formats, absent)
     plain = recipe.typed(raw.table, formats) if absent else None
     changed += [f"--missing {each}: no cell has it" for each in absent if not has_cell(raw.table, plain, formats, each)]
-    if decimal and "number,"[: 6 + (decimal == ",")] not in formats.values():
+    if decimal and decimal not in map(SIGN_OF.get, formats.values()):
         changed.append(f"--decimal {decimal}: no column has numbers to which it applies")
     labels = recipe.target_of(table, raw, target)
     if time and table[time].dtype.kind not in "iufmM":

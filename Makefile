@@ -17,17 +17,18 @@ quick: $(VENV)/.installed
 test: $(VENV)/.installed
 	@echo "The tests run in six parts on two cores, ten to fifteen minutes; all of them in one: python -m pytest"
 	@$(MAKE) --no-print-directory --jobs 2 --keep-going --output-sync=target \
-	  test-workflow test-unit-a-c test-unit-d-l test-unit-m-q test-unit-r-z test-others
+	  test-workflow test-unit-r-z test-unit-a-c test-unit-d-l test-unit-m-q test-others
 
 test-workflow: $(VENV)/.installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/workflow
 
-# unit tests by the first letter of their names
+# unit tests by the first letter of their names; the golden copies share the tables that those of the report make
 test-unit-%: $(VENV)/.installed
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/unit/test_[$*]*.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest tests/unit/test_[$*]*.py $(if $(filter r-z,$*),tests/golden)
 
 test-others: $(VENV)/.installed
-	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest --ignore-glob 'tests/unit/test_*' --ignore tests/workflow
+	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest --ignore-glob 'tests/unit/test_*' --ignore tests/workflow \
+	  --ignore tests/golden
 
 # two nodes of a real SLURM on this machine, as root, under 10 minutes; INSTALL=1 installs Debian's packages
 test-cluster: $(VENV)/.installed

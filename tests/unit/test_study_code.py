@@ -212,7 +212,7 @@ def discarded(keys, source, edits):
 
 NEW_MAP = """
     "plain": Entry("plain", "Plain", "Monte Carlo", ("gaussian",), "here", "O(s d)", True),
-    "rff": Entry("""
+    "rff": """
 
 HARMLESS = {
     "comments and docstrings": [
@@ -226,7 +226,7 @@ HARMLESS = {
         ("random_features/maps/registry.py", '"Rahimi and Recht, NIPS 2007"', '"Rahimi and Recht"'),
     ],
     "a new map": [
-        ("random_features/maps/registry.py", '\n    "rff": Entry(', NEW_MAP),
+        ("random_features/maps/registry.py", '\n    "rff": ', NEW_MAP),
         ("random_features/maps/plain.py", None, "class Plain:\n    pass\n"),
     ],
     "a new kernel": [

@@ -93,6 +93,7 @@ def test_findings_are_short_and_each_names_its_evidence():
 
 #: What a reader sees first, and reads on a phone, by template: the part before a heading.
 FIRST = {"README.md.j2": "## Gallery", "findings.md.j2": None, "which-map.md.j2": None}
+assert set(FIRST) <= set(render.PAGES.values())
 
 #: Numbers of a text that are no results: levels of tests, names with letters, and numbers of the papers.
 NAMES = re.compile(r"\b\d+ % intervals|(?:Table|Figure|D =) [\d,]+|[\w-]*[A-Za-z][\w-]*\d\w*|\d+[a-z]\b")

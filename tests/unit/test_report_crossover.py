@@ -37,6 +37,7 @@ def test_the_crossing_of_power_laws_is_exact():
     assert crossing(DIMENSIONS, np.log(DIMENSIONS / 100.0)) == pytest.approx(100.0)
     assert crossing(DIMENSIONS, -np.log([0.5, 2.0, 2.0, 0.5])) == pytest.approx(512.0)
     assert crossing(DIMENSIONS, -np.log([0.5, 0.5, 0.5, 1.0])) == np.inf
+    assert crossing(DIMENSIONS, -np.log(np.full(4, 0.9))) == 0.0
 
 
 def test_a_crossing_next_to_ratios_that_scatter_is_none():

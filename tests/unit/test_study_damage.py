@@ -291,7 +291,8 @@ def test_a_file_that_ends_too_early_is_no_interruption(tmp_path):
         "sys.argv = ['rfstudy', 'train', sys.argv[1]]\n"
         "cli.main()\n"
     )
-    (tmp_path / "work.json").write_text('[{"stage": "train", "out": "o", "tuned": ["tune.json"]}]')
+    work = [{"stage": "train", "out": str(tmp_path / "o"), "tuned": [str(tmp_path / "tune.json")]}]
+    (tmp_path / "work.json").write_text(json.dumps(work))
     done = python("-c", job, tmp_path / "work.json")
     assert done.returncode == 1
     assert "EOFError: no data left in file" in done.stderr

@@ -440,3 +440,17 @@ def test_a_device_that_is_not_there_ends_a_job_at_its_start(prepared, monkeypatc
     shards = toys.parts("train", toy, {"device": "cuda"})
     with pytest.raises(UserError, match="device='cuda': PyTorch sees 0 CUDA devices; use 'auto' or 'cpu'"):
         next(engine.jobs("train", shards, [prepared], prepared / "journal", 1))
+
+
+def test_missing_data_leave_a_row_for_each_entry_and_metric(tmp_path, monkeypatch):
+    X, y = toys.labelled()
+    data = toys.write_data(tmp_path, X, y)
+    toys.lose(data)
+    monkeypatch.setitem(KINDS, "decay", replace(KINDS["decay"], metrics=("one", "two")))  # a kind that names metrics
+    measure.run([SPEC | {"dataset": "made"}], [data], tmp_path / "journal", tmp_path / "o.csv", tmp_path / "o.npz", 1)
+    rows = tidy.read(tmp_path / "o.csv")
+    assert list(zip(rows["variant"], rows["metric"], strict=True)) == [
+        ("", "one"), ("", "two"), ("b", "one"), ("b", "two"),
+    ]  # fmt: skip
+    assert rows["status"].eq("skipped").all()
+    assert rows["settings"].str.contains("not to be had").all()

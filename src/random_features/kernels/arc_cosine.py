@@ -56,6 +56,10 @@ class ArcCosine(GaussianSpectrum):
         """Return "arccos0", "arccos1" or "arccos2". The orders differ in the features that they allow."""
         return f"arccos{self.order}"
 
+    @property
+    def frequency_scale(self) -> float:
+        return 1.0
+
     def activation(self, projections, out):
         """Write max(0, projections)^b, for order 0 the step, into ``out``; tensors of one shape."""
         if self.order == 0:

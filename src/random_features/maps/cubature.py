@@ -254,10 +254,12 @@ class SphericalRadial(CubatureMap):
             directions = (simplex_corners(d) @ rotations).reshape(-1, d)[:s]
             self.frequencies_ = self._cast(self._lengths[:, None] * directions)
         else:
-            indices = np.broadcast_to(np.arange(dimension), (N_BUTTERFLIES, n_simplices, dimension))
-            self._permutations = rng.permuted(indices, axis=2)
-            levels = dimension.bit_length() - 1
-            self._angles = rng.uniform(0.0, 2.0 * np.pi, size=(N_BUTTERFLIES, levels, n_simplices, dimension // 2))
+            self._draw_butterflies(n_simplices, dimension, rng)
+
+    def _draw_butterflies(self, n_simplices, p, rng):
+        shape = (N_BUTTERFLIES, n_simplices, p)
+        self._permutations = rng.permuted(np.broadcast_to(np.arange(p), shape), axis=2)
+        self._angles = rng.uniform(0.0, 2.0 * np.pi, size=(N_BUTTERFLIES, p.bit_length() - 1, n_simplices, p // 2))
 
     @property
     def _takes_sparse_rows(self):

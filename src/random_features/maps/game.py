@@ -74,9 +74,9 @@ class GameMap(RandomFeatureMap):
     def _responses(self, X, components: dict) -> np.ndarray:
         """Return the responses of components from ``_searcher`` on the rows of X (n, d): complex (n, k)."""
 
+    @abstractmethod
     def _components_per_round(self) -> int:
         """Return k, the components of a round."""
-        return 1
 
     @abstractmethod
     def _evaluations_per_round(self) -> int:

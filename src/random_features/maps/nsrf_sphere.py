@@ -106,6 +106,9 @@ class PeakSearchHarmonics(GameMap):
         check_on_sphere(on_host(X))
         return X
 
+    def _components_per_round(self):
+        return 1
+
     def _evaluations_per_round(self):
         return len(pairs_up_to(self.degree)[0])
 

@@ -94,13 +94,13 @@ class PeakSearch:
     def _climbed(self, potential, W, how, generator):
         """Return the best points on the paths of the copies of a block, and their potentials."""
         best, highest = W.clone(), torch.full((len(W),), -1.0, device=W.device, dtype=W.dtype)
-        noise, tiny = torch.empty_like(W), torch.finfo(W.dtype).tiny
+        noise = torch.empty_like(W)
         for _ in range(how.n_steps):
             values, step = potential.with_gradient(W)
             _keep_best(best, highest, W, values)
             if how.step_size is None:
-                longest = how.step_factor * RELATIVE_STEP / max(self.largest_variance, tiny)
-                step.mul_((longest / highest.clamp(min=tiny))[:, None])
+                longest = how.step_factor * RELATIVE_STEP / max(self.largest_variance, _tiny(W))
+                step.mul_((longest / highest.clamp(min=_tiny(W)))[:, None])
             else:
                 step.mul_(how.step_factor * how.step_size)
             if how.decay:
@@ -122,9 +122,13 @@ class PeakSearch:
         rows = -(-count // blocks)
         weights = torch.tensor(weights, device=self.device, dtype=self.X.dtype)
         weighted = self.X * (2.0 * weights)[:, None]
+
+        def make():
+            return partial(work, Potential(self.X, weights, weighted, rows))
+
         parts = list(row_blocks(count, rows))
         threads = min(len(parts), torch.get_num_threads()) if self.device.type == "cpu" else 1
-        for_each_block(lambda: partial(work, Potential(self.X, weights, weighted, rows)), parts, threads)
+        for_each_block(make, parts, threads)
 
 
 class Potential:
@@ -174,3 +178,7 @@ def _keep_best(best, highest, W, values):
     better = values > highest
     torch.where(better, values, highest, out=highest)
     torch.where(better[:, None], W, best, out=best)
+
+
+def _tiny(W):
+    return torch.finfo(W.dtype).tiny

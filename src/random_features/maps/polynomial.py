@@ -92,7 +92,8 @@ class RandomMaclaurin(PolynomialMap):
         probabilities = power_probabilities(coefficients)
         # In falling order, so that the columns with a q-th factor are the first ones.
         self.powers_ = np.sort(rng.choice(degree + 1, size=s, p=probabilities))[::-1]
-        self._scales = np.sqrt(coefficients[self.powers_] / probabilities[self.powers_] / s)
+        ratios = np.divide(coefficients, probabilities, out=np.zeros(degree + 1), where=probabilities > 0)
+        self._scales = np.sqrt(ratios[self.powers_] / s)
         self.signs_ = [
             random_signs(rng, (n_features, np.count_nonzero(self.powers_ > factor)))
             for factor in range(self.powers_[0])

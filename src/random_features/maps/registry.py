@@ -61,11 +61,6 @@ def structured(path: str, kernels: tuple[str, ...], reference: str, unbiased: bo
     return Entry(path, "structured", kernels, reference, "O(s log d)", "O(s)", unbiased)
 
 
-def monte_carlo(path: str, kernels: tuple[str, ...], reference: str, fit: str = "O(s d)") -> Entry:
-    """Return the facts about a map whose frequencies are random and each of the right distribution."""
-    return Entry(path, "Monte Carlo", kernels, reference, fit=fit, unbiased=True)
-
-
 #: Facts that several maps share.
 QUADRATURE = {"family": "quadrature", "kernels": NORMAL, "fit": "O(s d^2)"}
 LEVERAGE = {"family": "leverage scores", "kernels": SPECTRAL, "unbiased": True, "data_dependent": True}
@@ -76,13 +71,22 @@ PEAKS = {"family": "Fourier peaks", "reference": "Bullins, Zhang and Zhang, ICLR
 PEAKS |= {"data_dependent": True, "prefix": True}
 
 REGISTRY = {
-    "rff": monte_carlo("montecarlo.RandomFourier", SPECTRAL_OR_LINEAR, "Rahimi and Recht, NIPS 2007"),
-    "orf": monte_carlo("montecarlo.OrthogonalRandom", NORMAL, "Yu et al., NIPS 2016", "O(s d^2)"),
+    "rff": Entry(
+        "montecarlo.RandomFourier", "Monte Carlo", SPECTRAL_OR_LINEAR, "Rahimi and Recht, NIPS 2007", unbiased=True
+    ),
+    "orf": Entry(
+        "montecarlo.OrthogonalRandom", "Monte Carlo", NORMAL, "Yu et al., NIPS 2016", unbiased=True, fit="O(s d^2)"
+    ),
     "sorf": structured("structured.StructuredOrthogonal", ONE_LENGTH, "Yu et al., NIPS 2016"),
     "rom": structured("structured.RandomOrthogonalMatrices", ONE_LENGTH, "Choromanski, Rowland and Weller, NIPS 2017"),
     "fastfood": structured("structured.Fastfood", NORMAL, "Le, Sarlos and Smola, ICML 2013", unbiased=True),
-    "prf": monte_carlo(
-        "positive.PositiveRandom", GAUSSIAN, "Choromanski et al., ICLR 2021; Reid et al., ICML 2023", "O(s d^2)"
+    "prf": Entry(
+        "positive.PositiveRandom",
+        "Monte Carlo",
+        GAUSSIAN,
+        "Choromanski et al., ICLR 2021; Reid et al., ICML 2023",
+        unbiased=True,
+        fit="O(s d^2)",
     ),
     "qmc": Entry("quasi.QuasiMonteCarlo", "quasi-Monte Carlo", SPECTRAL, "Yang et al., ICML 2014", unbiased=True),
     "ssf": Entry(
@@ -243,7 +247,7 @@ class Listing(list):
 
 
 def _text(value) -> str:
-    return " ".join(value) if isinstance(value, tuple) else str(value)
+    return value if isinstance(value, str) else " ".join(value)
 
 
 def list_maps(kernel=None) -> Listing:
@@ -299,8 +303,9 @@ def described(name: str) -> str:
     except ValueError as error:
         raise UserError(str(error)) from None
     entry = next(item for item in list_maps() if item["name"] == canonical) | {"defaults": resolved_options(name, {})}
-    width = max(map(len, entry))
-    return "\n".join(f"{key:{width}}  {_text(value)}" for key, value in entry.items())
+    shown = {key: value if isinstance(value, (str, bool, dict)) else " ".join(value) for key, value in entry.items()}
+    width = max(map(len, shown))
+    return "\n".join(f"{key:{width}}  {value}" for key, value in shown.items())
 
 
 def map_class(name: str) -> type:

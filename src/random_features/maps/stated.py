@@ -117,10 +117,10 @@ class StatesKernel:
         -------
         self
         """
-        of_kernel = [name for name in params if name.startswith("kernel__")]
-        stated = {name.removeprefix("kernel__"): params.pop(name) for name in of_kernel}
-        super().set_params(**params)
-        if stated:
+        of_kernel = {name: value for name, value in params.items() if name.startswith("kernel__")}
+        super().set_params(**{name: value for name, value in params.items() if name not in of_kernel})
+        if of_kernel:
+            stated = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
             self.kernel = self._kernel_object().set_params(**stated)
         return self
 

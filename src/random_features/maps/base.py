@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import ClassVar, dataclass_transform
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -33,8 +33,6 @@ LEARNED_BY = "learned_by"
 INCOMPLETE = "%(name)s is not fitted yet: call fit, or learn or restore after draw"
 
 
-# type checkers do not see ``__init_subclass__``
-@dataclass_transform(eq_default=False, kw_only_default=True)
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base class of the feature maps: ``transform(X) @ transform(Y).T`` approximates ``kernel(X, Y)``.
@@ -46,10 +44,9 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     Data may be sparse. Maps that project rows on frequencies never make them dense. The others say so, and make one
     block of rows dense at a time. Features are dense.
 
-    Subclasses set ``method``, their name in the registry. Their options are the annotated fields of the class, with
-    defaults: every subclass is made a dataclass, which has them as keywords of ``__init__``. ``ClassVar`` fixes an
-    option of a base class. An option is checked by its annotation (``check_option``), and in ``_check_options`` if the
-    annotation is not enough.
+    Subclasses set ``method``, their name in the registry. Their options are the annotated fields of the class, from
+    which ``dataclass`` makes ``__init__``; ``ClassVar`` fixes an option of a base class. An option is checked by its
+    annotation (``check_option``), and in ``_check_options`` if the annotation is not enough.
 
     A parameter that is set after the map was drawn or fitted takes effect at the next ``fit`` or ``draw``. Until then
     ``transform`` and all other methods do not change. Only ``device`` may change at any time.
@@ -85,10 +82,6 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     _has_gradient = True
     #: The size of a block of rows over ``CACHE_BYTES``: larger where one large product is most of the work.
     _caches_per_block = 1
-
-    def __init_subclass__(cls, **options):
-        super().__init_subclass__(**options)
-        dataclass(cls, eq=False, repr=False, kw_only=True)
 
     @abstractmethod
     def _draw(self, n_features: int, rng: np.random.Generator) -> None:

@@ -1,6 +1,7 @@
 """Base classes of the maps that choose among candidate features, and the targets that candidates are scored against."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from math import ceil
 from numbers import Integral, Real
 from typing import ClassVar, Literal
@@ -15,6 +16,7 @@ from random_features.maps.pool import PoolMap
 from random_features.tensors import cast, like, on_host
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CandidateMap(PoolMap):
     r"""Base class: J candidates are drawn, a subclass chooses some and weights them in ``_learn``.
 
@@ -59,6 +61,7 @@ class CandidateMap(PoolMap):
         return np.sqrt(2.0)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AlignedMap(CandidateMap):
     """Base class of the maps that score the candidates by their correlation with the targets.
 

@@ -3,6 +3,7 @@
 A block is stored as the numbers that generate it and applied by the fast Fourier transform; neither map holds W.
 """
 
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -13,6 +14,7 @@ from random_features.maps.spectral import SpectralMap
 from random_features.tensors import constant, write
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SignedCirculant(SpectralMap):
     r"""Signed circulant random features: circulant blocks of order d with random signs.
 
@@ -97,6 +99,7 @@ class SignedCirculant(SpectralMap):
         return project
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PModel(SpectralMap):
     r"""P-model features: frequencies recycled from one budget of Gaussian numbers.
 

@@ -5,6 +5,7 @@ frequencies by c f(0) plus the sum of w_i f(omega_i), with weights that sum to 1
 sign, which have the same cosine, so that one frequency represents a pair; an arc-cosine kernel needs both.
 """
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from random_features.tensors import constant, write
 N_BUTTERFLIES = 3
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CubatureMap(SpectralMap):
     """Base class: a subclass draws its points in ``_draw_frequencies`` and sets the two attributes below.
 
@@ -67,6 +69,7 @@ class CubatureMap(SpectralMap):
         return fill
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SparseGridQuadrature(CubatureMap):
     r"""Sparse grid quadrature: the Smolyak rule of degree 3, whose points lie on the axes.
 
@@ -158,6 +161,7 @@ class SparseGridQuadrature(CubatureMap):
         return project
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SphericalRadial(CubatureMap):
     r"""Stochastic spherical-radial features: randomly rotated simplices with random radii.
 

@@ -7,6 +7,7 @@ between the two and change one difference at a time.
 """
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ COLUMN_MODES = ("columns", "sorted", "code", "trace", "permuted")
 SORTED_MODES = ("sorted", "code")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ScoredPoolMap(PoolMap):
     """Base class: a subclass scores the columns of the pool's feature matrix in ``pool_scores``.
 
@@ -148,6 +150,7 @@ def column_squares(features) -> np.ndarray:
     return on_host((cast(features, "float64") ** 2).sum(0))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LeverageScoreFourier(ScoredPoolMap):
     r"""Leverage-score random Fourier features: frequencies in proportion to their ridge leverage scores.
 

@@ -1,5 +1,6 @@
 """Random Fourier features of a few bits each (LP-RFF): stochastic rounding by a hash of the data."""
 
+from dataclasses import dataclass
 from functools import cache
 from numbers import Integral
 from typing import ClassVar, Literal
@@ -17,6 +18,7 @@ from random_features.tensors import constant
 MIXERS = (0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LowPrecisionFourier(RandomFourier):
     r"""Low-precision random Fourier features: features with phases, rounded at random to 2^b values.
 

@@ -1,5 +1,6 @@
 """Random Fourier features of unit length (NRFF)."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -8,6 +9,7 @@ from random_features.maps.montecarlo import RandomFourier
 from random_features.tensors import needs_gradient, write
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NormalisedFourier(RandomFourier):
     r"""Normalised random Fourier features: features with random phases, divided by their length.
 

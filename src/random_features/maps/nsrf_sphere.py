@@ -1,6 +1,7 @@
 """Not-so-random features on the sphere: the spherical harmonics with the largest potential, one per round."""
 
 import warnings
+from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
@@ -20,6 +21,7 @@ LENGTH_TOLERANCE = 1e-5
 KEPT_BYTES = 2**28
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PeakSearchHarmonics(GameMap):
     r"""Not-so-random features on the sphere in three dimensions: harmonics that a reweighted potential prefers.
 

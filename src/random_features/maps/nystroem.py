@@ -1,5 +1,6 @@
 """The Nystroem approximation, the baseline that takes its features from a sample of the data."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -27,6 +28,7 @@ SINGLE_PRECISION_RANGE = 2.0**12
 SPARSE_SHARE = 0.1
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Nystroem(RandomFeatureMap):
     r"""Nystroem features: kernel values at landmarks, whitened by the landmarks' own kernel matrix.
 

@@ -3,6 +3,7 @@
 All three (RM, TS and TRP) have s real columns and are unbiased.
 """
 
+from dataclasses import dataclass
 from functools import partial
 from math import comb
 from typing import Literal
@@ -182,6 +183,7 @@ class TensorSketch(PolynomialMap):
         return fill
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TensorisedProjection(PolynomialMap):
     r"""Tensorised random projections: products of random-sign projections of the augmented data.
 

@@ -1,6 +1,7 @@
 """Positive random features (PRF): exponentials of projections, with directions that repel each other."""
 
 import warnings
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from random_features.maps.spectral import SpectralMap
 from random_features.tensors import write
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PositiveRandom(SpectralMap):
     r"""Positive random features: exponentials of random projections instead of cosines and sines.
 

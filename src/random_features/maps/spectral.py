@@ -6,6 +6,7 @@ them.
 
 import warnings
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
@@ -21,6 +22,7 @@ from random_features.tensors import constant, cosine, dtype_name, sine, write
 LARGEST_ROUNDING = 0.01
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SpectralMap(RandomFeatureMap):
     r"""Base class of the maps :math:`\phi(x) = s^{-1/2} [\cos(w_i^T x) | \sin(w_i^T x)]_{i \le s}`.
 

@@ -4,6 +4,7 @@ The directions are columns of a structured matrix that a set of integers determi
 logarithmic energy finds the set, once per dimension and number of directions. It is kept for the process.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -20,6 +21,7 @@ EVALUATED_TERMS = 2**16
 MOST_SWEEPS = 3
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SphericalStructured(SpectralMap):
     r"""Spherical structured features: nearly uniform directions times radii.
 

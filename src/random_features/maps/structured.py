@@ -6,6 +6,7 @@ multiple of p, the first s rows are used: after random signs the rows of a block
 """
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -153,6 +154,7 @@ class StructuredOrthogonal(SignedHadamardMap):
     order = "natural"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RandomOrthogonalMatrices(SignedHadamardMap):
     r"""Random orthogonal matrices: a product of t Hadamard matrices and sign diagonals.
 

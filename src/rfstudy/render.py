@@ -66,6 +66,7 @@ class Shipped:
     paper : a paper that names the methods; by default they have the study's names
     """
 
+    #: The rows of a file, read once in a process.
     rows = staticmethod(cache(tidy.read))
 
     def __init__(self, root, paper: str = ""):
@@ -197,11 +198,13 @@ def measured(shipped: Shipped) -> str:
 
 
 def recomputed(shipped: Shipped) -> pd.DataFrame:
-    """Return how many values of an experiment were computed again (``docs/recheck.py``) and how many agree, one row per
-    experiment with shipped rows. Numbers are missing where none were.
+    """Return how many values of an experiment were computed again and how many agree, with other facts of its record
+    (``docs/recheck.py``), one row per experiment with shipped rows. Numbers are missing where none were.
     """
+    columns = ["values", "agree", "largest_relative_difference", "units_left_out", "units_with_shipped_choices"]
     records = {name: read_json(record_file(shipped.file(name))) for name in shipped.experiments if shipped.has([name])}
-    return pd.DataFrame([{"experiment": name} | each.get("recomputed", {}) for name, each in records.items()])
+    rows = [{"experiment": name} | each.get("recomputed", {}) for name, each in records.items()]
+    return pd.DataFrame(rows, columns=["experiment", *columns])
 
 
 def holds(template: str, condition: bool, finding: str) -> str:

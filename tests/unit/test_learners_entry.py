@@ -12,11 +12,11 @@ from scipy.special import expit, logsumexp, softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from random_features.learners import design, entry, newton, streams, svm
-from rfstudy.data.target import Target
+from rfstudy.data.target import KINDS, Target
 from rfstudy.models import problems_of
 from rfstudy.planning.entries import learner_type
 
-KINDS, N_ROWS, N_COLUMNS = ("binary", "classes", "regression"), 121, 5
+N_ROWS, N_COLUMNS = 121, 5
 
 
 def problem(kind, n_rows=N_ROWS, n_columns=N_COLUMNS):

@@ -39,9 +39,10 @@ SPANS = {
     "h:mm:ss": r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|P(\d+D)?(T[\dHMS.]+)?|\d+ ?h ?\d+ ?m(in)?",
 }
 
-#: Formats other than dates. If both formats of a pair of ``BEFORE`` fit, the first is taken; others are asked for.
+#: Formats that are tried, and others. If both of a pair of ``BEFORE`` fit, the first is taken; others are asked for.
 #: A user who asks for a format of ``EITHER`` gets the one that more texts have: 2:08 next to 1:02:08 may be minutes.
 FORMATS = ("number", "number,", "%Y%m%d", "hours", "h:mm:ss", "ratio", "iso", "iso+zone")
+OTHERS = ("whole", "bool", "duration", "text")
 EITHER = {"hours": tuple(SPANS), "iso": ("iso", "iso+zone")}
 BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"))
 
@@ -266,6 +267,9 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -
 
 def stated(name: str, texts: pd.Series, how: str) -> str:
     """Return the format that a user names for a column; of two that have one name, the one of more texts."""
+    if "%" not in how and how not in (*FORMATS, *OTHERS):
+        raise UserError(f"--format {name}={how}: there is no such format; a column has {', '.join(FORMATS)}, text, or "
+                        "dates such as %d.%m.%Y")  # fmt: skip
     ways = {each: parsed(texts, each).notna().sum() for each in EITHER.get(how, [how]) if each != "text"}
     if len(texts) and ways and not any(ways.values()):
         raise UserError(f"--format {name}={how}: no value has it, such as {texts[0]!r}")

@@ -20,7 +20,8 @@ from random_features.tensors import as_rows
 class Kernel(ABC):
     """A positive definite kernel; subclasses are frozen dataclasses whose annotated fields are the parameters.
 
-    ``name`` is the id that tables and the registry of maps use. It and other facts have no annotation.
+    ``name`` is the id that tables and the registry of maps use. Subclasses set it and other facts without an
+    annotation, which would make a parameter of it.
     """
 
     name: str

@@ -14,6 +14,8 @@ import numpy as np
 from random_features.learners.targets import as_columns, class_index
 from rfstudy import scores
 
+KINDS = ("binary", "classes", "regression")
+
 #: Metrics for predictions of labels, and of numbers.
 OF_LABELS = {"accuracy_pct": scores.accuracy_pct, "error_pct": scores.error_pct}
 OF_NUMBERS = {
@@ -26,7 +28,7 @@ OF_NUMBERS = {
 
 @dataclass(frozen=True)
 class Target:
-    """The target of a task.
+    """The target of a task; ``ValueError`` for a kind that does not exist.
 
     >>> target = Target("binary")
     >>> Y, classes = target.encode([3, 7, 3])
@@ -37,7 +39,11 @@ class Target:
     66.67
     """
 
-    kind: str  # "binary", "classes" or "regression"
+    kind: str
+
+    def __post_init__(self):
+        if self.kind not in KINDS:
+            raise ValueError(f"a target is one of {', '.join(KINDS)}, got {self.kind!r}")
 
     @property
     def score(self) -> str:

@@ -81,15 +81,15 @@ class Rows:
         where : condition for ``DataFrame.query``; ``share`` is the size over the largest of the data set
         set_aside : data sets that must not decide -> reason
         """
-        datasets = as_list(datasets)
-        frame = select(self.frame, dataset=datasets or None, n_features_label=sizes, **columns)
+        datasets = None if datasets is None else tuple(as_list(datasets))
+        frame = select(self.frame, dataset=datasets, n_features_label=sizes, **columns)
         if where:
             frame = select(frame, **USABLE)
             asked = frame.astype({"n_features": float, "d": float, "at": float})  # NaN meets no condition, NA raises
             largest = asked.groupby(["experiment", "dataset"])["n_features"].transform("max")
             asked["share"] = asked["n_features"] / largest
             frame = frame[asked.eval(where).to_numpy(dtype=bool)]
-        datasets, set_aside = tuple(datasets) or self.datasets, self.set_aside | (set_aside or {})
+        datasets, set_aside = datasets or self.datasets, self.set_aside | (set_aside or {})
         return replace(self, frame=frame, datasets=datasets, set_aside=set_aside)
 
     def usable(self, **columns) -> pd.DataFrame:

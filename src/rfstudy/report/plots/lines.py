@@ -68,7 +68,8 @@ def _by_round(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
     place, cells = ([column for column in columns if column != "at"] for columns in (PLACE, CELL))
     found = ratios(others, baseline, place, cells).reset_index()
     found = found.rename(columns={"value": "mean", "low": "lower", "high": "upper"})
-    return found.assign(at=np.nan, rounds=found["n"], machine_busy=found["reason"] == "machine busy")
+    found = found.assign(at=np.nan, rounds=found["n"], machine_busy=found["reason"] == "machine busy")
+    return found.drop(columns=["error", "p", "reason", "index"], errors="ignore")
 
 
 #: The horizontal axis unless an entry has another.
@@ -237,7 +238,8 @@ def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict) -> str:
 
 def _on_levels(found: dict, styles: dict[str, PlotStyle]) -> list[str]:
     """Return a sentence on the methods that are level lines."""
-    level = {line for *_, cells in found.values() for line in cells.loc[cells["x"].isna(), "line"]}
+    drawn = [(cells["line"].to_numpy(), cells["x"].isna().to_numpy()) for *_, cells in found.values()]
+    level = {line for lines, is_level in drawn for line in {*lines[is_level]} - {*lines[~is_level]}}
     names = ", ".join(styles[line].label for line in styles if line in level)
     return [f"Level lines with a band: {names}, which the horizontal axis does not change."] if names else []
 

@@ -162,8 +162,8 @@ def steady(results: list[Result]) -> list[Result]:
 
 
 def descended(error, start: dict, key: str, factor: float = 10.0) -> dict:
-    """Return the settings of least ``error`` of which one is multiplied by powers of a factor: in steps as long as they
-    gain, then in half of them.
+    """Return the settings with the least ``error`` when one of them is multiplied by powers of a factor: in steps as
+    long as they gain, then in half of them.
     """
     tried, best, step = {}, 0.0, 1.0
     while step >= 0.5 and len(tried) < MOST_TRIED:

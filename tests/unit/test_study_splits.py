@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import study_toys as toys
+import torch
 from scipy.spatial.distance import cdist
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
@@ -23,6 +24,10 @@ from rfstudy.study.kinds import controls, grid, penalties
 from rfstudy.study.sample import Sample
 
 N, D = 120, 3
+
+#: Where the exact kernel computes: with arrays, with tensors, and on a GPU.
+DEVICES = ["cpu", pytest.param(torch.device("cpu"), id="tensors"), pytest.param("cuda", marks=pytest.mark.cuda)]
+
 RIDGE = toys.RIDGE | {"n_folds": 3}
 BLOCKS = {"rule": "blocks", "n_blocks": 12}
 STEPS = [
@@ -197,28 +202,35 @@ def test_the_linear_classifier_chooses_its_penalty_on_random_folds():
     assert (predicted == y[test]).mean() > 0.9
 
 
-def test_the_exact_kernel_is_the_regression_of_the_settings_that_it_reports():
+@pytest.mark.parametrize("most", [15000, 100])
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_exact_kernel_is_the_regression_of_the_settings_that_it_reports(device, most, monkeypatch):
+    for limit in ("BY_CHOLESKY", "BY_CHOLESKY_ON_GPU"):
+        monkeypatch.setattr(yardsticks, limit, most)
     rng = np.random.default_rng(5)
     X = rng.normal(size=(400, 2))
     y = np.where(np.sin(3 * X[:, 0]) + 0.1 * rng.normal(size=400) > 0, 7, 3)
     sample = Sample(X[:300], y[:300], X[300:], y[300:], capped=False)
-    predicted, _, settings = yardsticks.predicted("exact_kernel", sample, Target("binary"), 1)
+    predicted, found, settings = yardsticks.predicted("exact_kernel", sample, Target("binary"), 1, device=device)
     kernel = make_kernel({"name": "gaussian", "length_scale": settings["length_scale"]})
     shifted = kernel(X[:300]) + 300 * settings["penalty"] * np.eye(300)
     decision = kernel(X[300:], X[:300]) @ np.linalg.solve(shifted, np.where(y[:300] == 7, 1.0, -1.0))
     assert np.array_equal(predicted, np.where(decision > 0, 7, 3))
+    assert found[:, 0] == pytest.approx(decision, abs=1e-5)  # conjugate gradients end at 1e-6
+    assert ("steps" in settings) == (most < 300)
     linear = yardsticks.predicted("linear", sample, Target("binary"), 1)[0]
     assert (predicted == y[300:]).mean() > 0.85 > (linear == y[300:]).mean()
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("splits", "held_out"), [(1, 0.5), (3, 0.25)])
-def test_the_exact_kernel_chooses_as_a_grid_search_over_its_splits_does(splits, held_out):
+def test_the_exact_kernel_chooses_as_a_grid_search_over_its_splits_does(splits, held_out, device):
     rng = np.random.default_rng(7)
     X = rng.normal(size=(300, 2))
     y = np.sin(2 * X[:, 0]) + 0.5 * rng.normal(size=300)
     sample, penalties = Sample(X[:200], y[:200], X[200:], y[200:], capped=False), 4.0 ** np.arange(3, -11, -1)
     how = {"factors": [4, 1, 0.25], "penalties": penalties.tolist(), "splits": splits, "held_out": held_out}
-    *_, settings = yardsticks.predicted("exact_kernel", sample, Target("regression"), 1, 200, **how)
+    *_, settings = yardsticks.predicted("exact_kernel", sample, Target("regression"), 1, 200, device=device, **how)
     order, fitted = np.random.default_rng(1), round(200 * (1 - held_out))
     rows = order.permutation(200)
     gammas = 0.5 / (np.array([4, 1, 0.25]) * yardsticks.median_distance(X[rows], order)) ** 2

@@ -307,12 +307,13 @@ def needs(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dic
 
 def wants_gpu(work: Counter, shard: Shard, seconds: float, settings: dict) -> bool:
     """Return whether a job requests a GPU: at ``device: cuda`` all jobs do. At ``auto`` those do whose maps learn
-    frequencies for long, or are as large as ``device_from``.
+    frequencies for long, or are as large as ``device_from``, and those of as large an exact kernel.
     """
     if settings["device"] != "auto" or not settings["device_from"]:
         return settings["device"] == "cuda"
     learned = any(entry["method"] in LEARNED for part in shard.parts for entry in part.methods)
-    dense = max((amount for key, amount in work.items() if key.startswith("map ") and key.endswith("nDD")), default=0)
+    large = ("map ", "measure exact_kernel/")
+    dense = max((amount for key, amount in work.items() if key.startswith(large) and key.endswith("nDD")), default=0)
     return (learned and seconds >= LONG_SEARCH) or dense >= settings["device_from"]
 
 

@@ -12,9 +12,9 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
+import torch
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.kernel_ridge import KernelRidge
@@ -30,6 +30,7 @@ from random_features.learners.penalties import edge_of
 from random_features.learners.scoring import gain, score_sum
 from random_features.learners.shifted import solve_shifted
 from random_features.length_scales import median_distance
+from random_features.tensors import as_tensor, like, namespace, on_host
 from rfstudy.data.target import Target
 from rfstudy.study.sample import Sample
 
@@ -51,8 +52,10 @@ REGRESSORS = {
 }
 
 #: Training rows of the exact kernel, unless an experiment says otherwise, and those up to which Cholesky's factor is
-#: held: 1.8 GB. Above, the kernel matrix is computed anew in every step of conjugate gradients.
+#: held: 1.8 GB, or four matrices of 13 GB on a GPU. Above, every step of conjugate gradients computes the kernel matrix
+#: anew.
 MOST_ROWS = BY_CHOLESKY = 15000
+BY_CHOLESKY_ON_GPU = 40000
 
 #: Training rows on which the settings of the exact kernel are chosen.
 CHOSEN_ON = 5000
@@ -72,16 +75,17 @@ BLOCK = 4096
 
 
 def predicted(
-    learner: str, sample: Sample, target: Target, seed: int, most_rows: int = MOST_ROWS, **grid
+    learner: str, sample: Sample, target: Target, seed: int, most_rows: int = MOST_ROWS, device="cpu", **grid
 ) -> tuple[np.ndarray, np.ndarray | None, dict]:
     """Return the predictions of a yardstick for the test rows (n_test,), its decision values, and its settings.
 
     The decision values of two classes are for the larger label. They are None where an estimator has none.
 
-    The exact kernel and xRFM have at most ``most_rows`` training rows; ``grid`` is that of ``tuned_kernel``.
+    The exact kernel and xRFM have at most ``most_rows`` training rows. The exact kernel computes on ``device``; its
+    ``grid`` is that of ``tuned_kernel``.
     """
     if learner == "exact_kernel":
-        return tuned_kernel(sample, target, seed, most_rows, **grid)
+        return tuned_kernel(sample, target, seed, most_rows, device=device, **grid)
     if learner == "xrfm":
         return recursive_feature_machine(sample, target, seed, most_rows)
     estimators = REGRESSORS if target.kind == "regression" else ESTIMATORS
@@ -114,8 +118,9 @@ def recursive_feature_machine(
 
 
 def tuned_kernel(
-    sample: Sample, target: Target, seed: int, most_rows: int, factors=FACTORS, penalties=PENALTIES, **split
-) -> tuple[np.ndarray, np.ndarray, dict]:
+    sample: Sample, target: Target, seed: int, most_rows: int, factors=FACTORS, penalties=PENALTIES, device="cpu",
+    **split,
+) -> tuple[np.ndarray, np.ndarray, dict]:  # fmt: skip
     """Return the result of ``predicted`` for kernel ridge regression on at most ``most_rows`` training rows.
 
     ``CHOSEN_ON`` of these rows choose the length scale, one of ``factors`` times the median distance, and the penalty.
@@ -126,8 +131,8 @@ def tuned_kernel(
     Y, _, _ = centred(target, sample.y_train)
     length_scales = np.sort(factors) * median_distance(sample.X_train, rng)
     few = sample.X_train[:CHOSEN_ON], Y[:CHOSEN_ON]
-    settings = kernel_settings(*few, length_scales, target.score, np.sort(penalties), **split)
-    predictions, decision, certificate = kernel_predictions(sample, target, settings)
+    settings = kernel_settings(*few, length_scales, target.score, np.sort(penalties), device=device, **split)
+    predictions, decision, certificate = kernel_predictions(sample, target, settings, device)
     return predictions, decision, settings | {"rows": len(rows)} | certificate
 
 
@@ -140,29 +145,40 @@ def centred(target: Target, y: np.ndarray) -> tuple:
 
 def kernel_settings(
     X: np.ndarray, Y: np.ndarray, length_scales: np.ndarray, score: str, penalties=PENALTIES, splits: int = 1,
-    held_out: float = HELD_OUT,
+    held_out: float = HELD_OUT, device="cpu",
 ) -> dict:  # fmt: skip
     """Return the ``length_scale`` and ``penalty`` of kernel ridge regression with the best score, and ``at_edge``.
 
     In each of the random ``splits`` every length scale and penalty is fitted, and the share ``held_out`` scores them.
+    The matrices are on ``device``.
     """
     scores = np.empty((len(length_scales), len(penalties), splits))
     for k, (fitted_on, others) in enumerate(ShuffleSplit(splits, test_size=held_out, random_state=0).split(X)):
         shifts = penalties * len(fitted_on)
         for i, kernel in enumerate(map(Gaussian, length_scales)):
-            dual = solve_shifted(kernel(X[fitted_on]), Y[fitted_on], shifts)
-            decision = np.tensordot(kernel(X[others], X[fitted_on]), dual, axes=(1, 1))
-            scores[i, :, k] = gain(score_sum(Y[others], decision, score) / len(others), score)
+            matrix, across = (matrix_on(device, kernel, X[rows], X[fitted_on]) for rows in (fitted_on, others))
+            dual = solve_shifted(matrix, like(Y[fitted_on], matrix), shifts)
+            decision = namespace(across).tensordot(across, dual, ([1], [1]))
+            scores[i, :, k] = gain(on_host(score_sum(like(Y[others], across), decision, score)) / len(others), score)
     return best_settings(length_scales, scores, penalties)
 
 
-def kernel_predictions(sample: Sample, target: Target, settings: dict) -> tuple[np.ndarray, np.ndarray, dict]:
+def matrix_on(device, kernel, X: np.ndarray, Y: np.ndarray):
+    """Return kernel(X, Y): an array on the CPU, a tensor on another device."""
+    if device == "cpu":
+        return kernel(X, None if Y is X else Y)
+    return kernel.against(Y, len(X), torch.device(device), torch.float64)(as_tensor(X, device))
+
+
+def kernel_predictions(
+    sample: Sample, target: Target, settings: dict, device="cpu"
+) -> tuple[np.ndarray, np.ndarray, dict]:
     """Return the predictions of kernel ridge regression for the test rows (n_test,), its decision values (n_test, c),
     and the dict of ``fitted``. The targets of a regression are centred.
     """
     Y, classes, intercept = centred(target, sample.y_train)
     X = sample.X_train.astype(np.float64, copy=False)
-    predict, certificate = fitted(X, Y, settings["length_scale"], settings["penalty"])
+    predict, certificate = fitted(X, Y, settings["length_scale"], settings["penalty"], device)
     blocks = np.array_split(sample.X_test.astype(np.float64), -(-len(sample.X_test) // BLOCK))
     decision = np.concatenate([predict(block) for block in blocks]) + intercept
     return target.decode(decision, classes), decision, certificate
@@ -185,17 +201,23 @@ def best_settings(length_scales: np.ndarray, scores: np.ndarray, penalties: np.n
     return settings | ({"at_edge": at_edge} if at_edge else {})
 
 
-def fitted(X: np.ndarray, Y: np.ndarray, length_scale: float, penalty: float) -> tuple[Callable, dict]:
+def fitted(X: np.ndarray, Y: np.ndarray, length_scale: float, penalty: float, device="cpu") -> tuple[Callable, dict]:
     """Fit kernel ridge regression without an intercept. Return a function from rows (m, d) to decision values (m, c),
     and a dict.
 
-    Conjugate gradients fit more than ``BY_CHOLESKY`` rows. The dict then has their relative ``residual`` and number of
-    ``steps``; it is empty otherwise.
+    Conjugate gradients fit more than ``BY_CHOLESKY`` rows, or on a GPU ``BY_CHOLESKY_ON_GPU`` or a singular system. The
+    dict then has their relative ``residual`` and number of ``steps``; it is empty otherwise.
     """
-    if len(X) <= BY_CHOLESKY:
+    kernel, limits = Gaussian(length_scale), {"rank": RANK, "tolerance": TOLERANCE, "max_iter": MOST_STEPS}
+    if device == "cpu" and len(X) <= BY_CHOLESKY:
         model = KernelRidge(kernel="rbf", gamma=0.5 / length_scale**2, alpha=penalty * len(X)).fit(X, Y)
         return model.predict, {}
-    kernel, limits = Gaussian(length_scale), {"rank": RANK, "tolerance": TOLERANCE, "max_iter": MOST_STEPS}
+    if device != "cpu" and len(X) <= BY_CHOLESKY_ON_GPU:
+        (dual,) = solve_shifted(matrix_on(device, kernel, X, X), as_tensor(Y, device), np.array([penalty * len(X)]))
+        if not dual.isnan().any():
+            return lambda rows: on_host(matrix_on(device, kernel, rows, X) @ dual), {}
+    if device != "cpu":
+        X, Y = as_tensor(X, device), as_tensor(Y, device)
     model = fit_streamed_kernel_ridge(kernel, X, Y, penalty, center="none", **limits)
     certificate = {"residual": float(model.residual.max()), "steps": model.n_iter}
-    return partial(predict_streamed, kernel, X, model), certificate
+    return lambda rows: on_host(predict_streamed(kernel, X, model, like(rows, X))), certificate

@@ -42,6 +42,7 @@ def measure(
     of the last class (in sorted order) in each part; in a regression, the root mean squared error alone.
     """
     sample, target, rows = job.samples.of(repeat, preprocess, split), job.data.target, []
+    device = job.spec.device
     settings = {"preprocess": preprocess, "capped": sample.capped}
     settings |= {"split": split["rule"]} if "rule" in split else {}
     shared = sample.size_columns | {"settings": settings}
@@ -53,7 +54,7 @@ def measure(
         ]
     for learner in learners:
         seed = seed_of(job.spec.seed, "yardstick", repeat)
-        *predicted, reported = yardsticks.predicted(learner, sample, target, seed, most_rows, **search)
+        *predicted, reported = yardsticks.predicted(learner, sample, target, seed, most_rows, device, **search)
         own = shared | {"split": "test", "learner": learner, "settings": settings | reported}
         rows += [row_of(own, target, each, sample.y_test, *predicted) for each in METRICS[target.kind]]
     return rows, {}

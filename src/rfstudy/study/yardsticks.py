@@ -81,13 +81,13 @@ def predicted(
 
     The decision values of two classes are for the larger label. They are None where an estimator has none.
 
-    The exact kernel and xRFM have at most ``most_rows`` training rows. The exact kernel computes on ``device``; its
-    ``grid`` is that of ``tuned_kernel``.
+    The exact kernel and xRFM have at most ``most_rows`` training rows, and compute on ``device``. ``grid`` is that of
+    ``tuned_kernel``.
     """
     if learner == "exact_kernel":
         return tuned_kernel(sample, target, seed, most_rows, device=device, **grid)
     if learner == "xrfm":
-        return recursive_feature_machine(sample, target, seed, most_rows)
+        return recursive_feature_machine(sample, target, seed, most_rows, device)
     estimators = REGRESSORS if target.kind == "regression" else ESTIMATORS
     model = estimators[learner].fit(sample.X_train, sample.y_train)
     decision = model.predict_proba(sample.X_test)[:, 1] if target.kind == "binary" else None
@@ -95,7 +95,7 @@ def predicted(
 
 
 def recursive_feature_machine(
-    sample: Sample, target: Target, seed: int, most_rows: int
+    sample: Sample, target: Target, seed: int, most_rows: int, device="cpu"
 ) -> tuple[np.ndarray, np.ndarray | None, dict]:
     """Return the result of ``predicted`` for xRFM with its defaults on at most ``most_rows`` training rows.
 
@@ -105,7 +105,7 @@ def recursive_feature_machine(
 
     rows = np.random.default_rng(seed).permutation(len(sample.y_train))[:most_rows]
     X, X_test, y = (each.astype(np.float32) for each in (sample.X_train[rows], sample.X_test, sample.y_train[rows]))
-    model, reported, fifth = xRFM(device="cpu", verbose=False, random_state=seed), {"rows": len(rows)}, len(rows) // 5
+    model, reported, fifth = xRFM(device=device, verbose=False, random_state=seed), {"rows": len(rows)}, len(rows) // 5
     if target.kind == "regression":
         mean, deviation = y.mean(), y.std()
         Y = (y - mean) / deviation

@@ -388,6 +388,17 @@ def test_a_method_is_run_at_the_sizes_that_its_data_set_says_unless_an_entry_nam
     assert [entry.get("only_sizes") for entry in there["skin"]] == [None, ["d"], None, None]
 
 
+def test_a_method_of_a_search_that_a_data_set_leaves_out_is_none_of_its_methods_there():
+    shared = [{"method": "rff", "options": {}, "datasets": {"skin": None}}, {"method": "orf", "options": {}}]
+    toy = selected(datasets={"made": None, "eeg": {}, "skin": {}}, search={"length_scale": {"grid": [1]}})
+    toy["search"] |= {"method": shared}
+    there = {dataset: plan.on_dataset(toy, dataset)["search"]["method"] for dataset in ("eeg", "skin")}
+    assert {name: [entry["method"] for entry in own] for name, own in there.items()} == {
+        "eeg": ["rff", "orf"],
+        "skin": ["orf"],
+    }
+
+
 def test_a_part_comes_back_from_its_work_file_and_one_of_another_form_is_refused():
     (part,) = parts("train", selected())
     assert toys.as_read([part]) == [part]

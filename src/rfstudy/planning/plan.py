@@ -108,7 +108,8 @@ def on_dataset(experiment: dict, dataset: str) -> dict:
         entry_on(entry, dataset, own.get("options", {})) if is_run_on(entry, dataset) else None for entry in entries
     ]
     if "method" in own.get("search", {}):
-        shared = [entry_on(entry, dataset, own.get("options", {})) for entry in listed(own["search"]["method"])]
+        shared = [entry for entry in listed(own["search"]["method"]) if is_run_on(entry, dataset)]
+        shared = [entry_on(entry, dataset, own.get("options", {})) for entry in shared]
         own["search"] = own["search"] | {"method": shared}
     if "sizes" in own:
         own["sizes"] = wanted_sizes(own["sizes"], own.get("largest_multiple_of_d"))

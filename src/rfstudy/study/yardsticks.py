@@ -24,6 +24,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from random_features.arrays import block_rows
 from random_features.kernels.gaussian import Gaussian
 from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge, predict_streamed
 from random_features.learners.penalties import edge_of
@@ -51,11 +52,10 @@ REGRESSORS = {
     "boosting": HistGradientBoostingRegressor(random_state=0),
 }
 
-#: Training rows of the exact kernel, unless an experiment says otherwise, and those up to which Cholesky's factor is
-#: held: 1.8 GB, or four matrices of 13 GB on a GPU. Above, every step of conjugate gradients computes the kernel matrix
-#: anew.
+#: Training rows of the exact kernel, unless an experiment says otherwise, and those up to which a processor holds
+#: Cholesky's factor: 1.8 GB. A GPU does so where four such matrices fit into its free memory. Otherwise every step of
+#: conjugate gradients computes the kernel matrix anew.
 MOST_ROWS = BY_CHOLESKY = 15000
-BY_CHOLESKY_ON_GPU = 40000
 
 #: Training rows on which the settings of the exact kernel are chosen.
 CHOSEN_ON = 5000
@@ -205,14 +205,14 @@ def fitted(X: np.ndarray, Y: np.ndarray, length_scale: float, penalty: float, de
     """Fit kernel ridge regression without an intercept. Return a function from rows (m, d) to decision values (m, c),
     and a dict.
 
-    Conjugate gradients fit more than ``BY_CHOLESKY`` rows, or on a GPU ``BY_CHOLESKY_ON_GPU`` or a singular system. The
-    dict then has their relative ``residual`` and number of ``steps``; it is empty otherwise.
+    Conjugate gradients fit rows whose matrix is not held (``BY_CHOLESKY``), and on a GPU a singular system. The dict
+    then has their relative ``residual`` and number of ``steps``; it is empty otherwise.
     """
     kernel, limits = Gaussian(length_scale), {"rank": RANK, "tolerance": TOLERANCE, "max_iter": MOST_STEPS}
     if device == "cpu" and len(X) <= BY_CHOLESKY:
         model = KernelRidge(kernel="rbf", gamma=0.5 / length_scale**2, alpha=penalty * len(X)).fit(X, Y)
         return model.predict, {}
-    if device != "cpu" and len(X) <= BY_CHOLESKY_ON_GPU:
+    if device != "cpu" and len(X) <= block_rows(8 * len(X), torch.device(device)):
         (dual,) = solve_shifted(matrix_on(device, kernel, X, X), as_tensor(Y, device), np.array([penalty * len(X)]))
         if not dual.isnan().any():
             return lambda rows: on_host(matrix_on(device, kernel, rows, X) @ dual), {}

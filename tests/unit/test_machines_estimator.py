@@ -1,13 +1,17 @@
 """Kernel machines as complete estimators: scikit-learn's checks, weights of rows and classes, parts of the rows."""
 
+import pickle
+from copy import deepcopy
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+import torch
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -334,6 +338,56 @@ def test_a_first_part_without_a_solution_is_forgotten():
     with pytest.raises(np.linalg.LinAlgError):
         machine.partial_fit(X[:3], Y[:3])
     np.testing.assert_array_equal(machine.partial_fit(X, Y).predict(NEW), expected)
+
+
+@pytest.mark.filterwarnings("ignore:partial_fit begins anew")
+@pytest.mark.parametrize("first", [PHI, Gaussian(1.0)])
+def test_a_first_part_leaves_nothing_of_an_earlier_fit(first):
+    machine = KernelMachineRegressor(first, 1e-3, uncertainty=True).fit(X, Y)
+    machine.set_params(features=PHI, uncertainty=False).partial_fit(X[:100], Y[:100])
+    with pytest.raises(ValueError, match="uncertainty=True"):
+        machine.predict(NEW, return_std=True)
+    # the part that fails is no part, and leaves no machine
+    singular = make_map("orf", Gaussian(0.5), n_components=10, random_state=0)
+    for machine, y, more in (
+        (KernelMachineRegressor(first, 1e-3), Y, {}),
+        (KernelMachineClassifier(first, 1e-3), CLASSES, {"classes": range(4)}),
+    ):
+        machine.fit(X, y).set_params(features=singular, penalties=0.0)
+        with pytest.raises(np.linalg.LinAlgError):
+            machine.partial_fit(X[:3], y[:3], **more)
+        with pytest.raises(NotFittedError):
+            machine.predict(NEW)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"penalties": [1e-3]}, {"class_weight": {1: 2.0, 0: 3.0}}, {"features__random_state": 1}, {"random_state": 1}],
+)
+def test_partial_fit_goes_on_with_equal_parameters_and_other_seeds(changed):
+    phi = make_map("orf", Gaussian(1.0), n_components=8, random_state=np.random.RandomState(0))
+    machine = KernelMachineClassifier(phi, 1e-3, class_weight={0: 3.0, 1: 2.0})
+    machine = pickle.loads(pickle.dumps(machine.partial_fit(X[:150], CLASSES[:150], classes=range(4))))
+    expected = deepcopy(machine).partial_fit(X[150:], CLASSES[150:]).decision_function(NEW)
+    machine.set_params(**changed).partial_fit(X[150:], CLASSES[150:])
+    np.testing.assert_array_equal(machine.decision_function(NEW), expected)
+
+
+@pytest.mark.parametrize("rows", [X, torch.from_numpy(X)], ids=["array", "tensor"])
+def test_a_later_part_without_weight_adds_nothing(rows):
+    for machine, y in (
+        (KernelMachineRegressor(PHI, 1e-3, uncertainty=True), Y),
+        (KernelMachineClassifier(PHI, 1e-3), CLASSES),
+        (KernelMachineClassifier(PHI, 1e-3, class_weight={0: 0.0, 1: 2.0}), CLASSES),
+    ):
+        machine.partial_fit(rows, y, **({} if y is Y else {"classes": range(4)}))
+        before = machine.predict(NEW)
+        machine.partial_fit(rows, y, sample_weight=np.zeros(300))
+        if getattr(machine, "class_weight", None):
+            machine.partial_fit(rows[CLASSES == 0], y[CLASSES == 0])
+        np.testing.assert_array_equal(machine.predict(NEW), before)
+        with pytest.raises(ValueError, match="not all zero"):
+            clone(machine).partial_fit(rows, y, sample_weight=np.zeros(300))
 
 
 def test_probabilities_are_of_the_loss_that_was_fitted():

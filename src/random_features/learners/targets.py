@@ -24,17 +24,17 @@ def as_columns(y):
     return columns
 
 
-def as_weights(weights, n_rows: int) -> np.ndarray | None:
+def as_weights(weights, n_rows: int, *, all_zero: bool = False) -> np.ndarray | None:
     """Return weights of the rows as float64 (n,), or None; a row of weight 2 counts as two rows.
 
-    Raises ``ValueError`` for another shape, negative or infinite ones, and where none is positive.
+    Raises ``ValueError`` for another shape, negative or infinite ones, and unless ``all_zero`` where none is positive.
     """
     if weights is None:
         return None
     weights = np.asarray(on_host(check_numbers(weights, "weights")), dtype=np.float64)
     if weights.shape != (n_rows,):
         raise ValueError(f"weights must have the shape {(n_rows,)}, got {weights.shape}")
-    if not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
+    if not np.isfinite(weights).all() or weights.min() < 0 or not (all_zero or weights.any()):
         raise ValueError("weights must be finite, none negative, and not all zero")
     return weights
 

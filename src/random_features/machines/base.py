@@ -138,11 +138,13 @@ class KernelMachine(BaseEstimator):
     def _checked(self, X, y, sample_weight, reset=True, **checks):
         """Return X where it is computed with, y and the weights of the rows (or None), without rows of weight 0.
 
-        X is a tensor on a device, or an array or csr matrix; y and the weights are arrays.
+        X is a tensor on a device, or an array or csr matrix; y and the weights are arrays. Only a later part, without
+        ``reset``, may have no other rows.
         """
         y, sample_weight = self._on_host(y, sample_weight)
         X = self._rows(X, getattr(self.features, "n_components", 0) ** 2, reset=reset)
-        y, weights = tensors.checked_targets(y, X.shape[0], **checks), as_weights(sample_weight, X.shape[0])
+        y = tensors.checked_targets(y, X.shape[0], **checks)
+        weights = as_weights(sample_weight, X.shape[0], all_zero=not reset)
         if weights is None or weights.all():
             return X, y, weights
         if self.__sklearn_tags__().input_tags.pairwise:
@@ -260,6 +262,8 @@ class KernelMachine(BaseEstimator):
     def _add(self, X, Y, weights):
         """Add rows to the sums of ``partial_fit``, and solve for all rows so far."""
         sums = getattr(self, "sums_", None)
+        if sums is not None and not (len(Y) if weights is None else weights.any()):
+            return self
         if sums is None:
             map_ = clone(self.features).fit(X)
             if map_.learned_:
@@ -272,14 +276,15 @@ class KernelMachine(BaseEstimator):
         return self
 
     def _goes_on(self) -> bool:
-        """Return whether ``partial_fit`` was called before; if not, note the parameters.
+        """Return whether ``partial_fit`` was called before; if not, forget a ``fit``, and note the parameters.
 
-        ``ValueError`` if they have changed since. After ``fit``, which keeps no sums, it begins anew.
+        ``ValueError`` if they have changed since.
         """
-        stated = {name: repr(value) for name, value in self.get_params().items() if not name.endswith("random_state")}
+        stated = self._stated()
         if not hasattr(self, "sums_"):
             if hasattr(self, "model_"):
                 warnings.warn("partial_fit begins anew, without the rows of fit: call it for them, too", stacklevel=3)
+            self._forget()
             self.stated_ = stated
             return False
         if changed := [name for name in stated if stated[name] != self.stated_.get(name)]:
@@ -287,6 +292,12 @@ class KernelMachine(BaseEstimator):
                 f"{', '.join(changed)} changed since the first partial_fit: clone the machine to begin anew"
             )
         return True
+
+    def _stated(self) -> dict[str, str]:
+        """Return the parameters but for seeds as texts, which are equal for equal values."""
+        params = self.get_params() | {"features": type(self.features), "penalties": np.ravel(self.penalties).tolist()}
+        params |= {name: sorted(value.items(), key=repr) for name, value in params.items() if isinstance(value, dict)}
+        return {name: repr(value) for name, value in params.items() if not name.endswith("random_state")}
 
     def _decide(self, given):
         """Return the decision values (n, c) of the rows of X (n, d), a tensor of a tensor."""

@@ -78,13 +78,14 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
 
         The first call needs all ``classes``; later ones may repeat them.
         """
+        former = getattr(self, "classes_", None)
         goes_on = self._goes_on()
         classes = check_numbers(classes, "classes")
         if goes_on and classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
             raise ValueError(f"classes={list(classes)} are not the classes of the first call, {self.classes_.tolist()}")
         X, y, weights = self._checked(X, _of_one_kind(on_host(y)), sample_weight, reset=not goes_on)
         if not goes_on:
-            classes = getattr(self, "classes_", None) if classes is None else classes
+            classes = former if classes is None else classes
             if classes is None or len(np.unique(classes)) < 2:
                 raise ValueError("the first partial_fit needs all classes, at least two: classes=[...]")
             self.classes_, self.loss_ = np.unique(classes), self.loss

@@ -137,10 +137,11 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         if goes_on and np.shape(y)[1:] != np.shape(self.range_[0]):
             raise ValueError(f"y has the shape {y.shape}, which does not go on from {np.shape(self.range_[0])} targets")
         lowest, highest = self.range_ if goes_on else (np.inf, -np.inf)
-        self._add(X, y.reshape(len(y), -1), weights)
+        self._add(X, y if y.ndim > 1 else y[:, None], weights)
         if self.uncertainty:
             self.posterior_ = of_features(self.sums_, self.penalty_)
-        self.range_ = np.minimum(lowest, y.min(axis=0)), np.maximum(highest, y.max(axis=0))
+        ends = y.min(axis=0, initial=np.inf), y.max(axis=0, initial=-np.inf)
+        self.range_ = np.minimum(lowest, ends[0]), np.maximum(highest, ends[1])
         return self
 
     partial_fit = Unless(not_in_parts, partial_fit)

@@ -27,8 +27,7 @@ TIMES = re.compile("date|time|duration|period", re.IGNORECASE)
 def check_numbers(values, name: str = "X"):
     """Return values; ``ValueError`` for masked entries, ``TypeError`` for dates and durations, which NumPy converts.
 
-    Every public function calls it for its data and targets, before anything converts them. A tensor that is the
-    negative or the conjugate of its memory, which NumPy cannot read, is computed.
+    Every public function calls it for its data and targets, before anything converts them. A tensor is ``readable``.
 
     Parameters
     ----------
@@ -47,7 +46,19 @@ def check_numbers(values, name: str = "X"):
     for each in types:
         if TIMES.search(each):
             raise TypeError(f"{name} has the dtype {each}: convert dates and durations to numbers of a stated unit")
-    return values.resolve_conj().resolve_neg() if hasattr(values, "resolve_neg") else values
+    return readable(values)
+
+
+def readable(values):
+    """Return values; a tensor that is the negative or conjugate of its memory, or bfloat16, as one that NumPy reads.
+
+    A float of a type that NumPy lacks becomes float64.
+    """
+    if not hasattr(values, "resolve_neg"):
+        return values
+    values = values.resolve_conj().resolve_neg()
+    lacks = values.is_floating_point() and not hasattr(np, str(values.dtype).removeprefix("torch."))
+    return values.double() if lacks else values
 
 
 def seed_sequence(*axes) -> np.random.SeedSequence:

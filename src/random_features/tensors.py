@@ -15,7 +15,7 @@ from scipy import linalg
 from scipy.sparse import csr_matrix
 from torch.autograd.forward_ad import unpack_dual
 
-from random_features.arrays import check_numbers, decomposing, is_sparse, without_duplicates
+from random_features.arrays import check_numbers, decomposing, is_sparse, readable, without_duplicates
 
 
 def resolve_device(device: str = "auto"):
@@ -133,9 +133,12 @@ def check_finite(X) -> list[float]:
 
 
 def on_host(X):
-    """Return a tensor, or another library's array, as an ndarray; anything else as it is."""
+    """Return a tensor, or another library's array, as an ndarray; anything else as it is.
+
+    A float of a type that NumPy lacks becomes float64.
+    """
     tensor = from_library(X)
-    return X if tensor is None else tensor.detach().cpu().numpy()
+    return X if tensor is None else readable(tensor.detach().cpu()).numpy()
 
 
 def times_columns(X, factors):

@@ -140,6 +140,33 @@ def test_labels_that_are_text_are_predicted_as_an_array():
 
 
 @pytest.mark.parametrize(
+    "labels",
+    [torch.tensor(CLASSES).bfloat16()],
+    ids=lambda labels: f"{type(labels).__name__} {getattr(labels, 'dtype', getattr(labels, 'type', None))}",
+)  # fmt: skip
+def test_labels_of_any_library_and_type_are_like_those_of_numpy(labels):
+    plain = np.array(labels.tolist())
+    expected = KernelMachineClassifier(PHI, 1e-3).fit(X, plain)
+    for rows, new in ((X, NEW), (torch.from_numpy(X), torch.from_numpy(NEW))):
+        for method in ("fit", "partial_fit"):
+            more = {"classes": np.unique(plain)} if method == "partial_fit" else {}
+            machine = getattr(KernelMachineClassifier(PHI, 1e-3), method)(rows, labels, **more)
+            np.testing.assert_array_equal(machine.classes_, expected.classes_)
+            assert machine.classes_.dtype.kind == plain.dtype.kind or plain.dtype.kind == "U"
+            np.testing.assert_array_equal(machine.predict(new), expected.predict(NEW))
+            assert machine.score(rows, labels) == expected.score(X, plain)
+
+
+@pytest.mark.parametrize("weights", [torch.tensor(WEIGHTS).bfloat16()])
+def test_weights_of_any_library_and_type_are_like_those_of_numpy(weights):
+    plain = np.array(weights.tolist(), dtype=float)
+    expected = clone(MACHINES["ridge"]).fit(X, Y, plain)
+    found = clone(MACHINES["ridge"]).fit(X, Y, weights)
+    np.testing.assert_array_equal(found.predict(NEW), expected.predict(NEW))
+    assert found.score(X, Y, weights) == expected.score(X, Y, plain)
+
+
+@pytest.mark.parametrize(
     ("wrong", "message"),
     [
         (torch.full((300, 3), np.nan), "NaN or infinity"),

@@ -186,16 +186,19 @@ def test_masked_entries_and_dates_are_refused_at_every_door(door):
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_a_tensor_that_is_the_negative_of_its_memory_is_like_any_other(door):
-    def outcome(spoil):
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [(lambda tensor: torch._neg_view(-tensor), torch.clone), (torch.Tensor.bfloat16, torch.Tensor.double)],
+    ids=["negative of its memory", "bfloat16"],
+)
+def test_a_tensor_that_numpy_cannot_read_is_like_any_other(change, same, door):
+    def outcome(change):
         try:
-            return type(DOORS[door](spoil))
+            return type(DOORS[door](lambda values: change(torch.tensor(values * 1))))
         except Exception as error:
             return repr(error)
 
-    assert outcome(lambda values: torch._neg_view(-torch.tensor(values * 1))) == outcome(
-        lambda values: torch.tensor(values * 1)
-    )
+    assert outcome(change) == outcome(same)
 
 
 def test_length_scales_with_names_are_refused_and_those_in_the_order_of_the_columns_taken():

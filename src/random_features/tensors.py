@@ -278,7 +278,8 @@ def as_tensor(array, device="cpu"):
         return array.to(device)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        return torch.from_numpy(np.ascontiguousarray(array)).to(device)
+        array = np.ascontiguousarray(array)
+        return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), copy=False)).to(device)
 
 
 def as_rows(tensor):

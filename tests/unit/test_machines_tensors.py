@@ -141,7 +141,8 @@ def test_labels_that_are_text_are_predicted_as_an_array():
 
 @pytest.mark.parametrize(
     "labels",
-    [torch.tensor(CLASSES).bfloat16()],
+    [torch.tensor(CLASSES).bfloat16(),
+     CLASSES.astype(">i4"), CLASSES.astype(">f8")],
     ids=lambda labels: f"{type(labels).__name__} {getattr(labels, 'dtype', getattr(labels, 'type', None))}",
 )  # fmt: skip
 def test_labels_of_any_library_and_type_are_like_those_of_numpy(labels):
@@ -157,7 +158,7 @@ def test_labels_of_any_library_and_type_are_like_those_of_numpy(labels):
             assert machine.score(rows, labels) == expected.score(X, plain)
 
 
-@pytest.mark.parametrize("weights", [torch.tensor(WEIGHTS).bfloat16()])
+@pytest.mark.parametrize("weights", [torch.tensor(WEIGHTS).bfloat16(), WEIGHTS.astype(">f4")])
 def test_weights_of_any_library_and_type_are_like_those_of_numpy(weights):
     plain = np.array(weights.tolist(), dtype=float)
     expected = clone(MACHINES["ridge"]).fit(X, Y, plain)

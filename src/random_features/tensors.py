@@ -37,14 +37,19 @@ def resolve_device(device: str = "auto"):
 def from_library(X):
     """Return an array of torch, JAX, CuPy or another library with ``__dlpack__`` as a tensor that shares its memory.
 
-    None for anything else, and for arrays of NumPy. A tensor that is the negative or the conjugate of its memory is
-    computed.
+    None for anything else, for arrays of NumPy, and for those that share nothing but that NumPy reads, as PyArrow's of
+    text. A tensor that is the negative or the conjugate of its memory is computed.
     """
     if isinstance(X, torch.Tensor):
         return X.resolve_conj().resolve_neg()
     if isinstance(X, np.ndarray | np.generic) or not hasattr(X, "__dlpack__"):
         return None
-    return torch.from_dlpack(X)
+    try:
+        return torch.from_dlpack(X)
+    except (TypeError, BufferError):
+        if hasattr(X, "__array__"):
+            return None
+        raise
 
 
 def namespace(array):

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 import torch
 from sklearn.base import clone, is_classifier
@@ -142,7 +144,9 @@ def test_labels_that_are_text_are_predicted_as_an_array():
 @pytest.mark.parametrize(
     "labels",
     [torch.tensor(CLASSES).bfloat16(),
-     CLASSES.astype(">i4"), CLASSES.astype(">f8")],
+     CLASSES.astype(">i4"), CLASSES.astype(">f8"),
+     pa.array(CLASSES), pa.array(CLASSES > 1), pa.array(CLASSES.astype(str)),
+     pa.array(CLASSES.astype(str)).dictionary_encode()],
     ids=lambda labels: f"{type(labels).__name__} {getattr(labels, 'dtype', getattr(labels, 'type', None))}",
 )  # fmt: skip
 def test_labels_of_any_library_and_type_are_like_those_of_numpy(labels):
@@ -158,7 +162,19 @@ def test_labels_of_any_library_and_type_are_like_those_of_numpy(labels):
             assert machine.score(rows, labels) == expected.score(X, plain)
 
 
-@pytest.mark.parametrize("weights", [torch.tensor(WEIGHTS).bfloat16(), WEIGHTS.astype(">f4")])
+@pytest.mark.parametrize("machine", [MACHINES["ridge"], MACHINES["ridge of classes"]], ids=["numbers", "classes"])
+@pytest.mark.parametrize(
+    "y",
+    [pa.array([1, None] * 150), pa.array([1.5, None] * 150),
+     pd.Series([1, None] * 150, dtype="Int64"), pd.Series([True, None] * 150, dtype="boolean")],
+    ids=lambda y: f"{type(y).__name__} {getattr(y, 'dtype', getattr(y, 'type', None))}",
+)  # fmt: skip
+def test_missing_targets_of_any_library_are_refused(y, machine):
+    with pytest.raises(ValueError, match="y contains NaN"):
+        clone(machine).fit(X, y)
+
+
+@pytest.mark.parametrize("weights", [torch.tensor(WEIGHTS).bfloat16(), pa.array(WEIGHTS > 1), WEIGHTS.astype(">f4")])
 def test_weights_of_any_library_and_type_are_like_those_of_numpy(weights):
     plain = np.array(weights.tolist(), dtype=float)
     expected = clone(MACHINES["ridge"]).fit(X, Y, plain)

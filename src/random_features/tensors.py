@@ -138,12 +138,17 @@ def check_finite(X) -> list[float]:
 
 
 def on_host(X):
-    """Return a tensor, or another library's array, as an ndarray; anything else as it is.
+    """Return a tensor, another library's array, or a column of integers or bools, as an ndarray; else X as it is.
 
-    A float of a type that NumPy lacks becomes float64.
+    scikit-learn makes floats of the nullable columns of pandas. A float of a type that NumPy lacks becomes float64.
     """
     tensor = from_library(X)
-    return X if tensor is None else readable(tensor.detach().cpu()).numpy()
+    if tensor is not None:
+        return readable(tensor.detach().cpu()).numpy()
+    if isinstance(X, np.ndarray | np.generic) or hasattr(X, "columns") or not hasattr(X, "__array__"):
+        return X
+    array = np.asarray(X)
+    return array if array.dtype.kind in "biu" else X
 
 
 def times_columns(X, factors):

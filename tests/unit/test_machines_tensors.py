@@ -146,7 +146,8 @@ def test_labels_that_are_text_are_predicted_as_an_array():
     [torch.tensor(CLASSES).bfloat16(),
      CLASSES.astype(">i4"), CLASSES.astype(">f8"),
      pa.array(CLASSES), pa.array(CLASSES > 1), pa.array(CLASSES.astype(str)),
-     pa.array(CLASSES.astype(str)).dictionary_encode()],
+     pa.array(CLASSES.astype(str)).dictionary_encode(),
+     pd.Series(CLASSES + 2**53, dtype="Int64"), pd.array(CLASSES > 1, dtype="boolean")],
     ids=lambda labels: f"{type(labels).__name__} {getattr(labels, 'dtype', getattr(labels, 'type', None))}",
 )  # fmt: skip
 def test_labels_of_any_library_and_type_are_like_those_of_numpy(labels):

@@ -1,5 +1,6 @@
 """The inheritance of all maps: names and types, the parameters that they take, and the data that they refuse."""
 
+from copy import copy
 from numbers import Integral, Real
 from typing import Literal, get_args, get_origin, get_type_hints
 
@@ -297,3 +298,30 @@ def test_a_fitted_map_does_not_change_behind_the_users_back(name):
     first = next(blocks)[1]
     phi.fit(X[::-1] + 1.0, y)
     np.testing.assert_allclose(np.concatenate([first, *(Z for _, Z in blocks)]), Z, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_what_fails_leaves_the_map_as_it_was(name, monkeypatch):
+    """Whether it fails by a parameter, by the type of a draw, or at the end, when all is drawn and learned."""
+    (X, y), (phi, Z) = data(), fitted(name)
+    phi = copy(phi).set_params(device="cpu")
+    kernel, n_components, before = phi.kernel, phi.n_components, dict(vars(phi))
+
+    def check(message, attempt):
+        with pytest.raises(ValueError, match=message):
+            attempt()
+        assert {key: vars(phi)[key] is value for key, value in before.items()} == dict.fromkeys(vars(phi), True)
+
+    phi.n_components = before["n_components"] = -1
+    check("n_components", lambda: phi.fit(X[:, :3], y))
+    phi.n_components = before["n_components"] = n_components
+    if phi.kernel_.name == "gaussian":
+        phi.kernel = before["kernel"] = Gaussian([0.1])
+        check("one per column", lambda: phi.fit(X, y))
+        phi.kernel = before["kernel"] = kernel
+    check("dtype must be", lambda: phi.draw(3, dtype=np.int64))
+    monkeypatch.setattr(type(phi), "_check_drawn", lambda self: np.linalg.cholesky(-np.eye(2)))
+    check("positive definite", lambda: phi.fit(2.0 * X[:30], y[:30]))
+    check("positive definite", lambda: phi.learn(2.0 * X[:30], y[:30]))
+    check("positive definite", lambda: phi.restore(5, phi.learned_))
+    np.testing.assert_allclose(phi.transform(X), Z, atol=1e-12 * np.abs(Z).max())

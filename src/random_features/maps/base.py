@@ -9,6 +9,7 @@ import operator
 from abc import ABC, abstractmethod
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
+from functools import wraps
 from numbers import Integral
 from typing import ClassVar
 
@@ -33,6 +34,22 @@ LEARNED_BY = "learned_by"
 INCOMPLETE = "%(name)s is not fitted yet: call fit, or learn or restore after draw"
 
 
+def all_or_nothing(method):
+    """Return a method that leaves its object as it was if it fails."""
+
+    @wraps(method)
+    def guarded(self, *args, **kwargs):
+        before = dict(vars(self))
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return guarded
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base class of the feature maps: ``transform(X) @ transform(Y).T`` approximates ``kernel(X, Y)``.
@@ -49,7 +66,8 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     annotation (``check_option``), and in ``_check_options`` if the annotation is not enough.
 
     A parameter that is set after the map was drawn or fitted takes effect at the next ``fit`` or ``draw``. Until then
-    ``transform`` and all other methods do not change. Only ``device`` may change at any time.
+    ``transform`` and all other methods do not change. Only ``device`` may change at any time. A ``fit``, ``draw``,
+    ``learn`` or ``restore`` that fails leaves the map as it was.
 
     Attributes
     ----------
@@ -121,6 +139,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         """Return the multiply-adds for a row in products with dense matrices, if these are most of the work, or 0."""
         return 0
 
+    @all_or_nothing
     def fit(self, X, y=None, checkpoints=None):
         """Draw the map for the columns of X, and learn from X (and y) if the method uses data.
 
@@ -144,6 +163,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         self._draw_for(X.shape[1], tensors.dtype_name(X), lambda kernel: kernel.completed_by(X, y))
         return self._learn_from(X, y, checkpoints)
 
+    @all_or_nothing
     def draw(self, n_features_in: int, *, dtype=np.float32):
         """Draw everything that does not depend on the data; ``learn`` or ``restore`` completes the map.
 
@@ -176,6 +196,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         self.n_features_in_ = n_features_in
         self._draw_for(n_features_in, dtype, complete)
 
+    @all_or_nothing
     def learn(self, X, y=None, checkpoints=None):
         """Complete the map that ``draw`` has drawn from data; the result is the same every time.
 
@@ -203,6 +224,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
             raise ValueError(f"{self.method}: {', '.join(changed)} changed since draw: draw again before learn, or fit")
         return self._learn_from(*self._checked(X, y, dtype=self._dtype), checkpoints)
 
+    @all_or_nothing
     def restore(self, n_features_in: int, learned: dict | None = None, *, dtype=np.float32):
         """Rebuild the map as ``fit`` left it, without data: draw from the seed and use the learned arrays.
 

@@ -78,7 +78,8 @@ def relevance(X, y) -> tuple[float, ...]:
     are multiplied by :math:`\sqrt{m_j}`, and f is fitted again. The leave-one-out error chooses the penalty, the common
     length scale, and among the rounds. The first round is isotropic; the second divides columns by their deviations.
 
-    ``ValueError`` without targets, and for NaN among them. Labels, and integers of at most 20 values, are classes.
+    ``ValueError`` without targets, and for NaN among them. Labels, and integers of at most 20 values, are classes, in
+    each column of y (n, c).
 
     References
     ----------
@@ -99,10 +100,8 @@ def relevance(X, y) -> tuple[float, ...]:
     assert_all_finite(y, input_name="y")
     rows = np.random.default_rng(0).permutation(X.shape[0])[:RELEVANCE_ROWS]
     X, Y = np.asarray(dense(on_host(X[rows])), dtype=np.float64), y[rows]
-    classes = np.unique(Y)
-    if Y.dtype.kind != "f" and (Y.dtype.kind not in "iu" or len(classes) <= 20):
-        Y = (Y[:, None] == classes).astype(np.float64)
-    Y = Y.reshape(len(Y), -1) - Y.reshape(len(Y), -1).mean(axis=0)
+    Y = np.hstack([_encoded(column) for column in Y.reshape(len(Y), -1).T])
+    Y = Y - Y.mean(axis=0)
     Y = np.ldexp(Y, -np.frexp(abs(Y).max())[1])  # the unit of the targets cancels; their squares would leave the range
     X, deviations = X - X.mean(axis=0), X.std(axis=0)
     found, weights, units = (np.inf, None), np.ones(X.shape[1]), np.ones(X.shape[1])
@@ -128,6 +127,14 @@ def relevance(X, y) -> tuple[float, ...]:
     if found[1] is None:
         raise ValueError("length_scale='ard' finds nothing in rows that are equal: state a length scale")
     return tuple(found[1].tolist())
+
+
+def _encoded(targets):
+    """Return numbers as a column (n, 1), and a column of indicators per class of labels (n,)."""
+    classes = np.unique(targets)
+    if targets.dtype.kind == "f" or (targets.dtype.kind in "iu" and len(classes) > 20):
+        return targets[:, None]
+    return (targets[:, None] == classes).astype(np.float64)
 
 
 def _left_out(distances, length, Y):

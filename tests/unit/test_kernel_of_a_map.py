@@ -336,3 +336,22 @@ def test_length_scales_are_learned_from_targets():
         make_map("orf", Gaussian("ard")).fit(X[:200], y[:3])
     with pytest.raises(ValueError, match="Input y contains NaN"):
         make_map("orf", Gaussian("ard")).fit(X[:200], np.append(y[:199], np.nan))
+
+
+@pytest.mark.parametrize("kind", [int, bool, str, object])
+def test_length_scales_are_learned_from_the_classes_of_each_column(kind):
+    """Of labels (n, c), whose two classes are as good as the numbers 0 and 1."""
+    X, _ = irrelevant("regression", 0)
+    labels = X[:150, :3] > 0
+    expected = Gaussian("ard").completed_by(X[:150], labels.astype(float)).length_scale
+    found = Gaussian("ard").completed_by(X[:150], labels.astype(kind)).length_scale
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert make_map("orf", Gaussian("ard")).fit(X[:150], labels.astype(kind)).learned_["length_scale"].shape == (20,)
+
+
+def test_counts_next_to_classes_stay_numbers():
+    X, _ = irrelevant("regression", 0)
+    both = np.column_stack([np.arange(150), np.arange(150) % 2])
+    indicators = np.column_stack([both[:, 0], both[:, 1] == 0, both[:, 1]]).astype(float)
+    found, expected = (Gaussian("ard").completed_by(X[:150], y).length_scale for y in (both, indicators))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -3,6 +3,8 @@
 import pickle
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 import torch
 from map_variants import KERNELS, MAPS, build
@@ -112,6 +114,20 @@ def test_a_map_that_has_learned_its_length_scale_is_restored_from_what_it_learne
 def test_scale_is_the_gamma_of_scikit_learn():
     gamma = SVC(gamma="scale").fit(X, Y)._gamma
     np.testing.assert_allclose(Gaussian("scale").completed_by(X)(X), rbf_kernel(X, gamma=gamma), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [np.ndarray.tolist, pd.DataFrame, torch.tensor, sparse.coo_array, sparse.lil_array,
+     lambda rows: pa.table(dict(zip("abcd", rows.T, strict=True)))],
+    ids=["list", "frame", "tensor", "coo", "lil", "table"],
+)  # fmt: skip
+@pytest.mark.parametrize("rule", ["median", "scale", "ard"])
+def test_a_rule_takes_the_data_that_a_kernel_takes(form, rule):
+    kernel, expected = (Gaussian(rule).completed_by(each, Y) for each in (form(X), X))
+    np.testing.assert_allclose(kernel(form(X)), expected(X), rtol=1e-6)
+    with pytest.raises(ValueError, match="NaN"):
+        Gaussian(rule).completed_by([[np.nan, 1.0], [0.0, 1.0]], [0.0, 1.0])
 
 
 @pytest.mark.parametrize("call", [lambda k: k([[0.0]]), lambda k: make_map("rff", kernel=k).draw(2)])
@@ -340,7 +356,7 @@ def test_length_scales_are_learned_from_targets():
 
 @pytest.mark.parametrize("kind", [int, bool, str, object])
 def test_length_scales_are_learned_from_the_classes_of_each_column(kind):
-    """Of labels (n, c), whose two classes are as good as the numbers 0 and 1."""
+    """Two classes are as good as the numbers 0 and 1."""
     X, _ = irrelevant("regression", 0)
     labels = X[:150, :3] > 0
     expected = Gaussian("ard").completed_by(X[:150], labels.astype(float)).length_scale

@@ -102,13 +102,16 @@ class Kernel(ABC):
         return replace(self, **params)
 
     def completed_by(self, X, y=None) -> Self:
-        """Return the kernel for data X (n, d), an array or csr matrix. A rule for the length scale becomes a number.
+        """Return the kernel for data X (n, d), as for a call or a tensor. A rule for the length scale becomes a number.
 
         The rule "ard" needs the targets y (n,) or (n, c), and finds a number per column.
         """
         X = check_numbers(X)
         rule = self.get_params().get("length_scale")
-        return self.set_params(length_scale=RULES[rule](without_duplicates(X), y)) if isinstance(rule, str) else self
+        if not isinstance(rule, str):
+            return self
+        rows = X if isinstance(X, torch.Tensor) else without_duplicates(check_pairwise_arrays(X, None)[0])
+        return self.set_params(length_scale=RULES[rule](rows, y))
 
 
 class SpectralKernel(Kernel):

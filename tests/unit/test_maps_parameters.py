@@ -29,6 +29,16 @@ def test_names_of_columns_are_those_of_the_last_fit():
     assert not hasattr(phi, "feature_names_in_")
 
 
+@pytest.mark.parametrize("name", MAPS)
+def test_a_map_that_learns_after_a_draw_knows_the_names_of_the_columns(name):
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    phi = build(name).draw(5, dtype=np.float64).learn(frame, Y)
+    for use in (phi.transform, lambda other: phi.learn(other, Y)):
+        with pytest.raises(ValueError, match="feature names should match"):
+            use(frame[list("edcba")])
+    np.testing.assert_array_equal(phi.transform(frame), fitted(name)[1])
+
+
 @pytest.mark.parametrize("width", [0, 2.5])
 def test_a_draw_needs_a_width(width):
     with pytest.raises((ValueError, TypeError), match="n_features_in"):
@@ -302,7 +312,7 @@ def test_a_fitted_map_does_not_change_behind_the_users_back(name):
 
 @pytest.mark.parametrize("name", MAPS)
 def test_what_fails_leaves_the_map_as_it_was(name, monkeypatch):
-    """Whether it fails by a parameter, by the type of a draw, or at the end, when all is drawn and learned."""
+    """It fails by a parameter, by the type of a draw, or at the end, when all is drawn and learned."""
     (X, y), (phi, Z) = data(), fitted(name)
     phi = copy(phi).set_params(device="cpu")
     kernel, n_components, before = phi.kernel, phi.n_components, dict(vars(phi))

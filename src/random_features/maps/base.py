@@ -222,7 +222,11 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         changed = [name for name, value in self._drawn_with.items() if not np.array_equal(getattr(self, name), value)]
         if changed:
             raise ValueError(f"{self.method}: {', '.join(changed)} changed since draw: draw again before learn, or fit")
-        return self._learn_from(*self._checked(X, y, dtype=self._dtype), checkpoints)
+        width, named = self.n_features_in_, hasattr(self, "feature_names_in_")
+        X, y = self._checked(X, y, dtype=self._dtype, reset=not named)  # names that ``draw`` did not see
+        if X.shape[1] != width:
+            raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {width} features")
+        return self._learn_from(X, y, checkpoints)
 
     @all_or_nothing
     def restore(self, n_features_in: int, learned: dict | None = None, *, dtype=np.float32):

@@ -1,8 +1,11 @@
 """Nystroem features: exact where all rows are landmarks, and in float32 as accurate as float32 allows."""
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 from in_memory import torch_threads
+from scipy import sparse
 
 from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear, NeuralTangent, Polynomial
 from random_features.maps import make_map, nystroem
@@ -181,3 +184,39 @@ def test_stated_landmarks_are_points_of_the_data(length_scale):
     kernel, X = Gaussian(length_scale), np.random.default_rng(0).normal(size=(30, 3))
     Z = make_map("nystroem", kernel, landmarks=X).fit_transform(X)
     np.testing.assert_allclose(Z @ Z.T, kernel(X), atol=1e-10)
+
+
+#: The ways to state landmarks, whose numbers are exact in all of these types.
+FORMS = {
+    "list": np.ndarray.tolist,
+    "frame": pd.DataFrame,
+    "csr": sparse.csr_matrix,
+    "coo": sparse.coo_array,
+    "lil": sparse.lil_array,
+    "tensor": torch.tensor,
+    "bfloat16": lambda points: torch.tensor(points, dtype=torch.bfloat16),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("length_scale", [2.0, (0.5, 2.0, 5.0)], ids=["one", "per column"])
+def test_landmarks_are_stated_as_data_are(form, length_scale):
+    points, X = np.array([[0.0, 1.0, 0.5], [2.0, 0.0, 0.0], [0.0, -1.5, 4.0]]), normal(30)
+    maps = [make_map("nystroem", Gaussian(length_scale), landmarks=each) for each in (points, form(points))]
+    expected, found = (phi.draw(3, dtype=np.float64).learn(X).transform(X) for phi in maps)
+    np.testing.assert_array_equal(found, expected)
+    if form is not FORMS["bfloat16"]:  # no other value is compared with it
+        with pytest.raises(ValueError, match="landmarks changed since draw"):
+            maps[1].set_params(landmarks=form(points + 1.0)).learn(X)
+
+
+@pytest.mark.filterwarnings("error")
+def test_landmarks_have_the_columns_of_the_data():
+    frame = pd.DataFrame(normal(30), columns=list("abc"))
+    other = make_map("nystroem", landmarks=frame[:5][list("cab")])
+    for fit in (other.fit, other.draw(3, dtype=np.float64).learn):
+        with pytest.raises(ValueError, match=r"another order: give landmarks\[X.columns\]"):
+            fit(frame)
+    named, unnamed = (make_map("nystroem", landmarks=each) for each in (frame[:5], frame[:5].to_numpy()))
+    np.testing.assert_array_equal(named.fit_transform(frame), unnamed.fit_transform(frame))
+    np.testing.assert_array_equal(named.fit_transform(frame.to_numpy()), unnamed.transform(frame))

@@ -20,7 +20,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from random_features import tensors
-from random_features.arrays import block_rows, gains_on_gpu, generator_of, row_blocks
+from random_features.arrays import block_rows, dense, gains_on_gpu, generator_of, row_blocks
 from random_features.length_scales import in_length_scales
 from random_features.maps.blocks import CACHE_BYTES, features_of_array, features_of_tensor, refuse_overflow, scaled
 from random_features.maps.module import FeatureModule
@@ -48,6 +48,11 @@ def all_or_nothing(method):
             raise
 
     return guarded
+
+
+def _equal(value, other) -> bool:
+    """Return whether two parameters, which may be arrays, sparse matrices or tensors, are equal."""
+    return value is other or np.array_equal(*(dense(tensors.on_host(each)) for each in (value, other)))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -219,7 +224,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
             If a parameter was set after the draw.
         """
         check_is_fitted(self, "_drawn", msg="%(name)s has nothing to complete: call draw before learn, or fit for both")
-        changed = [name for name, value in self._drawn_with.items() if not np.array_equal(getattr(self, name), value)]
+        changed = [name for name, value in self._drawn_with.items() if not _equal(getattr(self, name), value)]
         if changed:
             raise ValueError(f"{self.method}: {', '.join(changed)} changed since draw: draw again before learn, or fit")
         width, named = self.n_features_in_, hasattr(self, "feature_names_in_")

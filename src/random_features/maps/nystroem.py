@@ -1,5 +1,6 @@
 """The Nystroem approximation, the baseline that takes its features from a sample of the data."""
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Literal
 
@@ -7,12 +8,13 @@ import numpy as np
 import torch
 from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
+from sklearn.utils import check_array
 
 from random_features.arrays import DIAGONALISED_ALONE, decomposing, dense
 from random_features.length_scales import in_length_scales
 from random_features.maps.base import RandomFeatureMap
 from random_features.pivoted_cholesky import pivoted_cholesky
-from random_features.tensors import constant, on_host, product
+from random_features.tensors import checked_rows, constant, on_host, product
 
 #: Eigenvalues of the landmarks' kernel matrix below this share of the largest one count as rounding errors.
 SMALLEST_EIGENVALUE = 1e-12
@@ -53,9 +55,10 @@ class Nystroem(RandomFeatureMap):
         (n, n) of the training rows, ``transform`` the matrix of new rows with them. None is ``Gaussian(1.0)``.
     n_components : int, default 100
         s, the number of landmarks; not used if ``landmarks`` is an array.
-    landmarks : {"uniform", "kmeans", "rpcholesky"} or array of shape (s, d), default "uniform"
+    landmarks : {"uniform", "kmeans", "rpcholesky"} or data of shape (s, d), default "uniform"
         Rows drawn uniformly; the centres of k-means, O(n s d) per iteration; rows drawn by randomly pivoted Cholesky,
-        O(n s^2 + n s d), which finds small clusters and outliers that a uniform sample misses; or these points.
+        O(n s^2 + n s d), which finds small clusters and outliers that a uniform sample misses; or these points,
+        array-like, sparse matrix or tensor, with the columns of X.
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
 
@@ -99,15 +102,27 @@ class Nystroem(RandomFeatureMap):
         """Draw nothing: the landmarks need data."""
         if isinstance(self.landmarks, str):
             return
-        self._points = np.array(on_host(self.landmarks), dtype=self._dtype)
-        shape = self._points.shape
-        if len(shape) != 2 or shape[1] != n_features or not np.isfinite(self._points).all():
-            raise ValueError(f"landmarks must be a finite array of shape (s, {n_features}), got the shape {shape}")
-        if self.n_components not in (type(self).n_components, shape[0]):
-            raise ValueError(f"n_components={self.n_components} with {shape[0]} landmarks: leave it out, they are used")
+        shape = tuple(np.shape(self.landmarks))
+        refused = ValueError(f"landmarks must be a finite array of shape (s, {n_features}), got the shape {shape}")
+        stated = copy(self)  # the names of the columns are of the landmarks, not of the data
+        try:
+            points = checked_rows(stated, self.landmarks, dtype=self._dtype, reset=True)
+            self._points = check_array(np.array(dense(on_host(points)), order="C"))
+        except ValueError as error:
+            raise refused from error
+        if self._points.shape[1] != n_features:
+            raise refused
+        self._names = getattr(stated, "feature_names_in_", None)
+        if self.n_components not in (type(self).n_components, len(self._points)):
+            raise ValueError(
+                f"n_components={self.n_components} with {len(self._points)} landmarks: leave it out, they are used"
+            )
 
     def _learn(self, X, y, rng):
         if not isinstance(self.landmarks, str):
+            names = getattr(self, "feature_names_in_", None)
+            if names is not None and self._names is not None and not np.array_equal(names, self._names):
+                raise ValueError("landmarks have other columns than X, or in another order: give landmarks[X.columns]")
             scales = self.length_scales_
             return {"landmarks": self._points if scales is None else in_length_scales(self._points, scales)}
         n_landmarks = min(self.n_components, X.shape[0])

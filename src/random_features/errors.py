@@ -1,8 +1,11 @@
-"""Errors that are meant for users (mistakes that they can mend, limits of a method), and checks that raise them."""
+"""Errors that are meant for users (mistakes that they can mend, limits of a method), checks that raise them, and methods
+that leave nothing behind when they fail.
+"""
 
 from collections.abc import Iterable
 from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import wraps
 from math import inf
 from numbers import Real
 
@@ -66,3 +69,19 @@ def suggestion(word, known: Iterable) -> str:
         )
     near = nearest(word, known)
     return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known))) or 'none'}"
+
+
+def all_or_nothing(method):
+    """Return a method that leaves its object as it was if it fails."""
+
+    @wraps(method)
+    def guarded(self, *args, **kwargs):
+        before = dict(vars(self))
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return guarded

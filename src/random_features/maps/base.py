@@ -9,7 +9,6 @@ import operator
 from abc import ABC, abstractmethod
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
-from functools import wraps
 from numbers import Integral
 from typing import ClassVar
 
@@ -21,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from random_features import tensors
 from random_features.arrays import block_rows, dense, gains_on_gpu, generator_of, row_blocks
+from random_features.errors import all_or_nothing
 from random_features.length_scales import in_length_scales
 from random_features.maps.blocks import CACHE_BYTES, features_of_array, features_of_tensor, refuse_overflow, scaled
 from random_features.maps.module import FeatureModule
@@ -32,22 +32,6 @@ from random_features.maps.stated import StatesKernel, check_learned, with_length
 LEARNED_BY = "learned_by"
 
 INCOMPLETE = "%(name)s is not fitted yet: call fit, or learn or restore after draw"
-
-
-def all_or_nothing(method):
-    """Return a method that leaves its object as it was if it fails."""
-
-    @wraps(method)
-    def guarded(self, *args, **kwargs):
-        before = dict(vars(self))
-        try:
-            return method(self, *args, **kwargs)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-
-    return guarded
 
 
 def _equal(value, other) -> bool:

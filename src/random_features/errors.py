@@ -1,5 +1,5 @@
-"""Errors that are meant for users (mistakes that they can mend, limits of a method), checks that raise them, and methods
-that leave nothing behind when they fail.
+"""Errors that are meant for users (mistakes that they can mend, limits of a method), checks that raise them, and
+methods that leave nothing behind when they fail.
 """
 
 from collections.abc import Iterable

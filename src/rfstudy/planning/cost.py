@@ -306,8 +306,8 @@ def needs(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dic
 
 
 def wants_gpu(work: Counter, shard: Shard, seconds: float, settings: dict) -> bool:
-    """Return whether a job requests a GPU: at ``device: cuda`` all jobs do. At ``auto`` those do whose maps learn
-    frequencies for long, or are as large as ``device_from``, and those of as large an exact kernel.
+    """Return whether a job requests a GPU: at ``device: cuda`` all jobs do. At ``auto`` jobs do whose maps learn
+    frequencies for long, or whose maps or exact kernel are as large as ``device_from``.
     """
     if settings["device"] != "auto" or not settings["device_from"]:
         return settings["device"] == "cuda"

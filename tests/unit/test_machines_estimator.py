@@ -347,7 +347,7 @@ def test_a_first_part_leaves_nothing_of_an_earlier_fit(first):
     machine.set_params(features=PHI, uncertainty=False).partial_fit(X[:100], Y[:100])
     with pytest.raises(ValueError, match="uncertainty=True"):
         machine.predict(NEW, return_std=True)
-    # the part that fails is no part, and leaves no machine
+    # a part that fails leaves no machine
     singular = make_map("orf", Gaussian(0.5), n_components=10, random_state=0)
     for machine, y, more in (
         (KernelMachineRegressor(first, 1e-3), Y, {}),

@@ -81,7 +81,7 @@ def predicted(
 
     The decision values of two classes are for the larger label. They are None where an estimator has none.
 
-    The exact kernel and xRFM have at most ``most_rows`` training rows, and compute on ``device``. ``grid`` is that of
+    The exact kernel and xRFM have at most ``most_rows`` training rows, and compute on ``device``. ``grid`` is for
     ``tuned_kernel``.
     """
     if learner == "exact_kernel":
@@ -154,9 +154,9 @@ def kernel_settings(
     """
     scores = np.empty((len(length_scales), len(penalties), splits))
     for k, (fitted_on, others) in enumerate(ShuffleSplit(splits, test_size=held_out, random_state=0).split(X)):
-        shifts = penalties * len(fitted_on)
+        shifts, own, left_out = penalties * len(fitted_on), X[fitted_on], X[others]
         for i, kernel in enumerate(map(Gaussian, length_scales)):
-            matrix, across = (matrix_on(device, kernel, X[rows], X[fitted_on]) for rows in (fitted_on, others))
+            matrix, across = (matrix_on(device, kernel, rows, own) for rows in (own, left_out))
             dual = solve_shifted(matrix, like(Y[fitted_on], matrix), shifts)
             decision = namespace(across).tensordot(across, dual, ([1], [1]))
             scores[i, :, k] = gain(on_host(score_sum(like(Y[others], across), decision, score)) / len(others), score)

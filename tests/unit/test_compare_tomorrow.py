@@ -58,7 +58,9 @@ def test_a_frame_as_text_or_as_pandas_reads_it_is_predicted_as_the_file_was_lear
     expected = model.predict(asked.table)
     text = pd.read_csv(path, sep=";", dtype=str, keep_default_na=False)
     np.testing.assert_array_equal(model.predict(text), expected)
-    np.testing.assert_array_equal([model.predict(text[j : j + 1])[0] for j in range(4)], expected[:4])
+    alone = [model.predict(text[j : j + 1])[0] for j in range(4)]
+    # one row is a product of another routine than many rows, and rounds otherwise in float32
+    np.testing.assert_allclose(alone, expected[:4], rtol=0, atol=8 * np.finfo(np.float32).eps * abs(expected).max())
     typed = pd.read_csv(path, sep=";")
     if is_clear:
         np.testing.assert_array_equal(model.predict(typed), expected)

@@ -58,9 +58,13 @@ def test_a_frame_as_text_or_as_pandas_reads_it_is_predicted_as_the_file_was_lear
     expected = model.predict(asked.table)
     text = pd.read_csv(path, sep=";", dtype=str, keep_default_na=False)
     np.testing.assert_array_equal(model.predict(text), expected)
-    alone = [model.predict(text[j : j + 1])[0] for j in range(4)]
-    # one row is a product of another routine than many rows, and rounds otherwise in float32
-    np.testing.assert_allclose(alone, expected[:4], rtol=0, atol=8 * np.finfo(np.float32).eps * abs(expected).max())
+    rows, learner = [text[j : j + 1] for j in range(4)], model[-1]
+    columns = model[:-1].transform(text[:4])
+    np.testing.assert_array_equal(np.vstack([model[:-1].transform(row) for row in rows]), columns)
+    # of the same columns BLAS sums one row in another order than many rows, each term of a sum rounded in float32
+    terms = abs(columns) @ abs(learner.coef_) + abs(learner.intercept_)
+    bound = (columns.shape[1] + 1) * np.finfo(np.float32).eps * terms
+    assert (abs(np.concatenate([model.predict(row) for row in rows]) - expected[:4]) <= bound).all()
     typed = pd.read_csv(path, sep=";")
     if is_clear:
         np.testing.assert_array_equal(model.predict(typed), expected)

@@ -10,16 +10,7 @@ from rfstudy.data.tasks import OF_BLOCKS, SPLITS, halves
 FIXED = ("published", "first_blocks", "last_blocks")
 
 
-def split(
-    n: int,
-    n_train_published: int | None,
-    repeat: int,
-    seed: int,
-    rule: str,
-    counts: tuple[int, int] | None = None,
-    n_blocks: int | None = None,
-    folds: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+def split(n: int, n_train_published, repeat: int, seed: int, rule: str, counts=None, n_blocks=None, folds=None):
     """Return the training and test rows of one repeat.
 
     Parameters
@@ -110,9 +101,7 @@ def fold_of_row(n: int, n_folds: int, seed: int, *axes) -> np.ndarray:
     if not 2 <= n_folds <= n:
         raise ValueError(f"n_folds must be between 2 and the number of rows ({n}), got {n_folds}")
     order = np.random.default_rng(seed_sequence(seed, "folds", *axes)).permutation(n)
-    folds = np.empty(n, dtype=np.int64)
-    folds[order] = np.arange(n) % n_folds
-    return folds
+    return np.argsort(order) % n_folds
 
 
 def stratified_folds(X: np.ndarray, y: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
@@ -126,9 +115,8 @@ def stratified_folds(X: np.ndarray, y: np.ndarray, n_folds: int, seed: int) -> n
         raise ValueError(f"{n_folds} folds of {len(first)} different rows")
     random = np.random.default_rng(seed_sequence(seed, "stratified folds")).random(len(first))
     classes = np.zeros(len(first)) if y.dtype.kind == "f" else y[first]
-    folds = np.empty(len(first), dtype=np.int64)
-    folds[np.lexsort((random, classes))] = np.arange(len(first)) % n_folds
-    return folds[row]
+    place = np.argsort(np.lexsort((random, classes)))
+    return (place % n_folds)[row]
 
 
 def fold_of_block(blocks: np.ndarray, n_folds: int, seed: int, *axes) -> np.ndarray:

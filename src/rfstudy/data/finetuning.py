@@ -8,7 +8,7 @@ arithmetic is in mixed precision, and its sums have no fixed order.
 import math
 import sys
 import time
-from dataclasses import dataclass
+from collections import namedtuple
 from pathlib import Path
 
 import torch
@@ -27,18 +27,10 @@ SHIFT = 4
 CHECKPOINT_SECONDS = 120.0
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(namedtuple("Schedule", "epochs batch learning_rate milestones momentum weight_decay")):
     """The schedule of a fit: ``epochs`` over all images in batches of ``batch``, by steps of ``learning_rate`` that are
     divided by ten at each of the ``milestones`` (epochs), with ``momentum`` and ``weight_decay``.
     """
-
-    epochs: int
-    batch: int
-    learning_rate: float
-    milestones: tuple[int, ...]
-    momentum: float
-    weight_decay: float
 
     def rate(self, epoch: int) -> float:
         """Return the learning rate in an epoch, from 0.
@@ -124,8 +116,7 @@ def fine_tune(network, images, labels, schedule: Schedule, checkpoint=None, key:
     """
     with torch.random.fork_rng():
         training = Training(network, schedule)
-        state = load_checkpoint(checkpoint, key)
-        if state:
+        if state := load_checkpoint(checkpoint, key):
             training.restore(state)
         images, labels = images.to(training.device), labels.to(training.device)
         written, done = time.monotonic(), len(training.losses)

@@ -92,8 +92,7 @@ def unpack(archive: Path, target: Path, entry: dict, member: str | list[str] | N
                 digest = copy(layer, temporary, most)
                 if digest == expected:
                     return
-                layer = open_layer(layer, names)
-                if layer is None:
+                if (layer := open_layer(layer, names)) is None:
                     break
                 from_archive |= isinstance(layer, zipfile.ZipExtFile | tarfile.ExFileObject)
         if expected != UNKNOWN:

@@ -191,15 +191,11 @@ def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
     named, targets = {notation_free(name): name for name in mapping if name != REST}, []
     for code, name in enumerate(names):
         if pd.isna(printed[code]) or (name not in mapping and name.lower() in NO_LABEL):
-            raise UserError(
-                f"row {(codes == code).argmax()} has no label ({str(printed[code])!r}); if this is the name of a class,"
-                " name it in the label map"
-            )
-        if name not in mapping and REST in mapping and named.get(notation_free(name)):
-            raise UserError(
-                f"the label {name!r} is not one of the {REST}: it is {named[notation_free(name)]!r} of the label map "
-                "in another notation; name it, too"
-            )
+            ask = "if this is the name of a class, name it in the label map"
+            raise UserError(f"row {(codes == code).argmax()} has no label ({str(printed[code])!r}); {ask}")
+        if name not in mapping and REST in mapping and (same := named.get(notation_free(name))):
+            what = f"it is {same!r} of the label map in another notation"
+            raise UserError(f"the label {name!r} is not one of the {REST}: {what}; name it, too")
         targets.append(mapping.get(name, mapping.get(REST)))
     unknown = sorted(name for name, target in zip(names, targets, strict=True) if target is None)
     if unknown:
@@ -321,9 +317,8 @@ def parse_pair(paths: list[Path], task: dict):
     """
     X, labels = read_lines(paths[0], "float32", NO_NUMBER), read_lines(paths[1], "str", [])
     if X.shape[1] != width(task) or labels.shape[1] != 1:
-        raise UserError(
-            f"{paths[0].name} has {X.shape[1]} columns and {paths[1].name} {labels.shape[1]}, not {width(task)} and 1"
-        )
+        found = f"{paths[0].name} has {X.shape[1]} columns and {paths[1].name} {labels.shape[1]}"
+        raise UserError(f"{found}, not {width(task)} and 1")
     if len(X) != len(labels):
         raise UserError(f"{paths[0].name} has {len(X)} rows, {paths[1].name} has {len(labels)} labels")
     return without_dropped(X, task), labels[:, 0]

@@ -73,7 +73,7 @@ def read_task(
         found = {name: known for name, known in (substitutes or {}).items() if name in names}
         paths = [Path(raw_dir) / found.get(name, {"file": name})["file"] for name in names]
         X, labels = read_files(paths, task)
-        y, kept = encoded(labels, task)
+        y, kept = as_numbers(labels) if task.get("target") == "regression" else encode_labels(labels, task["labels"])
         if found:
             excluded = np.array([row for known in found.values() for row in known["excluded_rows"]], dtype=np.int64)
             if len(names) > 1 or (len(excluded) and excluded.max() >= len(X)):
@@ -143,17 +143,9 @@ def read_folds(path: Path, n: int) -> str:
     return "".join(map(str, tests.argmax(1)))
 
 
-def encoded(labels, task: dict) -> tuple[np.ndarray, np.ndarray]:
-    """Return y (n,) as the target needs it (numbers in float64, or integers by the label map), and the rows to keep."""
-    if task.get("target") == "regression":
-        y = as_numbers(labels)
-        return y, np.ones(len(y), dtype=bool)
-    return encode_labels(labels, task["labels"])
-
-
-def as_numbers(labels) -> np.ndarray:
-    """Return labels as finite float64. Otherwise raise ``UserError``, which names the first that is not a finite
-    number.
+def as_numbers(labels) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels as finite float64, (n,), and which rows are kept, (n,) bool: all. Otherwise raise ``UserError``,
+    which names the first that is not a finite number.
     """
     try:
         y = np.asarray(labels, dtype=np.float64)
@@ -165,7 +157,7 @@ def as_numbers(labels) -> np.ndarray:
     wrong = ~np.isfinite(y)
     if wrong.any():
         raise UserError(f"a regression target must be finite, row {wrong.argmax()} has {y[wrong][0]}")
-    return y
+    return y, ~wrong
 
 
 def as_integers(labels: np.ndarray, path: Path) -> np.ndarray:

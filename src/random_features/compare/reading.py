@@ -253,9 +253,8 @@ def trimmed(frame, notes: list[str]):
     those above.
     """
     filled = (frame != "").sum(axis=1).to_numpy()
-    full = np.flatnonzero(filled > max(1, frame.shape[1] // 2))
     first = int(np.argmax(filled > 1)) if frame.shape[1] > 2 else 0
-    last = max(full, default=len(frame) - 1)
+    last = max(np.flatnonzero(filled > max(1, frame.shape[1] // 2)), default=len(frame) - 1)
     least = min(filter(None, filled[first : last + 1]), default=0)
     if len(frame) - 1 - last > MOST_BELOW or least <= filled[last + 1 :].max(initial=0):
         last = len(frame) - 1
@@ -390,6 +389,4 @@ def check_bytes(number):
         raise ValueError(f"its columns have more than {MOST_BYTES:,} bytes; save fewer rows or columns")
 
 
-READERS = {
-    "Parquet": read_parquet, "npz": read_arrays, "LIBSVM": read_libsvm, "ARFF": read_arff, "text": read_text,
-}  # fmt: skip
+READERS = {"Parquet": read_parquet, "npz": read_arrays, "LIBSVM": read_libsvm, "ARFF": read_arff, "text": read_text}

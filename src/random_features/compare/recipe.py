@@ -164,9 +164,8 @@ def split(y, groups, task, in_time, *, folds=None, share=None):
         cuts = list(selection.TimeSeriesSplit(parts if folds else parts - 1).split(rows))
         bounds = [np.searchsorted(ends, ends[[held[0], held[-1]]]) for _, held in (cuts if folds else cuts[-1:])]
         return [(np.sort(order[:a]), np.sort(order[a : b + 1 if groups is None else len(y)])) for a, b in bounds if a]
-    by_class, by_group = task == "classes", groups is not None
-    kinds = [[selection.KFold, selection.GroupKFold], [selection.StratifiedKFold, selection.StratifiedGroupKFold]]
-    cuts = kinds[by_class][by_group](parts, shuffle=True, random_state=0).split(rows, y, groups)
+    name = f"{'Stratified' * (task == 'classes')}{'Group' * (groups is not None)}KFold"
+    cuts = getattr(selection, name)(parts, shuffle=True, random_state=0).split(rows, y, groups)
     return list(cuts) if folds else [next(cuts)]
 
 

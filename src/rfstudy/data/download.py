@@ -136,8 +136,7 @@ def substituted(source_id: str, name: str, substitute: dict, directory: Path, mi
     except DownloadError:
         raise why from None
     log.warning("%s of %s could not be had: %s is used in its place, without %d rows", name, source_id, file, len(rows))
-    kept = {key: substitute[key] for key in ("file", "sha256", "bytes", "excluded_rows")}
-    return kept | {"from": origin}
+    return {key: substitute[key] for key in ("file", "sha256", "bytes", "excluded_rows")} | {"from": origin}
 
 
 def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) -> str:

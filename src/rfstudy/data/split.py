@@ -115,8 +115,7 @@ def stratified_folds(X: np.ndarray, y: np.ndarray, n_folds: int, seed: int) -> n
         raise ValueError(f"{n_folds} folds of {len(first)} different rows")
     random = np.random.default_rng(seed_sequence(seed, "stratified folds")).random(len(first))
     classes = np.zeros(len(first)) if y.dtype.kind == "f" else y[first]
-    place = np.argsort(np.lexsort((random, classes)))
-    return (place % n_folds)[row]
+    return np.argsort(np.lexsort((random, classes)))[row] % n_folds
 
 
 def fold_of_block(blocks: np.ndarray, n_folds: int, seed: int, *axes) -> np.ndarray:

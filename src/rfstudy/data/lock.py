@@ -43,9 +43,8 @@ def read_lock(path) -> dict:
 
 def is_record(known) -> bool:
     """Return whether a value is a valid record of a file in a lock."""
-    if not isinstance(known, dict):
-        return False
-    return bool(re.fullmatch("[0-9a-f]{64}", str(known.get("sha256")))) and isinstance(known.get("bytes"), int)
+    given = known if isinstance(known, dict) else {}
+    return bool(re.fullmatch("[0-9a-f]{64}", str(given.get("sha256")))) and isinstance(given.get("bytes"), int)
 
 
 def record(path, source_id: str, name: str, found: dict) -> dict:

@@ -14,8 +14,6 @@ import numpy as np
 from random_features.learners.targets import as_columns, class_index
 from rfstudy import scores
 
-KINDS = ("binary", "classes", "regression")
-
 #: Metrics for predictions of labels, and of numbers: functions of ``scores``.
 OF_LABELS = ("accuracy_pct", "error_pct")
 OF_NUMBERS = ("mse", "rmse", "relative_error", "relative_squared_error_pct")
@@ -23,7 +21,7 @@ OF_NUMBERS = ("mse", "rmse", "relative_error", "relative_squared_error_pct")
 
 @dataclass(frozen=True)
 class Target:
-    """The target of a task; ``ValueError`` for a kind that does not exist.
+    """The target of a task, by its kind.
 
     >>> target = Target("binary")
     >>> Y, classes = target.encode([3, 7, 3])
@@ -35,10 +33,6 @@ class Target:
     """
 
     kind: str
-
-    def __post_init__(self):
-        if self.kind not in KINDS:
-            raise ValueError(f"a target is one of {', '.join(KINDS)}, got {self.kind!r}")
 
     @property
     def score(self) -> str:

@@ -14,7 +14,7 @@ from rfstudy.data import modules, parse, target_scaling
 from rfstudy.data.entries import class_values, target_of
 from rfstudy.data.sources import Names, Text
 from rfstudy.data.tasks import DROP, IN_ORDER, halves
-from rfstudy.fields import Count, Some
+from rfstudy.fields import Count, Counts, Some, Words
 from rfstudy.models import Model, by_name, either, parameters, refuse, suggestion, with_keys
 
 #: The formats: functions ``parse_<name>``.
@@ -40,7 +40,6 @@ class Rows(Model):
     n_test : test rows
     """
 
-    name: str
     n_train: Count
     n_test: Count
 
@@ -56,7 +55,6 @@ class FeaturesOf(Model):
     """
 
     task: str
-    extractor: str
     source: str = None
 
 
@@ -90,20 +88,11 @@ class FileStream(Stream):
     columns: Count
 
 
-class GeneratedStream(Stream):
-    """Rows of a generator, made from the training images of the base.
-
-    Attributes
-    ----------
-    generator : a file in `src/rfstudy/data/streams`, which has the other parameters
-    """
-
-    generator: str
-
-
 Generator = named("generators", "name", Rows)
 Features = named("extractors", "extractor", FeaturesOf)
-OwnStream = named("streams", "generator", GeneratedStream)
+
+#: Rows of a ``generator``, made from the training images of the base; its file has the other parameters.
+OwnStream = named("streams", "generator", Stream)
 Streamed = either(OwnStream, lambda value: isinstance(value, dict) and "generator" in value, FileStream)
 
 
@@ -188,9 +177,9 @@ class Columns(Model):
     """
 
     target: Text
-    categorical: Annotated[list[str], *Some] = None
-    missing: Annotated[list[str], *Some] = None
-    dropped: Annotated[list[str], *Some] = None
+    categorical: Words = None
+    missing: Words = None
+    dropped: Words = None
     dropped_rows: Annotated[list[Annotated[int, Ge(0)]], *Some] = None
     decimal: Text = None
 
@@ -295,7 +284,7 @@ class FileTask(Labelled):
     parser: Literal[PARSERS]
     separator: Annotated[str, MinLen(1), AfterValidator(expression)] = None
     header_lines: Count = None
-    drop_columns: Annotated[list[Count], *Some] = None
+    drop_columns: Counts = None
     label_column: Literal["first", "last"] = None
     columns: Columns = None
     rows: Text = None

@@ -89,8 +89,7 @@ def unpack(archive: Path, target: Path, entry: dict, member: str | list[str] | N
         with archive.open("rb") as stream:
             layer, from_archive = stream, False
             for _ in range(MAX_LAYERS):
-                digest = copy(layer, temporary, most)
-                if digest == expected:
+                if (digest := copy(layer, temporary, most)) == expected:
                     return
                 if (layer := open_layer(layer, names)) is None:
                     break

@@ -131,8 +131,7 @@ def spikes(X: np.ndarray) -> dict:
     for column in X.T:
         column = column.astype(np.float64)
         distance = np.abs(column - np.median(column))
-        deviation = MAD_TO_DEVIATION * np.median(distance)
-        if deviation > 0:
+        if (deviation := MAD_TO_DEVIATION * np.median(distance)) > 0:
             spiked |= distance > SPIKE_DEVIATIONS * deviation
     found = np.flatnonzero(spiked)
     return {"spike_rows": len(found), "spike_row_numbers": found[:MAX_LISTED].tolist(), "spike_rule": rule}

@@ -9,6 +9,7 @@ import io
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -107,8 +108,7 @@ def read_files(paths: list[Path], task: dict):
         raise
     except (ValueError, OverflowError) as error:
         raise UserError(f"{names}: {' '.join(str(error).split())}") from error
-    bad = ~np.isfinite(X)
-    if bad.any():
+    if (bad := ~np.isfinite(X)).any():
         raise UserError(f"{names}: {bad.sum()} cells without a finite number, first in row {bad.any(1).argmax()}")
     return X, labels
 
@@ -151,11 +151,10 @@ def as_numbers(labels) -> tuple[np.ndarray, np.ndarray]:
         y = np.asarray(labels, dtype=np.float64)
     except ValueError as error:
         raise UserError(f"a regression target must be a number: {error}") from error
-    grouped = next((label for label in labels if isinstance(label, str) and "_" in label), None)
-    if grouped:  # 1_000 is a number in Python only
+    # 1_000 is a number in Python only
+    if grouped := next((label for label in labels if isinstance(label, str) and "_" in label), None):
         raise UserError(f"a regression target must be a number, not {grouped!r}")
-    wrong = ~np.isfinite(y)
-    if wrong.any():
+    if (wrong := ~np.isfinite(y)).any():
         raise UserError(f"a regression target must be finite, row {wrong.argmax()} has {y[wrong][0]}")
     return y, ~wrong
 
@@ -189,8 +188,7 @@ def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
             what = f"it is {same!r} of the label map in another notation"
             raise UserError(f"the label {name!r} is not one of the {REST}: {what}; name it, too")
         targets.append(mapping.get(name, mapping.get(REST)))
-    unknown = sorted(name for name, target in zip(names, targets, strict=True) if target is None)
-    if unknown:
+    if unknown := sorted(name for name, target in zip(names, targets, strict=True) if target is None):
         raise UserError(f"the label map has no entry for {', '.join(map(repr, unknown[:5]))}; it has {list(mapping)}")
     keep = np.array([target != DROP for target in targets], dtype=bool)
     values = np.array([0 if target == DROP else target for target in targets], dtype=np.int64)
@@ -238,7 +236,7 @@ def parse_libsvm(paths: list[Path], task: dict):
 
 def parse_table(paths: list[Path], task: dict):
     """Read text with one row per line, a separator between the cells, and the label in the first or the last cell."""
-    return read_table(*paths, task, task.get("header_lines", 0))
+    return read_table(*paths, task, range(task.get("header_lines", 0)))
 
 
 def parse_arff(paths: list[Path], task: dict):
@@ -324,8 +322,7 @@ def read_lines(path: Path, dtype: str, missing: list[str]) -> np.ndarray:
     Raise ``UserError`` for a blank line between the rows, which would correspond to a row of another file.
     """
     lines = path.read_bytes().rstrip().splitlines() or [b""]
-    blank = next((number for number, line in enumerate(lines, start=1) if not line.strip()), None)
-    if blank is not None:
+    if blank := next((number for number, line in enumerate(lines, start=1) if not line.strip()), None):
         raise UserError(f"{path.name}: line {blank} is blank: remove it and the line of its row in the other file")
     return pd.read_csv(path, sep=r"\s+", dtype=dtype, na_values=missing, **AS_PRINTED).to_numpy()
 
@@ -347,9 +344,9 @@ def parse_cifar(paths: list[Path], task: dict):
     return planes.transpose(0, 2, 1).reshape(len(rows), -1), rows[:, 0]
 
 
-def read_table(path: Path, task: dict, skipped: int | list[int]):
-    """Return the features (float32) and labels (text) of a delimited file. Header lines are skipped by their count, or
-    by their numbers from 0. Dropped columns may hold anything.
+def read_table(path: Path, task: dict, skipped: Sequence[int]):
+    """Return the features (float32) and labels (text) of a delimited file. Lines are skipped by their numbers from 0.
+    Dropped columns may hold anything.
     """
     n_columns = width(task) + 1
     label_column = 0 if task.get("label_column") == "first" else n_columns - 1
@@ -369,11 +366,10 @@ def read_table(path: Path, task: dict, skipped: int | list[int]):
     return np.ascontiguousarray(table[kept].to_numpy(dtype=np.float32)), labels.to_numpy()
 
 
-def check_separator(path: Path, separator: str, skipped: int | list[int]) -> None:
+def check_separator(path: Path, separator: str, skipped: Sequence[int]) -> None:
     """Raise ``UserError`` if the first row of a table has no separator, but another character that often is one."""
-    header = range(skipped) if isinstance(skipped, int) else skipped
     with path.open("rb") as stream:
-        rows = (line for number, line in enumerate(stream) if number not in header and line.strip())
+        rows = (line for number, line in enumerate(stream) if number not in skipped and line.strip())
         first = next(rows, b"").decode("latin-1").strip()
     others = {"a tab": "\t", "a comma": ",", "a semicolon": ";", "blanks": " "}
     found = next((name for name, other in others.items() if other != separator and other in first), "")

@@ -86,8 +86,7 @@ def libsvm_blocks(file, first: int, last: int, n_columns: int, window: int = WIN
 
 def check_whole(numbers: np.ndarray, least: float, most: float, what: str) -> None:
     """Raise ``UserError`` unless all numbers are whole and within two bounds."""
-    wrong = (numbers != np.rint(numbers)) | (numbers < least) | (numbers > most)
-    if wrong.any():
+    if (wrong := (numbers != np.rint(numbers)) | (numbers < least) | (numbers > most)).any():
         between = f" from {least:g} to {most:g}" if np.isfinite(most) else ""
         raise UserError(f"{what} is a whole number{between}, not {numbers[wrong][0]:g}")
 

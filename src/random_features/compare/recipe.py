@@ -48,12 +48,11 @@ RELEVANCE_ROWS = 500
 BOOSTING = {"max_iter": 5000, "early_stopping": True, "n_iter_no_change": 20, "random_state": 0}
 
 #: Metrics of classes and of numbers, the first by default; less is better for the losses of each.
-METRICS = {
-    "classes": ("error", "balanced-error", "log-loss", "auc", "average-precision"), "regression": ("rmse", "mae"),
-}  # fmt: skip
+OF_CLASSES = ("error", "balanced-error", "log-loss", "auc", "average-precision")
+METRICS = {"classes": OF_CLASSES, "regression": ("rmse", "mae")}
 
 #: Those that count the classes alike: for two classes, and for more.
-RARE = METRICS["classes"][1:], METRICS["classes"][1:2]
+RARE = OF_CLASSES[1:], OF_CLASSES[1:2]
 
 # --- rows -------------------------------------------------------------------------------------------------------------
 

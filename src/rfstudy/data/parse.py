@@ -37,9 +37,7 @@ NO_LABEL = (
 LARGEST_EXACT = 2**53
 
 
-def read_task(
-    task: dict, raw_dir, reference_dir, substitutes: dict | None = None
-) -> tuple[np.ndarray, np.ndarray, int | None, dict[str, int]]:
+def read_task(task: dict, raw_dir, reference_dir, substitutes: dict | None = None):
     """Return the rows of a task from its original files.
 
     Parameters

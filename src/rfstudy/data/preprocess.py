@@ -226,12 +226,10 @@ def checked_sizes(task_id: str, rows: Rows, record: dict) -> dict:
 
 def check_target(task_id: str, y: np.ndarray, target: str) -> None:
     """Raise ``UserError`` unless labels suit a target: numbers (float64), two integers, two or more."""
-    if target == "regression":
-        if y.dtype != np.float64:
-            raise UserError(f"{task_id} is a regression, but its labels are of type {y.dtype} and no numbers (float64)")
-        return
+    if target == "regression" and y.dtype != np.float64:
+        raise UserError(f"{task_id} is a regression, but its labels are of type {y.dtype} and no numbers (float64)")
     n_classes = len(np.unique(y))
-    if y.dtype.kind != "i" or n_classes < 2 or (target == "binary" and n_classes > 2):
+    if target != "regression" and (y.dtype.kind != "i" or n_classes < 2 or (target == "binary" and n_classes > 2)):
         wanted = "two classes" if target == "binary" else "two or more classes"
         raise UserError(f"{task_id} needs {wanted} as integers, its labels are {n_classes} values of type {y.dtype}")
 

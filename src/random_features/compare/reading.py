@@ -84,9 +84,10 @@ COMPRESSED = {rb"\x1f\x8b": gzip.open, rb"BZh[1-9]1AY&SY": bz2.open, rb"\xfd7zXZ
 
 def content(path) -> bytes:
     """Return the bytes of a file, unpacked if it is compressed."""
-    if Path(path).exists() and not Path(path).is_file():  # a pipe or a device may have no end
-        raise UserError("is a folder, a pipe or a device; name a file")
-    found = Path(path).read_bytes()
+    file = Path(path)
+    if not file.is_file():  # a pipe or a device may have no end
+        raise UserError("is a folder, a pipe or a device; name a file" if file.exists() else "there is no such file")
+    found = file.read_bytes()
     for opened in [opened for start, opened in COMPRESSED.items() if re.match(start, found)]:
         found = opened(io.BytesIO(found)).read(MOST_BYTES + 1)
         if len(found) > MOST_BYTES:
@@ -111,8 +112,6 @@ def read(path, asked: dict) -> Raw:
         if kind != "text" and stated and (kind, stated) != ("ARFF", ["encoding"]):
             raise UserError(f"--{stated[0]}: this is a file of the kind {kind}, to which it does not apply")
         found = READERS[kind](data, asked)
-    except FileNotFoundError:
-        raise UserError(f"{path}: there is no such file") from None
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
     except ImportError as error:
@@ -310,13 +309,12 @@ def dense_or_sparse(X, kind: str, last=()) -> Raw:
     """Return a sparse table: as it is if it is wide and mostly zeros, else dense; ``last`` are its last names."""
     if X.shape[1] > MOST_COLUMNS:
         raise ValueError(f"it has a column {X.shape[1] - 1:,}; number them anew, up to {MOST_COLUMNS:,}")
-    names = [*(f"f{j}" for j in range(X.shape[1] - len(last))), *last]
     if X.shape[1] <= SPARSE_COLUMNS or X.nnz >= SPARSE_SHARE * np.prod(X.shape):
         check_bytes(8 * np.prod(X.shape))
         X = pd.DataFrame(X.toarray())
     elif not np.isfinite(X.data).all():
         raise ValueError(f"it has a number that is missing or above {MOST:g}; drop or rescale its column")
-    return Raw(X, names, {"kind": kind})
+    return Raw(X, [*(f"f{j}" for j in range(X.shape[1] - len(last))), *last], {"kind": kind})
 
 
 def read_arff(data: bytes, asked: dict) -> Raw:

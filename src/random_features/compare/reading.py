@@ -84,10 +84,9 @@ COMPRESSED = {rb"\x1f\x8b": gzip.open, rb"BZh[1-9]1AY&SY": bz2.open, rb"\xfd7zXZ
 
 def content(path) -> bytes:
     """Return the bytes of a file, unpacked if it is compressed."""
-    file = Path(path)
-    if not file.is_file():  # a pipe or a device may have no end
-        raise UserError("is a folder, a pipe or a device; name a file" if file.exists() else "there is no such file")
-    found = file.read_bytes()
+    if Path(path).exists() and not Path(path).is_file():  # a pipe or a device may have no end
+        raise UserError("is a folder, a pipe or a device; name a file")
+    found = Path(path).read_bytes()
     for opened in [opened for start, opened in COMPRESSED.items() if re.match(start, found)]:
         found = opened(io.BytesIO(found)).read(MOST_BYTES + 1)
         if len(found) > MOST_BYTES:
@@ -112,6 +111,8 @@ def read(path, asked: dict) -> Raw:
         if kind != "text" and stated and (kind, stated) != ("ARFF", ["encoding"]):
             raise UserError(f"--{stated[0]}: this is a file of the kind {kind}, to which it does not apply")
         found = READERS[kind](data, asked)
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such file") from None
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
     except ImportError as error:

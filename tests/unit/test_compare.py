@@ -48,9 +48,9 @@ def kernel_run(tmp_path_factory):
 
 
 @pytest.fixture
-def contest(kernel_run):
+def contest(kernel_run, tmp_path):
     """A contest on the same data that has not begun."""
-    return Contest(understand(kernel_run.file, "y"), np.arange(ROWS))
+    return Contest(understand(kernel_run.file, "y"), np.arange(ROWS), tmp_path)
 
 
 # --- whole comparisons ------------------------------------------------------------------------------------------------
@@ -212,11 +212,12 @@ def test_a_contestant_that_takes_too_long_or_fails_is_noted_and_the_others_go_on
 def test_training_rows_may_lack_a_class_and_rows_of_one_class_are_named_as_the_reason(tmp_path):
     frame = table("linear")
     y = np.digitize(frame["y"], frame["y"].quantile([0.02, 0.5])).astype(str)
-    contest = Contest(understand(saved(tmp_path, frame.assign(y=y)), "y"), np.arange(len(frame)))
+    contest = Contest(understand(saved(tmp_path, frame.assign(y=y)), "y"), np.arange(len(frame)), tmp_path)
     every = contest.parts
     for kept in ((1, 2), (1,)):
         rows = [np.isin(part.y, kept) for part in every]
         contest.parts = [part._replace(X=part.X[some], y=part.y[some]) for part, some in zip(every, rows, strict=True)]
+        contest.identity = str(kept)  # no unit is taken from the folder
         names = ("guess", "boosting", "linear", "exact-kernel", "rff")
         planned = [Unit(name, 400, 32 if name == "rff" else None) for name in names]
         contests.hold(contest, planned, time.monotonic() + 3600)
@@ -332,7 +333,7 @@ def test_rare_classes_are_found_or_the_answer_says_that_they_are_never_predicted
     maps = [each["result"] for each in decision.comparisons if each["result"].unit.columns == 128]
     assert min(each.losses.mean() for each in maps) < 0.6 * guess.losses.mean()
     assert "average precision" in capsys.readouterr().out
-    contest = Contest(asked := understand(tmp_path / "table.csv", "y"), np.arange(2000))
+    contest = Contest(asked := understand(tmp_path / "table.csv", "y"), np.arange(2000), tmp_path)
     contest.run(Unit("guess", contest.n_train, None))
     decision = decide(contest.results, contest.groups, 0.02)
     (score,) = run.tested(asked, contest, decision, time.monotonic() + 60, np.arange(2000), np.arange(2000, 3000))
@@ -395,7 +396,7 @@ def test_each_pair_of_options_is_planned_with_and_without_missing_cells(tmp_path
         assert not set(asked.groups[train]) & set(asked.groups[test])
     if "time" in how and "group" not in how:
         assert train.max() < test.min()
-    contest = Contest(asked, train)
+    contest = Contest(asked, train, tmp_path)
     names, _ = contests.contestants(contest.parts[0])
     assert contests.units(names, contest.n_train, 64)
     assert all(np.isfinite(part.X).all() and np.isfinite(part.X_held).all() for part in contest.parts)

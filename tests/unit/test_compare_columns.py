@@ -41,7 +41,7 @@ def test_the_penalty_of_groups_is_chosen_on_groups_that_are_held_out(tmp_path):
     places, effects = rng.standard_normal((30, 3)), rng.standard_normal(30)
     frame = pd.DataFrame(places[group] + 0.01 * rng.standard_normal((600, 3)), columns=list("abc"))
     frame = frame.assign(group=group, y=frame["a"] + effects[group])  # effects that other groups do not have
-    contest = contests.Contest(understand(saved(tmp_path, frame), "y", group="group"), np.arange(600))
+    contest = contests.Contest(understand(saved(tmp_path, frame), "y", group="group"), np.arange(600), tmp_path)
     unit = contests.Unit("exact-kernel", contest.n_train, None)
     contest.run(unit)
     by_rows = contest.tuned(unit.name, contest.start)

@@ -285,7 +285,7 @@ def test_an_extractor_is_given_what_it_asks_for(images, features, tmp_path, monk
     downloaded(weights)
 
     def extract(X, run, **parameters):
-        given.update(vars(run) | {"parameters": parameters})
+        given.update(run._asdict() | {"parameters": parameters})
         run.checkpoint.parent.mkdir(exist_ok=True)
         run.checkpoint.write_text("half", encoding="utf-8")
         return np.zeros((len(X), 64), dtype=np.float32)

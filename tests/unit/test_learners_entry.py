@@ -12,11 +12,12 @@ from scipy.special import expit, logsumexp, softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from random_features.learners import design, entry, newton, streams, svm
-from rfstudy.data.target import KINDS, Target
+from rfstudy.data.target import Target
 from rfstudy.models import problems_of
 from rfstudy.planning.entries import learner_type
 
 N_ROWS, N_COLUMNS = 121, 5
+KINDS = ("binary", "classes", "regression")
 
 
 def problem(kind, n_rows=N_ROWS, n_columns=N_COLUMNS):

@@ -137,8 +137,7 @@ def map_settings(name: str, columns: int, task: str) -> dict:
 
 def code_identity() -> str:
     """Return a hash of the code of the library and of the versions of what computes."""
-    folder = Path(random_features.__file__).parent
-    code = b"".join(path.read_bytes() for path in sorted(folder.rglob("*.py")))
+    code = b"".join(path.read_bytes() for path in sorted(Path(random_features.__file__).parent.rglob("*.py")))
     names = ("numpy", "scipy", "scikit-learn", "torch", "pandas")
     return sha256(code + " ".join(map(version, names)).encode()).hexdigest()
 
@@ -179,12 +178,11 @@ class Contest:
     out, with the reasons.
     """
 
-    def __init__(self, question: Question, rows, folder=None):
+    def __init__(self, question: Question, rows, folder: Path):
         self.task, self.metric, self.classes = (question.settings[key] for key in ("task", "metric", "classes"))
         self.has_order = question.groups is not None or bool(question.settings["time"])
         self.more = {"class_weight": "balanced"} if self.metric == "balanced-error" else {}
-        self.folder = Path(folder or ".")
-        self.identity = code_identity() + json.dumps(question.settings, default=str) if folder else ""
+        self.folder, self.identity = folder, code_identity() + json.dumps(question.settings, default=str)
         self.folder.mkdir(parents=True, exist_ok=True)
         started = time.perf_counter()
         self.parts, self.groups = validation_parts(question, rows)
@@ -217,8 +215,7 @@ class Contest:
         if seal != sha256((file.name + text).encode()).hexdigest():
             _, settings, losses, seconds = self.computed(unit)
             text = json.dumps([settings, losses.tolist(), seconds])
-            if self.identity:
-                file.write_text(f"{sha256((file.name + text).encode()).hexdigest()}\n{text}", "utf-8")
+            file.write_text(f"{sha256((file.name + text).encode()).hexdigest()}\n{text}", "utf-8")
         settings, losses, seconds = json.loads(text)
         self.results.append(Result(unit, settings, np.array(losses, np.float64), seconds))
 
@@ -293,8 +290,7 @@ class Contest:
 
     def expected(self, unit: Unit) -> float:
         """Return the expected seconds of a unit from the last of its contestant; 0 for the first."""
-        last = self.last(unit.name)
-        if last is None:
+        if (last := self.last(unit.name)) is None:
             return 0.0
         growth = ((unit.columns or 1) / (last.unit.columns or 1)) ** COLUMN_GROWTH * (unit.n / last.unit.n) ** 2
         tuning = 2.0 if unit.columns and unit.columns <= TUNED_WITH else 1.0

@@ -45,7 +45,7 @@ def missing(contest: Contest, names) -> list[str]:
     """Return the baselines that did not run on all rows, and "all maps" if none did. Exact kernels may have fewer."""
     whole = {each.unit.name for each in contest.results if each.unit.n == contest.n_train}
     lacking = [name for name in BASELINES[1:-1] if name in names and name not in whole]
-    return lacking + ["all maps"] * (not any(is_map(name) for name in whole) and any(map(is_map, names)))
+    return lacking + ["all maps"] * (not any(map(is_map, whole)))
 
 
 def decide(results: list[Result], groups, margin: float, lacking=()) -> Decision:

@@ -180,10 +180,8 @@ def task_of(labels: pd.Series, task: str, missing: str | None, where: str) -> tu
         return task, None
     counts = recipe.as_classes(known).value_counts()
     if len(counts) > MOST_CLASSES:
-        raise UserError(
-            f"{where} has {len(counts)} labels, such as {example!r}; {MOST_CLASSES} are the most: an identifier is no "
-            "target, and numbers need one known format in all cells"
-        )
+        why = "an identifier is no target, and numbers need one known format in all cells"
+        raise UserError(f"{where} has {len(counts)} labels, such as {example!r}; {MOST_CLASSES} are the most: {why}")
     return task, sorted(counts.index[counts >= FEWEST_OF_A_CLASS].tolist())
 
 

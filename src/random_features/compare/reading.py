@@ -253,9 +253,8 @@ def trimmed(frame, notes: list[str]):
     those above.
     """
     filled = (frame != "").sum(axis=1).to_numpy()
-    full = np.flatnonzero(filled > max(1, frame.shape[1] // 2))
     first = int(np.argmax(filled > 1)) if frame.shape[1] > 2 else 0
-    last = max(full, default=len(frame) - 1)
+    last = max(np.flatnonzero(filled > max(1, frame.shape[1] // 2)), default=len(frame) - 1)
     least = min(filter(None, filled[first : last + 1]), default=0)
     if len(frame) - 1 - last > MOST_BELOW or least <= filled[last + 1 :].max(initial=0):
         last = len(frame) - 1
@@ -311,13 +310,12 @@ def dense_or_sparse(X, kind: str, last=()) -> Raw:
     """Return a sparse table: as it is if it is wide and mostly zeros, else dense; ``last`` are its last names."""
     if X.shape[1] > MOST_COLUMNS:
         raise ValueError(f"it has a column {X.shape[1] - 1:,}; number them anew, up to {MOST_COLUMNS:,}")
-    names = [*(f"f{j}" for j in range(X.shape[1] - len(last))), *last]
     if X.shape[1] <= SPARSE_COLUMNS or X.nnz >= SPARSE_SHARE * np.prod(X.shape):
         check_bytes(8 * np.prod(X.shape))
         X = pd.DataFrame(X.toarray())
     elif not np.isfinite(X.data).all():
         raise ValueError(f"it has a number that is missing or above {MOST:g}; drop or rescale its column")
-    return Raw(X, names, {"kind": kind})
+    return Raw(X, [*(f"f{j}" for j in range(X.shape[1] - len(last))), *last], {"kind": kind})
 
 
 def read_arff(data: bytes, asked: dict) -> Raw:
@@ -390,6 +388,4 @@ def check_bytes(number):
         raise ValueError(f"its columns have more than {MOST_BYTES:,} bytes; save fewer rows or columns")
 
 
-READERS = {
-    "Parquet": read_parquet, "npz": read_arrays, "LIBSVM": read_libsvm, "ARFF": read_arff, "text": read_text,
-}  # fmt: skip
+READERS = {"Parquet": read_parquet, "npz": read_arrays, "LIBSVM": read_libsvm, "ARFF": read_arff, "text": read_text}

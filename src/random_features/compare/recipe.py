@@ -48,12 +48,11 @@ RELEVANCE_ROWS = 500
 BOOSTING = {"max_iter": 5000, "early_stopping": True, "n_iter_no_change": 20, "random_state": 0}
 
 #: Metrics of classes and of numbers, the first by default; less is better for the losses of each.
-METRICS = {
-    "classes": ("error", "balanced-error", "log-loss", "auc", "average-precision"), "regression": ("rmse", "mae"),
-}  # fmt: skip
+OF_CLASSES = ("error", "balanced-error", "log-loss", "auc", "average-precision")
+METRICS = {"classes": OF_CLASSES, "regression": ("rmse", "mae")}
 
 #: Those that count the classes alike: for two classes, and for more.
-RARE = METRICS["classes"][1:], METRICS["classes"][1:2]
+RARE = OF_CLASSES[1:], OF_CLASSES[1:2]
 
 # --- rows -------------------------------------------------------------------------------------------------------------
 
@@ -164,9 +163,8 @@ def split(y, groups, task, in_time, *, folds=None, share=None):
         cuts = list(selection.TimeSeriesSplit(parts if folds else parts - 1).split(rows))
         bounds = [np.searchsorted(ends, ends[[held[0], held[-1]]]) for _, held in (cuts if folds else cuts[-1:])]
         return [(np.sort(order[:a]), np.sort(order[a : b + 1 if groups is None else len(y)])) for a, b in bounds if a]
-    by_class, by_group = task == "classes", groups is not None
-    kinds = [[selection.KFold, selection.GroupKFold], [selection.StratifiedKFold, selection.StratifiedGroupKFold]]
-    cuts = kinds[by_class][by_group](parts, shuffle=True, random_state=0).split(rows, y, groups)
+    name = f"{'Stratified' * (task == 'classes')}{'Group' * (groups is not None)}KFold"
+    cuts = getattr(selection, name)(parts, shuffle=True, random_state=0).split(rows, y, groups)
     return list(cuts) if folds else [next(cuts)]
 
 

@@ -79,8 +79,7 @@ def given_away(question):
         if each["kind"]:
             column = table[each["column"]]
             x = pd.factorize(column)[0] if each["kind"] == "categories" else recipe.as_times(column).to_numpy(float)
-            removed = 1 - held_out(tree, x[:, None], y, halves).mean() / guess
-            if removed > GIVEN_AWAY:
+            if (removed := 1 - held_out(tree, x[:, None], y, halves).mean() / guess) > GIVEN_AWAY:
                 leaks.append(f"{each['column']!r} alone removes {100 * removed:.1f} % of the loss of a guess")
     return f"{'; '.join(leaks[:5])}; is it known when you predict?" if leaks else None
 

@@ -89,11 +89,9 @@ def unpack(archive: Path, target: Path, entry: dict, member: str | list[str] | N
         with archive.open("rb") as stream:
             layer, from_archive = stream, False
             for _ in range(MAX_LAYERS):
-                digest = copy(layer, temporary, most)
-                if digest == expected:
+                if (digest := copy(layer, temporary, most)) == expected:
                     return
-                layer = open_layer(layer, names)
-                if layer is None:
+                if (layer := open_layer(layer, names)) is None:
                     break
                 from_archive |= isinstance(layer, zipfile.ZipExtFile | tarfile.ExFileObject)
         if expected != UNKNOWN:

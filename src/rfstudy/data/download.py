@@ -121,10 +121,8 @@ def verified(source_id: str, name: str, entry: dict, directory: Path, lock_path,
     if known["sha256"] != found["sha256"]:  # another process has recorded another content meanwhile
         target.unlink()
         return verified(source_id, name, entry, directory, lock_path, mirror)
-    log.warning(
-        "%s of %s is trusted on first use: its checksum was not known, and is recorded in %s (sha256 %s); commit it",
-        *(name, source_id, shown(lock_path), found["sha256"]),
-    )
+    why = f"its checksum was not known, and is recorded in {shown(lock_path)} (sha256 {found['sha256']})"
+    log.warning("%s of %s is trusted on first use: %s; commit it", name, source_id, why)
     return found
 
 
@@ -138,8 +136,7 @@ def substituted(source_id: str, name: str, substitute: dict, directory: Path, mi
     except DownloadError:
         raise why from None
     log.warning("%s of %s could not be had: %s is used in its place, without %d rows", name, source_id, file, len(rows))
-    kept = {key: substitute[key] for key in ("file", "sha256", "bytes", "excluded_rows")}
-    return kept | {"from": origin}
+    return {key: substitute[key] for key in ("file", "sha256", "bytes", "excluded_rows")} | {"from": origin}
 
 
 def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) -> str:
@@ -188,9 +185,7 @@ def local_places(source_id: str, name: str, entry: dict, directory: Path, mirror
     folders = {directory: "put in place by hand: "}
     if mirror:
         folders[Path(os.path.expanduser(mirror)) / source_id] = f"mirror: {source_id}/"
-    candidates = [
-        (folder / each, f"{origin}{each}") for folder, origin in folders.items() for each in archive_names(name)
-    ]
+    candidates = [(folder / each, origin + each) for folder, origin in folders.items() for each in archive_names(name)]
     return [(path, origin) for path, origin in candidates if path.is_file()]
 
 
@@ -201,10 +196,8 @@ def wanted(entry: dict) -> str:
     content = f"its content must have\n    sha256 {entry['sha256']} ({entry['bytes']} bytes)"
     if "lock" not in entry:
         return content
-    return (
-        f"{content},\n    as {shown(entry['lock'])} recorded when it was first used; if the file was changed and you "
-        "accept that, remove its lines there"
-    )
+    ask = "if the file was changed and you accept that, remove its lines there"
+    return f"{content},\n    as {shown(entry['lock'])} recorded when it was first used; {ask}"
 
 
 def from_address(address: dict, target: Path, entry: dict) -> None:

@@ -50,13 +50,12 @@ def default_keys(task: dict) -> dict:
 def default_rows(task: dict, has_parts: bool) -> dict:
     """Return the split of a task of files, and the numbers of rows that follow from those that it states."""
     split = task.get("split", "published" if has_parts else "half")
-    n, n_train, n_test = (task.get(key) for key in ("n", "n_train", "n_test"))
-    found = {"split": split}
-    if isinstance(n_train, int) and isinstance(n_test, int) and n is None:
-        found["n"] = n_train + n_test
-    if isinstance(n, int) and split == "half" and n_train is None and n_test is None:
-        found |= dict(zip(("n_train", "n_test"), halves(n), strict=True))
-    return found
+    match task.get("n"), task.get("n_train"), task.get("n_test"):
+        case None, int(n_train), int(n_test):
+            return {"split": split, "n": n_train + n_test}
+        case int(n), None, None if split == "half":
+            return {"split": split, "n_train": halves(n)[0], "n_test": halves(n)[1]}
+    return {"split": split}
 
 
 def complete(tasks: dict[str, dict]) -> dict[str, dict]:

@@ -44,11 +44,9 @@ def duplicates(X: np.ndarray, y: np.ndarray, parts: dict[str, slice], train_shar
     facts = {f"duplicate_rows_{part}": int(rows[of].duplicated().sum()) for part, of in parts.items()}
     facts["conflicting_rows"] = int(pd.Series(y).groupby(columns).transform("nunique").gt(1).sum())
     if "train" in parts:
-        seen = int(rows[parts["test"]].isin(rows[parts["train"]]).sum())
-        return facts | {
-            "test_rows_in_training": seen,
-            "test_rows_in_training_pct": percent(seen, len(rows[parts["test"]])),
-        }
+        seen = rows[parts["test"]].isin(rows[parts["train"]])
+        facts["test_rows_in_training"] = int(seen.sum())
+        return facts | {"test_rows_in_training_pct": percent(seen.sum(), len(seen))}
     copies = rows.groupby(rows).transform("size")
     # each of the other copies of a test row is in the training part with a probability of its share
     expected = np.sum(1 - (1 - train_share) ** (copies - 1))
@@ -133,8 +131,7 @@ def spikes(X: np.ndarray) -> dict:
     for column in X.T:
         column = column.astype(np.float64)
         distance = np.abs(column - np.median(column))
-        deviation = MAD_TO_DEVIATION * np.median(distance)
-        if deviation > 0:
+        if (deviation := MAD_TO_DEVIATION * np.median(distance)) > 0:
             spiked |= distance > SPIKE_DEVIATIONS * deviation
     found = np.flatnonzero(spiked)
     return {"spike_rows": len(found), "spike_row_numbers": found[:MAX_LISTED].tolist(), "spike_rule": rule}

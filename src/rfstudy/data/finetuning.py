@@ -8,7 +8,7 @@ arithmetic is in mixed precision, and its sums have no fixed order.
 import math
 import sys
 import time
-from dataclasses import dataclass
+from collections import namedtuple
 from pathlib import Path
 
 import torch
@@ -27,18 +27,10 @@ SHIFT = 4
 CHECKPOINT_SECONDS = 120.0
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(namedtuple("Schedule", "epochs batch learning_rate milestones momentum weight_decay")):
     """The schedule of a fit: ``epochs`` over all images in batches of ``batch``, by steps of ``learning_rate`` that are
     divided by ten at each of the ``milestones`` (epochs), with ``momentum`` and ``weight_decay``.
     """
-
-    epochs: int
-    batch: int
-    learning_rate: float
-    milestones: tuple[int, ...]
-    momentum: float
-    weight_decay: float
 
     def rate(self, epoch: int) -> float:
         """Return the learning rate in an epoch, from 0.
@@ -51,9 +43,11 @@ class Schedule:
 
 
 class Training:
-    """A network (on its device) with its optimiser and its finished epochs."""
+    """A network (on its device) with its optimiser and its finished epochs, those of an earlier ``state`` if there is
+    one.
+    """
 
-    def __init__(self, network, schedule: Schedule):
+    def __init__(self, network, schedule: Schedule, state: dict | None):
         self.network, self.schedule = network, schedule
         self.device = next(network.parameters()).device
         how = {key: getattr(schedule, key) for key in ("momentum", "weight_decay")}
@@ -61,18 +55,14 @@ class Training:
         self.is_mixed = self.device.type == "cuda"  # bfloat16 and this layout take 0.55 times as long (H200)
         if self.is_mixed:
             network.to(memory_format=torch.channels_last)
-        self.losses: list[float] = []  # mean over the images, by epoch
+        self.losses: list[float] = state["losses"] if state else []  # mean over the images, by epoch
+        if state:
+            network.load_state_dict(state["network"])
+            self.optimiser.load_state_dict(state["optimiser"])
 
     def state(self) -> dict:
         """Return the state on which the remaining epochs depend."""
-        parts = {name: getattr(self, name).state_dict() for name in ("network", "optimiser")}
-        return parts | {"losses": self.losses}
-
-    def restore(self, state: dict) -> None:
-        """Restore a state, to continue from there."""
-        for name in ("network", "optimiser"):
-            getattr(self, name).load_state_dict(state[name])
-        self.losses = list(state["losses"])
+        return {"network": self.network.state_dict(), "optimiser": self.optimiser.state_dict(), "losses": self.losses}
 
     def epoch(self, images, labels, progress) -> None:
         """Run one pass over the images of bytes (n, 3, side, side) and their labels (n,), on the device of the network.
@@ -123,10 +113,7 @@ def fine_tune(network, images, labels, schedule: Schedule, checkpoint=None, key:
         The mean loss of every epoch, under its augmentations.
     """
     with torch.random.fork_rng():
-        training = Training(network, schedule)
-        state = load_checkpoint(checkpoint, key)
-        if state:
-            training.restore(state)
+        training = Training(network, schedule, load_checkpoint(checkpoint, key))
         images, labels = images.to(training.device), labels.to(training.device)
         written, done = time.monotonic(), len(training.losses)
         with tqdm(

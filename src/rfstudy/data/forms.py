@@ -14,7 +14,7 @@ from rfstudy.data import modules, parse, target_scaling
 from rfstudy.data.entries import class_values, target_of
 from rfstudy.data.sources import Names, Text
 from rfstudy.data.tasks import DROP, IN_ORDER, halves
-from rfstudy.fields import Count, Some
+from rfstudy.fields import Count, Counts, Some, Words
 from rfstudy.models import Model, by_name, either, parameters, refuse, suggestion, with_keys
 
 #: The formats: functions ``parse_<name>``.
@@ -40,7 +40,6 @@ class Rows(Model):
     n_test : test rows
     """
 
-    name: str
     n_train: Count
     n_test: Count
 
@@ -56,7 +55,6 @@ class FeaturesOf(Model):
     """
 
     task: str
-    extractor: str
     source: str = None
 
 
@@ -90,20 +88,11 @@ class FileStream(Stream):
     columns: Count
 
 
-class GeneratedStream(Stream):
-    """Rows of a generator, made from the training images of the base.
-
-    Attributes
-    ----------
-    generator : a file in `src/rfstudy/data/streams`, which has the other parameters
-    """
-
-    generator: str
-
-
 Generator = named("generators", "name", Rows)
 Features = named("extractors", "extractor", FeaturesOf)
-OwnStream = named("streams", "generator", GeneratedStream)
+
+#: Rows of a ``generator``, made from the training images of the base; its file has the other parameters.
+OwnStream = named("streams", "generator", Stream)
 Streamed = either(OwnStream, lambda value: isinstance(value, dict) and "generator" in value, FileStream)
 
 
@@ -188,9 +177,9 @@ class Columns(Model):
     """
 
     target: Text
-    categorical: Annotated[list[str], *Some] = None
-    missing: Annotated[list[str], *Some] = None
-    dropped: Annotated[list[str], *Some] = None
+    categorical: Words = None
+    missing: Words = None
+    dropped: Words = None
     dropped_rows: Annotated[list[Annotated[int, Ge(0)]], *Some] = None
     decimal: Text = None
 
@@ -262,16 +251,10 @@ class Labelled(Task):
             wanted = "two" if target == "binary" else "at least two"
             yield f"labels: the target {target!r} needs labels of {wanted} values, not {sorted(values)}"
 
-    def problems_of_generator(self, generator: Rows):
-        """Yield the problems of the numbers of rows that a generator makes."""
-        if self.split == "half":
-            yield from problems_of_half(generator.n_train + generator.n_test, generator.n_train)
-
-
-def problems_of_half(n: int, n_train: int):
-    """Yield the problems of the number of training rows of a half split."""
-    if n_train != halves(n)[0]:
-        yield f"a half split of {n} rows has {halves(n)[0]} training rows, not {n_train}"
+    def problems_of_half(self, n: int, n_train: int):
+        """Yield the problem of the number of training rows of n rows, if half of them train."""
+        if self.split == "half" and n_train != halves(n)[0]:
+            yield f"a half split of {n} rows has {halves(n)[0]} training rows, not {n_train}"
 
 
 class FileTask(Labelled):
@@ -301,7 +284,7 @@ class FileTask(Labelled):
     parser: Literal[PARSERS]
     separator: Annotated[str, MinLen(1), AfterValidator(expression)] = None
     header_lines: Count = None
-    drop_columns: Annotated[list[Count], *Some] = None
+    drop_columns: Counts = None
     label_column: Literal["first", "last"] = None
     columns: Columns = None
     rows: Text = None
@@ -322,8 +305,8 @@ class FileTask(Labelled):
             yield "folds: rows with published folds come from one part, in its order"
         if self.rows not in (None, IN_ORDER) and not (reference / self.rows).is_file():
             yield f"rows: there is no file {self.rows!r} in data/reference"
-        if self.stand_in and self.stand_in.generator:
-            of_stand_in = list(self.problems_of_generator(self.stand_in.generator))
+        if self.stand_in and (made := self.stand_in.generator):
+            of_stand_in = list(self.problems_of_half(made.n_train + made.n_test, made.n_train))
             if self.stand_in.labels and self.labels:
                 of_stand_in += self.problems_of_labels(self.stand_in.labels)
             yield from (f"stand_in: {problem}" for problem in of_stand_in)
@@ -357,8 +340,7 @@ class FileTask(Labelled):
             yield f"n_train + n_test = {in_use} is more than n = {self.n}"
         if self.split != "random" and in_use != self.n:
             yield f"n_train + n_test = {in_use} is not n = {self.n}"
-        if self.split == "half":
-            yield from problems_of_half(self.n, self.n_train)
+        yield from self.problems_of_half(self.n, self.n_train)
         if self.split != "published" and has_parts:
             yield f"a task with published parts has the split 'published', not {self.split!r}"
         if self.split == "published" and not has_parts:
@@ -378,7 +360,7 @@ class GeneratedTask(Labelled):
     def problems(self, **_):
         """Yield the problems of the target and the numbers of rows."""
         yield from self.problems_of_target()
-        yield from self.problems_of_generator(self.generator)
+        yield from self.problems_of_half(self.generator.n_train + self.generator.n_test, self.generator.n_train)
 
 
 class FeaturesTask(Task):

@@ -3,22 +3,14 @@ extractors.
 """
 
 import math
-from dataclasses import dataclass, field
-from pathlib import Path
-
-import numpy as np
+from collections import namedtuple
 
 from random_features.errors import UserError
 
-
-@dataclass(frozen=True)
-class Given:
-    """The input that a run gives an extractor in addition to the rows."""
-
-    labels: np.ndarray | None = None  # (n_train,) of the training rows, which come first; None without published parts
-    files: dict = field(default_factory=dict)  # paths of the files of its source, by name
-    checkpoint: Path | None = None  # where it may keep its progress, and from which it resumes after it was killed
-    device: str = "cpu"  # "cpu", "cuda" or "auto"
+#: The input that a run gives an extractor in addition to the rows: the labels (n_train,) of the training rows, which
+#: come first, or None without published parts; the paths of the files of its source, by name; the path of a checkpoint,
+#: where it may keep its progress, and from which it resumes after it was killed; and a device: "cpu", "cuda" or "auto".
+Given = namedtuple("Given", "labels files checkpoint device", defaults=(None, {}, None, "cpu"))
 
 
 def image_shape(d: int) -> tuple[int, ...]:

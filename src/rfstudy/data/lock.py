@@ -35,18 +35,16 @@ def read_lock(path) -> dict:
     lock = read_yaml(path)
     for source_id, files in lock.items():
         if not isinstance(files, dict) or not all(map(is_record, files.values())):
-            raise UserError(
-                f"{shown(path)}: {source_id}: every file needs sha256 (64 hexadecimal digits) and bytes; restore the "
-                "lock, or remove the lines of this source to have the next content recorded"
-            )
+            needed = "every file needs sha256 (64 hexadecimal digits) and bytes"
+            ask = "restore the lock, or remove the lines of this source to have the next content recorded"
+            raise UserError(f"{shown(path)}: {source_id}: {needed}; {ask}")
     return lock
 
 
 def is_record(known) -> bool:
     """Return whether a value is a valid record of a file in a lock."""
-    if not isinstance(known, dict):
-        return False
-    return bool(re.fullmatch("[0-9a-f]{64}", str(known.get("sha256")))) and isinstance(known.get("bytes"), int)
+    given = known if isinstance(known, dict) else {}
+    return bool(re.fullmatch("[0-9a-f]{64}", str(given.get("sha256")))) and isinstance(given.get("bytes"), int)
 
 
 def record(path, source_id: str, name: str, found: dict) -> dict:
@@ -67,10 +65,9 @@ def record(path, source_id: str, name: str, found: dict) -> dict:
             return known
     except OSError as error:
         lines = yaml.safe_dump({source_id: {name: found}}, allow_unicode=True, width=1000)
-        raise UserError(
-            f"{shown(path)} cannot be written ({error.strerror or error}), and a file whose checksum is not known is "
-            f"not used without a record: make it writable, or add to it\n{lines.rstrip()}"
-        ) from error
+        why = f"({error.strerror or error}), and a file whose checksum is not known is not used without a record"
+        ask = f"make it writable, or add to it\n{lines.rstrip()}"
+        raise UserError(f"{shown(path)} cannot be written {why}: {ask}") from error
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import io
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,9 +37,7 @@ NO_LABEL = (
 LARGEST_EXACT = 2**53
 
 
-def read_task(
-    task: dict, raw_dir, reference_dir, substitutes: dict | None = None
-) -> tuple[np.ndarray, np.ndarray, int | None, dict[str, int]]:
+def read_task(task: dict, raw_dir, reference_dir, substitutes: dict | None = None):
     """Return the rows of a task from its original files.
 
     Parameters
@@ -73,7 +72,7 @@ def read_task(
         found = {name: known for name, known in (substitutes or {}).items() if name in names}
         paths = [Path(raw_dir) / found.get(name, {"file": name})["file"] for name in names]
         X, labels = read_files(paths, task)
-        y, kept = encoded(labels, task)
+        y, kept = as_numbers(labels) if task.get("target") == "regression" else encode_labels(labels, task["labels"])
         if found:
             excluded = np.array([row for known in found.values() for row in known["excluded_rows"]], dtype=np.int64)
             if len(names) > 1 or (len(excluded) and excluded.max() >= len(X)):
@@ -107,8 +106,7 @@ def read_files(paths: list[Path], task: dict):
         raise
     except (ValueError, OverflowError) as error:
         raise UserError(f"{names}: {' '.join(str(error).split())}") from error
-    bad = ~np.isfinite(X)
-    if bad.any():
+    if (bad := ~np.isfinite(X)).any():
         raise UserError(f"{names}: {bad.sum()} cells without a finite number, first in row {bad.any(1).argmax()}")
     return X, labels
 
@@ -143,29 +141,20 @@ def read_folds(path: Path, n: int) -> str:
     return "".join(map(str, tests.argmax(1)))
 
 
-def encoded(labels, task: dict) -> tuple[np.ndarray, np.ndarray]:
-    """Return y (n,) as the target needs it (numbers in float64, or integers by the label map), and the rows to keep."""
-    if task.get("target") == "regression":
-        y = as_numbers(labels)
-        return y, np.ones(len(y), dtype=bool)
-    return encode_labels(labels, task["labels"])
-
-
-def as_numbers(labels) -> np.ndarray:
-    """Return labels as finite float64. Otherwise raise ``UserError``, which names the first that is not a finite
-    number.
+def as_numbers(labels) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels as finite float64, (n,), and which rows are kept, (n,) bool: all. Otherwise raise ``UserError``,
+    which names the first that is not a finite number.
     """
     try:
         y = np.asarray(labels, dtype=np.float64)
     except ValueError as error:
         raise UserError(f"a regression target must be a number: {error}") from error
-    grouped = next((label for label in labels if isinstance(label, str) and "_" in label), None)
-    if grouped:  # 1_000 is a number in Python only
+    # 1_000 is a number in Python only
+    if grouped := next((label for label in labels if isinstance(label, str) and "_" in label), None):
         raise UserError(f"a regression target must be a number, not {grouped!r}")
-    wrong = ~np.isfinite(y)
-    if wrong.any():
+    if (wrong := ~np.isfinite(y)).any():
         raise UserError(f"a regression target must be finite, row {wrong.argmax()} has {y[wrong][0]}")
-    return y
+    return y, ~wrong
 
 
 def as_integers(labels: np.ndarray, path: Path) -> np.ndarray:
@@ -191,18 +180,13 @@ def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
     named, targets = {notation_free(name): name for name in mapping if name != REST}, []
     for code, name in enumerate(names):
         if pd.isna(printed[code]) or (name not in mapping and name.lower() in NO_LABEL):
-            raise UserError(
-                f"row {(codes == code).argmax()} has no label ({str(printed[code])!r}); if this is the name of a class,"
-                " name it in the label map"
-            )
-        if name not in mapping and REST in mapping and named.get(notation_free(name)):
-            raise UserError(
-                f"the label {name!r} is not one of the {REST}: it is {named[notation_free(name)]!r} of the label map "
-                "in another notation; name it, too"
-            )
+            ask = "if this is the name of a class, name it in the label map"
+            raise UserError(f"row {(codes == code).argmax()} has no label ({str(printed[code])!r}); {ask}")
+        if name not in mapping and REST in mapping and (same := named.get(notation_free(name))):
+            what = f"it is {same!r} of the label map in another notation"
+            raise UserError(f"the label {name!r} is not one of the {REST}: {what}; name it, too")
         targets.append(mapping.get(name, mapping.get(REST)))
-    unknown = sorted(name for name, target in zip(names, targets, strict=True) if target is None)
-    if unknown:
+    if unknown := sorted(name for name, target in zip(names, targets, strict=True) if target is None):
         raise UserError(f"the label map has no entry for {', '.join(map(repr, unknown[:5]))}; it has {list(mapping)}")
     keep = np.array([target != DROP for target in targets], dtype=bool)
     values = np.array([0 if target == DROP else target for target in targets], dtype=np.int64)
@@ -250,7 +234,7 @@ def parse_libsvm(paths: list[Path], task: dict):
 
 def parse_table(paths: list[Path], task: dict):
     """Read text with one row per line, a separator between the cells, and the label in the first or the last cell."""
-    return read_table(*paths, task, task.get("header_lines", 0))
+    return read_table(*paths, task, range(task.get("header_lines", 0)))
 
 
 def parse_arff(paths: list[Path], task: dict):
@@ -321,9 +305,8 @@ def parse_pair(paths: list[Path], task: dict):
     """
     X, labels = read_lines(paths[0], "float32", NO_NUMBER), read_lines(paths[1], "str", [])
     if X.shape[1] != width(task) or labels.shape[1] != 1:
-        raise UserError(
-            f"{paths[0].name} has {X.shape[1]} columns and {paths[1].name} {labels.shape[1]}, not {width(task)} and 1"
-        )
+        found = f"{paths[0].name} has {X.shape[1]} columns and {paths[1].name} {labels.shape[1]}"
+        raise UserError(f"{found}, not {width(task)} and 1")
     if len(X) != len(labels):
         raise UserError(f"{paths[0].name} has {len(X)} rows, {paths[1].name} has {len(labels)} labels")
     return without_dropped(X, task), labels[:, 0]
@@ -337,8 +320,7 @@ def read_lines(path: Path, dtype: str, missing: list[str]) -> np.ndarray:
     Raise ``UserError`` for a blank line between the rows, which would correspond to a row of another file.
     """
     lines = path.read_bytes().rstrip().splitlines() or [b""]
-    blank = next((number for number, line in enumerate(lines, start=1) if not line.strip()), None)
-    if blank is not None:
+    if blank := next((number for number, line in enumerate(lines, start=1) if not line.strip()), None):
         raise UserError(f"{path.name}: line {blank} is blank: remove it and the line of its row in the other file")
     return pd.read_csv(path, sep=r"\s+", dtype=dtype, na_values=missing, **AS_PRINTED).to_numpy()
 
@@ -360,9 +342,9 @@ def parse_cifar(paths: list[Path], task: dict):
     return planes.transpose(0, 2, 1).reshape(len(rows), -1), rows[:, 0]
 
 
-def read_table(path: Path, task: dict, skipped: int | list[int]):
-    """Return the features (float32) and labels (text) of a delimited file. Header lines are skipped by their count, or
-    by their numbers from 0. Dropped columns may hold anything.
+def read_table(path: Path, task: dict, skipped: Sequence[int]):
+    """Return the features (float32) and labels (text) of a delimited file. Lines are skipped by their numbers from 0.
+    Dropped columns may hold anything.
     """
     n_columns = width(task) + 1
     label_column = 0 if task.get("label_column") == "first" else n_columns - 1
@@ -382,11 +364,10 @@ def read_table(path: Path, task: dict, skipped: int | list[int]):
     return np.ascontiguousarray(table[kept].to_numpy(dtype=np.float32)), labels.to_numpy()
 
 
-def check_separator(path: Path, separator: str, skipped: int | list[int]) -> None:
+def check_separator(path: Path, separator: str, skipped: Sequence[int]) -> None:
     """Raise ``UserError`` if the first row of a table has no separator, but another character that often is one."""
-    header = range(skipped) if isinstance(skipped, int) else skipped
     with path.open("rb") as stream:
-        rows = (line for number, line in enumerate(stream) if number not in header and line.strip())
+        rows = (line for number, line in enumerate(stream) if number not in skipped and line.strip())
         first = next(rows, b"").decode("latin-1").strip()
     others = {"a tab": "\t", "a comma": ",", "a semicolon": ";", "blanks": " "}
     found = next((name for name, other in others.items() if other != separator and other in first), "")

@@ -23,10 +23,8 @@ def points_of(n: int, random: np.random.Generator, label) -> tuple[np.ndarray, n
 def blades_of(angle: np.ndarray, blades: int, positives: float) -> np.ndarray:
     """Return the classes of angles: +1 for the share ``positives`` with the largest sin(blades x angle), else -1."""
     # the classes have the wanted counts exactly: the boundary is a quantile of the drawn heights
-    n = len(angle)
-    y = np.full(n, -1, dtype=np.int64)
-    y[np.argsort(np.sin(blades * angle))[n - round(positives * n) :]] = 1
-    return y
+    rank = np.argsort(np.argsort(np.sin(blades * angle)))
+    return np.where(rank >= len(angle) - round(positives * len(angle)), 1, -1)
 
 
 def lay_into_columns(points: np.ndarray, d: int, random: np.random.Generator) -> np.ndarray:

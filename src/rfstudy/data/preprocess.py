@@ -5,7 +5,7 @@ prepared task, or be made in chunks and reduced. If nothing may be downloaded, t
 (``entries.in_use``).
 """
 
-from dataclasses import dataclass, field
+from collections import namedtuple
 from pathlib import Path
 
 import numpy as np
@@ -28,16 +28,10 @@ class Missing(Exception):
     """A source is not available, and the configuration allows that; the message says why."""
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The rows of a task, their expected sizes, and entries for their facts."""
-
-    X: np.ndarray  # (n, d)
-    y: np.ndarray  # (n,)
-    n_train_published: int | None  # they come first; None if the rows have no parts
-    expected: dict  # n, d, n_train, n_test
-    reported: dict = field(default_factory=dict)  # the label of a stand-in, or the rows that substitutes leave out
-    described: dict | None = None  # the facts of rows that are too many for ``describe``
+#: The rows of a task: X (n, d), y (n,) and how many are published training rows, which come first, or None if the rows
+#: have no parts; their expected sizes (n, d, n_train, n_test); ``reported``, entries for their facts (the label of a
+#: stand-in, or the rows that substitutes leave out); and the facts of rows that are too many for ``describe``.
+Rows = namedtuple("Rows", "X y n_train_published expected reported described", defaults=({}, None))
 
 
 def run(task_id: str, task: dict, raw_dir, out, *, reference_dir, base_dir=None, device="cpu", record_of=dict) -> dict:
@@ -78,10 +72,9 @@ def run(task_id: str, task: dict, raw_dir, out, *, reference_dir, base_dir=None,
         The numbers of rows or columns differ from ``datasets.yaml``, the labels do not suit the target, or files cannot
         be read.
     """
-    record = {"task": task_id, "label": task["label"], "stand_in": "", "split": task["split"]}
+    stand_in = task["label"] if "is_stand_in" in task else ""
+    record = {"task": task_id, "label": task["label"], "stand_in": stand_in, "split": task["split"]}
     record |= {key: task[key] for key in ("target", "target_scaling") if key in task}
-    if "is_stand_in" in task:
-        record["stand_in"] = task["label"]
     checkpoint = Path(out) / CHECKPOINT
     try:
         if "features_of" in task:
@@ -132,11 +125,9 @@ def check_raw(path: Path, expected: str | None, advice: str) -> None:
         raise UserError(f"{shown(path.with_name('record.json'))} does not name {path.name}; {advice}")
     if not path.is_file():
         raise UserError(f"{shown(path)} does not exist, although it was downloaded; {advice}")
-    actual = digest_of(path)
-    if actual != expected:
-        raise UserError(
-            f"{shown(path)} is not the file that was downloaded: expected sha256 {expected}, actual {actual}; {advice}"
-        )
+    if (actual := digest_of(path)) != expected:
+        wrong = f"expected sha256 {expected}, actual {actual}"
+        raise UserError(f"{shown(path)} is not the file that was downloaded: {wrong}; {advice}")
 
 
 def parsed(task: dict, raw_dir, reference_dir) -> Rows:
@@ -221,13 +212,10 @@ def checked_sizes(task_id: str, rows: Rows, record: dict) -> dict:
     Raise ``UserError`` if the sizes are not the expected ones, or the labels do not suit the target.
     """
     y, n_train, expected = rows.y, rows.n_train_published, rows.expected
-    found = {"d": rows.X.shape[1]}
+    first = halves(len(y))[0] if n_train is None else n_train
+    found = {"d": rows.X.shape[1], "n_train": first, "n_test": len(y) - first, "n": len(y)}
     if record["split"] == "random":
         found |= {key: expected[key] for key in ("n_train", "n_test")}
-    else:
-        found["n_train"] = halves(len(y))[0] if n_train is None else n_train
-        found["n_test"] = len(y) - found["n_train"]
-    found["n"] = len(y)
     wrong = [f"{key} is {value}, expected {expected[key]}" for key, value in found.items() if value != expected[key]]
     if wrong:
         raise UserError(f"the data of {task_id} are not those of datasets.yaml: {'; '.join(wrong)}")
@@ -238,12 +226,10 @@ def checked_sizes(task_id: str, rows: Rows, record: dict) -> dict:
 
 def check_target(task_id: str, y: np.ndarray, target: str) -> None:
     """Raise ``UserError`` unless labels suit a target: numbers (float64), two integers, two or more."""
-    if target == "regression":
-        if y.dtype != np.float64:
-            raise UserError(f"{task_id} is a regression, but its labels are of type {y.dtype} and no numbers (float64)")
-        return
+    if target == "regression" and y.dtype != np.float64:
+        raise UserError(f"{task_id} is a regression, but its labels are of type {y.dtype} and no numbers (float64)")
     n_classes = len(np.unique(y))
-    if y.dtype.kind != "i" or n_classes < 2 or (target == "binary" and n_classes > 2):
+    if target != "regression" and (y.dtype.kind != "i" or n_classes < 2 or (target == "binary" and n_classes > 2)):
         wanted = "two classes" if target == "binary" else "two or more classes"
         raise UserError(f"{task_id} needs {wanted} as integers, its labels are {n_classes} values of type {y.dtype}")
 

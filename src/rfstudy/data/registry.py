@@ -7,7 +7,7 @@ each other. A task is made from the files of a ``source``, by a ``generator``, a
 
 import re
 import sys
-from dataclasses import dataclass
+from collections import namedtuple
 from pathlib import Path
 
 from random_features.errors import UserError
@@ -24,16 +24,9 @@ from rfstudy.models import problems_of, shortened
 MINUTES, OF_STREAM = 60, 240
 
 
-@dataclass(frozen=True)
-class Registry:
-    """The sources and the tasks, by id.
-
-    The tasks are complete: each task, of any origin, has ``n``, ``d``, ``n_train``, ``n_test``, ``split`` and
-    ``target``.
-    """
-
-    sources: dict[str, dict]
-    tasks: dict[str, dict]
+#: The sources and the tasks, dicts of their entries by id. The tasks are complete: each task, of any origin, has ``n``,
+#: ``d``, ``n_train``, ``n_test``, ``split`` and ``target``.
+Registry = namedtuple("Registry", "sources tasks")
 
 
 def load(config_dir) -> Registry:

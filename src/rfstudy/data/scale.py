@@ -17,10 +17,8 @@ import numpy as np
 from random_features.arrays import block_rows, row_blocks
 from rfstudy.data.modules import load, step_of
 
-Step = Callable[[np.ndarray], np.ndarray]
 
-
-def fit_steps(steps: Sequence[str | dict], X_train: np.ndarray) -> Step:
+def fit_steps(steps: Sequence[str | dict], X_train: np.ndarray) -> Callable:
     """Fit preprocessing steps one after the other on the training rows.
 
     Parameters
@@ -43,8 +41,7 @@ def fit_steps(steps: Sequence[str | dict], X_train: np.ndarray) -> Step:
     """
     if X_train.ndim != 2 or not len(X_train):
         raise ValueError("fit_steps needs a matrix with at least one training row")
-    fitted: list[Step] = []
-    widths = [X_train.shape[1]]
+    fitted, widths = [], [X_train.shape[1]]
 
     def apply(X: np.ndarray) -> np.ndarray:
         if X.ndim != 2 or X.shape[1] != X_train.shape[1]:

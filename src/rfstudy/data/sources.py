@@ -87,6 +87,9 @@ class RemoteFile(Model):
         return self
 
 
+File = either(LocalFile, lambda value: isinstance(value, dict) and "path" in value, RemoteFile)
+
+
 def good_name(name: str) -> str:
     """Check that no other file has the name of a file in the folder of its source."""
     if name.startswith(".") or name == RECORD:
@@ -113,13 +116,7 @@ class Source(Model):
     citation: Text = None
     licence: Text = None
     page: Annotated[str, StringConstraints(pattern="^https?://[^ ]+$")] = None
-    files: Annotated[
-        dict[
-            Annotated[FileName, AfterValidator(good_name)],
-            either(LocalFile, lambda value: isinstance(value, dict) and "path" in value, RemoteFile),
-        ],
-        MinLen(1),
-    ]
+    files: Annotated[dict[Annotated[FileName, AfterValidator(good_name)], File], MinLen(1)]
 
     @model_validator(mode="after")
     def check_published(self):

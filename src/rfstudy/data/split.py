@@ -10,16 +10,7 @@ from rfstudy.data.tasks import OF_BLOCKS, SPLITS, halves
 FIXED = ("published", "first_blocks", "last_blocks")
 
 
-def split(
-    n: int,
-    n_train_published: int | None,
-    repeat: int,
-    seed: int,
-    rule: str,
-    counts: tuple[int, int] | None = None,
-    n_blocks: int | None = None,
-    folds: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+def split(n: int, n_train_published, repeat: int, seed: int, rule: str, counts=None, n_blocks=None, folds=None):
     """Return the training and test rows of one repeat.
 
     Parameters
@@ -61,32 +52,24 @@ def split(
         if not 1 <= n_train_published < n:
             raise ValueError(f"of {n} rows {n_train_published} cannot be published training rows, and others test")
         return np.arange(n_train_published), np.arange(n_train_published, n)
+    if rule not in SPLITS:
+        raise ValueError(f"the split must be one of {', '.join(map(repr, SPLITS))}, got {rule!r}")
+    random = np.random.default_rng(seed_sequence(seed, "split", repeat))
     if rule in OF_BLOCKS:
-        return split_in_blocks(n, n_blocks, rule, repeat, seed)
-    if rule == "folds":
+        folds = block_of_row(n, n_blocks)
+    if rule in ("folds", "block_folds"):
         tests = folds == repeat % (folds.max() + 1)
         return np.flatnonzero(~tests & (folds >= 0)), np.flatnonzero(tests)
-    if rule not in ("half", "random"):
-        raise ValueError(f"the split must be one of {', '.join(map(repr, SPLITS))}, got {rule!r}")
+    if rule in OF_BLOCKS:
+        blocks = np.arange(n_blocks)
+        order = {"blocks": random.permutation(n_blocks), "first_blocks": blocks, "last_blocks": blocks[::-1]}[rule]
+        trains = np.isin(folds, order[: halves(n_blocks)[0]])
+        return np.flatnonzero(trains), np.flatnonzero(~trains)
     if rule == "random" and (counts is None or min(counts) < 1 or sum(counts) > n):
         raise ValueError(f"the split 'random' needs the numbers of training and test rows out of {n}, got {counts}")
     n_train, n_test = halves(n) if rule == "half" else counts
-    order = np.random.default_rng(seed_sequence(seed, "split", repeat)).permutation(n)
+    order = random.permutation(n)
     return order[:n_train], order[n_train : n_train + n_test]
-
-
-def split_in_blocks(n: int, n_blocks: int | None, rule: str, repeat: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the training and test rows of the rules of blocks, each in order; see ``split``."""
-    block = block_of_row(n, n_blocks)
-    if rule == "block_folds":
-        return np.flatnonzero(block != repeat % n_blocks), np.flatnonzero(block == repeat % n_blocks)
-    order = {
-        "blocks": np.random.default_rng(seed_sequence(seed, "split", repeat)).permutation(n_blocks),
-        "first_blocks": np.arange(n_blocks),
-        "last_blocks": np.arange(n_blocks)[::-1],
-    }[rule]
-    trains = np.isin(block, order[: halves(n_blocks)[0]])
-    return np.flatnonzero(trains), np.flatnonzero(~trains)
 
 
 def block_of_row(n: int, n_blocks: int | None) -> np.ndarray:
@@ -110,9 +93,7 @@ def fold_of_row(n: int, n_folds: int, seed: int, *axes) -> np.ndarray:
     if not 2 <= n_folds <= n:
         raise ValueError(f"n_folds must be between 2 and the number of rows ({n}), got {n_folds}")
     order = np.random.default_rng(seed_sequence(seed, "folds", *axes)).permutation(n)
-    folds = np.empty(n, dtype=np.int64)
-    folds[order] = np.arange(n) % n_folds
-    return folds
+    return np.argsort(order) % n_folds
 
 
 def stratified_folds(X: np.ndarray, y: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
@@ -126,9 +107,7 @@ def stratified_folds(X: np.ndarray, y: np.ndarray, n_folds: int, seed: int) -> n
         raise ValueError(f"{n_folds} folds of {len(first)} different rows")
     random = np.random.default_rng(seed_sequence(seed, "stratified folds")).random(len(first))
     classes = np.zeros(len(first)) if y.dtype.kind == "f" else y[first]
-    folds = np.empty(len(first), dtype=np.int64)
-    folds[np.lexsort((random, classes))] = np.arange(len(first)) % n_folds
-    return folds[row]
+    return np.argsort(np.lexsort((random, classes)))[row] % n_folds
 
 
 def fold_of_block(blocks: np.ndarray, n_folds: int, seed: int, *axes) -> np.ndarray:

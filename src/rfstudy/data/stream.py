@@ -7,7 +7,6 @@ protocol for MNIST-8M the survey follows. The components of all rows are written
 read through a memory map. The test part is the test part of another task, the base.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +54,7 @@ def parsed(streamed: dict, number: int, file) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(X), np.concatenate(y)
 
 
-def libsvm_blocks(file, first: int, last: int, n_columns: int, window: int = WINDOW_BYTES) -> Iterator[tuple]:
+def libsvm_blocks(file, first: int, last: int, n_columns: int, window: int = WINDOW_BYTES):
     """Yield images (m, n_columns) uint8 and labels (m,) int64 of the lines of a LIBSVM file that begin in a range of
     bytes.
 
@@ -87,8 +86,7 @@ def libsvm_blocks(file, first: int, last: int, n_columns: int, window: int = WIN
 
 def check_whole(numbers: np.ndarray, least: float, most: float, what: str) -> None:
     """Raise ``UserError`` unless all numbers are whole and within two bounds."""
-    wrong = (numbers != np.rint(numbers)) | (numbers < least) | (numbers > most)
-    if wrong.any():
+    if (wrong := (numbers != np.rint(numbers)) | (numbers < least) | (numbers > most)).any():
         between = f" from {least:g} to {most:g}" if np.isfinite(most) else ""
         raise UserError(f"{what} is a whole number{between}, not {numbers[wrong][0]:g}")
 

@@ -14,15 +14,12 @@ GPU = False
 MINUTES = 60
 FILES = False
 
+#: The norm by which the histograms of a block are divided.
+BlockNorm = Literal["L1", "L1-sqrt", "L2", "L2-Hys"]
+
 
 def extract(
-    X,
-    given: Given,
-    *,
-    orientations: Count,
-    pixels_per_cell: Count,
-    cells_per_block: Count,
-    block_norm: Literal["L1", "L1-sqrt", "L2", "L2-Hys"],
+    X, given: Given, *, orientations: Count, pixels_per_cell: Count, cells_per_block: Count, block_norm: BlockNorm
 ) -> np.ndarray:
     """Return one row of histograms for each image: (n, ``columns(d, ...)``) float32.
 
@@ -51,8 +48,7 @@ def extract(
     if X.dtype != np.uint8:
         raise UserError(f"hog reads images of bytes, not of {X.dtype}")
     shape = image_shape(X.shape[1])
-    parameters = {"orientations": orientations, "pixels_per_cell": pixels_per_cell, "cells_per_block": cells_per_block}
-    width = columns(X.shape[1], **parameters, block_norm=block_norm)
+    width = columns(X.shape[1], orientations, pixels_per_cell, cells_per_block, block_norm)
     result = np.empty((len(X), width), dtype=np.float32)
     for row, image in enumerate(tqdm(X, desc="hog", mininterval=5)):
         values = image.reshape(shape) / 255.0
@@ -61,7 +57,7 @@ def extract(
     return result
 
 
-def columns(d: int, *, orientations: int, pixels_per_cell: int, cells_per_block: int, block_norm: str) -> int:
+def columns(d: int, orientations: int, pixels_per_cell: int, cells_per_block: int, block_norm: str) -> int:
     """Return blocks x cells in a block x orientations for images of d numbers. Raise ``UserError`` if an image is
     smaller than a block.
     """

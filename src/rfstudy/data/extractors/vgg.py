@@ -89,7 +89,7 @@ def extract(
     network.to(where)
     if not is_final:
         training = images_of(X[: len(numbers)], side)
-        key = key_of(training.numpy(), numbers, weights, [side, width, *vars(schedule).values()])
+        key = key_of(training.numpy(), numbers, weights, [side, width, *schedule])
         fine_tune(network, training, torch.from_numpy(numbers), schedule, given.checkpoint, key)
     return features_of(network, X, side)
 

@@ -17,9 +17,8 @@ def generate(n, d, random, *, waves: Count, shares: Annotated[list[Positive], Mi
 
     def target(angle):
         ends = np.rint(np.cumsum(shares) / np.sum(shares) * n)
-        y = np.empty(n, dtype=np.int64)
-        y[np.argsort(np.sin(waves * angle))] = np.searchsorted(ends, np.arange(n), side="right")
-        return y
+        rank = np.argsort(np.argsort(np.sin(waves * angle)))
+        return np.searchsorted(ends, rank, side="right")
 
     points, y = points_of(n, random, target)
     return lay_into_columns(points, d, random), y

@@ -315,6 +315,7 @@ WRONG = [
     ("stream", {"streamed": READ}, ": the key 'stand_in' is missing"),
     ("stream", {"streamed": READ | {"file": "lost"}, "stand_in": STREAM_STAND_IN}, ": streamed: sources.yaml has no f"),
     ("stream", {"stand_in": {"label": "few (stand-in for Many)"}}, ": stand_in: the key 'streamed' is missing"),
+    ("stream", {"stand_in": STREAM_STAND_IN | generated_by()}, ": stand_in: the key 'generator' is not of a"),
     ("stream", {"in_place_of": "lost"}, ": in_place_of: there is no task 'lost'"),
 ]
 

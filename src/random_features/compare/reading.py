@@ -111,7 +111,7 @@ def read(path, asked: dict) -> Raw:
         if kind != "text" and stated and (kind, stated) != ("ARFF", ["encoding"]):
             raise UserError(f"--{stated[0]}: this is a file of the kind {kind}, to which it does not apply")
         found = READERS[kind](data, asked)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # the second for a path below a file
         raise UserError(f"{path}: there is no such file") from None
     except UserError as error:
         raise UserError(f"{path}: {error}") from None

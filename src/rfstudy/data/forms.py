@@ -411,6 +411,8 @@ class StreamedTask(Task):
             yield "the key 'stand_in' is missing: files have to be downloaded"
         if self.stand_in and not self.stand_in.streamed:
             yield "stand_in: the key 'streamed' is missing"
+        if self.stand_in and self.stand_in.generator:
+            yield "stand_in: the key 'generator' is not of a task that is streamed; it belongs under 'streamed'"
         if from_file and self.streamed.file not in sources.get(self.streamed.source, {}).get("files", {}):
             yield f"streamed: sources.yaml has no file {self.streamed.file!r} of a source {self.streamed.source!r}"
         base = self.streamed.base

@@ -6,12 +6,12 @@ that panels look as they will.
 
 import itertools
 import json
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import yaml
+from checkouts import CONFIG, ROOT
 from matplotlib.figure import Figure
 
 from rfstudy import tidy
@@ -21,11 +21,10 @@ from rfstudy.planning.config import load_experiments
 from rfstudy.report import catalogue, plots, tables, typeset
 from rfstudy.report.context import Context, read_tables
 
-ROOT = Path(__file__).resolve().parents[2]
-METHODS = yaml.safe_load((ROOT / "config" / "methods.yaml").read_text(encoding="utf-8"))
-EXPERIMENTS = load_experiments(ROOT / "config")
-REGISTERED = read_tasks(ROOT / "config" / "datasets.yaml")
-REPORTS = load_reports(ROOT / "config", EXPERIMENTS, METHODS, REGISTERED)
+METHODS = yaml.safe_load((CONFIG / "methods.yaml").read_text(encoding="utf-8"))
+EXPERIMENTS = load_experiments(CONFIG)
+REGISTERED = read_tasks(CONFIG / "datasets.yaml")
+REPORTS = load_reports(CONFIG, EXPERIMENTS, METHODS, REGISTERED)
 REFERENCE = ROOT / "data" / "reference"
 NINE = ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq", "lsrff")
 SIZES = (2, 4, 8, 16, 32)

@@ -2,14 +2,15 @@
 
 import errno
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import message
 
-from random_features.errors import UserError
 from rfstudy import files
 from rfstudy.files import (
     check_recorded,
@@ -113,18 +114,15 @@ def test_a_file_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monkey
 
 def test_a_file_is_the_one_that_its_record_tells_of(tmp_path):
     path, record = tmp_path / "rows.csv", tmp_path / "rows.provenance.json"
-    with pytest.raises(UserError, match=r"there is no file .*rows\.csv$"):
-        check_recorded(path)
+    assert re.search(r"there is no file .*rows\.csv$", message(check_recorded, path))
     path.write_text("rows")
-    with pytest.raises(UserError, match=r"rows\.provenance\.json is missing"):
-        check_recorded(path)
+    assert "rows.provenance.json is missing" in message(check_recorded, path)
     write_json({"sha256": {"rows.csv": digest_of(path)}, "runs": []}, record)
     check_recorded(path)
     for digests, said in (({"rows.csv": "0" * 64}, "000000000000"), ({"rows.npz": digest_of(path)}, "none")):
         write_json({"sha256": digests, "runs": []}, record)
-        message = rf"rows\.csv is not the file that rows\.provenance\.json was written for \(sha256 {said}\.\.\., found"
-        with pytest.raises(UserError, match=message):
-            check_recorded(path)
+        words = f"rows.csv is not the file that rows.provenance.json was written for (sha256 {said}..., found"
+        assert words in message(check_recorded, path)
 
 
 @pytest.mark.parametrize(
@@ -134,8 +132,8 @@ def test_a_file_is_the_one_that_its_record_tells_of(tmp_path):
 def test_a_broken_record_is_named(tmp_path, content):
     (tmp_path / "rows.csv").write_text("rows")
     (tmp_path / "rows.provenance.json").write_text(content)
-    with pytest.raises(UserError, match=r"rows\.provenance\.json is no record of runs \(.+\); remove it"):
-        check_recorded(tmp_path / "rows.csv")
+    found = message(check_recorded, tmp_path / "rows.csv")
+    assert re.search(r"rows\.provenance\.json is no record of runs \(.+\); remove it", found)
 
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
@@ -154,7 +152,7 @@ BOMB = "a0: &a0 [1]\n" + "".join(f"a{i}: &a{i} [{', '.join(10 * [f'*a{i - 1}'])}
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "words"),
     [
         ("a: 1\nb: 2\na: 3\n", r"one\.yaml: line 3: the key 'a' is given twice, first in line 1$"),
         ("a: {b: 1, b: 2}\n", r"one\.yaml: line 1: the key 'b' is given twice"),
@@ -180,11 +178,9 @@ BOMB = "a0: &a0 [1]\n" + "".join(f"a{i}: &a{i} [{', '.join(10 * [f'*a{i - 1}'])}
         ("- a\n", r"one\.yaml: must be a mapping from keys to values, not a list$"),
     ],
 )
-def test_a_yaml_file_with_a_mistake_is_named_with_its_line(tmp_path, text, message):
+def test_a_yaml_file_with_a_mistake_is_named_with_its_line(tmp_path, text, words):
     (tmp_path / "one.yaml").write_text(text)
-    with pytest.raises(UserError, match=message) as caught:
-        read_yaml(tmp_path / "one.yaml")
-    assert "\n" not in str(caught.value)
+    assert re.search(words, message(read_yaml, tmp_path / "one.yaml"))
 
 
 @pytest.mark.parametrize(
@@ -204,8 +200,7 @@ def test_a_yaml_file_is_read_as_it_is_written(tmp_path, text, content):
 def test_a_yaml_file_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "one.yaml").write_bytes(b"a: \xff\n")
     for name in ("one.yaml", "two.yaml"):
-        with pytest.raises(UserError, match=f"{name}: cannot be read"):
-            read_yaml(tmp_path / name)
+        assert f"{name}: cannot be read" in message(read_yaml, tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["mine.yml", "mine.YAML"])
@@ -214,8 +209,7 @@ def test_a_file_of_another_ending_is_not_passed_over(tmp_path, name):
         (tmp_path / known).write_text("a: 1\n")
     assert [path.name for path in yaml_files(tmp_path)] == ["a.yaml", "b.yaml"]
     (tmp_path / name).write_text("a: 1\n")
-    with pytest.raises(UserError, match=rf"{name}: would not be read: call it mine\.yaml"):
-        yaml_files(tmp_path)
+    assert f"{name}: would not be read: call it mine.yaml" in message(yaml_files, tmp_path)
 
 
 def test_a_full_disk_says_for_which_file(tmp_path):
@@ -237,5 +231,5 @@ def test_a_file_of_something_else_than_arrays_is_named_with_its_record_in_order(
     else:
         path.write_bytes(content)
     write_record({path.name: digest_of(path)}, {}, path)
-    with pytest.raises(UserError, match=r"all\.npz is no file of named arrays .*; remove it and run the same command"):
-        read_arrays(path)
+    found = message(read_arrays, path)
+    assert re.search(r"all\.npz is no file of named arrays .*; remove it and run the same command", found)

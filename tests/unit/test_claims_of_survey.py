@@ -140,9 +140,7 @@ def test_correlations_are_corrected_over_the_sizes_of_a_data_set_and_kernel():
 
 def test_other_features_do_not_decide():
     def rows(dataset, lsrff):
-        return [
-            cell(TIME, method, "2d", lsrff if method == "lsrff" else 1.0, dataset) for method in NINE
-        ]  # fmt: skip
+        return [cell(TIME, method, "2d", lsrff if method == "lsrff" else 1.0, dataset) for method in NINE]
 
     assert judged("survey-27", rows("mnist", 3.0) + rows("cifar10-hog", 1.0)) == "holds"
     assert judged("survey-27", rows("mnist", 1.0) + rows("cifar10-hog", 3.0)) == "partly"

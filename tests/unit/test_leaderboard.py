@@ -4,15 +4,15 @@ import re
 import runpy
 import shutil
 import subprocess
-from pathlib import Path
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
+from checkouts import ROOT
 
 from rfstudy.report import arena
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "arena.html"
 MAKER = runpy.run_path(str(ROOT / "docs" / "leaderboard.py"), run_name="leaderboard")
 needs_browser = pytest.mark.skipif(not shutil.which("chromium"), reason="no browser: Debian's package is chromium")
@@ -51,6 +51,7 @@ def test_the_leaderboard_is_frozen_by_its_date(frozen):
     assert f"Frozen on {date}" in PAGE.read_text(encoding="utf-8")
 
 
+@cache
 def opened(fragment="", script=""):
     """The page after its scripts ran, as text."""
     page = PAGE

@@ -14,7 +14,7 @@ os.environ.update(PATIENCE | os.environ)  # next to the other part of the tests,
 SLOW = (
     "tests/twin/", "tests/property/", "tests/golden/", "tests/workflow/",
     *(f"tests/unit/test_{each}" for each in (
-        "arena", "claim_helpers", "compare.py", "compare_add", "compare_warnings", "data_extractors",
+        "arena", "claim_helpers", "claims_of", "compare.py", "compare_add", "compare_warnings", "data_extractors",
         "glossary", "learners_", "pivoted_cholesky", "render", "report_arena", "report_figures",
         "report_panels", "report_scorecard", "report_times", "report_typeset", "site", "study_damage",
         "study_grid", "study_learned", "study_publish", "study_search", "study_speed", "study_splits",

@@ -6,13 +6,12 @@ that panels look as they will.
 
 import itertools
 import json
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 import pandas as pd
 import yaml
 from checkouts import CONFIG, ROOT
-from matplotlib.figure import Figure
 
 from rfstudy import tidy
 from rfstudy.data.entries import read_tasks
@@ -93,11 +92,7 @@ def as_read(table):
     return pd.DataFrame(cells, columns=table.frame.columns, dtype=object), typeset.markdown(table)
 
 
-class Drawn(NamedTuple):
-    """A figure and its notes."""
-
-    figure: Figure
-    notes: list[str]
+Drawn = namedtuple("Drawn", "figure notes")
 
 
 def picture(spec, rows=(), tasks=DATASETS):

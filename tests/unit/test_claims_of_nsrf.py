@@ -8,9 +8,6 @@ from verdict_rows import judged, repeated, row
 
 from rfstudy.report.claims.nsrf import EIGHT
 
-#: test_claim_helpers.py has the quick tests of what claims are made of.
-pytestmark = pytest.mark.slow
-
 TRUCK = "cifar10-auto-truck"
 SETTINGS = ("/half-copies", "/twice-copies", "/half-step", "/twice-step", "/half-noise", "/twice-noise")
 

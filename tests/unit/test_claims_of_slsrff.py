@@ -12,10 +12,6 @@ from claim_rows import BASE, OTHER
 from theory_rows import risk_rows
 from verdict_rows import judged, on_axis, row
 
-#: test_claim_helpers.py has the quick tests of what claims are made of.
-pytestmark = pytest.mark.slow
-
-
 D = {"eeg": 14, "cod-rna": 8, "covtype": 50, "magic04": 10}
 METRICS = {"accuracy": "accuracy_pct", "error": "approximation_error_spectral", "time": "time_feature_s"}
 

@@ -12,9 +12,6 @@ from verdict_rows import judged, row
 
 from rfstudy import tidy
 
-#: test_claim_helpers.py has the quick tests of what claims are made of.
-pytestmark = pytest.mark.slow
-
 SIZES = ("2d", "4d", "16d", "32d")
 ERROR, ACCURACY, TIME = "approximation_error_frobenius", "accuracy_pct", "time_feature_s"
 ARC_COSINE = ("arccos0", "arccos1")

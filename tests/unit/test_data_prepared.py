@@ -63,10 +63,7 @@ DAMAGES = {
     "empty": (bytes_changed("y.npy", lambda content: b""), r"y\.npy cannot be read: "),
     "gone": (lambda folder: (folder / "X.npy").unlink(), r"X\.npy cannot be read: .*No such file"),
     "facts cut": (bytes_changed("facts.json", lambda content: content[:40]), r"facts\.json is broken: "),
-    "no facts": (
-        bytes_changed("facts.json", lambda content: b"[]"),
-        r"facts\.json is broken: it does not say its status",
-    ),
+    "no facts": (bytes_changed("facts.json", lambda _: b"[]"), r"facts\.json is broken: it does not say its status"),
     "fact changed": (facts_changed(lambda facts: facts | {"label": "Top"}), OTHER_FACTS),
     "no checksum": (facts_changed(lambda facts: facts | {prepared.CHECKSUM: None}), OTHER_FACTS),
 }

@@ -133,16 +133,6 @@ def test_cross_validation_in_float32_scores_as_in_float64():
     np.testing.assert_allclose(auto, double, rtol=0, atol=6 * FLOAT32_TOLERANCE)
 
 
-def test_rows_in_no_fold_alone_train_and_the_others_are_scored_in_parts():
-    Z, _, Y = problem(3000, 20)
-    folds = np.random.default_rng(1).integers(-1, 3, 3000)
-    scores = cross_validate_ridge(stream(Z), Y, GRID, folds, n_columns=20, score="mse")
-    for value, of_parts in zip(GRID, scores, strict=True):
-        model = fit_ridge(stream(Z[folds == -1]), Y[folds == -1], value, n_columns=20, scaling="mean", center="targets")
-        errors = (Y - Z @ model.coef - model.intercept) ** 2
-        np.testing.assert_allclose(of_parts, [errors[folds == part].mean() for part in range(3)], rtol=1e-10)
-
-
 def test_features_too_large_for_float32_are_refused_there(monkeypatch):
     Z, _, Y = problem(60, 5)
     with pytest.raises(ValueError, match="too large for their precision"):

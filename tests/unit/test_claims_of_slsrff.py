@@ -52,11 +52,8 @@ WITH_INTERVALS = ("slsrff-13", "slsrff-17", "slsrff-24")
         ("slsrff-03", cells("error", x1=(2, 1, 2, 2)) + cells("accuracy", x1=(70, 70, 70.1, 70)), "holds"),
         ("slsrff-03", cells("error", x1=(2, 1, 2, 2)) + cells("accuracy", x1=(70, 70.1, 70, 70)), "fails"),
         ("slsrff-03", cells("error", x1=(1, 2, 2, 2)) + cells("accuracy", x1=(70, 70, 70.1, 70)), "fails"),
-        (
-            "slsrff-03",
-            cells("error", x1=(2, 1, 2, 2), x2=(1, 2, 2, 2)) + cells("accuracy", x1=(0, 0, 0, 1), x2=(0, 0, 0, 1)),
-            "partly",
-        ),
+        ("slsrff-03", cells("error", x1=(2, 1, 2, 2), x2=(1, 2, 2, 2))
+         + cells("accuracy", x1=(0, 0, 0, 1), x2=(0, 0, 0, 1)), "partly"),
         # features that are made twice cannot be made in less than twice the time (its borders: test_report_times.py)
         ("slsrff-05", cells("time", x8=(1, 1, 1, 1.99)), "not testable"),
         # SLS-RFF over six points above the better baseline, from 4d on
@@ -72,11 +69,7 @@ WITH_INTERVALS = ("slsrff-13", "slsrff-17", "slsrff-24")
         ("slsrff-17", cells("accuracy", x1=(0, 0, 72, 71), x2=(0, 0, 72, 72.25)), "holds"),
         ("slsrff-17", cells("accuracy", x1=(0, 0, 72, 71), x2=(0, 0, 72, 72)), "fails"),
         ("slsrff-17", cells("accuracy", x1=(0, 0, 72, 73), x2=(0, 0, 72, 73)), "fails"),
-        (
-            "slsrff-17",
-            cells("accuracy", x1=(0, 0, 72, 72)) + cells("accuracy", "covtype", x1=(0, 0, 72, 71)),
-            "partly",
-        ),
+        ("slsrff-17", cells("accuracy", x1=(0, 0, 72, 72)) + cells("accuracy", "covtype", x1=(0, 0, 72, 71)), "partly"),
         # the size from which on SLS-RFF is within half a point of its best is no larger than that of leverage-RFF
         ("slsrff-24", curves((60, 69.5, 70, 70), (60, 79.5, 80, 80)), "holds"),
         ("slsrff-24", curves((60, 69.5, 70, 70), (60, 79.4, 80, 80)), "fails"),
@@ -87,12 +80,8 @@ WITH_INTERVALS = ("slsrff-13", "slsrff-17", "slsrff-24")
         ("slsrff-24", curves((60, 69.5, 69.89, 70), (60, 79.5, 80, 80)), "holds"),
         ("slsrff-24", curves((60, 69.5, 69.89, 70), (60, 79.4, 80, 80)), "not testable"),
         ("slsrff-24", curves((60, 69.5, 70, 70), (60, 79.4, 79.5, 80)), "fails"),
-        (
-            "slsrff-24",
-            cells("accuracy", x1=(0, 0, 9, 9), x2=(0, 0, 10, 9))
-            + cells("accuracy", "covtype", x1=(0, 0, 9, 1), x2=(0, 0, 9, 9)),
-            "partly",
-        ),
+        ("slsrff-24", cells("accuracy", x1=(0, 0, 9, 9), x2=(0, 0, 10, 9))
+         + cells("accuracy", "covtype", x1=(0, 0, 9, 1), x2=(0, 0, 9, 9)), "partly"),
     ],
 )  # fmt: skip
 def test_a_claim_about_a_grid(claim, rows, verdict):

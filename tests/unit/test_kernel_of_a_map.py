@@ -71,6 +71,7 @@ def test_the_default_kernel_takes_parameters_too():
 NO_LENGTHSCALE = r"gaussian has no parameter 'lengthscale'; did you mean length_scale\? known are length_scale"
 NO_NUMBER = "length_scale must be a number or one of 'median', 'scale', 'ard', got 'mean'"
 NO_KERNEL = r"kernel must be an object from random_features.kernels, a function .* known are cauchy, gaussian"
+EQUAL, LABELLED = np.ones((5, 2)), make_map("orf", Gaussian("ard"))
 GAMMA, WAITS = r"gamma is 1 / \(2 l\^2\) for a length scale l", "length_scale='median' waits for data"
 
 
@@ -95,6 +96,12 @@ GAMMA, WAITS = r"gamma is 1 / \(2 l\^2\) for a length scale l", "length_scale='m
         (lambda: make_map("rff", kernel=SklearnMatern(0.5)), TypeError, NO_KERNEL),
         (lambda: make_map("rff", kernel=3.0), TypeError, NO_KERNEL),
         (lambda: make_map("rff", kernel=Gaussian), TypeError, r"got the class Gaussian: write Gaussian\(\)"),
+        (lambda: make_map("rff", kernel=Gaussian("scale")).fit(EQUAL), ValueError, "are equal"),
+        (lambda: make_map("rff", kernel=Gaussian("median")).fit(EQUAL), ValueError, "the median distance .* is 0"),
+        (lambda: LABELLED.fit(X), ValueError, r"length_scale='ard' learns from targets: fit\(X, y\)"),
+        (lambda: LABELLED.fit(X, Y[:3]), ValueError, "X has 60 rows, y 3"),
+        (lambda: LABELLED.fit(X, np.append(Y[:59], np.nan)), ValueError, "Input y contains NaN"),
+        (lambda: make_map("rff", kernel=chi), ValueError, "rff does not apply to the kernel callable"),
     ],
 )
 def test_what_is_wrong_is_named_with_what_is_meant_or_known(call, error, message):
@@ -142,14 +149,6 @@ def test_a_rule_takes_the_data_that_a_kernel_takes(form, rule):
     np.testing.assert_allclose(kernel(form(X)), expected(X), rtol=1e-6)
     with pytest.raises(ValueError, match="NaN"):
         Gaussian(rule).completed_by([[np.nan, 1.0], [0.0, 1.0]], [0.0, 1.0])
-
-
-@pytest.mark.parametrize(
-    ("rule", "message"), [("median", "the median distance between training rows is 0"), ("scale", "are equal")]
-)
-def test_data_without_any_spread_give_no_length_scale(rule, message):
-    with pytest.raises(ValueError, match=message):
-        make_map("rff", kernel=Gaussian(rule)).fit(np.ones((5, 2)))
 
 
 @pytest.mark.parametrize(
@@ -216,8 +215,6 @@ def test_nystroem_takes_a_function_and_a_matrix():
         np.testing.assert_array_equal(again.transform(new.astype(np.float32)), few.transform(new.astype(np.float32)))
     machine = KernelMachineRegressor(chi, penalties=1e-6).fit(X, X[:, 0])
     assert machine.score(X, X[:, 0]) > 0.99
-    with pytest.raises(ValueError, match="rff does not apply to the kernel callable"):
-        make_map("rff", kernel=chi)
 
 
 @pytest.mark.parametrize(
@@ -308,17 +305,6 @@ def test_learned_length_scales_stay_isotropic_or_better_where_all_columns_matter
     scores = [KernelMachineRegressor(Gaussian(rule), 1e-5).fit(X[:300], y[:300]).score(X[300:], y[300:])
               for rule in ("ard", "median")]  # fmt: skip
     assert scores[0] > scores[1] - 0.02
-
-
-def test_length_scales_are_learned_from_targets():
-    X, y = irrelevant("regression", 0)
-    assert make_map("orf", Gaussian("ard")).fit(X[:200], y[:200]).learned_["length_scale"].shape == (20,)
-    with pytest.raises(ValueError, match=r"length_scale='ard' learns from targets: fit\(X, y\)"):
-        make_map("orf", Gaussian("ard")).fit(X)
-    with pytest.raises(ValueError, match="X has 200 rows, y 3"):
-        make_map("orf", Gaussian("ard")).fit(X[:200], y[:3])
-    with pytest.raises(ValueError, match="Input y contains NaN"):
-        make_map("orf", Gaussian("ard")).fit(X[:200], np.append(y[:199], np.nan))
 
 
 @pytest.mark.parametrize("kind", [int, bool, str, object])

@@ -64,7 +64,7 @@ def test_on_data_with_waves_a_kernel_method_wins_and_linear_does_not(kernel_run)
 
 
 def test_noise_yields_nothing_beats_the_mean(tmp_path, capsys):
-    decision = run.compare(saved(tmp_path, table("noise")), "y", out=tmp_path / "out", budget="1h", columns=64)
+    decision = run.compare(saved(tmp_path, table("noise", 600)), "y", out=tmp_path / "out", budget="1h", columns=64)
     assert decision.kind == "nothing"
     assert "Nothing beats the mean" in capsys.readouterr().out
 
@@ -220,7 +220,8 @@ def test_training_rows_may_lack_a_class_and_rows_of_one_class_are_named_as_the_r
     assert "class" in contest.reasons["linear"]
 
 
-def test_column_names_and_labels_are_escaped(tmp_path):
+def test_column_names_and_labels_are_escaped(tmp_path, monkeypatch):
+    monkeypatch.setattr(contests, "MAPS", ("rff",))
     name, label = "<script>alert(1)</script>|`x`", "<img src=x>|*y*"
     frame = table("linear", 300).rename(columns={"a": name})
     frame["y"] = np.where(frame["y"] > 0, label, 'it\'s "quoted" \\ {braces}')
@@ -359,7 +360,8 @@ OPTIONS = {
 
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize(("one", "other"), list(itertools.combinations(OPTIONS, 2)))
-def test_each_pair_of_options_is_planned_with_and_without_missing_cells(tmp_path, one, other, gaps):
+def test_each_pair_of_options_is_planned_with_and_without_missing_cells(tmp_path, monkeypatch, one, other, gaps):
+    monkeypatch.setattr(recipe, "RELEVANCE_ROWS", 20)  # it says nothing about columns, and takes no time
     rng = np.random.default_rng(0)
     frame = table("linear", 240).map(lambda value: f"{value:.4f}".replace(".", ","))
     when = pd.date_range("2024-01-01", periods=240).strftime("%d.%m.%Y")
@@ -401,7 +403,8 @@ PAIRS = (
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-def test_some_pairs_are_run_to_the_end(tmp_path, pair, capsys):
+def test_some_pairs_are_run_to_the_end(tmp_path, monkeypatch, pair, capsys):
+    monkeypatch.setattr(contests, "MAPS", ("rff",))  # an option says nothing about maps
     rng = np.random.default_rng(0)
     frame = table("linear", 240).round(4)
     frame = frame.assign(shop=rng.integers(0, 12, 240), when=np.arange(240) * 1.5, day="15/03/2021")

@@ -33,8 +33,8 @@ def test_the_minimum_is_that_of_scikit_learn_on_five_thousand_rows(penalty, n_cl
 
 def test_features_of_unequal_length_take_few_passes_with_blocks_and_the_same_solution_without(monkeypatch):
     """Rows distinguished with certainty next to others: few rows make the mean curvature of all."""
-    Z, _, Y = problem(n=2000, n_columns=20, n_classes=8, dtype=np.float32)
-    Z *= np.exp(2 * np.random.default_rng(4).standard_normal((2000, 1))).astype(np.float32)
+    Z, _, Y = problem(n=1000, n_columns=20, n_classes=8, dtype=np.float32)
+    Z *= np.exp(2 * np.random.default_rng(4).standard_normal((1000, 1))).astype(np.float32)
     passes = []
     transposed = Design.transposed
     monkeypatch.setattr(Design, "transposed", lambda self, *how: passes.append(1) or transposed(self, *how))

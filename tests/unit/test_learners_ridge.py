@@ -19,19 +19,17 @@ def test_ridge_without_a_penalty_is_least_squares():
     np.testing.assert_allclose(coef, np.linalg.lstsq(Z, Y)[0], rtol=1e-8)
 
 
-@pytest.mark.parametrize("rows", [1, 7, 501])
-def test_the_size_of_the_blocks_does_not_matter(rows):
+def test_the_size_of_the_blocks_does_not_matter():
     n = 2 * streams.CHUNK_ROWS + 333
     Z, _, Y = problem(n, 6, dtype=np.float32)
     folds = np.arange(n) % 3
     whole = cross_validate_ridge(stream(Z), Y, GRID, folds, n_columns=6, score="mse")
-    # chunks are filled to the same rows for any blocks: the same sums, to the bit
-    np.testing.assert_array_equal(
-        cross_validate_ridge(stream(Z, rows), Y, GRID, folds, n_columns=6, score="mse"), whole
-    )
-    np.testing.assert_array_equal(
-        fit_ridge(stream(Z, rows), Y, 1e-6, n_columns=6).coef, fit_ridge(stream(Z), Y, 1e-6, n_columns=6).coef
-    )
+    coef = fit_ridge(stream(Z), Y, 1e-6, n_columns=6).coef
+    for rows in (1, 7, 501):  # chunks are filled to the same rows for any blocks: the same sums, to the bit
+        blocks = stream(Z, rows)
+        found = cross_validate_ridge(blocks, Y, GRID, folds, n_columns=6, score="mse")
+        np.testing.assert_array_equal(found, whole)
+        np.testing.assert_array_equal(fit_ridge(blocks, Y, 1e-6, n_columns=6).coef, coef)
 
 
 def test_cross_validation_reads_the_stream_twice():

@@ -95,9 +95,8 @@ def test_without_a_preconditioner_the_solution_is_the_same(monkeypatch):
     monkeypatch.setattr(design, "PRECONDITIONED_COLUMNS", 0)
     without = fit_svm(stream(Z), Y, 10.0, **chosen)
     assert without.converged
-    np.testing.assert_allclose(
-        objective(without, Z, Y, 10.0), objective(with_it, Z, Y, 10.0), rtol=2 * newton.TOLERANCE
-    )
+    found, expected = (objective(model, Z, Y, 10.0) for model in (without, with_it))
+    np.testing.assert_allclose(found, expected, rtol=2 * newton.TOLERANCE)
 
 
 def test_the_newton_cross_validation_reads_a_stream_as_often_as_its_slowest_fold(monkeypatch):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import verdict_rows
 from claim_rows import BASE, OTHER
+from report_rows import SURROGATE
 from theory_rows import risk_rows
 from verdict_rows import judged, on_axis, row
 
@@ -18,12 +19,11 @@ METRICS = {"accuracy": "accuracy_pct", "error": "approximation_error_spectral", 
 
 def cells(metric, dataset="eeg", **by_size):
     """Rows of one metric on one data set; ``by_size`` as x2 = (rff, qmc, lsrff, slsrff), where x2 is the size 2d."""
-    rows = []
-    for name, values in by_size.items():
-        multiple = int(name[1:])
-        for method, value in zip(("rff", "qmc", "lsrff", "slsrff"), values, strict=True):
-            rows.append(cell(metric, value, dataset, multiple, method))
-    return rows
+    return [
+        cell(metric, value, dataset, int(name[1:]), method)
+        for name, values in by_size.items()
+        for method, value in zip(SURROGATE, values, strict=True)
+    ]
 
 
 def curves(lsrff, slsrff, dataset="eeg"):
@@ -187,15 +187,12 @@ def test_the_surrogate_is_never_below_the_leverage(values, verdict):
 
 def total_rows(share=1.0, power=0.5, noise=0.0, d=2):
     """Totals that are a share of their bound, and at n^(-1/2) grow with a power of n; of the fixed penalty with n^3."""
-    rows = []
-    for (n, off), rule in itertools.product(
-        zip((64, 128, 256), (noise, -2 * noise, noise), strict=True), ("fixed", "n^(-1/2)")
-    ):
-        total = n**3.0 if rule == "fixed" else n**power * np.exp(off)
+    rows, off = [], {64: noise, 128: -2 * noise, 256: noise}
+    for n, rule in itertools.product(off, ("fixed", "n^(-1/2)")):
+        total = n**3.0 if rule == "fixed" else n**power * np.exp(off[n])
         values = {"total_surrogate_leverage": total, "total_surrogate_bound": total / share, "total_leverage": 1.0}
-        for metric, value in values.items():
-            penalty = 1.0 if rule == "fixed" else n**-0.5
-            rows += surrogate_rows(metric, (value,), rule=rule, n=n, d=d, penalty=penalty)
+        where = {"rule": rule, "n": n, "d": d, "penalty": 1.0 if rule == "fixed" else n**-0.5}
+        rows += [each for metric, value in values.items() for each in surrogate_rows(metric, (value,), **where)]
     return rows
 
 

@@ -14,7 +14,7 @@ os.environ.update(PATIENCE | os.environ)  # next to the other part of the tests,
 SLOW = (
     "tests/twin/", "tests/property/", "tests/golden/", "tests/workflow/",
     *(f"tests/unit/test_{each}" for each in (
-        "arena", "claim_helpers", "compare.py", "compare_add", "compare_warnings", "data_extractors",
+        "arena", "claim_helpers", "claims_of", "compare.py", "compare_add", "compare_warnings", "data_extractors",
         "glossary", "learners_", "pivoted_cholesky", "render", "report_arena", "report_figures",
         "report_panels", "report_scorecard", "report_times", "report_typeset", "site", "study_damage",
         "study_grid", "study_learned", "study_publish", "study_search", "study_speed", "study_splits",
@@ -25,16 +25,13 @@ SLOW = (
 
 def pytest_collection_modifyitems(items):
     """Mark the tests of ``SLOW`` files, and skip those marked ``cuda`` where there is no device."""
-    without_cuda = [item for item in items if item.get_closest_marker("cuda")]
-    if without_cuda:
-        import torch
-
-        without_cuda = [] if torch.cuda.is_available() else without_cuda
-    for item in without_cuda:
-        item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("cuda"):
+            import torch
+
+            item.add_marker(pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"))
 
 
 @pytest.fixture(scope="session")
@@ -43,6 +40,14 @@ def shipped():
     from rfstudy.render import Shipped
 
     return Shipped(Path(__file__).parents[1])
+
+
+@pytest.fixture
+def raw(tmp_path):
+    """The folder of a small downloaded source."""
+    from data_toys import write_toy
+
+    return write_toy(tmp_path / "raw")
 
 
 @pytest.fixture

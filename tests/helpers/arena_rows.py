@@ -1,8 +1,10 @@
 """Made rows of the arena: errors of maps with known ratios to those of RFF, yardsticks and facts about data sets."""
 
+import itertools
 import json
 
 import numpy as np
+from verdict_rows import row
 
 from rfstudy import tidy
 
@@ -13,16 +15,13 @@ SETS = NUMBERS + LABELS
 FOLDS, TEST_ROWS = 5, 400
 
 SHARED = {
-    "origin": "measured", "run": "r", "preset": "laptop", "paper": "study", "protocol": "tuned", "kernel": "gaussian",
-    "split": "test", "n_train": 1600, "n_test": TEST_ROWS, "d": 4, "status": "ok", "seed": 2021, "repeat": 0,
+    "paper": "study", "protocol": "tuned", "split": "test", "n_train": 1600, "n_test": TEST_ROWS, "d": 4, "seed": 2021,
 }  # fmt: skip
 
 
 def metric_of(dataset, mean):
     """Metric and value of a mean error: squared, or the share of wrong labels."""
-    if dataset in LABELS:
-        return {"metric": "accuracy_pct", "value": 100.0 * (1.0 - mean)}
-    return {"metric": "mse", "value": mean}
+    return ("accuracy_pct", 100.0 * (1.0 - mean)) if dataset in LABELS else ("mse", mean)
 
 
 def errors_by_fold(dataset, columns):
@@ -33,50 +32,39 @@ def errors_by_fold(dataset, columns):
 def map_rows(ratios, sets=SETS, columns=(64, 128, 256), noise=0.001, settings=None):
     """Rows of maps: ``ratios`` has the error over RFF's by (method, variant), a number or a function of the set."""
     rng, rows = np.random.default_rng(3), []
-    for dataset in sets:
-        for at in columns:
-            plain = errors_by_fold(dataset, at)
-            for (method, variant), ratio in {("rff", ""): 1.0, **ratios}.items():
-                own = ratio(dataset) if callable(ratio) else ratio
-                # the noise differs between sets, so that their mean has a standard error of about noise / sqrt(sets)
-                jitter = 0.0 if (method, variant) == ("rff", "") else rng.normal(0.0, noise)
-                for fold, error in enumerate(plain * own * np.exp(jitter + rng.normal(0, noise / 10, FOLDS))):
-                    two = method not in ("nystroem", "prf")
-                    rows.append(
-                        SHARED
-                        | {"experiment": "arena", "dataset": dataset, "method": method, "variant": variant}
-                        | {"n_features": at // 2 if two else at, "n_features_label": str(at), "n_columns": at}
-                        | {"repeat": fold, "learner": "ridge", "settings": json.dumps(settings or {})}
-                        | metric_of(dataset, error)
-                    )
+    for dataset, at in itertools.product(sets, columns):
+        plain = errors_by_fold(dataset, at)
+        for (method, variant), ratio in {("rff", ""): 1.0, **ratios}.items():
+            own = ratio(dataset) if callable(ratio) else ratio
+            # the noise differs between sets, so that their mean has a standard error of about noise / sqrt(sets)
+            jitter = 0.0 if (method, variant) == ("rff", "") else rng.normal(0.0, noise)
+            shared = SHARED | {"experiment": "arena", "dataset": dataset, "method": method, "variant": variant}
+            shared |= {"n_features": at if method in ("nystroem", "prf") else at // 2, "n_columns": at}
+            shared |= {"n_features_label": str(at), "learner": "ridge", "settings": settings or {}}
+            errors = plain * own * np.exp(jitter + rng.normal(0, noise / 10, FOLDS))
+            rows += [row(*metric_of(dataset, error), repeat=fold, **shared) for fold, error in enumerate(errors)]
     return rows
 
 
 def yardstick_rows(means, sets=SETS):
     """Rows of predictors without a map: by learner the error in every fold, a number or a function of the set."""
     rows = []
-    for dataset in sets:
-        for learner, mean in means.items():
-            own = metric_of(dataset, mean(dataset) if callable(mean) else mean)
-            if own["metric"] == "mse":
-                own = {"metric": "rmse", "value": own["value"] ** 0.5}
-            settings = {"split": "block_folds" if dataset == "eeg" else "folds"}
-            rows += [
-                SHARED
-                | {"experiment": "arena-yardsticks", "dataset": dataset, "learner": learner, "repeat": fold}
-                | {"settings": json.dumps(settings)}
-                | own
-                for fold in range(FOLDS)
-            ]
+    for dataset, (learner, mean) in itertools.product(sets, means.items()):
+        metric, value = metric_of(dataset, mean(dataset) if callable(mean) else mean)
+        if metric == "mse":
+            metric, value = "rmse", value**0.5
+        shared = SHARED | {"experiment": "arena-yardsticks", "dataset": dataset, "learner": learner}
+        shared |= {"settings": {"split": "block_folds" if dataset == "eeg" else "folds"}}
+        rows += [row(metric, value, repeat=fold, **shared) for fold in range(FOLDS)]
     return rows
 
 
 def fact_rows(dataset, **facts):
     """Rows of facts about a data set of 2,000 rows; texts are details."""
+    shared = SHARED | {"experiment": "arena-yardsticks", "dataset": dataset, "split": "all", "status": "ok"}
+    texts = {name: {"detail": json.dumps(value)} for name, value in facts.items() if isinstance(value, str)}
     return [
-        SHARED
-        | {"experiment": "arena-yardsticks", "dataset": dataset, "split": "all", "metric": f"fact_{name}"}
-        | ({"settings": json.dumps({"detail": json.dumps(value)})} if isinstance(value, str) else {"value": value})
+        row(f"fact_{name}", None if name in texts else value, settings=texts.get(name, {}), **shared)
         for name, value in facts.items()
     ]
 

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+CONFIG = ROOT / "config"
 
 #: All that the workflow reads. Results, environments and measured rows are not copied.
 PARTS = ("Snakefile", "rules", "config", "src", "envs", "data/reference")

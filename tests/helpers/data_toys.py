@@ -10,7 +10,12 @@ TOY = {
     "n_train": 3, "n_test": 2, "split": "published", "target": "binary", "labels": {"-1": -1, "1": 1},
 }  # fmt: skip
 
+#: Parameters of the extractors.
 HOG = {"extractor": "hog", "orientations": 8, "pixels_per_cell": 4, "cells_per_block": 1, "block_norm": "L1"}
+VGG = {
+    "extractor": "vgg", "side": 32, "epochs": 1, "batch": 64, "learning_rate": 0.01, "milestones": [], "momentum": 0.9,
+    "weight_decay": 0.0,
+}  # fmt: skip
 
 
 def write_toy(folder):

@@ -18,12 +18,7 @@ def stream(Z, rows=None):
 
 def counted(Z, reads, rows=None):
     """The stream, which adds to ``reads`` whenever it is read."""
-
-    def blocks():
-        reads.append(rows)
-        return stream(Z, rows)()
-
-    return blocks
+    return lambda: reads.append(rows) or stream(Z, rows)()
 
 
 def problem(n=400, n_columns=15, n_classes=2, seed=0, dtype=np.float64):

@@ -5,18 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from random_features.kernels import (
-    ArcCosine,
-    Cauchy,
-    ExponentialPower,
-    Gaussian,
-    GeneralisedCauchy,
-    Laplacian,
-    Linear,
-    Matern,
-    NeuralTangent,
-    Polynomial,
-)
+from random_features import kernels
 from random_features.maps import make_map
 from random_features.maps.registry import REGISTRY, resolved_options
 
@@ -26,18 +15,16 @@ MAPS = tuple(name for name in REGISTRY if name != "nsrf_sphere")
 KERNELS = {
     kernel.name: kernel
     for kernel in (
-        Gaussian(2.0),
-        Laplacian(3.0),
-        Cauchy(3.0),
-        Matern(3.0, 1.5),
-        ExponentialPower(3.0, 1.5),
-        GeneralisedCauchy(3.0, 1.5, 2.0),
-        ArcCosine(0),
-        ArcCosine(1),
-        ArcCosine(2),
-        NeuralTangent(),
-        Polynomial(3, 0.5),
-        Linear(),
+        kernels.Gaussian(2.0),
+        kernels.Laplacian(3.0),
+        kernels.Cauchy(3.0),
+        kernels.Matern(3.0, 1.5),
+        kernels.ExponentialPower(3.0, 1.5),
+        kernels.GeneralisedCauchy(3.0, 1.5, 2.0),
+        *(kernels.ArcCosine(order) for order in (0, 1, 2)),
+        kernels.NeuralTangent(),
+        kernels.Polynomial(3, 0.5),
+        kernels.Linear(),
     )
 }
 

@@ -6,13 +6,12 @@ that panels look as they will.
 
 import itertools
 import json
-from pathlib import Path
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 import pandas as pd
 import yaml
-from matplotlib.figure import Figure
+from checkouts import CONFIG, ROOT
 
 from rfstudy import tidy
 from rfstudy.data.entries import read_tasks
@@ -21,11 +20,10 @@ from rfstudy.planning.config import load_experiments
 from rfstudy.report import catalogue, plots, tables, typeset
 from rfstudy.report.context import Context, read_tables
 
-ROOT = Path(__file__).resolve().parents[2]
-METHODS = yaml.safe_load((ROOT / "config" / "methods.yaml").read_text(encoding="utf-8"))
-EXPERIMENTS = load_experiments(ROOT / "config")
-REGISTERED = read_tasks(ROOT / "config" / "datasets.yaml")
-REPORTS = load_reports(ROOT / "config", EXPERIMENTS, METHODS, REGISTERED)
+METHODS = yaml.safe_load((CONFIG / "methods.yaml").read_text(encoding="utf-8"))
+EXPERIMENTS = load_experiments(CONFIG)
+REGISTERED = read_tasks(CONFIG / "datasets.yaml")
+REPORTS = load_reports(CONFIG, EXPERIMENTS, METHODS, REGISTERED)
 REFERENCE = ROOT / "data" / "reference"
 NINE = ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq", "lsrff")
 SIZES = (2, 4, 8, 16, 32)
@@ -94,11 +92,7 @@ def as_read(table):
     return pd.DataFrame(cells, columns=table.frame.columns, dtype=object), typeset.markdown(table)
 
 
-class Drawn(NamedTuple):
-    """A figure and its notes."""
-
-    figure: Figure
-    notes: list[str]
+Drawn = namedtuple("Drawn", "figure notes")
 
 
 def picture(spec, rows=(), tasks=DATASETS):

@@ -8,6 +8,7 @@ from joblib import cpu_count
 from report_rows import METHODS, context_of, spec_of
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import ShuffleSplit
+from verdict_rows import row
 
 from random_features.arrays import seed_of
 from random_features.kernels import make_kernel
@@ -128,7 +129,8 @@ def test_all_methods_take_part_in_few_rounds_on_many_rows(job, monkeypatch):
     assert {(unit.entry["variant"], bool(unit.rounds)) for unit in units} == {("100", False), ("250", True)}
 
 
-def test_operations_are_counted_term_by_term():
+def test_operations_are_those_of_the_solver_that_runs_counted_term_by_term():
+    assert (RANK, BY_CHOLESKY) == (yardsticks.RANK, yardsticks.BY_CHOLESKY)
     # d = 1 in 4 rows: 6 kernel values of 31, their factor, and 2 predictions of 32 a row
     assert operations("", 4, 2, 1, 0) == 16 * 31 / 2 + 64 / 6 + 2 * 4 * 32
     n, m = 20000.0, 4000.0
@@ -142,21 +144,16 @@ def test_operations_are_counted_term_by_term():
 
 def rows_of(errors, seconds):
     """Rows by (method, n, D): errors by repeat and seconds by round."""
-    shared = {
-        "origin": "measured", "run": "r", "preset": "laptop", "paper": "study", "experiment": "arena-frontier",
-        "protocol": "tuned", "dataset": "uci-kin40k", "kernel": "gaussian", "d": 8, "status": "ok", "settings": "",
-    }  # fmt: skip
+    shared = {"paper": "study", "experiment": "arena-frontier", "protocol": "tuned", "dataset": "uci-kin40k", "d": 8}
     rows = []
     for (method, n, columns), of_repeats in errors.items():
         own = shared | {"method": method, "variant": str(n), "n_train": n, "n_test": 100}
-        own |= {"n_features_label": str(columns) if method else ""}
-        learner = "ridge" if method else "exact_kernel"
-        test = {"metric": "rmse", "learner": learner, "split": "test"}
-        rows += [own | test | {"repeat": r, "value": value} for r, value in enumerate(of_repeats)]
-        timed = {"axis": "round", "learner": learner, "repeat": 0}
+        own |= {"n_features_label": str(columns)} if method else {}
+        own |= {"learner": "ridge" if method else "exact_kernel"}
+        rows += [row("rmse", value, repeat=r, split="test", **own) for r, value in enumerate(of_repeats)]
         for metric, share in (("time_total_s", 1), ("time_all_cores_s", 1 if method else 0.5)):
             of_rounds = enumerate(seconds[method, n, columns])
-            rows += [own | timed | {"metric": metric, "at": r, "value": share * value} for r, value in of_rounds]
+            rows += [row(metric, share * value, axis="round", at=r, **own) for r, value in of_rounds]
     return tidy.frame(rows)
 
 
@@ -238,7 +235,3 @@ def test_the_picture_has_the_lowest_error_at_each_cost():
     stairs = [line for line in ax.lines if line.get_drawstyle() == "steps-post"]
     assert all((np.diff(line.get_ydata()) <= 0).all() for line in stairs)
     assert "exact kernel" in [text.get_text() for text in ax.texts]
-
-
-def test_operations_are_those_of_the_solver_that_runs():
-    assert (RANK, BY_CHOLESKY) == (yardsticks.RANK, yardsticks.BY_CHOLESKY)

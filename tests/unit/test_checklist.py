@@ -1,14 +1,12 @@
 """The parts of the papers have ids of their own, states by their rows, and causes where rows are missing."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from checkouts import ROOT
 
 from rfstudy import paper_pages, tidy
-
-ROOT = Path(__file__).resolve().parents[2]
 
 TASKS = {
     "eeg": {"n": 14_980},

@@ -9,9 +9,6 @@ import verdict_rows
 from eerf_rows import row
 from verdict_rows import judged
 
-#: test_claim_helpers.py has the quick tests of what claims are made of.
-pytestmark = pytest.mark.slow
-
 #: In the order in which values of a cell are given.
 FIVE = ("rff", "orf", "ses", "karff", "kprff")
 THREE = ("rff", "karff", "kprff")

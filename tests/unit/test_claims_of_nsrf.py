@@ -8,9 +8,6 @@ from verdict_rows import judged, repeated, row
 
 from rfstudy.report.claims.nsrf import EIGHT
 
-#: test_claim_helpers.py has the quick tests of what claims are made of.
-pytestmark = pytest.mark.slow
-
 TRUCK = "cifar10-auto-truck"
 SETTINGS = ("/half-copies", "/twice-copies", "/half-step", "/twice-step", "/half-noise", "/twice-noise")
 
@@ -143,22 +140,14 @@ CASES = [
     ("nsrf-15", grid(rff={100: 70, 500: 71}, karff={100: 72, 500: 70}, nsrf={100: 74.1, 500: 73}), "holds"),
     ("nsrf-15", grid(rff={100: 70, 500: 71}, karff={100: 72, 500: 70}, nsrf={100: 74, 500: 73}), "fails"),
     ("nsrf-15", grid(rff={100: 70}, karff={100: 72}, nsrf={100: 74}), "not run"),
-    (
-        "nsrf-15",
-        grid(rff={100: 70, 500: 70}, karff={100: 70, 500: 70}, nsrf={100: 72, 500: 71})
-        + grid("mnist-4-9", rff={100: 70, 500: 70}, karff={100: 70, 500: 70}, nsrf={100: 71, 500: 72}),
-        "partly",
-    ),
+    ("nsrf-15", grid(rff={100: 70, 500: 70}, karff={100: 70, 500: 70}, nsrf={100: 72, 500: 71})
+     + grid("mnist-4-9", rff={100: 70, 500: 70}, karff={100: 70, 500: 70}, nsrf={100: 71, 500: 72}), "partly"),
     # 100 features above 5000 of either
     ("nsrf-16", grid(rff={5000: 80}, karff={5000: 81}, nsrf={100: 81.1}), "holds"),
     ("nsrf-16", grid(rff={5000: 80}, karff={5000: 81}, nsrf={100: 81}), "fails"),
     ("nsrf-16", grid(rff={5000: 80}, karff={5000: 79}, nsrf={100: 80}), "fails"),
-    (
-        "nsrf-16",
-        grid(rff={5000: 80}, karff={5000: 80}, nsrf={100: 81}) + grid("mnist-4-9", rff={5000: 9}, karff={5000: 9},
-                                                                     nsrf={100: 8}),
-        "partly",
-    ),
+    ("nsrf-16", grid(rff={5000: 80}, karff={5000: 80}, nsrf={100: 81})
+     + grid("mnist-4-9", rff={5000: 9}, karff={5000: 9}, nsrf={100: 8}), "partly"),
     ("nsrf-16", grid(rff={1000: 80}, karff={1000: 79}, nsrf={100: 90}), "not run"),
     # no dip of more than 0.2, and no less at 5000 than at 1000
     ("nsrf-17", grid(nsrf={100: 80, 500: 79.8125, 1000: 85, 5000: 85}), "holds"),
@@ -169,11 +158,9 @@ CASES = [
     ("nsrf-18", [each for d in EIGHT for each in grid(d, rff={100: 70, 500: 71}, karff={100: 71, 500: 71})], "holds"),
     ("nsrf-18", [each for d in EIGHT for each in grid(d, rff={100: 70, 500: 71}, karff={100: 71.1, 500: 71})],
      "contradicted"),
-    (
-        "nsrf-18",
-        [each for i, d in enumerate(EIGHT) for each in grid(d, rff={100: 70}, karff={100: 70.4 + (i % 2) * 2 - 1})],
-        "undecided",
-    ),
+    ("nsrf-18",
+     [each for i, d in enumerate(EIGHT) for each in grid(d, rff={100: 70}, karff={100: 70.4 + (i % 2) * 2 - 1})],
+     "undecided"),
     ("nsrf-18", grid(rff={100: 70}, karff={100: 70}), "undecided"),
     # a standard deviation below half a point, and not above that of plain features; that of 0, 1, 2, 3, 4 is
     # the root of 5/2

@@ -9,12 +9,9 @@ import numpy as np
 import pytest
 import verdict_rows
 from claim_rows import BASE, OTHER
+from report_rows import SURROGATE
 from theory_rows import risk_rows
 from verdict_rows import judged, on_axis, row
-
-#: test_claim_helpers.py has the quick tests of what claims are made of.
-pytestmark = pytest.mark.slow
-
 
 D = {"eeg": 14, "cod-rna": 8, "covtype": 50, "magic04": 10}
 METRICS = {"accuracy": "accuracy_pct", "error": "approximation_error_spectral", "time": "time_feature_s"}
@@ -22,12 +19,11 @@ METRICS = {"accuracy": "accuracy_pct", "error": "approximation_error_spectral", 
 
 def cells(metric, dataset="eeg", **by_size):
     """Rows of one metric on one data set; ``by_size`` as x2 = (rff, qmc, lsrff, slsrff), where x2 is the size 2d."""
-    rows = []
-    for name, values in by_size.items():
-        multiple = int(name[1:])
-        for method, value in zip(("rff", "qmc", "lsrff", "slsrff"), values, strict=True):
-            rows.append(cell(metric, value, dataset, multiple, method))
-    return rows
+    return [
+        cell(metric, value, dataset, int(name[1:]), method)
+        for name, values in by_size.items()
+        for method, value in zip(SURROGATE, values, strict=True)
+    ]
 
 
 def curves(lsrff, slsrff, dataset="eeg"):
@@ -56,11 +52,8 @@ WITH_INTERVALS = ("slsrff-13", "slsrff-17", "slsrff-24")
         ("slsrff-03", cells("error", x1=(2, 1, 2, 2)) + cells("accuracy", x1=(70, 70, 70.1, 70)), "holds"),
         ("slsrff-03", cells("error", x1=(2, 1, 2, 2)) + cells("accuracy", x1=(70, 70.1, 70, 70)), "fails"),
         ("slsrff-03", cells("error", x1=(1, 2, 2, 2)) + cells("accuracy", x1=(70, 70, 70.1, 70)), "fails"),
-        (
-            "slsrff-03",
-            cells("error", x1=(2, 1, 2, 2), x2=(1, 2, 2, 2)) + cells("accuracy", x1=(0, 0, 0, 1), x2=(0, 0, 0, 1)),
-            "partly",
-        ),
+        ("slsrff-03", cells("error", x1=(2, 1, 2, 2), x2=(1, 2, 2, 2))
+         + cells("accuracy", x1=(0, 0, 0, 1), x2=(0, 0, 0, 1)), "partly"),
         # features that are made twice cannot be made in less than twice the time (its borders: test_report_times.py)
         ("slsrff-05", cells("time", x8=(1, 1, 1, 1.99)), "not testable"),
         # SLS-RFF over six points above the better baseline, from 4d on
@@ -76,11 +69,7 @@ WITH_INTERVALS = ("slsrff-13", "slsrff-17", "slsrff-24")
         ("slsrff-17", cells("accuracy", x1=(0, 0, 72, 71), x2=(0, 0, 72, 72.25)), "holds"),
         ("slsrff-17", cells("accuracy", x1=(0, 0, 72, 71), x2=(0, 0, 72, 72)), "fails"),
         ("slsrff-17", cells("accuracy", x1=(0, 0, 72, 73), x2=(0, 0, 72, 73)), "fails"),
-        (
-            "slsrff-17",
-            cells("accuracy", x1=(0, 0, 72, 72)) + cells("accuracy", "covtype", x1=(0, 0, 72, 71)),
-            "partly",
-        ),
+        ("slsrff-17", cells("accuracy", x1=(0, 0, 72, 72)) + cells("accuracy", "covtype", x1=(0, 0, 72, 71)), "partly"),
         # the size from which on SLS-RFF is within half a point of its best is no larger than that of leverage-RFF
         ("slsrff-24", curves((60, 69.5, 70, 70), (60, 79.5, 80, 80)), "holds"),
         ("slsrff-24", curves((60, 69.5, 70, 70), (60, 79.4, 80, 80)), "fails"),
@@ -91,12 +80,8 @@ WITH_INTERVALS = ("slsrff-13", "slsrff-17", "slsrff-24")
         ("slsrff-24", curves((60, 69.5, 69.89, 70), (60, 79.5, 80, 80)), "holds"),
         ("slsrff-24", curves((60, 69.5, 69.89, 70), (60, 79.4, 80, 80)), "not testable"),
         ("slsrff-24", curves((60, 69.5, 70, 70), (60, 79.4, 79.5, 80)), "fails"),
-        (
-            "slsrff-24",
-            cells("accuracy", x1=(0, 0, 9, 9), x2=(0, 0, 10, 9))
-            + cells("accuracy", "covtype", x1=(0, 0, 9, 1), x2=(0, 0, 9, 9)),
-            "partly",
-        ),
+        ("slsrff-24", cells("accuracy", x1=(0, 0, 9, 9), x2=(0, 0, 10, 9))
+         + cells("accuracy", "covtype", x1=(0, 0, 9, 1), x2=(0, 0, 9, 9)), "partly"),
     ],
 )  # fmt: skip
 def test_a_claim_about_a_grid(claim, rows, verdict):
@@ -202,15 +187,12 @@ def test_the_surrogate_is_never_below_the_leverage(values, verdict):
 
 def total_rows(share=1.0, power=0.5, noise=0.0, d=2):
     """Totals that are a share of their bound, and at n^(-1/2) grow with a power of n; of the fixed penalty with n^3."""
-    rows = []
-    for (n, off), rule in itertools.product(
-        zip((64, 128, 256), (noise, -2 * noise, noise), strict=True), ("fixed", "n^(-1/2)")
-    ):
-        total = n**3.0 if rule == "fixed" else n**power * np.exp(off)
+    rows, off = [], {64: noise, 128: -2 * noise, 256: noise}
+    for n, rule in itertools.product(off, ("fixed", "n^(-1/2)")):
+        total = n**3.0 if rule == "fixed" else n**power * np.exp(off[n])
         values = {"total_surrogate_leverage": total, "total_surrogate_bound": total / share, "total_leverage": 1.0}
-        for metric, value in values.items():
-            penalty = 1.0 if rule == "fixed" else n**-0.5
-            rows += surrogate_rows(metric, (value,), rule=rule, n=n, d=d, penalty=penalty)
+        where = {"rule": rule, "n": n, "d": d, "penalty": 1.0 if rule == "fixed" else n**-0.5}
+        rows += [each for metric, value in values.items() for each in surrogate_rows(metric, (value,), **where)]
     return rows
 
 

@@ -12,9 +12,6 @@ from verdict_rows import judged, row
 
 from rfstudy import tidy
 
-#: test_claim_helpers.py has the quick tests of what claims are made of.
-pytestmark = pytest.mark.slow
-
 SIZES = ("2d", "4d", "16d", "32d")
 ERROR, ACCURACY, TIME = "approximation_error_frobenius", "accuracy_pct", "time_feature_s"
 ARC_COSINE = ("arccos0", "arccos1")
@@ -140,9 +137,7 @@ def test_correlations_are_corrected_over_the_sizes_of_a_data_set_and_kernel():
 
 def test_other_features_do_not_decide():
     def rows(dataset, lsrff):
-        return [
-            cell(TIME, method, "2d", lsrff if method == "lsrff" else 1.0, dataset) for method in NINE
-        ]  # fmt: skip
+        return [cell(TIME, method, "2d", lsrff if method == "lsrff" else 1.0, dataset) for method in NINE]
 
     assert judged("survey-27", rows("mnist", 3.0) + rows("cifar10-hog", 1.0)) == "holds"
     assert judged("survey-27", rows("mnist", 1.0) + rows("cifar10-hog", 3.0)) == "partly"

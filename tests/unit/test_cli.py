@@ -86,15 +86,18 @@ def test_no_index_is_written_where_no_output_is(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("number", [errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.EPERM])
-def test_a_path_that_no_file_can_have_is_one_line(monkeypatch, capsys, number):
+OF_DISKS = [errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.EPERM, errno.ENOSPC, errno.EACCES]
+
+
+@pytest.mark.parametrize(("number", "error"), [*((each, SystemExit) for each in OF_DISKS), (errno.ENOENT, OSError)])
+def test_a_path_that_no_file_can_have_and_a_disk_that_refuses_are_one_line(monkeypatch, capsys, number, error):
     def refuse(**_):
         raise OSError(number, "No", "some/file")
 
     monkeypatch.setattr(cli.commands, "main", refuse)
-    with pytest.raises(SystemExit):
+    with pytest.raises(error):
         cli.main()
-    assert capsys.readouterr().err == f"error: [Errno {number}] No: 'some/file'\n"
+    assert error is OSError or capsys.readouterr().err == f"error: [Errno {number}] No: 'some/file'\n"
 
 
 def test_compare_lets_waiting_threads_leave_their_core_unless_the_user_has_said_how(monkeypatch, tmp_path):

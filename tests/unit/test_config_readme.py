@@ -1,22 +1,19 @@
 """config/README.md explains every key there is: its tables are made from the models that check the configuration."""
 
 import re
-from pathlib import Path
+
+from checkouts import CONFIG
 
 from rfstudy import readme
 from rfstudy.output_models import Output, arguments_of
 from rfstudy.report import catalogue
 from rfstudy.study.kinds.registry import KINDS
 
-CONFIG = Path(__file__).resolve().parents[2] / "config"
 PAGE = (CONFIG / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_page_is_up_to_date():
+def test_the_page_is_up_to_date_and_has_every_table():
     assert readme.written(PAGE) == PAGE, "run: python -m rfstudy readme"
-
-
-def test_the_page_has_every_table():
     assert set(re.findall(r"<!-- table: ([\w -]+) -->", PAGE)) == set(readme.tables())
 
 

@@ -2,22 +2,20 @@
 
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 import yaml
+from checkouts import CONFIG
+from refusals import messages
 from snakemake.cli import parse_config
 from study_toys import EXPERIMENT, GRID, SETTINGS, selected
 
-from random_features.errors import UserError
 from random_features.learners.entry import known
 from rfstudy import outputs
 from rfstudy.files import read_yaml
 from rfstudy.planning import check, config
 from rfstudy.planning.problems import problems_on_datasets
 from rfstudy.study.job import merge
-
-CONFIG = Path(__file__).resolve().parents[2] / "config"
 
 
 def experiments_of(tmp_path, **files):
@@ -28,12 +26,18 @@ def experiments_of(tmp_path, **files):
     return config.load_experiments(tmp_path, {"eeg", "skin"})
 
 
-def messages(call, *arguments, **options) -> list[str]:
-    """The lines of the error of a call."""
-    with pytest.raises(UserError) as caught:
-        call(*arguments, **options)
-    return str(caught.value).splitlines()
-
+#: An experiment of another kind.
+THEORY = """
+theory:
+  title: Errors
+  paper: survey
+  kind: decay
+  protocol: text
+  kernel: {name: gaussian, length_scale: 1}
+  methods: [{method: rff}]
+  grid: {dimensions: [4, 8], rows: 10, n_features: [8], norms: [sup], ridge: 0.1}
+  large: {rows: 100}
+"""
 
 TITLE = "title: A grid"
 
@@ -91,44 +95,26 @@ EDITS = [
     (TITLE, f"{TITLE}\n  steps: [{{name: a}}, {{name: a}}]", ".steps[1].name: 'a' is there twice"),
 ]  # fmt: skip
 
-
-@pytest.mark.parametrize(("old", "new", "line"), EDITS, ids=[f"{old}->{new}"[:60] for old, new, _ in EDITS])
-def test_a_mistake_in_an_experiment_is_one_line(tmp_path, old, new, line):
-    assert GRID.count(old) == 1
-    (found,) = messages(experiments_of, tmp_path, a=GRID.replace(old, new))
-    assert found.removeprefix(f"{tmp_path}/experiments/a.yaml: base").startswith(line)
-
-
-THEORY = """
-theory:
-  title: Errors
-  paper: survey
-  kind: decay
-  protocol: text
-  kernel: {name: gaussian, length_scale: 1}
-  methods: [{method: rff}]
-  grid: {dimensions: [4, 8], rows: 10, n_features: [8], norms: [sup], ridge: 0.1}
-  large: {rows: 100}
-"""
+#: Edits of the experiment of a kind that brings its own keys.
+OF_THEORY = [
+    ("dimensions:", "dimension:", ".grid.dimension: unknown key; did you mean dimensions? known are dimensions, "),
+    (" ridge: 0.1", " ridge: 0", ".grid.ridge: 0: input should be greater than or equal to"),
+    ("norms: [sup]", "norms: [max]", ".grid.norms[0]: 'max': input should be 'sup', 'l2'"),
+    (", ridge: 0.1", "", ".grid: the key 'ridge' is missing; known are"),
+    ("large: {rows", "large: {row", ".large.row: unknown key; did you mean rows? known are"),
+    ("{method: rff}", "{method: rff, kernel: {name: linear}}", ".methods[0].kernel: the kind decay has one kernel"),
+    ("large:", "time: {}\n  large:", ".time: nothing is timed in the kind decay"),
+    ("large:", "preprocess: [none]\n  large:", ".preprocess: unknown key; "),
+]
+EVERY = [(text, *edit) for text, edits in ((GRID, EDITS), (THEORY, OF_THEORY)) for edit in edits]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "line"),
-    [
-        ("dimensions:", "dimension:", ".grid.dimension: unknown key; did you mean dimensions? known are dimensions, "),
-        ("ridge: 0.1", "ridge: 0", ".grid.ridge: 0: input should be greater than or equal to"),
-        ("norms: [sup]", "norms: [max]", ".grid.norms[0]: 'max': input should be 'sup', 'l2'"),
-        (", ridge: 0.1", "", ".grid: the key 'ridge' is missing; known are"),
-        ("large: {rows", "large: {row", ".large.row: unknown key; did you mean rows? known are"),
-        ("{method: rff}", "{method: rff, kernel: {name: linear}}", ".methods[0].kernel: the kind decay has one kernel"),
-        ("large:", "time: {}\n  large:", ".time: nothing is timed in the kind decay"),
-        ("large:", "preprocess: [none]\n  large:", ".preprocess: unknown key; "),
-    ],
-)
-def test_a_kind_brings_its_own_keys(tmp_path, old, new, line):
-    assert list(experiments_of(tmp_path, a=THEORY)) == ["theory"]
-    (found,) = messages(experiments_of, tmp_path, a=THEORY.replace(old, new, 1))
-    assert found.partition("a.yaml: theory")[2].startswith(line)
+@pytest.mark.parametrize(("text", "old", "new", "line"), EVERY, ids=[f"{old}->{new}"[:60] for _, old, new, _ in EVERY])
+def test_a_mistake_in_an_experiment_is_one_line(tmp_path, text, old, new, line):
+    (name,) = experiments_of(tmp_path, a=text)
+    assert text.count(old) == 1
+    (found,) = messages(experiments_of, tmp_path, a=text.replace(old, new))
+    assert found.removeprefix(f"{tmp_path}/experiments/a.yaml: {name}").startswith(line)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,8 @@
 """Generated rows: what each set is by definition, and boundaries that a linear classifier misses."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from checkouts import CONFIG
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
@@ -21,7 +20,7 @@ N_TRAIN, N_TEST = 400, 2000
 #: By generator, the columns and the parameters of a task or stand-in that it makes.
 EXAMPLES = {
     entry["generator"]["name"]: (entry["d"], without(entry["generator"], "name", "n_train", "n_test"))
-    for task in read_tasks(Path(__file__).resolve().parents[2] / "config/datasets.yaml").values()
+    for task in read_tasks(CONFIG / "datasets.yaml").values()
     for entry in (task, task | task.get("stand_in", {}))
     if "generator" in entry
 }

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
+from refusals import message
 
-from random_features.errors import UserError
 from rfstudy.data.parse import encode_labels, read_files, read_rows, read_task
 
 
@@ -112,18 +112,15 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("parser", "content", "d", "message"), REFUSED)
-def test_what_is_refused_in_one_line(tmp_path, parser, content, d, message):
-    with pytest.raises(UserError, match=message) as caught:
-        parse(parser, tmp_path, content, d=d)
-    assert "\n" not in str(caught.value)
+@pytest.mark.parametrize(("parser", "content", "d", "words"), REFUSED)
+def test_what_is_refused_in_one_line(tmp_path, parser, content, d, words):
+    assert re.search(words, message(parse, parser, tmp_path, content, d=d))
 
 
 def test_columns_that_are_no_features_have_to_be_dropped(tmp_path):
-    with pytest.raises(UserError, match="has 5 columns, not 5 and a label"):
-        parse("table", tmp_path, NEWS, **OF_NEWS | {"d": 3})
-    with pytest.raises(UserError, match="part0"):  # the address of an article is no number
-        parse("table", tmp_path, NEWS, d=4, header_lines=1)
+    assert "has 5 columns, not 5 and a label" in message(parse, "table", tmp_path, NEWS, **OF_NEWS | {"d": 3})
+    # the address of an article is no number
+    assert "part0" in message(parse, "table", tmp_path, NEWS, d=4, header_lines=1)
 
 
 def test_idx_images_become_rows_of_pixels(tmp_path):
@@ -151,13 +148,13 @@ def test_the_target_of_a_regression_is_exact_to_the_last_digit(tmp_path, parser,
 
 
 @pytest.mark.parametrize(
-    ("label", "message"),
+    ("label", "words"),
     [("old", "must be a number.*'old'"), ("1_000", "must be a number.*'1_000'"), ("inf", "row 1 has inf")],
 )
-def test_a_regression_target_is_a_finite_number(tmp_path, label, message):
+def test_a_regression_target_is_a_finite_number(tmp_path, label, words):
     (tmp_path / "toy").write_text(f"1,2\n1,{label}\n", encoding="utf-8")
-    with pytest.raises(UserError, match=message):
-        read({"parser": "table", "d": 1, "files": {"all": ["toy"]}, "target": "regression"}, tmp_path)
+    task = {"parser": "table", "d": 1, "files": {"all": ["toy"]}, "target": "regression"}
+    assert re.search(words, message(read, task, tmp_path))
 
 
 def encoded(mapping, *labels):
@@ -169,8 +166,8 @@ def test_labels_are_named_left_over_or_dropped():
     assert (y.tolist(), keep.tolist()) == ([-1, 1, -1, 1], [True] * 4)
     y, keep = encode_labels(np.array([3, 0, 5, 0]), {"0": 0, "3": 9, "rest": "drop"})
     assert (y[keep].tolist(), keep.tolist()) == ([9, 0, 0], [True, True, False, True])
-    with pytest.raises(UserError, match=r"no entry for '5'; it has \['0', '3'\]"):
-        encode_labels(np.array([3, 0, 5, 0]), {"0": 0, "3": 1})
+    found = message(encode_labels, np.array([3, 0, 5, 0]), {"0": 0, "3": 1})
+    assert "no entry for '5'; it has ['0', '3']" in found
 
 
 @pytest.mark.parametrize(
@@ -178,8 +175,7 @@ def test_labels_are_named_left_over_or_dropped():
 )
 @pytest.mark.parametrize("rest", [-1, "drop"])
 def test_a_missing_label_is_not_one_of_the_other_classes(missing, rest):
-    with pytest.raises(UserError, match="row 1 has no label"):
-        encoded({"1": 1, "rest": rest}, "1", missing, "2")
+    assert "row 1 has no label" in message(encoded, {"1": 1, "rest": rest}, "1", missing, "2")
 
 
 @pytest.mark.parametrize("label", [" 1", "1 ", "'1'", '"1"', "' 1 '"])
@@ -190,16 +186,15 @@ def test_blanks_and_quotes_around_a_label_are_not_part_of_it(label):
 @pytest.mark.parametrize("label", ["1.0", "+1", "01", "1e0"])
 @pytest.mark.parametrize("rest", [-1, "drop"])
 def test_a_named_number_in_another_notation_is_not_one_of_the_other_classes(label, rest):
-    message = f"label '{re.escape(label)}' is not one of the rest: it is '1' of the label map"
-    with pytest.raises(UserError, match=message):
-        encoded({"1": 1, "rest": rest}, "1", label, "2")
+    words = f"label '{label}' is not one of the rest: it is '1' of the label map"
+    assert words in message(encoded, {"1": 1, "rest": rest}, "1", label, "2")
     assert encoded({"1": 1, label: 1, "rest": -1}, "1", label, "2")[0].tolist() == [1, 1, -1]
 
 
 @pytest.mark.parametrize(("named", "label"), [("true", "True"), ("a", "\uff41"), ("a", "a\u200b"), ("\xe9", "e\u0301")])
 def test_a_named_class_that_looks_the_same_is_not_one_of_the_other_classes(named, label):
-    with pytest.raises(UserError, match=f"it is '{named}' of the label map in another notation"):
-        encoded({named: 1, "rest": -1}, named, label)
+    found = message(encoded, {named: 1, "rest": -1}, named, label)
+    assert f"it is '{named}' of the label map in another notation" in found
 
 
 LETTERS = {"parser": "table", "label_column": "first", "d": 1, "files": {"all": ["toy"]}, "rows": "rows.csv"}
@@ -247,15 +242,14 @@ def test_the_rows_of_a_task_come_from_its_files_the_training_rows_first(tmp_path
 )  # fmt: skip
 def test_a_choice_of_rows_that_makes_no_sense_is_refused(tmp_path, content):
     (tmp_path / "rows.csv").write_text(content)
-    with pytest.raises(UserError, match=r"rows\.csv"):
-        read_rows(tmp_path / "rows.csv")
+    assert "rows.csv" in message(read_rows, tmp_path / "rows.csv")
 
 
 def test_a_choice_of_rows_that_the_file_does_not_have_is_refused(tmp_path):
     (tmp_path / "rows.csv").write_text("part,row\ntrain,0\ntest,2\n")
     (tmp_path / "toy").write_text("a,1\nb,2\n")
-    with pytest.raises(UserError, match=r"rows\.csv names row 2, the file has 2 rows"):
-        read(LETTERS | {"labels": {"a": 1, "b": -1}}, tmp_path)
+    found = message(read, LETTERS | {"labels": {"a": 1, "b": -1}}, tmp_path)
+    assert "rows.csv names row 2, the file has 2 rows" in found
 
 
 CIFAR = {
@@ -289,14 +283,12 @@ def test_cifar_has_the_colours_of_each_pixel_side_by_side(cifar):
     assert y.tolist() == [-1, 1, 1, 1, -1, -1]
 
 
-@pytest.mark.parametrize(("change", "message"), [({"d": 9}, "third|first"), ({"d": 13}, "no 13 numbers")])
-def test_a_cifar_file_of_other_images_is_an_error(cifar, change, message):
-    with pytest.raises(UserError, match=message):
-        read(CIFAR | change, cifar[0])
+def test_a_cifar_file_of_other_images_is_an_error(cifar):
+    for change, words in (({"d": 9}, "third|first"), ({"d": 13}, "no 13 numbers")):
+        assert re.search(words, message(read, CIFAR | change, cifar[0]))
     for name in ("first", "second"):
         (cifar[0] / name).write_bytes(b"")
-    with pytest.raises(UserError, match=r"^first and second: "):
-        read(CIFAR, cifar[0])
+    assert message(read, CIFAR, cifar[0]).startswith("first and second: ")
 
 
 def test_rows_that_a_substitute_excludes_are_left_out(cifar):
@@ -315,5 +307,5 @@ def test_rows_that_a_substitute_excludes_are_left_out(cifar):
 
 @pytest.mark.parametrize(("name", "row"), [("first", 0), ("third", 4)])
 def test_a_substitute_takes_the_place_of_one_file(cifar, name, row):
-    with pytest.raises(UserError, match="a substitute takes the place of one file and has its rows"):
-        read(CIFAR, cifar[0], {name: {"file": name, "excluded_rows": [row]}})
+    found = message(read, CIFAR, cifar[0], {name: {"file": name, "excluded_rows": [row]}})
+    assert "a substitute takes the place of one file and has its rows" in found

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from refusals import message
 
-from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.scale import columns_after, fit_steps
 from rfstudy.data.target_scaling import fitted
@@ -117,14 +117,10 @@ def test_what_makes_no_sense_is_refused():
     known = ", ".join(modules.names("steps"))
     with pytest.raises(ValueError, match=f"no preprocessing step 'mapstd'; there are {known}$"):
         fit_steps(["mapstd"], X)
-    for wrong, message in (
-        ([{"minmax": {}, "unit": {}}], "is a name or a mapping"),
-        ([{"pca": 3}], r"is a name or a mapping .* not \{'pca': 3\}"),
-    ):
-        with pytest.raises(UserError, match=message):
-            fit_steps(wrong, X)
-        with pytest.raises(UserError, match=message):
-            columns_after(wrong, 7)
+    for wrong in ({"minmax": {}, "unit": {}}, {"pca": 3}):
+        for found in (message(fit_steps, [wrong], X), message(columns_after, [wrong], 7)):
+            assert "is a name or a mapping" in found
+            assert found.endswith(f" not {wrong}")
     for wrong in (X[:0], X[0]):
         with pytest.raises(ValueError, match="at least one training row"):
             fit_steps(["minmax"], wrong)
@@ -157,8 +153,8 @@ def test_all_components_turn_the_rows_and_nothing_else():
 
 @pytest.mark.parametrize(("n", "d", "n_components"), [(40, 7, 8), (5, 7, 6), (40, 7, 0)])
 def test_more_components_than_there_can_be_are_refused(n, d, n_components):
-    with pytest.raises(UserError, match=f"cannot keep {n_components} components of {n} training rows with {d} columns"):
-        fit_steps([pca(n_components)], rows(0, n=n, d=d))
+    found = message(fit_steps, [pca(n_components)], rows(0, n=n, d=d))
+    assert f"cannot keep {n_components} components of {n} training rows with {d} columns" in found
 
 
 @pytest.mark.parametrize(

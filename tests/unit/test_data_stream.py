@@ -1,13 +1,14 @@
 """Rows in chunks: the same for all sizes of chunks, made or read, and reduced about the origin."""
 
+import re
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from data_toys import downloaded
+from refusals import message
 from sklearn.decomposition import TruncatedSVD
 
-from random_features.errors import UserError
 from rfstudy.data import prepared, preprocess, stream
 from rfstudy.data.scale import fit_steps
 from rfstudy.data.streams import deformed_digits
@@ -152,7 +153,7 @@ def test_every_line_of_a_file_is_in_one_range_of_bytes_for_any_ranges(tmp_path, 
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("line", "words"),
     [
         ("3 1:10 2:oops", "oops|could not convert|bytes"),
         (f"3 1:10 {COLUMNS + 1}:7", "bytes"),
@@ -162,14 +163,14 @@ def test_every_line_of_a_file_is_in_one_range_of_bytes_for_any_ranges(tmp_path, 
         ("2.5 1:10", "a class is a whole number, not 2.5"),
     ],
 )
-def test_a_bad_line_is_reported_with_its_range_of_bytes(tmp_path, line, message):
+def test_a_bad_line_is_reported_with_its_range_of_bytes(tmp_path, line, words):
     libsvm_file(tmp_path / "digits")
     with open(tmp_path / "digits", "a", encoding="utf-8") as file:
         file.write(line + "\n")
     size = (tmp_path / "digits").stat().st_size
-    with pytest.raises(UserError, match=message) as refused:
-        list(stream.libsvm_blocks(tmp_path / "digits", 0, size, COLUMNS))
-    assert "digits, bytes 0 to" in str(refused.value)
+    found = message(lambda: list(stream.libsvm_blocks(tmp_path / "digits", 0, size, COLUMNS)))
+    assert re.search(words, found)
+    assert "digits, bytes 0 to" in found
 
 
 def raw_folder(tmp_path):
@@ -200,12 +201,10 @@ def test_a_file_of_another_number_of_rows_and_one_that_was_changed_are_refused(b
     raw, *_ = raw_folder(tmp_path)
     task = of_file()
     task["streamed"]["n_train"] = 58
-    with pytest.raises(UserError, match="the chunks have 57 rows, and datasets"):
-        run(task, base, tmp_path / "more", raw)
+    assert "the chunks have 57 rows, and datasets" in message(run, task, base, tmp_path / "more", raw)
     with open(raw / "digits", "a", encoding="utf-8") as file:
         file.write("1 1:1\n")
-    with pytest.raises(UserError, match="is not the file that was downloaded"):
-        run(of_file(), base, tmp_path / "changed", raw)
+    assert "is not the file that was downloaded" in message(run, of_file(), base, tmp_path / "changed", raw)
 
 
 def test_a_file_that_could_not_be_had_leaves_a_task_that_is_skipped(base, tmp_path):
@@ -217,5 +216,5 @@ def test_a_file_that_could_not_be_had_leaves_a_task_that_is_skipped(base, tmp_pa
 
 
 def test_more_components_than_columns_are_refused():
-    with pytest.raises(UserError, match="a stream of 4 columns cannot be reduced to 5 components"):
-        stream.leading_components(np.eye(4), 5)
+    found = message(stream.leading_components, np.eye(4), 5)
+    assert "a stream of 4 columns cannot be reduced to 5 components" in found

@@ -1,10 +1,7 @@
 """The descriptions of the environment and the package's own version agree, and the cluster profile with the rules."""
 
-from pathlib import Path
-
 import yaml
-
-ROOT = Path(__file__).resolve().parents[2]
+from checkouts import ROOT
 
 
 def test_conda_and_pip_pin_the_same_versions():

@@ -4,15 +4,15 @@ import re
 import runpy
 import shutil
 import subprocess
-from pathlib import Path
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
+from checkouts import ROOT
 
 from rfstudy.report import arena
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "arena.html"
 MAKER = runpy.run_path(str(ROOT / "docs" / "leaderboard.py"), run_name="leaderboard")
 needs_browser = pytest.mark.skipif(not shutil.which("chromium"), reason="no browser: Debian's package is chromium")
@@ -51,6 +51,7 @@ def test_the_leaderboard_is_frozen_by_its_date(frozen):
     assert f"Frozen on {date}" in PAGE.read_text(encoding="utf-8")
 
 
+@cache
 def opened(fragment="", script=""):
     """The page after its scripts ran, as text."""
     page = PAGE
@@ -81,11 +82,9 @@ def test_the_page_shows_typical_effects_of_unflagged_data_sets(frozen):
     for name in ("Nyström", "ORF", "LS-RFF"):
         found = arena.typical(np.log(errors[name] / errors["RFF"]).dropna())
         value, low, high = (100 * np.expm1(each) for each in found[:3])
-        cell = shown[name][2]
-        assert [float(number) for number in re.findall(r"[+-][\d.]+", cell)] == pytest.approx(
-            [round(value, 1), round(low), round(high)], abs=1.01
-        )
-        assert float(re.match(r"[+-][\d.]+", cell)[0]) == pytest.approx(value, abs=0.11)
+        numbers = [float(number) for number in re.findall(r"[+-][\d.]+", shown[name][2])]
+        assert numbers == pytest.approx([round(value, 1), round(low), round(high)], abs=1.01)
+        assert numbers[0] == pytest.approx(value, abs=0.11)
 
 
 @needs_browser
@@ -95,10 +94,7 @@ def test_a_data_set_has_its_curves_and_predictors_without_a_map(frozen):
     change = own["change_pct"].astype(float).item()
     assert float(re.match(r"[+-][\d.]+", rows_of(text)["ORF"][1])[0]) == pytest.approx(change, abs=0.1)
     assert "uci-yacht: regression" in text
-    assert (
-        text.count("<polyline")
-        == frozen.loc[frozen["dataset"].eq("uci-yacht") & frozen["columns"].gt(0), "map"].nunique()
-    )
+    assert text.count("<polyline") == frozen.query("dataset == 'uci-yacht' and columns > 0")["map"].nunique()
 
 
 @needs_browser

@@ -20,9 +20,8 @@ def problem(n_columns, n=N, seed=0):
 @pytest.mark.parametrize("n_columns", COLUMNS)
 def test_coefficients_are_those_of_augmented_least_squares(n_columns, shift):
     Z, y = problem(n_columns)
-    np.testing.assert_allclose(
-        ridge_coefficients(decompose(Z), y, shift), least_squares(Z, y, shift), rtol=1e-8, atol=1e-12
-    )
+    found = ridge_coefficients(decompose(Z), y, shift)
+    np.testing.assert_allclose(found, least_squares(Z, y, shift), rtol=1e-8, atol=1e-12)
 
 
 def test_without_a_shift_it_is_the_interpolator_of_the_least_norm():
@@ -74,9 +73,8 @@ def test_leave_one_out_errors_keep_their_digits_where_the_rows_are_interpolated(
     Z, y = problem(40)
     inverse = np.linalg.inv(Z @ Z.T)
     # the limit of no shift: (K^-1 y)_i / (K^-1)_ii
-    np.testing.assert_allclose(
-        leave_one_out(decompose(Z), y, [1e-14])[0], (inverse @ y) / inverse.diagonal(), rtol=1e-10
-    )
+    found = leave_one_out(decompose(Z), y, [1e-14])[0]
+    np.testing.assert_allclose(found, (inverse @ y) / inverse.diagonal(), rtol=1e-10)
 
 
 @pytest.mark.parametrize("shift", [0.0, -1.0, float("nan")])

@@ -64,6 +64,8 @@ def variants(**choices):
     return [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
 
 
+SCALINGS = ["mean", "sum", "per_column"]
+
 #: By learner: the naive solution, how far from it a decision value (they are of order 1 to 10) may be, and the options
 #: that it is compared under. Ridge: rounding, at a condition below 1e5. SVM: its solvers stop within a relative 1e-6 to
 #: 1e-5 of the minimum of a 1-strongly convex objective. Logistic: its last Newton step starts within a relative 1e-7 of
@@ -73,22 +75,12 @@ TWINS = {
         logistic,
         1e-4,
         [
-            *variants(
-                scaling=["mean", "sum", "per_column"], intercept=["none", "unpenalised"], classes=["multinomial"]
-            ),
+            *variants(scaling=SCALINGS, intercept=["none", "unpenalised"], classes=["multinomial"]),
             *variants(scaling=["mean"], intercept=["none", "unpenalised"], classes=["one_vs_rest"]),
         ],
     ),
-    "ridge": (
-        ridge,
-        1e-10,
-        variants(scaling=["mean", "sum", "per_column"], center=["targets", "both", "none"]),
-    ),
-    "svm": (
-        linear_svm,
-        1e-3,
-        [{}, {"scaling": "per_column"}, *variants(solver=["auto", "liblinear", "newton"])],
-    ),
+    "ridge": (ridge, 1e-10, variants(scaling=SCALINGS, center=["targets", "both", "none"])),
+    "svm": (linear_svm, 1e-3, [{}, {"scaling": "per_column"}, *variants(solver=["auto", "liblinear", "newton"])]),
     "l1_svm": (l1_svm, 1e-3, [{}]),
 }
 
@@ -242,13 +234,13 @@ def test_options_that_do_not_exist_or_are_not_stated_are_refused(name, option, v
         learner.cross_validate(stream(Z), Y, np.arange(N_ROWS) % 2, score="accuracy", **how)
 
 
-def test_a_support_vector_machine_has_a_limit_where_one_is_set():
-    limit = entry.load("svm").limit
-    assert limit({"max_entries": 1000}, 100, 10) == ""
-    assert (
-        limit({"max_entries": 999}, 100, 10) == "100 rows x 10 columns are over the max_entries that the preset allows"
-    )
+def test_a_support_vector_machine_has_a_limit_where_one_is_set_and_that_of_libsvm():
+    limit, over = entry.load("svm").limit, "100 rows x 10 columns are over the max_entries that the preset allows"
+    assert (limit({"max_entries": 1000}, 100, 10), limit({"max_entries": 999}, 100, 10)) == ("", over)
     assert limit({"max_entries": None}, 10**9, 10**9) == limit({}, 10**9, 10**9) == ""
+    limit = entry.load("l1_svm").limit
+    assert limit({}, 20_000, 5) == ""
+    assert limit({}, 20_001, 5) == "20001 rows are over the 20000 that libsvm is given"
 
 
 SINGULAR = {"scaling": "sum", "center": "targets", "penalties": [1.0, 1e-300, 1e-3, 1e-200]}
@@ -311,9 +303,3 @@ def test_the_configuration_refuses_what_the_learner_refuses(name):
         assert len(problems_of(model, good | wrong)) == 1
     for grid in ([], [0.0], [-1.0], 1.0):
         assert len(problems_of(model, good | {entry.load(name).grid: grid})) == 1
-
-
-def test_the_l1_machine_says_of_more_rows_than_libsvm_is_given_why_they_are_left_out():
-    limit = entry.load("l1_svm").limit
-    assert limit({}, 20_000, 5) == ""
-    assert limit({}, 20_001, 5) == "20001 rows are over the 20000 that libsvm is given"

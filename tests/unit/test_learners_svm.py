@@ -25,16 +25,24 @@ def options(Z, **more):
 
 @pytest.mark.parametrize(("n_classes", "dtype"), [(2, np.float64), (4, np.float32)])
 @pytest.mark.parametrize("C", CS)
-def test_newton_reaches_the_objective_of_liblinear(C, n_classes, dtype):
+def test_newton_is_within_its_certificate_of_a_general_optimiser_and_liblinear_close_to_it(C, n_classes, dtype):
     Z, _, Y = problem(n_classes=n_classes, dtype=dtype)
-    ours = fit_svm(stream(Z, 37), Y, C, **options(Z, solver="newton"))
-    theirs = fit_svm(stream(Z, 37), Y, C, **options(Z, solver="liblinear"))
-    assert ours.converged
-    assert theirs.converged
+    ours, theirs = (fit_svm(stream(Z, 37), Y, C, **options(Z, solver=each)) for each in ("newton", "liblinear"))
+
+    def value_and_gradient(w, y):
+        slack = np.maximum(0, 1 - y * (Z @ w))
+        return 0.5 * w @ w + C * slack @ slack, w - 2 * C * Z.T @ (y * slack)
+
+    start, how = np.zeros(Z.shape[1]), {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 20_000, "maxfun": 40_000}
+    fits = [minimize(value_and_gradient, start, y, jac=True, method="L-BFGS-B", options=how) for y in Y.T]
+    lowest, found = np.array([each.fun for each in fits]), objective(ours, Z, Y, C)
+    assert (found <= lowest * (1 + newton.TOLERANCE)).all()
+    assert (found >= lowest * (1 - 1e-8)).all()  # the optimiser's own error
+    np.testing.assert_allclose(objective(theirs, Z, Y, C), lowest, rtol=1e-4)
+    assert (ours.solver, theirs.solver) == ("newton", "liblinear")
+    assert (ours.converged, theirs.converged, np.any(ours.intercept)) == (True, True, False)
     # Newton's method on a piecewise quadratic ends once the active rows are found, in about ten steps
     assert ours.n_iter <= 12
-    assert (ours.solver, theirs.solver) == ("newton", "liblinear")
-    np.testing.assert_allclose(objective(ours, Z, Y, C), objective(theirs, Z, Y, C), rtol=1e-4)
 
 
 @pytest.mark.parametrize("tolerance", [0.01, 0.1, 1.0])
@@ -65,38 +73,15 @@ def test_both_solvers_stop_by_the_rule_of_liblinear(C, tolerance):
     np.testing.assert_allclose(*scores, atol=1.0 if tolerance < 1 else 5.0)
 
 
-@pytest.mark.parametrize("C", [0.1, 100.0])
-def test_newton_is_within_its_certificate_of_a_general_optimiser(C):
-    Z, _, Y = problem()
-    model = fit_svm(stream(Z), Y, C, **options(Z, solver="newton"))
-
-    def value_and_gradient(w):
-        slack = np.maximum(0, 1 - Y[:, 0] * (Z @ w))
-        return 0.5 * w @ w + C * slack @ slack, w - 2 * C * Z.T @ (Y[:, 0] * slack)
-
-    result = minimize(
-        value_and_gradient,
-        np.zeros(Z.shape[1]),
-        jac=True,
-        method="L-BFGS-B",
-        options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 20_000, "maxfun": 40_000},
-    )
-    lowest = result.fun
-    found = objective(model, Z, Y, C)[0]
-    assert found <= lowest * (1 + newton.TOLERANCE)
-    assert found >= lowest * (1 - 1e-8)  # the optimiser's own error
-    assert model.intercept == 0.0
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_features_streamed_in_odd_blocks_and_kept_give_one_objective(dtype, monkeypatch):
-    Z, _, Y = problem(n=500, n_columns=30, dtype=dtype)
+    Z, _, Y = problem(n=200, n_columns=30, dtype=dtype)
     reads = []
-    kept = fit_svm(counted(Z, reads, 500), Y, 10.0, **options(Z, solver="newton"))
+    kept = fit_svm(counted(Z, reads, 200), Y, 10.0, **options(Z, solver="newton"))
     # one block holds all rows: it is read once, for its size and for good
     assert len(reads) == 1
     monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
-    for rows in (1, 7, 499):
+    for rows in (1, 7, 199):
         reads.clear()
         streamed = fit_svm(counted(Z, reads, rows), Y, 10.0, **options(Z, solver="newton"))
         assert len(reads) > 10
@@ -110,9 +95,8 @@ def test_without_a_preconditioner_the_solution_is_the_same(monkeypatch):
     monkeypatch.setattr(design, "PRECONDITIONED_COLUMNS", 0)
     without = fit_svm(stream(Z), Y, 10.0, **chosen)
     assert without.converged
-    np.testing.assert_allclose(
-        objective(without, Z, Y, 10.0), objective(with_it, Z, Y, 10.0), rtol=2 * newton.TOLERANCE
-    )
+    found, expected = (objective(model, Z, Y, 10.0) for model in (without, with_it))
+    np.testing.assert_allclose(found, expected, rtol=2 * newton.TOLERANCE)
 
 
 def test_the_newton_cross_validation_reads_a_stream_as_often_as_its_slowest_fold(monkeypatch):
@@ -161,8 +145,6 @@ def test_targets_and_folds_are_checked():
     Z, _, Y = problem(n=40)
     with pytest.raises(ValueError, match="one class only"):
         fit_svm(stream(Z), np.ones(40), 1.0, **options(Z))
-    with pytest.raises(ValueError, match="other than -1 and"):
-        fit_svm(stream(Z), np.arange(40), 1.0, **options(Z))
     with pytest.raises(ValueError, match="ended after 40 of 41 rows"):
         fit_svm(stream(Z), np.append(Y, 1.0), 1.0, **options(Z))
     sorted_labels = np.where(np.arange(40) < 20, 1.0, -1.0)

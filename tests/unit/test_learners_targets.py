@@ -113,13 +113,15 @@ def test_folds_are_checked():
 
 
 @pytest.mark.parametrize(
-    ("name", "n_columns"), [("ridge", 4), ("ridge", 60), ("svm", 4), ("logistic", 4), ("l1_svm", 4)]
+    ("name", "n_columns", "score"),
+    [("ridge", n_columns, score) for n_columns in (4, 60) for score in ("accuracy", "mse")]
+    + [(name, 4, "accuracy") for name in ("svm", "logistic", "l1_svm")],
 )
-def test_held_out_rows_are_scored_in_parts_by_what_the_other_rows_train(name, n_columns):
+def test_held_out_rows_are_scored_in_parts_by_what_the_other_rows_train(name, n_columns, score):
     rng, learner = np.random.default_rng(0), load(name)
     Z, grid = rng.standard_normal((50, n_columns)), [0.1, 1.0]
     Y = np.where(Z[:, :1] + rng.standard_normal((50, 1)) > 0, 1.0, -1.0)
-    folds = np.where(np.arange(50) < 30, -1, np.arange(50) % 3)
+    folds = rng.permutation(np.where(np.arange(50) < 30, -1, np.arange(50) % 3))
     options = {
         "ridge": {"penalties": grid, "scaling": "mean", "center": "both"},
         "svm": {"C": grid, "solver": "newton"},
@@ -127,11 +129,11 @@ def test_held_out_rows_are_scored_in_parts_by_what_the_other_rows_train(name, n_
         "l1_svm": {"C": grid},
     }[name]
     how = {"n_columns": n_columns, "options": options}
-    found = learner.cross_validate(stream(Z), Y, folds, score="accuracy", **how)
+    found = learner.cross_validate(stream(Z), Y, folds, score=score, **how)
     for scores, value in zip(found, grid, strict=True):
-        model = learner.fit(stream(Z[:30]), Y[:30], value, **how)
-        right = 100.0 * (np.sign(model.decision(Z)) == Y)[:, 0]
-        assert scores == pytest.approx([right[folds == part].mean() for part in range(3)])
+        decision = learner.fit(stream(Z[folds == -1]), Y[folds == -1], value, **how).decision(Z)
+        each = {"accuracy": 100.0 * (np.sign(decision) == Y), "mse": (decision - Y) ** 2}[score]
+        assert scores == pytest.approx([each[folds == part].mean() for part in range(3)])
 
 
 def test_a_class_missing_from_the_training_rows_matters_where_every_column_is_trained():

@@ -51,9 +51,8 @@ def test_ridge_regression_of_tensors(device, dtype, n, center, weighted, host_is
     np.testing.assert_allclose(torch.flatten(model.coef)[:80].tolist(), expected.coef.ravel()[:80], **close)
     for score in ("accuracy", "mse"):
         found = cross_validate_ridge(*tensors, PENALTIES, folds, score=score, **how)
-        np.testing.assert_allclose(
-            found, cross_validate_ridge(stream(Z), Y, PENALTIES, folds, score=score, **how), 1e-6
-        )
+        scores = cross_validate_ridge(stream(Z), Y, PENALTIES, folds, score=score, **how)
+        np.testing.assert_allclose(found, scores, 1e-6)
     decision = model.decision(torch.from_numpy(Z[:3]).to(device))
     np.testing.assert_allclose(decision.tolist(), expected.decision(Z[:3]), **close)
     assert ridge.have_solutions(*tensors, [1e-3, 0.0], n_columns=Z.shape[1]).tolist() == [True, n == 900]

@@ -116,6 +116,9 @@ if workflow.is_main_process:
 
 FILES_OF_TASK = ("X.npy", "y.npy", "facts.json")
 
+# what the jobs request that put tables together, publish or draw
+OF_SHORT_JOBS = {"mem_mb": 1000, "runtime": 20}
+
 
 # GPUs that the extractor of a task requests: none unless the configuration may use one
 GPUS = int(SETTINGS["device"] == "cuda" or (SETTINGS["device"] == "auto" and bool(SETTINGS["device_from"])))

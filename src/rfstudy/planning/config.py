@@ -296,12 +296,11 @@ def check_ids(*named: tuple) -> None:
     """Raise one ``ConfigurationError`` for all ids that do not exist. ``named`` has where ids are used, the ids, the
     known ones, and what they name.
     """
-    problems = [
+    stop_at([
         f"{where} names the {what} {', '.join(unknown)}; {suggestion(unknown[0], known)}"
         for where, used, known, what in named
         if (unknown := sorted(set(used) - set(known)))
-    ]
-    stop_at(problems)
+    ])  # fmt: skip
 
 
 # --- The experiments of a run -----------------------------------------------------------------------------------------

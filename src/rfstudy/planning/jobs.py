@@ -32,9 +32,6 @@ ENDINGS = {
     "time": ["csv", "provenance.json"],
 }
 
-#: The suffixes of the files of rows and of arrays, which ``collect`` puts together.
-COLLECTED = {"rows": "csv", "arrays": "npz"}
-
 #: The stages that use the choices of ``tune``.
 TUNED = ("train", "time")
 
@@ -311,8 +308,8 @@ class Jobs:
         jobs = [(f"{name}/{s}/{shard}", s) for name in names for s in ENDINGS for shard in self.shards_of(s, name)]
         stems = [(f"{self.results}/{stem}", ENDINGS[stage]) for stem, stage in jobs]
         datasets = dict.fromkeys(dataset for name in names for dataset in self.experiment_of(name)["datasets"])
-        files = {key: [f"{stem}.{end}" for stem, endings in stems if end in endings] for key, end in COLLECTED.items()}
-        return files | {"facts": list(map(self.facts_file, datasets))}
+        rows, arrays = ([f"{stem}.{end}" for stem, endings in stems if end in endings] for end in ("csv", "npz"))
+        return {"rows": rows, "arrays": arrays, "facts": list(map(self.facts_file, datasets))}
 
     def collect_work(self, *names: str) -> str:
         """Return the hash of the work of ``collect`` for experiments."""

@@ -331,8 +331,8 @@ def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
         extends = "; an experiment without a kind extends another one: extends: NAME" if kind is None else ""
         return [f".kind: there is no {kind!r}; {suggestion(kind, KINDS)}{extends}"]
     own = KINDS[kind]
-    context = {"options": own.options, "one_kernel": not own.kernels_of_entries, "timed": own.timed}
-    context |= {"datasets": datasets}
+    # only an accuracy grid hands the kernel of an entry to its cells
+    context = {"options": own.options, "one_kernel": bool(own.grid), "timed": own.timed, "datasets": datasets}
     model = (OnDataWithGrid if own.needs_data else WithGrid) if own.grid else AccuracyGrid
     # a null removes a key when the data set's own keys override the experiment
     stated = experiment.get("datasets")

@@ -245,8 +245,7 @@ def work_of_shard(stage: str, experiment: dict, shard: Shard, tasks: dict, setti
     found = Counter()
     for part in shard.parts:
         n, d = sides_of(part, tasks, settings)
-        share = share_that_trains(part, n, tasks, settings)
-        found += work_of(stage, part, n, d, share=share, alone=alone)
+        found += work_of(stage, part, n, d, share=share_that_trains(part, n, tasks, settings), alone=alone)
     return found
 
 

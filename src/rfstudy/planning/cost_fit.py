@@ -132,8 +132,7 @@ def named_sizes(part, entry: dict, study) -> set[str]:
 def sizes_by_block(rows: Path) -> dict[tuple, set]:
     """Return the labels of the sizes that rows have, by data set and method."""
     table = pd.read_csv(rows, usecols=["dataset", "method", "n_features_label"], dtype=str, keep_default_na=False)
-    by = table.groupby(["dataset", "method"]).n_features_label
-    return defaultdict(set, by.agg(set).to_dict())
+    return defaultdict(set, table.groupby(["dataset", "method"]).n_features_label.agg(set).to_dict())
 
 
 def slices_of(slices):

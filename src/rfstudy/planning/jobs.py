@@ -175,8 +175,7 @@ class Jobs:
         """Return the memory in MB to make the rows of a task: all at once, or chunk by chunk those of a stream."""
         streamed = self.tasks[dataset].get("streamed")
         if streamed:
-            columns = self.registry.tasks[streamed["base"]]["d"]
-            return int(1000 + 4 * rows_per_chunk(streamed) * columns / 2**20)
+            return int(1000 + 4 * rows_per_chunk(streamed) * self.registry.tasks[streamed["base"]]["d"] / 2**20)
         n, d = cost.rows_of(self.registry.tasks[dataset], self.settings)
         return int(700 + 24 * n * d / 2**20)
 

@@ -86,7 +86,7 @@ def problems_of_choices(experiment: dict):
             yield "has draws and an entry with a sweep: rows have one axis"
         if "time" in experiment:
             yield "has draws and a time: times are measured on one draw"
-        if "cell" in {scope for quantity, scope in of_tune.items() if quantity != "penalty"}:
+        if "cell" in of_tune.values():
             yield "search.tune_per is cell: all draws of a repeat share a choice by the scope split"
     for quantity, scope in of_tune.items():
         for missing, of_scopes in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):

@@ -37,8 +37,7 @@ ENDING = ".cells"
 
 def key_of(*parts) -> str:
     """Return the hash of JSON-like values that names a cell."""
-    text = json.dumps(parts, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:KEY]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:KEY]
 
 
 class Log:

@@ -72,12 +72,10 @@ def code_state() -> dict:
     New entries in the lock of sources do not count as a difference. Outside a checkout there is no commit, and
     everything counts as uncommitted.
     """
-    root = SOURCE.parent
 
     def git(*arguments):
-        return subprocess.run(
-            ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True, timeout=30
-        ).stdout.strip()
+        how = {"cwd": SOURCE.parent, "text": True, "stderr": subprocess.DEVNULL, "timeout": 30}
+        return subprocess.check_output(["git", *arguments], **how).strip()
 
     try:
         commit = git("rev-parse", "HEAD")

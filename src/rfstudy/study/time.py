@@ -37,8 +37,7 @@ BEFORE = 0.2
 
 def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out) -> None:
     """Write the times of every round and their provenance; ``chosen`` is as in ``train``."""
-    threads = parts[0].time["threads"]
-    run_parts("time", parts, prepared_dirs, journal, threads, lambda job: take_times(job, chosen), out)
+    run_parts("time", parts, prepared_dirs, journal, parts[0].time["threads"], lambda job: take_times(job, chosen), out)
 
 
 def take_times(job: Job, chosen: dict) -> Work:

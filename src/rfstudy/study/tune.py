@@ -24,7 +24,7 @@ from random_features.learners.entry import always_solvable, load
 from random_features.learners.penalties import best_penalty, edge_of
 from random_features.learners.scoring import gain
 from rfstudy.study.engine import Cell, Job, in_memory, jobs
-from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, options_tried, own_kernel, searched, sizes, tune_scope
+from rfstudy.study.job import TUNE_SCOPES, Part, merge, options_tried, own_kernel, searched, sizes, tune_scope
 from rfstudy.study.kinds import grid
 from rfstudy.study.provenance import write_choices
 from rfstudy.study.sample import Sample
@@ -70,10 +70,8 @@ class Search:
     def __init__(self, job: Job):
         self.job, self.spec, self.how = job, job.spec, job.spec.search
         # the sizes of the experiment, and the one at which it chooses what all sizes share, by label
-        stated = {rule: [value] for rule, value in self.how.get("size", {}).items()}
-        self.sizes, self.size = (
-            {label: s for s, label in sizes(each, job.data.facts["d"])} for each in (self.spec.sizes or {}, stated)
-        )
+        stated, d = {rule: [value] for rule, value in self.how.get("size", {}).items()}, job.data.facts["d"]
+        self.sizes, self.size = ({label: s for s, label in sizes(each, d)} for each in (self.spec.sizes or {}, stated))
         self.found: dict = {}  # of the wider scopes
 
     def choices(self) -> dict:
@@ -165,7 +163,7 @@ class Search:
     def candidates(self, quantities: list[str], method: str) -> list[dict]:
         """Return all combinations of the values of quantities, preferred ones first: a tie goes to the first."""
         grids = {}
-        for quantity in (each for each in SEARCHED if each in quantities and each != "penalty"):
+        for quantity in (each for each in quantities if each != "penalty"):
             tried = options_tried(self.how, method) if quantity == "options" else self.how[quantity]["grid"]
             grids[quantity] = sorted(tried, reverse=True) if quantity == "length_scale" else tried
         return [dict(zip(grids, values, strict=True)) for values in itertools.product(*grids.values())]

@@ -31,9 +31,8 @@ def cells(job: Job) -> list[Cell]:
     spec, grid = job.spec, job.spec.grid
     kernels = [{"kernel": kernel} for kernel in grid["kernels"]]
     kernels += [{"kernel": spec.kernel, "factor": factor} for factor in grid["factors"]]
-    machines = [(place_of(each), [each]) for each in kernels]
-    if grid["combined"]:
-        machines = [({"kernel": COMBINATION}, kernels)]
+    alone = [(place_of(each), [each]) for each in kernels]
+    machines = [({"kernel": COMBINATION}, kernels)] if grid["combined"] else alone
     found = []
     for repeat in spec.repeats:
         found += [Cell({}, place | {"repeat": repeat}, {"C": grid["C"], "kernels": own}) for place, own in machines]

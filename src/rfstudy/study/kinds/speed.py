@@ -37,8 +37,7 @@ def kernels(spec: Part):
     """Yield pairs of a kernel and the entries whose maps are made for it. A comparison may have its own kernel."""
     for comparison in spec.grid["maps"]:
         names = {side.rpartition("-")[0] for side in comparison["of"]}
-        own = [entry for entry in spec.methods if entry["method"] in names]
-        yield comparison.get("kernel", spec.kernel), own
+        yield comparison.get("kernel", spec.kernel), [each for each in spec.methods if each["method"] in names]
 
 
 def check(spec: Part) -> None:

@@ -71,11 +71,8 @@ def status_in(message: str) -> str:
     if not found:
         return ""
     number, name = found.groups()
-    if number and int(number) > 128:
-        try:
-            name = signal.Signals(int(number) - 128).name
-        except ValueError:
-            name = None
+    with suppress(TypeError, ValueError):  # there is no number, or it is that of no signal
+        name = signal.Signals(int(number) - 128).name
     return f"killed by {name}" if name else f"exit status {number}"
 
 

@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import hashlib
 import io
+import itertools
 import json
 import os
 import sys
@@ -210,13 +211,8 @@ class Checkpoints:
 
     def load(self) -> list[dict[str, np.ndarray]]:
         """Return the checkpoints of an earlier process, in order; those after a damaged one are dropped."""
-        found = []
-        for _, start, end in self.log.records():
-            body = self.log.read(start, end)
-            if body is None:
-                break
-            found.append(unpacked(body))
-        return found
+        bodies = (self.log.read(start, end) for _, start, end in self.log.records())
+        return [unpacked(body) for body in itertools.takewhile(lambda body: body is not None, bodies)]
 
     def append(self, **arrays) -> None:
         """Write named arrays (or numbers) as the next checkpoint."""

@@ -33,12 +33,9 @@ def cells(job: Job) -> list[Cell]:
     kernels += [{"kernel": spec.kernel, "factor": factor} for factor in grid["factors"]]
     alone = [(place_of(each), [each]) for each in kernels]
     machines = [({"kernel": COMBINATION}, kernels)] if grid["combined"] else alone
-    found = []
-    for repeat in spec.repeats:
-        found += [Cell({}, place | {"repeat": repeat}, {"C": grid["C"], "kernels": own}) for place, own in machines]
-        at = {"n_features": grid["n_features"], "repeat": repeat}
-        found += [Cell(entry, at, {"C": grid["C"]}) for entry in spec.methods]
-    return found
+    work = [({}, place, {"C": grid["C"], "kernels": own}) for place, own in machines]
+    work += [(entry, {"n_features": grid["n_features"]}, {"C": grid["C"]}) for entry in spec.methods]
+    return [Cell(entry, place | {"repeat": repeat}, given) for repeat in spec.repeats for entry, place, given in work]
 
 
 def place_of(own: dict) -> dict:

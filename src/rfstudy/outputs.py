@@ -184,8 +184,7 @@ def with_selection(spec: dict, settings: dict) -> dict | None:
     for key in ("methods", "datasets"):
         wanted = settings[f"only_{key}"]
         if wanted and key in spec and not set(spec[key]) <= set(wanted):
-            kept = [each for each in spec[key] if each in wanted]
-            if not kept:
+            if not (kept := [each for each in spec[key] if each in wanted]):
                 return None
             spec = catalogue.selected(spec, key, kept) | {"caption": f"{spec['caption']} Only {', '.join(kept)}."}
             parts += kept

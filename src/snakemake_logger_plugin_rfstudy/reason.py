@@ -67,8 +67,7 @@ def status_in(message: str) -> str:
     >>> status_in("Command 'python' returned non-zero exit status 137.")
     'killed by SIGKILL'
     """
-    found = _STATUS.search(message)
-    if not found:
+    if not (found := _STATUS.search(message)):
         return ""
     number, name = found.groups()
     with suppress(TypeError, ValueError):  # there is no number, or it is that of no signal

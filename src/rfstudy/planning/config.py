@@ -117,8 +117,7 @@ def load_settings(config: dict, config_dir: Path) -> dict:
     """
     folder = Path(config_dir) / "presets"
     known = [path.stem for path in yaml_files(folder)]
-    preset = config.get("preset")
-    if preset not in known:
+    if (preset := config.get("preset")) not in known:
         raise ConfigurationError(f"preset: there is no {preset!r}; {suggestion(preset, known)}")
     of_preset = read_yaml(folder / f"{preset}.yaml")
     if of_preset.get("preset") != preset:

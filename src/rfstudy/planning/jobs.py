@@ -126,8 +126,7 @@ class Jobs:
 
     def write_work(self, params) -> None:
         """Write the work file of a job, which can be too large for a command line. ``params`` are those of the job."""
-        work = params.get("job", params).get("work")
-        if work:
+        if work := params.get("job", params).get("work"):
             write_text(self.work[work], params.file, only_if_changed=True, sync=False)
 
     # --- The rows of tasks --------------------------------------------------------------------------------------------
@@ -173,8 +172,7 @@ class Jobs:
 
     def memory_of_rows(self, dataset: str) -> int:
         """Return the memory in MB to make the rows of a task: all at once, or chunk by chunk those of a stream."""
-        streamed = self.tasks[dataset].get("streamed")
-        if streamed:
+        if streamed := self.tasks[dataset].get("streamed"):
             return int(1000 + 4 * rows_per_chunk(streamed) * self.registry.tasks[streamed["base"]]["d"] / 2**20)
         n, d = cost.rows_of(self.registry.tasks[dataset], self.settings)
         return int(700 + 24 * n * d / 2**20)

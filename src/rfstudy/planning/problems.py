@@ -126,8 +126,7 @@ def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[s
         return [f"{here}.split: {counts}"]
     splits = {i: merge(own.get("split") or {}, entry["split"]) for i, entry in entries_in(own) if "split" in entry}
     of_entries = {i: rows_of_split(own | {"split": of}, task, settings) for i, of in splits.items()}
-    wrong = [f".methods[{i}].split: {problem}" for i, problem in of_entries.items() if isinstance(problem, str)]
-    if wrong:
+    if wrong := [f".methods[{i}].split: {problem}" for i, problem in of_entries.items() if isinstance(problem, str)]:
         return wrong
     most = min(counts[0], settings["max_rows"] or counts[0])
     if own.get("search", {}).get("max_rows") and searched(own["search"]):

@@ -137,13 +137,11 @@ class Journal:
 
         Return None if there is no such cell. A damaged cell is dropped, and a line on the console says so.
         """
-        body = self.body(key)
-        if body is None:
+        if (body := self.body(key)) is None:
             return None
         length = int.from_bytes(body[:8], "little")
         content, arrays = json.loads(body[8 : 8 + length]), unpacked(body[8 + length :])
-        run = self.body(content["run"])
-        if run is None:
+        if (run := self.body(content["run"])) is None:
             return None
         return {"rows": content["rows"], "record": json.loads(run) | content["record"]}, arrays
 
@@ -154,8 +152,7 @@ class Journal:
         if key not in self.places:
             return None
         log, start, end = self.places[key]
-        body = log.read(start, end)
-        if body is None:
+        if (body := log.read(start, end)) is None:
             print(f"{log.path}: a finished cell is damaged and computed again", file=sys.stderr)
             self.drop(key)
         return body

@@ -83,14 +83,12 @@ class Search:
         of a choice in its scope.
         """
         for scope in TUNE_SCOPES:
-            quantities = [q for q in searched(self.how) if tune_scope(self.how, q) == scope]
-            if not quantities:
+            if not (quantities := [q for q in searched(self.how) if tune_scope(self.how, q) == scope]):
                 continue
             choices: dict = {}
             title = f"{self.spec.experiment} {self.spec.dataset} {' and '.join(quantities)}"
             for place, member in tqdm(self.members(scope), desc=title, file=sys.stderr, mininterval=5):
-                own = [quantity for quantity in quantities if self.takes_part(member.entry, quantity)]
-                if own:
+                if own := [quantity for quantity in quantities if self.takes_part(member.entry, quantity)]:
                     choice = self.best_choice(own, member, self.sharers(scope, member))
                     for word in reversed(place):
                         choice = {word: choice}
@@ -139,8 +137,7 @@ class Search:
         own_options = self.how.get("learners", {}).get(selecting[0], {}) if quantities != ["penalty"] else {}
         tried, score = [], self.job.data.target.score
         for values in self.candidates(quantities, member.entry["method"]):
-            scores = self.scores_by_fold(member, values, selecting[0], own_options)
-            if scores is None:
+            if (scores := self.scores_by_fold(member, values, selecting[0], own_options)) is None:
                 reason = "there is no map, or no learner, at this size"
                 return {"chosen": {}, "chosen_on": member.repeats, "reason": reason}
             tried.append((values, scores, gain(scores.mean(axis=1), score)))
@@ -200,8 +197,7 @@ class Search:
                 continue
             for cell in self.cells(member, values, learner, {load(learner).grid: penalties}):
                 cell = replace(cell, conditions=cell.conditions | {"asked": "has_solution"})
-                of_entry = self.journalled(cell, solvable_at).astype(bool)
-                if of_entry.any():
+                if (of_entry := self.journalled(cell, solvable_at).astype(bool)).any():
                     solvable &= of_entry
         return solvable
 

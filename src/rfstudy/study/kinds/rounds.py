@@ -111,8 +111,7 @@ def readings(target: Target, sample: Sample, phi, game: list[Round], n_features:
     for number, played in enumerate(game, start=1):
         total += played.alpha
         violation = max(violation, dual_violation(played.alpha, signs, C))
-        m = played.n_components
-        if m not in n_features:
+        if (m := played.n_components) not in n_features:
             continue
         prefix, mean = phi.prefix(m), total / number
         model = fit_on(prefix, sample, target, C)

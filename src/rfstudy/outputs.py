@@ -204,9 +204,7 @@ def with_changes(spec: dict, changes: dict[tuple, object]) -> dict:
 
 def results_of(collection: str, experiment: str) -> str:
     """Return the file with the rows of an experiment in a collection."""
-    if collection == MEASURED:
-        return f"data/measured/{experiment}.csv.xz"
-    return f"results/{collection}/{experiment}.csv"
+    return f"data/measured/{experiment}.csv.xz" if collection == MEASURED else f"results/{collection}/{experiment}.csv"
 
 
 def files_of(collection: str, spec: dict) -> list[str]:

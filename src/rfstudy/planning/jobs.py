@@ -24,13 +24,9 @@ from rfstudy.planning.plan import Shard
 from rfstudy.study import code
 from rfstudy.study.job import Part, code_roots, searched
 
-#: The suffixes of the files that each stage writes.
-ENDINGS = {
-    "tune": ["json", "provenance.json"],
-    "train": ["csv", "provenance.json"],
-    "measure": ["csv", "provenance.json", "npz"],
-    "time": ["csv", "provenance.json"],
-}
+#: The suffixes of the files of rows, and of those that each stage writes.
+OF_ROWS = ["csv", "provenance.json"]
+ENDINGS = {"tune": ["json", "provenance.json"], "train": OF_ROWS, "measure": [*OF_ROWS, "npz"], "time": OF_ROWS}
 
 #: The stages that use the choices of ``tune``.
 TUNED = ("train", "time")

@@ -20,7 +20,7 @@ import psutil
 
 from random_features.arrays import set_threads
 from random_features.errors import NotDefinedError
-from rfstudy.study.engine import Cell, Job, Timed, Work, entry_columns, entry_key, kind_module, run_parts
+from rfstudy.study.engine import Cell, Job, Timed, Work, entry_columns, entry_key, kind_module, rows_of, run_parts
 from rfstudy.study.job import Part
 from rfstudy.study.provenance import processor_name
 
@@ -124,8 +124,7 @@ class Rounds:
                 row = unit.columns | entry_columns(unit.entry) | {"axis": "round", "at": number, "repeat": 0}
                 row |= {"learner": unit.learner} if name in OF_LEARNER else {}
                 row["settings"] = unit.settings | {"threads": threads, "calls": repeated}
-                both = ((f"time_{name}_s", wall), (f"cpu_{name}_s", cpu))
-                rows[position] += [row | {"metric": metric, "value": value} for metric, value in both]
+                rows[position] += rows_of(row, {f"time_{name}_s": wall, f"cpu_{name}_s": cpu})
         set_threads(self.threads)
         others = load.cores()
         # a reader finds the rows in the order of the units, not in the order of the turns

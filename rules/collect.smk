@@ -10,8 +10,7 @@ rule collect:
     conda:
         "../envs/study.yaml"
     resources:
-        mem_mb=1000,
-        runtime=20,
+        **OF_SHORT_JOBS,
     params:
         code=JOBS.code_of("rfstudy.study.collect"),
         work=lambda wildcards: JOBS.collect_work(wildcards.experiment),

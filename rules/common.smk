@@ -56,14 +56,6 @@ stop_at(PROBLEMS)
 configfile: "config/config.yaml"
 
 
-with gathered(PROBLEMS):
-    restore_names(config, sys.argv[1:])
-stop_at(PROBLEMS)
-
-# a file of the user's own is no setting of the study (rules/compare.smk)
-OWN = {key: config.pop(key, None) or "" for key in ("own", "target")}
-
-
 def refuse_fewer_triggers(self, name, value):
     """Set an attribute of the workflow, except settings with which a changed target, setting or code reruns nothing."""
     if name == "dag_settings" and set(value.rerun_triggers) != RerunTrigger.all():
@@ -80,6 +72,9 @@ if set("{}") & set(str(ROOT)):
 
 # configuration and outputs are checked before the DAG is built
 with gathered(PROBLEMS):
+    restore_names(config, sys.argv[1:])
+    # a file of the user's own is no setting of the study (rules/compare.smk)
+    OWN = {key: config.pop(key, None) or "" for key in ("own", "target")}
     STUDY = load_study(config, CONFIG, dict.fromkeys(["config/config.yaml", *map(str, reversed(workflow.configfiles))]))
     REPORTS = outputs.load_reports(CONFIG, STUDY.experiments, STUDY.methods, STUDY.registry.tasks)
 stop_at(PROBLEMS)
@@ -115,6 +110,9 @@ if workflow.is_main_process:
     atexit.register(package_code.save_known, JOBS.code_folder / "modules.json")
 
 FILES_OF_TASK = ("X.npy", "y.npy", "facts.json")
+
+# what the jobs request that put tables together, publish or draw
+OF_SHORT_JOBS = {"mem_mb": 1000, "runtime": 20}
 
 
 # GPUs that the extractor of a task requests: none unless the configuration may use one

@@ -10,9 +10,10 @@ DRAWN = outputs.Collections(REPORTS, JOBS, SHIPPED, protocol_changes(SETTINGS, C
 PUBLISHED = expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name)
 
 
-def records_of(rows):
-    """Return the records of files of rows; without its record a file is not read."""
-    return [str(record_file(path)) for path in rows]
+def files_behind(rows):
+    """Return the inputs of a job that draws from files of rows; without its record a file is not read."""
+    fixed = {"published": PUBLISHED, "methods": "config/methods.yaml", "tasks": "config/datasets.yaml"}
+    return {"rows": rows, "records": [str(record_file(path)) for path in rows]} | fixed
 
 
 for collection, specs in DRAWN.wanted.items():
@@ -23,11 +24,7 @@ for collection, specs in DRAWN.wanted.items():
             name:
                 f"draw_{collection}_{paper}"
             input:
-                rows=DRAWN.rows_behind(collection, of_paper),
-                records=records_of(DRAWN.rows_behind(collection, of_paper)),
-                published=PUBLISHED,
-                methods="config/methods.yaml",
-                tasks="config/datasets.yaml",
+                **files_behind(DRAWN.rows_behind(collection, of_paper)),
             output:
                 report(
                     directory(outputs.pages_of(collection, paper)),
@@ -63,11 +60,7 @@ for form, endings in catalogue.ENDINGS.items():
         name:
             form.removesuffix("s")
         input:
-            rows=DRAWN.rows_of_one,
-            records=lambda wildcards: records_of(DRAWN.rows_of_one(wildcards)),
-            published=PUBLISHED,
-            methods="config/methods.yaml",
-            tasks="config/datasets.yaml",
+            unpack(lambda wildcards: files_behind(DRAWN.rows_of_one(wildcards))),
         output:
             [f"figures/{{collection}}/{{paper}}/{{name}}.{ending}" for ending in endings],
         log:
@@ -79,8 +72,7 @@ for form, endings in catalogue.ENDINGS.items():
         conda:
             "../envs/study.yaml"
         resources:
-            mem_mb=1000,
-            runtime=20,
+            **OF_SHORT_JOBS,
         params:
             code=lambda wildcards: DRAWN.code_behind([DRAWN.one[tuple(wildcards)]]),
             work=lambda wildcards, input: DRAWN.draw_work(wildcards.collection, [DRAWN.one[tuple(wildcards)]], input),

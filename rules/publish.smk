@@ -11,8 +11,7 @@ rule publish:
     conda:
         "../envs/study.yaml"
     resources:
-        mem_mb=1000,
-        runtime=20,
+        **OF_SHORT_JOBS,
     params:
         code=JOBS.code_of("rfstudy.study.publish"),
         work=lambda wildcards: JOBS.publish_work(wildcards.experiment),

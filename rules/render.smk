@@ -15,8 +15,7 @@ rule render:
     conda:
         "../envs/study.yaml"
     resources:
-        mem_mb=1000,
-        runtime=20,
+        **OF_SHORT_JOBS,
     params:
         code=lambda wildcards: JOBS.code_of(
             "rfstudy.render",

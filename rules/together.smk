@@ -48,8 +48,7 @@ for paper, names in JOBS.papers.items():
         conda:
             "../envs/study.yaml"
         resources:
-            mem_mb=1000,
-            runtime=20,
+            **OF_SHORT_JOBS,
         params:
             code=JOBS.code_of("rfstudy.study.collect"),
             work=lambda wildcards, names=names: JOBS.collect_work(*names),

@@ -211,11 +211,10 @@ def index(collection):
 def check(folder, presets):
     """Build every kernel, map, learner and kind that the experiments of PRESETS (by default all) name, once."""
     from rfstudy.planning.check import problems_of_preset
+    from rfstudy.planning.config import stop_at
 
     named = presets or [path.stem for path in sorted((folder / "presets").glob("*.yaml"))]
-    problems = [f"{preset}: {problem}" for preset in named for problem in problems_of_preset(folder, preset)]
-    if problems:
-        raise UserError("\n".join(problems))
+    stop_at([f"{preset}: {problem}" for preset in named for problem in problems_of_preset(folder, preset)])
     print(f"no problem in the presets {', '.join(named)}")
 
 

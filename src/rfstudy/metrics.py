@@ -151,7 +151,6 @@ def lower_is_better(metric: str) -> bool:
     """Return whether lower is better: errors and times are better low, accuracies high. Raise ``ValueError`` if a
     metric has no direction.
     """
-    better = fact_of(metric).better
-    if not better:
+    if not (better := fact_of(metric).better):
         raise ValueError(f"whether a low {metric} is good is not known")
     return better == "low"

@@ -86,8 +86,7 @@ def message_of(error: dict) -> str:
 def refuse(problems: list[tuple[tuple, str]]):
     """Raise one ``ValidationError`` with a message for every place."""
     errors = [(loc, PydanticCustomError("problem", "{text}", {"text": text})) for loc, text in problems]
-    lines = [InitErrorDetails(type=error, loc=loc, input=None) for loc, error in errors]
-    if lines:
+    if lines := [InitErrorDetails(type=error, loc=loc, input=None) for loc, error in errors]:
         raise ValidationError.from_exception_data("configuration", lines)
 
 

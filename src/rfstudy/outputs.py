@@ -17,11 +17,12 @@ from pathlib import Path
 from random_features.errors import nearest
 from random_features.learners import entry as learners
 from rfstudy.data.entries import over, read_tasks
-from rfstudy.files import read_yaml, shown, yaml_files
+from rfstudy.fields import FORM_OF_NAME, NAME
+from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
 from rfstudy.models import problems_of, suggestion
 from rfstudy.output_models import Scorecard, arguments_of, problems_of_output
-from rfstudy.planning.config import FORM_OF_NAME, MEASURED, NAME, YOURS, ConfigurationError, extended, load_experiments
+from rfstudy.planning.config import MEASURED, YOURS, load_experiments, stop_at
 from rfstudy.planning.jobs import Jobs
 from rfstudy.planning.plan import kernels_of
 from rfstudy.report import catalogue
@@ -72,8 +73,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
         by_paper[path.stem] = entries
     scorecard, of_scorecard = load_scorecard(config_dir, experiments, styles)
     problems += of_scorecard
-    if problems:
-        raise ConfigurationError("\n".join(problems))
+    stop_at(problems)
     numbers = {paper: {"scorecard": scorecard.get(paper, {"numbers": []})} for paper in by_paper}
     return [
         spec | (numbers[spec["paper"]] if "scorecard" in arguments_of(spec["kind"]) else {})
@@ -184,8 +184,7 @@ def with_selection(spec: dict, settings: dict) -> dict | None:
     for key in ("methods", "datasets"):
         wanted = settings[f"only_{key}"]
         if wanted and key in spec and not set(spec[key]) <= set(wanted):
-            kept = [each for each in spec[key] if each in wanted]
-            if not kept:
+            if not (kept := [each for each in spec[key] if each in wanted]):
                 return None
             spec = catalogue.selected(spec, key, kept) | {"caption": f"{spec['caption']} Only {', '.join(kept)}."}
             parts += kept
@@ -205,9 +204,7 @@ def with_changes(spec: dict, changes: dict[tuple, object]) -> dict:
 
 def results_of(collection: str, experiment: str) -> str:
     """Return the file with the rows of an experiment in a collection."""
-    if collection == MEASURED:
-        return f"data/measured/{experiment}.csv.xz"
-    return f"results/{collection}/{experiment}.csv"
+    return f"data/measured/{experiment}.csv.xz" if collection == MEASURED else f"results/{collection}/{experiment}.csv"
 
 
 def files_of(collection: str, spec: dict) -> list[str]:

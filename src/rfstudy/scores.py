@@ -95,8 +95,7 @@ def relative_error(y_true, y_predicted) -> float:
     zero.
     """
     y_true, y_predicted = _pair(y_true, y_predicted, np.float64)
-    length = np.linalg.norm(y_true)
-    if length == 0:
+    if (length := np.linalg.norm(y_true)) == 0:
         raise ValueError("all targets are zero: there is no error relative to them")
     return float(np.linalg.norm(y_true - y_predicted) / length)
 

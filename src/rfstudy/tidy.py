@@ -75,12 +75,10 @@ def frame(rows) -> pd.DataFrame:
     ``axis`` without ``at``.
     """
     table = pd.DataFrame(rows)
-    unknown = [c for c in table.columns if c not in COLUMNS]
-    if unknown:
+    if unknown := [c for c in table.columns if c not in COLUMNS]:
         raise ValueError(f"columns outside the tidy schema: {', '.join(map(str, unknown))}")
     table = pd.DataFrame({column: _typed(table, column) for column in COLUMNS}, index=table.index)
-    wrong = sorted(set(table["status"]) - set(STATUSES))
-    if wrong:
+    if wrong := sorted(set(table["status"]) - set(STATUSES)):
         raise ValueError(f"status must be one of {', '.join(STATUSES)}, found {wrong}")
     if ((table["axis"] != "") != table["at"].notna()).any():
         raise ValueError("a row on an axis says on which and where: axis and at go together")
@@ -155,8 +153,7 @@ def read(path) -> pd.DataFrame:
     try:
         written = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
         table = frame(written)
-        missing = [column for column in COLUMNS if column not in written]
-        if missing:
+        if missing := [column for column in COLUMNS if column not in written]:
             raise ValueError(f"it lacks the columns {', '.join(missing)}")
         check_settings(table)
         check_values(table)

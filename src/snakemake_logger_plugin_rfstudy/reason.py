@@ -67,15 +67,11 @@ def status_in(message: str) -> str:
     >>> status_in("Command 'python' returned non-zero exit status 137.")
     'killed by SIGKILL'
     """
-    found = _STATUS.search(message)
-    if not found:
+    if not (found := _STATUS.search(message)):
         return ""
     number, name = found.groups()
-    if number and int(number) > 128:
-        try:
-            name = signal.Signals(int(number) - 128).name
-        except ValueError:
-            name = None
+    with suppress(TypeError, ValueError):  # there is no number, or it is that of no signal
+        name = signal.Signals(int(number) - 128).name
     return f"killed by {name}" if name else f"exit status {number}"
 
 

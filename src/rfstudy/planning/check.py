@@ -199,8 +199,7 @@ def try_steps(steps: list, d: int, n_train: int):
 def try_extractor(features_of: dict, d: int, expected: int):
     """Count the columns that an extractor makes from d."""
     name, parameters = features_of["extractor"], without(features_of, *OF_FEATURES)
-    found = modules.load("extractors", name).columns(d, **parameters)
-    if found != expected:
+    if (found := modules.load("extractors", name).columns(d, **parameters)) != expected:
         raise ValueError(f"{name} makes {found} columns of {d}, but datasets.yaml says {expected}")
 
 

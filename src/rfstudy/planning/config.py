@@ -117,8 +117,7 @@ def load_settings(config: dict, config_dir: Path) -> dict:
     """
     folder = Path(config_dir) / "presets"
     known = [path.stem for path in yaml_files(folder)]
-    preset = config.get("preset")
-    if preset not in known:
+    if (preset := config.get("preset")) not in known:
         raise ConfigurationError(f"preset: there is no {preset!r}; {suggestion(preset, known)}")
     of_preset = read_yaml(folder / f"{preset}.yaml")
     if of_preset.get("preset") != preset:
@@ -296,12 +295,11 @@ def check_ids(*named: tuple) -> None:
     """Raise one ``ConfigurationError`` for all ids that do not exist. ``named`` has where ids are used, the ids, the
     known ones, and what they name.
     """
-    problems = [
+    stop_at([
         f"{where} names the {what} {', '.join(unknown)}; {suggestion(unknown[0], known)}"
         for where, used, known, what in named
         if (unknown := sorted(set(used) - set(known)))
-    ]
-    stop_at(problems)
+    ])  # fmt: skip
 
 
 # --- The experiments of a run -----------------------------------------------------------------------------------------

@@ -152,11 +152,9 @@ def work_of_kind(stage: str, part: Part, n: int, d: int) -> Counter:
 
 def seconds_of(work: Counter, model: dict) -> float:
     """Return the expected seconds of work: a map or a learner without records takes as long as the slowest."""
-    known, total = model["seconds"], 0.0
-    for key, amount in work.items():
-        any_of_family = f"{key.partition(' ')[0]} any/{key.partition('/')[2]}"
-        total += amount * known.get(key, known.get(any_of_family, 0.0))
-    return total
+    known = model["seconds"]
+    slowest = {key: known.get(f"{key.partition(' ')[0]} any/{key.partition('/')[2]}", 0.0) for key in work}
+    return sum(amount * known.get(key, slowest[key]) for key, amount in work.items())
 
 
 def seconds_of_shard(stage: str, experiment: dict, shard: Shard, work: Counter, model: dict) -> float:
@@ -247,8 +245,7 @@ def work_of_shard(stage: str, experiment: dict, shard: Shard, tasks: dict, setti
     found = Counter()
     for part in shard.parts:
         n, d = sides_of(part, tasks, settings)
-        share = share_that_trains(part, n, tasks, settings)
-        found += work_of(stage, part, n, d, share=share, alone=alone)
+        found += work_of(stage, part, n, d, share=share_that_trains(part, n, tasks, settings), alone=alone)
     return found
 
 

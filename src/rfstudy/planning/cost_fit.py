@@ -104,7 +104,11 @@ def blocks_of(study, measured: Path):
         rows = measured / f"{name}.csv.xz"
         if not rows.exists():
             continue
-        times, shipped = seconds_by_block(rows, bool(experiment["datasets"])), sizes_by_block(rows)
+        columns = ["run", "dataset", "method", "n_features_label"]
+        table = pd.read_csv(rows, usecols=columns, dtype=str, keep_default_na=False)
+        times = seconds_by_block(table, read_records(rows), bool(experiment["datasets"]))
+        # the labels of the sizes that the rows have, by data set and method
+        shipped = defaultdict(set, table.groupby(["dataset", "method"]).n_features_label.agg(set).to_dict())
         settings = study.settings | {"shard_by": ["experiment", "dataset", "method"]}
         whole = without(experiment, "shard_by")
         for stage in ("train", "measure", "time"):
@@ -129,13 +133,6 @@ def named_sizes(part, entry: dict, study) -> set[str]:
     return {label for _, label in sizes(part.sizes or {}, d) if label in (entry.get("only_sizes") or [label])}
 
 
-def sizes_by_block(rows: Path) -> dict[tuple, set]:
-    """Return the labels of the sizes that rows have, by data set and method."""
-    table = pd.read_csv(rows, usecols=["dataset", "method", "n_features_label"], dtype=str, keep_default_na=False)
-    by = table.groupby(["dataset", "method"]).n_features_label
-    return defaultdict(set, by.agg(set).to_dict())
-
-
 def slices_of(slices):
     """Yield the same of every cell in a file of slices: a learner that chose its penalty there, or was given one.
 
@@ -147,14 +144,12 @@ def slices_of(slices):
         yield "train", f"{cell.experiment} ('{cell.dataset}',)", cell.seconds, work
 
 
-def seconds_by_block(rows: Path, has_data: bool) -> dict[tuple, float]:
+def seconds_by_block(table: pd.DataFrame, runs: dict[str, dict], has_data: bool) -> dict[tuple, float]:
     """Return the seconds of jobs by stage, data set (empty for an experiment without data) and method.
 
     The seconds of a run of several blocks are divided by their rows. A run on a machine with a GPU takes infinite
     seconds here, as its processor does not have all of the work.
     """
-    table = pd.read_csv(rows, usecols=["run", "dataset", "method"], dtype=str, keep_default_na=False)
-    runs = read_records(rows)
     found = defaultdict(float)
     for run, of_run in table[table.method != ""].groupby("run"):
         stage = {"generate": "train"}.get(runs[run]["stage"], runs[run]["stage"])
@@ -176,9 +171,5 @@ def unloaded(run: dict) -> float:
 
 def typical(per_amount: dict) -> dict:
     """Return the largest seconds per amount of maps and of learners: for those without records."""
-    found = defaultdict(float)
-    for key, value in per_amount.items():
-        unit, _, measure = key.partition("/")
-        if (family := unit.partition(" ")[0]) in ("map", "learner"):
-            found[f"{family} any/{measure}"] = max(found[f"{family} any/{measure}"], value)
-    return dict(found)
+    found = pd.Series(per_amount).filter(regex="^(map|learner) ")
+    return found.groupby(found.index.str.replace(" .*/", " any/", regex=True), sort=False).max().to_dict()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from random_features.errors import UserError
+from rfstudy.planning.config import stop_at
 from rfstudy.planning.jobs import ENDINGS, Jobs
 
 #: Jobs of a plan that are printed one by one.
@@ -24,8 +24,7 @@ def jobs_of(jobs: Jobs) -> pd.DataFrame:
         for shard in jobs.shards_of(stage, name).values()
         if not Path(jobs.root, jobs.arguments(stage, name, shard)["out"]).exists()
     ]
-    if problems := jobs.too_large() or ([] if found else ["nothing to submit: the files of all jobs are there"]):
-        raise UserError("\n".join(problems))
+    stop_at(jobs.too_large() or ([] if found else ["nothing to submit: the files of all jobs are there"]))
     return pd.DataFrame(found).sort_values(["runtime", "job"], ascending=[False, True], ignore_index=True)
 
 

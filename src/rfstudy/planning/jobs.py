@@ -24,16 +24,9 @@ from rfstudy.planning.plan import Shard
 from rfstudy.study import code
 from rfstudy.study.job import Part, code_roots, searched
 
-#: The suffixes of the files that each stage writes.
-ENDINGS = {
-    "tune": ["json", "provenance.json"],
-    "train": ["csv", "provenance.json"],
-    "measure": ["csv", "provenance.json", "npz"],
-    "time": ["csv", "provenance.json"],
-}
-
-#: The suffixes of the files of rows and of arrays, which ``collect`` puts together.
-COLLECTED = {"rows": "csv", "arrays": "npz"}
+#: The suffixes of the files of rows, and of those that each stage writes.
+OF_ROWS = ["csv", "provenance.json"]
+ENDINGS = {"tune": ["json", "provenance.json"], "train": OF_ROWS, "measure": [*OF_ROWS, "npz"], "time": OF_ROWS}
 
 #: The stages that use the choices of ``tune``.
 TUNED = ("train", "time")
@@ -129,8 +122,7 @@ class Jobs:
 
     def write_work(self, params) -> None:
         """Write the work file of a job, which can be too large for a command line. ``params`` are those of the job."""
-        work = params.get("job", params).get("work")
-        if work:
+        if work := params.get("job", params).get("work"):
             write_text(self.work[work], params.file, only_if_changed=True, sync=False)
 
     # --- The rows of tasks --------------------------------------------------------------------------------------------
@@ -176,10 +168,8 @@ class Jobs:
 
     def memory_of_rows(self, dataset: str) -> int:
         """Return the memory in MB to make the rows of a task: all at once, or chunk by chunk those of a stream."""
-        streamed = self.tasks[dataset].get("streamed")
-        if streamed:
-            columns = self.registry.tasks[streamed["base"]]["d"]
-            return int(1000 + 4 * rows_per_chunk(streamed) * columns / 2**20)
+        if streamed := self.tasks[dataset].get("streamed"):
+            return int(1000 + 4 * rows_per_chunk(streamed) * self.registry.tasks[streamed["base"]]["d"] / 2**20)
         n, d = cost.rows_of(self.registry.tasks[dataset], self.settings)
         return int(700 + 24 * n * d / 2**20)
 
@@ -311,8 +301,8 @@ class Jobs:
         jobs = [(f"{name}/{s}/{shard}", s) for name in names for s in ENDINGS for shard in self.shards_of(s, name)]
         stems = [(f"{self.results}/{stem}", ENDINGS[stage]) for stem, stage in jobs]
         datasets = dict.fromkeys(dataset for name in names for dataset in self.experiment_of(name)["datasets"])
-        files = {key: [f"{stem}.{end}" for stem, endings in stems if end in endings] for key, end in COLLECTED.items()}
-        return files | {"facts": list(map(self.facts_file, datasets))}
+        rows, arrays = ([f"{stem}.{end}" for stem, endings in stems if end in endings] for end in ("csv", "npz"))
+        return {"rows": rows, "arrays": arrays, "facts": list(map(self.facts_file, datasets))}
 
     def collect_work(self, *names: str) -> str:
         """Return the hash of the work of ``collect`` for experiments."""

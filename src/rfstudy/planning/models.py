@@ -326,26 +326,21 @@ def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
 
     ``datasets`` are the ids of all tasks; without them the names of data sets are not looked up.
     """
-    kind = experiment.get("kind")
-    if kind not in KINDS:
+    if (kind := experiment.get("kind")) not in KINDS:
         extends = "; an experiment without a kind extends another one: extends: NAME" if kind is None else ""
         return [f".kind: there is no {kind!r}; {suggestion(kind, KINDS)}{extends}"]
     own = KINDS[kind]
-    context = {"options": own.options, "one_kernel": not own.kernels_of_entries, "timed": own.timed}
-    context |= {"datasets": datasets}
+    # only an accuracy grid hands the kernel of an entry to its cells
+    context = {"options": own.options, "one_kernel": bool(own.grid), "timed": own.timed, "datasets": datasets}
     model = (OnDataWithGrid if own.needs_data else WithGrid) if own.grid else AccuracyGrid
     # a null removes a key when the data set's own keys override the experiment
     stated = experiment.get("datasets")
     if isinstance(stated, dict):
         experiment = experiment | {"datasets": {key: without_nulls(each) for key, each in stated.items()}}
-    found = problems_of(model, experiment, **context)
-    if found:
-        return found
-    steps = [step["name"] for step in experiment.get("steps", [])]
-    return [
+    return problems_of(model, experiment, **context) or [
         f".methods: {method} is listed twice with the same variant {variant!r}; name variants (variant: <name>)"
         for method, variant, _ in listed_twice([entry for _, entry in entries_with_steps(experiment)])
-        if variant not in steps
+        if variant not in [step["name"] for step in experiment.get("steps", [])]
     ]
 
 

@@ -9,6 +9,7 @@ The workflow imports this module when it parses, so it loads no numerical librar
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 from rfstudy.data.tasks import without
@@ -49,7 +50,8 @@ def shards_of(stage: str, experiment: dict, settings: dict) -> list[Shard]:
     """
     if not has_stage(stage, experiment):
         return []
-    axes, found = axes_of(experiment, settings), []
+    # one job for each paper (``["paper"]``) works on several shards, one for each experiment
+    axes, found = experiment.get("shard_by", settings["shard_by"]), []
     # choices are made, and times compared, with all methods together. The variants of a method stay together: one job
     # per variant would spend its time on imports
     by_method = "method" in axes and stage not in ("tune", "time")
@@ -81,15 +83,6 @@ def datasets_of(stage: str, experiment: dict) -> list[str]:
     return datasets or [""]
 
 
-def axes_of(experiment: dict, settings: dict) -> list[str]:
-    """Return the axes that separate the jobs of an experiment: its own ``shard_by``, or the preset's.
-
-    A preset with one job for each paper still has one shard for each experiment: a job then works on several shards.
-    """
-    axes = experiment.get("shard_by", settings["shard_by"])
-    return ["experiment"] if axes == ["paper"] else axes
-
-
 def repeats_of(experiment: dict, settings: dict) -> list[int]:
     """Return the repeats of an experiment: those of the preset, or its own smaller number."""
     return list(range(min(settings["repeats"], experiment.get("repeats", settings["repeats"]))))
@@ -104,27 +97,23 @@ def on_dataset(experiment: dict, dataset: str) -> dict:
     own = merge(without(experiment, "datasets"), experiment["datasets"].get(dataset, {}))
     sizes_of = {method: {"only_sizes": [*map(str, named)]} for method, named in own.get("only_sizes", {}).items()}
     entries = [sizes_of.get(entry["method"], {}) | entry for entry in own["methods"]]
-    own["methods"] = [
-        entry_on(entry, dataset, own.get("options", {})) if is_run_on(entry, dataset) else None for entry in entries
-    ]
+    here = partial(entry_on, dataset=dataset, options=own.get("options", {}))
+    own["methods"] = list(map(here, entries))
     if "method" in own.get("search", {}):
-        shared = [entry for entry in listed(own["search"]["method"]) if is_run_on(entry, dataset)]
-        shared = [entry_on(entry, dataset, own.get("options", {})) for entry in shared]
-        own["search"] = own["search"] | {"method": shared}
+        shared = filter(None, map(here, listed(own["search"]["method"])))
+        own["search"] = own["search"] | {"method": list(shared)}
     if "sizes" in own:
         own["sizes"] = wanted_sizes(own["sizes"], own.get("largest_multiple_of_d"))
     return own
 
 
-def is_run_on(entry: dict, dataset: str) -> bool:
-    """Return whether an entry is run on a data set: a null under its ``datasets`` leaves it out there."""
-    return entry.get("datasets", {}).get(dataset, {}) is not None
-
-
-def entry_on(entry: dict, dataset: str, options: dict) -> dict:
-    """Return an entry of an experiment's methods as it is on one data set."""
+def entry_on(entry: dict, dataset: str, options: dict) -> dict | None:
+    """Return an entry of an experiment's methods as it is on one data set; None if a null under its ``datasets`` leaves
+    it out there.
+    """
+    there = entry.get("datasets", {}).get(dataset, {})
     own = {"options": merge(options.get(entry["method"], {}), entry["options"])}
-    return merge(without(entry, "datasets") | own, entry.get("datasets", {}).get(dataset, {}))
+    return None if there is None else merge(without(entry, "datasets") | own, there)
 
 
 def kernels_of(experiment: dict) -> list[dict]:

@@ -86,7 +86,7 @@ def problems_of_choices(experiment: dict):
             yield "has draws and an entry with a sweep: rows have one axis"
         if "time" in experiment:
             yield "has draws and a time: times are measured on one draw"
-        if "cell" in {scope for quantity, scope in of_tune.items() if quantity != "penalty"}:
+        if "cell" in of_tune.values():
             yield "search.tune_per is cell: all draws of a repeat share a choice by the scope split"
     for quantity, scope in of_tune.items():
         for missing, of_scopes in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
@@ -126,8 +126,7 @@ def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[s
         return [f"{here}.split: {counts}"]
     splits = {i: merge(own.get("split") or {}, entry["split"]) for i, entry in entries_in(own) if "split" in entry}
     of_entries = {i: rows_of_split(own | {"split": of}, task, settings) for i, of in splits.items()}
-    wrong = [f".methods[{i}].split: {problem}" for i, problem in of_entries.items() if isinstance(problem, str)]
-    if wrong:
+    if wrong := [f".methods[{i}].split: {problem}" for i, problem in of_entries.items() if isinstance(problem, str)]:
         return wrong
     most = min(counts[0], settings["max_rows"] or counts[0])
     if own.get("search", {}).get("max_rows") and searched(own["search"]):

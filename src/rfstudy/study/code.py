@@ -162,8 +162,7 @@ def module_file(module: str) -> Path | None:
 
 def file_of(module: str) -> Path:
     """Return the file of a module; ``FileNotFoundError`` if there is none."""
-    path = module_file(module)
-    if path is None:
+    if (path := module_file(module)) is None:
         raise FileNotFoundError(f"{module} is no module of the packages")
     return path
 

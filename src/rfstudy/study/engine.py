@@ -230,8 +230,7 @@ def jobs(stage: str, parts: list[Part], prepared_dirs, journal, threads: int):
     parts = [spec | {"device": device} for spec in parts]
     without_data = not prepared_dirs and not any(spec.dataset for spec in parts)
     for spec, data in ((spec, None) for spec in parts) if without_data else loaded(parts, prepared_dirs):
-        samples = Samples(data, spec) if data else None
-        yield Job(stage, spec, cells, run, data, samples)
+        yield Job(stage, spec, cells, run, data, Samples(data, spec) if data else None)
 
 
 def in_memory(work_of, job: Job):

@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import hashlib
 import io
+import itertools
 import json
 import os
 import sys
@@ -37,8 +38,7 @@ ENDING = ".cells"
 
 def key_of(*parts) -> str:
     """Return the hash of JSON-like values that names a cell."""
-    text = json.dumps(parts, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:KEY]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:KEY]
 
 
 class Log:
@@ -137,13 +137,11 @@ class Journal:
 
         Return None if there is no such cell. A damaged cell is dropped, and a line on the console says so.
         """
-        body = self.body(key)
-        if body is None:
+        if (body := self.body(key)) is None:
             return None
         length = int.from_bytes(body[:8], "little")
         content, arrays = json.loads(body[8 : 8 + length]), unpacked(body[8 + length :])
-        run = self.body(content["run"])
-        if run is None:
+        if (run := self.body(content["run"])) is None:
             return None
         return {"rows": content["rows"], "record": json.loads(run) | content["record"]}, arrays
 
@@ -154,8 +152,7 @@ class Journal:
         if key not in self.places:
             return None
         log, start, end = self.places[key]
-        body = log.read(start, end)
-        if body is None:
+        if (body := log.read(start, end)) is None:
             print(f"{log.path}: a finished cell is damaged and computed again", file=sys.stderr)
             self.drop(key)
         return body
@@ -211,13 +208,8 @@ class Checkpoints:
 
     def load(self) -> list[dict[str, np.ndarray]]:
         """Return the checkpoints of an earlier process, in order; those after a damaged one are dropped."""
-        found = []
-        for _, start, end in self.log.records():
-            body = self.log.read(start, end)
-            if body is None:
-                break
-            found.append(unpacked(body))
-        return found
+        bodies = (self.log.read(start, end) for _, start, end in self.log.records())
+        return [unpacked(body) for body in itertools.takewhile(lambda body: body is not None, bodies)]
 
     def append(self, **arrays) -> None:
         """Write named arrays (or numbers) as the next checkpoint."""

@@ -27,7 +27,6 @@ def work_of(job: Job) -> Work:
         return Work([job.skipped_row(entry, {"repeat": 0, "metric": metric}) for entry, metric in rows])
 
     def compute(cell, checkpoints):
-        this = replace(job, checkpoints=checkpoints)
-        return kind.measure(this, cell.entry, **cell.coordinates, **cell.conditions)
+        return kind.measure(replace(job, checkpoints=checkpoints), cell.entry, **cell.coordinates, **cell.conditions)
 
     return job.work_through(kind.cells(job), compute)

@@ -42,7 +42,12 @@ class Run:
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "threads": threads,
             **code_state(),
-            **machine_state(device),
+            "versions": {"python": platform.python_version(), **versions()},
+            "cpu": processor_name(),
+            "cores": os.cpu_count(),
+            "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+            "gpu": gpu_name() if device != "cpu" else "",
+            "system": f"{platform.system()} {platform.release()}",
         }
         self.id = key_of(self.record, os.getpid(), time.time_ns())[:12]
 
@@ -67,12 +72,10 @@ def code_state() -> dict:
     New entries in the lock of sources do not count as a difference. Outside a checkout there is no commit, and
     everything counts as uncommitted.
     """
-    root = SOURCE.parent
 
     def git(*arguments):
-        return subprocess.run(
-            ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True, timeout=30
-        ).stdout.strip()
+        how = {"cwd": SOURCE.parent, "text": True, "stderr": subprocess.DEVNULL, "timeout": 30}
+        return subprocess.check_output(["git", *arguments], **how).strip()
 
     try:
         commit = git("rev-parse", "HEAD")
@@ -81,18 +84,6 @@ def code_state() -> dict:
         return {"commit": commit, "uncommitted": bool(changed or removed)}
     except (OSError, subprocess.SubprocessError):
         return {"commit": "", "uncommitted": True}
-
-
-def machine_state(device: str) -> dict:
-    """Return the processor, memory, GPU, and the versions of the numerical libraries."""
-    return {
-        "versions": {"python": platform.python_version(), **versions()},
-        "cpu": processor_name(),
-        "cores": os.cpu_count(),
-        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
-        "gpu": gpu_name() if device != "cpu" else "",
-        "system": f"{platform.system()} {platform.release()}",
-    }
 
 
 @cache

@@ -86,8 +86,7 @@ def draw_sample(data: Prepared, spec: Part, repeat: int, preprocess: list, own_s
     """
     facts, n = data.facts, len(data.y)
     how = split_of(facts, own_split or spec.split)
-    parts = ("n_train", "n_test")
-    counts = tuple(how.get(part, facts[part]) for part in parts) if how["rule"] == "random" else None
+    counts = tuple(how.get(part, facts[part]) for part in ("n_train", "n_test")) if how["rule"] == "random" else None
     folds = folds_of(data, spec.seed, how) if how["rule"] == "folds" else None
     chosen = np.sort(rows_in_use(n, spec.seed, how)) if how["rule"] in OF_BLOCKS else np.arange(n)
     published = facts["n_train_published"]

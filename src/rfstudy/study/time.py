@@ -20,7 +20,7 @@ import psutil
 
 from random_features.arrays import set_threads
 from random_features.errors import NotDefinedError
-from rfstudy.study.engine import Cell, Job, Timed, Work, entry_columns, entry_key, kind_module, run_parts
+from rfstudy.study.engine import Cell, Job, Timed, Work, entry_columns, entry_key, kind_module, rows_of, run_parts
 from rfstudy.study.job import Part
 from rfstudy.study.provenance import processor_name
 
@@ -37,8 +37,7 @@ BEFORE = 0.2
 
 def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out) -> None:
     """Write the times of every round and their provenance; ``chosen`` is as in ``train``."""
-    threads = parts[0].time["threads"]
-    run_parts("time", parts, prepared_dirs, journal, threads, lambda job: take_times(job, chosen), out)
+    run_parts("time", parts, prepared_dirs, journal, parts[0].time["threads"], lambda job: take_times(job, chosen), out)
 
 
 def take_times(job: Job, chosen: dict) -> Work:
@@ -125,8 +124,7 @@ class Rounds:
                 row = unit.columns | entry_columns(unit.entry) | {"axis": "round", "at": number, "repeat": 0}
                 row |= {"learner": unit.learner} if name in OF_LEARNER else {}
                 row["settings"] = unit.settings | {"threads": threads, "calls": repeated}
-                both = ((f"time_{name}_s", wall), (f"cpu_{name}_s", cpu))
-                rows[position] += [row | {"metric": metric, "value": value} for metric, value in both]
+                rows[position] += rows_of(row, {f"time_{name}_s": wall, f"cpu_{name}_s": cpu})
         set_threads(self.threads)
         others = load.cores()
         # a reader finds the rows in the order of the units, not in the order of the turns

@@ -24,7 +24,7 @@ from random_features.learners.entry import always_solvable, load
 from random_features.learners.penalties import best_penalty, edge_of
 from random_features.learners.scoring import gain
 from rfstudy.study.engine import Cell, Job, in_memory, jobs
-from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, options_tried, own_kernel, searched, sizes, tune_scope
+from rfstudy.study.job import TUNE_SCOPES, Part, merge, options_tried, own_kernel, searched, sizes, tune_scope
 from rfstudy.study.kinds import grid
 from rfstudy.study.provenance import write_choices
 from rfstudy.study.sample import Sample
@@ -70,10 +70,8 @@ class Search:
     def __init__(self, job: Job):
         self.job, self.spec, self.how = job, job.spec, job.spec.search
         # the sizes of the experiment, and the one at which it chooses what all sizes share, by label
-        stated = {rule: [value] for rule, value in self.how.get("size", {}).items()}
-        self.sizes, self.size = (
-            {label: s for s, label in sizes(each, job.data.facts["d"])} for each in (self.spec.sizes or {}, stated)
-        )
+        stated, d = {rule: [value] for rule, value in self.how.get("size", {}).items()}, job.data.facts["d"]
+        self.sizes, self.size = ({label: s for s, label in sizes(each, d)} for each in (self.spec.sizes or {}, stated))
         self.found: dict = {}  # of the wider scopes
 
     def choices(self) -> dict:
@@ -85,14 +83,12 @@ class Search:
         of a choice in its scope.
         """
         for scope in TUNE_SCOPES:
-            quantities = [q for q in searched(self.how) if tune_scope(self.how, q) == scope]
-            if not quantities:
+            if not (quantities := [q for q in searched(self.how) if tune_scope(self.how, q) == scope]):
                 continue
             choices: dict = {}
             title = f"{self.spec.experiment} {self.spec.dataset} {' and '.join(quantities)}"
             for place, member in tqdm(self.members(scope), desc=title, file=sys.stderr, mininterval=5):
-                own = [quantity for quantity in quantities if self.takes_part(member.entry, quantity)]
-                if own:
+                if own := [quantity for quantity in quantities if self.takes_part(member.entry, quantity)]:
                     choice = self.best_choice(own, member, self.sharers(scope, member))
                     for word in reversed(place):
                         choice = {word: choice}
@@ -141,8 +137,7 @@ class Search:
         own_options = self.how.get("learners", {}).get(selecting[0], {}) if quantities != ["penalty"] else {}
         tried, score = [], self.job.data.target.score
         for values in self.candidates(quantities, member.entry["method"]):
-            scores = self.scores_by_fold(member, values, selecting[0], own_options)
-            if scores is None:
+            if (scores := self.scores_by_fold(member, values, selecting[0], own_options)) is None:
                 reason = "there is no map, or no learner, at this size"
                 return {"chosen": {}, "chosen_on": member.repeats, "reason": reason}
             tried.append((values, scores, gain(scores.mean(axis=1), score)))
@@ -165,7 +160,7 @@ class Search:
     def candidates(self, quantities: list[str], method: str) -> list[dict]:
         """Return all combinations of the values of quantities, preferred ones first: a tie goes to the first."""
         grids = {}
-        for quantity in (each for each in SEARCHED if each in quantities and each != "penalty"):
+        for quantity in (each for each in quantities if each != "penalty"):
             tried = options_tried(self.how, method) if quantity == "options" else self.how[quantity]["grid"]
             grids[quantity] = sorted(tried, reverse=True) if quantity == "length_scale" else tried
         return [dict(zip(grids, values, strict=True)) for values in itertools.product(*grids.values())]
@@ -202,8 +197,7 @@ class Search:
                 continue
             for cell in self.cells(member, values, learner, {load(learner).grid: penalties}):
                 cell = replace(cell, conditions=cell.conditions | {"asked": "has_solution"})
-                of_entry = self.journalled(cell, solvable_at).astype(bool)
-                if of_entry.any():
+                if (of_entry := self.journalled(cell, solvable_at).astype(bool)).any():
                     solvable &= of_entry
         return solvable
 

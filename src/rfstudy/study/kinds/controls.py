@@ -8,8 +8,6 @@ chance level if they have none. The splits are those of the entries, one per var
 extend one of the kind ``grid``. The maps of the entries are not used.
 """
 
-import itertools
-
 import numpy as np
 
 from random_features.arrays import seed_of
@@ -30,8 +28,7 @@ def cells(job: Job) -> list[Cell]:
         | {"split": merge(spec.split or {}, entry.get("split", {}))}
         for entry in spec.methods
     }
-    places = itertools.product(spec.repeats, own)
-    return [Cell({}, {"variant": variant, "repeat": repeat}, own[variant]) for repeat, variant in places]
+    return [Cell({}, {"variant": name, "repeat": repeat}, own[name]) for repeat in spec.repeats for name in own]
 
 
 def measure(

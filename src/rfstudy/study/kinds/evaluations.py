@@ -48,7 +48,6 @@ def spent(entry: dict, s: int, budget: int) -> dict:
     if COPIES not in known:
         return options
     one_copy = make_map(method, n_components=s, **options | {COPIES: 1})
-    least = one_copy.evaluations_ * one_copy.components_per_round_
-    if budget < least:
+    if budget < (least := one_copy.evaluations_ * one_copy.components_per_round_):
         raise UserError(f"evaluations: {budget} are under the {least} that one copy a peak takes")
     return options | {COPIES: budget // one_copy.evaluations_}

@@ -31,15 +31,11 @@ def cells(job: Job) -> list[Cell]:
     spec, grid = job.spec, job.spec.grid
     kernels = [{"kernel": kernel} for kernel in grid["kernels"]]
     kernels += [{"kernel": spec.kernel, "factor": factor} for factor in grid["factors"]]
-    machines = [(place_of(each), [each]) for each in kernels]
-    if grid["combined"]:
-        machines = [({"kernel": COMBINATION}, kernels)]
-    found = []
-    for repeat in spec.repeats:
-        found += [Cell({}, place | {"repeat": repeat}, {"C": grid["C"], "kernels": own}) for place, own in machines]
-        at = {"n_features": grid["n_features"], "repeat": repeat}
-        found += [Cell(entry, at, {"C": grid["C"]}) for entry in spec.methods]
-    return found
+    alone = [(place_of(each), [each]) for each in kernels]
+    machines = [({"kernel": COMBINATION}, kernels)] if grid["combined"] else alone
+    work = [({}, place, {"C": grid["C"], "kernels": own}) for place, own in machines]
+    work += [(entry, {"n_features": grid["n_features"]}, {"C": grid["C"]}) for entry in spec.methods]
+    return [Cell(entry, place | {"repeat": repeat}, given) for repeat in spec.repeats for entry, place, given in work]
 
 
 def place_of(own: dict) -> dict:

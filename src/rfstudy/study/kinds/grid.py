@@ -197,8 +197,7 @@ def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict
         shared = {key: found[key] for key in ("chosen_on", "draws") if key in found and scope != "cell"}
         how |= dict.fromkeys(own, {"tune_per": scope} | shared)
         edges = found.get("at_edge", {}).items()
-        of_own = {each: edge for each, edge in edges if each in own or ("penalty" in own and each not in OF_MAP)}
-        if of_own:
+        if of_own := {each: edge for each, edge in edges if each in own or ("penalty" in own and each not in OF_MAP)}:
             how["at_edge"] = how.get("at_edge", {}) | of_own
     return values, how
 

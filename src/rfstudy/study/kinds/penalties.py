@@ -50,6 +50,5 @@ def measure(job: Job, entry: dict, *, multiple_of_d: int, repeat: int, penalties
         if np.isnan(decision).any():
             rows.append(row | {"status": "failed", "settings": settings | {"reason": "the ridge system is singular"}})
             continue
-        value = target.evaluate("accuracy_pct", sample.y_test, target.decode(decision, classes))
-        rows.append(row | {"value": value})
+        rows.append(row | {"value": target.evaluate("accuracy_pct", sample.y_test, target.decode(decision, classes))})
     return rows, {}

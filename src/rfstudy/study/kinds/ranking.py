@@ -80,11 +80,9 @@ class Moments:
     """Covariances of the candidates of a pool on rows X (n, d), (J, J), and with the targets Y (n, 1), (J,)."""
 
     def __init__(self, pool, X, Y):
-        n, ones = len(X), np.ones(len(X))
-        targets = np.column_stack([Y - Y.mean(axis=0), ones])
-        (gram,), (cross,) = streams.grams_by_group(
-            lambda: pool.blocks(X), targets, np.zeros(n, dtype=int), 1, pool.n_columns
-        )
+        n, one_group = len(X), np.zeros(len(X), dtype=int)
+        targets = np.column_stack([Y - Y.mean(axis=0), np.ones(n)])
+        (gram,), (cross,) = streams.grams_by_group(lambda: pool.blocks(X), targets, one_group, 1, pool.n_columns)
         means = cross[:, 1] / n
         self.n_rows = n
         self.covariance = gram / n - np.outer(means, means)

@@ -25,7 +25,6 @@ class Kind:
     stage : the stage that computes its cells; empty for a kind that only measures times
     timed : whether the stage ``time`` measures it
     options : by option of an entry that belongs to the kind and not to the map, its values
-    kernels_of_entries : whether an entry may have a kernel of its own, which its cells receive
     bytes_per_gram : memory per entry of a matrix over the columns of the features (at most n of them)
     kept_bytes : up to so many bytes the features stay in memory
     bytes_per_pair : memory per entry of the matrix of the exact kernel
@@ -39,7 +38,6 @@ class Kind:
     stage: str = "measure"
     timed: bool = False
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    kernels_of_entries: bool = False
     bytes_per_gram: int = 0
     kept_bytes: int = 0
     bytes_per_pair: int = 0
@@ -339,9 +337,7 @@ KINDS = {
     "exact": Kind(Exact, ("accuracy_pct", "train_accuracy_pct"), 8000, 32, timed=True),
     "fitting": Kind(Fitting, None, 3000, stage="", timed=True),
     "frontier": Kind(Frontier, ("accuracy_pct", "rmse"), 8000, 24, timed=True),
-    "grid": Kind(
-        None, (), 900, 16, stage="train", timed=True, kernels_of_entries=True, bytes_per_gram=80, kept_bytes=2**28
-    ),
+    "grid": Kind(None, (), 900, 16, stage="train", timed=True, bytes_per_gram=80, kept_bytes=2**28),
     "path": Kind(Path, ("mse", "error_pct", "approximation_error_frobenius", "smallest_singular_value"), 1500, 24),
     "peaks": Kind(Peaks, ("best_potential", "selected_norm"), 3000, 32),
     "penalties": Kind(Penalties, ("accuracy_pct", "mean_squared_length"), 1500, 24),

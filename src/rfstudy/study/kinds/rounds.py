@@ -66,20 +66,19 @@ def measure(
     """
     spec, most = job.spec, max(n_features)
     sample, kernel, length_scale = job.sample_and_kernel(repeat)
+    X, y = sample.X_train, sample.y_train
     phi = job.entry_map(entry, kernel, most, "rounds", spec.dataset, entry["method"], most, repeat)
-    phi.draw(sample.X_train.shape[1], dtype=sample.X_train.dtype).learn(sample.X_train, sample.y_train, job.checkpoints)
-    game = list(phi.replay(sample.X_train, sample.y_train))
+    phi.draw(X.shape[1], dtype=X.dtype).learn(X, y, job.checkpoints)
+    game = list(phi.replay(X, y))
     looks = looked_at(game, pictures)
-    is_plane = sample.X_train.shape[1] == 2
+    is_plane = X.shape[1] == 2
     if is_plane:
         # the same window of frequencies for all pictures
         window = WINDOW * float(np.abs(phi.learned_["frequencies"][: max(pictures, default=0) or None]).max())
         points, side = square(window, resolution), (resolution, resolution)
-        potentials = {
-            m: phi.potential(sample.X_train, sample.y_train, played.alpha, points).reshape(side) for m, played in looks
-        }
+        potentials = {m: phi.potential(X, y, played.alpha, points).reshape(side) for m, played in looks}
     rows = readings(job.data.target, sample, phi, game, n_features)
-    distances = distance_to_other_class(sample.X_train, sample.y_train, sample.X_test, sample.y_test)
+    distances = distance_to_other_class(X, y, sample.X_test, sample.y_test)
     for m, played in looks:
         values = {"boundary_weight_ratio": boundary_weight_ratio(played.alpha, distances)}
         if is_plane:
@@ -90,7 +89,7 @@ def measure(
     rows = [shared | row | {"settings": settings | row.get("settings", {})} for row in rows]
     if repeat or entry["variant"]:
         return rows, {}
-    drawn = {"X": sample.X_train, "y": sample.y_train.astype(np.int8)}
+    drawn = {"X": X, "y": y.astype(np.int8)}
     if is_plane:
         shown = {"kept": np.array(game[0].n_components), "window": np.array(window)}
         return rows, drawn | shown | plane(job.data.target, sample, phi, looks, potentials, resolution)
@@ -111,8 +110,7 @@ def readings(target: Target, sample: Sample, phi, game: list[Round], n_features:
     for number, played in enumerate(game, start=1):
         total += played.alpha
         violation = max(violation, dual_violation(played.alpha, signs, C))
-        m = played.n_components
-        if m not in n_features:
+        if (m := played.n_components) not in n_features:
             continue
         prefix, mean = phi.prefix(m), total / number
         model = fit_on(prefix, sample, target, C)

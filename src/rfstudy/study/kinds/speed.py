@@ -37,8 +37,7 @@ def kernels(spec: Part):
     """Yield pairs of a kernel and the entries whose maps are made for it. A comparison may have its own kernel."""
     for comparison in spec.grid["maps"]:
         names = {side.rpartition("-")[0] for side in comparison["of"]}
-        own = [entry for entry in spec.methods if entry["method"] in names]
-        yield comparison.get("kernel", spec.kernel), own
+        yield comparison.get("kernel", spec.kernel), [each for each in spec.methods if each["method"] in names]
 
 
 def check(spec: Part) -> None:
@@ -119,15 +118,14 @@ def timed_ridge(seed: int, grid: dict) -> list[Timed]:
     folds = fold_of_row(n, n_folds, seed, "speed")
     path = partial(cross_validate_ridge, blocks, y[:, None], penalties, folds, n_columns=n_columns)
     search = GridSearchCV(Ridge(solver="cholesky"), {"alpha": penalties}, cv=n_folds, refit=False)
-    solve, of_solve = partial(solved_once, Z, y), {"what": "one Gram matrix, one solve, float64"}
     of_path = {"what": f"ridge, {len(penalties)} penalties x {n_folds} folds", "at_most": grid["at_most"]}
-    of_search = {"what": "GridSearchCV(Ridge), float32"}
     columns = {"dataset": f"made-n{n}", "n_columns": n_columns, "n_train": n}
-    return [
-        Timed({"variant": "path"}, columns, {"fit": path}, "ridge", of_path),
-        Timed({"variant": "one-solve"}, columns, {"fit": solve}, "ridge", of_solve),
-        Timed({"variant": "grid-search"}, columns, {"fit": partial(search.fit, Z, y)}, "ridge", of_search, FEW),
-    ]
+    sides = {
+        "path": (path, of_path, None),
+        "one-solve": (partial(solved_once, Z, y), {"what": "one Gram matrix, one solve, float64"}, None),
+        "grid-search": (partial(search.fit, Z, y), {"what": "GridSearchCV(Ridge), float32"}, FEW),
+    }
+    return [Timed({"variant": name}, columns, {"fit": fit}, "ridge", *how) for name, (fit, *how) in sides.items()]
 
 
 def timed_svm(seed: int, grid: dict) -> list[Timed]:

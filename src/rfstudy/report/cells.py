@@ -91,8 +91,7 @@ def mean_and_std(cell: dict | None, full: int) -> Cell:
     if cell is None:
         return absent("not run", "std", "n")
     mean, std, n = cell["mean"], cell["std"], cell["n"]
-    missing = [f"{cell[f'n_{status}']} {status}" for status in ("failed", "skipped") if cell[f"n_{status}"]]
-    remark = ", ".join(missing)
+    remark = ", ".join(f"{cell[f'n_{status}']} {status}" for status in ("failed", "skipped") if cell[f"n_{status}"])
     values = {"": mean, "std": std if n > 1 else None, "n": n, "remark": remark}
     if not n:
         return Cell(remark, values)

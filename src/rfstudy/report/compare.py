@@ -153,8 +153,7 @@ def holm(p_values) -> np.ndarray:
     """
     adjusted = np.array(p_values, dtype=np.float64)
     order = np.argsort(adjusted)[: np.count_nonzero(~np.isnan(adjusted))]  # NaN are sorted to the end
-    scaled = adjusted[order] * np.arange(len(order), 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    adjusted[order] = np.minimum(np.maximum.accumulate(adjusted[order] * np.arange(len(order), 0, -1)), 1.0)
     return adjusted
 
 

@@ -85,8 +85,7 @@ def by_dataset(
     """
     there = [dataset for dataset in titles if any(dataset == each for each, _ in places)]
     columns = sorted({column for _, column in places})
-    across = min(per_row, len(there)) * len(columns)
-    figure, axes = side_by_side(width, len(there) * len(columns), across, height)
+    figure, axes = side_by_side(width, len(there) * len(columns), min(per_row, len(there)) * len(columns), height)
     axes = dict(zip(itertools.product(there, columns), axes, strict=True))
     for place in axes.keys() - set(places):
         axes.pop(place).remove()

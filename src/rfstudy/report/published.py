@@ -140,8 +140,7 @@ def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:
         status, settings = "skipped", {"reason": "not legible in the source", **settings}
     else:
         settings["text" if value is None else "printed"] = row["value"]
-    unchanged = {column: row[column] for column in ("paper", "kernel", "spread_kind", "confidence")}
-    return unchanged | {
+    return {column: row[column] for column in ("paper", "kernel", "spread_kind", "confidence")} | {
         "origin": "published",
         "experiment": row["table"],
         "dataset": _ids(row["dataset"], paper, dataset_ids),

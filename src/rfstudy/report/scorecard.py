@@ -44,8 +44,7 @@ def scorecard(context: Context, paper: str, experiments: list[str], scorecard: d
 
 
 def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) -> pd.DataFrame:
-    rows = context.rows[context.rows["axis"].isin(["", ROUND])]
-    groups = rows.groupby("experiment", sort=False)
+    groups = select(context.rows, axis=["", ROUND]).groupby("experiment", sort=False)
     measured = {name: dict(iter(of.groupby("dataset", sort=False))) for name, of in groups}
     found = []
     for entry in scorecard["numbers"]:

@@ -304,11 +304,10 @@ def changes(
             if start:
                 sizes = ["+".join(each[0]["n_features_label"] for each in group) for group in (first, last)]
                 values = [number(end.value) if over else signed(end.value, metric) for end in (before, after)]
-                text = f"{sizes[0]} {values[0]} to {sizes[1]} {values[1]}"
-                points.append(point(where, change, holds, f"{what}, change", text, opposite=opposite))
+                place, kind, text = where, "change", f"{sizes[0]} {values[0]} to {sizes[1]} {values[1]}"
             else:
-                step = (last[0][0], change, holds, f"{what}, step", number(after.value - before.value))
-                points.append(point(*step, margin=-slack, opposite=opposite))
+                place, kind, text = last[0][0], "step", number(after.value - before.value)
+            points.append(point(place, change, holds, f"{what}, {kind}", text, margin=-slack, opposite=opposite))
     return rows.part(points, metric, of, minus, over)
 
 

@@ -130,11 +130,9 @@ def curves(
         has_printed |= len(theirs) > 0
         if "against" not in panel:
             reached |= plot.draw_chance(ax, "y", own, panel, context, chances)
-    there = {dataset for dataset, _ in found}
-    missing = {}
+    there, missing = {dataset for dataset, _ in found}, {}
     for (dataset, label), why in absent.items():
-        name = context.name(dataset, paper)
-        missing[f"{name}: {label}" if dataset in there else name] = why
+        missing[context.name(dataset, paper) + (f": {label}" if dataset in there else "")] = why
     others = select(measured.drop(shown.index), status="ok").sort_values("n_features", kind="stable")
     if sizes and len(others):
         missing[f"s = {', '.join(others['n_features_label'].unique())}"] = "measured, but not among the sizes shown"

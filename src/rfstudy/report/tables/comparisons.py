@@ -310,8 +310,7 @@ def ablation(
     remarks += [f"Steps that change a gain: {'; '.join(significant)}."] if significant else []
     titles = {fact.label: f"Test {fact.label}", "change": f"Change of the {fact.label}", "gain": f"Gain {over}"}
     parts = {title: [name for name, of in unfold.items() if of["quantity"] == what] for what, title in titles.items()}
-    table = pd.DataFrame(rows, columns=["data set", "step", *unfold])
-    return Table(table, remarks, unfold, parts, shown=frame)
+    return Table(pd.DataFrame(rows, columns=["data set", "step", *unfold]), remarks, unfold, parts, shown=frame)
 
 
 def _in_words(effects: dict, steps: list[str], labels: dict) -> str:

@@ -47,18 +47,12 @@ def rates(context, *, paper, published, methods, norms) -> Table:
             values = {"fastest": powers[0], "slowest": powers[-1]} if powers else {"fastest": None, "slowest": None}
             for d, cell in select(of_norm, method=method, variant=variant).groupby("d"):
                 fitted = estimates.power_law(cell["n_features"], cell["value"])
-                rows.append(
-                    {
-                        "norm": name,
-                        "map": method_cell(context, method, variant),
-                        "d": d,
-                        "stated rate": "; ".join(texts) or "none",
-                        "stated power of s": Cell(", ".join(f"{power:g}" for power in powers) or "none", values),
-                        "fitted power of s": exponent(fitted),
-                        "s": span(cell["n_features"].min(), cell["n_features"].max()),
-                        "verdict": _verdict(fitted, powers),
-                    }
-                )
+                row = {"norm": name, "map": method_cell(context, method, variant), "d": d}
+                row["stated rate"] = "; ".join(texts) or "none"
+                row["stated power of s"] = Cell(", ".join(f"{power:g}" for power in powers) or "none", values)
+                row["fitted power of s"] = exponent(fitted)
+                row["s"] = span(cell["n_features"].min(), cell["n_features"].max())
+                rows.append(row | {"verdict": _verdict(fitted, powers)})
     return Table(pd.DataFrame(rows), [*explained(rates), *_points_of(frame)], shown=frame)
 
 
@@ -145,7 +139,7 @@ def complexities(context, *, paper, published, methods) -> Table:
             | {
                 "variance ratio": _range_of(points),
                 "at equal columns": _range_of(at_columns),
-                "variance points": Cell(str(counts), counts._asdict()) if counts.total else no_points,
+                "variance points": Cell(str(counts), counts._asdict()) if any(counts) else no_points,
                 "largest bias": _largest(bias),
                 "verdict": estimates.lower_variance_verdict(counts, stated.get("lower_variance_than_rff", "")),
             }

@@ -26,8 +26,7 @@ NO_RANKING = "no ranking"
 
 def scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the values of one cell by split (rows) and draw (columns), of the splits where all draws are ok."""
-    ok = select(rows, status="ok", axis=DRAW)
-    return ok.pivot(index="repeat", columns="at", values="value").dropna()
+    return select(rows, status="ok", axis=DRAW).pivot(index="repeat", columns="at", values="value").dropna()
 
 
 def errors_in_blocks(rows: pd.DataFrame) -> pd.DataFrame:
@@ -78,20 +77,12 @@ def power(context, *, paper, datasets, methods, baseline, quantity) -> Table:
             is_ranked = chance is None or metric != "accuracy_pct" or other.to_numpy().mean() >= chance
             deviations = zip(("draw", "test rows", "split"), components(one, other, of_blocks), strict=True)
             new = paired(one.mean(axis=1), other.mean(axis=1), overlap_of(ours, context))
-            rows.append(
-                {
-                    "data set": name,
-                    "D": n_columns,
-                    "method": method_cell(context, *who),
-                    context.label(baseline): round(other.to_numpy().mean(), 2),
-                    "difference": difference(test),
-                    "p": test.p,
-                    "verdict": ranking(test, metric) if is_ranked else NO_RANKING,
-                    "detectable": round(float(test.detectable), 2),
-                    **{source: round(deviation, 2) for source, deviation in deviations},
-                    "p, new rows": new.p,
-                }
-            )
+            row = {"data set": name, "D": n_columns, "method": method_cell(context, *who)}
+            row |= {context.label(baseline): round(other.to_numpy().mean(), 2), "difference": difference(test)}
+            row |= {"p": test.p, "verdict": ranking(test, metric) if is_ranked else NO_RANKING}
+            row["detectable"] = round(float(test.detectable), 2)
+            row |= {source: round(deviation, 2) for source, deviation in deviations}
+            rows.append(row | {"p, new rows": new.p})
     return Table(pd.DataFrame(rows), explained(power, margin=fact_of(metric).smallest_effect, POWER=POWER), shown=frame)
 
 

@@ -96,18 +96,15 @@ def _published(cells: pd.DataFrame, columns: dict[str, dict], settings: dict, ti
     found = {heading: setting.get(metric) for metric, heading in settings.items()}
     for heading, of in columns.items():
         own = number.get((of["quantity"], of["method_id"]))
-        if own is None:
-            continue
-        if of["quantity"] in times:
+        if own and of["quantity"] in times:
             found[heading] = _with_ratio(own.printed, own.published, own.published / number[BASE, baseline].published)
-        else:
+        elif own:
             found[heading] = printed_text(own)
     return found
 
 
 def _with_ratio(text: str, seconds: float, over: float, **more) -> Cell:
-    brackets = "" if pd.isna(over) else f" ({over:.2f})"
-    return Cell(text + brackets, {"": seconds, "over_baseline": over} | more)
+    return Cell(text + ("" if pd.isna(over) else f" ({over:.2f})"), {"": seconds, "over_baseline": over} | more)
 
 
 def _settings(rows: pd.DataFrame, settings: dict[str, str], method: str) -> dict:

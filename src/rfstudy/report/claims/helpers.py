@@ -206,8 +206,8 @@ def no_difference(
             opposite = differs and size > max(margin, fact.smallest_effect)
             points.append(point(where, estimate, size <= margin, what, text, margin=margin, opposite=opposite))
         else:
-            margin, practical = deviations * spread_of(*samples), fact.margin(samples[-1].mean)
-            limits = {"between": (-margin, margin), "practical": practical}
+            margin = deviations * spread_of(*samples)
+            limits = {"between": (-margin, margin), "practical": fact.margin(samples[-1].mean)}
             points.append(bounded(where, estimate, what, text, agree=True, **limits))
     return rows.part(points, metric, of, over, in_errors=bool(errors))
 
@@ -376,10 +376,9 @@ def correlates_with_size(rows: Rows, metric: str, of, *, sign: float) -> Part:
     points, what = [], f"rank correlation of {fact_of(metric).label} with s"
     for one in sides(of):
         for where, found in along_sizes(rows.places(metric, one)):
-            if len(found) < 3:
-                continue
-            rho = rank_correlation(range(len(found)), [sample.mean for _, (sample,) in found], sign)
-            value = sign * rho.value
-            made = bounded(where | {"side": rows.name(one)}, rho, what, f"{value:+.2f}", above=0, neutral=0.0)
-            points.append(replace(made, value=value))
+            if len(found) >= 3:
+                rho = rank_correlation(range(len(found)), [sample.mean for _, (sample,) in found], sign)
+                value = sign * rho.value
+                made = bounded(where | {"side": rows.name(one)}, rho, what, f"{value:+.2f}", above=0, neutral=0.0)
+                points.append(replace(made, value=value))
     return rows.part(points, metric, of)

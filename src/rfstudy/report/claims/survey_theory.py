@@ -51,8 +51,7 @@ def training_error_vanishes(rows: Rows):
     falls, points = [], []
     for where, name, frequencies, _, means in _sweeps(rows, "mse"):
         falls += _falling(where, f"{name}, falls", frequencies, means, strictly=False)
-        beyond = means[frequencies > 1]
-        if len(beyond):
+        if len(beyond := means[frequencies > 1]):
             share = float(beyond.max() / means[0])
             what = f"{name}, largest at s > n over that at s/n = {frequencies[0]:.3g}"
             points.append(Point(share, share < 1e-3, where, what))

@@ -368,6 +368,6 @@ def kernels(context, *, paper, datasets, methods, kernels) -> Table:
             machines += [(Cell(f"{map_name}, s = {size}", map_name.values), of) for size, of in by_size]
         for machine, of in machines or [(cells.absent("not run"), None)]:
             found = cells.by_place(of, "metric", "split") if len(own) else {}
-            scores = {SCORES[place]: cells.mean_and_std(found.get(place), full) for place in SCORES if found}
+            scores = {heading: cells.mean_and_std(found.get(at), full) for at, heading in SCORES.items() if found}
             rows.append({"data set": name, "machine": machine} | scores)
     return Table(pd.DataFrame(rows), shown=frame)

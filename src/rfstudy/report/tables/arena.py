@@ -64,9 +64,7 @@ def named_sets(names: list[str], context: Context, paper: str, most: int | None 
     return f"{words} ({', '.join(context.name(name, paper) for name in names)})"
 
 
-def table_of(
-    kind, rows: list[dict], first: str, results: Results, context: Context, before=(), after=(), **values
-) -> Table:
+def table_of(kind, rows, first: str, results: Results, context: Context, before=(), after=(), **values) -> Table:
     """Return the table of a kind with its notes, and others ``before`` and ``after`` them. Without rows, its column
     ``first`` says so.
     """
@@ -140,8 +138,7 @@ def arena_distinct(context: Context, *, paper, datasets, methods, baseline, quan
                 for name, share in zip(own["dataset"], own["distinct"], strict=True)
                 for known in [curves.loc[name].dropna()]
             ]
-            level = (own["effect"] + shift).dropna()
-            if len(level) >= LEAST_SETS:
+            if len(level := (own["effect"] + shift).dropna()) >= LEAST_SETS:
                 row = {"map": method_cell(context, *who), "D": at, "sets": len(level)}
                 row |= {"distinct, %": share(own["distinct"].mean())}
                 row["at D, %"] = change(stats.typical(own["effect"][level.index]))

@@ -179,16 +179,11 @@ def calibration(context, *, paper, datasets, quantity, draws, comparisons) -> Ta
             deviation, n_splits = np.sqrt(values.var(axis=1, ddof=1).mean()), len(values)
             error = deviation * np.sqrt(2.0 / (n_splits * draws))
             detectable = float(Estimate(0.0, error=error, df=2.0 * n_splits * (draws - 1)).detectable)
-            found = {
-                "comparisons": comparisons,
-                "sd of a draw": round(deviation, 3),
-                "detectable": round(detectable, 3),
-                "passes": share_below(nested(one, other).p),
-                "found": share_below(nested(one + detectable, other).p),
-            }
-            rows.append({"data set": name, "D": int(n_columns)} | found)
-    remarks = explained(calibration, draws=draws, comparisons=comparisons, POWER=POWER)
-    return Table(pd.DataFrame(rows), remarks, shown=frame)
+            row = {"data set": name, "D": int(n_columns), "comparisons": comparisons}
+            row |= {"sd of a draw": round(deviation, 3), "detectable": round(detectable, 3)}
+            row["passes"] = share_below(nested(one, other).p)
+            rows.append(row | {"found": share_below(nested(one + detectable, other).p)})
+    return Table(pd.DataFrame(rows), explained(calibration, draws=draws, comparisons=comparisons), shown=frame)
 
 
 def share_below(p: np.ndarray) -> Cell:

@@ -57,8 +57,7 @@ def parts_of_papers(shipped) -> pd.DataFrame:
 
 def state_of_claim(part, readings: pd.DataFrame) -> tuple[str, str]:
     """Return the state of a claim and why, from the verdicts on its readings."""
-    decided = readings[~readings["verdict"].isin(["not testable", "not run"])]
-    if len(decided):
+    if len(decided := readings[~readings["verdict"].isin(["not testable", "not run"])]):
         return "full", ", ".join(decided["verdict"].unique())
     aside = readings[readings["verdict"] == "not testable"]
     return ("cannot be tested", aside["reason"].iloc[0]) if len(aside) else ("missing", part.cause)

@@ -56,8 +56,7 @@ def absent(why: str, *what: str) -> Cell:
 
 def most_repeats(cells: pd.DataFrame) -> int:
     """Return the largest number of repeats of a cell; rounds do not count as repeats."""
-    repeated = cells[cells["rounds"] == 0]
-    return int(repeated["n"].max()) if len(repeated) else 0
+    return max(map(int, cells.loc[cells["rounds"] == 0, "n"]), default=0)
 
 
 def means_by(rows: pd.DataFrame, *columns: str) -> tuple[dict[tuple, dict], int]:

@@ -97,8 +97,7 @@ def title(spec: dict) -> tuple[str, int, str]:
     """
     found = re.match(r"(?:figure-(?=table))?(figure|table)-0*(\d+)([a-z]?)(?:-(.*))?$", spec["id"])
     if not found:
-        words = spec["id"].removeprefix("figure-").removeprefix("table-").replace("-", " ")
-        return "", 0, words.capitalize()
+        return "", 0, spec["id"].removeprefix("figure-").removeprefix("table-").replace("-", " ").capitalize()
     kind, number, letter, rest = found.groups()
     shown = ROMAN[int(number)] if (spec["paper"], kind) == ("survey", "table") else number
     return kind, int(number), f"{kind.capitalize()} {shown}{letter}" + (f", {rest.replace('-', ' ')}" if rest else "")

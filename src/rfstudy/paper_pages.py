@@ -57,8 +57,7 @@ def parts_of_papers(shipped) -> pd.DataFrame:
 
 def state_of_claim(part, readings: pd.DataFrame) -> tuple[str, str]:
     """Return the state of a claim and why, from the verdicts on its readings."""
-    decided = readings[~readings["verdict"].isin(["not testable", "not run"])]
-    if len(decided):
+    if len(decided := readings[~readings["verdict"].isin(["not testable", "not run"])]):
         return "full", ", ".join(decided["verdict"].unique())
     aside = readings[readings["verdict"] == "not testable"]
     return ("cannot be tested", aside["reason"].iloc[0]) if len(aside) else ("missing", part.cause)
@@ -76,8 +75,7 @@ def state_of_rows(part, shipped) -> tuple[str, str]:
         return ("full", "") if part.output else ("missing", part.cause)
     wanted = {key: values.split("|") for key, _, values in (each.partition("=") for each in part.rows.split("; "))}
     experiments, repeats = wanted.pop("experiment"), int(wanted.pop("repeats", ["0"])[0])
-    usable = {"status": "ok", "stand_in": "", "variant": ""}
-    rows = select(shipped.context(*experiments).rows, **usable | wanted)
+    rows = select(shipped.context(*experiments).rows, **{"status": "ok", "stand_in": "", "variant": ""} | wanted)
     if not len(rows):
         return "missing", part.cause
     absent = [each for key, values in wanted.items() for each in values if each not in set(rows[key].astype(str))]

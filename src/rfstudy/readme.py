@@ -111,8 +111,7 @@ def documented_keys(model: type[Model]) -> dict[str, str]:
 
 def first_sentence(module) -> str:
     """Return the first sentence of the docstring of a module."""
-    text = one_line(module.__doc__)
-    return re.split(r"(?<=[.:])\s", text)[0].rstrip(".:")
+    return re.split(r"(?<=[.:])\s", one_line(module.__doc__))[0].rstrip(".:")
 
 
 def table(heading: list[str], rows) -> str:

@@ -120,12 +120,8 @@ def run(root, out) -> None:
 
 def rendered(shipped: Shipped, template: str) -> str:
     """Return the text of a page, from its template in ``docs``. Raise ``UserError`` if a sentence no longer holds."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(shipped.root / "docs"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        keep_trailing_newline=True,
-    )
+    options = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "keep_trailing_newline": True}
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(shipped.root / "docs"), **options)
     values = (verdicts, measured, recomputed, accuracies, at_equal_columns, on_new_sets, parts_of_papers)
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
     environment.globals |= {each.__name__: each for each in (shown, rows, one, effects)}
@@ -153,10 +149,8 @@ def picture(shipped: Shipped, name: str) -> bytes:
 
 def digest(shipped: Shipped, name: str) -> str:
     """Return the SHA-256 of the shipped rows that a picture shows."""
-    state = hashlib.sha256()
-    for experiment in shipped.spec(*PICTURES[name][:2])["experiments"]:
-        state.update(shipped.file(experiment).read_bytes() if shipped.has([experiment]) else b"")
-    return state.hexdigest()
+    files = map(shipped.file, shipped.spec(*PICTURES[name][:2])["experiments"])
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files if file.exists())).hexdigest()
 
 
 def code_spans(ids) -> str:

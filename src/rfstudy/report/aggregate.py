@@ -132,8 +132,7 @@ def columns_asked_for(rows: pd.DataFrame) -> pd.Series:
 
 def check_unique(frame: pd.DataFrame) -> None:
     """Raise ``UserError`` if two rows claim to be the same measurement."""
-    twice = frame[frame.duplicated(list(tidy.KEY))]
-    if len(twice):
+    if len(twice := frame[frame.duplicated(list(tidy.KEY))]):
         first = twice.iloc[0]
         raise UserError(
             f"{len(twice)} rows repeat a measurement, e.g. {first['metric']} of {first['method']} on {first['dataset']}"

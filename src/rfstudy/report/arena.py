@@ -169,15 +169,10 @@ def combined(effect, variance) -> Combined:
     spread, quantile = effect.var(ddof=1), stdtrit([k - 1.0, k - 2.0], 1.0 - LEVEL / 2)
     tau_squared, value, error = max(0.0, spread - np.mean(variance)), effect.mean(), np.sqrt(spread / k)
     half, new = quantile * np.sqrt([error**2, tau_squared + error**2])
-    p = {
-        (at, side): float(wilcoxon(effect - at, alternative=side, method="exact").pvalue)
-        for at, side in ((0.0, "less"), (0.0, "greater"), (np.log1p(MARGIN), "less"), (-np.log1p(MARGIN), "greater"))
-    }
-    p_lower, p_higher, *equal = p.values()
+    sides = (0.0, "less"), (0.0, "greater"), (np.log1p(MARGIN), "less"), (-np.log1p(MARGIN), "greater")
+    p = [float(wilcoxon(effect - at, alternative=side, method="exact").pvalue) for at, side in sides]
     mean = Estimate(value, value - half, value + half, error, n=k, df=k - 1.0)
-    return Combined(
-        typical(effect), mean, np.sqrt(tau_squared), (value - new, value + new), p_lower, p_higher, max(equal)
-    )
+    return Combined(typical(effect), mean, np.sqrt(tau_squared), (value - new, value + new), *p[:2], max(p[2:]))
 
 
 def detectable(found: Estimate, tests: int) -> float:
@@ -226,15 +221,14 @@ def outcomes(statements: list[dict], found: list[tuple | None]) -> list[str]:
             everywhere, informative = own
             sides = {"better": everywhere.p_lower, "worse": everywhere.p_higher}
             p[i] = sides.get(each["says"], max(everywhere.p_equal, informative.p_equal if informative else 1.0))
-    adjusted, words = np.where(is_equal, 2.0, holm(np.where(is_equal, np.nan, p))), []
+    adjusted, words = holm(np.where(is_equal, np.nan, p)), []
     adjusted[is_equal] = holm(p[is_equal]) / 2  # both kinds are confirmed below half the level
     for each, own, q in zip(statements, found, adjusted, strict=True):
         if own is None:
             words.append(TOO_FEW)
             continue
         low, high = own[0].typical[1:3]
-        edge = np.log1p(MARGIN) * (each["says"] == "equal")
-        other_side = {"better": low > 0, "worse": high < 0}.get(each["says"], low > edge or high < -edge)
+        other_side = {"better": low > 0, "worse": high < 0}.get(each["says"], max(low, -high) > np.log1p(MARGIN))
         negligible = own[0].typical.p < LEVEL if each["says"] == "equal" else own[0].p_equal < LEVEL
         confirmed = NEGLIGIBLE if negligible else "confirmed"
         words.append(confirmed if q < LEVEL / 2 else "contradicted" if other_side else "undecided")
@@ -329,13 +323,11 @@ class Results(NamedTuple):
 
     def log_errors(self, columns: int) -> pd.Series:
         """Return the logarithm of the baseline's error by data set, the mean over its draws."""
-        own = select(self.errors, method=self.baseline, variant="", columns=[columns])
-        return own.groupby("dataset")["log"].mean()
+        return select(self.errors, method=self.baseline, variant="", columns=[columns]).groupby("dataset")["log"].mean()
 
     def gaps(self, columns: int) -> pd.DataFrame:
         """Return the effects of the yardsticks, and of the maps without a variant, against the baseline."""
-        own = select(self.errors, variant="", columns=[columns])
-        both = pd.concat([own, self.yardsticks.assign(columns=columns)])
+        both = pd.concat([select(self.errors, variant="", columns=[columns]), self.yardsticks.assign(columns=columns)])
         there = both.groupby("dataset")["method"].transform(lambda methods: (methods == self.baseline).any())
         return effects_of(both[there.astype(bool)], self.baseline, [columns])
 
@@ -359,8 +351,7 @@ def results_of(context: Context, datasets, baseline: str, quantity: dict) -> Res
 
 def _results_of(context: Context, datasets: list[str], baseline: str, quantity: dict) -> Results:
     rows = select(context.rows, dataset=datasets)
-    metrics = [quantity["metric"], "mse", "auc_pct"]
-    scores = of_quantity(rows, quantity | {"metric": metrics})
+    scores = of_quantity(rows, quantity | {"metric": [quantity["metric"], "mse", "auc_pct"]})
     shown = pd.concat([scores, select(rows, metric="distinct_features")])
     kinds = {name: "regression" if context.tasks[name].get("target") == "regression" else "labels" for name in datasets}
     yardsticks = yardsticks_of(rows)
@@ -379,8 +370,7 @@ def errors_in_percent(results: Results) -> dict[tuple, float]:
     names = whole.index.get_level_values("dataset")
     under = np.where(whole["counts"], np.log(whole["tested"]), mean.reindex(names))
     under = np.where(names.isin(UNBALANCED), np.log(whole["folds"]), under)
-    logs = (whole["log"] - under).groupby(level=[0, 1, 2, 3]).mean()
-    return (100.0 * np.exp(logs)).to_dict()
+    return (100.0 * np.exp((whole["log"] - under).groupby(level=[0, 1, 2, 3]).mean())).to_dict()
 
 
 class Verdict(NamedTuple):

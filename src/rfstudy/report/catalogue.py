@@ -29,11 +29,10 @@ def kinds() -> dict[str, tuple[str, str]]:
 
     A kind is a function that returns the form, as its annotation states.
     """
-    here = Path(__file__).parent
     return {
         kind: (form, f"rfstudy.report.{folder}.{path.stem}")
         for form, (folder, returned) in FORMS.items()
-        for path in sorted((here / folder).glob("[a-z]*.py"))
+        for path in sorted((Path(__file__).parent / folder).glob("[a-z]*.py"))
         for kind in re.findall(KIND.format(returned), path.read_text("utf-8"), re.MULTILINE)
     }
 

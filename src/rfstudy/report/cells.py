@@ -56,8 +56,7 @@ def absent(why: str, *what: str) -> Cell:
 
 def most_repeats(cells: pd.DataFrame) -> int:
     """Return the largest number of repeats of a cell; rounds do not count as repeats."""
-    repeated = cells[cells["rounds"] == 0]
-    return int(repeated["n"].max()) if len(repeated) else 0
+    return max(map(int, cells.loc[cells["rounds"] == 0, "n"]), default=0)
 
 
 def means_by(rows: pd.DataFrame, *columns: str) -> tuple[dict[tuple, dict], int]:
@@ -91,8 +90,7 @@ def mean_and_std(cell: dict | None, full: int) -> Cell:
     if cell is None:
         return absent("not run", "std", "n")
     mean, std, n = cell["mean"], cell["std"], cell["n"]
-    missing = [f"{cell[f'n_{status}']} {status}" for status in ("failed", "skipped") if cell[f"n_{status}"]]
-    remark = ", ".join(missing)
+    remark = ", ".join(f"{cell[f'n_{status}']} {status}" for status in ("failed", "skipped") if cell[f"n_{status}"])
     values = {"": mean, "std": std if n > 1 else None, "n": n, "remark": remark}
     if not n:
         return Cell(remark, values)

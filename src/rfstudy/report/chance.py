@@ -52,8 +52,7 @@ def majority_pct(facts: pd.DataFrame, dataset: str, tasks: dict, split: str = "t
         return None
     rows = select(facts, dataset=dataset, metric=AGREEMENT, status="ok")
     for part in (split, "all"):
-        found = select(rows, split=part)["value"]
-        if len(found):
+        if len(found := select(rows, split=part)["value"]):
             return float(50.0 * (1.0 + np.sqrt(max(0.0, 2.0 * found.iloc[0] - 1.0))))
     return None
 
@@ -63,5 +62,4 @@ def has_two_classes(dataset: str, tasks: dict) -> bool:
     task = tasks.get(dataset, {})
     if "features_of" in task:
         return has_two_classes(task["features_of"]["task"], tasks)
-    target = task.get("target", "binary" if len(set(task.get("labels", {}).values()) - {"drop"}) == 2 else "")
-    return target == "binary"
+    return task["target"] == "binary" if "target" in task else len(set(task.get("labels", {}).values()) - {"drop"}) == 2

@@ -153,8 +153,7 @@ def holm(p_values) -> np.ndarray:
     """
     adjusted = np.array(p_values, dtype=np.float64)
     order = np.argsort(adjusted)[: np.count_nonzero(~np.isnan(adjusted))]  # NaN are sorted to the end
-    scaled = adjusted[order] * np.arange(len(order), 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    adjusted[order] = np.minimum(np.maximum.accumulate(adjusted[order] * np.arange(len(order), 0, -1)), 1.0)
     return adjusted
 
 
@@ -185,14 +184,12 @@ def paired_differences(rows: pd.DataFrame, baselines: list[str], place: str, con
         values = {who: by_repeat(cell) for who, cell in cells.groupby(["method", "variant"], sort=False)}
         plain = {baseline: values.pop((baseline, "")) for baseline in baselines if (baseline, "") in values}
         for (who, own), (minus, other) in itertools.product(values.items(), plain.items()):
-            test = paired(own, other, overlaps[dataset])
-            effect = is_effect(test, rows["metric"].iloc[0])
-            found.append((dataset, where, *who, minus, *test, effect, overlaps[dataset]))
-    columns = ["dataset", place, "method", "variant", "minus", *Estimate._fields, "effect", "overlap"]
-    tests = pd.DataFrame(found, columns=columns).astype({"effect": bool})
+            found.append((dataset, where, *who, minus, *paired(own, other, overlaps[dataset]), overlaps[dataset]))
+    tests = pd.DataFrame(found, columns=["dataset", place, "method", "variant", "minus", *Estimate._fields, "overlap"])
     tests = tests[tests["n"] > 0]
-    p = tests.groupby("dataset", sort=False)["p"].transform(holm)
-    return tests.assign(p=p, effect=tests["effect"] & (p < LEVEL))
+    tests = tests.assign(p=tests.groupby("dataset", sort=False)["p"].transform(holm))
+    effects = [is_effect(test, rows["metric"].iloc[0]) for test in tests.itertuples()]
+    return tests.assign(effect=np.array(effects, dtype=bool))
 
 
 def overlap_of(rows: pd.DataFrame, context) -> float:
@@ -292,10 +289,8 @@ def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
     our_spread = cells["std"].fillna(cells["error"] * np.sqrt(cells["n"]))
     their_error = cells["published_error"].fillna(cells["published_std"] / np.sqrt(cells["published_n"]))
     our_error = cells["error"].fillna(cells["std"] / np.sqrt(cells["n"]))
-    their_error, our_error = (
-        their_error.fillna(our_spread / np.sqrt(cells["published_n"])).fillna(our_error),
-        our_error.fillna(their_spread / np.sqrt(cells["n"])),
-    )
+    their_error = their_error.fillna(our_spread / np.sqrt(cells["published_n"])).fillna(our_error)
+    our_error = our_error.fillna(their_spread / np.sqrt(cells["n"]))
     theirs, ours, rounding = (each.fillna(0.0) ** 2 for each in (their_error, our_error, cells["rounding"]))
     error = np.sqrt(theirs + ours + rounding)
     half_width = error * t_quantile(theirs + ours + rounding, theirs, ours, cells)

@@ -47,8 +47,7 @@ class Context:
         It has no rows of other experiments and, if ``kernel`` is given, of other kernels.
         """
         own = {path: table for path, table in tables.items() if table["experiment"].isin(experiments).any()}
-        candidates = (path.with_name(f"{path.name.split('.')[0]}.npz") for path in own)
-        arrays = [file for file in candidates if file.exists()]
+        arrays = [file for path in own if (file := path.with_name(f"{path.name.split('.')[0]}.npz")).exists()]
         rows = [of_kernel(table, kernel) if kernel else table for table in own.values()]
         return cls(measured(rows, experiments), styles, tasks, reference_dir, arrays)
 
@@ -119,8 +118,7 @@ def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterat
 
     @cache
     def of(paper: str, experiments: tuple[str, ...], kernel: str) -> Context:
-        named = published.named_by(paper, styles)
-        return Context.of(tables, list(experiments), named, tasks, reference_dir, kernel)
+        return Context.of(tables, list(experiments), published.named_by(paper, styles), tasks, reference_dir, kernel)
 
     for spec in specs:
         yield spec, of(spec["paper"], tuple(spec["experiments"]), spec.get("kernel", ""))

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of, lower_is_better
-from rfstudy.report.aggregate import CELL, select
+from rfstudy.report.aggregate import CELL, select, settings_of
 
 #: The axis along which a paper reports the best value on the test rows.
 SWEPT = "divergence"
@@ -54,10 +54,8 @@ def best_on_test(frame: pd.DataFrame, axis: str, variant: str) -> pd.DataFrame:
             best = means.idxmin() if lower_is_better(sweep["metric"].iloc[0]) else means.idxmax()
         found.append(sweep[sweep["at"] == best])
     rows = pd.concat(found)
-    settings = [
-        json.dumps(json.loads(text or "{}") | {"best_at": at}, sort_keys=True)
-        for text, at in zip(rows["settings"], rows["at"], strict=True)
-    ]
+    places = zip(settings_of(rows), rows["at"], strict=True)
+    settings = [json.dumps(own | {"best_at": at}, sort_keys=True) for own, at in places]
     return rows.assign(axis="", at=np.nan, variant=variant, settings=settings)
 
 

@@ -37,11 +37,6 @@ class SignCounts(NamedTuple):
     even: int
     higher: int
 
-    @property
-    def total(self) -> int:
-        """Return the number of all points."""
-        return sum(self)
-
     def __str__(self) -> str:
         return f"{self.lower} / {self.even} / {self.higher}"
 
@@ -59,12 +54,11 @@ def lower_variance_verdict(counts: SignCounts, claim: str) -> str:
     "Yes" holds if the variance is lower at every point and fails if it is at none; "No" the other way round; "The
     same" holds if no point differs and fails if all do. Anything between is partly true, and anything else no claim.
     """
-    differing = {"Yes": counts.total - counts.lower, "No": counts.lower, "The same": counts.lower + counts.higher}
+    lower, even, higher = counts
+    differing = {"Yes": even + higher, "No": lower, "The same": lower + higher}
     if claim not in differing:
         return "no claim"
-    if not counts.total:
-        return "not run"
-    return {0: "holds", counts.total: "fails"}.get(differing[claim], "partly")
+    return {0: "holds", sum(counts): "fails"}.get(differing[claim], "partly") if any(counts) else "not run"
 
 
 def power_law(x, y) -> Estimate | None:

@@ -176,9 +176,7 @@ def why_not(rows: pd.DataFrame) -> str:
 
 def absence(rows: pd.DataFrame) -> str:
     """Return why rows without an ok one show nothing: "not run", or their status and its reason."""
-    if not len(rows):
-        return "not run"
-    return ": ".join(filter(None, (" and ".join(sorted(set(rows["status"]))), why_not(rows))))
+    return ": ".join(filter(None, (" and ".join(sorted(set(rows["status"]))), why_not(rows)))) or "not run"
 
 
 def explained(function, **values) -> list[str]:
@@ -329,8 +327,7 @@ def machine_busy_where(rounds: pd.DataFrame, context: Context, place: str = "n_f
         return "all"
     found = []
     for (method, variant), cells in busy.groupby(level=["method", "variant"], sort=False):
-        sizes = [str(size) for size in cells[cells].index.get_level_values(place)]
-        if sizes:
+        if sizes := [str(size) for size in cells[cells].index.get_level_values(place)]:
             where = "all sizes" if len(sizes) == len(cells) > 1 else ", ".join(sizes)
             found.append(f"{context.label(method, variant) if method else variant} at {where}")
     return "; ".join(found)

@@ -5,7 +5,6 @@ A page loads no other files.
 
 import base64
 import html
-import re
 from pathlib import Path
 
 from rfstudy.files import write_text
@@ -31,7 +30,7 @@ def write(source: Path, content: str, folder) -> None:
     ``content`` is its table or picture, as HTML; caption and notes come from the file ``.txt``.
     """
     name = f"{source.parent.name}/{source.name}"
-    paragraphs = re.split(r"\n\s*\n", source.with_name(f"{source.name}.txt").read_text(encoding="utf-8").strip())
+    paragraphs = source.with_name(f"{source.name}.txt").read_text(encoding="utf-8").split("\n\n")
     caption, *notes = (html.escape(" ".join(each.split())) for each in paragraphs)
     files = sorted(path.name for path in source.parent.glob(f"{source.name}.*") if path.stem == source.name)
     links = [f'<a href="../../{source.parent.name}/{each}">{each.rpartition(".")[2].upper()}</a>' for each in files]

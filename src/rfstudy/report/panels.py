@@ -85,8 +85,7 @@ def by_dataset(
     """
     there = [dataset for dataset in titles if any(dataset == each for each, _ in places)]
     columns = sorted({column for _, column in places})
-    across = min(per_row, len(there)) * len(columns)
-    figure, axes = side_by_side(width, len(there) * len(columns), across, height)
+    figure, axes = side_by_side(width, len(there) * len(columns), min(per_row, len(there)) * len(columns), height)
     axes = dict(zip(itertools.product(there, columns), axes, strict=True))
     for place in axes.keys() - set(places):
         axes.pop(place).remove()
@@ -131,8 +130,7 @@ def finished(picture: Picture, width=None) -> Picture:
             lines += 1
         figure.legend(handles=handles, loc="outside upper center", ncols=-(-len(handles) // lines))
         height += LEGEND_LINE * lines
-    shown = first_notes(notes, int(PER_INCH * across))
-    if shown:
+    if shown := first_notes(notes, int(PER_INCH * across)):
         figure.supxlabel("\n".join(shown), x=0.01, ha="left", fontsize=SMALLEST, parse_math=False)
         height += NOTE_LINE * len(shown)
     figure.set_size_inches(across, height)
@@ -186,9 +184,8 @@ def draw_lines(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], *, b
         ``upper``, perhaps ``left`` and ``right`` (ends of horizontal bars) and ``machine_busy`` (marked by a cross)
     """
     groups = dict(list(cells.sort_values("x", kind="stable").groupby("line", sort=False)))
-    present = [line for line in styles if line in groups]
     bars = []
-    for line in present:
+    for line in (line for line in styles if line in groups):
         own, drawn = groups[line], drawn_as(styles[line])
         x, mean, lower, upper = own[["x", "mean", "lower", "upper"]].to_numpy(dtype=float).T
         if ax.get_yscale() == "log":  # a bar that reaches zero is drawn upwards only

@@ -44,8 +44,7 @@ def plot_style(method: str, styles: dict, variant: str = "") -> PlotStyle:
         base = PlotStyle(method, *spare[zlib.crc32(method.encode()) % len(spare)])
     if not variant:
         return base
-    defaults = {"label": f"{base.label} ({variant})", "linestyle": "dotted"}
-    own = defaults | entry.get("variants", {}).get(variant, {})
+    own = {"label": f"{base.label} ({variant})", "linestyle": "dotted"} | entry.get("variants", {}).get(variant, {})
     return base._replace(**own | {"linestyle": _linestyle(own["linestyle"])}, is_variant=True)
 
 

@@ -4,8 +4,6 @@
 and selects the rows. Every table and figure that shows published numbers next to ours reads this frame.
 """
 
-import re
-
 import numpy as np
 import pandas as pd
 
@@ -16,7 +14,6 @@ from rfstudy.report.compare import CELL_VERDICTS, Estimate, with_verdicts
 from rfstudy.report.context import Context
 from rfstudy.report.derived import undefined
 from rfstudy.report.notes import absence, comparability, quantity, stand_in_of
-from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import half_unit, numbers, printed_text
 from rfstudy.report.times import ROUND, ratios
 from rfstudy.report.typeset import Cell
@@ -44,8 +41,7 @@ def scorecard(context: Context, paper: str, experiments: list[str], scorecard: d
 
 
 def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) -> pd.DataFrame:
-    rows = context.rows[context.rows["axis"].isin(["", ROUND])]
-    groups = rows.groupby("experiment", sort=False)
+    groups = select(context.rows, axis=["", ROUND]).groupby("experiment", sort=False)
     measured = {name: dict(iter(of.groupby("dataset", sort=False))) for name, of in groups}
     found = []
     for entry in scorecard["numbers"]:
@@ -73,13 +69,13 @@ def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) ->
 def _published(cells: pd.DataFrame, source: dict) -> pd.DataFrame:
     """Return published numbers with spread, repeats and rounding, divided by the numbers of the method ``over``."""
     kind = cells["spread_kind"]
-    n = [float(runs[1]) if (runs := re.search(r"over (\d+) runs", each)) else source["repeats"] for each in kind]
+    runs = kind.str.extract(r"over (\d+) runs", expand=False).astype(float)
     cells = cells.assign(
         learner=source.get("learner", ""),
         over=source.get("over", ""),
         published_std=cells["published_spread"].where(kind.str.startswith("std")),
         published_error=cells["published_spread"].where(kind == "standard error"),
-        published_n=pd.Series(n, cells.index, dtype=float),
+        published_n=runs.fillna(source["repeats"] or np.nan),
         rounding=[half_unit(text) if text else np.nan for text in cells["printed"]],
     )
     if "over" not in source:
@@ -187,10 +183,10 @@ def judgement(cell) -> dict:
     return dict(zip(JUDGED, rounded, strict=True)) | {"verdict": cell.verdict}
 
 
-def quantity_in_words(cell, styles: dict) -> str:
+def quantity_in_words(cell, context: Context) -> str:
     """Return the quantity of a row of ``scorecard`` in words: "ridge accuracy", "generation time over that of RFF"."""
     label = quantity(cell.metric, cell.learner)
-    return f"{label} over that of {plot_style(cell.over, styles).label}" if cell.over else label
+    return f"{label} over that of {context.label(cell.over)}" if cell.over else label
 
 
 def counts(cells: pd.DataFrame, lead: str) -> str:

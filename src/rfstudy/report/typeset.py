@@ -305,8 +305,7 @@ def _widths(frame: pd.DataFrame) -> pd.Series:
 
     A column of long texts needs ``NARROWEST``, because it breaks its lines.
     """
-    texts = frame.astype(object).map(text)
-    longest = texts.map(len).max()
+    longest = frame.astype(object).map(text).map(len).max()
     return longest.clip(lower=[len(str(name)) for name in frame]).add(GAP).mask(longest > PARAGRAPH, NARROWEST)
 
 

@@ -206,8 +206,8 @@ def no_difference(
             opposite = differs and size > max(margin, fact.smallest_effect)
             points.append(point(where, estimate, size <= margin, what, text, margin=margin, opposite=opposite))
         else:
-            margin, practical = deviations * spread_of(*samples), fact.margin(samples[-1].mean)
-            limits = {"between": (-margin, margin), "practical": practical}
+            margin = deviations * spread_of(*samples)
+            limits = {"between": (-margin, margin), "practical": fact.margin(samples[-1].mean)}
             points.append(bounded(where, estimate, what, text, agree=True, **limits))
     return rows.part(points, metric, of, over, in_errors=bool(errors))
 
@@ -304,11 +304,10 @@ def changes(
             if start:
                 sizes = ["+".join(each[0]["n_features_label"] for each in group) for group in (first, last)]
                 values = [number(end.value) if over else signed(end.value, metric) for end in (before, after)]
-                text = f"{sizes[0]} {values[0]} to {sizes[1]} {values[1]}"
-                points.append(point(where, change, holds, f"{what}, change", text, opposite=opposite))
+                place, kind, text = where, "change", f"{sizes[0]} {values[0]} to {sizes[1]} {values[1]}"
             else:
-                step = (last[0][0], change, holds, f"{what}, step", number(after.value - before.value))
-                points.append(point(*step, margin=-slack, opposite=opposite))
+                place, kind, text = last[0][0], "step", number(after.value - before.value)
+            points.append(point(place, change, holds, f"{what}, {kind}", text, margin=-slack, opposite=opposite))
     return rows.part(points, metric, of, minus, over)
 
 
@@ -377,10 +376,9 @@ def correlates_with_size(rows: Rows, metric: str, of, *, sign: float) -> Part:
     points, what = [], f"rank correlation of {fact_of(metric).label} with s"
     for one in sides(of):
         for where, found in along_sizes(rows.places(metric, one)):
-            if len(found) < 3:
-                continue
-            rho = rank_correlation(range(len(found)), [sample.mean for _, (sample,) in found], sign)
-            value = sign * rho.value
-            made = bounded(where | {"side": rows.name(one)}, rho, what, f"{value:+.2f}", above=0, neutral=0.0)
-            points.append(replace(made, value=value))
+            if len(found) >= 3:
+                rho = rank_correlation(range(len(found)), [sample.mean for _, (sample,) in found], sign)
+                value = sign * rho.value
+                made = bounded(where | {"side": rows.name(one)}, rho, what, f"{value:+.2f}", above=0, neutral=0.0)
+                points.append(replace(made, value=value))
     return rows.part(points, metric, of)

@@ -149,8 +149,7 @@ def lkrf_gains_nothing(rows: Rows):
     estimate = shifted(paired([np.mean(values) for values in gaps.values()]), float(np.mean(cells)))
     text = f"{check.signed(estimate.value, ACCURACY)} over {len(cells)} cells"
     what = f"{rows.name('karff')} minus {rows.name('rff')}"
-    where, limits = {"datasets": list(gaps)}, {"between": (-0.5, 0.5)}
-    return rows.part([check.bounded(where, estimate, what, text, agree=True, **limits)])
+    return rows.part([check.bounded({"datasets": list(gaps)}, estimate, what, text, agree=True, between=(-0.5, 0.5))])
 
 
 @claim("nsrf-19", {"text": "nsrf-text"}, datasets=EIGHT, sizes=["100"])
@@ -257,8 +256,7 @@ def kernels_take_longer(rows: Rows):
         for dataset in rows.datasets:
             times = [rows.of(dataset).measured("", one).to_dict("records") for one in pair]
             samples = [rows.sample(one.methods[0], own) for one, own in zip(pair, times, strict=True) if own]
-            ratio = quotient(*samples) if len(samples) == 2 else None
-            if ratio:
+            if len(samples) == 2 and (ratio := quotient(*samples)):
                 points.append(check.bounded({"dataset": dataset}, ratio, what, above=100, neutral=1.0))
     return rows.part(points)
 

@@ -16,7 +16,6 @@ from rfstudy.report.claims.samples import Sample, Side, side, sides
 from rfstudy.report.compare import overlap_of
 from rfstudy.report.context import Context
 from rfstudy.report.notes import LEARNER_NAMES, absence, comparability
-from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.times import COSTS, ROUND, machine_busy, shortest
 
 #: Columns of the size of a map.
@@ -127,8 +126,7 @@ class Rows:
         """Return the sample of a side, from the rows of methods at one point; None if one of its methods is missing."""
         samples = []
         for who in one.methods + one.also:
-            rows = [row for row in found.get(who, ()) if one.takes(row, metric, fixes_at)]
-            if rows:
+            if rows := [row for row in found.get(who, ()) if one.takes(row, metric, fixes_at)]:
                 samples.append(self.sample(who, rows))
             elif who in one.methods:
                 return None
@@ -196,9 +194,7 @@ class Rows:
         own = select(self.all, dataset=[dataset])
         if len(own) and (own["stand_in"] != "").all():
             return "a stand-in"
-        if not len(own) or (own["status"] == "ok").any():
-            return ""
-        return absence(own)
+        return "" if not len(own) or (own["status"] == "ok").any() else absence(own)
 
     def _reasons(self, metric: str, of: list[Side]) -> dict[str, str]:
         """Return the data sets that must not decide, and why."""
@@ -241,7 +237,7 @@ class Rows:
     def name(self, one: Side | str) -> str:
         """Return a side in words: "SLS-RFF", "lowest of LS-RFF and SLS-RFF", "highest of 7 others"."""
         one = side(one)
-        names = [plot_style(method, self.context.styles, variant).label for method, variant in one.methods + one.also]
+        names = [self.context.label(*who) for who in one.methods + one.also]
         if one.pick and len(names) > 1:
             several = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) < 4 else f"{len(names)} others"
             return f"{'lowest' if one.pick is min else 'highest'} of {several}"

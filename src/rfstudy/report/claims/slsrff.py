@@ -216,10 +216,8 @@ def total_below_its_bound(rows: Rows):
     Not testable: an identity: for labels of size one the total is (y'Ky/n + Tr K) / (n lambda), of which no kernel
     matrix makes more than the bound; the rows check our scores.
     """
-    total, bound, leverage = (
-        side("slsrff/identity", metric=metric)
-        for metric in ("total_surrogate_leverage", "total_surrogate_bound", "total_leverage")
-    )
+    metrics = "total_surrogate_leverage", "total_surrogate_bound", "total_leverage"
+    total, bound, leverage = (side("slsrff/identity", metric=metric) for metric in metrics)
     root = replace(rows, frame=rows.frame.loc[[each.get("rule") == "n^(-1/2)" for each in settings_of(rows.frame)]])
     return [
         check.keeps_bound(rows, total.metric, total, over=bound, by_repeat=True, at_most=1),

@@ -13,7 +13,7 @@ from rfstudy.report.claims.registry import AS_EFFECT, INTERVAL_WITHIN, claim
 from rfstudy.report.claims.rows import SIZE, Rows
 from rfstudy.report.claims.samples import Sample, highest, lowest, quotient, rank_correlation, side
 from rfstudy.report.compare import LEVEL, family
-from rfstudy.report.notes import LEARNER_NAMES
+from rfstudy.report.notes import quantity
 
 GAUSSIAN = {"text": "survey-gaussian-text", "code": "survey-gaussian-code"}
 IMAGES, KERNELS = {"text": "survey-images-text"}, {"text": "survey-kernels-text"}
@@ -201,8 +201,7 @@ def errors_vary_more_than_accuracies(rows: Rows):
     parts, errors = [], variation(rows, ERROR)
     for learner in ("ridge", "svm"):
         accuracies, points = variation(rows.of(learner=learner), ACCURACY), []
-        label = f"{LEARNER_NAMES[learner]} {fact_of(ACCURACY).label}"
-        what = f"variation over the methods: {fact_of(ERROR).label}/{label}"
+        what = f"variation over the methods: {quantity(ERROR)}/{quantity(ACCURACY, learner)}"
         for place in (place for place in errors if place in accuracies):
             ratio = errors[place] / accuracies[place] if accuracies[place] else np.inf
             points.append(Point(ratio, ratio >= 5, dict(zip(("dataset", SIZE[1]), place, strict=True)), what))
@@ -345,8 +344,7 @@ def errors_do_not_decide(rows: Rows):
 
 def _unrelated(rows: Rows, metric: str, learner: str, **columns) -> Part:
     key = ("experiment", "dataset", "kernel", *SIZE)
-    score = "error" if metric == ACCURACY else fact_of(metric).label
-    what = f"rank correlation of {fact_of(ERROR).label} and {LEARNER_NAMES[learner]} {score}"
+    what = f"rank correlation of {quantity(ERROR)} and {quantity('error_pct', learner)}"
     scores = rows.of(learner=learner, **columns).by_place(metric, NINE, key=key)
     points, tests = {}, {}
     for place, (where, errors) in rows.by_place(ERROR, NINE, key=key).items():

@@ -51,8 +51,7 @@ def training_error_vanishes(rows: Rows):
     falls, points = [], []
     for where, name, frequencies, _, means in _sweeps(rows, "mse"):
         falls += _falling(where, f"{name}, falls", frequencies, means, strictly=False)
-        beyond = means[frequencies > 1]
-        if len(beyond):
+        if len(beyond := means[frequencies > 1]):
             share = float(beyond.max() / means[0])
             what = f"{name}, largest at s > n over that at s/n = {frequencies[0]:.3g}"
             points.append(Point(share, share < 1e-3, where, what))
@@ -139,11 +138,10 @@ def bias_of_sorf(rows: Rows):
         return min(square / 2, 1 + np.exp(-square / 2))
 
     part = keeps_bound(rows, "kernel_bias", "sorf", at_least=lambda where: -bound(where), at_most=bound)
-    points = [replace(each, value=abs(each.value), text="") for each in part.points]
-    points = [
-        replace(each, reason="nothing could break the bound") if largest(each.where) <= bound(each.where) else each
-        for each in points
-    ]
+    points = []
+    for each in part.points:
+        reason = "nothing could break the bound" if largest(each.where) <= bound(each.where) else each.reason
+        points.append(replace(each, value=abs(each.value), text="", reason=reason))
     return [replace(part, points=points), only_evidence(_unbiased(rows, "sorf"))]
 
 

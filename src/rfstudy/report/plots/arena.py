@@ -7,7 +7,6 @@ from rfstudy.metrics import fact_of
 from rfstudy.report import arena as stats
 from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import select
-from rfstudy.report.arena import LEAST_SETS, MARGIN
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.style import COLOURS, SMALLEST, Picture, drawn_as
 from rfstudy.report.tables.frontier import COSTS, costs_of
@@ -32,7 +31,7 @@ def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Pi
     made = stats.verdicts_of(results, "not flagged", methods)
     panels = list(dict.fromkeys(each.band for each in made))
     if not panels:
-        return plot.nothing(width, {"maps": f"fewer than {LEAST_SETS} data sets"})
+        return plot.nothing(width, {"maps": f"fewer than {stats.LEAST_SETS} data sets"})
     entries = sorted({each.who for each in made}, key=lambda who: (methods.index(who[0]), who[1]))
     figure, (axes,) = plot.grid(width, 1, len(panels), ROW * len(entries) + FRAME)
     for i, (band, ax) in enumerate(zip(panels, axes, strict=True)):
@@ -48,7 +47,7 @@ def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Pi
             ax.hlines(row, *np.exp([typical.low, typical.high]), colors=style.colour, linewidth=1.8, alpha=alpha)
             ax.plot(np.exp(typical.value), row, **drawn_as(style) | {"linestyle": "none"}, alpha=alpha)
         ax.axvline(1.0, color="black", linewidth=0.7, zorder=1.5)
-        ax.axvspan(1.0 / (1.0 + MARGIN), 1.0 + MARGIN, color="#EEEEEE", zorder=0)
+        ax.axvspan(1.0 / (1.0 + stats.MARGIN), 1.0 + stats.MARGIN, color="#EEEEEE", zorder=0)
         ax.set_xscale("log")
         ends = np.exp([(*each.found.new, each.found.typical.low, each.found.typical.high) for each in own])
         low, high = max(TICKS[0], 0.98 * ends.min()), min(TICKS[-1], 1.02 * ends.max())
@@ -60,7 +59,7 @@ def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Pi
         ax.set_title(f"D = {band} ({most} sets)", loc="left")
         ax.set_xlabel(f"error / error of {context.label(baseline)}")
     remarks = [
-        f"Pale: undecided. Grey: {MARGIN:.0%} from {context.label(baseline)}. Thin bars: where a new data set is "
+        f"Pale: undecided. Grey: {stats.MARGIN:.0%} from {context.label(baseline)}. Thin bars: where a new data set is "
         f"expected; cut at {TICKS[0]:g} and {TICKS[-1]:g}."
     ]
     return Picture(figure, (), remarks, results.rows)

@@ -7,12 +7,12 @@ import pandas as pd
 
 from rfstudy.metrics import FACTS, fact_of
 from rfstudy.report import panels as plot
+from rfstudy.report import scorecard as compared
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
 from rfstudy.report.chance import LABEL, notes_on_chance
 from rfstudy.report.compare import CONFIDENCE
+from rfstudy.report.context import Context
 from rfstudy.report.plot_styles import PlotStyle, plot_style
-from rfstudy.report.scorecard import counts, quantity_in_words
-from rfstudy.report.scorecard import scorecard as compared
 from rfstudy.report.style import REFERENCE, Picture, drawn_as
 from rfstudy.report.tables.comparisons import course
 
@@ -119,9 +119,9 @@ def printed(context, *, paper, width, experiments, scorecard) -> Picture:
 
     Numbers of other data than the paper's are counted in a note and not drawn.
     """
-    cells = compared(context, paper, experiments, scorecard)
+    cells = compared.scorecard(context, paper, experiments, scorecard)
     cells = cells[[FACTS[metric].tolerance is not None for metric in cells["metric"]]]
-    cells = cells.assign(panel=[panel_of(cell, context.styles) for cell in cells.itertuples()])
+    cells = cells.assign(panel=[panel_of(cell, context) for cell in cells.itertuples()])
     is_shown = cells["difference"].notna() & (cells["verdict"] != "not comparable")
     shown, hidden = cells[is_shown], cells[~is_shown]
     order = list(shown["panel"].unique())
@@ -135,15 +135,14 @@ def printed(context, *, paper, width, experiments, scorecard) -> Picture:
         _draw_panel(ax, own)
         ax.set_title(textwrap.fill(", ".join(place), TITLE))
     remarks = [f"Line: equal; band: the practical margin; bars: the interval of the difference ({CONFIDENCE:.1%})."]
-    remarks += [counts(shown, "Shown")]
-    remarks += [counts(hidden, "Not shown")] if len(hidden) else []
+    remarks += [compared.counts(own, lead) for own, lead in ((shown, "Shown"), (hidden, "Not shown")) if len(own)]
     return Picture(figure, [STYLES[verdict] for verdict in STYLES if (shown["verdict"] == verdict).any()], remarks)
 
 
-def panel_of(cell, styles: dict) -> str:
+def panel_of(cell, context: Context) -> str:
     """Return the quantity of a panel, with its unit."""
     fact = FACTS[cell.metric]
-    return quantity_in_words(cell, styles) + (f" ({fact.unit})" if fact.unit and not cell.over else "")
+    return compared.quantity_in_words(cell, context) + (f" ({fact.unit})" if fact.unit and not cell.over else "")
 
 
 def _draw_panel(ax, cells: pd.DataFrame) -> None:

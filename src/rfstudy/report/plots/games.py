@@ -93,8 +93,7 @@ def _draw_potential(ax, found: dict, m: int) -> None:
     ax.imshow(height, origin="lower", extent=(-half, half, -half, half), cmap="viridis", vmin=0.0)
     so_far, last = np.split(found["frequencies"][:m], [max(0, m - int(found["kept"]))])
     for frequencies, colour, area in ((so_far, SO_FAR, 1.5), (last, LAST, 4.0)):
-        both = np.concatenate([frequencies, -frequencies])
-        ax.scatter(*both.T, s=area, c=colour, linewidths=0, rasterized=True)
+        ax.scatter(*np.concatenate([frequencies, -frequencies]).T, s=area, c=colour, linewidths=0, rasterized=True)
     _square(ax, half, r"$\omega_1$", r"$\omega_2$")
 
 

@@ -130,11 +130,9 @@ def curves(
         has_printed |= len(theirs) > 0
         if "against" not in panel:
             reached |= plot.draw_chance(ax, "y", own, panel, context, chances)
-    there = {dataset for dataset, _ in found}
-    missing = {}
+    there, missing = {dataset for dataset, _ in found}, {}
     for (dataset, label), why in absent.items():
-        name = context.name(dataset, paper)
-        missing[f"{name}: {label}" if dataset in there else name] = why
+        missing[context.name(dataset, paper) + (f": {label}" if dataset in there else "")] = why
     others = select(measured.drop(shown.index), status="ok").sort_values("n_features", kind="stable")
     if sizes and len(others):
         missing[f"s = {', '.join(others['n_features_label'].unique())}"] = "measured, but not among the sizes shown"
@@ -169,8 +167,7 @@ def cells_of(rows: pd.DataFrame, panel: dict, *, is_size: bool, errors: bool) ->
         cells = with_errors(cells, geometric="against" in panel and not fact_of(panel["metric"]).is_percentage)
     x = cells["n_features" if is_size else "at"].astype(float)
     cells = cells.assign(x=x, line=cells["method"] + "/" + cells["variant"])
-    twice = cells[cells.duplicated(["dataset", "line", "x"])]
-    if len(twice):
+    if len(twice := cells[cells.duplicated(["dataset", "line", "x"])]):
         line, x = twice[["line", "x"]].iloc[0]
         raise ValueError(
             f"{panel['metric']} has two values of {line} at {x:g} in one panel: the entry selects too much"
@@ -184,12 +181,11 @@ def with_errors(cells: pd.DataFrame, *, geometric: bool = False) -> pd.DataFrame
     ``geometric`` errors are errors of the logarithm. Bars of times by rounds stay the quartiles.
     """
     root, by_repeat = np.sqrt(cells["n"].astype(float)), cells["rounds"] == 0
-    ends = {}
     for name in ("lower", "upper"):
         mean, end = cells["mean"], cells[name]
         error = mean * (end / mean) ** (1.0 / root) if geometric else mean + (end - mean) / root
-        ends[name] = error.where(by_repeat, end)
-    return cells.assign(**ends)
+        cells = cells.assign(**{name: error.where(by_repeat, end)})
+    return cells
 
 
 def _draw_panel(ax, panel: dict, cells, styles: dict[str, PlotStyle], x: dict, printed) -> None:
@@ -306,12 +302,11 @@ def error_by_time(context, *, paper, width, datasets, methods, quantity, times) 
     found, absent = {}, {}
     for dataset in datasets:
         rows = select(context.rows, dataset=dataset)
-        cells = points(rows, methods, quantity, times)
-        if len(cells):
+        if len(cells := points(rows, methods, quantity, times)):
             found[dataset] = cells
-            continue
-        errors = select(rows, metric=quantity["metric"], learner=quantity.get("learner"))
-        absent[context.name(dataset, paper)] = why_no_curve(errors)
+        else:
+            errors = select(rows, metric=quantity["metric"], learner=quantity.get("learner"))
+            absent[context.name(dataset, paper)] = why_no_curve(errors)
     figure, axes = plot.side_by_side(width, len(found), ACROSS, TIME_HEIGHT)
     plot.set_titles(axes, plot.titles_of(found, context.rows, paper, context).values())
     for cells, ax in zip(found.values(), axes, strict=True):

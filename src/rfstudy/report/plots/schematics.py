@@ -93,9 +93,7 @@ def diagram(context, *, paper, width, published, facts) -> Picture:
     lines = {name: lines_of(text, limit) for name, text in texts.items()}
     middles, height = stacked(lines, parents)
     figure, ax = sheet(width, height)
-    lefts = {
-        name: 1 + sum(gaps[: column + 1]) + sum(own + 2 for own in widths[:column]) for name, column in columns.items()
-    }
+    lefts = {name: 1 + sum(gaps[: at + 1]) + sum(widths[:at]) + 2 * at for name, at in columns.items()}
     boxes = {}
     for name, left in lefts.items():
         fill = FILLS[min(columns[name], len(FILLS) - 1)]

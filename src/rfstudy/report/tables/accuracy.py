@@ -7,20 +7,8 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of, lower_is_better
-from rfstudy.report import compare
+from rfstudy.report import cells, compare
 from rfstudy.report.aggregate import check_unique, method_order, methods_shown, of_quantity, select, settings_of
-from rfstudy.report.cells import (
-    absent,
-    by_place,
-    cell_text,
-    each_dataset,
-    mean_and_std,
-    means_by,
-    method_cell,
-    method_columns,
-    most_repeats,
-    note_on_differences,
-)
 from rfstudy.report.compare import MIN_REPEATS
 from rfstudy.report.context import Context
 from rfstudy.report.notes import absence, comparability, explained, quantity
@@ -57,7 +45,7 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
     frame = select(context.rows, dataset=datasets, n_features_label=sizes, variant="")
     accuracy, *times = (select(of_quantity(frame, each), method=methods) for each in quantities)
     shown = pd.concat([accuracy, *times])
-    at, full = means_by(shown, "dataset", "n_features_label", "method", "metric")
+    at, full = cells.means_by(shown, "dataset", "n_features_label", "method", "metric")
     in_paper = select(numbers(context.published, paper, published), method=methods)
     printed = {(each.dataset, each.size, each.method, each.metric): each for each in in_paper.itertuples()}
     others = [method for method in methods if method not in baselines]
@@ -66,7 +54,7 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
     wins = tests[tests["effect"] & (sign * tests["value"] > 0)].groupby(["dataset", "n_features_label"]).size()
     marked = set(wins.index[wins == len(others) * len(baselines)])
     rows = []
-    for dataset, name, _ in each_dataset(context, datasets, paper, frame):
+    for dataset, name, _ in cells.each_dataset(context, datasets, paper, frame):
         run = set(select(accuracy, dataset=dataset)["n_features_label"])
         run |= set(select(in_paper, dataset=dataset, metric=metrics[0])["size"])
         for size in (size for size in sizes if size in run):
@@ -75,26 +63,27 @@ def accuracy_and_time(context, *, paper, published, datasets, methods, baselines
             for method in methods:
                 places = [(dataset, size, method, metric) for metric in metrics]
                 is_marked = (dataset, size) in marked and method in others
-                texts = [cell_text(at.get(place), full) for place in places]
+                texts = [cells.cell_text(at.get(place), full) for place in places]
                 theirs[context.label(method)] = _together(metrics, [printed_text(printed.get(p)) for p in places])
                 ours[context.label(method)] = _together(metrics, texts, is_marked)
             rows += [with_best([each], each, sign < 0, metrics[0])[0] for each in (theirs, ours)]
     better, than = (" and ".join(map(context.label, group)) for group in (others, baselines))
+    of_family = "all pairs of methods and all sizes of a data set"
     remarks = [
         f"{BULLET}: {better} are each more accurate than each of {than}. Measured cells with it: {len(marked)}.",
-        note_on_differences(tests, "all pairs of methods and all sizes of a data set", metrics[0], paper, context),
+        cells.note_on_differences(tests, of_family, metrics[0], paper, context),
         " ".join(explained(accuracy_and_time)[: len(metrics)]),
     ]
-    return Table(pd.DataFrame(rows), remarks, method_columns(context, methods), shown=shown)
+    return Table(pd.DataFrame(rows), remarks, cells.method_columns(context, methods), shown=shown)
 
 
-def _together(metrics: list[str], cells: list[Cell], marked: bool = False) -> Cell:
+def _together(metrics: list[str], quantities: list[Cell], marked: bool = False) -> Cell:
     """Return quantities in one cell, the second in brackets; a value missing for both is reported once."""
-    before, *inside = dict.fromkeys(cell.text for cell in cells)
+    before, *inside = dict.fromkeys(cell.text for cell in quantities)
     text = f"{before} ({inside[0]})" if inside else before
     values = {
         f"{metric} {what}".rstrip(): value
-        for metric, cell in zip(metrics, cells, strict=True)
+        for metric, cell in zip(metrics, quantities, strict=True)
         for what, value in cell.values.items()
     }
     return Cell(f"{BULLET} {text}" if marked else text, values | {"better than all baselines": "yes" if marked else ""})
@@ -224,7 +213,7 @@ def best_methods(context, *, paper, published, datasets, groups, criteria) -> Ta
         for criterion, group in product(criteria, groups)
     }
     rows, agreements, left_out, overlaps = [], [], [], {}
-    for dataset, cell, ours in each_dataset(context, datasets, paper, frame):
+    for dataset, cell, ours in cells.each_dataset(context, datasets, paper, frame):
         printed, name, of_rows = select(of_table, dataset=dataset), context.name(dataset, paper), {"data set": cell}
         lines = {source: of_rows | {"source": source} for source in ("published", "measured", "agreement")}
         for criterion in criteria:
@@ -322,11 +311,11 @@ def grid(context, *, paper, datasets, methods, quantity=None, says=None, sizes=N
             name: {"method": name, "method_id": method, "method_variant": variant, "metric": metrics[0]}
             for name, (method, variant) in columns.items()
         }
-    at, full = means_by(shown, "dataset", "method", "variant", "n_features_label", "metric")
+    at, full = cells.means_by(shown, "dataset", "method", "variant", "n_features_label", "metric")
     rows = []
-    for dataset, name, ours in each_dataset(context, datasets, paper, shown):
+    for dataset, name, ours in cells.each_dataset(context, datasets, paper, shown):
         if across == "pair" and not (ours["status"] == "ok").any():
-            rows.append({"data set": name, label: absent(absence(ours).split(":")[0])})
+            rows.append({"data set": name, label: cells.absent(absence(ours).split(":")[0])})
             continue
         if across == "size" and not len(ours):
             rows.append({"data set": name, "method": "", **dict.fromkeys(sizes, "not run")})
@@ -340,9 +329,9 @@ def grid(context, *, paper, datasets, methods, quantity=None, says=None, sizes=N
             if says and not any(cell and cell["n"] for cell in found.values()):
                 continue
             row = {"data set": name}
-            row |= {"method": method_cell(context, *place["pair"])} if "pair" in place else {}
+            row |= {"method": cells.method_cell(context, *place["pair"])} if "pair" in place else {}
             row |= {label: Cell(place["size"], {"": place["size"]})} if "size" in place else {}
-            own_rows.append(row | {heading: cell_text(cell, full) for heading, cell in found.items()})
+            own_rows.append(row | {heading: cells.cell_text(cell, full) for heading, cell in found.items()})
         for column in columns if across == "size" else ():
             with_best(own_rows, [column], lower_is_better(metrics[0]))
         for row in own_rows if across == "pair" else ():
@@ -364,21 +353,21 @@ SCORES = {("accuracy_pct", "test"): "test", ("train_accuracy_pct", "train"): "tr
 def kernels(context, *, paper, datasets, methods, kernels) -> Table:
     """Return a row per data set and machine: kernels by name and multiple of the median distance, then maps."""
     frame = select(context.rows, dataset=datasets, metric=[metric for metric, _ in SCORES])
-    cells = summarise(frame)
-    full, rows = most_repeats(cells), []
-    for dataset, name, _ in each_dataset(context, datasets, paper, frame):
-        own, machines = select(cells, dataset=dataset), []
+    means = summarise(frame)
+    full, rows = cells.most_repeats(means), []
+    for dataset, name, _ in cells.each_dataset(context, datasets, paper, frame):
+        own, machines = select(means, dataset=dataset), []
         for kernel, label in kernels.items():
             exact = select(own, learner="kernel_svm", kernel=kernel)
             for width, of in exact.groupby("at", dropna=False):  # in multiples of the median distance
                 text, variant = (label, "") if pd.isna(width) else (f"{label}, {width:.3g} x median", f"{width:g}")
                 machines.append((Cell(text, {"": label, "id": kernel, "variant": variant}), of))
         for method in methods:
-            map_name = method_cell(context, method)
+            map_name = cells.method_cell(context, method)
             by_size = select(own, method=method).groupby("n_features_label", sort=False)
             machines += [(Cell(f"{map_name}, s = {size}", map_name.values), of) for size, of in by_size]
-        for machine, of in machines or [(absent("not run"), None)]:
-            found = by_place(of, "metric", "split") if len(own) else {}
-            scores = {SCORES[place]: mean_and_std(found.get(place), full) for place in SCORES if found}
+        for machine, of in machines or [(cells.absent("not run"), None)]:
+            found = cells.by_place(of, "metric", "split") if len(own) else {}
+            scores = {heading: cells.mean_and_std(found.get(at), full) for at, heading in SCORES.items() if found}
             rows.append({"data set": name, "machine": machine} | scores)
     return Table(pd.DataFrame(rows), shown=frame)

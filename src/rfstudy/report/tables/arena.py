@@ -64,9 +64,12 @@ def named_sets(names: list[str], context: Context, paper: str, most: int | None 
     return f"{words} ({', '.join(context.name(name, paper) for name in names)})"
 
 
-def or_not_run(rows: list[dict], first: str) -> pd.DataFrame:
-    """Return rows as a frame, with one that says so if there are none."""
-    return pd.DataFrame(rows or [{first: "not run"}])
+def table_of(kind, rows, first: str, results: Results, context: Context, before=(), after=(), **values) -> Table:
+    """Return the table of a kind with its notes, and others ``before`` and ``after`` them. Without rows, its column
+    ``first`` says so.
+    """
+    notes = [*before, *explained(kind, baseline=context.label(results.baseline), **values), *after]
+    return Table(pd.DataFrame(rows or [{first: "not run"}]), notes, shown=results.rows)
 
 
 # --- arena ------------------------------------------------------------------------------------------------------------
@@ -104,9 +107,9 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
             | {"detectable, %": percent(np.copysign(each.detectable, typical.value))}
             | ({"verdict": each.word} if scope in ("all", "not flagged") else {})
         )
-    notes = explained(arena, baseline=context.label(baseline)) + missing(results, context, paper, datasets)
-    notes += [f"D = {band}: {named_sets(names, context, paper)}." for band, names in sets.items()]
-    return Table(or_not_run(rows, "D"), notes, shown=results.rows)
+    after = missing(results, context, paper, datasets)
+    after += [f"D = {band}: {named_sets(names, context, paper)}." for band, names in sets.items()]
+    return table_of(arena, rows, "D", results, context, after=after)
 
 
 # --- arena_distinct ---------------------------------------------------------------------------------------------------
@@ -135,15 +138,13 @@ def arena_distinct(context: Context, *, paper, datasets, methods, baseline, quan
                 for name, share in zip(own["dataset"], own["distinct"], strict=True)
                 for known in [curves.loc[name].dropna()]
             ]
-            level = (own["effect"] + shift).dropna()
-            if len(level) >= LEAST_SETS:
+            if len(level := (own["effect"] + shift).dropna()) >= LEAST_SETS:
                 row = {"map": method_cell(context, *who), "D": at, "sets": len(level)}
                 row |= {"distinct, %": share(own["distinct"].mean())}
                 row["at D, %"] = change(stats.typical(own["effect"][level.index]))
                 rows.append(row | {"at distinct, %": change(stats.typical(level))})
     rows.sort(key=lambda row: (str(row["map"].text), row["D"]))
-    notes = explained(arena_distinct, baseline=context.label(baseline))
-    return Table(or_not_run(rows, "map"), notes, shown=results.rows)
+    return table_of(arena_distinct, rows, "map", results, context)
 
 
 # --- arena_components, arena_moderators -------------------------------------------------------------------------------
@@ -164,15 +165,13 @@ def arena_components(context: Context, *, paper, datasets, methods, baseline, qu
         own = select(results.errors, dataset=each.own["dataset"], columns=BANDS[each.band])
         draws = own.groupby([*stats.EFFECT, "draw"])["log"].mean().groupby(stats.EFFECT)
         number, spread = (found.groupby(["method", "variant"]).mean() for found in (draws.size(), draws.var()))
-        sides = [each.who, (baseline, "")]
-        part = sum(spread[who] / number[who] for who in sides if number[who] > 1)
+        part = sum(spread[who] / number[who] for who in (each.who, (baseline, "")) if number[who] > 1)
         row = {"D": each.band, "map": method_cell(context, *each.who), "sets": len(each.own)}
         row |= {"between sets": share(each.found.tau), "draws": round(number[each.who], 1)}
         row |= {"draw of the map": share(spread[each.who] ** 0.5) if number[each.who] > 1 else ""}
         row |= {f"draw of {context.label(baseline)}": share(spread[baseline, ""] ** 0.5)}
         rows.append(row | {"folds": share(max(0.0, each.own["variance"].mean() - part) ** 0.5)})
-    notes = explained(arena_components, baseline=context.label(baseline))
-    return Table(or_not_run(rows, "D"), notes, shown=results.rows)
+    return table_of(arena_components, rows, "D", results, context)
 
 
 def arena_moderators(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
@@ -205,8 +204,7 @@ def arena_moderators(context: Context, *, paper, datasets, methods, baseline, qu
                 rho, p = spearmanr(both["effect"], both["fact"])
                 row[name] = Cell(f"{rho:+.2f} ({p:.3f})", {"": rho, "p_value": p})
         rows.append(row)
-    notes = explained(arena_moderators, baseline=context.label(baseline))
-    return Table(or_not_run(rows, "D"), notes, shown=results.rows)
+    return table_of(arena_moderators, rows, "D", results, context)
 
 
 # --- arena_flags ------------------------------------------------------------------------------------------------------
@@ -286,9 +284,9 @@ def arena_confirmation(context: Context, *, paper, datasets, baseline, quantity)
         rows.append(row | {"outcome": word})
     measured, confirmed = (sum(word in own for word in words) for own in (stats.OUTCOMES, stats.OUTCOMES[:2]))
     tally = f"{len(rows)} statements, {measured} of them tested: {confirmed} confirmed, {expected:.1f} expected."
-    values = {"baseline": context.label(baseline), "directions": needed[False], "equalities": needed[True]}
-    notes = [tally, *explained(arena_confirmation, **values)]
-    return Table(or_not_run(rows, "map"), notes + missing(results, context, paper, datasets), shown=results.rows)
+    notes = {"before": [tally], "after": missing(results, context, paper, datasets)}
+    values = {"directions": needed[False], "equalities": needed[True]}
+    return table_of(arena_confirmation, rows, "map", results, context, **notes, **values)
 
 
 # --- arena_edges ------------------------------------------------------------------------------------------------------
@@ -323,8 +321,8 @@ def arena_edges(context: Context, *, paper, datasets, methods, baseline, quantit
         where = [f"{count} on {context.name(dataset, paper)}" for dataset, count in most.items() if count]
         named = f", {' and '.join(where)}" if where else ""
         notes.append(f"Gains by the {words}: {gains.sum():,} of {len(rows):,} ({share(gains.mean()):g} %){named}.")
-    notes += explained(arena_edges, baseline=context.label(baseline))
-    return Table(or_not_run(found, "map"), notes, shown=results.rows.loc[rows.index])
+    shown = results._replace(rows=results.rows.loc[rows.index])
+    return table_of(arena_edges, found, "map", shown, context, before=notes)
 
 
 # --- arena_yardsticks -------------------------------------------------------------------------------------------------
@@ -386,7 +384,7 @@ def arena_leaderboard(context: Context, *, paper, datasets, methods, baseline, q
             span = {"": round(each.rank, 2), "low": round(each.low, 2), "high": round(each.high, 2)}
             cells["rank"] = Cell(f"{each.rank:.1f} ({each.low:.1f} to {each.high:.1f})", span)
         rows.append(cells | {f"D = {at}": change(found[who].typical) for at, found in by_size.items() if who in found})
-    notes = explained(arena_leaderboard, baseline=context.label(baseline))
+    after = missing(results, context, paper, datasets)
     if len(ranks):
-        notes.append(f"Cells that all have: {ranks['cells'].iloc[0]}, of {ranks['sets'].iloc[0]} data sets.")
-    return Table(or_not_run(rows, "map"), notes + missing(results, context, paper, datasets), shown=results.rows)
+        after.insert(0, f"Cells that all have: {ranks['cells'].iloc[0]}, of {ranks['sets'].iloc[0]} data sets.")
+    return table_of(arena_leaderboard, rows, "map", results, context, after=after)

@@ -36,8 +36,7 @@ def differences(context, *, paper, datasets, methods, baselines, sizes, quantity
         above, below = (int((own["effect"] & (sign * own["value"] > 0)).sum()) for sign in (1, -1))
         effects.append(f"{context.name(dataset, paper)}: {above} of {len(own)} above, {below} below")
         errors = own[["error", "df"]].astype(float)  # of the type object if there is no difference
-        smallest = pd.Series(compare.Estimate(0.0, **errors).detectable).dropna()
-        if len(smallest):
+        if len(smallest := pd.Series(compare.Estimate(0.0, **errors).detectable).dropna()):
             found.append(f"{context.name(dataset, paper)} {smallest.min():.1f} to {smallest.max():.1f}")
         cells = {(t.method, t.variant, t.minus, t.n_features_label): difference_cell(t) for t in own.itertuples()}
         for pair, minus in itertools.product(method_order(ours, methods), baselines):
@@ -290,8 +289,7 @@ def ablation(
             row = {"data set": name, "step": Cell(f"control: {control['label']}, minus {labels[method]}", values)}
             row |= {labels[control["method"]]: own}
             rows.append(row | {f"change {labels[control['method']]}": difference_cell(tests["control", position])})
-        found = gain_changes(gained, overlap, alone)
-        if found:
+        if found := gain_changes(gained, overlap, alone):
             effects = {place: test for place, test in found.items() if compare.is_effect(test, metric)}
             significant.append(f"{printed}: {_in_words(effects, list(steps.values()), labels) or 'none'}")
     of_family = "all changes, all gains, and all changes of a gain of a data set, each by itself"
@@ -310,8 +308,7 @@ def ablation(
     remarks += [f"Steps that change a gain: {'; '.join(significant)}."] if significant else []
     titles = {fact.label: f"Test {fact.label}", "change": f"Change of the {fact.label}", "gain": f"Gain {over}"}
     parts = {title: [name for name, of in unfold.items() if of["quantity"] == what] for what, title in titles.items()}
-    table = pd.DataFrame(rows, columns=["data set", "step", *unfold])
-    return Table(table, remarks, unfold, parts, shown=frame)
+    return Table(pd.DataFrame(rows, columns=["data set", "step", *unfold]), remarks, unfold, parts, shown=frame)
 
 
 def _in_words(effects: dict, steps: list[str], labels: dict) -> str:

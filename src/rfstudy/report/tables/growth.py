@@ -35,6 +35,8 @@ def rates(context, *, paper, published, methods, norms) -> Table:
     """
     frame, rows = context.rows, []
     printed = select(context.published, paper=paper, experiment=published)
+    # a row may be about several maps
+    printed = printed.assign(method=printed["method"].str.split(";")).explode("method")
     for norm in norms:
         stated_norm, name = STATED_NORMS.get(norm, norm), norm.replace("_", " ")
         stated = select(printed, metric=f"rate_exponent_in_s_{stated_norm}")
@@ -42,29 +44,18 @@ def rates(context, *, paper, published, methods, norms) -> Table:
         of_norm = select(frame, metric=f"approximation_error_{norm}", status="ok")
         rows += [{"norm": name, "map": absent("not run")}] if not len(of_norm) else []
         for method, variant in method_order(of_norm, methods):
-            powers = sorted(set(_about(stated, method)["value"]))
-            texts = dict.fromkeys(s["text"] for s in settings_of(_about(words, method)))
+            powers = sorted(set(select(stated, method=method)["value"]))
+            texts = dict.fromkeys(s["text"] for s in settings_of(select(words, method=method)))
             values = {"fastest": powers[0], "slowest": powers[-1]} if powers else {"fastest": None, "slowest": None}
             for d, cell in select(of_norm, method=method, variant=variant).groupby("d"):
                 fitted = estimates.power_law(cell["n_features"], cell["value"])
-                rows.append(
-                    {
-                        "norm": name,
-                        "map": method_cell(context, method, variant),
-                        "d": d,
-                        "stated rate": "; ".join(texts) or "none",
-                        "stated power of s": Cell(", ".join(f"{power:g}" for power in powers) or "none", values),
-                        "fitted power of s": exponent(fitted),
-                        "s": span(cell["n_features"].min(), cell["n_features"].max()),
-                        "verdict": _verdict(fitted, powers),
-                    }
-                )
+                row = {"norm": name, "map": method_cell(context, method, variant), "d": d}
+                row["stated rate"] = "; ".join(texts) or "none"
+                row["stated power of s"] = Cell(", ".join(f"{power:g}" for power in powers) or "none", values)
+                row["fitted power of s"] = exponent(fitted)
+                row["s"] = span(cell["n_features"].min(), cell["n_features"].max())
+                rows.append(row | {"verdict": _verdict(fitted, powers)})
     return Table(pd.DataFrame(rows), [*explained(rates), *_points_of(frame)], shown=frame)
-
-
-def _about(printed: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Return the published rows about a map; a row may be about several maps."""
-    return printed[np.array([method in names.split(";") for names in printed["method"]], dtype=bool)]
 
 
 def _verdict(fitted: Estimate | None, powers: list[float]) -> str:
@@ -138,18 +129,14 @@ def complexities(context, *, paper, published, methods) -> Table:
         ours = select(frame, method=method, variant=variant)
         points, at_columns, bias = (select(each, method=method, variant=variant) for each in moments)
         counts = estimates.tally(points["value"] - 1.0, points["error"])
-        rows.append(
-            {"method": method_cell(context, method, variant)}
-            | {heading: stated.get(metric, "not listed") for heading, metric in PRINTED.items()}
-            | {heading: exponent(estimates.growth(ours, metric, over)) for heading, (metric, over) in exponents.items()}
-            | {
-                "variance ratio": _range_of(points),
-                "at equal columns": _range_of(at_columns),
-                "variance points": Cell(str(counts), counts._asdict()) if counts.total else no_points,
-                "largest bias": _largest(bias),
-                "verdict": estimates.lower_variance_verdict(counts, stated.get("lower_variance_than_rff", "")),
-            }
-        )
+        row = {"method": method_cell(context, method, variant)}
+        row |= {heading: stated.get(metric, "not listed") for heading, metric in PRINTED.items()}
+        row |= {heading: exponent(estimates.growth(ours, *along)) for heading, along in exponents.items()}
+        row |= {"variance ratio": _range_of(points), "at equal columns": _range_of(at_columns)}
+        row["variance points"] = Cell(str(counts), counts._asdict()) if any(counts) else no_points
+        row["largest bias"] = _largest(bias)
+        verdict = estimates.lower_variance_verdict(counts, stated.get("lower_variance_than_rff", ""))
+        rows.append(row | {"verdict": verdict})
     table = pd.DataFrame(rows)
     parts = {"What is stated of memory, time and variance": list(PRINTED), "Measured exponents": list(exponents)}
     parts["Measured variance"] = [c for c in table.columns[1:] if c not in (*PRINTED, *exponents)]
@@ -282,17 +269,11 @@ def requirements(context, *, paper, published, methods) -> Table:
             verdict = "not run" if bound else "no claim"
             if power and stated:
                 verdict = "holds" if power.value <= stated.value + SIGMAS * power.error else "fails"
-            rows.append(
-                {
-                    "eigenvalues": formula.split(": ", 1)[1],
-                    "method": method_cell(context, method, variant),
-                    "stated": bound,
-                    **{f"needed, n = {n}": cells.get(n, NOT_RUN) for n in sorted(set(needed["n"]))},
-                    "power of n": exponent(power),
-                    "power of the bound": Cell(f"{stated.value:.2f}", {"": stated.value}) if stated else "",
-                    "verdict": verdict,
-                }
-            )
+            row = {"eigenvalues": formula.split(": ", 1)[1], "method": method_cell(context, method, variant)}
+            row |= {"stated": bound} | {f"needed, n = {n}": cells.get(n, NOT_RUN) for n in sorted(set(needed["n"]))}
+            row["power of n"] = exponent(power)
+            row["power of the bound"] = Cell(f"{stated.value:.2f}", {"": stated.value}) if stated else ""
+            rows.append(row | {"verdict": verdict})
     risks = select(frame, metric="risk")
     remarks = []
     for about in settings_of(risks)[:1]:

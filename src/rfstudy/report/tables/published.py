@@ -58,7 +58,7 @@ def _row(cell, context: Context, paper: str) -> dict:
         "kernel": cell.kernel,
         "s": cell.size,
         "method": context.label(cell.method) if cell.method else "",
-        "quantity": compared.quantity_in_words(cell, context.styles),
+        "quantity": compared.quantity_in_words(cell, context),
         "published": _number(cell.published, cell),
         "published spread": np.nan if cell.over or pd.isna(cell.published) else cell.published_spread,
         "confidence": cell.confidence,
@@ -95,7 +95,7 @@ def next_to_published(context, *, paper, experiments, scorecard, published, meth
     """
     cells = select(compared.scorecard(context, paper, experiments, scorecard), table=published)
     found = {(cell.kernel, cell.metric, cell.method): cell for cell in cells.itertuples()}
-    quantities = {cell.metric: compared.quantity_in_words(cell, context.styles) for cell in found.values()}
+    quantities = {cell.metric: compared.quantity_in_words(cell, context) for cell in found.values()}
     rows = []
     for kernel, name in kernels.items():
         for metric, words in quantities.items():
@@ -146,18 +146,11 @@ def scores(context, *, paper, experiments, scorecard, published, datasets, metho
     cells = cells.reindex(places.intersection(cells.index, sort=False))
     shown = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes, variant=""), quantity)
     names = {d: dataset_cell(context, d, paper, select(shown, dataset=d)) for d in datasets}
-    rows = [
-        {
-            "data set": names[cell.dataset],
-            "s": cell.size,
-            "method": method_cell(context, cell.method),
-            "published": compared.printed_cell(cell),
-            "confidence": cell.confidence,
-            "ours": compared.our_cell(cell),
-            **compared.judgement(cell),
-        }
-        for cell in cells.itertuples()
-    ]
+    rows = []
+    for cell in cells.itertuples():
+        row = {"data set": names[cell.dataset], "s": cell.size, "method": method_cell(context, cell.method)}
+        row |= {"published": compared.printed_cell(cell), "confidence": cell.confidence}
+        rows.append(row | {"ours": compared.our_cell(cell)} | compared.judgement(cell))
     over = next(filter(None, cells["over"]), "")
     ratios = explained(scores, name=context.label(over), TOO_WIDE=TOO_WIDE) if over else []
     kinds = cells.groupby("confidence", sort=False)
@@ -183,8 +176,7 @@ def facts(context, *, paper, published, about, says) -> Table:
     ``ValueError`` if the entry names a metric that the published table does not have.
     """
     printed = select(context.published, paper=paper, experiment=published)
-    absent = [metric for metric in says if metric not in set(printed["metric"])]
-    if absent:
+    if absent := [metric for metric in says if metric not in set(printed["metric"])]:
         raise ValueError(f"{published} of {paper} says nothing of: {', '.join(absent)}")
     printed = select(printed, metric=list(says))
     settings = settings_of(printed)

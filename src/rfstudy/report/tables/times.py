@@ -84,9 +84,8 @@ def errors_and_times(
             why = absent(absence(select(ours, metric=metric)).split(":")[0])
             rows.append({"data set": name, "source": "ours", next(iter(columns)): why})
     used = select(pd.concat(shown), metric=[metric, *times], variant=["", *variants.values()])
-    remarks = explained(errors_and_times, baseline=context.label(baseline))
     table = pd.DataFrame(rows, columns=["data set", "source", *settings.values(), *columns])
-    return Table(table, remarks, columns, shown=used)
+    return Table(table, explained(errors_and_times, baseline=context.label(baseline)), columns, shown=used)
 
 
 def _published(cells: pd.DataFrame, columns: dict[str, dict], settings: dict, times: dict, baseline: str) -> dict:
@@ -96,18 +95,15 @@ def _published(cells: pd.DataFrame, columns: dict[str, dict], settings: dict, ti
     found = {heading: setting.get(metric) for metric, heading in settings.items()}
     for heading, of in columns.items():
         own = number.get((of["quantity"], of["method_id"]))
-        if own is None:
-            continue
-        if of["quantity"] in times:
+        if own and of["quantity"] in times:
             found[heading] = _with_ratio(own.printed, own.published, own.published / number[BASE, baseline].published)
-        else:
+        elif own:
             found[heading] = printed_text(own)
     return found
 
 
 def _with_ratio(text: str, seconds: float, over: float, **more) -> Cell:
-    brackets = "" if pd.isna(over) else f" ({over:.2f})"
-    return Cell(text + brackets, {"": seconds, "over_baseline": over} | more)
+    return Cell(text + ("" if pd.isna(over) else f" ({over:.2f})"), {"": seconds, "over_baseline": over} | more)
 
 
 def _settings(rows: pd.DataFrame, settings: dict[str, str], method: str) -> dict:
@@ -308,13 +304,11 @@ def comparisons(frame: pd.DataFrame) -> pd.DataFrame:
             if "at_most_s" in settings:
                 others[f"{settings['at_most_s']:g} s"] = own.assign(value=settings["at_most_s"]), 1.0
             for against, (other, bar) in others.items():
-                times = ratio(own, other)
-                if times is None:
-                    continue
-                verdict = times.reason or ("kept" if times.value <= bar else "missed")
-                seconds = own["value"].median(), other["value"].median()
-                place = settings["what"], *own[["d", "n_features"]].iloc[0], against
-                found.append((*place, *times[:3], bar, verdict, *seconds))
+                if times := ratio(own, other):
+                    verdict = times.reason or ("kept" if times.value <= bar else "missed")
+                    seconds = own["value"].median(), other["value"].median()
+                    place = settings["what"], *own[["d", "n_features"]].iloc[0], against
+                    found.append((*place, *times[:3], bar, verdict, *seconds))
     return pd.DataFrame(found, columns=COLUMNS).astype({"d": "Int64", "s": "Int64"})
 
 

@@ -43,9 +43,8 @@ def check_numbers(values, name: str = "X"):
         types = {str(getattr(values, "dtype", None) or np.asarray(values).dtype)}
     if types & {"object", "category"}:
         types |= {type(entry).__name__ for entry in np.asarray(values).ravel()}
-    for each in types:
-        if TIMES.search(each):
-            raise TypeError(f"{name} has the dtype {each}: convert dates and durations to numbers of a stated unit")
+    for each in filter(TIMES.search, types):
+        raise TypeError(f"{name} has the dtype {each}: convert dates and durations to numbers of a stated unit")
     return readable(values)
 
 
@@ -129,7 +128,7 @@ def block_rows(bytes_per_row: int, device=None) -> int:
     On CUDA a quarter of the free memory is used (see ``use_smaller_blocks``), on the CPU ``CPU_BLOCK_BYTES``.
     """
     budget = CPU_BLOCK_BYTES
-    if device is not None and getattr(device, "type", "cpu") == "cuda":
+    if getattr(device, "type", "cpu") == "cuda":
         import torch
 
         # what PyTorch keeps for its next tensors is free, too

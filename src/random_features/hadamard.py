@@ -70,9 +70,8 @@ def walsh_hadamard(values, work):
     if a == 1:
         return product.view(values.shape), values
     left = _orthonormal(a, values.device, values.dtype)
-    matrices = values.numel() // p
-    result = values.view(matrices, a, b)
-    write(torch.bmm, left.expand(matrices, a, a), product.view(matrices, a, b), out=result)
+    result = values.view(-1, a, b)
+    write(torch.bmm, left.expand(len(result), a, a), product.view(-1, a, b), out=result)
     return result.view(values.shape), work
 
 
@@ -81,10 +80,7 @@ def sequency_order(p: int) -> np.ndarray:
 
     Row i in sequency order is row bit-reversal(Gray code(i)) in natural order.
     """
-    bits = p.bit_length() - 1
-    index = np.arange(p)
+    index, bits = np.arange(p), p.bit_length() - 1
     gray = index ^ (index >> 1)
-    natural = np.zeros(p, dtype=np.int64)
-    for bit in range(bits):
-        natural |= ((gray >> bit) & 1) << (bits - 1 - bit)
-    return natural
+    reversed_bits = (((gray >> bit) & 1) << (bits - 1 - bit) for bit in range(bits))
+    return sum(reversed_bits, start=np.zeros(p, dtype=np.int64))

@@ -26,8 +26,7 @@ def median_distance(X, rng: np.random.Generator, rows: int = MEDIAN_ROWS) -> flo
     """
     from random_features.tensors import on_host
 
-    n_rows = X.shape[0]
-    chosen = rng.choice(n_rows, min(rows, n_rows), replace=False)
+    chosen = rng.choice(X.shape[0], min(rows, X.shape[0]), replace=False)
     median = float(np.median(pairwise_distances(on_host(X[chosen])))) if len(chosen) > 1 else 0.0
     if not median > 0:
         raise ValueError("the median distance between training rows is 0: state a length scale, or another rule")
@@ -93,10 +92,9 @@ def relevance(X, y) -> tuple[float, ...]:
 
     if y is None:
         raise ValueError("length_scale='ard' learns from targets: fit(X, y)")
-    y = check_numbers(y, "y")
+    y = np.asarray(on_host(check_numbers(y, "y")))
     if len(y) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, y {len(y)}")
-    y = np.asarray(on_host(y))
     assert_all_finite(y, input_name="y")
     rows = np.random.default_rng(0).permutation(X.shape[0])[:RELEVANCE_ROWS]
     X, Y = np.asarray(dense(on_host(X[rows])), dtype=np.float64), y[rows]
@@ -111,9 +109,8 @@ def relevance(X, y) -> tuple[float, ...]:
         median = np.sqrt(np.median(distances[np.triu_indices(len(U), 1)]))
         if not median > 0:
             break
-        error, length, alpha, K = min(
-            (_left_out(distances, factor * median, Y) for factor in (0.5, 1.0, 2.0, 4.0)), key=lambda fit: fit[0]
-        )
+        fits = (_left_out(distances, factor * median, Y) for factor in (0.5, 1.0, 2.0, 4.0))
+        error, length, alpha, K = min(fits, key=lambda fit: fit[0])
         if error < found[0]:
             found = error, length * units / np.maximum(weights, SMALLEST_WEIGHT)
         if number == 0:  # the isotropic kernel
@@ -153,11 +150,13 @@ def _left_out(distances, length, Y):
     return best
 
 
-def in_length_scales(X, columns: np.ndarray):
-    """Return X (n, d), an array, tensor or csr matrix, with each column divided by its length scale (d,).
+def in_length_scales(X, columns: np.ndarray | None):
+    """Return X (n, d), an array, tensor or csr matrix, with each column divided by its length scale (d,); None: X.
 
     ``ValueError`` for another number of columns, and for a length scale that the type of X cannot hold.
     """
+    if columns is None:
+        return X
     from random_features.tensors import dtype_name, like
 
     if X.shape[1] != len(columns):
@@ -176,8 +175,8 @@ def in_length_scales(X, columns: np.ndarray):
 #: Rules that find a length scale from data, each a function of X (n, d) and targets. The median uses the same rows for
 #: every map.
 RULES = {
-    "median": lambda X, y=None: median_distance(X, np.random.default_rng(0)),
-    "scale": lambda X, y=None: spread(X),
+    "median": lambda X, y: median_distance(X, np.random.default_rng(0)),
+    "scale": lambda X, y: spread(X),
     "ard": relevance,
 }
 
@@ -200,5 +199,4 @@ def check_length_scale(value) -> None:
                 f"length_scale must be between {SMALLEST:g} and {LARGEST:g}, got {value!r}: scale the data"
             )
     elif value not in RULES:
-        rules = ", ".join(map(repr, RULES))
-        raise TypeError(f"length_scale must be a number or one of {rules}, got {value!r}")
+        raise TypeError(f"length_scale must be a number or one of {', '.join(map(repr, RULES))}, got {value!r}")

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from random_features.arrays import block_rows, check_numbers, is_sparse, row_blocks
-from random_features.tensors import empty, like, on_host, row_reader
+from random_features.tensors import concatenated, empty, like, on_host, row_reader
 
 #: Candidates that one pass over the factor tries. With 50 to 200 a pass runs at the speed of matrix products and few
 #: candidates are rejected.
@@ -72,7 +72,7 @@ def pivoted_cholesky(kernel, X, rank: int, rng: np.random.Generator, *, toleranc
     residual = diagonal(kernel, X)
     smallest = ROUNDING * residual
     pivots, factor, found = np.empty(rank, dtype=np.intp), empty((n, rank), "float64", X), 0
-    while found < rank and residual.sum() > max(tolerance, 0.0) and residual.any():
+    while found < rank and residual.sum() > max(tolerance, 0.0):
         candidates = rng.choice(n, size=min(CANDIDATES, n), p=residual / residual.sum())
         points, known = on_host(X[candidates]), on_host(factor[candidates, :found])
         schur = kernel(points.astype(np.float64)) - known @ known.T
@@ -106,8 +106,7 @@ def _accepted(schur, proposed, smallest, rng):
     for i in range(len(schur)):
         row = columns[i, : len(accepted)]
         if (left := schur[i, i] - row @ row) > limits[i]:
-            column = (schur[:, i] - columns[:, : len(accepted)] @ row) / np.sqrt(left)
-            columns[:, len(accepted)] = column
+            columns[:, len(accepted)] = (schur[:, i] - columns[:, : len(accepted)] @ row) / np.sqrt(left)
             accepted.append(i)
     return np.array(accepted), np.tril(columns[accepted, : len(accepted)])
 
@@ -132,7 +131,7 @@ def kernel_matrix(kernel, X, points=None):
     points = on_host(X if points is None else points)
     if not isinstance(X, torch.Tensor):
         return (kernel(X) if points is X else kernel(X, points)).astype(np.float64, copy=False)
-    return torch.cat([values.clone() for _, values in kernel_columns(kernel, X, points)])
+    return concatenated(values.clone() for _, values in kernel_columns(kernel, X, points))
 
 
 def diagonal(kernel, X) -> np.ndarray:

@@ -7,7 +7,6 @@ faster, and where a gradient is needed they copy their results, because autograd
 import re
 import warnings
 import weakref
-from functools import cache
 
 import numpy as np
 import torch
@@ -59,19 +58,12 @@ def namespace(array):
 
 def dtype_name(array) -> str:
     """Return the name of the type of an array or tensor, "float32"."""
-    return _name(array.dtype)
-
-
-@cache
-def _name(dtype) -> str:
-    return str(dtype).removeprefix("torch.")
+    return str(array.dtype).removeprefix("torch.")
 
 
 def cast(array, dtype: str):
     """Return an array or tensor in a type, by its name; a copy unless it has the type."""
-    if isinstance(array, torch.Tensor):
-        return array.to(getattr(torch, dtype))
-    return array.astype(dtype, copy=False)
+    return array.to(getattr(torch, dtype)) if isinstance(array, torch.Tensor) else array.astype(dtype, copy=False)
 
 
 def empty(shape, dtype: str, like):
@@ -88,9 +80,14 @@ def like(array, other):
 
 def zeros(shape, like):
     """Return zeros in float64, of the library and on the device of ``like``."""
-    if isinstance(like, torch.Tensor):
-        return torch.zeros(shape, dtype=torch.float64, device=like.device)
-    return np.zeros(shape)
+    is_tensor = isinstance(like, torch.Tensor)
+    return torch.zeros(shape, dtype=torch.float64, device=like.device) if is_tensor else np.zeros(shape)
+
+
+def concatenated(parts):
+    """Return arrays or tensors of one library, at least one, in one, the rows of the first before the others."""
+    parts = list(parts)
+    return namespace(parts[0]).concatenate(parts)
 
 
 def checked_rows(estimator, X, device: str = "auto", *, dtype=("float64", "float32"), reset: bool = False):
@@ -104,9 +101,8 @@ def checked_rows(estimator, X, device: str = "auto", *, dtype=("float64", "float
 
     tensor = from_library(X)
     if tensor is None:
-        X = check_numbers(X)
-        types = list(dtype) if isinstance(dtype, tuple) else dtype
-        return without_duplicates(validate_data(estimator, X, accept_sparse="csr", dtype=types, reset=reset))
+        X = validate_data(estimator, check_numbers(X), accept_sparse="csr", dtype=dtype, reset=reset)
+        return without_duplicates(X)
     tensor = _checked_tensor(tensor, device)
     validate_data(estimator, tensor, reset=reset, skip_check_array=True)
     return tensor if isinstance(dtype, tuple) else cast(tensor, np.dtype(dtype).name)
@@ -116,8 +112,7 @@ def checked_targets(y, n_rows: int, **checks):
     """Return targets y of so many rows after scikit-learn's checks; errors are as in ``check_numbers``, too."""
     from sklearn.utils.validation import check_X_y
 
-    y = check_numbers(y, "y")
-    return check_X_y(np.zeros((n_rows, 1)), y, **checks)[1]
+    return check_X_y(np.zeros((n_rows, 1)), check_numbers(y, "y"), **checks)[1]
 
 
 def _checked_tensor(X, device):

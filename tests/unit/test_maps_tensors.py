@@ -133,8 +133,8 @@ def test_blocks_through_buffers_are_the_features(variant, container):
     read = row_reader(X, sparse=phi._takes_sparse_rows)
 
     def make():
-        fill = blocks.staged(phi._mapper, 7, X.shape[1], features, torch.device("cpu"))
-        return lambda part: fill(read(part), part)
+        fill = blocks.staged(phi._mapper, X.shape[1], expected.shape[1], 7, torch.device("cpu"), features.dtype)
+        return lambda part: fill(read(part), features[part])
 
     blocks.for_each_block(make, list(row_blocks(len(expected), 7)), 3)
     np.testing.assert_allclose(features, expected, rtol=1e-5, atol=1e-5)

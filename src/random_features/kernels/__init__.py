@@ -21,8 +21,7 @@ def of_class(class_name: str) -> type:
     return class_named(__name__, {kernel["class"]: name for name, kernel in KERNELS.items()}, class_name)
 
 
-def __getattr__(name: str):
-    return of_class(name)
+__getattr__ = of_class
 
 
 def make_kernel(kernel: Mapping):
@@ -54,8 +53,7 @@ def make_kernel(kernel: Mapping):
     for parameter in kernel:
         if parameter not in ("name", *known):
             raise UserError(f"the kernel {name} has no parameter {parameter!r}; {suggestion(parameter, known)}")
-    missing = [parameter for parameter in known if parameter not in kernel]
-    if missing:
+    if missing := [parameter for parameter in known if parameter not in kernel]:
         has = ", ".join(known)
         raise UserError(f"the kernel {name} needs {' and '.join(missing)}, got {dict(kernel)}; it has {has}")
     return of_class(KERNELS[name]["class"])(**{parameter: kernel[parameter] for parameter in known})

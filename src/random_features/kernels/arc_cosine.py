@@ -56,10 +56,6 @@ class ArcCosine(GaussianSpectrum):
         """Return "arccos0", "arccos1" or "arccos2". The orders differ in the features that they allow."""
         return f"arccos{self.order}"
 
-    @property
-    def frequency_scale(self) -> float:
-        return 1.0
-
     def activation(self, projections, out):
         """Write max(0, projections)^b, for order 0 the step, into ``out``; tensors of one shape."""
         if self.order == 0:
@@ -110,9 +106,8 @@ def angles(X, Y):
     nearly_parallel = np.abs(cosines) > 1.0 - NEARLY_PARALLEL
     for row in np.flatnonzero(nearly_parallel.any(axis=1)):
         x, y = dense(x_units[[row]]), dense(y_units[nearly_parallel[row]])
-        found[row, nearly_parallel[row]] = 2.0 * np.arctan2(
-            np.linalg.norm(x - y, axis=1), np.linalg.norm(x + y, axis=1)
-        )
+        apart, together = np.linalg.norm(x - y, axis=1), np.linalg.norm(x + y, axis=1)
+        found[row, nearly_parallel[row]] = 2.0 * np.arctan2(apart, together)
     return found, lengths
 
 

@@ -35,19 +35,13 @@ class Kernel(ABC):
         do not match, ``TypeError`` for dates.
         """
         rows, others = check_pairwise_arrays(check_numbers(X), check_numbers(Y, "Y"))
-        lengths = np.asarray(getattr(self, "ell", 1.0))
+        both, lengths = [rows] if others is rows else [rows, others], np.asarray(getattr(self, "ell", 1.0))
         if rows.dtype == np.float32 and not ((lengths > 1e-18) & (lengths < 1e18)).all():  # squares leave float32
-            both = (rows,) if others is rows else (rows, others)
             return self(*(each.astype(np.float64) for each in both)).astype(np.float32)
-        X = without_duplicates(rows)
-        Y = X if others is rows else without_duplicates(others)
-        if not self.takes_sparse_rows:
-            X, Y = dense(X), dense(X) if Y is X else dense(Y)
+        both = [each if self.takes_sparse_rows else dense(each) for each in map(without_duplicates, both)]
         kernel, columns = self.isotropic()
-        if columns is None:
-            return self._values(X, Y)
-        scaled = in_length_scales(X, columns)
-        return kernel._values(scaled, scaled if Y is X else in_length_scales(Y, columns))
+        scaled = [in_length_scales(each, columns) for each in both]
+        return kernel._values(scaled[0], scaled[-1])
 
     def isotropic(self) -> tuple[Self, np.ndarray | None]:
         """Return a kernel without length scales per column, and these (d,) to divide by first, None if it has none."""
@@ -134,9 +128,9 @@ class GaussianSpectrum(SpectralKernel):
     """A kernel with frequencies N(0, ``frequency_scale``^2 I), as orthogonal and structured maps need it."""
 
     @property
-    @abstractmethod
     def frequency_scale(self) -> float:
         """Return the standard deviation of one coordinate of the frequencies."""
+        return 1.0 / getattr(self, "ell", 1.0)
 
     def frequency_quantile(self, probabilities):
         return self.frequency_scale * ndtri(probabilities)
@@ -216,10 +210,6 @@ class ScaleMixture(Scaled, GaussianSpectrum):
     @abstractmethod
     def of_distance(self, r: np.ndarray) -> np.ndarray:
         """Return the kernel at distances r in length scales, elementwise."""
-
-    @property
-    def frequency_scale(self) -> float:
-        return 1.0 / self.ell
 
     def draw_coordinates(self, rng, shape):
         return GaussianSpectrum.draw_frequencies(self, rng, shape)

@@ -13,11 +13,7 @@ from random_features.kernels.base import SpectralKernel
 
 #: Unnormalised distributions over the harmonics j = 1, 2, ... of :class:`Circle`: those whose kernel matrices of n
 #: points have the eigenvalues lambda_i ~ n exp(-c i), n i^(-2t) with t = 1, and n / i.
-DECAYS = {
-    "exponential": lambda j: np.exp(-0.5 * j),
-    "polynomial": lambda j: j**-2.0,
-    "slowest": lambda j: 1.0 / j,
-}
+DECAYS = {"exponential": lambda j: np.exp(-0.5 * j), "polynomial": lambda j: j**-2.0, "slowest": lambda j: 1.0 / j}
 
 #: Harmonics that are computed together.
 HARMONICS_BLOCK = 1024
@@ -70,8 +66,7 @@ class Circle(SpectralKernel):
         return 2.0 * np.pi * np.arange(1, self.terms + 1)
 
     def frequency_quantile(self, probabilities):
-        cumulated = np.cumsum(spectrum(self.decay, self.terms))
-        return self.frequencies()[np.searchsorted(cumulated[:-1], probabilities)]
+        return self.frequencies()[np.searchsorted(np.cumsum(spectrum(self.decay, self.terms))[:-1], probabilities)]
 
     def draw_frequencies(self, rng, shape):
         return rng.choice(self.frequencies(), size=shape, p=spectrum(self.decay, self.terms))

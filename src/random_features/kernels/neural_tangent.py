@@ -33,5 +33,4 @@ class NeuralTangent(Kernel):
 
     def _at(self, theta, lengths):
         """Return the kernel at angles and products of lengths."""
-        angular = 2.0 * np.cos(theta) * (np.pi - theta) + np.sin(theta)
-        return lengths * angular / np.pi
+        return lengths * (2.0 * np.cos(theta) * (np.pi - theta) + np.sin(theta)) / np.pi

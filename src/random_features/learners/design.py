@@ -9,7 +9,7 @@ import numpy as np
 
 from random_features.arrays import row_blocks
 from random_features.learners import streams
-from random_features.tensors import cast, cholesky, cholesky_solve, dtype_name, like, namespace, zeros
+from random_features.tensors import cast, cholesky, cholesky_solve, concatenated, dtype_name, like, namespace, zeros
 
 #: Up to this many columns Z'Z (one more pass of n D^2 operations) preconditions the conjugate gradients. It takes
 #: 3 to 7 times fewer passes over the features (measured on ijcnn1, D = 704, squared hinge, C = 0.01 to 100).
@@ -99,8 +99,8 @@ class Design:
     def forward(self, weights):
         """Return Z weights, float64 (n, ...), in one pass."""
         blocks = streams.checked(self.blocks, self.n_rows, self.n_columns, self.other.device)
-        parts = [self._times(block, weights.reshape(len(weights), -1)) for _, block in blocks]
-        return namespace(weights).concatenate(parts).reshape(-1, *weights.shape[1:])
+        products = concatenated(self._times(block, weights.reshape(len(weights), -1)) for _, block in blocks)
+        return products.reshape(-1, *weights.shape[1:])
 
     def _times(self, block, weights):
         """Return a block of rows (r, D) times weights (D, m), with their intercepts."""

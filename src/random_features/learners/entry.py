@@ -21,8 +21,7 @@ def known() -> tuple[str, ...]:
 
 def load(name: str) -> Learner:
     """Return the entry of a learner by its id; ``ValueError`` lists the known ids."""
-    _check_known(name)
-    return importlib.import_module(f"random_features.learners.{name}").LEARNER
+    return importlib.import_module(f"random_features.learners.{_checked(name)}").LEARNER
 
 
 def facts(name: str) -> dict:
@@ -31,14 +30,12 @@ def facts(name: str) -> dict:
     >>> facts("svm")["targets"]
     ('binary', 'classes')
     """
-    _check_known(name)
-    return dict(vars(LEARNERS[name]))
+    return dict(vars(LEARNERS[_checked(name)]))
 
 
 def required(options: dict, *names: str) -> dict:
     """Return the named options; ``UserError`` names missing ones, so that no objective is a silent default."""
-    missing = [name for name in names if name not in options]
-    if missing:
+    if missing := [name for name in names if name not in options]:
         raise UserError(f"the learner's options do not say {', '.join(missing)}; they say {', '.join(options)}")
     return {name: options[name] for name in names}
 
@@ -93,6 +90,30 @@ class Learner(Facts):
         return next(value for value, found in zip(values, solvable, strict=True) if found)
 
 
-def _check_known(name: str) -> None:
-    if name not in known():
-        raise ValueError(f"there is no learner {name!r}; known are {', '.join(known())}")
+def with_options(name: str, fit: Callable, cross_validate: Callable, *, stated=(), optional=(), **more) -> Learner:
+    """Return the entry of a learner whose functions take single options, of which an experiment has to state some.
+
+    ``cross_validate`` takes the grid after the targets. Learners of classes only are scored by their accuracy.
+    """
+    about = facts(name)
+
+    def keywords(options, *grid):
+        return required(options, *grid, *stated) | {each: options[each] for each in optional if each in options}
+
+    def fit_value(blocks, Y, value, *, n_columns, options):
+        return fit(blocks, Y, value, n_columns=n_columns, **keywords(options))
+
+    def cross_validate_grid(blocks, Y, folds, *, n_columns, score, options):
+        if score != "accuracy" and "regression" not in about["targets"]:
+            raise ValueError(f"the learner {name} is scored by its accuracy, not by {score!r}")
+        chosen = keywords(options, about["grid"])
+        grid = chosen.pop(about["grid"])
+        return cross_validate(blocks, Y, grid, folds, n_columns=n_columns, score=score, **chosen)
+
+    return Learner(**about, fit=fit_value, cross_validate=cross_validate_grid, **more)
+
+
+def _checked(name: str) -> str:
+    if name not in LEARNERS:
+        raise ValueError(f"there is no learner {name!r}; known are {', '.join(LEARNERS)}")
+    return name

@@ -11,7 +11,7 @@ from random_features.arrays import check_numbers
 from random_features.errors import check_choice
 from random_features.learners import newton
 from random_features.learners.design import Design
-from random_features.learners.entry import Learner, facts, required
+from random_features.learners.entry import with_options
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, warn_unconverged
@@ -164,19 +164,4 @@ def _against_the_mean(penalties, counts, scaling, n_columns):
     return np.column_stack([effective_penalties(penalties, n, scaling, n_columns) / n for n in counts])
 
 
-def _fit(blocks, Y, value, *, n_columns, options):
-    return fit_logistic(blocks, Y, value, n_columns=n_columns, **_objective(options))
-
-
-def _cross_validate(blocks, Y, folds, *, n_columns, score, options):
-    if score != "accuracy":
-        raise ValueError(f"logistic regression is scored by its accuracy, not by {score!r}")
-    grid = required(options, "penalties")["penalties"]
-    return cross_validate_logistic(blocks, Y, grid, folds, n_columns=n_columns, **_objective(options))
-
-
-def _objective(options):
-    return required(options, "scaling", "intercept", "classes")
-
-
-LEARNER = Learner(**facts("logistic"), fit=_fit, cross_validate=_cross_validate)
+LEARNER = with_options("logistic", fit_logistic, cross_validate_logistic, stated=("scaling", "intercept", "classes"))

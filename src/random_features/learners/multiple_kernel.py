@@ -42,8 +42,7 @@ def fit_multiple_kernel_svm(grams, Y, C: float) -> tuple[LinearModel, np.ndarray
     grams = np.asarray([check_numbers(gram, "grams") for gram in grams], dtype=np.float64)
     weights = np.full(len(grams), 1.0 / len(grams))
     for turn in range(1, MAX_TURNS + 1):
-        combined = np.tensordot(weights, grams, axes=1)
-        model = fit_kernel_svm(combined, Y, C)
+        model = fit_kernel_svm(np.tensordot(weights, grams, axes=1), Y, C)
         signed = model.coef[:, 0]  # y alpha
         lengths = np.einsum("i,mij,j->m", signed, grams, signed, optimize=True)
         objective = np.abs(signed).sum() - 0.5 * weights @ lengths

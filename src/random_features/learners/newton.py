@@ -27,7 +27,7 @@ from typing import Self
 import numpy as np
 import torch
 
-from random_features.arrays import block_rows
+from random_features.arrays import block_rows, row_blocks
 from random_features.learners import streams
 from random_features.learners.design import COLUMNS_PER_STEP, HESSIAN_BYTES, Design
 from random_features.learners.linear_model import LinearModel
@@ -308,8 +308,7 @@ def minimise(blocks, loss, targets, used, penalties, *, n_columns, has_intercept
     for penalty in penalties:
         problem = Problem(design, loss, targets, used, penalty)
         converged, n_iter = solve(problem, weights, decision, lambda groups, _: limits[groups])
-        for start in range(0, len(penalty), n_groups):
-            own = slice(start, start + n_groups)
+        for own in row_blocks(len(penalty), n_groups):
             W, b = 1.0 * weights[:n_columns, own], 1.0 * weights[n_columns:, own].sum(axis=0)
             yield Solution(W, b, decision[:, own], converged[own], n_iter)
 

@@ -18,10 +18,6 @@ def check_grid(grid, name: str, *, zero_allowed: bool = False) -> np.ndarray:
     return values
 
 
-#: How a penalty is chosen from held-out scores: the best, or the largest that is as good to one standard error.
-CHOICES = ("best", "one_standard_error")
-
-
 def best_penalty(scores, grid, score: str = "accuracy", choice: str = "best") -> float:
     """Return the value of the grid with the best mean over the folds; the largest of equal ones.
 
@@ -52,7 +48,7 @@ def best_penalty(scores, grid, score: str = "accuracy", choice: str = "best") ->
     >>> best_penalty([[92.0, 80.0], [80.0, 90.0], [70.0, 70.0]], [0.1, 1.0, 10.0], choice="one_standard_error")
     1.0
     """
-    check_choice("choice", choice, CHOICES)
+    check_choice("choice", choice, ("best", "one_standard_error"))
     scores, grid = np.asarray(scores, dtype=np.float64), np.asarray(grid, dtype=np.float64)
     if grid.ndim != 1 or scores.ndim != 2 or len(scores) != len(grid) or scores.size == 0:
         raise ValueError(f"scores {scores.shape} do not belong to a grid of shape {grid.shape}")
@@ -101,9 +97,8 @@ def inner_penalty(scores_of, grid, scores) -> float:
         left = left[means >= best - 1e-12 * abs(best)]
         if len(left) == 1:
             return float(grid[left[0]])
-    inner = np.setdiff1d(left, ends)
-    left = inner[np.argsort(grid[inner])] if len(inner) else left
-    return float(grid[left[len(left) // 2]])
+    inner = [each for each in left if each not in ends] or left
+    return float(grid[inner[len(inner) // 2]])
 
 
 def edge_of(value: float, grid, scores, score: str = "accuracy") -> bool | None:

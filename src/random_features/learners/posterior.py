@@ -14,7 +14,7 @@ from scipy.special import xlogy
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.ridge import Sums
 from random_features.learners.targets import average
-from random_features.tensors import cast, cholesky, cholesky_solve, like, namespace, solve_triangular
+from random_features.tensors import cast, cholesky, like, namespace, solve_triangular
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,7 @@ class Posterior:
         deviations *= self.noise[:, None]
         means = like(rng.standard_normal((model.coef.shape[1], size)), noise) * self.noise[:, None] / self.n_rows**0.5
         along = namespace(noise).tensordot(self.centre, deviations, 1)
-        intercepts = model.intercept[:, None] - along + means
-        return model.coef[:, :, None] + deviations, intercepts
+        return model.coef[:, :, None] + deviations, model.intercept[:, None] - along + means
 
 
 def of_features(sums: Sums, penalty: float) -> Posterior | None:
@@ -104,8 +103,7 @@ def of_kernel(K, Y, penalty: float, weights=None) -> Posterior | None:
     n, roots = float(weights.sum()), weights[:, None] ** 0.5
     shift = n * penalty
     factor = cholesky(roots * K * roots.T + like(shift * np.eye(len(K)), K))
-    targets = roots * (Y - average(Y, weights))
-    squares = (solve_triangular(factor, targets) ** 2).sum(axis=0)
+    squares = (solve_triangular(factor, roots * (Y - average(Y, weights))) ** 2).sum(axis=0)
     return _with_amplitude(factor, shift, n, squares, n, xlogy(n - len(K), shift))
 
 
@@ -119,12 +117,3 @@ def _with_amplitude(factor, shift, n_rows, squares, degrees, rest, centre=None):
     amplitude = (squares / degrees).clip(np.finfo(np.float64).tiny)
     log_likelihood = -0.5 * (degrees * (xp.log(2.0 * np.pi * amplitude) + 1.0) + log_det).sum()
     return Posterior(factor, shift, float(n_rows), amplitude, float(log_likelihood), centre)
-
-
-def matheron_update(factor, residuals, roots):
-    """Return dual coefficients (n, m) of the kernel that move draws of the prior onto the training rows.
-
-    A draw f of the prior becomes one of the posterior as f + k(., X) dual, with the residuals (n, m) of targets, less f
-    and a draw of the noise (Wilson et al. 2021, Pathwise conditioning of Gaussian processes).
-    """
-    return roots * cholesky_solve(factor, roots * residuals)

@@ -16,7 +16,7 @@ import numpy as np
 from random_features.arrays import float32_is_harmless
 from random_features.errors import check_choice
 from random_features.learners import streams
-from random_features.learners.entry import Learner, facts, required
+from random_features.learners.entry import required, with_options
 from random_features.learners.gram import CENTERS, ridge_on_gram, scores_on_gram
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid, effective_penalties
@@ -68,7 +68,7 @@ def _solutions(blocks, Y, penalties, n_columns, scaling, center, weights=None):
     if len(Y) > n_columns:
         one_fold = np.zeros(len(Y), dtype=int)
         sums, _ = _sums_per_fold(blocks, Y, one_fold, 1, n_columns, shifts.min(), weights, center)
-        return *_solve(sums, [0], shifts, center), "primal", shifts
+        return *_solve(sums, shifts, center), "primal", shifts
     rank = len(Y) - (center == "both")
     unique = (penalties > 0) | (rank >= n_columns)  # K may have an inverse where the coefficients are not unique
     features, origin = _kept_around(blocks, Y, n_columns, center)
@@ -128,10 +128,9 @@ def cross_validate_ridge(
     groups, n_groups = (np.where(folds == -1, 0, -1), 1) if some_train_only else (folds, n_folds)  # -1: not summed
     sums, dtype = _sums_per_fold(blocks, Y, groups, n_groups, n_columns, np.min(shifts), weights, center)
     if some_train_only:
-        models = [_solve(sums, [0], shifts[0], center)] * n_folds
+        models = [_solve(sums, shifts[0], center)] * n_folds
     else:
-        others = [[other for other in range(n_folds) if other != fold] for fold in range(n_folds)]
-        models = [_solve(sums, each, shifts[fold], center) for fold, each in enumerate(others)]
+        models = [_solve(sums[:fold] + sums[fold + 1 :], shifts[fold], center) for fold in range(n_folds)]
     del sums
     scores = _score_held_out(blocks, Y, folds, models, n_columns, dtype, score, weights)
     return scores / np.bincount(folds[folds >= 0], None if weights is None else weights[folds >= 0])
@@ -207,7 +206,7 @@ def solve_ridge(sums: Sums, penalty: float, *, center="both") -> LinearModel:
     sums = sums.around(0.0) if center == "none" else sums
     sums = sums if center == "both" else sums.of_features_from(0.0)
     shifts = np.array([sums.n_rows * penalty])
-    coef, intercept = _solve([sums], [0], shifts, center)
+    coef, intercept = _solve([sums], shifts, center)
     refuse_singular(coef, shifts)
     return LinearModel(coef[0], intercept[0] + sums.origin, "primal")
 
@@ -249,24 +248,21 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
         dtype = "float64"
         grams, crosses = streams.grams_by_group(blocks, Y1, folds, n_folds, n_columns, dtype)
     weighted = of_rows[:, None] * Y
-    members = [folds == fold for fold in range(n_folds)]
-    squares = weighted * Y
-    sums = [
-        Sums(gram, cross, weighted[rows].sum(axis=0), squares[rows].sum(axis=0), float(of_rows[rows].sum()),
-             zero=0.0 if zero is None else zero)
-        for gram, cross, rows in zip(grams, crosses, members, strict=True)
-    ]  # fmt: skip
+    squares, zero, sums = weighted * Y, 0.0 if zero is None else zero, []
+    for fold, (gram, cross) in enumerate(zip(grams, crosses, strict=True)):
+        rows = folds == fold
+        totals = weighted[rows].sum(axis=0), squares[rows].sum(axis=0), float(of_rows[rows].sum())
+        sums.append(Sums(gram, cross, *totals, zero=zero))
     return sums, dtype
 
 
-def _solve(sums, training, shifts, center):
-    """Return coefficients (g, D, c) and intercepts (g, c) for every shift on the rows of the training folds."""
-    gram = 1.0 * sums[training[0]].gram
-    for fold in training[1:]:
-        gram += sums[fold].gram
-    cross = sum(sums[fold].cross for fold in training)
-    n_rows = sum(sums[fold].n_rows for fold in training)
-    target_mean = sum(sums[fold].targets for fold in training) / n_rows
+def _solve(sums, shifts, center):
+    """Return coefficients (g, D, c) and intercepts (g, c) for every shift on the rows of some sums."""
+    gram = 1.0 * sums[0].gram
+    for each in sums[1:]:
+        gram += each.gram
+    cross, n_rows = sum(each.cross for each in sums), sum(each.n_rows for each in sums)
+    target_mean = sum(each.targets for each in sums) / n_rows
     rhs, column_mean = cross[:, :-1], cross[:, -1] / n_rows
     if center != "none":
         rhs = rhs - cross[:, -1:] * target_mean
@@ -277,7 +273,7 @@ def _solve(sums, training, shifts, center):
     if center != "none":
         intercept += target_mean
     if center == "both":
-        intercept -= (column_mean + sums[training[0]].zero) @ coef
+        intercept -= (column_mean + sums[0].zero) @ coef
     return coef, intercept
 
 
@@ -293,17 +289,12 @@ def _score_held_out(blocks, Y, folds, models, n_columns, dtype, score, weights=N
     return np.column_stack([on_host(total) for total in totals])
 
 
-def _fit(blocks, Y, value, *, n_columns, options):
-    return fit_ridge(blocks, Y, value, n_columns=n_columns, **required(options, "scaling", "center"))
-
-
-def _cross_validate(blocks, Y, folds, *, n_columns, score, options):
-    chosen = required(options, "penalties", "scaling", "center")
-    return cross_validate_ridge(blocks, Y, folds=folds, n_columns=n_columns, score=score, **chosen)
+#: The options that an experiment has to state.
+STATED = ("scaling", "center")
 
 
 def _has_solution(blocks, Y, values, *, n_columns, options):
-    return have_solutions(blocks, Y, values, n_columns=n_columns, **required(options, "scaling", "center"))
+    return have_solutions(blocks, Y, values, n_columns=n_columns, **required(options, *STATED))
 
 
-LEARNER = Learner(**facts("ridge"), fit=_fit, cross_validate=_cross_validate, has_solution=_has_solution)
+LEARNER = with_options("ridge", fit_ridge, cross_validate_ridge, stated=STATED, has_solution=_has_solution)

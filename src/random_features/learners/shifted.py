@@ -62,9 +62,8 @@ def _rounding(matrix):
 
 def _solve_by_tridiagonalisation(matrix, rhs, shifts):
     """Return the solutions for shifts above ``_rounding(matrix)``, (len(shifts), D, c)."""
-    packed, diagonal, off_diagonal, tau, _ = lapack.dsytrd(
-        matrix, lower=1, lwork=int(lapack.dsytrd_lwork(len(matrix), lower=1)[0])
-    )
+    lwork = int(lapack.dsytrd_lwork(len(matrix), lower=1)[0])
+    packed, diagonal, off_diagonal, tau, _ = lapack.dsytrd(matrix, lower=1, lwork=lwork)
     reflectors = np.asfortranarray(packed[1:, :-1])  # of Q, which leaves the first row as it is
 
     def turned(columns, transposed):
@@ -75,11 +74,8 @@ def _solve_by_tridiagonalisation(matrix, rhs, shifts):
         return found
 
     turned_rhs = turned(rhs, "T")
-    columns = [
-        lapack.dpttrs(*lapack.dpttrf(diagonal + shift, off_diagonal)[:2], turned_rhs)[0].reshape(rhs.shape)
-        for shift in shifts
-    ]
-    found = turned(np.hstack(columns), "N")
+    solved = (lapack.dpttrs(*lapack.dpttrf(diagonal + shift, off_diagonal)[:2], turned_rhs)[0] for shift in shifts)
+    found = turned(np.hstack([columns.reshape(rhs.shape) for columns in solved]), "N")
     return found.reshape(len(matrix), len(shifts), rhs.shape[1]).transpose(1, 0, 2)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from random_features.arrays import DIAGONALISED_ALONE, block_rows, check_numbers, decomposing, row_blocks
-from random_features.tensors import cast, dtype_name, empty, namespace, zeros
+from random_features.tensors import cast, concatenated, dtype_name, empty, namespace, zeros
 
 #: Bytes within which learners keep the features in memory rather than read the stream in every pass.
 MEMORY_BUDGET = 2**30
@@ -101,8 +101,13 @@ class Kept:
 
     @cached_property
     def row_gram(self):
-        """Return Z Z' as the function ``row_gram`` does; copy it before you change it."""
-        return row_gram(self.Z)
+        """Return Z Z' of shape (n, n) in float64, with both triangles; copy it before you change it."""
+        gram = zeros((len(self.Z), len(self.Z)), self.Z)
+        for columns in row_blocks(self.Z.shape[1], CHUNK_ROWS):
+            chunk = cast(self.Z[:, columns], "float64")
+            refuse_non_finite(chunk)
+            gram += chunk @ chunk.T
+        return gram
 
 
 def keep_within(blocks, n_rows: int, n_columns: int, memory_budget: float | None = None, device="cpu"):
@@ -199,20 +204,9 @@ def grams_by_group(
     return grams, crosses
 
 
-def row_gram(Z):
-    """Return Z Z' of shape (n, n) in float64 for features kept in memory, with both triangles."""
-    gram = zeros((len(Z), len(Z)), Z)
-    for columns in row_blocks(Z.shape[1], CHUNK_ROWS):
-        chunk = cast(Z[:, columns], "float64")
-        refuse_non_finite(chunk)
-        gram += chunk @ chunk.T
-    return gram
-
-
 def transposed_product(Z, B):
     """Return Z' B in float64, shape (n_columns, c), for features in memory, without a float64 copy of them."""
-    parts = [cast(Z[:, columns], "float64").T @ B for columns in row_blocks(Z.shape[1], CHUNK_ROWS)]
-    return namespace(Z).concatenate(parts)
+    return concatenated(cast(Z[:, columns], "float64").T @ B for columns in row_blocks(Z.shape[1], CHUNK_ROWS))
 
 
 def refuse_non_finite(sums) -> None:

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 from random_features.errors import check_choice
 from random_features.learners import newton, streams
-from random_features.learners.entry import Learner, facts, required
+from random_features.learners.entry import with_options
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
 from random_features.learners.scoring import check_folds, held_out_mean, warn_unconverged
@@ -34,7 +34,9 @@ LIBLINEAR_MAX_ITERATIONS = 20_000
 LIBLINEAR_RANGE = (1e-100, 1e100)
 
 
-def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto", tolerance=None, weights=None) -> LinearModel:
+def fit_svm(
+    blocks, Y, C: float, *, n_columns: int, scaling="sum", solver="auto", tolerance=None, weights=None
+) -> LinearModel:
     """Fit a linear SVM for every column: minimise ``|w|^2 / 2 + C sum max(0, 1 - y w.z)^2``.
 
     Parameters
@@ -44,6 +46,8 @@ def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto", tolerance=Non
         are tensors need a tensor on their device, where the solution is then
     C : positive number
     n_columns : D, the columns of the features
+    scaling : "sum", the objective above, or "per_column", the same with C D: features that are sqrt(D) times longer
+        have the same machines with C as these have with C D
     solver : "liblinear", "newton" or "auto", as ``choose_solver``
     tolerance : both solvers stop where the gradient of a column is at most ``tolerance`` times min(rows of +1, rows of
         -1) / n of the one at w = 0; LIBLINEAR's own is 0.01. None: LIBLINEAR stops at 1e-4, Newton's method where the
@@ -56,7 +60,7 @@ def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto", tolerance=Non
     ``numpy.linalg.LinAlgError`` where LIBLINEAR would not end (``check_liblinear``), ``ValueError`` for NaN or
     infinity, and for a column with one class.
     """
-    Y, grid, weights = sign_columns(Y), check_grid(C, "C"), as_weights(weights, len(Y))
+    Y, grid, weights = sign_columns(Y), _costs(C, scaling, n_columns), as_weights(weights, len(Y))
     if choose_solver(len(Y) * Y.shape[1] * n_columns, solver, not isinstance(Y, np.ndarray)) == "newton":
         used = (np.ones(len(Y)) if weights is None else weights)[:, None]
         problem, how = (newton.squared_hinge, Y[:, :, None], used, 1.0 / grid[:, None]), {"tolerance": tolerance}
@@ -65,7 +69,7 @@ def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto", tolerance=Non
 
 
 def cross_validate_svm(
-    blocks, Y, grid, folds, *, n_columns: int, solver="auto", tolerance=None, score="accuracy", weights=None
+    blocks, Y, grid, folds, *, n_columns, scaling="sum", solver="auto", tolerance=None, score="accuracy", weights=None
 ) -> np.ndarray:
     """Return held-out scores of the linear SVM, shape (len(grid), n_folds); ``grid`` holds values of C.
 
@@ -76,7 +80,7 @@ def cross_validate_svm(
     through the grid from the smallest C, each from the solution of the one before. A ``ConvergenceWarning`` says how
     many of the fits did not converge.
     """
-    Y, grid = sign_columns(Y), check_grid(grid, "grid")
+    Y, grid = sign_columns(Y), _costs(grid, scaling, n_columns)
     folds, training = check_folds(folds, Y, "accuracy", every_column=True)
     weights = as_weights(weights, len(Y))
     if choose_solver(len(Y) * Y.shape[1] * n_columns, solver, not isinstance(Y, np.ndarray)) == "newton":
@@ -111,9 +115,8 @@ def choose_solver(n_entries: int, solver: str, of_tensors: bool = False) -> str:
     check_choice("solver", solver, ("auto", "liblinear", "newton"))
     if solver == "liblinear" and of_tensors:
         raise ValueError("solver='liblinear' takes no tensors, on CUDA or elsewhere: use 'newton', or arrays")
-    if solver != "auto":
-        return solver
-    return "newton" if of_tensors or n_entries >= LIBLINEAR_ENTRIES else "liblinear"
+    faster = "newton" if of_tensors or n_entries >= LIBLINEAR_ENTRIES else "liblinear"
+    return faster if solver == "auto" else solver
 
 
 def _in_memory(blocks, n_rows, n_columns):
@@ -147,30 +150,11 @@ def _liblinear(Z, Y, C, tolerance=None, weights=None):
     return LinearModel(np.column_stack(coef), np.zeros(Y.shape[1]), "liblinear", converged, n_iter)
 
 
-def scaled_cost(C, n_columns: int, scaling: str):
-    """Return the factor of the losses: C for the scaling "sum", C n_columns for "per_column".
-
-    Features that are sqrt(n_columns) times longer have the same machines with C as these have with C n_columns.
-    """
+def _costs(C, scaling, n_columns):
+    """Return the factors of the losses, (g,)."""
     factors = {"sum": 1, "per_column": n_columns}
     check_choice("scaling", scaling, factors)
     return check_grid(C, "C") * factors[scaling]
-
-
-def _fit(blocks, Y, value, *, n_columns, options):
-    C = scaled_cost(value, n_columns, options.get("scaling", "sum"))
-    return fit_svm(blocks, Y, C, n_columns=n_columns, **_stops(options))
-
-
-def _cross_validate(blocks, Y, folds, *, n_columns, score, options):
-    if score != "accuracy":
-        raise ValueError(f"support vector machines are scored by their accuracy, not by {score!r}")
-    grid = scaled_cost(required(options, "C")["C"], n_columns, options.get("scaling", "sum"))
-    return cross_validate_svm(blocks, Y, grid, folds, n_columns=n_columns, **_stops(options))
-
-
-def _stops(options):
-    return {name: options[name] for name in ("solver", "tolerance") if name in options}
 
 
 def _limit(options, n_rows, n_columns):
@@ -180,4 +164,4 @@ def _limit(options, n_rows, n_columns):
     return f"{n_rows} rows x {n_columns} columns are over the max_entries that the preset allows"
 
 
-LEARNER = Learner(**facts("svm"), fit=_fit, cross_validate=_cross_validate, limit=_limit)
+LEARNER = with_options("svm", fit_svm, cross_validate_svm, optional=("scaling", "solver", "tolerance"), limit=_limit)

@@ -15,8 +15,7 @@ def as_columns(y):
     """
     y = check_numbers(y, "targets")
     columns = y.double() if isinstance(y, torch.Tensor) else np.asarray(y, dtype=np.float64)
-    if columns.ndim == 1:
-        columns = columns[:, None]
+    columns = columns[:, None] if columns.ndim == 1 else columns
     if columns.ndim != 2 or 0 in columns.shape:
         raise ValueError(f"targets must have shape (n,) or (n, c) with n, c >= 1, got {tuple(np.shape(y))}")
     if not namespace(columns).isfinite(columns).all():
@@ -74,6 +73,4 @@ def class_index(decision):
 
     One column decides by its sign (a zero is the first class), several by the largest value.
     """
-    if decision.shape[-1] == 1:
-        return cast(decision[..., 0] > 0, "int64")
-    return decision.argmax(axis=-1)
+    return cast(decision[..., 0] > 0, "int64") if decision.shape[-1] == 1 else decision.argmax(axis=-1)

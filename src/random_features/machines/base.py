@@ -24,7 +24,7 @@ from random_features.maps.base import RandomFeatureMap
 from random_features.maps.registry import REGISTRY
 from random_features.maps.stated import as_kernel
 from random_features.pivoted_cholesky import kernel_matrix
-from random_features.tensors import from_library, like, namespace, on_host
+from random_features.tensors import from_library, like, on_host
 
 #: Rows whose kernel values are computed at once.
 BLOCK_ROWS = 2048
@@ -66,8 +66,7 @@ class Unless:
 
 def not_in_parts(machine) -> str:
     """Return why a machine cannot learn from one part of the rows after the other, or an empty text."""
-    name = getattr(machine.features, "method", None)
-    if not machine._has_map() or REGISTRY[name].data_dependent:
+    if not machine._has_map() or REGISTRY[machine.features.method].data_dependent:
         return "partial_fit needs a map that learns nothing from data, such as make_map('orf', Gaussian(1.0))"
     if np.size(machine.penalties) != 1:
         return "partial_fit needs one penalty: choose it by fit on some of the rows"
@@ -193,9 +192,8 @@ class KernelMachine(BaseEstimator):
             raise ValueError(f"loss={self.loss!r} needs a map, such as make_map('nystroem', kernel)")
         else:
             fit, scores_of = self._on_kernel(X, y, Y, penalties, groups, weights)
-        self.penalty_ = float(penalties[0])
-        if len(penalties) > 1:
-            self.penalty_ = inner_penalty(scores_of, penalties, self._scores)
+        chosen = inner_penalty(scores_of, penalties, self._scores) if len(penalties) > 1 else penalties[0]
+        self.penalty_ = float(chosen)
         self.model_ = fit(self.penalty_)
         if not self.model_.converged:
             warnings.warn(f"{self.model_.solver} stopped before it met its tolerance", ConvergenceWarning, stacklevel=3)
@@ -309,8 +307,7 @@ class KernelMachine(BaseEstimator):
         else:
             parts = row_blocks(X.shape[0], BLOCK_ROWS)
             blocks = (kernel_matrix(self.kernel_, X[rows], self.X_) for rows in parts)
-        decisions = [self.model_.decision(block) for block in blocks]
-        return as_given(namespace(decisions[0]).concatenate(decisions), given)
+        return as_given(tensors.concatenated(self.model_.decision(block) for block in blocks), given)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -13,6 +13,12 @@ from random_features.machines.base import LOSSES, KernelMachine, Unless, not_in_
 from random_features.tensors import like, namespace, on_host
 
 
+def without_probabilities(machine) -> str:
+    """Return why a machine knows no probabilities, or an empty text."""
+    is_logistic = getattr(machine, "loss_", machine.loss) == "logistic"
+    return "" if is_logistic else "predict_proba needs loss='logistic', or CalibratedClassifierCV"
+
+
 class KernelMachineClassifier(ClassifierMixin, KernelMachine):
     r"""A kernel machine for classes, on random features or on the exact kernel.
 
@@ -135,13 +141,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         logs, xp = decision - log_partition(decision), namespace(decision)
         return xp.exp(logs if decision.shape[1] > 1 else xp.concatenate([logs - decision, logs], 1))
 
-    predict_proba = Unless(
-        lambda machine: (
-            getattr(machine, "loss_", machine.loss) != "logistic"
-            and "predict_proba needs loss='logistic', or CalibratedClassifierCV"
-        ),
-        predict_proba,
-    )
+    predict_proba = Unless(without_probabilities, predict_proba)
 
 
 def _of_one_kind(y):

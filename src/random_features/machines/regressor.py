@@ -9,13 +9,13 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from random_features.arrays import generator_of, row_blocks
-from random_features.learners.posterior import matheron_update, of_features, of_kernel
+from random_features.learners.posterior import of_features, of_kernel
 from random_features.learners.ridge import ridge_sums
 from random_features.learners.targets import average
 from random_features.machines.base import BLOCK_ROWS, MOST_HELD, KernelMachine, Unless, as_given, not_in_parts
 from random_features.maps.registry import make_map
 from random_features.pivoted_cholesky import diagonal, kernel_matrix
-from random_features.tensors import cast, like, namespace, on_host
+from random_features.tensors import cast, cholesky_solve, concatenated, like, namespace, on_host
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Functions:
         rows, machine, values = self.machine._rows(X), self.machine, []
         for _, Z in self.phi.transform_blocks(rows):
             values.append(namespace(Z).tensordot(cast(Z, "float64"), like(self.coef, Z), 1) + like(self.intercepts, Z))
-        values = namespace(values[0]).concatenate(values)
+        values = concatenated(values)
         if self.dual is not None:
             moved = kernel_matrix(machine.kernel_, rows, machine.X_) @ like(self.dual, values)
             values += moved.reshape(values.shape)
@@ -175,7 +175,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
             for part in row_blocks(rows.shape[0], BLOCK_ROWS):
                 values = like(kernel_matrix(self.kernel_, rows[part], self.X_), roots) * roots
                 stds.append(posterior.std(values, diagonal(self.kernel_, rows[part])))
-        return self._shaped(decision), self._shaped(as_given(namespace(stds[0]).concatenate(stds), X))
+        return self._shaped(decision), self._shaped(as_given(concatenated(stds), X))
 
     def log_marginal_likelihood(self) -> float:
         """Return the log likelihood of the training targets, at the amplitude that maximises it."""
@@ -190,8 +190,8 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
 
         It returns (m, n_functions), or (m, c, n_functions) for several targets. On features the weights are drawn.
         With an exact kernel, the functions are draws from the prior on the features of a map ``prior``. An exact solve
-        moves them onto the training rows (Matheron's rule). The map is "rff" with 2,000 components by default; its
-        kernel must be ``kernel_``.
+        moves them onto the training rows (Matheron's rule; Wilson et al. 2021, Pathwise conditioning of Gaussian
+        processes). The map is "rff" with 2,000 components by default; its kernel must be ``kernel_``.
         """
         posterior, rng, n_targets = self._posterior(), generator_of(random_state), self.model_.coef.shape[1]
         if hasattr(self, "map_"):
@@ -207,7 +207,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         noise = like(rng.standard_normal((len(Y), n_targets, n_functions)), Y) * posterior.noise[:, None]
         prior_values = namespace(Y).tensordot(cast(features, "float64"), coef, 1)
         residuals = Y[:, :, None] - intercepts - prior_values - noise / roots[:, :, None]
-        dual = matheron_update(posterior.factor, residuals.reshape(len(Y), -1), roots)
+        dual = roots * cholesky_solve(posterior.factor, roots * residuals.reshape(len(Y), -1))
         return Functions(copy(self), phi, coef, intercepts, dual)
 
     def _posterior(self):

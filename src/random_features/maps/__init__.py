@@ -8,8 +8,7 @@ from random_features.maps.registry import HOMES, list_maps, make_map, of_class
 __all__ = ["list_maps", "make_map"]
 
 
-def __getattr__(name: str):
-    return of_class(name)
+__getattr__ = of_class
 
 
 def __dir__():

@@ -5,7 +5,6 @@ EERF).
 """
 
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -21,7 +20,6 @@ CANDIDATES = (10, 20, 40, 80, 100)
 RHO_PER_CANDIDATE = 0.005
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class SurrogateLeverageFourier(ScoredPoolMap):
     r"""Surrogate-leverage random Fourier features: frequencies in proportion to their alignment with the targets.
 
@@ -102,7 +100,6 @@ class SurrogateLeverageFourier(ScoredPoolMap):
         return scores if scores.any() else np.ones_like(scores)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class KernelAlignmentFourier(AlignedMap):
     r"""Kernel-alignment features (LKRF): a distribution over candidates that aligns the kernel with the targets.
 

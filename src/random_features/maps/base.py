@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import ClassVar
+from typing import ClassVar, dataclass_transform
 
 import numpy as np
 import torch
@@ -39,6 +39,7 @@ def _equal(value, other) -> bool:
     return value is other or np.array_equal(*(dense(tensors.on_host(each)) for each in (value, other)))
 
 
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base class of the feature maps: ``transform(X) @ transform(Y).T`` approximates ``kernel(X, Y)``.
@@ -50,9 +51,9 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     Data may be sparse. Maps that project rows on frequencies never make them dense. The others say so, and make one
     block of rows dense at a time. Features are dense.
 
-    Subclasses set ``method``, their name in the registry. Their options are the annotated fields of the class, from
-    which ``dataclass`` makes ``__init__``; ``ClassVar`` fixes an option of a base class. An option is checked by its
-    annotation (``check_option``), and in ``_check_options`` if the annotation is not enough.
+    Subclasses set ``method``, their name in the registry. They are dataclasses: their options are the annotated fields
+    of the class, from which ``__init__`` is made; ``ClassVar`` fixes an option of a base class. An option is checked by
+    its annotation (``check_option``), and in ``_check_options`` if the annotation is not enough.
 
     A parameter that is set after the map was drawn or fitted takes effect at the next ``fit`` or ``draw``. Until then
     ``transform`` and all other methods do not change. Only ``device`` may change at any time. A ``fit``, ``draw``,
@@ -89,6 +90,10 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     _has_gradient = True
     #: The size of a block of rows over ``CACHE_BYTES``: larger where one large product is most of the work.
     _caches_per_block = 1
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        dataclass(eq=False, repr=False, kw_only=True)(cls)
 
     @abstractmethod
     def _draw(self, n_features: int, rng: np.random.Generator) -> None:
@@ -415,8 +420,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         self.kernel_, self.length_scales_ = self._completed.isotropic()
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype).name}")
-        if self.length_scales_ is not None:
-            in_length_scales(np.empty((0, n_features), dtype), self.length_scales_)  # as many as columns, in its range
+        in_length_scales(np.empty((0, n_features), dtype), self.length_scales_)  # as many as columns, in its range
         # The results of an earlier fit belong to another draw.
         for name in ("_drawn", "n_columns_", "learned_"):
             vars(self).pop(name, None)
@@ -430,8 +434,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         self._drawn = rng
 
     def _learn_from(self, X, y, checkpoints):
-        if self.length_scales_ is not None:
-            X = in_length_scales(X, self.length_scales_)
+        X = in_length_scales(X, self.length_scales_)
         # A copy of the generator as the draw has left it, so that learning again gives the same.
         return self._complete(self._learn_resumably(X, y, deepcopy(self._drawn), checkpoints))
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from random_features.arrays import block_rows, is_sparse, one_blas_thread, row_blocks, work_alone
-from random_features.tensors import constant, needs_gradient, row_reader, times_columns
+from random_features.tensors import constant, dtype_name, needs_gradient, row_reader, times_columns
 
 #: The largest size in bytes of the intermediate results of a block of rows on the CPU. The passes over it (product,
 #: cosine, sine, scale) then stay in the cache of a core; 0.5 to 4 MiB gave similar times.
@@ -56,19 +56,15 @@ def features_of_array(
     rows = min(rows, n)
     extremes: list[float] = []
 
-    def make_fill():
-        if device.type != "cpu":
-            return staged(make_mapper, rows, d, features, device)
-        fill = make_mapper(rows, device, features.dtype)
-        return lambda block, part: fill(block, features[part])
-
     def make_fill_part():
-        fill = make_fill()
+        how = rows, device, features.dtype
+        fill = make_mapper(*how) if device.type == "cpu" else staged(make_mapper, d, n_columns, *how)
 
         def fill_part(part):
             block = read(part)
-            extremes.extend(_extremes(block))
-            fill(block, part)
+            stored = block.values() if block.is_sparse else block
+            extremes.extend(map(float, torch.aminmax(stored)) if stored.numel() else ())
+            fill(block, features[part])
 
         return fill_part
 
@@ -87,21 +83,20 @@ def staged_rows(itemsize: int, d: int, work_columns: int, n_columns: int, device
     return max(1, min(rows, STAGED_BYTES // (itemsize * (d + n_columns)))), threads
 
 
-def staged(make_mapper, rows: int, d: int, features, device):
-    """Return a function of a block (r, d), r <= ``rows``, and its slice of ``features``, into which the result goes.
+def staged(make_mapper, d: int, n_columns: int, rows: int, device, dtype):
+    """Return a function of a block (r, d), r <= ``rows``, that writes its features into out (r, n_columns) on the host.
 
     The block is mapped on a device, on a stream and through pinned buffers that the function has to itself: with one
     function per thread, copies to and from the device overlap the computation, and each other. The buffers are small,
-    because the system touches each page of ``features`` when it is first written, which takes longer than all else.
+    because the system touches each page of the features when it is first written, which takes longer than all else.
     """
     on_cuda = device.type == "cuda"
     stream = torch.cuda.Stream(device) if on_cuda else None
-    given, found = (torch.empty(rows, k, dtype=features.dtype, pin_memory=on_cuda) for k in (d, features.shape[1]))
+    given, found = (torch.empty(rows, columns, dtype=dtype, pin_memory=on_cuda) for columns in (d, n_columns))
     with torch.cuda.stream(stream):
-        fill = make_mapper(rows, device, features.dtype)
-        result = torch.empty(found.shape, dtype=features.dtype, device=device)
+        fill, result = make_mapper(rows, device, dtype), torch.empty(rows, n_columns, dtype=dtype, device=device)
 
-    def fill_block(block, part):
+    def fill_block(block, out):
         n = len(block)
         with torch.cuda.stream(stream):
             if not block.is_sparse:
@@ -110,7 +105,7 @@ def staged(make_mapper, rows: int, d: int, features, device):
             found[:n].copy_(result[:n], non_blocking=on_cuda)
         if on_cuda:
             stream.synchronize()
-        features[part].copy_(found[:n])
+        out.copy_(found[:n])
 
     return fill_block
 
@@ -122,7 +117,7 @@ def refuse_overflow(extremes, features, growth: int) -> None:
     """
     largest = max(map(abs, extremes), default=0.0)
     if largest > torch.finfo(features.dtype).max ** (0.5 / growth) and not torch.isfinite(features).all():
-        dtype = str(features.dtype).removeprefix("torch.")
+        dtype = dtype_name(features)
         raise ValueError(f"features of numbers as large as {largest:.3g} overflow {dtype}: scale the data")
 
 
@@ -161,11 +156,4 @@ def for_each_block(make_function, parts, threads):
         own.function(part)
 
     with one_blas_thread(), ThreadPoolExecutor(threads, initializer=work_alone) as pool:
-        for _ in pool.map(call, parts):
-            pass
-
-
-def _extremes(block):
-    """Return the smallest and the largest number that a tensor stores; none if it stores nothing."""
-    stored = block.values() if block.is_sparse else block
-    return map(float, torch.aminmax(stored)) if stored.numel() else ()
+        list(pool.map(call, parts))  # which raises the errors of the threads

@@ -1,7 +1,6 @@
 """Base classes of the maps that choose among candidate features, and the targets that candidates are scored against."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from math import ceil
 from numbers import Integral, Real
 from typing import ClassVar, Literal
@@ -16,7 +15,6 @@ from random_features.maps.pool import PoolMap
 from random_features.tensors import cast, like, on_host
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class CandidateMap(PoolMap):
     r"""Base class: J candidates are drawn, a subclass chooses some and weights them in ``_learn``.
 
@@ -61,7 +59,6 @@ class CandidateMap(PoolMap):
         return np.sqrt(2.0)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class AlignedMap(CandidateMap):
     """Base class of the maps that score the candidates by their correlation with the targets.
 
@@ -112,9 +109,8 @@ class AlignedMap(CandidateMap):
         """Return the scores of the candidates of a pool, by default all, float64 (J,), from a share of the rows."""
         targets = target_columns(y, self.task, centred=self.center_targets)
         if self.scoring_fraction < 1:
-            n_rows = X.shape[0]
-            n_scored = ceil(self.scoring_fraction * n_rows)
-            rows = slice(n_scored) if self.scoring_rows == "first" else np.sort(rng.permutation(n_rows)[:n_scored])
+            n_scored = ceil(self.scoring_fraction * X.shape[0])
+            rows = slice(n_scored) if self.scoring_rows == "first" else np.sort(rng.permutation(X.shape[0])[:n_scored])
             X, targets = X[rows], targets[rows]
         blocks = (pool or self.pool_).blocks(X)
         return alignment_scores(sum(target_sums(targets[part], features) for part, features in blocks))

@@ -3,7 +3,6 @@
 A block is stored as the numbers that generate it and applied by the fast Fourier transform; neither map holds W.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -14,7 +13,6 @@ from random_features.maps.spectral import SpectralMap
 from random_features.tensors import constant, write
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class SignedCirculant(SpectralMap):
     r"""Signed circulant random features: circulant blocks of order d with random signs.
 
@@ -99,7 +97,6 @@ class SignedCirculant(SpectralMap):
         return project
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class PModel(SpectralMap):
     r"""P-model features: frequencies recycled from one budget of Gaussian numbers.
 
@@ -172,11 +169,10 @@ class PModel(SpectralMap):
         signs = constant(self.signs_, device, dtype)
         # A row of a circulant matrix is a correlation with the data; of a Toeplitz matrix the convolution at i + p - 1,
         # which a transform of s + p - 1 numbers or more gives without wrapping.
-        length = p if self.structure == "circulant" else next_fast_len(s + p - 1, real=True)
+        is_circulant = self.structure == "circulant"
+        length, first = (p, 0) if is_circulant else (next_fast_len(s + p - 1, real=True), p - 1)
         spectrum = torch.fft.rfft(constant(self.generators_, device, dtype), n=length)
-        if self.structure == "circulant":
-            spectrum = spectrum.conj()
-        first = 0 if self.structure == "circulant" else p - 1
+        spectrum = spectrum.conj() if is_circulant else spectrum
 
         def project(X):
             values, work = (buffer[: len(X)] for buffer in buffers)

@@ -3,7 +3,6 @@
 They are compressed by geodesic ascent (CLR-RFF) or reweighted by shrunken least squares (SES).
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -39,7 +38,6 @@ class PairFittedMap(CandidateMap):
         return pairs, products.T
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class CompressedFourier(PairFittedMap):
     r"""Compressed low-rank features: a few weighted candidates that approximate the kernel of all of them.
 
@@ -95,7 +93,6 @@ class CompressedFourier(PairFittedMap):
         return {"indices": indices, "weights": np.sqrt(weights / len(products))}
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class SteinEffectFourier(PairFittedMap):
     r"""Stein-effect features: Monte Carlo features, reweighted by least squares that shrink towards equal weights.
 

@@ -5,7 +5,6 @@ frequencies by c f(0) plus the sum of w_i f(omega_i), with weights that sum to 1
 sign, which have the same cosine, so that one frequency represents a pair; an arc-cosine kernel needs both.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -21,7 +20,6 @@ from random_features.tensors import constant, write
 N_BUTTERFLIES = 3
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class CubatureMap(SpectralMap):
     """Base class: a subclass draws its points in ``_draw_frequencies`` and sets the two attributes below.
 
@@ -69,7 +67,6 @@ class CubatureMap(SpectralMap):
         return fill
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class SparseGridQuadrature(CubatureMap):
     r"""Sparse grid quadrature: the Smolyak rule of degree 3, whose points lie on the axes.
 
@@ -161,7 +158,6 @@ class SparseGridQuadrature(CubatureMap):
         return project
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class SphericalRadial(CubatureMap):
     r"""Stochastic spherical-radial features: randomly rotated simplices with random radii.
 
@@ -254,16 +250,12 @@ class SphericalRadial(CubatureMap):
         self.point_weights_ = weights / (weights.sum() if self._origin_value() > 0 else s)
         self._lengths = self.kernel_.frequency_scale * radii
         if self.rotation == "haar":
-            rotations = haar_rows(rng, n_simplices, d, d)
-            directions = (simplex_corners(d) @ rotations).reshape(-1, d)[:s]
+            directions = (simplex_corners(d) @ haar_rows(rng, n_simplices, d, d)).reshape(-1, d)[:s]
             self.frequencies_ = self._cast(self._lengths[:, None] * directions)
         else:
-            self._draw_butterflies(n_simplices, dimension, rng)
-
-    def _draw_butterflies(self, n_simplices, p, rng):
-        shape = (N_BUTTERFLIES, n_simplices, p)
-        self._permutations = rng.permuted(np.broadcast_to(np.arange(p), shape), axis=2)
-        self._angles = rng.uniform(0.0, 2.0 * np.pi, size=(N_BUTTERFLIES, p.bit_length() - 1, n_simplices, p // 2))
+            shape, levels = (N_BUTTERFLIES, n_simplices, dimension), dimension.bit_length() - 1
+            self._permutations = rng.permuted(np.broadcast_to(np.arange(dimension), shape), axis=2)
+            self._angles = rng.uniform(0.0, 2.0 * np.pi, size=(N_BUTTERFLIES, levels, n_simplices, dimension // 2))
 
     @property
     def _takes_sparse_rows(self):

@@ -10,7 +10,6 @@ import sys
 import time
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar, NamedTuple
 
@@ -42,7 +41,6 @@ class Round(NamedTuple):
     payoff: float
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class GameMap(RandomFeatureMap):
     r"""Base class of the maps that are learned by no-regret dynamics against the dual of a support vector machine.
 

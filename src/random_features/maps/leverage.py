@@ -7,7 +7,6 @@ between the two and change one difference at a time.
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -21,7 +20,6 @@ COLUMN_MODES = ("columns", "sorted", "code", "trace", "permuted")
 SORTED_MODES = ("sorted", "code")
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class ScoredPoolMap(PoolMap):
     """Base class: a subclass scores the columns of the pool's feature matrix in ``pool_scores``.
 
@@ -108,20 +106,15 @@ class ScoredPoolMap(PoolMap):
             scores = scores.reshape(2, -1).sum(axis=0)
         probabilities = scores / scores.sum()
         weights = np.sqrt(1.0 / probabilities)
-        if self.mode == "text":
-            weights /= np.sqrt(self.n_components)
-        elif self.mode != "code":
-            weights /= np.sqrt(len(weights))
+        if self.mode != "code":
+            weights /= np.sqrt(self.n_components if self.mode == "text" else len(weights))
         if self.mode == "trace":
             weights /= root_mean_square_length(self.pool_.blocks(X), weights)
         elif self.mode == "permuted":
             weights = rng.permutation(weights)
+        indices = np.argsort(weights, kind="stable") if self.mode in SORTED_MODES else np.arange(len(scores))
         if self.mode == "text":
             indices = rng.choice(len(scores), size=self.n_components, p=probabilities)
-        elif self.mode in SORTED_MODES:
-            indices = np.argsort(weights, kind="stable")
-        else:
-            indices = np.arange(len(scores))
         return {"indices": indices, "weights": weights[indices]}
 
     @property
@@ -150,7 +143,6 @@ def column_squares(features) -> np.ndarray:
     return on_host((cast(features, "float64") ** 2).sum(0))
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class LeverageScoreFourier(ScoredPoolMap):
     r"""Leverage-score random Fourier features: frequencies in proportion to their ridge leverage scores.
 
@@ -230,7 +222,7 @@ def ridge_leverage_scores(gram, ridge: float) -> np.ndarray:
 
     ``gram`` is an array or tensor, positive semi-definite, and overwritten.
     """
-    _add_to_diagonal(gram, ridge)
+    namespace(gram).einsum("ii->i", gram)[:] += ridge
     return 1.0 - ridge * on_host(diagonal_of_inverse(cholesky(gram)))
 
 
@@ -241,10 +233,5 @@ def row_leverage_scores(features, ridge: float) -> np.ndarray:
     """
     features = 1.0 * cast(features, "float64")
     system = features @ features.T
-    _add_to_diagonal(system, ridge)
+    namespace(system).einsum("ii->i", system)[:] += ridge
     return column_squares(solve_triangular(cholesky(system), features))
-
-
-def _add_to_diagonal(matrix, number: float) -> None:
-    """Add a number to the diagonal of an array or tensor."""
-    matrix.reshape(-1)[:: len(matrix) + 1] += number

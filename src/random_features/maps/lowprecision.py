@@ -1,6 +1,5 @@
 """Random Fourier features of a few bits each (LP-RFF): stochastic rounding by a hash of the data."""
 
-from dataclasses import dataclass
 from functools import cache
 from numbers import Integral
 from typing import ClassVar, Literal
@@ -18,7 +17,6 @@ from random_features.tensors import constant
 MIXERS = (0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class LowPrecisionFourier(RandomFourier):
     r"""Low-precision random Fourier features: features with phases, rounded at random to 2^b values.
 
@@ -111,9 +109,8 @@ class LowPrecisionFourier(RandomFourier):
     def _at_random(self, device):
         """Return a function of rows and their features, which are rounded by a hash of the rows."""
         amplitude, steps = np.sqrt(2.0 / self.n_components), 2**self.n_bits - 1
-        row_factors, column_factors, column_offsets = (
-            constant(words, device) for words in (self._row_factors, self._column_factors, self._column_offsets)
-        )
+        drawn = self._row_factors, self._column_factors, self._column_offsets
+        row_factors, column_factors, column_offsets = (constant(words, device) for words in drawn)
 
         def rounded(X, position):
             words = _mix(_key_of_rows(X, row_factors)) * column_factors + column_offsets

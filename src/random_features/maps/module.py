@@ -24,10 +24,9 @@ class FeatureModule(torch.nn.Module):
             for buffer, part in _parts(name, value).items():
                 self.register_buffer(buffer, torch.from_numpy(np.array(part)))
         length_scale = self._map.kernel_.get_params().get("length_scale")
-        start = None
         if length_scale is not None:
             self.register_buffer("drawn_for", torch.tensor(float(length_scale), dtype=torch.float64))
-            start = torch.nn.Parameter(torch.tensor(float(length_scale), dtype=torch.float64).log())
+        start = None if length_scale is None else torch.nn.Parameter(self.drawn_for.log())
         self.register_parameter("log_length_scale", start)
         self.register_load_state_dict_post_hook(_use_buffers)
 
@@ -48,8 +47,7 @@ def _use_buffers(module, _keys) -> None:
     """Give the map of a module the draws that were loaded into its buffers, and the length scale that they are for."""
     phi, loaded = module._map, {name: buffer.cpu().numpy().copy() for name, buffer in module.named_buffers()}
     for name, value in list(vars(phi).items()):
-        own = [loaded[buffer][()] for buffer in _parts(name, value)]
-        if own:
+        if own := [loaded[buffer][()] for buffer in _parts(name, value)]:
             setattr(phi, name, own if isinstance(value, list) else own[0])
     if "drawn_for" in loaded:
         phi.kernel_ = phi.kernel_.set_params(length_scale=float(loaded["drawn_for"]))

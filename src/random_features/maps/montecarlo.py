@@ -1,6 +1,5 @@
 """Frequencies drawn from the kernel's spectral measure: independent (RFF) and orthogonal in blocks (ORF)."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -53,7 +52,6 @@ class RandomFourier(SpectralMap):
         self.frequencies_ = self._cast(self.kernel_.draw_coordinates(rng, (self.n_components, n_features)))
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class OrthogonalRandom(SpectralMap):
     r"""Orthogonal random features: blocks of d orthogonal frequencies with the lengths of Gaussian vectors.
 

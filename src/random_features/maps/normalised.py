@@ -1,6 +1,5 @@
 """Random Fourier features of unit length (NRFF)."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -9,7 +8,6 @@ from random_features.maps.montecarlo import RandomFourier
 from random_features.tensors import needs_gradient, write
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class NormalisedFourier(RandomFourier):
     r"""Normalised random Fourier features: features with random phases, divided by their length.
 

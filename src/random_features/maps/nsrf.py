@@ -1,6 +1,5 @@
 """Not-so-random features: frequencies at the peaks of a potential in the Fourier domain, found by Langevin dynamics."""
 
-from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar, Literal
 
@@ -25,7 +24,6 @@ MODES = {
 CODE_DUAL_STEP = 2000.0
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class PeakSearchFourier(GameMap, SpectralMap):
     r"""Not-so-random features: frequencies where a reweighted Fourier transform of the classes has its peaks.
 

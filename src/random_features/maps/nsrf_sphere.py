@@ -1,7 +1,6 @@
 """Not-so-random features on the sphere: the spherical harmonics with the largest potential, one per round."""
 
 import warnings
-from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
@@ -21,7 +20,6 @@ LENGTH_TOLERANCE = 1e-5
 KEPT_BYTES = 2**28
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class PeakSearchHarmonics(GameMap):
     r"""Not-so-random features on the sphere in three dimensions: harmonics that a reweighted potential prefers.
 
@@ -206,11 +204,9 @@ def check_on_sphere(X: np.ndarray) -> None:
     lengths = np.linalg.norm(X, axis=1)
     if not lengths.all():
         raise ValueError("nsrf_sphere: a row of zeros has no direction and cannot be projected onto the sphere")
-    away = int(np.count_nonzero(np.abs(lengths - 1.0) > LENGTH_TOLERANCE))
-    if away:
+    if away := int(np.count_nonzero(np.abs(lengths - 1.0) > LENGTH_TOLERANCE)):
         warnings.warn(
             f"nsrf_sphere: {away} of {len(X)} rows are not of length 1 and are projected onto the sphere; "
             "use the preprocessing step unit, or data on the sphere",
-            UserWarning,
             stacklevel=3,
         )

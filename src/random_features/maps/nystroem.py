@@ -1,7 +1,6 @@
 """The Nystroem approximation, the baseline that takes its features from a sample of the data."""
 
 from copy import copy
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -30,7 +29,6 @@ SINGLE_PRECISION_RANGE = 2.0**12
 SPARSE_SHARE = 0.1
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class Nystroem(RandomFeatureMap):
     r"""Nystroem features: kernel values at landmarks, whitened by the landmarks' own kernel matrix.
 
@@ -123,8 +121,7 @@ class Nystroem(RandomFeatureMap):
             names = getattr(self, "feature_names_in_", None)
             if names is not None and self._names is not None and not np.array_equal(names, self._names):
                 raise ValueError("landmarks have other columns than X, or in another order: give landmarks[X.columns]")
-            scales = self.length_scales_
-            return {"landmarks": self._points if scales is None else in_length_scales(self._points, scales)}
+            return {"landmarks": in_length_scales(self._points, self.length_scales_)}
         n_landmarks = min(self.n_components, X.shape[0])
         if self.kernel_.name == "precomputed":
             if X.shape[0] != X.shape[1] or self.landmarks != "uniform":
@@ -147,8 +144,7 @@ class Nystroem(RandomFeatureMap):
         # among sparse rows products of sparse ones are faster, unless the landmarks are means
         if self._columns is None and filled.size < SPARSE_SHARE * landmarks.size:
             places = np.divmod(filled, landmarks.shape[1])
-            values = landmarks[places].astype(np.float64)
-            self._landmarks = csr_matrix((values, places), landmarks.shape)
+            self._landmarks = csr_matrix((landmarks[places].astype(np.float64), places), landmarks.shape)
         else:
             self._landmarks = landmarks.astype(np.float64)
         with decomposing(len(landmarks), DIAGONALISED_ALONE):
@@ -199,12 +195,9 @@ class Nystroem(RandomFeatureMap):
         """
         n_last, n_leading = split(self._eigenvalues)
         n_middle = len(self._eigenvalues) - n_last - n_leading
-        exactly = n_last + n_leading > 0
-        values = self._values(rows, device, torch.float64 if exactly else torch.float32)
-        last, middle, leading = (
-            constant(np.ascontiguousarray(columns), device)
-            for columns in np.split(self._whitening, [n_last, n_last + n_middle], axis=1)
-        )
+        values = self._values(rows, device, torch.float64 if n_last + n_leading else torch.float32)
+        parts = np.split(self._whitening, [n_last, n_last + n_middle], axis=1)
+        last, middle, leading = (constant(np.ascontiguousarray(columns), device) for columns in parts)
         middle = middle.float()
         back = (leading * constant(self._eigenvalues[n_last + n_middle :], device)).T.contiguous()
 

@@ -5,7 +5,6 @@ fixed size, each on one thread, so a result does not depend on the number of thr
 """
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import torch
@@ -57,14 +56,7 @@ class PeakSearch:
 
     def evaluate(self, weights: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
         """Return the potentials (m,) of ``frequencies`` (m, d) for ``weights`` (n,)."""
-        frequencies = torch.tensor(frequencies, device=self.device, dtype=self.X.dtype)
-        potentials = torch.empty(len(frequencies), device=self.device, dtype=self.X.dtype)
-
-        def work(potential, part):
-            potentials[part] = potential.at(frequencies[part])
-
-        self._in_blocks(weights, len(frequencies), work)
-        return potentials.cpu().numpy()
+        return self._in_blocks(weights, frequencies, lambda potential, W, start: (W, potential.at(W)))[1]
 
     def climb(self, weights: np.ndarray, starts: np.ndarray, how: Climb, seed) -> tuple[np.ndarray, np.ndarray]:
         """Return the best point on the path of each copy.
@@ -80,27 +72,24 @@ class PeakSearch:
         -------
         the points, ndarray of shape (copies, d), and their potentials (copies,)
         """
-        points = torch.tensor(starts, device=self.device, dtype=self.X.dtype)
-        potentials = torch.empty(len(points), device=self.device, dtype=self.X.dtype)
 
-        def work(potential, part):
-            words = np.random.SeedSequence([*seed, part.start]).generate_state(1, np.uint64)
+        def work(potential, W, start):
+            words = np.random.SeedSequence([*seed, start]).generate_state(1, np.uint64)
             generator = torch.Generator(self.device).manual_seed(int(words[0] >> 1))
-            points[part], potentials[part] = self._climbed(potential, points[part], how, generator)
+            return self._climbed(potential, W, how, generator)
 
-        self._in_blocks(weights, len(points), work)
-        return points.cpu().numpy(), potentials.cpu().numpy()
+        return self._in_blocks(weights, starts, work)
 
     def _climbed(self, potential, W, how, generator):
         """Return the best points on the paths of the copies of a block, and their potentials."""
         best, highest = W.clone(), torch.full((len(W),), -1.0, device=W.device, dtype=W.dtype)
-        noise = torch.empty_like(W)
+        noise, tiny = torch.empty_like(W), torch.finfo(W.dtype).tiny
         for _ in range(how.n_steps):
             values, step = potential.with_gradient(W)
             _keep_best(best, highest, W, values)
             if how.step_size is None:
-                longest = how.step_factor * RELATIVE_STEP / max(self.largest_variance, _tiny(W))
-                step.mul_((longest / highest.clamp(min=_tiny(W)))[:, None])
+                longest = how.step_factor * RELATIVE_STEP / max(self.largest_variance, tiny)
+                step.mul_((longest / highest.clamp(min=tiny))[:, None])
             else:
                 step.mul_(how.step_factor * how.step_size)
             if how.decay:
@@ -108,27 +97,35 @@ class PeakSearch:
             if how.noise != 0:
                 noise.normal_(generator=generator)
                 scale = how.noise if how.noise else step.square().mean(dim=1, keepdim=True).sqrt_()
-                noise.mul_(how.noise_factor * scale)
-                step.add_(noise)
+                step.add_(noise.mul_(how.noise_factor * scale))
             W = W + step
         if how.last:
             _keep_best(best, highest, W, potential.at(W))
         return best, highest
 
-    def _in_blocks(self, weights, count, work):
-        """Call ``work(potential, slice)`` for blocks of ``count`` frequencies, on all threads."""
+    def _in_blocks(self, weights, frequencies, work):
+        """Return the points (m, d), and their potentials (m,), that ``work(potential, W, start)`` makes of blocks W
+        of ``frequencies`` (m, d), which begin at row ``start``, on all threads.
+        """
+        how = {"device": self.device, "dtype": self.X.dtype}
+        points, weights = torch.tensor(frequencies, **how), torch.tensor(weights, **how)
+        potentials, weighted = torch.empty_like(points[:, 0]), self.X * (2.0 * weights)[:, None]
         most, entries = BLOCK[self.device.type]
-        blocks = -(-count // max(1, min(most, entries // len(self.X))))
-        rows = -(-count // blocks)
-        weights = torch.tensor(weights, device=self.device, dtype=self.X.dtype)
-        weighted = self.X * (2.0 * weights)[:, None]
+        blocks = -(-len(points) // max(1, min(most, entries // len(self.X))))
+        rows = -(-len(points) // blocks)
 
         def make():
-            return partial(work, Potential(self.X, weights, weighted, rows))
+            potential = Potential(self.X, weights, weighted, rows)
 
-        parts = list(row_blocks(count, rows))
+            def work_on(part):
+                points[part], potentials[part] = work(potential, points[part], part.start)
+
+            return work_on
+
+        parts = list(row_blocks(len(points), rows))
         threads = min(len(parts), torch.get_num_threads()) if self.device.type == "cpu" else 1
         for_each_block(make, parts, threads)
+        return points.cpu().numpy(), potentials.cpu().numpy()
 
 
 class Potential:
@@ -178,7 +175,3 @@ def _keep_best(best, highest, W, values):
     better = values > highest
     torch.where(better, values, highest, out=highest)
     torch.where(better[:, None], W, best, out=best)
-
-
-def _tiny(W):
-    return torch.finfo(W.dtype).tiny

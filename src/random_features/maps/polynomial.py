@@ -3,7 +3,6 @@
 All three (RM, TS and TRP) have s real columns and are unbiased.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from math import comb
 from typing import Literal
@@ -95,10 +94,8 @@ class RandomMaclaurin(PolynomialMap):
         self.powers_ = np.sort(rng.choice(degree + 1, size=s, p=probabilities))[::-1]
         ratios = np.divide(coefficients, probabilities, out=np.zeros(degree + 1), where=probabilities > 0)
         self._scales = np.sqrt(ratios[self.powers_] / s)
-        self.signs_ = [
-            random_signs(rng, (n_features, np.count_nonzero(self.powers_ > factor)))
-            for factor in range(self.powers_[0])
-        ]
+        widths = [np.count_nonzero(self.powers_ > factor) for factor in range(self.powers_[0])]
+        self.signs_ = [random_signs(rng, (n_features, width)) for width in widths]
 
     def _mapper(self, rows, device, dtype):
         signs = [constant(factor, device, dtype) for factor in self.signs_]
@@ -183,7 +180,6 @@ class TensorSketch(PolynomialMap):
         return fill
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class TensorisedProjection(PolynomialMap):
     r"""Tensorised random projections: products of random-sign projections of the augmented data.
 

@@ -66,12 +66,9 @@ class Pool:
 
     def subset(self, indices: np.ndarray, weights: np.ndarray) -> Self:
         """Return the features of frequencies ``indices`` (m,) times ``weights`` (m,); cosine and sine share one."""
-        return replace(
-            self,
-            frequencies=self.frequencies[indices],
-            phases=None if self.phases is None else self.phases[indices],
-            scale=self.scale * (np.tile(weights, 2) if self.layout == "cos_sin" else weights),
-        )
+        phases = None if self.phases is None else self.phases[indices]
+        scale = self.scale * (np.tile(weights, 2) if self.layout == "cos_sin" else weights)
+        return replace(self, frequencies=self.frequencies[indices], phases=phases, scale=scale)
 
     def reordered(self, columns: np.ndarray, weights: np.ndarray) -> Self:
         """Return as many features as in a pool of pairs, in the order of its ``columns`` and with their weights.
@@ -80,24 +77,16 @@ class Pool:
         the old order, as in the code behind the published leverage-score features. With the columns in their own order,
         these are the features of the pool, weighted one by one.
         """
-        return replace(
-            self,
-            frequencies=self.frequencies[columns % len(self.frequencies)],
-            phases=None if self.phases is None else np.tile(self.phases, 2),
-            layout="split",
-            scale=self.scale * weights,
-        )
+        frequencies = self.frequencies[columns % len(self.frequencies)]
+        phases = None if self.phases is None else np.tile(self.phases, 2)
+        return replace(self, frequencies=frequencies, phases=phases, layout="split", scale=self.scale * weights)
 
     def mapper(self, rows: int, device, dtype):
         """Return a function that writes the features of a tensor X (r, d), r <= ``rows``, into out (r, n_columns)."""
-        scale = self.scale
-        return spectral_mapper(
-            projector(self.frequencies, rows, device, dtype),
-            constant(scale, device, dtype) if isinstance(scale, np.ndarray) else scale,
-            activation=self.kernel.activation,
-            pairs=self.layout != "phase",
-            phases=None if self.phases is None else constant(self.phases, device, dtype),
-        )
+        project, pairs = projector(self.frequencies, rows, device, dtype), self.layout != "phase"
+        scale = constant(self.scale, device, dtype) if isinstance(self.scale, np.ndarray) else self.scale
+        phases = None if self.phases is None else constant(self.phases, device, dtype)
+        return spectral_mapper(project, scale, activation=self.kernel.activation, pairs=pairs, phases=phases)
 
 
 class PoolMap(SpectralMap):

@@ -1,7 +1,6 @@
 """Positive random features (PRF): exponentials of projections, with directions that repel each other."""
 
 import warnings
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -13,7 +12,6 @@ from random_features.maps.spectral import SpectralMap
 from random_features.tensors import write
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class PositiveRandom(SpectralMap):
     r"""Positive random features: exponentials of random projections instead of cosines and sines.
 
@@ -94,9 +92,7 @@ class PositiveRandom(SpectralMap):
         return fill
 
     def transform(self, X):
-        features = super().transform(X)
-        for _ in checked([(slice(None), features)]):
-            pass
+        ((_, features),) = checked([(slice(None), super().transform(X))])
         return features
 
     def transform_blocks(self, X, rows=None):

@@ -1,6 +1,5 @@
 """Frequencies at the nodes of a Gauss-Hermite rule (GQ)."""
 
-from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
@@ -9,7 +8,6 @@ from sklearn.utils import check_scalar
 from random_features.maps.spectral import SpectralMap
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class GaussianQuadrature(SpectralMap):
     r"""Gaussian quadrature features: frequencies sampled from the dense grid of a Gauss-Hermite rule.
 

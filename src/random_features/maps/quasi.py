@@ -1,6 +1,5 @@
 """Frequencies that fill the space more evenly than independent draws: quasi-Monte Carlo sequences (QMC)."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -13,7 +12,6 @@ from random_features.maps.spectral import SpectralMap
 MARGIN = 2.0**-31
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class QuasiMonteCarlo(SpectralMap):
     r"""Quasi-Monte Carlo features: a randomised low-discrepancy sequence through the quantiles of the frequencies.
 

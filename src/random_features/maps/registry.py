@@ -28,8 +28,8 @@ class Entry:
     family: str
     kernels: tuple[str, ...]
     reference: str
-    cost: str = "O(s d)"
     fit: str = "O(s d)"
+    cost: str = "O(s d)"
     unbiased: bool = False
     data_dependent: bool = False
     prefix: bool = False
@@ -52,115 +52,87 @@ ARC_COSINE = ("arccos0", "arccos1", "arccos2")
 #: Kernels with frequencies, and those whose frequencies are normal, with random factors or without.
 SPECTRAL, NORMAL = (*SHIFT_INVARIANT, *ARC_COSINE), ("gaussian", *ARC_COSINE, *MIXTURES)
 SPECTRAL_OR_LINEAR, GAUSSIAN = (*SPECTRAL, "linear"), ("gaussian",)
+POLYNOMIAL, EVERY = ("polynomial",), (*SPECTRAL, "neural_tangent", "polynomial", "linear")
 #: With all frequencies of one length, only the orders 0 and 1 are correct: order 2 needs E |w|^4 = d (d + 2).
 ONE_LENGTH = ("gaussian", "arccos0", "arccos1", *MIXTURES)
 
 
 def structured(path: str, kernels: tuple[str, ...], reference: str, unbiased: bool = False) -> Entry:
     """Return the facts about a map whose frequencies are a product of structured matrices."""
-    return Entry(path, "structured", kernels, reference, "O(s log d)", "O(s)", unbiased)
+    return Entry(path, "structured", kernels, reference, "O(s)", "O(s log d)", unbiased)
 
 
-#: Facts that several maps share.
-QUADRATURE = {"family": "quadrature", "kernels": NORMAL, "fit": "O(s d^2)"}
-LEVERAGE = {"family": "leverage scores", "kernels": SPECTRAL, "unbiased": True, "data_dependent": True}
-ALIGNMENT = {"family": "kernel alignment", "kernels": SPECTRAL_OR_LINEAR, "fit": "O(n J d)"}
-ALIGNMENT |= {"data_dependent": True, "prefix": True}
-POLYNOMIAL = {"family": "polynomial", "kernels": ("polynomial",), "unbiased": True}
-PEAKS = {"family": "Fourier peaks", "reference": "Bullins, Zhang and Zhang, ICLR 2018"}
-PEAKS |= {"data_dependent": True, "prefix": True}
+def learned(path: str, family: str, kernels: tuple[str, ...], reference: str, fit: str, cost: str = "O(s d)") -> Entry:
+    """Return the facts about a map that learns from data and is biased."""
+    return Entry(path, family, kernels, reference, fit, cost, data_dependent=True)
+
+
+def family(name: str, usual_fit: str = "O(s d)", **facts):
+    """Return a function that returns the facts about a map of a family, whose maps share some."""
+
+    def entry(path: str, kernels: tuple[str, ...], reference: str, fit: str = usual_fit, cost: str = "O(s d)") -> Entry:
+        return Entry(path, name, kernels, reference, fit, cost, **facts)
+
+    return entry
+
+
+#: The makers of entries.
+monte_carlo, quasi_monte_carlo = family("Monte Carlo", unbiased=True), family("quasi-Monte Carlo")
+quadrature = family("quadrature", "O(s d^2)")
+leverage = family("leverage scores", unbiased=True, data_dependent=True)
+alignment = family("kernel alignment", "O(n J d)", data_dependent=True, prefix=True)
+polynomial = family("polynomial", unbiased=True)
+peaks = family("Fourier peaks", data_dependent=True, prefix=True)
+
+#: The reference of several maps.
+BULLINS = "Bullins, Zhang and Zhang, ICLR 2018"
 
 REGISTRY = {
-    "rff": Entry(
-        "montecarlo.RandomFourier", "Monte Carlo", SPECTRAL_OR_LINEAR, "Rahimi and Recht, NIPS 2007", unbiased=True
-    ),
-    "orf": Entry(
-        "montecarlo.OrthogonalRandom", "Monte Carlo", NORMAL, "Yu et al., NIPS 2016", unbiased=True, fit="O(s d^2)"
-    ),
+    "rff": monte_carlo("montecarlo.RandomFourier", SPECTRAL_OR_LINEAR, "Rahimi and Recht, NIPS 2007"),
+    "orf": monte_carlo("montecarlo.OrthogonalRandom", NORMAL, "Yu et al., NIPS 2016", "O(s d^2)"),
     "sorf": structured("structured.StructuredOrthogonal", ONE_LENGTH, "Yu et al., NIPS 2016"),
     "rom": structured("structured.RandomOrthogonalMatrices", ONE_LENGTH, "Choromanski, Rowland and Weller, NIPS 2017"),
     "fastfood": structured("structured.Fastfood", NORMAL, "Le, Sarlos and Smola, ICML 2013", unbiased=True),
-    "prf": Entry(
-        "positive.PositiveRandom",
-        "Monte Carlo",
-        GAUSSIAN,
-        "Choromanski et al., ICLR 2021; Reid et al., ICML 2023",
-        unbiased=True,
-        fit="O(s d^2)",
+    "prf": monte_carlo(
+        "positive.PositiveRandom", GAUSSIAN, "Choromanski et al., ICLR 2021; Reid et al., ICML 2023", "O(s d^2)"
     ),
     "qmc": Entry("quasi.QuasiMonteCarlo", "quasi-Monte Carlo", SPECTRAL, "Yang et al., ICML 2014", unbiased=True),
-    "ssf": Entry(
-        "spherical.SphericalStructured", "quasi-Monte Carlo", ONE_LENGTH, "Lyu, ICML 2017", fit="O(s d log s)"
-    ),
-    "gq": Entry("quadrature.GaussianQuadrature", "quadrature", NORMAL, "Dao, De Sa and Re, NIPS 2017"),
-    "lsrff": Entry("leverage.LeverageScoreFourier", reference="Li et al., ICML 2019", fit="O(n s^2 + s^3)", **LEVERAGE),
+    "ssf": quasi_monte_carlo("spherical.SphericalStructured", ONE_LENGTH, "Lyu, ICML 2017", "O(s d log s)"),
+    "gq": quadrature("quadrature.GaussianQuadrature", NORMAL, "Dao, De Sa and Re, NIPS 2017", "O(s d)"),
+    "lsrff": leverage("leverage.LeverageScoreFourier", SPECTRAL, "Li et al., ICML 2019", "O(n s^2 + s^3)"),
     "nrff": Entry("normalised.NormalisedFourier", "Monte Carlo", GAUSSIAN, "Li, KDD 2017"),
-    "mm": Entry(
-        "momentmatching.MomentMatching",
-        "quasi-Monte Carlo",
-        (*NORMAL, "cauchy"),
-        "Shen, Yang and Wang, AAAI 2017",
-        fit="O(s d^2)",
+    "mm": quasi_monte_carlo(
+        "momentmatching.MomentMatching", (*NORMAL, "cauchy"), "Shen, Yang and Wang, AAAI 2017", "O(s d^2)"
     ),
     "scrf": structured("circulant.SignedCirculant", SPECTRAL, "Feng, Hu and Liao, IJCAI 2015", unbiased=True),
     "pmodel": structured("circulant.PModel", NORMAL, "Choromanski and Sindhwani, ICML 2016", unbiased=True),
     "lprff": Entry(
         "lowprecision.LowPrecisionFourier", "low precision", GAUSSIAN, "Zhang et al., AISTATS 2019", unbiased=True
     ),
-    "sgq": Entry(
-        "cubature.SparseGridQuadrature",
-        reference="Dao, De Sa and Re, NIPS 2017",
-        cost="O(s) for s <= d, O(s d) above",
-        **QUADRATURE,
+    "sgq": quadrature(
+        "cubature.SparseGridQuadrature", NORMAL, "Dao, De Sa and Re, NIPS 2017", cost="O(s) for s <= d, O(s d) above"
     ),
-    "ssr": Entry(
-        "cubature.SphericalRadial",
-        reference="Munkhoeva et al., NeurIPS 2018",
-        cost="O(s d), O(s log d) with butterflies",
-        **QUADRATURE,
+    "ssr": quadrature(
+        "cubature.SphericalRadial", NORMAL, "Munkhoeva et al., NeurIPS 2018", cost="O(s d), O(s log d) with butterflies"
     ),
-    "slsrff": Entry(
-        "alignment.SurrogateLeverageFourier", reference="Liu et al., AAAI 2020", fit="O(n s d)", **LEVERAGE
+    "slsrff": leverage("alignment.SurrogateLeverageFourier", SPECTRAL, "Liu et al., AAAI 2020", "O(n s d)"),
+    "karff": alignment("alignment.KernelAlignmentFourier", SPECTRAL_OR_LINEAR, "Sinha and Duchi, NIPS 2016"),
+    "kprff": alignment(
+        "alignment.KernelPolarizationFourier", SPECTRAL_OR_LINEAR, "Shahrampour, Beirami and Tarokh, AAAI 2018"
     ),
-    "karff": Entry("alignment.KernelAlignmentFourier", reference="Sinha and Duchi, NIPS 2016", **ALIGNMENT),
-    "kprff": Entry(
-        "alignment.KernelPolarizationFourier", reference="Shahrampour, Beirami and Tarokh, AAAI 2018", **ALIGNMENT
+    "clrff": learned(
+        "compression.CompressedFourier", "compression", SPECTRAL, "Agrawal et al., AISTATS 2019", "O(s J) per pair"
     ),
-    "clrff": Entry(
-        "compression.CompressedFourier",
-        "compression",
-        SPECTRAL,
-        "Agrawal et al., AISTATS 2019",
-        data_dependent=True,
-        fit="O(s J) per pair",
+    "ses": learned(
+        "compression.SteinEffectFourier", "kernel alignment", GAUSSIAN, "Chang et al., IJCAI 2017", "O(s^3)"
     ),
-    "ses": Entry(
-        "compression.SteinEffectFourier",
-        "kernel alignment",
-        GAUSSIAN,
-        "Chang et al., IJCAI 2017",
-        data_dependent=True,
-        fit="O(s^3)",
-    ),
-    "rm": Entry("polynomial.RandomMaclaurin", reference="Kar and Karnick, AISTATS 2012", **POLYNOMIAL),
-    "ts": Entry(
-        "polynomial.TensorSketch", reference="Pham and Pagh, KDD 2013", cost="O(d + s log s)", fit="O(d)", **POLYNOMIAL
-    ),
-    "trp": Entry(
-        "polynomial.TensorisedProjection", reference="Meister, Sarlos and Woodruff, NeurIPS 2019", **POLYNOMIAL
-    ),
-    "nsrf": Entry("nsrf.PeakSearchFourier", kernels=GAUSSIAN, fit="O(n s d), times 5,000", **PEAKS),
-    "nsrf_sphere": Entry(
-        "nsrf_sphere.PeakSearchHarmonics", kernels=(*GAUSSIAN, *ARC_COSINE), cost="O(s l)", fit="O(n s l^2)", **PEAKS
-    ),
-    "nystroem": Entry(
-        "nystroem.Nystroem",
-        "Nyström",
-        (*SPECTRAL, "neural_tangent", "polynomial", "linear"),
-        "Williams and Seeger, NIPS 2001",
-        "O(s d + s^2)",
-        data_dependent=True,
-        fit="O(s^2 d + s^3)",
+    "rm": polynomial("polynomial.RandomMaclaurin", POLYNOMIAL, "Kar and Karnick, AISTATS 2012"),
+    "ts": polynomial("polynomial.TensorSketch", POLYNOMIAL, "Pham and Pagh, KDD 2013", "O(d)", "O(d + s log s)"),
+    "trp": polynomial("polynomial.TensorisedProjection", POLYNOMIAL, "Meister, Sarlos and Woodruff, NeurIPS 2019"),
+    "nsrf": peaks("nsrf.PeakSearchFourier", GAUSSIAN, BULLINS, "O(n s d), times 5,000"),
+    "nsrf_sphere": peaks("nsrf_sphere.PeakSearchHarmonics", (*GAUSSIAN, *ARC_COSINE), BULLINS, "O(n s l^2)", "O(s l)"),
+    "nystroem": learned(
+        "nystroem.Nystroem", "Nyström", EVERY, "Williams and Seeger, NIPS 2001", "O(s^2 d + s^3)", "O(s d + s^2)"
     ),
 }
 
@@ -168,20 +140,14 @@ REGISTRY = {
 HOMES = {entry.class_name: entry.module for entry in REGISTRY.values()}
 
 #: Other names in use: the map that each means, and the options that make the difference.
-ALIASES = {
-    "rks": ("rff", {"layout": "phase"}),
-    "lkrf": ("karff", {}),
-    "eerf": ("kprff", {}),
-}
+ALIASES = {"rks": ("rff", {"layout": "phase"}), "lkrf": ("karff", {}), "eerf": ("kprff", {})}
 
 
 def resolve(name: str) -> tuple[str, dict]:
-    """Return the registry's own name and the options of a name or an alias; ``ValueError`` for an unknown one."""
-    if name in REGISTRY:
-        return name, {}
-    if name in ALIASES:
-        return ALIASES[name]
-    raise ValueError(f"no feature map is called {name!r}; {suggestion(name, [*REGISTRY, *ALIASES])}")
+    """Return the registry's own name and the options of a name or an alias; ``UserError`` for an unknown one."""
+    if name not in REGISTRY and name not in ALIASES:
+        raise UserError(f"no feature map is called {name!r}; {suggestion(name, [*REGISTRY, *ALIASES])}")
+    return ALIASES.get(name, (name, {}))
 
 
 def resolved_options(name: str, options: dict) -> dict:
@@ -246,8 +212,9 @@ class Listing(list):
         return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
-def _text(value) -> str:
-    return value if isinstance(value, str) else " ".join(value)
+def _text(value):
+    """Return a fact as it is shown: kernels in one text."""
+    return " ".join(value) if isinstance(value, tuple) else value
 
 
 def list_maps(kernel=None) -> Listing:
@@ -271,16 +238,14 @@ def list_maps(kernel=None) -> Listing:
     >>> [entry["name"] for entry in list_maps(kernel="polynomial")]
     ['rm', 'ts', 'trp', 'nystroem']
     """
-    names = list(REGISTRY) if kernel is None else supporting(kernel)
+    return Listing(map(facts_of, REGISTRY if kernel is None else supporting(kernel)))
+
+
+def facts_of(name: str) -> dict:
+    """Return the facts of ``list_maps`` about a name of the registry."""
     facts = ("family", "kernels", "data_dependent", "unbiased", "reference", "fit", "cost")
-    return Listing(
-        {
-            "name": name,
-            **{fact: getattr(REGISTRY[name], fact) for fact in facts},
-            "defaults": resolved_options(name, {}),
-        }
-        for name in names
-    )
+    known = {fact: getattr(REGISTRY[name], fact) for fact in facts}
+    return {"name": name, **known, "defaults": resolved_options(name, {})}
 
 
 def supporting(kernel) -> list[str]:
@@ -298,12 +263,8 @@ def supporting(kernel) -> list[str]:
 
 def described(name: str) -> str:
     """Return the registry's facts about a map, one per line; ``UserError`` for an unknown name."""
-    try:
-        canonical, _ = resolve(name)
-    except ValueError as error:
-        raise UserError(str(error)) from None
-    entry = next(item for item in list_maps() if item["name"] == canonical) | {"defaults": resolved_options(name, {})}
-    shown = {key: value if isinstance(value, (str, bool, dict)) else " ".join(value) for key, value in entry.items()}
+    entry = facts_of(resolve(name)[0]) | {"defaults": resolved_options(name, {})}
+    shown = {key: _text(value) for key, value in entry.items()}
     width = max(map(len, shown))
     return "\n".join(f"{key:{width}}  {value}" for key, value in shown.items())
 

@@ -6,7 +6,6 @@ them.
 
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
@@ -22,7 +21,6 @@ from random_features.tensors import constant, cosine, dtype_name, sine, write
 LARGEST_ROUNDING = 0.01
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class SpectralMap(RandomFeatureMap):
     r"""Base class of the maps :math:`\phi(x) = s^{-1/2} [\cos(w_i^T x) | \sin(w_i^T x)]_{i \le s}`.
 
@@ -117,13 +115,10 @@ class SpectralMap(RandomFeatureMap):
         return lambda X: project(X).mul_(scales)
 
     def _mapper(self, rows, device, dtype):
-        return spectral_mapper(
-            self._scaled_projector(rows, device, dtype),
-            1.0 / np.sqrt(self.n_components) if self._has_pairs() else np.sqrt(2.0 / self.n_components),
-            activation=self.kernel_.activation,
-            pairs=self._has_pairs(),
-            phases=constant(self.phases_, device, dtype) if self._has_phases() else None,
-        )
+        project, pairs = self._scaled_projector(rows, device, dtype), self._has_pairs()
+        scale = 1.0 / np.sqrt(self.n_components) if pairs else np.sqrt(2.0 / self.n_components)
+        phases = constant(self.phases_, device, dtype) if self._has_phases() else None
+        return spectral_mapper(project, scale, activation=self.kernel_.activation, pairs=pairs, phases=phases)
 
 
 def check_frequencies(frequencies: np.ndarray) -> None:
@@ -187,10 +182,8 @@ def spectral_mapper(project, scale, *, activation=None, pairs=False, phases=None
             half = out.shape[1] // 2
             cosine(projections[:, :half], out[:, :half])
             sine(projections[:, -half:], out[:, half:])
-        elif activation is None:
-            cosine(projections, out)
         else:
-            activation(projections, out)
+            (activation or cosine)(projections, out)
         out.mul_(scale)
 
     return fill

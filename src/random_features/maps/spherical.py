@@ -4,7 +4,6 @@ The directions are columns of a structured matrix that a set of integers determi
 logarithmic energy finds the set, once per dimension and number of directions. It is kept for the process.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -21,7 +20,6 @@ EVALUATED_TERMS = 2**16
 MOST_SWEEPS = 3
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class SphericalStructured(SpectralMap):
     r"""Spherical structured features: nearly uniform directions times radii.
 
@@ -88,8 +86,7 @@ class SphericalStructured(SpectralMap):
             directions = np.repeat(spherical_directions(d, n_directions), self.n_radii, axis=0)[:s]
             quantiles = chi.ppf(np.arange(1, self.n_radii + 1) / (self.n_radii + 1), d)
             radii = np.tile(quantiles, n_directions)[:s]
-        frequencies = self.kernel_.frequency_scale * radii[:, None] * directions
-        self.frequencies_ = self._cast(frequencies[:, :n_features])
+        self.frequencies_ = self._cast((self.kernel_.frequency_scale * radii[:, None] * directions)[:, :n_features])
 
 
 def spherical_directions(d: int, n_directions: int) -> np.ndarray:
@@ -123,9 +120,8 @@ def inner_products(indices, n: int) -> np.ndarray:
 def logarithmic_energy(f) -> np.ndarray:
     """Return the sum of log(1 / distance) over ordered pairs of the 2 n columns of V, from f (..., n)."""
     n = f.shape[-1]
-    same_half = np.log(2.0 - 2.0 * f.real[..., 1:]).sum(axis=-1)
-    across = np.log(2.0 - 2.0 * f.imag).sum(axis=-1)
-    return -n * (same_half + across)
+    same_half, across = np.log(2.0 - 2.0 * f.real[..., 1:]), np.log(2.0 - 2.0 * f.imag)
+    return -n * (same_half.sum(axis=-1) + across.sum(axis=-1))
 
 
 @lru_cache(maxsize=64)

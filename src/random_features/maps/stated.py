@@ -142,6 +142,5 @@ def check_learned(method: str, learned: dict) -> None:
 
 def with_length_scale(kernel, learned: dict):
     """Return the kernel with the length scale that is taken out of ``learned``, if one was learned."""
-    if "length_scale" not in learned:
-        return kernel
-    return kernel.set_params(length_scale=learned.pop("length_scale").tolist())
+    scale = learned.pop("length_scale", None)
+    return kernel if scale is None else kernel.set_params(length_scale=scale.tolist())

@@ -6,7 +6,6 @@ multiple of p, the first s rows are used: after random signs the rows of a block
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -85,11 +84,7 @@ def _step(factor, device, dtype):
         return permute
 
     diagonal = constant(factor, device, dtype)
-
-    def multiply(values, spare):
-        return values.mul_(diagonal), spare
-
-    return multiply
+    return lambda values, spare: (values.mul_(diagonal), spare)
 
 
 class SignedHadamardMap(HadamardBlocksMap):
@@ -99,14 +94,11 @@ class SignedHadamardMap(HadamardBlocksMap):
         self.signs_ = random_signs(rng, (self.n_factors, n_blocks, self.block_size_))
 
     def _factors(self):
-        first, *others = self.signs_
-        transform = [HADAMARD]
+        first, *others = self.signs_.astype(np.float64)
+        scale, transform = np.sqrt(self.block_size_) * self.kernel_.frequency_scale, [HADAMARD]
         if self.order == "sequency":
             transform.append(np.tile(sequency_order(self.block_size_), (self._n_blocks(), 1)))
-        factors = [first * (np.sqrt(self.block_size_) * self.kernel_.frequency_scale), *transform]
-        for signs in others:
-            factors += [signs.astype(np.float64), *transform]
-        return factors
+        return [factor for signs in (first * scale, *others) for factor in (signs, *transform)]
 
 
 class StructuredOrthogonal(SignedHadamardMap):
@@ -154,7 +146,6 @@ class StructuredOrthogonal(SignedHadamardMap):
     order = "natural"
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class RandomOrthogonalMatrices(SignedHadamardMap):
     r"""Random orthogonal matrices: a product of t Hadamard matrices and sign diagonals.
 

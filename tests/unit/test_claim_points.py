@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from claim_rows import ACCURACY, ERROR, TASKS, TIME, found, made, measured, verdict
 
@@ -171,8 +172,9 @@ def test_a_claim_without_a_function_is_named_with_the_file_of_its_function():
         registry.judged("eerf-99", measured(GAINS, paper="eerf"), "text")
 
 
-def test_a_reason_names_the_few_points_that_miss_and_the_data_sets_that_are_set_aside():
-    points = [Point(1.0, holds, group=group, place="2d") for holds, group in ((True, "a"), (True, "b"), (False, "c"))]
+@pytest.mark.parametrize("no", [False, np.False_])
+def test_a_reason_names_the_few_points_that_miss_and_the_data_sets_that_are_set_aside(no):
+    points = [Point(1.0, holds, group=group, place="2d") for holds, group in ((True, "a"), (True, "b"), (no, "c"))]
     points += [replace(points[0], reason="too noisy", group=group) for group in ("d", "d", "e")]
     found = reason([Part(points)])
     assert "not shown: c 2d" in found

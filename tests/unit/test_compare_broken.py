@@ -98,5 +98,4 @@ def test_a_broken_file_is_refused_in_one_line_and_nothing_is_written(tmp_path, n
 
 def test_a_path_below_a_file_is_no_such_file(tmp_path):
     (tmp_path / "t.csv").write_bytes(GOOD)
-    with pytest.raises(UserError, match="x: there is no such file"):
-        understand(tmp_path / "t.csv" / "x", target="price")
+    assert message(understand, tmp_path / "t.csv" / "x", target="price").endswith("x: there is no such file")

@@ -46,6 +46,7 @@ class ArcCosine(GaussianSpectrum):
 
     order: int = 1
     takes_sparse_rows = True
+    frequency_scale = 1.0
 
     def __post_init__(self):
         if self.order not in (0, 1, 2) or isinstance(self.order, bool):

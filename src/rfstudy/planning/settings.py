@@ -54,7 +54,7 @@ class Settings(Model):
     prepared_together : tasks whose rows one job makes, if a generator makes them
     shard_by : the axes that separate jobs: `paper`, or a beginning of `experiment, dataset, method`
     minutes_per_shard : expected minutes of a job, except of `time`: methods are put together up to it, and the
-        repeats of a method that takes over four times as long are separated; null leaves the jobs as `shard_by` cuts them
+        repeats of a method that takes over four times as long are separated; null leaves jobs as `shard_by` cuts them
     max_mem_mb : memory of a node in MB: no job requests more, and a job that needs more is an error; null for no limit
     max_runtime : the same for the minutes of a job
     device_from : rows x squared columns of the features, over all cells of a map, from which its job requests a GPU at

@@ -161,7 +161,7 @@ def reason(parts: list[Part], at: str = "every") -> str:
         if len(deciding) <= FEW:
             listed = ", ".join(_words(each.group, each.place, each.text or number(each.value)) for each in deciding)
             texts[-1] = f"{what}: {listed}" if len(listed.split()) <= MOST_WORDS else ""
-    missed = [each for each in deciding if each.holds is False and not each.opposite]
+    missed = [each for each in deciding if not (each.holds is None or each.holds or each.opposite)]
     if len(deciding) > FEW >= len(missed) > 0:
         texts.append(f"not shown: {', '.join(_words(each.group, each.place) for each in missed)}")
     asides = [point for point in points if point.reason]

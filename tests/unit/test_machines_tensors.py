@@ -135,16 +135,10 @@ def test_parts_of_the_rows_on_tensors(device):
             np.testing.assert_allclose(parts._decide(there(NEW, device)).cpu().numpy(), expected, atol=1e-8)
 
 
-def test_labels_that_are_text_are_predicted_as_an_array():
-    names = np.array(["a", "b", "c", "d"])[CLASSES]
-    machine = KernelMachineClassifier(PHI, 1e-3).fit(torch.from_numpy(X), names)
-    assert machine.predict(torch.from_numpy(NEW)).dtype.kind == "U"
-
-
 @pytest.mark.parametrize(
     "labels",
     [torch.tensor(CLASSES).bfloat16(),
-     CLASSES.astype(">i4"), CLASSES.astype(">f8"),
+     CLASSES.astype(">i4"), CLASSES.astype(">f8"), CLASSES.astype(str),
      pa.array(CLASSES), pa.array(CLASSES > 1), pa.array(CLASSES.astype(str)),
      pa.array(CLASSES.astype(str)).dictionary_encode(),
      pd.Series(CLASSES + 2**53, dtype="Int64"), pd.array(CLASSES > 1, dtype="boolean")],

@@ -48,6 +48,10 @@ def test_a_map_that_learns_after_a_draw_knows_the_names_of_the_columns(name):
         (lambda: build("kprff").draw(5).learn(X), "requires y to be passed"),
         (lambda: build("kprff").draw(5).learn(np.where(X > 1.0, np.nan, X), Y), "NaN"),
         (lambda: make_map("rff").restore(3), "integer random_state"),
+        *(
+            (lambda dtype=dtype: build("rff").restore(3, dtype=dtype), f"dtype must be .*, got {np.dtype(dtype).name}")
+            for dtype in (int, np.float16, bool, complex)
+        ),
         (lambda: fitted("rff")[0].transform_blocks(X[:, :3]), "features"),
         (lambda: fitted("rff")[0].transform_blocks(X, rows=0), "rows"),
     ],
@@ -83,6 +87,7 @@ def test_targets_are_required_and_may_be_of_any_kind(variant):
     more = [] if variant in GAMES else [np.arange(40) % 3, X[:, 0] ** 2]  # a game has two sides
     for targets in (Y, np.where(Y > 0, "a", "b"), np.ones(40), *more):
         assert np.isfinite(build(variant).fit_transform(X, targets)).all()
+    np.testing.assert_array_equal(build(variant).fit(X, pd.Series(Y)).transform(X), fitted(variant)[1])
 
 
 @pytest.mark.parametrize(
@@ -102,9 +107,15 @@ def test_targets_are_required_and_may_be_of_any_kind(variant):
         ("kprff", {"scoring_fraction": 1.5}, "scoring_fraction"),
         ("kprff", {"kernel": Linear()}, "the candidates of the linear kernel are the 5 columns"),
         ("kprff", {"kernel": Linear(), "n_candidates": 200}, "n_candidates must be None for the linear kernel"),
+        # a search over options that are not read gave equal scores without a word
+        ("ssf", {"n_radii": 3}, "n_radii"),
+        ("ssf", {"n_radii": 3, "radii": "single"}, "n_radii"),
+        ("kprff", {"scoring_rows": "first"}, "scoring_rows"),
+        ("karff", {"scoring_rows": "first"}, "scoring_rows"),
+        ("nystroem", {"landmarks": np.eye(3, 5), "n_components": 7}, "n_components"),
     ],
 )
-def test_options_outside_their_range_are_refused(name, options, message):
+def test_options_outside_their_range_or_that_would_not_be_read_are_refused(name, options, message):
     with pytest.raises(ValueError, match=message):
         make_map(name, **options).fit(X, Y).transform(X)
 
@@ -171,12 +182,6 @@ def test_large_numbers_whose_features_are_numbers_are_mapped():
     assert np.isfinite(make_map("rff", n_components=8, random_state=0, device="cpu").fit(X).transform(X)).all()
 
 
-@pytest.mark.parametrize("dtype", [int, np.float16, bool, complex])
-def test_a_map_is_restored_for_the_types_that_it_can_be_fitted_on(dtype):
-    with pytest.raises(ValueError, match=f"dtype must be float32 or float64, got {np.dtype(dtype).name}"):
-        make_map("rff", n_components=4, random_state=0).restore(3, dtype=dtype)
-
-
 def test_parameters_can_be_checked_without_a_draw():
     make_map("rom", n_components=4, n_factors=2).check_parameters()
     make_map("kprff", center_targets=np.bool_(False)).check_parameters()
@@ -205,34 +210,12 @@ def test_parameters_that_are_refused_leave_a_fitted_map_as_it_was():
     np.testing.assert_array_equal(phi.transform(X), expected)
 
 
-def test_targets_may_be_a_series():
-    y = pd.Series([0, 1, 0, 1, 0, 1])
-    phi, other = (make_map("kprff", n_components=4, random_state=0).fit(np.eye(6), each) for each in (y, y.to_numpy()))
-    np.testing.assert_array_equal(phi.transform(np.eye(6)), other.transform(np.eye(6)))
-
-
 def test_parts_of_an_entry_whose_sum_is_infinite_are_refused():
     parts = sparse.csr_matrix(([1e308, 1e308], [1, 1], [0] + [2] * 6), shape=(6, 2))
     phi = make_map("rff", n_components=4, random_state=0).fit(np.ones((6, 2)))
     for call in (phi.fit, phi.transform):
         with pytest.raises(ValueError, match="infinity"):
             call(parts)
-
-
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("ssf", {"n_radii": 3}),
-        ("ssf", {"n_radii": 3, "radii": "single"}),
-        ("kprff", {"scoring_rows": "first"}),
-        ("karff", {"scoring_rows": "first"}),
-        ("nystroem", {"landmarks": np.eye(3, 2), "n_components": 7}),
-    ],
-)
-def test_options_that_would_not_be_read_are_refused(name, options):
-    """A search over them gave equal scores without a word."""
-    with pytest.raises(ValueError, match=r"n_radii|scoring_rows|n_components"):
-        make_map(name, **{"n_components": 4, **options}, random_state=0).fit(np.eye(6, 2), np.arange(6) % 2)
 
 
 @pytest.mark.parametrize("landmarks", [np.eye(3, 2), np.eye(3, 2).tolist(), pd.DataFrame(np.eye(3, 2))])

@@ -41,7 +41,7 @@ def computed(shards):
 def test_jobs_of_any_length_do_the_same_work_once_and_have_different_names(paper, stage):
     for name, experiment in paper.chosen.items():
         expected = computed(plan.shards_of(stage, experiment, paper.settings))
-        for minutes in (1, 10, 30, 120, 10_000):
+        for minutes in (1, 30, 10_000):
             shards = jobs_of(paper, stage, name, minutes_per_shard=minutes)
             assert computed(shards) == expected, name
             assert len({shard.name for shard in shards}) == len(shards), name

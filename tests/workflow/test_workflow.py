@@ -134,7 +134,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("changed", CHANGES)
+@pytest.mark.parametrize("changed", CHANGES, ids=str)
 def test_a_change_reruns_exactly_its_users(finished, changed):
     settings = [word for word in changed.split() if "=" in word]
     modules = (finished.folder / "src" / word for word in changed.split() if word not in settings)

@@ -58,14 +58,8 @@ class Checkout:
         return rows.sort_values(list(rows.columns.drop("value"))).reset_index(drop=True)
 
 
-SLURM = (
-    "--workflow-profile",
-    "profiles/slurm",
-    "--latency-wait",
-    "5",
-    "--slurm-init-seconds-before-status-checks",
-    "2",
-)
+SLURM = ("--workflow-profile", "profiles/slurm", "--latency-wait", "5")
+SLURM += ("--slurm-init-seconds-before-status-checks", "2")
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +88,8 @@ def loses_at_most_a_cell(study, local, capsys):
         cells = study.cells()
         assert all(cells[job][: len(keys)] == keys for job, keys in kept.items())
         # each cell is in the journals once, so that a fault lost at most the cell in work
-        assert {job: len(keys) for job, keys in cells.items()} == {
-            job: len(keys) for job, keys in local.cells().items()
-        }
+        found, expected = ({job: len(keys) for job, keys in each.items()} for each in (cells, local.cells()))
+        assert found == expected
         pd.testing.assert_frame_equal(study.values(), local.values(), rtol=1e-5)
         with capsys.disabled():
             finished, of_all = (sum(map(len, each.values())) for each in (kept, cells))

@@ -19,12 +19,13 @@ pytestmark = [
 ]
 
 
-def change(path: Path, edit):
-    """Edit every entry of a YAML file that maps names to entries."""
-    entries = yaml.safe_load(path.read_text(encoding="utf-8"))
-    for entry in entries.values():
-        edit(entry)
-    path.write_text(yaml.safe_dump(entries, sort_keys=False), encoding="utf-8")
+def change_experiments(root: Path, edit):
+    """Edit every experiment of the configuration."""
+    for path in (root / "config" / "experiments").glob("*.yaml"):
+        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+        for entry in entries.values():
+            edit(entry)
+        path.write_text(yaml.safe_dump(entries, sort_keys=False), encoding="utf-8")
 
 
 def ten_times_the_data(root: Path):
@@ -40,8 +41,7 @@ def ten_times_the_data(root: Path):
             if not any("-copy" in name for name in own):  # mappings are shared by experiments
                 own |= {f"{name}-copy{i}": value for name, value in own.items() for i in range(1, 10)}
 
-    for path in (root / "config" / "experiments").glob("*.yaml"):
-        change(path, edit)
+    change_experiments(root, edit)
 
 
 def ten_times_the_maps(root: Path):
@@ -54,8 +54,7 @@ def ten_times_the_maps(root: Path):
         if not any("_copy" in each["method"] for each in own):  # lists are shared by experiments
             own += [each | {"method": f"{each['method']}_copy{i}"} for each in own for i in range(1, 10)]
 
-    for path in (root / "config" / "experiments").glob("*.yaml"):
-        change(path, edit)
+    change_experiments(root, edit)
 
 
 @pytest.mark.parametrize("make", [ten_times_the_data, ten_times_the_maps])

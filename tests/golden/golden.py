@@ -130,14 +130,12 @@ def is_same(old, new) -> bool:
 def differences(old, new, where: str):
     """Yield a line for each cell in which two outputs differ."""
     if isinstance(old, dict):
-        for column in dict.fromkeys([*old, *new]):
-            if column not in old or column not in new:
-                yield f"{where}: column {column} is {'new' if column not in old else 'gone'}"
-                continue
+        for column in sorted(old.keys() ^ new.keys()):
+            yield f"{where}: column {column} is {'new' if column in new else 'gone'}"
+        for column in old.keys() & new.keys():
             if len(old[column]) != len(new[column]):
                 yield f"{where}: {column} has {len(new[column])} rows, had {len(old[column])}"
-                continue
-            for row, (before, after) in enumerate(zip(old[column], new[column], strict=True)):
+            for row, (before, after) in enumerate(zip(old[column], new[column], strict=False)):
                 if not is_same(before, after):
                     yield f"{where}: {column}, row {row}: {before!r} is now {after!r}"
         return
@@ -186,9 +184,8 @@ def write(patterns: list[str], shipped: Shipped) -> None:
     new = dict(made(patterns, shipped))
     for paper in {name.split("/")[0] for name in new}:
         path = HERE / f"{paper}.json.xz"
-        kept = (read(paper) if path.exists() else {}) | {
-            n: each for n, each in new.items() if n.startswith(f"{paper}/")
-        }
+        kept = read(paper) if path.exists() else {}
+        kept |= {name: content for name, content in new.items() if name.startswith(f"{paper}/")}
         text = json.dumps(dict(sorted(kept.items())), separators=(",", ":"))
         path.write_bytes(lzma.compress(text.encode(), preset=9))
 

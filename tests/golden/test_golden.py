@@ -9,21 +9,13 @@ def test_outputs_equal_their_golden_copies(paper, shipped):
     assert golden.check([f"{paper}/*"], shipped) == []
 
 
-def test_an_output_equals_its_golden_copy(shipped):
-    assert golden.check(["slsrff/table-03-cells-code"], shipped) == []
-
-
 def test_a_pattern_that_selects_nothing_is_no_agreement(shipped):
-    assert golden.check(["scorecard"], shipped) == [
-        "no output is called scorecard: the names are paper/output, e.g. survey/table-07-text"
-    ]
+    (line,) = golden.check(["scorecard"], shipped)
+    assert line == "no output is called scorecard: the names are paper/output, e.g. survey/table-07-text"
 
 
-def test_a_changed_number_is_found():
+def test_a_changed_number_and_a_moved_point_are_found():
     old, new = {"value": [1.0, 2.0, "holds"]}, {"value": [1.0, 2.1, "fails"]}
     assert len(list(golden.differences(old, new, "a table"))) == 2
-
-
-def test_a_moved_point_is_found():
     old, new = [["points", [[0.0, 1.0], [1.0, 2.0]]]], [["points", [[0.0, 1.0], [1.0, 2.1]]]]
     assert len(list(golden.differences(old, new, "a figure"))) == 2

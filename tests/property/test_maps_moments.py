@@ -40,10 +40,12 @@ def orthogonal_covariance(d, z):
 
 
 @pytest.mark.parametrize("z", DISTANCES)
-def test_rff_mean_and_variance(z):
-    sample = block_estimates("rff", z * direction(0), 1)
+def test_rff_mean_and_variance_in_both_layouts(z):
+    sample, x = block_estimates("rff", z * direction(0), 1), direction(3)
     assert_mean(sample, np.exp(-(z**2) / 2))
     assert_variance(sample, rff_variance(z))
+    Z = drawn("rff", D, DRAWS, layout="phase").transform(np.stack([x, x + z * direction(4)])) * np.sqrt(DRAWS)
+    assert_variance(Z[0] * Z[1], 0.5 + rff_variance(z))
 
 
 @pytest.mark.parametrize("name", ["rff", "orf", "fastfood", pytest.param("qmc", marks=pytest.mark.slow)])
@@ -63,20 +65,11 @@ def test_phase_layout_is_unbiased(name):
 
 
 @pytest.mark.parametrize("z", DISTANCES)
-def test_phase_variance_of_rff(z):
-    x = direction(3)
-    phi = drawn("rff", D, DRAWS, layout="phase")
-    Z = phi.transform(np.stack([x, x + z * direction(4)])) * np.sqrt(DRAWS)
-    assert_variance(Z[0] * Z[1], 0.5 + rff_variance(z))
-
-
-@pytest.mark.parametrize("z", DISTANCES)
 @pytest.mark.parametrize("block", [3, D])
 def test_orf_mean_and_exact_variance(z, block):
     """The first rows of a block are any subset of its orthogonal rows."""
     W = drawn("orf", D, DRAWS * D).dense_frequencies()
-    cosines = np.cos(W @ (z * direction(5))).reshape(DRAWS, D)[:, :block]
-    sample = cosines.mean(axis=1)
+    sample = np.cos(W @ (z * direction(5))).reshape(DRAWS, D)[:, :block].mean(axis=1)
     assert_mean(sample, np.exp(-(z**2) / 2))
     assert_variance(sample, (rff_variance(z) + (block - 1) * orthogonal_covariance(D, z)) / block)
 

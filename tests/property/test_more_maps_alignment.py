@@ -55,23 +55,18 @@ def test_aligned_distribution_solves_the_quadratic_program(n_candidates, rho, se
     scores = np.random.default_rng(seed).exponential(size=n_candidates)
     a = aligned_distribution(scores, rho)
     uniform = np.full(n_candidates, 1 / n_candidates)
+
+    def divergence(a):
+        return n_candidates * ((a - uniform) ** 2).sum()
+
     assert np.all(a >= 0)
     np.testing.assert_allclose(a.sum(), 1.0, rtol=1e-12)
-    divergence = n_candidates * ((a - uniform) ** 2).sum()
     # rho is reached unless all the mass fits on the best candidate.
-    np.testing.assert_allclose(divergence, min(rho, n_candidates - 1), rtol=1e-9)
-    found = minimize(
-        lambda a: -a @ scores,
-        uniform,
-        jac=lambda a: -scores,
-        bounds=[(0, 1)] * n_candidates,
-        constraints=[
-            {"type": "eq", "fun": lambda a: a.sum() - 1},
-            {"type": "ineq", "fun": lambda a: rho - n_candidates * ((a - uniform) ** 2).sum()},
-        ],
-        method="SLSQP",
-        options={"ftol": 1e-14, "maxiter": 500},
-    )
+    np.testing.assert_allclose(divergence(a), min(rho, n_candidates - 1), rtol=1e-9)
+    is_one = {"type": "eq", "fun": lambda a: a.sum() - 1}
+    is_near = {"type": "ineq", "fun": lambda a: rho - divergence(a)}
+    how = {"method": "SLSQP", "bounds": [(0, 1)] * n_candidates, "options": {"ftol": 1e-14, "maxiter": 500}}
+    found = minimize(lambda a: -a @ scores, uniform, jac=lambda a: -scores, constraints=[is_one, is_near], **how)
     # The solver's own accuracy: ftol on the objective and its feasibility tolerance.
     assert a @ scores >= -found.fun - 1e-6
     np.testing.assert_allclose(a @ scores, -found.fun, rtol=1e-5)
@@ -83,9 +78,8 @@ def test_aligned_distribution_limits():
     np.testing.assert_array_equal(aligned_distribution(scores, 10.0), [0, 0.5, 0, 0.5])
     np.testing.assert_array_equal(aligned_distribution(scores[:3], 10.0), [0, 1, 0])
     np.testing.assert_array_equal(aligned_distribution(np.ones(4), 0.1), 0.25)
-    np.testing.assert_allclose(
-        aligned_distribution(100 * scores + 7, 0.4), aligned_distribution(scores, 0.4), rtol=1e-9
-    )
+    found, expected = (aligned_distribution(each, 0.4) for each in (100 * scores + 7, scores))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
@@ -124,10 +118,8 @@ def test_karff_with_distinct_features_takes_more_candidates_until_they_fill_the_
     phi = make_map("karff", n_components=40, distinct=True, random_state=0).fit(X, y)
     assert few.n_distinct_ < 40 == phi.n_distinct_ == phi.n_columns_ == len(np.unique(phi.learned_["indices"]))
     scores = alignments(candidates(phi, X), y)
-    supports = {
-        J: np.flatnonzero(aligned_distribution(scores[: 40 * J], 0.005 * 40 * J)) for J in (10, 20, 40, 80, 100)
-    }
-    support = next(each for each in supports.values() if len(each) >= 40)
+    tried = (aligned_distribution(scores[: 40 * J], 0.005 * 40 * J) for J in (10, 20, 40, 80, 100))
+    support = next(np.flatnonzero(a) for a in tried if np.count_nonzero(a) >= 40)
     assert set(phi.learned_["indices"]) <= set(support)
     # where even the largest number of candidates leaves too few, the map keeps what there is
     narrow = make_map("karff", n_components=40, distinct=True, rho=3999.0, random_state=0).fit(X, y)
@@ -148,10 +140,8 @@ def test_kprff_takes_the_best_scores(kind, kernel):
 
 
 def test_kprff_ignores_scale_and_shift_of_the_targets():
-    first, second = (
-        make_map("kprff", n_components=7, random_state=0).fit_transform(X, targets) for targets in (Y, 100 - 8 * Y)
-    )
-    np.testing.assert_array_equal(first, second)
+    phi = make_map("kprff", n_components=7, random_state=0)
+    np.testing.assert_array_equal(phi.fit_transform(X, Y), phi.fit_transform(X, 100 - 8 * Y))
 
 
 @pytest.mark.parametrize("name", ["kprff", "karff"])
@@ -231,9 +221,9 @@ def test_a_prefix_of_lkrf_draws_or_takes_the_support_as_the_smaller_map_does(rho
     options = {"n_candidates": 40, "rho": rho, "random_state": 1}
     whole = make_map("karff", Gaussian(0.7), n_components=30, **options).fit(X, Y)
     for size in (30, 12, 5):
-        fitted = make_map("karff", Gaussian(0.7), n_components=size, **options).fit(X, Y)
-        np.testing.assert_array_equal(whole.prefix(size).learned_["indices"], fitted.learned_["indices"])
-        np.testing.assert_array_equal(whole.prefix(size).learned_["weights"], fitted.learned_["weights"])
+        found, fitted = whole.prefix(size), make_map("karff", Gaussian(0.7), n_components=size, **options).fit(X, Y)
+        for name in ("indices", "weights"):
+            np.testing.assert_array_equal(found.learned_[name], fitted.learned_[name])
 
 
 @pytest.mark.parametrize("name", ["karff", "kprff"])

@@ -43,7 +43,6 @@ def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> l
     experiments = config.select(config.load_experiments(folder / "config"), settings, set(data))
     (experiment,) = experiments.values()
     stored = {dataset: write_data(of, folder / "prepared" / dataset) for dataset, of in data.items()}
-    run = run_grid if isinstance(study, Grid) else run_measurement
     shards = plan.shards_of(KINDS[experiment["kind"]].stage, experiment, settings)
     # repeats are separated where they are separate cells
     if repeats_per_shard and data:
@@ -53,16 +52,14 @@ def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> l
 
 def preset(study) -> dict:
     """The settings of a preset."""
-    of_grid = isinstance(study, Grid)
-    svm = {"repeats": study.svm_repeats, "solver": study.svm_solver, "max_entries": study.svm_limit} if of_grid else {}
-    shared = ("data", "largest_multiple_of_d", "most_values", "time", "threads", "extent")
-    return {key: toys.SETTINGS[key] for key in shared} | {
-        "preset": study.preset,
-        "repeats": study.repeats,
-        "max_rows": getattr(study, "cap", None),
-        "search": {"penalty": study.search["penalty"], "max_rows": study.tuning_cap} if of_grid else {},
-        "learners": {"svm": {key: value for key, value in svm.items() if value is not None}},
-    }
+    shared = ("data", "largest_multiple_of_d", "most_values", "time", "threads", "extent", "learners")
+    found = {key: toys.SETTINGS[key] for key in shared} | {"preset": study.preset, "repeats": study.repeats}
+    found |= {"max_rows": getattr(study, "cap", None), "search": {}}
+    if isinstance(study, Grid):
+        found["search"] = {"penalty": study.search["penalty"], "max_rows": study.tuning_cap}
+        limit = {"max_entries": study.svm_limit} if study.svm_limit else {}
+        found["learners"] = {"svm": {"repeats": study.svm_repeats, "solver": study.svm_solver} | limit}
+    return found
 
 
 def written(study) -> dict:
@@ -81,35 +78,21 @@ def written(study) -> dict:
 
 def common(study, kind: str) -> dict:
     """The keys that all experiments have."""
-    return {
-        "title": study.name,
-        "paper": study.paper,
-        "kind": kind,
-        "protocol": study.protocol,
-        "kernel": {"name": study.kernel},
-        "methods": [entry(method) for method in study.methods],
-    }
+    found = {"title": study.name, "kind": kind, "kernel": {"name": study.kernel}}
+    found |= {"paper": study.paper, "protocol": study.protocol}
+    return found | {"methods": [entry(method) for method in study.methods]}
 
 
 def grid(study) -> dict:
     """The further settings of an accuracy grid."""
-    learners = {name: dict(options) for name, options in study.learners.items()}
-    datasets = {
-        name: {"preprocess": steps}
-        | ({"largest_multiple_of_d": most} if (most := study.largest_multiple_of_d.get(name)) else {})
-        for name, steps in study.scaling.items()
-    }
+    datasets = {name: {"preprocess": steps} for name, steps in study.scaling.items()}
+    for name, most in study.largest_multiple_of_d.items():
+        datasets[name]["largest_multiple_of_d"] = most
     stated = {"rule": "fixed", "length_scale": study.length_scale} if study.length_scale else study.rule
-    experiment = {
-        "datasets": datasets,
-        "sizes": study.sizes,
-        "search": searched(study),
-        **({"draws": study.draws} if study.draws else {}),
-        "approximation": {"norm": study.norm, "rows": study.error_rows},
-        "learners": learners,
-    }
-    experiment |= {"bandwidth": stated} if stated else {}
-    return experiment | ({"steps": [entry(step) for step in study.steps]} if study.steps else {})
+    experiment = {"datasets": datasets, "sizes": study.sizes, "search": searched(study), "learners": study.learners}
+    experiment |= {"approximation": {"norm": study.norm, "rows": study.error_rows}}
+    optional = {"draws": study.draws, "bandwidth": stated, "steps": [entry(step) for step in study.steps]}
+    return experiment | {key: value for key, value in optional.items() if value}
 
 
 def searched(study) -> dict:
@@ -137,49 +120,35 @@ def write_yaml(path: Path, document: dict) -> None:
     path.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
 
 
-def run_grid(stored: dict, experiment: dict, shards, settings: dict, folder: Path, journal: Path) -> Path:
-    """Choices, maps, learners, and the table of all shards."""
-    chosen = {}
+def run(stored: dict[str, Path], experiment: dict, shards, settings: dict, folder: Path, journal: Path) -> Path:
+    """Choices, the maps and learners of an accuracy grid or the one stage of another kind, and the table of all shards,
+    with what is known of the data.
+    """
+    chosen, files, arrays = {}, [], []
     for shard in plan.shards_of("tune", experiment, settings):
         out = folder / f"tune/{shard.name}.json"
-        folders = [stored[dataset] for dataset in shard.datasets]
-        tune.run(toys.as_read(shard.parts), folders, journal / "tune", out, 1)
+        tune.run(toys.as_read(shard.parts), [stored[dataset] for dataset in shard.datasets], journal / "tune", out, 1)
         chosen |= read_choices(out)
-    files = []
     for shard in shards:
-        folders = [stored[dataset] for dataset in shard.datasets]
-        files.append(folder / f"train/{shard.name}.csv")
-        train.run(toys.as_read(shard.parts), folders, chosen, journal / "train", files[-1], 1)
-    return put_together(stored, experiment, settings, files, [], folder)
-
-
-def run_measurement(stored: dict, experiment: dict, shards, settings: dict, folder: Path, journal: Path) -> Path:
-    """The one stage of the other kinds, and the table of all shards."""
-    files = []
-    for shard in shards:
-        files.append(folder / f"measure/{shard.name}.csv")
-        folders = [stored[dataset] for dataset in filter(None, shard.datasets)]
-        arrays = files[-1].with_suffix(".npz")
-        measure.run(toys.as_read(shard.parts), folders, journal / "measure", files[-1], arrays, 1)
-    return put_together(stored, experiment, settings, files, [path.with_suffix(".npz") for path in files], folder)
-
-
-def put_together(stored: dict[str, Path], experiment: dict, settings: dict, files, arrays, folder: Path) -> Path:
-    """The table of all shards, with what is known of the data."""
+        files.append(folder / f"rows/{shard.name}.csv")
+        parts, folders = toys.as_read(shard.parts), [stored[dataset] for dataset in filter(None, shard.datasets)]
+        if experiment["kind"] == "grid":
+            train.run(parts, folders, chosen, journal / "train", files[-1], 1)
+        else:
+            arrays.append(files[-1].with_suffix(".npz"))
+            measure.run(parts, folders, journal / "measure", files[-1], arrays[-1], 1)
     facts = toys.as_read(plan.facts_parts(experiment, settings))
-    folders = [stored[part.dataset] for part in facts]
-    collect.run(facts, files, folders, arrays, folder / "table.csv", folder / "table.npz")
-    return folder / "table.csv"
+    table, folders = folder / "table.csv", [stored[part.dataset] for part in facts]
+    collect.run(facts, files, folders, arrays, table, folder / "table.npz")
+    return table
 
 
 def write_data(data, folder: Path) -> Path:
     """A data set as ``preprocess`` leaves it."""
     X, y = (data.X[:0], data.y[:0]) if data.missing else (data.X, data.y)
-    n = len(data.y)
-    n_train = (n + 1) // 2 if data.n_train is None else data.n_train
     facts = {"status": "skipped" if data.missing else "ok", "reason": data.missing, "stand_in": data.stand_in}
-    facts |= {"n": n, "n_train": n_train, "n_test": n - n_train, "n_train_published": data.n_train, "split": data.rule}
-    facts |= {"target": "classes" if len(np.unique(data.y)) > 2 else "binary", "facts": data.facts}
+    facts |= {"n_train_published": data.n_train, "facts": data.facts}
+    facts |= {"target": "classes" if len(np.unique(data.y)) > 2 else "binary"}
     return toys.write_data(folder, X, y, **facts)
 
 

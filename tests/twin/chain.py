@@ -144,9 +144,8 @@ def sizes(study: Grid, dataset: str) -> list[tuple[int, str]]:
     d = study.data[dataset].X.shape[1]
     largest = study.largest_multiple_of_d.get(dataset, np.inf)
     multiples = [m for m in study.sizes.get("multiples_of_d", []) if m <= largest]
-    return [(m * d, "d" if m == 1 else f"{m}d") for m in multiples] + [
-        (s, str(s)) for s in study.sizes.get("values", [])
-    ]
+    found = [(m * d, "d" if m == 1 else f"{m}d") for m in multiples]
+    return found + [(s, str(s)) for s in study.sizes.get("values", [])]
 
 
 def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat: int, choices: Choices) -> list[dict]:
@@ -305,9 +304,7 @@ def accuracy_of(study, learner: str, options: dict, phi, sample: Sample, repeat:
 
 def errors_by_block(y: np.ndarray, guess: np.ndarray, n_blocks: int = 50) -> list[int]:
     """The number of wrong predictions in contiguous blocks of rows, the first ones a row longer."""
-    longer, shorter = len(y) % n_blocks, len(y) // n_blocks
-    ends = np.cumsum([shorter + (i < longer) for i in range(n_blocks)])
-    return [int((y[a:b] != guess[a:b]).sum()) for a, b in zip([0, *ends], ends, strict=False)]
+    return [int(part.sum()) for part in np.array_split(y != guess, n_blocks)]
 
 
 def missing_rows(study: Grid, data: Data) -> list[dict]:

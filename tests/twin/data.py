@@ -50,15 +50,14 @@ def draw_sample(study, dataset: str, scaling: list[str], repeat: int) -> Sample:
     else:
         order = np.random.default_rng(seed_sequence(study.seed, "split", repeat)).permutation(n)
         train, test = order[: (n + 1) // 2], order[(n + 1) // 2 :]
-    capped = False
-    if study.cap is not None:
-        generator = np.random.default_rng(seed_sequence(study.seed, "cap", repeat))
-        parts = []
-        for part in (train, test):
-            if len(part) > study.cap:
-                part, capped = np.sort(generator.choice(part, study.cap, replace=False)), True
-            parts.append(part)
-        train, test = parts
+    cap = study.cap or n
+    generator, capped = (
+        np.random.default_rng(seed_sequence(study.seed, "cap", repeat)),
+        max(len(train), len(test)) > cap,
+    )
+    train, test = (
+        np.sort(generator.choice(part, cap, replace=False)) if len(part) > cap else part for part in (train, test)
+    )
     X_train, X_test = data.X[train].astype(np.float64), data.X[test].astype(np.float64)
     for step in scaling:
         X_train, X_test = scaled(step, X_train, X_train), scaled(step, X_test, X_train)
@@ -108,12 +107,11 @@ def length_scale_of(rule: dict, X: np.ndarray, seed: int, repeat: int) -> float:
 def folds(n: int, n_folds: int, *axes) -> np.ndarray:
     """The fold of every row: rows in random order are dealt to the folds in turn."""
     fold = np.empty(n, dtype=int)
-    for place, row in enumerate(np.random.default_rng(seed_sequence(*axes)).permutation(n)):
-        fold[row] = place % n_folds
+    fold[np.random.default_rng(seed_sequence(*axes)).permutation(n)] = np.arange(n) % n_folds
     return fold
 
 
 def held_out_rows(n: int, share: float, *axes) -> np.ndarray:
     """Return whether a row is kept from map and learner to score them on, for a share of the n rows."""
     taken = np.random.default_rng(seed_sequence(*axes)).choice(n, round(share * n), replace=False)
-    return np.array([row in set(taken) for row in range(n)])
+    return np.isin(np.arange(n), taken)

@@ -31,6 +31,8 @@ HALVES = made(121, 4, seed=1)
 PARTS = made(90, 4, seed=3, n_train=40)
 NOWHERE = made(20, 4, seed=1, missing="the address does not answer")
 
+STEPS, RAMPS = ({"name": "arc_cosine", "order": order} for order in (0, 1))
+SQUARES = {"name": "polynomial", "degree": 2, "coef0": 1}
 PENALTIES = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0]
 RIDGE = {"scaling": "mean", "center": "targets", "penalties": PENALTIES, "n_folds": 5}
 SVM = {"C": [0.1, 1, 10, 100], "n_folds": 3}
@@ -40,23 +42,24 @@ FACTS = {
 }  # fmt: skip
 
 
+def of(method: str, variant: str = "", **options) -> dict:
+    """An entry of the methods; what is different there is laid over it."""
+    named = {"method": method, "variant": variant, "options": options}
+    return {key: value for key, value in named.items() if value}
+
+
 def alone(circle: str, **grids) -> dict:
     """A search in which one circle chooses everything."""
-    return {quantity: {"grid": grid, "tune_per": circle} for quantity, grid in grids.items()} | {
-        "penalty": {"tune_per": circle}
-    }
+    found = {quantity: {"grid": grid, "tune_per": circle} for quantity, grid in grids.items()}
+    return found | {"penalty": {"tune_per": circle}}
 
 
 SINGULAR = Grid(
     data={"plane": made(130, 2, seed=6, noise=0.1, n_train=64)}, scaling={"plane": ["standard"]},
     methods=[
-        {"method": "rff"},
-        {"method": "gq", "options": {"n_nodes": 2}},
-        {
-            "method": "gq", "variant": "hopeless", "options": {"n_nodes": 2},
-            "learners": {"ridge": {"penalties": [1e-25, 1e-20]}},
-        },
-        {"method": "lsrff", "variant": "hopeless", "options": {"penalty": 1e-300}, "length_scale": 1e6},
+        of("rff"), of("gq", n_nodes=2),
+        of("gq", "hopeless", n_nodes=2) | {"learners": {"ridge": {"penalties": [1e-25, 1e-20]}}},
+        of("lsrff", "hopeless", penalty=1e-300) | {"length_scale": 1e6},
     ],
     sizes={"values": [8, 16]}, length_scale=0.8,
     learners={"ridge": RIDGE | {"penalties": [1e-25, 1e-20, 0.3, 3.0]}}, search={"penalty": {"tune_per": "size"}},
@@ -64,11 +67,7 @@ SINGULAR = Grid(
 
 TUNED = Grid(
     protocol="tuned", data={"halves": HALVES}, scaling={"halves": ["minmax"]},
-    methods=[
-        {"method": "rff"},
-        {"method": "lsrff", "variant": "code", "options": {"mode": "code", "penalty": 0.05}},
-        {"method": "slsrff", "options": {"mode": "text"}},
-    ],
+    methods=[of("rff"), of("lsrff", "code", mode="code", penalty=0.05), of("slsrff", mode="text")],
     sizes={"values": [6, 11]},
     learners={"ridge": RIDGE | {"center": "both", "penalties": PENALTIES[::2], "n_folds": 3}, "svm": SVM},
     # equal scalings and nearly equal length scales: what is as good as another
@@ -80,38 +79,33 @@ TUNED = Grid(
     judge="ridge", svm_repeats=1, norm="l2", repeats=4,
 )  # fmt: skip
 
+DRAWS = replace(
+    TUNED,
+    sizes={"values": [6]}, learners={"ridge": RIDGE | {"penalties": PENALTIES[::2], "n_folds": 3}},
+    search=alone("split", length_scale=[0.3, 1, 3]), draws=4, repeats=2,
+)  # fmt: skip
+
 GRIDS = {
     # the survey's text: one bandwidth and one penalty a size for everyone, of plain random Fourier features
     "text": Grid(
         data={"halves": made(121, 4, seed=1, stand_in="made (stand-in for nothing)", facts=FACTS)},
         scaling={"halves": ["minmax"]},
         methods=[
-            {"method": "rff"},
-            {"method": "qmc", "options": {"sequence": "halton"}},
-            {"method": "lsrff", "options": {"mode": "text", "penalty": 0.01}},
-            {"method": "slsrff", "options": {"mode": "text", "center_targets": False}},
-            {"method": "ssr", "options": {"weights": "signed"}},
-            {"method": "sgq", "options": {"node": "sqrt_3"}},
-            {"method": "rff", "variant": "own", "length_scale": 0.5},  # regardless of the choice
+            of("rff"), of("qmc", sequence="halton"), of("lsrff", mode="text", penalty=0.01),
+            of("slsrff", mode="text", center_targets=False), of("ssr", weights="signed"), of("sgq", node="sqrt_3"),
+            of("rff", "own") | {"length_scale": 0.5},  # regardless of the choice
         ],
         sizes={"multiples_of_d": [1, 2, 8]}, learners={"ridge": RIDGE, "svm": SVM},
-        search={
-            "length_scale": {"grid": [0.1, 0.2, 0.8, 0.80001], "tune_per": "experiment"},  # two of which are as good
-            "penalty": {"tune_per": "size"},
-        },
+        # two lengths of which are as good
+        search=alone("experiment", length_scale=[0.1, 0.2, 0.8, 0.80001]) | {"penalty": {"tune_per": "size"}},
         search_size={"multiples_of_d": 2}, error_rows=40, repeats=3, svm_limit=3000,
     ),
     # three kernels, of which each shares its penalties
     "kernels": Grid(
         data={"halves": HALVES}, scaling={"halves": ["standard"]},
         methods=[
-            {"method": "rff"},
-            {"method": "lsrff"},
-            {"method": "rff", "kernel": {"name": "arc_cosine", "order": 0}},
-            {"method": "lsrff", "kernel": {"name": "arc_cosine", "order": 0}},
-            {"method": "gq", "kernel": {"name": "arc_cosine", "order": 1}},
-            {"method": "rm", "kernel": {"name": "polynomial", "degree": 2, "coef0": 1}},
-            {"method": "trp", "kernel": {"name": "polynomial", "degree": 2, "coef0": 1}},
+            of("rff"), of("lsrff"), of("rff") | {"kernel": STEPS}, of("lsrff") | {"kernel": STEPS},
+            of("gq") | {"kernel": RAMPS}, of("rm") | {"kernel": SQUARES}, of("trp") | {"kernel": SQUARES},
         ],
         sizes={"multiples_of_d": [1, 4]}, length_scale=2.0, learners={"ridge": RIDGE},
         search={"penalty": {"tune_per": "size"}}, repeats=3,
@@ -120,16 +114,9 @@ GRIDS = {
     "per-cell": Grid(
         data={"parts": made(140, 5, seed=2, n_classes=3, n_train=80, constant=True)},
         scaling={"parts": ["standard", "minmax_symmetric"]},
-        methods=[
-            {"method": "rff"},
-            {"method": "rff", "variant": "phase", "options": {"layout": "phase"}},
-            {"method": "slsrff"},
-            {"method": "nystroem"},
-        ],
+        methods=[of("rff"), of("rff", "phase", layout="phase"), of("slsrff"), of("nystroem")],
         sizes={"multiples_of_d": [2, 3]}, learners={"ridge": RIDGE, "svm": SVM | {"n_folds": 2}},
-        search={
-            "length_scale": {"grid": [0.2, 0.5, 1.0], "tune_per": "experiment"}, "penalty": {"tune_per": "cell"},
-        },
+        search=alone("experiment", length_scale=[0.2, 0.5, 1.0]) | {"penalty": {"tune_per": "cell"}},
         search_size={"multiples_of_d": 3}, tuning_cap=50, svm_solver="auto", error_rows=30, norm="sup",
     ),
     # the code of a group: rows standardised, no factor n, centred labels; a cap that reaches both parts, one, or none
@@ -138,11 +125,8 @@ GRIDS = {
         data={"halves": HALVES, "parts": made(100, 4, seed=3, n_train=40), "few": made(70, 4, seed=5)},
         scaling={"halves": ["standard_rows"], "parts": ["standard"], "few": ["standard_rows"]},
         methods=[
-            {"method": "rff"},
-            {"method": "sgq", "options": {"node": "sqrt_3"}},
-            {"method": "lsrff", "options": {"mode": "code", "penalty": 0.05}},
-            {"method": "slsrff", "options": {"mode": "code", "center_targets": False}},
-            {"method": "slsrff", "variant": "identity", "options": {"mode": "code", "identity": True}},
+            of("rff"), of("sgq", node="sqrt_3"), of("lsrff", mode="code", penalty=0.05),
+            of("slsrff", mode="code", center_targets=False), of("slsrff", "identity", mode="code", identity=True),
         ],
         sizes={"multiples_of_d": [1, 2, 4]}, largest_multiple_of_d={"parts": 2, "few": 1}, length_scale=1.0,
         learners={"ridge": RIDGE | {"scaling": "sum", "n_folds": 3}}, search={"penalty": {"tune_per": "cell"}},
@@ -161,12 +145,10 @@ GRIDS = {
         protocol="code", data={"halves": HALVES, "parts": PARTS},
         scaling={"halves": ["minmax"], "parts": ["minmax"]},
         methods=[
-            {"method": "rff"},
-            {"method": "slsrff", "options": {"mode": "text", "center_targets": False}},
-            {
-                "method": "rff", "variant": "smaller-penalty", "scaling": {"halves": ["standard_rows"]},
-                "length_scale": 1.5, "learners": {"ridge": {"scaling": "per_column"}},
-            },
+            of("rff"), of("slsrff", mode="text", center_targets=False),
+            of("rff", "smaller-penalty")
+            | {"scaling": {"halves": ["standard_rows"]}, "length_scale": 1.5}
+            | {"learners": {"ridge": {"scaling": "per_column"}}},
         ],
         steps=[
             {"name": "text"},
@@ -184,14 +166,11 @@ GRIDS = {
     "circles": Grid(
         protocol="tuned", data={"halves": made(101, 4, seed=22)}, scaling={"halves": ["minmax"]},
         methods=[
-            {"method": "rff"},
-            {"method": "rff", "variant": "by-the-rule", "searched": ["penalty"]},
-            {"method": "slsrff", "options": {"mode": "keep"}},  # the choice replaces it
-            {"method": "kprff", "only_sizes": ["11"], "learners": {"svm": None}},
-            {
-                "method": "karff", "options": {"n_candidates": 30, "rho": 0.5},
-                "learners": {"ridge": {"center": "both"}}, "scaling": ["standard_rows"],
-            },
+            of("rff"), of("rff", "by-the-rule") | {"searched": ["penalty"]},
+            of("slsrff", mode="keep"),  # the choice replaces it
+            of("kprff") | {"only_sizes": ["11"], "learners": {"svm": None}},
+            of("karff", n_candidates=30, rho=0.5)
+            | {"learners": {"ridge": {"center": "both"}}, "scaling": ["standard_rows"]},
         ],
         sizes={"multiples_of_d": [1], "values": [11]}, rule={"rule": "neighbour", "k": 3, "rows": 35},
         learners={"ridge": RIDGE | {"n_folds": 3}, "svm": SVM},
@@ -212,11 +191,7 @@ GRIDS = {
     # a judge that neither trained on nor learned from the rows that it judges, of which a part is searched with
     "held-out": Grid(
         protocol="tuned", data={"halves": made(150, 4, seed=1)}, scaling={"halves": ["standard"]},
-        methods=[
-            {"method": "rff"},
-            {"method": "kprff", "options": {"n_candidates": 30}},
-            {"method": "slsrff", "options": {"mode": "text"}},
-        ],
+        methods=[of("rff"), of("kprff", n_candidates=30), of("slsrff", mode="text")],
         sizes={"values": [5, 10]}, learners={"ridge": RIDGE | {"penalties": [1e-25, *PENALTIES]}, "l1_svm": SVM},
         search={
             "length_scale": {"grid": [0.5, 1, 4], "tune_per": "method"},
@@ -230,13 +205,11 @@ GRIDS = {
         data={"nowhere": NOWHERE, "parts": made(90, 4, seed=3, n_train=50)},
         scaling={"nowhere": ["none"], "parts": ["standard"]},
         methods=[
-            {"method": "rff", "options": {"layout": "phase"}},
-            {"method": "kprff", "sweep": {"axis": "candidates", "option": "n_candidates", "values": [12, 30]}},
-            {
-                "method": "karff", "options": {"n_candidates": 24},
-                "sweep": {"axis": "divergence", "option": "rho", "values": [0.1, 3, 100]},
-                "only_sizes": ["4", "12"], "searched": [],
-            },
+            of("rff", layout="phase"),
+            of("kprff") | {"sweep": {"axis": "candidates", "option": "n_candidates", "values": [12, 30]}},
+            of("karff", n_candidates=24)
+            | {"sweep": {"axis": "divergence", "option": "rho", "values": [0.1, 3, 100]}}
+            | {"only_sizes": ["4", "12"], "searched": []},
         ],
         sizes={"values": [4, 8, 12]}, rule={"rule": "median", "factor": 0.5}, learners={"ridge": RIDGE},
         search={"penalty": {"tune_per": "method"}}, search_size={"values": 8}, paper="eerf",
@@ -251,34 +224,24 @@ GRIDS = {
     # the code's penalty under the bandwidth that the text's finds; the larger penalty where the score is flat
     "judge": Grid(
         protocol="code", data={"halves": HALVES}, scaling={"halves": ["minmax"]},
-        methods=[{"method": "rff"}, {"method": "lsrff", "options": {"mode": "code", "penalty": 0.05}}],
+        methods=[of("rff"), of("lsrff", mode="code", penalty=0.05)],
         sizes={"multiples_of_d": [1, 2, 4]},
         learners={
             "ridge": RIDGE
             | {"scaling": "sum", "n_folds": 3, "penalties": [1e-3, 1e-2, 0.1, 1.0], "choice": "one_standard_error"}
         },
-        search={
-            "length_scale": {"grid": [0.1, 0.2, 0.4], "tune_per": "experiment"}, "penalty": {"tune_per": "size"},
-        },
+        search=alone("experiment", length_scale=[0.1, 0.2, 0.4]) | {"penalty": {"tune_per": "size"}},
         search_size={"multiples_of_d": 1}, of_judge={"scaling": "mean", "n_folds": 5},
     ),
     # three of the draws of each split choose bandwidth and penalty together
-    "draws": replace(
-        TUNED,
-        sizes={"values": [6]}, learners={"ridge": RIDGE | {"penalties": PENALTIES[::2], "n_folds": 3}},
-        search=alone("split", length_scale=[0.3, 1, 3]), draws=4, repeats=2,
-    ),
-    "draws-per-cell": replace(
-        TUNED,
-        sizes={"values": [6]}, learners={"ridge": RIDGE | {"penalties": PENALTIES[::2], "n_folds": 3}},
-        search=alone("split", length_scale=[0.3, 1, 3]) | {"penalty": {"tune_per": "cell"}}, draws=2, repeats=2,
-    ),
+    "draws": DRAWS,
+    "draws-per-cell": replace(DRAWS, search=DRAWS.search | {"penalty": {"tune_per": "cell"}}, draws=2),
     "singular-draws": replace(SINGULAR, search={"penalty": {"tune_per": "split"}}, draws=2),
     "singular-per-cell": replace(SINGULAR, search={"penalty": {"tune_per": "cell"}}),
     # nothing to choose from where the data could not be had
     "missing": Grid(
         data={"nowhere": NOWHERE, "parts": PARTS},
-        scaling={"nowhere": ["none"], "parts": ["none"]}, methods=[{"method": "rff"}],
+        scaling={"nowhere": ["none"], "parts": ["none"]}, methods=[of("rff")],
         sizes={"multiples_of_d": [1]}, length_scale=4.0, learners={"ridge": RIDGE, "svm": SVM},
         search={"penalty": {"tune_per": "size"}}, svm_solver="liblinear",
     ),
@@ -288,16 +251,11 @@ GRIDS = {
 MEASUREMENTS = {
     "variance": Measurement(
         kind="variance", paper="survey",
-        methods=[
-            {"method": "rff"},
-            {"method": "sorf"},
-            {"method": "qmc", "variant": "sobol", "options": {"sequence": "sobol"}},
-            {"method": "ssr", "variant": "signed", "options": {"weights": "signed"}},
-        ],
+        methods=[of("rff"), of("sorf"), of("qmc", "sobol", sequence="sobol"), of("ssr", "signed", weights="signed")],
         axes={"distances": [0.3, 1.5], "dimensions": [3, 4], "multiples_of_d": [2], "draws": 12},
     ),
     "decay": Measurement(
-        kind="decay", paper="survey", methods=[{"method": "rff"}, {"method": "orf"}],
+        kind="decay", paper="survey", methods=[of("rff"), of("orf")],
         axes={
             "rows": 25, "dimensions": [2, 5], "n_features": [8, 32], "ridge": 0.01,
             "norms": ["sup", "l2", "frobenius", "spectral", "delta_spectral"],
@@ -305,17 +263,14 @@ MEASUREMENTS = {
     ),
     "surrogate": Measurement(
         kind="surrogate",
-        methods=[{"method": "slsrff"}, {"method": "slsrff", "variant": "identity", "options": {"identity": True}}],
+        methods=[of("slsrff"), of("slsrff", "identity", identity=True)],
         axes={"dimensions": [2, 3], "sample_sizes": [10, 20], "penalties": [0.001, 1.0], "draws": 15},
     ),
     "requirement": Measurement(
         kind="requirement", kernel="circle",
         methods=[
-            {"method": "rff"},
-            {"method": "lsrff", "options": {"mode": "text"}},
-            {"method": "slsrff", "options": {"mode": "text", "center_targets": False}},
-            {"method": "lsrff", "variant": "whole", "options": {"pool": "whole"}},
-            {"method": "slsrff", "variant": "whole", "options": {"pool": "whole", "identity": True}},
+            of("rff"), of("lsrff", mode="text"), of("slsrff", mode="text", center_targets=False),
+            of("lsrff", "whole", pool="whole"), of("slsrff", "whole", pool="whole", identity=True),
         ],
         axes={
             "decays": ["exponential", "polynomial", "slowest"], "sample_sizes": [20, 30],
@@ -325,11 +280,11 @@ MEASUREMENTS = {
     ),
     "memory": Measurement(
         kind="scaling", paper="survey",
-        methods=[{"method": "rff"}, {"method": "rff", "variant": "phase", "options": {"layout": "phase"}}],
+        methods=[of("rff"), of("rff", "phase", layout="phase")],
         axes={"rows": 10, "fixed_dimension": 8, "n_features": [16, 32], "fixed_n_features": 16, "dimensions": [4, 8]},
     ),
     "energy": Measurement(
-        kind="energy", paper="eerf", methods=[{"method": "kprff"}],
+        kind="energy", paper="eerf", methods=[of("kprff")],
         axes={
             "dimension": 3, "candidates": 25, "terms": 4, "rows": 60, "input_scales": [0.5, 2.0],
             "fixed_input_scale": 1.5, "sample_sizes": [30, 90],
@@ -355,11 +310,8 @@ ON_DATA = {
         kind="ranking", paper="eerf", data={"halves": made(121, 4, seed=1, stand_in="made"), "nowhere": NOWHERE},
         scaling={"halves": ["standard"], "nowhere": ["standard"]},
         methods=[
-            {"method": "rff", "options": {"choice": "random"}},
-            {"method": "rff", "variant": "pool", "options": {"choice": "pool"}},
-            {"method": "kprff", "options": {"choice": "score"}},
-            {"method": "kprff", "variant": "lasso", "options": {"choice": "lasso"}},
-            {"method": "kprff", "variant": "omp", "options": {"choice": "omp"}},
+            of("rff", choice="random"), of("rff", "pool", choice="pool"), of("kprff", choice="score"),
+            of("kprff", "lasso", choice="lasso"), of("kprff", "omp", choice="omp"),
         ],
         rule={"rule": "neighbour", "k": 5},
         axes={"candidates": [20, 40], "n_features": 8, "penalties": PENALTIES[::2], "n_folds": 3}, cap=50,
@@ -367,65 +319,55 @@ ON_DATA = {
     "ranking-of-activations": OnData(
         kind="ranking", paper="eerf", kernel_of_maps={"name": "arc_cosine", "order": 2}, data={"parts": PARTS},
         scaling={"parts": ["standard"]},
-        methods=[
-            {"method": "kprff", "options": {"choice": "score"}},
-            {"method": "kprff", "variant": "omp", "options": {"choice": "omp"}},
-        ],
+        methods=[of("kprff", choice="score"), of("kprff", "omp", choice="omp")],
         axes={"candidates": [30], "n_features": 6, "penalties": PENALTIES, "n_folds": 4},
     ),
     "exact": OnData(
         kind="exact", data={"plane": QUADRANTS, "parts": PARTS}, scaling={"plane": ["none"], "parts": ["standard"]},
-        methods=[{"method": "rff"}, {"method": "slsrff", "options": {"mode": "text"}}], rule={"rule": "median"},
+        methods=[of("rff"), of("slsrff", mode="text")], rule={"rule": "median"},
         axes={
-            "kernels": [{"name": "arc_cosine", "order": 0}, {"name": "arc_cosine", "order": 1}, {"name": "linear"}],
-            "factors": [0.25, 1, 2], "n_features": 12, "C": 2.0, "combined": False,
+            "kernels": [STEPS, RAMPS, {"name": "linear"}], "factors": [0.25, 1, 2], "n_features": 12, "C": 2.0,
+            "combined": False,
         },
         cap=45,
     ),
     "peaks": OnData(
         kind="peaks", data={"plane": QUADRANTS, "parts": PARTS, "nowhere": NOWHERE},
         scaling={"plane": ["none"], "parts": ["standard"], "nowhere": ["none"]},
-        methods=[
-            {"method": "nsrf", "options": {"n_copies": 20}},
-            {"method": "nsrf", "variant": "wide", "options": {"n_copies": 20, "initial_std": 5.0, "C": 0.5}},
-        ],
+        methods=[of("nsrf", n_copies=20), of("nsrf", "wide", n_copies=20, initial_std=5.0, C=0.5)],
         rule={"rule": "median"}, axes={"steps": [1, 12]},
     ),
     "evaluations": OnData(
         kind="evaluations", data={"halves": HALVES, "nowhere": NOWHERE},
         scaling={"halves": ["standard"], "nowhere": ["none"]},
         methods=[
-            {"method": "rff", "options": {"layout": "phase"}},
-            {"method": "karff"},
-            {"method": "kprff"},
-            {"method": "nsrf", "options": {"n_peaks": 2, "n_steps": 4}},
-            {"method": "nsrf", "variant": "random", "options": {"n_peaks": 3, "n_steps": 4, "search": "random"}},
+            of("rff", layout="phase"), of("karff"), of("kprff"), of("nsrf", n_peaks=2, n_steps=4),
+            of("nsrf", "random", n_peaks=3, n_steps=4, search="random"),
         ],
         rule={"rule": "median"}, axes={"n_features": 7, "evaluations": [90, 250], "C": 0.5},
     ),
     "few-evaluations": OnData(
         kind="evaluations", data={"halves": HALVES}, scaling={"halves": ["standard"]},
-        methods=[{"method": "rff", "options": {"layout": "phase"}}, {"method": "kprff"}], rule={"rule": "median"},
+        methods=[of("rff", layout="phase"), of("kprff")], rule={"rule": "median"},
         axes={"n_features": 7, "evaluations": [5, 12], "C": 0.5}, cap=40,
     ),
     "rounds": OnData(
         kind="rounds", data={"plane": QUADRANTS}, scaling={"plane": ["none"]},
         methods=[
-            {"method": "nsrf", "options": NSRF},
-            {"method": "nsrf", "variant": "uniform", "options": NSRF | {"dual_step": 0}},
-            {"method": "nsrf", "variant": "one", "options": NSRF | {"n_peaks": 1, "C": 0.3, "dual_step": 0.05}},
+            of("nsrf", **NSRF), of("nsrf", "uniform", **(NSRF | {"dual_step": 0})),
+            of("nsrf", "one", **(NSRF | {"n_peaks": 1, "C": 0.3, "dual_step": 0.05})),
         ],
         rule={"rule": "median"}, axes={"n_features": [2, 6, 12], "pictures": [0, 2, 8], "resolution": 15},
     ),
     "rounds-on-the-sphere": OnData(
         kind="rounds", data={"sphere": WAVE}, scaling={"sphere": ["none"]},
-        methods=[{"method": "nsrf_sphere", "options": {"degree": 6, "dual_step": 0.01}}], rule={"rule": "median"},
+        methods=[of("nsrf_sphere", degree=6, dual_step=0.01)], rule={"rule": "median"},
         axes={"n_features": [3, 10], "pictures": [0, 5], "resolution": 5},
     ),
     "path": OnData(
         kind="path", paper="survey", data={"halves": HALVES, "parts": PARTS, "nowhere": NOWHERE},
         scaling={"halves": ["standard"], "parts": ["minmax"], "nowhere": ["none"]},
-        methods=[{"method": "rff"}, {"method": "rff", "variant": "phase", "options": {"layout": "phase"}}],
+        methods=[of("rff"), of("rff", "phase", layout="phase")],
         rule={"rule": "median"},
         axes={
             "rows": 16, "ratios": [0.01, 0.25, 0.5, 1, 2.5], "penalty": 1e-6, "penalties": [1e-3, 0.03, 0.1, 1.0],
@@ -437,7 +379,7 @@ ON_DATA = {
         kind="stream", paper="survey",
         data={"classes": Data(ROWS, BENT, n_train=70), "two": Data(ROWS, np.where(BENT > 4, 1, -1), n_train=50)},
         scaling={"classes": ["none"], "two": ["none"]},
-        methods=[{"method": "rff"}, {"method": "orf"}, {"method": "lsrff", "options": {"mode": "text"}}],
+        methods=[of("rff"), of("orf"), of("lsrff", mode="text")],
         rule={"rule": "median", "factor": 0.7},
         axes={
             "kernels": [{"name": "gaussian"}, {"name": "arc_cosine", "order": 1}], "rows": 60, "n_features": 8,

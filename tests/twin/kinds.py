@@ -219,9 +219,8 @@ def circle_features(entry: dict, s: int, seed: int, training, decay: str, mass) 
     scored = scored / scored.sum()
     taken = np.random.default_rng(seed).choice(len(mass), size=s, p=scored)
     weights = np.sqrt(mass[taken] / (s * scored[taken]))
-    return lambda points: np.hstack(
-        [weights * np.cos(points * frequencies[taken]), weights * np.sin(points * frequencies[taken])]
-    )
+    drawn_ones = frequencies[taken]
+    return lambda X: np.hstack([weights * np.cos(X * drawn_ones), weights * np.sin(X * drawn_ones)])
 
 
 def scaling_rows(study: Measurement) -> list[dict]:
@@ -255,14 +254,14 @@ def energy_rows(study: Measurement) -> list[dict]:
             cosines = np.cos(X @ W.T + b)
             y = cosines[:, :K] @ c
             scores = np.array([np.mean(y * np.sqrt(2) * cosines[:, j]) for j in range(J)])
+            row = {"dataset": f"cosines-d{d}", "n_train": n, "d": d, "axis": axis, "at": at}
+            row["settings"] = {"terms": K, "input_scale": scale}
             if axis == "rows":
-                metric = "score_deviation"
                 value = max(abs(scores[j] - expected_score(W, b, c, j, scale)) for j in range(J))
+                row |= {"metric": "score_deviation", "value": value}
             else:
-                metric = "score_spectrum_correlation"
                 value = np.corrcoef(np.abs(scores), np.concatenate([c, np.zeros(J - K)]))[0, 1]
-            row = {"dataset": f"cosines-d{d}", "n_train": n, "d": d, "axis": axis, "at": at, "metric": metric}
-            row |= {"value": value, "settings": {"terms": K, "input_scale": scale}}
+                row |= {"metric": "score_spectrum_correlation", "value": value}
             found.append(columns | sized(J) | row)
     return found
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 from closed_forms import projected_dual
+from scipy.spatial.distance import cdist
 from scipy.special import sph_harm_y
 from sklearn.linear_model import lars_path, orthogonal_mp
 from sklearn.svm import SVC
@@ -97,15 +98,12 @@ def ranking_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
         Z, Z_test = candidates(study, pool, X), candidates(study, pool, sample.X_test)
         by_score = np.argsort(-np.abs(Z.T @ y), kind="stable")[:M]
         how = entry["options"]["choice"]
-        if how == "pool":
-            chosen = np.arange(J)
-        elif how == "score":
-            chosen = by_score
-        elif how == "random":
-            generator = np.random.default_rng(seed_of(study.seed, "random choice", dataset, J, repeat))
-            chosen = generator.choice(J, M, replace=False)
-        else:
+        if how in ("lasso", "omp"):
             chosen = chosen_jointly(how, (Z - Z.mean(axis=0)) / Z.std(axis=0), y, M)
+        else:
+            generator = np.random.default_rng(seed_of(study.seed, "random choice", dataset, J, repeat))
+            at_random = generator.choice(J, M, replace=False)
+            chosen = {"pool": np.arange(J), "score": by_score, "random": at_random}[how]
         weight = len(chosen) ** -0.5
         options = {"scaling": "mean", "center": "both", "penalties": axes["penalties"]}
         fold = folds(len(X), axes["n_folds"], study.seed, "folds", "train", repeat)
@@ -157,13 +155,10 @@ def exact_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
         def decide(rows, machine=machine, kernel=kernel, width=width):
             return machine.decision_function(exact_kernel(kernel, width, rows, X))[:, None]
 
-        columns = {"kernel": id_of(kernel), "learner": "kernel_svm"} | (
-            {"axis": "factor", "at": factor} if factor else {}
-        )
+        columns = sample.counts | {"kernel": id_of(kernel), "learner": "kernel_svm"}
+        columns |= {"axis": "factor", "at": factor} if factor else {}
         chosen = ({"length_scale": width} if factor else {}) | {"C": C, "capped": sample.capped}
-        found += [
-            sample.counts | columns | row | {"settings": chosen | row["settings"]} for row in accuracies(sample, decide)
-        ]
+        found += [columns | row | {"settings": chosen | row["settings"]} for row in accuracies(sample, decide)]
     for entry in study.methods:
         found += rows_of_machine(study, dataset, repeat, {"options": {}, **entry}, axes["n_features"], {})
     return found
@@ -284,10 +279,8 @@ def readings(study: OnData, phi, options: dict, sample: Sample, weights: list[np
             "distinct_features": (len({component(phi, i) for i in range(m)}), 1e-12),
         }
         place = {"axis": "iteration", "at": number, "n_columns": Z.shape[1]} | sized(m)
-        found += [
-            place | {"split": "train", "metric": metric, "value": value, "doubtful": unsure}
-            for metric, (value, unsure) in values.items()
-        ]
+        of_game = place | {"split": "train"}
+        found += [of_game | {"metric": name, "value": value, "doubtful": off} for name, (value, off) in values.items()]
         decide = machine_on(phi.prefix(m), X, labels, C)
         found += [place | {"learner": "l1_svm"} | row for row in accuracies(sample, decide)]
     return found
@@ -295,10 +288,8 @@ def readings(study: OnData, phi, options: dict, sample: Sample, weights: list[np
 
 def component(phi, i: int) -> tuple:
     """Return the numbers that identify a component."""
-    learned = phi.learned_
-    return (
-        tuple(learned["frequencies"][i]) if "frequencies" in learned else (learned["degrees"][i], learned["orders"][i])
-    )
+    names = ["frequencies"] if "frequencies" in phi.learned_ else ["degrees", "orders"]
+    return tuple(np.hstack([phi.learned_[name][i] for name in names]))
 
 
 def looks(study: OnData, phi, options: dict, sample: Sample, weights: list[np.ndarray]) -> list[dict]:
@@ -309,10 +300,7 @@ def looks(study: OnData, phi, options: dict, sample: Sample, weights: list[np.nd
     y = coded(sample.y_train)[0][:, 0]
     everything = np.concatenate([sample.X_train, sample.X_test]).astype(np.float64)
     labels = np.concatenate([sample.y_train, sample.y_test])
-    distances = [
-        min(np.linalg.norm(x - other) for other, label in zip(everything, labels, strict=True) if label != own)
-        for x, own in zip(X, sample.y_train, strict=True)
-    ]
+    distances = np.where(sample.y_train[:, None] == labels, np.inf, cdist(X, everything)).min(axis=1)
     near = np.argsort(distances, kind="stable")[: max(1, len(X) // 10)]
     for number, alpha in enumerate(weights):
         m = number * k
@@ -329,7 +317,5 @@ def looks(study: OnData, phi, options: dict, sample: Sample, weights: list[np.nd
             at_border = np.mean(np.abs(heights - border) < 1e-4 * border)  # the potential is in float32
             values["peak_area"] = (np.mean(heights > border) * (2 * half) ** 2, at_border * (2 * half) ** 2 + 1e-12)
         place = {"axis": "iteration", "at": number, "split": "train"} | sized(m)
-        found += [
-            place | {"metric": metric, "value": value, "doubtful": unsure} for metric, (value, unsure) in values.items()
-        ]
+        found += [place | {"metric": name, "value": value, "doubtful": off} for name, (value, off) in values.items()]
     return found

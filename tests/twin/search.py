@@ -104,14 +104,11 @@ class Choices:
         combinations the one that is named first, length scales from the largest. A penalty of ridge regression is one
         at which all sharers that have a solution at any have one. ``at_edge``: what has no smaller or larger value.
         """
-        grids = {}
-        for quantity in quantities:
-            if quantity == "length_scale":
-                grids[quantity] = sorted(self.study.search[quantity]["grid"], reverse=True)
-            elif quantity == "options":
-                grids[quantity] = self.options_tried(entry)
-            elif quantity != "penalty":
-                grids[quantity] = self.study.search[quantity]["grid"]
+        grids = {quantity: self.study.search[quantity]["grid"] for quantity in quantities if quantity != "penalty"}
+        if "length_scale" in grids:
+            grids["length_scale"] = sorted(grids["length_scale"], reverse=True)
+        if "options" in grids:
+            grids["options"] = self.options_tried(entry)
         learners = learners_of(self.study, entry)
         judge = self.study.judge or next(iter(learners))
         chosen, top, reached_by = None, -np.inf, []
@@ -142,9 +139,8 @@ class Choices:
                 if scores is None or np.isnan([np.sum(of_folds) for of_folds in scores.values()]).all():
                     continue
                 if learner == "ridge":
-                    scores |= {
-                        v: [np.nan] for v in scores if not self.suits_all(v, list(scores), on, wider, chosen, sharers)
-                    }
+                    others = (list(scores), on, wider, chosen, sharers)
+                    scores |= {value: [np.nan] for value in scores if not self.suits_all(value, *others)}
                 penalties[learner] = best(scores, learners[learner].get("choice", "best"))
                 edges[learner] = at_edge(penalties[learner], scores)
             chosen = chosen | {"penalty": penalties}
@@ -174,9 +170,7 @@ class Choices:
                 found[penalty] = False
         return found
 
-    def scores_by_fold(
-        self, entry: dict, size, on: list[int], wider, tried: dict, learner: str, own=None
-    ) -> dict | None:
+    def scores_by_fold(self, entry: dict, size, on: list[int], wider, tried: dict, learner: str, own=None):
         """The scores of a learner's grid under what is tried, ``own`` laid over its options: those of the folds of all
         repeats; None where it has none.
         """

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import sklearn
 import torch
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import get_scorer, roc_auc_score
@@ -44,11 +44,7 @@ VARIANTS = {
     "classes-nystroem": KernelMachineClassifier(make_map("nystroem", random_state=0), penalties=1e-4),
     **{f"classes-{loss}": KernelMachineClassifier(PHI, penalties=1e-2, loss=loss) for loss in LOSSES},
 }
-every_variant = pytest.mark.parametrize("machine", [pytest.param(each, id=name) for name, each in VARIANTS.items()])
-
-
-def of_rows(machine):
-    return CLASSES if hasattr(machine, "loss") and isinstance(machine, KernelMachineClassifier) else Y
+every_variant = pytest.mark.parametrize("machine", VARIANTS.values(), ids=VARIANTS)
 
 
 #: Machines on which scikit-learn's checks take different paths; the other variants take a minute more.
@@ -72,20 +68,17 @@ def test_scikit_learn_checks_of_the_others(estimator, check):
 
 @every_variant
 def test_a_row_of_weight_2_is_the_row_twice_and_of_weight_0_none(machine):
-    machine, y = clone(machine).set_params(penalties=1e-4), of_rows(machine)
+    machine, y = clone(machine).set_params(penalties=1e-4), CLASSES if is_classifier(machine) else Y
     n = WEIGHTS.astype(int)
-    weighted = clone(machine).fit(X, y, sample_weight=WEIGHTS)
     if "nystroem" in repr(machine).lower():  # its landmarks are rows, and rows that are drawn twice count once
         machine.set_params(features__landmarks=X[:100])
-        weighted = clone(machine).fit(X, y, sample_weight=WEIGHTS)
-    twice = clone(machine).fit(np.repeat(X, n, axis=0), np.repeat(y, n))
+    weighted = clone(machine).fit(X, y, sample_weight=WEIGHTS)
+    repeated = np.repeat(X, n, axis=0), np.repeat(y, n)
+    twice = clone(machine).fit(*repeated)
     # Newton's method stops at a relative decrease of 1e-7, that is 3e-4 in the decision values
-    np.testing.assert_allclose(
-        weighted._decide(NEW), twice._decide(NEW), atol=1e-3 if "loss=" in repr(machine) else 1e-6
-    )
-    np.testing.assert_allclose(
-        weighted.score(X, y, sample_weight=WEIGHTS), twice.score(np.repeat(X, n, axis=0), np.repeat(y, n)), rtol=1e-6
-    )
+    close = 1e-3 if "loss=" in repr(machine) else 1e-6
+    np.testing.assert_allclose(weighted._decide(NEW), twice._decide(NEW), atol=close)
+    np.testing.assert_allclose(weighted.score(X, y, sample_weight=WEIGHTS), twice.score(*repeated), rtol=1e-6)
 
 
 def test_weights_of_the_exact_kernel_without_its_matrix(monkeypatch):
@@ -124,9 +117,8 @@ def test_learners_with_weights_are_those_of_repeated_rows(fit, cross_validate, g
     np.testing.assert_allclose(weighted.decision(Z), fit(*again, grid[0], **how).decision(Z), atol=5e-4)
     for score in scores:
         found = cross_validate(Kept(Z), SIGNS, grid, FOLDS, score=score, weights=WEIGHTS, **how)
-        np.testing.assert_allclose(
-            found, cross_validate(*again, grid, np.repeat(FOLDS, n), score=score, **how), rtol=5e-3
-        )
+        expected = cross_validate(*again, grid, np.repeat(FOLDS, n), score=score, **how)
+        np.testing.assert_allclose(found, expected, rtol=5e-3)
 
 
 def test_exact_learners_with_weights_are_those_of_repeated_rows():
@@ -155,7 +147,7 @@ def rare(n=1000):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_balanced_classes_find_rare_positives(loss):
     rows, y = rare()
-    machine = KernelMachineClassifier(PHI, penalties=np.logspace(-6, 0, 7), loss=loss, class_weight="balanced")
+    machine = KernelMachineClassifier(PHI, penalties=np.logspace(-4, 0, 3), loss=loss, class_weight="balanced")
     found = machine.fit(rows, y).predict(rows)
     assert found[y].mean() > 0.6
     assert found[~y].mean() < 0.35
@@ -181,10 +173,12 @@ def test_the_scoring_of_penalties_is_one_of_the_loss():
     for loss, wrong in [("squared", "log_loss"), ("logistic", "squared_error"), ("squared_hinge", "f1")]:
         with pytest.raises(ValueError, match="scoring must be one of accuracy, "):
             KernelMachineClassifier(PHI, [1e-3, 1e-2], loss=loss, scoring=wrong).fit(X, CLASSES)
-    scores = {scoring: KernelMachineClassifier(PHI, np.logspace(-8, 1, 10), loss="logistic", scoring=scoring)
-              for scoring in ("accuracy", "log_loss", None)}  # fmt: skip
-    penalties = {scoring: machine.fit(X, CLASSES).penalty_ for scoring, machine in scores.items()}
-    assert penalties[None] == penalties["log_loss"]
+    how = {"penalties": np.logspace(-6, 0, 4), "loss": "logistic"}
+    default, log_loss, accuracy = (
+        KernelMachineClassifier(PHI, **how, scoring=scoring).fit(X, CLASSES).penalty_
+        for scoring in (None, "log_loss", "accuracy")
+    )
+    assert default == log_loss != accuracy
     assert best_penalty([[1.0], [2.0]], [0.1, 1.0], "log_loss") == 0.1
 
 
@@ -207,7 +201,7 @@ def test_logistic_machines_have_probabilities_and_others_say_what_to_do():
 
 @every_variant
 def test_decision_values_rank_and_calibrate(machine):
-    if isinstance(machine, KernelMachineClassifier):
+    if is_classifier(machine):
         assert machine.fit(X, CLASSES).decision_function(NEW).shape == (50, 4)
         two = clone(machine).fit(X, CLASSES > 1)
         assert roc_auc_score(CLASSES > 1, two.decision_function(X)) > 0.9
@@ -277,9 +271,7 @@ def test_a_wrong_part_is_refused_and_leaves_the_machine_as_it_was():
         classifier.partial_fit(X, CLASSES, classes=[0, 1, 2])
     before = classifier.partial_fit(X, CLASSES, classes=range(4)).predict(NEW)
     for later in ([0, 1, 2], range(5)):
-        with pytest.raises(
-            ValueError, match=r"classes=\[0, 1, 2.* are not the classes of the first call, \[0, 1, 2, 3\]"
-        ):
+        with pytest.raises(ValueError, match=r"classes=\[0, 1, 2.* are not the classes of the first call, \[0, 1"):
             classifier.partial_fit(X, CLASSES, classes=later)
     np.testing.assert_array_equal(classifier.partial_fit(X, CLASSES, classes=[3, 2, 1, 0]).predict(NEW), before)
 
@@ -304,15 +296,14 @@ def test_names_of_columns_and_routed_weights_pass_through_pipelines_and_searches
 SUPERVISED = [name for name, entry in REGISTRY.items() if "task" in make_map(name).get_params()]
 
 
-@pytest.mark.parametrize(
-    "kernel_or_map", [Gaussian("ard"), *(make_map(name, n_components=8, random_state=0) for name in SUPERVISED)]
-)
-def test_a_classifier_reads_nothing_into_the_names_of_its_classes(kernel_or_map):
+@pytest.mark.parametrize("name", [None, *SUPERVISED])
+def test_a_classifier_reads_nothing_into_the_names_of_its_classes(name):
+    kernel_or_map = make_map(name, n_components=8, random_state=0) if name else Gaussian("ard")
     codes = RNG.permutation(np.repeat(np.arange(25), 12))
     of_names = [KernelMachineClassifier(clone(kernel_or_map)).fit(X, names[codes]) for names in
                 (np.arange(25.0), np.array([f"class {code:02d}" for code in range(25)]))]  # fmt: skip
     np.testing.assert_array_equal(*(machine.decision_function(NEW) for machine in of_names))
-    if isinstance(kernel_or_map, Gaussian):
+    if not name:
         assert of_names[0].kernel_ == kernel_or_map.completed_by(X, np.array(list("abcdefghijklmnopqrstuvwxy"))[codes])
 
 

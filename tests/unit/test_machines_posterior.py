@@ -56,8 +56,8 @@ def test_features_are_the_gaussian_process_of_their_own_kernel_with_a_flat_prior
 
 
 def test_with_many_features_mean_and_deviation_are_near_those_of_the_kernel():
-    """The error of a kernel value with 4,000 frequencies is about 0.01; where there are data, deviations follow it."""
-    phi = make_map("orf", Gaussian(1.0), n_components=4000, random_state=0)
+    """The error of a kernel value with 1,000 frequencies is about 0.02; where there are data, deviations follow it."""
+    phi = make_map("orf", Gaussian(1.0), n_components=1000, random_state=0)
     machine, exact = KernelMachineRegressor(phi, PENALTY, uncertainty=True).fit(X, Y), EXACT.fit(X, Y)
     inside = NEW[np.abs(NEW).max(axis=1) < 2]
     mean, std = machine.predict(inside, return_std=True)
@@ -114,9 +114,8 @@ def test_parts_of_the_rows_have_the_process_of_all_of_them():
     whole, parts = ON_MAP.fit(X, Y), KernelMachineRegressor(PHI, PENALTY, uncertainty=True)
     for rows in np.array_split(np.arange(len(X)), 3):
         parts.partial_fit(X[rows], Y[rows])
-    np.testing.assert_allclose(
-        parts.predict(NEW, return_std=True)[1], whole.predict(NEW, return_std=True)[1], rtol=1e-6
-    )
+    found, expected = (machine.predict(NEW, return_std=True)[1] for machine in (parts, whole))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_what_a_process_needs_is_said(monkeypatch):
@@ -155,14 +154,10 @@ def test_a_constant_in_the_targets_changes_no_deviation(constant, penalty, n_par
     np.testing.assert_allclose(found[1][2], found[0][2], rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    "kernel", [Polynomial(2, 1.0), Gaussian(0.5001), Gaussian([0.5, 0.6]), Gaussian("median")], ids=repr
-)
+@pytest.mark.parametrize("kernel", [Polynomial(2), Gaussian(0.501), Gaussian([0.5, 0.6]), Gaussian("median")], ids=repr)
 def test_draws_of_the_prior_are_of_the_kernel_of_the_machine(kernel):
     machine = KernelMachineRegressor(Gaussian(0.5), PENALTY, uncertainty=True).fit(X, Y)
-    with pytest.raises(
-        ValueError, match=r"prior has the kernel .*, the machine Gaussian\(length_scale=0.5\): make the"
-    ):
+    with pytest.raises(ValueError, match=r"prior has the kernel .*, the machine Gaussian\(length_scale=0.5\): make"):
         machine.sample_functions(prior=make_map("ts" if "Poly" in repr(kernel) else "rff", kernel))
     for same in (Gaussian([0.5, 0.6]), Gaussian("median")):
         machine = KernelMachineRegressor(same, PENALTY, uncertainty=True).fit(X, Y)

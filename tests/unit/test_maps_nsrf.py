@@ -1,5 +1,7 @@
 """Not-so-random features: potential and gradient, the search for peaks, the game against the dual, checkpoints."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 import torch
@@ -32,25 +34,20 @@ def some_weights(n, seed=5):
 
 
 def naive_potential(X, weights, w):
-    return abs(sum(weights[i] * np.exp(1j * (X[i] @ w)) for i in range(len(X)))) ** 2
+    return abs(weights @ np.exp(1j * X @ w)) ** 2
 
 
 def naive_gradient(X, weights, w):
-    F = sum(weights[i] * np.exp(1j * (X[i] @ w)) for i in range(len(X)))
-    return sum(2 * (F.conjugate() * 1j * weights[i] * np.exp(1j * (X[i] @ w))).real * X[i] for i in range(len(X)))
+    waves = weights * np.exp(1j * X @ w)
+    return 2 * (waves.sum().conjugate() * 1j * waves).real @ X
 
 
 def test_potential_is_the_squared_fourier_transform_of_the_weighted_rows():
-    weights, W = some_weights(60), np.random.default_rng(1).normal(size=(7, 3))
-    expected = [naive_potential(X, weights, w) for w in W]
-    np.testing.assert_allclose(PeakSearch(X, "cpu").evaluate(weights, W), expected, rtol=1e-10)
-
-
-def test_the_potential_of_a_map_is_in_units_of_n_squared():
-    phi = learn().fit(X, Y)
-    alpha, W = np.random.default_rng(2).uniform(size=60), np.random.default_rng(1).normal(size=(4, 3))
-    expected = [naive_potential(X, Y * alpha, w) / 60**2 for w in W]
-    np.testing.assert_allclose(phi.potential(X, Y, alpha, W), expected, rtol=1e-10)
+    """That of a map is in units of n^2."""
+    alpha, W = np.random.default_rng(2).uniform(size=60), np.random.default_rng(1).normal(size=(7, 3))
+    expected = [naive_potential(X, Y * alpha, w) for w in W]
+    np.testing.assert_allclose(PeakSearch(X, "cpu").evaluate(Y * alpha, W), expected, rtol=1e-10)
+    np.testing.assert_allclose(60**2 * learn().fit(X, Y).potential(X, Y, alpha, W), expected, rtol=1e-10)
 
 
 def test_largest_variance():
@@ -300,9 +297,8 @@ def test_classes_are_sides():
     np.testing.assert_array_equal(class_signs(["b", "a", "b"], "nsrf"), [1.0, -1.0, 1.0])
     with pytest.raises(ValueError, match="nsrf learns from two classes, got 3"):
         learn().fit(X, np.arange(60) % 3)
-    np.testing.assert_array_equal(
-        learn().fit(X, np.where(Y > 0, "no", "maybe")).frequencies_, learn().fit(X, Y).frequencies_
-    )
+    found, expected = (learn().fit(X, y).frequencies_ for y in (np.where(Y > 0, "no", "maybe"), Y))
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_the_windmill_is_learned():
@@ -324,35 +320,22 @@ def test_a_killed_search_goes_on_to_the_same_numbers(options, monkeypatch):
     monkeypatch.setattr(game, "CHECKPOINT_SECONDS", 0.0)
     whole = learn(11, **options).fit(X, Y)
     kept = Checkpoints()
-    kept.kill_after = 2
-    with pytest.raises(Killed):
-        learn(11, **options).fit(X, Y, kept)
-    kept.kill_after = 3
-    with pytest.raises(Killed):
-        learn(11, **options).fit(X, Y, kept)
-    searched = []
-    monkeypatch.setattr(PeakSearch, "climb", counting(PeakSearch.climb, searched))
-    again = learn(11, **options).fit(X, Y, Checkpoints(kept))
-    assert len(searched) == whole.n_rounds_ - 3
+    for kept.kill_after in (2, 3):
+        with pytest.raises(Killed):
+            learn(11, **options).fit(X, Y, kept)
+    with mock.patch.object(PeakSearch, "climb", autospec=True, side_effect=PeakSearch.climb) as climb:
+        again = learn(11, **options).fit(X, Y, Checkpoints(kept))
+    assert climb.call_count == whole.n_rounds_ - 3
     for name, learned in whole.learned_.items():
         np.testing.assert_array_equal(again.learned_[name], learned)
     np.testing.assert_array_equal(again.transform(X), whole.transform(X))
 
 
-def counting(function, calls):
-    def counted(*arguments):
-        calls.append(arguments)
-        return function(*arguments)
-
-    return counted
-
-
-def test_every_round_has_starts_and_noise_of_its_own(monkeypatch):
-    searched = []
-    monkeypatch.setattr(PeakSearch, "climb", counting(PeakSearch.climb, searched))
-    learn(9).fit(*problem())
-    assert len({tuple(seed) for *_, seed in searched}) == 3
-    assert len({starts.tobytes() for _self, _weights, starts, *_ in searched}) == 3
+def test_every_round_has_starts_and_noise_of_its_own():
+    with mock.patch.object(PeakSearch, "climb", autospec=True, side_effect=PeakSearch.climb) as climb:
+        learn(9).fit(*problem())
+    assert len({tuple(call.args[-1]) for call in climb.call_args_list}) == 3
+    assert len({call.args[2].tobytes() for call in climb.call_args_list}) == 3
 
 
 def test_checkpoints_are_not_written_faster_than_they_are_worth(monkeypatch):
@@ -376,9 +359,8 @@ def test_cuda_agrees_with_the_cpu_on_potential_and_gradient(dtype):
     expected = cpu.evaluate(weights, W)
     np.testing.assert_allclose(cuda.evaluate(weights, W), expected, atol=tolerance * expected.max())
     how = Climb(1, step_size=1.0, noise=0)
-    np.testing.assert_allclose(
-        cuda.climb(weights, W, how, [0])[0], cpu.climb(weights, W, how, [0])[0], atol=10 * tolerance
-    )
+    found, expected = (search.climb(weights, W, how, [0])[0] for search in (cuda, cpu))
+    np.testing.assert_allclose(found, expected, atol=10 * tolerance)
 
 
 @pytest.mark.cuda

@@ -22,9 +22,8 @@ from random_features.tensors import row_reader
 #: Maps that hold training rows dense: all in a search, landmarks where they are learned.
 HOLD_ROWS = {"nsrf", "nystroem"}
 
-both_types = pytest.mark.parametrize(
-    ("dtype", "container"), [(np.float64, sparse.csr_array), (np.float32, sparse.csr_matrix)]
-)
+FORMS = [(np.float64, sparse.csr_array), (np.float32, sparse.csr_matrix)]
+both_types = pytest.mark.parametrize(("dtype", "container"), FORMS)
 
 
 def sparse_data(dtype=np.float64, container=sparse.csr_array):
@@ -260,9 +259,8 @@ def test_kernels_take_indices_of_64_bits(kernel, container):
 def test_nystroem_of_wide_sparse_data_holds_no_dense_block(kernel, monkeypatch):
     """A row of a million columns is 8 MB when dense: only the landmarks are, where they are learned."""
     rng = np.random.default_rng(0)
-    S = sparse.csr_array(
-        (rng.normal(size=600), rng.integers(10**6, size=600), np.arange(0, 601, 20)), shape=(30, 10**6)
-    )
+    stored = rng.normal(size=600), rng.integers(10**6, size=600), np.arange(0, 601, 20)
+    S = sparse.csr_array(stored, shape=(30, 10**6))
     phi = make_map("nystroem", kernel, n_components=2, random_state=0).fit(S)
     monkeypatch.setattr(tensors.torch, "from_numpy", _refuse_wide)
     assert phi.transform(S).shape == (30, 2)

@@ -15,26 +15,18 @@ def signed_hadamard_blocks(signs, order):
     """sqrt(p) H D_1 ... H D_t per block by explicit products; signs (t, blocks, p), the first applied first."""
     p = signs.shape[2]
     H = hadamard(p)[sequency_order(p)] if order == "sequency" else hadamard(p)
-    blocks = []
-    for b in range(signs.shape[1]):
-        W = np.eye(p)
-        for diagonal in signs[:, b]:
-            W = H / np.sqrt(p) @ np.diag(diagonal.astype(float)) @ W
-        blocks.append(np.sqrt(p) * W)
-    return np.concatenate(blocks)
+    W = np.sqrt(p) * np.tile(np.eye(p), (signs.shape[1], 1, 1))
+    for diagonals in signs:
+        W = H / np.sqrt(p) @ (diagonals[:, :, None] * W)
+    return np.concatenate(W)
 
 
-@pytest.mark.parametrize(("d", "s"), [(1, 1), (1, 3), (2, 2), (5, 8), (5, 21), (8, 3), (100, 130), (128, 256)])
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("sorf", {}),
-        ("rom", {}),
-        ("rom", {"n_factors": 1}),
-        ("rom", {"n_factors": 4}),
-        ("rom", {"n_factors": 2, "order": "sequency"}),
-    ],
-)
+sizes = pytest.mark.parametrize(("d", "s"), [(1, 1), (1, 3), (2, 2), (5, 8), (5, 21), (8, 3), (100, 130), (128, 256)])
+OF_ROM = ({}, {"n_factors": 1}, {"n_factors": 4}, {"n_factors": 2, "order": "sequency"})
+
+
+@sizes
+@pytest.mark.parametrize(("name", "options"), [("sorf", {}), *(("rom", each) for each in OF_ROM)])
 def test_signed_hadamard_maps_are_the_matrix_product(name, options, d, s):
     phi = drawn(name, d, s, Gaussian(1.3), **options)
     expected = signed_hadamard_blocks(phi.signs_, options.get("order", "natural"))[:s, :d] / 1.3
@@ -44,17 +36,15 @@ def test_signed_hadamard_maps_are_the_matrix_product(name, options, d, s):
     np.testing.assert_allclose(phi.transform(X), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize(("d", "s"), [(1, 1), (1, 3), (2, 2), (5, 8), (5, 21), (8, 3), (100, 130), (128, 256)])
+@sizes
 def test_fastfood_is_the_matrix_product(d, s):
     phi = drawn("fastfood", d, s, Gaussian(1.3))
-    p = phi.block_size_
-    blocks = []
-    for signs, permutation, gaussians, scales in zip(
-        phi.signs_, phi.permutations_, phi.gaussians_, phi.row_scales_, strict=True
-    ):
-        H, P = hadamard(p), np.eye(p)[permutation]
+    p, H, blocks = phi.block_size_, hadamard(phi.block_size_), []
+    drawn_blocks = zip(phi.signs_, phi.permutations_, phi.gaussians_, phi.row_scales_, strict=True)
+    for signs, permutation, gaussians, scales in drawn_blocks:
         # The form with H of entries +-1 and the correction 1 / sqrt(p).
-        blocks.append(np.diag(scales) @ H @ np.diag(gaussians) @ P @ H @ np.diag(signs) / np.sqrt(p))
+        second = scales[:, None] * H * gaussians
+        blocks.append(second @ np.eye(p)[permutation] @ (H * signs) / np.sqrt(p))
     expected = np.concatenate(blocks)[:s, :d] / 1.3
     np.testing.assert_allclose(phi.dense_frequencies(), expected, atol=1e-11)
     assert all(np.array_equal(np.sort(permutation), np.arange(p)) for permutation in phi.permutations_)

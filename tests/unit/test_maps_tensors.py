@@ -244,9 +244,7 @@ def test_views_devices_and_frames_that_a_user_has():
     np.testing.assert_array_equal(phi.set_output(transform="pandas").transform(X), expected)
 
 
-@pytest.mark.parametrize(
-    "variant", [variant for variant in DRAWN if "gaussian" in REGISTRY[VARIANTS[variant][0]].kernels]
-)
+@pytest.mark.parametrize("variant", [each for each in DRAWN if "gaussian" in REGISTRY[VARIANTS[each][0]].kernels])
 def test_the_length_scale_of_a_module_is_that_of_the_map(variant):
     X, y = data()
     module = build(variant, kernel=Gaussian(2.0)).fit(X, y).as_module()

@@ -1,20 +1,12 @@
 """The facts about metrics: one table with all that the study measures and compares."""
 
 import math
-from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
+from report_rows import REPORTS, ROOT
 
 from rfstudy.metrics import FACTS, fact_of, lower_is_better
-
-ROOT = Path(__file__).resolve().parents[2]
-ENTRIES = [
-    entry
-    for path in (ROOT / "config" / "figures").glob("*.yaml")
-    for entry in yaml.safe_load(path.read_text(encoding="utf-8")).values()
-]
 
 
 @pytest.mark.parametrize("metric", FACTS)
@@ -58,8 +50,8 @@ def test_a_metric_that_is_not_listed_is_a_plain_number():
 
 
 def test_every_quantity_of_the_catalogue_is_known():
-    quantities = [entry[key] for entry in ENTRIES for key in ("quantity", "time") if key in entry]
-    quantities += [q for entry in ENTRIES for key in ("panels", "criteria") for q in entry.get(key, [])]
+    quantities = [spec[key] for spec in REPORTS for key in ("quantity", "time") if key in spec]
+    quantities += [quantity for spec in REPORTS for key in ("panels", "criteria") for quantity in spec.get(key, [])]
     metrics = {quantity["metric"] for quantity in quantities if "metric" in quantity}
     assert len(metrics) >= 6
     assert metrics <= set(FACTS)

@@ -2,12 +2,12 @@
 
 import json
 import re
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from checkouts import ROOT
 from click.testing import CliRunner
 from matplotlib.figure import Figure
 
@@ -17,7 +17,6 @@ from rfstudy.cli import commands
 from rfstudy.notebook import shipped
 from rfstudy.trace import trace
 
-ROOT = Path(__file__).resolve().parents[2]
 CELL = {"experiment": "pool-size", "dataset": "eeg", "n_features_label": "8d", "metric": "accuracy_pct"}
 
 
@@ -67,12 +66,9 @@ def test_controls_of_other_methods_are_left_out():
     assert not any("SLS-RFF" in row for row in rows)
 
 
-@pytest.mark.parametrize("size", ["2d", "8d"])
-def test_rows_behind_a_figure_have_its_sizes_and_all_of_its_metrics(size):
-    assert set(rfstudy.load(f"study/penalty-chart-{size}-code")["n_features_label"]) == {size}
-
-
-def test_rows_behind_the_arena_are_those_of_all_its_data_sets():
+def test_rows_behind_a_figure_have_its_sizes_data_sets_and_all_of_its_metrics():
+    for size in ("2d", "8d"):
+        assert set(rfstudy.load(f"study/penalty-chart-{size}-code")["n_features_label"]) == {size}
     rows = rfstudy.load("study/arena-forest-tuned")
     assert set(rows["dataset"]) == set(shipped().spec("study", "arena-forest-tuned")["datasets"])
     assert {"mse", "accuracy_pct"} <= set(rows["metric"])
@@ -98,13 +94,12 @@ def test_numbers_select_rows_as_numbers_and_as_text():
     ("call", "message"),
     [
         (lambda: rfstudy.draw("survey/xxxxxxxx"), "has no 'xxxxxxxx'; it has: "),
-        (lambda: rfstudy.draw("survey/figure-9-text"), "; did you mean survey/figure-09-text"),
         (lambda: rfstudy.load("figure-09-text"), "name it as paper/name, with one of the papers eerf, "),
         (lambda: rfstudy.load("surveyy/figure-09-text"), "; did you mean survey/figure-09-text"),
         (lambda: rfstudy.load("measured/survey/figure-09-text"), "; did you mean survey/figure-09-text"),
         (lambda: rfstudy.draw("survey/figure-09-text", methods=["orff"]), "has no method 'orff'; did you mean rff"),
         (lambda: rfstudy.load("survey/figure-09-text", datasets="egg"), "has no data set 'egg'; known are cod-rna"),
-        (lambda: rfstudy.draw("survey/figure-9-text"), "paper 'survey' has no 'figure-9-text'; did you mean"),
+        (lambda: rfstudy.draw("survey/figure-9-text"), "has no 'figure-9-text'; did you mean survey/figure-09-text"),
         (lambda: rfstudy.draw(9), "9 is not an output: name it as paper/name"),
         (lambda: rfstudy.load("survey/table-01-text"), "has no rows: what it shows was not measured"),
         (lambda: rfstudy.draw("survey/table-07-text"), "is a table: load"),
@@ -115,10 +110,8 @@ def test_numbers_select_rows_as_numbers_and_as_text():
         (lambda: rfstudy.measured(experiment="arna"), "no experiment 'arna'; did you mean arena"),
         (lambda: rfstudy.measured(data_set="eeg"), "no column 'data_set'; did you mean dataset"),
         (lambda: rfstudy.measured(experiment="arena", dataset="x"), "no shipped row has experiment='arena', "),
-        (
-            lambda: rfstudy.measured(experiment="arena", dataset=["uci-bike", "uci-wine"]),
-            "no shipped row has dataset='uci-bike' and experiment='arena': leave it out",
-        ),
+        (lambda: rfstudy.measured(experiment="arena", dataset=["uci-bike", "uci-wine"]),
+         "no shipped row has dataset='uci-bike' and experiment='arena': leave it out"),
         (lambda: rfstudy.load("survey/figure-09-text", methods=["rff", "ts"]), "no rows of 'ts'"),
         (lambda: rfstudy.draw("survey/figure-09-text", methods=["ts"]), "no rows of 'ts'"),
         (lambda: rfstudy.draw("survey/figure-09-text", panels=99), "no panel 99: its panels are 0 to 3"),
@@ -135,18 +128,18 @@ def test_a_mistake_is_one_line(call, message):
         call()
 
 
-@pytest.mark.parametrize(
-    "spec", [each for each in shipped().reports if each["experiments"]][::12], ids=lambda s: s["name"]
-)
+WITH_ROWS = [spec for spec in shipped().reports if spec["experiments"]]
+
+
+@pytest.mark.parametrize("spec", WITH_ROWS[::12], ids=lambda spec: spec["name"])
 def test_every_output_has_rows(spec):
     if shipped().has(spec["experiments"]):
         assert len(rfstudy.load(f"{spec['paper']}/{spec['name']}"))
 
 
-def test_a_number_is_traced_to_rows_run_commit_and_command():
+def test_a_number_is_traced_to_rows_run_commit_and_command(monkeypatch):
     rows = rfstudy.measured(**CELL)
-    cells = rows.groupby(["method", "variant", "at", "learner", "split"])["value"].mean()
-    mean = cells.iloc[0]
+    mean = rows.groupby(["method", "variant", "at", "learner", "split"])["value"].mean().iloc[0]
     result = CliRunner().invoke(commands, ["trace", f"{mean:.2f}", *(f"{key}={value}" for key, value in CELL.items())])
     assert result.exit_code == 0, result.output
     run = next(run for run in shipped().runs("pool-size") if run["run"] in set(rows["run"]))
@@ -154,11 +147,8 @@ def test_a_number_is_traced_to_rows_run_commit_and_command():
     assert f"commit {run['commit'][:10]}" in result.output
     assert re.search(r"again: snakemake .*\.yaml -- results/\w+/pool-size\.csv", result.output)
     assert f"git checkout {run['commit'][:10]}" in result.output
-
-
-def test_a_commit_that_the_clone_lacks_is_named(monkeypatch):
+    # a commit that the clone lacks is named
     monkeypatch.setattr("rfstudy.trace.is_here", lambda commit: False)
-    mean = rfstudy.measured(**CELL).groupby(["method", "variant", "at", "learner", "split"])["value"].mean().iloc[0]
     found = trace(f"{mean:.2f}", CELL)
     assert re.search(r"commit [0-9a-f]{10}.*: not in this clone", found)
     assert "git checkout" not in found

@@ -1,9 +1,9 @@
 """Which outputs a run can draw, from which rows, and into which files."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from checkouts import ROOT
 
 from rfstudy import outputs
 from rfstudy.planning import config
@@ -18,17 +18,11 @@ FACTS, ELSEWHERE = output("facts", "tables"), output("table-02", "tables", "c", 
 ALL = [TABLE, FIGURE, FACTS, ELSEWHERE]
 
 
-def test_a_run_draws_outputs_of_which_it_has_all_experiments():
+def test_a_run_draws_outputs_of_which_it_has_all_experiments_and_shipped_rows_those_of_which_they_have_one():
     assert outputs.drawable(ALL, {"a", "b"}) == [TABLE, FIGURE, FACTS]
-
-
-def test_experiments_that_are_left_out_do_not_hinder_an_output_of_others():
-    found = outputs.drawable(ALL, {"a"}, left_out={"b"})
-    assert found == [TABLE, FIGURE | {"experiments": ["a"]}, FACTS]
+    # experiments that are left out do not hinder an output of others
+    assert outputs.drawable(ALL, {"a"}, left_out={"b"}) == [TABLE, FIGURE | {"experiments": ["a"]}, FACTS]
     assert outputs.drawable([FIGURE], {"c"}, left_out={"a", "b"}) == []  # of an output with rows, some must be there
-
-
-def test_shipped_rows_draw_outputs_of_which_they_have_one_experiment():
     assert outputs.drawable_in_part(ALL, {"b", "d"}) == [FIGURE, FACTS, ELSEWHERE]
 
 
@@ -52,9 +46,8 @@ def test_a_selection_narrows_an_output_of_shipped_rows_and_its_caption_says_so()
 
 
 def test_another_seed_is_a_change_of_the_protocol():
-    folder = Path(__file__).parents[2] / "config"
-    assert config.protocol_changes({"preset": "laptop", "seed": 7}, folder) == {("seed",): 7}
-    assert not config.protocol_changes({"preset": "laptop", "seed": 2021}, folder)
+    assert config.protocol_changes({"preset": "laptop", "seed": 7}, ROOT / "config") == {("seed",): 7}
+    assert not config.protocol_changes({"preset": "laptop", "seed": 2021}, ROOT / "config")
 
 
 def test_a_changed_protocol_is_in_the_caption_and_the_name():
@@ -74,7 +67,7 @@ def test_a_changed_protocol_is_in_the_caption_and_the_name():
     ],
 )
 def test_a_name_that_a_run_does_not_draw_ends_it_with_the_name_that_it_draws(name, advice):
-    folder, names = "figures/quick/survey", ["table-01-text", "table-07-text-with-n-folds-3"]
+    names = ["table-01-text", "table-07-text-with-n-folds-3"]
     run = SimpleNamespace(one={("quick", "survey", each): {} for each in names})
-    with pytest.raises(SystemExit, match=advice.replace("F/", f"{folder}/")):
+    with pytest.raises(SystemExit, match=advice.replace("F/", "figures/quick/survey/")):
         outputs.Collections.not_drawn(run, "quick", "survey", name)

@@ -1,8 +1,7 @@
 """The preset quick runs every kind, map and learner, and draws every output that embedded data allow."""
 
-from pathlib import Path
-
 import pytest
+from checkouts import ROOT
 
 from random_features.learners.entry import known
 from random_features.maps.registry import REGISTRY
@@ -11,7 +10,6 @@ from rfstudy.files import read_yaml
 from rfstudy.planning import config
 from rfstudy.study.kinds.registry import KINDS
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"
 
 #: Experiments on original data alone, and the outputs that show them.

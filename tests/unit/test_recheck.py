@@ -7,14 +7,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from checkouts import ROOT
 
 from rfstudy import tidy
 from rfstudy.files import read_yaml
 from rfstudy.planning import config
 from rfstudy.planning.jobs import Jobs
-
-ROOT = Path(__file__).parents[2]
-
 
 SPEC = importlib.util.spec_from_file_location("recheck", ROOT / "docs" / "recheck.py")
 recheck = importlib.util.module_from_spec(SPEC)
@@ -59,14 +57,11 @@ def test_what_fails_now_or_is_missing_does_not_agree():
     assert recheck.compared(shipped, ours).beyond.tolist() == [0, np.inf, np.inf]
 
 
-def test_rows_of_another_kernel_are_not_compared():
+def test_rows_of_another_kernel_times_facts_failures_and_other_units_are_not_compared():
     values = {"linear": 60.0, "gaussian": 90.0}
     shipped = tidy.frame([a_row(value, kernel=kernel) for kernel, value in values.items()])
     (found,) = recheck.compared(shipped, shipped.iloc[:1]).itertuples()
     assert (found.kernel, found.value, found.beyond) == ("linear", 60.0, 0)
-
-
-def test_times_facts_failures_and_other_units_are_not_compared():
     rows = [a_row(1.0, "time_train_s"), a_row(2.0, status="failed"), a_row(9.0, "fact_spike_rows")]
     shipped = tidy.frame([*rows, a_row(3.0, repeat=1)])
     assert recheck.compared(shipped, shipped.iloc[:3]).empty
@@ -131,7 +126,6 @@ def test_units_of_a_map_under_two_kernels_have_files_and_choices_of_their_own(jo
         if unit.repeats == [6]:
             recheck.computed(jobs, stage, unit, shipped, search=False)
     assert len(found) == 2
-    assert found == {
-        stem: own[kernel]["penalty"] for kernel in ("arccos0", "arccos1") for stem in found if kernel in stem
-    }
+    kernels = ("arccos0", "arccos1")
+    assert found == {stem: own[kernel]["penalty"] for kernel in kernels for stem in found if kernel in stem}
     assert len(set(found.values())) == 2

@@ -1,17 +1,15 @@
 """README.md and the pages of docs are what their templates make of the shipped measurements."""
 
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from checkouts import ROOT
 
 from random_features.errors import UserError
 from rfstudy import render
 from rfstudy.report.aggregate import select
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(("page", "template"), render.PAGES.items())
@@ -46,10 +44,8 @@ def test_the_verdicts_on_the_page_of_a_paper_add_up(paper):
         for line in table.splitlines():
             *counts, whole = [int(cell) for cell in line.split("|") if cell.strip().isdecimal()]
             assert sum(counts) == whole > 0
-    claims = pd.read_csv(ROOT / "data" / "reference" / "claims.csv", dtype=str)
-    assert re.findall(rf'^\| <a id="({paper}-\d+)"></a>\1 \(', text, re.MULTILINE) == sorted(
-        select(claims, paper=paper)["claim_id"]
-    )
+    claims = select(pd.read_csv(ROOT / "data" / "reference" / "claims.csv", dtype=str), paper=paper)["claim_id"]
+    assert re.findall(rf'^\| <a id="({paper}-\d+)"></a>\1 \(', text, re.MULTILINE) == sorted(claims)
 
 
 def longest_sentence(text: str) -> int:
@@ -83,10 +79,8 @@ def test_the_evidence_is_short_and_names_tables_that_are_made(shipped):
 
 def test_findings_are_short_and_each_names_its_evidence():
     findings, evidence = ((ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("findings", "evidence"))
-    headings = re.findall(r"^### (.+)$", evidence, re.MULTILINE)
-    assert {heading.lower().replace(" ", "-") for heading in headings} == set(
-        re.findall(r"evidence\.md#([\w-]+)", findings)
-    )
+    places = {heading.lower().replace(" ", "-") for heading in re.findall(r"^### (.+)$", evidence, re.MULTILINE)}
+    assert places == set(re.findall(r"evidence\.md#([\w-]+)", findings))
     assert findings.count("](pictures/") == 3
     assert len(findings.split()) <= 700
 

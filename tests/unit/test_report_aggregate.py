@@ -37,6 +37,7 @@ def test_means_are_over_ok_rows_and_the_others_are_counted(rows):
     assert cells.loc["orf", ["mean", "n", "n_skipped"]].tolist() == [90.0, 1, 1]
     assert np.isnan(cells.loc["orf", "std"])
     assert reasons(rows) == ["singular", "too large"]
+    assert settings_of(rows)[2:4] == [{}, {"reason": "singular"}]
 
 
 def test_a_measurement_that_is_there_twice_is_refused(rows):
@@ -51,10 +52,6 @@ def test_select_takes_one_value_or_several_and_leaves_none_alone(rows):
     assert len(select(rows, method="rff", learner=None)) == 4
     assert len(select(rows, method=["rff", "orf"], status="ok")) == 4
     assert len(select(rows, method="rm")) == 0
-
-
-def test_settings_are_dicts(rows):
-    assert settings_of(rows)[2:4] == [{}, {"reason": "singular"}]
 
 
 def test_methods_come_in_the_order_listed_then_by_name(rows):

@@ -123,10 +123,8 @@ def test_an_effect_is_the_mean_over_draws_and_its_variance_the_jackknifes():
     values = {("orf", ""): one, ("rff", ""): first, ("rff", "control-1"): second}
     (found,) = effect_of(rows_of(values, "mse"))
     assert found["effect"] == pytest.approx(np.log(10) - (np.log(13) + np.log(17)) / 2)
-    left_out = [
-        np.log(10 - a) - (np.log(13 - b) + np.log(17 - c)) / 2 for a, b, c in zip(one, first, second, strict=True)
-    ]
-    assert found["variance"] == pytest.approx(3 / 4 * np.sum((left_out - np.mean(left_out)) ** 2))
+    left_out = np.log(10 - one) - (np.log(13 - first) + np.log(17 - second)) / 2
+    assert found["variance"] == pytest.approx(3 / 4 * np.sum((left_out - left_out.mean()) ** 2))
     assert found["folds"] == 4
 
 
@@ -227,10 +225,8 @@ def test_outcomes_of_statements():
 
 def test_a_statement_of_equality_needs_the_informative_data_sets():
     fine, wide = of_sets(0.0), of_sets(0.0, error=0.2)
-    says = [{"says": "equal"}]
-    assert [outcomes(says, [(fine, other)]) for other in (fine, wide, None)] == [
-        ["confirmed"], ["undecided"], ["undecided"],
-    ]  # fmt: skip
+    found = [outcomes([{"says": "equal"}], [(fine, other)]) for other in (fine, wide, None)]
+    assert found == [["confirmed"], ["undecided"], ["undecided"]]
 
 
 def test_the_correction_of_statements_counts_those_of_one_kind_and_those_that_are_not_measured():

@@ -16,14 +16,13 @@ ERROR = "approximation_error_frobenius"
 
 def scores(values: dict, metric="accuracy_pct", sizes=("2d", "4d")) -> pd.DataFrame:
     """Tidy rows from ``{method: array (repeats, sizes)}``."""
-    return tidy.frame(
-        [
-            row(metric, array[repeat, position], method=method, n_features_label=size, repeat=repeat, split="test")
-            for method, array in values.items()
-            for repeat in range(len(array))
-            for position, size in enumerate(sizes)
-        ]
-    )
+    rows = [
+        row(metric, value, method=method, n_features_label=size, repeat=repeat, split="test")
+        for method, array in values.items()
+        for repeat, of_repeat in enumerate(array)
+        for size, value in zip(sizes, of_repeat, strict=True)
+    ]
+    return tidy.frame(rows)
 
 
 def best_methods(frame, metric="accuracy_pct", sizes=("2d", "4d"), overlap=0.0):

@@ -11,16 +11,7 @@ from statsmodels.stats.multitest import multipletests
 from rfstudy import tidy
 from rfstudy.metrics import FACTS
 from rfstudy.report.aggregate import by_repeat
-from rfstudy.report.compare import (
-    MIN_REPEATS,
-    Estimate,
-    family,
-    holm,
-    is_effect,
-    overlap_of,
-    paired,
-    with_verdicts,
-)
+from rfstudy.report.compare import MIN_REPEATS, Estimate, family, holm, is_effect, overlap_of, paired, with_verdicts
 from rfstudy.report.context import Context
 
 ERROR = "approximation_error_frobenius"
@@ -95,22 +86,16 @@ def test_an_effect_passes_and_exceeds_half_a_point(difference, p_value, metric, 
     assert is_effect(Estimate(difference, p=p_value, n=10), metric) == expected
 
 
-def test_holm_by_hand():
+def test_holm_by_hand_and_of_statsmodels_without_the_missing_ones():
     # ordered 0.01, 0.02, 0.03, 0.04 times 4, 3, 2, 1 is 0.04, 0.06, 0.06, 0.04; never to decrease, the last is 0.06
     assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
     assert holm([0.6, 0.7]).tolist() == [1.0, 1.0]
     assert holm([]).tolist() == []
-
-
-@pytest.mark.slow
-def test_holm_is_that_of_statsmodels_without_the_missing_ones():
     p_values = np.array([0.04, np.nan, 0.001, 0.04, 0.2, 0.9, np.nan])
     tested = ~np.isnan(p_values)
     assert holm(p_values)[tested] == pytest.approx(multipletests(p_values[tested], method="holm")[1])
     assert np.isnan(holm(p_values)[~tested]).all()
-
-
-def test_what_could_not_be_tested_is_no_member_of_a_family():
+    # what could not be tested is no member of a family
     tests = {name: Estimate(1.0, p=p, n=10) for name, p in (("a", 0.02), ("b", math.nan), ("c", 0.03))}
     adjusted = {name: test.p for name, test in family(tests).items()}
     assert (adjusted["a"], adjusted["c"]) == pytest.approx((0.04, 0.04))
@@ -203,10 +188,8 @@ def test_the_standard_error_has_both_spreads_and_the_rounding(numbers, expected)
     ],
 )
 def test_the_half_width_is_that_of_students_t_with_welchs_degrees_of_freedom(numbers, freedom):
-    found = verdict_on(published=80.0, value=81.0, **numbers)
-    assert found["half_width"] / found["standard_error"] == pytest.approx(
-        stats.t.ppf(1 - 0.0027 / 2, freedom), rel=1e-6
-    )
+    found, expected = verdict_on(published=80.0, value=81.0, **numbers), stats.t.ppf(1 - 0.0027 / 2, freedom)
+    assert found["half_width"] / found["standard_error"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_single_repeat_without_any_spread_is_too_noisy():

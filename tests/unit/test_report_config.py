@@ -130,9 +130,8 @@ def test_an_output_of_one_kernel_has_its_rows_and_the_facts_about_the_data(tmp_p
     tidy.write(rows, tmp_path / "a.csv")
     specs = [{"paper": "eerf", "experiments": ["a"]} | kernel for kernel in ({"kernel": "arccos1"}, {})]
     one, both = (context.rows for _, context in contexts(specs, [tmp_path / "a.csv"], None, {}, {}))
-    assert list(zip(one["kernel"], one["metric"], strict=True)) == [
-        ("arccos1", "accuracy_pct"), ("arccos0", "fact_rows")
-    ]  # fmt: skip
+    assert one["kernel"].tolist() == ["arccos1", "arccos0"]
+    assert one["metric"].tolist() == ["accuracy_pct", "fact_rows"]
     assert len(both) == 3
 
 
@@ -160,17 +159,11 @@ def loaded(tmp_path):
         ({"kind": "curvs"}, r"made\.kind: there is no 'curvs'; did you mean curves\?"),
         ({"size": ["2d"]}, r"made\.size: unknown key; did you mean sizes\? known are [a-z_, ]+$"),
         ({"kind": "claims", "brief": True}, r"made\.brief: unknown key; .*; a new key needs a type in Output of src/"),
-        (
-            {"datasets": ["egg"]},
-            r"made\.datasets\[0\]: there is no 'egg' in the experiment for text; did you mean eeg",
-        ),
+        ({"datasets": ["egg"]}, r"made\.datasets\[0\]: there is no 'egg' in the experiment for text; did you mean eeg"),
         ({"sizes": ["2d", "3d"]}, r"made\.sizes\[1\]: there is no '3d' in the experiment for text"),
         ({"methods": ["rff", "orff"]}, r"made\.methods\[1\]: there is no 'orff'; did you mean "),
         ({"experiments": {"text": "survey-gauss-text"}}, r"made\.experiments\.text: there is no 'survey-ga"),
-        (
-            {"panels": [PANEL | {"metric": "acuracy_pct"}]},
-            r"made\.panels\[0\]\.metric: there is no 'acuracy_pct'",
-        ),
+        ({"panels": [PANEL | {"metric": "acuracy_pct"}]}, r"made\.panels\[0\]\.metric: there is no 'acuracy_pct'"),
         ({"panels": [PANEL | {"learner": "logistic"}]}, r"made\.panels\[0\]\.learner: there is no 'logistic'"),
         ({"panels": [PANEL | {"color": "red"}]}, r"made\.panels\[0\]\.color: unknown key"),
         ({"panels": [PANEL | {"against": "rfff"}]}, r"made\.panels\[0\]\.against: there is no 'rfff'"),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from verdict_rows import row
+from verdict_rows import accuracies
 
 from rfstudy import tidy
 from rfstudy.report import tables
@@ -22,13 +22,12 @@ VALUES = {
 }
 
 
-def measured(experiment, variant, values, **more):
+def measured(experiment, variant, values, method="rff", **more):
     settings = {"split": "half" if variant == "halves" else "last_blocks"}
-    of_map = {"method": "rff", "n_features_label": "8d", "learner": "ridge"}
-    shared = of_map if experiment == "code" else {"learner": "nearest_neighbour"}
-    shared |= {"variant": variant, "split": "test", "n_train": 50, "n_test": 50, "settings": settings} | more
-    shared |= {"experiment": experiment}
-    return [row("accuracy_pct", value, repeat=repeat, **shared) for repeat, value in enumerate(values)]
+    shared = {"experiment": experiment, "variant": variant, "n_train": 50, "n_test": 50, "settings": settings} | more
+    if experiment == "code":
+        return accuracies(method, "8d", values, **shared)
+    return accuracies("", "", values, learner="nearest_neighbour", **shared)
 
 
 def context(*extra):

@@ -45,9 +45,8 @@ def test_what_is_missing_takes_no_place_and_is_said():
         status="skipped", value=None, settings={"reason": "too many entries"},
     )  # fmt: skip
     gap = {"dataset": "eeg", "learner": "ridge", "method": "gq", "n_features_label": "32d"}
-    rows = changed(
-        rows, lambda row: row | gap == row, status="failed", value=None, settings={"reason": "singular matrix"}
-    )
+    failed = {"status": "failed", "value": None, "settings": {"reason": "singular matrix"}}
+    rows = changed(rows, lambda row: row | gap == row, **failed)
     figure, notes = picture(spec_of("figure-10-text"), rows)
     assert_fit_to_print(figure)
     # three rows of panels, of which the last has three

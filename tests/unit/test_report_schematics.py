@@ -26,10 +26,8 @@ def test_a_schematic_fits_to_print(figure):
 
 
 def test_a_new_map_of_a_family_is_in_the_taxonomy():
-    styles = report_rows.METHODS | {
-        "mine": report_rows.METHODS["gq"] | {"label": "Mine", "year": 2030, "published_as": {}}
-    }
-    context = report_rows.context_of([], styles)
+    mine = report_rows.METHODS["gq"] | {"label": "Mine", "year": 2030, "published_as": {}}
+    context = report_rows.context_of([], report_rows.METHODS | {"mine": mine})
     texts, _ = nodes_and_edges(context.texts("survey_diagrams", figure="Figure 2"), context, "survey")
     assert "Mine\u00a0(2030)" in texts["quadrature-maps"]
 

@@ -1,15 +1,15 @@
 """The JSON schemas of the configuration: an editor finds no mistake in the shipped files, and marks common ones."""
 
 import json
-from pathlib import Path
 
 import jsonschema
 import pytest
+from checkouts import ROOT
 
 from rfstudy import schemas
 from rfstudy.files import read_yaml
 
-CONFIG = Path(__file__).resolve().parents[2] / "config"
+CONFIG = ROOT / "config"
 FILES = {
     "experiments": "experiments/*.yaml", "figures": "figures/*.yaml", "settings": "presets/*.yaml",
     "methods": "methods.yaml", "datasets": "datasets.yaml", "sources": "sources.yaml", "scorecard": "scorecard.yaml",

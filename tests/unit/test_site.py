@@ -9,10 +9,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from checkouts import ROOT
 
 from rfstudy import render
 
-ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "_build"
 needs_site = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="no site: make docs builds it")
 needs_browser = pytest.mark.skipif(not shutil.which("chromium"), reason="no browser: Debian's package is chromium")
@@ -43,9 +43,8 @@ def test_pages_that_the_guide_leads_to_can_be_read_in_the_repository():
 
 
 def test_the_folder_of_figures_lists_the_pictures():
-    listed = re.findall(
-        r"docs/pictures/([\w-]+\.png)\) \| `measured/(\w+)/([\w-]+)`", (ROOT / "figures" / "README.md").read_text()
-    )
+    text = (ROOT / "figures" / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"docs/pictures/([\w-]+\.png)\) \| `measured/(\w+)/([\w-]+)`", text)
     assert listed == [(name, paper, figure) for name, (paper, figure, _) in render.PICTURES.items()]
 
 

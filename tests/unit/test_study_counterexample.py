@@ -2,20 +2,17 @@
 
 import itertools
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 import study_toys as toys
+from checkouts import ROOT
 
 from rfstudy.planning import config
 from rfstudy.study.engine import Job
 from rfstudy.study.kinds import counterexample
 
-CONFIG = Path(__file__).resolve().parents[2] / "config"
-EXPERIMENTS = config.load_experiments(CONFIG)
-
-SEARCH = EXPERIMENTS["survey-counter-example"]["grid"]
+SEARCH = config.load_experiments(ROOT / "config")["survey-counter-example"]["grid"]
 
 
 def searched(**changes):
@@ -74,11 +71,10 @@ def test_the_search_counts_what_a_naive_one_counts(entries, target):
     features = [v for v in features if v[np.flatnonzero(v)[0]] > 0]
     tried = [risk_of(v, SEARCH | {"target": target}) for v in features]
     for (one, top), (other, other_top) in itertools.permutations(tried, 2):
-        if min(one["alignment_with_labels"], other["alignment_with_labels"]) < -1e-12:
-            continue
-        if one["kernel_distance"] > other["kernel_distance"] - 1e-12 or top > other_top + 1e-12 or top < 0.5:
-            continue
-        if one["cross_kernel_distance_squared"] > other["cross_kernel_distance_squared"] + 1e-12:
+        is_nearer = one["kernel_distance"] <= other["kernel_distance"] - 1e-12
+        is_nearer &= one["cross_kernel_distance_squared"] <= other["cross_kernel_distance_squared"] + 1e-12
+        is_nearer &= min(one["alignment_with_labels"], other["alignment_with_labels"]) >= -1e-12
+        if not is_nearer or not 0.5 <= top <= other_top + 1e-12:
             continue
         pairs += 1
         worse = all(one[m] > other[m] + 1e-12 for m in ("prediction_deviation", "excess_risk"))

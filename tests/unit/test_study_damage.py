@@ -142,17 +142,13 @@ def test_facts_that_could_not_be_counted_are_of_no_run(tmp_path):
     assert collect.record_of_facts(load_prepared(prepared)) == {}
 
 
-@pytest.mark.parametrize(
-    ("column", "value"), [("seed", 7), ("preset", "quick"), ("experiment", "other"), ("protocol", "code")]
-)
-def test_shards_of_two_experiments_are_not_put_together(chain, tmp_path, column, value):
-    folder, _, _ = chain
-    other = tidy.read(folder / "train.csv").assign(**{column: value})
-    write_results(other, read_records(folder / "train.csv"), tmp_path / "train.csv")
-    files = [folder / "train.csv", tmp_path / "train.csv"]
-    with pytest.raises(UserError, match=rf"train.csv is not of the experiment of .*: {column} {value} joins"):
-        collect.run([], files, [], [], tmp_path / "all.csv", tmp_path / "all.npz")
-    assert not (tmp_path / "all.csv").exists()
+def test_shards_of_two_experiments_are_not_put_together(chain, tmp_path):
+    files = [chain[0] / "train.csv", tmp_path / "train.csv"]
+    for column, value in {"seed": 7, "preset": "quick", "experiment": "other", "protocol": "code"}.items():
+        write_results(tidy.read(files[0]).assign(**{column: value}), read_records(files[0]), files[1])
+        with pytest.raises(UserError, match=rf"train.csv is not of the experiment of .*: {column} {value} joins"):
+            collect.run([], files, [], [], tmp_path / "all.csv", tmp_path / "all.npz")
+        assert not (tmp_path / "all.csv").exists()
 
 
 def test_data_of_another_task_are_refused(chain, tmp_path):
@@ -179,9 +175,12 @@ def test_one_row_that_two_shards_have_is_an_error(chain, tmp_path):
         collect.run([], files, [], [], tmp_path / "all.csv", tmp_path / "all.npz")
 
 
-def git(folder, *arguments):
+def commit(folder):
+    """Commit all files of a folder, as a repository, and return the commit."""
     who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
-    return subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "one"], ["rev-parse", "HEAD"]):
+        done = subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
 
 
 def test_a_record_says_which_commit_computed_and_whether_the_code_was_another(tmp_path, monkeypatch):
@@ -190,10 +189,7 @@ def test_a_record_says_which_commit_computed_and_whether_the_code_was_another(tm
     (tmp_path / "src" / "rfstudy" / "maps.py").write_text("x = 1")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert provenance.code_state() == {"commit": "", "uncommitted": True}
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "add", "-A")
-    git(tmp_path, "commit", "-q", "-m", "one")
-    committed = {"commit": git(tmp_path, "rev-parse", "HEAD").strip(), "uncommitted": False}
+    committed = {"commit": commit(tmp_path), "uncommitted": False}
     assert provenance.code_state() == committed
     (tmp_path / "notes.txt").write_text("no code")
     assert provenance.code_state() == committed
@@ -215,13 +211,10 @@ def test_a_lock_of_sources_that_only_gained_entries_is_committed(tmp_path, monke
     lock = tmp_path / "config" / "sources.lock.yaml"
     lock.parent.mkdir()
     (tmp_path / "config" / "a").write_text("z")
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "add", "-A")
-    git(tmp_path, "commit", "-q", "-m", "one")
+    commit(tmp_path)
     lock.write_text("toy: {a: 1}\n")
     assert not provenance.code_state()["uncommitted"]
-    git(tmp_path, "add", "-A")
-    git(tmp_path, "commit", "-q", "-m", "two")
+    commit(tmp_path)
     lock.write_text("toy: {a: 1}\nother: {b: 2}\n")
     assert not provenance.code_state()["uncommitted"]
     lock.write_text("toy: {a: 2}\nother: {b: 2}\n")

@@ -1,16 +1,14 @@
 """The design table: its rows are what jobs compute, and the shipped rows join on its columns."""
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
+from checkouts import ROOT
 
 from rfstudy import tidy
 from rfstudy.files import read_yaml
 from rfstudy.planning import config, design, plan
 from rfstudy.planning.jobs import Jobs
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"
 
 #: Columns that name a measurement in both tables.

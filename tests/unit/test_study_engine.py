@@ -23,27 +23,21 @@ from rfstudy.study.provenance import Run
 from rfstudy.study.time import Rounds, take_times
 from rfstudy.study.tune import Member, Search
 
-SPEC = toys.part(
-    preset="quick",
-    kind="decay",
-    kernel={"name": "gaussian", "length_scale": 1},
-    repeats=[0],
-    methods=[{"method": "rff", "variant": "", "options": {}}, {"method": "rff", "variant": "b", "options": {}}],
-    grid={"dimensions": [2], "rows": 10, "n_features": [4], "norms": ["sup"], "ridge": 0.1},
-)
+ENTRIES = [{"method": "rff", "variant": variant, "options": {}} for variant in ("", "b")]
+SPEC = toys.part(preset="quick", kind="decay", kernel={"name": "gaussian", "length_scale": 1}, repeats=[0])
+SPEC |= {"methods": ENTRIES, "grid": {"dimensions": [2], "rows": 10, "n_features": [4], "norms": ["sup"], "ridge": 0.1}}
 
 
 def job(folder, **changes):
     return Job("measure", SPEC | changes, Journal(folder / "journal"), Run("measure", SPEC, 1))
 
 
-CELLS = [Cell({"method": "rff", "variant": "", "options": {}}, {"place": i, "repeat": 0}) for i in range(4)]
+CELLS = [Cell(ENTRIES[0], {"place": i, "repeat": 0}) for i in range(4)]
 
 
 def rows_of(cell):
-    return [{"metric": "mse", "value": float(cell.coordinates["place"])}], {
-        "weights": np.full(2, cell.coordinates["place"])
-    }
+    place = cell.coordinates["place"]
+    return [{"metric": "mse", "value": float(place)}], {"weights": np.full(2, place)}
 
 
 def test_rows_say_what_cells_share_and_arrays_are_filed_under_their_cells(tmp_path):
@@ -254,17 +248,15 @@ IDLE = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", DECIDING)
-def test_what_changes_a_number_changes_the_key_of_every_cell(prepared, change):
-    changes, stages = DECIDING[change]
+@pytest.mark.parametrize(("changes", "stages"), DECIDING.values(), ids=DECIDING)
+def test_what_changes_a_number_changes_the_key_of_every_cell(prepared, changes, stages):
     for stage in stages.split():
         assert not keys(prepared, stage, search=SEARCH) & keys(prepared, stage, **({"search": SEARCH} | changes)), stage
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", IDLE)
-def test_what_changes_no_number_changes_no_key(prepared, change):
-    changes, stages = IDLE[change]
+@pytest.mark.parametrize(("changes", "stages"), IDLE.values(), ids=IDLE)
+def test_what_changes_no_number_changes_no_key(prepared, changes, stages):
     for stage in stages.split():
         assert keys(prepared, stage, search=SEARCH) == keys(prepared, stage, **({"search": SEARCH} | changes)), stage
 
@@ -276,9 +268,7 @@ def test_another_repeat_or_size_adds_cells_and_moves_none(prepared):
         assert few < keys(prepared, stage, sizes={"multiples_of_d": [2, 4, 8]})
         assert few < keys(prepared, stage, methods=[*BASE["methods"], {"method": "orf"}])
         assert len(few) == (8 if stage == "maps" else 16)
-
-
-def test_stages_have_keys_of_their_own(prepared):
+    # stages have keys of their own
     assert not keys(prepared, "maps") & keys(prepared, "train")
     assert not keys(prepared, "train") & keys(prepared, "tune", search=SEARCH)
 
@@ -449,8 +439,7 @@ def test_missing_data_leave_a_row_for_each_entry_and_metric(tmp_path, monkeypatc
     monkeypatch.setitem(KINDS, "decay", replace(KINDS["decay"], metrics=("one", "two")))  # a kind that names metrics
     measure.run([SPEC | {"dataset": "made"}], [data], tmp_path / "journal", tmp_path / "o.csv", tmp_path / "o.npz", 1)
     rows = tidy.read(tmp_path / "o.csv")
-    assert list(zip(rows["variant"], rows["metric"], strict=True)) == [
-        ("", "one"), ("", "two"), ("b", "one"), ("b", "two"),
-    ]  # fmt: skip
+    assert rows["variant"].tolist() == ["", "", "b", "b"]
+    assert rows["metric"].tolist() == ["one", "two"] * 2
     assert rows["status"].eq("skipped").all()
     assert rows["settings"].str.contains("not to be had").all()

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import study_toys as toys
+from checkouts import ROOT
 
 from random_features import maps
 from random_features.arrays import seed_of, seed_sequence
@@ -15,12 +16,10 @@ from random_features.kernels import make_kernel
 from random_features.maps import make_map
 from random_features.maps.registry import REGISTRY
 from rfstudy.planning import config
-from rfstudy.study.code import SOURCE
 from rfstudy.study.kinds import grid
 from rfstudy.study.kinds.grid import choice_for, conditions_of, grid_cells
 from rfstudy.study.sample import draw_sample, load_prepared
 
-ROOT = SOURCE.parent
 N_TRAIN, D, LENGTH_SCALE = 40, 5, 2.0
 
 
@@ -64,14 +63,8 @@ def test_scores_are_those_that_the_experiment_asks_for(prepared, tmp_path):
 
 
 RIDGE = {"scaling": "mean", "center": "none", "penalties": [0.1, 1.0], "n_folds": 5}
-SPEC = toys.part(
-    kernel={"name": "gaussian"},
-    preprocess=["minmax"],
-    bandwidth={"rule": "fixed", "length_scale": 5.0},
-    learners={"ridge": RIDGE},
-    sizes={"multiples_of_d": [1, 2]},
-    repeats=[0],
-)
+SPEC = toys.part(learners={"ridge": RIDGE}, sizes={"multiples_of_d": [1, 2]}, repeats=[0])
+SPEC |= {"preprocess": ["minmax"], "bandwidth": {"rule": "fixed", "length_scale": 5.0}}
 
 
 def entry(method="rff", **own):
@@ -118,9 +111,8 @@ def test_rows_say_the_columns_and_sizes_that_the_steps_leave(prepared, tmp_path)
 )
 def test_a_grid_runs_on_another_kernel(prepared, tmp_path, kernel, methods, name):
     """Names from YAML to rows, errors against the kernel's formula, and models that have learned something."""
-    methods = [{"method": method} for method in methods]
     changes = {"kernel": kernel, "bandwidth": None, "preprocess": ["standard"], "sizes": {"multiples_of_d": [4, 64]}}
-    errors, scores = stages(prepared, tmp_path, *methods, **changes)
+    errors, scores = stages(prepared, tmp_path, *({"method": method} for method in methods), **changes)
     for rows in (errors, scores):
         assert rows["status"].eq("ok").all()
         assert set(rows["kernel"]) == {name}
@@ -128,7 +120,7 @@ def test_a_grid_runs_on_another_kernel(prepared, tmp_path, kernel, methods, name
         assert all("length_scale" not in settings for settings in toys.settings_of(rows))
     sample = draw_sample(load_prepared(prepared), toys.part(), 0, ["standard"])
     taken = np.random.default_rng(seed_sequence(3, "approximation", "made", 0)).choice(N_TRAIN, 20, replace=False)
-    X, method = sample.X_train[taken].astype(np.float64), methods[0]["method"]
+    X, method = sample.X_train[taken].astype(np.float64), methods[0]
     seed = seed_of(3, "features", "made", method, 64 * D, 0)
     phi = make_map(method, make_kernel(kernel), n_components=64 * D, device="cpu", random_state=seed)
     Z = phi.fit(sample.X_train, sample.y_train).transform(sample.X_train[taken]).astype(np.float64)

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import study_toys as toys
+from checkouts import ROOT
 from sklearn.linear_model import lars_path
 from sklearn.preprocessing import StandardScaler
 
@@ -20,8 +21,7 @@ from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Job, KindModule, kind_module
 from rfstudy.study.kinds import energy, path, ranking, registry, requirement, scaling, stream
 
-CONFIG = Path(__file__).resolve().parents[2] / "config"
-EXPERIMENTS = config.load_experiments(CONFIG)
+EXPERIMENTS = config.load_experiments(ROOT / "config")
 KINDS = {name: kind_module(name) for name in registry.KINDS}
 
 
@@ -76,9 +76,7 @@ def test_bytes_are_those_of_the_arrays_that_a_map_holds():
     assert scaling.stored_bytes(make_map("rff", n_components=10, random_state=0).restore(8)) == 10 * 8 * 4
     sizes = [scaling.stored_bytes(make_map("sorf", n_components=s, random_state=0).restore(8)) for s in (64, 128)]
     assert sizes[1] == 2 * sizes[0] < 2 * 64 * 8 * 4
-
-
-def test_an_array_that_a_map_holds_twice_counts_once():
+    # an array that is held twice counts once
     held, other = np.zeros(10), np.zeros(3)
     assert scaling.stored_bytes(SimpleNamespace(a=held, b={"again": [held]}, c=(other, 5), d="text")) == 13 * 8
 

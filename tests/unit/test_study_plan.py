@@ -1,10 +1,10 @@
 """From experiments to jobs: shards, what differs by data set, and what each stage receives."""
 
 import os
-from pathlib import Path
 
 import pytest
 import study_toys as toys
+from checkouts import ROOT
 from study_toys import SETTINGS, parts, selected
 
 from random_features.errors import UserError
@@ -16,16 +16,9 @@ from rfstudy.study.code import SOURCE
 from rfstudy.study.job import merge
 from rfstudy.study.kinds.grid import grid_cells
 
-TWO = {
-    "datasets": {"eeg": {}, "skin": {}, "made": None},
-    "methods": [
-        {"method": "rff"},
-        {"method": "ssf", "variant": "one", "options": {"radii": "single"}},
-        {"method": "ssf", "variant": "two"},
-    ],
-    "learners": {"svm": toys.SVM},
-}
-ROOT = Path(__file__).parents[2]
+SSF = [{"method": "ssf", "variant": "one", "options": {"radii": "single"}}, {"method": "ssf", "variant": "two"}]
+TWO = {"datasets": {"eeg": {}, "skin": {}, "made": None}, "methods": [{"method": "rff"}, *SSF]}
+TWO |= {"learners": {"svm": toys.SVM}}
 BY_METHOD = {"shard_by": ["experiment", "dataset", "method"]}
 
 #: The variants of the entries of ``TWO``.
@@ -79,10 +72,9 @@ def test_a_cut_covers_every_repeat_once():
 
 
 def test_an_experiment_may_have_fewer_repeats_than_the_preset_and_never_more():
-    (shard,) = plan.shards_of("train", selected(repeats=1), SETTINGS)
-    assert shard.repeats == [0]
-    (shard,) = plan.shards_of("train", selected(repeats=9), SETTINGS)
-    assert shard.repeats == [0, 1, 2, 3]
+    for repeats, expected in ((1, [0]), (9, [0, 1, 2, 3])):
+        (shard,) = plan.shards_of("train", selected(repeats=repeats), SETTINGS)
+        assert shard.repeats == expected
 
 
 def theory(kind, grid, settings=SETTINGS, **more):
@@ -98,10 +90,8 @@ def test_an_experiment_without_data_has_shards_by_method_and_its_repeats_stay_to
     grid = {"dimensions": [4, 8], "rows": 10, "n_features": [8], "norms": ["sup"], "ridge": 0.1}
     decay = theory("decay", grid)
     shards = plan.shards_of("measure", decay, SETTINGS | BY_METHOD)
-    assert [(s.name, s.datasets, s.repeats) for s in shards] == [
-        ("rff", ("",), [0, 1, 2, 3]),
-        ("orf", ("",), [0, 1, 2, 3]),
-    ]
+    of_all = [(shard.name, shard.datasets, shard.repeats) for shard in shards]
+    assert of_all == [("rff", ("",), [0, 1, 2, 3]), ("orf", ("",), [0, 1, 2, 3])]
     (part,) = shards[0].parts
     assert part.dataset == ""
     assert part.grid == grid
@@ -134,11 +124,8 @@ def test_settings_of_a_data_set_are_laid_over_the_experiment_there_and_nowhere_e
     assert eeg.learners["ridge"] == toys.RIDGE | {"penalties": [7.0]}
     assert skin.learners["ridge"] == toys.RIDGE
     # under an entry's own options, and under those of no other method
-    assert [entry["options"] for entry in eeg.methods] == [
-        {},
-        {"radii": "single", "n_radii": 3},
-        {"radii": "all", "n_radii": 3},
-    ]
+    single, every = {"radii": "single", "n_radii": 3}, {"radii": "all", "n_radii": 3}
+    assert [entry["options"] for entry in eeg.methods] == [{}, single, every]
     assert [entry["options"] for entry in skin.methods] == [{}, {"radii": "single"}, {}]
 
 
@@ -151,9 +138,7 @@ def test_a_search_may_be_shared_by_others_on_one_data_set():
         search={"tune_per": "cell", "length_scale": {"grid": [1, 2]}, "penalty": {}},
     )
     eeg, skin = parts("tune", toy)
-    assert eeg.search == {
-        "tune_per": "cell", "length_scale": {"grid": [1, 2]}, "penalty": {}, "max_rows": 50,
-    }  # fmt: skip
+    assert eeg.search == {"tune_per": "cell", "length_scale": {"grid": [1, 2]}, "penalty": {}, "max_rows": 50}
     assert job.tune_scope(skin.search, "length_scale") == job.tune_scope(skin.search, "penalty")
     assert job.tune_scope(skin.search, "penalty") == "method_and_size"
 
@@ -201,19 +186,14 @@ def test_tune_receives_what_its_circle_looks_at_and_no_more(scope, methods, has_
 
 
 RFF, ARC_COSINE = {"method": "rff"}, {"method": "rff", "kernel": {"name": "arc_cosine", "order": 1}}
+LENGTHS = {"length_scale": {"grid": [1], "tune_per": "cell"}}
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            {"kernel": {"name": "linear"}, "search": {"length_scale": {"grid": [1], "tune_per": "cell"}}},
-            "searches a length scale, the kernel linear has none",
-        ),
-        (
-            {"methods": [RFF, ARC_COSINE], "search": {"length_scale": {"grid": [1], "tune_per": "cell"}}},
-            "searches a length scale, the kernel arc_cosine has none",
-        ),
+        ({"kernel": {"name": "linear"}, "search": LENGTHS}, "searches a length scale, the kernel linear has none"),
+        ({"methods": [RFF, ARC_COSINE], "search": LENGTHS}, "searches a length scale, the kernel arc_cosine has none"),
         (
             {"methods": [RFF, ARC_COSINE], "search": {"method": RFF, "penalty": {"tune_per": "size"}}},
             "search.method must name one method for arccos1, it has 0: what all methods share is shared by those of o",
@@ -229,10 +209,7 @@ RFF, ARC_COSINE = {"method": "rff"}, {"method": "rff", "kernel": {"name": "arc_c
         ({"methods": [RFF, {"method": "ts"}]}, "ts does not apply to the kernel gaussian; it supports polynomial"),
         ({"methods": [ARC_COSINE | {"method": "nsrf"}]}, "nsrf does not apply to the kernel arccos1"),
         ({"draws": 2, "time": {}}, "has draws and a time"),
-        (
-            {"draws": 2, "search": {"length_scale": {"grid": [1], "tune_per": "cell"}}},
-            "all draws of a repeat share a choice by the scope split",
-        ),
+        ({"draws": 2, "search": LENGTHS}, "all draws of a repeat share a choice by the scope split"),
     ],
 )
 def test_what_is_left_open_or_has_nothing_to_be_chosen_with_is_an_error_before_anything_runs(change, message):
@@ -256,7 +233,7 @@ def test_the_learner_of_a_search_serves_the_target():
         {"bandwidth": None, "methods": [{"method": "rff", "length_scale": 1.0}]},
         {"bandwidth": None, "kernel": {"name": "arc_cosine", "order": 1}},
         {"bandwidth": None, "kernel": {"name": "gaussian", "length_scale": 1.0}},
-        {"bandwidth": None, "search": {"length_scale": {"grid": [1], "tune_per": "cell"}}},
+        {"bandwidth": None, "search": LENGTHS},
     ],
 )
 def test_every_place_for_a_length_scale_will_do(change):
@@ -267,9 +244,8 @@ def test_every_place_for_a_length_scale_will_do(change):
 
 def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset_asks_for():
     timed = {"datasets": "examples", "sizes": 2, "rounds": 4, "again": 1, "threads": 2}
-    toy = selected(
-        {"time": timed}, **TWO, sizes={"multiples_of_d": [1, 2, 4, 8]}, time={"learner": "ridge", "examples": ["eeg"]}
-    )
+    of_eeg = {"time": {"learner": "ridge", "examples": ["eeg"]}}
+    toy = selected({"time": timed}, **TWO, sizes={"multiples_of_d": [1, 2, 4, 8]}, **of_eeg)
     (shard,) = plan.shards_of("time", toy, SETTINGS | BY_METHOD)
     assert (shard.name, variants(shard)) == ("eeg", [ALL])
     (part,) = shard.parts
@@ -280,9 +256,8 @@ def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset
     assert part.learners == {"ridge": toys.RIDGE}
     everything = selected({"time": timed | {"datasets": "all", "sizes": None}}, **TWO, time={})
     assert [s.name for s in plan.shards_of("time", everything, SETTINGS | BY_METHOD)] == ["eeg", "skin"]
-    assert [s.datasets for s in plan.shards_of("time", everything, SETTINGS | {"shard_by": ["experiment"]})] == [
-        ("eeg", "skin")
-    ]
+    (whole,) = plan.shards_of("time", everything, SETTINGS | {"shard_by": ["experiment"]})
+    assert whole.datasets == ("eeg", "skin")
     assert plan.shards_of("time", selected({"time": timed}, **TWO, time={}), SETTINGS) == []
     assert plan.shards_of("time", selected(**TWO), SETTINGS) == []
 
@@ -393,10 +368,8 @@ def test_a_method_of_a_search_that_a_data_set_leaves_out_is_none_of_its_methods_
     toy = selected(datasets={"made": None, "eeg": {}, "skin": {}}, search={"length_scale": {"grid": [1]}})
     toy["search"] |= {"method": shared}
     there = {dataset: plan.on_dataset(toy, dataset)["search"]["method"] for dataset in ("eeg", "skin")}
-    assert {name: [entry["method"] for entry in own] for name, own in there.items()} == {
-        "eeg": ["rff", "orf"],
-        "skin": ["orf"],
-    }
+    found = {name: [entry["method"] for entry in own] for name, own in there.items()}
+    assert found == {"eeg": ["rff", "orf"], "skin": ["orf"]}
 
 
 def test_a_part_comes_back_from_its_work_file_and_one_of_another_form_is_refused():

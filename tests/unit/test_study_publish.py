@@ -2,10 +2,10 @@
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from checkouts import ROOT
 
 from random_features.errors import UserError
 from rfstudy import tidy
@@ -37,17 +37,8 @@ COMMIT = "0123456789" * 4
 
 def results(folder, table, **record):
     """A results file of rows, and the records of their runs."""
-    path = folder / "results.csv"
-    records = {
-        row["run"]: {"run": row["run"], "uncommitted": False, "commit": COMMIT} | record for row in table if row["run"]
-    }
-    write_results(table, records, path)
-    return path
-
-
-def with_records(path, records):
-    """The results file with these records in place of its own."""
-    write_json(json.loads(record_file(path).read_text()) | {"runs": records}, record_file(path))
+    path, record = folder / "results.csv", {"uncommitted": False, "commit": COMMIT} | record
+    write_results(table, {row["run"]: {"run": row["run"]} | record for row in table if row["run"]}, path)
     return path
 
 
@@ -100,10 +91,7 @@ def test_the_times_of_a_data_set_are_one_block(published):
 def test_the_newest_record_of_a_run_stays(published, tmp_path):
     """A run that was published before it had finished has a longer wall time since."""
     published(rows([0]))
-    path = with_records(
-        results(tmp_path, rows([0, 1])), [{"run": "a", "uncommitted": False, "commit": COMMIT, "wall_time_s": 9.0}]
-    )
-    publish.run(path, tmp_path / "measured/e.csv.xz")
+    publish.run(results(tmp_path, rows([0, 1]), wall_time_s=9.0), tmp_path / "measured/e.csv.xz")
     assert read_records(tmp_path / "measured/e.csv.xz")["a"]["wall_time_s"] == 9.0
 
 
@@ -152,8 +140,10 @@ def test_rows_nobody_could_repeat_are_refused(published, tmp_path, table, record
 
 def test_a_record_that_does_not_say_whether_its_code_was_committed_is_refused(tmp_path):
     publish.run(results(tmp_path, rows([0]), uncommitted=None), tmp_path / "e.csv.xz")
+    path = results(tmp_path, rows([0]))
+    write_json(json.loads(record_file(path).read_text()) | {"runs": [{"run": "a"}]}, record_file(path))
     with pytest.raises(UserError, match="uncommitted code"):
-        publish.run(with_records(results(tmp_path, rows([0])), [{"run": "a"}]), tmp_path / "e.csv.xz")
+        publish.run(path, tmp_path / "e.csv.xz")
 
 
 def test_what_was_skipped_for_want_of_data_is_left_out(published):
@@ -217,9 +207,7 @@ def test_other_places_and_what_a_method_chose_or_found_may_differ(published, cha
 
 @pytest.mark.parametrize(("column", "value", "pair"), [("seed", 7, "7, 2021"), ("preset", "quick", "laptop, quick")])
 @pytest.mark.parametrize("place", [{"axis": "pool_multiple", "at": 4.0}, {"kernel": "laplacian"}, {"n_train": 40}])
-def test_a_data_set_has_one_seed_and_one_preset_even_at_places_without_a_neighbour(
-    published, tmp_path, column, value, pair, place
-):
+def test_a_data_set_has_one_seed_and_preset_also_without_a_neighbour(published, tmp_path, column, value, pair, place):
     published(rows(range(4), method="orf", **place) + rows([0], dataset="skin"))
     new = rows([0, 1], "b", **{"n_features_label": "4d", column: value})
     assert_refused(tmp_path, new, f"eeg would have rows of the {column}s {pair}; publish all methods")
@@ -231,7 +219,7 @@ def test_what_differs_among_the_neighbours_may_differ(published):
     assert len(published(neighbours, rows(range(2), "b", n_train=70))) == 6
 
 
-SHIPPED = sorted((Path(__file__).resolve().parents[2] / "data" / "measured").glob("*.csv.xz"))
+SHIPPED = sorted((ROOT / "data" / "measured").glob("*.csv.xz"))
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)

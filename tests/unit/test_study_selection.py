@@ -6,13 +6,13 @@ import copy
 
 import pytest
 import study_toys as toys
+from checkouts import ROOT
 from study_toys import EXPERIMENT, SETTINGS, selected
 
 from rfstudy.files import read_yaml
 from rfstudy.planning import config, models, plan
-from rfstudy.study.code import SOURCE
 
-CONFIG = SOURCE.parent / "config"
+CONFIG = ROOT / "config"
 
 
 @pytest.mark.parametrize("preset", ["quick", "laptop", "paper"])
@@ -69,10 +69,8 @@ def test_the_preset_lies_under_the_search_over_the_learners_and_under_the_time()
 def test_what_a_preset_says_of_the_learners_of_one_experiment_goes_over_what_it_says_of_all():
     svm = {"svm": toys.SVM}
     preset = {"learners": {"svm": {"solver": "newton", "repeats": 3, "max_entries": 1e8}}}
-    preset["experiments"] = {
-        "toy": {"learners": {"svm": {"repeats": 1}}},
-        "other": {"learners": {"svm": {"repeats": 2}}},
-    }
+    one, two = ({"learners": {"svm": {"repeats": repeats}}} for repeats in (1, 2))
+    preset["experiments"] = {"toy": one, "other": two}
     assert selected(preset, learners=svm)["learners"]["svm"] == toys.SVM | {
         "solver": "newton", "repeats": 1, "max_entries": 1e8
     }  # fmt: skip

@@ -4,11 +4,11 @@ import copy
 import subprocess
 import sys
 import time as clock
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from checkouts import ROOT
 
 from random_features.kernels import Gaussian, Polynomial
 from random_features.learners import svm
@@ -21,7 +21,7 @@ from rfstudy.study.engine import Job, Timed, name_of
 from rfstudy.study.kinds import crossover, speed
 from rfstudy.study.peers import PEERS, make_peer
 
-CONFIG = Path(__file__).resolve().parents[2] / "config"
+CONFIG = ROOT / "config"
 EXPERIMENTS = config.load_experiments(CONFIG)
 TASKS = set(config.read_yaml(CONFIG / "datasets.yaml"))
 
@@ -90,9 +90,8 @@ def test_the_sides_of_a_comparison_work_on_as_many_numbers_of_one_type(sides):
             if unit.entry.get("method"):  # some transformers of scikit-learn know one type only
                 assert Z.dtype == unit.entry["variant"]
             assert len(Z) == 64
-            (width,) = {
-                np.shape(u.phases[phase]())[1] for u in sides if (u.columns, list(u.phases)) == (unit.columns, [phase])
-            }
+            same = [other for other in sides if (other.columns, list(other.phases)) == (unit.columns, [phase])]
+            (width,) = {np.shape(other.phases[phase]())[1] for other in same}
             assert Z.shape[1] == width
 
 

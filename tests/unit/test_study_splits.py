@@ -1,12 +1,13 @@
 """Splits of entries of their own: by blocks of rows, without some rows, with folds that follow the blocks."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 import study_toys as toys
 import torch
+from checkouts import ROOT
+from linear_problems import stream
 from scipy.spatial.distance import cdist
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
@@ -114,7 +115,7 @@ def test_folds_follow_the_blocks_where_the_split_says_so(prepared, tmp_path, fol
         (cell,) = grid.grid_cells(job.spec | {"repeats": [repeat]}, {}, D, "ridge")
         phi = grid.map_of(job, cell)[0].fit(sample.X_train)
         Z, Y = phi.transform(sample.X_train), sample.y_train[:, None].astype(float)
-        found = cross_validate_ridge(lambda Z=Z: iter([(slice(0, 60), Z)]), Y, tried, fold, n_columns=Z.shape[1])
+        found = cross_validate_ridge(stream(Z), Y, tried, fold, n_columns=Z.shape[1])
         means = found.mean(axis=1)
         expected.append(max(value for value, mean in zip(tried, means, strict=True) if mean > means.max() - 1e-9))
     assert [json.loads(text)["penalty"] for text in scores["settings"]] == expected
@@ -140,6 +141,12 @@ def test_a_split_that_is_not_possible_is_reported(own, expected):
     assert rows_of_split({"split": own}, task, {"data": "original"}) == expected
 
 
+def rows_and_sample(job, cell):
+    """The rows of yardsticks, and the training and test rows that they are about."""
+    sample = job.samples.of(cell.coordinates["repeat"], ["none"], cell.conditions["split"])
+    return toys.measured(controls, job, cell)[0], sample
+
+
 def test_controls_against_what_they_are(prepared, tmp_path):
     job = controls_job(prepared, tmp_path, "nearest_neighbour", "majority")
     cells = controls.cells(job)
@@ -147,8 +154,7 @@ def test_controls_against_what_they_are(prepared, tmp_path):
         (step["name"], repeat) for repeat in range(4) for step in STEPS
     ]
     for cell in cells:
-        rows, _ = toys.measured(controls, job, cell)
-        sample = job.samples.of(cell.coordinates["repeat"], ["none"], cell.conditions["split"])
+        rows, sample = rows_and_sample(job, cell)
         nearest = sample.y_train[cdist(sample.X_test, sample.X_train).argmin(axis=1)]
         most = 1 if (sample.y_train == 1).mean() > 0.5 else -1
         found = {(row["metric"], row.get("learner"), row["split"]): row["value"] for row in rows}
@@ -181,9 +187,7 @@ def test_yardsticks_of_a_regression_are_means_lines_and_trees(tmp_path):
     X = rng.normal(size=(N, D)).astype(np.float32)
     folder = toys.write_data(tmp_path / "numbers", X, X[:, 0] + 0.1 * rng.normal(size=N), target="regression")
     job = controls_job(folder, tmp_path, "majority", "linear", "boosting")
-    cell = controls.cells(job)[0]
-    rows, _ = toys.measured(controls, job, cell)
-    sample = job.samples.of(cell.coordinates["repeat"], ["none"], cell.conditions["split"])
+    rows, sample = rows_and_sample(job, controls.cells(job)[0])
     found = {row["learner"]: row["value"] for row in rows}
     assert {row["metric"] for row in rows} == {"rmse"}
     assert found["majority"] == pytest.approx(np.sqrt(np.mean((sample.y_test - sample.y_train.mean()) ** 2)))
@@ -286,10 +290,8 @@ def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
         assert (squared == pytest.approx(1, rel=1e-5)) == (not options)
         for row in rows[1:]:
             penalty = row["at"] * (squared if row["axis"] == "effective_penalty" else 1)
-            model = fit_ridge(
-                lambda Z=Z: iter([(slice(0, len(Z)), Z)]), sample.y_train[:, None].astype(float), penalty,
-                n_columns=Z.shape[1], scaling="sum",
-            )  # fmt: skip
+            Y = sample.y_train[:, None].astype(float)
+            model = fit_ridge(stream(Z), Y, penalty, n_columns=Z.shape[1], scaling="sum")
             predicted = np.where(model.decision(T)[:, 0] > 0, 1, -1)
             assert row["value"] == pytest.approx(100 * (predicted == sample.y_test).mean())
         places = [(row["axis"], row["at"]) for row in rows[1:]]
@@ -297,7 +299,7 @@ def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
 
 
 def test_the_shipped_splits_take_the_rows_that_the_page_names():
-    experiments = config.load_experiments(Path(__file__).resolve().parents[2] / "config")
+    experiments = config.load_experiments(ROOT / "config")
     spikes = [experiments[name] for name in experiments if name.startswith("eeg-spikes")]
     assert len(spikes) == 3
     for experiment in spikes:

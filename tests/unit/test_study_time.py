@@ -50,9 +50,8 @@ class Machine:
 @pytest.fixture
 def machine(monkeypatch):
     machine = Machine()
-    clock = types.SimpleNamespace(
-        perf_counter=lambda: machine.wall, process_time=lambda: machine.own, sleep=lambda s: machine.work(s, 0.0)
-    )
+    read = {"perf_counter": lambda: machine.wall, "process_time": lambda: machine.own}
+    clock = types.SimpleNamespace(**read, sleep=lambda seconds: machine.work(seconds, 0.0))
     monkeypatch.setattr(stage, "time", clock)
     monkeypatch.setattr(stage, "processor_seconds", lambda: machine.own)
     times = types.SimpleNamespace(cpu_times=lambda: types.SimpleNamespace(user=machine.busy, system=0.0, steal=0.0))
@@ -140,7 +139,6 @@ def test_short_work_is_repeated_until_it_lasts_as_long_as_is_asked(machine, seco
     assert (wall, cpu) == pytest.approx((seconds, 2.0 * seconds))  # of one call
     assert calls * seconds >= shortest * (1 - 1e-9)
     assert calls == 1 or calls * seconds <= 2 * shortest
-    machine.called.clear()
     rounds = Rounds([unit(machine, "A", draw=(seconds,))], 1, shortest)
     rows = rounds.best_of(1, 0)
     assert rows[0]["settings"]["calls"] == pytest.approx(calls, abs=1)
@@ -386,9 +384,8 @@ def test_the_timed_phases_are_the_work_that_train_does(prepared, tmp_path, quick
 
 
 GRIDS = {
-    "fitting": {
-        "fixed_dimension": 3, "rows": 80, "n_features": [4, 8, 16], "fixed_n_features": 8, "sample_sizes": [40, 60, 80],
-    },
+    "fitting": {"rows": 80, "fixed_dimension": 3, "n_features": [4, 8, 16], "fixed_n_features": 8,
+                "sample_sizes": [40, 60, 80]},
     "scaling": {"rows": 20, "fixed_dimension": 4, "n_features": [8, 16, 32], "fixed_n_features": 16,
                 "dimensions": [4, 8, 12]},
 }  # fmt: skip
@@ -431,11 +428,9 @@ def test_only_maps_with_scores_have_a_time_of_them():
 
 @pytest.mark.parametrize(("method", "options"), [("lsrff", {"penalty": 0.05}), ("slsrff", {"center_targets": False})])
 def test_the_scores_that_are_timed_are_those_of_the_pool(method, options, monkeypatch):
-    found = []
-    scores = type(make_map(method)).pool_scores
-    monkeypatch.setattr(
-        type(make_map(method)), "pool_scores", lambda self, *a, **k: found.append((self, scores(self, *a, **k)))
-    )
+    found, of_method = [], type(make_map(method))
+    scores = of_method.pool_scores
+    monkeypatch.setattr(of_method, "pool_scores", lambda self, *a, **how: found.append((self, scores(self, *a, **how))))
     each = of_kind("fitting", (method, options))[1]
     each.phases["scores"]()
     # the features of the pool are ready: their time is no time of scores

@@ -77,9 +77,8 @@ def rate_verdict(tabulated, slope, stated, noise=0.1):
             n_features_label=str(s))
         for s, (repeat, sign) in itertools.product((64, 128, 256, 512), enumerate((-1, 1)))
     ]  # fmt: skip
-    published = [
-        printed("rate_exponent_in_s_sup", power, paper="survey", method="rff;orf", dataset="") for power in stated
-    ]
+    of = {"paper": "survey", "method": "rff;orf", "dataset": ""}
+    published = [printed("rate_exponent_in_s_sup", power, **of) for power in stated]
     spec = {"kind": "rates", "paper": "survey", "methods": ["rff"], "norms": ["sup"]}
     table, _ = tabulated(spec, rows, published)
     assert table.loc[0, "fitted power of s"] == f"{slope:.2f} ± {0.5268 * noise:.2f}"

@@ -74,6 +74,11 @@ class Workspace:
         path.write_text(content.replace(old, new), encoding="utf-8")
         return name
 
+    def go_offline(self):
+        """Have the addresses of all sources be a port of this machine that nothing listens on."""
+        sources = self.folder / "config/sources.yaml"
+        sources.write_text(re.sub(r"https?://[^\s/]+", "http://127.0.0.1:9", sources.read_text()))
+
     def add_toy(self, mirror: Path, content: bytes):
         """Add a source "toy" of one file, which a mirror has; its address is one that nothing listens on."""
         (mirror / "toy").mkdir(parents=True)

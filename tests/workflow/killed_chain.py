@@ -130,10 +130,9 @@ def content_of(path: Path, name: str) -> bytes:
         return json.dumps(files.read_json(path) | {"provenance": None, "sha256_of_facts": None}).encode()
     if path.name == "record.json":
         record = files.read_json(path)
-        # a file that a killed download has placed is in place: from where is said no more
-        return json.dumps(
-            record | {"files": {name: of | {"from": ""} for name, of in record["files"].items()}}
-        ).encode()
+        for entry in record["files"].values():
+            entry["from"] = ""  # a file that a killed download has placed is in place: from where is said no more
+        return json.dumps(record).encode()
     return path.read_bytes()
 
 

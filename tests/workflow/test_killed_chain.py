@@ -93,29 +93,24 @@ toy:
     generator: {name: binary, positives: 0.5, blades: 2, n_train: 30, n_test: 30}
 """
 
-REPORTS = """
+#: What both outputs show.
+SHOWN = """
+  experiments: {text: killed-grid}
+  datasets: [toy]
+  methods: [rff, nystroem]
+  sizes: [d, 2d]
+  repeats: 3
+"""
+REPORTS = f"""
 killed-values:
   kind: grid
   caption: Accuracies.
-  experiments: {text: killed-grid}
-  datasets: [toy]
-  methods: [rff, nystroem]
-  sizes: [d, 2d]
-  repeats: 3
-  quantity: {metric: accuracy_pct, learner: ridge, split: test}
-
+  quantity: {{metric: accuracy_pct, learner: ridge, split: test}}{SHOWN}
 killed-curves:
   kind: curves
   caption: Errors.
-  experiments: {text: killed-grid}
   width: column
-  datasets: [toy]
-  methods: [rff, nystroem]
-  sizes: [d, 2d]
-  repeats: 3
-  panels:
-    - {metric: approximation_error_spectral, label: error, scale: log}
-"""
+  panels: [{{metric: approximation_error_spectral, label: error, scale: log}}]{SHOWN}"""
 
 
 @pytest.fixture

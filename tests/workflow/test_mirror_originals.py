@@ -45,69 +45,70 @@ def by_class(counts):
     return {str(number): count for number, count in enumerate(counts)}
 
 
+def two(negative, positive):
+    """Counts of two classes."""
+    return {"-1": negative, "1": positive}
+
+
 #: Class counts by part, and facts, of each task.
 EXPECTED = {
-    "ijcnn1": ({"train": {"-1": 45137, "1": 4853}, "test": {"-1": 82989, "1": 8712}}, {"duplicate_rows_train": 0}),
+    "ijcnn1": ({"train": two(45137, 4853), "test": two(82989, 8712)}, {"duplicate_rows_train": 0}),
     "eeg": (
-        {"all": {"-1": 8257, "1": 6723}},
+        {"all": two(8257, 6723)},
         {"spike_rows": 4, "spike_row_numbers": [898, 10386, 11509, 13179], "class_order_all": "long runs"},
     ),
     "cod-rna": (
-        {"train": {"-1": 39690, "1": 19845}, "test": {"-1": 181078, "1": 90539}},
-        {
-            "duplicate_rows_train": 59535 - 49466,
-            "duplicate_rows_test": 271617 - 210804,
-            "test_rows_in_training": 4691,
-            "spike_rows": 0,
-        },
+        {"train": two(39690, 19845), "test": two(181078, 90539)},
+        {"duplicate_rows_train": 59535 - 49466, "duplicate_rows_test": 271617 - 210804}
+        | {"test_rows_in_training": 4691, "spike_rows": 0},
     ),
-    "covtype": ({"all": {"-1": 297711, "1": 283301}}, {"duplicate_rows_all": 0, "spike_rows": 0}),
-    "magic04": ({"all": {"-1": 6688, "1": 12332}}, {"duplicate_rows_all": 115, "class_order_all": "sorted"}),
+    "covtype": ({"all": two(297711, 283301)}, {"duplicate_rows_all": 0, "spike_rows": 0}),
+    "magic04": ({"all": two(6688, 12332)}, {"duplicate_rows_all": 115, "class_order_all": "sorted"}),
     "letter-am-nz": (
-        {"train": {"-1": 6063, "1": 5937}, "test": {"-1": 3005, "1": 2995}},
+        {"train": two(6063, 5937), "test": two(3005, 2995)},
         {"minimum_train": 0, "maximum_train": 15, "class_order_train": "mixed"},
     ),
-    "skin": ({"all": {"-1": 194198, "1": 50859}}, {"duplicate_rows_all": 245057 - 51444, "maximum_all": 255}),
+    "skin": ({"all": two(194198, 50859)}, {"duplicate_rows_all": 245057 - 51444, "maximum_all": 255}),
     "a8a": (
-        {"train": {"-1": 17190, "1": 5506}, "test": {"-1": 7530, "1": 2335}},
+        {"train": two(17190, 5506), "test": two(7530, 2335)},
         {"n_constant_columns_train": 0, "constant_columns_test": [123]},
     ),
     "mnist": (
         {"train": by_class(DIGITS_TRAIN), "test": by_class(DIGITS_TEST)},
         {"duplicate_rows_train": 0, "test_rows_in_training": 0, "maximum_train": 255},
     ),
-    "mnist-1-7": ({"train": {"-1": 6742, "1": 6265}, "test": {"-1": 1135, "1": 1028}}, {}),
-    "mnist-4-9": ({"train": {"-1": 5842, "1": 5949}, "test": {"-1": 982, "1": 1009}}, {}),
-    "mnist-5-6": ({"train": {"-1": 5421, "1": 5918}, "test": {"-1": 892, "1": 958}}, {}),
-    "mnist-1-2": ({"train": {"-1": 6742, "1": 5958}, "test": {"-1": 1135, "1": 1032}}, {}),
+    "mnist-1-7": ({"train": two(6742, 6265), "test": two(1135, 1028)}, {}),
+    "mnist-4-9": ({"train": two(5842, 5949), "test": two(982, 1009)}, {}),
+    "mnist-5-6": ({"train": two(5421, 5918), "test": two(892, 958)}, {}),
+    "mnist-1-2": ({"train": two(6742, 5958), "test": two(1135, 1032)}, {}),
     "letter": (
         {"train": by_class(LETTERS_TRAIN), "test": by_class(LETTERS_TEST)},
         {"minimum_train": -1, "maximum_train": 1},
     ),
     "adult": (
-        {"train": {"-1": 24720, "1": 7841}, "test": {"-1": 12435, "1": 3846}},
+        {"train": two(24720, 7841), "test": two(12435, 3846)},
         {"n_constant_columns_train": 0, "n_constant_columns_test": 0},
     ),
     **{
         f"letter-{name}": (
             {
-                part: {"-1": sum(counts) - sum(counts[of]), "1": sum(counts[of])}
+                part: two(sum(counts) - sum(counts[of]), sum(counts[of]))
                 for part, counts in (("train", LETTERS_TRAIN), ("test", LETTERS_TEST))
             },
             {},
         )
         for name, of in (("halves", slice(13)), ("odd", slice(None, None, 2)), ("a-d", slice(4)))
     },
-    "letter-vowels": ({"train": {"-1": 15000 - 2906, "1": 2906}, "test": {"-1": 5000 - 972, "1": 972}}, {}),
-    "sonar": ({"all": {"-1": 97, "1": 111}}, {"duplicate_rows_all": 0}),
+    "letter-vowels": ({"train": two(15000 - 2906, 2906), "test": two(5000 - 972, 972)}, {}),
+    "sonar": ({"all": two(97, 111)}, {"duplicate_rows_all": 0}),
     # of the twenty test images that the mirror has not exactly, nineteen are ships and one is a horse
     **{
-        f"cifar10-{pair}-images": ({"train": {"-1": 5000, "1": 5000}, "test": {"-1": 1000, "1": 1000}}, {})
+        f"cifar10-{pair}-images": ({"train": two(5000, 5000), "test": two(1000, 1000)}, {})
         for pair in ("plane-bird", "auto-truck", "dog-frog", "auto-deer")
     },
     "cifar10": ({"train": by_class([5000] * 10), "test": by_class([1000] * 7 + [999, 981, 1000])}, {}),
-    "cod-rna-training": ({"all": {"-1": 39690, "1": 19845}}, {"duplicate_rows_all": 59535 - 49466}),
-    "cifar10-auto-ship-images": ({"train": {"-1": 5000, "1": 5000}, "test": {"-1": 1000, "1": 981}}, {}),
+    "cod-rna-training": ({"all": two(39690, 19845)}, {"duplicate_rows_all": 59535 - 49466}),
+    "cifar10-auto-ship-images": ({"train": two(5000, 5000), "test": two(1000, 981)}, {}),
 }
 
 #: Rows that are there more than once, in each set with published folds.
@@ -131,6 +132,12 @@ def raw(tmp_path_factory):
     return folder
 
 
+def prepared(task_id, raw, folder):
+    """The facts about a task that was prepared in a folder."""
+    task = KNOWN.tasks[task_id]
+    return preprocess(task_id, task, raw / task["source"], folder, reference_dir=ROOT / "data" / "reference")
+
+
 def test_every_task_is_expected():
     assert {*EXPECTED, *TWINS} == {task_id for task_id, task in KNOWN.tasks.items() if task.get("source") in HELD}
 
@@ -138,8 +145,7 @@ def test_every_task_is_expected():
 @pytest.mark.parametrize("task_id", EXPECTED)
 def test_a_task_has_its_classes_and_facts(task_id, raw, tmp_path):
     counts, facts = EXPECTED[task_id]
-    task = KNOWN.tasks[task_id]
-    found = preprocess(task_id, task, raw / task["source"], tmp_path, reference_dir=ROOT / "data" / "reference")
+    found = prepared(task_id, raw, tmp_path)
     assert found["class_counts"] == counts
     assert {key: found["facts"][key] for key in facts} == facts
     assert (tmp_path / "facts.json").stat().st_size < 4000
@@ -147,18 +153,16 @@ def test_a_task_has_its_classes_and_facts(task_id, raw, tmp_path):
 
 @pytest.mark.parametrize("task_id", TWINS)
 def test_published_folds_have_equal_sizes(task_id, raw, tmp_path):
-    task = KNOWN.tasks[task_id]
-    found = preprocess(task_id, task, raw / task["source"], tmp_path, reference_dir=ROOT / "data" / "reference")
+    found, n = prepared(task_id, raw, tmp_path), KNOWN.tasks[task_id]["n"]
     folds = np.bincount(np.array(list(found["fold_of_row"]), dtype=int), minlength=10)
     assert len(folds) == 10
-    assert np.isin(folds, (task["n"] // 10, task["n"] // 10 + 1)).all()
+    assert np.isin(folds, (n // 10, n // 10 + 1)).all()
     assert found["facts"]["rows_with_twin"] == TWINS[task_id]
 
 
 def test_single_cells_of_the_originals(raw, tmp_path):
     def rows(task_id, row):
-        task = KNOWN.tasks[task_id]
-        preprocess(task_id, task, raw / task["source"], tmp_path, reference_dir=ROOT / "data" / "reference")
+        prepared(task_id, raw, tmp_path)
         return np.load(tmp_path / "X.npy")[row], np.load(tmp_path / "y.npy")[row]
 
     X, y = rows("eeg", 0)

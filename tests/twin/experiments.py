@@ -334,7 +334,10 @@ ON_DATA = {
     "peaks": OnData(
         kind="peaks", data={"plane": QUADRANTS, "parts": PARTS, "nowhere": NOWHERE},
         scaling={"plane": ["none"], "parts": ["standard"], "nowhere": ["none"]},
-        methods=[of("nsrf", n_copies=20), of("nsrf", "wide", n_copies=20, initial_std=5.0, C=0.5)],
+        methods=[
+            of("nsrf", n_copies=20), of("nsrf", "wide", n_copies=20, initial_std=5.0, C=0.5),
+            of("nsrf", "code", n_copies=20, mode="code"),
+        ],
         rule={"rule": "median"}, axes={"steps": [1, 12]},
     ),
     "evaluations": OnData(

@@ -51,6 +51,14 @@ def raw(tmp_path):
 
 
 @pytest.fixture
+def prepared(tmp_path):
+    """The folder of a small prepared data set: 60 rows of five columns with labels, in halves."""
+    from study_toys import labelled, write_data
+
+    return write_data(tmp_path / "prepared", *labelled(60))
+
+
+@pytest.fixture
 def tabulated(tmp_path):
     """``tabulated(spec, rows, printed)`` has the cells and the Markdown file of a table of small made rows."""
     from verdict_rows import tabulated

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import yaml
 
 from rfstudy import tidy
 from rfstudy.data import prepared
@@ -63,6 +64,25 @@ base:
     ridge: {scaling: mean, center: none, penalties: [1], n_folds: 5}
     svm: {C: [1], n_folds: 5}
 """
+
+#: An experiment without data.
+THEORY = """
+theory:
+  title: Errors
+  paper: survey
+  kind: decay
+  protocol: text
+  kernel: {name: gaussian, length_scale: 1}
+  methods: [{method: rff}, {method: orf}]
+  grid: {dimensions: [4, 8], rows: 10, n_features: [8], norms: [sup], ridge: 0.1}
+  large: {rows: 100}
+"""
+
+
+def theory(settings=None, **changes) -> dict:
+    """The experiment without data with other keys, as a run has it."""
+    experiment = yaml.safe_load(THEORY)["theory"] | {"name": "theory"} | changes
+    return config.select({"theory": experiment}, SETTINGS | (settings or {}), {"eeg"}).get("theory", {})
 
 
 def selected(settings=None, **changes) -> dict:

@@ -236,6 +236,8 @@ def exact_kernel(kernel: dict, width: float | None, X: np.ndarray, Y: np.ndarray
         return X @ Y.T
     if kernel["name"] == "polynomial":
         return (kernel["coef0"] + X @ Y.T) ** kernel["degree"]
+    if kernel["name"] == "laplacian":
+        return np.exp(-cdist(X, Y, "cityblock") / width)
     lengths = np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1))
     angle = np.arccos(np.clip(X @ Y.T / lengths, -1, 1))
     if kernel["order"] == 0:

@@ -33,6 +33,7 @@ NOWHERE = made(20, 4, seed=1, missing="the address does not answer")
 
 STEPS, RAMPS = ({"name": "arc_cosine", "order": order} for order in (0, 1))
 SQUARES = {"name": "polynomial", "degree": 2, "coef0": 1}
+DISTANCES = {"name": "laplacian"}
 PENALTIES = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0]
 RIDGE = {"scaling": "mean", "center": "targets", "penalties": PENALTIES, "n_folds": 5}
 SVM = {"C": [0.1, 1, 10, 100], "n_folds": 3}
@@ -100,12 +101,13 @@ GRIDS = {
         search=alone("experiment", length_scale=[0.1, 0.2, 0.8, 0.80001]) | {"penalty": {"tune_per": "size"}},
         search_size={"multiples_of_d": 2}, error_rows=40, repeats=3, svm_limit=3000,
     ),
-    # three kernels, of which each shares its penalties
+    # five kernels, of which each shares its penalties
     "kernels": Grid(
         data={"halves": HALVES}, scaling={"halves": ["standard"]},
         methods=[
             of("rff"), of("lsrff"), of("rff") | {"kernel": STEPS}, of("lsrff") | {"kernel": STEPS},
             of("gq") | {"kernel": RAMPS}, of("rm") | {"kernel": SQUARES}, of("trp") | {"kernel": SQUARES},
+            of("qmc") | {"kernel": DISTANCES},
         ],
         sizes={"multiples_of_d": [1, 4]}, length_scale=2.0, learners={"ridge": RIDGE},
         search={"penalty": {"tune_per": "size"}}, repeats=3,
@@ -334,7 +336,10 @@ ON_DATA = {
     "peaks": OnData(
         kind="peaks", data={"plane": QUADRANTS, "parts": PARTS, "nowhere": NOWHERE},
         scaling={"plane": ["none"], "parts": ["standard"], "nowhere": ["none"]},
-        methods=[of("nsrf", n_copies=20), of("nsrf", "wide", n_copies=20, initial_std=5.0, C=0.5)],
+        methods=[
+            of("nsrf", n_copies=20), of("nsrf", "wide", n_copies=20, initial_std=5.0, C=0.5),
+            of("nsrf", "code", n_copies=20, mode="code"),
+        ],
         rule={"rule": "median"}, axes={"steps": [1, 12]},
     ),
     "evaluations": OnData(

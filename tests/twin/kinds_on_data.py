@@ -174,8 +174,9 @@ def peaks_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
         seed = seed_of(study.seed, "peaks", dataset, repeat)
         phi = drawn(entry | {"options": options}, kernel_with(study, length_scale), 1, seed).fit(X, sample.y_train)
         (w,) = phi.frequencies_.astype(np.float64)
-        alpha = projected_dual(np.full(len(y), phi.C / 2), y, phi.C)
-        start = options.get("initial_std") or np.sqrt(1.5) / length_scale
+        is_code, alpha = options.get("mode") == "code", np.full(len(y), phi.C / 2)
+        alpha = alpha if is_code else projected_dual(alpha, y, phi.C)
+        start = options.get("initial_std") or (0.3 if is_code else np.sqrt(1.5) / length_scale)
         values = {
             "best_potential": potential(X, y * alpha, w),
             "selected_norm": np.linalg.norm(w) / (start * np.sqrt(len(w))),

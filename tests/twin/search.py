@@ -21,7 +21,7 @@ QUANTITIES = ("preprocess", "length_scale", "bandwidth", "options", "penalty")
 SHARED_ON = 3
 
 #: The map that represents all maps of a kernel.
-PLAIN = {"gaussian": "rff", "arc_cosine": "rff", "polynomial": "trp"}
+PLAIN = {"gaussian": "rff", "arc_cosine": "rff", "laplacian": "rff", "polynomial": "trp"}
 
 
 @dataclass
@@ -234,7 +234,7 @@ def conditions(study, dataset: str, entry: dict, values: dict, repeat: int) -> d
     scaling = entry.get("scaling") or values.get("preprocess") or study.scaling[dataset]
     kernel = entry.get("kernel", {"name": "gaussian"})
     length_scale = entry.get("length_scale") or values.get("length_scale") or study.length_scale
-    if kernel["name"] != "gaussian":
+    if kernel["name"] not in ("gaussian", "laplacian"):
         length_scale = None
     elif length_scale is None:
         rule = study.rule | values.get("bandwidth", {})

@@ -8,7 +8,7 @@ import yaml
 from checkouts import CONFIG
 from refusals import messages
 from snakemake.cli import parse_config
-from study_toys import EXPERIMENT, GRID, SETTINGS, selected
+from study_toys import EXPERIMENT, GRID, SETTINGS, THEORY, selected
 
 from random_features.learners.entry import known
 from rfstudy import outputs
@@ -25,19 +25,6 @@ def experiments_of(tmp_path, **files):
         (tmp_path / "experiments" / f"{name}.yaml").write_text(text)
     return config.load_experiments(tmp_path, {"eeg", "skin"})
 
-
-#: An experiment of another kind.
-THEORY = """
-theory:
-  title: Errors
-  paper: survey
-  kind: decay
-  protocol: text
-  kernel: {name: gaussian, length_scale: 1}
-  methods: [{method: rff}]
-  grid: {dimensions: [4, 8], rows: 10, n_features: [8], norms: [sup], ridge: 0.1}
-  large: {rows: 100}
-"""
 
 TITLE = "title: A grid"
 

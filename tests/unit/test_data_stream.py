@@ -128,11 +128,6 @@ def libsvm_file(path, n=57):
     return X.astype(np.uint8), y
 
 
-def joined(blocks):
-    X, y = zip(*blocks, strict=True)
-    return np.concatenate(X), np.concatenate(y)
-
-
 @pytest.mark.parametrize("window", [50, 333, 10**6])
 @pytest.mark.parametrize("n_ranges", [1, 2, 5, 40])
 def test_every_line_of_a_file_is_in_one_range_of_bytes_for_any_ranges(tmp_path, n_ranges, window):
@@ -144,7 +139,7 @@ def test_every_line_of_a_file_is_in_one_range_of_bytes_for_any_ranges(tmp_path, 
         for first, last in pairwise(edges)
         for block in stream.libsvm_blocks(tmp_path / "digits", first, last, COLUMNS, window)
     ]
-    images, labels = joined(found)
+    images, labels = map(np.concatenate, zip(*found, strict=True))
     np.testing.assert_array_equal(images, X)
     np.testing.assert_array_equal(labels, y)
     if window == 333:

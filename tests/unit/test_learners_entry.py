@@ -108,7 +108,8 @@ def test_a_fit_is_that_of_its_twin(name, kind, shape, options):
     learner, target, (twin, allowed, _) = entry.load(name), Target(kind), TWINS[name]
     Z, y = problem(kind, *shape)
     Y, classes = target.encode(y)
-    for value in VALUES:
+    least_squares = [0.0] if name == "ridge" and shape[0] > shape[1] else []
+    for value in VALUES + least_squares:
         model = learner.fit(stream(Z, 17), Y, value, n_columns=shape[1], options=options)
         assert model.converged
         np.testing.assert_allclose(model.decision(Z), twin(options, Z, Y, value)(Z), rtol=0, atol=allowed)

@@ -25,7 +25,7 @@ from random_features.maps.registry import REGISTRY
 PLAIN = [
     variant
     for variant, (name, _) in EVERY.items()
-    if name in ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq", "mm", "scrf", "pmodel")
+    if name in ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq", "mm", "scrf", "pmodel", "nsrf")
     and not variant.endswith("-linear")
 ]
 

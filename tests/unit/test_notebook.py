@@ -20,17 +20,15 @@ from rfstudy.trace import trace
 CELL = {"experiment": "pool-size", "dataset": "eeg", "n_features_label": "8d", "metric": "accuracy_pct"}
 
 
-def colours_of(ax):
-    return {line.get_color() for line in ax.get_lines() if line.get_linestyle() not in ("none", "None")}
-
-
 def test_a_figure_has_the_methods_and_colours_that_are_asked_for():
     methods = ["rff", "orf", "qmc"]
     figure = rfstudy.draw("survey/figure-10-text", methods=methods, colours={"orf": "crimson"}, panels=[0, 2])
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels[:3] == ["RFF", "ORF", "QMC"]
     assert len(figure.axes) == 8
-    assert all("crimson" in colours_of(ax) and len(ax.containers) == 0 for ax in figure.axes)
+    lines = [[line for line in ax.get_lines() if line.get_linestyle() not in ("none", "None")] for ax in figure.axes]
+    assert all("crimson" in {line.get_color() for line in of_panel} for of_panel in lines)
+    assert not any(len(ax.containers) for ax in figure.axes)
     assert "NSRF" not in labels
     assert "SORF" not in labels
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import report_rows
 import yaml
+from checkouts import CONFIG
 from matplotlib.colors import to_rgb
 from report_rows import METHODS, REPORTS
 from skimage.color import rgb2lab
@@ -19,7 +20,6 @@ from rfstudy.report.context import contexts
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.study.provenance import write_results
 
-CONFIG = report_rows.ROOT / "config"
 IDS = {
     "rff", "nrff", "orf", "sorf", "rom", "fastfood", "pmodel", "scrf", "lprff", "mm", "qmc", "ssf", "gq", "sgq", "ssr",
     "lsrff", "slsrff", "karff", "kprff", "clrff", "ses", "rm", "ts", "trp", "nystroem", "nsrf", "nsrf_sphere",

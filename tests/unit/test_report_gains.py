@@ -11,13 +11,10 @@ from rfstudy.report import panels, plots, style
 from rfstudy.report.plot_styles import PlotStyle
 
 
-def gains_of(rows, **changes):
-    return plots.picture(report_rows.context_of(rows), report_rows.spec_of("figure-10-differences-text") | changes)
-
-
 def test_dots_are_paired_differences_at_the_fewest_and_the_most_features():
     rows = report_rows.made_rows(tasks=["eeg"], methods=report_rows.NINE[:3])
-    picture = gains_of(rows, datasets=["eeg"])
+    spec = report_rows.spec_of("figure-10-differences-text") | {"datasets": ["eeg"]}
+    picture = plots.picture(report_rows.context_of(rows), spec)
     assert_fit_to_print(picture.figure)
     ax = picture.figure.axes[2]
     own = pd.DataFrame(rows)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import report_rows
 import yaml
+from checkouts import CONFIG
 
 from rfstudy.outputs import load_reports
 from rfstudy.planning.config import ConfigurationError
@@ -15,7 +16,6 @@ from rfstudy.report.aggregate import select
 from rfstudy.report.published import load, numbers
 from rfstudy.report.scorecard import scorecard
 
-CONFIG = report_rows.ROOT / "config"
 SCORECARD = yaml.safe_load((CONFIG / "scorecard.yaml").read_text(encoding="utf-8"))
 PRINTED = load(report_rows.REFERENCE, report_rows.METHODS, report_rows.REGISTERED)
 SPEC = report_rows.spec_of("scorecard-all", "slsrff")
@@ -72,16 +72,6 @@ def test_the_names_of_the_mapping_exist():
                     assert quantity.get("over", "rff") in set(places["method"]) | {"rff"}
 
 
-def config_with(tmp_path, change):
-    """A copy of the configuration whose scorecard ``change`` was made to."""
-    shutil.copytree(CONFIG, tmp_path / "config")
-    shutil.copytree(report_rows.REFERENCE, tmp_path / "data" / "reference")  # claims are looked up there
-    document = copy.deepcopy(SCORECARD)
-    change(document)
-    (tmp_path / "config" / "scorecard.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
-    return tmp_path / "config"
-
-
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
@@ -92,7 +82,11 @@ def config_with(tmp_path, change):
     ],
 )
 def test_what_is_wrong_with_the_mapping_is_named(tmp_path, key, value, message):
-    config = config_with(tmp_path, lambda document: document["slsrff"]["numbers"][0].update({key: value}))
+    config = shutil.copytree(CONFIG, tmp_path / "config")
+    shutil.copytree(report_rows.REFERENCE, tmp_path / "data" / "reference")  # claims are looked up there
+    document = copy.deepcopy(SCORECARD)
+    document["slsrff"]["numbers"][0][key] = value
+    (config / "scorecard.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
     with pytest.raises(ConfigurationError, match=message):
         load_reports(config, report_rows.EXPERIMENTS, report_rows.METHODS, report_rows.REGISTERED)
 

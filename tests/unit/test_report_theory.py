@@ -10,10 +10,6 @@ from rfstudy import tidy
 from rfstudy.report.estimates import SignCounts, growth, largest_half, pooled, power_law, tally
 
 
-def verdict(claim, rows):
-    return verdict_rows.found_as(claim, tidy.frame(rows), styles=report_rows.METHODS)
-
-
 def test_the_exponent_of_a_power_law_comes_back():
     x = np.array([1.0, 2, 4, 8])
     fit = power_law(x, 5 * x**-1.5)
@@ -82,7 +78,7 @@ CASES = [
 
 @pytest.mark.parametrize(("claim", "expected", "rows"), CASES, ids=[f"{c}-{v}" for c, v, _ in CASES])
 def test_a_claim_has_every_verdict_that_rows_can_give_it(claim, expected, rows):
-    found, evidence = verdict(claim, rows)
+    found, evidence = verdict_rows.found_as(claim, tidy.frame(rows), styles=report_rows.METHODS)
     assert found == expected
     assert evidence
 

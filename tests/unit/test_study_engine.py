@@ -151,11 +151,6 @@ BASE = {
 }
 
 
-@pytest.fixture
-def prepared(tmp_path):
-    return toys.write_data(tmp_path / "prepared", *toys.labelled(40, 3))
-
-
 def keys(prepared, stage, settings=None, facts=None, **changes) -> set[str]:
     """The keys of all cells of ``maps``, of their learners (``train``) or of one candidate a cell (``tune``)."""
     settings = {"repeats": 2} | (settings or {})

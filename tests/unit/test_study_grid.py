@@ -1,5 +1,5 @@
 """The stage train on synthetic data: maps that need targets, that have an estimate of their own, or no map;
-what a cell is computed under; other kernels; sizes that share one map.
+what a cell is computed under; sizes that share one map.
 """
 
 import itertools
@@ -11,14 +11,10 @@ import study_toys as toys
 from checkouts import ROOT
 
 from random_features import maps
-from random_features.arrays import seed_of, seed_sequence
-from random_features.kernels import make_kernel
-from random_features.maps import make_map
 from random_features.maps.registry import REGISTRY
 from rfstudy.planning import config
 from rfstudy.study.kinds import grid
 from rfstudy.study.kinds.grid import choice_for, conditions_of, grid_cells
-from rfstudy.study.sample import draw_sample, load_prepared
 
 N_TRAIN, D, LENGTH_SCALE = 40, 5, 2.0
 
@@ -100,37 +96,6 @@ def test_rows_say_the_columns_and_sizes_that_the_steps_leave(prepared, tmp_path)
         assert set(rows["n_columns"]) == {12, 96}
 
 
-@pytest.mark.parametrize(
-    ("kernel", "methods", "name"),
-    [
-        ({"name": "arc_cosine", "order": 0}, ["rff", "orf", "qmc", "lsrff", "nystroem"], "arccos0"),
-        ({"name": "arc_cosine", "order": 1}, ["rff", "sorf", "ssr", "slsrff", "kprff", "nystroem"], "arccos1"),
-        ({"name": "polynomial", "degree": 2, "coef0": 1.0}, ["rm", "ts", "trp", "nystroem"], "polynomial"),
-        ({"name": "laplacian", "length_scale": 3.0}, ["rff", "qmc", "lsrff", "nystroem"], "laplacian"),
-    ],
-)
-def test_a_grid_runs_on_another_kernel(prepared, tmp_path, kernel, methods, name):
-    """Names from YAML to rows, errors against the kernel's formula, and models that have learned something."""
-    changes = {"kernel": kernel, "bandwidth": None, "preprocess": ["standard"], "sizes": {"multiples_of_d": [4, 64]}}
-    errors, scores = stages(prepared, tmp_path, *({"method": method} for method in methods), **changes)
-    for rows in (errors, scores):
-        assert rows["status"].eq("ok").all()
-        assert set(rows["kernel"]) == {name}
-        # a length scale is in the settings of kernels that have one, and where a rule or a search found it
-        assert all("length_scale" not in settings for settings in toys.settings_of(rows))
-    sample = draw_sample(load_prepared(prepared), toys.part(), 0, ["standard"])
-    taken = np.random.default_rng(seed_sequence(3, "approximation", "made", 0)).choice(N_TRAIN, 20, replace=False)
-    X, method = sample.X_train[taken].astype(np.float64), methods[0]
-    seed = seed_of(3, "features", "made", method, 64 * D, 0)
-    phi = make_map(method, make_kernel(kernel), n_components=64 * D, device="cpu", random_state=seed)
-    Z = phi.fit(sample.X_train, sample.y_train).transform(sample.X_train[taken]).astype(np.float64)
-    exact = formula(kernel, X)
-    row = errors[errors["method"].eq(method) & errors["n_features_label"].eq("64d")].iloc[0]
-    assert row["value"] == pytest.approx(np.linalg.norm(exact - Z @ Z.T) / np.linalg.norm(exact), rel=1e-4)
-    assert row["value"] < 0.5  # 320 features of the right kernel
-    assert scores.loc[scores["n_features_label"].eq("64d"), "value"].min() > 65
-
-
 ORDER_0, ORDER_1 = ({"name": "arc_cosine", "order": order} for order in (0, 1))
 
 
@@ -140,19 +105,6 @@ def test_entries_of_several_kernels_are_cells_and_arrays_of_their_own():
     assert [(cell.name, cell.conditions.get("kernel")) for cell in cells] == [
         ("rff/7/d/0", None), ("rff-arccos1/7/d/0", ORDER_1)
     ]  # fmt: skip
-
-
-def formula(kernel, X):
-    """The kernel matrix of X (n, d), written out."""
-    inner, lengths = X @ X.T, np.linalg.norm(X, axis=1)
-    if kernel["name"] == "polynomial":
-        return (inner + kernel["coef0"]) ** kernel["degree"]
-    if kernel["name"] == "laplacian":
-        return np.exp(-np.abs(X[:, None] - X).sum(axis=2) / kernel["length_scale"])
-    angle = np.arccos(np.clip(inner / np.outer(lengths, lengths), -1, 1))
-    if kernel["order"] == 0:
-        return 1 - angle / np.pi
-    return np.outer(lengths, lengths) / np.pi * (np.sin(angle) + (np.pi - angle) * np.cos(angle))
 
 
 POOL = {"method": "kprff", "options": {"n_candidates": 40}}

@@ -1,19 +1,15 @@
 """The kinds of experiments on learned features against naive computations: the game by rounds, exact kernels, peaks,
 budgets."""
 
-import math
-
 import numpy as np
 import pytest
 import study_toys as toys
 from closed_forms import projected_dual
 from sklearn.svm import SVC
 
-from random_features.arrays import seed_of
 from random_features.errors import UserError
-from random_features.kernels import make_kernel
 from random_features.maps.registry import make_map
-from rfstudy.study.kinds import evaluations, exact, peaks, rounds
+from rfstudy.study.kinds import evaluations, exact, rounds
 
 N, N_TEST = 120, 300
 SEARCH = {"mode": "text", "n_copies": 20, "n_steps": 15, "n_peaks": 5, "initial_std": 8}
@@ -56,14 +52,6 @@ def sample():
 GRID = {"n_features": [5, 15, 30], "pictures": [0, 5, 25], "resolution": 11}
 
 
-@pytest.fixture
-def game(job_of):
-    options = SEARCH | {"C": 0.5, "n_copies": 100, "n_steps": 40}
-    job = job_of("rounds", [{"method": "nsrf", "options": options}], GRID)
-    ((_, rows, arrays),) = measured(rounds, job)
-    return rows, arrays
-
-
 def frequencies_and_weights(arrays, C=0.5):
     """The dual weights of every round from the frequencies alone: Algorithm 2 written out."""
     X, y, *_ = sample()
@@ -78,8 +66,9 @@ def frequencies_and_weights(arrays, C=0.5):
     return found
 
 
-def test_what_is_drawn_of_a_game_is_what_it_was(game):
-    rows, arrays = game
+def test_what_is_drawn_of_a_game_is_what_it_was(job_of):
+    options = SEARCH | {"C": 0.5, "n_copies": 100, "n_steps": 40}
+    ((_, rows, arrays),) = measured(rounds, job_of("rounds", [{"method": "nsrf", "options": options}], GRID))
     X, y, *_ = sample()
     weights = dict(zip((0, 5, 10, 15, 20, 25), frequencies_and_weights(arrays), strict=True))
     half = float(arrays["window"])
@@ -192,13 +181,3 @@ def test_a_budget_is_that_of_the_map_for_any_mode(options):
     options = evaluations.spent({"method": "nsrf", "options": options | {"n_steps": 9}}, 4, 400)
     phi = make_map("nsrf", n_components=4, random_state=0, **options).fit(X, y)
     assert 360 < phi.evaluations_ <= 400
-
-
-def test_a_length_is_reported_in_those_of_the_starts_also_in_the_mode_of_the_code(job_of):
-    job = job_of("peaks", [{"method": "nsrf", "options": {"mode": "code", "n_copies": 20}}], {"steps": [3]})
-    ((_, rows, _),) = measured(peaks, job)
-    X, y, *_ = sample()
-    own = {"mode": "code", "n_copies": 20, "n_steps": 3, "n_peaks": 1}
-    kernel = make_kernel({"name": "gaussian", "length_scale": 0.5})
-    phi = make_map("nsrf", kernel, n_components=1, random_state=seed_of(1, "peaks", "made", 0), **own).fit(X, y)
-    assert value(rows, "selected_norm") == pytest.approx(np.linalg.norm(phi.frequencies_[0]) / (0.3 * math.sqrt(2)))

@@ -77,24 +77,14 @@ def test_an_experiment_may_have_fewer_repeats_than_the_preset_and_never_more():
         assert shard.repeats == expected
 
 
-def theory(kind, grid, settings=SETTINGS, **more):
-    """An experiment without data, as a run has it."""
-    experiment = {
-        "name": "theory", "paper": "survey", "protocol": "text", "kind": kind, "grid": grid,
-        "kernel": {"name": "gaussian", "length_scale": 1}, "methods": [{"method": "rff"}, {"method": "orf"}],
-    }  # fmt: skip
-    return config.select({"theory": experiment | more}, settings, set())["theory"]
-
-
 def test_an_experiment_without_data_has_shards_by_method_and_its_repeats_stay_together():
-    grid = {"dimensions": [4, 8], "rows": 10, "n_features": [8], "norms": ["sup"], "ridge": 0.1}
-    decay = theory("decay", grid)
+    decay = toys.theory()
     shards = plan.shards_of("measure", decay, SETTINGS | BY_METHOD)
     of_all = [(shard.name, shard.datasets, shard.repeats) for shard in shards]
     assert of_all == [("rff", ("",), [0, 1, 2, 3]), ("orf", ("",), [0, 1, 2, 3])]
     (part,) = shards[0].parts
     assert part.dataset == ""
-    assert part.grid == grid
+    assert part.grid == {"dimensions": [4, 8], "rows": 10, "n_features": [8], "norms": ["sup"], "ridge": 0.1}
     assert [entry["method"] for entry in part.methods] == ["rff"]
     assert plan.shards_of("tune", decay, SETTINGS) == []
 
@@ -266,7 +256,7 @@ def test_of_a_grid_without_data_the_ends_are_named():
     grid = {"rows": 10, "fixed_dimension": 4, "n_features": [8], "fixed_n_features": 8, "dimensions": [2]}
     for number, ends in ((2, {"ends": 2}), (None, {})):
         settings = SETTINGS | {"time": SETTINGS["time"] | {"sizes": number}}
-        (part,) = parts("time", theory("scaling", grid, settings, time={}), settings)
+        (part,) = parts("time", toys.theory(settings, kind="scaling", grid=grid, time={}), settings)
         assert part.grid == grid | ends
         assert [entry["method"] for entry in part.methods] == ["rff", "orf"]
 

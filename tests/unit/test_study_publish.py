@@ -65,14 +65,10 @@ def assert_refused(folder, table, message, **record):
     assert (out.read_bytes(), record_file(out).read_bytes()) == before
 
 
-def runs_of(table) -> dict:
-    return table.groupby(["dataset", "method", "variant"])["run"].unique().map(list).to_dict()
-
-
 def test_a_block_takes_the_place_of_its_rows_and_leaves_all_others(published, tmp_path):
     before = rows(range(4)) + rows(range(4), method="orf") + rows(range(4), variant="b") + rows([0], dataset="skin")
     table = published(before, rows(range(2), "new"))
-    assert runs_of(table) == {
+    assert table.groupby(["dataset", "method", "variant"])["run"].unique().map(list).to_dict() == {
         ("eeg", "rff", ""): ["new"], ("eeg", "orf", ""): ["a"], ("eeg", "rff", "b"): ["a"], ("skin", "rff", ""): ["a"],
     }  # fmt: skip
     assert len(table) == 2 + 4 + 4 + 1

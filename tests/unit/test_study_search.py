@@ -17,11 +17,6 @@ SIZES = {"multiples_of_d": [2, 4]}
 D = 5
 
 
-@pytest.fixture
-def prepared(tmp_path):
-    return toys.write_data(tmp_path / "prepared", *toys.labelled(60, D))
-
-
 def search(toy, folder) -> dict:
     """Return the choices in a toy."""
     (spec,) = toys.parts("tune", toy)

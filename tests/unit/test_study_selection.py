@@ -6,13 +6,11 @@ import copy
 
 import pytest
 import study_toys as toys
-from checkouts import ROOT
+from checkouts import CONFIG
 from study_toys import EXPERIMENT, SETTINGS, selected
 
 from rfstudy.files import read_yaml
 from rfstudy.planning import config, models, plan
-
-CONFIG = ROOT / "config"
 
 
 @pytest.mark.parametrize("preset", ["quick", "laptop", "paper"])
@@ -85,26 +83,14 @@ def test_what_a_preset_says_of_the_learners_of_one_experiment_goes_over_what_it_
     assert list(selected(preset)["learners"]) == ["ridge"]
 
 
-THEORY = {
-    "name": "theory", "title": "t", "paper": "survey", "protocol": "text", "kind": "decay",
-    "kernel": {"name": "gaussian", "length_scale": 1}, "methods": [{"method": "rff"}, {"method": "orf"}],
-    "grid": {"dimensions": [4, 8], "rows": 10, "n_features": [8], "norms": ["sup"], "ridge": 0.1},
-    "large": {"rows": 100},
-}  # fmt: skip
-
-
-def theory(**settings):
-    return config.select({"theory": copy.deepcopy(THEORY)}, SETTINGS | settings, {"eeg"})
-
-
 def test_the_large_grid_is_laid_over_the_small_one():
-    assert theory()["theory"]["grid"] == THEORY["grid"]
-    assert theory(extent="large")["theory"]["grid"] == THEORY["grid"] | {"rows": 100}
+    small = toys.theory()["grid"]
+    assert (small["rows"], toys.theory({"extent": "large"})["grid"]) == (10, small | {"rows": 100})
 
 
 def test_a_request_for_data_sets_is_no_request_for_an_experiment_without_any():
-    assert theory(only_datasets=["eeg"]) == {}
-    assert [m["method"] for m in theory(only_methods=["orf"])["theory"]["methods"]] == ["orf"]
+    assert toys.theory({"only_datasets": ["eeg"]}) == {}
+    assert [m["method"] for m in toys.theory({"only_methods": ["orf"]})["methods"]] == ["orf"]
 
 
 def test_sizes_that_were_asked_for_up_to_the_largest_multiple():

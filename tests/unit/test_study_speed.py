@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from checkouts import ROOT
+from checkouts import CONFIG
 
 from random_features.kernels import Gaussian, Polynomial
 from random_features.learners import svm
@@ -21,7 +21,6 @@ from rfstudy.study.engine import Job, Timed, name_of
 from rfstudy.study.kinds import crossover, speed
 from rfstudy.study.peers import PEERS, make_peer
 
-CONFIG = ROOT / "config"
 EXPERIMENTS = config.load_experiments(CONFIG)
 TASKS = set(config.read_yaml(CONFIG / "datasets.yaml"))
 

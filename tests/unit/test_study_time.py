@@ -263,11 +263,6 @@ def quick(monkeypatch):
     monkeypatch.setattr(stage, "BEFORE", 0.0)
 
 
-@pytest.fixture
-def prepared(tmp_path):
-    return toys.write_data(tmp_path / "prepared", *toys.labelled(60, 5))
-
-
 def timed_part(settings=None, **changes):
     how = {"learner": "ridge"} | changes.pop("time", {})
     return toys.parts("time", toys.selected(settings, time=how, **changes), settings)

@@ -156,16 +156,6 @@ def test_a_choice_that_is_singular_on_all_rows_is_made_among_the_others(prepared
     assert all(each["at_edge"] == {"penalty": True} for each in settings)
 
 
-def test_a_choice_at_an_edge_is_marked_and_one_within_is_not(prepared, tmp_path):
-    marks = {}
-    for name, penalties in (("below", [1e-12, 1e-11]), ("around", PENALTIES)):
-        rows, _ = run(prepared, tmp_path / name, learners={"ridge": RIDGE | {"penalties": penalties}})
-        marks[name] = {(settings["penalty"], str(settings.get("at_edge"))) for settings in toys.settings_of(rows)}
-    assert all(mark.startswith("{'penalty': ") for _, mark in marks["below"])
-    for penalty, mark in marks["around"]:
-        assert (mark == "None") == (penalty not in (min(PENALTIES), max(PENALTIES)))
-
-
 def test_a_learner_that_is_left_out_has_a_row_for_every_metric(labels, tmp_path):
     learners = {"svm": SVM | {"max_entries": 100}, "ridge": None}
     rows, _ = run(labels, tmp_path, learners=learners, scores=["error_pct", "accuracy_pct"])

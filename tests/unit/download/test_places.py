@@ -41,9 +41,10 @@ def test_a_wrong_file_in_the_mirror_is_passed_over(server, tmp_path, caplog):
     assert hashlib.sha256(WRONG).hexdigest() in caplog.text
 
 
-def test_an_empty_mirror_is_named_in_the_message(refused, tmp_path):
-    with pytest.raises(DownloadError, match=f"the mirror {tmp_path}/mirror has no toy/toy.data"):
-        download("toy", source_with(refused), tmp_path / "raw", mirror=tmp_path / "mirror")
+def test_an_empty_mirror_and_one_in_a_home_that_nobody_has_are_named_in_the_message(refused, tmp_path):
+    for mirror in (tmp_path / "mirror", "~nobody-at-all/x"):
+        with pytest.raises(DownloadError, match=f"the mirror {mirror} has no toy/toy.data"):
+            download("toy", source_with(refused), tmp_path / "raw", mirror=mirror)
 
 
 def test_every_wrong_file_put_in_place_by_hand_is_set_aside(server, refused, tmp_path):
@@ -67,11 +68,6 @@ def test_a_second_run_asks_nobody(server, tmp_path):
     record = download("toy", source_with(server.url("toy.data")), tmp_path)
     assert server.asked == []
     assert record["status"] == "ok"
-
-
-def test_a_home_that_nobody_has_is_no_mirror(refused, tmp_path):
-    with pytest.raises(DownloadError, match="the mirror ~nobody-at-all/x has no toy/toy"):
-        download("toy", source_with(refused), tmp_path, mirror="~nobody-at-all/x")
 
 
 def work_file(tmp_path, source):

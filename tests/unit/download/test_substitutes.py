@@ -26,22 +26,17 @@ def mirror_with_substitute(tmp_path):
     return tmp_path / "mirror"
 
 
+@pytest.mark.parametrize(("folder", "changes"), [("toy", {}), ("other", {"source": "other"})])
 def test_a_substitute_is_used_where_the_file_cannot_be_had_and_says_so(
-    refused, tmp_path, mirror_with_substitute, caplog
+    refused, tmp_path, mirror_with_substitute, caplog, folder, changes
 ):
-    record = download("toy", source_with_substitute(refused), tmp_path / "raw", mirror=mirror_with_substitute)
+    (mirror_with_substitute / "toy").rename(mirror_with_substitute / folder)
+    source = source_with_substitute(refused, **changes)
+    record = download("toy", source, tmp_path / "raw", mirror=mirror_with_substitute)
     assert record["status"] == "ok"
-    assert record["files"] == {"toy.data": SUBSTITUTE | {"from": "mirror: toy/toy.copy.xz"}}
+    assert record["files"] == {"toy.data": SUBSTITUTE | {"from": f"mirror: {folder}/toy.copy.xz"}}
     assert names_in(tmp_path / "raw") == ["record.json", "toy.copy"]
     assert "toy.data of toy could not be had: toy.copy is used in its place, without 2 rows" in caplog.text
-
-
-def test_a_substitute_of_another_source_has_its_folder_of_the_mirror(refused, tmp_path, mirror_with_substitute):
-    (mirror_with_substitute / "toy").rename(mirror_with_substitute / "other")
-    source = source_with_substitute(refused, source="other")
-    record = download("toy", source, tmp_path / "raw", mirror=mirror_with_substitute)
-    assert record["files"]["toy.data"]["from"] == "mirror: other/toy.copy.xz"
-    assert names_in(tmp_path / "raw") == ["record.json", "toy.copy"]
 
 
 def test_the_file_itself_comes_before_its_substitute(server, tmp_path, mirror_with_substitute):

@@ -18,7 +18,7 @@ from random_features.arrays import block_rows, row_blocks
 from rfstudy.data.modules import load, step_of
 
 
-def fit_steps(steps: Sequence[str | dict], X_train: np.ndarray) -> Callable:
+def fit_steps(steps: Sequence[str | dict], X_train: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Fit preprocessing steps one after the other on the training rows.
 
     Parameters

@@ -9,8 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+Scaling = Callable[[np.ndarray], np.ndarray]
 
-def interval(y_train, *, low: float, high: float) -> Callable:
+
+def interval(y_train, *, low: float, high: float) -> Scaling:
     """Return the linear map that takes the range of training targets (n_train,) to [low, high].
 
     It does not clip: test targets outside the training range leave the interval. If all targets are equal, they become
@@ -22,7 +24,7 @@ def interval(y_train, *, low: float, high: float) -> Callable:
     return lambda y: low + (high - low) * ((y - least) / (most - least))
 
 
-def fitted(scaling: dict, y_train: np.ndarray) -> Callable:
+def fitted(scaling: dict, y_train: np.ndarray) -> Scaling:
     """Return a scaling, a mapping from its name to its parameters, fitted on training targets (n_train,)."""
     ((name, parameters),) = scaling.items()
     return globals()[name](y_train, **parameters)

@@ -228,8 +228,9 @@ for name, machine in MACHINES.items():
 @pytest.mark.slow
 def test_the_array_api_checks_of_scikit_learn():
     """SciPy reads the variable when it is imported, so that the checks run in a process of their own."""
-    folder, path = str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")
-    own = os.environ | {"SCIPY_ARRAY_API": "1", "PYTHONPATH": os.pathsep.join([folder, path])}
+    here = Path(__file__).parent
+    folders = str(here), str(here.parent / "helpers"), os.environ.get("PYTHONPATH", "")
+    own = os.environ | {"SCIPY_ARRAY_API": "1", "PYTHONPATH": os.pathsep.join(folders)}
     subprocess.run([sys.executable, "-W", "ignore", "-c", ARRAY_API], check=True, env=own)
 
 

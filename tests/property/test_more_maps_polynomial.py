@@ -98,7 +98,7 @@ def test_trp_with_complex_entries_mean_and_variance(kernel):
 
 def test_an_odd_number_of_complex_columns_is_unbiased():
     X, kernel = pair(6), Polynomial(2, 1.0)
-    sample = products_by_seed(make_map("trp", kernel, n_components=3, entries="complex"), X, 1000)
+    sample = products_by_seed(make_map("trp", kernel, n_components=3, entries="complex"), X, 3000)
     assert_mean(sample, kernel(X)[0, 1])
 
 

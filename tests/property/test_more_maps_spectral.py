@@ -84,13 +84,13 @@ def test_mm_whitens_by_the_symmetric_root():
 
 
 def test_mm_bias_falls_and_variance_is_below_rff():
-    few, many = (cosines_by_seed(make_map("mm", n_components=s), 1.3 * direction(2), 600) for s in (16, 64))
+    few, many = (cosines_by_seed(make_map("mm", n_components=s), 1.3 * direction(2), DRAWS) for s in (16, 64))
     kernel = np.exp(-(1.3**2) / 2)
-    error = 4 * few.std() / np.sqrt(600)
+    error = 4 * few.std() / np.sqrt(DRAWS)
     # -0.020 at s = 16; a quarter of that is left at four times s.
     assert few.mean() - kernel < -error
     assert abs(many.mean() - kernel) < abs(few.mean() - kernel) / 2
-    # Four standard errors of a variance are 4 sqrt(2 / 600) = 23 % and the ratio is near 1/7.
+    # Four standard errors of a variance are 4 sqrt(2 / 1500) = 15 % and the ratio is near 1/7.
     assert 16 * few.var() < 0.2 * rff_variance(1.3)
 
 

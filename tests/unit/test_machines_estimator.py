@@ -271,7 +271,9 @@ def test_a_wrong_part_is_refused_and_leaves_the_machine_as_it_was():
         classifier.partial_fit(X, CLASSES, classes=[0, 1, 2])
     before = classifier.partial_fit(X, CLASSES, classes=range(4)).predict(NEW)
     for later in ([0, 1, 2], range(5)):
-        with pytest.raises(ValueError, match=r"classes=\[0, 1, 2.* are not the classes of the first call, \[0, 1"):
+        with pytest.raises(
+            ValueError, match=r"classes=\[0, 1, 2.* are not the classes of the first call, \[0, 1, 2, 3\]"
+        ):
             classifier.partial_fit(X, CLASSES, classes=later)
     np.testing.assert_array_equal(classifier.partial_fit(X, CLASSES, classes=[3, 2, 1, 0]).predict(NEW), before)
 

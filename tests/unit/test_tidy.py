@@ -75,7 +75,10 @@ def test_an_axis_and_where_on_it_are_part_of_what_a_row_measures():
         ({"value": "1e400"}, "no finite value"),
         ({"repeat": "1.5"}, "cannot safely cast"),
         ({"seed": "1" * 30}, "too large"),
-        *(({"settings": text}, "settings are a JSON object, found") for text in ('{"C": 1', "[1]", "3", "C=1")),
+        *(
+            ({"settings": text}, r"t\.csv is not a tidy table: settings are a JSON object, found")
+            for text in ('{"C": 1', "[1]", "3", "C=1")
+        ),
     ],
 )
 def test_a_column_and_a_number_and_settings_that_are_none_are_named(tmp_path, columns, message):

@@ -141,11 +141,21 @@ def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:
     else:
         settings["text" if value is None else "printed"] = row["value"]
     unchanged = {column: row[column] for column in ("paper", "kernel", "spread_kind", "confidence")}
-    place = {"origin": "published", "experiment": row["table"], "dataset": _ids(row["dataset"], paper, dataset_ids)}
-    place |= {"n_features": _number(row["n_features_value"]), "n_features_label": row["n_features"]}
-    what = {"method": _ids(method, paper, method_ids), "learner": learner, "metric": metric}
-    number = {"split": SPLITS.get(metric, ""), "value": value, "spread": _number(row["spread"])}
-    return unchanged | place | what | number | {"status": status, "settings": settings}
+    return unchanged | {
+        "origin": "published",
+        "experiment": row["table"],
+        "dataset": _ids(row["dataset"], paper, dataset_ids),
+        "method": _ids(method, paper, method_ids),
+        "n_features": _number(row["n_features_value"]),
+        "n_features_label": row["n_features"],
+        "split": SPLITS.get(metric, ""),
+        "learner": learner,
+        "metric": metric,
+        "value": value,
+        "spread": _number(row["spread"]),
+        "status": status,
+        "settings": settings,
+    }
 
 
 def _ids(printed: str, paper: str, ids: dict) -> str:
@@ -201,4 +211,5 @@ def printed_text(number) -> Cell:
     spread = "" if pd.isna(number.published_spread) else f" ± {_spread(number.published_spread)}"
     deduced = number.confidence == "reconstructed"
     text = number.printed + spread + (RECONSTRUCTED if deduced else "")
-    return Cell(text, {"": number.published, "std": number.published_spread, "n": None, "remark": "deduced" * deduced})
+    remark = "deduced" if deduced else ""
+    return Cell(text, {"": number.published, "std": number.published_spread, "n": None, "remark": remark})

@@ -71,9 +71,15 @@ COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#5
 
 def drawn_as(each: PlotStyle) -> dict:
     """Return a plot style as keyword arguments of matplotlib's lines; markers of variants are half filled."""
-    drawn = {"label": each.label, "color": each.colour, "marker": each.marker, "linestyle": each.linestyle}
-    drawn |= {"fillstyle": "bottom" if each.is_variant else "full", "markerfacecoloralt": "white"}
-    return drawn | {"markeredgewidth": 0.5} | (HIGHLIGHTED if each.is_highlighted else {})
+    return {
+        "label": each.label,
+        "color": each.colour,
+        "marker": each.marker,
+        "linestyle": each.linestyle,
+        "fillstyle": "bottom" if each.is_variant else "full",
+        "markerfacecoloralt": "white",
+        "markeredgewidth": 0.5,
+    } | (HIGHLIGHTED if each.is_highlighted else {})
 
 
 def style():

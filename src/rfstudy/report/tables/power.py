@@ -26,7 +26,8 @@ NO_RANKING = "no ranking"
 
 def scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the values of one cell by split (rows) and draw (columns), of the splits where all draws are ok."""
-    return select(rows, status="ok", axis=DRAW).pivot(index="repeat", columns="at", values="value").dropna()
+    ok = select(rows, status="ok", axis=DRAW)
+    return ok.pivot(index="repeat", columns="at", values="value").dropna()
 
 
 def errors_in_blocks(rows: pd.DataFrame) -> pd.DataFrame:
@@ -77,12 +78,20 @@ def power(context, *, paper, datasets, methods, baseline, quantity) -> Table:
             is_ranked = chance is None or metric != "accuracy_pct" or other.to_numpy().mean() >= chance
             deviations = zip(("draw", "test rows", "split"), components(one, other, of_blocks), strict=True)
             new = paired(one.mean(axis=1), other.mean(axis=1), overlap_of(ours, context))
-            row = {"data set": name, "D": n_columns, "method": method_cell(context, *who)}
-            row |= {context.label(baseline): round(other.to_numpy().mean(), 2), "difference": difference(test)}
-            row |= {"p": test.p, "verdict": ranking(test, metric) if is_ranked else NO_RANKING}
-            row["detectable"] = round(float(test.detectable), 2)
-            row |= {source: round(deviation, 2) for source, deviation in deviations}
-            rows.append(row | {"p, new rows": new.p})
+            rows.append(
+                {
+                    "data set": name,
+                    "D": n_columns,
+                    "method": method_cell(context, *who),
+                    context.label(baseline): round(other.to_numpy().mean(), 2),
+                    "difference": difference(test),
+                    "p": test.p,
+                    "verdict": ranking(test, metric) if is_ranked else NO_RANKING,
+                    "detectable": round(float(test.detectable), 2),
+                    **{source: round(deviation, 2) for source, deviation in deviations},
+                    "p, new rows": new.p,
+                }
+            )
     return Table(pd.DataFrame(rows), explained(power, margin=fact_of(metric).smallest_effect, POWER=POWER), shown=frame)
 
 
@@ -179,11 +188,16 @@ def calibration(context, *, paper, datasets, quantity, draws, comparisons) -> Ta
             deviation, n_splits = np.sqrt(values.var(axis=1, ddof=1).mean()), len(values)
             error = deviation * np.sqrt(2.0 / (n_splits * draws))
             detectable = float(Estimate(0.0, error=error, df=2.0 * n_splits * (draws - 1)).detectable)
-            row = {"data set": name, "D": int(n_columns), "comparisons": comparisons}
-            row |= {"sd of a draw": round(deviation, 3), "detectable": round(detectable, 3)}
-            row["passes"] = share_below(nested(one, other).p)
-            rows.append(row | {"found": share_below(nested(one + detectable, other).p)})
-    return Table(pd.DataFrame(rows), explained(calibration, draws=draws, comparisons=comparisons), shown=frame)
+            found = {
+                "comparisons": comparisons,
+                "sd of a draw": round(deviation, 3),
+                "detectable": round(detectable, 3),
+                "passes": share_below(nested(one, other).p),
+                "found": share_below(nested(one + detectable, other).p),
+            }
+            rows.append({"data set": name, "D": int(n_columns)} | found)
+    remarks = explained(calibration, draws=draws, comparisons=comparisons, POWER=POWER)
+    return Table(pd.DataFrame(rows), remarks, shown=frame)
 
 
 def share_below(p: np.ndarray) -> Cell:

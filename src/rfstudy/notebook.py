@@ -49,7 +49,9 @@ def measured(**wanted) -> pd.DataFrame:
     values = {name: as_list(value) for name, value in wanted.items()} | numbers
     rows = pd.concat([select(study.rows(study.file(each)), **values) for each in named], ignore_index=True)
     if rows.empty:
-        elsewhere = ": other experiments may, leave experiment=... out" * ({"experiment", "dataset"} <= set(wanted))
+        elsewhere = (
+            ": other experiments may, leave experiment=... out" if {"experiment", "dataset"} <= set(wanted) else ""
+        )
         raise UserError(f"no shipped row has {', '.join(f'{k}={value!r}' for k, value in wanted.items())}{elsewhere}")
     for column in wanted:
         if lacking := [each for each in values[column] if not rows[column].isin([each]).any()]:

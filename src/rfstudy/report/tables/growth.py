@@ -49,12 +49,18 @@ def rates(context, *, paper, published, methods, norms) -> Table:
             values = {"fastest": powers[0], "slowest": powers[-1]} if powers else {"fastest": None, "slowest": None}
             for d, cell in select(of_norm, method=method, variant=variant).groupby("d"):
                 fitted = estimates.power_law(cell["n_features"], cell["value"])
-                row = {"norm": name, "map": method_cell(context, method, variant), "d": d}
-                row["stated rate"] = "; ".join(texts) or "none"
-                row["stated power of s"] = Cell(", ".join(f"{power:g}" for power in powers) or "none", values)
-                row["fitted power of s"] = exponent(fitted)
-                row["s"] = span(cell["n_features"].min(), cell["n_features"].max())
-                rows.append(row | {"verdict": _verdict(fitted, powers)})
+                rows.append(
+                    {
+                        "norm": name,
+                        "map": method_cell(context, method, variant),
+                        "d": d,
+                        "stated rate": "; ".join(texts) or "none",
+                        "stated power of s": Cell(", ".join(f"{power:g}" for power in powers) or "none", values),
+                        "fitted power of s": exponent(fitted),
+                        "s": span(cell["n_features"].min(), cell["n_features"].max()),
+                        "verdict": _verdict(fitted, powers),
+                    }
+                )
     return Table(pd.DataFrame(rows), [*explained(rates), *_points_of(frame)], shown=frame)
 
 
@@ -129,14 +135,18 @@ def complexities(context, *, paper, published, methods) -> Table:
         ours = select(frame, method=method, variant=variant)
         points, at_columns, bias = (select(each, method=method, variant=variant) for each in moments)
         counts = estimates.tally(points["value"] - 1.0, points["error"])
-        row = {"method": method_cell(context, method, variant)}
-        row |= {heading: stated.get(metric, "not listed") for heading, metric in PRINTED.items()}
-        row |= {heading: exponent(estimates.growth(ours, *along)) for heading, along in exponents.items()}
-        row |= {"variance ratio": _range_of(points), "at equal columns": _range_of(at_columns)}
-        row["variance points"] = Cell(str(counts), counts._asdict()) if any(counts) else no_points
-        row["largest bias"] = _largest(bias)
-        verdict = estimates.lower_variance_verdict(counts, stated.get("lower_variance_than_rff", ""))
-        rows.append(row | {"verdict": verdict})
+        rows.append(
+            {"method": method_cell(context, method, variant)}
+            | {heading: stated.get(metric, "not listed") for heading, metric in PRINTED.items()}
+            | {heading: exponent(estimates.growth(ours, metric, over)) for heading, (metric, over) in exponents.items()}
+            | {
+                "variance ratio": _range_of(points),
+                "at equal columns": _range_of(at_columns),
+                "variance points": Cell(str(counts), counts._asdict()) if any(counts) else no_points,
+                "largest bias": _largest(bias),
+                "verdict": estimates.lower_variance_verdict(counts, stated.get("lower_variance_than_rff", "")),
+            }
+        )
     table = pd.DataFrame(rows)
     parts = {"What is stated of memory, time and variance": list(PRINTED), "Measured exponents": list(exponents)}
     parts["Measured variance"] = [c for c in table.columns[1:] if c not in (*PRINTED, *exponents)]
@@ -269,11 +279,17 @@ def requirements(context, *, paper, published, methods) -> Table:
             verdict = "not run" if bound else "no claim"
             if power and stated:
                 verdict = "holds" if power.value <= stated.value + SIGMAS * power.error else "fails"
-            row = {"eigenvalues": formula.split(": ", 1)[1], "method": method_cell(context, method, variant)}
-            row |= {"stated": bound} | {f"needed, n = {n}": cells.get(n, NOT_RUN) for n in sorted(set(needed["n"]))}
-            row["power of n"] = exponent(power)
-            row["power of the bound"] = Cell(f"{stated.value:.2f}", {"": stated.value}) if stated else ""
-            rows.append(row | {"verdict": verdict})
+            rows.append(
+                {
+                    "eigenvalues": formula.split(": ", 1)[1],
+                    "method": method_cell(context, method, variant),
+                    "stated": bound,
+                    **{f"needed, n = {n}": cells.get(n, NOT_RUN) for n in sorted(set(needed["n"]))},
+                    "power of n": exponent(power),
+                    "power of the bound": Cell(f"{stated.value:.2f}", {"": stated.value}) if stated else "",
+                    "verdict": verdict,
+                }
+            )
     risks = select(frame, metric="risk")
     remarks = []
     for about in settings_of(risks)[:1]:

@@ -244,10 +244,10 @@ def on_new_sets(shipped: Shipped) -> str:
         return f"No statement is confirmed yet: {sets} of at least {needed} new data sets count so far."
     held = found[found["outcome"].isin(OUTCOMES[:2])]
     alike = held.groupby(["largest_d", "statement"], sort=False)["map"].agg(" and ".join)
-    named = [f"{maps} {says} at D up to {int(most):,}" for (most, says), maps in alike.items()]
-    details = ", ".join([f"{found['predicted'].sum():.1f} expected", *named])
-    confirmed = f"{len(held)} {'is' if len(held) == 1 else 'are'} confirmed ({details})"
-    return f"Of {len(found)} statements about them, {confirmed}, {counts[2]} contradicted and {counts[3]} undecided."
+    named = [f"{maps} {says} with up to {int(most):,} columns" for (most, says), maps in alike.items()]
+    confirmed = f"{len(held)} {'is' if len(held) == 1 else 'are'} confirmed" + f" ({', '.join(named)})" * bool(named)
+    others = f"{counts[2]} contradicted and {counts[3]} undecided"
+    return f"Of {len(found)} statements about them, {confirmed}, {others}; we expected {found['predicted'].sum():.1f} confirmed."
 
 
 def at_equal_columns(shipped: Shipped, method: str) -> pd.Series:

@@ -90,9 +90,10 @@ class Split(Model):
 
     Attributes
     ----------
-    rule : by default the task's; `folds`: repeat r tests on fold r, a published one or one of `n_folds` with equal
-        shares of the classes and equal rows in one fold; the rules of blocks use contiguous blocks of rows: half of
-        them train (random ones in each repeat, the first, or the last), or all but the one that tests (`block_folds`)
+    rule : by default the task's. `published`, `half` and `random` divide random rows, or as the files do. `folds`:
+        repeat r tests on fold r, a published one or one of `n_folds` with equal shares of the classes and equal rows in
+        one fold. The others divide contiguous blocks of rows. Half of them train: random ones in each repeat (`blocks`),
+        the first (`first_blocks`) or the last (`last_blocks`). Or all but one train (`block_folds`)
     n_train : training rows of the rule `random`
     n_test : test rows of the rule `random`
     n_blocks : number of blocks
@@ -143,7 +144,7 @@ class Approximation(Model):
 
     Attributes
     ----------
-    norm : norm of the relative error
+    norm : norm of the relative error: `frobenius`, `spectral`, `sup` or `l2`
     rows : number of training rows on which it is measured
     """
 

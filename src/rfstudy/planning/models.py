@@ -127,7 +127,7 @@ class Timing(Model):
     rounds : rounds in which everything that is compared takes turns
     again : how often a round is repeated if the machine was busy
     shortest : seconds for which short work is repeated within a round
-    datasets : all data sets of an experiment, or those that it names as `examples`
+    datasets : `all` data sets of an experiment, or those that it names as `examples`
     sizes : number of sizes, from the smallest to the largest; null for all
     threads : threads of timed work
     """

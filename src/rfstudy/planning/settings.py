@@ -40,7 +40,7 @@ class Settings(Model):
     only_datasets : the same for data sets
     only_methods : the same for methods
     only_sizes : the same for labels of sizes: `d,8d`
-    data : stand-ins that ship with the code, or the papers' data
+    data : `embedded`, the stand-ins that ship with the code, or `original`, the papers' data
     repeats : repeats of an experiment that does not state fewer
     largest_multiple_of_d : larger multiples of d are left out; sizes that are not multiples of d are kept
     most_values : largest number of sizes that are not multiples of d, of values of a sweep, and of mappings that a
@@ -61,7 +61,7 @@ class Settings(Model):
         `device: auto`; so do networks, and maps that learn frequencies for ten minutes; other jobs use the CPU; null
         requests none
     threads : threads of a job that measures no times
-    extent : whether `large` overrides keys of the `grid` of an experiment
+    extent : `small`, or `large`, which overrides keys of the `grid` of an experiment
     """
 
     preset: Name

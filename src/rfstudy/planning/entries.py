@@ -92,8 +92,8 @@ class Split(Model):
     ----------
     rule : by default the task's. `published`, `half` and `random` divide random rows, or as the files do. `folds`:
         repeat r tests on fold r, a published one or one of `n_folds` with equal shares of the classes and equal rows in
-        one fold. The others divide contiguous blocks of rows. Half of them train: random ones in each repeat (`blocks`),
-        the first (`first_blocks`) or the last (`last_blocks`). Or all but one train (`block_folds`)
+        one fold. The others divide contiguous blocks of rows: half of them train, random ones in each repeat
+        (`blocks`), the first (`first_blocks`) or the last (`last_blocks`), or all but one train (`block_folds`)
     n_train : training rows of the rule `random`
     n_test : test rows of the rule `random`
     n_blocks : number of blocks

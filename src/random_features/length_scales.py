@@ -92,9 +92,10 @@ def relevance(X, y) -> tuple[float, ...]:
 
     if y is None:
         raise ValueError("length_scale='ard' learns from targets: fit(X, y)")
-    y = np.asarray(on_host(check_numbers(y, "y")))
+    y = on_host(check_numbers(y, "y"))
     if len(y) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, y {len(y)}")
+    y = np.asarray(y)
     assert_all_finite(y, input_name="y")
     rows = np.random.default_rng(0).permutation(X.shape[0])[:RELEVANCE_ROWS]
     X, Y = np.asarray(dense(on_host(X[rows])), dtype=np.float64), y[rows]

@@ -248,6 +248,15 @@ def test_what_cannot_be_built_is_found_by_the_command_check(changes, line):
     assert (name, found[: len(line)]) == ("toy", line)
 
 
+@pytest.mark.parametrize("order", [["binary", "classes"], ["classes", "binary"]])
+def test_a_metric_is_tried_on_the_target_of_each_data_set(order):
+    settings, tasks = SETTINGS | {"data": "original"}, {name: TASK | {"target": name} for name in order}
+    toy = selected(settings, scores=["auc_pct"])
+    toy["datasets"] = dict.fromkeys(order, toy["datasets"]["made"])
+    ((_, found),) = check.problems_of_parts({"toy": toy}, settings, tasks)
+    assert found == ".scores: 'auc_pct' is no metric of a classes target; known are accuracy_pct, error_pct"
+
+
 def test_more_components_than_training_rows_cannot_be_built():
     settings = SETTINGS | {"data": "original", "max_rows": 10}
     toy = selected(settings, preprocess=[{"pca": {"n_components": 12}}])

@@ -235,6 +235,17 @@ def test_options_that_do_not_exist_or_are_not_stated_are_refused(name, option, v
         learner.cross_validate(stream(Z), Y, np.arange(N_ROWS) % 2, score="accuracy", **how)
 
 
+@pytest.mark.parametrize(("name", "scaling"), [("ridge", "mean"), ("logistic", "mean"), ("svm", "per_column")])
+def test_values_that_a_scaling_makes_infinite_are_refused(name, scaling):
+    learner, Z = entry.load(name), problem("binary")[0]
+    Y, _ = Target("binary").encode(problem("binary")[1])
+    how = {"n_columns": N_COLUMNS, "options": TWINS[name][2][0] | {learner.grid: [1.0, 1e308], "scaling": scaling}}
+    with pytest.raises(ValueError, match="by its scaling="):
+        learner.fit(stream(Z), Y, 1e308, **how)
+    with pytest.raises(ValueError, match="by its scaling="):
+        learner.cross_validate(stream(Z), Y, np.arange(N_ROWS) % 2, score="accuracy", **how)
+
+
 def test_a_support_vector_machine_has_a_limit_where_one_is_set_and_that_of_libsvm():
     limit, over = entry.load("svm").limit, "100 rows x 10 columns are over the max_entries that the preset allows"
     assert (limit({"max_entries": 1000}, 100, 10), limit({"max_entries": 999}, 100, 10)) == ("", over)
@@ -284,6 +295,8 @@ def test_an_unknown_learner_is_refused_with_the_known_ones(name):
     for function in (entry.load, entry.facts):
         with pytest.raises(ValueError, match=f"there is no learner '{name}'; known are {', '.join(sorted(TWINS))}"):
             function(name)
+        with pytest.raises(ValueError, match="there is no learner"):
+            function([name])
 
 
 @pytest.mark.parametrize("name", TWINS)

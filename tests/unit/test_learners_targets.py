@@ -90,6 +90,8 @@ def test_grids_and_scalings_are_checked():
     np.testing.assert_array_equal(effective_penalties([0.5, 1.0], 10, "mean", 4), [5.0, 10.0])
     np.testing.assert_array_equal(effective_penalties([0.5, 1.0], 10, "sum", 4), [0.5, 1.0])
     np.testing.assert_array_equal(effective_penalties([0.5, 1.0], 10, "per_column", 4), [0.125, 0.25])
+    with pytest.raises(ValueError, match="penalty times 10, by its scaling='mean', must be finite, got"):
+        effective_penalties([0.5, 1e308], 10, "mean", 4)
     for bad in ([], [-1.0], [np.nan], [0.0]):
         with pytest.raises(ValueError, match="must be finite and positive"):
             check_grid(bad, "C")

@@ -30,6 +30,16 @@ def test_names_of_columns_are_those_of_the_last_fit():
 
 
 @pytest.mark.parametrize("name", MAPS)
+def test_a_class_without_options_of_its_own_keeps_the_init_that_it_inherits(name):
+    class Own(map_class(name)):
+        def __init__(self, kernel=None, n_components=100, *, power=2, **options):
+            super().__init__(kernel, n_components, **options)
+            self.power = power
+
+    assert (type("Child", (Own,), {})(power=3).power, type("Child", (Own,), {})().power) == (3, 2)
+
+
+@pytest.mark.parametrize("name", MAPS)
 def test_a_map_that_learns_after_a_draw_knows_the_names_of_the_columns(name):
     frame = pd.DataFrame(X, columns=list("abcde"))
     phi = build(name).draw(5, dtype=np.float64).learn(frame, Y)

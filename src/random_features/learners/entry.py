@@ -114,6 +114,6 @@ def with_options(name: str, fit: Callable, cross_validate: Callable, *, stated=(
 
 
 def _checked(name: str) -> str:
-    if name not in LEARNERS:
+    if name not in known():  # a tuple: a name may be anything
         raise ValueError(f"there is no learner {name!r}; known are {', '.join(LEARNERS)}")
     return name

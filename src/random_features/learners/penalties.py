@@ -131,8 +131,16 @@ def effective_penalties(penalties, n_rows: int, scaling: str, n_columns: int) ->
     """Return the number added to the diagonal of Z'Z, Z of shape (n, D), with D = ``n_columns``.
 
     It is n penalty for the scaling "mean", penalty for "sum" and penalty / D for "per_column"; ``ValueError`` for any
-    other scaling.
+    other scaling, and for a product over 1.8e308.
     """
-    factors = {"mean": n_rows, "sum": 1.0, "per_column": 1.0 / n_columns}
+    return scaled_grid(penalties, "penalty", scaling, {"mean": n_rows, "sum": 1.0, "per_column": 1.0 / n_columns})
+
+
+def scaled_grid(values, name: str, scaling: str, factors: dict) -> np.ndarray:
+    """Return penalties or Cs (g,) times the factor of a scaling; ``ValueError`` for a product that is not finite."""
     check_choice("scaling", scaling, factors)
-    return np.asarray(penalties, dtype=np.float64) * factors[scaling]
+    with np.errstate(over="ignore"):
+        scaled = np.asarray(values, dtype=np.float64) * factors[scaling]
+    if not np.isfinite(scaled).all():
+        raise ValueError(f"{name} times {factors[scaling]:g}, by its {scaling=}, must be finite, got {values!r}")
+    return scaled

@@ -15,7 +15,7 @@ from random_features.errors import check_choice
 from random_features.learners import newton, streams
 from random_features.learners.entry import with_options
 from random_features.learners.linear_model import LinearModel
-from random_features.learners.penalties import check_grid
+from random_features.learners.penalties import check_grid, scaled_grid
 from random_features.learners.scoring import check_folds, held_out_mean, warn_unconverged
 from random_features.learners.targets import as_weights, sign_columns
 from random_features.tensors import cast
@@ -60,7 +60,7 @@ def fit_svm(
     ``numpy.linalg.LinAlgError`` where LIBLINEAR would not end (``check_liblinear``), ``ValueError`` for NaN or
     infinity, and for a column with one class.
     """
-    Y, grid, weights = sign_columns(Y), _costs(C, scaling, n_columns), as_weights(weights, len(Y))
+    Y, grid, weights = sign_columns(Y), _costs(C, "C", scaling, n_columns), as_weights(weights, len(Y))
     if choose_solver(len(Y) * Y.shape[1] * n_columns, solver, not isinstance(Y, np.ndarray)) == "newton":
         used = (np.ones(len(Y)) if weights is None else weights)[:, None]
         problem, how = (newton.squared_hinge, Y[:, :, None], used, 1.0 / grid[:, None]), {"tolerance": tolerance}
@@ -80,7 +80,7 @@ def cross_validate_svm(
     through the grid from the smallest C, each from the solution of the one before. A ``ConvergenceWarning`` says how
     many of the fits did not converge.
     """
-    Y, grid = sign_columns(Y), _costs(grid, scaling, n_columns)
+    Y, grid = sign_columns(Y), _costs(grid, "grid", scaling, n_columns)
     folds, training = check_folds(folds, Y, "accuracy", every_column=True)
     weights = as_weights(weights, len(Y))
     if choose_solver(len(Y) * Y.shape[1] * n_columns, solver, not isinstance(Y, np.ndarray)) == "newton":
@@ -150,11 +150,9 @@ def _liblinear(Z, Y, C, tolerance=None, weights=None):
     return LinearModel(np.column_stack(coef), np.zeros(Y.shape[1]), "liblinear", converged, n_iter)
 
 
-def _costs(C, scaling, n_columns):
+def _costs(C, name, scaling, n_columns):
     """Return the factors of the losses, (g,)."""
-    factors = {"sum": 1, "per_column": n_columns}
-    check_choice("scaling", scaling, factors)
-    return check_grid(C, "C") * factors[scaling]
+    return scaled_grid(check_grid(C, name), name, scaling, {"sum": 1, "per_column": n_columns})
 
 
 def _limit(options, n_rows, n_columns):

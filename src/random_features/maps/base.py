@@ -9,6 +9,7 @@ import operator
 from abc import ABC, abstractmethod
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
+from inspect import get_annotations
 from numbers import Integral
 from typing import ClassVar, dataclass_transform
 
@@ -52,8 +53,9 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     block of rows dense at a time. Features are dense.
 
     Subclasses set ``method``, their name in the registry. They are dataclasses: their options are the annotated fields
-    of the class, from which ``__init__`` is made; ``ClassVar`` fixes an option of a base class. An option is checked by
-    its annotation (``check_option``), and in ``_check_options`` if the annotation is not enough.
+    of the class, from which ``__init__`` is made; ``ClassVar`` fixes an option of a base class. An annotation without a
+    default is a required option: attributes of a fitted map have none. An option is checked by its annotation
+    (``check_option``), and in ``_check_options`` if the annotation is not enough.
 
     A parameter that is set after the map was drawn or fitted takes effect at the next ``fit`` or ``draw``. Until then
     ``transform`` and all other methods do not change. Only ``device`` may change at any time. A ``fit``, ``draw``,
@@ -93,7 +95,8 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        dataclass(eq=False, repr=False, kw_only=True)(cls)
+        # a class without parameters of its own keeps the __init__ that it inherits
+        dataclass(init=bool(get_annotations(cls)), eq=False, repr=False, kw_only=True)(cls)
 
     @abstractmethod
     def _draw(self, n_features: int, rng: np.random.Generator) -> None:

@@ -113,8 +113,7 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
     for where, name, options in learners_of_entries(own):
         yield f"{where}.{name}", try_learner, {"learner": name, "options": options, "target": target}
     for metric in own.get("scores") or []:
-        values = {key: [0, 1] for key in ("y_true", "predictions", "decision")}
-        yield ".scores", Target(target).evaluate, {"metric": metric, **values}
+        yield ".scores", try_score, {"metric": metric, "target": target}
     for where, entry in entries:
         if "kernel" in entry:
             yield f"{where}.kernel", try_kernel, {"kernel": entry["kernel"]}
@@ -187,6 +186,11 @@ def try_learner(learner: str, options: dict, target: str):
     with suppress(np.linalg.LinAlgError):  # because of these points, not of the options
         entry.fit(Kept(Z), Y, float(max(grid)), n_columns=2, options=options)  # as training does
         entry.cross_validate(Kept(Z), Y, np.arange(n) % n_folds, n_columns=2, score=score, options=options)
+
+
+def try_score(metric: str, target: str):
+    """Evaluate a metric of a target on two rows."""
+    Target(target).evaluate(metric, [0, 1], [0, 1], [0, 1])
 
 
 def try_steps(steps: list, d: int, n_train: int):

@@ -115,7 +115,7 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
 # --- arena_distinct ---------------------------------------------------------------------------------------------------
 
 
-def arena_distinct(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
+def arena_distinct(context: Context, *, datasets, methods, baseline, quantity) -> Table:
     """Return a row per map with repeated columns and number of columns D: its error relative to that of the baseline
     with D columns, and with as many distinct columns.
 
@@ -150,7 +150,7 @@ def arena_distinct(context: Context, *, paper, datasets, methods, baseline, quan
 # --- arena_components, arena_moderators -------------------------------------------------------------------------------
 
 
-def arena_components(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
+def arena_components(context: Context, *, datasets, methods, baseline, quantity) -> Table:
     """Return a row per band and map: the deviations of its effects between data sets, between draws, and by folds.
 
     Notes
@@ -174,7 +174,7 @@ def arena_components(context: Context, *, paper, datasets, methods, baseline, qu
     return table_of(arena_components, rows, "D", results, context)
 
 
-def arena_moderators(context: Context, *, paper, datasets, methods, baseline, quantity) -> Table:
+def arena_moderators(context: Context, *, datasets, methods, baseline, quantity) -> Table:
     """Return a row per band and map: the rank correlation of its effects with facts about the data sets.
 
     Notes

@@ -35,7 +35,8 @@ class Kernel(ABC):
         do not match, ``TypeError`` for dates.
         """
         rows, others = check_pairwise_arrays(check_numbers(X), check_numbers(Y, "Y"))
-        both, lengths = [rows] if others is rows else [rows, others], np.asarray(getattr(self, "ell", 1.0))
+        both = [rows] if others is rows else [rows, others]  # the matrix of X with itself is symmetric
+        lengths = np.asarray(getattr(self, "ell", 1.0))
         if rows.dtype == np.float32 and not ((lengths > 1e-18) & (lengths < 1e18)).all():  # squares leave float32
             return self(*(each.astype(np.float64) for each in both)).astype(np.float32)
         both = [each if self.takes_sparse_rows else dense(each) for each in map(without_duplicates, both)]

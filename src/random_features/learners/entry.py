@@ -97,8 +97,8 @@ def with_options(name: str, fit: Callable, cross_validate: Callable, *, stated=(
     """
     about = facts(name)
 
-    def keywords(options, *grid):
-        return required(options, *grid, *stated) | {each: options[each] for each in optional if each in options}
+    def keywords(options):
+        return required(options, *stated) | {each: options[each] for each in optional if each in options}
 
     def fit_value(blocks, Y, value, *, n_columns, options):
         return fit(blocks, Y, value, n_columns=n_columns, **keywords(options))
@@ -106,9 +106,8 @@ def with_options(name: str, fit: Callable, cross_validate: Callable, *, stated=(
     def cross_validate_grid(blocks, Y, folds, *, n_columns, score, options):
         if score != "accuracy" and "regression" not in about["targets"]:
             raise ValueError(f"the learner {name} is scored by its accuracy, not by {score!r}")
-        chosen = keywords(options, about["grid"])
-        grid = chosen.pop(about["grid"])
-        return cross_validate(blocks, Y, grid, folds, n_columns=n_columns, score=score, **chosen)
+        grid = required(options, about["grid"])[about["grid"]]
+        return cross_validate(blocks, Y, grid, folds, n_columns=n_columns, score=score, **keywords(options))
 
     return Learner(**about, fit=fit_value, cross_validate=cross_validate_grid, **more)
 

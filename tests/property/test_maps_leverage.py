@@ -173,9 +173,10 @@ def test_permuted_weights_are_those_of_the_columns_in_another_order(method):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_scores_are_streamed(mode, monkeypatch):
-    whole = fitted(mode=mode).learned_
-    monkeypatch.setattr(pool, "block_rows", lambda bytes_per_row: 7)
+    whole, asked = fitted(mode=mode).learned_, []
+    monkeypatch.setattr(pool, "block_rows", lambda bytes_per_row: asked.append(bytes_per_row) or 7)
     streamed = fitted(mode=mode).learned_
+    assert set(asked) == {2 * S * 8}
     np.testing.assert_array_equal(streamed["indices"], whole["indices"])
     np.testing.assert_allclose(streamed["weights"], whole["weights"], rtol=1e-10)
 

@@ -1,4 +1,4 @@
-"""Randomly pivoted Cholesky: the factor, the distribution of the pivots, and what it needs few columns for."""
+"""Randomly pivoted Cholesky: the factor, the distribution of the pivots, and where it stops."""
 
 from collections import Counter
 from itertools import permutations
@@ -19,13 +19,8 @@ def rows(n=200, d=4, seed=0):
     return np.random.default_rng(seed).normal(size=(n, d)) / np.arange(1, d + 1)
 
 
-def pivots_of(kernel, X, rank, seed=0, **options):
-    return pivoted_cholesky(kernel, X, rank, np.random.default_rng(seed), **options)
-
-
-def relative_trace_error(kernel, X, rank, seed):
-    _, factor = pivots_of(kernel, X, rank, seed)
-    return 1 - np.square(factor).sum() / np.trace(kernel(X))
+def pivots_of(kernel, X, rank, **options):
+    return pivoted_cholesky(kernel, X, rank, np.random.default_rng(0), **options)
 
 
 @pytest.mark.parametrize("candidates", [1, 7, 100])
@@ -67,33 +62,6 @@ def test_pivots_have_the_distribution_of_single_draws(candidates, monkeypatch):
     assert set(seen) <= set(expected)
     observed = [seen[sequence] for sequence in expected]
     assert chisquare(observed, draws * np.array(list(expected.values()))).pvalue > 1e-3
-
-
-def clusters_with_outliers(seed):
-    rng = np.random.default_rng(seed)
-    centres = 3 * rng.normal(size=(10, 2))
-    inside = centres[rng.integers(10, size=2970)] + 0.1 * rng.normal(size=(2970, 2))
-    return np.vstack([inside, rng.uniform(-20, 20, size=(30, 2))])
-
-
-def uniform_error(kernel, X, rank, seed):
-    chosen = X[np.random.default_rng(seed).permutation(len(X))[:rank]]
-    eigenvalues, U = np.linalg.eigh(kernel(chosen))
-    kept = eigenvalues > 1e-12
-    features = kernel(X, chosen) @ (U[:, kept] / np.sqrt(eigenvalues[kept]))
-    return 1 - np.square(features).sum() / len(X)
-
-
-def test_it_finds_outliers_that_a_uniform_sample_misses():
-    """A third of the trace error on clusters with outliers, no less on a cloud, which has neither (n = 3,000)."""
-    seeds, cloud = range(3), np.random.default_rng(0).normal(size=(3000, 10))
-
-    def ratio(kernel, X):
-        ours = np.mean([relative_trace_error(kernel, X(seed), 50, seed) for seed in seeds])
-        return ours / np.mean([uniform_error(kernel, X(seed), 50, seed) for seed in seeds])
-
-    assert ratio(Gaussian(1.0), clusters_with_outliers) < 0.4
-    assert ratio(Gaussian(3.0), lambda seed: cloud) > 0.9
 
 
 def test_it_stops_at_the_tolerance_and_at_rounding_errors():

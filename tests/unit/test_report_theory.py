@@ -1,4 +1,4 @@
-"""Claims about the maps themselves on made rows: fitted powers, pooled estimates, every verdict, and the tables."""
+"""Claims about the maps themselves on made rows: fitted powers, every verdict, and the tables."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import verdict_rows
 from theory_rows import cost_rows, decay_rows, pair_rows
 
 from rfstudy import tidy
-from rfstudy.report.estimates import SignCounts, growth, largest_half, pooled, power_law, tally
+from rfstudy.report.estimates import SignCounts, growth, largest_half, power_law, tally
 
 
 def test_the_exponent_of_a_power_law_comes_back():
@@ -24,16 +24,6 @@ def test_the_exponent_of_a_power_law_comes_back():
     assert power_law(x, np.zeros(4)) is None
 
 
-def test_the_error_of_an_exponent_is_that_of_least_squares():
-    x, noise = np.array([1.0, 2, 4, 8, 16]), np.array([0.1, -0.2, 0.15, 0.0, -0.05])
-    design = np.stack([np.ones(5), np.log(x)], axis=1)
-    target = 2 * np.log(x) + noise
-    coefficients, residual, *_ = np.linalg.lstsq(design, target, rcond=None)
-    covariance = residual[0] / 3 * np.linalg.inv(design.T @ design)
-    fit = power_law(x, np.exp(target))
-    assert (fit.value, fit.error) == pytest.approx((coefficients[1], np.sqrt(covariance[1, 1])))
-
-
 def test_growth_takes_the_rows_in_which_only_one_thing_varies():
     frame = tidy.frame(cost_rows("orf", 1.0, 0.5))
     assert growth(frame, "stored_bytes", "n_features").value == pytest.approx(1.0)
@@ -45,16 +35,6 @@ def test_the_larger_half_has_at_least_three_values():
     assert largest_half([1, 2, 4, 8]).tolist() == [2, 4, 8]
     assert largest_half([32, 64, 128, 256, 512]).tolist() == [128, 256, 512]
     assert largest_half(range(7)).tolist() == [3, 4, 5, 6]
-
-
-def test_pooling_means_the_repeats_and_shrinks_the_error():
-    rows = pair_rows("rff", error=0.03, repeats=3)
-    for row, value in zip([r for r in rows if r["metric"] == "variance_ratio"][:3], (1.0, 1.1, 1.2), strict=True):
-        row["value"] = value
-    points = pooled(tidy.frame(rows), "variance_ratio")
-    assert len(points) == 2 * 2 * 3
-    assert points["value"].iloc[0] == pytest.approx(1.1)
-    assert points["error"].tolist() == pytest.approx([0.03 / np.sqrt(3)] * 12)
 
 
 def test_a_difference_counts_from_four_standard_errors():

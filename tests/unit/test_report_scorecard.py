@@ -137,14 +137,6 @@ def test_variants_other_learners_and_splits_are_other_numbers():
     assert found(added)[place].reason == "not run"
 
 
-def test_times_are_ratios_to_a_method_that_is_no_cell_itself():
-    cells = found(surrogate("text", tasks=["eeg"], sizes=(128,)), table="Table 3", metric="time_feature_s")
-    assert "rff" not in {method for *_, method, _ in cells}
-    each = cells["text", "eeg", "128d", "lsrff", "time_feature_s"]
-    assert (each.over, each.published) == ("rff", pytest.approx(3.91 / 0.82))
-    assert each.value == pytest.approx(1 + 0.02 * 128, rel=0.1)
-
-
 def test_a_ratio_by_rounds_has_the_error_of_its_median():
     rounds = {"rff": [1.0] * 5, "lsrff": [4.4, 4.6, 4.7, 4.8, 5.0]}
     rows = []
@@ -181,14 +173,9 @@ def test_counts_are_those_of_the_facts_and_only_equal_ones_are_reproduced():
     assert found(stand_in)["text", "eeg", "", "", "n_train"].verdict == "not comparable"
 
 
-def test_capped_rows_stand_ins_and_other_data_are_not_comparable():
-    rows = surrogate("text", tasks=["eeg", "magic04", "cod-rna"], sizes=(2,))
-    rows = report_rows.changed(rows, lambda row: row["dataset"] == "eeg", settings={"capped": True})
-    rows = report_rows.changed(rows, lambda row: row["dataset"] == "magic04", stand_in="made (stand-in for magic04)")
-    cells = found(rows)
-    scores = {name: cells["text", name, "2d", "rff", "accuracy_pct"] for name in ("eeg", "magic04", "cod-rna")}
-    assert {score.verdict for score in scores.values()} == {"not comparable"}
-    assert [np.isnan(score.difference) for score in scores.values()] == [False, True, False]
+def test_scores_on_other_data_are_not_comparable():
+    score = found(surrogate("text", tasks=["cod-rna"], sizes=(2,)))["text", "cod-rna", "2d", "rff", "accuracy_pct"]
+    assert (score.verdict, np.isnan(score.difference)) == ("not comparable", False)
 
 
 def of_images_with(metrics, **of):
@@ -208,10 +195,3 @@ def test_an_entry_may_be_about_one_of_several_kernels():
     cells = found([], of_images_with({"error_pct": {}}, kernel="arccos0"))
     assert {each.kernel for each in cells.values()} == {"arccos0"}
     assert len(cells) == 9
-
-
-def test_the_published_numbers_are_those_of_the_reference():
-    printed = numbers(PRINTED, "slsrff", "Table 3").set_index(["dataset", "size", "method", "metric"])["published"]
-    assert printed.notna().sum() == 231
-    for place, cell in found([], metric="accuracy_pct").items():
-        assert cell.published == printed[place[1:]] or np.isnan(printed[place[1:]])

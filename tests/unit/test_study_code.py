@@ -118,20 +118,6 @@ def test_an_edit_of_what_is_imported_changes_the_hash_and_one_of_a_text_or_anoth
     assert (small() != small(**edits)) == is_changed
 
 
-def test_a_stamp_is_another_file_when_the_code_does_something_else(source, tmp_path):
-    def stamp(module="random_features.maps.quasi"):
-        return code.stamp(tmp_path / "code", "rfstudy.study.train", module)
-
-    path, other = stamp(), stamp("random_features.maps.leverage")
-    assert path != other
-    edit(source, "random_features/maps/quasi.py", "", "# a comment\n")
-    edit(source, "rfstudy/report/pages.py", "", "ONE = 1\n")
-    assert stamp() == path
-    edit(source, "random_features/maps/quasi.py", "", "ONE = 1\n")
-    assert stamp() != path
-    assert stamp("random_features.maps.leverage") == other
-
-
 def test_a_job_runs_the_code_that_it_was_planned_with(source, tmp_path, monkeypatch):
     """An edit that is taken back before the next plan leaves nothing that the edited code made."""
     path = code.stamp(tmp_path / "code", "rfstudy.study.collect")

@@ -4,13 +4,11 @@ What a map is fitted on and what ``map_variants.fitted`` shares is only read her
 refused, is in test_maps_parameters.py.
 """
 
-import threading
 from copy import copy
 from functools import partial
 
 import numpy as np
 import pytest
-import torch
 from closed_forms import activation
 from in_memory import torch_threads
 from map_variants import EVERY, GAMES, MAPS, VARIANTS, build, data, every_map, fitted, slow_unless_plain, tolerance
@@ -156,17 +154,6 @@ def test_blocks_and_threads_are_the_transform(variant, monkeypatch, three_thread
     for rows in (1, 7):
         monkeypatch.setattr(base, "CACHE_BYTES", rows * 8 * phi._work_columns())
         np.testing.assert_allclose(phi.transform(X), Z[:16], **close)
-
-
-def test_threads_are_as_many_as_before(monkeypatch, three_threads):
-    phi, _ = fitted("rff")
-    monkeypatch.setattr(base, "CACHE_BYTES", 3 * 8 * phi._work_columns())
-    phi.transform(data()[0])
-    seen = []
-    later = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
-    later.start()
-    later.join()
-    assert [torch.get_num_threads(), *seen] == [3, 3]
 
 
 def test_an_error_in_a_thread_is_raised(monkeypatch, three_threads):

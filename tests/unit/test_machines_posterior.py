@@ -55,17 +55,6 @@ def test_features_are_the_gaussian_process_of_their_own_kernel_with_a_flat_prior
     np.testing.assert_allclose(machine.log_marginal_likelihood(), likelihood, atol=1e-3)
 
 
-def test_with_many_features_mean_and_deviation_are_near_those_of_the_kernel():
-    """The error of a kernel value with 1,000 frequencies is about 0.02; where there are data, deviations follow it."""
-    phi = make_map("orf", Gaussian(1.0), n_components=1000, random_state=0)
-    machine, exact = KernelMachineRegressor(phi, PENALTY, uncertainty=True).fit(X, Y), EXACT.fit(X, Y)
-    inside = NEW[np.abs(NEW).max(axis=1) < 2]
-    mean, std = machine.predict(inside, return_std=True)
-    expected_mean, expected_std = exact.predict(inside, return_std=True)
-    np.testing.assert_allclose(mean, expected_mean, atol=0.05)
-    np.testing.assert_allclose(std, expected_std, rtol=0.1)
-
-
 @both
 @pytest.mark.parametrize("targets", [Y, np.column_stack([Y, -3 * Y**2])])
 def test_random_functions_have_the_mean_and_the_deviation_of_the_process(machine, targets):

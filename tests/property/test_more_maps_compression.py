@@ -72,16 +72,6 @@ def test_geodesic_ascent_skips_zero_vectors_and_refuses_a_zero_sum():
         geodesic_ascent(np.array([[1.0, 0.0], [-1.0, 0.0]]), 1)
 
 
-def test_all_candidates_with_weight_one_are_rff():
-    """w = 1 for all J is the kernel of the candidates, that is of RFF with J frequencies."""
-    X = data()
-    phi = make_map("clrff", n_components=50, n_candidates=50, n_pairs=100, random_state=0).fit(X)
-    phi._complete({"indices": np.arange(50), "weights": np.full(50, np.sqrt(1 / 50))})
-    rff = make_map("rff", n_components=50, layout="phase").fit(X)
-    rff.frequencies_, rff.phases_ = phi.pool_.frequencies, phi.pool_.phases
-    np.testing.assert_allclose(phi.transform(X), rff.transform(X), atol=1e-12)
-
-
 def test_clrff_is_nearer_to_the_candidates_than_a_random_subset():
     X = data(200)
     compressed, random = [], []

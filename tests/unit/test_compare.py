@@ -178,14 +178,6 @@ def test_an_interrupted_run_answers_and_the_next_one_goes_on(tmp_path, monkeypat
     assert units == whole
 
 
-def test_units_that_a_budget_does_not_leave_are_skipped_with_the_reason(contest):
-    todo = contests.units(["guess", "rff"], contest.n_train, 64)
-    contests.hold(contest, todo, time.monotonic() + 0.0)
-    assert set(contest.reasons) == {"guess", "rff"}
-    assert all("budget" in reason for reason in contest.reasons.values())
-    assert not contest.results
-
-
 def no_luck(seconds):
     raise ValueError("no luck")
 

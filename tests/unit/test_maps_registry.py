@@ -42,13 +42,6 @@ def test_list_maps_has_a_row_per_map():
         list_maps(kernel="gausian")
 
 
-def test_make_map_sets_parameters():
-    kernel = Gaussian(2.0)
-    phi = make_map("rom", kernel=kernel, n_components=7, n_factors=2, random_state=3)
-    assert phi.kernel is kernel
-    assert (phi.n_components, phi.n_factors, phi.random_state) == (7, 2, 3)
-
-
 @pytest.mark.parametrize("alias", ALIASES)
 def test_alias_is_its_map_with_options(alias):
     name, options = ALIASES[alias]

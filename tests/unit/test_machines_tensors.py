@@ -16,7 +16,6 @@ from sklearn.base import clone, is_classifier
 
 from random_features import make_map
 from random_features.kernels import Gaussian, Laplacian, Polynomial
-from random_features.learners.entry import known
 from random_features.machines import KernelMachineClassifier, KernelMachineRegressor, base
 
 RNG = np.random.default_rng(0)
@@ -232,7 +231,3 @@ def test_the_array_api_checks_of_scikit_learn():
     folders = str(here), str(here.parent / "helpers"), os.environ.get("PYTHONPATH", "")
     own = os.environ | {"SCIPY_ARRAY_API": "1", "PYTHONPATH": os.pathsep.join(folders)}
     subprocess.run([sys.executable, "-W", "ignore", "-c", ARRAY_API], check=True, env=own)
-
-
-def test_every_learner_has_tests_on_tensors():
-    assert set(known()) == {"ridge", "logistic", "svm", "l1_svm"}

@@ -61,15 +61,6 @@ def test_every_wrong_file_put_in_place_by_hand_is_set_aside(server, refused, tmp
     assert (tmp_path / "toy.data").read_bytes() == CONTENT
 
 
-def test_a_second_run_asks_nobody(server, tmp_path):
-    server.content["toy.data"] = CONTENT
-    download("toy", source_with(server.url("toy.data")), tmp_path)
-    server.asked.clear()
-    record = download("toy", source_with(server.url("toy.data")), tmp_path)
-    assert server.asked == []
-    assert record["status"] == "ok"
-
-
 def work_file(tmp_path, source):
     """The file of a job of ``download``."""
     arguments = {"source_id": "toy", "source": source, "lock_path": str(tmp_path / "lock.yaml")}

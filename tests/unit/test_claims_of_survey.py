@@ -189,6 +189,9 @@ def test_times_are_ranked_within_a_record():
         assert verdict("survey-38", one + [each | {"run": each["method"]} for each in other]) == "not testable"
     busy = [each | {"settings": {"machine_busy": True}} for each in rows]
     assert verdict("survey-38", busy + gaussian) == "not testable"
+    accuracies = cells(ACCURACY, lambda method: 80.0, datasets=("covtype",))
+    capped = [each | {"settings": {"capped": True}} for each in accuracies]
+    assert verdict("survey-38", rows + gaussian + capped) == "holds"  # whose rows are not those of the times
 
 
 def moments(method, ratio=1.0, bias=0.0, **where):

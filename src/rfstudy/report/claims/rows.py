@@ -176,9 +176,9 @@ class Rows:
 
         Parameters
         ----------
-        metric, compared : quantities that were compared. Data sets with other rows or labels than the paper's are set
-        aside, as in
-            the tables of published numbers. So are scores on data sets on which none of the methods learned anything
+        metric, compared : quantities that were compared
+            Data sets with other rows or labels than the paper's in these are set aside, as in the tables of published
+            numbers. So are scores on data sets on which none of the methods learned anything
         """
         reasons = self._reasons(metric, sides(*compared)) | self.set_aside
         points = [replace(each, reason=each.reason or reasons.get(each.where.get("dataset"), "")) for each in points]

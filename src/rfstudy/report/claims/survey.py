@@ -257,7 +257,7 @@ def times_ordered_as_gaussian(rows: Rows):
         rho = rank_correlation(*([each.mean for each in samples] for samples in (own, other)))
         estimate = rho._replace(reason=next(filter(None, map(_timed_apart, (own, other))), ""))
         points.append(check.bounded(where, estimate, what, f"{rho.value:+.2f}", above=0.7, neutral=0.0))
-    return rows.part(points)
+    return rows.part(points, TIME, *EIGHT)
 
 
 def _timed_apart(samples: list[Sample]) -> str:

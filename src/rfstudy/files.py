@@ -174,9 +174,18 @@ def read_arrays(path) -> dict:
 
 def record_file(path) -> Path:
     """Return the provenance file next to a file of rows, of arrays or of choices."""
+    return _next_to(path, "provenance.json")
+
+
+def arrays_file(path) -> Path:
+    """Return the file of the arrays that belong to a file of rows, "a.b.npz" for "a.b.csv"."""
+    return _next_to(path, "npz")
+
+
+def _next_to(path, ending: str) -> Path:
     path = Path(path)
     stem = re.sub(r"\.(csv(\.xz)?|npz|json)$", "", path.name)
-    return path.with_name(f"{stem}.provenance.json")
+    return path.with_name(f"{stem}.{ending}")
 
 
 def digest_of(path) -> str:

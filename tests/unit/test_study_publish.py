@@ -94,7 +94,7 @@ def test_the_newest_record_of_a_run_stays(published, tmp_path):
 def test_arrays_are_published_with_their_rows_and_joined_by_name(tmp_path):
     out = tmp_path / "measured/e.csv.xz"
     for number, method in enumerate(("rff", "orf")):
-        path = tmp_path / "results.csv"
+        path = tmp_path / f"e.{method}.csv"  # a part of the experiment, whose arrays are its own
         records = {"a": {"run": "a", "uncommitted": False, "commit": COMMIT}}
         arrays = {f"{method}/x": np.full(3, number)}
         write_results(rows([0], method=method), records, path, arrays, path.with_suffix(".npz"))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.files import read_arrays
+from rfstudy.files import arrays_file, read_arrays
 from rfstudy.report import published
 from rfstudy.report.aggregate import measured, select
 from rfstudy.report.catalogue import as_list
@@ -47,7 +47,7 @@ class Context:
         It has no rows of other experiments and, if ``kernel`` is given, of other kernels.
         """
         own = {path: table for path, table in tables.items() if table["experiment"].isin(experiments).any()}
-        arrays = [file for path in own if (file := path.with_name(f"{path.name.split('.')[0]}.npz")).exists()]
+        arrays = [file for path in own if (file := arrays_file(path)).exists()]
         rows = [of_kernel(table, kernel) if kernel else table for table in own.values()]
         return cls(measured(rows, experiments), styles, tasks, reference_dir, arrays)
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.files import read_arrays, record_file
+from rfstudy.files import arrays_file, read_arrays, record_file
 from rfstudy.study.provenance import read_records, write_results
 
 #: The suffix of a published file, which also sets its compression.
@@ -67,12 +67,6 @@ def run(results_file, out) -> None:
     write_results(table, {run: records[run] for run in set(table["run"])}, out, *own_arrays)
     size = sum(Path(file).stat().st_size for file in (out, record_file(out), *own_arrays[1:]))
     print(f"{out}: {len(table)} rows, {size / 1e6:.2f} MB")
-
-
-def arrays_file(path) -> Path:
-    """Return the file of the arrays that belong to the rows of a results file."""
-    path = Path(path)
-    return path.with_name(path.name.split(".")[0] + ".npz")
 
 
 def arrays_of(path) -> dict:

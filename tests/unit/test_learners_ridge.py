@@ -161,10 +161,6 @@ def test_sums_of_features_far_from_zero_add_up_to_the_fit_of_all_rows():
     whole = fit_ridge(stream(Z), Y, 1e-6, n_columns=8, center="both")
     added = solve_ridge(parts[0] + parts[1] + parts[2], 1e-6)
     np.testing.assert_allclose(added.coef, whole.coef, rtol=1e-6)
-    Z = Z - 2.0**30 * np.arange(1, 9) + 2.0**10
-    uncentred = solve_ridge(ridge_sums(stream(Z), Y, n_columns=8), 1e-3, center="targets")
-    plain = fit_ridge(stream(Z), Y, 1e-3, n_columns=8, center="targets")
-    np.testing.assert_allclose(uncentred.coef, plain.coef, rtol=1e-5)
 
 
 @pytest.mark.parametrize(("n", "n_columns"), [(60, 5), (10, 20)])

@@ -1,6 +1,7 @@
 """One guard at every public door: masked entries, dates and durations are refused, not taken as numbers."""
 
 from functools import partial
+from typing import Literal, get_args, get_origin
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ from random_features.learners.linear_model import LinearModel
 from random_features.machines import KernelMachineClassifier, KernelMachineRegressor
 from random_features.maps import make_map
 from random_features.maps.candidates import target_columns
+from random_features.maps.options import hints_of
 from random_features.maps.registry import REGISTRY
 from random_features.pivoted_cholesky import pivoted_cholesky
 
@@ -105,17 +107,23 @@ LEARNERS = {
     "penalties": lambda spoil: penalties.check_grid(spoil(Y > 0), "penalties"),
     "decision": lambda spoil: LinearModel(np.ones((5, 1)), np.zeros(1), "").decision(spoil(X)),
 }
-#: Options with which every learner runs, and its grid.
-OPTIONS = {"scaling": "sum", "center": "both", "classes": "multinomial", "intercept": "none", "loss": "squared_hinge"}
-OPTIONS |= {entry.facts(name)["grid"]: [1.0] for name in entry.known()}
+
+
+def some_options(name):
+    """The grid of a learner, and the first value of every option that is one of a few words."""
+    about = entry.facts(name)
+    words = {
+        each: get_args(hint)[0] for each, hint in hints_of(about["options"]).items() if get_origin(hint) is Literal
+    }
+    return words | {about["grid"]: [1.0]}
 
 
 def with_entries():
     """The fit and the cross-validation of every learner that has an entry."""
     for name in entry.known():
         learner = entry.load(name)
-        fit = partial(learner.fit, n_columns=5, options=OPTIONS)
-        validate = partial(learner.cross_validate, n_columns=5, score="accuracy", options=OPTIONS)
+        fit = partial(learner.fit, n_columns=5, options=some_options(name))
+        validate = partial(learner.cross_validate, n_columns=5, score="accuracy", options=some_options(name))
         yield f"{name} fit Z", lambda spoil, fit=fit: fit(whole(spoil(X)), SIGNS, 1.0)
         yield f"{name} fit y", lambda spoil, fit=fit: fit(whole(X), spoil(SIGNS), 1.0)
         yield f"{name} validate Z", lambda spoil, validate=validate: validate(whole(spoil(X)), SIGNS, FOLDS)

@@ -201,12 +201,10 @@ def ridge_sums(blocks, Y, *, n_columns: int, weights=None) -> Sums:
     return replace(_sums_per_fold(blocks, Y - origin, one_fold, 1, n_columns, 0.0, weights)[0][0], origin=origin)
 
 
-def solve_ridge(sums: Sums, penalty: float, *, center="both") -> LinearModel:
-    """Return the model of ``fit_ridge``, with the scaling "mean", of the rows in sums."""
-    sums = sums.around(0.0) if center == "none" else sums
-    sums = sums if center == "both" else sums.of_features_from(0.0)
+def solve_ridge(sums: Sums, penalty: float) -> LinearModel:
+    """Return the model of ``fit_ridge``, with the scaling "mean" and ``center="both"``, of the rows in sums."""
     shifts = np.array([sums.n_rows * penalty])
-    coef, intercept = _solve([sums], shifts, center)
+    coef, intercept = _solve([sums], shifts, "both")
     refuse_singular(coef, shifts)
     return LinearModel(coef[0], intercept[0] + sums.origin, "primal")
 

@@ -247,8 +247,9 @@ def on_new_sets(shipped: Shipped) -> str:
     named = [f"{maps} {says} with up to {int(most):,} columns" for (most, says), maps in alike.items()]
     confirmed = f"{len(held)} {'is' if len(held) == 1 else 'are'} confirmed" + f" ({', '.join(named)})" * bool(named)
     others = f"{counts[2]} contradicted and {counts[3]} undecided"
-    expected = f"We had predicted {found['predicted'].sum():.1f}"
-    return f"Of {len(found)} statements about them, {confirmed}, {others}. {expected}."
+    expected = found["predicted"].sum()
+    verdict = ", too many" * bool(expected > 2 * len(held))
+    return f"Of {len(found)} statements about them, {confirmed}, {others}. We had predicted {expected:.1f}{verdict}."
 
 
 def at_equal_columns(shipped: Shipped, method: str) -> pd.Series:

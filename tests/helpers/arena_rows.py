@@ -9,8 +9,8 @@ from verdict_rows import row
 from rfstudy import tidy
 
 #: Regression sets and sets with labels, the first two of over 10,000 rows.
-NUMBERS = ("uci-kin40k", "uci-protein", "uci-yacht", "uci-gas", "uci-wine", "uci-stock", "uci-sml", "uci-airfoil")
-LABELS = ("letter", "magic04", "eeg", "sonar")
+NUMBERS = ("uci-bike", "uci-protein", "uci-yacht", "uci-gas", "uci-wine", "uci-stock", "uci-sml", "uci-airfoil")
+LABELS = ("letter", "ijcnn1", "eeg", "sonar")
 SETS = NUMBERS + LABELS
 FOLDS, TEST_ROWS = 5, 400
 

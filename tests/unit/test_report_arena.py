@@ -70,12 +70,13 @@ def test_effects_that_are_all_zero_are_equal():
 
 def test_the_test_finds_what_it_is_said_to_detect():
     rng = np.random.default_rng(4)
-    found = [typical(own) for own in rng.normal(0.0, 0.02, (40, 30))]
-    size = np.mean([arena.detectable(each, 1) for each in found])
-    drawn = rng.normal(size, 0.02, (2000, 30))
-    power = (stats.wilcoxon(drawn, axis=1, method="asymptotic").pvalue < 0.05).mean()
-    assert power == pytest.approx(0.8, abs=0.04)
-    assert arena.detectable(found[0], 10) > arena.detectable(found[0], 1)
+    for sets, tests in ((9, 11), (12, 9), (30, 1)):
+        shift = arena.shift_found(sets, tests)
+        drawn = rng.normal(0.02 * shift, 0.02, (4000, sets))
+        power = (stats.wilcoxon(drawn, axis=1, method="exact").pvalue < 0.05 / tests).mean()
+        assert power == pytest.approx(0.8, abs=0.03)  # three standard errors of both simulations
+        found = [typical(own) for own in drawn[:400] - 0.02 * shift]  # half-widths of few sets say a little too much
+        assert np.mean([arena.detectable(each, tests) for each in found]) == pytest.approx(0.02 * shift, rel=0.07)
 
 
 @pytest.mark.parametrize(("tests", "level", "needed"), [(8, 0.025, 9), (7, 0.05, 8), (1, 0.025, 6), (1, 0.0625, 5)])

@@ -137,7 +137,7 @@ def test_flags_are_set_beyond_their_thresholds_only():
         made.fact_rows("uci-yacht", **regression | {"duplicate_rows": 400.0}, neighbours_correlation=0.5),
         made.fact_rows("uci-gas", **regression | {"duplicate_rows": 401.0}, neighbours_correlation=0.51),
         made.fact_rows("letter", duplicate_rows=300.0, test_rows_in_training=101.0, class_order="mixed"),
-        made.fact_rows("magic04", duplicate_rows=0.0, class_order="sorted"),
+        made.fact_rows("ijcnn1", duplicate_rows=0.0, class_order="sorted"),
         made.fact_rows("sonar", duplicate_rows=0.0, class_order="long runs", spike_rows=1.0),
         made.fact_rows("eeg", duplicate_rows=0.0, class_order="long runs", spike_rows=0.0),
         made.yardstick_rows(yardsticks),
@@ -145,7 +145,7 @@ def test_flags_are_set_beyond_their_thresholds_only():
     cells, _ = table_of("arena-flags", rows)
     found = cells[cells["flags"] != "not run"].set_index("data_set_id")
     assert found["flags"].to_dict() == {
-        "uci-yacht": "no signal", "uci-gas": "duplicates, ordered", "letter": "duplicates", "magic04": "none",
+        "uci-yacht": "no signal", "uci-gas": "duplicates, ordered", "letter": "duplicates", "ijcnn1": "none",
         "sonar": "ordered, spikes", "eeg": "none",
     }  # fmt: skip
     assert found.loc["uci-gas", "explained"] == pytest.approx(6.0)

@@ -144,7 +144,7 @@ def test_pages_say_how_many_statements_on_new_data_sets_are_confirmed():
     assert said(["undecided"] * 15, 8) == f"No statement is confirmed yet: 8 {end}"
     several = ["contradicted", "confirmed", "different, negligibly", "undecided", "contradicted"] + ["undecided"] * 10
     named = "2 are confirmed (Nyström and Nyström better with up to 256 columns)"
-    expected = "We had predicted 7.5."
+    expected = "We had predicted 7.5, too many."
     assert said(several, 8) == f"{start} {named}, 2 contradicted and 11 undecided. {expected}"
     named = "1 is confirmed (Nyström better with up to 256 columns)"
     one = ["confirmed"] + ["undecided"] * 14

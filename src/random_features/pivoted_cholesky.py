@@ -127,10 +127,13 @@ def kernel_columns(kernel, X, points):
 
 
 def kernel_matrix(kernel, X, points=None):
-    """Return kernel(X, points), float64 (n, m); of a tensor X a tensor on its device. Points are X by default."""
+    """Return kernel(X, points), float64 (n, m), also of numbers in float32. Points are X by default.
+
+    Of a tensor X it is a tensor on its device.
+    """
     points = on_host(X if points is None else points)
     if not isinstance(X, torch.Tensor):
-        return (kernel(X) if points is X else kernel(X, points)).astype(np.float64, copy=False)
+        return kernel(X.astype(np.float64, copy=False), None if points is X else points)
     return concatenated(values.clone() for _, values in kernel_columns(kernel, X, points))
 
 

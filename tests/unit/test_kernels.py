@@ -30,6 +30,7 @@ from random_features.kernels import (
     make_kernel,
 )
 from random_features.kernels.circle import DECAYS, spectrum
+from random_features.pivoted_cholesky import kernel_matrix
 
 #: The list of kernels in messages.
 KNOWN = ", ".join(sorted(KERNELS))
@@ -236,9 +237,13 @@ def test_matrices_are_symmetric_positive_and_keep_their_type(kernel):
     # Rounding of eigenvalues is a few units in the last place of the largest one.
     assert np.linalg.eigvalsh(K).min() > -1e-13 * np.abs(K).max()
     np.testing.assert_allclose(kernel(X, X.copy()), K, rtol=1e-12)
-    single = kernel(X.astype(np.float32))
+    rows = X.astype(np.float32)
+    single, double = kernel(rows), kernel(rows.astype(np.float64))
     assert single.dtype == np.float32
-    np.testing.assert_allclose(single, kernel(X.astype(np.float32).astype(np.float64)), rtol=2e-5)
+    np.testing.assert_allclose(single, double, rtol=2e-5)
+    for points in (None, rows):  # of an exact machine, which solves in float64
+        for given in (rows, csr_matrix(rows), torch.from_numpy(rows)):
+            np.testing.assert_allclose(kernel_matrix(kernel, given, points), double, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(("kernel", "dist"), [(Gaussian(0.8), norm), (Laplacian(0.8), cauchy), (Cauchy(0.8), laplace)])

@@ -134,11 +134,20 @@ def test_features_too_large_for_float32_are_refused_there(monkeypatch):
 @pytest.mark.parametrize("as_tensors", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_columns", [12, 200])  # fewer and more than rows
-def test_features_far_from_zero_lose_no_digits(n_columns, weighted, as_tensors):
+@pytest.mark.parametrize("kind", ["all", "some, next to a wide and a constant one", "float32"])
+def test_features_far_from_zero_lose_no_digits(n_columns, weighted, as_tensors, kind):
     _, _, Y = problem(60)
     Z = np.random.default_rng(0).standard_normal((60, n_columns)) / np.sqrt(n_columns)
     far = np.round(2.0**30 * np.random.default_rng(1).uniform(1, 2, n_columns))
     Z = np.round(2.0**16 * Z) / 2.0**16  # with the offset, too, it has no rounding
+    grid = GRID
+    if kind == "float32":
+        grid = [0.1, 10.0]  # float32 is harmless
+        Z, far = (np.round(2.0**5 * Z) / 2.0**5).astype(np.float32), (2.0**-14 * far).round().astype(np.float32)
+    elif kind != "all":
+        far[::2] = 0.0
+        Z[:, 2] *= 2.0 ** (33 if n_columns < 60 else 5)  # in the dual form the widest column rounds all others
+        Z[:, 3] = 0.1
     weights = np.random.default_rng(2).uniform(0.1, 2.0, 60) if weighted else None
     here, there, targets = (torch.from_numpy(each) if as_tensors else each for each in (Z, Z + far, Y))
     how = {"n_columns": n_columns, "center": "both", "weights": weights}
@@ -149,7 +158,7 @@ def test_features_far_from_zero_lose_no_digits(n_columns, weighted, as_tensors):
     folds = np.arange(60) % 3 - (np.arange(60) % 4 == 0)
     for of_rows in (np.arange(60) % 3, folds):
         scores = [
-            cross_validate_ridge(stream(each, 7), targets, GRID, of_rows, score="mse", **how) for each in (here, there)
+            cross_validate_ridge(stream(each, 7), targets, grid, of_rows, score="mse", **how) for each in (here, there)
         ]
         np.testing.assert_allclose(*scores, rtol=1e-5)
 

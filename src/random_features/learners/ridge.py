@@ -131,8 +131,9 @@ def cross_validate_ridge(
         models = [_solve(sums, shifts[0], center)] * n_folds
     else:
         models = [_solve(sums[:fold] + sums[fold + 1 :], shifts[fold], center) for fold in range(n_folds)]
+    zero = sums[0].zero
     del sums
-    scores = _score_held_out(blocks, Y, folds, models, n_columns, dtype, score, weights)
+    scores = _score_held_out(blocks, Y, folds, models, n_columns, dtype, zero, score, weights)
     return scores / np.bincount(folds[folds >= 0], None if weights is None else weights[folds >= 0])
 
 
@@ -275,8 +276,14 @@ def _solve(sums, shifts, center):
     return coef, intercept
 
 
-def _score_held_out(blocks, Y, folds, models, n_columns, dtype, score, weights=None):
-    """Return the sums of the score over each fold under the models of that fold, (g, n_folds), in one pass."""
+def _score_held_out(blocks, Y, folds, models, n_columns, dtype, zero, score, weights=None):
+    """Return the sums of the score over each fold under the models of that fold, (g, n_folds), in one pass.
+
+    As in the sums, features that are far from zero keep their digits in float32 less their ``zero``.
+    """
+    if np.ndim(zero):
+        blocks = streams.around(blocks, zero)
+        models = [(coef, intercept + zero @ coef) for coef, intercept in models]
     (n_grid, n_targets), weights = models[0][1].shape, like(weights, Y)
     columns = [cast(namespace(Y).moveaxis(coef, 1, 0).reshape(n_columns, -1), dtype) for coef, _ in models]
     totals = [zeros(n_grid, Y) for _ in models]

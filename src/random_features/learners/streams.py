@@ -73,14 +73,17 @@ def weighted(blocks, weights):
 
 
 def far_origin(Z):
-    """Return the mean (D,) of the first rows of features Z (n, D) that are far from zero, else None: of such features a
-    Gram matrix less the part of the means would have few digits left.
+    """Return zeros (D,), but the first row's number in columns of features Z (n, D) that are far from zero: of these a
+    Gram matrix less the part of the means would have few digits left. None where no column is far.
+
+    A number of the data is subtracted without rounding, and leaves exact zeros of a constant column.
     """
     Z = cast(Z[:CHUNK_ROWS], "float64")
     with np.errstate(over="ignore", invalid="ignore"):  # as in grams_by_group
         mean = Z.mean(axis=0)
         refuse_non_finite(mean)
-        return mean if len(Z) * (mean @ mean) > FAR * ((Z - mean) ** 2).sum() else None
+        is_far = len(Z) * mean**2 > FAR * ((Z - mean) ** 2).sum(axis=0)
+    return is_far * Z[0] if is_far.any() else None
 
 
 def around(blocks, origin):

@@ -151,15 +151,17 @@ def _left_out(distances, length, Y):
     return best
 
 
-def in_length_scales(X, columns: np.ndarray | None):
+def in_length_scales(X, columns: np.ndarray | None, in_double: bool = False):
     """Return X (n, d), an array, tensor or csr matrix, with each column divided by its length scale (d,); None: X.
 
+    The quotients have the type of X, or float64 with ``in_double``.
     ``ValueError`` for another number of columns, and for a length scale that the type of X cannot hold.
     """
     if columns is None:
         return X
-    from random_features.tensors import dtype_name, like
+    from random_features.tensors import cast, dtype_name, like
 
+    X = cast(X, "float64") if in_double else X
     if X.shape[1] != len(columns):
         raise ValueError(f"length_scale has {len(columns)} numbers, one per column, and X has {X.shape[1]} columns")
     limits = np.finfo(dtype_name(X))

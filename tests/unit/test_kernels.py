@@ -364,6 +364,9 @@ def test_a_length_scale_is_the_same_number_in_any_type(kernel, number):
     of_type, plain = (kernel.set_params(length_scale=each) for each in (number(3), float(number(3))))
     np.testing.assert_array_equal(of_type(FAR_APART), plain(FAR_APART))
     assert isinstance(of_type.length_scale, int | float)
+    far = np.float32([[20240.0], [20240.01]])  # quotients in float32 would be rounded to 0.06
+    scalar, per_column = (kernel.set_params(length_scale=each)(far) for each in (0.03, [0.03]))
+    np.testing.assert_allclose(per_column, scalar, rtol=1e-5)
 
 
 @pytest.mark.parametrize("kernel", SCALED, ids=lambda kernel: kernel.name)

@@ -98,10 +98,12 @@ def test_blocks_of_any_size_have_the_leading_directions_taken_out_once(monkeypat
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("far", [1e6, 1e8, 1e9])
-def test_one_row_that_is_far_off_leaves_the_kernel_matrix_as_it_is(dtype, far):
+@pytest.mark.parametrize("length_scale", [1.5, [1.5] * 6])
+def test_a_far_row_and_a_far_column_leave_the_kernel_matrix_as_it_is(dtype, far, length_scale):
     X = np.random.default_rng(0).normal(size=(40, 6)).astype(dtype)
+    X[:, 1] += 1000.0
     X[0] = far
-    Z = nystroem.Nystroem(Gaussian(1.5), n_components=40, random_state=0).fit_transform(X).astype(float)
+    Z = nystroem.Nystroem(Gaussian(length_scale), n_components=40, random_state=0).fit_transform(X).astype(float)
     np.testing.assert_allclose(Z @ Z.T, Gaussian(1.5)(X.astype(float)), atol=20 * np.finfo(dtype).eps)
 
 

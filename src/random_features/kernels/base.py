@@ -36,11 +36,11 @@ class Kernel(ABC):
         """
         rows, others = check_pairwise_arrays(check_numbers(X), check_numbers(Y, "Y"))
         both = [rows] if others is rows else [rows, others]  # the matrix of X with itself is symmetric
-        lengths = np.asarray(getattr(self, "ell", 1.0))
-        if rows.dtype == np.float32 and not ((lengths > 1e-18) & (lengths < 1e18)).all():  # squares leave float32
+        kernel, columns = self.isotropic()
+        # quotients would be rounded before their difference, squares leave float32
+        if rows.dtype == np.float32 and (columns is not None or not 1e-18 < getattr(self, "ell", 1.0) < 1e18):
             return self(*(each.astype(np.float64) for each in both)).astype(np.float32)
         both = [each if self.takes_sparse_rows else dense(each) for each in map(without_duplicates, both)]
-        kernel, columns = self.isotropic()
         scaled = [in_length_scales(each, columns) for each in both]
         return kernel._values(scaled[0], scaled[-1])
 

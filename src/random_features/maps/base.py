@@ -90,6 +90,8 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     _learns_on_device = False
     #: Whether features have a gradient by the data. Maps that learn from data have none in any case.
     _has_gradient = True
+    #: Whether rows divided by length scales per column are float64, because the map computes with their differences.
+    _in_double = False
     #: The size of a block of rows over ``CACHE_BYTES``: larger where one large product is most of the work.
     _caches_per_block = 1
 
@@ -366,7 +368,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     def _features(self, X):
         """Return the features (n, D) of X (n, d), which was checked, on the device of a tensor."""
         fitted = self._as_fitted()
-        how = scaled(fitted._mapper, self.length_scales_), X, self.n_columns_, fitted._work_columns()
+        how = scaled(fitted._mapper, self.length_scales_, self._in_double), X, self.n_columns_, fitted._work_columns()
         if not isinstance(X, torch.Tensor):
             device, cache_bytes = fitted._device_for(X), self._caches_per_block * CACHE_BYTES
             return features_of_array(*how, device, cache_bytes, fitted._growth(), sparse=fitted._takes_sparse_rows)
@@ -437,7 +439,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         self._drawn = rng
 
     def _learn_from(self, X, y, checkpoints):
-        X = in_length_scales(X, self.length_scales_)
+        X = in_length_scales(X, self.length_scales_, self._in_double)
         # A copy of the generator as the draw has left it, so that learning again gives the same.
         return self._complete(self._learn_resumably(X, y, deepcopy(self._drawn), checkpoints))
 

@@ -22,13 +22,17 @@ CACHE_BYTES = 2 * 2**20
 STAGED_BYTES, STAGING_THREADS = 16 * 2**20, 8
 
 
-def scaled(make_mapper, length_scales):
-    """Return a function like ``RandomFeatureMap._mapper``; columns are divided by length scales (d,), if not None."""
+def scaled(make_mapper, length_scales, in_double: bool):
+    """Return a function like ``RandomFeatureMap._mapper``; columns are divided by length scales (d,), if not None.
+
+    The quotients are float64 where the mapper subtracts them ``in_double``.
+    """
     if length_scales is None:
         return make_mapper
 
     def make(rows, device, dtype):
-        mapper, factors = make_mapper(rows, device, dtype), constant(1.0 / length_scales, device, dtype)
+        mapper = make_mapper(rows, device, dtype)
+        factors = constant(1.0 / length_scales, device, None if in_double else dtype)
         return lambda X, out: mapper(times_columns(X, factors), out)
 
     return make

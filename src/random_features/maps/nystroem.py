@@ -84,6 +84,7 @@ class Nystroem(RandomFeatureMap):
     """
 
     method = "nystroem"
+    _in_double = True
     _caches_per_block = 4
 
     landmarks: Literal["uniform", "kmeans", "rpcholesky"] | np.ndarray = "uniform"
@@ -121,7 +122,7 @@ class Nystroem(RandomFeatureMap):
             names = getattr(self, "feature_names_in_", None)
             if names is not None and self._names is not None and not np.array_equal(names, self._names):
                 raise ValueError("landmarks have other columns than X, or in another order: give landmarks[X.columns]")
-            return {"landmarks": in_length_scales(self._points, self.length_scales_)}
+            return {"landmarks": in_length_scales(self._points, self.length_scales_, True)}
         n_landmarks = min(self.n_components, X.shape[0])
         if self.kernel_.name == "precomputed":
             if X.shape[0] != X.shape[1] or self.landmarks != "uniform":

@@ -1,6 +1,7 @@
 """The exact kernels: values, types, the rules for their parameters, and kernels by their names."""
 
 from dataclasses import fields
+from itertools import product
 
 import map_variants
 import numpy as np
@@ -160,6 +161,8 @@ def test_kernels_of_angles_do_not_depend_on_blocks(kernel, monkeypatch):
     monkeypatch.setattr(arrays, "CPU_BLOCK_BYTES", 8 * 30 * 7)
     np.testing.assert_allclose(kernel(X), whole, rtol=1e-13)
     np.testing.assert_allclose(kernel(X, X[:5]), against, rtol=1e-13)
+    for form, size in product([np.asarray, csr_matrix], [1e-170, 1e170]):  # the products of lengths are the same
+        np.testing.assert_allclose(kernel(form(size * X), form(X[:5] / size)), against, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -344,6 +347,17 @@ def test_distances_whose_squares_overflow_are_refused_without_a_warning(kernel, 
         with pytest.raises(ValueError, match=r"distances above .* overflow: scale the data"):
             kernel(*arrays_of_rows)
     assert np.isfinite(kernel(FAR_APART * length_scale)).all()
+
+
+@pytest.mark.parametrize("kernel", EVERY_KERNEL, ids=repr)
+@pytest.mark.parametrize(("size", "dtype"), [(1e25, np.float32), (1e200, np.float64)])
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+def test_values_are_finite_or_refused_without_a_warning(kernel, size, dtype, form):
+    try:
+        is_right = np.isfinite(kernel(form((size * FAR_APART).astype(dtype)))).all()
+    except ValueError as error:
+        is_right = str(error).endswith(": scale the data")
+    assert is_right
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from random_features.arrays import block_rows, dense, row_blocks
@@ -114,6 +114,15 @@ def angles(X, Y):
 
 def _units(X):
     """Return the rows of X (n, d), an array or csr matrix, over their lengths, and these (n,); zero rows stay zero."""
-    lengths = row_norms(X) if issparse(X) else np.linalg.norm(X, axis=1)
-    scale = np.where(lengths > 0, lengths, 1.0)[:, None]
-    return X.multiply(1.0 / scale).tocsr() if issparse(X) else X / scale, lengths
+    largest = abs(X).max(axis=1).toarray().ravel() if issparse(X) else np.abs(X).max(axis=1)
+    X = _over(X, largest)  # whose squares neither underflow nor overflow
+    norms = row_norms(X)
+    return _over(X, norms), largest * norms
+
+
+def _over(X, lengths):
+    """Return the rows of X (n, d), an array or csr matrix, over lengths (n,); zero rows stay zero."""
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    if not issparse(X):
+        return X / lengths[:, None]
+    return csr_matrix((X.data / np.repeat(lengths, np.diff(X.indptr)), X.indices, X.indptr), X.shape)

@@ -31,8 +31,8 @@ class Kernel(ABC):
     def __call__(self, X, Y=None) -> np.ndarray:
         """Return the kernel matrix of shape (n, m) for X (n, d) and Y (m, d), array-like or sparse; Y None means X.
 
-        It is float32 if both are, else float64. Raises ``ValueError`` for NaN, infinity, masked entries and shapes that
-        do not match, ``TypeError`` for dates.
+        It is float32 if both are, else float64. Raises ``ValueError`` for NaN, infinity, masked entries, values that
+        overflow and shapes that do not match, ``TypeError`` for dates.
         """
         rows, others = check_pairwise_arrays(check_numbers(X), check_numbers(Y, "Y"))
         both = [rows] if others is rows else [rows, others]  # the matrix of X with itself is symmetric
@@ -42,7 +42,11 @@ class Kernel(ABC):
             return self(*(each.astype(np.float64) for each in both)).astype(np.float32)
         both = [each if self.takes_sparse_rows else dense(each) for each in map(without_duplicates, both)]
         scaled = [in_length_scales(each, columns) for each in both]
-        return kernel._values(scaled[0], scaled[-1])
+        with np.errstate(over="ignore", invalid="ignore"):  # the result is checked
+            matrix = kernel._values(scaled[0], scaled[-1])
+        if getattr(self, "activation", False) is not None and not np.isfinite(matrix).all():  # others are bounded
+            raise ValueError(f"values of the kernel {self.name} overflow {matrix.dtype}: scale the data")
+        return matrix
 
     def isotropic(self) -> tuple[Self, np.ndarray | None]:
         """Return a kernel without length scales per column, and these (d,) to divide by first, None if it has none."""

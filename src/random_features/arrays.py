@@ -48,6 +48,14 @@ def check_numbers(values, name: str = "X"):
     return readable(values)
 
 
+def check_same_columns(X, Y) -> None:
+    """Raise ``ValueError`` for two frames of any library whose columns have other names, or another order."""
+    frames = [each for each in (X, Y) if hasattr(each, "columns")]
+    names = [[*each.columns] if hasattr(each, "dtypes") else each.schema.names for each in frames]
+    if len(names) == 2 and names[0] != names[1] and all(isinstance(name, str) for name in names[0] + names[1]):
+        raise ValueError("Y has other columns than X, or in another order: give Y[X.columns]")
+
+
 def readable(values):
     """Return values; a tensor that is the negative or conjugate of its memory, or bfloat16, as one that NumPy reads.
 

@@ -5,6 +5,7 @@ from itertools import product
 
 import map_variants
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy.integrate import quad
@@ -31,6 +32,7 @@ from random_features.kernels import (
     make_kernel,
 )
 from random_features.kernels.circle import DECAYS, spectrum
+from random_features.learners.kernel_ridge import kernel_product
 from random_features.pivoted_cholesky import kernel_matrix
 
 #: The list of kernels in messages.
@@ -236,6 +238,12 @@ def test_kernels_are_the_formulas():
 def test_matrices_are_symmetric_positive_and_keep_their_type(kernel):
     K = kernel(X)
     assert kernel(X, Y).shape == (7, 5)
+    frame, other, unnamed = pd.DataFrame(X, columns=list("abc")), pd.DataFrame(Y, columns=list("cab")), pd.DataFrame(Y)
+    for call in (kernel, lambda one, two: kernel_product(kernel, two, np.ones((5, 1)), one)):
+        with pytest.raises(ValueError, match=r"another order: give Y\[X.columns\]"):
+            call(frame, other)
+        for same in (Y, unnamed, other.set_axis(list("abc"), axis=1)):
+            np.testing.assert_allclose(call(frame, same), call(X, Y), rtol=1e-12)
     np.testing.assert_allclose(K, K.T, rtol=1e-12)
     # Rounding of eigenvalues is a few units in the last place of the largest one.
     assert np.linalg.eigvalsh(K).min() > -1e-13 * np.abs(K).max()

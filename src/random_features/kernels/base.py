@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import ndtri
 from sklearn.metrics.pairwise import check_pairwise_arrays
 
-from random_features.arrays import check_numbers, dense, without_duplicates
+from random_features.arrays import check_numbers, check_same_columns, dense, without_duplicates
 from random_features.errors import check_positive, suggestion
 from random_features.length_scales import LARGEST, RULES, check_length_scale, in_length_scales
 from random_features.tensors import as_rows
@@ -32,8 +32,9 @@ class Kernel(ABC):
         """Return the kernel matrix of shape (n, m) for X (n, d) and Y (m, d), array-like or sparse; Y None means X.
 
         It is float32 if both are, else float64. Raises ``ValueError`` for NaN, infinity, masked entries, values that
-        overflow and shapes that do not match, ``TypeError`` for dates.
+        overflow, and shapes or names of columns that do not match, ``TypeError`` for dates.
         """
+        check_same_columns(X, Y)
         rows, others = check_pairwise_arrays(check_numbers(X), check_numbers(Y, "Y"))
         both = [rows] if others is rows else [rows, others]  # the matrix of X with itself is symmetric
         kernel, columns = self.isotropic()

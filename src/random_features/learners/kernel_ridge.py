@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from random_features.arrays import check_numbers, one_blas_thread, row_blocks, work_alone
+from random_features.arrays import check_numbers, check_same_columns, one_blas_thread, row_blocks, work_alone
 from random_features.errors import check_choice
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
@@ -182,8 +182,8 @@ def kernel_product(kernel, X, V, Y=None):
     X (n, d) and Y (m, d) are arrays or csr matrices, V is (n, c); or all are tensors of one device. The threads of
     PyTorch share the columns of tiles on a CPU.
     """
-    X = check_numbers(X)
-    Y = check_numbers(Y, "Y")
+    check_same_columns(X, Y)
+    X, Y = check_numbers(X), check_numbers(Y, "Y")
     n_rows = X.shape[0] if Y is None else Y.shape[0]
     read = row_reader(X if Y is None else Y, sparse=kernel.takes_sparse_rows)
     device = torch.device(V.device)

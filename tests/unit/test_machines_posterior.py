@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
 
@@ -162,17 +163,19 @@ def test_draws_of_the_prior_are_of_the_kernel_of_the_machine(kernel):
 @pytest.mark.parametrize(
     ("machine", "data"),
     [
-        (ON_MAP, (X[:1], Y[:1])),
-        (EXACT, (X[:1], Y[:1])),
+        *[(machine, (X[:1], Y[:1], weights)) for machine in (EXACT, ON_MAP) for weights in (None, [3.0])],
+        (ON_MAP, (X[:2], Y[:2], [0.0, 3.0])),
         (ON_MAP, (X, Y, np.full(80, 1 / 80))),
         (KernelMachineRegressor(make_map("rff", n_components=2), 0.0, uncertainty=True), (X, Y)),
     ],
 )
 def test_without_an_amplitude_there_is_a_mean_and_no_deviation(machine, data):
-    assert np.isfinite(machine.fit(*data).predict(NEW)).all()
-    for call in (lambda: machine.predict(NEW, return_std=True), machine.log_marginal_likelihood):
-        with pytest.raises(ValueError, match="deviations and random functions need two rows, and on a map also"):
-            call()
+    for learn in ("fit",) if machine is EXACT else ("fit", "partial_fit"):
+        machine = clone(machine)
+        assert np.isfinite(getattr(machine, learn)(*data).predict(NEW)).all()
+        for call in (lambda: machine.predict(NEW, return_std=True), machine.log_marginal_likelihood):  # noqa: B023
+            with pytest.raises(ValueError, match="deviations and random functions need two rows, and on a map also"):
+                call()
 
 
 def test_an_exact_kernel_at_penalty_0_has_a_likelihood():

@@ -75,9 +75,9 @@ class Posterior:
 def of_features(sums: Sums, penalty: float) -> Posterior | None:
     """Return the posterior of functions of features from their ``Sums``, with the scaling "mean" of the penalty.
 
-    None where it has no amplitude: at penalty 0, and where weights add up to 1 or less.
+    None where it has no amplitude: at penalty 0, for a single row, and where weights add up to 1 or less.
     """
-    if penalty == 0 or sums.n_rows <= 1:
+    if penalty == 0 or sums.n_rows <= 1 or sums.count < 2:
         return None
     n, shift = sums.n_rows, float(sums.n_rows * penalty)
     centre, mean = sums.cross[:, -1] / n, sums.targets / n

@@ -150,10 +150,10 @@ def have_solutions(blocks, Y, penalties, *, n_columns: int, scaling="mean", cent
 class Sums:
     """The sums over rows that determine ridge regression: Z'Z, Z'[Y, 1], 1'Y, |Y|^2 by column and the number of rows.
 
-    With weights of the rows all of them are weighted. Y are the targets less an ``origin`` (c,), in ``ridge_sums``
-    their mean: sums of targets far from 0 would cancel. Z are the features less a ``zero`` (D,), which is 0 unless they
-    are far from it (``streams.far_origin``). Sums of different rows add up, around the mean of all of their targets,
-    in the library and on the device of the first.
+    With weights of the rows all of them are weighted; ``count`` is the number of those above 0. Y are the targets less
+    an ``origin`` (c,), in ``ridge_sums`` their mean: sums of targets far from 0 would cancel. Z are the features less a
+    ``zero`` (D,), which is 0 unless they are far from it (``streams.far_origin``). Sums of different rows add up,
+    around the mean of all of their targets, in the library and on the device of the first.
     """
 
     gram: np.ndarray
@@ -161,11 +161,12 @@ class Sums:
     targets: np.ndarray
     squares: np.ndarray
     n_rows: float
+    count: int
     origin: np.ndarray | float = 0.0
     zero: np.ndarray | float = 0.0
 
     def __add__(self, other):
-        arrays = [each.name for each in fields(Sums) if each.name != "n_rows"]
+        arrays = [each.name for each in fields(Sums) if each.name not in ("n_rows", "count")]
         other = replace(other, **{name: like(getattr(other, name), self.gram) for name in arrays})
         origin = self.origin + (other.origin - self.origin) * (other.n_rows / (self.n_rows + other.n_rows))
         one, two = self.around(origin), other.around(origin).of_features_from(self.zero)
@@ -178,7 +179,7 @@ class Sums:
         cross[:, :-1] += cross[:, -1:] * step
         targets = self.targets + self.n_rows * step
         squares = self.squares + step * (self.targets + targets)
-        return Sums(self.gram, cross, targets, squares, self.n_rows, origin, self.zero)
+        return replace(self, cross=cross, targets=targets, squares=squares, origin=origin)
 
     def of_features_from(self, zero):
         """Return the same sums for another zero of the features."""
@@ -251,7 +252,7 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
     for fold, (gram, cross) in enumerate(zip(grams, crosses, strict=True)):
         rows = folds == fold
         totals = weighted[rows].sum(axis=0), squares[rows].sum(axis=0), float(of_rows[rows].sum())
-        sums.append(Sums(gram, cross, *totals, zero=zero))
+        sums.append(Sums(gram, cross, *totals, int((of_rows[rows] > 0).sum()), zero=zero))
     return sums, dtype
 
 

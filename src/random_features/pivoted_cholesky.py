@@ -127,9 +127,9 @@ def kernel_columns(kernel, X, points):
 
 
 def kernel_matrix(kernel, X, points=None):
-    """Return kernel(X, points), float64 (n, m), also of numbers in float32. Points are X by default.
+    """Return kernel(X, points), float64 (n, m) also of float32 numbers; points are X by default.
 
-    Of a tensor X it is a tensor on its device.
+    The matrix is a tensor on the device of X if X is a tensor.
     """
     points = on_host(X if points is None else points)
     if not isinstance(X, torch.Tensor):

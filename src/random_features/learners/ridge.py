@@ -152,8 +152,8 @@ class Sums:
 
     With weights of the rows all of them are weighted; ``count`` is the number of those above 0. Y are the targets less
     an ``origin`` (c,), in ``ridge_sums`` their mean: sums of targets far from 0 would cancel. Z are the features less a
-    ``zero`` (D,), which is 0 unless they are far from it (``streams.far_origin``). Sums of different rows add up,
-    around the mean of all of their targets, in the library and on the device of the first.
+    ``zero`` (D,), which is 0 in columns that are not far from it (``streams.far_origin``). Sums of different rows add
+    up, around the mean of all of their targets, in the library and on the device of the first.
     """
 
     gram: np.ndarray

@@ -113,6 +113,15 @@ def test_columns_without_effect_are_divided_by_long_length_scales_in_units_that_
     assert recipe.Scaled().fit(X, y).length_scales_.ndim == 0
 
 
+@pytest.mark.parametrize("name", ["guess", "boosting", "linear", "exact-kernel"])
+def test_the_origin_of_the_target_changes_no_prediction(name):
+    X = np.random.default_rng(0).normal(size=(300, 2)).astype(np.float32)
+    y = X[:, 0].astype(np.float64)
+    chosen = {} if name == "boosting" else {"penalty": 1e-3, "penalties": 1e-3, "length_scale": 1.0}
+    at_0, far = (recipe.model(name, chosen, "regression").fit(X, y + origin).predict(X) for origin in (0.0, 1e9))
+    np.testing.assert_allclose(far - 1e9, at_0, atol=1e-4)
+
+
 @pytest.mark.parametrize(
     ("values", "task"),
     [

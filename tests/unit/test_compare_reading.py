@@ -379,10 +379,11 @@ def test_sparse_files_and_nominal_values_in_quotes(tmp_path):
     asked = understand(path, "y")
     assert asked.table["c"].tolist() == ["red, dark", "blue"] * 30
     np.testing.assert_array_equal(asked.table["a b"], HALF)
-    sparse.save_npz(tmp_path / "m.npz", sparse.random(80, 900, 0.02, format="csr", random_state=0))
+    sparse.save_npz(tmp_path / "m.npz", X := sparse.random(80, 900, 0.02, format="csr", random_state=0))
     asked = understand(tmp_path / "m.npz", "f3", task="regression")
     assert sparse.issparse(asked.table)
     assert asked.table.shape[1] == 899  # the target predicts nothing
+    np.testing.assert_array_equal(asked.y, X[:, 3].toarray().ravel())
 
 
 def test_a_column_of_an_arff_file_may_be_empty(tmp_path):

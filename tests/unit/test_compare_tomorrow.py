@@ -58,7 +58,7 @@ def test_a_frame_as_text_or_as_pandas_reads_it_is_predicted_as_the_file_was_lear
     expected = model.predict(asked.table)
     text = pd.read_csv(path, sep=";", dtype=str, keep_default_na=False)
     np.testing.assert_array_equal(model.predict(text), expected)
-    rows, learner = [text[j : j + 1] for j in range(4)], model[-1]
+    rows, learner = [text[j : j + 1] for j in range(4)], model[-1][-1]
     columns = model[:-1].transform(text[:4])
     np.testing.assert_array_equal(np.vstack([model[:-1].transform(row) for row in rows]), columns)
     # of the same columns BLAS sums one row in another order than many rows, each term of a sum rounded in float32

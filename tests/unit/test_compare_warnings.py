@@ -25,6 +25,8 @@ PROBLEMS = {
     "leak": (table("noise").assign(leak=lambda frame: np.exp(frame["y"])), GIVEN_AWAY, "'leak'"),
     "measured-again": (CLEAN.assign(again=CLEAN["y"] + np.random.default_rng(9).normal(0, 0.4, 1200)), GIVEN_AWAY,
                        "'again' alone removes"),
+    "far-from-0": (table("noise").assign(leak=lambda frame: np.exp(frame["y"]), y=lambda frame: frame["y"] + 1e9),
+                   GIVEN_AWAY, "'leak'"),
     "heavy-tail": (table("linear", 100).assign(tail=np.exp(8 * np.random.default_rng(0).standard_normal(100))),
                    "how it was read", "'tail': a value .*; consider its logarithm"),
 }  # fmt: skip

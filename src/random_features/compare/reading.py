@@ -313,7 +313,7 @@ def dense_or_sparse(X, kind: str, last=()) -> Raw:
     if X.shape[1] <= SPARSE_COLUMNS or X.nnz >= SPARSE_SHARE * np.prod(X.shape):
         check_bytes(8 * np.prod(X.shape))
         X = pd.DataFrame(X.toarray())
-    elif not np.isfinite(X.data).all():
+    elif not (abs(X.data) <= MOST).all():
         raise ValueError(f"it has a number that is missing or above {MOST:g}; drop or rescale its column")
     return Raw(X, [*(f"f{j}" for j in range(X.shape[1] - len(last))), *last], {"kind": kind})
 
@@ -371,7 +371,7 @@ def read_arrays(data: bytes, asked: dict) -> Raw:
     check_bytes(sum(member.file_size for member in zipfile.ZipFile(io.BytesIO(data)).infolist()))
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         if {"format", "shape", "data"} <= set(arrays.files):
-            return dense_or_sparse(sparse.load_npz(io.BytesIO(data)).tocsr().astype(np.float32), "npz")
+            return dense_or_sparse(sparse.load_npz(io.BytesIO(data)).tocsr().astype(np.float64), "npz")
         names, columns = [], {}
         for name, values in arrays.items():
             if values.dtype.kind == "c":

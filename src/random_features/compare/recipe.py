@@ -3,6 +3,7 @@
 import sys
 import warnings
 from functools import partial
+from operator import methodcaller
 from pathlib import Path
 
 import joblib
@@ -272,7 +273,8 @@ def model(name, settings, task):
     if name == "linear" and is_class:
         return linear_model.LogisticRegression(C=1 / settings["penalty"], max_iter=200, tol=1e-3, **weight)
     if name == "linear":
-        return linear_model.Ridge(settings["penalty"])
+        in_float64 = FunctionTransformer(methodcaller("astype", np.float64), accept_sparse=True)
+        return make_pipeline(in_float64, linear_model.Ridge(settings["penalty"]))  # it rounds targets to the type of X
     if name == "boosting":
         trees = ensemble.HistGradientBoostingClassifier if is_class else ensemble.HistGradientBoostingRegressor
         return make_pipeline(FunctionTransformer(dense, accept_sparse=True), trees(**(BOOSTING | settings)))

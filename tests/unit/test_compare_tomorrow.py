@@ -1,5 +1,6 @@
 """A pipeline reads the frames of tomorrow with the meaning that columns had in its file, or refuses them."""
 
+import re
 import warnings
 from datetime import time
 from decimal import Decimal
@@ -85,6 +86,7 @@ REFUSED = {
     "seconds": (("20210203", "20230903"), 1612310400), "days": (("03.02.2021", "05.03.2022"), 18000),
     "times": (("1.5", "2.5"), pd.Timestamp("2021-02-03")), "times of texts": (("a", "b"), pd.Timestamp("2021-02-03")),
     "lost digits": ((str(2**60), str(2**60 + 1)), float(2**60)), "hours": (("1:30", "2:00"), 1.5),
+    "shares": (("5%", "6%"), 0.05), "another unit": (("5 kg", "6 kg"), 5000),
 }  # fmt: skip
 
 
@@ -97,11 +99,19 @@ def test_values_that_no_text_explains_are_refused(tmp_path, name):
         model.predict(pd.DataFrame({"x": [value], "z": [0.1]}))
 
 
-@pytest.mark.parametrize("cells", [("03.02.2021", "05.03.2022"), ("1.5", "2.5"), ("1:30", "2:00")])
-def test_a_text_in_another_format_is_missing_with_a_warning(tmp_path, cells):
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        (("03.02.2021", "05.03.2022"), "2021/02/03"), (("1.5", "2.5"), "2021/02/03"), (("1:30", "2:00"), "2021/02/03"),
+        (("5 kg", "6 kg"), "5000 g"), (("5%", "6%"), "0.05"), (("1.5", "2.5"), "50%"), (("5 €", "6"), "5 $"),
+        (("1.5", "2.5"), "5 €"), (("5°W", "6°W"), "5°E"), (("2k", "3k"), "2M"),
+    ],
+)  # fmt: skip
+def test_a_text_in_another_format_or_unit_is_missing_with_a_warning(tmp_path, cells, text):
     _, model = learned(written(tmp_path, cells), **(DATE if "2021" in cells[0] else {}))
-    with pytest.warns(UserWarning, match=r"column 'x': \['2021/02/03'\] are not in the format"):
-        model.predict(pd.DataFrame({"x": ["2021/02/03", "", "n/a"], "z": "0.1"}))
+    with pytest.warns(UserWarning, match=rf"column 'x': \['{re.escape(text)}'\] are not in the format"):
+        found = model.predict(pd.DataFrame({"x": [text, "", "n/a"], "z": "0.1"}))
+    np.testing.assert_array_equal(found, found[1])
 
 
 #: Values of tomorrow of a column of whole numbers in a file without a decimal sign, and what they mean; None has no

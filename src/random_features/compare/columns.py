@@ -106,16 +106,32 @@ def has_sign(texts: pd.Series) -> bool:
     return texts.str.contains("[.,]").any()
 
 
-def whole(texts: pd.Series) -> pd.Series:
-    """Return numbers of a column that had whole ones in its file, where no decimal sign was known.
+def whole(texts: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Return ``numbers`` of a column that had whole ones in its file, where no decimal sign was known.
 
     Raise ``UserError`` for a text such as 1,234, which has two meanings; 1,5 has one.
     """
-    points, commas = (numbers(texts, sign)[0] for sign in ".,")
+    (points, units), (commas, others) = (numbers(texts, sign) for sign in ".,")
     if two := texts[points.ne(commas) & points.notna() & commas.notna()].tolist():
         raise UserError(f"the column {texts.name!r} had whole numbers, and {two[0]!r} is about one or a thousand times "
                         "more: write no marks between thousands, and a zero behind decimals")  # fmt: skip
-    return points.fillna(commas)
+    return points.fillna(commas), units.where(points.notna(), others)
+
+
+def measured(texts: pd.Series, how: str) -> tuple[pd.Series, pd.Series]:
+    """Return texts in a format of numbers, and their units, as ``numbers`` does."""
+    return whole(texts) if how == "whole" else numbers(texts, SIGN_OF[how])
+
+
+def units_of(texts: pd.Series, how: str) -> list[str]:
+    """Return the unit of a column of numbers, "" for none, and "" next to money. Raise ``UserError`` for several."""
+    values, units = measured(texts, how)
+    found = sorted(set(units[values.notna()])) or [""]
+    is_money = bool(re.fullmatch(MONEY, found[-1]))
+    if len(found) > 1 + (found[0] == "" and is_money):
+        raise UserError(f"the numbers of the column {texts.name!r} have several units, such as {found[:3]}: "
+                        f"give it one, or --format '{texts.name}=text'")  # fmt: skip
+    return [found[-1], ""] if is_money else found
 
 
 def hours(texts: pd.Series, how: str) -> pd.Series:
@@ -141,12 +157,11 @@ def dates(texts: pd.Series, how: str) -> pd.Series:
     return found.dt.tz_localize(None)
 
 
-def parsed(texts: pd.Series, how: str) -> pd.Series:
-    """Return texts in a format, missing where they have another."""
-    if how in SIGN_OF:
-        return numbers(texts, SIGN_OF[how])[0]
-    if how == "whole":
-        return whole(texts)
+def parsed(texts: pd.Series, how: str, units=None) -> pd.Series:
+    """Return texts in a format, missing where they have another, or none of the ``units`` of numbers."""
+    if how in (*SIGN_OF, "whole"):
+        values, found = measured(texts, how)
+        return values if units is None else values.where(found.isin(units))
     if how == "ratio":
         parts = texts.str.extract(r"^(\d+(?:\.\d+)?) ?: ?(\d+(?:\.\d+)?)$").astype(np.float64)
         return parts[0] / parts[1].where(parts[1] != 0)
@@ -160,15 +175,16 @@ def parsed(texts: pd.Series, how: str) -> pd.Series:
 # --- a column in its format -------------------------------------------------------------------------------------------
 
 
-def converted(column: pd.Series, how: str, missing=(), known: dict | None = None) -> pd.Series:
+def converted(column: pd.Series, how: str, missing=(), known: dict | list | None = None) -> pd.Series:
     """Return a column in its format, missing where a cell is one of ``missing``; a column that has the type stays.
 
     ``known`` is None for the file itself. For a later frame it has the texts of the file by their values
-    (``texts_by_value``). Raise ``UserError`` for values of other types, unless one text became each of them.
+    (``texts_by_value``), of other columns the units (``units_of``). Raise ``UserError`` for values of other types,
+    unless one text became each of them.
     """
     are_dates = how != "text" and pd.api.types.infer_dtype(column, skipna=True) in ("date", "datetime")
     values = pd.to_datetime(column) if are_dates else column
-    if not has_type(values, how):
+    if not has_type(values, how) or (known and "" not in known):
         values = values_of(column, how, missing, known)
     if missing and how != "text":
         absent = parsed(pd.Series(missing, dtype=str, name=column.name), how).dropna()
@@ -185,7 +201,7 @@ def has_type(column: pd.Series, how: str) -> bool:
     return pd.api.types.is_numeric_dtype(column) and how in ("number", "whole", "bool")
 
 
-def values_of(column: pd.Series, how: str, missing, known: dict | None) -> pd.Series:
+def values_of(column: pd.Series, how: str, missing, known: dict | list | None) -> pd.Series:
     """Return the values of the cells of a column; texts in another format are missing. Later texts are warned of if
     they are in another format, or are not in the file. Raise ``UserError`` for other cells that have no such value.
     """
@@ -197,17 +213,18 @@ def values_of(column: pd.Series, how: str, missing, known: dict | None) -> pd.Se
         values, why = texts.astype(object).where(~is_known, None), "are not in the file: a rare category, or none"
         odd = ~is_known & ~texts.isin(set().union(*(known or {}).values()))
     else:
-        values, why = parsed(texts, how), f"are not in the format {how!r}: missing"
+        values, meaning = parsed(texts, how, known), " ".join([how, *filter(None, known or ())])
+        why = f"are not in the format {meaning!r}: missing"
         is_wrong = values.isna() & ~texts.str.lower().isin(MISSING)
         odd = ~is_known & (is_wrong | (~are_texts & (how == "number,")))  # 1.5 was no text with a decimal comma
         if others := cells[odd & ~are_texts].tolist():
-            raise refusal(column, others[0], f"and its format is {how!r}")
+            raise refusal(column, others[0], f"and its format is {meaning!r}")
     if known is not None and odd.any():
         warnings.warn(f"the column {column.name!r}: {texts[odd].tolist()[:3]} {why}", stacklevel=2)
     return values.iloc[codes].set_axis(column.index).rename(column.name)
 
 
-def text_of(cell, column: pd.Series, how: str, known: dict) -> str:
+def text_of(cell, column: pd.Series, how: str, known: dict | list) -> str:
     """Return a cell as a text, "" if it is missing: in a column of texts, the one that it was in the file."""
     if isinstance(cell, str) and not known:
         return cell.strip()
@@ -245,8 +262,8 @@ def is_text(column: pd.Series) -> bool:
 # --- the format of a column -------------------------------------------------------------------------------------------
 
 
-def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -> tuple[dict, list[str]]:
-    """Return the format of each column of texts, and notes on those that changed values.
+def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -> tuple[dict, dict, list[str]]:
+    """Return the format of each column of texts, the units of numbers, and notes on formats that changed values.
 
     ``given`` has the formats of columns that the user or the file states, ``decimal`` the decimal sign or None,
     ``missing`` the texts that are missing values in all columns.
@@ -255,14 +272,15 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -
     for name, column in frame.items():
         if is_text(column):
             counts = column[~column.isin(["", *missing])].dropna().astype(str).value_counts(sort=False)
-            distinct[name] = pd.Series(counts.index, dtype=str)
+            distinct[name] = pd.Series(counts.index, dtype=str, name=name)
             fits[name] = [given[name]] if name in given else fits_of(name, counts, notes)
     clear = [name for name, how in fits.items() if how in (["number"], ["number,"]) and has_sign(distinct[name])]
     signs = {decimal} if decimal else {SIGN_OF[fits[name][0]] for name in clear}
     for name, how in fits.items():
         texts = distinct[name]
         found[name] = stated(name, texts, how[0]) if name in given else the_one(name, texts, how, signs)
-    return found, notes + changes({name: texts for name, texts in distinct.items() if name not in given}, found)
+    units = {name: units_of(distinct[name], how) for name, how in found.items() if how in (*SIGN_OF, "whole")}
+    return found, units, notes + changes({name: texts for name, texts in distinct.items() if name not in given}, found)
 
 
 def stated(name: str, texts: pd.Series, how: str) -> str:
@@ -329,10 +347,6 @@ def fits_of(name: str, counts: pd.Series, notes: list[str]) -> list[str]:
         if digits.str.contains(r"^[-+]?0\d").any() or any(abs(int(each)) > LARGEST_EXACT for each in digits):
             notes.append(f"{name!r}: whole numbers with a zero in front or beyond 2^53: text")
             return ["text"]
-        units = sorted(set(numbers(texts, SIGN_OF[fits[0]])[1]))
-        if len(units) > 2 or (len(units) == 2 and (units[0] or not re.fullmatch(MONEY, units[1]))):
-            raise UserError(f"the numbers of the column {name!r} have several units, such as {units[:3]}: give it one, "
-                            f"or --format '{name}=text'")  # fmt: skip
     if len(absent):
         notes.append(f"{name!r}: {absent.sum():,} texts are missing values ({', '.join(absent.index[:3])})")
     return fits

@@ -54,12 +54,12 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     target = asked["target"] or ("label" if raw.how["kind"] == "LIBSVM" else None)
     absent, ways = list(filter(None, (missing or "").split(","))), dict(each.partition("=")[::2] for each in formats)
     check_names(raw.names, target, group, time, drop, ways)
-    formats, changed, is_sparse = {}, list(raw.notes), issparse(raw.table)
+    formats, units, changed, is_sparse = {}, {}, list(raw.notes), issparse(raw.table)
     if is_sparse and (group or time or drop or ways or absent):
         raise UserError("a sparse table has no --group, --time, --drop, --format or --missing")
     if not is_sparse:
         left = raw.table.drop(columns=list(drop))
-        texts, notes = formats_of(left.select_dtypes(exclude="category"), raw.formats | ways, decimal, absent)
+        texts, units, notes = formats_of(left.select_dtypes(exclude="category"), raw.formats | ways, decimal, absent)
         formats = {name: ways.get(name) or recipe.format_of(column) for name, column in left.items()
                    if name not in texts and recipe.kind_of(column) != recipe.MANY} | texts  # fmt: skip
         changed += notes
@@ -80,7 +80,7 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     if metric and metric not in metrics:
         raise UserError(f"--metric {metric}: this target has {', '.join(metrics)}")
     settings = {"asked": asked, "how": raw.how, "target": target, "group": group, "time": time, "formats": formats,
-                "missing": absent, "task": found, "classes": classes, "metric": metric or metrics[0],
+                "units": units, "missing": absent, "task": found, "classes": classes, "metric": metric or metrics[0],
                 "columns": None}  # fmt: skip
     described = []
     if not is_sparse:

@@ -233,6 +233,20 @@ def test_a_column_has_one_meaning(tmp_path, name):
     assert how == "text" or asked.changed or name == "minus"
 
 
+#: Columns that may be something else, options, and words of the note.
+DOUBTS = {
+    "births": ([f"14.05.{40 + i}" for i in range(ROWS)], (), "'14.05.68' is read as 2068: 68 is 2068, and 69 is 1969"),
+    "births-stated": (["14.05.68", "01.02.50"] * 30, ["x=%d.%m.%y"], "'14.05.68' is read as 2068"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DOUBTS)
+def test_a_reading_that_may_be_wrong_is_noted(tmp_path, name):
+    texts, how, words = DOUBTS[name]
+    path = saved(tmp_path, pd.DataFrame({"x": texts, "z": HALF + 0.25, "y": HALF**2}))
+    assert words in "".join(understand(path, "y", formats=how).changed)
+
+
 #: Columns that have no one meaning, and words of the question.
 QUESTIONS = {
     "days-or-months": ([f"0{1 + i % 9}/0{1 + i % 7}/2021" for i in range(ROWS)], "x=%d/%m/%Y or --format x=%m/%d/%Y"),

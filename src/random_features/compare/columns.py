@@ -280,6 +280,12 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -
         texts = distinct[name]
         found[name] = stated(name, texts, how[0]) if name in given else the_one(name, texts, how, signs)
     units = {name: units_of(distinct[name], how) for name, how in found.items() if how in (*SIGN_OF, "whole")}
+    for name, how in found.items():
+        if "%y" in how and (days := parsed(distinct[name], how)).max() > pd.Timestamp.now():
+            example = f"{distinct[name][days.idxmax()]!r} is read as {days.max():%Y}"
+            notes.append(
+                f"{name!r}: {example}: 68 is 2068, and 69 is 1969; write years of four digits if that is wrong"
+            )
     return found, units, notes + changes({name: texts for name, texts in distinct.items() if name not in given}, found)
 
 

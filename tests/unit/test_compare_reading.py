@@ -236,6 +236,8 @@ def test_a_column_has_one_meaning(tmp_path, name):
 #: Columns that may be something else, options, and words of the note.
 DOUBTS = {
     "births": ([f"14.05.{40 + i}" for i in range(ROWS)], (), "'14.05.68' is read as 2068: 68 is 2068, and 69 is 1969"),
+    "exponents": (["1E3", "10E2", "204"] * 20, (), "'1E3' is read as 1000"),
+    "year-month": ([f"{1801 + i}-12" for i in range(ROWS)], (), "'1801-12' is read as 1801-12-01"),
     "births-stated": (["14.05.68", "01.02.50"] * 30, ["x=%d.%m.%y"], "'14.05.68' is read as 2068"),
 }  # fmt: skip
 

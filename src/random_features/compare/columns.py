@@ -320,9 +320,11 @@ def changes(columns: dict, formats: dict) -> list[str]:
     """Return notes on the columns whose texts become other values, with an example for each of the first."""
     examples, notes = {}, []
     for name, texts in columns.items():
-        if (how := formats[name]) not in ("text", "iso"):
-            values = parsed(texts, how)
-            changed = texts[values.notna() & ~values.eq(pd.to_numeric(texts, errors="coerce"))]
+        if (how := formats[name]) != "text":
+            values, plain = parsed(texts, how), texts.mask(texts.str.fullmatch(r"\d+[eE]\d+"))  # 1E3 may be a code
+            is_same = values.eq(pd.to_numeric(plain, errors="coerce"))
+            is_same |= (how == "iso") & texts.str.match(r"\d{4}-\d+-\d")  # so may be 1801-12
+            changed = texts[values.notna() & ~is_same]
             unit = " hours" if how in SPANS else ""
             read = [f"{name!r}: {each!r} is read as {values[j]}{unit}" for j, each in changed[:1].items()]
             examples.setdefault(how, []).extend(read)

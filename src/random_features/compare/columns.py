@@ -194,8 +194,10 @@ def converted(column: pd.Series, how: str, missing=(), known: dict | list | None
 
 def has_type(column: pd.Series, how: str) -> bool:
     """Return whether a column has values of a format, and no texts."""
-    if column.dtype.kind in "mM":
-        return how == "duration" if column.dtype.kind == "m" else how.startswith(("iso", "%"))
+    if column.dtype.kind == "m":
+        return how == "duration"
+    if column.dtype.kind == "M":
+        return how.startswith(("iso", "%")) and (column.dt.tz is not None) == (how == "iso+zone" or "%z" in how)
     if how == "whole" and column.dtype.kind == "f" and (column % 1 > 0).any():
         return False  # pandas reads 1.234 as a number, which may have been one or a thousand
     return pd.api.types.is_numeric_dtype(column) and how in ("number", "whole", "bool")

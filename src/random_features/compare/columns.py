@@ -168,7 +168,7 @@ def parsed(texts: pd.Series, how: str, units=None) -> pd.Series:
     if how == "bool":
         return texts.str.lower().map({"true": 1.0, "false": 0.0})
     if how == "duration":
-        return pd.to_timedelta(texts, errors="coerce")
+        return pd.to_timedelta(texts.mask(pd.to_numeric(texts, errors="coerce").notna()), errors="coerce")
     return hours(texts, how) if how in SPANS else dates(texts, how)
 
 

@@ -78,7 +78,8 @@ def test_a_blank_among_codes_changes_no_other_row(tmp_path):
     asked, model = learned(path := written(tmp_path, ("1", "2")), **TEXT)
     typed = pd.read_csv(path, sep=";").astype({"x": float})
     typed.loc[0, "x"] = None
-    np.testing.assert_array_equal(model.predict(typed)[1:], model.predict(asked.table)[1:])
+    with pytest.warns(UserWarning, match=r"\[''\] are not in the file"):
+        np.testing.assert_array_equal(model.predict(typed)[1:], model.predict(asked.table)[1:])
 
 
 #: Learned cells, and values of tomorrow that they do not explain.
@@ -149,7 +150,18 @@ def test_texts_that_the_file_does_not_have_are_warned_of(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(asked.table)
-        model.predict(pd.DataFrame({"x": ["b", ""], "z": "0.1"}))
+        model.predict(pd.DataFrame({"x": ["b", "a"], "z": "0.1"}))
+
+
+def test_a_missing_cell_is_no_text_and_is_warned_of_where_the_file_had_none(tmp_path):
+    cells = pd.DataFrame({"x": ["missing", ""], "z": "0.1"})
+    _, model = learned(written(tmp_path, ("a", "b")))
+    with pytest.warns(UserWarning, match=r"\['missing', ''\] are not in the file"):
+        model.predict(cells)
+    _, model = learned(written(tmp_path, ("missing", "")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(model.predict(cells), [0, 3], atol=0.1)
 
 
 @pytest.mark.parametrize(

@@ -213,7 +213,7 @@ def values_of(column: pd.Series, how: str, missing, known: dict | list | None) -
     is_known = texts.isin(["", *missing])
     if how == "text":
         values, why = texts.astype(object).where(~is_known, None), "are not in the file: a rare category, or none"
-        odd = ~is_known & ~texts.isin(set().union(*(known or {}).values()))
+        odd = ~values.isin(set().union(*(known or {}).values()))  # None is among them if a cell was missing
     else:
         values, meaning = parsed(texts, how, known), " ".join([how, *filter(None, known or ())])
         why = f"are not in the format {meaning!r}: missing"

@@ -191,8 +191,8 @@ def date_parts(frame):
 
 
 def as_text(frame):
-    """Return columns of categories as text, with a missing value as a category of its own."""
-    return frame.astype(object).where(frame.notna(), "missing").astype(str)
+    """Return columns of categories as text, with a missing value as a category of its own: no text is empty."""
+    return frame.astype(object).where(frame.notna(), "").astype(str)
 
 
 def as_numbers(frame):

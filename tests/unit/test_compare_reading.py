@@ -289,6 +289,15 @@ def test_labels_that_may_be_missing_are_asked_for(tmp_path):
     assert len(understand(path, "y", missing="NA,None").y) == ROWS
 
 
+def test_a_missing_value_may_have_a_decimal_comma(tmp_path):
+    y = [f"{v},5" for v in range(ROWS)]
+    path = saved(tmp_path, pd.DataFrame({"x": ["-9,999", "9,0", "2,5"] * 20, "k": HALF // 4, "y": y}), sep=";")
+    asked = understand(path, "y", missing=("-9,999", "absent,77", "-5,4"))
+    assert asked.settings["missing"] == ["-9,999", "absent", "77", "-5", "4"]
+    assert asked.table["x"].isna().sum() == 20
+    assert "--missing -5,4: no cell is that, so -5 and 4 are missing" in asked.changed
+
+
 @pytest.mark.parametrize("column", ["group", "time"])
 def test_rows_without_a_group_or_a_time_are_left_out_and_counted(tmp_path, column):
     days, _, _ = MEANINGS["day-first"]

@@ -187,9 +187,14 @@ def converted(column: pd.Series, how: str, missing=(), known: dict | list | None
     if not has_type(values, how) or (known and "" not in known):
         values = values_of(column, how, missing, known)
     if missing and how != "text":
-        absent = parsed(pd.Series(missing, dtype=str, name=column.name), how).dropna()
-        values = values.mask(values.isin(absent))
+        values = values.mask(values.isin(values_missing(missing, how)))
     return values
+
+
+def values_missing(texts, how: str) -> pd.Series:
+    """Return the values of texts of missing cells in the format of a column; in whole numbers 1,234 has none."""
+    texts = pd.Series(texts, dtype=str)
+    return parsed(texts[~texts.str.contains(r"[.,]\d{3}")] if how == "whole" else texts, how).dropna()
 
 
 def has_type(column: pd.Series, how: str) -> bool:
@@ -383,9 +388,9 @@ def ask_about(name: str, counts: pd.Series, absent: pd.Series, values: dict) -> 
         wrong = counts[values[best].isna().to_numpy()]
         few = f"{wrong.sum():,} of {counts.sum() + absent.sum():,} values of the column {name!r} are no"
         ways = f"--format '{name}={best}' makes them missing, --format '{name}=text' takes all as text"
-        examples = [each[:40] for each in wrong.index[:3]]
-        raise UserError(f"{few} {best.rstrip(',')}, such as {examples[0]!r}: {ways}; "
-                        f"--missing '{','.join(examples)}' is for all columns")  # fmt: skip
+        absent = " ".join(f"--missing '{each[:40]}'" for each in wrong.index[:3])
+        raise UserError(f"{few} {best.rstrip(',')}, such as {wrong.index[0][:40]!r}: {ways}; "
+                        f"{absent} is for all columns")  # fmt: skip
     if np.mean(counts.index.str.match(LIKE_A_DATE)) > OFTEN:
         ways = f"state --format '{name}=%d.%m.%Y %H:%M' with its codes (of strftime), or --format '{name}=text'"
         raise UserError(f"the column {name!r}, such as {counts.index[0]!r}, looks like dates: {ways}")

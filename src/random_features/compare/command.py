@@ -30,7 +30,7 @@ PATIENCE = {"OMP_WAIT_POLICY": "passive", "OPENBLAS_THREAD_TIMEOUT": "4"}
 @click.option("--quote", type=click.Choice(["double", "single", "none"]), help="Quotes around cells.")
 @click.option("--encoding", help="Of the text, such as cp1250.")
 @click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign where a number has two meanings.")
-@click.option("--missing", metavar="TEXT,...", help="Cells with these texts are missing values.")
+@click.option("--missing", multiple=True, metavar="TEXT,...", help="Missing values; -99,9 is one if it is a cell.")
 @click.option("--format", "formats", multiple=True, metavar="COLUMN=FORMAT", help="number, text, hours, %d.%m.%Y.")
 def compare(file, target, maps, **options):
     """Recommend a feature map for the table in FILE, or none, from a comparison with its baselines."""

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.sparse import issparse
 
 from random_features.compare import reading, recipe
-from random_features.compare.columns import MISSING, SIGN_OF, formats_of, parsed
+from random_features.compare.columns import MISSING, SIGN_OF, formats_of, is_number, is_text, values_missing
 from random_features.errors import UserError, nearest
 
 #: The fewest rows of a table, of a class, and the fewest groups.
@@ -52,17 +52,21 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
                decimal=None) -> Question:  # fmt: skip
     """Return what a table asks that was read as it was ``asked``."""
     target = asked["target"] or ("label" if raw.how["kind"] == "LIBSVM" else None)
-    absent, ways = list(filter(None, (missing or "").split(","))), dict(each.partition("=")[::2] for each in formats)
+    missing = [missing] if isinstance(missing, str) else missing or ()
+    ways = dict(each.partition("=")[::2] for each in formats)
     check_names(raw.names, target, group, time, drop, ways)
     formats, units, changed, is_sparse = {}, {}, list(raw.notes), issparse(raw.table)
-    if is_sparse and (group or time or drop or ways or absent):
+    if is_sparse and (group or time or drop or ways or any(missing)):
         raise UserError("a sparse table has no --group, --time, --drop, --format or --missing")
+    absent = [] if is_sparse else [text for given in missing for text in texts_of(given, raw.table)]
     if not is_sparse:
         left = raw.table.drop(columns=list(drop))
         texts, units, notes = formats_of(left.select_dtypes(exclude="category"), raw.formats | ways, decimal, absent)
         formats = {name: ways.get(name) or recipe.format_of(column) for name, column in left.items()
                    if name not in texts and recipe.kind_of(column) != recipe.MANY} | texts  # fmt: skip
         changed += notes
+    changed += [f"--missing {each}: no cell is that, so {each.replace(',', ' and ')} are missing" for each in missing
+                if "," in each and is_number(each) and each not in absent]  # fmt: skip
     table = recipe.typed(raw.table, formats, absent)
     plain = recipe.typed(raw.table, formats) if absent else None
     changed += [f"--missing {each}: no cell has it" for each in absent if not has_cell(raw.table, plain, formats, each)]
@@ -105,10 +109,15 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     return Question(table, y, groups, settings, printable(notes), printable(changed), described)
 
 
+def texts_of(missing: str, table) -> list[str]:
+    """Return the texts of a ``--missing``: the whole if it is a cell, as -99,9 may be, or else those between commas."""
+    whole = "," in missing and any(column.isin([missing]).any() for _, column in table.items() if is_text(column))
+    return [missing] if whole else list(filter(None, missing.split(",")))
+
+
 def has_cell(table, values, formats, text) -> bool:
     """Return whether a cell has a text, or the value of the text in the format of its column."""
-    meanings = {name: parsed(pd.Series([text]), how).dropna() for name, how in formats.items() if how != "text"}
-    found = any(values[name].isin(meaning).any() for name, meaning in meanings.items())
+    found = any(values[name].isin(values_missing([text], how)).any() for name, how in formats.items() if how != "text")
     return found or any(table[name].isin([text]).any() for name in formats)
 
 
@@ -155,7 +164,7 @@ def few_whole_numbers(known: pd.Series) -> bool:
     return known.dtype.kind in "iuf" and known.nunique() <= MOST_CLASS_NUMBERS and bool((known % 1 == 0).all())
 
 
-def task_of(labels: pd.Series, task: str, missing: str | None, where: str) -> tuple[str, list | None]:
+def task_of(labels: pd.Series, task: str, missing, where: str) -> tuple[str, list | None]:
     """Return the task of a target, "classes" or "regression", and its classes; ``task`` is that, or "auto"."""
     known, kind = labels.dropna(), recipe.kind_of(labels)
     example, is_number = str(next(iter(known), ""))[:40], labels.dtype.kind in "iuf"
@@ -164,7 +173,7 @@ def task_of(labels: pd.Series, task: str, missing: str | None, where: str) -> tu
     if kind == "dates" or labels.dtype.kind == "m":
         raise UserError(f"{where} holds dates: make a number of it first, such as days since a date")
     words = {each for each in known if isinstance(each, str) and each.lower() in MISSING}
-    if words and missing is None:
+    if words and not missing:
         ask = f"--missing '{','.join(sorted(words))}' leaves its rows out, --missing '' takes it for a label"
         raise UserError(f"{where} has the text {min(words)!r}: {ask}")
     if task == "auto":

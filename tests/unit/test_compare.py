@@ -225,6 +225,13 @@ def test_column_names_and_labels_are_escaped(tmp_path, monkeypatch):
     compile((tmp_path / "out" / "best.py").read_text(encoding="utf-8"), "best.py", "exec")
 
 
+def test_a_budget_ends_while_columns_are_scaled(tmp_path, monkeypatch):
+    monkeypatch.setattr(recipe, "relevance", lambda X, y: time.sleep(25))
+    path, started = saved(tmp_path, table("linear", 300)), time.monotonic()
+    assert "--budget 4s: not even a guess" in message(run.compare, path, "y", out=tmp_path / "out", budget="4s")
+    assert time.monotonic() - started < 20
+
+
 # --- options ----------------------------------------------------------------------------------------------------------
 
 

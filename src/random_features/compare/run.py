@@ -62,11 +62,16 @@ def compare(
     record.write_text(own, "utf-8")
     found = warnings.found(question, max(3.0, CHECKED_SHARE * seconds))
     parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
-    contest = Contest(question, parts[0], out / "cells")
+    too_short = UserError(f"--budget {budget}: not even a guess was finished; state a longer one")
+    try:
+        with alarm(max(0.01, end - time.monotonic()), OutOfTime()):
+            contest = Contest(question, parts[0], out / "cells")
+    except OutOfTime:
+        raise too_short from None
     names, contest.reasons = contestants(contest.parts[0], maps)
     hold(contest, units(names, contest.n_train, columns), end)
     if not contest.last("guess"):
-        raise UserError(f"--budget {budget}: not even a guess was finished; state a longer one")
+        raise too_short
     decision = decide(contest.fair(), contest.groups, margin, missing(contest, names))
     scores = tested(question, contest, decision, end, *parts)
     for why in dict.fromkeys(contest.reasons.values()):

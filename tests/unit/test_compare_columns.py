@@ -71,13 +71,8 @@ def test_a_table_of_many_numbers_is_trained_on_as_many_rows_as_fit(tmp_path, mon
 
 
 def test_the_encoder_fills_scales_and_ignores_unknown_categories():
-    frame = pd.DataFrame(
-        {
-            "n": [1.0, None, 3.0, np.inf],
-            "c": ["a", "b", None, "a"],
-            "d": pd.to_datetime(["2024-01-01", "2024-01-02", None, "2024-02-01"]),
-        }
-    )
+    days = pd.to_datetime(["2024-01-01", "2024-01-02", None, "2024-02-01"])
+    frame = pd.DataFrame({"n": [1.0, None, 3.0, np.inf], "c": ["a", "b", None, "a"], "d": days})
     columns = {"numbers": ["n"], "dates": ["d"], "categories": ["c"]}
     fitted = recipe.encoder(columns).fit(frame)
     X = fitted.transform(frame)
@@ -116,9 +111,9 @@ def test_columns_without_effect_are_divided_by_long_length_scales_in_units_that_
 @pytest.mark.parametrize("name", ["guess", "boosting", "linear", "exact-kernel"])
 def test_the_origin_of_the_target_changes_no_prediction(name):
     X = np.random.default_rng(0).normal(size=(300, 2)).astype(np.float32)
-    y = X[:, 0].astype(np.float64)
     chosen = {} if name == "boosting" else {"penalty": 1e-3, "penalties": 1e-3, "length_scale": 1.0}
-    at_0, far = (recipe.model(name, chosen, "regression").fit(X, y + origin).predict(X) for origin in (0.0, 1e9))
+    model, y = recipe.model(name, chosen, "regression"), X[:, 0].astype(np.float64)
+    at_0, far = (model.fit(X, y + origin).predict(X) for origin in (0, 1e9))
     np.testing.assert_allclose(far - 1e9, at_0, atol=1e-4)
 
 

@@ -106,21 +106,18 @@ def has_sign(texts: pd.Series) -> bool:
     return texts.str.contains("[.,]").any()
 
 
-def whole(texts: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Return ``numbers`` of a column that had whole ones in its file, where no decimal sign was known.
+def measured(texts: pd.Series, how: str) -> tuple[pd.Series, pd.Series]:
+    """Return ``numbers`` in their format, "whole" where no decimal sign of the file was known.
 
-    Raise ``UserError`` for a text such as 1,234, which has two meanings; 1,5 has one.
+    Raise ``UserError`` for a text such as 1,234, which has two meanings there; 1,5 has one.
     """
+    if how != "whole":
+        return numbers(texts, SIGN_OF[how])
     (points, units), (commas, others) = (numbers(texts, sign) for sign in ".,")
     if two := texts[points.ne(commas) & points.notna() & commas.notna()].tolist():
         raise UserError(f"the column {texts.name!r} had whole numbers, and {two[0]!r} is about one or a thousand times "
                         "more: write no marks between thousands, and a zero behind decimals")  # fmt: skip
     return points.fillna(commas), units.where(points.notna(), others)
-
-
-def measured(texts: pd.Series, how: str) -> tuple[pd.Series, pd.Series]:
-    """Return texts in a format of numbers, and their units, as ``numbers`` does."""
-    return whole(texts) if how == "whole" else numbers(texts, SIGN_OF[how])
 
 
 def units_of(texts: pd.Series, how: str) -> list[str]:

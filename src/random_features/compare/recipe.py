@@ -358,8 +358,7 @@ def fitted(table, labels, settings, name, chosen, is_encoded=False):
     if not is_encoded:
         used = [name for names in (columns or {}).values() for name in names]
         formats = {name: settings["formats"].get(name, "number") for name in used}
-        units = settings.get("units", {})
-        known = {name: texts_by_value(table[name]) if how == "text" else units.get(name, [""])
+        known = {name: texts_by_value(table[name]) if how == "text" else settings.get("units", {}).get(name, [""])
                  for name, how in formats.items()}  # fmt: skip
         learned = {"formats": formats, "missing": settings.get("missing", ()), "known": known}
         steps = [FunctionTransformer(as_learned, kw_args=learned), encoder(columns)]

@@ -24,7 +24,7 @@ from random_features.errors import gathered
 from rfstudy.files import read_yaml, record_file
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
-from rfstudy.planning.config import load_study, protocol_changes, restore_names
+from rfstudy.planning.config import load_study, restore_names
 from rfstudy.planning.jobs import Jobs, counted, jobs_in_queue, seconds_in, visible_gpus
 from rfstudy import outputs
 

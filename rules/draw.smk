@@ -4,7 +4,7 @@ report: "report.rst"
 
 
 SHIPPED = glob_wildcards(str(ROOT / outputs.results_of("measured", "{name}"))).name
-DRAWN = outputs.Collections(REPORTS, JOBS, SHIPPED, protocol_changes(SETTINGS, CONFIG))
+DRAWN = outputs.Collections(REPORTS, JOBS, SHIPPED)
 
 # the inputs of every table and figure, without rows
 PUBLISHED = expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name)

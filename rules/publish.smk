@@ -1,8 +1,7 @@
 # New rows are merged into the published table, so the table is not a declared output.
 rule publish:
     input:
-        rows=f"{RESULTS}/{{experiment}}.csv",
-        records=f"{RESULTS}/{{experiment}}.provenance.json",
+        lambda wildcards: JOBS.to_publish(wildcards.experiment),
     output:
         touch(f"{RESULTS}/{{experiment}}.published"),
     log:

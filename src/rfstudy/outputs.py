@@ -191,9 +191,9 @@ def with_selection(spec: dict, settings: dict) -> dict | None:
     return spec | {"name": f"{spec['name']}{PART}{'-'.join(parts)[:LONGEST].strip('-')}"} if parts else spec
 
 
-def with_changes(spec: dict, changes: dict[tuple, object]) -> dict:
-    """Return an output of a run whose caption and name state the keys that the run changes in its protocol."""
-    own = {key: value for key, value in changes.items() if key[0] != "experiments" or key[1] in spec["experiments"]}
+def with_changes(spec: dict, changes: dict[str, dict]) -> dict:
+    """Return an output of a run whose caption and name state the changes of its experiments (``config.changes_in``)."""
+    own = {key: value for name in spec["experiments"] for key, value in changes.get(name, {}).items()}
     if not own:
         return spec
     words = ", ".join(f"{'.'.join(key)} = {value}" for key, value in own.items())
@@ -239,15 +239,15 @@ class Collections:
     one : the outputs that a job draws alone, by collection, paper and name
     """
 
-    def __init__(self, reports: list[dict], jobs: Jobs, shipped: list[str], changes: dict[tuple, object]):
+    def __init__(self, reports: list[dict], jobs: Jobs, shipped: list[str]):
         self.jobs, self.shipped, self.preset = jobs, shipped, jobs.settings["preset"]
         whole = drawable_in_part(reports, shipped)
         found = [(spec, with_selection(spec, jobs.settings)) for spec in whole]
         measured = [part for _, part in found if part]
         self.parts = {(spec["paper"], spec["name"]): part for spec, part in found if part != spec}
         on_demand = {name for name in jobs.experiments if name not in jobs.asked_for}
-        asked = [with_changes(spec, changes) for spec in drawable(reports, jobs.asked_for, on_demand)]
-        every = [with_changes(spec, changes) for spec in drawable(reports, jobs.experiments)]
+        asked = [with_changes(spec, jobs.changes) for spec in drawable(reports, jobs.asked_for, on_demand)]
+        every = [with_changes(spec, jobs.changes) for spec in drawable(reports, jobs.experiments)]
         named = {(spec["paper"], spec["name"]): spec for spec in every + asked}
         self.own = jobs.settings["only_methods"]
         yours = [with_methods(spec, self.own) for spec in whole if set(spec["experiments"]) & set(jobs.experiments)]

@@ -6,7 +6,9 @@ import pytest
 from checkouts import ROOT
 
 from rfstudy import outputs
+from rfstudy.files import read_yaml
 from rfstudy.planning import config
+from rfstudy.planning.jobs import OF_ROWS, Jobs
 
 
 def output(name, form, *experiments, paper="survey", kind="grid"):
@@ -46,17 +48,35 @@ def test_a_selection_narrows_an_output_of_shipped_rows_and_its_caption_says_so()
 
 
 def test_another_seed_is_a_change_of_the_protocol():
-    assert config.protocol_changes({"preset": "laptop", "seed": 7}, ROOT / "config") == {("seed",): 7}
-    assert not config.protocol_changes({"preset": "laptop", "seed": 2021}, ROOT / "config")
+    assert config.protocol_changes({"seed": 7}, {"seed": 1}) == {("seed",): 7}
+    assert not config.protocol_changes({"seed": 1}, {"seed": 1})
 
 
 def test_a_changed_protocol_is_in_the_caption_and_the_name():
     spec = {"name": "table-07-text", "caption": "Best maps.", "experiments": ["a"]}
-    found = outputs.with_changes(spec, {("experiments", "a", "search", "n_folds"): 3, ("experiments", "b", "x"): 1})
+    changes = {"a": {("experiments", "a", "search", "n_folds"): 3}, "b": {("experiments", "b", "x"): 1}}
+    found = outputs.with_changes(spec, changes)
     assert found["name"] == "table-07-text-with-n-folds-3"
     assert found["caption"] == "Best maps. Changed: experiments.a.search.n_folds = 3."
-    assert outputs.with_changes(spec, {("experiments", "b", "x"): 1}) == spec
-    assert outputs.with_changes(spec, {("learners", "ridge", "scaling"): "mean"})["name"].endswith("-with-scaling-mean")
+    assert outputs.with_changes(spec, {"b": changes["b"]}) == spec
+
+
+def test_what_another_key_overrides_is_no_change_and_a_changed_protocol_is_not_published():
+    def study(**own):
+        given = {"preset": "laptop", "only_experiments": ["survey-double-descent", "slsrff-text"]} | own
+        return config.load_study(read_yaml(ROOT / "config/config.yaml") | given, ROOT / "config")
+
+    name = "survey-double-descent"  # at the extent of the preset `large` decides about the draws
+    changed = study(experiments={name: {"grid": {"penalty": 0.01, "draws": 1}}}, learners={"ridge": {"center": "both"}})
+    assert changed.changes[name] == {("experiments", name, "grid", "penalty"): 0.01}
+    assert changed.changes["slsrff-text"] == {("learners", "ridge", "center"): "both"}
+    message = r"sonar\.published: this run changes its protocol \(experiments\..*\.grid\.penalty\): leave"
+    with pytest.raises(SystemExit, match=message):
+        Jobs(changed, ROOT).to_publish(f"{name}.sonar")
+    # a selection, and more of the work, are no changes
+    more = {"experiments": {"slsrff-text": {"time": None, "datasets": {"eeg": {"only_sizes": {"rff": ["2d"]}}}}}}
+    selected = study(max_rows=None, only_methods=["rff"], repeats=2, learners={"svm": {"max_entries": None}}, **more)
+    assert Jobs(selected, ROOT).to_publish("slsrff-text") == [f"results/laptop/slsrff-text.{end}" for end in OF_ROWS]
 
 
 @pytest.mark.parametrize(

@@ -67,13 +67,13 @@ def assert_refused(folder, table, message, **record):
 
 def test_a_block_takes_the_place_of_its_rows_and_leaves_all_others(published, tmp_path):
     before = rows(range(4)) + rows(range(4), method="orf") + rows(range(4), variant="b") + rows([0], dataset="skin")
-    table = published(before, rows(range(2), "new"))
+    table = published(before, rows(range(5), "new"))
     assert table.groupby(["dataset", "method", "variant"])["run"].unique().map(list).to_dict() == {
         ("eeg", "rff", ""): ["new"], ("eeg", "orf", ""): ["a"], ("eeg", "rff", "b"): ["a"], ("skin", "rff", ""): ["a"],
     }  # fmt: skip
-    assert len(table) == 2 + 4 + 4 + 1
+    assert len(table) == 5 + 4 + 4 + 1
     assert set(read_records(tmp_path / "measured/e.csv.xz")) == {"a", "new"}
-    others = rows([0], "new", method="orf") + rows([0], "new", variant="b") + rows([0], "new", dataset="skin")
+    others = rows(range(4), "new", method="orf") + rows(range(4), "new", variant="b") + rows([0], "new", dataset="skin")
     assert set(published(others)["run"]) == {"new"}
     assert set(read_records(tmp_path / "measured/e.csv.xz")) == {"new"}  # that of a run without rows goes
 
@@ -82,6 +82,14 @@ def test_the_times_of_a_data_set_are_one_block(published):
     table = published(rounds(3) + rounds(3, method="orf") + rows([0]), rounds(2, "new", method="orf"))
     assert table[table["axis"].eq("round")]["run"].tolist() == ["new", "new"]
     assert table[table["axis"].ne("round")]["run"].tolist() == ["a"]
+
+
+@pytest.mark.parametrize("metric", ["accuracy_pct", "error_pct"])
+def test_a_block_of_fewer_repeats_is_refused(published, tmp_path, metric):
+    published(rows(range(10), variant="b") + rows(range(10)) + rows(range(10), metric="error_pct"))
+    new = rows(range(2), metric=metric) + rows(range(12), learner="svm")  # of another quantity there may be any number
+    message = f"has 2 repeats of eeg rff ridge {metric}, and .*e.csv.xz has 10: publish at least as many; to ship fewer"
+    assert_refused(tmp_path, new, message)
 
 
 def test_the_newest_record_of_a_run_stays(published, tmp_path):
@@ -179,7 +187,7 @@ def test_a_block_is_refused_where_its_neighbours_were_measured_otherwise(publish
     message = f"{re.escape(message)}.*publish all methods of these data sets together"
     assert_refused(tmp_path, rows([0, 1], "b", **changes), message)
     # all of the data set together is another experiment, as a whole
-    assert set(published(rows([0, 1], "b", **changes) + rows([0, 1], "b", **changes | neighbour))["run"]) == {"b"}
+    assert set(published(rows(range(4), "b", **changes) + rows(range(4), "b", **changes | neighbour))["run"]) == {"b"}
 
 
 @pytest.mark.parametrize(
@@ -207,7 +215,7 @@ def test_a_data_set_has_one_seed_and_preset_also_without_a_neighbour(published, 
     published(rows(range(4), method="orf", **place) + rows([0], dataset="skin"))
     new = rows([0, 1], "b", **{"n_features_label": "4d", column: value})
     assert_refused(tmp_path, new, f"eeg would have rows of the {column}s {pair}; publish all methods")
-    assert len(published(new + rows([0], "b", method="orf", **place, **{column: value}))) == 4
+    assert len(published(new + rows(range(4), "b", method="orf", **place, **{column: value}))) == 7
 
 
 def test_what_differs_among_the_neighbours_may_differ(published):

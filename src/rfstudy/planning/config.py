@@ -7,6 +7,7 @@ workflow imports this module when it parses, so it imports nothing that computes
 """
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import reduce
 from pathlib import Path
@@ -22,6 +23,7 @@ from rfstudy.fields import FORM_OF_NAME, NAME, listed
 from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_files
 from rfstudy.models import problems_of, suggestion
 from rfstudy.planning.models import entries_with_steps, problems_of_experiment, with_steps
+from rfstudy.planning.plan import on_dataset
 from rfstudy.planning.problems import problems_on_datasets
 from rfstudy.planning.settings import Method, Settings
 from rfstudy.study.job import merge, own_kernel, sizes, spread, wanted_sizes
@@ -32,7 +34,7 @@ SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
 
 #: Settings with parts of protocols, and keys in them that are amounts of work.
 PROTOCOL = ("search", "learners", "experiments", "seed")
-AMOUNTS = {"repeats", "max_rows", "max_entries", "time"}
+AMOUNTS = {"repeats", "max_rows", "max_entries", "time", "only_sizes", "largest_multiple_of_d"}
 
 #: Settings that are names. Snakemake takes some for numbers or for YAML (``restore_names``).
 NAMES = ("own", "target", "preset", "mirror", *SELECTIONS)
@@ -51,13 +53,16 @@ def stop_at(problems: list[str]) -> None:
 
 
 class Study(NamedTuple):
-    """The configuration of a run: its settings, the registries, all experiments, and those that it builds."""
+    """The configuration of a run: its settings, the registries, all experiments, those that it builds, and by their
+    names what it changes in them (``changes_in``).
+    """
 
     settings: dict
     registry: data_registry.Registry
     methods: dict[str, dict]
     experiments: dict[str, dict]
     chosen: dict[str, dict]
+    changes: dict[str, dict]
 
 
 def load_study(given: dict, config_dir, files=()) -> Study:
@@ -81,7 +86,15 @@ def load_study(given: dict, config_dir, files=()) -> Study:
     found = [(name, p) for name, each in chosen.items() for p in problems_on_datasets(each, settings, registry.tasks)]
     if found:
         stop_at(located(found, config_dir))
-    return Study(settings, registry, methods, experiments, chosen)
+    names, changes = ("config.yaml", f"presets/{settings['preset']}.yaml"), {}
+    of_preset = reduce(merge, (read_yaml(Path(config_dir) / name) for name in names))
+    if changed := protocol_changes(settings, of_preset):
+        plain = settings | {"experiments": {}} | {key: of_preset[key] for key in PROTOCOL if key in of_preset}
+        before = select(laid_over(experiments, plain["experiments"]), plain, datasets)
+        for name, each in chosen.items():
+            other = before.get(name, {"datasets": {}, "methods": []}) | {"seed": plain["seed"]}
+            changes[name] = changes_in(each | {"seed": settings["seed"]}, other, changed)
+    return Study(settings, registry, methods, experiments, chosen, changes)
 
 
 # --- Settings ---------------------------------------------------------------------------------------------------------
@@ -137,16 +150,34 @@ def load_settings(config: dict, config_dir: Path) -> dict:
     return settings
 
 
-def protocol_changes(settings: dict, config_dir: Path) -> dict[tuple[str, ...], object]:
+def protocol_changes(settings: dict, of_preset: dict) -> dict[tuple[str, ...], object]:
     """Return the values that a run changes in the protocols of its preset, by their keys from the top.
 
     Amounts of work (``AMOUNTS``), which notes report, and keys that it removes are no changes.
     """
-    files = ("config.yaml", f"presets/{settings['preset']}.yaml")
-    of_preset = reduce(merge, (read_yaml(Path(config_dir) / name) for name in files))
     both = [dict(_leaves({key: each.get(key, {}) for key in PROTOCOL})) for each in (of_preset, settings)]
     new = {key: value for key, value in both[1].items() if both[0].get(key) != value and value is not None}
     return {key: value for key, value in new.items() if not set(key) & AMOUNTS}
+
+
+def changes_in(experiment: dict, before: dict, changes: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], object]:
+    """Return the values of an experiment that are other than ``before`` on one of its data sets, by the changed keys of
+    the settings. A key that ``large`` or a key of the data set overrides has no effect, and is left out.
+    """
+    found = {}
+    for key in changes:
+        own, path = (key[:2], key[2:]) if key[0] == "experiments" else ((), key)
+        here, path = experiment["datasets"] or [""], ("grid", *path[1:]) if path[0] == "large" else path
+        if path[0] == "datasets":
+            own, here, path = key[:4], path[1:2], path[2:]
+        if own[1:2] in ((), (experiment["name"],)):
+            pairs = ([reduce(_inner, path, on_dataset(of, each)) for of in (experiment, before)] for each in here)
+            found |= {(*own, *path): new for new, old in pairs if new != old}
+    return found
+
+
+def _inner(document, key: str):
+    return document.get(key) if isinstance(document, dict) else None
 
 
 def _leaves(value, key: tuple[str, ...] = ()):

@@ -83,7 +83,7 @@ class Jobs:
         self.libraries = hashlib.sha256((root / "envs" / "requirements.lock").read_bytes()).hexdigest()
         self.root, self.code_folder = root, root / ".snakemake" / "rfstudy-code"
         code.load_known(self.code_folder / "modules.json")
-        self.settings, self.registry, self.experiments = study.settings, study.registry, study.chosen
+        self.settings, self.registry, self.experiments, self.changes = study.settings, study.registry, *study[-2:]
         self.results = f"results/{self.settings['preset']}"
         self.prepared = f"data/prepared/{self.settings['data']}"
         embedded = self.settings["data"] == "embedded"
@@ -314,6 +314,15 @@ class Jobs:
             inputs |= {"prepared_dirs": [str(Path(path).parent) for path in files["facts"]]}
             work.append({"stage": "collect"} | inputs | {"out": f"{stem}.csv", "out_arrays": f"{stem}.npz"})
         return self.work_hash(work)
+
+    def to_publish(self, name: str) -> list[str]:
+        """Return the rows of an experiment, or a part of it, and their record; end the workflow if they are not those
+        of its protocol.
+        """
+        if own := self.changes.get(name.partition(".")[0]):
+            changed = f"this run changes its protocol ({', '.join(map('.'.join, own))})"
+            sys.exit(f"{self.results}/{name}.published: {changed}: leave this out, or add an experiment of its own")
+        return [f"{self.results}/{name}.{ending}" for ending in OF_ROWS]
 
     def publish_work(self, name: str) -> str:
         """Return the hash of the work of ``publish`` for an experiment, or a part of it."""

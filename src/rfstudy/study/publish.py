@@ -41,7 +41,7 @@ def run(results_file, out) -> None:
 
     Raise ``UserError`` for rows that cannot be repeated: rows of stand-ins, of uncommitted code or without a record,
     and times that were taken while the machine was busy or by another rule than ``time``. Raise it also for blocks that
-    were measured differently from their neighbours, and for rows of another experiment.
+    were measured differently from their neighbours or fewer times than before, and for rows of another experiment.
     """
     out = Path(out)
     new, records = publishable(results_file)
@@ -53,11 +53,12 @@ def run(results_file, out) -> None:
         )
     arrays = arrays_of(results_file)
     if out.exists():
-        old = tidy.read(out)
+        old, own = tidy.read(out), new
         neighbours = old[~blocks(old).isin(set(blocks(new)))]
         check_alike(neighbours, new, results_file, out)
         new = pd.concat([neighbours, new], ignore_index=True)
         check_one_run(new, results_file, out)
+        check_repeats(old, own, results_file, out)
         records, arrays = read_records(out) | records, arrays_of(out) | arrays
     table = new.sort_values(list(tidy.KEY), kind="stable")
     if unknown := sorted(set(table["run"]) - set(records)):
@@ -147,6 +148,16 @@ def check_alike(neighbours: pd.DataFrame, new: pd.DataFrame, results_file, out) 
         f"rows of {results_file} were not measured like the others of their data sets in {out}: "
         f"{'; '.join([*lines[:LISTED], *more])}; publish all methods of these data sets together"
     )
+
+
+def check_repeats(old: pd.DataFrame, new: pd.DataFrame, results_file, out) -> None:
+    """Raise ``UserError`` if a quantity of a block has fewer repeats than in the block that it replaces."""
+    there, here = (table.groupby([*BLOCK, "learner", "metric"])["repeat"].nunique() for table in (old, new))
+    for place, number in here[here < there.reindex(here.index, fill_value=0)].head(1).items():
+        raise UserError(
+            f"{results_file} has {number} repeats of {' '.join(filter(None, place))}, and {out} has {there[place]}: "
+            f"publish at least as many; to ship fewer, remove {out.name} and its record first"
+        )
 
 
 def check_one_run(table: pd.DataFrame, results_file, out) -> None:

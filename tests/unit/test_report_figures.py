@@ -18,7 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from report_rows import changed, made_rows, picture, spec_of
 
 from rfstudy import render
-from rfstudy.report import catalogue
+from rfstudy.report import catalogue, plots
 
 
 def drawn(name, rows, paper="survey"):
@@ -114,6 +114,25 @@ def test_the_same_rows_are_the_same_files_in_any_process_and_with_any_settings_o
         assert one.read_bytes() == two.read_bytes()
         assert one.read_bytes() == (tmp_path / "elsewhere" / "survey" / one.name).read_bytes()
     assert b"CreationDate" not in here[0].read_bytes()
+
+
+#: The coordinates of the values that a kind draws with bars or bands: x, y, or both.
+COORDINATES = {"curves": [1], "descent": [1], "crossover": [1], "gains": [0], "steps": [0], "error_by_time": [0, 1]}
+
+
+def test_the_file_next_to_a_figure_has_the_centres_and_ends_that_it_draws(shipped):
+    there = [spec for spec in shipped.reports if spec["kind"] in COORDINATES and shipped.has(spec["experiments"])]
+    for spec in there:
+        figure = (made := shipped.made(spec["paper"], spec["name"])).figure
+        cells = plots.behind(shipped.context(*spec["experiments"], kernel=spec.get("kernel", "")), spec, made)
+        known = cells[["mean", "lower", "upper"]].to_numpy(dtype=float).ravel()
+        for ax in figure.axes:  # published values and rings are hollow, levels have the coordinates of the panel
+            lines = [line for line in ax.lines if "none" not in (line.get_markerfacecolor(), line.get_fillstyle())]
+            points = [line.get_xydata() for line in lines if line.get_transform() == ax.transData]
+            points += [path.vertices for each in ax.collections for path in each.get_paths()]
+            for values in np.concatenate(points)[:, COORDINATES[spec["kind"]]].T:
+                off = np.abs(known[:, None] - values).min(axis=0, where=~np.isnan(known)[:, None], initial=np.inf)
+                assert (off <= 1e-9 * np.abs(values)).all(), (spec["name"], ax.get_ylabel(), values[off > 1e-9])
 
 
 def test_the_control_that_decides_is_a_line_through_the_panel():

@@ -114,7 +114,7 @@ def finished(picture: Picture, width=None) -> Picture:
 
     ``width`` is as for ``grid``.
     """
-    figure, entries, notes, _ = picture
+    figure, entries, notes, *_ = picture
     entries = [drawn_as(each) if isinstance(each, PlotStyle) else each for each in entries]
     handles = [Line2D([], [], **each) for each in {each["label"]: each for each in entries}.values()]
     if not figure.axes:

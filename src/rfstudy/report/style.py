@@ -88,7 +88,8 @@ def style():
 
 
 class Picture(NamedTuple):
-    """A figure with the entries of its legend, its notes, and the measured rows that it shows.
+    """A figure with the entries of its legend, its notes, the measured rows that it shows and, unless these are means
+    with one standard deviation (``times.summarise``), the cells that it draws.
 
     The notes are those that a reader needs in addition to the caption; ``plots.picture`` adds legend and notes. An
     entry is a plot style, or keyword arguments of ``Line2D``; entries with the same label are merged.
@@ -98,6 +99,7 @@ class Picture(NamedTuple):
     entries: Iterable[PlotStyle | dict] = ()
     notes: Iterable[str] = ()
     shown: pd.DataFrame | None = None
+    cells: pd.DataFrame | None = None
 
 
 def fix_axis_labels(figure: Figure) -> None:

@@ -33,12 +33,14 @@ def draw(context: Context, spec: dict, out_dir) -> list[Path]:
 
 
 def behind(context: Context, spec: dict, drawn: style.Picture) -> pd.DataFrame:
-    """Return the table next to a figure: mean, spread and counts of every measured cell behind it, or the facts that it
-    shows. Columns without a value are left out.
+    """Return the table next to a figure: centre, bar, spread and counts of every cell that it draws, or the facts that
+    it shows. Columns without a value are left out.
     """
     if "facts" in spec:
         return context.texts(spec["facts"], figure=spec["published"])
-    cells = summarise(context.rows if drawn.shown is None else drawn.shown)
+    cells = drawn.cells
+    if cells is None:
+        cells = summarise(context.rows if drawn.shown is None else drawn.shown)
     return cells.replace("", None).dropna(axis="columns", how="all")
 
 

@@ -10,7 +10,7 @@ from rfstudy.report.notes import machine_busy_where
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import Picture
 from rfstudy.report.tables.times import threads_of
-from rfstudy.report.times import ROUND, TOO_WIDE, ratios
+from rfstudy.report.times import ROUND, TOO_WIDE, ratios, summarise
 
 # --- crossover --------------------------------------------------------------------------------------------------------
 # Time per row against the number of columns: where a fast transform overtakes the product with a dense matrix.
@@ -43,7 +43,7 @@ def crossover(context, *, width, panels) -> Picture:
     if not there:
         return plot.nothing(width, missing)
     figure, axes = plot.grid(width, 2, len(there), HEIGHT)
-    entries, remarks = [], plot.not_drawn(missing)
+    entries, remarks, drawn = [], plot.not_drawn(missing), []
     for panel, (upper, lower) in zip(there, axes.T, strict=True):
         rows = select(frame, kernel=panel["kernel"])
         styles = styles_of(rows, panel["methods"], context.styles)
@@ -64,10 +64,13 @@ def crossover(context, *, width, panels) -> Picture:
         upper.set(title=panel["label"], ylabel="microseconds per row")
         lower.set(xlabel="columns d = number of features s", ylabel=f"time / {dense}'s")
         entries += styles.values()
+        drawn.append(by_round.assign(against=panel["reference"]))
     frame = select(frame, kernel=[panel["kernel"] for panel in there])
     disturbed = machine_busy_where(frame, context, "d")
     remarks += [threads_of(frame), f"Other work ran at the same time: {disturbed}." if disturbed else ""]
-    return Picture(figure, entries, list(filter(None, remarks)))
+    cells = summarise(frame.assign(value=1e6 * frame["value"] / frame["n_train"])).assign(unit="microseconds per row")
+    cells = pd.concat([cells, *drawn], ignore_index=True).drop(columns=["line", "x", "too_noisy"])
+    return Picture(figure, entries, list(filter(None, remarks)), cells=cells)
 
 
 def styles_of(rows: pd.DataFrame, methods: list[str], registry: dict) -> dict[str, PlotStyle]:
@@ -86,7 +89,7 @@ def cells_of(rows: pd.DataFrame, reference: str) -> tuple[pd.DataFrame, pd.DataF
 
     Dimensions without the reference are left out; ``too_noisy`` ratios give no crossing.
     """
-    place, ends = ["line", "d"], ["lower", "mean", "upper"]
+    place, ends = ["line", "d", "kernel", "method", "variant", "metric"], ["lower", "mean", "upper"]
     rows = rows.assign(line=rows["method"] + rows["variant"])
     dense = select(rows, line=reference)
     rows = rows[rows["d"].isin(dense["d"])]

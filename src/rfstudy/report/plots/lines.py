@@ -9,7 +9,16 @@ from matplotlib.ticker import MaxNLocator
 
 from rfstudy.metrics import fact_of
 from rfstudy.report import panels as plot
-from rfstudy.report.aggregate import CELL, by_cell, differing_columns, method_order, of_quantity, select
+from rfstudy.report.aggregate import (
+    CELL,
+    COUNTS,
+    by_cell,
+    differing_columns,
+    method_order,
+    of_quantity,
+    select,
+    with_status,
+)
 from rfstudy.report.chance import LABEL, notes_on_chance
 from rfstudy.report.notes import absence, notes_on_sizes
 from rfstudy.report.plot_styles import PlotStyle, plot_style
@@ -141,7 +150,7 @@ def curves(
     remarks += notes_on_sizes(shown, paper, context) if is_size else []
     entries = [*styles.values(), *([{"label": LABEL} | REFERENCE] if reached else [])]
     entries += [{"label": "published", "marker": "o", "color": "#777777"} | PUBLISHED] if has_printed else []
-    return Picture(figure, entries, remarks, shown)
+    return Picture(figure, entries, remarks, shown, cells_behind(shown, panels, points_of, errors=bars == "error"))
 
 
 def printed_points(printed: pd.DataFrame, dataset: str, panel: dict, cells: pd.DataFrame) -> pd.DataFrame:
@@ -173,6 +182,16 @@ def cells_of(rows: pd.DataFrame, panel: dict, *, is_size: bool, errors: bool) ->
             f"{panel['metric']} has two values of {line} at {x:g} in one panel: the entry selects too much"
         )
     return cells
+
+
+def cells_behind(
+    rows: pd.DataFrame, panels: list[dict], points_of: list[pd.DataFrame], *, errors=False
+) -> pd.DataFrame:
+    """Return the measured cells of rows and, of panels ``against`` a method, their points, with the ends of bars."""
+    found = zip(panels, points_of, strict=True)
+    gaps = [own.drop(columns=["x", "line"]).assign(against=of["against"]) for of, own in found if "against" in of]
+    cells = summarise(rows)
+    return pd.concat([with_errors(cells) if errors else cells, *gaps], ignore_index=True)
 
 
 def with_errors(cells: pd.DataFrame, *, geometric: bool = False) -> pd.DataFrame:
@@ -277,8 +296,10 @@ def gains(context, *, paper, width, datasets, methods, panels, sizes, datasets_p
         if ax.get_xlabel():
             ax.set_xlabel(panel["label"])
     missing = {context.name(each, paper): "not run" for each in datasets if not any(each == d for d, _ in there)}
+    shown = shown[~shown.index.duplicated()]
+    cells = cells_behind(shown, panels, [of.drop(columns="pale") for of in points_of])
     bars = "Bars: one standard deviation of the paired differences, of times the quartiles."
-    return Picture(figure, styles.values(), [bars, *plot.not_drawn(missing)], shown[~shown.index.duplicated()])
+    return Picture(figure, styles.values(), [bars, *plot.not_drawn(missing)], shown, cells)
 
 
 # --- error_by_time ----------------------------------------------------------------------------------------------------
@@ -315,7 +336,7 @@ def error_by_time(context, *, paper, width, datasets, methods, quantity, times) 
         ax.set(xlabel="time (s)", ylabel=plot.with_unit(quantity["metric"]))
     shown = behind_curves(select(context.rows, dataset=datasets), methods, quantity, times)
     remarks = ["Bars: one standard error of the error, the quartiles of the time.", *plot.not_drawn(absent)]
-    return Picture(figure, styles.values(), remarks, shown)
+    return Picture(figure, styles.values(), remarks, shown, with_errors(summarise(shown)))
 
 
 def points(rows: pd.DataFrame, methods: list[str], quantity: dict, times: dict[str, str]) -> pd.DataFrame:
@@ -381,7 +402,8 @@ def descent(context, *, paper, width, datasets, methods, learners, panels) -> Pi
     entries.append({"color": "black", "label": "columns = $n$"} | THRESHOLD)
     remarks = ["Lines and bands: medians and quartiles over the repeats."]
     remarks += plot.without_panel(shown, datasets, paper, context)
-    return Picture(figure, entries, remarks, shown)
+    counts = {"std": ("value", "std")} | COUNTS
+    return Picture(figure, entries, remarks, shown, by_cell(with_status(shown), CELL, quartiles=True, **counts))
 
 
 def quartiles(rows: pd.DataFrame) -> pd.DataFrame:

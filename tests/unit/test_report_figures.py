@@ -135,6 +135,17 @@ def test_the_file_next_to_a_figure_has_the_centres_and_ends_that_it_draws(shippe
                 assert (off <= 1e-9 * np.abs(values)).all(), (spec["name"], ax.get_ylabel(), values[off > 1e-9])
 
 
+@pytest.mark.parametrize("kind", [*COORDINATES, "printed", "counterexample", "plane", "sphere", "accuracy_gains"])
+def test_a_legend_has_the_colours_and_patterns_of_the_lines_that_it_names(shipped, kind):
+    for spec in (each for each in shipped.reports if each["kind"] == kind and shipped.has(each["experiments"])):
+        figure, looks = shipped.made(spec["paper"], spec["name"]).figure, {}
+        for line in (line for ax in figure.axes for line in ax.lines):
+            looks.setdefault(line.get_label(), set()).add((line.get_color(), line.get_linestyle()))
+        for entry in (each for legend in figure.legends for each in legend.legend_handles):
+            own = looks.get(entry.get_label())
+            assert not own or (entry.get_color(), entry.get_linestyle()) in own, (spec["name"], entry.get_label())
+
+
 def test_the_control_that_decides_is_a_line_through_the_panel():
     rows = report_rows.step_rows()
     values = [row["value"] for row in rows if (row["dataset"], row["variant"]) == ("eeg", "smaller-penalty")]

@@ -379,7 +379,8 @@ def descent(context, *, paper, width, datasets, methods, learners, panels) -> Pi
     metrics = [panel["metric"] for panel in panels]
     shown = select(context.rows, dataset=datasets, metric=metrics, learner=["", *learners])
     ok = select(shown, status="ok")
-    maps = {line: each._replace(marker="") for line, each in plot.styles_of(ok, methods, context).items()}
+    plain = {"marker": "", "linestyle": PATTERNS[0]}  # the pattern is that of a learner
+    maps = {line: each._replace(**plain) for line, each in plot.styles_of(ok, methods, context).items()}
     patterns = dict(zip(learners, PATTERNS, strict=False))
     styles = {
         f"{line}/{learner}": each._replace(linestyle=patterns.get(learner, PATTERNS[0]))

@@ -12,6 +12,7 @@ import csv
 import os
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 from random_features.errors import nearest
@@ -199,7 +200,8 @@ def with_changes(spec: dict, changes: dict[str, dict]) -> dict:
     words = ", ".join(f"{'.'.join(key)} = {value}" for key, value in own.items())
     short = re.sub(r"[^a-z0-9.]+", "-", " ".join(f"{key[-1]} {value}" for key, value in own.items()).lower())
     name = f"{spec['name']}{CHANGED}{short[:LONGEST].strip('-.')}"
-    return spec | {"name": name, "caption": f"{spec['caption']} Changed: {words}."}
+    on_picture = textwrap.shorten(", ".join(f"{key[-1]} = {value}" for key, value in own.items()), 100)
+    return spec | {"name": name, "caption": f"{spec['caption']} Changed: {words}.", "changed": on_picture}
 
 
 def results_of(collection: str, experiment: str) -> str:

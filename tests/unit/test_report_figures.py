@@ -17,8 +17,9 @@ from figure_checks import assert_fit_to_print
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from report_rows import changed, made_rows, picture, spec_of
 
-from rfstudy import render
+from rfstudy import outputs, render
 from rfstudy.report import catalogue, plots
+from rfstudy.report.context import Context
 
 
 def drawn(name, rows, paper="survey"):
@@ -144,6 +145,17 @@ def test_a_legend_has_the_colours_and_patterns_of_the_lines_that_it_names(shippe
         for entry in (each for legend in figure.legends for each in legend.legend_handles):
             own = looks.get(entry.get_label())
             assert not own or (entry.get_color(), entry.get_linestyle()) in own, (spec["name"], entry.get_label())
+
+
+def test_a_changed_protocol_and_the_number_of_repeats_are_on_the_picture(shipped):
+    spec, penalty = shipped.spec("survey", "figure-07-text"), "experiments.survey-double-descent.grid.penalty"
+    spec = outputs.with_changes(spec, {spec["experiments"][0]: {tuple(penalty.split(".")): 0.01}})
+    rows = shipped.context(*spec["experiments"]).rows.query("dataset == 'sonar' and repeat < 2")
+    rows = rows.assign(settings=rows["settings"].str.replace('"penalty": 1e-08', '"penalty": 0.01'))
+    figure, notes = picture(spec, Context(rows, shipped.styles, shipped.tasks))
+    words = "Changed: penalty = 0.01. Lines and bands: medians and quartiles over 2 repeats; penalty 0.01."
+    assert figure.get_supxlabel().startswith(words)
+    assert "1e-8" not in " ".join([spec["caption"], *notes])
 
 
 def test_the_control_that_decides_is_a_line_through_the_panel():

@@ -48,4 +48,5 @@ def picture(context: Context, spec: dict) -> style.Picture:
     """Return the figure of a specification."""
     with style.style():
         drawn, notes = made(context, spec)
+        notes = [*([f"Changed: {spec['changed']}."] if "changed" in spec and drawn.figure.axes else []), *notes]
         return finished(drawn._replace(notes=notes), spec.get("width"))

@@ -8,19 +8,11 @@ import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from rfstudy.metrics import fact_of
+from rfstudy.report import aggregate
 from rfstudy.report import panels as plot
-from rfstudy.report.aggregate import (
-    CELL,
-    COUNTS,
-    by_cell,
-    differing_columns,
-    method_order,
-    of_quantity,
-    select,
-    with_status,
-)
+from rfstudy.report.aggregate import CELL, by_cell, differing_columns, method_order, of_quantity, select
 from rfstudy.report.chance import LABEL, notes_on_chance
-from rfstudy.report.notes import absence, notes_on_sizes
+from rfstudy.report.notes import absence, notes_on_sizes, span
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import PUBLISHED, REFERENCE, Picture
 from rfstudy.report.tables.times import behind_curves, curve, why_no_curve
@@ -374,13 +366,16 @@ def descent(context, *, paper, width, datasets, methods, learners, panels) -> Pi
     context : its rows are tidy rows of an experiment of the kind "path"
     panels : the quantities of a row: ``metric``, ``split``, ``label`` and ``scale``
     methods : their order
-    learners : their names in the legend, by id
+    learners : their names in the legend, by id; {penalty} is the penalty of the rows of the first
     """
     metrics = [panel["metric"] for panel in panels]
     shown = select(context.rows, dataset=datasets, metric=metrics, learner=["", *learners])
     ok = select(shown, status="ok")
     plain = {"marker": "", "linestyle": PATTERNS[0]}  # the pattern is that of a learner
     maps = {line: each._replace(**plain) for line, each in plot.styles_of(ok, methods, context).items()}
+    penalties = {each.get("penalty", np.nan) for each in aggregate.settings_of(select(ok, learner=[*learners][:1]))}
+    stated = " or ".join(f"{each:g}".replace("e-0", "e-") for each in sorted(penalties))
+    learners = {each: name.format(penalty=stated) for each, name in learners.items()}
     patterns = dict(zip(learners, PATTERNS, strict=False))
     styles = {
         f"{line}/{learner}": each._replace(linestyle=patterns.get(learner, PATTERNS[0]))
@@ -401,10 +396,12 @@ def descent(context, *, paper, width, datasets, methods, learners, panels) -> Pi
     if len(learners) > 1:
         entries += [{"color": "#777777", "linestyle": patterns[each], "label": learners[each]} for each in learners]
     entries.append({"color": "black", "label": "columns = $n$"} | THRESHOLD)
-    remarks = ["Lines and bands: medians and quartiles over the repeats."]
+    counts = ok.groupby(["dataset", "method", "variant"])["repeat"].nunique()
+    number, of = span(counts.min(), counts.max()), ", ".join(learners.values())
+    remarks = [f"Lines and bands: medians and quartiles over {number} repeats; {of}."] if len(ok) else []
     remarks += plot.without_panel(shown, datasets, paper, context)
-    counts = {"std": ("value", "std")} | COUNTS
-    return Picture(figure, entries, remarks, shown, by_cell(with_status(shown), CELL, quartiles=True, **counts))
+    cells = by_cell(aggregate.with_status(shown), CELL, quartiles=True, std=("value", "std"), **aggregate.COUNTS)
+    return Picture(figure, entries, remarks, shown, cells)
 
 
 def quartiles(rows: pd.DataFrame) -> pd.DataFrame:

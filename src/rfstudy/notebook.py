@@ -137,7 +137,8 @@ def draw(output: str, *, methods=None, datasets=None, panels=None, colours=None,
             named = drawn.figure.legends[0].set_title if drawn.figure.legends else drawn.figure.suptitle
             named(title)
     elif title:
-        ax.set_title(title)
+        ax.set_title("")
+        ax.set_title(title, loc="left")  # where the panel has its own
     return drawn.figure
 
 
@@ -175,20 +176,24 @@ def _reduced(output: str, methods, datasets, colours=None) -> tuple[dict, Contex
         papers = list(dict.fromkeys(each["paper"] for each in study.reports))
         near = nearest(str(output), [f"{each['paper']}/{each['name']}" for each in study.reports])
         form = f"{output!r} is not an output: name it as paper/name, with one of the papers {', '.join(papers)}"
-        known = str(error).partition("; it has: ")[0] if near else str(error)
-        raise UserError("; did you mean ".join([known if paper in papers else form, *near])) from error
+        known, *names = str(error).partition("; it has: ") if paper in papers else (form,)
+        raise UserError("; did you mean ".join([known, *near]) + "".join(names)) from error
     study, methods, datasets = study.with_names_of(paper), as_list(methods), as_list(datasets)
-    known = [("method", each, study.styles) for each in [*methods, *(colours or {})]]
-    for what, each, names in known + [("data set", each, spec.get("datasets", study.tasks)) for each in datasets]:
-        if each not in names:
-            raise UserError(f"{output} has no {what} {each!r}; {suggestion(each, names)}")
+    for each in datasets:
+        if each not in (names := spec.get("datasets", study.tasks)):
+            raise UserError(f"{output} has no data set {each!r}; {suggestion(each, names)}")
     for key, kept in (("methods", methods), ("datasets", datasets)):
         spec = selected(spec, key, kept) if kept else spec
     spec = spec | ({"colours": colours} if colours else {})
     if spec["experiments"] and not any(study.has([each]) for each in spec["experiments"]):
         raise UserError(f"{output}: no rows of {', '.join(spec['experiments'])} are shipped")
     context = study.context(*spec["experiments"], kernel=spec.get("kernel", ""))
-    for column, names in (("method", methods), ("dataset", datasets)):
-        if lacking := [each for each in names if each not in set(context.rows[column])]:
-            raise UserError(f"{output} has no rows of {lacking[0]!r}: leave it out")
+    labels = {each: context.label(each) for each in sorted(set(context.rows["method"]) - {""})}
+    for each in (each for each in [*methods, *(colours or {})] if each not in labels):
+        by_word = {label: method for method, label in labels.items()} | {method: method for method in labels}
+        words = ["", *(by_word[word] for word in nearest(each, by_word))]
+        names = ", ".join(f"{method} ({label})" for method, label in labels.items())
+        raise UserError(f"{output} has no method {each!r}{'; did you mean '.join(words)}; it has {names}")
+    if lacking := [each for each in datasets if each not in set(context.rows["dataset"])]:
+        raise UserError(f"{output} has no rows of {lacking[0]!r}: leave it out")
     return spec, context

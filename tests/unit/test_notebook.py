@@ -50,7 +50,7 @@ def test_a_title_is_above_the_legend_or_above_the_panels():
     assert rfstudy.draw("study/arena-forest-tuned", methods=["orf"], title="Mine").get_suptitle() == "Mine"
     ax = Figure().subplots()
     rfstudy.draw("survey/figure-10-text", datasets=["eeg"], panels=0, ax=ax, title="Mine")
-    assert ax.get_title() == "Mine"
+    assert [ax.get_title(loc=side) for side in ("left", "center", "right")] == ["Mine", "", ""]
 
 
 def test_a_figure_without_measurements_is_drawn():
@@ -110,8 +110,10 @@ def test_numbers_select_rows_as_numbers_and_as_text():
         (lambda: rfstudy.measured(experiment="arena", dataset="x"), "no shipped row has experiment='arena', "),
         (lambda: rfstudy.measured(experiment="arena", dataset=["uci-bike", "uci-wine"]),
          "no shipped row has dataset='uci-bike' and experiment='arena': leave it out"),
-        (lambda: rfstudy.load("survey/figure-09-text", methods=["rff", "ts"]), "no rows of 'ts'"),
-        (lambda: rfstudy.draw("survey/figure-09-text", methods=["ts"]), "no rows of 'ts'"),
+        (lambda: rfstudy.load("survey/figure-09-text", methods=["rff", "ts"]), "no method 'ts'"),
+        (lambda: rfstudy.draw("survey/figure-07-text", methods=["ts"]), "no method 'ts'; it has rff (RFF)"),
+        (lambda: rfstudy.draw("eerf/figure-01-text", methods=["EERF"]), "'EERF'; did you mean kprff; it has "),
+        (lambda: rfstudy.draw("eerf/nothing"), "; did you mean eerf/ranking-text; it has: table-01-"),
         (lambda: rfstudy.draw("survey/figure-09-text", panels=99), "no panel 99: its panels are 0 to 3"),
         (lambda: rfstudy.draw("survey/figure-09-text", panels=[]), "no panel []: its panels are 0 to 3"),
         (lambda: rfstudy.draw("study/arena-forest-tuned", panels=0), "has no panels to choose from"),

@@ -1,7 +1,9 @@
 """Return the origin of a number: the measured rows behind it, the record of their run, and the command."""
 
+import itertools
 import re
 import subprocess
+from contextlib import suppress
 
 from random_features.errors import UserError
 from rfstudy.notebook import measured, shipped
@@ -28,22 +30,40 @@ def trace(number: str, wanted: dict[str, str]) -> str:
         If there is none, or if a column or an experiment does not exist.
     """
     rows = measured(**wanted)
-    cells = summarise(rows[~rows["metric"].str.startswith("fact_")])
+    text = ""
     if number:
         text = number.replace("\N{MINUS SIGN}", "-").strip("% ")
         if not re.fullmatch(r"-?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?", text):
             raise UserError(f"{number!r} is no number such as 84.93 or 1,234: write it first, and then column=value")
         text = text.replace(",", "")
-        cells = cells[cells["mean"].round(len(text.partition(".")[2])) == float(text)]
+    cells = with_mean(rows, text)
     if cells.empty:
         these = " with " + " ".join(f"{key}={value}" for key, value in wanted.items()) if wanted else ""
-        raise UserError(
-            f"no mean of shipped rows{these} is {number}: differences and ranks are not found; name their cells"
+        others = elsewhere(text, wanted)
+        advice = (
+            f"it is one of {', '.join(others)}" if others else "differences and ranks are not found; name their cells"
         )
+        raise UserError(f"no mean of shipped rows{these} is {number}: {advice}")
     blocks = [described(cell, rows) for cell in cells.head(MOST).to_dict("records")]
     if len(cells) > MOST:
         blocks.append(f"{len(cells) - MOST} more: add column=value, such as experiment=... or metric=...")
     return "\n\n".join(blocks)
+
+
+def with_mean(rows, number: str):
+    """Return the cells of rows whose mean rounds to a number, all for an empty one."""
+    cells = summarise(rows[~rows["metric"].str.startswith("fact_")])
+    return cells[cells["mean"].round(len(number.partition(".")[2])) == float(number)] if number else cells
+
+
+def elsewhere(number: str, wanted: dict[str, str]) -> list[str]:
+    """Return the other experiments of the same tables and figures that have a mean."""
+    shared = [spec["experiments"] for spec in shipped().reports if wanted.get("experiment") in spec["experiments"]]
+    found = []
+    for other in dict.fromkeys(itertools.chain(*shared)):
+        with suppress(UserError):
+            found += [other] if len(with_mean(measured(**wanted | {"experiment": other}), number)) else []
+    return found
 
 
 def described(cell: dict, rows) -> str:

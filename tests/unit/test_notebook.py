@@ -119,6 +119,7 @@ def test_numbers_select_rows_as_numbers_and_as_text():
         (lambda: rfstudy.draw("study/arena-forest-tuned", panels=0), "has no panels to choose from"),
         (lambda: rfstudy.measured(experiment="arena", dataset="eeg"), "other experiments may"),
         (lambda: trace("12.3456", CELL), "metric=accuracy_pct is 12.3456: differences and ranks are not found"),
+        (lambda: trace("60.8", {"experiment": "eeg-spikes-code"}), "is 60.8: it is one of eeg-spikes-text"),
         (lambda: trace("twelve", CELL), "'twelve' is no number"),
         (lambda: trace("84,93", CELL), "'84,93' is no number such as 84.93"),
     ],

@@ -192,6 +192,13 @@ def with_selection(spec: dict, settings: dict) -> dict | None:
     return spec | {"name": f"{spec['name']}{PART}{'-'.join(parts)[:LONGEST].strip('-')}"} if parts else spec
 
 
+def without_left_out(spec: dict, settings: dict) -> dict:
+    """Return an output of a run whose caption states the methods and data sets that the run leaves out."""
+    pairs = [(settings[f"only_{key}"], spec.get(key, [])) for key in ("methods", "datasets")]
+    left = [each for wanted, shown in pairs if wanted for each in shown if each not in wanted]
+    return spec | {"caption": f"{spec['caption']} Left out of this run: {', '.join(left)}."} if left else spec
+
+
 def with_changes(spec: dict, changes: dict[str, dict]) -> dict:
     """Return an output of a run whose caption and name state the changes of its experiments (``config.changes_in``)."""
     own = {key: value for name in spec["experiments"] for key, value in changes.get(name, {}).items()}
@@ -248,8 +255,8 @@ class Collections:
         measured = [part for _, part in found if part]
         self.parts = {(spec["paper"], spec["name"]): part for spec, part in found if part != spec}
         on_demand = {name for name in jobs.experiments if name not in jobs.asked_for}
-        asked = [with_changes(spec, jobs.changes) for spec in drawable(reports, jobs.asked_for, on_demand)]
-        every = [with_changes(spec, jobs.changes) for spec in drawable(reports, jobs.experiments)]
+        of_run = [with_changes(without_left_out(spec, jobs.settings), jobs.changes) for spec in reports]
+        asked, every = drawable(of_run, jobs.asked_for, on_demand), drawable(of_run, jobs.experiments)
         named = {(spec["paper"], spec["name"]): spec for spec in every + asked}
         self.own = jobs.settings["only_methods"]
         yours = [with_methods(spec, self.own) for spec in whole if set(spec["experiments"]) & set(jobs.experiments)]

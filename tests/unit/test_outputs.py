@@ -45,6 +45,7 @@ def test_a_selection_narrows_an_output_of_shipped_rows_and_its_caption_says_so()
     assert outputs.with_selection(spec, {"only_methods": [], "only_datasets": []}) == spec
     assert outputs.with_selection(spec, {"only_methods": [], "only_datasets": ["a8a"]}) is None
     assert outputs.with_selection({"caption": "Claims."}, settings) == {"caption": "Claims."}
+    assert outputs.without_left_out(spec, settings) == spec | {"caption": "Errors. Left out of this run: orf."}
 
 
 def test_another_seed_is_a_change_of_the_protocol():

@@ -158,6 +158,11 @@ def test_numbers_in_csv_files_have_ten_digits_and_no_point_where_they_are_whole(
     ]  # fmt: skip
 
 
+def test_the_notes_say_what_is_bold_where_something_is(shipped):
+    for *name, is_there in (("nsrf", "table-01-text", True), ("survey", "table-06-code", False)):
+        assert ("Bold: the best of several numbers, without a test." in shipped.made(*name).notes) == is_there
+
+
 def test_the_best_number_is_bold_in_every_format():
     rows = [{"a": typeset.Cell("1 ± 2", {"": 1.0}), "b": typeset.Cell("3", {"": 3.0}), "c": typeset.Cell("no", {})}]
     table = typeset.Table(pd.DataFrame(typeset.with_best(rows, ["a", "b", "c"], lower=True)))

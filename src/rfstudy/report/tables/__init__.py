@@ -8,10 +8,12 @@ from dataclasses import replace
 
 from rfstudy.report.context import Context
 from rfstudy.report.notes import made
-from rfstudy.report.typeset import Table
+from rfstudy.report.typeset import Cell, Table
 
 
 def make(context: Context, spec: dict) -> Table:
     """Return the table of a specification."""
     table, notes = made(context, spec)
+    if any(isinstance(cell, Cell) and cell.is_best for cell in table.frame.to_numpy(dtype=object).flat):
+        notes.append("Bold: the best of several numbers, without a test.")
     return replace(table, name=spec["name"], caption=spec["caption"], notes=notes)

@@ -121,30 +121,36 @@ def test_the_same_rows_are_the_same_files_in_any_process_and_with_any_settings_o
 COORDINATES = {"curves": [1], "descent": [1], "crossover": [1], "gains": [0], "steps": [0], "error_by_time": [0, 1]}
 
 
-def test_the_file_next_to_a_figure_has_the_centres_and_ends_that_it_draws(shipped):
-    there = [spec for spec in shipped.reports if spec["kind"] in COORDINATES and shipped.has(spec["experiments"])]
-    for spec in there:
-        figure = (made := shipped.made(spec["paper"], spec["name"])).figure
-        cells = plots.behind(shipped.context(*spec["experiments"], kernel=spec.get("kernel", "")), spec, made)
-        known = cells[["mean", "lower", "upper"]].to_numpy(dtype=float).ravel()
-        for ax in figure.axes:  # published values and rings are hollow, levels have the coordinates of the panel
-            lines = [line for line in ax.lines if "none" not in (line.get_markerfacecolor(), line.get_fillstyle())]
-            points = [line.get_xydata() for line in lines if line.get_transform() == ax.transData]
-            points += [path.vertices for each in ax.collections for path in each.get_paths()]
-            for values in np.concatenate(points)[:, COORDINATES[spec["kind"]]].T:
-                off = np.abs(known[:, None] - values).min(axis=0, where=~np.isnan(known)[:, None], initial=np.inf)
-                assert (off <= 1e-9 * np.abs(values)).all(), (spec["name"], ax.get_ylabel(), values[off > 1e-9])
+def first_of(shipped, kind):
+    """The first shipped figure of a kind, with its specification and axes."""
+    spec = next(each for each in shipped.reports if each["kind"] == kind and shipped.has(each["experiments"]))
+    made = shipped.made(spec["paper"], spec["name"])
+    return spec, made, made.figure.axes
 
 
-@pytest.mark.parametrize("kind", [*COORDINATES, "printed", "counterexample", "plane", "sphere", "accuracy_gains"])
+@pytest.mark.parametrize("kind", COORDINATES)
+def test_the_file_next_to_a_figure_has_the_centres_and_ends_that_it_draws(shipped, kind):
+    spec, made, axes = first_of(shipped, kind)
+    cells = plots.behind(shipped.context(*spec["experiments"], kernel=spec.get("kernel", "")), spec, made)
+    known = cells[["mean", "lower", "upper"]].to_numpy(dtype=float).ravel()
+    for ax in axes:  # published values and rings are hollow, levels have the coordinates of the panel
+        lines = [line for line in ax.lines if "none" not in (line.get_markerfacecolor(), line.get_fillstyle())]
+        points = [line.get_xydata() for line in lines if line.get_transform() == ax.transData]
+        points += [path.vertices for each in ax.collections for path in each.get_paths()]
+        for values in np.concatenate(points)[:, COORDINATES[kind]].T:
+            off = np.abs(known[:, None] - values).min(axis=0, where=~np.isnan(known)[:, None], initial=np.inf)
+            assert (off <= 1e-9 * np.abs(values)).all(), (ax.get_ylabel(), values[off > 1e-9])
+
+
+@pytest.mark.parametrize("kind", [*COORDINATES, "printed", "counterexample", "plane", "sphere"])
 def test_a_legend_has_the_colours_and_patterns_of_the_lines_that_it_names(shipped, kind):
-    for spec in (each for each in shipped.reports if each["kind"] == kind and shipped.has(each["experiments"])):
-        figure, looks = shipped.made(spec["paper"], spec["name"]).figure, {}
-        for line in (line for ax in figure.axes for line in ax.lines):
-            looks.setdefault(line.get_label(), set()).add((line.get_color(), line.get_linestyle()))
-        for entry in (each for legend in figure.legends for each in legend.legend_handles):
-            own = looks.get(entry.get_label())
-            assert not own or (entry.get_color(), entry.get_linestyle()) in own, (spec["name"], entry.get_label())
+    _, made, axes = first_of(shipped, kind)
+    looks = {}
+    for line in (line for ax in axes for line in ax.lines):
+        looks.setdefault(line.get_label(), set()).add((line.get_color(), line.get_linestyle()))
+    for entry in (each for legend in made.figure.legends for each in legend.legend_handles):
+        own = looks.get(entry.get_label())
+        assert not own or (entry.get_color(), entry.get_linestyle()) in own, entry.get_label()
 
 
 def test_a_changed_protocol_and_the_number_of_repeats_are_on_the_picture(shipped):

@@ -46,15 +46,16 @@ OTHERS = ("whole", "bool", "duration", "text")
 EITHER = {"hours": tuple(SPANS), "iso": ("iso", "iso+zone")}
 BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"))
 
-#: The decimal signs of formats; the marks between thousands by decimal sign; lakhs (1,23,456), money, and units.
+#: The decimal signs of formats; the marks between thousands by decimal sign; lakhs (1,23,456), money, and units. A dash
+#: behind a decimal sign stands for no cents (60,-), one behind a digit is a minus.
 SIGN_OF = {"number": ".", "number,": ","}
 MARKS = {",": r"[.'’ ]", ".": r"[,'’ ]"}
 LAKHS = r"[1-9]\d?(?:,\d\d)+,\d{3}"
-MONEY = r"[A-Z]{0,2}[$£¥\u20a0-\u20bf]|EUR|USD|CHF|GBP|INR|JPY|BRL|Rs\.?|kr\.?|Fr\.?"
+MONEY = r"[A-Z]{0,2}[$£¥\u20a0-\u20bf]|EUR|USD|CHF|GBP|INR|JPY|BRL|DKK|NOK|SEK|Rs\.?|[Kk]r\.?|Fr\.?"
 UNIT = rf"{MONEY}|[%/A-Za-z\u00b0-\uffdc]{{1,8}}"
 NUMBER = {
     sign: rf"^(?P<sign>[-+]?)(?P<before>{MONEY})? ?(?P<digits>[-+]?(?:(?:[1-9]\d{{0,2}}(?:{marks}\d{{3}})+|{LAKHS}|\d+)"
-          rf"(?:[{sign}]\d*)?|[{sign}]\d+)(?:[eE][-+]?\d+)?) ?(?P<after>{UNIT})?$"
+          rf"(?:[{sign}]\d*)?|[{sign}]\d+)(?:[eE][-+]?\d+)?)(?:(?<=[{sign}])--?)? ?(?P<after>{UNIT})?$"
     for sign, marks in MARKS.items()
 }  # fmt: skip
 
@@ -66,7 +67,7 @@ LIKE_A_DATE = (
 ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$"
 
 #: Blanks of numbers that are none of ASCII, and signs that look like a minus.
-SIGNS = str.maketrans("\u00a0\u202f\u2009\u2212\u2013\uff0d\uff05\uffe5", "   ---%¥")
+SIGNS = str.maketrans("\u00a0\u202f\u2009\u2212\u2013\u2014\uff0d\uff05\uffe5", "   ----%¥")
 
 #: Decimal commas as points; then points make no number.
 COMMAS = str.maketrans(",.", ".;")
@@ -94,7 +95,7 @@ def numbers(texts: pd.Series, sign: str) -> tuple[pd.Series, pd.Series]:
     plain = pd.to_numeric(texts if sign == "." else texts.str.translate(COMMAS), errors="coerce")
     if plain.notna().all():
         return plain.astype(np.float64), pd.Series("", texts.index)
-    rest = texts[plain.isna()].str.translate(SIGNS).str.replace(r"^\((.+)\)$|^([^-]+)-$", r"-\1\2", regex=True)
+    rest = texts[plain.isna()].str.translate(SIGNS).str.replace(r"^\((.+)\)$|^([^-]*[^-.,])-$", r"-\1\2", regex=True)
     parts = rest.str.extract(NUMBER[sign])
     digits = parts["digits"].str.replace(MARKS[sign], "", regex=True).str.replace(",", ".")
     found = plain.astype(np.float64).fillna(pd.to_numeric(parts["sign"] + digits, errors="coerce"))

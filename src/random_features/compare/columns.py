@@ -33,11 +33,14 @@ TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %
 MONTHS = ("jan|ene|gen", "feb|fév|fev", "mar|mär", "apr|avr|abr", "may|mai|mag", "jun|juin|giu", "jul|juil|lug",
           "aug|aoû|ago", "sep|set", "oct|okt|ott|out", "nov", "dec|déc|dez|dic")  # fmt: skip
 
-#: Times and durations without seconds and with them, also 1h 25m and PT1H25M, by their formats.
+#: Times and durations without seconds and with them, also PT1H25M and 2d 1h 25m, by their formats; other words.
+UNITS = r"d(ays?)?|h((ou)?rs?)?|m(in(ute)?s?)?|s(ec(ond)?s?)?"
 SPANS = {
     "hours": r"-?\d+(:| ?h ?)\d\d",
-    "h:mm:ss": r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|P(\d+D)?(T[\dHMS.]+)?|\d+ ?h ?\d+ ?m(in)?",
+    "h:mm:ss": r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|P(\d+D)?(T[\dHMS.]+)?"
+    rf"|(?i:-?(\d+(\.\d+)? ?({UNITS}),? ?)+)",
 }
+IN_WORDS = r"(\d+([.,]\d+)? ?[^\W\d]+[.,]? ?){2,}"
 
 #: Formats that are tried, and others. If both of a pair of ``BEFORE`` fit, the first is taken; others are asked for.
 #: A user who asks for a format of ``EITHER`` gets the one that more texts have: 2:08 next to 1:02:08 may be minutes.
@@ -75,8 +78,8 @@ COMMAS = str.maketrans(",.", ".;")
 #: The share of numbers or dates of a column from which other texts are mistakes, and from which they are missing.
 MOSTLY, OFTEN = 0.8, 0.5
 
-#: Columns of one format whose first value is shown.
-NOTED = 10
+#: Columns of one format whose first value is shown, and wordings from which numbers with words are codes.
+NOTED, MOST_FORMS = 10, 10
 
 #: Whole numbers up to this one are exact in float64.
 LARGEST_EXACT = 2**53
@@ -136,7 +139,8 @@ def hours(texts: pd.Series, how: str) -> pd.Series:
     """Return times of day and durations of one of ``SPANS`` in hours, NaN for other texts."""
     spans = texts.where(texts.str.fullmatch(SPANS[how]))
     spans = spans.str.replace(" ?h ?", ":", regex=True) + ":00" if how == "hours" else spans
-    found = pd.to_timedelta(spans, errors="coerce")
+    words = spans.str.lower().str.replace("([dhms])[a-z]*", r"\1", regex=True).str.replace("d", "D")
+    found = pd.to_timedelta(spans.where(spans.str.startswith("P"), words), errors="coerce")
     clock = texts.str.upper().str.replace(r" *([AP])\.?M\.?$", r" \1M", regex=True)
     for how in ("%I:%M %p", "%I:%M:%S %p"):
         found = found.fillna(pd.to_datetime(clock, format=how, errors="coerce") - pd.Timestamp(1900, 1, 1))
@@ -360,6 +364,8 @@ def fits_of(name: str, counts: pd.Series, notes: list[str]) -> list[str]:
         if digits.str.contains(r"^[-+]?0\d").any() or any(abs(int(each)) > LARGEST_EXACT for each in digits):
             notes.append(f"{name!r}: whole numbers with a zero in front or beyond 2^53: text")
             return ["text"]
+        if len(set(numbers(texts, SIGN_OF[fits[0]])[1])) > 1 and parsed(texts, "h:mm:ss").notna().all():
+            return ["h:mm:ss"]  # 45m and 2h
     if len(absent):
         notes.append(f"{name!r}: {absent.sum():,} texts are missing values ({', '.join(absent.index[:3])})")
     return fits
@@ -389,6 +395,11 @@ def ask_about(name: str, counts: pd.Series, absent: pd.Series, values: dict) -> 
         absent = " ".join(f"--missing '{each[:40]}'" for each in wrong.index[:3])
         raise UserError(f"{few} {best.rstrip(',')}, such as {wrong.index[0][:40]!r}: {ways}; "
                         f"{absent} is for all columns")  # fmt: skip
+    such, are_words = f"the column {name!r}, such as {counts.index[0]!r},", counts.index.str.fullmatch(IN_WORDS)
+    forms = counts.index.str.replace(r"[\d.,]+", "", regex=True).nunique()
+    if counts[are_words].sum() > MOSTLY * counts.sum() and forms <= MOST_FORMS:
+        ways = f"write durations as 6h 40m, others in columns of their own, or state --format '{name}=text'"
+        raise UserError(f"{such} has several numbers with words: {ways}")
     if np.mean(counts.index.str.match(LIKE_A_DATE)) > OFTEN:
         ways = f"state --format '{name}=%d.%m.%Y %H:%M' with its codes (of strftime), or --format '{name}=text'"
-        raise UserError(f"the column {name!r}, such as {counts.index[0]!r}, looks like dates: {ways}")
+        raise UserError(f"{such} looks like dates: {ways}")

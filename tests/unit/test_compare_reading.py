@@ -173,6 +173,9 @@ GERMAN = [
 #: Columns of texts, and what they mean: the format, and the values.
 MEANINGS = {
     "day-first": ([f"{d:%d.%m.%Y}" for d in DAYS], "%d.%m.%Y", DAYS),
+    "czech-dates": ([f"{d.day}. {d.month}. {d.year}" for d in DAYS], "%d.%m.%Y", DAYS),
+    "hungarian-dates": ([f"{d:%Y. %m. %d.} 9:30" for d in DAYS], "%Y.%m.%d %H:%M",
+                        [d + pd.Timedelta("9h30min") for d in DAYS]),
     "day-first-slash": ([f"{d:%d/%m/%Y}" for d in DAYS], "%d/%m/%Y", DAYS),
     "month-first": ([f"{d:%m/%d/%Y}" for d in DAYS], "%m/%d/%Y", DAYS),
     "short-years": ([f"{d:%d.%m.%y}" for d in DAYS], "%d.%m.%y", DAYS),
@@ -263,6 +266,9 @@ QUESTIONS = {
     "other-dates": ([f"{d:%d.%m.%Y} um 9 Uhr" for d in DAYS], "looks like dates: state --format 'x="),
     "months-in-words": ([f"{d.day} czerwca {2000 + i}" for i, d in enumerate(DAYS)], "looks like dates: state --"),
     "days-of-the-week": ([f"{d:%a, %d %b %Y}" for d in DAYS], "looks like dates: state --format"),
+    "ordinal-days": ([f"{d.day}{'st' if d.day == 1 else 'th'} {d:%B %Y}" for d in DAYS], "looks like dates: state --"),
+    "quarters": ([f"{2000 + i}-Q{1 + i % 4}" for i in range(ROWS)], "looks like dates: state --format"),
+    "weeks": ([f"{2020 + i // 50}-W{i % 50 + 1:02d}" for i in range(ROWS)], "looks like dates: state --format"),
     "danish-hours": ([f"{i % 9} t {i} min" for i in range(ROWS)], "has several numbers with words: write durations"),
     "minutes-or-hours": ([*(f"{2 + i % 9}:{i:02d}" for i in range(ROWS - 1)), "1:02:08"], "1 of 60 values"),
     "another-unit": ([*map(str, HALF[:-1]), "12.5 kg"], "several units"),

@@ -62,11 +62,15 @@ NUMBER = {
     for sign, marks in MARKS.items()
 }  # fmt: skip
 
-#: The start of a date, also with the name of a month; the end of a time with a zone.
+#: The start of a date, also with the name of a month, a quarter or a week; blanks and points of dates that others write
+#: without them (18. 6. 2021.); the end of a time with a zone.
 LIKE_A_DATE = (
-    r"(?:[^\W\d]{2,10}\.?,? )?(?:\d{1,4}([-./ ])\d{1,2}\1\d{1,4}\b(?!\1)|\d{1,2}\.?[- ][^\W\d]{3,9}\.?[- ]\d{4}"
-    r"|[^\W\d]{3,9} \d{1,2} \d{1,2}:\d\d)"
+    r"(?:[^\W\d]{2,10}\.?,? )?(?:\d{1,4}([-./ ] ?)\d{1,2}\1\d{1,4}\b(?!\1)"
+    r"|\d{1,2}(?:\.|st|nd|rd|th)?[- ][^\W\d]{3,9}\.?,?[- ]\d{4}|[^\W\d]{3,9} \d{1,2}(?:st|nd|rd|th),? \d{4}"
+    r"|[^\W\d]{3,9} \d{1,2} \d{1,2}:\d\d|(?:19|20)\d\d[-/ ]?(?:Q|K?W|T)\d{1,2}\b"
+    r"|(?:Q|K?W|T) ?\d{1,2}[-/ ](?:19|20)\d\d)"
 )
+SPACED = r"(?<=\d\.) +(?=\d+(?![\d:h]))|(?<=\d)\.(?=$| \d+[:h])"
 ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$"
 
 #: Blanks of numbers that are none of ASCII, and signs that look like a minus.
@@ -153,6 +157,8 @@ def dates(texts: pd.Series, how: str) -> pd.Series:
         texts = texts.where(texts.str.contains("[-T]") & (texts.str.contains(ZONE) == (how == "iso+zone")))
     elif how == "%Y%m%d":
         texts = texts.where(texts.str.fullmatch(r"(19|20)\d{6}"))
+    elif "%m." in how:
+        texts = texts.str.replace(SPACED, "", regex=True)
     for name, starts in zip(calendar.month_abbr[1:], MONTHS if "%b" in how else (), strict=False):
         texts = texts.str.replace(rf"(?i)\b(?:{starts})[^-\d\s.,:/]*\.?", name, regex=True)
     found = pd.to_datetime(texts, format="ISO8601" if how.startswith("iso") else how, errors="coerce", utc=True)

@@ -225,6 +225,7 @@ MEANINGS = {
     "beyond-2^53": ([str(2**60 + i) for i in range(ROWS)], "text", [str(2**60 + i) for i in range(ROWS)]),
     "zeros-in-front": (["01", "1"] * (ROWS // 2), "text", ["01", "1"] * (ROWS // 2)),
     "words": (["None", "NA", "-"] * (ROWS // 3), "text", ["None", "NA", "-"] * (ROWS // 3)),
+    "feet-and-inches": (["5'10\"", "O'Neil \"0\""] * (ROWS // 2), "text", ["5'10\"", "O'Neil \"0\""] * (ROWS // 2)),
     "apostrophes": (["'s-Gravenhage", "Delft"] * (ROWS // 2), "text", ["'s-Gravenhage", "Delft"] * (ROWS // 2)),
 }  # fmt: skip
 

@@ -35,10 +35,10 @@ MOST = 3.4e38
 MOST_BYTES, MOST_COLUMNS, LONGEST = 2**31, 10_000_000, 2**22
 csv.field_size_limit(LONGEST)  # its own limit is 2**17
 
-#: Separators of the columns of a text, and quotes of cells, with their names. Blanks are tried last.
+#: Separators of the columns of a text, and quotes of cells, with their names, in the order in which they are tried.
 BLANKS = r"\s+"
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", BLANKS: "blanks"}
-QUOTES = {"single": "'", "double": '"', "none": ""}
+QUOTES = {"double": '"', "single": "'", "none": ""}
 
 #: Options of files of text; ARFF has an encoding, too.
 OPTIONS = ("separator", "quote", "header", "encoding")
@@ -196,8 +196,12 @@ def cut(text: str, separator: str, quote: str) -> SimpleNamespace | None:
 
 
 def cuts_of(text: str, separator: str, quotes) -> list[SimpleNamespace]:
-    """Return how a separator cuts a text, with the ``quotes`` asked for or those that fit; all ways if none fits."""
-    signs = [QUOTES[quotes]] if quotes else [sign for sign in QUOTES.values() if sign in text]
+    """Return how a separator cuts a text, with the ``quotes`` asked for or those that fit; all ways if none fits.
+    Quotes begin a cell: in 5'10" they are none.
+    """
+    before = ["\n", *(" \t" if separator == BLANKS else (separator, f"{separator} "))]
+    signs = [each for each in QUOTES.values() if text.startswith(each) or any(start + each in text for start in before)]
+    signs = [QUOTES[quotes]] if quotes else signs
     cuts = [each for each in (cut(text, separator, sign) for sign in signs) if each]
     cuts = [each for each in cuts if quotes or each.quote != "'" or not each.inside]  # two apostrophes on two lines
     fits = [each for each in cuts if not each.wrong]

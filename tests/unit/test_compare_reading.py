@@ -334,11 +334,15 @@ SHAPES = {
               "1 lines repeat the names"),
     "repeated-header": (["a,b,y", *LINES[:30], "a,b,y", *LINES[30:]], "1 lines repeat the names"),
     "units": (["a,b,y", "cm,kg,EUR", *LINES], "has units (cm, kg, EUR)"),
-    "titles-filled-up": (["Sales,,", ",,", "a,b,y", *LINES], "2 lines above the names are left out: 'Sales'"),
+    "titles-filled-up": (["Sales,,", ",,", "a,b,y", *LINES], "lines left out above the names: 2 ('Sales')"),
     "footnotes-filled-up": (["a,b,y", *LINES[:9], ",,", *LINES[9:], ",,", "From us,,"],
-                            "2 lines below the rows are left out: 'From us'"),
-    "totals": (["a,b,y", *LINES, "Total,442.5,71000"], "1 lines below the rows are left out: 'Total, 442.5, 71000'"),
-    "totals-without-a-word": (["a,b,y", *LINES, ",,71000"], "1 lines below the rows are left out: '71000'"),
+                            "lines left out below the rows: 2 ('From us')"),
+    "totals-of-one-column": (["a,b,y", *LINES, ",,71000"], "lines left out below the rows: 1 ('71000')"),
+    **{f"totals-{word}": (["a,b,y", *LINES, f"{word},442.5,71000"], f"line of totals left out: '{word}, 442.5, 71000'")
+       for word in ("Total", "Summa", "Grand total")},
+    "totals-without-a-word": (["a,b,y", *LINES, ",221.250,17552.5"], "line of totals left out: '221.250, 17552.5'"),
+    "means": (["a,b,y", *LINES, "Durchschnitt,3.69,292.5"], "line of totals left out: 'Durchschnitt"),
+    "totals-first": (["a,b,y", "Total,221.25,17552.5", *LINES], "line of totals left out: 'Total, 221.25"),
 }  # fmt: skip
 
 
@@ -350,6 +354,12 @@ def test_lines_that_are_no_rows_are_left_out_and_noted(tmp_path, name):
     np.testing.assert_allclose(asked.y, HALF**2)
     np.testing.assert_allclose(asked.table[["a", "b"]], np.column_stack([HALF + 1, HALF / 4]))
     assert [note for note in asked.changed if words in note]
+
+
+def test_totals_in_between_are_noted(tmp_path):
+    lines = [f"a{i},{v},{v / 4}" for i, v in enumerate(HALF)]
+    (path := tmp_path / "t.csv").write_text("\n".join(["k,a,y", *lines[:30], "Total,217.5,54.375", *lines[30:]]))
+    assert "lines that begin with 'Total' are rows: 1; remove them if they are totals" in understand(path, "y").changed
 
 
 def test_rows_with_many_missing_cells_are_no_footnotes(tmp_path):

@@ -22,7 +22,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from random_features.compare.columns import MISSING, is_number
+from random_features.compare.columns import MISSING, OFTEN, is_number, numbers
 from random_features.errors import UserError
 
 #: The columns from which sparse data stay sparse, and the share of stored numbers below which they do.
@@ -48,8 +48,10 @@ LIBSVM_LINE = re.compile(r"[-+]?[\d.][\d.eE+-]*(,\d+)*(\s+(qid:\d+|\d+:[-+\d.eE]
 #: How JSON, HTML and XML begin.
 MARKED = re.compile(r"\s*(\{\s*\"|\[\s*[\[{]|<(!doctype|html|\?xml|table)\b)", re.I)
 
-#: The first cell of a line of totals, and the most lines of totals and footnotes below the rows.
-TOTAL = re.compile(r"((grand |sub)?total|total(e|s| general| général)|summe|(ins)?gesamt|somme|suma|合計)\W*", re.I)
+#: The first cell of a line of totals and of means, and the most lines of totals and footnotes below the rows.
+TOTAL = re.compile(r"((grand |sub-?|sous-)?total(e|s|t| general| général)?|totaal|(zwischen)?summe|summ?a|sum"
+                   r"|(ins)?gesamt|somme|i alt|celkem|razem|合計)\W*", re.I)  # fmt: skip
+MEAN = re.compile(r"(durchschnitt|mittel(wert)?|average|mean|moyenne|media|promedio|gemiddelde)\W*", re.I)
 MOST_BELOW = 5
 
 #: A quoted value of an ARFF file, the line of an attribute, a cell of a line, and an entry of a sparse one.
@@ -247,14 +249,15 @@ def read_text(data: bytes, asked: dict) -> Raw:
     notes += [f"{how.inside:,} line ends are inside quotes, and part of cells"] * bool(how.inside)
     frame, n_above = trimmed(frame, notes)
     frame, named = with_names(frame, how.is_short, asked, notes)
+    frame = without_totals(frame, notes)
     words = f"text, {encoding}, separated by {how.between}, {'names in the first line' if named else 'no names'}"
     how = {"kind": "text", "words": words, "separator": how.separator, "lines": how.skipped + n_above + named}
     return Raw(frame, frame.columns.tolist(), how, notes)
 
 
 def trimmed(frame, notes: list[str]):
-    """Return a frame without lines that separators fill up: titles above, footnotes and totals below; and the number of
-    those above.
+    """Return a frame without lines that separators fill up: titles above, footnotes below; and the number of those
+    above.
     """
     filled = (frame != "").sum(axis=1).to_numpy()
     first = int(np.argmax(filled > 1)) if frame.shape[1] > 2 else 0
@@ -262,12 +265,44 @@ def trimmed(frame, notes: list[str]):
     least = min(filter(None, filled[first : last + 1]), default=0)
     if len(frame) - 1 - last > MOST_BELOW or least <= filled[last + 1 :].max(initial=0):
         last = len(frame) - 1
-    last -= bool(TOTAL.fullmatch(next(filter(None, frame.iloc[last]), "")))
     for where, cut in {"above the names": frame.iloc[:first], "below the rows": frame.iloc[last + 1 :]}.items():
         if len(cut):
             text = ", ".join(filter(None, cut.to_numpy().ravel()))[:60]
-            notes.append(f"{len(cut)} lines {where} are left out: {text!r}")
+            notes.append(f"lines left out {where}: {len(cut)} ({text!r})")
     return frame.iloc[first : last + 1].reset_index(drop=True), first
+
+
+def without_totals(frame, notes: list[str]):
+    """Return a frame without totals or means in its last and first line; those in between are noted."""
+    for row in (len(frame) - 1, 0) if len(frame) > 2 else ():
+        label = next(filter(None, frame.iloc[row]), "")
+        is_total = bool(TOTAL.fullmatch(label))
+        if (row and is_total) or sums_up(frame, row, 1 if is_total or MEAN.fullmatch(label) else 2):
+            notes.append(f"line of totals left out: {', '.join(filter(None, frame.iloc[row]))[:60]!r}")
+            frame = frame.drop(index=row)
+    if between := [label for label in frame.iloc[:, 0] if TOTAL.fullmatch(label)]:
+        notes.append(f"lines that begin with {between[0]!r} are rows: {len(between):,}; remove them if they are totals")
+    return frame.reset_index(drop=True)
+
+
+def sums_up(frame, row: int, fewest: int) -> bool:
+    """Return whether all numbers of a row are sums or means of the others in their columns, to rounding, and so many
+    are in no other row: zeros are sums of zeros.
+    """
+    found = 0
+    for j in (j for j, cell in enumerate(frame.iloc[row]) if is_number(cell)):
+        column, ways = frame.iloc[:, j], []
+        some = column[column != ""].iloc[:: max(1, len(column) // 100)]
+        for sign in (sign for sign in ".," if numbers(some, sign)[0].notna().mean() > OFTEN):
+            values = numbers(column, sign)[0]
+            value, others = values[row], values.drop(row)
+            decimals = len("".join(re.findall(rf"[{sign}](\d+)", column[row])))
+            off = min(abs(value - others.sum()), abs(value - others.mean()))
+            ways += [not others.eq(value).any()] * bool(off <= 0.5001 * 0.1**decimals)
+        if not ways:
+            return False
+        found += max(ways)
+    return found >= fewest
 
 
 def with_names(frame, is_short: bool, asked: dict, notes: list[str]):

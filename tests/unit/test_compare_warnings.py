@@ -29,6 +29,8 @@ PROBLEMS = {
                    GIVEN_AWAY, "'leak'"),
     "heavy-tail": (table("linear", 100).assign(tail=np.exp(8 * np.random.default_rng(0).standard_normal(100))),
                    "how it was read", "'tail': a value .*; consider its logarithm"),
+    "spellings": (CLEAN.assign(y=["Yes", "no", "yes", "NO"] * 300), "how it was read",
+                  "'y': 'NO', 'Yes', 'no', 'yes' differ only by case or blanks"),
 }  # fmt: skip
 
 
@@ -65,11 +67,12 @@ def test_identifiers_are_left_out_or_asked_about_and_named(tmp_path):
     frame, rng = table("linear", 300), np.random.default_rng(0)
     identifiers = rng.choice(10**7, (2, 300), replace=False)
     frame = frame.assign(row=rng.permutation(400)[:300] + 7000, customer_id=identifiers[0], code=identifiers[1])
+    frame.loc[0, "code"] = frame.loc[1, "code"]
     asked = understand(path := saved(tmp_path, frame), "y")
     assert asked.settings["columns"]["numbers"] == ["a", "b", "c", "code"]
     (left_out,) = (each for each in asked.changed if each.startswith("columns left out"))
     assert "'row' (numbers the rows; --format row=number keeps it)" in left_out
     assert "'customer_id'" in left_out
-    assert "'code': whole numbers that all differ; if it is an identifier, --drop it" in asked.changed
+    assert "'code': whole numbers that nearly all differ; if it is an identifier, --drop it" in asked.changed
     kept = understand(path, "y", formats=["customer_id=number"]).settings["columns"]["numbers"]
     assert "customer_id" in kept

@@ -18,9 +18,9 @@ FEWEST_ROWS, FEWEST_OF_A_CLASS, FEWEST_GROUPS = 50, 10, 5
 #: most classes.
 MOST_CLASS_NUMBERS, FEWEST_COUNTS, MOST_CLASSES = 20, 6, 200
 
-#: The share of distinct texts from which a column is taken for names or free text, the share of their range that
-#: distinct whole numbers fill if they number the rows, and the largest target.
-FREE_TEXT, FILLED, LARGEST_TARGET = 0.5, 0.5, 1e150
+#: The share of distinct texts from which a column is taken for names or free text, the shares of distinct whole numbers
+#: and of their range that they fill if they number the rows, and the largest target.
+FREE_TEXT, NEARLY_ALL, FILLED, LARGEST_TARGET = 0.5, 0.99, 0.5, 1e150
 
 #: Quartile ranges from which a value is far from its median.
 FAR = 300
@@ -205,8 +205,12 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
         use = use or "left out: constant"
     elif kind == "categories" and distinct > max(recipe.CATEGORIES, FREE_TEXT * len(known)):
         use = use or "left out: nearly every value is different (a name, an identifier or free text)"
-    elif kind == "categories" and distinct > recipe.CATEGORIES:
-        doubt = f"its {distinct - recipe.CATEGORIES:,} rarest texts count as one"
+    elif kind == "categories":
+        texts = pd.Series(sorted(map(str, known.unique())), dtype=str)
+        alike = texts[texts.str.casefold().str.split().str.join(" ").duplicated(keep=False)].map(repr)
+        merged = (distinct - recipe.CATEGORIES) * (not use)
+        doubts = [f"its {merged:,} rarest texts count as one"] * (merged > 0)
+        doubt = "; ".join(doubts + [f"{', '.join(alike[:5])} differ only by case or blanks"] * any(alike))
     elif kind == "numbers" and not use:
         values = np.clip(recipe.as_times(known).to_numpy(np.float64), -1e300, 1e300)
         lowest, low, middle, high, highest = np.quantile(values, [0, 0.25, 0.5, 0.75, 1])
@@ -214,13 +218,13 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
         doubt = f"a value {most:,.0f} quartile ranges from its median; consider its logarithm" if most > FAR else ""
         if max(-lowest, highest) > reading.MOST:
             doubt = f"{(np.abs(values) > reading.MOST).sum():,} values above {reading.MOST:g} are missing"
-        if distinct == len(column) and (values % 1 == 0).all():
+        if distinct >= NEARLY_ALL * len(column) and (values % 1 == 0).all():
             if IDENTIFIER.fullmatch(name) or distinct >= FILLED * (highest - lowest + 1):
                 use = None if is_stated else f"left out: numbers the rows; --format {name}=number keeps it"
             else:
-                doubt = "whole numbers that all differ; if it is an identifier, --drop it"
+                doubt = "whole numbers that nearly all differ; if it is an identifier, --drop it"
     if use:
-        return shown | {"kind": None, "use": use, "doubt": ""}
+        return shown | {"kind": None, "use": use, "doubt": doubt if use == "target" else ""}
     categories = f"{min(distinct, recipe.CATEGORIES)} of {distinct} categories, a column each"
     dates = "seconds, month, day of the week and hour"
     use = {"numbers": "a number, standardised", "dates": dates, "categories": categories}[kind]

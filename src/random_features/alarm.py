@@ -6,9 +6,14 @@ from contextlib import contextmanager
 
 @contextmanager
 def alarm(seconds: float, error: Exception):
-    """Raise an error inside the block after so many seconds. The function that is yielded starts them anew."""
+    """Raise an error inside the block after so many seconds. The function that is yielded starts them anew.
+
+    The error replaces others that come out after it: code in C may translate it.
+    """
+    raised = []
 
     def stop(*_):
+        raised.append(error)
         raise error
 
     def renew():
@@ -18,6 +23,10 @@ def alarm(seconds: float, error: Exception):
     try:
         renew()
         yield renew
+    except Exception as other:
+        if raised and other is not error:
+            raise error from other
+        raise
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -224,7 +224,9 @@ class Contest:
         last = self.last(unit.name)
         settings = last.settings if last else self.start if has_kernel(unit.name) else self.more
         settings = settings | (map_settings(unit.name, unit.columns, self.task) if unit.columns else {})
-        if unit.name != "guess" and (not last or (unit.columns or np.inf) <= TUNED_WITH):
+        if unit.name == "guess":
+            settings = {"words": "the mean" if self.task == "regression" else "the majority class"}
+        elif not last or (unit.columns or np.inf) <= TUNED_WITH:
             settings = self.tuned(unit.name, settings)
         if "penalties" in settings and (self.n_train <= FEW_TO_TUNE or self.has_order):
             settings = descended(lambda by: self.error(unit.name, by, self.parts, unit.n), settings, "penalties")

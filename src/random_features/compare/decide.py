@@ -72,7 +72,7 @@ def decide(results: list[Result], groups, margin: float, lacking=()) -> Decision
     beaten = any(mean > half for mean, half in gains)
     if not beaten or shown is guess:
         why = "by more than the margin" if beaten else "as far as these rows show"
-        return Decision(guess, best, "nothing", f"Nothing beats the mean or majority class {why}.", comparisons)
+        return Decision(guess, best, "nothing", f"Nothing beats {label(guess)} {why}.", comparisons)
     rows = f", fitted to {shown.unit.n:,} rows" if shown.unit.n < guess.unit.n else ""
     kind, answer = "map" if is_map(shown.unit.name) else "no map", f"Use {label(shown)}{rows}."
     maps = [each for each in comparisons if is_map(each["result"].unit.name)]
@@ -100,4 +100,4 @@ def cost_of(result: Result) -> tuple:
 def label(result: Result) -> str:
     """Return a result in words: the contestant, and the number of columns of a map."""
     columns = f" with {result.unit.columns:,} columns" if result.unit.columns else ""
-    return "the mean or majority class" if result.unit.name == "guess" else result.unit.name + columns
+    return result.settings.get("words", result.unit.name) + columns

@@ -27,6 +27,7 @@ BROKEN = {
     "header-alone": (b"a,b,price\n", {}, "0 rows"),
     "few-rows": (b"\n".join(GOOD.splitlines()[:40]), {}, "39 rows"),
     "unknown-target": (GOOD, {"target": "prise"}, "no such column; did you mean price? it has "),
+    "unknown-windows": (GOOD.replace(b"colour", b"T\xf8\xedda"), {"target": "Třída"}, "cp1252; --encoding decides; it"),
     "unknown-drop": (GOOD, {"drop": ["colr"]}, "--drop colr"),
     "unknown-group": (GOOD, {"group": "shop"}, "--group shop"),
     "unknown-time": (GOOD, {"time": "when"}, "--time when"),

@@ -82,7 +82,9 @@ def test_a_table_of_texts_alone_has_a_header_if_its_first_cells_do_not_recur(tmp
 
 def test_notes_do_not_write_to_the_terminal(tmp_path):
     (tmp_path / "t.csv").write_bytes(GOOD.replace(b"price", b"pr\x1b[31mice"))
-    assert "\x1b" not in "".join(understand(tmp_path / "t.csv", "pr\x1b[31mice").notes)
+    notes = understand(tmp_path / "t.csv", "pr\x1b[31mice").notes
+    assert notes[0].startswith("read as text, utf-8, ")
+    assert "\x1b" not in "".join(notes)
 
 
 def test_arrays_arff_and_libsvm(tmp_path):
@@ -265,6 +267,8 @@ QUESTIONS = {
     "another-type-late": ([*map(str, HALF[:-1]), "12x5"], "1 of 60 values of the column 'x' are no number, such as"),
     "another-word": ([*map(str, HALF[:-1]), "broken"], "1 of 60 values of the column 'x' are no number, such as"),
     "other-dates": ([f"{d:%d.%m.%Y} um 9 Uhr" for d in DAYS], "looks like dates: state --format 'x="),
+    "two-formats": ([f"{d:%d.%m.%Y}" if d.month % 2 else str(d.date()) for d in DAYS],
+                    "has several formats of dates, '05.01.2021' and '2021-02-02': write them"),
     "months-in-words": ([f"{d.day} czerwca {2000 + i}" for i, d in enumerate(DAYS)], "looks like dates: state --"),
     "days-of-the-week": ([f"{d:%a, %d %b %Y}" for d in DAYS], "looks like dates: state --format"),
     "ordinal-days": ([f"{d.day}{'st' if d.day == 1 else 'th'} {d:%B %Y}" for d in DAYS], "looks like dates: state --"),
@@ -272,7 +276,7 @@ QUESTIONS = {
     "weeks": ([f"{2020 + i // 50}-W{i % 50 + 1:02d}" for i in range(ROWS)], "looks like dates: state --format"),
     "danish-hours": ([f"{i % 9} t {i} min" for i in range(ROWS)], "has several numbers with words: write durations"),
     "minutes-or-hours": ([*(f"{2 + i % 9}:{i:02d}" for i in range(ROWS - 1)), "1:02:08"], "1 of 60 values"),
-    "another-unit": ([*map(str, HALF[:-1]), "12.5 kg"], "several units"),
+    "another-unit": ([*map(str, HALF[:-1]), "12.5 kg"], "several units, such as ['', 'kg']: write them in one unit"),
     "percent-and-shares": (["5%", *map(str, HALF[1:])], "several units"),
 }  # fmt: skip
 
@@ -295,11 +299,13 @@ def test_a_change_of_type_after_many_lines_is_seen(tmp_path):
 
 
 def test_labels_that_may_be_missing_are_asked_for(tmp_path):
-    path = saved(tmp_path, pd.DataFrame({"x": np.tile(HALF, 2), "y": ["None", "NA", "a", "b"] * 30}))
+    path = saved(tmp_path, pd.DataFrame({"x": np.tile(HALF, 2), "y": ["None", "NA", "a", "b"] * 29 + [*"cabd"]}))
     words = "--missing 'NA,None' leaves its rows out, --missing '' takes it for a label"
     assert words in message(understand, path, "y")
     assert understand(path, "y", missing="").settings["classes"] == ["NA", "None", "a", "b"]
-    assert len(understand(path, "y", missing="NA,None").y) == ROWS
+    asked = understand(path, "y", missing="NA,None")
+    assert len(asked.y) == ROWS
+    assert asked.changed[:2] == ["rows left out: 58 (no target)", "rows left out: 2 (classes of few rows: c, d)"]
 
 
 def test_a_missing_value_may_have_a_decimal_comma(tmp_path):
@@ -316,7 +322,7 @@ def test_rows_without_a_group_or_a_time_are_left_out_and_counted(tmp_path, colum
     frame[column] = frame[column].astype(object).where(frame.index > 2, None)
     asked = understand(saved(tmp_path, frame), "y", **{column: column})
     assert len(asked.y) == ROWS - 3
-    assert f"3 rows are left out: no {column}" in asked.changed
+    assert f"rows left out: 3 (no {column})" in asked.changed
 
 
 # --- lines and names --------------------------------------------------------------------------------------------------
@@ -331,8 +337,8 @@ SHAPES = {
     "comma-at-the-end": (["a,b,y", *(f"{line}," for line in LINES)], "lines end with a separator"),
     "comma-at-every-end": (["a,b,y,", *(f"{line}," for line in LINES)], "lines end with a separator"),
     "glued": (["a,b,y", *(f"{line}," for line in LINES[:30]), "a,b,y", *(f"{line}," for line in LINES[30:])],
-              "1 lines repeat the names"),
-    "repeated-header": (["a,b,y", *LINES[:30], "a,b,y", *LINES[30:]], "1 lines repeat the names"),
+              "that repeat the names of the columns: 1"),
+    "repeated-header": (["a,b,y", *LINES[:30], "a,b,y", *LINES[30:]], "that repeat the names of the columns: 1"),
     "units": (["a,b,y", "cm,kg,EUR", *LINES], "has units (cm, kg, EUR)"),
     "titles-filled-up": (["Sales,,", ",,", "a,b,y", *LINES], "lines left out above the names: 2 ('Sales')"),
     "footnotes-filled-up": (["a,b,y", *LINES[:9], ",,", *LINES[9:], ",,", "From us,,"],
@@ -376,10 +382,11 @@ def test_an_encoding_that_is_neither_utf_8_nor_of_windows_is_asked_for(tmp_path)
 
 
 def test_a_note_is_given_for_ten_columns_of_one_format(tmp_path):
-    frame = pd.DataFrame({f"x{j}": [f"{v},5" for v in range(ROWS)] for j in range(30)}).assign(y=HALF)
+    frame = pd.DataFrame({f"x{j}": [f"{v},5" for v in range(ROWS)] for j in range(30)}).assign(one=1, y=HALF)
     notes = understand(saved(tmp_path, frame, sep=";"), "y").changed
-    assert len(notes) == 11
-    assert notes[-1] == "20 more columns have the format 'number,', down to 'x29': '0,5' is read as 0.5"
+    assert len(notes) == 12
+    assert notes[0] == "columns left out: 'one' (constant)"
+    assert notes[-1] == "more columns have the format 'number,': 20, down to 'x29': '0,5' is read as 0.5"
 
 
 def test_names_that_are_numbers_are_asked_for_unless_the_target_or_an_option_decides(tmp_path):
@@ -394,13 +401,13 @@ def test_a_quote_that_swallows_lines_is_asked_for(tmp_path):
     lines = [f"{i % 7},w{i % 3},{v}" for i, v in enumerate(HALF)]
     lines[10], lines[40] = f'3,"open,{HALF[10]}', f'4,"close,{HALF[40]}'
     (path := tmp_path / "t.csv").write_text("a,b,y\n" + "\n".join(lines) + "\n")
-    words = "30 line ends are inside quotes, or quotes are unpaired: --quote none"
+    words = "quotes have line ends inside (30), or are unpaired: --quote none"
     assert words in message(understand, path, "y")
     assert len(understand(path, "y", quote="none").y) == ROWS
     (path := tmp_path / "m.csv").write_text("a,b,y\n" + "\n".join(f'{v},"two\nlines",{v}' for v in HALF) + "\n")
     asked = understand(path, "y")
     assert len(asked.y) == ROWS
-    assert "60 line ends are inside quotes, and part of cells" in asked.changed
+    assert "line ends inside quotes, part of cells: 60" in asked.changed
 
 
 def test_a_file_that_two_separators_cut_is_asked_for(tmp_path):

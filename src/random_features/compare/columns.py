@@ -135,7 +135,7 @@ def units_of(texts: pd.Series, how: str) -> list[str]:
     is_money = bool(re.fullmatch(MONEY, found[-1]))
     if len(found) > 1 + (found[0] == "" and is_money):
         raise UserError(f"the numbers of the column {texts.name!r} have several units, such as {found[:3]}: "
-                        f"give it one, or --format '{texts.name}=text'")  # fmt: skip
+                        f"write them in one unit in the file, or --format '{texts.name}=text'")  # fmt: skip
     return [found[-1], ""] if is_money else found
 
 
@@ -346,7 +346,7 @@ def changes(columns: dict, formats: dict) -> list[str]:
     for how, read in examples.items():
         notes += read[:NOTED]
         if more := read[NOTED:]:
-            notes.append(f"{len(more):,} more columns have the format {how!r}, down to {more[-1]}")
+            notes.append(f"more columns have the format {how!r}: {len(more):,}, down to {more[-1]}")
     return notes
 
 
@@ -373,7 +373,7 @@ def fits_of(name: str, counts: pd.Series, notes: list[str]) -> list[str]:
         if len(set(numbers(texts, SIGN_OF[fits[0]])[1])) > 1 and parsed(texts, "h:mm:ss").notna().all():
             return ["h:mm:ss"]  # 45m and 2h
     if len(absent):
-        notes.append(f"{name!r}: {absent.sum():,} texts are missing values ({', '.join(absent.index[:3])})")
+        notes.append(f"{name!r}: texts that are missing values: {absent.sum():,} ({', '.join(absent.index[:3])})")
     return fits
 
 
@@ -406,6 +406,11 @@ def ask_about(name: str, counts: pd.Series, absent: pd.Series, values: dict) -> 
     if counts[are_words].sum() > MOSTLY * counts.sum() and forms <= MOST_FORMS:
         ways = f"write durations as 6h 40m, others in columns of their own, or state --format '{name}=text'"
         raise UserError(f"{such} has several numbers with words: {ways}")
-    if np.mean(counts.index.str.match(LIKE_A_DATE)) > OFTEN:
+    days = pd.Series(counts.index[counts.index.str.match(LIKE_A_DATE)])
+    if len(days) > OFTEN * len(counts):
+        some = days[~days.str.extract(r"\d([-./ ])")[0].duplicated()].tolist()
+        if len(some) > 1:
+            ways = f"write them in one in the file, or state --format '{name}=text'"
+            raise UserError(f"the column {name!r} has several formats of dates, {some[0]!r} and {some[1]!r}: {ways}")
         ways = f"state --format '{name}=%d.%m.%Y %H:%M' with its codes (of strftime), or --format '{name}=text'"
         raise UserError(f"{such} looks like dates: {ways}")

@@ -54,7 +54,7 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     target = asked["target"] or ("label" if raw.how["kind"] == "LIBSVM" else None)
     missing = [missing] if isinstance(missing, str) else missing or ()
     ways = dict(each.partition("=")[::2] for each in formats)
-    check_names(raw.names, target, group, time, drop, ways)
+    check_names(raw, target, group, time, drop, ways)
     formats, units, changed, is_sparse = {}, {}, list(raw.notes), issparse(raw.table)
     if is_sparse and (group or time or drop or ways or any(missing)):
         raise UserError("a sparse table has no --group, --time, --drop, --format or --missing")
@@ -86,19 +86,20 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     settings = {"asked": asked, "how": raw.how, "target": target, "group": group, "time": time, "formats": formats,
                 "units": units, "missing": absent, "task": found, "classes": classes, "metric": metric or metrics[0],
                 "columns": None}  # fmt: skip
-    described = []
+    described, doubts = [], []
     if not is_sparse:
         uses = dict.fromkeys(drop, "left out: dropped") | {target: "target", group: "group", time: "order"}
         described = [described_column(name, table[name], uses.get(name), name in ways) for name in table]
         settings["columns"] = {kind: [each["column"] for each in described if each["kind"] == kind]
                                for kind in recipe.KINDS}  # fmt: skip
-        changed += [f"{each['column']!r}: {each['doubt']}" for each in described if each["doubt"]]
+        doubts = [f"{each['column']!r}: {each['doubt']}" for each in described if each["doubt"]]
     table, y, groups, left_out = recipe.question(raw, settings, table)
     check(y, groups, settings, described)
-    changed += [f"{n:,} rows are left out: {why}" for why, n in left_out.items() if n]
+    first = [f"rows left out: {n:,} ({why})" for why, n in left_out.items() if n]
     out = [f"{each['column']!r} ({each['use'][10:]})" for each in described
            if each["use"].startswith("left out") and each["column"] not in drop]  # fmt: skip
-    changed += [f"columns left out: {', '.join(out[:8])}{', ...' * (len(out) > 8)}"] * bool(out)
+    first += [f"columns left out: {', '.join(out[:8])}{', ...' * (len(out) > 8)}"] * bool(out)
+    changed = sorted(first + doubts + changed, key=lambda each: " is read as " in each)  # what is lost comes first
     notes = [f"read as {raw.how.get('words', raw.how['kind'])}", f"{len(y):,} rows, {len(raw.names):,} columns"]
     if classes:
         shares = zip(classes, 100 * np.bincount(y) / len(y), strict=True)
@@ -126,8 +127,9 @@ def printable(texts: list[str]) -> list[str]:
     return ["".join(each if each.isprintable() else "?" for each in text) for text in texts]
 
 
-def check_names(names, target, group, time, drop, ways) -> None:
+def check_names(raw, target, group, time, drop, ways) -> None:
     """Raise ``UserError`` for a column of an option that a file does not have, or that has two uses."""
+    names, doubt = raw.names, "".join(f"{note}; " for note in raw.notes if "--encoding" in note)
     some = ", ".join(names if len(names) < 9 else [*names[:6], "...", f"{names[-1]} ({len(names)} in all)"])
     if target is None:
         raise UserError(f"state the column to predict: --target COLUMN; it has {some}")
@@ -135,7 +137,7 @@ def check_names(names, target, group, time, drop, ways) -> None:
     for option, name in [*stated, *(("--drop", each) for each in drop), *(("--format", each) for each in ways)]:
         if name is not None and name not in names:
             near = "".join(f"did you mean {each}? " for each in nearest(name, names))
-            raise UserError(f"{option} {name}: the file has no such column; {near}it has {some}")
+            raise UserError(f"{option} {name}: the file has no such column; {near}{doubt}it has {some}")
     if target in (*drop, group, time):
         raise UserError(f"--target {target}: the column is also dropped, a group or a time")
 
@@ -217,7 +219,7 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
         most = max(middle - lowest, highest - middle) / (high - low or np.inf)
         doubt = f"a value {most:,.0f} quartile ranges from its median; consider its logarithm" if most > FAR else ""
         if max(-lowest, highest) > reading.MOST:
-            doubt = f"{(np.abs(values) > reading.MOST).sum():,} values above {reading.MOST:g} are missing"
+            doubt = f"values above {reading.MOST:g} are missing: {(np.abs(values) > reading.MOST).sum():,}"
         if distinct >= NEARLY_ALL * len(column) and (values % 1 == 0).all():
             if IDENTIFIER.fullmatch(name) or distinct >= FILLED * (highest - lowest + 1):
                 use = None if is_stated else f"left out: numbers the rows; --format {name}=number keeps it"

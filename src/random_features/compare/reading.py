@@ -5,6 +5,7 @@ ways is not guessed: a ``UserError`` names the option that decides.
 """
 
 import bz2
+import codecs
 import csv
 import gzip
 import hashlib
@@ -155,8 +156,8 @@ def encoding_of(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     try:
-        data.decode("utf-8-sig")
-        return "utf-8-sig"
+        data.decode("utf-8")
+        return "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
     except UnicodeDecodeError:
         return "cp1252"
 
@@ -210,7 +211,7 @@ def cuts_of(text: str, separator: str, quotes) -> list[SimpleNamespace]:
     clean = [each for each in fits if not each.inside]
     if clean and fits[0].inside and not clean[0].quote:
         ask = "--quote none takes them as text, --quote double as quotes"
-        raise UserError(f"{fits[0].inside:,} line ends are inside quotes, or quotes are unpaired: {ask}")
+        raise UserError(f"quotes have line ends inside ({fits[0].inside:,}), or are unpaired: {ask}")
     return clean[:1] or fits[:1] or cuts
 
 
@@ -246,7 +247,7 @@ def read_text(data: bytes, asked: dict) -> Raw:
         raise UserError(f"{how.rows:,} rows were counted, and {len(frame):,} read; state --quote")
     frame = frame.fillna("").apply(lambda column: column.str.strip())
     notes = [f"the encoding is taken for {encoding}; --encoding decides"] * (encoding == "cp1252")
-    notes += [f"{how.inside:,} line ends are inside quotes, and part of cells"] * bool(how.inside)
+    notes += [f"line ends inside quotes, part of cells: {how.inside:,}"] * bool(how.inside)
     frame, n_above = trimmed(frame, notes)
     frame, named = with_names(frame, how.is_short, asked, notes)
     frame = without_totals(frame, notes)
@@ -316,9 +317,9 @@ def with_names(frame, is_short: bool, asked: dict, notes: list[str]):
         return frame.set_axis(generated, axis=1), False
     empty = np.array([not name and (frame[j][1:] == "").all() for j, name in enumerate(first)])
     names = np.array([name or "(no name)" for name in first], dtype=object)[~empty]
-    notes += [f"{empty.sum()} empty columns without a name are left out: lines end with a separator"] * bool(any(empty))
+    notes += [f"empty columns without a name left out: {empty.sum()}; lines end with a separator"] * bool(any(empty))
     again = (frame == first).all(axis=1)
-    notes += [f"{again.sum() - 1:,} lines repeat the names of the columns, and are left out"] * bool(again.sum() > 1)
+    notes += [f"lines left out that repeat the names of the columns: {again.sum() - 1:,}"] * bool(again.sum() > 1)
     frame = frame.loc[~again, ~empty].set_axis(names, axis=1).reset_index(drop=True)
     top = frame.loc[:0, frame[1:300].map(is_number).astype(float).mean() > 0.8].to_numpy().ravel()
     if len(set(top)) > 1 and not any(is_number(cell) or cell.lower() in MISSING for cell in top):

@@ -102,12 +102,14 @@ def question(raw, settings, table=None):
     ``table`` may be there already.
     """
     table = typed(raw.table, settings["formats"], settings["missing"]) if table is None else table
-    y = as_classes(target_of(table, raw, settings["target"]))
+    y = labels = as_classes(target_of(table, raw, settings["target"]))
     if settings["task"] == "classes":
         y = y.map({name: code for code, name in enumerate(settings["classes"])})
     y = pd.to_numeric(y, errors="coerce").to_numpy(np.float64)
     keep = np.isfinite(y)
-    left_out = {"no target, or a class of few rows": int((~keep).sum())}
+    odd = labels[~keep & labels.notna()]
+    why = "no finite target" if settings["task"] == "regression" else "classes of few rows"
+    left_out = {"no target": int(labels.isna().sum()), f"{why}: {', '.join(map(str, odd.unique()[:5]))}": len(odd)}
     for key in filter(settings.get, ("group", "time")):
         known = table[settings[key]].notna().to_numpy()
         left_out[f"no {key}"] = int((keep & ~known).sum())

@@ -253,6 +253,7 @@ def test_a_column_has_one_meaning(tmp_path, name):
         (["14.05.68", "01.02.50"] * 30, ["x=%d.%m.%y"], "'14.05.68' is read as 2068"),
         (["1E3", "10E2", "204"] * 20, (), "'1E3' is read as 1000"),
         ([f"{1801 + i}-12" for i in range(ROWS)], (), "'1801-12' is read as 1801-12-01"),
+        ([f"{d:%Y-%m-%d}T00:00:00+02:00" for d in DAYS], (), "2021-01-04 22:00:00 UTC, month and hour too"),
     ],
 )
 def test_a_reading_that_may_be_wrong_is_noted(tmp_path, texts, how, words):

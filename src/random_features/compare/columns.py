@@ -340,10 +340,10 @@ def changes(columns: dict, formats: dict) -> list[str]:
             is_same = values.eq(pd.to_numeric(plain, errors="coerce"))
             is_same |= (how == "iso") & texts.str.match(r"\d{4}-\d+-\d")  # so may be 1801-12
             changed = texts[values.notna() & ~is_same]
-            unit = " hours" if how in SPANS else ""
+            unit = " hours" if how in SPANS else " UTC, month and hour too" if how == "iso+zone" else ""
             read = [f"{name!r}: {each!r} is read as {values[j]}{unit}" for j, each in changed[:1].items()]
             examples.setdefault(how, []).extend(read)
-    for how, read in examples.items():
+    for how, read in sorted(examples.items(), key=lambda each: each[0] in SIGN_OF):  # numbers last
         notes += read[:NOTED]
         if more := read[NOTED:]:
             notes.append(f"more columns have the format {how!r}: {len(more):,}, down to {more[-1]}")

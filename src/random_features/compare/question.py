@@ -55,16 +55,16 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     missing = [missing] if isinstance(missing, str) else missing or ()
     ways = dict(each.partition("=")[::2] for each in formats)
     check_names(raw, target, group, time, drop, ways)
-    formats, units, changed, is_sparse = {}, {}, list(raw.notes), issparse(raw.table)
+    formats, units, read, doubts = {}, {}, [], []
+    changed, is_sparse = list(raw.notes), issparse(raw.table)
     if is_sparse and (group or time or drop or ways or any(missing)):
         raise UserError("a sparse table has no --group, --time, --drop, --format or --missing")
     absent = [] if is_sparse else [text for given in missing for text in texts_of(given, raw.table)]
     if not is_sparse:
         left = raw.table.drop(columns=list(drop))
-        texts, units, notes = formats_of(left.select_dtypes(exclude="category"), raw.formats | ways, decimal, absent)
+        texts, units, read = formats_of(left.select_dtypes(exclude="category"), raw.formats | ways, decimal, absent)
         formats = {name: ways.get(name) or recipe.format_of(column) for name, column in left.items()
                    if name not in texts and recipe.kind_of(column) != recipe.MANY} | texts  # fmt: skip
-        changed += notes
     changed += [f"--missing {each}: no cell is that, so {each.replace(',', ' and ')} are missing" for each in missing
                 if "," in each and is_number(each) and each not in absent]  # fmt: skip
     table = recipe.typed(raw.table, formats, absent)
@@ -86,7 +86,7 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     settings = {"asked": asked, "how": raw.how, "target": target, "group": group, "time": time, "formats": formats,
                 "units": units, "missing": absent, "task": found, "classes": classes, "metric": metric or metrics[0],
                 "columns": None}  # fmt: skip
-    described, doubts = [], []
+    described = []
     if not is_sparse:
         uses = dict.fromkeys(drop, "left out: dropped") | {target: "target", group: "group", time: "order"}
         described = [described_column(name, table[name], uses.get(name), name in ways) for name in table]
@@ -99,7 +99,7 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     out = [f"{each['column']!r} ({each['use'][10:]})" for each in described
            if each["use"].startswith("left out") and each["column"] not in drop]  # fmt: skip
     first += [f"columns left out: {', '.join(out[:8])}{', ...' * (len(out) > 8)}"] * bool(out)
-    changed = sorted(first + doubts + changed, key=lambda each: " is read as " in each)  # what is lost comes first
+    changed = first + doubts + changed + read  # what is lost comes first: the console shows a few
     notes = [f"read as {raw.how.get('words', raw.how['kind'])}", f"{len(y):,} rows, {len(raw.names):,} columns"]
     if classes:
         shares = zip(classes, 100 * np.bincount(y) / len(y), strict=True)

@@ -6,10 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def alarm(seconds: float, error: Exception):
-    """Raise an error inside the block after so many seconds. The function that is yielded starts them anew.
-
-    The error replaces others that come out after it: code in C may translate it.
-    """
+    """Raise an error inside the block after so many seconds. The function that is yielded starts them anew."""
     raised = []
 
     def stop(*_):
@@ -23,9 +20,9 @@ def alarm(seconds: float, error: Exception):
     try:
         renew()
         yield renew
-    except Exception as other:
-        if raised and other is not error:
-            raise error from other
+    except Exception:
+        if raised:
+            raise error from None  # code in C may have translated it
         raise
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -269,7 +269,7 @@ QUESTIONS = {
     "another-word": ([*map(str, HALF[:-1]), "broken"], "1 of 60 values of the column 'x' are no number, such as"),
     "other-dates": ([f"{d:%d.%m.%Y} um 9 Uhr" for d in DAYS], "looks like dates: state --format 'x="),
     "two-formats": ([f"{d:%d.%m.%Y}" if d.month % 2 else str(d.date()) for d in DAYS],
-                    "has several formats of dates, '05.01.2021' and '2021-02-02': write them"),
+                    "'05.01.2021' and '2021-02-02' have two formats; write one in"),
     "months-in-words": ([f"{d.day} czerwca {2000 + i}" for i, d in enumerate(DAYS)], "looks like dates: state --"),
     "days-of-the-week": ([f"{d:%a, %d %b %Y}" for d in DAYS], "looks like dates: state --format"),
     "ordinal-days": ([f"{d.day}{'st' if d.day == 1 else 'th'} {d:%B %Y}" for d in DAYS], "looks like dates: state --"),
@@ -347,7 +347,7 @@ SHAPES = {
     "totals-of-one-column": (["a,b,y", *LINES, ",,71000"], "lines left out below the rows: 1 ('71000')"),
     **{f"totals-{word}": (["a,b,y", *LINES, f"{word},442.5,71000"], f"line of totals left out: '{word}, 442.5, 71000'")
        for word in ("Total", "Summa", "Grand total")},
-    "totals-without-a-word": (["a,b,y", *LINES, ",221.250,17552.5"], "line of totals left out: '221.250, 17552.5'"),
+    "totals-without-a-word": (["a,b,y", *LINES, ',221.250,"17,552.5"'], "line of totals left out: '221.250, 17,"),
     "means": (["a,b,y", *LINES, "Durchschnitt,3.69,292.5"], "line of totals left out: 'Durchschnitt"),
     "totals-first": (["a,b,y", "Total,221.25,17552.5", *LINES], "line of totals left out: 'Total, 221.25"),
 }  # fmt: skip

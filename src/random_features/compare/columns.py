@@ -49,8 +49,8 @@ OTHERS = ("whole", "bool", "duration", "text")
 EITHER = {"hours": tuple(SPANS), "iso": ("iso", "iso+zone")}
 BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"))
 
-#: The decimal signs of formats; the marks between thousands by decimal sign; lakhs (1,23,456), money, and units. A dash
-#: behind a decimal sign stands for no cents (60,-), one behind a digit is a minus.
+#: The decimal signs of formats; the marks between thousands by decimal sign; lakhs (1,23,456), money, and units.
+#: A dash behind a decimal sign stands for no cents (60,-).
 SIGN_OF = {"number": ".", "number,": ","}
 MARKS = {",": r"[.'’ ]", ".": r"[,'’ ]"}
 LAKHS = r"[1-9]\d?(?:,\d\d)+,\d{3}"
@@ -406,11 +406,8 @@ def ask_about(name: str, counts: pd.Series, absent: pd.Series, values: dict) -> 
     if counts[are_words].sum() > MOSTLY * counts.sum() and forms <= MOST_FORMS:
         ways = f"write durations as 6h 40m, others in columns of their own, or state --format '{name}=text'"
         raise UserError(f"{such} has several numbers with words: {ways}")
-    days = pd.Series(counts.index[counts.index.str.match(LIKE_A_DATE)])
-    if len(days) > OFTEN * len(counts):
+    if len(days := pd.Series(counts.index[counts.index.str.match(LIKE_A_DATE)])) > OFTEN * len(counts):
         some = days[~days.str.extract(r"\d([-./ ])")[0].duplicated()].tolist()
-        if len(some) > 1:
-            ways = f"write them in one in the file, or state --format '{name}=text'"
-            raise UserError(f"the column {name!r} has several formats of dates, {some[0]!r} and {some[1]!r}: {ways}")
-        ways = f"state --format '{name}=%d.%m.%Y %H:%M' with its codes (of strftime), or --format '{name}=text'"
-        raise UserError(f"{such} looks like dates: {ways}")
+        ways = f"state --format '{name}=%d.%m.%Y %H:%M' with its codes (of strftime)"
+        ways = f"{' and '.join(map(repr, some[:2]))} have two formats; write one in the file" if some[1:] else ways
+        raise UserError(f"{such} looks like dates: {ways}, or --format '{name}=text'")

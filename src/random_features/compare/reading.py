@@ -5,7 +5,6 @@ ways is not guessed: a ``UserError`` names the option that decides.
 """
 
 import bz2
-import codecs
 import csv
 import gzip
 import hashlib
@@ -23,7 +22,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from random_features.compare.columns import MISSING, OFTEN, is_number, numbers
+from random_features.compare.columns import MISSING, is_number, numbers
 from random_features.errors import UserError
 
 #: The columns from which sparse data stay sparse, and the share of stored numbers below which they do.
@@ -157,7 +156,7 @@ def encoding_of(data: bytes) -> str:
         return "utf-16"
     try:
         data.decode("utf-8")
-        return "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
+        return "utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else "utf-8"
     except UnicodeDecodeError:
         return "cp1252"
 
@@ -199,9 +198,7 @@ def cut(text: str, separator: str, quote: str) -> SimpleNamespace | None:
 
 
 def cuts_of(text: str, separator: str, quotes) -> list[SimpleNamespace]:
-    """Return how a separator cuts a text, with the ``quotes`` asked for or those that fit; all ways if none fits.
-    Quotes begin a cell: in 5'10" they are none.
-    """
+    """Return how a separator cuts a text, with the ``quotes`` asked for, or those that begin a cell and fit, if any."""
     before = ["\n", *(" \t" if separator == BLANKS else (separator, f"{separator} "))]
     signs = [each for each in QUOTES.values() if text.startswith(each) or any(start + each in text for start in before)]
     signs = [QUOTES[quotes]] if quotes else signs
@@ -257,9 +254,7 @@ def read_text(data: bytes, asked: dict) -> Raw:
 
 
 def trimmed(frame, notes: list[str]):
-    """Return a frame without lines that separators fill up: titles above, footnotes below; and the number of those
-    above.
-    """
+    """Return a frame without lines that separators fill up, titles and footnotes; and the number of those above."""
     filled = (frame != "").sum(axis=1).to_numpy()
     first = int(np.argmax(filled > 1)) if frame.shape[1] > 2 else 0
     last = max(np.flatnonzero(filled > max(1, frame.shape[1] // 2)), default=len(frame) - 1)
@@ -287,22 +282,19 @@ def without_totals(frame, notes: list[str]):
 
 
 def sums_up(frame, row: int, fewest: int) -> bool:
-    """Return whether all numbers of a row are sums or means of the others in their columns, to rounding, and so many
-    are in no other row: zeros are sums of zeros.
-    """
+    """Return whether all numbers of a row are sums or means of their columns, and so many are in no other row."""
     found = 0
-    for j in (j for j, cell in enumerate(frame.iloc[row]) if is_number(cell)):
-        column, ways = frame.iloc[:, j], []
-        some = column[column != ""].iloc[:: max(1, len(column) // 100)]
-        for sign in (sign for sign in ".," if numbers(some, sign)[0].notna().mean() > OFTEN):
-            values = numbers(column, sign)[0]
-            value, others = values[row], values.drop(row)
-            decimals = len("".join(re.findall(rf"[{sign}](\d+)", column[row])))
-            off = min(abs(value - others.sum()), abs(value - others.mean()))
-            ways += [not others.eq(value).any()] * bool(off <= 0.5001 * 0.1**decimals)
-        if not ways:
+    for column in (frame.iloc[:, j] for j, cell in enumerate(frame.iloc[row]) if is_number(cell)):
+        some = column[[row, *column.index[:100]]].reset_index(drop=True)
+        points, commas = (numbers(some, sign)[0] for sign in ".,")
+        others = numbers(column, "," if commas.count() > points.count() else ".")[0].drop(row)
+        sums, near = (others.sum(min_count=len(others) // 2), others.mean()), []
+        for sign, value in ((".", points[0]), (",", commas[0])):  # 1.770 may be the sum of whole numbers
+            rounded = 0.5001 * 0.1 ** len("".join(re.findall(rf"[{sign}](\d+)", column[row])))
+            near += [value] * any(abs(value - each) <= rounded for each in sums)
+        if not near:
             return False
-        found += max(ways)
+        found += not others.isin(near).any()
     return found >= fewest
 
 

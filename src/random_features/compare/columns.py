@@ -49,8 +49,7 @@ OTHERS = ("whole", "bool", "duration", "text")
 EITHER = {"hours": tuple(SPANS), "iso": ("iso", "iso+zone")}
 BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"))
 
-#: The decimal signs of formats; the marks between thousands by decimal sign; lakhs (1,23,456), money, and units.
-#: A dash behind a decimal sign stands for no cents (60,-).
+#: The decimal signs of formats; marks between thousands by decimal sign; lakhs (1,23,456), money (60,- too), and units.
 SIGN_OF = {"number": ".", "number,": ","}
 MARKS = {",": r"[.'’ ]", ".": r"[,'’ ]"}
 LAKHS = r"[1-9]\d?(?:,\d\d)+,\d{3}"

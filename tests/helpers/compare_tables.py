@@ -12,8 +12,7 @@ def table(kind, rows=ROWS, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.uniform(-3, 3, (rows, 3))
     clean = {"noise": 0 * X[:, 0], "linear": X @ [1, -2, 0.5], "kernel": 3 * np.sin(2 * X[:, 0]) * np.cos(2 * X[:, 1])}
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    return frame.assign(y=clean[kind] + 0.3 * rng.standard_normal(rows))
+    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=clean[kind] + 0.3 * rng.standard_normal(rows))
 
 
 def saved(folder, frame, name="table.csv", **how):

@@ -71,8 +71,7 @@ def spec_of(name, paper="survey"):
 
 def context_of(rows, styles=METHODS, tasks=DATASETS):
     """The context of rows, made ones or a data frame."""
-    frame = tidy.frame(rows) if isinstance(rows, list) else rows
-    return Context(frame, styles, tasks, REFERENCE)
+    return Context(tidy.frame(rows) if isinstance(rows, list) else rows, styles, tasks, REFERENCE)
 
 
 def context_of_files(spec, results):

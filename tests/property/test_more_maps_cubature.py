@@ -40,8 +40,7 @@ def test_sgq_with_the_hermite_node_is_the_hermite_rule_in_one_dimension():
 def test_sgq_is_its_formula(node, squared):
     """w_0 + 2 a_1 sum_j cos(p tau_j / l), with a column for the origin where it has a weight."""
     X = np.random.default_rng(0).normal(size=(6, 4))
-    phi = drawn("sgq", 4, 4, Gaussian(1.6), node=node)
-    Z = phi.transform(X)
+    Z = drawn("sgq", 4, 4, Gaussian(1.6), node=node).transform(X)
     assert Z.shape == (6, 9 if node == "sqrt_d_plus_2" else 8)
     differences = X[:, None, :] - X[None, :, :]
     cosines = np.cos(np.sqrt(squared) * differences / 1.6).sum(axis=-1)
@@ -64,8 +63,7 @@ def test_sgq_with_few_axes_samples_them():
 
 
 def test_sgq_adds_rotated_rules():
-    phi = drawn("sgq", 4, 10, Gaussian(2.0), node="sqrt_d")
-    W = phi.dense_frequencies()
+    W = drawn("sgq", 4, 10, Gaussian(2.0), node="sqrt_d").dense_frequencies()
     np.testing.assert_array_equal(W[:4], np.eye(4))  # sqrt(d) / l = 1
     np.testing.assert_allclose(W[4:8] @ W[4:8].T, np.eye(4), atol=1e-13)
     np.testing.assert_allclose(W[8:] @ W[8:].T, np.eye(2), atol=1e-13)
@@ -106,8 +104,7 @@ def test_ssr_simplex(d):
 @pytest.mark.parametrize(("d", "simplices"), [(1, 1), (2, 2), (8, 3)])
 def test_ssr_is_exact_on_monomials_up_to_degree_three(rotation, d, simplices):
     """In every draw; odd monomials vanish, because every point represents a pair."""
-    s = simplices * (d + 1)
-    phi = drawn("ssr", d, s, Gaussian(1.6), rotation=rotation)
+    phi = drawn("ssr", d, simplices * (d + 1), Gaussian(1.6), rotation=rotation)
     W = phi.dense_frequencies()
     weights = (1 - phi.signed_origin_weight_) * phi.point_weights_
     np.testing.assert_allclose(weights.sum() + phi.signed_origin_weight_, 1.0, rtol=1e-14)

@@ -70,8 +70,7 @@ def test_orthogonal_frequencies_have_the_radial_distribution_of_the_kernel_and_l
     """Rows of a block are orthogonal, with independent lengths chi times sqrt(R); a length has the distribution of
     independent frequencies."""
     blocks = 8000
-    phi = make_map("orf", kernel, n_components=blocks * D, random_state=0).draw(D, dtype=np.float64)
-    W = phi.frequencies_
+    W = make_map("orf", kernel, n_components=blocks * D, random_state=0).draw(D, dtype=np.float64).frequencies_
     gram = W[:D] @ W[:D].T
     np.testing.assert_allclose(gram - np.diag(np.diag(gram)), 0, atol=1e-12 * np.diag(gram).max())
     scales = kernel.draw_scales(np.random.default_rng(5), blocks)

@@ -111,8 +111,7 @@ def test_ssf_tends_to_the_mean_over_a_torus():
     a torus, not the sphere, and the Gaussian kernel with one radius tends to a product of Bessel functions.
     """
     tau = 1.3 * points(5)[0] / np.linalg.norm(points(5)[0])
-    phi = make_map("ssf", n_components=8192, radii="single").fit(tau[None])
-    W = phi.frequencies_
+    W = make_map("ssf", n_components=8192, radii="single").fit(tau[None]).frequencies_
     np.testing.assert_allclose(W[:, :4] ** 2 + W[:, 4:] ** 2, 2.0, rtol=1e-12)  # (sqrt(d) / sqrt(m))^2
     limit = np.prod(j0(np.sqrt(2) * np.hypot(tau[:4], tau[4:])))
     # Nearer than as many independent draws would be: their standard error.

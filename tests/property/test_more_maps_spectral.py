@@ -132,8 +132,7 @@ def test_scrf_output_signs_do_nothing_to_the_cosine_kernel():
 @pytest.mark.parametrize("tau", [1.3 * direction(4, 4), 1.3 * np.full(4, 0.5)], ids=["random", "constant"])
 def test_scrf_variance_with_input_signs(tau):
     """Given the signs it is the formula for the signed difference; its mean over all 16 sign patterns."""
-    phi = make_map("scrf", n_components=40_000, random_state=2).fit(np.zeros((1, 4)))
-    sample = block_cosines(phi, tau, 4)
+    sample = block_cosines(make_map("scrf", n_components=40_000, random_state=2).fit(np.zeros((1, 4))), tau, 4)
     expected = np.mean([circulant_variance(tau * signs, 3) for signs in product([-1, 1], repeat=4)])
     assert_mean(sample, np.exp(-(1.3**2) / 2))
     assert_variance(2 * sample, expected)
@@ -215,8 +214,7 @@ def rounded_and_exact(X, n_components, n_bits, seed=0):
 
 @pytest.mark.parametrize("n_bits", [1, 2, 4])
 def test_lprff_rounds_to_a_grid_of_its_bits(n_bits):
-    X = np.random.default_rng(0).normal(size=(500, 3))
-    Z, exact = rounded_and_exact(X, 40, n_bits)
+    Z, exact = rounded_and_exact(np.random.default_rng(0).normal(size=(500, 3)), 40, n_bits)
     c = np.sqrt(2 / 40)
     grid = np.linspace(-c, c, 2**n_bits)
     steps = (Z + c) / (grid[1] - grid[0])
@@ -227,8 +225,7 @@ def test_lprff_rounds_to_a_grid_of_its_bits(n_bits):
 
 @pytest.mark.parametrize("n_bits", [1, 3])
 def test_lprff_rounding_is_unbiased_with_the_variance_of_its_fraction(n_bits):
-    X = np.random.default_rng(1).normal(size=(20_000, 3))
-    Z, exact = rounded_and_exact(X, 6, n_bits)
+    Z, exact = rounded_and_exact(np.random.default_rng(1).normal(size=(20_000, 3)), 6, n_bits)
     c = np.sqrt(2 / 6)
     delta = 2 * c / (2**n_bits - 1)
     fraction = (exact + c) / delta % 1
@@ -261,16 +258,14 @@ def test_lprff_is_a_function_of_the_row(monkeypatch):
     np.testing.assert_array_equal(Z, np.concatenate([block for _, block in phi.transform_blocks(X, rows=7)]))
     monkeypatch.setattr(base, "CACHE_BYTES", 5000)
     np.testing.assert_array_equal(Z, phi.transform(X))
-    other = make_map("lprff", n_components=31, n_bits=2, random_state=1).fit(X)
-    assert np.any(other.transform(X) != Z)
+    assert np.any(make_map("lprff", n_components=31, n_bits=2, random_state=1).fit(X).transform(X) != Z)
     # zero and minus zero are one
     X[:, 0] = 0.0
     np.testing.assert_array_equal(phi.transform(X), phi.transform(X * [-1.0, 1, 1, 1, 1]))
 
 
 def test_lprff_with_many_bits_is_rff():
-    X = np.random.default_rng(3).normal(size=(20, 3))
-    Z, exact = rounded_and_exact(X, 30, 24)
+    Z, exact = rounded_and_exact(np.random.default_rng(3).normal(size=(20, 3)), 30, 24)
     # Within one interval of the grid.
     np.testing.assert_allclose(Z, exact, atol=2 * np.sqrt(2 / 30) / (2**24 - 1))
 
@@ -303,8 +298,7 @@ def test_lloyd_max_levels_are_the_means_of_their_cells(n_bits):
 def test_lloyd_max_rounding_has_the_mean_of_its_cosine_series(n_bits, z):
     """E Q(cos t) Q(cos u) = sum of a_k^2 E cos k(t - u) / 2 for a uniform angle t, twice that by the scale."""
     X, s = np.stack([direction(0), direction(0) + z * direction(1)]), 40_000
-    phi = make_map("lprff", n_components=s, n_bits=n_bits, rounding="lloyd_max", random_state=0)
-    Z = phi.fit_transform(X)
+    Z = make_map("lprff", n_components=s, n_bits=n_bits, rounding="lloyd_max", random_state=0).fit_transform(X)
     levels = lloyd_max_levels(n_bits) * np.sqrt(2 / s)
     assert np.isin(Z.round(12), levels.round(12)).all()
     borders = np.arccos(np.concatenate([[-1.0], (levels[1:] + levels[:-1]) / np.sqrt(8 / s), [1.0]]))

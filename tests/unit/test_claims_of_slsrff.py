@@ -106,8 +106,7 @@ def test_what_the_grid_cuts_off_is_not_testable():
 )
 def test_the_memory_of_covtype_ends_between_16d_and_32d(n_train, verdict):
     # 100 columns a multiple of d, 8 bytes: 12,800 bytes a row at 16d, 25,600 at 32d; 16 GiB are 17,179,869,184
-    rows = [cell("accuracy", 70.0, "covtype", 1, "rff", n_train=n_train)]
-    assert judged("slsrff-19", rows) == verdict
+    assert judged("slsrff-19", [cell("accuracy", 70.0, "covtype", 1, "rff", n_train=n_train)]) == verdict
 
 
 def test_the_matrix_that_the_paper_names_is_as_large_as_the_reference_data_say():

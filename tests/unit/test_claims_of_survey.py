@@ -99,8 +99,7 @@ def test_the_lead_of_ssf_stops_growing_somewhere(ssf, rff, expected):
         for method, last in (("ssf", ssf), ("rff", rff))
         for size, value in (("8d", 1.0), ("32d", last))
     ]
-    elsewhere = [each | {"dataset": "magic04", "value": 1.0} for each in rows]
-    assert judged("survey-22", rows + elsewhere) == expected
+    assert judged("survey-22", rows + [each | {"dataset": "magic04", "value": 1.0} for each in rows]) == expected
 
 
 def with_accuracies(ranks, sizes=("2d",), **columns):

@@ -21,8 +21,7 @@ def test_the_docstring_of_a_grid_names_all_of_its_keys_and_no_other():
     for kind, facts in KINDS.items():
         grid = facts.grid
         if grid and kind != "speed":  # whose keys have keys themselves
-            named = re.findall(r"`([\w-]+)`", grid.__doc__)
-            assert set(grid.__annotations__) <= set(named), kind
+            assert set(grid.__annotations__) <= set(re.findall(r"`([\w-]+)`", grid.__doc__)), kind
 
 
 def test_the_keys_that_kinds_of_outputs_name_exist():

@@ -97,8 +97,7 @@ def test_a_job_that_fails_says_why_and_where_its_log_is_at_once_and_at_the_end(c
     assert console.fail(2, 2, [str(log)]) == killed
     before = len(console.stream.getvalue())
     console.handler.close()
-    last = console.stream.getvalue()[before:].splitlines()
-    assert last == ["0 of 2 jobs done, 2 failed:", *failed, *killed]
+    assert console.stream.getvalue()[before:].splitlines() == ["0 of 2 jobs done, 2 failed:", *failed, *killed]
 
 
 def test_each_job_that_fails_is_named_with_its_own_status(console):

@@ -53,9 +53,7 @@ def test_rows_with_numbers_as_targets_repeat_and_conflict_by_their_exact_values(
 
 
 def test_the_distribution_of_a_regression_target_by_part():
-    X = np.arange(6, dtype=np.float32)[:, None]
-    y = np.array([1.5, 2.5, 3.5, 4.5, 10.0, 10.0])
-    facts = describe(X, y, 4)
+    facts = describe(np.arange(6, dtype=np.float32)[:, None], np.array([1.5, 2.5, 3.5, 4.5, 10.0, 10.0]), 4)
     moments = {key: facts[f"target_{key}_train"] for key in ("mean", "deviation", "minimum", "maximum")}
     assert moments == {"mean": 3.0, "deviation": pytest.approx(np.sqrt(1.25)), "minimum": 1.5, "maximum": 4.5}
     assert facts["neighbours_correlation_train"] == 1.0
@@ -65,8 +63,7 @@ def test_the_distribution_of_a_regression_target_by_part():
 
 
 def test_the_order_of_a_regression_target_shows():
-    generator = np.random.default_rng(0)
-    y = generator.normal(size=1000)
+    y = np.random.default_rng(0).normal(size=1000)
     X = np.zeros((1000, 1), dtype=np.float32)
     # of independent neighbours the correlation is 0 with a deviation of 1 / sqrt(1000)
     assert abs(describe(X, y, None)["neighbours_correlation_all"]) < 5 / np.sqrt(1000)
@@ -110,8 +107,7 @@ def test_constant_columns_are_listed_by_part():
 
 
 def test_the_order_of_the_classes():
-    generator = np.random.default_rng(0)
-    shuffled = generator.permutation(np.repeat([0, 1], [300, 700]))
+    shuffled = np.random.default_rng(0).permutation(np.repeat([0, 1], [300, 700]))
     assert class_order(shuffled)["class_order"] == "mixed"
     assert class_order(np.sort(shuffled))["class_order"] == "sorted"
     in_time = np.repeat(np.arange(20) % 2, 50)
@@ -123,8 +119,7 @@ def test_the_order_of_the_classes():
 
 
 def test_spikes_are_rows_far_from_the_median_of_a_column():
-    generator = np.random.default_rng(0)
-    X = generator.normal(4000, 20, (1000, 5)).astype(np.float32)
+    X = np.random.default_rng(0).normal(4000, 20, (1000, 5)).astype(np.float32)
     # the deviation of 1,000 normal cells is known to about 20 (1 +- 0.04): 10 % on both sides of the bound is enough
     X[[7, 300], [1, 4]] = 4000 + 1.1 * 20 * SPIKE_DEVIATIONS
     X[20, 0] = 4000 - 1.1 * 20 * SPIKE_DEVIATIONS
@@ -142,5 +137,4 @@ def test_a_spike_is_further_off_than_a_hundred_robust_deviations(value, spikes):
     column = np.array([-1.0] * 11 + [1.0] * 10 + [value])
     assert np.median(column) == 0.0
     assert np.median(np.abs(column)) == 1.0
-    facts = describe(column[:, None], np.arange(22) % 2, None)
-    assert facts["spike_rows"] == spikes
+    assert describe(column[:, None], np.arange(22) % 2, None)["spike_rows"] == spikes

@@ -25,8 +25,7 @@ def read(task, folder, substitutes=None):
 
 def idx(array):
     array = np.asarray(array, dtype=np.uint8)
-    shape = np.array(array.shape, dtype=">i4").tobytes()
-    return bytes([0, 0, 8, array.ndim]) + shape + array.tobytes()
+    return bytes([0, 0, 8, array.ndim]) + np.array(array.shape, dtype=">i4").tobytes() + array.tobytes()
 
 
 HEADER = "@RELATION toy\r\n\r\n@ATTRIBUTE a NUMERIC\r\n@ATTRIBUTE b NUMERIC\r\n@ATTRIBUTE c {0,1}\r\n\r\n"
@@ -166,8 +165,7 @@ def test_labels_are_named_left_over_or_dropped():
     assert (y.tolist(), keep.tolist()) == ([-1, 1, -1, 1], [True] * 4)
     y, keep = encode_labels(np.array([3, 0, 5, 0]), {"0": 0, "3": 9, "rest": "drop"})
     assert (y[keep].tolist(), keep.tolist()) == ([9, 0, 0], [True, True, False, True])
-    found = message(encode_labels, np.array([3, 0, 5, 0]), {"0": 0, "3": 1})
-    assert "no entry for '5'; it has ['0', '3']" in found
+    assert "no entry for '5'; it has ['0', '3']" in message(encode_labels, np.array([3, 0, 5, 0]), {"0": 0, "3": 1})
 
 
 @pytest.mark.parametrize(

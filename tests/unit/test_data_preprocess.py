@@ -62,8 +62,7 @@ YEAR = {
 
 @pytest.mark.parametrize(("task", "dtype"), [(TOY, np.int64), (YEAR, np.float64)])
 def test_a_missing_source_is_a_skipped_task_with_its_reason(raw, tmp_path, task, dtype):
-    record = {"status": "missing", "reason": "no network"}
-    (raw / "record.json").write_text(json.dumps(record), encoding="utf-8")
+    (raw / "record.json").write_text(json.dumps({"status": "missing", "reason": "no network"}), encoding="utf-8")
     facts = preprocess("toy", task, raw, tmp_path / "prepared", reference_dir=tmp_path)
     assert (facts["status"], facts["reason"], facts["facts"]) == ("skipped", "no network", {})
     assert (facts["n_train"], facts["n_test"], facts["d"], facts["target"]) == (3, 2, 2, task["target"])
@@ -161,8 +160,7 @@ def test_a_regression_has_numbers_as_targets_and_no_classes(raw, tmp_path):
 
 
 def test_a_random_split_has_its_counts_and_may_leave_rows_over(raw, tmp_path):
-    rows = "".join(f"{'ab'[row % 2]},{row},1\n" for row in range(10))
-    (raw / "toy").write_text(rows, encoding="utf-8")
+    (raw / "toy").write_text("".join(f"{'ab'[row % 2]},{row},1\n" for row in range(10)), encoding="utf-8")
     downloaded(raw)
     task = TOY | {"files": {"all": ["toy"]}, "parser": "table", "label_column": "first", "labels": {"a": 1, "b": -1}}
     task |= {"split": "random", "n": 10, "n_train": 2, "n_test": 5}
@@ -216,8 +214,7 @@ def test_features_of_a_stand_in_are_labelled_as_such(images, features, tmp_path)
 
 def own_images(images, **changes):
     """Say of prepared images that they are a task's own."""
-    path = images / "facts.json"
-    facts = json.loads(path.read_text(encoding="utf-8"))
+    facts = json.loads((images / "facts.json").read_text(encoding="utf-8"))
     write_facts(facts | {"stand_in": ""} | changes, images)
 
 

@@ -26,8 +26,7 @@ def test_order_must_be_a_power_of_two(p):
 
 @pytest.mark.parametrize("p", [1, 2, 8, 64])
 def test_sequency_order_sorts_by_sign_changes(p):
-    rows = hadamard(p)[sequency_order(p)]
-    changes = (np.diff(rows, axis=1) != 0).sum(axis=1)
+    changes = (np.diff(hadamard(p)[sequency_order(p)], axis=1) != 0).sum(axis=1)
     np.testing.assert_array_equal(changes, np.arange(p))
 
 

@@ -213,8 +213,7 @@ def test_nystroem_takes_a_function_and_a_matrix():
         again = make_map("nystroem", kernel, n_components=20, random_state=0)
         again.restore(rows.shape[1], few.learned_, dtype=np.float32)
         np.testing.assert_array_equal(again.transform(new.astype(np.float32)), few.transform(new.astype(np.float32)))
-    machine = KernelMachineRegressor(chi, penalties=1e-6).fit(X, X[:, 0])
-    assert machine.score(X, X[:, 0]) > 0.99
+    assert KernelMachineRegressor(chi, penalties=1e-6).fit(X, X[:, 0]).score(X, X[:, 0]) > 0.99
 
 
 @pytest.mark.parametrize(
@@ -299,8 +298,7 @@ def test_learned_length_scales_beat_the_isotropic_one_where_columns_are_irreleva
 
 
 def test_learned_length_scales_stay_isotropic_or_better_where_all_columns_matter():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(500, 6))
+    X = np.random.default_rng(0).normal(size=(500, 6))
     y = np.sin(X.sum(axis=1))
     scores = [KernelMachineRegressor(Gaussian(rule), 1e-5).fit(X[:300], y[:300]).score(X[300:], y[300:])
               for rule in ("ard", "median")]  # fmt: skip

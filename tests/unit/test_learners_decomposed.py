@@ -63,8 +63,7 @@ def test_a_shift_that_a_gram_matrix_would_lose_is_exact():
 def test_leave_one_out_errors_are_those_of_refits(n_columns):
     Z, y = problem(n_columns)
     shifts = [1e-4, 0.1, 5.0]
-    errors = leave_one_out(decompose(Z), y, shifts)
-    for found, shift in zip(errors, shifts, strict=True):
+    for found, shift in zip(leave_one_out(decompose(Z), y, shifts), shifts, strict=True):
         expected = [y[i] - Z[i] @ least_squares(np.delete(Z, i, 0), np.delete(y, i), shift) for i in range(N)]
         np.testing.assert_allclose(found, expected, rtol=1e-6)
 

@@ -119,8 +119,7 @@ def test_fits_of_a_grid_at_once_are_those_one_after_the_other(monkeypatch):
     cross_validate_svm(stream(Z), Y, CS[::-1], folds, **how)
     one_by_one, passes[:] = len(passes), []
     monkeypatch.setattr(newton, "fits_at_once", lambda *_: True)
-    found = cross_validate_svm(stream(Z), Y, CS[::-1], folds, **how)
-    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    np.testing.assert_allclose(cross_validate_svm(stream(Z), Y, CS[::-1], folds, **how), expected, rtol=1e-3)
     assert len(passes) < one_by_one / 2
 
 
@@ -179,8 +178,7 @@ def test_where_liblinear_would_not_end_the_fit_has_no_solution(C, factor, monkey
     Z = factor * Z
     with pytest.raises(np.linalg.LinAlgError, match="LIBLINEAR does not end at C = "):
         fit_svm(stream(Z), Y, C, solver="liblinear", **options(Z))
-    folds = np.arange(60) % 3
-    scores = cross_validate_svm(stream(Z), Y, [C], folds, solver="liblinear", **options(Z))
+    scores = cross_validate_svm(stream(Z), Y, [C], np.arange(60) % 3, solver="liblinear", **options(Z))
     assert np.isnan(scores).all()
 
 
@@ -204,5 +202,4 @@ def test_the_range_that_liblinear_is_called_in_has_both_ends(C, largest, ends):
 
 def test_features_that_are_all_zero_are_no_reason_to_refuse():
     Z, _, Y = problem(60, 3)
-    model = fit_svm(stream(0.0 * Z), Y, 1.0, solver="liblinear", **options(Z))
-    assert not model.coef.any()
+    assert not fit_svm(stream(0.0 * Z), Y, 1.0, solver="liblinear", **options(Z)).coef.any()

@@ -207,8 +207,7 @@ def test_features_are_kept_within_the_budget_only(monkeypatch):
     monkeypatch.setattr(streams, "MEMORY_BUDGET", Z.nbytes - 1)
     assert streams.keep_within(blocks, 8, 3) is blocks
     monkeypatch.setattr(streams, "MEMORY_BUDGET", Z.nbytes)
-    kept = streams.keep_within(blocks, 8, 3)
-    ((rows, block),) = kept()
+    ((rows, block),) = streams.keep_within(blocks, 8, 3)()
     assert rows == slice(0, 8)
     assert block.dtype == np.float32
     np.testing.assert_array_equal(block, Z)

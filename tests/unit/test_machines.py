@@ -150,5 +150,4 @@ def test_one_line_names_what_is_wrong(machine, y, message):
 def test_a_class_of_two_rows_is_in_the_training_rows_of_every_fold(features):
     y = np.zeros(40, dtype=int)
     y[:4:3] = 1  # both rows in the first fold
-    machine = KernelMachineClassifier(features, penalties=[1e-4, 1e-2]).fit(X[:40], y)
-    assert machine.penalty_ in (1e-4, 1e-2)
+    assert KernelMachineClassifier(features, penalties=[1e-4, 1e-2]).fit(X[:40], y).penalty_ in (1e-4, 1e-2)

@@ -159,12 +159,10 @@ def test_balanced_classes_find_rare_positives(loss):
 @pytest.mark.parametrize("features", [Gaussian(1.0), PHI])
 def test_a_tie_of_accuracies_is_never_decided_at_the_corner_of_the_grid(features):
     """With 31 positives in 1,000 rows all large penalties predict the majority; the largest one was chosen."""
-    rng = np.random.default_rng(3)
-    rows, y = rng.normal(size=(1000, 2)), np.arange(1000) < 31
+    rows, y = np.random.default_rng(3).normal(size=(1000, 2)), np.arange(1000) < 31
     rows[y] += 0.7
     grid = np.logspace(-4, 6, 11)
-    machine = KernelMachineClassifier(features, penalties=grid).fit(rows, y)
-    assert machine.penalty_ not in grid[[0, -1]]
+    assert KernelMachineClassifier(features, penalties=grid).fit(rows, y).penalty_ not in grid[[0, -1]]
     squared = KernelMachineClassifier(features, penalties=grid, scoring="squared_error").fit(rows, y)
     assert squared.penalty_ not in grid[[0, -1]]
 
@@ -203,8 +201,7 @@ def test_logistic_machines_have_probabilities_and_others_say_what_to_do():
 def test_decision_values_rank_and_calibrate(machine):
     if is_classifier(machine):
         assert machine.fit(X, CLASSES).decision_function(NEW).shape == (50, 4)
-        two = clone(machine).fit(X, CLASSES > 1)
-        assert roc_auc_score(CLASSES > 1, two.decision_function(X)) > 0.9
+        assert roc_auc_score(CLASSES > 1, clone(machine).fit(X, CLASSES > 1).decision_function(X)) > 0.9
         calibrated = CalibratedClassifierCV(machine, cv=2).fit(X, CLASSES)
         np.testing.assert_allclose(calibrated.predict_proba(NEW).sum(axis=1), 1.0)
 

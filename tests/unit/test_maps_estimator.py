@@ -70,8 +70,7 @@ def test_shapes_and_types_of_a_fitted_map_and_of_what_is_restored_from_it(varian
 def test_float32_agrees_with_float64(variant):
     """The map stays the same, because rounded data may teach another one; LP-RFF rounds by the bits of a row."""
     phi, double = fitted(variant)
-    restored = build(variant).restore(5, phi.learned_, dtype=np.float32)
-    single = restored.transform(data(dtype=np.float32)[0])
+    single = build(variant).restore(5, phi.learned_, dtype=np.float32).transform(data(dtype=np.float32)[0])
     np.testing.assert_allclose(single, double, atol=tolerance(variant, np.float32) * np.abs(double).max())
 
 

@@ -251,8 +251,7 @@ def test_a_prefix_is_the_map_of_fewer_components(options):
 def test_a_length_scale_may_be_learned_too():
     phi = learn(6, kernel=Gaussian("median")).fit(X, Y)
     expected = learn(6, kernel=phi.kernel_).fit(X, Y)
-    restored = learn(6, kernel=Gaussian("median")).restore(3, phi.learned_, dtype=X.dtype)
-    for each in (phi, restored):
+    for each in (phi, learn(6, kernel=Gaussian("median")).restore(3, phi.learned_, dtype=X.dtype)):
         np.testing.assert_array_equal(each.prefix(4).transform(X), expected.prefix(4).transform(X))
         np.testing.assert_array_equal(list(each.replay(X, Y))[-1].alpha, list(expected.replay(X, Y))[-1].alpha)
 

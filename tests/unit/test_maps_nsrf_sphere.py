@@ -61,8 +61,7 @@ def test_there_is_one_pair_for_each_order_and_its_negative():
 
 def test_a_tensor_gives_the_features_of_the_array_as_a_tensor():
     phi = learn().fit(torch.from_numpy(X), Y)
-    features = phi.transform(torch.from_numpy(X))
-    np.testing.assert_array_equal(features.numpy(), learn().fit(X, Y).transform(X))
+    np.testing.assert_array_equal(phi.transform(torch.from_numpy(X)).numpy(), learn().fit(X, Y).transform(X))
     with pytest.raises(ValueError, match="zeros has no direction"):
         phi.transform(torch.zeros(2, 3))
 
@@ -115,8 +114,7 @@ def test_the_best_response_is_the_next_pick():
 
 
 def test_features_are_real_and_imaginary_parts_and_repeats_scale_them():
-    y = np.random.default_rng(6).random(60) < 0.5
-    phi = learn(12).fit(X, y)
+    phi = learn(12).fit(X, np.random.default_rng(6).random(60) < 0.5)
     assert phi.counts_.sum() == 12 > len(phi.counts_) > 1
     picks = list(zip(phi.learned_["degrees"], phi.learned_["orders"], strict=True))
     assert list(zip(phi.degrees_, phi.orders_, strict=True)) == list(dict.fromkeys(picks))
@@ -142,8 +140,7 @@ def test_types_restoring_and_blocks(dtype):
     phi = learn(12, random_state=0).fit(X, y)
     Z = phi.transform(X)
     assert Z.dtype == dtype
-    restored = learn(12, random_state=0).restore(3, phi.learned_, dtype=dtype)
-    np.testing.assert_array_equal(restored.transform(X), Z)
+    np.testing.assert_array_equal(learn(12, random_state=0).restore(3, phi.learned_, dtype=dtype).transform(X), Z)
     np.testing.assert_array_equal(learn(12).draw(3, dtype=dtype).learn(X, y).transform(X), Z)
     blocks = [block for _, block in phi.transform_blocks(X, rows=7)]
     np.testing.assert_allclose(np.concatenate(blocks), Z, atol=4 * np.finfo(dtype).eps)

@@ -21,15 +21,13 @@ def test_a_map_keeps_its_pool_when_it_has_chosen(name):
     assert phi.pool_.frequencies.shape == (50 if name in ("karff", "kprff", "clrff") else 5, 3)
     indices, weights = phi.learned_["indices"], phi.learned_["weights"]
     np.testing.assert_array_equal(phi.chosen_.frequencies, phi.pool_.frequencies[indices])
-    chosen = features(phi.pool_.subset(indices, weights), X)
-    np.testing.assert_array_equal(phi.transform(X), chosen)
+    np.testing.assert_array_equal(phi.transform(X), features(phi.pool_.subset(indices, weights), X))
     phi.learn(-X, X[:, 1])
     np.testing.assert_array_equal(features(phi.pool_, X), before)
 
 
 def test_what_another_map_learned_is_not_restored():
-    X = np.random.default_rng(0).normal(size=(30, 4))
-    phi = make_map("lsrff", n_components=6, random_state=0).fit(X)
+    phi = make_map("lsrff", n_components=6, random_state=0).fit(np.random.default_rng(0).normal(size=(30, 4)))
     other = make_map("lsrff", n_components=6, random_state=0)
     with pytest.raises(ValueError, match="lsrff: this map did not learn nothing"):
         other.restore(4, {})

@@ -45,8 +45,7 @@ def test_fastfood_is_the_matrix_product(d, s):
         # The form with H of entries +-1 and the correction 1 / sqrt(p).
         second = scales[:, None] * H * gaussians
         blocks.append(second @ np.eye(p)[permutation] @ (H * signs) / np.sqrt(p))
-    expected = np.concatenate(blocks)[:s, :d] / 1.3
-    np.testing.assert_allclose(phi.dense_frequencies(), expected, atol=1e-11)
+    np.testing.assert_allclose(phi.dense_frequencies(), np.concatenate(blocks)[:s, :d] / 1.3, atol=1e-11)
     assert all(np.array_equal(np.sort(permutation), np.arange(p)) for permutation in phi.permutations_)
 
 
@@ -76,5 +75,4 @@ def test_all_sign_patterns_have_the_mean_that_is_sampled(p):
 def test_memory_is_linear_in_s(name):
     """Every stored array has at most a few numbers per frequency, never s x d."""
     phi = drawn(name, 256, 512)
-    stored = sum(value.size for value in vars(phi).values() if isinstance(value, np.ndarray))
-    assert stored <= 4 * 512
+    assert sum(value.size for value in vars(phi).values() if isinstance(value, np.ndarray)) <= 4 * 512

@@ -61,8 +61,7 @@ def test_only_one_comparison_at_a_time():
 
 
 def test_an_exact_map_is_the_best_one():
-    rng = np.random.default_rng(3)
-    errors = {"rff": rng.uniform(0.1, 0.2, (8, 2)), "nystroem": np.zeros((8, 2))}
+    errors = {"rff": np.random.default_rng(3).uniform(0.1, 0.2, (8, 2)), "nystroem": np.zeros((8, 2))}
     best = best_methods(scores(errors, ERROR), ERROR)
     assert (best.verdict, best.methods) == ("listed", (("nystroem", ""),))
     both = best_methods(scores(errors | {"exact": np.zeros((8, 2))}, ERROR), ERROR)
@@ -79,8 +78,7 @@ def test_groups_of_sizes_are_one_family():
     # two comparisons with p = 0.03: each by itself passes, both together do not
     at_3 = float(stats.t.isf(0.03 / 2, 7)) / math.sqrt(7)
     behind = at_3 + np.resize([-1.0, 1.0], 8)
-    values = {"best": np.full((8, 2), 90.0), "other": np.stack([90 - behind, 90 - behind], axis=1)}
-    frame = scores(values)
+    frame = scores({"best": np.full((8, 2), 90.0), "other": np.stack([90 - behind, 90 - behind], axis=1)})
     assert best_methods(frame, sizes=["2d"]).methods == (("best", ""),)
     both = best_of(frame, "accuracy_pct", {"small": ["2d"], "large": ["4d"]})
     assert all(set(best.methods) == {("best", ""), ("other", "")} for best in both.values())

@@ -62,13 +62,11 @@ def test_a_walk_that_does_all_that_is_claimed_holds(claim):
 )
 def test_one_value_elsewhere_and_a_claim_does_not_hold_everywhere(claim, metric, split, position, value):
     means = {"train": FALL, "test": PEAK[2]}[split] if metric == "mse" else DECAY
-    changed = [*means[:position], value, *means[position + 1 :]]
-    assert verdict(claim, {(metric, split): changed})[0] == "partly"
+    assert verdict(claim, {(metric, split): [*means[:position], value, *means[position + 1 :]]})[0] == "partly"
 
 
 def test_a_training_error_that_falls_and_stays_above_a_thousandth_is_no_zero():
     # at s = 2n, where the next size is below it
-    changed = {("mse", "train"): [1.0, 0.5, 0.2, 0.1, 0.01, 2e-3, 1e-6]}
-    reported, evidence = verdict("survey-46", changed)
+    reported, evidence = verdict("survey-46", {("mse", "train"): [1.0, 0.5, 0.2, 0.1, 0.01, 2e-3, 1e-6]})
     assert reported == "partly"
     assert "largest at s > n over that at s/n = 0.1: sonar 0.00200" in evidence

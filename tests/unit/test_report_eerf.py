@@ -53,8 +53,7 @@ def test_the_best_of_a_walk_is_that_of_the_mean():
     # of equal ones the first, and every size and learner by itself
     level = tidy.frame(walk({1.0: [5], 10.0: [5]}) + walk({1.0: [5], 10.0: [4]}, m=50))
     assert best_on_test(level, "divergence", "best")["settings"].tolist() == ['{"best_at": 1.0}', '{"best_at": 10.0}']
-    accuracy = rows.assign(metric="accuracy_pct")
-    assert best_on_test(accuracy, "divergence", "best")["value"].tolist() == [3, 8]
+    assert best_on_test(rows.assign(metric="accuracy_pct"), "divergence", "best")["value"].tolist() == [3, 8]
     # what no learner scored on the test rows has no best
     assert not len(best_on_test(rows.assign(split="train"), "divergence", "best"))
 
@@ -73,8 +72,7 @@ def test_what_is_derived_has_the_values_and_says_what_it_is():
     tasks = {"buzz": {"target": "regression"}, "adult": {"target": "binary"}}
     asked = [("error_pct", "buzz"), ("error_pct", "adult"), ("accuracy_pct", "buzz")]
     assert [bool(derived.undefined(metric, dataset, tasks)) for metric, dataset in asked] == [True, False, False]
-    chosen = tidy.frame([row | {"variant": "best-on-test", "dataset": "adult"}])
-    (note,) = derived.notes_on_derived(chosen, tasks)
+    (note,) = derived.notes_on_derived(tidy.frame([row | {"variant": "best-on-test", "dataset": "adult"}]), tasks)
     assert note.startswith("Best on test: of all values of the divergence penalty the one with the lowest mean error")
 
 

@@ -72,8 +72,7 @@ def test_every_figure_has_a_table_next_to_it(spec, shipped):
     if spec["experiments"] and not any(shipped.has([each]) for each in spec["experiments"]):
         pytest.skip("its experiments are not shipped")
     context = shipped.context(*spec["experiments"], kernel=spec.get("kernel", ""))
-    drawn = shipped.made(spec["paper"], spec["name"])
-    table = plots.behind(context, spec, drawn)
+    table = plots.behind(context, spec, shipped.made(spec["paper"], spec["name"]))
     assert len(table)
     assert f"{spec['name']}.csv" in plots.outputs(spec)
     if "facts" not in spec:

@@ -21,8 +21,7 @@ def notes_on(*rows):
 def test_choices_of_a_cell_or_without_a_learner_or_value_need_no_note():
     assert notes_on({"settings": {"tune_per": "cell", "penalty": 0.1}}, {"settings": {}}) == []
     assert notes_on({"settings": {"tune_per": "experiment", "chosen_on": [0]}, "learner": ""}) == []
-    failed = {"settings": {"tune_per": "size", "chosen_on": [0], "penalty": 1.0}, "status": "failed"}
-    assert len(notes_on(failed)) == 1
+    assert len(notes_on({"settings": {"tune_per": "size", "chosen_on": [0], "penalty": 1.0}, "status": "failed"})) == 1
 
 
 @pytest.mark.parametrize(

@@ -178,8 +178,7 @@ def test_the_part_that_is_scored_decides_and_more_classes_have_no_answer():
 def test_the_more_frequent_class_is_a_line_where_there_is_room(chance, drawn):
     rows = [row for row in report_rows.made_rows(tasks=["eeg"]) if row["metric"] == "accuracy_pct"]
     spec = report_rows.spec_of("figure-10-text") | {"datasets": ["eeg"]}
-    context = report_rows.context_of([*rows, fact(chance)], tasks=TWO_CLASSES)
-    picture = report_rows.picture(spec, context)
+    picture = report_rows.picture(spec, report_rows.context_of([*rows, fact(chance)], tasks=TWO_CLASSES))
     share = 80.0 if drawn else 50.0
     at = [line.get_ydata()[0] for line in picture.figure.axes[0].lines if list(line.get_xdata()) == [0, 1]]
     assert at == (pytest.approx([share]) if drawn else [])

@@ -107,8 +107,7 @@ def test_a_figure_is_the_median_over_the_rounds_with_the_quartiles():
     rows = generation("rff", (4.0, 1.0, 10.0, 2.0, 3.0)) + [
         row("time_feature_s", value, dataset="magic04", repeat=i) for i, value in enumerate((1.0, 3.0))
     ]
-    frame = times.with_printed(tidy.frame(rows))
-    cells = times.summarise(select(frame, metric="time_feature_s")).set_index("dataset")
+    cells = times.summarise(select(times.with_printed(tidy.frame(rows)), metric="time_feature_s")).set_index("dataset")
     assert cells.loc["eeg", ["mean", "lower", "upper", "n", "rounds"]].tolist() == [3.0, 2.0, 4.0, 5, 5]
     by_repeat = cells.loc["magic04"]
     assert by_repeat[["mean", "n", "rounds"]].tolist() == [2.0, 2, 0]
@@ -119,8 +118,7 @@ def test_a_figure_is_the_median_over_the_rounds_with_the_quartiles():
 def test_rounds_that_are_not_ok_enter_no_median():
     rows = generation("rff", (1.0, 2.0, 50.0))
     rows = [each | ({"status": "failed", "value": None} if each["at"] == 2 else {}) for each in rows]
-    shown = select(times.with_printed(tidy.frame(rows)), metric="time_feature_s")
-    (cell,) = times.summarise(shown).to_dict("records")
+    (cell,) = times.summarise(select(times.with_printed(tidy.frame(rows)), metric="time_feature_s")).to_dict("records")
     assert (cell["mean"], cell["n"], cell["n_failed"], cell["n_skipped"]) == (1.5, 2, 1, 0)
 
 
@@ -181,8 +179,7 @@ SCORES = {
 def test_a_printed_ratio_next_to_ours_by_rounds(tabulated, rounds, settings, expected):
     seconds = {"lsrff": "4.00", "rff": "2.00"}
     published = [printed("time_feature_s", value, method=method, n_features="2d") for method, value in seconds.items()]
-    rows = ratios_of("lsrff", "rff", {2: rounds}, settings=settings)
-    table, text = tabulated(SCORES, rows, published)
+    table, text = tabulated(SCORES, ratios_of("lsrff", "rff", {2: rounds}, settings=settings), published)
     assert tuple(table.loc[0, ["ours", "difference", "margin", "verdict"]]) == expected
     assert f"Verdicts, 1 published result: {expected[-1]} 1." in text
     assert "medians over rounds of the ratio in a round" in text

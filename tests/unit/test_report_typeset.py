@@ -172,8 +172,7 @@ def test_the_best_number_is_bold_in_every_format():
 
 
 def test_special_characters_are_escaped():
-    frame = pd.DataFrame({"a|b": ["[143]", "*", "1 < 2 & <b>", "x | y"], "n": [1, 2, 3, 4]})
-    table = typeset.Table(frame)
+    table = typeset.Table(pd.DataFrame({"a|b": ["[143]", "*", "1 < 2 & <b>", "x | y"], "n": [1, 2, 3, 4]}))
     assert r"| x \| y" in typeset.markdown(table)
     assert "1 &lt; 2 &amp; &lt;b&gt;" in typeset.html(table)
     lines = typeset.latex(table).splitlines()

@@ -65,8 +65,7 @@ def test_the_names_in_claims_exist(paper, monkeypatch):
 
     for name, spy in (("of", of), ("measured", measured), ("usable", chosen)):
         monkeypatch.setattr(Rows, name, spy)
-    context = report_rows.context_of([])
-    rows = Rows(tidy.frame([]), tidy.frame([]), context, paper)
+    rows = Rows(tidy.frame([]), tidy.frame([]), report_rows.context_of([]), paper)
     for identifier, claim in claims_of(paper).items():
         for protocol, experiments in claim.experiments.items():
             assert set(as_list(experiments)) <= set(report_rows.EXPERIMENTS)

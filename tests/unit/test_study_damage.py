@@ -89,8 +89,7 @@ def test_the_table_and_the_arrays_of_an_experiment_are_checked_by_their_reader(c
     collected(tmp_path, [tmp_path / "shard.npz"])
     for name, reader in (("all.csv", tidy.read), ("all.npz", read_arrays)):
         reader(tmp_path / name)
-        damaged = DAMAGE[damage]((tmp_path / name).read_bytes())
-        (tmp_path / name).write_bytes(damaged)
+        (tmp_path / name).write_bytes(DAMAGE[damage]((tmp_path / name).read_bytes()))
         with pytest.raises(UserError, match=rf"{name} is not the file that all\.provenance\.json was written for"):
             reader(tmp_path / name)
 

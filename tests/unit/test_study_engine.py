@@ -377,8 +377,7 @@ def test_auto_is_a_device_before_it_is_in_a_key(prepared, monkeypatch):
     def keys_on(device, is_there):
         monkeypatch.setattr("torch.cuda.is_available", lambda: is_there)
         monkeypatch.setattr("torch.cuda.device_count", lambda: int(is_there))
-        toy = toys.selected({"device": device})
-        shards = toys.parts("train", toy, {"device": device})
+        shards = toys.parts("train", toys.selected({"device": device}), {"device": device})
         (work,) = engine.jobs("train", shards, [prepared], prepared / "j", 1)
         return [work.key(cell) for cell in grid_cells(work.spec, {}, 3)]
 
@@ -401,8 +400,7 @@ def test_a_job_without_memory_on_a_gpu_takes_smaller_blocks_and_then_the_cpu(tmp
 
         return job.work_through(CELLS, compute)
 
-    done = engine.in_memory(work_of, job(tmp_path, device="cuda"))
-    assert len(done.rows) == len(CELLS)
+    assert len(engine.in_memory(work_of, job(tmp_path, device="cuda")).rows) == len(CELLS)
     tries = [each for each in seen if each[1] == CELLS[1].name]
     assert tries == [("cuda" if i < 3 else "cpu", CELLS[1].name, 4 ** (i + 1)) for i in range(failures + 1)]
     assert [name for _, name, _ in seen].count(CELLS[0].name) == 1  # it stays where it was computed
@@ -421,8 +419,7 @@ def test_other_errors_on_a_gpu_end_the_job(tmp_path):
 
 def test_a_device_that_is_not_there_ends_a_job_at_its_start(prepared, monkeypatch):
     monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
-    toy = toys.selected({"device": "cuda"})
-    shards = toys.parts("train", toy, {"device": "cuda"})
+    shards = toys.parts("train", toys.selected({"device": "cuda"}), {"device": "cuda"})
     with pytest.raises(UserError, match="device='cuda': PyTorch sees 0 CUDA devices; use 'auto' or 'cpu'"):
         next(engine.jobs("train", shards, [prepared], prepared / "journal", 1))
 

@@ -67,8 +67,7 @@ def test_the_key_of_a_cell_of_an_accuracy_grid(tmp_path, composition):
     entry = {"method": "rff", "variant": "own", "options": {"layout": "phase"}, "split": {"rule": "random"}}
     (spec,) = toys.parts("train", toys.selected({"max_rows": 50}, methods=[entry]), {"max_rows": 50})
     job = toys.job("train", spec, toys.write_data(tmp_path / "made", *toys.labelled()), tmp_path / "journal")
-    cell = grid_cells(spec, CHOSEN, 5, "ridge")[1]
-    found = composition(job, cell)
+    found = composition(job, grid_cells(spec, CHOSEN, 5, "ridge")[1])
     assert {"n_train_published", "sha256"} <= set(found[5])  # the rows, whose values depend on NumPy's
     found[5] = {key: value for key, value in found[5].items() if key not in ("n_train_published", "sha256")}
     assert found == GRID

@@ -102,8 +102,7 @@ def test_a_game_in_the_plane_that_is_never_looked_at_has_no_harmonics(job_of):
 
 def test_only_the_first_repeat_of_the_method_itself_is_drawn(job_of):
     entries = [{"method": "nsrf", "options": SEARCH}, {"method": "nsrf", "variant": "still", "options": SEARCH}]
-    job = job_of("rounds", entries, GRID | {"n_features": [5]}, repeats=(0, 1))
-    found = measured(rounds, job)
+    found = measured(rounds, job_of("rounds", entries, GRID | {"n_features": [5]}, repeats=(0, 1)))
     drawn = [(cell.entry["variant"], cell.coordinates["repeat"], bool(arrays)) for cell, _, arrays in found]
     assert drawn == [("", 0, True), ("still", 0, False), ("", 1, False), ("still", 1, False)]
 
@@ -139,8 +138,7 @@ def test_a_combination_of_kernels_is_that_of_its_weights(job_of):
         each = linear, np.exp(-square / (2 * 0.25**2)), np.exp(-square / 2)
         return sum(weight * values for weight, values in zip(weights.values(), each, strict=True))
 
-    model = SVC(kernel="precomputed", C=2.0, tol=1e-8).fit(kernel(X), y)
-    right = 100 * model.score(kernel(X_test), y_test)
+    right = 100 * SVC(kernel="precomputed", C=2.0, tol=1e-8).fit(kernel(X), y).score(kernel(X_test), y_test)
     # weights are given to four digits
     assert value(rows, "accuracy_pct") == pytest.approx(right, abs=2 * 100 / N_TEST)
     assert {(row["kernel"], row["learner"]) for row in rows} == {("combination", "kernel_svm")}
@@ -179,5 +177,4 @@ def test_a_budget_is_spent_and_not_exceeded(budget):
 def test_a_budget_is_that_of_the_map_for_any_mode(options):
     X, y, *_ = sample()
     options = evaluations.spent({"method": "nsrf", "options": options | {"n_steps": 9}}, 4, 400)
-    phi = make_map("nsrf", n_components=4, random_state=0, **options).fit(X, y)
-    assert 360 < phi.evaluations_ <= 400
+    assert 360 < make_map("nsrf", n_components=4, random_state=0, **options).fit(X, y).evaluations_ <= 400

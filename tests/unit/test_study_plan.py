@@ -204,8 +204,7 @@ LENGTHS = {"length_scale": {"grid": [1], "tune_per": "cell"}}
 )
 def test_what_is_left_open_or_has_nothing_to_be_chosen_with_is_an_error_before_anything_runs(change, message):
     toy = selected(**change)
-    dataset = next(iter(toy["datasets"]))
-    (problem,) = problems.problems_of_choices(plan.on_dataset(toy, dataset))
+    (problem,) = problems.problems_of_choices(plan.on_dataset(toy, next(iter(toy["datasets"]))))
     assert message in problem
 
 
@@ -319,8 +318,7 @@ def test_the_memory_of_a_job_grows_with_what_it_holds_and_never_beyond_n_columns
     tasks = {"eeg": {"n": 10_000, "d": 10, "generator": {}}, "skin": {"n": 1000, "d": 10, "generator": {}}}
 
     def asked(stage="train", settings=None, **changes):
-        toy = selected(settings, **(TWO | changes))
-        (shard,) = plan.shards_of(stage, toy, SETTINGS)
+        (shard,) = plan.shards_of(stage, selected(settings, **(TWO | changes)), SETTINGS)
         return cost.memory_of_shard(shard, tasks, SETTINGS | (settings or {}))
 
     small = asked(learners={"svm": None})

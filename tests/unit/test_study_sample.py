@@ -17,8 +17,7 @@ SPEC = toys.part(seed=3, max_rows=None)
 
 def prepared_as(tmp_path, rule, **facts):
     """Prepared data whose targets are the numbers of the rows, in halves."""
-    generator = np.random.default_rng(0)
-    X, y = generator.normal(size=(N, D)).astype(np.float32), np.arange(N) / 2
+    X, y = np.random.default_rng(0).normal(size=(N, D)).astype(np.float32), np.arange(N) / 2
     facts = {"status": "ok", "split": rule, "n_train_published": None, "n": N, "d": D} | facts
     facts["sha256"] = digest(X, y, facts["n_train_published"])
     write(tmp_path, facts, X, y)

@@ -77,8 +77,7 @@ def test_a_choice_is_shared_by_the_cells_of_one_kernel_that_there_are(prepared, 
     """A map that is run at one size is not asked for a solution at another, which it may not have."""
     other = {"kernel": {"name": "polynomial", "degree": 2, "coef0": 1}}
     methods = [{"method": "rff"}, {"method": "kprff", "only_sizes": ["2d"]}, {"method": "rm"} | other]
-    spec = toys.part(methods=methods, sizes=SIZES, search={})
-    job = toys.job("tune", spec, prepared, tmp_path / "journal")
+    job = toys.job("tune", toys.part(methods=methods, sizes=SIZES, search={}), prepared, tmp_path / "journal")
 
     def shared(scope, entry, label):
         found = searching.Search(job).sharers(scope, searching.Member(entry, label, []))

@@ -26,8 +26,7 @@ TASKS = set(config.read_yaml(CONFIG / "datasets.yaml"))
 
 
 def settings(preset="quick", **changes):
-    found = config.load_settings(config.read_yaml(CONFIG / "config.yaml") | {"preset": preset}, CONFIG)
-    return found | changes
+    return config.load_settings(config.read_yaml(CONFIG / "config.yaml") | {"preset": preset}, CONFIG) | changes
 
 
 def study(name, **changes):

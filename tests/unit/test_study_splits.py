@@ -115,8 +115,7 @@ def test_folds_follow_the_blocks_where_the_split_says_so(prepared, tmp_path, fol
         (cell,) = grid.grid_cells(job.spec | {"repeats": [repeat]}, {}, D, "ridge")
         phi = grid.map_of(job, cell)[0].fit(sample.X_train)
         Z, Y = phi.transform(sample.X_train), sample.y_train[:, None].astype(float)
-        found = cross_validate_ridge(stream(Z), Y, tried, fold, n_columns=Z.shape[1])
-        means = found.mean(axis=1)
+        means = cross_validate_ridge(stream(Z), Y, tried, fold, n_columns=Z.shape[1]).mean(axis=1)
         expected.append(max(value for value, mean in zip(tried, means, strict=True) if mean > means.max() - 1e-9))
     assert [json.loads(text)["penalty"] for text in scores["settings"]] == expected
 
@@ -173,8 +172,7 @@ def test_controls_against_what_they_are(prepared, tmp_path):
 
 def test_yardsticks_of_test_rows_of_one_class_have_no_roc_curve(tmp_path):
     X, y = toys.labelled(N, D)
-    folder = toys.write_data(tmp_path / "sorted", X, np.sort(y))
-    job = controls_job(folder, tmp_path, "majority")
+    job = controls_job(toys.write_data(tmp_path / "sorted", X, np.sort(y)), tmp_path, "majority")
     late = next(cell for cell in controls.cells(job) if cell.coordinates["variant"] == "late")
     rows = {row["metric"]: row for row in toys.measured(controls, job, late)[0] if row.get("learner")}
     assert rows["auc_pct"]["status"] == "skipped"
@@ -272,8 +270,7 @@ def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
     axes = {"multiples_of_d": [2, 4], "penalties": [1e-3, 0.1, 10.0]}
     method = {"method": "lsrff" if options else "rff", "options": options}
     unused = dict.fromkeys(("sizes", "approximation", "search", "learners"))
-    toy = toys.selected(kind="penalties", grid=axes, methods=[method], **unused)
-    (spec,) = toys.parts("measure", toy)
+    (spec,) = toys.parts("measure", toys.selected(kind="penalties", grid=axes, methods=[method], **unused))
     job = toys.job("measure", spec, prepared, tmp_path / "journal")
     cells = penalties.cells(job)
     assert len(cells) == 4 * 2
@@ -309,8 +306,7 @@ def test_the_shipped_splits_take_the_rows_that_the_page_names():
 
 @pytest.mark.parametrize("kind", ["regression", "binary", "classes"])
 def test_xrfm_is_the_package_on_standardised_targets_and_gives_labels_back(kind):
-    rng = np.random.default_rng(9)
-    X = rng.normal(size=(500, 3)).astype(np.float32)
+    X = np.random.default_rng(9).normal(size=(500, 3)).astype(np.float32)
     signal = np.sin(2 * X[:, 0]) + X[:, 1]
     classes = np.where(signal > 0, 7, 3) if kind == "binary" else np.digitize(signal, [-1, 1])
     y = 1000 + 50 * signal if kind == "regression" else classes

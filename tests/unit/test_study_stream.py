@@ -25,8 +25,7 @@ GRID = {
 
 @pytest.fixture
 def folder(tmp_path):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((N + N_TEST, D)).astype(np.float32)
+    X = np.random.default_rng(0).standard_normal((N + N_TEST, D)).astype(np.float32)
     y = np.digitize(X[:, 0] + 0.3 * X[:, 1] ** 2, [-0.3, 0.9])
     return toys.write_data(tmp_path / "data", X, y, n_train_published=N, target="classes", split="published")
 
@@ -48,8 +47,7 @@ def test_blocks_of_any_size_give_the_same_numbers(folder, tmp_path, monkeypatch)
     monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
     monkeypatch.setattr("random_features.arrays.CPU_BLOCK_BYTES", 2**11)
     (tmp_path / "journal").rename(tmp_path / "journal-of-the-first")
-    cut = run(spec_of(), folder, tmp_path, "two")
-    np.testing.assert_allclose(cut["value"], whole["value"], rtol=1e-10)
+    np.testing.assert_allclose(run(spec_of(), folder, tmp_path, "two")["value"], whole["value"], rtol=1e-10)
 
 
 def test_features_beyond_the_budget_are_never_whole_in_memory(folder, tmp_path, monkeypatch):
@@ -87,8 +85,7 @@ def test_a_cell_that_was_killed_goes_on_from_its_last_pass(folder, tmp_path, mon
         run(spec_of(), folder, tmp_path)
     assert len(list(tmp_path.glob("*.checkpoints"))) == 1
     monkeypatch.setattr(Design, "transposed", lambda self, *how: (passes.append(1), transposed(self, *how))[1])
-    again = run(spec_of(), folder, tmp_path)
-    assert again["value"].tolist() == whole["value"].tolist()
+    assert run(spec_of(), folder, tmp_path)["value"].tolist() == whole["value"].tolist()
     # every pass of every different cell was made once, those before the kill among them
     cells = whole[whole["metric"].eq("passes") & (whole["axis"].eq("") | whole["at"].ne(240))]
     assert len(passes) == int(cells["value"].sum())

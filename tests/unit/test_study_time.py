@@ -51,8 +51,7 @@ class Machine:
 def machine(monkeypatch):
     machine = Machine()
     read = {"perf_counter": lambda: machine.wall, "process_time": lambda: machine.own}
-    clock = types.SimpleNamespace(**read, sleep=lambda seconds: machine.work(seconds, 0.0))
-    monkeypatch.setattr(stage, "time", clock)
+    monkeypatch.setattr(stage, "time", types.SimpleNamespace(**read, sleep=lambda seconds: machine.work(seconds, 0.0)))
     monkeypatch.setattr(stage, "processor_seconds", lambda: machine.own)
     times = types.SimpleNamespace(cpu_times=lambda: types.SimpleNamespace(user=machine.busy, system=0.0, steal=0.0))
     monkeypatch.setattr(stage, "psutil", times)
@@ -67,8 +66,7 @@ def unit(machine, method, **phases):
 
 
 def test_methods_take_turns_within_a_round_and_rounds_follow_each_other(machine):
-    units = [unit(machine, name, draw=(1.0,), fit=(1.0,)) for name in "ABCD"]
-    rounds = Rounds(units, 1, SHORTEST)
+    rounds = Rounds([unit(machine, name, draw=(1.0,), fit=(1.0,)) for name in "ABCD"], 1, SHORTEST)
     rounds.best_of(1, 0)
     one_turn = [f"{name}.{phase}" for name in "ABCD" for phase in ("draw", "fit")]
     assert machine.called[: len(one_turn)] == one_turn  # the warm-up, and the round
@@ -114,14 +112,12 @@ def test_a_row_is_a_phase_of_a_method_in_a_round_in_wall_and_in_processor_time(m
     # of a learner are its fit and its predictions
     assert set(table.loc[table["metric"].str.contains("fit"), "learner"]) == {"ridge"}
     assert set(table.loc[table["metric"].str.contains("draw"), "learner"]) == {""}
-    reported = json.loads(table.iloc[0]["settings"])
-    assert reported == {"length_scale": 2.0, "threads": 3, "calls": 1, "others": 0.0}
+    assert json.loads(table.iloc[0]["settings"]) == {"length_scale": 2.0, "threads": 3, "calls": 1, "others": 0.0}
 
 
 def test_a_unit_may_have_its_own_number_of_threads(machine):
     two = [replace(unit(machine, name, fit=(1.0,)), threads=threads) for name, threads in (("A", None), ("B", 2))]
-    three = [*two, unit(machine, "C", fit=(1.0,))]
-    rounds = Rounds(three, 1, SHORTEST)
+    rounds = Rounds([*two, unit(machine, "C", fit=(1.0,))], 1, SHORTEST)
     for number in range(4):
         machine.called.clear()
         machine.threads.clear()
@@ -175,8 +171,7 @@ def test_work_that_was_slow_because_of_what_ran_before_is_not_measured(machine):
     units = [Timed({"method": name, "variant": ""}, {}, {"transform": phase(name)}) for name in "AB"]
     rounds = Rounds(units, 1, SHORTEST)
     rows = [row for number in range(3) for row in rounds.best_of(1, number)]
-    values = [row["value"] for row in rows if row["metric"] == "time_transform_s"]
-    assert values == pytest.approx([0.3] * 6)
+    assert [row["value"] for row in rows if row["metric"] == "time_transform_s"] == pytest.approx([0.3] * 6)
 
 
 def test_work_that_is_quick_by_chance_is_not_taken_at_its_word(machine):
@@ -189,8 +184,7 @@ def test_work_that_is_quick_by_chance_is_not_taken_at_its_word(machine):
 @pytest.mark.parametrize(("others", "machine_busy"), [(0.0, False), (0.2, False), (0.3, True), (1.0, True)])
 def test_a_round_next_to_other_work_is_machine_busy(machine, others, machine_busy):
     machine.others = others
-    rows = Rounds([unit(machine, "A", draw=(1.0, 4.0))], 1, SHORTEST).best_of(1, 0)
-    for row in rows:
+    for row in Rounds([unit(machine, "A", draw=(1.0, 4.0))], 1, SHORTEST).best_of(1, 0):
         assert row["settings"]["others"] == pytest.approx(others, abs=0.005)  # our own four threads are none of them
         assert row["settings"].get("machine_busy", False) is machine_busy
 
@@ -235,8 +229,7 @@ def test_a_map_that_does_not_exist_has_no_rows_and_stops_nobody(machine):
         raise NotDefinedError("no such map")
 
     broken = Timed({"method": "B", "variant": ""}, {}, {"draw": machine.phase("B.draw", 1.0), "learn": fail})
-    units = [unit(machine, "A", draw=(1.0,)), broken, unit(machine, "C", draw=(1.0,))]
-    rounds = Rounds(units, 1, SHORTEST)
+    rounds = Rounds([unit(machine, "A", draw=(1.0,)), broken, unit(machine, "C", draw=(1.0,))], 1, SHORTEST)
     assert sorted(row["method"] for row in rounds.best_of(1, 0)) == ["A", "A", "C", "C"]
 
 
@@ -277,8 +270,7 @@ METHODS = [{"method": "rff"}, {"method": "nystroem"}, {"method": "sgq", "options
 
 
 def test_the_times_of_a_grid_are_those_of_its_phases(prepared, tmp_path, quick):
-    part = timed_part(methods=METHODS, sizes={"multiples_of_d": [1, 4]})
-    rows = run(part, prepared, tmp_path)
+    rows = run(timed_part(methods=METHODS, sizes={"multiples_of_d": [1, 4]}), prepared, tmp_path)
     of_map = {"draw", "transform", "fit", "predict_transform", "predict"}
     phases = {"rff": of_map, "nystroem": of_map | {"learn"}}  # plain features take nothing from the data
     for method, names in phases.items():

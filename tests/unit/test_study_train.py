@@ -177,8 +177,7 @@ def test_test_rows_of_one_class_have_an_accuracy_and_no_roc_curve(tmp_path):
 def test_a_learner_that_does_not_serve_the_target_says_so(prepared, tmp_path):
     rows, _ = run(prepared, tmp_path, learners={"svm": SVM, "ridge": None})
     assert rows["metric"].tolist() == METRICS
-    reason = reason_of(rows, "skipped")
-    assert reason == "the learner serves targets that are binary or classes, not regression"
+    assert reason_of(rows, "skipped") == "the learner serves targets that are binary or classes, not regression"
 
 
 def test_a_missing_source_leaves_a_row_for_every_metric(prepared, tmp_path):
@@ -227,8 +226,7 @@ def test_a_class_with_one_row_skips_its_data_set_and_no_other(tmp_path, learner,
         search={"penalty": {"tune_per": tune_per}},
     )
     _, rows, _ = toys.run_grid(toy, datasets, tmp_path)
-    status = dict(zip(rows["dataset"], rows["status"], strict=True))
-    assert status == {"made": "ok", "rare": "skipped"}
+    assert dict(zip(rows["dataset"], rows["status"], strict=True)) == {"made": "ok", "rare": "skipped"}
     (reason,) = [json.loads(text)["reason"] for text in rows.loc[rows["dataset"].eq("rare"), "settings"].unique()]
     assert "one class" in reason
 

@@ -121,8 +121,7 @@ def required(tabulated, rows, bound="sqrt(n) log n", decay="polynomial"):
 def test_a_bound_holds_unless_the_need_grows_faster(tabulated, bound, power):
     # four standard errors, of steps of a tenth alone: 4 ln(1.1) / sqrt(12 * 5 ln(4)^2) = 0.0355
     for grows, verdict in ((power + 0.034, "holds"), (power + 0.037, "fails"), (power - 0.3, "holds")):
-        rows = need_rows("lsrff", lambda n, grows=grows: 100_000 * n**grows)
-        table = required(tabulated, rows, bound)
+        table = required(tabulated, need_rows("lsrff", lambda n, grows=grows: 100_000 * n**grows), bound)
         assert table.loc[0, ["power of n", "power of the bound", "verdict"]].tolist() == [
             f"{grows:.2f} ± 0.01", f"{power:.2f}", verdict,
         ]  # fmt: skip

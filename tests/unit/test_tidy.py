@@ -83,8 +83,7 @@ def test_an_axis_and_where_on_it_are_part_of_what_a_row_measures():
 )
 def test_a_column_and_a_number_and_settings_that_are_none_are_named(tmp_path, columns, message):
     row = {"dataset": "eeg", "method": "rff", "metric": "accuracy_pct", "value": 1.0, "status": "ok"}
-    table = tidy.write([row], tmp_path / "t.csv").astype(object)
-    written_by_hand(table.assign(**columns), tmp_path / "t.csv")
+    written_by_hand(tidy.write([row], tmp_path / "t.csv").astype(object).assign(**columns), tmp_path / "t.csv")
     with pytest.raises(UserError, match=message):
         tidy.read(tmp_path / "t.csv")
 

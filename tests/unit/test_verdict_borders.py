@@ -38,8 +38,7 @@ def test_half_a_printed_unit_is_an_error(tabulated, value, error):
 
 def test_what_is_not_comparable_has_no_margin(tabulated):
     for columns in ({"stand_in": "made (stand-in for eeg)"}, {"settings": {"capped": True}, "n_train": 5, "n_test": 5}):
-        verdict = score_of(tabulated, "80.00", [each | columns for each in OURS])
-        assert verdict == ("not comparable", "", "")
+        assert score_of(tabulated, "80.00", [each | columns for each in OURS]) == ("not comparable", "", "")
     assert score_of(tabulated, "", confidence="lost")[0] == "not comparable"
     assert score_of(tabulated, "80.00", accuracies("rff", "2d", [80.0]))[0] == "not run"
     failed = {"value": None, "status": "failed"}

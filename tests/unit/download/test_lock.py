@@ -33,8 +33,7 @@ def lock_of(tmp_path):
 
 def test_a_file_that_nobody_has_held_is_recorded_when_it_is_first_used(server, tmp_path, caplog):
     server.content["outer.zip"] = ARCHIVE
-    source = unknown_with({"url": server.url("outer.zip"), "member": MEMBER})
-    record = download("toy", source, tmp_path / "raw")
+    record = download("toy", unknown_with({"url": server.url("outer.zip"), "member": MEMBER}), tmp_path / "raw")
     found = {"sha256": DIGEST, "bytes": len(CONTENT), "from": server.url("outer.zip")}
     assert record["files"] == {"toy.data": found}
     assert (tmp_path / "raw" / "toy.data").read_bytes() == CONTENT

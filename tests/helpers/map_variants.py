@@ -15,18 +15,12 @@ MAPS = tuple(name for name in REGISTRY if name != "nsrf_sphere")
 KERNELS = {
     kernel.name: kernel
     for kernel in (
-        kernels.Gaussian(2.0),
-        kernels.Laplacian(3.0),
-        kernels.Cauchy(3.0),
-        kernels.Matern(3.0, 1.5),
-        kernels.ExponentialPower(3.0, 1.5),
-        kernels.GeneralisedCauchy(3.0, 1.5, 2.0),
-        *(kernels.ArcCosine(order) for order in (0, 1, 2)),
-        kernels.NeuralTangent(),
-        kernels.Polynomial(3, 0.5),
+        kernels.Gaussian(2.0), kernels.Laplacian(3.0), kernels.Cauchy(3.0), kernels.Matern(3.0, 1.5),
+        kernels.ExponentialPower(3.0, 1.5), kernels.GeneralisedCauchy(3.0, 1.5, 2.0),
+        *(kernels.ArcCosine(order) for order in (0, 1, 2)), kernels.NeuralTangent(), kernels.Polynomial(3, 0.5),
         kernels.Linear(),
     )
-}
+}  # fmt: skip
 
 #: Maps that are learned in a game, and a search that is short enough for tests.
 GAMES = ("nsrf",)

@@ -33,20 +33,11 @@ RIDGE = {"scaling": "mean", "center": "targets", "penalties": [1e-6, 1e-3, 0.1, 
 SVM = {"C": [0.1, 1, 10], "n_folds": 3}
 
 EXPERIMENT = {
-    "name": "toy",
-    "title": "A toy",
-    "paper": "survey",
-    "kind": "grid",
-    "protocol": "text",
-    "kernel": {"name": "gaussian"},
-    "datasets": {"made": {}},
-    "preprocess": ["none"],
-    "methods": [{"method": "rff"}],
-    "sizes": {"multiples_of_d": [2]},
-    "bandwidth": {"rule": "fixed", "length_scale": 2.0},
-    "approximation": {"norm": "frobenius", "rows": 20},
-    "learners": {"ridge": RIDGE},
-}
+    "name": "toy", "title": "A toy", "paper": "survey", "kind": "grid", "protocol": "text",
+    "kernel": {"name": "gaussian"}, "datasets": {"made": {}}, "preprocess": ["none"], "methods": [{"method": "rff"}],
+    "sizes": {"multiples_of_d": [2]}, "bandwidth": {"rule": "fixed", "length_scale": 2.0},
+    "approximation": {"norm": "frobenius", "rows": 20}, "learners": {"ridge": RIDGE},
+}  # fmt: skip
 
 #: An accuracy grid as a file of the configuration has it.
 GRID = """
@@ -114,18 +105,11 @@ def write_data(folder: Path, X, y, **facts) -> Path:
     """A data set as ``preprocess`` leaves it; halves, unless ``n_train_published`` says otherwise."""
     X, y, n_train = np.asarray(X, dtype=np.float32), np.asarray(y), facts.get("n_train_published")
     known = {
-        "status": "ok",
-        "stand_in": "made",
-        "split": "published" if n_train else "half",
-        "n": len(y),
-        "d": X.shape[1],
-        "n_train": n_train or (len(y) + 1) // 2,
-        "n_test": len(y) - (n_train or (len(y) + 1) // 2),
-        "n_train_published": n_train,
-        "target": "regression" if y.dtype == np.float64 else "binary",
-        "sha256": prepared.digest(X, y, n_train),
-        "facts": {},
-    }
+        "status": "ok", "stand_in": "made", "split": "published" if n_train else "half", "n": len(y), "d": X.shape[1],
+        "n_train": n_train or (len(y) + 1) // 2, "n_test": len(y) - (n_train or (len(y) + 1) // 2),
+        "n_train_published": n_train, "target": "regression" if y.dtype == np.float64 else "binary",
+        "sha256": prepared.digest(X, y, n_train), "facts": {},
+    }  # fmt: skip
     prepared.write(folder, known | facts, X, y)
     return folder
 

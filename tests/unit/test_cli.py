@@ -42,15 +42,10 @@ def run(folder, stage, work, *options):
     return CliRunner().invoke(cli.commands, [stage, str(path), *options])
 
 
-@pytest.mark.parametrize(
-    ("stage", "options", "taken"),
-    [
-        ("collect", [], {}),
-        ("measure", ["--threads", "2"], {"threads": 2}),
-        ("time", ["--threads", "2"], {}),
-        ("collect", ["--threads", "2"], None),
-    ],
-)
+@pytest.mark.parametrize(("stage", "options", "taken"), [
+    ("collect", [], {}), ("measure", ["--threads", "2"], {"threads": 2}), ("time", ["--threads", "2"], {}),
+    ("collect", ["--threads", "2"], None),
+])  # fmt: skip
 def test_a_stage_does_all_that_its_work_file_lists_and_only_one_that_computes_takes_threads(
     tmp_path, monkeypatch, stage, options, taken
 ):

@@ -12,12 +12,9 @@ from rfstudy.models import parameters
 EVERY = [(kind, name) for kind in modules.KINDS for name in modules.names(kind)]
 
 FIRST = {
-    "steps": ["X_train"],
-    "bandwidths": ["X", "rng"],
-    "generators": ["n", "d", "random"],
-    "extractors": ["X", "given"],
+    "steps": ["X_train"], "bandwidths": ["X", "rng"], "generators": ["n", "d", "random"], "extractors": ["X", "given"],
     "streams": ["first", "last", "images", "labels", "seed"],
-}
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -336,15 +336,10 @@ def test_published_folds_are_among_the_facts(tmp_path):
     assert draw_sample(data, spec, 1, ["none"]).X_test.tolist() == [[1, 2], [5, 6]]
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("0,1\n1,0\n", "has the shape (2, 2), not 3 lines"),
-        ("0,2\n1,0\n0,1\n", "of at most 10 times 0 or 1"),
-        ("0,1\n1,1\n0,1\n", "every row must test in one fold"),
-        ("0,1\n0,1\n0,1\n", "every fold have test rows"),
-    ],
-)
+@pytest.mark.parametrize(("content", "words"), [
+    ("0,1\n1,0\n", "has the shape (2, 2), not 3 lines"), ("0,2\n1,0\n0,1\n", "of at most 10 times 0 or 1"),
+    ("0,1\n1,1\n0,1\n", "every row must test in one fold"), ("0,1\n0,1\n0,1\n", "every fold have test rows"),
+])  # fmt: skip
 def test_published_folds_partition_the_rows(content, words, tmp_path):
     path = tmp_path / "folds.csv"
     path.write_text(content, encoding="utf-8")

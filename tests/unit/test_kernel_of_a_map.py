@@ -151,21 +151,11 @@ def test_a_rule_takes_the_data_that_a_kernel_takes(form, rule):
         Gaussian(rule).completed_by([[np.nan, 1.0], [0.0, 1.0]], [0.0, 1.0])
 
 
-@pytest.mark.parametrize(
-    ("stated", "kernel"),
-    [
-        ("rbf", Gaussian("scale")),
-        ("linear", Linear()),
-        (RBF(0.7), Gaussian(0.7)),
-        (Gaussian(2.0), Gaussian(2.0)),
-        (RBF([0.7, 1.0]), Gaussian([0.7, 1.0])),
-        ("gaussian", Gaussian("scale")),
-        ("matern32", Matern("scale", 1.5)),
-        ("matern12", Matern("scale", 0.5)),
-        ("laplacian", Laplacian("scale")),
-        ("polynomial", Polynomial()),
-    ],
-)
+@pytest.mark.parametrize(("stated", "kernel"), [
+    ("rbf", Gaussian("scale")), ("linear", Linear()), (RBF(0.7), Gaussian(0.7)), (Gaussian(2.0), Gaussian(2.0)),
+    (RBF([0.7, 1.0]), Gaussian([0.7, 1.0])), ("gaussian", Gaussian("scale")), ("matern32", Matern("scale", 1.5)),
+    ("matern12", Matern("scale", 0.5)), ("laplacian", Laplacian("scale")), ("polynomial", Polynomial()),
+])  # fmt: skip
 def test_kernels_of_scikit_learn_are_taken_where_they_mean_the_same(stated, kernel):
     assert as_kernel(stated) == kernel
 

@@ -169,15 +169,10 @@ def test_weights_of_any_library_and_type_are_like_those_of_numpy(weights):
     assert found.score(X, Y, weights) == expected.score(X, Y, plain)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (torch.full((300, 3), np.nan), "NaN or infinity"),
-        (torch.zeros(300, 5), "2 features|5 features"),
-        (torch.zeros(300), "dense real tensor"),
-        (torch.zeros(300, 3).to_sparse(), "dense real tensor"),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "message"), [
+    (torch.full((300, 3), np.nan), "NaN or infinity"), (torch.zeros(300, 5), "2 features|5 features"),
+    (torch.zeros(300), "dense real tensor"), (torch.zeros(300, 3).to_sparse(), "dense real tensor"),
+])  # fmt: skip
 @pytest.mark.parametrize("name", ["ridge", "exact"])
 def test_tensors_are_checked_as_arrays_are(name, wrong, message):
     machine = clone(MACHINES[name]).fit(torch.from_numpy(X), Y)

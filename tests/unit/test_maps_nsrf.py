@@ -73,14 +73,11 @@ def naive_climb(X, weights, w, how):
 @pytest.mark.parametrize(
     "how",
     [
-        Climb(5, noise=0),
-        Climb(5, step_size=3.0, noise=0),
-        Climb(5, step_size=3.0, noise=0, decay=0.05, last=False),
-        Climb(1, step_size=400.0, noise=0, last=False),
-        Climb(5, noise=0, step_factor=0.5),
+        Climb(5, noise=0), Climb(5, step_size=3.0, noise=0), Climb(5, step_size=3.0, noise=0, decay=0.05, last=False),
+        Climb(1, step_size=400.0, noise=0, last=False), Climb(5, noise=0, step_factor=0.5),
         Climb(5, step_size=3.0, noise=0, decay=0.05, step_factor=2.0),
     ],
-)
+)  # fmt: skip
 def test_naive_twin_of_a_climb(how):
     X, _ = problem(40)
     weights, starts = some_weights(40), np.random.default_rng(2).normal(size=(5, 3))

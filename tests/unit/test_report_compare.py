@@ -212,15 +212,10 @@ def test_the_practical_margin(metric, value, margin):
     assert FACTS[metric].margin(value) == pytest.approx(margin)
 
 
-@pytest.mark.parametrize(
-    ("numbers", "difference", "verdict"),
-    [
-        ({"value": math.nan}, math.nan, "not run"),
-        ({"published": math.nan}, math.nan, "not comparable"),
-        ({"comparable": False}, 1.0, "not comparable"),
-        ({"too_noisy": True}, 1.0, "too noisy"),
-    ],
-)
+@pytest.mark.parametrize(("numbers", "difference", "verdict"), [
+    ({"value": math.nan}, math.nan, "not run"), ({"published": math.nan}, math.nan, "not comparable"),
+    ({"comparable": False}, 1.0, "not comparable"), ({"too_noisy": True}, 1.0, "too noisy"),
+])  # fmt: skip
 def test_what_is_missing_lost_or_other_data_is_not_judged(numbers, difference, verdict):
     found = verdict_on(**{"published": 80.0, "published_error": 0.1, "value": 81.0, "error": 0.1} | numbers)
     assert found["verdict"] == verdict

@@ -67,17 +67,13 @@ CAPPED = "capped at 7,490 training and 7,490 test rows"
 @pytest.mark.parametrize(
     ("metric", "of_fewer", "of_test"),
     [
-        ("approximation_error_frobenius", "", ""),
-        ("approximation_error_spectral", "", ""),
-        ("time_feature_s", CAPPED, ""),
-        ("cpu_transform_s", CAPPED, ""),
-        ("time_train_s", CAPPED, ""),
-        ("time_test_s", CAPPED, f"{CAPPED}; other test rows"),
-        ("time_total_s", CAPPED, f"{CAPPED}; other test rows"),
+        ("approximation_error_frobenius", "", ""), ("approximation_error_spectral", "", ""),
+        ("time_feature_s", CAPPED, ""), ("cpu_transform_s", CAPPED, ""), ("time_train_s", CAPPED, ""),
+        ("time_test_s", CAPPED, f"{CAPPED}; other test rows"), ("time_total_s", CAPPED, f"{CAPPED}; other test rows"),
         ("cpu_predict_transform_s", CAPPED, f"{CAPPED}; other test rows"),
         ("error_pct", CAPPED, f"{CAPPED}; other test rows"),
     ],
-)
+)  # fmt: skip
 def test_rows_on_which_a_metric_does_not_depend_do_not_matter(metric, of_fewer, of_test):
     rows = tidy.frame([ROW | {"dataset": "cod-rna", "metric": metric, "settings": {"capped": True}}])
     other = {"test": "other test rows"}

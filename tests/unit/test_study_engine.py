@@ -142,13 +142,10 @@ def test_the_id_of_a_kernel_in_rows_is_the_name_of_the_kernel():
 
 
 BASE = {
-    "methods": [{"method": "rff"}, {"method": "slsrff", "options": {"mode": "text"}}],
-    "preprocess": ["minmax"],
-    "sizes": {"multiples_of_d": [2, 4]},
-    "bandwidth": {"rule": "median", "rows": 50, "length_scale": None},
-    "learners": {"svm": toys.SVM},
-    "time": {"learner": "ridge"},
-}
+    "methods": [{"method": "rff"}, {"method": "slsrff", "options": {"mode": "text"}}], "preprocess": ["minmax"],
+    "sizes": {"multiples_of_d": [2, 4]}, "bandwidth": {"rule": "median", "rows": 50, "length_scale": None},
+    "learners": {"svm": toys.SVM}, "time": {"learner": "ridge"},
+}  # fmt: skip
 
 
 def keys(prepared, stage, settings=None, facts=None, **changes) -> set[str]:
@@ -371,7 +368,6 @@ def test_what_is_timed_together_is_in_the_key_of_a_round(prepared, counted, chan
 
 def test_auto_is_a_device_before_it_is_in_a_key(prepared, monkeypatch):
     """Cells of a machine with a GPU and of one without are no cells of each other."""
-
     monkeypatch.setattr("rfstudy.study.provenance.gpu_name", lambda: "a GPU")
 
     def keys_on(device, is_there):

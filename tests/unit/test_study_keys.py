@@ -22,11 +22,7 @@ GRID = [
     {
         "bandwidth": {"length_scale": 2.0, "rule": "fixed"},
         "choice": {"chosen_on": [0, 1, 2], "tune_per": "experiment"},
-        "learner": "ridge",
-        "length_scale": None,
-        "penalty": 0.1,
-        "preprocess": ["none"],
-        "scores": None,
+        "learner": "ridge", "length_scale": None, "penalty": 0.1, "preprocess": ["none"], "scores": None,
         "settings": {"center": "targets", "penalties": [1e-6, 1e-3, 0.1, 10.0], "scaling": "mean"},
         "split": {"rule": "random"},
     },

@@ -157,16 +157,10 @@ def test_nothing_is_tuned_where_every_cell_chooses_its_penalty_and_nothing_else_
 EVERYONES = {"method": {"method": "rff"}, "size": {"multiples_of_d": 2}}
 
 
-@pytest.mark.parametrize(
-    ("scope", "methods", "has_sizes"),
-    [
-        ("experiment", 0, False),
-        ("size", 0, True),
-        ("method", 1, False),
-        ("method_and_size", 1, True),
-        ("cell", 1, True),
-    ],
-)
+@pytest.mark.parametrize(("scope", "methods", "has_sizes"), [
+    ("experiment", 0, False), ("size", 0, True), ("method", 1, False), ("method_and_size", 1, True),
+    ("cell", 1, True),
+])  # fmt: skip
 def test_tune_receives_what_its_circle_looks_at_and_no_more(scope, methods, has_sizes):
     search = EVERYONES | {"length_scale": {"grid": [1, 2], "tune_per": scope}}
     (part,) = parts("tune", selected(search=search))

@@ -118,14 +118,10 @@ def test_only_methods_leaves_out_comparisons_without_their_map():
     assert {unit.entry.get("method", "") for unit in units} == {"sorf", "nystroem", ""}
 
 
-@pytest.mark.parametrize(
-    ("peer", "method", "kernel"),
-    [
-        ("RBFSampler", "rff", Gaussian(0.8)),
-        ("Nystroem", "nystroem", Gaussian(0.8)),
-        ("PolynomialCountSketch", "ts", Polynomial(2, 1.0)),
-    ],
-)
+@pytest.mark.parametrize(("peer", "method", "kernel"), [
+    ("RBFSampler", "rff", Gaussian(0.8)), ("Nystroem", "nystroem", Gaussian(0.8)),
+    ("PolynomialCountSketch", "ts", Polynomial(2, 1.0)),
+])  # fmt: skip
 def test_a_peer_approximates_the_kernel_of_the_map_with_as_many_columns(peer, method, kernel):
     X = np.random.default_rng(0).standard_normal((40, 3)) / 3
     n_features = 40 if method == "nystroem" else 20_000

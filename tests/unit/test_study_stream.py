@@ -13,14 +13,10 @@ from rfstudy.study.kinds import stream
 N, N_TEST, D = 300, 90, 6
 
 GRID = {
-    "kernels": [{"name": "gaussian"}, {"name": "arc_cosine", "order": 1}],
-    "rows": 240,
-    "n_features": 16,
-    "approximation_rows": 50,
-    "penalty": 0.001,
-    "timed_rows": 80,
+    "kernels": [{"name": "gaussian"}, {"name": "arc_cosine", "order": 1}], "rows": 240, "n_features": 16,
+    "approximation_rows": 50, "penalty": 0.001, "timed_rows": 80,
     "sweeps": {"n_train": [60, 240], "penalty": [0.1], "methods": ["orf"]},
-}
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -222,19 +222,13 @@ def need_rows(method, variant="", **needed):
     return rows
 
 
-@pytest.mark.parametrize(
-    ("surrogate", "exact", "verdict"),
-    [
-        ({"slowest": 16}, {"slowest": 16}, "holds"),
-        ({"slowest": 32}, {"slowest": 16}, "holds"),
-        ({"slowest": 8}, {"slowest": 16}, "fails"),
-        ({"slowest": None}, {"slowest": None}, "not testable"),
-        ({"slowest": None}, {"slowest": 32}, "holds"),
-        ({"slowest": 32}, {"slowest": None}, "fails"),
-        ({"slowest": 8, "polynomial": 16}, {"slowest": 16, "polynomial": 16}, "partly"),
-        ({"slowest": 8}, {"polynomial": 8}, "not run"),
-    ],
-)
+@pytest.mark.parametrize(("surrogate", "exact", "verdict"), [
+    ({"slowest": 16}, {"slowest": 16}, "holds"), ({"slowest": 32}, {"slowest": 16}, "holds"),
+    ({"slowest": 8}, {"slowest": 16}, "fails"), ({"slowest": None}, {"slowest": None}, "not testable"),
+    ({"slowest": None}, {"slowest": 32}, "holds"), ({"slowest": 32}, {"slowest": None}, "fails"),
+    ({"slowest": 8, "polynomial": 16}, {"slowest": 16, "polynomial": 16}, "partly"),
+    ({"slowest": 8}, {"polynomial": 8}, "not run"),
+])  # fmt: skip
 def test_the_surrogate_needs_at_least_as_many_features(surrogate, exact, verdict):
     rows = need_rows("slsrff", **surrogate) + need_rows("lsrff", **exact)
     assert judged("slsrff-23", rows, not_testable="") == verdict

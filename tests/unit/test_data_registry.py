@@ -174,17 +174,11 @@ def test_a_streamed_task_has_the_test_rows_of_its_base_and_knows_its_chunks(tmp_
     assert registry.code_of(many) == ["rfstudy.data.streams.deformed_digits"]
 
 
-@pytest.mark.parametrize(
-    ("change", "target"),
-    [
-        ({}, "binary"),
-        ({"labels": {"a": 1, "b": -1, "rest": "drop"}}, "binary"),
-        ({"labels": {"a": 1, "b": 1, "c": 0}}, "binary"),
-        ({"labels": {"a": 1, "b": 2, "c": 3}}, "classes"),
-        ({"target": "classes"}, "classes"),
-        ({"labels": None, "target": "regression"}, "regression"),
-    ],
-)
+@pytest.mark.parametrize(("change", "target"), [
+    ({}, "binary"), ({"labels": {"a": 1, "b": -1, "rest": "drop"}}, "binary"),
+    ({"labels": {"a": 1, "b": 1, "c": 0}}, "binary"), ({"labels": {"a": 1, "b": 2, "c": 3}}, "classes"),
+    ({"target": "classes"}, "classes"), ({"labels": None, "target": "regression"}, "regression"),
+])  # fmt: skip
 def test_the_target_is_what_the_labels_have_values_for_unless_it_is_stated(tmp_path, change, target):
     assert load_with(tmp_path, {"toy": over(TASK, change)}).tasks["toy"]["target"] == target
 

@@ -139,6 +139,8 @@ def test_whole_numbers_of_a_file_with_decimal_points_have_the_same_sign(tmp_path
     assert asked.settings["formats"]["x"] == "number"
     found = model.predict(pd.DataFrame({"x": ["1,234", "1.234"], "z": "0.1"}))
     np.testing.assert_allclose(found, model.predict(pd.DataFrame({"x": [1234, 1.234], "z": 0.1})))
+    with pytest.raises(UserError, match="'z' had no marks between thousands, and '1,592' is about one or a thousand"):
+        model.predict(pd.DataFrame({"x": ["3"], "z": ["1,592"]}))  # its column has decimals
 
 
 def test_texts_that_the_file_does_not_have_are_warned_of(tmp_path):

@@ -75,9 +75,10 @@ def test_identifiers_are_left_out_or_asked_about_and_named(tmp_path):
     frame, rng = table("linear", 300), np.random.default_rng(0)
     identifiers = rng.choice(10**7, (2, 300), replace=False)
     frame = frame.assign(row=rng.permutation(400)[:300] + 7000, customer_id=identifiers[0], code=identifiers[1])
+    frame["year"] = 1801 + np.arange(300) % 299
     frame.loc[0, "code"] = frame.loc[1, "code"]
     asked = understand(path := saved(tmp_path, frame), "y")
-    assert asked.settings["columns"]["numbers"] == ["a", "b", "c", "code"]
+    assert asked.settings["columns"]["numbers"] == ["a", "b", "c", "code", "year"]
     (left_out,) = (each for each in asked.changed if each.startswith("columns left out"))
     assert "'row' (numbers the rows; --format row=number keeps it)" in left_out
     assert "'customer_id'" in left_out

@@ -252,9 +252,8 @@ def test_matrices_are_symmetric_positive_and_keep_their_type(kernel):
     single, double = kernel(rows), kernel(rows.astype(np.float64))
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, double, rtol=2e-5)
-    for points in (None, rows):  # of an exact machine, which solves in float64
-        for given in (rows, csr_matrix(rows), torch.from_numpy(rows)):
-            np.testing.assert_allclose(kernel_matrix(kernel, given, points), double, rtol=1e-12, atol=1e-12)
+    for points, form in product((None, rows), (np.asarray, csr_matrix, torch.from_numpy)):  # of an exact machine
+        np.testing.assert_allclose(kernel_matrix(kernel, form(rows), points), double, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(("kernel", "dist"), [(Gaussian(0.8), norm), (Laplacian(0.8), cauchy), (Cauchy(0.8), laplace)])

@@ -71,10 +71,9 @@ def test_effects_that_are_all_zero_are_equal():
 def test_the_test_finds_what_it_is_said_to_detect():
     rng = np.random.default_rng(4)
     for sets, tests in ((9, 11), (12, 9), (30, 1)):
-        shift = arena.shift_found(sets, tests)
-        drawn = rng.normal(0.02 * shift, 0.02, (4000, sets))
-        power = (stats.wilcoxon(drawn, axis=1, method="exact").pvalue < 0.05 / tests).mean()
-        assert power == pytest.approx(0.8, abs=0.03)  # three standard errors of both simulations
+        drawn = rng.normal(0.02 * (shift := arena.shift_found(sets, tests)), 0.02, (4000, sets))
+        is_found = stats.wilcoxon(drawn, axis=1, method="exact").pvalue < 0.05 / tests
+        assert is_found.mean() == pytest.approx(0.8, abs=0.03)  # three standard errors of both simulations
         found = [typical(own) for own in drawn[:400] - 0.02 * shift]  # half-widths of few sets say a little too much
         assert np.mean([arena.detectable(each, tests) for each in found]) == pytest.approx(0.02 * shift, rel=0.07)
 

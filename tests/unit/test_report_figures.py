@@ -144,8 +144,7 @@ def test_the_file_next_to_a_figure_has_the_centres_and_ends_that_it_draws(shippe
 
 @pytest.mark.parametrize("kind", [*COORDINATES, "printed", "counterexample", "plane", "sphere"])
 def test_a_legend_has_the_colours_and_patterns_of_the_lines_that_it_names(shipped, kind):
-    _, made, axes = first_of(shipped, kind)
-    looks = {}
+    (_, made, axes), looks = first_of(shipped, kind), {}
     for line in (line for ax in axes for line in ax.lines):
         looks.setdefault(line.get_label(), set()).add((line.get_color(), line.get_linestyle()))
     for entry in (each for legend in made.figure.legends for each in legend.legend_handles):

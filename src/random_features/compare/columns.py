@@ -36,8 +36,8 @@ MONTHS = ("jan|ene|gen", "feb|fév|fev", "mar|mär", "apr|avr|abr", "may|mai|mag
 #: Times and durations without seconds and with them, also PT1H25M and 2d 1h 25m, by their formats; other words.
 UNITS = r"d(ays?)?|h((ou)?rs?)?|m(in(ute)?s?)?|s(ec(ond)?s?)?"
 SPANS = {
-    "hours": r"-?\d+(:| ?h ?)\d\d",
-    "h:mm:ss": r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|P(\d+D)?(T[\dHMS.]+)?"
+    "hours": r"-?\d+(:| ?h ?)[0-5]\d|\d+[.:][0-5]\d Uhr",
+    "h:mm:ss": r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|\d+:[0-5]\d\.\d+|P(\d+D)?(T[\dHMS.]+)?"
     rf"|(?i:-?(\d+(\.\d+)? ?({UNITS}),? ?)+)",
 }
 IN_WORDS = r"(\d+([.,]\d+)? ?[^\W\d]+[.,]? ?){2,}"
@@ -47,14 +47,15 @@ IN_WORDS = r"(\d+([.,]\d+)? ?[^\W\d]+[.,]? ?){2,}"
 FORMATS = ("number", "number,", "%Y%m%d", "hours", "h:mm:ss", "ratio", "iso", "iso+zone")
 OTHERS = ("whole", "bool", "duration", "text")
 EITHER = {"hours": tuple(SPANS), "iso": ("iso", "iso+zone")}
-BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"))
+BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"), ("h:mm:ss", "ratio"))
 
 #: The decimal signs of formats; marks between thousands by decimal sign; lakhs (1,23,456), money (60,- too), and units.
 SIGN_OF = {"number": ".", "number,": ","}
 MARKS = {",": r"[.'’ ]", ".": r"[,'’ ]"}
+MARKED = "marks between thousands"
 LAKHS = r"[1-9]\d?(?:,\d\d)+,\d{3}"
 MONEY = r"[A-Z]{0,2}[$£¥\u20a0-\u20bf]|EUR|USD|CHF|GBP|INR|JPY|BRL|DKK|NOK|SEK|Rs\.?|[Kk]r\.?|Fr\.?"
-UNIT = rf"{MONEY}|[%/A-Za-z\u00b0-\uffdc]{{1,8}}"
+UNIT = rf"{MONEY}|(?!(?:Uhr|st|nd|rd|th)$)[%/A-Za-z\u00b0-\uffdc]{{1,8}}"
 NUMBER = {
     sign: rf"^(?P<sign>[-+]?)(?P<before>{MONEY})? ?(?P<digits>[-+]?(?:(?:[1-9]\d{{0,2}}(?:{marks}\d{{3}})+|{LAKHS}|\d+)"
           rf"(?:[{sign}]\d*)?|[{sign}]\d+)(?:[eE][-+]?\d+)?)(?:(?<=[{sign}])--?)? ?(?P<after>{UNIT})?$"
@@ -64,7 +65,7 @@ NUMBER = {
 #: The start of a date, also with the name of a month, a quarter or a week; blanks and points of dates that others write
 #: without them (18. 6. 2021.); the end of a time with a zone.
 LIKE_A_DATE = (
-    r"(?:[^\W\d]{2,10}\.?,? )?(?:\d{1,4}([-./ ] ?)\d{1,2}\1\d{1,4}\b(?!\1)"
+    r"(?:[^\W\d]{2,10}\.?,? )?(?:(?:\d\d?|\d{4})([-./ ] ?)\d{1,2}\1(?:\d{4}|\d\d?)\b(?!\1)"
     r"|\d{1,2}(?:\.|st|nd|rd|th)?[- ][^\W\d]{3,9}\.?,?[- ]\d{4}|[^\W\d]{3,9} \d{1,2}(?:st|nd|rd|th),? \d{4}"
     r"|[^\W\d]{3,9} \d{1,2} \d{1,2}:\d\d|(?:19|20)\d\d[-/ ]?(?:Q|K?W|T)\d{1,2}\b"
     r"|(?:Q|K?W|T) ?\d{1,2}[-/ ](?:19|20)\d\d)"
@@ -101,7 +102,8 @@ def numbers(texts: pd.Series, sign: str) -> tuple[pd.Series, pd.Series]:
     plain = pd.to_numeric(texts if sign == "." else texts.str.translate(COMMAS), errors="coerce")
     if plain.notna().all():
         return plain.astype(np.float64), pd.Series("", texts.index)
-    rest = texts[plain.isna()].str.translate(SIGNS).str.replace(r"^\((.+)\)$|^([^-]*[^-.,])-$", r"-\1\2", regex=True)
+    rest = texts[plain.isna()].str.translate(SIGNS)
+    rest = rest.str.replace(r"^([^\d(]*)\((.+)\)$|^([^-]*[^-.,])-$", r"-\1\2\3", regex=True)
     parts = rest.str.extract(NUMBER[sign])
     digits = parts["digits"].str.replace(MARKS[sign], "", regex=True).str.replace(",", ".")
     found = plain.astype(np.float64).fillna(pd.to_numeric(parts["sign"] + digits, errors="coerce"))
@@ -128,20 +130,26 @@ def measured(texts: pd.Series, how: str) -> tuple[pd.Series, pd.Series]:
 
 
 def units_of(texts: pd.Series, how: str) -> list[str]:
-    """Return the unit of a column of numbers, "" for none, and "" next to money. Raise ``UserError`` for several."""
+    """Return the unit of a column of numbers, "" for none, and "" next to money, and ``MARKED`` unless it has decimals
+    and no marks between thousands. Raise ``UserError`` for several units.
+    """
     values, units = measured(texts, how)
     found = sorted(set(units[values.notna()])) or [""]
     is_money = bool(re.fullmatch(MONEY, found[-1]))
     if len(found) > 1 + (found[0] == "" and is_money):
         raise UserError(f"the numbers of the column {texts.name!r} have several units, such as {found[:3]}: "
                         f"write them in one unit in the file, or --format '{texts.name}=text'")  # fmt: skip
-    return [found[-1], ""] if is_money else found
+    sign = SIGN_OF.get(how, ".")
+    plain = texts.str.contains(rf"\d[{sign}]").any() and not texts.str.contains(rf"\d{MARKS[sign]}\d{{3}}").any()
+    return ([found[-1], ""] if is_money else found) + [MARKED] * (not plain)
 
 
 def hours(texts: pd.Series, how: str) -> pd.Series:
     """Return times of day and durations of one of ``SPANS`` in hours, NaN for other texts."""
     spans = texts.where(texts.str.fullmatch(SPANS[how]))
-    spans = spans.str.replace(" ?h ?", ":", regex=True) + ":00" if how == "hours" else spans
+    spans = spans.str.replace(r"^(\d+:\d+\.)", r"0:\1", regex=True)
+    if how == "hours":
+        spans = spans.str.removesuffix(" Uhr").str.replace(" ?h ?|[.]", ":", regex=True) + ":00"
     words = spans.str.lower().str.replace("([dhms])[a-z]*", r"\1", regex=True).str.replace("d", "D")
     found = pd.to_timedelta(spans.where(spans.str.startswith("P"), words), errors="coerce")
     clock = texts.str.upper().str.replace(r" *([AP])\.?M\.?$", r" \1M", regex=True)
@@ -168,7 +176,13 @@ def parsed(texts: pd.Series, how: str, units=None) -> pd.Series:
     """Return texts in a format, missing where they have another, or none of the ``units`` of numbers."""
     if how in (*SIGN_OF, "whole"):
         values, found = measured(texts, how)
-        return values if units is None else values.where(found.isin(units))
+        if units is None:
+            return values
+        other = {"number": ",", "number,": "."}.get(how, "!") if MARKED not in units else "!"
+        if two := texts[values.notna() & texts.str.contains(rf"^[^.,]*\d[{other}]\d{{3}}[^.,\d]*$")].tolist():
+            raise UserError(f"the column {texts.name!r} had no marks between thousands, and {two[0]!r} is about one or "
+                            "a thousand times more: write it as in the file")  # fmt: skip
+        return values.where(found.isin(units))
     if how == "ratio":
         parts = texts.str.extract(r"^(\d+(?:\.\d+)?) ?: ?(\d+(?:\.\d+)?)$").astype(np.float64)
         return parts[0] / parts[1].where(parts[1] != 0)
@@ -227,7 +241,8 @@ def values_of(column: pd.Series, how: str, missing, known: dict | list | None) -
         values, why = texts.astype(object).where(~is_known, None), "are not in the file: a rare category, or none"
         odd = ~values.isin(set().union(*(known or {}).values()))  # None is among them if a cell was missing
     else:
-        values, meaning = parsed(texts, how, known), " ".join([how, *filter(None, known or ())])
+        values = parsed(texts, how, known)
+        meaning = " ".join([how, *(unit for unit in known or () if unit not in ("", MARKED))])
         why = f"are not in the format {meaning!r}: missing"
         is_wrong = values.isna() & ~texts.str.lower().isin(MISSING)
         odd = ~is_known & (is_wrong | (~are_texts & (how == "number,")))  # 1.5 was no text with a decimal comma

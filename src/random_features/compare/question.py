@@ -22,8 +22,8 @@ MOST_CLASS_NUMBERS, FEWEST_COUNTS, MOST_CLASSES = 20, 6, 200
 #: and of their range that they fill if they number the rows, and the largest target.
 FREE_TEXT, NEARLY_ALL, FILLED, LARGEST_TARGET = 0.5, 0.99, 0.5, 1e150
 
-#: Quartile ranges from which a value is far from its median.
-FAR = 300
+#: Quartile ranges from which a value is far from its median, and years, which number no rows.
+FAR, YEARS = 300, (1800, 2100)
 
 #: Names of identifiers.
 IDENTIFIER = re.compile(r"(?i:(.*[ _.-])?(id|uuid|nr|no)\.?|id[ _.-].*)|.*[a-z]I[Dd]")
@@ -147,7 +147,7 @@ def check(y, groups, settings, described) -> None:
     target = settings["target"]
     if len(y) < FEWEST_ROWS or (y == y[0]).all():
         kind = "finite number" if settings["task"] == "regression" else f"class of {FEWEST_OF_A_CLASS} rows or more"
-        few = f"{len(y)} rows with a {kind}, {len(set(y))} different"
+        few = f"{len(y)} rows with a {kind}, {len(set(y))} different (--task regression takes numbers as they are)"
         raise UserError(f"the target {target!r} has {few}; at least {FEWEST_ROWS}, 2 different, are needed")
     if groups is not None and len(set(groups)) < FEWEST_GROUPS:
         raise UserError(f"--group: the column has {len(set(groups))} groups; at least {FEWEST_GROUPS} are needed")
@@ -221,7 +221,8 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
         if max(-lowest, highest) > reading.MOST:
             doubt = f"values above {reading.MOST:g} are missing: {(np.abs(values) > reading.MOST).sum():,}"
         if distinct >= NEARLY_ALL * len(column) and (values % 1 == 0).all():
-            if IDENTIFIER.fullmatch(name) or distinct >= FILLED * (highest - lowest + 1):
+            in_years = YEARS[0] <= lowest and highest <= YEARS[1]
+            if IDENTIFIER.fullmatch(name) or (distinct >= FILLED * (highest - lowest + 1) and not in_years):
                 use = None if is_stated else f"left out: numbers the rows; --format {name}=number keeps it"
             else:
                 doubt = "whole numbers that nearly all differ; if it is an identifier, --drop it"

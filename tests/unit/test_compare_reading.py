@@ -280,7 +280,8 @@ QUESTIONS = {
     "quarters-weeks": ([f"{2000 + i}-{'QW'[i % 2]}{1 + i % 4}" for i in range(ROWS)], "looks like dates: state"),
     "danish-hours": ([f"{i % 9} t {i} min" for i in range(ROWS)], "has several numbers with words: write durations"),
     "minutes-or-hours": ([*(f"{2 + i % 9}:{i:02d}" for i in range(ROWS - 1)), "1:02:08"], "1 of 60 values"),
-    "another-unit": ([*map(str, HALF[:-1]), "12.5 kg"], "several units, such as ['', 'kg']: write them in one unit"),
+    "another-unit": ([*(f"{v} g" for v in HALF[:-1]), "12.5 kg"], "several units, such as ['g', 'kg']: write them in"),
+    "lacking-units": ([*map(str, HALF[:-1]), "12.5 kg"], "file, or --format 'x=text' or 'x=number'"),
     "percent-and-shares": (["5%", *map(str, HALF[1:])], "several units"),
 }  # fmt: skip
 
@@ -289,9 +290,10 @@ QUESTIONS = {
 def test_what_has_two_meanings_is_asked_for(tmp_path, name):
     texts, words = QUESTIONS[name]
     path = saved(tmp_path, pd.DataFrame({"x": texts, "z": np.arange(ROWS) % 7, "y": np.arange(ROWS) % 2}))
-    for how in [()] + [["x=number"]] * ("units" in words):
+    for how in [()] + [["x=number"]] * ("several units" in words):
         assert words in message(understand, path, "y", formats=how)
-    assert understand(path, "y", formats=["x=text"]).settings["formats"]["x"] == "text"
+    for how in ["text"] + ["number"] * ("'x=number'" in words):
+        assert understand(path, "y", formats=[f"x={how}"]).settings["formats"]["x"] == how
 
 
 def test_a_change_of_type_after_many_lines_is_seen(tmp_path):

@@ -124,8 +124,7 @@ COORDINATES = {"curves": [1], "descent": [1], "crossover": [1], "gains": [0], "s
 def first_of(shipped, kind):
     """The first shipped figure of a kind, with its specification and axes."""
     spec = next(each for each in shipped.reports if each["kind"] == kind and shipped.has(each["experiments"]))
-    made = shipped.made(spec["paper"], spec["name"])
-    return spec, made, made.figure.axes
+    return spec, (made := shipped.made(spec["paper"], spec["name"])), made.figure.axes
 
 
 @pytest.mark.parametrize("kind", COORDINATES)

@@ -129,19 +129,20 @@ def measured(texts: pd.Series, how: str) -> tuple[pd.Series, pd.Series]:
     return points.fillna(commas), units.where(points.notna(), others)
 
 
-def units_of(texts: pd.Series, how: str) -> list[str]:
-    """Return the unit of a column of numbers, "" for none, and "" next to money, and ``MARKED`` unless it has decimals
-    and no marks between thousands. Raise ``UserError`` for several units.
+def units_of(texts: pd.Series, how: str, is_stated: bool) -> list[str]:
+    """Return the unit of a column of numbers, "" for none, and "" next to money, or next to any but % where the format
+    is stated, and ``MARKED`` unless it has decimals and no marks between thousands. Raise ``UserError`` for several.
     """
     values, units = measured(texts, how)
     found = sorted(set(units[values.notna()])) or [""]
-    is_money = bool(re.fullmatch(MONEY, found[-1]))
-    if len(found) > 1 + (found[0] == "" and is_money):
+    may_lack = bool(re.fullmatch(MONEY, found[-1])) or (is_stated and found[0] == "" and found[-1] != "%")
+    if len(found) > 1 + (found[0] == "" and may_lack):
+        ways = f"--format '{texts.name}=text'" + f" or '{texts.name}=number'" * (len(found) == 2 and found[0] == "")
         raise UserError(f"the numbers of the column {texts.name!r} have several units, such as {found[:3]}: "
-                        f"write them in one unit in the file, or --format '{texts.name}=text'")  # fmt: skip
+                        f"write them in one unit in the file, or {ways}")  # fmt: skip
     sign = SIGN_OF.get(how, ".")
     plain = texts.str.contains(rf"\d[{sign}]").any() and not texts.str.contains(rf"\d{MARKS[sign]}\d{{3}}").any()
-    return ([found[-1], ""] if is_money else found) + [MARKED] * (not plain)
+    return ([found[-1], ""] if may_lack else found) + [MARKED] * (not plain)
 
 
 def hours(texts: pd.Series, how: str) -> pd.Series:
@@ -308,7 +309,8 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -
     for name, how in fits.items():
         texts = distinct[name]
         found[name] = stated(name, texts, how[0]) if name in given else the_one(name, texts, how, signs)
-    units = {name: units_of(distinct[name], how) for name, how in found.items() if how in (*SIGN_OF, "whole")}
+    of_numbers = [name for name, how in found.items() if how in (*SIGN_OF, "whole")]
+    units = {name: units_of(distinct[name], found[name], name in given) for name in of_numbers}
     for name, how in found.items():
         if "%y" in how and (days := parsed(distinct[name], how)).max() > pd.Timestamp.now():
             example = f"{distinct[name][days.idxmax()]!r} is read as {days.max():%Y}"

@@ -145,6 +145,14 @@ def units_of(texts: pd.Series, how: str, is_stated: bool) -> list[str]:
     return ([found[-1], ""] if may_lack else found) + [MARKED] * (not plain)
 
 
+def refuse_marks(texts: pd.Series, sign: str) -> None:
+    """Raise ``UserError`` for a text such as 1,592, as its column had decimals and no marks between thousands."""
+    other = "," if sign == "." else "."
+    if two := texts[texts.str.contains(rf"^[^.,]*\d[{other}]\d{{3}}[^.,\d]*$")].tolist():
+        raise UserError(f"the column {texts.name!r} had no marks between thousands, and {two[0]!r} is about one or a "
+                        "thousand times more: write it as in the file")  # fmt: skip
+
+
 def hours(texts: pd.Series, how: str) -> pd.Series:
     """Return times of day and durations of one of ``SPANS`` in hours, NaN for other texts."""
     spans = texts.where(texts.str.fullmatch(SPANS[how]))
@@ -179,10 +187,8 @@ def parsed(texts: pd.Series, how: str, units=None) -> pd.Series:
         values, found = measured(texts, how)
         if units is None:
             return values
-        other = {"number": ",", "number,": "."}.get(how, "!") if MARKED not in units else "!"
-        if two := texts[values.notna() & texts.str.contains(rf"^[^.,]*\d[{other}]\d{{3}}[^.,\d]*$")].tolist():
-            raise UserError(f"the column {texts.name!r} had no marks between thousands, and {two[0]!r} is about one or "
-                            "a thousand times more: write it as in the file")  # fmt: skip
+        if how in SIGN_OF and MARKED not in units:
+            refuse_marks(texts[values.notna()], SIGN_OF[how])
         return values.where(found.isin(units))
     if how == "ratio":
         parts = texts.str.extract(r"^(\d+(?:\.\d+)?) ?: ?(\d+(?:\.\d+)?)$").astype(np.float64)

@@ -194,8 +194,11 @@ def shift_found(k: int, tests: int) -> float:
     ``POWER`` at the first step of Holm's correction, by simulation.
     """
     drawn = np.random.default_rng(k).standard_normal((SIMULATIONS, k))
-    found = lambda shift: (wilcoxon(drawn + shift, axis=1, method="exact").pvalue < LEVEL / tests).mean()  # noqa: E731
-    return bisect(lambda shift: found(shift) - POWER, 0.0, 10.0, xtol=0.001)
+
+    def excess(shift):
+        return (wilcoxon(drawn + shift, axis=1, method="exact").pvalue < LEVEL / tests).mean() - POWER
+
+    return bisect(excess, 0.0, 10.0, xtol=0.001)
 
 
 def sets_needed(tests: int, level: float = LEVEL / 2) -> int:

@@ -371,7 +371,7 @@ def descent(context, *, paper, width, datasets, methods, learners, panels) -> Pi
     metrics = [panel["metric"] for panel in panels]
     shown = select(context.rows, dataset=datasets, metric=metrics, learner=["", *learners])
     ok = select(shown, status="ok")
-    plain = {"marker": "", "linestyle": PATTERNS[0]}  # the pattern is that of a learner
+    plain = {"marker": "", "linestyle": PATTERNS[0]}  # learners have patterns
     maps = {line: each._replace(**plain) for line, each in plot.styles_of(ok, methods, context).items()}
     penalties = {each.get("penalty", np.nan) for each in aggregate.settings_of(select(ok, learner=[*learners][:1]))}
     stated = " or ".join(f"{each:g}".replace("e-0", "e-") for each in sorted(penalties))

@@ -9,8 +9,9 @@ from random_features.errors import check_positive
 MEDIAN_ROWS = 2000
 
 
-#: Rows from which length scales per column are learned, the fits in turn, and the smallest weight of a column.
-RELEVANCE_ROWS, RELEVANCE_ROUNDS, SMALLEST_WEIGHT = 800, 6, 1e-3
+#: Rows from which length scales per column are learned, the fits in turn, the smallest weight of a column, and the
+#: columns that a split of a tree tries.
+RELEVANCE_ROWS, RELEVANCE_ROUNDS, SMALLEST_WEIGHT, MOST_TRIED = 800, 6, 1e-3, 100
 
 
 def median_distance(X, rng: np.random.Generator, rows: int = MEDIAN_ROWS) -> float:
@@ -74,8 +75,9 @@ def relevance(X, y) -> tuple[float, ...]:
 
     From :math:`f(x) = \sum_i \alpha_i k(x, x_i)`, fitted to at most ``RELEVANCE_ROWS`` random rows, follow the mean
     squares :math:`m_j` of its derivatives by the columns, the diagonal of the average gradient outer product. Columns
-    are multiplied by :math:`\sqrt{m_j}`, and f is fitted again. The leave-one-out error chooses the penalty, the common
-    length scale, and among the rounds. The first round is isotropic; the second divides columns by their deviations.
+    are multiplied by :math:`\sqrt{m_j}`, and f is fitted again. These rounds start twice: from columns that count
+    alike, and from their importances in boosted trees, which find two columns that matter only together. The
+    leave-one-out error chooses the penalty, the common length scale, and among all rounds and the isotropic kernel.
 
     ``ValueError`` without targets, and for NaN among them. Labels, and integers of at most 20 values, are classes, in
     each column of y (n, c).
@@ -85,7 +87,6 @@ def relevance(X, y) -> tuple[float, ...]:
     Radhakrishnan, Beaglehole, Pandit and Belkin, Mechanism for feature learning in neural networks and
     backpropagation-free machine learning models, Science 2024 (recursive feature machines).
     """
-    from scipy.spatial.distance import pdist, squareform
     from sklearn.utils import assert_all_finite
 
     from random_features.tensors import on_host
@@ -103,28 +104,46 @@ def relevance(X, y) -> tuple[float, ...]:
     Y = Y - Y.mean(axis=0)
     Y = np.ldexp(Y, -np.frexp(abs(Y).max())[1])  # the unit of the targets cancels; their squares would leave the range
     X, deviations = X - X.mean(axis=0), X.std(axis=0)
-    found, weights, units = (np.inf, None), np.ones(X.shape[1]), np.ones(X.shape[1])
-    for number in range(RELEVANCE_ROUNDS):
+    equal, units = np.ones(X.shape[1]), np.where(deviations > 0, deviations, 1.0)
+    isotropic = next(_rounds(X, Y, equal, equal), None)
+    if isotropic is None:
+        raise ValueError("length_scale='ard' finds nothing in rows that are equal: state a length scale")
+    starts = equal, _importances(X / units, Y)
+    tried = [isotropic, *(fit for weights in starts for fit in _rounds(X, Y, units, weights))]
+    return tuple(min(tried, key=lambda fit: fit[0])[1].tolist())
+
+
+def _importances(X, Y):
+    """Return the importances (d,), at most 1, of the columns of X (n, d) in boosted trees that fit the first principal
+    component of the targets Y (n, c).
+    """
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    trees = GradientBoostingRegressor(max_features=min(1.0, MOST_TRIED / X.shape[1]), random_state=0)
+    with decomposing(Y.shape[1]):
+        main = Y @ np.linalg.eigh(Y.T @ Y)[1][:, -1]
+    found = trees.fit(X, main).feature_importances_
+    return found / found.max() if found.any() else np.ones_like(found)
+
+
+def _rounds(X, Y, units, weights):
+    """Yield the leave-one-out error and the length scales (d,) of each round, from the first ``weights`` (d,) on."""
+    from scipy.spatial.distance import pdist, squareform
+
+    for _ in range(RELEVANCE_ROUNDS):
         U = X * (weights / units)
         distances = squareform(pdist(U, "sqeuclidean"))
         median = np.sqrt(np.median(distances[np.triu_indices(len(U), 1)]))
         if not median > 0:
-            break
-        fits = (_left_out(distances, factor * median, Y) for factor in (0.5, 1.0, 2.0, 4.0))
+            return
+        fits = (_left_out(distances, factor * median, Y) for factor in (0.25, 0.5, 1.0, 2.0, 4.0))
         error, length, alpha, K = min(fits, key=lambda fit: fit[0])
-        if error < found[0]:
-            found = error, length * units / np.maximum(weights, SMALLEST_WEIGHT)
-        if number == 0:  # the isotropic kernel
-            units = np.where(deviations > 0, deviations, 1.0)
-            continue
+        yield error, length * units / np.maximum(weights, SMALLEST_WEIGHT)
         squares = sum((K @ (a[:, None] * U) - (K @ a)[:, None] * U) ** 2 for a in alpha.T).mean(axis=0)
         if not squares.any():  # constant targets
-            break
+            return
         weights = weights * np.sqrt(squares)
         weights /= weights.max()
-    if found[1] is None:
-        raise ValueError("length_scale='ard' finds nothing in rows that are equal: state a length scale")
-    return tuple(found[1].tolist())
 
 
 def _encoded(targets):

@@ -17,7 +17,7 @@ import torch
 
 from random_features import make_map
 from random_features.kernels import Gaussian
-from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge
+from random_features.learners.kernel_ridge import fit_kernel_ridge_by_tiles
 from random_features.learners.logistic import fit_logistic
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge, ridge_sums
 from random_features.learners.svm import cross_validate_svm
@@ -177,7 +177,7 @@ def kernel_ridge(n: int, d: int, device):
         K.diagonal().add_(1e-4 * n)
         return torch.cholesky_solve(Y, torch.linalg.cholesky(K))
 
-    return lambda: fit_streamed_kernel_ridge(Gaussian(1.0), X, Y, 1e-4, center="none"), bare
+    return lambda: fit_kernel_ridge_by_tiles(Gaussian(1.0), X, Y, 1e-4, center="none"), bare
 
 
 def map_works(n: int, w: int, device):

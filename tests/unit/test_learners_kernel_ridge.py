@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from random_features.kernels import Gaussian, Laplacian, Polynomial
 from random_features.learners import kernel_ridge
 from random_features.learners.gram import fit_kernel_ridge
-from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge, kernel_product, predict_streamed
+from random_features.learners.kernel_ridge import fit_kernel_ridge_by_tiles, kernel_product, predict_by_tiles
 
 N, D, PENALTY = 700, 4, 1e-5
 KERNEL = Gaussian(1.5)
@@ -21,28 +21,29 @@ Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] + 3.0]) + 0.1 * RNG.normal(siz
 @pytest.mark.parametrize("center", ["targets", "none"])
 @pytest.mark.parametrize("kernel", [KERNEL, Laplacian(2.0), Polynomial(2, 1.0)], ids=repr)
 def test_it_is_the_solution_by_cholesky(kernel, center):
-    model = fit_streamed_kernel_ridge(kernel, X, Y, PENALTY, center=center, rank=100, tolerance=1e-10)
+    model = fit_kernel_ridge_by_tiles(kernel, X, Y, PENALTY, center=center, rank=100, tolerance=1e-10)
     exact = fit_kernel_ridge(kernel(X), Y, PENALTY, center=center)
     assert model.converged
     # dual coefficients differ by the residual over the shift at most
     atol = 2e-10 * np.linalg.norm(Y) / (N * PENALTY)
     np.testing.assert_allclose(model.coef, exact.coef, atol=atol)
     np.testing.assert_allclose(model.intercept, exact.intercept)
-    found = predict_streamed(kernel, X, model, NEW)
+    with pytest.warns(FutureWarning, match="predict_streamed is now called predict_by_tiles; the old name will go"):
+        found = kernel_ridge.predict_streamed(kernel, X, model, NEW)
     np.testing.assert_allclose(found, exact.decision(kernel(NEW, X)), rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("max_iter", [0, 1, 5])
 def test_the_residual_and_the_bound_of_a_fit_that_stops_early_are_true(max_iter):
     """From the kernel matrix; the bound of the error of predictions is kept at new rows, and not by a wide margin."""
-    model = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, rank=5, max_iter=max_iter)
+    model = fit_kernel_ridge_by_tiles(KERNEL, X, Y, PENALTY, rank=5, max_iter=max_iter)
     assert (model.converged, model.n_iter) == (False, max_iter)
     K, targets = KERNEL(X), Y - Y.mean(axis=0)
     residual = targets - K @ model.coef - N * PENALTY * model.coef
     left, whole = (np.linalg.norm(each, axis=0) for each in (residual, targets))
     np.testing.assert_allclose(model.residual, left / whole, rtol=1e-9)
     exact = fit_kernel_ridge(K, Y, PENALTY).decision(KERNEL(NEW, X))
-    errors = np.abs(predict_streamed(KERNEL, X, model, NEW) - exact).max(axis=0)
+    errors = np.abs(predict_by_tiles(KERNEL, X, model, NEW) - exact).max(axis=0)
     assert (errors < model.prediction_error).all()
     assert (errors > model.prediction_error / 1000).all()
 
@@ -50,21 +51,21 @@ def test_the_residual_and_the_bound_of_a_fit_that_stops_early_are_true(max_iter)
 def test_the_preconditioner_makes_the_steps_few():
     """At a rank that leaves a trace below the shift, the condition number is at most 2: each step divides the error by
     (sqrt(2) + 1) / (sqrt(2) - 1) = 5.8, that is by 1e8 in eleven steps; without it hundreds are needed."""
-    steps = [fit_streamed_kernel_ridge(KERNEL, X, Y, 1e-3, rank=rank).n_iter for rank in (1, 700)]
+    steps = [fit_kernel_ridge_by_tiles(KERNEL, X, Y, 1e-3, rank=rank).n_iter for rank in (1, 700)]
     assert steps[1] <= 12 < 40 < steps[0]
 
 
 def test_a_killed_fit_continues_from_its_last_iterate(monkeypatch):
     monkeypatch.setattr(kernel_ridge, "CHECKPOINT_SECONDS", 0)
     how = {"rank": 20, "checkpoints": (store := Checkpoints())}
-    whole = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, **how)
+    whole = fit_kernel_ridge_by_tiles(KERNEL, X, Y, PENALTY, **how)
     assert len(store) == whole.n_iter > 20
     half = whole.n_iter // 2
-    resumed = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, rank=20, checkpoints=Checkpoints(store[:half]))
+    resumed = fit_kernel_ridge_by_tiles(KERNEL, X, Y, PENALTY, rank=20, checkpoints=Checkpoints(store[:half]))
     assert resumed.converged
     assert half < resumed.n_iter
     np.testing.assert_allclose(resumed.coef, whole.coef, atol=2e-8 * np.linalg.norm(Y) / (N * PENALTY))
-    done = fit_streamed_kernel_ridge(KERNEL, X, Y, PENALTY, rank=20, checkpoints=Checkpoints(store))
+    done = fit_kernel_ridge_by_tiles(KERNEL, X, Y, PENALTY, rank=20, checkpoints=Checkpoints(store))
     np.testing.assert_array_equal(done.coef, whole.coef)
     assert done.n_iter == whole.n_iter
 
@@ -81,9 +82,9 @@ def test_products_do_not_depend_on_tiles_threads_and_sparse_rows(tile, threads, 
 
 
 def test_a_constant_target_needs_no_step():
-    model = fit_streamed_kernel_ridge(KERNEL, X, np.ones(N), PENALTY, rank=10)
+    model = fit_kernel_ridge_by_tiles(KERNEL, X, np.ones(N), PENALTY, rank=10)
     assert (model.converged, model.n_iter, *model.residual) == (True, 0, 0.0)
-    both = fit_streamed_kernel_ridge(KERNEL, X, np.column_stack([np.ones(N), Y[:, 0]]), PENALTY, rank=10)
+    both = fit_kernel_ridge_by_tiles(KERNEL, X, np.column_stack([np.ones(N), Y[:, 0]]), PENALTY, rank=10)
     np.testing.assert_array_equal(both.coef[:, 0], 0.0)
     assert both.converged
 
@@ -99,4 +100,4 @@ def test_a_constant_target_needs_no_step():
 )
 def test_what_has_no_solution_is_refused(changed, message):
     with pytest.raises(ValueError, match=message):
-        fit_streamed_kernel_ridge(**({"kernel": KERNEL, "X": X, "Y": Y, "penalty": PENALTY} | changed))
+        fit_kernel_ridge_by_tiles(**({"kernel": KERNEL, "X": X, "Y": Y, "penalty": PENALTY} | changed))

@@ -78,13 +78,13 @@ def test_conjugate_gradients_on_tensors(device, weighted, monkeypatch):
     monkeypatch.setattr(kernel_ridge, "TILE", 100)
     there, new = torch.from_numpy(X).to(device), torch.from_numpy(X[:7]).to(device)
     how = {"rank": 30, "tolerance": 1e-10, "weights": weights + 1 if weighted else None}
-    model = kernel_ridge.fit_streamed_kernel_ridge(Gaussian(2.0), there, torch.from_numpy(Y).to(device), 1e-3, **how)
-    expected = kernel_ridge.fit_streamed_kernel_ridge(Gaussian(2.0), X, Y, 1e-3, **how)
+    model = kernel_ridge.fit_kernel_ridge_by_tiles(Gaussian(2.0), there, torch.from_numpy(Y).to(device), 1e-3, **how)
+    expected = kernel_ridge.fit_kernel_ridge_by_tiles(Gaussian(2.0), X, Y, 1e-3, **how)
     assert (model.coef.device.type, model.converged) == (device, True)
     assert model.residual.max() <= 1e-10
-    found = kernel_ridge.predict_streamed(Gaussian(2.0), there, model, new)
+    found = kernel_ridge.predict_by_tiles(Gaussian(2.0), there, model, new)
     assert found.device.type == device
-    decision = kernel_ridge.predict_streamed(Gaussian(2.0), X, expected, X[:7])
+    decision = kernel_ridge.predict_by_tiles(Gaussian(2.0), X, expected, X[:7])
     np.testing.assert_allclose(found.tolist(), decision, rtol=1e-7)
 
 

@@ -85,9 +85,9 @@ LEARNERS = {
     "kernel ridge y": lambda spoil: gram.fit_kernel_ridge(SMALL, spoil(SIGNS), 1.0),
     "kernel svm K": lambda spoil: gram.fit_kernel_svm(spoil(SMALL), SIGNS, 1.0),
     "kernel svm y": lambda spoil: gram.fit_kernel_svm(SMALL, spoil(SIGNS), 1.0),
-    "streamed X": lambda spoil: kernel_ridge.fit_streamed_kernel_ridge(Gaussian(), spoil(X), SIGNS, 1.0),
-    "streamed y": lambda spoil: kernel_ridge.fit_streamed_kernel_ridge(Gaussian(), X, spoil(SIGNS), 1.0),
-    "streamed new X": lambda spoil: kernel_ridge.predict_streamed(Gaussian(), X, LinearModel(SIGNS, 0.0, ""), spoil(X)),
+    "streamed X": lambda spoil: kernel_ridge.fit_kernel_ridge_by_tiles(Gaussian(), spoil(X), SIGNS, 1.0),
+    "streamed y": lambda spoil: kernel_ridge.fit_kernel_ridge_by_tiles(Gaussian(), X, spoil(SIGNS), 1.0),
+    "streamed new X": lambda spoil: kernel_ridge.predict_by_tiles(Gaussian(), X, LinearModel(SIGNS, 0.0, ""), spoil(X)),
     "multiple kernels": lambda spoil: multiple_kernel.fit_multiple_kernel_svm([spoil(SMALL)], SIGNS, 1.0),
     "multiple kernels y": lambda spoil: multiple_kernel.fit_multiple_kernel_svm([SMALL], spoil(SIGNS), 1.0),
     "decomposed Z": lambda spoil: decomposed.decompose(spoil(X)),
@@ -100,7 +100,7 @@ LEARNERS = {
     "logistic weights": lambda spoil: logistic.fit_logistic(whole(X), SIGNS, 1.0, n_columns=5, weights=spoil(ONES)),
     "kernel ridge weights": lambda spoil: gram.fit_kernel_ridge(SMALL, SIGNS, 1.0, weights=spoil(ONES)),
     "kernel svm weights": lambda spoil: gram.fit_kernel_svm(SMALL, SIGNS, 1.0, weights=spoil(ONES)),
-    "streamed weights": lambda spoil: kernel_ridge.fit_streamed_kernel_ridge(
+    "streamed weights": lambda spoil: kernel_ridge.fit_kernel_ridge_by_tiles(
         Gaussian(), X, SIGNS, 1.0, weights=spoil(ONES)
     ),
     "folds": lambda spoil: scoring.check_folds(spoil(FOLDS), SIGNS, "mse"),

@@ -6,6 +6,7 @@ stay on their device but for the points of a tile; one number per target is on t
 """
 
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -26,6 +27,9 @@ TILE, GPU_TILE = 512, 8192
 #: Runs of conjugate gradients, each from the true residual of the one before, which rounding has made differ.
 MOST_RUNS = 5
 
+#: The former names of functions.
+FORMER = {"fit_streamed_kernel_ridge": "fit_kernel_ridge_by_tiles", "predict_streamed": "predict_by_tiles"}
+
 #: Seconds between checkpoints. A killed fit loses the work since the last one.
 CHECKPOINT_SECONDS = 60
 
@@ -45,7 +49,7 @@ class CertifiedModel(LinearModel):
     prediction_error: np.ndarray | None = None
 
 
-def fit_streamed_kernel_ridge(
+def fit_kernel_ridge_by_tiles(
     kernel, X, Y, penalty: float, *, center="targets", rank=1000, tolerance=1e-8, max_iter=1000, seed=0,
     checkpoints=None, weights=None,
 ) -> CertifiedModel:  # fmt: skip
@@ -91,9 +95,9 @@ def fit_streamed_kernel_ridge(
     --------
     >>> import numpy as np
     >>> from random_features.kernels import Gaussian
-    >>> from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge
+    >>> from random_features.learners.kernel_ridge import fit_kernel_ridge_by_tiles
     >>> X = np.random.default_rng(0).normal(size=(300, 3))
-    >>> model = fit_streamed_kernel_ridge(Gaussian(2.0), X, X[:, 0], 1e-3, center="none")
+    >>> model = fit_kernel_ridge_by_tiles(Gaussian(2.0), X, X[:, 0], 1e-3, center="none")
     >>> exact = np.linalg.solve(Gaussian(2.0)(X) + 0.3 * np.eye(300), X[:, :1])
     >>> bool(np.allclose(model.coef, exact))
     True
@@ -133,7 +137,7 @@ def fit_streamed_kernel_ridge(
     return CertifiedModel(roots * dual, intercept, "conjugate gradients", converged, n_iter, relative, bound)
 
 
-def predict_streamed(kernel, X_train, model: LinearModel, X):
+def predict_by_tiles(kernel, X_train, model: LinearModel, X):
     """Return the decision values (m, c) of a kernel model at X (m, d), without its kernel matrix."""
     return kernel_product(kernel, X_train, like(model.coef, X), X) + like(model.intercept, X)
 
@@ -204,3 +208,11 @@ def kernel_product(kernel, X, V, Y=None):
 
     with one_blas_thread(), ThreadPoolExecutor(threads, initializer=work_alone) as pool:
         return sum(pool.map(share, range(threads)))
+
+
+def __getattr__(name):
+    """Return a function by its former name."""
+    if name not in FORMER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(f"{name} is now called {FORMER[name]}; the old name will go", FutureWarning, stacklevel=2)
+    return globals()[FORMER[name]]

@@ -14,7 +14,7 @@ from random_features import tensors
 from random_features.arrays import check_numbers, gains_on_gpu, generator_of, is_sparse, row_blocks
 from random_features.errors import check_choice
 from random_features.learners.gram import fit_kernel_ridge, ridge_on_gram, scores_on_gram
-from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge, predict_streamed
+from random_features.learners.kernel_ridge import fit_kernel_ridge_by_tiles, predict_by_tiles
 from random_features.learners.logistic import cross_validate_logistic, fit_logistic
 from random_features.learners.penalties import check_grid, effective_penalties, inner_penalty
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge, ridge_sums, solve_ridge
@@ -243,7 +243,7 @@ class KernelMachine(BaseEstimator):
                     f"the exact kernel of more than {MOST_HELD:,} rows needs one penalty: choose it on fewer"
                 )
             how = {"tolerance": TOLERANCE, "weights": weights}
-            return lambda penalty: fit_streamed_kernel_ridge(self.kernel_, X, Y, penalty, **how), None
+            return lambda penalty: fit_kernel_ridge_by_tiles(self.kernel_, X, Y, penalty, **how), None
         K = kernel_matrix(self.kernel_, X)
         held_out = np.where(groups == 0, 0, -1)  # one part: each penalty costs a factorisation
 
@@ -303,7 +303,7 @@ class KernelMachine(BaseEstimator):
         if hasattr(self, "map_"):
             blocks = (block for _, block in self.map_.transform_blocks(X))
         elif len(self.model_.coef) > MOST_HELD:
-            return as_given(predict_streamed(self.kernel_, self.X_, self.model_, X), given)
+            return as_given(predict_by_tiles(self.kernel_, self.X_, self.model_, X), given)
         else:
             parts = row_blocks(X.shape[0], BLOCK_ROWS)
             blocks = (kernel_matrix(self.kernel_, X[rows], self.X_) for rows in parts)

@@ -53,8 +53,8 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     block of rows dense at a time. Features are dense.
 
     Subclasses set ``method``, their name in the registry. They are dataclasses: their options are the annotated fields
-    of the class, from which ``__init__`` is made; ``ClassVar`` fixes an option of a base class. An annotation without a
-    default is a required option: attributes of a fitted map have none. An option is checked by its annotation
+    of the class, from which ``__init__`` is made; ``ClassVar`` fixes an option of a base class. Every option has
+    a plain value as its default; attributes of a fitted map have no annotation. An option is checked by its annotation
     (``check_option``), and in ``_check_options`` if the annotation is not enough.
 
     A parameter that is set after the map was drawn or fitted takes effect at the next ``fit`` or ``draw``. Until then
@@ -158,7 +158,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         self
         """
         tensors.resolve_device(self.device)  # one that is absent is an error here, not in ``transform``
-        X, y = self._checked(X, y, reset=True)
+        X, y = self._rows_to_learn(X, y, reset=True)
         self._draw_for(X.shape[1], tensors.dtype_name(X), lambda kernel: kernel.completed_by(X, y))
         return self._learn_from(X, y, checkpoints)
 
@@ -217,12 +217,12 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         ValueError
             If a parameter was set after the draw.
         """
-        check_is_fitted(self, "_drawn", msg="%(name)s has nothing to complete: call draw before learn, or fit for both")
+        check_is_fitted(self, "_rng", msg="%(name)s has nothing to complete: call draw before learn, or fit for both")
         changed = [name for name, value in self._drawn_with.items() if not _equal(getattr(self, name), value)]
         if changed:
             raise ValueError(f"{self.method}: {', '.join(changed)} changed since draw: draw again before learn, or fit")
         width, named = self.n_features_in_, hasattr(self, "feature_names_in_")
-        X, y = self._checked(X, y, dtype=self._dtype, reset=not named)  # names that ``draw`` did not see
+        X, y = self._rows_to_learn(X, y, dtype=self._dtype, reset=not named)  # names that ``draw`` did not see
         if X.shape[1] != width:
             raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {width} features")
         return self._learn_from(X, y, checkpoints)
@@ -305,7 +305,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         -------
         ndarray of shape (n, D), float32 for float32 data, else float64; of a tensor a tensor
         """
-        return self._features(self._validate(X))
+        return self._features(self._rows_to_map(X))
 
     def transform_blocks(self, X, rows: int | None = None):
         """Return the features of X in blocks of rows, so that the whole matrix is never held.
@@ -320,7 +320,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         -------
         iterator of (slice, ndarray of shape (rows, D)), every block an array of its own; of a tensor tensors
         """
-        X, fitted = self._validate(X), self._as_fitted()
+        X, fitted = self._rows_to_map(X), self._as_fitted()
         if rows is None:
             rows = block_rows(self.n_columns_ * X.dtype.itemsize, getattr(X, "device", None))
         check_scalar(rows, "rows", Integral, min_val=1)
@@ -346,7 +346,8 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         self._check_gradient()
         return FeatureModule(self._as_fitted())
 
-    def _validate(self, X):
+    def _rows_to_map(self, X):
+        """Return X after scikit-learn's checks."""
         check_is_fitted(self, "n_columns_", msg=INCOMPLETE)
         X = tensors.checked_rows(self, X, self.device)
         if not isinstance(X, torch.Tensor):
@@ -375,7 +376,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         if tensors.needs_gradient(X):
             self._check_gradient()
         elif X.device.type == "cpu":
-            return torch.from_numpy(self._features(self._validate(X.numpy())))
+            return torch.from_numpy(self._features(self._rows_to_map(X.numpy())))
         self._warn_of_rounding(X)
         extremes, features = tensors.check_finite(X), features_of_tensor(*how)
         refuse_overflow(extremes, features.detach(), fitted._growth())
@@ -392,7 +393,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         if REGISTRY[self.method].data_dependent or not self._has_gradient:
             raise ValueError(f"{self.method}: its features have no gradient: detach X, or use a map that is only drawn")
 
-    def _checked(self, X, y, **checks):
+    def _rows_to_learn(self, X, y, **checks):
         """Return X, and y if the map learns from it, after scikit-learn's checks; X as it is learned from."""
         tensor, y = tensors.from_library(X), tensors.on_host(y)
         if tensor is not None:
@@ -427,7 +428,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
             raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype).name}")
         in_length_scales(np.empty((0, n_features), dtype), self.length_scales_)  # as many as columns, in its range
         # The results of an earlier fit belong to another draw.
-        for name in ("_drawn", "n_columns_", "learned_"):
+        for name in ("_rng", "n_columns_", "learned_"):
             vars(self).pop(name, None)
         self._dtype = np.dtype(dtype)
         # NumPy's integers have few bits, and overflow in the numbers of columns that are computed from this one.
@@ -436,12 +437,12 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         rng = generator_of(self.random_state)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # ``_check_drawn`` refuses the result
             self._draw(n_features, rng)
-        self._drawn = rng
+        self._rng = rng
 
     def _learn_from(self, X, y, checkpoints):
         X = in_length_scales(X, self.length_scales_, self._in_double)
         # A copy of the generator as the draw has left it, so that learning again gives the same.
-        return self._complete(self._learn_resumably(X, y, deepcopy(self._drawn), checkpoints))
+        return self._complete(self._learn_resumably(X, y, deepcopy(self._rng), checkpoints))
 
     def _check_options(self) -> None:
         """Raise ``ValueError`` for options outside their range."""

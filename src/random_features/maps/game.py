@@ -171,7 +171,7 @@ class GameMap(RandomFeatureMap):
         -------
         iterator of ``Round``, first to last
         """
-        X = self._validate(X).astype(self._dtype, copy=False)
+        X = self._rows_to_map(X).astype(self._dtype, copy=False)
         return self._as_fitted()._replayed(X, class_signs(y, self.method))
 
     def _replayed(self, X, signs):
@@ -194,7 +194,7 @@ class GameMap(RandomFeatureMap):
         -------
         dict of arrays, a row for each component, as in ``learned_``
         """
-        X, fitted = self._validate(X).astype(self._dtype, copy=False), self._as_fitted()
+        X, fitted = self._rows_to_map(X).astype(self._dtype, copy=False), self._as_fitted()
         with one_blas_thread():
             search = fitted._searcher(X)
             return search(class_signs(y, self.method) * alpha / X.shape[0], fitted._count_rounds())

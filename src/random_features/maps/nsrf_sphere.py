@@ -93,12 +93,12 @@ class PeakSearchHarmonics(GameMap):
                 f"{self.method}: these are the harmonics of the sphere in 3 dimensions, not in {n_features}"
             )
 
-    def _checked(self, X, y, **checks):
-        X, y = super()._checked(X, y, **checks)
+    def _rows_to_learn(self, X, y, **checks):
+        X, y = super()._rows_to_learn(X, y, **checks)
         return self._on_sphere(X), y
 
-    def _validate(self, X):
-        return self._on_sphere(super()._validate(X))
+    def _rows_to_map(self, X):
+        return self._on_sphere(super()._rows_to_map(X))
 
     def _on_sphere(self, X):
         """Return X as a dense array, or a tensor: with three columns a sparse matrix would save nothing."""
@@ -155,7 +155,7 @@ class PeakSearchHarmonics(GameMap):
         -------
         dict of ndarrays of one length: ``degrees``, ``orders`` (not negative) and ``potentials``
         """
-        X = self._validate(X)
+        X = self._rows_to_map(X)
         degrees, orders = pairs_up_to(self._as_fitted().degree)
         potentials = HarmonicsOfRows(X, degrees, orders).potentials(class_signs(y, self.method) * alpha / len(X))
         return {"degrees": degrees, "orders": orders, "potentials": potentials}

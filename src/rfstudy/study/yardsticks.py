@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 from random_features.arrays import block_rows
 from random_features.kernels.gaussian import Gaussian
-from random_features.learners.kernel_ridge import fit_streamed_kernel_ridge, predict_streamed
+from random_features.learners.kernel_ridge import fit_kernel_ridge_by_tiles, predict_by_tiles
 from random_features.learners.penalties import edge_of
 from random_features.learners.scoring import gain, score_sum
 from random_features.learners.shifted import solve_shifted
@@ -218,6 +218,6 @@ def fitted(X: np.ndarray, Y: np.ndarray, length_scale: float, penalty: float, de
             return lambda rows: on_host(matrix_on(device, kernel, rows, X) @ dual), {}
     if device != "cpu":
         X, Y = as_tensor(X, device), as_tensor(Y, device)
-    model = fit_streamed_kernel_ridge(kernel, X, Y, penalty, center="none", **limits)
+    model = fit_kernel_ridge_by_tiles(kernel, X, Y, penalty, center="none", **limits)
     certificate = {"residual": float(model.residual.max()), "steps": model.n_iter}
-    return lambda rows: on_host(predict_streamed(kernel, X, model, like(rows, X))), certificate
+    return lambda rows: on_host(predict_by_tiles(kernel, X, model, like(rows, X))), certificate

@@ -138,9 +138,7 @@ def test_a_lost_node_loses_no_job(study, cluster, loses_at_most_a_cell):
     loses_at_most_a_cell("a lost node", kept)
 
 
-def test_an_interrupted_run_leaves_no_job_and_the_run_after_kill_9_names_exactly_its_own(
-    study, cluster, loses_at_most_a_cell
-):
+def test_an_interrupted_run_leaves_no_job_and_one_after_kill_9_names_its_own(study, cluster, loses_at_most_a_cell):
     run = study.start(*SLURM)
     cluster.wait(lambda: any(study.cells().values()), 200)
     run.send_signal(signal.SIGINT)

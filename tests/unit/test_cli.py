@@ -46,9 +46,7 @@ def run(folder, stage, work, *options):
     ("collect", [], {}), ("measure", ["--threads", "2"], {"threads": 2}), ("time", ["--threads", "2"], {}),
     ("collect", ["--threads", "2"], None),
 ])  # fmt: skip
-def test_a_stage_does_all_that_its_work_file_lists_and_only_one_that_computes_takes_threads(
-    tmp_path, monkeypatch, stage, options, taken
-):
+def test_a_stage_does_what_its_work_file_lists_on_threads_to_compute(tmp_path, monkeypatch, stage, options, taken):
     done = []
     monkeypatch.setattr(f"rfstudy.study.{stage}.run", lambda **arguments: done.append(arguments))
     assert run(tmp_path, stage, [{}, {}], *options).exit_code == (2 if taken is None else 0)

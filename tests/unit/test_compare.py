@@ -76,9 +76,7 @@ def test_noise_yields_nothing_beats_the_mean(tmp_path, capsys):
         (lambda unit: bool(unit.columns), "all maps", "nystroem, rff, sorf not on 192 rows with 32 columns"),
     ],
 )
-def test_a_budget_that_ends_before_a_contestant_ran_gives_no_answer(
-    tmp_path, monkeypatch, capsys, is_late, lacking, skipped
-):
+def test_a_budget_that_ends_too_early_gives_no_answer(tmp_path, monkeypatch, capsys, is_late, lacking, skipped):
     monkeypatch.setattr(Contest, "expected", lambda self, unit: 1e9 * is_late(unit))
     path = saved(tmp_path, table("linear", 300))
     decision = run.compare(path, "y", out=tmp_path / "out", budget="1h", columns=32)
@@ -183,9 +181,7 @@ def no_luck(seconds):
 
 
 @pytest.mark.parametrize(("fit", "seconds", "reason"), [(time.sleep, 20.0, "by the budget"), (no_luck, 1e6, "no luck")])
-def test_a_contestant_that_takes_too_long_or_fails_is_noted_and_the_others_go_on(
-    monkeypatch, contest, fit, seconds, reason
-):
+def test_a_contestant_that_is_slow_or_fails_is_noted_and_the_others_go_on(monkeypatch, contest, fit, seconds, reason):
     make = recipe.model
     monkeypatch.setattr(recipe, "model", lambda name, *how: fit(60) if name == "rff" else make(name, *how))
     started = time.monotonic()

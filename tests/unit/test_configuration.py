@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -11,6 +12,7 @@ from snakemake.cli import parse_config
 from study_toys import EXPERIMENT, GRID, SETTINGS, THEORY, selected
 
 from random_features.learners.entry import known
+from random_features.learners.ridge import LEARNER
 from rfstudy import outputs
 from rfstudy.files import read_yaml
 from rfstudy.planning import check, config
@@ -25,6 +27,9 @@ def experiments_of(tmp_path, **files):
         (tmp_path / "experiments" / f"{name}.yaml").write_text(text)
     return config.load_experiments(tmp_path, {"eeg", "skin"})
 
+
+#: Settings of runs on the original data.
+ORIGINAL = SETTINGS | {"data": "original"}
 
 TITLE = "title: A grid"
 
@@ -205,9 +210,8 @@ LENGTHS = {"bandwidth": None, "search": {"length_scale": {"grid": [1, 2]}}}
     ],
 )  # fmt: skip
 def test_what_is_impossible_on_a_data_set_is_found_when_the_plan_is_made(changes, line):
-    settings = SETTINGS | {"data": "original"}
-    assert problems_on_datasets(selected(settings), settings, {"made": TASK}) == []
-    (found,) = problems_on_datasets(selected(settings, **changes), settings, {"made": TASK})
+    assert problems_on_datasets(selected(ORIGINAL), ORIGINAL, {"made": TASK}) == []
+    (found,) = problems_on_datasets(selected(ORIGINAL, **changes), ORIGINAL, {"made": TASK})
     assert found.startswith(line)
 
 
@@ -242,36 +246,56 @@ def test_an_entry_has_its_position_in_the_file_where_steps_are_written_out():
     ],
 )  # fmt: skip
 def test_what_cannot_be_built_is_found_by_the_command_check(changes, line):
-    settings = SETTINGS | {"data": "original"}
-    assert check.problems_of_parts({"toy": selected(settings)}, settings, {"made": TASK}) == []
-    ((name, found),) = check.problems_of_parts({"toy": selected(settings, **changes)}, settings, {"made": TASK})
+    assert check.problems_of_parts({"toy": selected(ORIGINAL)}, ORIGINAL, {"made": TASK}) == []
+    ((name, found),) = check.problems_of_parts({"toy": selected(ORIGINAL, **changes)}, ORIGINAL, {"made": TASK})
     assert (name, found[: len(line)]) == ("toy", line)
+
+
+@pytest.mark.parametrize(
+    ("name", "mistake", "line"),
+    [
+        ("maps.montecarlo.RandomFourier._draw_frequencies", lambda *_: None, ".methods[0]: random_features/maps/sp"),
+        ("maps.montecarlo.RandomFourier.method", "orf", ".methods[0]: RandomFourier: its method must be 'rff', a"),
+        ("kernels.gaussian.Gaussian.name", "gaus", ".kernel: Gaussian: its name must be 'gaussian', as in the re"),
+        ("kernels.gaussian.Gaussian._values", lambda self, X, Y: X[:, None] - Y, ".kernel: gaussian: the matrix o"),
+        ("learners.ridge.LEARNER", replace(LEARNER, cross_validate=lambda *_, **__: [0]), ".learners.ridge: decis"),
+    ],
+)
+def test_mistakes_in_a_new_map_kernel_or_learner_are_found_by_the_command_check(monkeypatch, name, mistake, line):
+    monkeypatch.setattr(f"random_features.{name}", mistake)
+    check.try_fit.cache_clear()
+    found = check.problems_of_parts({"toy": selected(ORIGINAL)}, ORIGINAL, {"made": TASK})
+    assert any(problem.startswith(line) for _, problem in found), found
 
 
 @pytest.mark.parametrize("order", [["binary", "classes"], ["classes", "binary"]])
 def test_a_metric_is_tried_on_the_target_of_each_data_set(order):
-    settings, tasks = SETTINGS | {"data": "original"}, {name: TASK | {"target": name} for name in order}
-    toy = selected(settings, scores=["auc_pct"])
+    tasks = {name: TASK | {"target": name} for name in order}
+    toy = selected(ORIGINAL, scores=["auc_pct"])
     toy["datasets"] = dict.fromkeys(order, toy["datasets"]["made"])
-    ((_, found),) = check.problems_of_parts({"toy": toy}, settings, tasks)
+    ((_, found),) = check.problems_of_parts({"toy": toy}, ORIGINAL, tasks)
     assert found == ".scores: 'auc_pct' is no metric of a classes target; known are accuracy_pct, error_pct"
 
 
 def test_more_components_than_training_rows_cannot_be_built():
-    settings = SETTINGS | {"data": "original", "max_rows": 10}
+    settings = ORIGINAL | {"max_rows": 10}
     toy = selected(settings, preprocess=[{"pca": {"n_components": 12}}])
     ((_, found),) = check.problems_of_parts({"toy": toy}, settings, {"made": TASK | {"d": 20}})
     assert found == ".preprocess: pca cannot keep 12 components of 10 training rows with 20 columns"
 
 
-def test_a_kind_checks_its_grid_before_it_is_run():
-    grid = {"candidates": [20, 500], "n_features": 100, "penalties": [1], "n_folds": 2}
+@pytest.mark.parametrize(
+    ("candidates", "line"),
+    [([20], "candidates must be at least n_fe"), ([500], "got an unexpected keyword argument 'n_features'")],
+)
+def test_a_kind_checks_its_grid_and_its_cells_before_it_is_run(monkeypatch, candidates, line):
+    grid = {"candidates": candidates, "n_features": 100, "penalties": [1], "n_folds": 2}
     own = {key: EXPERIMENT[key] for key in ("title", "paper", "protocol", "kernel", "preprocess", "bandwidth")}
-    experiment = own | {"name": "toy", "kind": "ranking", "grid": grid, "datasets": {"made": {}}}
     entry = {"method": "kprff", "variant": "", "options": {}, "module": "alignment", "defaults": {}}
-    settings = SETTINGS | {"data": "original"}
-    found = check.problems_of_parts({"toy": experiment | {"methods": [entry]}}, settings, {"made": TASK})
-    assert any(problem.startswith(".grid: candidates") for _, problem in found)
+    toy = own | {"name": "toy", "kind": "ranking", "grid": grid, "datasets": {"made": {}}, "methods": [entry]}
+    monkeypatch.setattr("rfstudy.study.kinds.ranking.measure", lambda job, entry, *, repeat, n_candidates: None)
+    found = check.problems_of_parts({"toy": toy}, ORIGINAL, {"made": TASK})
+    assert any(problem.startswith(f".grid: {line}") for _, problem in found)
 
 
 @pytest.fixture

@@ -149,9 +149,7 @@ def test_a_constant_in_the_targets_changes_no_deviation(constant, penalty, n_par
 )
 def test_draws_of_the_prior_are_of_the_kernel_of_the_machine(kernel):
     machine = KernelMachineRegressor(Gaussian(0.5), PENALTY, uncertainty=True).fit(X, Y)
-    with pytest.raises(
-        ValueError, match=r"prior has the kernel .*, the machine Gaussian\(length_scale=0.5\): make the"
-    ):
+    with pytest.raises(ValueError, match=r"prior has the kernel .*, the machine Gaussian\(length_scale=0.5\): make"):
         machine.sample_functions(prior=make_map("ts" if "Poly" in repr(kernel) else "rff", kernel))
     for same in (Gaussian([0.5, 0.6]), Gaussian("median")):
         machine = KernelMachineRegressor(same, PENALTY, uncertainty=True).fit(X, Y)

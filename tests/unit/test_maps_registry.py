@@ -1,5 +1,6 @@
 """The registry of maps: names, what is said of them, and what importing it costs."""
 
+import ast
 import inspect
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from random_features.kernels import Gaussian
 from random_features.kernels.base import Kernel
 from random_features.maps import list_maps, make_map
 from random_features.maps.base import RandomFeatureMap
-from random_features.maps.registry import ALIASES, REGISTRY, map_class, resolved_options
+from random_features.maps.registry import ALIASES, REGISTRY, defaults_of, map_class, plain_default, resolved_options
 
 COMMON = {"kernel", "n_components", "device", "random_state"}
 
@@ -42,19 +43,13 @@ def test_list_maps_has_a_row_per_map():
         list_maps(kernel="gausian")
 
 
-@pytest.mark.parametrize("alias", ALIASES)
-def test_alias_is_its_map_with_options(alias):
-    name, options = ALIASES[alias]
-    phi = make_map(alias, n_components=5)
-    assert type(phi) is map_class(name)
-    assert options.items() <= phi.get_params().items()
-
-
 @pytest.mark.parametrize("name", [*REGISTRY, *ALIASES])
 def test_resolved_options_are_those_of_the_map_that_is_made(name):
-    options = resolved_options(name, {})
-    made = make_map(name).get_params()
-    assert options == {key: value for key, value in made.items() if key not in COMMON}
+    options, phi = resolved_options(name, {}), make_map(name)
+    target, of_alias = ALIASES.get(name, (name, {}))
+    assert type(phi) is map_class(target)
+    assert of_alias.items() <= options.items()
+    assert options == {key: value for key, value in phi.get_params().items() if key not in COMMON}
 
 
 def test_resolved_options_put_the_experiments_over_the_alias_over_the_defaults():
@@ -63,6 +58,12 @@ def test_resolved_options_put_the_experiments_over_the_alias_over_the_defaults()
     assert resolved_options("rff", {"layout": "phase"}) == resolved_options("rks", {}) == {"layout": "phase"}
     with pytest.raises(ValueError, match="no feature map is called 'fourier'"):
         resolved_options("fourier", {})
+    for home in ("montecarlo", "nowhere"):
+        with pytest.raises(ValueError, match=f"{home}.py in the folder of the maps must define the class Mine, as REG"):
+            defaults_of(home, "Mine")
+    for option in ("share: float", "share: float = np.pi"):
+        with pytest.raises(ValueError, match=f"^Mine: an option needs a plain value as its default, got '{option}'"):
+            plain_default("Mine", ast.parse(option).body[0])
     resolved_options("rom", {})["n_factors"] = 7
     assert resolved_options("rom", {})["n_factors"] == 3
 

@@ -69,7 +69,6 @@ def test_matrices_that_have_no_error_relative_to_each_other(norm):
     for other in (np.nan, np.inf):
         with pytest.raises(ValueError, match="NaN or infinity"):
             scores.approximation_error(K, np.where(K > 0, other, K), norm)
-    with pytest.raises(ValueError, match="no error relative to a matrix of norm 0"):
-        scores.approximation_error(0 * K, K, norm)
-    with pytest.raises(ValueError, match="no error relative"):
-        scores.approximation_error(np.empty((0, 0)), np.empty((0, 0)), norm)
+    for exact in (0 * K, np.empty((0, 0))):
+        with pytest.raises(ValueError, match="no error relative to a matrix of norm 0"):
+            scores.approximation_error(exact, K[: len(exact), : len(exact)], norm)

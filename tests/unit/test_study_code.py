@@ -124,9 +124,7 @@ def test_a_job_runs_the_code_that_it_was_planned_with(source, tmp_path, monkeypa
     edit(source, "rfstudy/study/collect.py", "", "# a comment\n")
     code.load_as_planned(path)
     edit(source, "rfstudy/tidy.py", "", "EDITED = True\n")
-    with pytest.raises(
-        UserError, match=r"rfstudy\.tidy was edited after the plan was made: run the same command again"
-    ):
+    with pytest.raises(UserError, match=r"rfstudy\.tidy was edited after the plan was made: run the same command ag"):
         code.load_as_planned(path)
     done = CliRunner().invoke(cli.commands, ["collect", str(path), "--code", str(path)])
     assert isinstance(done.exception, UserError)

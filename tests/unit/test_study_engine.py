@@ -239,18 +239,15 @@ IDLE = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("changes", "stages"), DECIDING.values(), ids=DECIDING)
-def test_what_changes_a_number_changes_the_key_of_every_cell(prepared, changes, stages):
-    for stage in stages.split():
-        assert not keys(prepared, stage, search=SEARCH) & keys(prepared, stage, **({"search": SEARCH} | changes)), stage
+CHANGES = [(*each, cases is DECIDING) for cases in (DECIDING, IDLE) for each in cases.values()]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("changes", "stages"), IDLE.values(), ids=IDLE)
-def test_what_changes_no_number_changes_no_key(prepared, changes, stages):
+@pytest.mark.parametrize(("changes", "stages", "decides"), CHANGES, ids=[*DECIDING, *IDLE])
+def test_what_changes_a_number_changes_the_keys_of_all_cells_and_nothing_else(prepared, changes, stages, decides):
     for stage in stages.split():
-        assert keys(prepared, stage, search=SEARCH) == keys(prepared, stage, **({"search": SEARCH} | changes)), stage
+        before, after = keys(prepared, stage, search=SEARCH), keys(prepared, stage, **({"search": SEARCH} | changes))
+        assert not before & after if decides else before == after, stage
 
 
 def test_another_repeat_or_size_adds_cells_and_moves_none(prepared):

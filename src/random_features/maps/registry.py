@@ -180,7 +180,9 @@ def defaults_of(module: str, class_name: str) -> dict:
     if class_name == "RandomFeatureMap":
         return {}
     path = Path(__file__).with_name(f"{module}.py")
-    found = definitions(path)[class_name]
+    found = definitions(path).get(class_name) if path.exists() else None
+    if not isinstance(found, ast.ClassDef):
+        raise UserError(f"{path.name} in the folder of the maps must define the class {class_name}, as REGISTRY says")
     imports = [node for node in statements(path) if isinstance(node, ast.ImportFrom)]
     home = {alias.name: node.module.rpartition(".")[2] for node in imports for alias in node.names}
     options: dict = {}
@@ -190,8 +192,17 @@ def defaults_of(module: str, class_name: str) -> dict:
         if ast.unparse(field.annotation).startswith("ClassVar"):
             options.pop(field.target.id, None)
         else:
-            options[field.target.id] = ast.literal_eval(field.value)
+            options[field.target.id] = plain_default(class_name, field)
     return options
+
+
+def plain_default(class_name: str, field: ast.AnnAssign):
+    """Return the default of an annotated field, which has to be there, and a number, a text or the like."""
+    try:
+        return ast.literal_eval(field.value or "")
+    except (ValueError, SyntaxError):
+        stated = ast.unparse(field)
+        raise UserError(f"{class_name}: an option needs a plain value as its default, got {stated!r}") from None
 
 
 def has_prefixes(name: str, options: dict) -> bool:

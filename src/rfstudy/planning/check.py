@@ -1,14 +1,17 @@
 """Build everything that the experiments name once: ``python -m rfstudy check``.
 
 Planning checks what can be known without a computation. This command checks the rest: it makes every kernel and every
-map at its sizes, fits every learner to a few points, and lists the cells of every kind. It computes no number of the
-study.
+map at its sizes, fits every map and every learner to a few points, and lists the cells of every kind. It computes no
+number of the study.
 """
 
+import inspect
 import json
 import math
+import traceback
 import warnings
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -28,8 +31,11 @@ from rfstudy.planning.config import load_study, located
 from rfstudy.planning.plan import on_dataset, part_of
 from rfstudy.planning.problems import entries_in, learners_of_entries, rows_of_split
 from rfstudy.study.engine import Job, kind_module
-from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes, wanted_sizes
+from rfstudy.study.job import NAMES, Part, kernel_id, merge, options_tried, sizes, wanted_sizes
 from rfstudy.study.kinds.registry import KINDS
+
+#: The folder of both packages.
+ROOT = Path(__file__).parents[2]
 
 #: What separates the parts of two experiments with the same work.
 NAMELESS = dict.fromkeys((*NAMES, "dataset"), "")
@@ -65,6 +71,9 @@ def problem_of(trial, arguments: dict) -> str:
         trial(**arguments)
     except (ValueError, TypeError, ArithmeticError) as error:  # user errors are values, too
         return " ".join(str(error).split())
+    except Exception as error:  # of the code of a new map, kernel, learner or kind
+        *_, (path, line, *_) = (at for at in traceback.extract_tb(error.__traceback__) if ROOT in Path(at[0]).parents)
+        return " ".join(f"{Path(path).relative_to(ROOT)}, line {line}: {type(error).__name__}: {error}".split())
     return ""
 
 
@@ -156,11 +165,15 @@ def kernel_of(kernel: dict):
 
 def try_kernel(kernel: dict):
     """Make a kernel and evaluate it."""
-    kernel_of(kernel)(np.eye(2)[:, :1])
+    made = kernel_of(kernel)
+    if made.name != (name := kernel_id(kernel)):
+        raise ValueError(f"{type(made).__name__}: its name must be {name!r}, as in the registry, not {made.name!r}")
+    if (found := made(np.eye(2)[:, :1]).shape) != (2, 2):
+        raise ValueError(f"{made.name}: the matrix of two rows must have the shape (2, 2), got {found}")
 
 
 def try_map(method: str, options: dict, kernel: dict, grid, steps: list):
-    """Make a map for a kernel, at a number of features or at all sizes of an accuracy grid."""
+    """Make a map for a kernel, at a number of features or at all sizes of an accuracy grid, and fit a small one."""
     try:
         made = kernel_of(kernel)
         width = columns_after(steps, grid["d"]) if isinstance(grid, dict) else 0
@@ -171,21 +184,35 @@ def try_map(method: str, options: dict, kernel: dict, grid, steps: list):
         phi = make_map(method, kernel=made, n_components=s, random_state=0, **options)
         with suppress(NotDefinedError):  # a study skips such a cell
             phi.check_parameters()
+    try_fit(method, json.dumps(options), json.dumps(kernel))
+
+
+@cache
+def try_fit(method: str, options: str, kernel: str):
+    """Fit a map of two components, with options and a kernel as JSON, to a few points, and map these."""
+    phi = make_map(method, kernel_of(json.loads(kernel)), n_components=2, random_state=0, **json.loads(options))
+    if phi.method != (name := resolve(method)[0]):
+        raise ValueError(f"{type(phi).__name__}: its method must be {name!r}, as in the registry, not {phi.method!r}")
+    with suppress(NotDefinedError):  # for these points
+        phi.fit(np.random.default_rng(0).normal(size=(12, 3)), np.tile([-1.0, 1.0], 6)).transform(np.eye(3))
 
 
 def try_learner(learner: str, options: dict, target: str):
     """Fit and cross-validate a learner on a few points, if it suits the target."""
-    entry = load_learner(learner)
-    if target not in entry.targets:
+    known = load_learner(learner)
+    if target not in known.targets:
         return
     n_folds = options.get("n_folds", 2)
-    n, grid = 4 * n_folds, options[entry.grid]
+    n, grid = 4 * n_folds, options[known.grid]
     Z = np.random.default_rng(0).normal(size=(n, 2))
     Y = Z[:, :1] if target == "regression" else np.where(np.arange(n) // n_folds % 2, 1.0, -1.0)[:, None]
     score = "mse" if target == "regression" else "accuracy"
     with suppress(np.linalg.LinAlgError):  # because of these points, not of the options
-        entry.fit(Kept(Z), Y, float(max(grid)), n_columns=2, options=options)  # as training does
-        entry.cross_validate(Kept(Z), Y, np.arange(n) % n_folds, n_columns=2, score=score, options=options)
+        model = known.fit(Kept(Z), Y, float(max(grid)), n_columns=2, options=options)  # as training does
+        scores = known.cross_validate(Kept(Z), Y, np.arange(n) % n_folds, n_columns=2, score=score, options=options)
+        shapes = model.decision(Z).shape, np.shape(scores)
+        if shapes != (expected := (Y.shape, (len(grid), n_folds))):
+            raise ValueError(f"decisions and scores must have the shapes {expected}, got {shapes}")
 
 
 def try_score(metric: str, target: str):
@@ -220,7 +247,9 @@ def try_rule(bandwidth: dict, n_train: int):
 
 
 def try_kind(part: Part):
-    """Make the kernels and maps that a kind completes itself, run its own check, and list its cells."""
+    """Make the kernels and maps that a kind completes itself, run its own check, and list its cells, which ``measure``
+    has to take.
+    """
     module = kind_module(part.kind)
     for kernel, entries in module.kernels(part) if hasattr(module, "kernels") else ():
         kernel_of(kernel)
@@ -228,5 +257,6 @@ def try_kind(part: Part):
             try_map(**map_part(without_own_options(entry, part.kind), kernel, 1))
     if hasattr(module, "check"):
         module.check(part)
-    if hasattr(module, "cells"):
-        module.cells(Job("measure", part, journal=None, run=None))
+    has_stage = KINDS[part.kind].stage == "measure"
+    for cell in module.cells(Job("measure", part, journal=None, run=None)) if has_stage else ():
+        inspect.signature(module.measure).bind(None, cell.entry, **cell.coordinates, **cell.conditions)

@@ -2,8 +2,8 @@
 
 A kind defines the cells of a part (``cells``) and measures one cell (``measure``: rows and, if a figure needs them,
 arrays). ``measure`` takes the job, the entry of the cell, and by name its coordinates and conditions. The engine
-resumes finished work, records provenance and collects the rows. A kind that needs data also names its ``METRICS``: a
-missing data set leaves one row for each of them.
+resumes finished work, records provenance and collects the rows. A missing data set leaves one row for each metric of
+the kind (``registry.KINDS``).
 """
 
 import itertools

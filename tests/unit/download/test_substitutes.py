@@ -27,9 +27,7 @@ def mirror_with_substitute(tmp_path):
 
 
 @pytest.mark.parametrize(("folder", "changes"), [("toy", {}), ("other", {"source": "other"})])
-def test_a_substitute_is_used_where_the_file_cannot_be_had_and_says_so(
-    refused, tmp_path, mirror_with_substitute, caplog, folder, changes
-):
+def test_a_substitute_of_a_file_says_that_it_is_one(refused, tmp_path, mirror_with_substitute, caplog, folder, changes):
     (mirror_with_substitute / "toy").rename(mirror_with_substitute / folder)
     source = source_with_substitute(refused, **changes)
     record = download("toy", source, tmp_path / "raw", mirror=mirror_with_substitute)

@@ -179,6 +179,13 @@ def needs_gradient(*tensors) -> bool:
     return is_recorded or any(unpack_dual(tensor).tangent is not None for tensor in tensors)
 
 
+def full_precision(function):
+    """Decorate a function whose products keep their precision within ``torch.autocast``: phases would be spoilt."""
+    for device in ("cpu", "cuda"):
+        function = torch.autocast(device, enabled=False)(function)
+    return function
+
+
 def write(function, *inputs, out) -> None:
     """Write ``function(*inputs)`` into ``out``; the function is one of torch that takes ``out``."""
     if needs_gradient(*(value for value in inputs if isinstance(value, torch.Tensor))):

@@ -78,6 +78,9 @@ def test_a_row_of_weight_2_is_the_row_twice_and_of_weight_0_none(machine):
     # Newton's method stops at a relative decrease of 1e-7, that is 3e-4 in the decision values
     close = 1e-3 if "loss=" in repr(machine) else 1e-6
     np.testing.assert_allclose(weighted._decide(NEW), twice._decide(NEW), atol=close)
+    for factor in (1e-90, 1e90):  # whose roots are outside of float32
+        scaled = clone(machine).fit(X.astype(np.float32), y, sample_weight=factor * WEIGHTS)
+        np.testing.assert_allclose(scaled._decide(NEW), twice._decide(NEW), atol=2e-3)
     np.testing.assert_allclose(weighted.score(X, y, sample_weight=WEIGHTS), twice.score(*repeated), rtol=1e-6)
 
 

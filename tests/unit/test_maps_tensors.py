@@ -141,15 +141,11 @@ def test_blocks_through_buffers_are_the_features(variant, container):
 
 @pytest.mark.parametrize(
     ("n", "d", "s", "dtype", "device", "expected"),
-    [
-        (10**5, 54, 864, np.float32, "auto", "cpu"),  # copies take longer
-        (10**4, 10**4, 10**4, np.float32, "auto", "cuda"),
-        (10**3, 10**4, 10**4, np.float32, "auto", "cpu"),  # the start of CUDA takes longer
-        (10**4, 10**4, 10**4, np.float64, "auto", "cpu"),
-        (10, 5, 5, np.float32, "cuda", "cuda"),
-        (10**4, 10**4, 10**4, np.float32, "cpu", "cpu"),
-    ],
-)
+    [(10**5, 54, 864, np.float32, "auto", "cpu"),  # copies take longer
+     (10**3, 10**4, 10**4, np.float32, "auto", "cpu"),  # the start of CUDA takes longer
+     (10**4, 10**4, 10**4, np.float32, "auto", "cuda"), (10**4, 10**4, 10**4, np.float64, "auto", "cpu"),
+     (10, 5, 5, np.float32, "cuda", "cuda"), (10**4, 10**4, 10**4, np.float32, "cpu", "cpu")],
+)  # fmt: skip
 def test_arrays_go_to_a_gpu_where_copies_do_not_count(n, d, s, dtype, device, expected, monkeypatch):
     phi, X = make_map("rff", n_components=1, random_state=0).draw(1).learn(np.ones((1, 1))), np.empty((1, 1), dtype)
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
@@ -173,6 +169,10 @@ def test_blocks_on_a_gpu_take_what_pytorch_keeps_for_later(monkeypatch):
 def test_the_gradient_is_that_of_finite_differences(variant):
     X = torch.from_numpy(data()[0][:3]).requires_grad_()
     assert torch.autograd.gradcheck(fitted(variant)[0].transform, (X,), atol=1e-5, check_forward_ad=True)
+    phi, expected = fitted(variant, np.float32)
+    with torch.autocast("cpu"):  # whose products are bfloat16
+        features = phi.transform(torch.from_numpy(data(dtype=np.float32)[0]).requires_grad_())
+    np.testing.assert_allclose(features.detach(), expected, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("variant", [variant for variant in VARIANTS if not has_gradient(variant)])
@@ -219,14 +219,9 @@ def test_a_tensor_on_cuda_gives_features_there(variant):
 def test_what_a_tensor_must_be():
     phi = make_map("rff", n_components=4, random_state=0).fit(torch.zeros(3, 2))
     assert phi.transform(torch.zeros(3, 2, dtype=torch.int32)).dtype == torch.float64
-    wrong = {
-        "NaN": torch.full((3, 2), np.nan, requires_grad=True),
-        "infinity": torch.full((3, 2), np.inf, requires_grad=True),
-        "2 features": torch.zeros(3, 5),
-        "real tensor": torch.zeros(3),
-        "with rows": torch.zeros(0, 2),
-        "dense": torch.zeros(3, 2).to_sparse(),
-    }
+    wrong = {"2 features": torch.zeros(3, 5), "real tensor": torch.zeros(3), "with rows": torch.zeros(0, 2),
+             "NaN": torch.full((3, 2), np.nan, requires_grad=True), "dense": torch.zeros(3, 2).to_sparse(),
+             "infinity": torch.full((3, 2), np.inf, requires_grad=True)}  # fmt: skip
     for message, X in wrong.items():
         with pytest.raises(ValueError, match=message):
             phi.transform(X)

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from random_features import tensors
 from random_features.arrays import row_blocks
 from random_features.learners import streams
 from random_features.tensors import cast, cholesky, cholesky_solve, concatenated, dtype_name, like, namespace, zeros
@@ -72,6 +73,7 @@ class Design:
         namespace(system).einsum("ii->i", system)[: self.n_columns] += shift
         return inverse(system)
 
+    @tensors.full_precision
     def weighted_inverses(self, weights, penalties) -> list:
         """Return functions that apply (penalty I + Z' diag(w) Z)^-1 to columns, from one pass.
 
@@ -96,6 +98,7 @@ class Design:
             diagonal[: self.n_columns] += penalty * (1 - smallest)
         return [inverse(gram) for gram in grams]
 
+    @tensors.full_precision
     def forward(self, weights):
         """Return Z weights, float64 (n, ...), in one pass."""
         blocks = streams.checked(self.blocks, self.n_rows, self.n_columns, self.other.device)
@@ -107,6 +110,7 @@ class Design:
         coef, intercepts = weights[: self.n_columns], weights[self.n_columns :].sum(axis=0)
         return cast(block @ cast(coef, dtype_name(block)), "float64") + intercepts
 
+    @tensors.full_precision
     def transposed(self, rowwise, *weights):
         """Return Z' rowwise(rows, Z weights, ...), float64 (D, ...), in one pass.
 

@@ -23,7 +23,7 @@ from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, score_sum
 from random_features.learners.shifted import refuse_singular, solve_shifted
 from random_features.learners.targets import as_columns, as_weights
-from random_features.tensors import cast, dtype_name, like, namespace, on_host, zeros
+from random_features.tensors import cast, dtype_name, full_precision, like, namespace, on_host, zeros
 
 
 def fit_ridge(
@@ -277,6 +277,7 @@ def _solve(sums, shifts, center):
     return coef, intercept
 
 
+@full_precision
 def _score_held_out(blocks, Y, folds, models, n_columns, dtype, zero, score, weights=None):
     """Return the sums of the score over each fold under the models of that fold, (g, n_folds), in one pass.
 

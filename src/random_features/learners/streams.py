@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from random_features.arrays import DIAGONALISED_ALONE, block_rows, check_numbers, decomposing, row_blocks
-from random_features.tensors import cast, concatenated, dtype_name, empty, namespace, zeros
+from random_features.tensors import cast, concatenated, dtype_name, empty, full_precision, namespace, zeros
 
 #: Bytes within which learners keep the features in memory rather than read the stream in every pass.
 MEMORY_BUDGET = 2**30
@@ -24,6 +24,8 @@ GPU_CHUNK_BYTES = 2**28
 FAR = 1e4
 #: Bytes of a chunk that is read twice (forward and backward): it should still be in the cache the second time.
 CACHE_BYTES = 4 * 2**20
+#: The roots of the largest weights of rows by which float32 features, and sums of their squares, stay in its range.
+FLOAT32_ROOTS = (1e-10, 1e10)
 
 
 def checked(blocks, n_rows: int, n_columns: int, device: str | torch.device = "cpu", *, twice: bool = False):
@@ -65,11 +67,16 @@ def chunk_rows(n_columns: int, device) -> int:
 
 
 def weighted(blocks, weights):
-    """Return a stream of the features times the roots of the weights of their rows (n,); None: the same stream."""
+    """Return a stream of the features times the roots of the weights of their rows (n,); None: the same stream.
+
+    It is float64 where the products of float32 features would leave its range.
+    """
     if weights is None:
         return blocks
-    roots = weights[:, None] ** 0.5
-    return lambda: ((rows, block * cast(roots[rows], dtype_name(block))) for rows, block in blocks())
+    roots, (smallest, largest) = weights[:, None] ** 0.5, FLOAT32_ROOTS
+    if smallest <= float(roots.max()) <= largest:
+        return lambda: ((rows, block * cast(roots[rows], dtype_name(block))) for rows, block in blocks())
+    return lambda: ((rows, block * roots[rows]) for rows, block in blocks())
 
 
 def far_origin(Z):
@@ -185,6 +192,7 @@ def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype: st
         yield int(group), members[group, : filled[group]], chunks[group, : filled[group]]
 
 
+@full_precision
 def grams_by_group(
     blocks, B, groups: np.ndarray, n_groups: int, n_columns: int, dtype: str = "float64"
 ) -> tuple[list, list]:

@@ -60,7 +60,7 @@ def fit_svm(
     ``numpy.linalg.LinAlgError`` where LIBLINEAR would not end (``check_liblinear``), ``ValueError`` for NaN or
     infinity, and for a column with one class.
     """
-    Y, grid, weights = sign_columns(Y), _costs(C, "C", scaling, n_columns), as_weights(weights, len(Y))
+    Y, (grid, weights) = sign_columns(Y), _costs(C, "C", scaling, n_columns, as_weights(weights, len(Y)))
     if choose_solver(len(Y) * Y.shape[1] * n_columns, solver, not isinstance(Y, np.ndarray)) == "newton":
         used = (np.ones(len(Y)) if weights is None else weights)[:, None]
         problem, how = (newton.squared_hinge, Y[:, :, None], used, 1.0 / grid[:, None]), {"tolerance": tolerance}
@@ -80,9 +80,8 @@ def cross_validate_svm(
     through the grid from the smallest C, each from the solution of the one before. A ``ConvergenceWarning`` says how
     many of the fits did not converge.
     """
-    Y, grid = sign_columns(Y), _costs(grid, "grid", scaling, n_columns)
+    Y, (grid, weights) = sign_columns(Y), _costs(grid, "grid", scaling, n_columns, as_weights(weights, len(Y)))
     folds, training = check_folds(folds, Y, "accuracy", every_column=True)
-    weights = as_weights(weights, len(Y))
     if choose_solver(len(Y) * Y.shape[1] * n_columns, solver, not isinstance(Y, np.ndarray)) == "newton":
         used = training if weights is None else training * weights[:, None]
         problem = newton.squared_hinge, Y[:, :, None], used, np.tile(1.0 / grid[:, None], used.shape[1])
@@ -150,9 +149,15 @@ def _liblinear(Z, Y, C, tolerance=None, weights=None):
     return LinearModel(np.column_stack(coef), np.zeros(Y.shape[1]), "liblinear", converged, n_iter)
 
 
-def _costs(C, name, scaling, n_columns):
-    """Return the factors of the losses, (g,)."""
-    return scaled_grid(check_grid(C, name), name, scaling, {"sum": 1, "per_column": n_columns})
+def _costs(C, name, scaling, n_columns, weights):
+    """Return the factors of the losses (g,), and the weights of the rows (n,) or None, of which the largest is 1.
+
+    Gradients of smaller or larger weights would leave the range of float32 features. The inverse of a factor is finite.
+    """
+    largest = 1.0 if weights is None else weights.max()
+    factors = {"sum": largest, "per_column": largest * n_columns}
+    costs = np.maximum(scaled_grid(check_grid(C, name), name, scaling, factors), np.finfo(np.float64).tiny)
+    return costs, None if weights is None else weights / largest
 
 
 def _limit(options, n_rows, n_columns):

@@ -138,6 +138,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         """Return the multiply-adds for a row in products with dense matrices, if these are most of the work, or 0."""
         return 0
 
+    @tensors.full_precision
     @all_or_nothing
     def fit(self, X, y=None, checkpoints=None):
         """Draw the map for the columns of X, and learn from X (and y) if the method uses data.
@@ -195,6 +196,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         self.n_features_in_ = n_features_in
         self._draw_for(n_features_in, dtype, complete)
 
+    @tensors.full_precision
     @all_or_nothing
     def learn(self, X, y=None, checkpoints=None):
         """Complete the map that ``draw`` has drawn from data; the result is the same every time.

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from random_features.arrays import block_rows, is_sparse, one_blas_thread, row_blocks, work_alone
-from random_features.tensors import constant, dtype_name, needs_gradient, row_reader, times_columns
+from random_features.tensors import constant, dtype_name, full_precision, needs_gradient, row_reader, times_columns
 
 #: The largest size in bytes of the intermediate results of a block of rows on the CPU. The passes over it (product,
 #: cosine, sine, scale) then stay in the cache of a core; 0.5 to 4 MiB gave similar times.
@@ -38,6 +38,7 @@ def scaled(make_mapper, length_scales, in_double: bool):
     return make
 
 
+@full_precision
 def features_of_array(
     make_mapper, X, n_columns: int, work_columns: int, device, cache_bytes: int, growth: int = 2, *, sparse: bool
 ) -> np.ndarray:
@@ -125,6 +126,7 @@ def refuse_overflow(extremes, features, growth: int) -> None:
         raise ValueError(f"features of numbers as large as {largest:.3g} overflow {dtype}: scale the data")
 
 
+@full_precision
 def features_of_tensor(make_mapper, X, n_columns: int, work_columns: int):
     """Return the features (n, n_columns) of a tensor X (n, d), on its device; autograd sees through them.
 

@@ -16,18 +16,14 @@ def test_groups_stay_together_and_times_are_tested_on_later_rows(tmp_path):
     frame = table("linear", 1500).assign(shop=np.arange(1500) % 30, day=np.random.default_rng(1).permutation(1500))
     path = saved(tmp_path, frame)
     asked = understand(path, "y", group="shop")
-    for train, test in [
-        recipe.final_parts(asked.y, asked.groups, "regression", False),
-        *recipe.split(asked.y, asked.groups, "regression", False, folds=3),
-    ]:
+    rows = asked.y, asked.groups, "regression", False
+    for train, test in [recipe.final_parts(*rows), *recipe.split(*rows, folds=3)]:
         assert not set(asked.groups[train]) & set(asked.groups[test])
     assert "shop" not in asked.settings["columns"]["numbers"]
     asked = understand(path, "y", time="day")
     np.testing.assert_array_equal(asked.table["day"], np.arange(1500))
-    for train, test in [
-        recipe.final_parts(asked.y, None, "regression", True),
-        *recipe.split(asked.y, None, "regression", True, folds=3),
-    ]:
+    rows = asked.y, None, "regression", True
+    for train, test in [recipe.final_parts(*rows), *recipe.split(*rows, folds=3)]:
         assert train.max() < test.min()
     asked = understand(path, "y", time="day", group="shop")
     train, test = recipe.final_parts(asked.y, asked.groups, "regression", True)

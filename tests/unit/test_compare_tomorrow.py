@@ -156,9 +156,7 @@ def test_texts_that_the_file_does_not_have_are_warned_of(tmp_path):
     np.testing.assert_allclose(found, [0, 3], atol=0.1)
 
 
-@pytest.mark.parametrize(
-    "given", [lambda frame: frame.to_numpy(), lambda frame: pd.concat([frame, frame["x"]], axis=1)]
-)
+@pytest.mark.parametrize("given", [pd.DataFrame.to_numpy, lambda frame: pd.concat([frame, frame["x"]], axis=1)])
 def test_an_array_and_a_column_twice_are_refused(tmp_path, given):
     asked, model = learned(written(tmp_path, ("a", "b")))
     with pytest.raises(UserError, match="predict needs a frame of pandas with the columns of the file, each once; it"):
@@ -201,12 +199,8 @@ OTHERS = {"separator": ";", "quote": "none", "header": "yes", "encoding": "utf-8
 def test_an_option_that_does_not_apply_to_a_file_is_refused(tmp_path, kind, option):
     frame = pd.DataFrame({"a": np.arange(100) / 2, "y": Y})
     path = tmp_path / f"t.{kind.lower()}"
-    if kind == "Parquet":
-        frame.to_parquet(path)
-    elif kind == "npz":
-        np.savez(path, **frame)
-    else:
-        path.write_text(arff(frame))
+    writers = {"Parquet": frame.to_parquet, "npz": lambda to: np.savez(to, **frame)}
+    writers.get(kind, lambda to: to.write_text(arff(frame)))(path)
     if (kind, option) == ("ARFF", "encoding"):
         understand(path, "y", encoding="utf-8")
         return
@@ -214,10 +208,9 @@ def test_an_option_that_does_not_apply_to_a_file_is_refused(tmp_path, kind, opti
         understand(path, "y", **{option: OTHERS[option]})
 
 
-@pytest.mark.parametrize(
-    ("option", "value"), [("missing", "absent"), ("missing", "-1"), ("missing", "-5,4"), ("decimal", ",")]
-)
-def test_an_option_without_effect_is_noted(tmp_path, option, value):
+@pytest.mark.parametrize("stated", ["missing absent", "missing -1", "missing -5,4", "decimal ,"])
+def test_an_option_without_effect_is_noted(tmp_path, stated):
+    option, value = stated.split()
     asked = understand(written(tmp_path, ("a", "b")), "y", **{option: value})
     assert any(each.startswith(f"--{option} {value}: no ") for each in asked.changed)
 

@@ -19,7 +19,8 @@ from random_features.errors import UserError
 MISSING = {"?", "-", "--", "---", "na", "n/a", "n.a.", "n. a.", "k.a.", "k. a.", "k.a", "none", "null", "nan", "nat",
            "nil", "missing", "unknown", ".", "..", "...", "#n/a", "#na", "#nv", "#div/0!", "#value!", "#ref!", "*",
            "<na>", "n.v.", "n.d.", "nd", "n/d", "s/d", "s.o.", "nc", "n.c.", "unbekannt", "inconnu", "keine angabe",
-           "not available", "no data", "欠測"}  # fmt: skip
+           "not available", "no data", "não informado", "saknas", "brak", "brak danych", "\\n", "欠測", "不明", "－"
+           }  # fmt: skip
 
 #: Dates, and times of day that may follow them.
 DATES = (
@@ -29,16 +30,16 @@ DATES = (
 )  # fmt: skip
 TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %Hh%M", " %Hh%M:%S", ":%H:%M:%S")
 
-#: How the months begin in English, French, German, Italian, Portuguese and Spanish.
-MONTHS = ("jan|ene|gen", "feb|fév|fev", "mar|mär", "apr|avr|abr", "may|mai|mag", "jun|juin|giu", "jul|juil|lug",
-          "aug|aoû|ago", "sep|set", "oct|okt|ott|out", "nov", "dec|déc|dez|dic")  # fmt: skip
+#: How the months begin in English, Dutch, French, German, Italian, Portuguese, Spanish and the Scandinavian languages.
+MONTHS = ("jan|ene|gen", "feb|fév|fev", "mar|mär|maa|mrt", "apr|avr|abr", "may|mai|mag|maj|mei", "jun|juin|giu",
+          "jul|juil|lug", "aug|aoû|ago", "sep|set", "oct|okt|ott|out", "nov", "dec|déc|dez|dic|des")  # fmt: skip
 
 #: Times and durations without seconds and with them, also PT1H25M and 2d 1h 25m, by their formats; other words.
 UNITS = r"d(ays?)?|h((ou)?rs?)?|m(in(ute)?s?)?|s(ec(ond)?s?)?"
 SPANS = {
     "hours": r"-?\d+(:| ?h ?)[0-5]\d|\d+[.:][0-5]\d Uhr",
-    "h:mm:ss": r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|\d+:[0-5]\d\.\d+|P(\d+D)?(T[\dHMS.]+)?"
-    rf"|(?i:-?(\d+(\.\d+)? ?({UNITS}),? ?)+)",
+    "h:mm:ss": r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|\d+:[0-5]\d\.\d+"
+    rf"|P(?=\d|T\d)(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?|(?i:-?(\d+(\.\d+)? ?({UNITS}),? ?)+)",
 }
 IN_WORDS = r"(\d+([.,]\d+)? ?[^\W\d]+[.,]? ?){2,}"
 
@@ -49,16 +50,16 @@ OTHERS = ("whole", "bool", "duration", "text")
 EITHER = {"hours": tuple(SPANS), "iso": ("iso", "iso+zone")}
 BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"), ("h:mm:ss", "ratio"))
 
-#: The decimal signs of formats; marks between thousands by decimal sign; lakhs (1,23,456), money (60,- too), and units.
+#: The decimal signs of formats; their marks between thousands; lakhs (1,23,456), money (60,- and 60/- too), and units.
 SIGN_OF = {"number": ".", "number,": ","}
 MARKS = {",": r"[.'’ ]", ".": r"[,'’ ]"}
 MARKED = "marks between thousands"
 LAKHS = r"[1-9]\d?(?:,\d\d)+,\d{3}"
 MONEY = r"[A-Z]{0,2}[$£¥\u20a0-\u20bf]|EUR|USD|CHF|GBP|INR|JPY|BRL|DKK|NOK|SEK|Rs\.?|[Kk]r\.?|Fr\.?"
-UNIT = rf"{MONEY}|(?!(?:Uhr|st|nd|rd|th)$)[%/A-Za-z\u00b0-\uffdc]{{1,8}}"
+UNIT = rf"{MONEY}|(?!(?:Uhr|st|nd|rd|th)$|[²³¹¼-¾⅐-⅞])[%/A-Za-z\u00b0-\uffdc]{{1,8}}\.?"
 NUMBER = {
     sign: rf"^(?P<sign>[-+]?)(?P<before>{MONEY})? ?(?P<digits>[-+]?(?:(?:[1-9]\d{{0,2}}(?:{marks}\d{{3}})+|{LAKHS}|\d+)"
-          rf"(?:[{sign}]\d*)?|[{sign}]\d+)(?:[eE][-+]?\d+)?)(?:(?<=[{sign}])--?)? ?(?P<after>{UNIT})?$"
+          rf"(?:[{sign}]\d*)?|[{sign}]\d+)(?:[eE][-+]?\d+)?)(?:(?<=[{sign}])--?|/[-=])? ?(?P<after>{UNIT})?$"
     for sign, marks in MARKS.items()
 }  # fmt: skip
 
@@ -73,8 +74,14 @@ LIKE_A_DATE = (
 SPACED = r"(?<=\d\.) +(?=\d+(?![\d:h]))|(?<=\d)\.(?=$| \d+[:h])"
 ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$"
 
-#: Blanks of numbers that are none of ASCII, and signs that look like a minus.
-SIGNS = str.maketrans("\u00a0\u202f\u2009\u2212\u2013\u2014\uff0d\uff05\uffe5", "   ----%¥")
+#: Blanks, minus signs, marks and digits of other alphabets as those of ASCII; the yen of Shift JIS is a backslash.
+DIGITS = "".join(chr(zero + i) for zero in (0x660, 0x6F0, 0x966, 0x9E6, 0xFF10) for i in range(10))
+SIGNS = str.maketrans("\u00a0\u202f\u2009\u2212\u2011\u2013\u2014－％￥\\．，／：٫٬٪" + DIGITS,
+                      "   -----%¥¥.,/:.'%" + "0123456789" * 5)  # fmt: skip
+
+#: An hour in the morning or the afternoon, as p.m. or pm, and marks next to numbers: limits (<0.5), notes (5*, 5 (H)).
+AM_PM = r"(?i)(?<=\d)\s*([ap])\.? ?m\b\.?"
+NEXT_TO_NUMBERS = r"^[<>≤≥~≈±△▲▼]+ ?| ?[*†‡]+$| ?\([A-Za-z*]{1,2}\)$"
 
 #: Decimal commas as points; then points make no number.
 COMMAS = str.maketrans(",.", ".;")
@@ -103,7 +110,7 @@ def numbers(texts: pd.Series, sign: str) -> tuple[pd.Series, pd.Series]:
     if plain.notna().all():
         return plain.astype(np.float64), pd.Series("", texts.index)
     rest = texts[plain.isna()].str.translate(SIGNS)
-    rest = rest.str.replace(r"^([^\d(]*)\((.+)\)$|^([^-]*[^-.,])-$", r"-\1\2\3", regex=True)
+    rest = rest.str.replace(r"^([^\d(]*)\((.+)\)$|^([^-]*[^-.,/])-$", r"-\1\2\3", regex=True)
     parts = rest.str.extract(NUMBER[sign])
     digits = parts["digits"].str.replace(MARKS[sign], "", regex=True).str.replace(",", ".")
     found = plain.astype(np.float64).fillna(pd.to_numeric(parts["sign"] + digits, errors="coerce"))
@@ -161,9 +168,8 @@ def hours(texts: pd.Series, how: str) -> pd.Series:
         spans = spans.str.removesuffix(" Uhr").str.replace(" ?h ?|[.]", ":", regex=True) + ":00"
     words = spans.str.lower().str.replace("([dhms])[a-z]*", r"\1", regex=True).str.replace("d", "D")
     found = pd.to_timedelta(spans.where(spans.str.startswith("P"), words), errors="coerce")
-    clock = texts.str.upper().str.replace(r" *([AP])\.?M\.?$", r" \1M", regex=True)
     for how in ("%I:%M %p", "%I:%M:%S %p"):
-        found = found.fillna(pd.to_datetime(clock, format=how, errors="coerce") - pd.Timestamp(1900, 1, 1))
+        found = found.fillna(pd.to_datetime(texts, format=how, errors="coerce") - pd.Timestamp(1900, 1, 1))
     return found.dt.total_seconds() / 3600
 
 
@@ -175,6 +181,8 @@ def dates(texts: pd.Series, how: str) -> pd.Series:
         texts = texts.where(texts.str.fullmatch(r"(19|20)\d{6}"))
     elif "%m." in how:
         texts = texts.str.replace(SPACED, "", regex=True)
+    how = re.sub(r"\b *%p", " %p", how)
+    texts = texts.str.replace(" de ", " ") if "%b" in how else texts
     for name, starts in zip(calendar.month_abbr[1:], MONTHS if "%b" in how else (), strict=False):
         texts = texts.str.replace(rf"(?i)\b(?:{starts})[^-\d\s.,:/]*\.?", name, regex=True)
     found = pd.to_datetime(texts, format="ISO8601" if how.startswith("iso") else how, errors="coerce", utc=True)
@@ -190,6 +198,7 @@ def parsed(texts: pd.Series, how: str, units=None) -> pd.Series:
         if how in SIGN_OF and MARKED not in units:
             refuse_marks(texts[values.notna()], SIGN_OF[how])
         return values.where(found.isin(units))
+    texts = texts.str.translate(SIGNS).str.replace(AM_PM, r" \1M", regex=True)
     if how == "ratio":
         parts = texts.str.extract(r"^(\d+(?:\.\d+)?) ?: ?(\d+(?:\.\d+)?)$").astype(np.float64)
         return parts[0] / parts[1].where(parts[1] != 0)
@@ -308,7 +317,7 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -
     for name, column in frame.items():
         if is_text(column):
             counts = column[~column.isin(["", *missing])].dropna().astype(str).value_counts(sort=False)
-            distinct[name] = pd.Series(counts.index, dtype=str, name=name)
+            distinct[name] = pd.Series(counts.index, dtype=str, name=name).str.translate(SIGNS)
             fits[name] = [given[name]] if name in given else fits_of(name, counts, notes)
     clear = [name for name, how in fits.items() if how in (["number"], ["number,"]) and has_sign(distinct[name])]
     signs = {decimal} if decimal else {SIGN_OF[fits[name][0]] for name in clear}
@@ -331,7 +340,10 @@ def stated(name: str, texts: pd.Series, how: str) -> str:
     if "%" not in how and how not in (*FORMATS, *OTHERS):
         raise UserError(f"--format {name}={how}: there is no such format; a column has {', '.join(FORMATS)}, text, or "
                         "dates such as %d.%m.%Y")  # fmt: skip
-    ways = {each: parsed(texts, each).notna().sum() for each in EITHER.get(how, [how]) if each != "text"}
+    try:
+        ways = {each: parsed(texts, each).notna().sum() for each in EITHER.get(how, [how]) if each != "text"}
+    except ValueError as error:
+        raise UserError(f"--format {name}={how}: {error}") from None
     if len(texts) and ways and not any(ways.values()):
         raise UserError(f"--format {name}={how}: no value has it, such as {texts[0]!r}")
     return max(ways, key=ways.get, default="text")
@@ -388,12 +400,14 @@ def fits_of(name: str, counts: pd.Series, notes: list[str]) -> list[str]:
         ask_about(name, counts, absent, values)
         return ["text"]
     if fits[0] in SIGN_OF:
-        digits = texts[texts.str.fullmatch(r"[-+]?\d+")]
+        digits = texts[texts.str.fullmatch(r"[-+]?\d+")].str.translate(SIGNS)
         if digits.str.contains(r"^[-+]?0\d").any() or any(abs(int(each)) > LARGEST_EXACT for each in digits):
             notes.append(f"{name!r}: whole numbers with a zero in front or beyond 2^53: text")
             return ["text"]
         if len(set(numbers(texts, SIGN_OF[fits[0]])[1])) > 1 and parsed(texts, "h:mm:ss").notna().all():
             return ["h:mm:ss"]  # 45m and 2h
+        if texts.str.fullmatch(r"\d-?").all() and texts.str.endswith("-").any():
+            return [fits[0], "text"]  # 3- may be a mark at school
     if len(absent):
         notes.append(f"{name!r}: texts that are missing values: {absent.sum():,} ({', '.join(absent.index[:3])})")
     return fits
@@ -416,6 +430,9 @@ def ask_about(name: str, counts: pd.Series, absent: pd.Series, values: dict) -> 
     """Ask the user about a column that no format fits, if nearly all of its texts have one, or look like dates."""
     fitted = {how: counts[found.notna().to_numpy()].sum() for how, found in values.items()}
     best = max(fitted, key=fitted.get, default=None)
+    if best in SIGN_OF:
+        are_numbers = counts.index.str.replace(NEXT_TO_NUMBERS, "", regex=True).map(is_number)
+        fitted[best] = counts[values[best].notna().to_numpy() | are_numbers].sum()
     if best and fitted[best] > MOSTLY * counts.sum():
         wrong = counts[values[best].isna().to_numpy()]
         few = f"{wrong.sum():,} of {counts.sum() + absent.sum():,} values of the column {name!r} are no"

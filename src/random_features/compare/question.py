@@ -213,14 +213,15 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
         merged = (distinct - recipe.CATEGORIES) * (not use)
         doubts = [f"its {merged:,} rarest texts count as one"] * (merged > 0)
         doubt = "; ".join(doubts + [f"{', '.join(alike[:5])} differ only by case or blanks"] * any(alike))
-    elif kind == "numbers" and not use:
+    elif kind in ("numbers", "dates") and not use:
         values = np.clip(recipe.as_times(known).to_numpy(np.float64), -1e300, 1e300)
         lowest, low, middle, high, highest = np.quantile(values, [0, 0.25, 0.5, 0.75, 1])
         most = max(middle - lowest, highest - middle) / (high - low or np.inf)
-        doubt = f"a value {most:,.0f} quartile ranges from its median; consider its logarithm" if most > FAR else ""
+        ways = "consider its logarithm" if kind == "numbers" else "is it a date, or --missing?"
+        doubt = f"a value {most:,.0f} quartile ranges from its median; {ways}" if most > FAR else ""
         if max(-lowest, highest) > reading.MOST:
             doubt = f"values above {reading.MOST:g} are missing: {(np.abs(values) > reading.MOST).sum():,}"
-        if distinct >= NEARLY_ALL * len(column) and (values % 1 == 0).all():
+        if kind == "numbers" and distinct >= NEARLY_ALL * len(column) and (values % 1 == 0).all():
             in_years = YEARS[0] <= lowest and highest <= YEARS[1]
             if IDENTIFIER.fullmatch(name) or (distinct >= FILLED * (highest - lowest + 1) and not in_years):
                 use = None if is_stated else f"left out: numbers the rows; --format {name}=number keeps it"

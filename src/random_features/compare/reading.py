@@ -43,6 +43,9 @@ QUOTES = {"double": '"', "single": "'", "none": ""}
 #: Options of files of text; ARFF has an encoding, too.
 OPTIONS = ("separator", "quote", "header", "encoding")
 
+#: A line between the names and the rows, as SQL, SAP and Markdown draw it.
+RULER = re.compile(r"^[-=+|: ]*(---|===)[-=+|: ]*\n", re.M)
+
 LIBSVM_LINE = re.compile(r"[-+]?[\d.][\d.eE+-]*(,\d+)*(\s+(qid:\d+|\d+:[-+\d.eE]+))*\s*(#.*)?")
 
 #: How JSON, HTML and XML begin.
@@ -216,6 +219,7 @@ def read_text(data: bytes, asked: dict) -> Raw:
     """Return a table of text. One separator and one kind of quotes must cut every line into equally many cells."""
     encoding, separator, quote = (asked.get(key) for key in ("encoding", "separator", "quote"))
     text = data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
+    text, n_rulers = RULER.subn("\n", text)
     if stated := re.match(r"sep=(.)\n", text):  # as spreadsheets write it
         text, separator = text[stated.end() :], separator or stated[1]
     separator = {name: sign for sign, name in SEPARATORS.items()}.get(separator, separator)
@@ -245,6 +249,7 @@ def read_text(data: bytes, asked: dict) -> Raw:
     frame = frame.fillna("").apply(lambda column: column.str.strip())
     notes = [f"the encoding is taken for {encoding}; --encoding decides"] * (encoding == "cp1252")
     notes += [f"line ends inside quotes, part of cells: {how.inside:,}"] * bool(how.inside)
+    notes += [f"lines of dashes left out: {n_rulers:,}"] * bool(n_rulers)
     frame, n_above = trimmed(frame, notes)
     frame, named = with_names(frame, how.is_short, asked, notes)
     frame = without_totals(frame, notes)
@@ -308,9 +313,9 @@ def with_names(frame, is_short: bool, asked: dict, notes: list[str]):
     if header == "no" or (not header and target not in first and (target in generated or not has_names(frame))):
         return frame.set_axis(generated, axis=1), False
     empty = np.array([not name and (frame[j][1:] == "").all() for j, name in enumerate(first)])
-    names = np.array([name or "(no name)" for name in first], dtype=object)[~empty]
+    names = np.array([name or f"(column {j + 1})" for j, name in enumerate(first)], dtype=object)[~empty]
     notes += [f"empty columns without a name left out: {empty.sum()}; lines end with a separator"] * bool(any(empty))
-    again = (frame == first).all(axis=1)
+    again = (frame == frame.iloc[0]).all(axis=1)
     notes += [f"lines left out that repeat the names of the columns: {again.sum() - 1:,}"] * bool(again.sum() > 1)
     frame = frame.loc[~again, ~empty].set_axis(names, axis=1).reset_index(drop=True)
     top = frame.loc[:0, frame[1:300].map(is_number).astype(float).mean() > 0.8].to_numpy().ravel()

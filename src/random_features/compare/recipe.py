@@ -148,7 +148,7 @@ def kind_of(column: pd.Series) -> str:
 def as_times(column):
     """Return a column as numbers that order the rows: dates and durations as seconds."""
     if column.dtype.kind == "M":
-        column = pd.to_datetime(column, utc=True) - pd.Timestamp(0, tz="UTC")
+        column = pd.to_datetime(column, utc=True) - pd.Timestamp("1970-01-01", tz="UTC")
     return column.dt.total_seconds() if column.dtype.kind == "m" else column.astype(np.float64)
 
 

@@ -107,8 +107,7 @@ class LogHandler(LogHandlerBase):
         plan = getattr(record, PLAN)
         self.remaining = Remaining({number: (share, seconds) for number, _, share, seconds in plan})
         self.began, self.total = record.created, len(plan)
-        counts = Counter(stage for _, stage, *_ in plan)
-        stages = ", ".join(f"{number} {stage}" for stage, number in counts.items())
+        stages = ", ".join(f"{number} {stage}" for stage, number in Counter(stage for _, stage, *_ in plan).items())
         self.say(f"{self.total} job{'s' * (self.total != 1)}: {stages}")
 
     def job_info(self, record):

@@ -119,8 +119,7 @@ class Design:
         """
         total, xp = 0.0, namespace(self.other)
         side_by_side = xp.concatenate([each.reshape(len(each), -1) for each in weights], 1) if weights else None
-        chunks = streams.checked(self.blocks, self.n_rows, self.n_columns, self.other.device, twice=True)
-        for rows, chunk in chunks:
+        for rows, chunk in streams.checked(self.blocks, self.n_rows, self.n_columns, self.other.device, twice=True):
             with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite raise an error below
                 forward = []
                 if weights:

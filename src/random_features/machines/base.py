@@ -305,8 +305,7 @@ class KernelMachine(BaseEstimator):
         elif len(self.model_.coef) > MOST_HELD:
             return as_given(predict_by_tiles(self.kernel_, self.X_, self.model_, X), given)
         else:
-            parts = row_blocks(X.shape[0], BLOCK_ROWS)
-            blocks = (kernel_matrix(self.kernel_, X[rows], self.X_) for rows in parts)
+            blocks = (kernel_matrix(self.kernel_, X[rows], self.X_) for rows in row_blocks(X.shape[0], BLOCK_ROWS))
         return as_given(tensors.concatenated(self.model_.decision(block) for block in blocks), given)
 
     def __sklearn_tags__(self):

@@ -386,8 +386,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def _device_for(self, X):
         """Return the device that maps an array X (n, d): the one that is stated, or the one that gains."""
-        copied = X.shape[1] + self.n_columns_
-        gains = X.dtype == np.float32 and gains_on_gpu(X.shape[0], copied, self._products())
+        gains = X.dtype == np.float32 and gains_on_gpu(X.shape[0], X.shape[1] + self.n_columns_, self._products())
         return tensors.resolve_device("cpu" if self.device == "auto" and not gains else self.device)
 
     def _check_gradient(self) -> None:

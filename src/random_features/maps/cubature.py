@@ -135,8 +135,7 @@ class SparseGridQuadrature(CubatureMap):
         self._node = self.kernel_.frequency_scale * np.sqrt(squared_node)
         self.axes_ = np.sort(rng.permutation(d)[:s]) if s < d else np.arange(d)
         n_rotated = s - len(self.axes_)
-        directions = haar_rows(rng, -(-n_rotated // d), d, d).reshape(-1, d)[:n_rotated]
-        self.rotated_ = self._cast(self._node * directions)
+        self.rotated_ = self._cast(self._node * haar_rows(rng, -(-n_rotated // d), d, d).reshape(-1, d)[:n_rotated])
 
     _takes_sparse_rows = True
 

@@ -196,8 +196,7 @@ class GameMap(RandomFeatureMap):
         """
         X, fitted = self._rows_to_map(X).astype(self._dtype, copy=False), self._as_fitted()
         with one_blas_thread():
-            search = fitted._searcher(X)
-            return search(class_signs(y, self.method) * alpha / X.shape[0], fitted._count_rounds())
+            return fitted._searcher(X)(class_signs(y, self.method) * alpha / X.shape[0], fitted._count_rounds())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

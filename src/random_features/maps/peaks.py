@@ -75,8 +75,7 @@ class PeakSearch:
 
         def work(potential, W, start):
             words = np.random.SeedSequence([*seed, start]).generate_state(1, np.uint64)
-            generator = torch.Generator(self.device).manual_seed(int(words[0] >> 1))
-            return self._climbed(potential, W, how, generator)
+            return self._climbed(potential, W, how, torch.Generator(self.device).manual_seed(int(words[0] >> 1)))
 
         return self._in_blocks(weights, starts, work)
 

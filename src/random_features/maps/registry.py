@@ -57,28 +57,18 @@ POLYNOMIAL, EVERY = ("polynomial",), (*SPECTRAL, "neural_tangent", "polynomial",
 ONE_LENGTH = ("gaussian", "arccos0", "arccos1", *MIXTURES)
 
 
-def structured(path: str, kernels: tuple[str, ...], reference: str, unbiased: bool = False) -> Entry:
-    """Return the facts about a map whose frequencies are a product of structured matrices."""
-    return Entry(path, "structured", kernels, reference, "O(s)", "O(s log d)", unbiased)
+def family(name: str, usual_fit: str = "O(s d)", usual_cost: str = "O(s d)", **usual):
+    """Return a function that returns the facts about a map of a family, whose maps share what is ``usual``."""
 
-
-def learned(path: str, family: str, kernels: tuple[str, ...], reference: str, fit: str, cost: str = "O(s d)") -> Entry:
-    """Return the facts about a map that learns from data and is biased."""
-    return Entry(path, family, kernels, reference, fit, cost, data_dependent=True)
-
-
-def family(name: str, usual_fit: str = "O(s d)", **facts):
-    """Return a function that returns the facts about a map of a family, whose maps share some."""
-
-    def entry(path: str, kernels: tuple[str, ...], reference: str, fit: str = usual_fit, cost: str = "O(s d)") -> Entry:
-        return Entry(path, name, kernels, reference, fit, cost, **facts)
+    def entry(path: str, kernels: tuple[str, ...], reference: str, fit=usual_fit, cost=usual_cost, **own) -> Entry:
+        return Entry(path, name, kernels, reference, fit, cost, **usual | own)
 
     return entry
 
 
 #: The makers of entries.
 monte_carlo, quasi_monte_carlo = family("Monte Carlo", unbiased=True), family("quasi-Monte Carlo")
-quadrature = family("quadrature", "O(s d^2)")
+structured, quadrature = family("structured", "O(s)", "O(s log d)"), family("quadrature", "O(s d^2)")
 leverage = family("leverage scores", unbiased=True, data_dependent=True)
 alignment = family("kernel alignment", "O(n J d)", data_dependent=True, prefix=True)
 polynomial = family("polynomial", unbiased=True)
@@ -96,11 +86,11 @@ REGISTRY = {
     "prf": monte_carlo(
         "positive.PositiveRandom", GAUSSIAN, "Choromanski et al., ICLR 2021; Reid et al., ICML 2023", "O(s d^2)"
     ),
-    "qmc": Entry("quasi.QuasiMonteCarlo", "quasi-Monte Carlo", SPECTRAL, "Yang et al., ICML 2014", unbiased=True),
+    "qmc": quasi_monte_carlo("quasi.QuasiMonteCarlo", SPECTRAL, "Yang et al., ICML 2014", unbiased=True),
     "ssf": quasi_monte_carlo("spherical.SphericalStructured", ONE_LENGTH, "Lyu, ICML 2017", "O(s d log s)"),
     "gq": quadrature("quadrature.GaussianQuadrature", NORMAL, "Dao, De Sa and Re, NIPS 2017", "O(s d)"),
     "lsrff": leverage("leverage.LeverageScoreFourier", SPECTRAL, "Li et al., ICML 2019", "O(n s^2 + s^3)"),
-    "nrff": Entry("normalised.NormalisedFourier", "Monte Carlo", GAUSSIAN, "Li, KDD 2017"),
+    "nrff": monte_carlo("normalised.NormalisedFourier", GAUSSIAN, "Li, KDD 2017", unbiased=False),
     "mm": quasi_monte_carlo(
         "momentmatching.MomentMatching", (*NORMAL, "cauchy"), "Shen, Yang and Wang, AAAI 2017", "O(s d^2)"
     ),
@@ -120,21 +110,21 @@ REGISTRY = {
     "kprff": alignment(
         "alignment.KernelPolarizationFourier", SPECTRAL_OR_LINEAR, "Shahrampour, Beirami and Tarokh, AAAI 2018"
     ),
-    "clrff": learned(
-        "compression.CompressedFourier", "compression", SPECTRAL, "Agrawal et al., AISTATS 2019", "O(s J) per pair"
+    "clrff": Entry(
+        "compression.CompressedFourier", "compression", SPECTRAL, "Agrawal et al., AISTATS 2019", "O(s J) per pair",
+        data_dependent=True,
     ),
-    "ses": learned(
-        "compression.SteinEffectFourier", "kernel alignment", GAUSSIAN, "Chang et al., IJCAI 2017", "O(s^3)"
-    ),
+    "ses": alignment("compression.SteinEffectFourier", GAUSSIAN, "Chang et al., IJCAI 2017", "O(s^3)", prefix=False),
     "rm": polynomial("polynomial.RandomMaclaurin", POLYNOMIAL, "Kar and Karnick, AISTATS 2012"),
     "ts": polynomial("polynomial.TensorSketch", POLYNOMIAL, "Pham and Pagh, KDD 2013", "O(d)", "O(d + s log s)"),
     "trp": polynomial("polynomial.TensorisedProjection", POLYNOMIAL, "Meister, Sarlos and Woodruff, NeurIPS 2019"),
     "nsrf": peaks("nsrf.PeakSearchFourier", GAUSSIAN, BULLINS, "O(n s d), times 5,000"),
     "nsrf_sphere": peaks("nsrf_sphere.PeakSearchHarmonics", (*GAUSSIAN, *ARC_COSINE), BULLINS, "O(n s l^2)", "O(s l)"),
-    "nystroem": learned(
-        "nystroem.Nystroem", "Nyström", EVERY, "Williams and Seeger, NIPS 2001", "O(s^2 d + s^3)", "O(s d + s^2)"
+    "nystroem": Entry(
+        "nystroem.Nystroem", "Nyström", EVERY, "Williams and Seeger, NIPS 2001", "O(s^2 d + s^3)", "O(s d + s^2)",
+        data_dependent=True,
     ),
-}
+}  # fmt: skip
 
 #: The module of every class of maps.
 HOMES = {entry.class_name: entry.module for entry in REGISTRY.values()}

@@ -164,5 +164,4 @@ def _most_promising(rest, unused, n_candidates):
         return unused
     slopes = 1.0 / (1.0 - rest.real) + 1j / (1.0 - rest.imag)
     slopes[0] = 1j / (1.0 - rest.imag[0])
-    changes = np.fft.fft(slopes).real[unused]
-    return unused[np.argpartition(changes, n_candidates)[:n_candidates]]
+    return unused[np.argpartition(np.fft.fft(slopes).real[unused], n_candidates)[:n_candidates]]

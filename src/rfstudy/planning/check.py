@@ -94,8 +94,7 @@ def parts(experiment: dict, settings: dict, tasks: dict):
             yield f".datasets.{dataset}", try_extractor, {"features_of": made} | counts
         if "kernel" in stated:
             yield f".datasets.{dataset}.kernel", try_kernel, {"kernel": own["kernel"]}
-        of_steps = f".datasets.{dataset}" if "preprocess" in stated else ""
-        yield from parts_on(own, tasks[dataset], settings, of_steps)
+        yield from parts_on(own, tasks[dataset], settings, f".datasets.{dataset}" if "preprocess" in stated else "")
         if "grid" in own:
             yield ".grid", try_kind, {"part": part_of("measure", own, dataset, settings) | NAMELESS}
     if not KINDS[kind].needs_data:

@@ -88,8 +88,7 @@ def predicted(
         return tuned_kernel(sample, target, seed, most_rows, device=device, **grid)
     if learner == "xrfm":
         return recursive_feature_machine(sample, target, seed, most_rows, device)
-    estimators = REGRESSORS if target.kind == "regression" else ESTIMATORS
-    model = estimators[learner].fit(sample.X_train, sample.y_train)
+    model = (REGRESSORS if target.kind == "regression" else ESTIMATORS)[learner].fit(sample.X_train, sample.y_train)
     decision = model.predict_proba(sample.X_test)[:, 1] if target.kind == "binary" else None
     return model.predict(sample.X_test), decision, {}
 

@@ -261,8 +261,7 @@ def follows_the_spectrum(rows: Rows):
     asymptotic power shows.
     """
     metric, points = "score_spectrum_correlation", []
-    own = select(rows.measured(metric, "kprff"), axis="input_scale")
-    for dataset, cell in own.groupby("dataset", sort=False):
+    for dataset, cell in select(rows.measured(metric, "kprff"), axis="input_scale").groupby("dataset", sort=False):
         means, where = cell.groupby("at")["value"].mean(), {"dataset": dataset}
         if len(means) < 3:
             continue

@@ -40,8 +40,7 @@ def cells(job: Job) -> list[Cell]:
 
 def place_of(own: dict) -> dict:
     """Return the columns of the rows of a single kernel: its id and, for the experiment's own kernel, its width."""
-    width = {"axis": "factor", "at": own["factor"]} if "factor" in own else {}
-    return {"kernel": kernel_id(own["kernel"])} | width
+    return {"kernel": kernel_id(own["kernel"])} | ({"axis": "factor", "at": own["factor"]} if "factor" in own else {})
 
 
 def measure(

@@ -21,14 +21,14 @@ from rfstudy.fields import listed
 LONGEST_VALUE = 200
 
 
-def one_line(text: str) -> str:
+def checked_line(text: str) -> str:
     """Return a text if it can be a name, a label or a caption: a line with at least one character."""
     if not text.strip() or any(character < " " or character in "\x7f\x85\u2028\u2029" for character in text):
         raise ValueError(f"{shortened(repr(text))} is not one line of text: write it without line breaks and tabs")
     return text
 
 
-Text = Annotated[str, AfterValidator(one_line)]
+Text = Annotated[str, AfterValidator(checked_line)]
 
 
 class Model(BaseModel):

@@ -115,7 +115,8 @@ def ids_of_claims(config_dir: Path, paper: str) -> set[str]:
 
 def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[str]:
     """Return the names in an entry that its experiments, or the registries, do not have."""
-    found = unknown(entry, {"methods": styles, "baselines": styles, "registered": tasks})
+    registries = {"methods": styles, "baselines": styles, "registered": tasks}
+    found = unknown(entry, registries, " in methods.yaml or datasets.yaml")
     found += unknown(entry.get("panels", []), {"against": styles}, where=".panels")
     for protocol, named in entry["experiments"].items():
         names = catalogue.as_list(named)

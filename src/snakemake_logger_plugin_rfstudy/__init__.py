@@ -40,7 +40,7 @@ CHATTER = (
 )
 
 #: Events that are left to the log; the jobs of a group that failed follow one by one.
-UNTOLD = ("resources_info", "run_info", "job_started", "rulegraph", "group_info", "group_error")
+LOGGED_ONLY = ("resources_info", "run_info", "job_started", "rulegraph", "group_info", "group_error")
 
 #: The key in ``extra`` of a record about the jobs that are to run: see rules/console.smk.
 PLAN = "rfstudy_plan"
@@ -99,7 +99,7 @@ class LogHandler(LogHandlerBase):
             self.plan(record)
         elif event and hasattr(self, event.value):
             getattr(self, event.value)(record)
-        elif event not in UNTOLD and not str(record.msg).startswith(CHATTER):
+        elif event not in LOGGED_ONLY and not str(record.msg).startswith(CHATTER):
             self.usual.handle(record)
 
     def plan(self, record):

@@ -1,4 +1,4 @@
-"""Learners by name: the entry that describes each of them, and the functions that find it.
+"""Learners by name: the facts and functions of each of them, and the functions that find them.
 
 A learner is one file of this folder, named after it, with ``LEARNER``, its ``Learner``, and an entry of its ``Facts``
 in ``registry.LEARNERS``, which planning reads without the libraries that compute.
@@ -20,7 +20,7 @@ def known() -> tuple[str, ...]:
 
 
 def load(name: str) -> Learner:
-    """Return the entry of a learner by its id; ``ValueError`` lists the known ids."""
+    """Return the learner with an id; ``ValueError`` lists the known ids."""
     return importlib.import_module(f"random_features.learners.{_checked(name)}").LEARNER
 
 
@@ -47,7 +47,7 @@ def always_solvable(blocks, Y, values, *, n_columns: int, options: dict) -> list
 
 @dataclass(frozen=True, kw_only=True)
 class Learner(Facts):
-    """The entry of a learner: its facts and functions. ``options`` of these is its mapping in an experiment.
+    """A learner: its facts and functions. ``options`` of these is its mapping in an experiment.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Learner(Facts):
 
 
 def with_options(name: str, fit: Callable, cross_validate: Callable, *, stated=(), optional=(), **more) -> Learner:
-    """Return the entry of a learner whose functions take single options, of which an experiment has to state some.
+    """Return the learner whose functions take single options, of which an experiment has to state some.
 
     ``cross_validate`` takes the grid after the targets. Learners of classes only are scored by their accuracy.
     """

@@ -79,8 +79,9 @@ def load_weights(network: VGG16, path) -> bool:
     """Load the weights of a file, fitted to any classes, into a network. Return whether they are to be fitted further.
 
     The last layer of the network stays unchanged. Arrays (``.npz``) are the final weights up to the first fully
-    connected layer, whose copies of the one pixel that is left of an image of 32 x 32 are added up. The file is read as
-    tensors and nothing else. Raise ``UserError`` if it does not hold the weights of this network.
+    connected layer. That layer sees the one pixel that is left of an image of 32 x 32 many times, so the file has the
+    sums of its weights. The file is read as tensors and nothing else. Raise ``UserError`` if it does not hold the
+    weights of this network.
     """
     try:
         if path.suffix == ".npz":

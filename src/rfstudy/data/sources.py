@@ -7,10 +7,10 @@ from pydantic import AfterValidator, StringConstraints, model_validator
 
 from rfstudy.data.tasks import ARCHIVE_ENDINGS, RECORD, UNKNOWN
 from rfstudy.fields import Count, distinct
-from rfstudy.models import Model, Text, either, one_line, one_or_more, refuse
+from rfstudy.models import Model, Text, checked_line, either, one_or_more, refuse
 
 Names = one_or_more(Text, MinLen(1))
-FileName = Annotated[str, StringConstraints(pattern="^[^/]+$"), AfterValidator(one_line)]
+FileName = Annotated[str, StringConstraints(pattern="^[^/]+$"), AfterValidator(checked_line)]
 
 
 class Address(Model):

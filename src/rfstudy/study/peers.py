@@ -54,7 +54,7 @@ def make_peer(name: str, kernel, n_features: int):
     ``ValueError``, which lists the names.
     """
     if name not in PEERS:
-        raise ValueError(f"there is nothing called {name!r} to hold a map against; there are {', '.join(PEERS)}")
+        raise ValueError(f"no peer of a map is called {name!r}; there are {', '.join(PEERS)}")
     return PEERS[name](kernel, n_features)
 
 

@@ -18,9 +18,9 @@ from random_features.errors import UserError
 #: Texts, in lower case, that are missing values in a column of numbers or dates. The user is asked about labels.
 MISSING = {"?", "-", "--", "---", "na", "n/a", "n.a.", "n. a.", "k.a.", "k. a.", "k.a", "none", "null", "nan", "nat",
            "nil", "missing", "unknown", ".", "..", "...", "#n/a", "#na", "#nv", "#div/0!", "#value!", "#ref!", "*",
-           "<na>", "n.v.", "n.d.", "nd", "n/d", "s/d", "s.o.", "nc", "n.c.", "unbekannt", "inconnu", "keine angabe",
-           "not available", "no data", "não informado", "saknas", "brak", "brak danych", "\\n", "欠測", "不明", "－"
-           }  # fmt: skip
+           "#num!", "#null!", "<na>", "n.v.", "n.d.", "nd", "n/d", "s/d", "s.o.", "nc", "n.c.", "unbekannt", "inconnu",
+           "keine angabe", "not available", "no data", "não informado", "saknas", "brak", "brak danych", "\\n", "欠測",
+           "不明", "－"}  # fmt: skip
 
 #: Dates, and times of day that may follow them.
 DATES = (
@@ -37,7 +37,7 @@ MONTHS = ("jan|ene|gen", "feb|fév|fev", "mar|mär|maa|mrt", "apr|avr|abr", "may
 #: Times and durations without seconds and with them, also PT1H25M and 2d 1h 25m, by their formats; other words.
 UNITS = r"d(ays?)?|h((ou)?rs?)?|m(in(ute)?s?)?|s(ec(ond)?s?)?"
 SPANS = {
-    "hours": r"-?\d+(:| ?h ?)[0-5]\d|\d+[.:][0-5]\d Uhr",
+    "hours": r"-?\d+(:| ?h ?)[0-5]\d|\d+ ?h|\d+[.:][0-5]\d Uhr",
     "h:mm:ss": r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|\d+:[0-5]\d\.\d+"
     rf"|P(?=\d|T\d)(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?|(?i:-?(\d+(\.\d+)? ?({UNITS}),? ?)+)",
 }
@@ -56,7 +56,8 @@ MARKS = {",": r"[.'’ ]", ".": r"[,'’ ]"}
 MARKED = "marks between thousands"
 LAKHS = r"[1-9]\d?(?:,\d\d)+,\d{3}"
 MONEY = r"[A-Z]{0,2}[$£¥\u20a0-\u20bf]|EUR|USD|CHF|GBP|INR|JPY|BRL|DKK|NOK|SEK|Rs\.?|[Kk]r\.?|Fr\.?"
-UNIT = rf"{MONEY}|(?!(?:Uhr|st|nd|rd|th)$|[²³¹¼-¾⅐-⅞])[%/A-Za-z\u00b0-\uffdc]{{1,8}}\.?"
+LETTERS = r"(?!(?:Uhr|[AaPp][Mm]|st|nd|rd|th)$|[²³¹¼-¾⅐-⅞])[%/A-Za-z\u00b0-\uffdc]"
+UNIT = rf"{MONEY}|{LETTERS}{{1,8}}\.?|(?:{LETTERS}{{1,6}}/)?[cdkm]?m[23]"
 NUMBER = {
     sign: rf"^(?P<sign>[-+]?)(?P<before>{MONEY})? ?(?P<digits>[-+]?(?:(?:[1-9]\d{{0,2}}(?:{marks}\d{{3}})+|{LAKHS}|\d+)"
           rf"(?:[{sign}]\d*)?|[{sign}]\d+)(?:[eE][-+]?\d+)?)(?:(?<=[{sign}])--?|/[-=])? ?(?P<after>{UNIT})?$"
@@ -75,9 +76,10 @@ SPACED = r"(?<=\d\.) +(?=\d+(?![\d:h]))|(?<=\d)\.(?=$| \d+[:h])"
 ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$"
 
 #: Blanks, minus signs, marks and digits of other alphabets as those of ASCII; the yen of Shift JIS is a backslash.
+#: Marks without a width, of copied and of Arabic texts, are left out.
 DIGITS = "".join(chr(zero + i) for zero in (0x660, 0x6F0, 0x966, 0x9E6, 0xFF10) for i in range(10))
-SIGNS = str.maketrans("\u00a0\u202f\u2009\u2212\u2011\u2013\u2014－％￥\\．，／：٫٬٪" + DIGITS,
-                      "   -----%¥¥.,/:.'%" + "0123456789" * 5)  # fmt: skip
+SIGNS = str.maketrans("\u00a0\u202f\u2007\u2009\u2212\u2011\u2013\u2014－％￥\\．，／：٫٬٪" + DIGITS,
+                      "    -----%¥¥.,/:.'%" + "0123456789" * 5, "\u200b\u200e\u200f\u2060\ufeff")  # fmt: skip
 
 #: An hour in the morning or the afternoon, as p.m. or pm, and marks next to numbers: limits (<0.5), notes (5*, 5 (H)).
 AM_PM = r"(?i)(?<=\d)\s*([ap])\.? ?m\b\.?"
@@ -165,11 +167,13 @@ def hours(texts: pd.Series, how: str) -> pd.Series:
     spans = texts.where(texts.str.fullmatch(SPANS[how]))
     spans = spans.str.replace(r"^(\d+:\d+\.)", r"0:\1", regex=True)
     if how == "hours":
-        spans = spans.str.removesuffix(" Uhr").str.replace(" ?h ?|[.]", ":", regex=True) + ":00"
+        spans = spans.str.removesuffix(" Uhr").str.replace("h$", "h00", regex=True)
+        spans = spans.str.replace(" ?h ?|[.]", ":", regex=True) + ":00"
     words = spans.str.lower().str.replace("([dhms])[a-z]*", r"\1", regex=True).str.replace("d", "D")
     found = pd.to_timedelta(spans.where(spans.str.startswith("P"), words), errors="coerce")
-    for how in ("%I:%M %p", "%I:%M:%S %p"):
-        found = found.fillna(pd.to_datetime(texts, format=how, errors="coerce") - pd.Timestamp(1900, 1, 1))
+    clock = texts.str.replace(AM_PM, r" \1M", regex=True)
+    for how in ("%I:%M %p", "%I:%M:%S %p", "%I %p"):
+        found = found.fillna(pd.to_datetime(clock, format=how, errors="coerce") - pd.Timestamp(1900, 1, 1))
     return found.dt.total_seconds() / 3600
 
 
@@ -181,7 +185,8 @@ def dates(texts: pd.Series, how: str) -> pd.Series:
         texts = texts.where(texts.str.fullmatch(r"(19|20)\d{6}"))
     elif "%m." in how:
         texts = texts.str.replace(SPACED, "", regex=True)
-    how = re.sub(r"\b *%p", " %p", how)
+    if "%p" in how:
+        texts, how = texts.str.replace(AM_PM, r" \1M", regex=True), re.sub(r"\b *%p", " %p", how)
     texts = texts.str.replace(" de ", " ") if "%b" in how else texts
     for name, starts in zip(calendar.month_abbr[1:], MONTHS if "%b" in how else (), strict=False):
         texts = texts.str.replace(rf"(?i)\b(?:{starts})[^-\d\s.,:/]*\.?", name, regex=True)
@@ -198,7 +203,7 @@ def parsed(texts: pd.Series, how: str, units=None) -> pd.Series:
         if how in SIGN_OF and MARKED not in units:
             refuse_marks(texts[values.notna()], SIGN_OF[how])
         return values.where(found.isin(units))
-    texts = texts.str.translate(SIGNS).str.replace(AM_PM, r" \1M", regex=True)
+    texts = texts.str.translate(SIGNS)
     if how == "ratio":
         parts = texts.str.extract(r"^(\d+(?:\.\d+)?) ?: ?(\d+(?:\.\d+)?)$").astype(np.float64)
         return parts[0] / parts[1].where(parts[1] != 0)
@@ -405,7 +410,8 @@ def fits_of(name: str, counts: pd.Series, notes: list[str]) -> list[str]:
             notes.append(f"{name!r}: whole numbers with a zero in front or beyond 2^53: text")
             return ["text"]
         if len(set(numbers(texts, SIGN_OF[fits[0]])[1])) > 1 and parsed(texts, "h:mm:ss").notna().all():
-            return ["h:mm:ss"]  # 45m and 2h
+            may_be_codes = texts.str.fullmatch(r"\d+[DHMS]").all()
+            return ["h:mm:ss", "text"] if may_be_codes else ["h:mm:ss"]  # 45m and 2h
         if texts.str.fullmatch(r"\d-?").all() and texts.str.endswith("-").any():
             return [fits[0], "text"]  # 3- may be a mark at school
     if len(absent):

@@ -72,6 +72,7 @@ structured, quadrature = family("structured", "O(s)", "O(s log d)"), family("qua
 leverage = family("leverage scores", unbiased=True, data_dependent=True)
 alignment = family("kernel alignment", "O(n J d)", data_dependent=True, prefix=True)
 polynomial = family("polynomial", unbiased=True)
+compression, nystroem = family("compression", data_dependent=True), family("Nyström", data_dependent=True)
 peaks = family("Fourier peaks", data_dependent=True, prefix=True)
 
 #: The reference of several maps.
@@ -110,21 +111,17 @@ REGISTRY = {
     "kprff": alignment(
         "alignment.KernelPolarizationFourier", SPECTRAL_OR_LINEAR, "Shahrampour, Beirami and Tarokh, AAAI 2018"
     ),
-    "clrff": Entry(
-        "compression.CompressedFourier", "compression", SPECTRAL, "Agrawal et al., AISTATS 2019", "O(s J) per pair",
-        data_dependent=True,
-    ),
+    "clrff": compression("compression.CompressedFourier", SPECTRAL, "Agrawal et al., AISTATS 2019", "O(s J) per pair"),
     "ses": alignment("compression.SteinEffectFourier", GAUSSIAN, "Chang et al., IJCAI 2017", "O(s^3)", prefix=False),
     "rm": polynomial("polynomial.RandomMaclaurin", POLYNOMIAL, "Kar and Karnick, AISTATS 2012"),
     "ts": polynomial("polynomial.TensorSketch", POLYNOMIAL, "Pham and Pagh, KDD 2013", "O(d)", "O(d + s log s)"),
     "trp": polynomial("polynomial.TensorisedProjection", POLYNOMIAL, "Meister, Sarlos and Woodruff, NeurIPS 2019"),
     "nsrf": peaks("nsrf.PeakSearchFourier", GAUSSIAN, BULLINS, "O(n s d), times 5,000"),
     "nsrf_sphere": peaks("nsrf_sphere.PeakSearchHarmonics", (*GAUSSIAN, *ARC_COSINE), BULLINS, "O(n s l^2)", "O(s l)"),
-    "nystroem": Entry(
-        "nystroem.Nystroem", "Nyström", EVERY, "Williams and Seeger, NIPS 2001", "O(s^2 d + s^3)", "O(s d + s^2)",
-        data_dependent=True,
+    "nystroem": nystroem(
+        "nystroem.Nystroem", EVERY, "Williams and Seeger, NIPS 2001", "O(s^2 d + s^3)", "O(s d + s^2)"
     ),
-}  # fmt: skip
+}
 
 #: The module of every class of maps.
 HOMES = {entry.class_name: entry.module for entry in REGISTRY.values()}

@@ -11,7 +11,7 @@ MEDIAN_ROWS = 2000
 
 #: Rows from which length scales per column are learned, the fits in turn, the smallest weight of a column, and the
 #: columns that a split of a tree tries.
-RELEVANCE_ROWS, RELEVANCE_ROUNDS, SMALLEST_WEIGHT, MOST_TRIED = 800, 6, 1e-3, 100
+RELEVANCE_ROWS, RELEVANCE_ROUNDS, SMALLEST_WEIGHT, MOST_TRIED = 800, 4, 1e-3, 100
 
 
 def median_distance(X, rng: np.random.Generator, rows: int = MEDIAN_ROWS) -> float:

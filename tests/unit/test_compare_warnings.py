@@ -28,7 +28,7 @@ PROBLEMS = {
     "far-from-0": (table("noise").assign(leak=lambda frame: np.exp(frame["y"]), y=lambda frame: frame["y"] + 1e9),
                    GIVEN_AWAY, "'leak'"),
     "heavy-tail": (table("linear", 100).assign(tail=np.exp(8 * np.random.default_rng(0).standard_normal(100))),
-                   "how it was read", "'tail': a value .*; consider its logarithm"),
+                   "how it was read", "'tail': a value, .*; else consider its logarithm"),
     "spellings": (CLEAN.assign(y=["Yes", "no", "yes", "NO"] * 300), "how it was read",
                   "'y': 'NO', 'Yes', 'no', 'yes' differ only by case or blanks"),
 }  # fmt: skip

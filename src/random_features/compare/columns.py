@@ -26,13 +26,17 @@ MISSING = {"?", "-", "--", "---", "na", "n/a", "n.a.", "n. a.", "k.a.", "k. a.",
 DATES = (
     "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d",
     "%Y.%m.%d", "%Y年%m月%d日", "%d %b %Y", "%d. %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%d%b%Y",
-    "%b %Y", "%m/%Y",
+    "%d/%b/%Y", "%b %Y", "%b-%Y", "%m/%Y",
 )  # fmt: skip
 TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %Hh%M", " %Hh%M:%S", ":%H:%M:%S")
 
-#: How the months begin in English, Dutch, French, German, Italian, Portuguese, Spanish and the Scandinavian languages.
-MONTHS = ("jan|ene|gen", "feb|fév|fev", "mar|mär|maa|mrt", "apr|avr|abr", "may|mai|mag|maj|mei", "jun|juin|giu",
-          "jul|juil|lug", "aug|aoû|ago", "sep|set", "oct|okt|ott|out", "nov", "dec|déc|dez|dic|des")  # fmt: skip
+#: How the months begin in English, Dutch, French, German, Italian, Polish, Portuguese, Russian, Spanish, Turkish, and
+#: the Scandinavian languages.
+MONTHS = (
+    "jan|ene|gen|sty|янв|oca", "feb|fév|fev|lut|фев|şub", "mar|mär|maa|mrt|мар", "apr|avr|abr|kwi|апр|nis",
+    "may|mai|mag|maj|mei|мая|май", "jun|juin|giu|cze|июн|haz", "jul|juil|lug|lip|июл|tem", "aug|aoû|ago|sie|авг|ağu",
+    "sep|set|wrz|сен|eyl", "oct|okt|ott|out|paź|окт|eki", "nov|lis|ноя|kas", "dec|déc|dez|dic|des|gru|дек|ara",
+)  # fmt: skip
 
 #: Times and durations without seconds and with them, also PT1H25M and 2d 1h 25m, by their formats; other words.
 UNITS = r"d(ays?)?|h((ou)?rs?)?|m(in(ute)?s?)?|s(ec(ond)?s?)?"
@@ -64,13 +68,13 @@ NUMBER = {
     for sign, marks in MARKS.items()
 }  # fmt: skip
 
-#: The start of a date, also with the name of a month, a quarter or a week; blanks and points of dates that others write
+#: A quarter or a week; the start of a date, also with the name of a month; blanks and points of dates that others write
 #: without them (18. 6. 2021.); the end of a time with a zone.
+PERIOD = r"(?:19|20)\d\d[-/ ]?(?:Q|K?W|T)\d{1,2}\b|(?:Q|K?W|T) ?\d{1,2}[-/ ](?:19|20)\d\d"
 LIKE_A_DATE = (
     r"(?:[^\W\d]{2,10}\.?,? )?(?:(?:\d\d?|\d{4})([-./ ] ?)\d{1,2}\1(?:\d{4}|\d\d?)\b(?!\1)"
     r"|\d{1,2}(?:\.|st|nd|rd|th)?[- ][^\W\d]{3,9}\.?,?[- ]\d{4}|[^\W\d]{3,9} \d{1,2}(?:st|nd|rd|th),? \d{4}"
-    r"|[^\W\d]{3,9} \d{1,2} \d{1,2}:\d\d|(?:19|20)\d\d[-/ ]?(?:Q|K?W|T)\d{1,2}\b"
-    r"|(?:Q|K?W|T) ?\d{1,2}[-/ ](?:19|20)\d\d)"
+    rf"|[^\W\d]{{3,9}} \d{{1,2}} \d{{1,2}}:\d\d|{PERIOD})"
 )
 SPACED = r"(?<=\d\.) +(?=\d+(?![\d:h]))|(?<=\d)\.(?=$| \d+[:h])"
 ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$"
@@ -187,7 +191,7 @@ def dates(texts: pd.Series, how: str) -> pd.Series:
         texts = texts.str.replace(SPACED, "", regex=True)
     if "%p" in how:
         texts, how = texts.str.replace(AM_PM, r" \1M", regex=True), re.sub(r"\b *%p", " %p", how)
-    texts = texts.str.replace(" de ", " ") if "%b" in how else texts
+    texts = texts.str.replace(r"(?<= )de | (?:r|г)\.$", "", regex=True) if "%b" in how else texts
     for name, starts in zip(calendar.month_abbr[1:], MONTHS if "%b" in how else (), strict=False):
         texts = texts.str.replace(rf"(?i)\b(?:{starts})[^-\d\s.,:/]*\.?", name, regex=True)
     found = pd.to_datetime(texts, format="ISO8601" if how.startswith("iso") else how, errors="coerce", utc=True)
@@ -454,5 +458,6 @@ def ask_about(name: str, counts: pd.Series, absent: pd.Series, values: dict) -> 
     if len(days := pd.Series(counts.index[counts.index.str.match(LIKE_A_DATE)])) > OFTEN * len(counts):
         some = days[~days.str.extract(r"\d([-./ ])")[0].duplicated()].tolist()
         ways = f"state --format '{name}=%d.%m.%Y %H:%M' with its codes (of strftime)"
+        ways = "write the first day of each in the file" if re.match(PERIOD, some[0]) else ways
         ways = f"{' and '.join(map(repr, some[:2]))} have two formats; write one in the file" if some[1:] else ways
         raise UserError(f"{such} looks like dates: {ways}, or --format '{name}=text'")

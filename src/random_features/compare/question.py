@@ -217,8 +217,10 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
         values = np.clip(recipe.as_times(known).to_numpy(np.float64), -1e300, 1e300)
         lowest, low, middle, high, highest = np.quantile(values, [0, 0.25, 0.5, 0.75, 1])
         most = max(middle - lowest, highest - middle) / (high - low or np.inf)
-        ways = "consider its logarithm" if kind == "numbers" else "is it a date, or --missing?"
-        doubt = f"a value {most:,.0f} quartile ranges from its median; {ways}" if most > FAR else ""
+        far = known.iloc[np.abs(values - middle).argmax()]
+        more = "; else consider its logarithm" if kind == "numbers" and lowest > 0 else ""
+        ways = f"if it means missing, --missing{more}"
+        doubt = f"a value, {far}, {most:,.0f} quartile ranges from its median; {ways}" if most > FAR else ""
         if max(-lowest, highest) > reading.MOST:
             doubt = f"values above {reading.MOST:g} are missing: {(np.abs(values) > reading.MOST).sum():,}"
         if kind == "numbers" and distinct >= NEARLY_ALL * len(column) and (values % 1 == 0).all():

@@ -319,7 +319,8 @@ def with_names(frame, is_short: bool, asked: dict, notes: list[str]):
     notes += [f"lines left out that repeat the names of the columns: {again.sum() - 1:,}"] * bool(again.sum() > 1)
     frame = frame.loc[~again, ~empty].set_axis(names, axis=1).reset_index(drop=True)
     top = frame.loc[:0, frame[1:300].map(is_number).astype(float).mean() > 0.8].to_numpy().ravel()
-    if len(set(top)) > 1 and not any(is_number(cell) or cell.lower() in MISSING for cell in top):
+    n_units = sum(cell.lower() not in MISSING for cell in top)
+    if len(set(top)) > 1 and n_units > len(top) / 2 and not any(map(is_number, top)):
         notes.append(f"the line below the names has units ({', '.join(filter(None, top))[:60]}): left out")
         frame = frame.iloc[1:].reset_index(drop=True)
     return frame, True

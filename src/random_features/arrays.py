@@ -116,7 +116,10 @@ def float32_is_harmless(rows: int, trace: float, shift: float) -> bool:
     """
     import torch  # heavy, and loaded where there are features
 
-    eps = 2.0**-10 if torch.backends.cuda.matmul.allow_tf32 else np.finfo(np.float32).eps
+    matmul = torch.backends.cuda.matmul
+    # where a program uses the name of PyTorch 2.9, reading the older one raises an error
+    is_tf32 = matmul.fp32_precision == "tf32" if hasattr(matmul, "fp32_precision") else matmul.allow_tf32
+    eps = 2.0**-10 if is_tf32 else np.finfo(np.float32).eps
     return bool(np.sqrt(rows) * eps * trace <= FLOAT32_TOLERANCE * shift)
 
 

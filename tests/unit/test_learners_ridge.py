@@ -91,15 +91,13 @@ def test_at_the_limit_of_the_rule_float32_changes_the_coefficients_by_less_than_
     assert np.linalg.norm(single - double) <= FLOAT32_TOLERANCE * np.linalg.norm(double)
 
 
-def test_factors_of_tf32_have_13_bits_fewer():
-    before, limit = torch.get_float32_matmul_precision(), 2.0**-10 / FLOAT32_TOLERANCE
-    torch.set_float32_matmul_precision("high")
-    try:
-        assert float32_is_harmless(1, 1.0, limit)
-        assert not float32_is_harmless(1, 1.0, limit * 0.999)
-    finally:
-        torch.set_float32_matmul_precision(before)
-    assert float32_is_harmless(1, 1.0, limit / 2**13)
+@pytest.mark.parametrize(("setting", "on", "off"), [("allow_tf32", True, False), ("fp32_precision", "tf32", "none")])
+def test_factors_of_tf32_have_13_bits_fewer(setting, on, off):
+    limit = 2.0**-10 / FLOAT32_TOLERANCE
+    setattr(torch.backends.cuda.matmul, setting, on)
+    found = [float32_is_harmless(1, 1.0, shift) for shift in (limit, limit * 0.999)]
+    setattr(torch.backends.cuda.matmul, setting, off)
+    assert [*found, float32_is_harmless(1, 1.0, limit / 2**13)] == [True, False, True]
 
 
 def test_a_first_block_that_is_no_fair_sample_does_not_lower_the_precision(monkeypatch):

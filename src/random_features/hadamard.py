@@ -29,6 +29,7 @@ def random_signs(rng: np.random.Generator, shape) -> np.ndarray:
 
 
 @lru_cache(maxsize=32)
+@torch.inference_mode(False)  # a tensor of inference mode can have no part in a later gradient
 def _orthonormal(order, device, dtype):
     return torch.from_numpy(hadamard(order) / np.sqrt(order)).to(device, dtype)
 

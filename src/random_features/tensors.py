@@ -7,6 +7,7 @@ faster, and where a gradient is needed they copy their results, because autograd
 import re
 import warnings
 import weakref
+from functools import wraps
 
 import numpy as np
 import torch
@@ -117,7 +118,10 @@ def checked_targets(y, n_rows: int, **checks):
 
 def _checked_tensor(X, device):
     if X.ndim != 2 or not len(X) or X.layout != torch.strided or X.is_complex():
-        raise ValueError(f"X must be a dense real tensor (n, d) with rows, got {X.dtype} of shape {tuple(X.shape)}")
+        raise ValueError(
+            f"X must be a dense real tensor (n, d) with rows, got {X.dtype}, {X.layout}, of shape {tuple(X.shape)}:"
+            " give a sparse one as a csr matrix of SciPy"
+        )
     stated = X.device if device == "auto" else resolve_device(device)
     if stated.type != X.device.type or stated.index not in (None, X.device.index):
         raise ValueError(f"X is on {X.device}, device={device!r}: move X there, or set device='auto'")
@@ -168,7 +172,8 @@ def constant(array: np.ndarray, device, dtype=None):
         return torch.from_numpy(array).to(dtype=dtype)
     key = id(array), device, dtype
     if key not in _COPIES:
-        _COPIES[key] = torch.from_numpy(array).to(device, dtype)
+        with torch.inference_mode(False):  # a tensor of inference mode can have no part in a later gradient
+            _COPIES[key] = torch.from_numpy(array).to(device, dtype)
         weakref.finalize(array, _COPIES.pop, key, None)
     return _COPIES[key]
 
@@ -181,9 +186,14 @@ def needs_gradient(*tensors) -> bool:
 
 def full_precision(function):
     """Decorate a function whose products keep their precision within ``torch.autocast``: phases would be spoilt."""
-    for device in ("cpu", "cuda"):
-        function = torch.autocast(device, enabled=False)(function)
-    return function
+
+    @wraps(function)
+    def precise(*args, **options):
+        # contexts of this call: one that calls or threads share restores the state that another has found
+        with torch.autocast("cpu", enabled=False), torch.autocast("cuda", enabled=False):
+            return function(*args, **options)
+
+    return precise
 
 
 def write(function, *inputs, out) -> None:

@@ -18,6 +18,7 @@ from random_features.learners.ridge import cross_validate_ridge, fit_ridge, ridg
 from random_features.learners.shifted import refuse_singular, solve_shifted
 
 PENALTIES = [1e-6, 1e-3, 1.0, 100.0]
+stream = partial(linear_problems.stream, rows=130)
 
 
 def data(dtype=np.float64, n=900, D=40, c=2):
@@ -25,9 +26,6 @@ def data(dtype=np.float64, n=900, D=40, c=2):
     Z = rng.normal(size=(n, D)).astype(dtype)
     Y = np.where(Z[:, :c] + 0.3 * rng.normal(size=(n, c)) > 0, 1.0, -1.0)
     return Z, Y, rng.integers(0, 3, n), rng.integers(1, 4, n).astype(float)
-
-
-stream = partial(linear_problems.stream, rows=130)
 
 
 @pytest.fixture
@@ -101,19 +99,13 @@ def test_libsvm_gets_copies_on_the_host_and_its_solution_is_on_the_device(device
 
 
 #: The options of Newton's method, by the learner that fits and that cross-validates, with its grid and scores.
+SVM, LOGISTIC = (svm.fit_svm, svm.cross_validate_svm), (logistic.fit_logistic, logistic.cross_validate_logistic)
 NEWTON = {
-    "svm": (svm.fit_svm, svm.cross_validate_svm, {"solver": "newton"}, [0.1, 10.0], ("accuracy", "mse")),
-    "svm, LIBLINEAR's rule": (
-        svm.fit_svm, svm.cross_validate_svm, {"solver": "newton", "tolerance": 1e-6}, [0.1, 10.0], ("accuracy",),
-    ),
-    "logistic": (
-        logistic.fit_logistic, logistic.cross_validate_logistic, {"intercept": "unpenalised"}, [1e-4, 0.1],
-        ("accuracy", "log_loss"),
-    ),
-    "one against the rest": (
-        logistic.fit_logistic, logistic.cross_validate_logistic, {"classes": "one_vs_rest"}, [1e-4], ("accuracy",),
-    ),
-}  # fmt: skip
+    "svm": (*SVM, {"solver": "newton"}, [0.1, 10.0], ("accuracy", "mse")),
+    "svm, LIBLINEAR's rule": (*SVM, {"solver": "newton", "tolerance": 1e-6}, [0.1, 10.0], ("accuracy",)),
+    "logistic": (*LOGISTIC, {"intercept": "unpenalised"}, [1e-4, 0.1], ("accuracy", "log_loss")),
+    "one against the rest": (*LOGISTIC, {"classes": "one_vs_rest"}, [1e-4], ("accuracy",)),
+}
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -165,9 +157,7 @@ def test_features_and_targets_of_tensors_are_checked():
 #: Every learner as a function of a stream, the number of its columns, and targets.
 OF_STREAMS = {
     "fit_ridge": lambda blocks, D, Y: fit_ridge(blocks, Y, 1e-3, n_columns=D),
-    "cross_validate_ridge": lambda blocks, D, Y: cross_validate_ridge(
-        blocks, Y, PENALTIES, np.arange(len(Y)) % 3, n_columns=D
-    ),
+    "cross_validate_ridge": lambda Z, D, Y: cross_validate_ridge(Z, Y, [1.0], np.arange(len(Y)) % 3, n_columns=D),
     "have_solutions": lambda blocks, D, Y: ridge.have_solutions(blocks, Y, PENALTIES, n_columns=D),
     "ridge_sums": lambda blocks, D, Y: ridge_sums(blocks, Y, n_columns=D),
     "fit_logistic": lambda blocks, D, Y: logistic.fit_logistic(blocks, Y, 1e-3, n_columns=D),

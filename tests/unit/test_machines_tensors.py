@@ -22,8 +22,7 @@ RNG = np.random.default_rng(0)
 X, NEW = RNG.uniform(-2, 2, (300, 3)), RNG.uniform(-2, 2, (50, 3))
 Y = np.column_stack([np.sin(2 * X[:, 0]) + X[:, 1], X[:, 2]]) + 0.1 * RNG.normal(size=(300, 2))
 CLASSES, WEIGHTS = (X[:, :2] > 0) @ [1, 2], RNG.integers(0, 4, 300).astype(float)
-PHI = make_map("orf", Gaussian(2.0), n_components=50, random_state=0)
-GRID = [1e-5, 1e-3, 1e-1]
+PHI, GRID = make_map("orf", Gaussian(2.0), n_components=50, random_state=0), [1e-5, 1e-3, 1e-1]
 #: A machine of every loss on a map, and of the exact kernel, whose matrix is held or not. They use all learners
 #: of the registry but l1_svm, which is libsvm's.
 MACHINES = {
@@ -39,8 +38,7 @@ MACHINES = {
     "exact of classes": KernelMachineClassifier(Gaussian(1.0), GRID),
 }
 every_machine = pytest.mark.parametrize("name", MACHINES)
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
-every_device = pytest.mark.parametrize("device", DEVICES)
+every_device = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
 
 
 @pytest.fixture(autouse=True)
@@ -79,6 +77,8 @@ def test_cuda_agrees_with_the_cpu(name, weights, device):
                 np.testing.assert_allclose(values.cpu().numpy(), getattr(expected, method)(NEW), **close)
         assert found.score(new, found.predict(new)) == 1.0
     assert isinstance(found.predict(NEW), np.ndarray)
+    if name.startswith("ridge"):  # the predictions before they are clipped, with a gradient
+        assert found.model_.decision(found.map_.transform(new.clone().requires_grad_())).requires_grad
     assert isinstance(expected.predict(new), torch.Tensor)
     np.testing.assert_allclose(expected.predict(new).cpu().numpy(), expected.predict(NEW), atol=1e-6)
 

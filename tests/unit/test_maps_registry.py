@@ -84,9 +84,7 @@ def test_unsupported_kernel_fails_at_construction_and_at_fit(name):
 
 
 def test_a_kernel_from_elsewhere_says_which_one_it_is_like():
-    class Like(Unsupported):
-        like = "laplacian"
-
+    Like = type("Like", (Unsupported,), {"like": "laplacian"})
     assert isinstance(make_map("rff", kernel=Like()).kernel, Like)
     with pytest.raises(ValueError, match="orf does not apply to the kernel unsupported; it supports gaussian"):
         make_map("orf", kernel=Like())

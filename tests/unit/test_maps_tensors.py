@@ -1,46 +1,38 @@
 """Maps of tensors: features have the type and the device of the data, and a gradient where a map is only drawn."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from in_memory import keep_tensors_in_place
-from map_variants import VARIANTS, build, data, fitted
+from in_memory import keep_tensors_in_place, torch_threads
+from map_variants import VARIANTS, build, data, fitted, slow_unless_plain
 from scipy.sparse import csr_matrix
 from torch.autograd.forward_ad import dual_level, make_dual
 
-from random_features import make_map
+from random_features import hadamard, make_map
 from random_features.arrays import block_rows, row_blocks
 from random_features.kernels import ArcCosine, Gaussian
 from random_features.maps import blocks
 from random_features.maps.base import RandomFeatureMap
 from random_features.maps.blocks import features_of_tensor
 from random_features.maps.registry import REGISTRY
-from random_features.tensors import row_reader
+from random_features.tensors import constant, full_precision, row_reader
 
 every_map = pytest.mark.parametrize("variant", VARIANTS)
 
 
 def has_gradient(variant):
-    name = VARIANTS[variant][0]
-    return not REGISTRY[name].data_dependent and name != "lprff"
+    return not REGISTRY[VARIANTS[variant][0]].data_dependent and not variant.startswith("lprff")
 
 
 DRAWN = [variant for variant in VARIANTS if has_gradient(variant)]
 
 
-class OfAnotherLibrary:
+def of_another_library(array):
     """An array that has nothing but the protocol by which libraries share memory."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack__(self, **how):
-        return self.array.__dlpack__(**how)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
+    return SimpleNamespace(__dlpack__=array.__dlpack__, __dlpack_device__=array.__dlpack_device__)
 
 
 @every_map
@@ -48,7 +40,7 @@ class OfAnotherLibrary:
 def test_a_tensor_gives_a_tensor_with_the_same_bits(variant, dtype):
     phi, expected = fitted(variant, dtype)
     X = data(dtype=dtype)[0]
-    for given in (torch.from_numpy(X), OfAnotherLibrary(X)):
+    for given in (torch.from_numpy(X), of_another_library(X)):
         features = phi.transform(given)
         assert isinstance(features, torch.Tensor)
         np.testing.assert_array_equal(features.numpy(), expected)
@@ -63,11 +55,39 @@ def test_a_map_fitted_on_tensors_is_the_map_fitted_on_arrays(variant):
     np.testing.assert_array_equal(build(variant).fit(torch.from_numpy(X), torch.from_numpy(y)).transform(X), expected)
 
 
-LEARNED_THERE = [
-    variant
-    for variant in VARIANTS
-    if REGISTRY[VARIANTS[variant][0]].data_dependent and build(variant)._learns_on_device
-]
+#: Modes that a program may be in; the device "meta" has no numbers.
+MODES = {
+    "inference": torch.inference_mode, "autocast": lambda: torch.autocast("cpu", torch.bfloat16),
+    "default device": lambda: torch.device("meta"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("variant", slow_unless_plain(VARIANTS))
+@pytest.mark.parametrize("mode", MODES)
+def test_a_mode_of_pytorch_changes_no_features(variant, mode, monkeypatch):
+    """Not on three threads, with a gradient, or with a gradient that follows."""
+    monkeypatch.setattr("random_features.maps.base.CACHE_BYTES", 2**10)
+    hadamard._orthonormal.cache_clear()
+    (phi, expected), X = fitted(variant, np.float32), torch.from_numpy(data(dtype=np.float32)[0])
+    given = [X, X.clone().requires_grad_()] if has_gradient(variant) else [X]
+    with torch_threads(3), MODES[mode]():
+        found = [phi.transform(each) for each in given]
+        copied = constant(np.ones(2), torch.device("meta"))  # as to a GPU, for all later uses
+    for features in found:
+        np.testing.assert_allclose(features.detach().numpy(), expected, rtol=1e-4, atol=1e-5 * abs(expected).max())
+    assert not copied.is_inference()
+    if has_gradient(variant):
+        phi.transform(given[1]).sum().backward()
+
+
+def test_autocast_goes_on_after_a_function_that_calls_itself():
+    nested = full_precision(lambda depth: depth and nested(depth - 1))
+    with torch.autocast("cpu"):
+        nested(1)
+        assert torch.is_autocast_enabled("cpu")
+
+
+LEARNED_THERE = [variant for variant in VARIANTS if build(variant)._learns_on_device]
 
 
 def rows_to_learn_from(dtype):
@@ -132,7 +152,8 @@ def test_blocks_through_buffers_are_the_features(variant, container):
     read = row_reader(X, sparse=phi._takes_sparse_rows)
 
     def make():
-        fill = blocks.staged(phi._mapper, X.shape[1], expected.shape[1], 7, torch.device("cpu"), features.dtype)
+        with torch.device("meta"):  # a default that is not the CPU
+            fill = blocks.staged(phi._mapper, X.shape[1], expected.shape[1], 7, features.device, features.dtype)
         return lambda part: fill(read(part), features[part])
 
     blocks.for_each_block(make, list(row_blocks(len(expected), 7)), 3)
@@ -159,8 +180,7 @@ def test_arrays_go_to_a_gpu_where_copies_do_not_count(n, d, s, dtype, device, ex
 
 
 def test_blocks_on_a_gpu_take_what_pytorch_keeps_for_later(monkeypatch):
-    memory = {"mem_get_info": (1000, 9999), "memory_reserved": 800, "memory_allocated": 200}
-    for name, value in memory.items():
+    for name, value in {"mem_get_info": (1000, 9999), "memory_reserved": 800, "memory_allocated": 200}.items():
         monkeypatch.setattr(torch.cuda, name, lambda device, value=value: value)
     assert block_rows(8, torch.device("cuda")) == 1600 // 4 // 8
 
@@ -169,10 +189,6 @@ def test_blocks_on_a_gpu_take_what_pytorch_keeps_for_later(monkeypatch):
 def test_the_gradient_is_that_of_finite_differences(variant):
     X = torch.from_numpy(data()[0][:3]).requires_grad_()
     assert torch.autograd.gradcheck(fitted(variant)[0].transform, (X,), atol=1e-5, check_forward_ad=True)
-    phi, expected = fitted(variant, np.float32)
-    with torch.autocast("cpu"):  # whose products are bfloat16
-        features = phi.transform(torch.from_numpy(data(dtype=np.float32)[0]).requires_grad_())
-    np.testing.assert_allclose(features.detach(), expected, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("variant", [variant for variant in VARIANTS if not has_gradient(variant)])
@@ -220,7 +236,7 @@ def test_what_a_tensor_must_be():
     phi = make_map("rff", n_components=4, random_state=0).fit(torch.zeros(3, 2))
     assert phi.transform(torch.zeros(3, 2, dtype=torch.int32)).dtype == torch.float64
     wrong = {"2 features": torch.zeros(3, 5), "real tensor": torch.zeros(3), "with rows": torch.zeros(0, 2),
-             "NaN": torch.full((3, 2), np.nan, requires_grad=True), "dense": torch.zeros(3, 2).to_sparse(),
+             "NaN": torch.full((3, 2), np.nan, requires_grad=True), "give a sparse": torch.zeros(3, 2).to_sparse(),
              "infinity": torch.full((3, 2), np.inf, requires_grad=True)}  # fmt: skip
     for message, X in wrong.items():
         with pytest.raises(ValueError, match=message):
@@ -253,13 +269,10 @@ def test_the_length_scale_of_a_module_is_that_of_the_map(variant):
 
 @pytest.mark.parametrize("variant", DRAWN)
 def test_the_state_of_a_module_is_its_draws_and_its_length_scale(variant):
-    (X, y), options = data(), dict(VARIANTS[variant][1])
-    kernel = fitted(variant)[0].kernel_
-    if "length_scale" in kernel.get_params():
-        options["kernel"] = kernel.set_params(length_scale=1.7)
+    (X, y), kernel = data(), fitted(variant)[0].kernel_
+    another = {"kernel": kernel.set_params(length_scale=1.7)} if "length_scale" in kernel.get_params() else {}
     one = fitted(variant)[0].as_module()
-    other = build(variant, random_state=7, **{name: options[name] for name in options.keys() & {"kernel"}}).fit(X, y)
-    other = other.as_module()
+    other = build(variant, random_state=7, **another).fit(X, y).as_module()
     if variant == "rm":  # as many signs as the drawn powers ask for
         with pytest.raises(RuntimeError, match="size mismatch"):
             other.load_state_dict(one.state_dict())
@@ -271,8 +284,9 @@ def test_the_state_of_a_module_is_its_draws_and_its_length_scale(variant):
         assert torch.equal(pickle.loads(pickle.dumps(other))(T), one(T))
 
 
+@pytest.mark.slow
 def test_a_module_of_a_kernel_without_a_length_scale():
     X = torch.randn(5, 3, dtype=torch.float64)
     module = make_map("rff", ArcCosine(1), n_components=8, random_state=0).fit(X).as_module()
-    assert module.log_length_scale is None
-    assert module(X).shape == (5, 8)
+    assert (module.log_length_scale, module(X).shape) == (None, (5, 8))
+    torch.testing.assert_close(torch.compile(module, backend="eager")(X), module(X))

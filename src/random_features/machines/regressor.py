@@ -158,7 +158,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
     def predict(self, X, return_std=False):
         """Return the predictions (n,) or (n, c) for X (n, d), clipped to the range of the training targets.
 
-        They are a tensor on the device of X if X is a tensor, else an array.
+        They are a tensor on the device of X if X is a tensor, without a gradient, else an array.
 
         With ``return_std`` it is the mean of the Gaussian process, not clipped, and the standard deviations of its
         functions, of the same shape; ``posterior_.noise`` is the deviation of a target around them.

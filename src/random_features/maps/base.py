@@ -370,17 +370,21 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def _features(self, X):
         """Return the features (n, D) of X (n, d), which was checked, on the device of a tensor."""
+        if torch.compiler.is_compiling():  # which cannot follow NumPy into the memory of tensors
+            return torch.compiler.disable(self._features)(X)
+        if isinstance(X, torch.Tensor):
+            extremes = tensors.check_finite(X)
+            self._warn_of_rounding(X)
+            if tensors.needs_gradient(X):
+                self._check_gradient()
+            elif X.device.type == "cpu":
+                return torch.from_numpy(self._features(X.numpy()))
         fitted = self._as_fitted()
         how = scaled(fitted._mapper, self.length_scales_, self._in_double), X, self.n_columns_, fitted._work_columns()
         if not isinstance(X, torch.Tensor):
             device, cache_bytes = fitted._device_for(X), self._caches_per_block * CACHE_BYTES
             return features_of_array(*how, device, cache_bytes, fitted._growth(), sparse=fitted._takes_sparse_rows)
-        if tensors.needs_gradient(X):
-            self._check_gradient()
-        elif X.device.type == "cpu":
-            return torch.from_numpy(self._features(self._rows_to_map(X.numpy())))
-        self._warn_of_rounding(X)
-        extremes, features = tensors.check_finite(X), features_of_tensor(*how)
+        features = features_of_tensor(*how)
         refuse_overflow(extremes, features.detach(), fitted._growth())
         return features
 

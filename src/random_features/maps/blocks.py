@@ -97,7 +97,8 @@ def staged(make_mapper, d: int, n_columns: int, rows: int, device, dtype):
     """
     on_cuda = device.type == "cuda"
     stream = torch.cuda.Stream(device) if on_cuda else None
-    given, found = (torch.empty(rows, columns, dtype=dtype, pin_memory=on_cuda) for columns in (d, n_columns))
+    pinned = {"dtype": dtype, "device": "cpu", "pin_memory": on_cuda}
+    given, found = (torch.empty(rows, columns, **pinned) for columns in (d, n_columns))
     with torch.cuda.stream(stream):
         fill, result = make_mapper(rows, device, dtype), torch.empty(rows, n_columns, dtype=dtype, device=device)
 
@@ -133,9 +134,10 @@ def features_of_tensor(make_mapper, X, n_columns: int, work_columns: int):
     Other parameters are as in ``features_of_array``.
     """
     features = torch.empty(len(X), n_columns, device=X.device, dtype=X.dtype)
-    rows = len(X)
-    if not needs_gradient(X):  # a second block would overwrite what the gradient of the first one needs
-        rows = min(rows, block_rows(X.itemsize * (X.shape[1] + 2 * work_columns), X.device))
+    if needs_gradient(X):  # a second block would overwrite what the gradient of the first one needs
+        make_mapper(len(X), X.device, X.dtype)(X, features)
+        return features
+    rows = min(len(X), block_rows(X.itemsize * (X.shape[1] + 2 * work_columns), X.device))
     fill = make_mapper(rows, X.device, X.dtype)
     for part in row_blocks(len(X), rows):
         fill(X[part], features[part])
@@ -154,12 +156,13 @@ def for_each_block(make_function, parts, threads):
         for part in parts:
             function(part)
         return
-    own = threading.local()
+    own, in_inference = threading.local(), torch.is_inference_mode_enabled()  # a mode of the calling thread only
 
     def call(part):
-        if not hasattr(own, "function"):
-            own.function = make_function()
-        own.function(part)
+        with torch.inference_mode(in_inference):
+            if not hasattr(own, "function"):
+                own.function = make_function()
+            own.function(part)
 
     with one_blas_thread(), ThreadPoolExecutor(threads, initializer=work_alone) as pool:
         list(pool.map(call, parts))  # which raises the errors of the threads

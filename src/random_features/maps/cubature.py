@@ -41,8 +41,8 @@ class CubatureMap(SpectralMap):
         """Return f(0), the square of a feature at a projection of 0."""
         if self.kernel_.activation is None:
             return 1.0
-        value = torch.empty(1, dtype=torch.float64)
-        self.kernel_.activation(torch.zeros(1, dtype=torch.float64), value)
+        value = torch.empty(1, dtype=torch.float64, device="cpu")
+        self.kernel_.activation(torch.zeros_like(value), value)
         return 2.0 * float(value) ** 2
 
     def _count_columns(self):

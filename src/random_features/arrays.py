@@ -13,6 +13,8 @@ import numpy as np
 CPU_BLOCK_BYTES = 64 * 2**20
 #: Largest relative change of a solution that rounding of a Gram matrix in float32 may cause.
 FLOAT32_TOLERANCE = 1e-3
+#: The smallest and the largest number whose squares, and products with features, are summed in float32.
+FLOAT32_RANGE = (1e-15, 1e15)
 
 #: Multiply-adds in float32 per number that goes to a GPU or comes back, and in all, from which ``device="auto"`` maps
 #: arrays on a GPU. A number takes 1.3 ns by the driver's copy, the slowest there is. On 16 cores its share of the
@@ -121,6 +123,12 @@ def float32_is_harmless(rows: int, trace: float, shift: float) -> bool:
     is_tf32 = matmul.fp32_precision == "tf32" if hasattr(matmul, "fp32_precision") else matmul.allow_tf32
     eps = 2.0**-10 if is_tf32 else np.finfo(np.float32).eps
     return bool(np.sqrt(rows) * eps * trace <= FLOAT32_TOLERANCE * shift)
+
+
+def suit_float32(*numbers) -> bool:
+    """Return whether numbers, the largest of some columns each, are 0 or in ``FLOAT32_RANGE``."""
+    smallest, largest = FLOAT32_RANGE
+    return all(smallest <= abs(number) <= largest or number == 0 for number in numbers)
 
 
 #: The share of the free memory of a GPU that a block takes: one over this number.

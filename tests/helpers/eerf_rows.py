@@ -4,15 +4,11 @@ import verdict_rows
 
 #: Data set: kernel, largest number of features, rows, columns, whether it is a regression.
 SETS = {
-    "buzz": ("gaussian", 1000, (93800, 46200), 77, True),
-    "news": ("gaussian", 200, (26561, 13083), 58, True),
-    "adult": ("gaussian", 100, (32561, 16281), 122, False),
-    "mnist": ("gaussian", 450, (60000, 10000), 784, False),
-    "year": ("arccos1", 1000, (463715, 51630), 90, True),
-    "letter": ("arccos2", 100, (15000, 5000), 16, False),
-    "har": ("linear", 80, (7352, 2947), 561, False),
-    "letter-halves": ("arccos2", 100, (15000, 5000), 16, False),
-}
+    "buzz": ("gaussian", 1000, (93800, 46200), 77, True), "news": ("gaussian", 200, (26561, 13083), 58, True),
+    "adult": ("gaussian", 100, (32561, 16281), 122, False), "mnist": ("gaussian", 450, (60000, 10000), 784, False),
+    "year": ("arccos1", 1000, (463715, 51630), 90, True), "letter": ("arccos2", 100, (15000, 5000), 16, False),
+    "har": ("linear", 80, (7352, 2947), 561, False), "letter-halves": ("arccos2", 100, (15000, 5000), 16, False),
+}  # fmt: skip
 
 
 def row(dataset, method, metric, value, m, **columns):

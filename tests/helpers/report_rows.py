@@ -30,15 +30,11 @@ SIZES = (2, 4, 8, 16, 32)
 
 #: Task: name in the survey, d, training and test rows, split.
 TASKS = {
-    "letter-am-nz": ("letter", 16, 12000, 6000, "published"),
-    "ijcnn1": ("ijcnn1", 22, 49990, 91701, "published"),
-    "covtype": ("covtype", 54, 290506, 290506, "half"),
-    "cod-rna": ("cod-RNA", 8, 59535, 271617, "published"),
-    "eeg": ("EEG", 14, 7490, 7490, "half"),
-    "magic04": ("magic04", 10, 9510, 9510, "half"),
-    "skin": ("skin", 3, 122529, 122528, "half"),
-    "a8a": ("a8a", 123, 22696, 9865, "published"),
-}
+    "letter-am-nz": ("letter", 16, 12000, 6000, "published"), "ijcnn1": ("ijcnn1", 22, 49990, 91701, "published"),
+    "covtype": ("covtype", 54, 290506, 290506, "half"), "cod-rna": ("cod-RNA", 8, 59535, 271617, "published"),
+    "eeg": ("EEG", 14, 7490, 7490, "half"), "magic04": ("magic04", 10, 9510, 9510, "half"),
+    "skin": ("skin", 3, 122529, 122528, "half"), "a8a": ("a8a", 123, 22696, 9865, "published"),
+}  # fmt: skip
 DATASETS = REGISTERED | {
     task: {
         "label": f"{name} task",

@@ -43,8 +43,10 @@ def test_scores_of_long_float32_features_are_those_of_float64():
     """The features of this kernel have a mean square length of 10,000: sums in float32 change the weights by 8e-4."""
     X = (3 * np.random.default_rng(3).normal(size=(2000, 5))).astype(np.float32)
     options = {"kernel": ArcCosine(2), "n_components": 200, "penalty": 0.01, "random_state": 0, "mode": "keep"}
-    single, double = (make_map("lsrff", **options).fit(each).learned_["weights"] for each in (X, X.astype(np.float64)))
-    np.testing.assert_allclose(single, double, rtol=np.sqrt(len(X)) * np.finfo(np.float32).eps)
+    X = X, *(scale * X.astype(np.float64) for scale in (1, 1e-3, 1e-8))
+    single, double, *short = (make_map("lsrff", **options).fit(each).learned_["weights"] for each in X)
+    np.testing.assert_allclose(single, double, rtol=np.sqrt(len(X[0])) * np.finfo(np.float32).eps)
+    np.testing.assert_allclose(*short, rtol=1e-4)  # next to the penalty they are in proportion to the squares
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -40,17 +40,14 @@ KNOWN = ", ".join(sorted(KERNELS))
 #: Every kernel as an experiment asks for it.
 MADE = [
     ({"name": "gaussian", "length_scale": 0.7}, Gaussian(0.7)),
-    ({"name": "laplacian", "length_scale": 2}, Laplacian(2)),
-    ({"name": "cauchy", "length_scale": 2.5}, Cauchy(2.5)),
+    ({"name": "laplacian", "length_scale": 2}, Laplacian(2)), ({"name": "cauchy", "length_scale": 2.5}, Cauchy(2.5)),
     ({"name": "matern", "length_scale": 2, "nu": 2.5}, Matern(2, 2.5)),
     ({"name": "exponential_power", "length_scale": 2, "exponent": 1.5}, ExponentialPower(2, 1.5)),
     ({"name": "generalised_cauchy", "length_scale": 2, "exponent": 1.5, "decay": 3}, GeneralisedCauchy(2, 1.5, 3)),
-    ({"name": "arc_cosine", "order": 2}, ArcCosine(2)),
-    ({"name": "neural_tangent"}, NeuralTangent()),
-    ({"name": "polynomial", "degree": 3, "coef0": 0.5}, Polynomial(3, 0.5)),
-    ({"name": "linear"}, Linear()),
+    ({"name": "arc_cosine", "order": 2}, ArcCosine(2)), ({"name": "neural_tangent"}, NeuralTangent()),
+    ({"name": "polynomial", "degree": 3, "coef0": 0.5}, Polynomial(3, 0.5)), ({"name": "linear"}, Linear()),
     ({"name": "circle", "decay": "slowest", "terms": 5}, Circle("slowest", 5)),
-]
+]  # fmt: skip
 #: What rows of results call those that are not called by their names alone.
 OF_ROWS = {"arc_cosine": "arccos2", "circle": "circle-slowest"}
 
@@ -64,11 +61,10 @@ REFUSED = [
     (Polynomial, "degree", [True], "must be a number, got"),
     (Polynomial, "coef0", [True, False], "must be a number, got"),
     (ArcCosine, "order", [True, 3, -1, 1.5, "1", None], "must be 0, 1 or 2"),
-    (Matern, "nu", [0.0], "must be positive"),
-    (ExponentialPower, "exponent", [2.1], "must be at most 2"),
+    (Matern, "nu", [0.0], "must be positive"), (ExponentialPower, "exponent", [2.1], "must be at most 2"),
     (GeneralisedCauchy, "decay", [-1.0], "must be positive"),
     (GeneralisedCauchy, "exponent", [0.0], "must be positive"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

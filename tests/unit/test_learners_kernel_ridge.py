@@ -89,15 +89,10 @@ def test_a_constant_target_needs_no_step():
     assert both.converged
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"penalty": 0.0}, "penalty"),
-        ({"center": "both"}, "center must be one of targets, none"),
-        ({"Y": np.ones(N - 1)}, "X has 700 rows, the targets 699"),
-        ({"Y": np.full(N, np.nan)}, "NaN"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "message"), [
+    ({"penalty": 0.0}, "penalty"), ({"center": "both"}, "center must be one of targets, none"),
+    ({"Y": np.ones(N - 1)}, "X has 700 rows, the targets 699"), ({"Y": np.full(N, np.nan)}, "NaN"),
+])  # fmt: skip
 def test_what_has_no_solution_is_refused(changed, message):
     with pytest.raises(ValueError, match=message):
         fit_kernel_ridge_by_tiles(**({"kernel": KERNEL, "X": X, "Y": Y, "penalty": PENALTY} | changed))

@@ -121,12 +121,15 @@ def test_cross_validation_in_float32_scores_as_in_float64():
     assert (auto != double).any()
     # decision values are below 2 and change by at most the tolerance, the squared error by 2 x (1 + 2) x that
     np.testing.assert_allclose(auto, double, rtol=0, atol=6 * FLOAT32_TOLERANCE)
+    small, large = (fit_ridge(stream(Z), unit * Y, 0.1, n_columns=30).coef for unit in (2.0**-300, 2.0**300))
+    np.testing.assert_array_equal(2.0**300 * small, 2.0**-300 * large)  # targets that float32 cannot hold
 
 
 def test_features_too_large_for_float32_are_refused_there(monkeypatch):
-    Z, _, Y = problem(60, 5)
+    Z, _, Y = problem(60, 5, dtype=np.float32)
+    Z[-1] = 1e25  # after a block that promises nothing of the kind
     with pytest.raises(ValueError, match="too large for their precision"):
-        in_single_precision(monkeypatch, fit_ridge, stream((Z * 1e25).astype(np.float32)), Y, 1.0, n_columns=5)
+        in_single_precision(monkeypatch, fit_ridge, stream(Z, 30), Y, 1.0, n_columns=5)
 
 
 @pytest.mark.parametrize("as_tensors", [False, True])

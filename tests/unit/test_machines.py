@@ -32,6 +32,9 @@ def test_the_exact_kernel_of_many_rows_is_the_same_machine_without_its_matrix(ma
     np.testing.assert_allclose(streamed._decide(NEW), held._decide(NEW), atol=2e-3)
     np.testing.assert_allclose(streamed.predict(NEW), held.predict(NEW), atol=2e-3)
     assert streamed.penalty_ == 1e-4
+    if machine is KernelMachineRegressor:  # bounds of errors have the unit of the targets, too
+        twice = clone(streamed).fit(X, 2.0 * TARGETS[machine]).model_
+        np.testing.assert_allclose(twice.prediction_error, 2.0 * streamed.model_.prediction_error)
     with pytest.raises(ValueError, match="needs one penalty"):
         machine(Gaussian(1.0), penalties=[1e-4, 1e-3]).fit(X, TARGETS[machine])
 
@@ -42,6 +45,19 @@ def test_the_exact_kernel_of_many_rows_is_the_same_machine_without_its_matrix(ma
 def test_penalties_are_a_number_or_a_grid_of_some(machine, penalties, features):
     with pytest.raises(ValueError, match="penalties must be finite and non-negative, and at least one, got"):
         machine(features, penalties=penalties).fit(X, TARGETS[machine])
+
+
+@pytest.mark.parametrize("unit", [2.0**-600, 2.0**-180, 2.0**180, 2.0**600])
+@pytest.mark.parametrize("features", [Gaussian(1.0), make_map("orf", Gaussian(2.0), random_state=0)])
+def test_the_unit_of_the_targets_cancels(features, unit):
+    rows, y = X.astype(np.float32), TARGETS[KernelMachineRegressor]
+    machine = KernelMachineRegressor(features, penalties=[1e-4, 1e-2, 1.0])
+    expected, found = clone(machine).fit(rows, y), clone(machine).fit(rows, unit * y)
+    assert found.penalty_ == expected.penalty_ == 1e-4
+    np.testing.assert_allclose(found.predict(NEW) / unit, expected.predict(NEW), rtol=1e-12)
+    if not 1e-150 < unit < 1e150:
+        with pytest.raises(ValueError, match="uncertainty=True squares the targets"):
+            machine.set_params(uncertainty=True).fit(rows, unit * y)
 
 
 # --- every machine: the parameters that it lists, and its state -------------------------------------------------------

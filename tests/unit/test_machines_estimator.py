@@ -112,12 +112,16 @@ FOLDS = RNG.integers(0, 3, 300)
         (svm.fit_svm, svm.cross_validate_svm, [0.1, 1.0], ("accuracy", "mse"), {"solver": "liblinear"}),
     ],
 )  # fmt: skip
-def test_learners_with_weights_are_those_of_repeated_rows(fit, cross_validate, grid, scores, options, n_columns):
+def test_learners_with_weights_or_in_other_units_agree(fit, cross_validate, grid, scores, options, n_columns):
     Z = make_map("rff", Gaussian(1.0), n_components=n_columns // 2, random_state=0).fit_transform(X)
     n, how = WEIGHTS.astype(int), {"n_columns": n_columns, **options}
     again = Kept(np.repeat(Z, n, axis=0)), np.repeat(SIGNS, n, axis=0)
     weighted = fit(Kept(Z), SIGNS, grid[0], weights=WEIGHTS, **how)
     np.testing.assert_allclose(weighted.decision(Z), fit(*again, grid[0], **how).decision(Z), atol=5e-4)
+    for dtype, unit in ((np.float32, 2.0**-70), (np.float64, 2.0**-150), (np.float64, 2.0**150)):  # of the features
+        value = grid[1] / unit**2 if fit is svm.fit_svm else grid[1] * unit**2
+        found = fit(Kept((unit * Z).astype(dtype)), SIGNS, value, **how).decision(unit * Z)
+        np.testing.assert_allclose(found, fit(Kept(Z), SIGNS, grid[1], **how).decision(Z), atol=3e-3)
     for score in scores:
         found = cross_validate(Kept(Z), SIGNS, grid, FOLDS, score=score, weights=WEIGHTS, **how)
         expected = cross_validate(*again, grid, np.repeat(FOLDS, n), score=score, **how)

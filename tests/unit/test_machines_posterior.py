@@ -110,11 +110,8 @@ def test_parts_of_the_rows_have_the_process_of_all_of_them():
 
 def test_what_a_process_needs_is_said(monkeypatch):
     machine = KernelMachineRegressor(PHI, PENALTY).fit(X, Y)
-    for call in (
-        lambda: machine.predict(NEW, return_std=True),
-        lambda: machine.sample_y(NEW),
-        machine.log_marginal_likelihood,
-    ):
+    predict, draw = (lambda: machine.predict(NEW, return_std=True)), (lambda: machine.sample_y(NEW))
+    for call in (predict, draw, machine.log_marginal_likelihood):
         with pytest.raises(ValueError, match=r"need KernelMachineRegressor\(..., uncertainty=True\)"):
             call()
     monkeypatch.setattr("random_features.machines.regressor.MOST_HELD", 10)
@@ -158,15 +155,11 @@ def test_draws_of_the_prior_are_of_the_kernel_of_the_machine(kernel):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(
-    ("machine", "data"),
-    [
-        *[(machine, (X[:1], Y[:1], weights)) for machine in (EXACT, ON_MAP) for weights in (None, [3.0])],
-        (ON_MAP, (X[:2], Y[:2], [0.0, 3.0])),
-        (ON_MAP, (X, Y, np.full(80, 1 / 80))),
-        (KernelMachineRegressor(make_map("rff", n_components=2), 0.0, uncertainty=True), (X, Y)),
-    ],
-)
+@pytest.mark.parametrize(("machine", "data"), [
+    *[(machine, (X[:1], Y[:1], weights)) for machine in (EXACT, ON_MAP) for weights in (None, [3.0])],
+    (ON_MAP, (X[:2], Y[:2], [0.0, 3.0])), (ON_MAP, (X, Y, np.full(80, 1 / 80))),
+    (KernelMachineRegressor(make_map("rff", n_components=2), 0.0, uncertainty=True), (X, Y)),
+])  # fmt: skip
 def test_without_an_amplitude_there_is_a_mean_and_no_deviation(machine, data):
     for learn in ("fit",) if machine is EXACT else ("fit", "partial_fit"):
         machine = clone(machine)

@@ -202,15 +202,10 @@ def naive_rounds(phi, X, y, rounds):
     return result
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"C": 0.4, "dual_step": 0.03, "initial_std": 2.0, "step_size": 2.0},
-        {"mode": "code", "n_peaks": None, "step_size": 2.0},
-        {"mode": "code"},
-    ],
-)
+@pytest.mark.parametrize("options", [
+    {}, {"C": 0.4, "dual_step": 0.03, "initial_std": 2.0, "step_size": 2.0},
+    {"mode": "code", "n_peaks": None, "step_size": 2.0}, {"mode": "code"},
+])  # fmt: skip
 def test_naive_twin_of_several_rounds(options):
     X, y = problem(40)
     phi = learn(9, **{"noise": 0, "n_steps": 4, "kernel": Gaussian(0.8), **options}).fit(X, y)

@@ -32,13 +32,9 @@ TOLERANCE = 2 * np.sqrt(S) * 2.0**-24 * np.sqrt(SINGLE_PRECISION_RANGE)
 
 #: Kernels with their eigenvalues: within the range, with leading ones above it, and falling down to rounding errors.
 SPECTRA = {
-    "flat": Laplacian(1.0),
-    "steep": Gaussian(1.5),
-    "steeper": Gaussian(4.0),
-    "falls to rounding errors": Gaussian(20.0),
-    "polynomial": Polynomial(4, 1.0),
-    "arc-cosine": ArcCosine(1),
-}
+    "flat": Laplacian(1.0), "steep": Gaussian(1.5), "steeper": Gaussian(4.0),
+    "falls to rounding errors": Gaussian(20.0), "polynomial": Polynomial(4, 1.0), "arc-cosine": ArcCosine(1),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kernel", SPECTRA.values(), ids=SPECTRA)
@@ -179,14 +175,10 @@ def test_landmarks_that_are_none_are_refused(landmarks, message):
 
 #: The ways to state landmarks, whose numbers are exact in all of these types.
 FORMS = {
-    "list": np.ndarray.tolist,
-    "frame": pd.DataFrame,
-    "csr": sparse.csr_matrix,
-    "coo": sparse.coo_array,
-    "lil": sparse.lil_array,
-    "tensor": torch.tensor,
+    "list": np.ndarray.tolist, "frame": pd.DataFrame, "csr": sparse.csr_matrix, "coo": sparse.coo_array,
+    "lil": sparse.lil_array, "tensor": torch.tensor,
     "bfloat16": lambda points: torch.tensor(points, dtype=torch.bfloat16),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)

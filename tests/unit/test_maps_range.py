@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from map_variants import KERNELS, MAPS, build, data
 
-from random_features.kernels import ExponentialPower, Gaussian, GeneralisedCauchy, Matern
+from random_features.kernels import ExponentialPower, Gaussian, GeneralisedCauchy, Matern, Polynomial
 from random_features.maps import make_map
-from random_features.maps.registry import REGISTRY
+from random_features.maps.registry import REGISTRY, supporting
 
 #: Every kernel with frequencies, with parameters for which frequencies overflow in float32, in float64 or in both.
 ROUGH = {
@@ -36,6 +36,30 @@ def test_frequencies_that_overflow_are_refused(name, kernel, dtype):
             assert not hasattr(phi, "n_columns_")
         else:
             assert np.isfinite(phi.transform(X)).all()
+
+
+#: Kernels whose features grow with a power of the data.
+POWERS = {"arccos0": 0, "arccos1": 1, "arccos2": 2, "linear": 1, "neural_tangent": 1, "polynomial": 3}
+EXPONENTS = {np.float32: (-115, -90, -43, 20, 50, 90, 115), np.float64: (-900, -450, -250, 100, 450, 900)}
+#: What a map says of data that are too small or too large; the scores of lsrff depend on the data over its penalty.
+REFUSED = "scale the (data|targets)|every feature of the pool has the score 0|vectors sum to zero|infinity"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", POWERS)
+@pytest.mark.filterwarnings("ignore:.*(singular sample|encountered in)")
+def test_features_of_small_and_large_numbers_are_in_proportion_or_refused(kernel, dtype):
+    (X, y), stated = data(dtype=dtype), KERNELS | {"polynomial": Polynomial(3, 0.0)}
+    for name in filter(MAPS.__contains__, supporting(kernel)):
+        expected = (phi := build(name, kernel=stated[kernel], n_components=5)).fit_transform(X, y).astype(np.float64)
+        for exponent in EXPONENTS[dtype] if name != "lsrff" else ():
+            try:
+                features = phi.fit_transform(np.ldexp(X, exponent), y)
+            except ValueError as error:
+                assert re.search(REFUSED, str(error)), (name, exponent)  # noqa: PT017
+                continue
+            found, close = np.ldexp(features.astype(float), -exponent * POWERS[kernel]), 1e-3 * abs(expected).max()
+            np.testing.assert_allclose(found, expected, atol=close, err_msg=f"{name} {exponent}")
 
 
 OFFSET = "rounding in float32 spoils the features of numbers as large as 1e+06: centre the data"

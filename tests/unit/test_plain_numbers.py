@@ -55,16 +55,13 @@ def dates(values):
 
 #: Ways in which plain numbers are no longer plain.
 SPOILT = {
-    "masked": masked,
-    "masked rows": lambda values: list(masked(values)),
-    "dates": dates,
+    "masked": masked, "masked rows": lambda values: list(masked(values)), "dates": dates,
     "durations": lambda values: np.asarray(values).astype("timedelta64[s]"),
     "list of dates": lambda values: list(map(list, dates(values))) if np.ndim(values) == 2 else list(dates(values)),
-    "objects": lambda values: dates(values).astype(object),
-    "pandas": lambda values: pd.DataFrame(dates(values)),
+    "objects": lambda values: dates(values).astype(object), "pandas": lambda values: pd.DataFrame(dates(values)),
     "categories": lambda values: pd.DataFrame(dates(values)).astype("category"),
     "polars": lambda values: Frame(values, "Duration(time_unit='ms')"),
-}
+}  # fmt: skip
 
 EVERY_KERNEL = {**MADE, "circle": Circle("slowest", 5)}
 X, Y = data()

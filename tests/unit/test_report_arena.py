@@ -185,19 +185,13 @@ def test_holms_correction_is_over_the_maps_of_a_band():
 
 def test_outcomes_of_statements():
     cases = [
-        ("better", of_sets(-0.1), "confirmed"),
-        ("better", of_sets(0.1), "contradicted"),
-        ("better", of_sets(-0.01, error=0.1), "undecided"),
-        ("better", of_sets(-0.01, error=0.002), arena.NEGLIGIBLE),
-        ("worse", of_sets(0.1), "confirmed"),
-        ("worse", of_sets(-0.1), "contradicted"),
-        ("equal", of_sets(0.0), "confirmed"),
-        ("equal", of_sets(0.01, error=0.002), arena.NEGLIGIBLE),
-        ("equal", of_sets(0.1), "contradicted"),
-        ("equal", of_sets(-0.1), "contradicted"),
-        ("equal", of_sets(0.02, error=0.05), "undecided"),
-        ("equal", None, arena.TOO_FEW),
-    ]
+        ("better", of_sets(-0.1), "confirmed"), ("better", of_sets(0.1), "contradicted"),
+        ("better", of_sets(-0.01, error=0.1), "undecided"), ("better", of_sets(-0.01, error=0.002), arena.NEGLIGIBLE),
+        ("worse", of_sets(0.1), "confirmed"), ("worse", of_sets(-0.1), "contradicted"),
+        ("equal", of_sets(0.0), "confirmed"), ("equal", of_sets(0.01, error=0.002), arena.NEGLIGIBLE),
+        ("equal", of_sets(0.1), "contradicted"), ("equal", of_sets(-0.1), "contradicted"),
+        ("equal", of_sets(0.02, error=0.05), "undecided"), ("equal", None, arena.TOO_FEW),
+    ]  # fmt: skip
     statements = [{"says": says} for says, _, _ in cases]
     found = [(own, own) if own else None for _, own, _ in cases]
     assert outcomes(statements, found) == [word for *_, word in cases]

@@ -339,13 +339,10 @@ def test_data_that_are_missing_have_no_times(prepared, tmp_path, quick):
 def test_the_timed_phases_are_the_work_that_train_does(prepared, tmp_path, quick, monkeypatch):
     """The model that is fitted and predicts has the accuracy of the experiment, with the penalty that was chosen."""
     changes = {
-        "repeats": 2,
-        "methods": METHODS[:2],
-        "learners": {"ridge": {"penalties": [1e-3, 0.1, 10.0]}},
+        "repeats": 2, "methods": METHODS[:2], "learners": {"ridge": {"penalties": [1e-3, 0.1, 10.0]}},
         "search": {"penalty": {"tune_per": "method_and_size"}, "length_scale": {"grid": [0.7, 3.0]}}
-        | {"tune_per": "method_and_size"},
-        "sizes": {"multiples_of_d": [1, 3]},
-    }
+        | {"tune_per": "method_and_size"}, "sizes": {"multiples_of_d": [1, 3]},
+    }  # fmt: skip
     _, scores, chosen = toys.run_grid(toys.selected(**changes), {"made": prepared}, tmp_path / "grid")
     predicted, decode = [], Target.decode
 

@@ -89,9 +89,11 @@ class Design:
                     roots = cast(weight[used[part]], dtype_name(block))[:, None]
                     scaled = block[used[part]] * roots
                     scaled = xp.concatenate([scaled, roots], 1) if self.has_intercept else scaled
-                    gram += scaled.T @ scaled
+                    with np.errstate(over="ignore", invalid="ignore"):  # numbers that are not finite are refused below
+                        gram += scaled.T @ scaled
         for gram, penalty in zip(grams, penalties, strict=True):
             diagonal = xp.einsum("ii->i", gram)
+            streams.refuse_non_finite(diagonal)
             # products in float32 have errors of this size, which must not make a matrix indefinite
             diagonal *= 1 + width * smallest
             diagonal += penalty * smallest

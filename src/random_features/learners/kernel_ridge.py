@@ -8,7 +8,7 @@ stay on their device but for the points of a tile; one number per target is on t
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -47,6 +47,9 @@ class CertifiedModel(LinearModel):
 
     residual: np.ndarray | None = None
     prediction_error: np.ndarray | None = None
+
+    def in_unit(self, unit, origin):
+        return replace(super().in_unit(unit, origin), prediction_error=unit * self.prediction_error)
 
 
 def fit_kernel_ridge_by_tiles(

@@ -1,6 +1,7 @@
 """The result of a learner: a linear model, of features or of kernel values."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import torch
@@ -27,6 +28,11 @@ class LinearModel:
     solver: str
     converged: bool = True
     n_iter: int = 0
+
+    def in_unit(self, unit: float, origin) -> Self:
+        """Return the model of targets that are these times a unit, plus an origin (c,)."""
+        intercept = unit * self.intercept
+        return replace(self, coef=unit * self.coef, intercept=intercept + like(origin, intercept))
 
     def decision(self, Z) -> np.ndarray:
         """Return decision values (n, c), float64, of features or kernel values (n, n_columns); of tensors a tensor."""

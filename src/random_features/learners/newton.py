@@ -194,7 +194,7 @@ class Hessian:
         It takes a residual (D, g, c) and the numbers of its groups, which are among ``groups``, the Hessian's own.
         """
         with np.errstate(divide="ignore"):  # without any curvature the Hessian is the penalty
-            powers = np.log2(self.problem.penalty / self.mean).round().clip(-200, 200)
+            powers = np.log2(self.problem.penalty / self.mean).round().clip(-1000, 1000)
         inverses = self.problem.design.preconditioners(np.unique(powers))
 
         def apply(residual, some):

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from random_features.arrays import float32_is_harmless
+from random_features.arrays import float32_is_harmless, suit_float32
 from random_features.errors import check_choice
 from random_features.learners import streams
 from random_features.learners.entry import required, with_options
@@ -233,10 +233,12 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
     # the first blocks are computed once
     blocks, once = prepared(blocks), prepared(partial(itertools.chain, heads, stream))
     first = next(prepared(partial(iter, heads))())[1]
-    flat = first.reshape(-1)
+    flat = cast(first.reshape(-1), "float64")
     trace = len(Y) * float(xp.vdot(flat, flat)) / len(first)
     at_once = streams.chunk_rows(n_columns, Y.device)
-    is_single = dtype_name(first) == "float32" and float32_is_harmless(at_once, trace, smallest_shift)
+    typical, largest = np.sqrt(trace / (len(Y) * n_columns)), on_host(xp.amax(abs(Y), 0))
+    is_single = dtype_name(first) == "float32" and suit_float32(typical, *largest)
+    is_single &= float32_is_harmless(at_once, trace, smallest_shift)
     dtype = "float32" if is_single else "float64"
     ones = xp.ones_like(Y[:, 0])
     of_rows = ones if weights is None else weights

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from random_features.arrays import DIAGONALISED_ALONE, block_rows, check_numbers, decomposing, row_blocks
+from random_features.arrays import DIAGONALISED_ALONE, block_rows, check_numbers, decomposing, row_blocks, suit_float32
 from random_features.tensors import cast, concatenated, dtype_name, empty, full_precision, namespace, zeros
 
 #: Bytes within which learners keep the features in memory rather than read the stream in every pass.
@@ -24,8 +24,6 @@ GPU_CHUNK_BYTES = 2**28
 FAR = 1e4
 #: Bytes of a chunk that is read twice (forward and backward): it should still be in the cache the second time.
 CACHE_BYTES = 4 * 2**20
-#: The roots of the largest weights of rows by which float32 features, and sums of their squares, stay in its range.
-FLOAT32_ROOTS = (1e-10, 1e10)
 
 
 def checked(blocks, n_rows: int, n_columns: int, device: str | torch.device = "cpu", *, twice: bool = False):
@@ -73,8 +71,8 @@ def weighted(blocks, weights):
     """
     if weights is None:
         return blocks
-    roots, (smallest, largest) = weights[:, None] ** 0.5, FLOAT32_ROOTS
-    if smallest <= float(roots.max()) <= largest:
+    roots = weights[:, None] ** 0.5
+    if suit_float32(float(roots.max())):
         return lambda: ((rows, block * cast(roots[rows], dtype_name(block))) for rows, block in blocks())
     return lambda: ((rows, block * roots[rows]) for rows, block in blocks())
 

@@ -1,7 +1,7 @@
 """The kernel machine for numbers, and the Gaussian process of which it is the mean."""
 
 from copy import copy, deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import RegressorMixin, clone
@@ -12,6 +12,7 @@ from random_features.arrays import generator_of, row_blocks
 from random_features.learners.posterior import of_features, of_kernel
 from random_features.learners.ridge import ridge_sums
 from random_features.learners.targets import average
+from random_features.length_scales import LARGEST, SMALLEST
 from random_features.machines.base import BLOCK_ROWS, MOST_HELD, KernelMachine, Unless, as_given, not_in_parts
 from random_features.maps.registry import make_map
 from random_features.pivoted_cholesky import diagonal, kernel_matrix
@@ -112,10 +113,11 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         X, y, weights = self._with_targets(X, y, sample_weight)
         self.range_ = y.min(axis=0), y.max(axis=0)
         Y = y.reshape(len(y), -1)
-        origin = average(Y, weights)  # far from 0 the learners would round coarsely
-        self._fit_columns(X, y, Y - origin, weights)
-        Y, intercept = like(Y, X), self.model_.intercept
-        self.model_ = replace(self.model_, intercept=intercept + like(origin, intercept))
+        # far from 0 the learners would round coarsely, and squares in small or large units leave the range of float64
+        origin = average(Y, weights)
+        unit = 2.0 ** (np.frexp(abs(Y - origin).max())[1] - 1)
+        self._fit_columns(X, y, (Y - origin) / unit, weights)
+        Y, self.model_ = like(Y, X), self.model_.in_unit(unit, origin)
         if self.uncertainty and self._has_map():
             sums = ridge_sums(self._blocks(X), Y, n_columns=self.map_.n_columns_, weights=weights)
             self.posterior_ = of_features(sums, self.penalty_)
@@ -153,7 +155,11 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
 
     def _with_targets(self, X, y, sample_weight, **checks):
         X, y, weights = self._checked(X, y, sample_weight, y_numeric=True, multi_output=True, **checks)
-        return X, np.asarray(y, dtype=np.float64), weights
+        y = np.asarray(y, dtype=np.float64)
+        largest = abs(y).max(axis=0, initial=0.0)
+        if self.uncertainty and ((largest > LARGEST) | (largest > 0) & (largest < SMALLEST)).any():
+            raise ValueError("uncertainty=True squares the targets, which leaves the range of float64: scale them")
+        return X, y, weights
 
     def predict(self, X, return_std=False):
         """Return the predictions (n,) or (n, c) for X (n, d), clipped to the range of the training targets.

@@ -23,7 +23,7 @@ from random_features import tensors
 from random_features.arrays import block_rows, dense, gains_on_gpu, generator_of, row_blocks
 from random_features.errors import all_or_nothing
 from random_features.length_scales import in_length_scales
-from random_features.maps.blocks import CACHE_BYTES, features_of_array, features_of_tensor, refuse_overflow, scaled
+from random_features.maps.blocks import CACHE_BYTES, features_of_array, features_of_tensor, refuse_out_of_range, scaled
 from random_features.maps.module import FeatureModule
 from random_features.maps.options import check_option, hints_of
 from random_features.maps.registry import REGISTRY, check_kernel
@@ -385,7 +385,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
             device, cache_bytes = fitted._device_for(X), self._caches_per_block * CACHE_BYTES
             return features_of_array(*how, device, cache_bytes, fitted._growth(), sparse=fitted._takes_sparse_rows)
         features = features_of_tensor(*how)
-        refuse_overflow(extremes, features.detach(), fitted._growth())
+        refuse_out_of_range(extremes, features.detach(), fitted._growth())
         return features
 
     def _device_for(self, X):

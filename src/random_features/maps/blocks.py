@@ -75,7 +75,7 @@ def features_of_array(
 
     parts = list(row_blocks(n, rows))
     for_each_block(make_fill_part, parts, min(len(parts), threads))
-    refuse_overflow(extremes, features, growth)
+    refuse_out_of_range(extremes, features, growth)
     return found
 
 
@@ -116,15 +116,18 @@ def staged(make_mapper, d: int, n_columns: int, rows: int, device, dtype):
     return fill_block
 
 
-def refuse_overflow(extremes, features, growth: int) -> None:
-    """Raise ``ValueError`` if features, a tensor, overflow; ``extremes`` are numbers as large as any of the data.
+def refuse_out_of_range(extremes, features, growth: float) -> None:
+    """Raise ``ValueError`` if features, a tensor, overflow, or those of several rows all underflow.
 
-    A pass over the features would cost nearly as much as the features. It is made only if the data leave a doubt.
+    ``extremes`` are numbers as large as any of the data. A pass over the features would cost nearly as much as the
+    features. It is made only if the data leave a doubt.
     """
-    largest = max(map(abs, extremes), default=0.0)
-    if largest > torch.finfo(features.dtype).max ** (0.5 / growth) and not torch.isfinite(features).all():
-        dtype = dtype_name(features)
+    largest, dtype, limits = max(map(abs, extremes), default=0.0), dtype_name(features), torch.finfo(features.dtype)
+    if largest > limits.max ** (0.5 / growth) and not torch.isfinite(features).all():
         raise ValueError(f"features of numbers as large as {largest:.3g} overflow {dtype}: scale the data")
+    is_small = 0 < largest < limits.tiny ** (0.5 / growth) and len(features) > 1
+    if is_small and max(map(abs, torch.aminmax(features))) < limits.tiny:
+        raise ValueError(f"features of numbers as small as {largest:.3g} underflow {dtype}: scale the data")
 
 
 @full_precision

@@ -89,6 +89,8 @@ class CompressedFourier(PairFittedMap):
 
     def _learn(self, X, y, rng):
         _, products = self._pair_products(X, self.n_pairs, rng)
+        # the weights do not depend on the unit, squares in which leave the range of float32
+        products *= 2.0 ** -float(np.frexp(float(max(products.max(), -products.min())))[1])
         indices, weights = geodesic_ascent(products, self.n_components)
         return {"indices": indices, "weights": np.sqrt(weights / len(products))}
 

@@ -18,6 +18,8 @@ from random_features.tensors import cast, cholesky, diagonal_of_inverse, namespa
 #: Modes that score cosine and sine separately, and those among them that reorder the frequencies as the code does.
 COLUMN_MODES = ("columns", "sorted", "code", "trace", "permuted")
 SORTED_MODES = ("sorted", "code")
+#: The trace of a Gram matrix over the ridge below which the ridge alone is inverted.
+NEGLIGIBLE = 1e-8
 
 
 class ScoredPoolMap(PoolMap):
@@ -209,7 +211,7 @@ class LeverageScoreFourier(ScoredPoolMap):
             return row_leverage_scores(namespace(features[0]).concatenate(features), ridge)
         gram = None
         for _, features in blocks:
-            rows, flat = len(features), features.reshape(-1)
+            rows, flat = len(features), cast(features.reshape(-1), "float64")
             if not float32_is_harmless(rows, float(flat @ flat), rows * self.penalty):  # their share of ridge
                 features = cast(features, "float64")
             gram = zeros((self.pool_.n_columns, self.pool_.n_columns), features) if gram is None else gram
@@ -222,7 +224,10 @@ def ridge_leverage_scores(gram, ridge: float) -> np.ndarray:
 
     ``gram`` is an array or tensor, positive semi-definite, and overwritten.
     """
-    namespace(gram).einsum("ii->i", gram)[:] += ridge
+    diagonal = namespace(gram).einsum("ii->i", gram)
+    if float(diagonal.sum()) < NEGLIGIBLE * ridge:  # the difference from 1 would have few digits, or none
+        return on_host(diagonal / ridge)
+    diagonal += ridge
     return 1.0 - ridge * on_host(diagonal_of_inverse(cholesky(gram)))
 
 

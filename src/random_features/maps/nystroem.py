@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
 from sklearn.utils import check_array
 
-from random_features.arrays import DIAGONALISED_ALONE, decomposing, dense
+from random_features.arrays import DIAGONALISED_ALONE, decomposing, dense, suit_float32
 from random_features.length_scales import in_length_scales
 from random_features.maps.base import RandomFeatureMap
 from random_features.pivoted_cholesky import pivoted_cholesky
@@ -151,8 +151,9 @@ class Nystroem(RandomFeatureMap):
         with decomposing(len(landmarks), DIAGONALISED_ALONE):
             K = self.kernel_(self._landmarks) if self._columns is None else self._landmarks
             eigenvalues, eigenvectors = np.linalg.eigh(K if np.isfinite(K).all() else np.zeros_like(K))
-        if not (np.isfinite(eigenvalues).all() and eigenvalues[-1] > 0):
-            raise ValueError("nystroem: the kernel matrix of the landmarks is zero or not finite: scale the data")
+        smallest = np.finfo(np.float64).tiny / SMALLEST_EIGENVALUE
+        if not (np.isfinite(eigenvalues).all() and eigenvalues[-1] > smallest):
+            raise ValueError("nystroem: the kernel matrix of the landmarks is near 0 or not finite: scale the data")
         if eigenvalues[0] < -NEGATIVE * eigenvalues[-1] or np.abs(K - K.T).max() > NEGATIVE * np.abs(K).max():
             raise ValueError(
                 f"nystroem: the kernel is not symmetric and positive semi-definite: on landmarks its eigenvalues are"
@@ -165,6 +166,10 @@ class Nystroem(RandomFeatureMap):
     def _count_columns(self):
         return self._whitening.shape[1]
 
+    def _growth(self):
+        """Without a limit for kernels that have none: their values grow with the landmarks, too."""
+        return 2 if getattr(self.kernel_, "activation", False) is None else np.inf
+
     def _work_columns(self):
         # kernel values at all landmarks in float64
         return 2 * self._landmarks.shape[0]
@@ -174,9 +179,9 @@ class Nystroem(RandomFeatureMap):
         return self.kernel_.takes_sparse_rows
 
     def _mapper(self, rows, device, dtype):
-        if dtype == torch.float32:
+        if dtype == torch.float32 and suit_float32(self._eigenvalues[-1] ** 0.5):
             return self._single_mapper(rows, device)
-        values, whitening = self._values(rows, device, dtype), constant(self._whitening, device)
+        values, whitening = self._values(rows, device, torch.float64), constant(self._whitening, device)
         return lambda X, out: product(values(X), whitening, out)
 
     def _values(self, rows, device, dtype):

@@ -230,12 +230,22 @@ def _write_by_numpy(name: str, values, out, in_numpy: bool) -> None:
         write(getattr(torch, name), values, out=out)
 
 
+def numpy_reads(tensor) -> bool:
+    """Return whether NumPy can compute on the memory of a tensor."""
+    return tensor.device.type == "cpu"
+
+
 def product(A, B, out) -> None:
-    """Write A @ B into ``out``, tensors of one device. On the CPU NumPy computes it, with the faster BLAS."""
-    if A.device.type == "cpu" and not needs_gradient(A, B):
+    """Write A @ B into ``out``, arrays or tensors of one device.
+
+    On the CPU NumPy computes it, with the faster BLAS, in half the time where A is the transpose of B.
+    """
+    if isinstance(A, np.ndarray):
+        np.matmul(A, B, out=out)
+    elif numpy_reads(A) and not needs_gradient(A, B):
         np.matmul(A.numpy(), B.numpy(), out=out.numpy())
     else:
-        out.copy_(A @ B)
+        write(torch.matmul, A, B, out=out)
 
 
 def cholesky(matrix):

@@ -78,18 +78,16 @@ def test_a_gain_is_more_where_a_score_is_better():
 def test_best_penalty_refuses_what_does_not_fit():
     with pytest.raises(ValueError, match="do not belong"):
         best_penalty([[1.0]], [1.0, 2.0])
-    with pytest.raises(ValueError, match="score must be"):
-        best_penalty([[1.0]], [1.0], score="r2")
-    with pytest.raises(ValueError, match="choice must be one of best, one_standard_error, got 'flat'"):
-        best_penalty([[1.0]], [1.0], choice="flat")
+    for how, message in (["r2"], "score must be"), (["mse", "flat"], "one of best, one_standard_error, got 'flat'"):
+        with pytest.raises(ValueError, match=message):
+            best_penalty([[1.0]], [1.0], *how)
     with pytest.raises(np.linalg.LinAlgError, match="singular at every value of the grid"):
         best_penalty([[90.0, np.nan]], [0.1])
 
 
 def test_grids_and_scalings_are_checked():
-    np.testing.assert_array_equal(effective_penalties([0.5, 1.0], 10, "mean", 4), [5.0, 10.0])
-    np.testing.assert_array_equal(effective_penalties([0.5, 1.0], 10, "sum", 4), [0.5, 1.0])
-    np.testing.assert_array_equal(effective_penalties([0.5, 1.0], 10, "per_column", 4), [0.125, 0.25])
+    for scaling, shifts in {"mean": [5.0, 10.0], "sum": [0.5, 1.0], "per_column": [0.125, 0.25]}.items():
+        np.testing.assert_array_equal(effective_penalties([0.5, 1.0], 10, scaling, 4), shifts)
     with pytest.raises(ValueError, match="penalty times 10, by its scaling='mean', must be finite, got"):
         effective_penalties([0.5, 1e308], 10, "mean", 4)
     for bad in ([], [-1.0], [np.nan], [0.0]):

@@ -31,6 +31,7 @@ def data(dtype=np.float64, n=900, D=40, c=2):
 @pytest.fixture
 def host_is_far(monkeypatch):
     keep_tensors_in_place(monkeypatch, 100, ["numpy", "cpu", "tolist", "__array__"])
+    monkeypatch.setattr("random_features.tensors.numpy_reads", lambda tensor: False)
 
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
@@ -135,14 +136,21 @@ def test_liblinear_is_refused_for_tensors():
     assert model.solver == "newton"
 
 
-def test_a_singular_system_of_tensors():
-    matrix = torch.ones(3, 3, dtype=torch.float64)
-    rhs, shifts = torch.ones(3, 1, dtype=torch.float64), np.array([0.0, 1.0])
-    found = solve_shifted(matrix, rhs, shifts)
+def test_tensors_on_the_cpu_take_the_faster_ways_of_arrays(monkeypatch):
+    Z, Y, _, _ = data()
+    for way_of_a_gpu in ("random_features.learners.shifted._solve_on_device", "torch.matmul"):
+        monkeypatch.setattr(way_of_a_gpu, None)
+    model = fit_ridge(stream(torch.from_numpy(Z)), torch.from_numpy(Y), 1e-3, n_columns=40)
+    np.testing.assert_allclose(model.coef, fit_ridge(stream(Z), Y, 1e-3, n_columns=40).coef, rtol=1e-9)
+
+
+def test_a_singular_system_of_tensors(host_is_far):
+    shifts = np.array([0.0, 1.0])
+    found = solve_shifted(*(torch.ones(3, columns, dtype=torch.float64) for columns in (3, 1)), shifts)
     with pytest.raises(np.linalg.LinAlgError, match="singular to working precision"):
         refuse_singular(found, shifts)
     assert torch.isnan(found[0]).all()
-    np.testing.assert_allclose(found[1].numpy(), np.full((3, 1), 0.25))
+    np.testing.assert_allclose(found[1].tolist(), [[0.25]] * 3)
 
 
 def test_features_and_targets_of_tensors_are_checked():

@@ -148,8 +148,7 @@ def test_what_a_map_learns_from_on_a_device_is_checked(X, y, message, monkeypatc
 def test_blocks_through_buffers_are_the_features(variant, container):
     """The way of arrays to a GPU and back, on the CPU: each thread has buffers of its own."""
     (phi, expected), X = fitted(variant, np.float32), container(data(dtype=np.float32)[0])
-    features = torch.zeros(expected.shape)
-    read = row_reader(X, sparse=phi._takes_sparse_rows)
+    features, read = torch.zeros(expected.shape), row_reader(X, sparse=phi._takes_sparse_rows)
 
     def make():
         with torch.device("meta"):  # a default that is not the CPU

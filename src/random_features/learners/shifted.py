@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from scipy.linalg import lapack
 
+from random_features import tensors
 from random_features.arrays import FACTORISED_ALONE, decomposing
 from random_features.tensors import namespace
 
@@ -32,6 +33,8 @@ def solve_shifted(matrix: np.ndarray, rhs: np.ndarray, shifts: np.ndarray) -> np
     shifts : ndarray of non-negative numbers
     """
     if isinstance(matrix, torch.Tensor):
+        if tensors.numpy_reads(matrix):
+            return torch.from_numpy(solve_shifted(matrix.numpy(), rhs.numpy(), shifts))
         return torch.stack([_solve_on_device(matrix, rhs, float(shift)) for shift in shifts])
     matrix = np.asfortranarray(matrix.T)  # no copy: the transpose of a symmetric C-ordered matrix
     solutions = np.full((len(shifts), *rhs.shape), np.nan)

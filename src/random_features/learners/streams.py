@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from random_features.arrays import DIAGONALISED_ALONE, block_rows, check_numbers, decomposing, row_blocks, suit_float32
-from random_features.tensors import cast, concatenated, dtype_name, empty, full_precision, namespace, zeros
+from random_features.tensors import cast, concatenated, dtype_name, empty, full_precision, namespace, product, zeros
 
 #: Bytes within which learners keep the features in memory rather than read the stream in every pass.
 MEMORY_BUDGET = 2**30
@@ -196,17 +196,18 @@ def grams_by_group(
 ) -> tuple[list, list]:
     """Return Z'Z (n_columns, n_columns) and Z'B (n_columns, c) over the rows of every group, in one pass.
 
-    The products of a chunk are formed in ``dtype`` (by NumPy, which knows that chunk.T @ chunk is symmetric) and
-    summed in float64, where the features and B (n, c) are: arrays, or tensors of one device. Raises ``ValueError`` for
-    features that are not finite.
+    The products of a chunk are formed in ``dtype`` (on the CPU by NumPy, which knows that chunk.T @ chunk is symmetric)
+    and summed in float64, where the features and B (n, c) are: arrays, or tensors of one device. Raises ``ValueError``
+    for features that are not finite.
     """
     xp = namespace(B)
     grams = [zeros((n_columns, n_columns), B) for _ in range(n_groups)]
     crosses = [zeros((n_columns, B.shape[1]), B) for _ in range(n_groups)]
-    product = empty((n_columns, n_columns), dtype, B)
+    squares = empty((n_columns, n_columns), dtype, B)
     with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite raise an error below
         for group, members, chunk in grouped(blocks, groups, n_groups, n_columns, dtype, B.device):
-            grams[group] += xp.matmul(chunk.T, chunk, out=product)
+            product(chunk.T, chunk, out=squares)
+            grams[group] += squares
             crosses[group] += chunk.T @ cast(B[members], dtype)
     for gram in grams:
         refuse_non_finite(xp.diagonal(gram))
@@ -220,5 +221,7 @@ def transposed_product(Z, B):
 
 def refuse_non_finite(sums) -> None:
     """Raise ``ValueError`` if sums over the features (or features) are not finite: NaN and infinity reach every sum."""
-    if not namespace(sums).isfinite(sums).all():
+    # of a tensor, ``isfinite`` makes several of the same size
+    extremes = torch.stack(torch.aminmax(sums)) if isinstance(sums, torch.Tensor) else sums
+    if not namespace(extremes).isfinite(extremes).all():
         raise ValueError("the features hold NaN, infinity or values too large for their precision")

@@ -109,7 +109,7 @@ def _solve_on_device(matrix, rhs, shift):
     shifted.diagonal().add_(shift)
     scale = shifted.diagonal().clamp(min=torch.finfo(torch.float64).tiny)[:, None] ** -0.5
     factor, failed = torch.linalg.cholesky_ex(shifted.mul_(scale * scale.T))
-    # with a unit diagonal, the smallest pivot bounds the condition number from below
-    if failed or factor.diagonal().min() ** 2 <= len(matrix) * torch.finfo(torch.float64).eps:
-        return torch.full_like(rhs, torch.nan)
-    return scale * torch.cholesky_solve(scale * rhs, factor)
+    # with a unit diagonal, the smallest pivot bounds the condition number from below; the host does not wait for it,
+    # so that the next factorisation is in the queue
+    is_singular = (failed > 0) | (factor.diagonal().min() ** 2 <= len(matrix) * torch.finfo(torch.float64).eps)
+    return torch.where(is_singular, torch.nan, scale * torch.cholesky_solve(scale * rhs, factor))

@@ -218,7 +218,7 @@ MEANINGS = {
     "percent": ([f"{i}.5%" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
     "minus": ([f"\u200e\u2212{v + 1}" for v in HALF], "number", -HALF - 1),
     "minus-at-the-end": ([f"{v + 1}-" for v in HALF], "number", -HALF - 1),
-    "no-cents": ([(f"{i},-", f"1.0{i},– Kr.", f"Kr. {i},--", f"{i},50-")[i % 4] for i in range(10, 10 + ROWS)],
+    "no-cents": ([(f"{i},-", f"1.0{i},– Kr.", f"Kr. {i},--", f"{i},50- Kr.")[i % 4] for i in range(10, 10 + ROWS)],
                  "number,", [(i, 1000 + i, i, -i - 0.5)[i % 4] for i in range(10, 10 + ROWS)]),
     "no-rappen": ([(f"CHF {i}.-", f"1'0{i}.—", f"{i}-")[i % 3] for i in range(10, 10 + ROWS)], "number",
                   [(i, 1000 + i, -i)[i % 3] for i in range(10, 10 + ROWS)]),

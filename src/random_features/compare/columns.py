@@ -110,13 +110,20 @@ def is_number(text: str) -> bool:
     return any(re.match(pattern, text.translate(SIGNS)) for pattern in NUMBER.values())
 
 
+def in_ascii(texts: pd.Series) -> pd.Series:
+    """Return texts with the blanks, signs and digits of ASCII."""
+    joined = texts.str.cat()
+    return texts if joined.isascii() and "\\" not in joined else texts.str.translate(SIGNS)
+
+
 def numbers(texts: pd.Series, sign: str) -> tuple[pd.Series, pd.Series]:
     """Return texts as numbers with a decimal ``sign``, NaN for others, and the money or units next to them."""
     plain = pd.to_numeric(texts if sign == "." else texts.str.translate(COMMAS), errors="coerce")
     if plain.notna().all():
         return plain.astype(np.float64), pd.Series("", texts.index)
-    rest = texts[plain.isna()].str.translate(SIGNS)
-    rest = rest.str.replace(r"^([^\d(]*)\((.+)\)$|^([^-]*[^-.,/])-$", r"-\1\2\3", regex=True)
+    rest = in_ascii(texts[plain.isna()])
+    minus_at_end = rf"^([^-]*[^-.,/])-( ?(?:{MONEY}))?$"
+    rest = rest.str.replace(rf"^([^\d(]*)\((.+)\)$|{minus_at_end}", r"-\1\2\3\4", regex=True)
     parts = rest.str.extract(NUMBER[sign])
     digits = parts["digits"].str.replace(MARKS[sign], "", regex=True).str.replace(",", ".")
     found = plain.astype(np.float64).fillna(pd.to_numeric(parts["sign"] + digits, errors="coerce"))
@@ -207,7 +214,7 @@ def parsed(texts: pd.Series, how: str, units=None) -> pd.Series:
         if how in SIGN_OF and MARKED not in units:
             refuse_marks(texts[values.notna()], SIGN_OF[how])
         return values.where(found.isin(units))
-    texts = texts.str.translate(SIGNS)
+    texts = in_ascii(texts)
     if how == "ratio":
         parts = texts.str.extract(r"^(\d+(?:\.\d+)?) ?: ?(\d+(?:\.\d+)?)$").astype(np.float64)
         return parts[0] / parts[1].where(parts[1] != 0)
@@ -326,7 +333,7 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -
     for name, column in frame.items():
         if is_text(column):
             counts = column[~column.isin(["", *missing])].dropna().astype(str).value_counts(sort=False)
-            distinct[name] = pd.Series(counts.index, dtype=str, name=name).str.translate(SIGNS)
+            distinct[name] = in_ascii(pd.Series(counts.index, dtype=str, name=name))
             fits[name] = [given[name]] if name in given else fits_of(name, counts, notes)
     clear = [name for name, how in fits.items() if how in (["number"], ["number,"]) and has_sign(distinct[name])]
     signs = {decimal} if decimal else {SIGN_OF[fits[name][0]] for name in clear}
@@ -409,7 +416,7 @@ def fits_of(name: str, counts: pd.Series, notes: list[str]) -> list[str]:
         ask_about(name, counts, absent, values)
         return ["text"]
     if fits[0] in SIGN_OF:
-        digits = texts[texts.str.fullmatch(r"[-+]?\d+")].str.translate(SIGNS)
+        digits = in_ascii(texts[texts.str.fullmatch(r"[-+]?\d+")])
         if digits.str.contains(r"^[-+]?0\d").any() or any(abs(int(each)) > LARGEST_EXACT for each in digits):
             notes.append(f"{name!r}: whole numbers with a zero in front or beyond 2^53: text")
             return ["text"]

@@ -397,12 +397,12 @@ def test_an_encoding_that_is_neither_utf_8_nor_of_windows_is_asked_for(tmp_path)
     assert understand(path, "価格", encoding="cp932").table["地域"].iloc[0] == "東京"
 
 
-def test_a_note_is_given_for_ten_columns_of_one_format(tmp_path):
-    frame = pd.DataFrame({f"x{j}": [f"{v},5" for v in range(ROWS)] for j in range(30)}).assign(one=1, y=HALF)
-    notes = understand(saved(tmp_path, frame, sep=";"), "y").changed
+def test_a_note_is_given_for_ten_columns_of_one_format_the_target_first(tmp_path):
+    texts = pd.DataFrame({f"x{j}": [f"{v},5" for v in range(ROWS)] for j in range(30)})
+    notes = understand(saved(tmp_path, texts.assign(one=1, y=texts["x0"]), sep=";"), "y").changed
     assert len(notes) == 12
-    assert notes[0] == "columns left out: 'one' (constant)"
-    assert notes[-1] == "more columns have the format 'number,': 20, down to 'x29': '0,5' is read as 0.5"
+    assert notes[:2] == ["'y': '0,5' is read as 0.5", "columns left out: 'one' (constant)"]
+    assert notes[-1] == "more columns have the format 'number,': 21, down to 'x29': '0,5' is read as 0.5"
 
 
 def test_names_that_are_numbers_are_asked_for_unless_the_target_or_an_option_decides(tmp_path):

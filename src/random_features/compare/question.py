@@ -61,7 +61,7 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
         raise UserError("a sparse table has no --group, --time, --drop, --format or --missing")
     absent = [] if is_sparse else [text for given in missing for text in texts_of(given, raw.table)]
     if not is_sparse:
-        left = raw.table.drop(columns=list(drop))
+        left = raw.table[sorted(raw.table.columns.drop(list(drop)), key=lambda name: name != target)]
         texts, units, read = formats_of(left.select_dtypes(exclude="category"), raw.formats | ways, decimal, absent)
         formats = {name: ways.get(name) or recipe.format_of(column) for name, column in left.items()
                    if name not in texts and recipe.kind_of(column) != recipe.MANY} | texts  # fmt: skip
@@ -99,7 +99,9 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     out = [f"{each['column']!r} ({each['use'][10:]})" for each in described
            if each["use"].startswith("left out") and each["column"] not in drop]  # fmt: skip
     first += [f"columns left out: {', '.join(out[:8])}{', ...' * (len(out) > 8)}"] * bool(out)
-    changed = first + doubts + changed + read  # what is lost comes first: the console shows a few
+    of_target = [note for note in read if note.startswith(f"{target!r}: ")]
+    # the target and what is lost come first: the console shows a few
+    changed = of_target + first + doubts + changed + [note for note in read if note not in of_target]
     notes = [f"read as {raw.how.get('words', raw.how['kind'])}", f"{len(y):,} rows, {len(raw.names):,} columns"]
     if classes:
         shares = zip(classes, 100 * np.bincount(y) / len(y), strict=True)

@@ -150,7 +150,7 @@ def _liblinear(Z, Y, C, tolerance=None, weights=None):
 
 
 def _costs(C, name, scaling, n_columns, weights):
-    """Return the factors of the losses (g,), and the weights of the rows (n,) or None, of which the largest is 1.
+    """Return the factors of the losses (g,), and the weights of the rows (n,), at most 1, or None.
 
     Gradients of smaller or larger weights would leave the range of float32 features. The inverse of a factor is finite.
     """

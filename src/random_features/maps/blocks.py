@@ -117,7 +117,7 @@ def staged(make_mapper, d: int, n_columns: int, rows: int, device, dtype):
 
 
 def refuse_out_of_range(extremes, features, growth: float) -> None:
-    """Raise ``ValueError`` if features, a tensor, overflow, or those of several rows all underflow.
+    """Raise ``ValueError`` if features, a tensor, overflow, or all features of several rows underflow.
 
     ``extremes`` are numbers as large as any of the data. A pass over the features would cost nearly as much as the
     features. It is made only if the data leave a doubt.

@@ -48,11 +48,12 @@ def duplicates(X: np.ndarray, y: np.ndarray, parts: dict[str, slice], train_shar
         facts["test_rows_in_training"] = int(seen.sum())
         return facts | {"test_rows_in_training_pct": percent(seen.sum(), len(seen))}
     copies = rows.groupby(rows).transform("size")
+    # each of the other copies of a test row is in the training part with a probability of its share
+    expected = np.sum(1 - (1 - train_share) ** (copies - 1))
     return facts | {
         "rows_with_twin": int(np.sum(copies > 1)),
         "rows_with_twin_pct": percent(np.sum(copies > 1), len(rows)),
-        # each of the other copies of a test row is in the training part with a probability of its share
-        "expected_test_rows_in_training_pct": percent(np.sum(1 - (1 - train_share) ** (copies - 1)), len(rows)),
+        "expected_test_rows_in_training_pct": percent(expected, len(rows)),
     }
 
 

@@ -70,7 +70,8 @@ def read_task(task: dict, raw_dir, reference_dir, substitutes: dict | None = Non
     parts, left_out = [], {}
     for part, names in task["files"].items():
         found = {name: known for name, known in (substitutes or {}).items() if name in names}
-        X, labels = read_files([Path(raw_dir) / found.get(name, {"file": name})["file"] for name in names], task)
+        paths = [Path(raw_dir) / found.get(name, {"file": name})["file"] for name in names]
+        X, labels = read_files(paths, task)
         y, kept = as_numbers(labels) if task.get("target") == "regression" else encode_labels(labels, task["labels"])
         if found:
             excluded = np.array([row for known in found.values() for row in known["excluded_rows"]], dtype=np.int64)

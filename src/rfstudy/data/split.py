@@ -92,7 +92,8 @@ def fold_of_row(n: int, n_folds: int, seed: int, *axes) -> np.ndarray:
     """
     if not 2 <= n_folds <= n:
         raise ValueError(f"n_folds must be between 2 and the number of rows ({n}), got {n_folds}")
-    return np.argsort(np.random.default_rng(seed_sequence(seed, "folds", *axes)).permutation(n)) % n_folds
+    order = np.random.default_rng(seed_sequence(seed, "folds", *axes)).permutation(n)
+    return np.argsort(order) % n_folds
 
 
 def stratified_folds(X: np.ndarray, y: np.ndarray, n_folds: int, seed: int) -> np.ndarray:

@@ -80,7 +80,8 @@ def load_study(given: dict, config_dir, files=()) -> Study:
     stop_at(problems)
     datasets = set(registry.tasks)
     experiments = load_experiments(config_dir, datasets)
-    chosen = select(laid_over(experiments, settings.get("experiments", {}), datasets), settings, datasets)
+    of_run = laid_over(experiments, settings.get("experiments", {}), datasets)
+    chosen = select(of_run, settings, datasets)
     check_selection(chosen, settings)
     found = [(name, p) for name, each in chosen.items() for p in problems_on_datasets(each, settings, registry.tasks)]
     if found:

@@ -57,7 +57,8 @@ def fit(study, measured, slices, out) -> dict:
     jobs["ratio"] = jobs.seconds / jobs.expected
     for stage, alike in jobs.groupby("stage"):
         model["times"][stage], jobs.loc[alike.index, "ratio"] = times_of(alike)
-    model["factor"] = round((jobs.ratio * (1 - LONG / jobs.seconds)).quantile(ENOUGH_TIME), 2)
+    ratios = jobs.ratio * (1 - LONG / jobs.seconds)
+    model["factor"] = round(ratios.quantile(ENOUGH_TIME), 2)
     model["jobs"] = {stage: int(number) for stage, number in jobs.stage.value_counts().items()}
     write_text(json.dumps(model, indent=1) + "\n", out)
     return model

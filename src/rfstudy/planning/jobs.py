@@ -207,7 +207,8 @@ class Jobs:
     @cache
     def shards_of(self, stage: str, experiment: str) -> dict[str, Shard]:
         """Return the shards of a stage in an experiment, by name; empty if the stage has nothing to do."""
-        found = cost.sized(stage, self.experiment_of(experiment), self.registry.tasks, self.settings, self.costs)
+        own = self.experiment_of(experiment)
+        found = cost.sized(stage, own, self.registry.tasks, self.settings, self.costs)
         return {shard.name: shard for shard in found}
 
     @cache

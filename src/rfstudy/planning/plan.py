@@ -100,7 +100,8 @@ def on_dataset(experiment: dict, dataset: str) -> dict:
     here = partial(entry_on, dataset=dataset, options=own.get("options", {}))
     own["methods"] = list(map(here, entries))
     if "method" in own.get("search", {}):
-        own["search"] = own["search"] | {"method": list(filter(None, map(here, listed(own["search"]["method"]))))}
+        shared = filter(None, map(here, listed(own["search"]["method"])))
+        own["search"] = own["search"] | {"method": list(shared)}
     if "sizes" in own:
         own["sizes"] = wanted_sizes(own["sizes"], own.get("largest_multiple_of_d"))
     return own
@@ -208,4 +209,5 @@ def number_of_cells(part: Part) -> int:
     learner.
     """
     values = sum(len(entry.get("sweep", {}).get("values", [None])) for entry in part.methods)
-    return (part.draws or 1) * values * len(sizes(part.sizes, 1)) * len(part.repeats) * (1 + len(part.learners))
+    maps = (part.draws or 1) * values * len(sizes(part.sizes, 1)) * len(part.repeats)
+    return maps * (1 + len(part.learners))

@@ -328,5 +328,6 @@ def tuning_rows(seed: int, sample: Sample, most: int | None) -> tuple[np.ndarray
     n_train, blocks = len(sample.y_train), sample.train_blocks
     if not most or n_train <= most:
         return sample.X_train, sample.y_train, blocks
-    rows = np.sort(np.random.default_rng(seed_sequence(seed, "tuning rows")).choice(n_train, most, replace=False))
+    generator = np.random.default_rng(seed_sequence(seed, "tuning rows"))
+    rows = np.sort(generator.choice(n_train, most, replace=False))
     return sample.X_train[rows], sample.y_train[rows], None if blocks is None else blocks[rows]

@@ -127,7 +127,8 @@ def printed(context, *, paper, width, experiments, scorecard) -> Picture:
     order = list(shown["panel"].unique())
     if not len(shown):
         return plot.nothing(width, {"published results": "not comparable or not run"})
-    panels = dict(sorted(shown.groupby(["panel", "protocol"], sort=False), key=lambda pair: order.index(pair[0][0])))
+    found = shown.groupby(["panel", "protocol"], sort=False)
+    panels = dict(sorted(found, key=lambda pair: order.index(pair[0][0])))
     n_rows = -(-len(panels) // PRINTED_ACROSS)
     figure, axes = plot.side_by_side(width, len(panels), -(-len(panels) // n_rows), PRINTED_HEIGHT)
     for (place, own), ax in zip(panels.items(), axes, strict=True):

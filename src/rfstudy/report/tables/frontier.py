@@ -81,7 +81,8 @@ def best_within(maps: pd.DataFrame, cost: str, most: float, without=None):
 
     The mean leaves out the repeat ``without``.
     """
-    means = maps.loc[maps[cost] <= most, "errors"].map(lambda errors: errors[errors.index != without].mean()).dropna()
+    affordable = maps.loc[maps[cost] <= most, "errors"]
+    means = affordable.map(lambda errors: errors[errors.index != without].mean()).dropna()
     return maps.loc[means.idxmin()] if len(means) else None
 
 

@@ -26,7 +26,8 @@ NO_RANKING = "no ranking"
 
 def scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the values of one cell by split (rows) and draw (columns), of the splits where all draws are ok."""
-    return select(rows, status="ok", axis=DRAW).pivot(index="repeat", columns="at", values="value").dropna()
+    ok = select(rows, status="ok", axis=DRAW)
+    return ok.pivot(index="repeat", columns="at", values="value").dropna()
 
 
 def errors_in_blocks(rows: pd.DataFrame) -> pd.DataFrame:
@@ -105,7 +106,8 @@ def against(rows: pd.DataFrame, methods: list[str], baseline: str) -> dict[tuple
             own = select(cells, method=who[0], variant=who[1])
             one, other = scores(own).align(scores(base), join="inner", axis=0)
             if who != (baseline, "") and len(one):
-                found[n_columns, who] = one, other, (errors_in_blocks(own) - errors_in_blocks(base)).loc[one.index]
+                of_blocks = (errors_in_blocks(own) - errors_in_blocks(base)).loc[one.index]
+                found[n_columns, who] = one, other, of_blocks
     tests = family({place: nested(one, other) for place, (one, other, _) in found.items()})
     return {place: (test, *found[place]) for place, test in tests.items()}
 

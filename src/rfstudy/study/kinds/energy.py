@@ -48,7 +48,8 @@ def measure(
     # all places of a repeat have the same candidates
     own = entry | {"options": entry["options"] | {"n_candidates": candidates}}
     axes = ("energy pool", dimension, candidates, repeat)
-    pool = job.entry_map(own, make_kernel(job.spec.kernel), candidates, *axes).draw(dimension, dtype=np.float64).pool_
+    phi = job.entry_map(own, make_kernel(job.spec.kernel), candidates, *axes)
+    pool = phi.draw(dimension, dtype=np.float64).pool_
     frequencies, phases = pool.frequencies, pool.phases
     rng = np.random.default_rng(seed_sequence(job.spec.seed, "energy", dimension, n_train, input_scale, repeat))
     X = input_scale * rng.standard_normal((n_train, dimension))

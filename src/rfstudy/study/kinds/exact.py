@@ -40,7 +40,8 @@ def cells(job: Job) -> list[Cell]:
 
 def place_of(own: dict) -> dict:
     """Return the columns of the rows of a single kernel: its id and, for the experiment's own kernel, its width."""
-    return {"kernel": kernel_id(own["kernel"])} | ({"axis": "factor", "at": own["factor"]} if "factor" in own else {})
+    width = {"axis": "factor", "at": own["factor"]} if "factor" in own else {}
+    return {"kernel": kernel_id(own["kernel"])} | width
 
 
 def measure(

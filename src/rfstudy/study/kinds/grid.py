@@ -216,7 +216,8 @@ def place_of(scope: str, entry: dict, label: str, repeat: int | None) -> tuple[s
     """
     if scope in ("experiment", "size"):
         return tuple(filter(None, [own_kernel(entry), label if scope == "size" else ""]))
-    return (name_of(entry), label, str(repeat))[: {"method": 1, "method_and_size": 2}.get(scope, 3)]
+    length = {"method": 1, "method_and_size": 2}.get(scope, 3)
+    return (name_of(entry), label, str(repeat))[:length]
 
 
 def sample_of(samples: Samples, cell: Cell) -> Sample:

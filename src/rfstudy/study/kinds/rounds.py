@@ -186,7 +186,8 @@ def dual_violation(alpha: np.ndarray, y: np.ndarray, C: float) -> float:
 
     It is the larger of the two distances; that from the plane is |y'alpha| / sqrt(n).
     """
-    return float(max(-alpha.min(), alpha.max() - C, 0.0, abs(y @ alpha) / math.sqrt(len(y))))
+    box = max(-alpha.min(), alpha.max() - C, 0.0)
+    return float(max(box, abs(y @ alpha) / math.sqrt(len(y))))
 
 
 def distance_to_other_class(X, y, X_more, y_more) -> np.ndarray:
@@ -203,7 +204,8 @@ def boundary_weight_ratio(alpha: np.ndarray, distances: np.ndarray) -> float:
     """Return the mean dual weight of the tenth of the rows that is nearest to the other class over the mean of the
     rest.
     """
-    near, far = np.split(alpha[np.argsort(distances, kind="stable")], [max(1, len(alpha) // 10)])
+    order = np.argsort(distances, kind="stable")
+    near, far = np.split(alpha[order], [max(1, len(alpha) // 10)])
     return float(near.mean() / far.mean())
 
 

@@ -147,7 +147,8 @@ def timed_cell(job: Job, cell: Cell) -> Timed:
     def total():
         phi = job.feature_map(entry, kernel, s, 0).fit(sample.X_train, sample.y_train)
         _, model, classes = fitted(phi, sample, at["penalty"])
-        error_pct(job.data.target, partial(phi.transform_blocks, sample.X_test), sample.y_test, model, classes)
+        test = partial(phi.transform_blocks, sample.X_test)
+        error_pct(job.data.target, test, sample.y_test, model, classes)
 
     columns = sample.size_columns | {"n_features": s, "kernel": at["kernel"]}
     settings |= {"options": entry["options"]}

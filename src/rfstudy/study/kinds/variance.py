@@ -60,7 +60,8 @@ def kernel_estimates(
     for draw in range(draws):
         phi = make_map(entry["method"], kernel, n_components=s, random_state=int(seeds[draw]), **options)
         phi.restore(d, dtype=np.float64)
-        estimates[draw].flat = products(phi, origin, np.vstack([distances[:, None] * directions[draw], along_axis]))
+        points = np.vstack([distances[:, None] * directions[draw], along_axis])
+        estimates[draw].flat = products(phi, origin, points)
     return estimates, phi.n_columns_
 
 

@@ -42,7 +42,7 @@ def documented() -> dict[str, list]:
     of_maps = [map_class(each["name"]) for each in list_maps()]
     return {
         "maps": list(dict.fromkeys([RandomFeatureMap, *of_maps])),
-        "kernels": [getattr(kernels, each["class"]) for each in KERNELS.values()],
+        "kernels": [getattr(kernels, each.class_name) for each in KERNELS.values()],
         "machines": [machines.KernelMachineRegressor, machines.KernelMachineClassifier],
         "learners": [*functions_of_learners(), LinearModel, CertifiedModel],
     }
@@ -69,7 +69,7 @@ def tables() -> dict[str, str]:
         "maps": table(["name", "class", "fit", "cost", "kernels"], of_maps),
         "other names": table(["other name", "map and options"], options.items()),
         "kernels": table(["name", "class", "parameters"], [
-            (name, linked(item), ", ".join(each["parameters"]) or "none")
+            (name, linked(item), ", ".join(each.parameters) or "none")
             for (name, each), item in zip(KERNELS.items(), listed["kernels"], strict=True)
         ]),
         "machines": plain(listed["machines"]),

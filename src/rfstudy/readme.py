@@ -63,7 +63,7 @@ def tables() -> dict[str, str]:
     }
     return {name: table(["key", "meaning"], keys_of(each)) for name, each in of_models.items()} | {
         "kinds": table(["kind", "what it measures", "keys of its `grid`"], map(of_kind, KINDS)),
-        "kernels": table(["name", "parameters"], [(name, spans(of["parameters"])) for name, of in KERNELS.items()]),
+        "kernels": table(["name", "parameters"], [(name, spans(of.parameters)) for name, of in KERNELS.items()]),
         "learners": table(["learner", "grid", "options"], map(of_learner, learners.known())),
         "rules": table(["rule", "parameters", "meaning"], rows_of_files("bandwidths")),
         "preprocessing": table(["step", "parameters", "meaning"], rows_of_files("steps")),

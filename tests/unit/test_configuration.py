@@ -30,7 +30,6 @@ def experiments_of(tmp_path, **files):
 
 #: Settings of runs on the original data.
 ORIGINAL = SETTINGS | {"data": "original"}
-
 TITLE = "title: A grid"
 
 #: What is in the file, what is put in its place, and the beginning of the line after the name of the experiment.
@@ -259,6 +258,7 @@ def test_what_cannot_be_built_is_found_by_the_command_check(changes, line):
         ("kernels.gaussian.Gaussian.name", "gaus", ".kernel: Gaussian: its name must be 'gaussian', as in the re"),
         ("kernels.gaussian.Gaussian._values", lambda self, X, Y: X[:, None] - Y, ".kernel: gaussian: the matrix o"),
         ("learners.ridge.LEARNER", replace(LEARNER, cross_validate=lambda *_, **__: [0]), ".learners.ridge: decis"),
+        ("learners.ridge.LEARNER", replace(LEARNER, targets=("binray",)), ".learners.ridge: its facts name targets"),
     ],
 )
 def test_mistakes_in_a_new_map_kernel_or_learner_are_found_by_the_command_check(monkeypatch, name, mistake, line):

@@ -118,8 +118,8 @@ def test_make_kernel(asked, kernel):
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_kernel_has_an_example_here_and_states_the_fields_of_its_class(name):
     assert name in [asked["name"] for asked, _ in MADE]
-    cls = getattr(kernels, KERNELS[name]["class"])
-    assert KERNELS[name]["parameters"] == tuple(field.name for field in fields(cls))
+    cls = getattr(kernels, KERNELS[name].class_name)
+    assert KERNELS[name].parameters == tuple(field.name for field in fields(cls))
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ DOORS = {**LEARNERS, **dict(with_entries()), **dict(of_kernels()), **dict(of_map
 
 
 def test_every_kernel_is_among_the_doors():
-    assert {type(kernel).__name__ for kernel in EVERY_KERNEL.values()} == {each["class"] for each in KERNELS.values()}
+    assert {type(kernel).__name__ for kernel in EVERY_KERNEL.values()} == {each.class_name for each in KERNELS.values()}
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -206,7 +206,7 @@ HARMLESS = {
         ("random_features/maps/plain.py", None, "class Plain:\n    pass\n"),
     ],
     "a new kernel": [
-        ("random_features/kernels/registry.py", "KERNELS = {", 'KERNELS = {"sinc": {"class": "Sinc"},'),
+        ("random_features/kernels/registry.py", "KERNELS = {", 'KERNELS = {"sinc": Facts("Sinc", ()),'),
         ("random_features/kernels/sinc.py", None, "class Sinc:\n    pass\n"),
     ],
     "a new learner, kind, rule and step": [

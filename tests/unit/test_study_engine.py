@@ -137,7 +137,7 @@ def test_the_id_of_a_kernel_in_rows_is_the_name_of_the_kernel():
     values |= {"nu": 1.5, "exponent": 0.7}
     for name, entry in KERNELS.items():
         own = values | ({"decay": 1.5} if name == "generalised_cauchy" else {})
-        kernel = {"name": name} | {parameter: own[parameter] for parameter in entry["parameters"]}
+        kernel = {"name": name} | {parameter: own[parameter] for parameter in entry.parameters}
         assert kernel_id(kernel) == make_kernel(kernel).name
 
 

@@ -18,7 +18,7 @@ from random_features.modules import class_named
 
 def of_class(class_name: str) -> type:
     """Import and return the kernel class of a name; ``AttributeError`` if there is none."""
-    return class_named(__name__, {kernel["class"]: name for name, kernel in KERNELS.items()}, class_name)
+    return class_named(__name__, {kernel.class_name: name for name, kernel in KERNELS.items()}, class_name)
 
 
 __getattr__ = of_class
@@ -49,11 +49,11 @@ def make_kernel(kernel: Mapping):
     name = kernel["name"]
     if name not in KERNELS:
         raise UserError(f"no kernel is called {name!r}; {suggestion(name, KERNELS)}")
-    known = KERNELS[name]["parameters"]
+    known = KERNELS[name].parameters
     for parameter in kernel:
         if parameter not in ("name", *known):
             raise UserError(f"the kernel {name} has no parameter {parameter!r}; {suggestion(parameter, known)}")
     if missing := [parameter for parameter in known if parameter not in kernel]:
         has = ", ".join(known)
         raise UserError(f"the kernel {name} needs {' and '.join(missing)}, got {dict(kernel)}; it has {has}")
-    return of_class(KERNELS[name]["class"])(**{parameter: kernel[parameter] for parameter in known})
+    return of_class(KERNELS[name].class_name)(**{parameter: kernel[parameter] for parameter in known})

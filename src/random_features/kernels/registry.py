@@ -1,19 +1,37 @@
-"""The exact kernels by name: the class, the parameters that an experiment states, and the id in tables if it is not the
-name.
+"""The exact kernels by name, with the facts about them.
 
 Importing this module loads nothing heavy. The class of a kernel is in the file of the same name in this folder.
 """
 
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts about a kernel.
+
+    Attributes
+    ----------
+    class_name : its class, in the file of this folder with the kernel's name
+    parameters : its parameters, all of which an experiment states
+    id : its id in tables if it is not its name; a parameter in braces stands for its value
+    """
+
+    class_name: str
+    parameters: tuple[str, ...]
+    id: str = ""
+
+
 KERNELS = {
-    "arc_cosine": {"class": "ArcCosine", "parameters": ("order",), "id": "arccos{order}"},
-    "cauchy": {"class": "Cauchy", "parameters": ("length_scale",)},
-    "circle": {"class": "Circle", "parameters": ("decay", "terms"), "id": "circle-{decay}"},
-    "exponential_power": {"class": "ExponentialPower", "parameters": ("length_scale", "exponent")},
-    "gaussian": {"class": "Gaussian", "parameters": ("length_scale",)},
-    "generalised_cauchy": {"class": "GeneralisedCauchy", "parameters": ("length_scale", "exponent", "decay")},
-    "laplacian": {"class": "Laplacian", "parameters": ("length_scale",)},
-    "linear": {"class": "Linear", "parameters": ()},
-    "matern": {"class": "Matern", "parameters": ("length_scale", "nu")},
-    "neural_tangent": {"class": "NeuralTangent", "parameters": ()},
-    "polynomial": {"class": "Polynomial", "parameters": ("degree", "coef0")},
+    "arc_cosine": Facts("ArcCosine", ("order",), "arccos{order}"),
+    "cauchy": Facts("Cauchy", ("length_scale",)),
+    "circle": Facts("Circle", ("decay", "terms"), "circle-{decay}"),
+    "exponential_power": Facts("ExponentialPower", ("length_scale", "exponent")),
+    "gaussian": Facts("Gaussian", ("length_scale",)),
+    "generalised_cauchy": Facts("GeneralisedCauchy", ("length_scale", "exponent", "decay")),
+    "laplacian": Facts("Laplacian", ("length_scale",)),
+    "linear": Facts("Linear", ()),
+    "matern": Facts("Matern", ("length_scale", "nu")),
+    "neural_tangent": Facts("NeuralTangent", ()),
+    "polynomial": Facts("Polynomial", ("degree", "coef0")),
 }

@@ -158,8 +158,9 @@ def widest(grid: dict) -> int:
 
 def kernel_of(kernel: dict):
     """Return the kernel of a mapping, with length scale 1 if it states none."""
-    known = KERNELS.get(kernel["name"], {"parameters": ()})["parameters"]
-    return make_kernel({key: 1.0 for key in known if key == "length_scale"} | kernel)
+    known = KERNELS.get(kernel["name"])
+    has_length_scale = known and "length_scale" in known.parameters
+    return make_kernel(({"length_scale": 1.0} if has_length_scale else {}) | kernel)
 
 
 def try_kernel(kernel: dict):
@@ -199,6 +200,8 @@ def try_fit(method: str, options: str, kernel: str):
 def try_learner(learner: str, options: dict, target: str):
     """Fit and cross-validate a learner on a few points, if it suits the target."""
     known = load_learner(learner)
+    if unknown := set(known.targets) - {"binary", "classes", "regression"}:
+        raise ValueError(f"its facts name targets of the kind {', '.join(sorted(unknown))}, which there are not")
     if target not in known.targets:
         return
     n_folds = options.get("n_folds", 2)

@@ -62,7 +62,7 @@ def learner_type(name: str) -> type[Model]:
 #: The name of a kernel and its parameters, whose values the kernel itself checks.
 Parameter = Annotated[Any, AfterValidator(kernel_parameter)]
 Kernel = by_name(
-    "name", {name: with_keys(name, dict.fromkeys(of["parameters"], Parameter)) for name, of in KERNELS.items()}
+    "name", {name: with_keys(name, dict.fromkeys(of.parameters, Parameter)) for name, of in KERNELS.items()}
 )
 
 #: Options by learner; null leaves a learner out.

@@ -104,7 +104,7 @@ def problems_of_choices(experiment: dict):
 def problems_of_length_scale(experiment: dict, kernel: dict):
     """Yield whether the methods of a kernel do not take its length scale from exactly one place."""
     search = experiment["search"]
-    has_length_scale = "length_scale" in KERNELS[kernel["name"]]["parameters"]
+    has_length_scale = "length_scale" in KERNELS[kernel["name"]].parameters
     entries = [each for each in experiment["methods"] if each and each.get("kernel", experiment["kernel"]) == kernel]
     of_entries = ["length_scale" in entry for entry in entries]
     found = {"kernel": "length_scale" in kernel, "search": "length_scale" in search}

@@ -149,7 +149,7 @@ def kernel_id(kernel: dict) -> str:
     It is the ``name`` of the kernel object, read from ``KERNELS`` without importing it.
     """
     try:
-        return KERNELS[kernel["name"]].get("id", kernel["name"]).format(**kernel)
+        return (KERNELS[kernel["name"]].id or kernel["name"]).format(**kernel)
     except KeyError:
         return kernel["name"]
 

@@ -66,7 +66,7 @@ def cell_of(spec: Part, entry: dict, kernel: dict, place: dict, repeat: int) -> 
     at = {"kernel": kernel_id(kernel), "n_train": spec.grid["rows"], "penalty": spec.grid["penalty"], "repeat": repeat}
     if place:
         at[place["axis"]] = place["at"]
-    has_width = "length_scale" in KERNELS[kernel["name"]]["parameters"]
+    has_width = "length_scale" in KERNELS[kernel["name"]].parameters
     conditions = {key: spec.grid[key] for key in ("n_features", "approximation_rows")}
     conditions |= {"parameters": kernel, "bandwidth": spec.bandwidth if has_width else None}
     return Cell(entry, at, conditions, place)

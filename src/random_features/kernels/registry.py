@@ -14,7 +14,7 @@ class Facts:
     ----------
     class_name : its class, in the file of this folder with the kernel's name
     parameters : its parameters, all of which an experiment states
-    id : its id in tables if it is not its name; a parameter in braces stands for its value
+    id : its id in tables if it is not its name; where a parameter in braces is replaced by its value
     """
 
     class_name: str

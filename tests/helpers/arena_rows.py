@@ -9,7 +9,7 @@ from verdict_rows import row
 from rfstudy import tidy
 
 #: Regression sets and sets with labels, the first two of over 10,000 rows.
-NUMBERS = ("uci-bike", "uci-protein", "uci-yacht", "uci-gas", "uci-wine", "uci-stock", "uci-sml", "uci-airfoil")
+NUMBERS = ("uci-pol", "uci-protein", "uci-yacht", "uci-gas", "uci-wine", "uci-stock", "uci-sml", "uci-airfoil")
 LABELS = ("letter", "ijcnn1", "eeg", "sonar")
 SETS = NUMBERS + LABELS
 FOLDS, TEST_ROWS = 5, 400

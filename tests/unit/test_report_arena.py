@@ -60,10 +60,7 @@ def test_p_values_of_one_side_are_scipys():
     assert found.p_equal == max(below, above)
     assert found.p_lower == stats.wilcoxon(effect, alternative="less", method="exact").pvalue
     assert found.p_higher == stats.wilcoxon(effect, alternative="greater", method="exact").pvalue
-
-
-def test_effects_that_are_all_zero_are_equal():
-    found = combined(np.zeros(12), np.zeros(12))
+    found = combined(np.zeros(12), np.zeros(12))  # effects that are all zero are equal
     assert (found.typical.value, found.typical.low, found.typical.high, found.typical.p) == (0, 0, 0, 1)
     assert found.p_equal < 0.001
 
@@ -76,6 +73,17 @@ def test_the_test_finds_what_it_is_said_to_detect():
         assert is_found.mean() == pytest.approx(0.8, abs=0.03)  # three standard errors of both simulations
         found = [typical(own) for own in drawn[:400] - 0.02 * shift]  # half-widths of few sets say a little too much
         assert np.mean([arena.detectable(each, tests) for each in found]) == pytest.approx(0.02 * shift, rel=0.07)
+
+
+def test_p_values_of_rank_correlations_are_those_of_all_orders():
+    x = np.array([1.0, 2.0, 3.0, 5.0, 4.0, 7.0, 6.0, 6.0])
+    of_t = stats.spearmanr(x, np.arange(8.0))
+    rho, p = arena.rank_correlation(x, np.arange(8.0))
+    by_order = np.array(list(itertools.permutations(range(8)))) @ stats.rankdata(x)
+    assert p == pytest.approx(2 * np.mean(by_order >= by_order[0]))
+    assert (rho, p > 1.9 * of_t.pvalue) == (pytest.approx(of_t.statistic), True)
+    many = np.random.default_rng(0).normal(size=(2, 30))
+    assert arena.rank_correlation(*many)[1] == pytest.approx(stats.spearmanr(*many).pvalue, abs=0.01)
 
 
 @pytest.mark.parametrize(("tests", "level", "needed"), [(8, 0.025, 9), (7, 0.05, 8), (1, 0.025, 6), (1, 0.0625, 5)])
@@ -175,12 +183,18 @@ def test_verdicts_follow_from_the_tests():
     assert decided([], []) == []
 
 
-def test_holms_correction_is_over_the_maps_of_a_band():
+def test_holms_correction_is_over_the_maps_of_a_band_and_over_the_statements_of_one_kind():
     effect = np.r_[np.linspace(0.01, 0.2, 9), -0.1]
     found = combined(effect, np.zeros(10))
     assert 0.01 < found.typical.p < 0.05
     assert decided([found], [None]) == ["worse"]
-    assert decided([found] + [of_sets(0.0, 0.1)] * 9, [None] * 10)[0] == "undecided"
+    for other in (of_sets(0.0, 0.1), None):  # a map with too few data sets counts
+        assert decided([found] + [other] * 9, [None] * 10)[0] == "undecided"
+    found = combined(np.r_[np.linspace(0.01, 0.2, 9), -0.07], np.zeros(10))
+    assert 0.0125 > found.p_higher > 0.005
+    worse, equal = {"says": "worse"}, {"says": "equal"}
+    assert outcomes([worse, equal], [(found, None), None])[0] == "confirmed"
+    assert outcomes([worse] * 5, [(found, None)] + [None] * 4)[0] == "undecided"
 
 
 def test_outcomes_of_statements():
@@ -195,17 +209,6 @@ def test_outcomes_of_statements():
     statements = [{"says": says} for says, _, _ in cases]
     found = [(own, own) if own else None for _, own, _ in cases]
     assert outcomes(statements, found) == [word for *_, word in cases]
-
-
-def test_a_statement_of_equality_needs_the_informative_data_sets():
-    fine, wide = of_sets(0.0), of_sets(0.0, error=0.2)
+    fine, wide = of_sets(0.0), of_sets(0.0, error=0.2)  # equality needs the informative data sets
     found = [outcomes([{"says": "equal"}], [(fine, other)]) for other in (fine, wide, None)]
     assert found == [["confirmed"], ["undecided"], ["undecided"]]
-
-
-def test_the_correction_of_statements_counts_those_of_one_kind_and_those_that_are_not_measured():
-    found = combined(np.r_[np.linspace(0.01, 0.2, 9), -0.07], np.zeros(10))
-    assert 0.0125 > found.p_higher > 0.005
-    worse, equal = {"says": "worse"}, {"says": "equal"}
-    assert outcomes([worse, equal], [(found, None), None])[0] == "confirmed"
-    assert outcomes([worse] * 5, [(found, None)] + [None] * 4)[0] == "undecided"

@@ -15,6 +15,7 @@ RATIOS = {("orf", ""): 0.9, ("sorf", ""): 1.1, ("qmc", ""): 1.0, **CONTROLS}
 EXACT = {"exact_kernel": 0.1, "majority": 1.0, "nearest_neighbour": 0.5, "linear": 0.6, "boosting": 0.3}
 PLAIN = [row for name in made.SETS for row in made.fact_rows(name, duplicate_rows=0.0)]
 BAND = "64 to 256"
+FOREST = spec_of("arena-forest-tuned", "study")
 
 
 def shrinking(rows):
@@ -55,12 +56,15 @@ def test_verdicts_follow_from_the_ratios_and_the_draws_of_the_baseline():
     assert (orf["sets"], orf["won"], orf["tied"], orf["lost"]) == (12, 12, 0, 0)
     assert orf["distinct_columns"] == 100
     assert any("D = 64 to 256: 12 data sets" in note for note in table.notes)
-
-
-def test_equal_needs_informative_data_sets():
     cells, _ = table_of("arena", made.framed(made.map_rows(RATIOS), PLAIN))  # more columns gain nothing
-    verdicts = cells.set_index(["d", "map_id"])["verdict"]
-    assert (verdicts[BAND, "qmc"], verdicts[BAND, "orf"]) == ("undecided", "better")
+    assert cells.set_index("map_id")["verdict"].to_dict() == {"orf": "better", "sorf": "worse", "qmc": "undecided"}
+
+
+def test_maps_with_too_few_data_sets_count_in_the_correction():
+    few = [made.map_rows({("lsrff", f"pool-{i}"): 0.5}, sets=made.SETS[:2]) for i in range(12)]
+    for others, word in (([], "better"), (few, "undecided")):
+        cells, _ = table_of("arena", made.framed(made.map_rows({("orf", ""): 0.9}, sets=made.SETS[:9]), *others, PLAIN))
+        assert cells["verdict"].tolist() == [word]
 
 
 def test_scopes_leave_out_flagged_data_sets_and_other_tasks():
@@ -127,6 +131,7 @@ def test_too_few_data_sets_give_no_verdict(name, n_sets):
     words = " ".join(map(str, cells.to_numpy().ravel()))
     assert not {"better", "worse", "equal"} & set(words.split())
     assert "rank" not in cells
+    assert not plots.picture(context_of(rows), FOREST).figure.axes
 
 
 def test_flags_are_set_beyond_their_thresholds_only():
@@ -166,7 +171,7 @@ def test_a_map_takes_no_part_in_flags():
     assert flags[0] == flags[1]
 
 
-@pytest.mark.parametrize("name", arena.SYNTHETIC)
+@pytest.mark.parametrize("name", [*arena.SYNTHETIC, "magic04", "uci-kin40k", "uci-pendulum", "uci-bike"])
 def test_synthetic_data_sets_are_flagged(name):
     facts = made.framed(made.fact_rows(name, duplicate_rows=0.0, class_order="mixed"))
     (row,) = arena.flaws(facts, arena.yardsticks_of(facts)).to_dict("records")
@@ -277,9 +282,6 @@ def test_ranks_are_means_over_data_sets_of_common_cells():
 # --- the figure -------------------------------------------------------------------------------------------------------
 
 
-FOREST = spec_of("arena-forest-tuned", "study")
-
-
 def test_the_forest_shows_typical_effects_and_pale_maps_without_a_verdict():
     ratios = {("orf", ""): 0.9, ("qmc", ""): lambda name: 1.3 if made.SETS.index(name) % 2 else 0.75}
     rows = made.framed(made.map_rows(ratios, columns=(64, 128, 256, 512, 1024)), PLAIN)
@@ -294,8 +296,3 @@ def test_the_forest_shows_typical_effects_and_pale_maps_without_a_verdict():
             {0: np.exp(middle["orf"]), 1: np.exp(middle["qmc"])}
         )
         assert markers[0].get_alpha() == 1.0 > markers[1].get_alpha()
-
-
-def test_too_few_data_sets_are_not_drawn():
-    rows = made.framed(made.map_rows(RATIOS, sets=made.SETS[:2]))
-    assert not plots.picture(context_of(rows), FOREST).figure.axes

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import bisect
 from scipy.special import stdtrit
-from scipy.stats import wilcoxon
+from scipy.stats import permutation_test, rankdata, wilcoxon
 
 from rfstudy.report.aggregate import columns_asked_for, facts_of, of_quantity, select, settings_of
 from rfstudy.report.compare import LEVEL, POWER, Estimate, holm
@@ -26,6 +26,12 @@ MARGIN = 0.02
 
 #: Draws of a simulated power: its standard error is 0.006.
 SIMULATIONS = 4000
+
+#: The seed of permutations and of the bootstrap.
+SEED = 0
+
+#: Orders of a permutation test: all of up to eight data sets, and as many at random of more.
+ORDERS = 40320
 
 #: A classification set has at least so many test rows.
 LEAST_TEST_ROWS = 500
@@ -43,8 +49,11 @@ EFFECT = ["dataset", "method", "variant"]
 #: the target with the target of the next row, and the share of the variance that a yardstick explains.
 FLAGS = {"duplicates": 0.2, "ordered": 0.5, "no signal": 0.05}
 
-#: Data sets from a formula or a simulator, which are flagged.
-SYNTHETIC = ("magic04", "uci-kin40k", "tab-ailerons", "tab-waveform", "tab-kropt", "tab-fried", "tab-naval")
+#: Data sets whose rows or target come from a formula or a simulator, which are flagged.
+SYNTHETIC = (
+    "magic04", "uci-kin40k", "uci-pendulum", "uci-bike", "tab-ailerons", "tab-waveform", "tab-kropt", "tab-fried",
+    "tab-naval",
+)  # fmt: skip
 
 #: Data sets with few cases of a class, judged by one minus the area under the ROC curve.
 UNBALANCED = ("tab-jm1", "tab-enhancer", "tab-ozone", "tab-mammography", "tab-w8a")
@@ -201,6 +210,18 @@ def shift_found(k: int, tests: int) -> float:
     return bisect(excess, 0.0, 10.0, xtol=0.001)
 
 
+def rank_correlation(x, y) -> tuple[float, float]:
+    """Return Spearman's correlation and its p-value by permutation. That of Student's t is too small for few sets."""
+    ranks = rankdata([x, y], axis=1) - (len(x) + 1) / 2
+    x, y = ranks / np.linalg.norm(ranks, axis=1, keepdims=True)
+
+    def of(orders, axis):
+        return (orders * y).sum(axis)
+
+    found = permutation_test((x,), of, permutation_type="pairings", n_resamples=ORDERS, rng=SEED)
+    return float(found.statistic), float(found.pvalue)
+
+
 def sets_needed(tests: int, level: float = LEVEL / 2) -> int:
     """Return from how many data sets on the p-value of one side, at least one half to the power of their number, can be
     below a level after Holm's correction over so many tests.
@@ -208,12 +229,14 @@ def sets_needed(tests: int, level: float = LEVEL / 2) -> int:
     return int(np.floor(np.log2(max(tests, 1) / level))) + 1
 
 
-def decided(found: list[Combined], informative: list[Combined | None]) -> list[str]:
+def decided(found: list[Combined | None], informative: list[Combined | None]) -> list[str]:
     """Return the verdicts on a family of maps: better, worse, equal, different but negligibly, or undecided.
 
-    Maps are equal only if they are so on the informative data sets, too.
+    Maps are equal only if they are so on the informative data sets, too. A map with too few data sets (None) counts in
+    Holm's correction, so that the verdicts on the others do not depend on the number of its data sets.
     """
-    value, p, own = np.reshape([(each.typical.value, each.typical.p, each.p_equal) for each in found], (-1, 3)).T
+    known = [(0.0, 1.0, 1.0) if each is None else (each.typical.value, each.typical.p, each.p_equal) for each in found]
+    value, p, own = np.reshape(known, (-1, 3)).T
     there = [1.0 if each is None else each.p_equal for each in informative]
     is_effect, is_equal = holm(p) < LEVEL, holm(np.maximum(own, there)) < LEVEL
     rules = {NEGLIGIBLE: is_effect & is_equal, "better": is_effect & (value < 0), "worse": is_effect, "equal": is_equal}
@@ -415,19 +438,18 @@ def verdicts_of(results: Results, scope: str, methods: list[str]) -> list[Verdic
     for band, columns in BANDS.items():
         effects = results.effects(columns, scope)
         found, informative = together(effects), together(results.effects(columns, "informative"))
-        named = sorted((who for who in found if who[0] in methods), key=lambda who: (methods.index(who[0]), who[1]))
-        words = decided([found[who] for who in named], [informative.get(who) for who in named])
+        groups = {who: own for who, own in effects.groupby(["method", "variant"]) if who[0] in methods}
+        named = sorted(groups, key=lambda who: (methods.index(who[0]), who[1]))
+        words = decided([found.get(who) for who in named], [informative.get(who) for who in named])
         for who, word in zip(named, words, strict=True):
-            own = effects[effects["method"].eq(who[0]) & effects["variant"].eq(who[1])]
-            made.append(Verdict(band, who, own, found[who], word, detectable(found[who].typical, len(named))))
+            if who in found:
+                size = detectable(found[who].typical, len(named))
+                made.append(Verdict(band, who, groups[who], found[who], word, size))
     return made
 
 
 #: Draws of data sets for the intervals of ranks.
 DRAWS = 2000
-
-#: The seed of these draws.
-SEED = 0
 
 
 def rank_intervals(errors: pd.DataFrame, methods: list[str], baseline: str) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
-from scipy.stats import spearmanr
 
 from rfstudy.report import arena as stats
 from rfstudy.report.aggregate import select, settings_of
@@ -179,10 +178,10 @@ def arena_moderators(context: Context, *, datasets, methods, baseline, quantity)
 
     Notes
     -----
-    Spearman's correlation over the data sets without a flag, and its p-value without correction. Positive: the larger
-    the fact, the worse the map relative to {baseline}. Noise floor: error of the exact kernel over the variance, or
-    over the error of the most frequent class. Slow decay: the error of the kernel matrix of Nyström (RPCholesky) at the
-    smallest D of the band.
+    Spearman's correlation over the data sets without a flag, and its p-value by permutation, without correction.
+    Positive: the larger the fact, the worse the map relative to {baseline}. Noise floor: error of the exact kernel over
+    the variance, or over the error of the most frequent class. Slow decay: the error of the kernel matrix of Nyström
+    (RPCholesky) at the smallest D of the band.
     """
     results, rows = stats.results_of(context, datasets, baseline, quantity), []
     sums = results.yardsticks.groupby(["dataset", "method"])["wrong"].sum().unstack("method")
@@ -201,7 +200,7 @@ def arena_moderators(context: Context, *, datasets, methods, baseline, quantity)
         for name, fact in facts.items():
             both = each.own.set_index("dataset").assign(fact=fact)[["effect", "fact"]].dropna()
             if len(both) >= LEAST_SETS and both["fact"].nunique() > 1:
-                rho, p = spearmanr(both["effect"], both["fact"])
+                rho, p = stats.rank_correlation(both["effect"], both["fact"])
                 row[name] = Cell(f"{rho:+.2f} ({p:.3f})", {"": rho, "p_value": p})
         rows.append(row)
     return table_of(arena_moderators, rows, "D", results, context)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
-from sklearn.model_selection import KFold, PredefinedSplit, cross_val_predict
+from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from random_features.alarm import alarm
@@ -71,9 +71,11 @@ def held_out(model, X, y, cut):
 
 def given_away(question):
     """Warn of columns from each of which alone a small tree predicts the target: all are looked at, dates too."""
-    is_class, halves = question.settings["task"] == "classes", KFold(2, shuffle=True, random_state=0)
-    rows = recipe.sample(np.arange(len(question.y)), LEAK_ROWS)
+    is_class, rows = question.settings["task"] == "classes", recipe.sample(np.arange(len(question.y)), LEAK_ROWS)
     table, y = recipe.rows_of(question.table, rows), question.y[rows]
+    groups = None if question.groups is None else question.groups[rows]
+    folds = (KFold if groups is None else GroupKFold)(2, shuffle=True, random_state=0)
+    halves = list(folds.split(rows, groups=groups))
     tree = (DecisionTreeClassifier if is_class else DecisionTreeRegressor)(max_leaf_nodes=256, random_state=0)
     guess, leaks = held_out(recipe.model("guess", {}, question.settings["task"]), y[:, None], y, halves).mean(), []
     for each in question.columns:

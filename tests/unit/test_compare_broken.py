@@ -29,10 +29,8 @@ BROKEN = {
     "unknown-target": (GOOD, {"target": "prise"}, "no such column; did you mean price? it has "),
     "unknown-windows": (GOOD.replace(b"colour", b"T\xf8\xedda"), {"target": "Třída"}, "cp1252; --encoding decides; it"),
     "unknown-drop": (GOOD, {"drop": ["colr"]}, "--drop colr"),
-    "unknown-group": (GOOD, {"group": "shop"}, "--group shop"),
-    "unknown-time": (GOOD, {"time": "when"}, "--time when"),
-    "time-of-texts": (GOOD, {"time": "colour"}, "its values are no times, such as"),
-    "time-of-truth": (GOOD, {"time": "sold"}, "its values are no times, such as"),
+    **{f"unknown-{option}": (GOOD, {option: "shop"}, f"--{option} shop") for option in ("group", "time")},
+    **{f"time-of-{name}": (GOOD, {"time": name}, "its values are no times, such as") for name in ("colour", "sold")},
     "one-wrong-time": (GOOD.replace(b"2024-01-31", b"31st?"), {"time": "day"}, "1 of 60 values of the column 'day'"),
     "huge-target": (target(np.arange(60) * 1e299), {"target": "y"}, "at most 1e+150"),
     "huge-classes": (target([1e300, 2e300] * 30), {"target": "y", "task": "regression"}, "at most 1e+150"),
@@ -69,9 +67,7 @@ BROKEN = {
     "xml": (b'<?xml version="1.0"?>\n<rows>' + b"<td>1</td>\n" * 60, {}, "HTML or XML; save its table as CSV"),
     "no-mark": ("x,y\n1,2\n".encode("utf-16-le"), {}, "text without --encoding, such as utf-16-le"),
     "binary": (bytes(range(256)) * 20, {}, "neither Parquet nor .npz, nor text without --encoding"),
-    "cut-gz": (gzip.compress(GOOD)[:-20], {}, "cannot be unpacked"),
-    "cut-xz": (lzma.compress(GOOD)[:-20], {}, "cannot be unpacked"),
-    "cut-bz2": (bz2.compress(GOOD)[:-20], {}, "cannot be unpacked"),
+    **{f"cut-{kind.__name__}": (kind.compress(GOOD)[:-20], {}, "cannot be unpacked") for kind in (gzip, lzma, bz2)},
     "cut-zip": (packed(GOOD)[:-30], {}, "cannot be unpacked"),
     "damaged-gz": (damaged(gzip.compress(GOOD)), {}, "cannot be unpacked"),
     "damaged-zip": (packed(GOOD).replace(GOOD[:9], GOOD[:8] + b"x"), {}, "cannot be unpacked"),
@@ -95,8 +91,5 @@ def test_a_broken_file_is_refused_in_one_line_and_nothing_is_written(tmp_path, n
     before = sorted(tmp_path.iterdir())
     assert words in message(understand, path, **{"target": "price", **options})
     assert sorted(tmp_path.iterdir()) == before
-
-
-def test_a_path_below_a_file_is_no_such_file(tmp_path):
-    (tmp_path / "t.csv").write_bytes(GOOD)
-    assert message(understand, tmp_path / "t.csv" / "x", target="price").endswith("x: there is no such file")
+    path.write_bytes(GOOD)
+    assert message(understand, path / "x", target="price").endswith("x: there is no such file")

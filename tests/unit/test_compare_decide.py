@@ -33,14 +33,11 @@ def test_the_cheapest_within_the_margin_is_recommended():
     assert "rff with 64 columns" in decision.answer
 
 
-def test_maps_that_are_worse_are_not_recommended():
+def test_maps_that_are_worse_or_as_good_and_dearer_are_not_recommended():
     found = [GUESS, result("boosting", losses(0.1, 1), 9.0), result("rff", losses(0.2, 2), 1.0, 64)]
     decision = decisions.decide(found, np.arange(4000), 0.02)
     assert (decision.kind, decision.chosen.unit.name) == ("no map", "boosting")
     assert "Use boosting: every map is worse, with up to 64 columns. The best map is rff with" in decision.answer
-
-
-def test_a_linear_model_that_is_as_good_is_named():
     found = [GUESS, result("linear", losses(0.1, 1), 0.1), result("rff", losses(0.1, 2), 1.0, 64)]
     assert decisions.decide(found, np.arange(4000), 0.1).chosen.unit.name == "linear"  # a tenth of the best's errors
 
@@ -66,14 +63,11 @@ def test_noise_is_rarely_taken_for_a_signal():
     assert kinds.count("nothing") >= 90
 
 
-def test_luck_that_is_averaged_does_not_beat_the_guess():
+def test_a_lead_of_few_columns_is_luck_that_is_averaged_and_of_equal_maps_the_widest_is_best():
     losses = (np.arange(2000) < 80).astype(float)
     luckier = ((np.arange(2000) >= 15) & (np.arange(2000) < 89)).astype(float)  # 15 rows better, 9 worse
     found = [result("guess", losses, 0.0), result("rff", luckier, 1.0, 64), result("rff", losses, 1.0, 128)]
     assert decisions.decide(contest.steady(found), np.arange(2000), 0.02).kind == "nothing"
-
-
-def test_a_lead_of_few_columns_is_luck_and_of_equal_maps_the_widest_is_best():
     found = [result("rff", [mean] * 4, columns=D) for D, mean in ((64, 3.0), (128, 1.0), (256, 2.0))]
     pooled = sorted(contest.steady([*found, GUESS]), key=contest.rank)
     assert [(each.unit.columns, each.losses.mean()) for each in pooled[1:]] == [(256, 1.5), (128, 1.5), (64, 3.0)]

@@ -30,9 +30,7 @@ FORMS = {
     "mark.csv": b"\xef\xbb\xbf" + text(),
     "utf-16.csv": FRAME.to_csv(index=False).encode("utf-16"),
     "windows.csv": text().replace(b"\n", b"\r\n"),
-    "packed.csv.gz": gzip.compress(text()),
-    "packed.csv.bz2": bz2.compress(text()),
-    "packed.csv.xz": lzma.compress(text()),
+    **{f"packed.csv.{kind.__name__}": kind.compress(text()) for kind in (gzip, bz2, lzma)},
     "packed.zip": packed(text()),
     "packed-folder.zip": packed(text(), "data/", "data/table.csv", "__MACOSX/data/._table.csv"),
     "title.csv": b"A table of sales\n" + text(),
@@ -101,6 +99,12 @@ def test_arrays_arff_and_libsvm(tmp_path):
     asked = understand(tmp_path / "t.arff", "y")
     np.testing.assert_array_equal(asked.table[["a0", "a1", "a2"]], X)
     np.testing.assert_array_equal(asked.y, y)
+    (tmp_path / "t.arff").write_text(arff(frame.assign(a0="?"), y="{no,yes}"))
+    assert understand(tmp_path / "t.arff", "y").columns[0]["use"] == "left out: constant"
+    dump_svmlight_file(sparse.random(ROWS, 5000, 0.01, random_state=0), y, str(tmp_path / "t.svm"))
+    asked = understand(tmp_path / "t.svm")
+    assert sparse.issparse(asked.table)
+    assert asked.settings["columns"] is None
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe"])
@@ -114,14 +118,6 @@ def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     for name, content in {"t.csv": gzip.compress(GOOD), "t.npz": arrays(x=np.ones(200), price=np.arange(200))}.items():
         (tmp_path / name).write_bytes(content)
         assert "more than 1,000 bytes" in message(understand, tmp_path / name, "price")
-
-
-def test_wide_libsvm_stays_sparse(tmp_path):
-    X = sparse.random(ROWS, 5000, 0.01, random_state=0)
-    dump_svmlight_file(X, np.arange(ROWS) % 2, str(tmp_path / "t.svm"))
-    asked = understand(tmp_path / "t.svm")
-    assert sparse.issparse(asked.table)
-    assert asked.settings["columns"] is None
 
 
 @pytest.fixture
@@ -179,6 +175,7 @@ MEANINGS = {
     "month-first": ([f"{d:%m/%d/%Y}" for d in DAYS], "%m/%d/%Y", DAYS),
     "short-years": ([f"{d:%d.%m.%y}" for d in DAYS], "%d.%m.%y", DAYS),
     "no-separator": ([f"{d:%Y%m%d}" for d in DAYS], "%Y%m%d", DAYS),
+    "no-separator-times": ([f"{d:%Y%m%d} 09:30" for d in DAYS], "%Y%m%d %H:%M", MORNINGS),
     "zones": ([f"{d:%Y-%m-%d}T02:00:00+02:00" for d in DAYS], "iso+zone", DAYS),
     "with-time": ([f"{d:%d.%m.%Y} 09:30" for d in DAYS], "%d.%m.%Y %H:%M", MORNINGS),
     "french-times": ([f"{d:%d/%m/%Y} 09h30" for d in DAYS], "%d/%m/%Y %Hh%M", MORNINGS),
@@ -201,7 +198,7 @@ MEANINGS = {
     "laps": ([f"1:{i % 60:02d}.5" for i in range(ROWS)], "h:mm:ss", (60.5 + np.arange(ROWS) % 60) / 3600),
     "uhr": ([f"{i % 24}.30 Uhr" for i in range(ROWS)], "hours", np.arange(ROWS) % 24 + 0.5),
     "dilutions": ([f"1:{10 + i}" for i in range(ROWS)], "ratio", 1 / np.arange(10.0, 10 + ROWS)),
-    "accounting": ([f"$({i}.50)" for i in range(ROWS)], "number", -0.5 - np.arange(ROWS)),
+    "accounting": ([(f"$({i}.50)", f"({i}.50) $")[i % 2] for i in range(ROWS)], "number", -0.5 - np.arange(ROWS)),
     "durations": ([f"{20 + i}:30:00" for i in range(ROWS)], "h:mm:ss", 20.5 + np.arange(ROWS)),
     "hours-and-minutes": ([f"{i % 3}h {i:02d}m" for i in range(ROWS)], "h:mm:ss",
                           np.arange(ROWS) % 3 + np.arange(ROWS) / 60),
@@ -214,8 +211,9 @@ MEANINGS = {
     "thousands-commas": ([f"{i},037.5" for i in range(1, ROWS + 1)], "number", 1037.5 + 1000 * np.arange(ROWS)),
     "thousands-blanks": ([f"{i}\u202f037" for i in range(1, ROWS + 1)], "number", 1037 + 1000 * np.arange(ROWS)),
     "euros": ([f"{i},50 €" for i in range(ROWS)], "number,", np.arange(ROWS) + 0.5),
+    "euros-of-latin-9": ([f"{i},50 ¤" for i in range(ROWS)], "number,", np.arange(ROWS) + 0.5),  # as cp1252
     "dollars": ([f"${i}.50" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
-    "percent": ([f"{i}.5%" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
+    "percent": ([(f"{i}.5%", f"%{i}.5")[i % 2] for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
     "minus": ([f"\u200e\u2212{v + 1}" for v in HALF], "number", -HALF - 1),
     "minus-at-the-end": ([f"{v + 1}-" for v in HALF], "number", -HALF - 1),
     "no-cents": ([(f"{i},-", f"1.0{i},– Kr.", f"Kr. {i},--", f"{i},50- Kr.")[i % 4] for i in range(10, 10 + ROWS)],
@@ -232,7 +230,7 @@ MEANINGS = {
     "reais": ([f"R$ {i}.037,5" for i in range(1, ROWS + 1)], "number,", 1037.5 + 1000 * np.arange(ROWS)),
     "yen": ([f"{i},037円" for i in range(1, ROWS + 1)], "number", 1037 + 1000 * np.arange(ROWS)),
     "wide-percent": ([f"{i}.5％" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
-    "degrees": ([f"{i}.5℃" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
+    "degrees": ([f"{i}.5{('℃', '°C')[i % 2]}" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
     "brackets": ([f"({v + 1})" for v in HALF], "number", -HALF - 1),
     "no-answer": (["k.A.", *map(str, HALF[1:])], "number", [np.nan, *HALF[1:]]),
     "question-marks": (["?", "－", "\\N", *map(str, HALF[3:])], "number", [np.nan] * 3 + [*HALF[3:]]),
@@ -264,6 +262,7 @@ def test_a_column_has_one_meaning(tmp_path, name):
         ([f"14.05.{40 + i}" for i in range(ROWS)], (), "'14.05.68' is read as 2068: 68 is 2068, and 69 is 1969"),
         (["14.05.68", "01.02.50"] * 30, ["x=%d.%m.%y"], "'14.05.68' is read as 2068"),
         (["1E3", "10E2", "204"] * 20, (), "'1E3' is read as 1000"),
+        ([*map(str, HALF[2:]), "k.A.", "few"], ["x=number"], "'x': texts that are missing values: 2 (k.A., few)"),
         ([*(str(d.date()) for d in DAYS[1:]), "9999-12-31"], (), "a value, 9999-12-31 00:00:00, 14,"),
         ([f"{1801 + i}-12" for i in range(ROWS)], (), "'1801-12' is read as 1801-12-01"),
         ([f"{d:%Y-%m-%d}T00:00:00+02:00" for d in DAYS], (), "2021-01-04 22:00:00 UTC, month and hour too"),
@@ -272,6 +271,11 @@ def test_a_column_has_one_meaning(tmp_path, name):
 def test_a_reading_that_may_be_wrong_is_noted(tmp_path, texts, how, words):
     path = saved(tmp_path, pd.DataFrame({"x": texts, "z": HALF + 0.25, "y": HALF**2}))
     assert words in "".join(understand(path, "y", formats=how).changed)
+
+
+def test_years_to_come_are_noted_before_missing_values(tmp_path):
+    frame = pd.DataFrame({"a": ["k.A.", *HALF[1:]], "x": ["14.05.68", "01.02.50"] * (ROWS // 2), "y": HALF**2})
+    assert "'14.05.68' is read as 2068" in understand(saved(tmp_path, frame), "y").changed[0]
 
 
 #: Columns that have no one meaning, and words of the question.
@@ -285,6 +289,7 @@ QUESTIONS = {
                     "'05.01.2021' and '2021-02-02' have two formats; write one in"),
     "months-in-words": ([f"{d.day} kesäkuuta {2000 + i}" for i, d in enumerate(DAYS)], "looks like dates: state --"),
     "days-of-the-week": ([f"{d:%a, %d %b %Y}" for d in DAYS], "looks like dates: state --format"),
+    "long-dates": ([f"{d:%A, %B %d, %Y}" for d in DAYS], "looks like dates: state --format"),
     "ordinal-days": ([f"{d.day}{'st' if d.day == 1 else 'th'} {d:%B %Y}" for d in DAYS], "looks like dates: state --"),
     "quarters-weeks": ([f"{2000 + i}-{'QW'[i % 2]}{1 + i % 4}" for i in range(ROWS)], "dates: write the first day"),
     "danish-hours": ([f"{i % 9} t {i} min" for i in range(ROWS)], "has several numbers with words: write durations"),
@@ -292,9 +297,9 @@ QUESTIONS = {
     "another-unit": ([*(f"{v} g" for v in HALF[:-1]), "12.5 kg"], "several units, such as ['g', 'kg']: write them in"),
     "lacking-units": ([*map(str, HALF[:-1]), "12.5 kg"], "file, or --format 'x=text' or 'x=number'"),
     "grades": (["2", "3-"] * (ROWS // 2), "has two meanings: --format x=number or --format x=text"),
-    "codes": (["1D", "2H"] * (ROWS // 2), "has two meanings: --format x=h:mm:ss or --format x=text"),
+    "codes": (["1D", "2H", "2.50 H"] * (ROWS // 3), "has two meanings: --format x=h:mm:ss or --format x=text"),
     "limits": (["<0.5", "1.5", "2.5"] * (ROWS // 3), "20 of 60 values of the column 'x' are no number, such as '<0.5'"),
-    "percent-and-shares": (["5%", *map(str, HALF[1:])], "several units"),
+    "percent-and-shares": (["5%", *map(str, HALF[1:])], "several units, such as ['', '%']"),
 }  # fmt: skip
 
 
@@ -303,7 +308,9 @@ def test_what_has_two_meanings_is_asked_for(tmp_path, name):
     texts, words = QUESTIONS[name]
     path = saved(tmp_path, pd.DataFrame({"x": texts, "z": np.arange(ROWS) % 7, "y": np.arange(ROWS) % 2}))
     for how in [()] + [["x=number"]] * ("several units" in words):
-        assert words in message(understand, path, "y", formats=how)
+        asked = message(understand, path, "y", formats=how)
+        assert words in asked
+        assert "several units" not in words or "'x=number'" not in asked  # it would ask again
     for how in ["text"] + ["number"] * ("'x=number'" in words):
         assert understand(path, "y", formats=[f"x={how}"]).settings["formats"]["x"] == how
 
@@ -359,6 +366,7 @@ SHAPES = {
               "that repeat the names of the columns: 1"),
     "repeated-header": (["a,b,y", *LINES[:30], "a,b,y", *LINES[30:]], "that repeat the names of the columns: 1"),
     "units": (["a,b,y", "cm,-,EUR", *LINES], "has units (cm, -, EUR)"),
+    "groups-of-names": (["Sales,,Out", "a,b,y", *LINES], "lines left out above the names: 1 ('Sales, Out')"),
     "titles-filled-up": (["Sales,,", ",,", "a,b,y", *LINES], "lines left out above the names: 2 ('Sales')"),
     "footnotes-filled-up": (["a,b,y", *LINES[:9], ",,", *LINES[9:], ",,", "From us,,"],
                             "lines left out below the rows: 2 ('From us')"),
@@ -451,11 +459,6 @@ def test_sparse_files_and_nominal_values_in_quotes(tmp_path):
     assert sparse.issparse(asked.table)
     assert asked.table.shape[1] == 899  # the target predicts nothing
     np.testing.assert_array_equal(asked.y, X[:, 3].toarray().ravel())
-
-
-def test_a_column_of_an_arff_file_may_be_empty(tmp_path):
-    (path := tmp_path / "t.arff").write_text(arff(pd.DataFrame({"a": "?", "b": HALF, "y": HALF**2})))
-    assert understand(path, "y").columns[0]["use"] == "left out: constant"
 
 
 @pytest.mark.parametrize("head", ["<DATE>,<OPEN>,y", "[mm],{g},y", "[a],{,y"])

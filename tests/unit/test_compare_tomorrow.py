@@ -141,6 +141,11 @@ def test_whole_numbers_of_a_file_with_decimal_points_have_the_same_sign(tmp_path
     np.testing.assert_allclose(found, model.predict(pd.DataFrame({"x": [1234, 1.234], "z": 0.1})))
     with pytest.raises(UserError, match="'z' had no marks between thousands, and '1,592' is about one or a thousand"):
         model.predict(pd.DataFrame({"x": ["3"], "z": ["1,592"]}))  # its column has decimals
+    _, model = learned(written(tmp_path, ("1,234", "2,345")))
+    model.predict(pd.DataFrame({"x": ["0.234", "1.5"], "z": "0.1"}))
+    for value in ("1.234", 1.234):  # its column has commas
+        with pytest.raises(UserError, match=r"'x' had no decimals, and '1\.234' is about one or a thousand"):
+            model.predict(pd.DataFrame({"x": [value], "z": ["0.1"]}))
 
 
 def test_texts_that_the_file_does_not_have_are_warned_of(tmp_path):

@@ -25,7 +25,7 @@ MISSING = {"?", "-", "--", "---", "na", "n/a", "n.a.", "n. a.", "k.a.", "k. a.",
 #: Dates, and times of day that may follow them.
 DATES = (
     "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d",
-    "%Y.%m.%d", "%Y年%m月%d日", "%d %b %Y", "%d. %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%d%b%Y",
+    "%Y.%m.%d", "%Y%m%d", "%Y年%m月%d日", "%d %b %Y", "%d. %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%d%b%Y",
     "%d/%b/%Y", "%b %Y", "%b-%Y", "%m/%Y",
 )  # fmt: skip
 TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %Hh%M", " %Hh%M:%S", ":%H:%M:%S")
@@ -57,14 +57,14 @@ BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"), ("h:mm:ss", "ratio"))
 #: The decimal signs of formats; their marks between thousands; lakhs (1,23,456), money (60,- and 60/- too), and units.
 SIGN_OF = {"number": ".", "number,": ","}
 MARKS = {",": r"[.'’ ]", ".": r"[,'’ ]"}
-MARKED = "marks between thousands"
+MARKED, WHOLE = "marks between thousands", "no decimals"
 LAKHS = r"[1-9]\d?(?:,\d\d)+,\d{3}"
-MONEY = r"[A-Z]{0,2}[$£¥\u20a0-\u20bf]|EUR|USD|CHF|GBP|INR|JPY|BRL|DKK|NOK|SEK|Rs\.?|[Kk]r\.?|Fr\.?"
+MONEY = r"[A-Z]{0,2}[$£¤¥\u20a0-\u20bf]|EUR|USD|CHF|GBP|INR|JPY|BRL|DKK|NOK|SEK|Rs\.?|[Kk]r\.?|Fr\.?"
 LETTERS = r"(?!(?:Uhr|[AaPp][Mm]|st|nd|rd|th)$|[²³¹¼-¾⅐-⅞])[%/A-Za-z\u00b0-\uffdc]"
 UNIT = rf"{MONEY}|{LETTERS}{{1,8}}\.?|(?:{LETTERS}{{1,6}}/)?[cdkm]?m[23]"
 NUMBER = {
-    sign: rf"^(?P<sign>[-+]?)(?P<before>{MONEY})? ?(?P<digits>[-+]?(?:(?:[1-9]\d{{0,2}}(?:{marks}\d{{3}})+|{LAKHS}|\d+)"
-          rf"(?:[{sign}]\d*)?|[{sign}]\d+)(?:[eE][-+]?\d+)?)(?:(?<=[{sign}])--?|/[-=])? ?(?P<after>{UNIT})?$"
+    sign: rf"^(?P<sign>[-+]?)(?P<before>{MONEY}|%)? ?(?P<digits>[-+]?(?:(?:[1-9]\d{{0,2}}(?:{marks}\d{{3}})+|{LAKHS}"
+          rf"|\d+)(?:[{sign}]\d*)?|[{sign}]\d+)(?:[eE][-+]?\d+)?)(?:(?<=[{sign}])--?|/[-=])? ?(?P<after>{UNIT})?$"
     for sign, marks in MARKS.items()
 }  # fmt: skip
 
@@ -73,7 +73,7 @@ NUMBER = {
 PERIOD = r"(?:19|20)\d\d[-/ ]?(?:Q|K?W|T)\d{1,2}\b|(?:Q|K?W|T) ?\d{1,2}[-/ ](?:19|20)\d\d"
 LIKE_A_DATE = (
     r"(?:[^\W\d]{2,10}\.?,? )?(?:(?:\d\d?|\d{4})([-./ ] ?)\d{1,2}\1(?:\d{4}|\d\d?)\b(?!\1)"
-    r"|\d{1,2}(?:\.|st|nd|rd|th)?[- ][^\W\d]{3,9}\.?,?[- ]\d{4}|[^\W\d]{3,9} \d{1,2}(?:st|nd|rd|th),? \d{4}"
+    r"|\d{1,2}(?:\.|st|nd|rd|th)?[- ][^\W\d]{3,9}\.?,?[- ]\d{4}|[^\W\d]{3,9} \d{1,2}(?:(?:st|nd|rd|th),?|,) \d{4}"
     rf"|[^\W\d]{{3,9}} \d{{1,2}} \d{{1,2}}:\d\d|{PERIOD})"
 )
 SPACED = r"(?<=\d\.) +(?=\d+(?![\d:h]))|(?<=\d)\.(?=$| \d+[:h])"
@@ -122,12 +122,13 @@ def numbers(texts: pd.Series, sign: str) -> tuple[pd.Series, pd.Series]:
     if plain.notna().all():
         return plain.astype(np.float64), pd.Series("", texts.index)
     rest = in_ascii(texts[plain.isna()])
-    minus_at_end = rf"^([^-]*[^-.,/])-( ?(?:{MONEY}))?$"
-    rest = rest.str.replace(rf"^([^\d(]*)\((.+)\)$|{minus_at_end}", r"-\1\2\3\4", regex=True)
+    behind = rf"( ?(?:{MONEY}|%))?"
+    rest = rest.str.replace(rf"^([^\d(]*)\((.+)\){behind}$|^([^-]*[^-.,/])-{behind}$", r"-\1\2\3\4\5", regex=True)
     parts = rest.str.extract(NUMBER[sign])
     digits = parts["digits"].str.replace(MARKS[sign], "", regex=True).str.replace(",", ".")
     found = plain.astype(np.float64).fillna(pd.to_numeric(parts["sign"] + digits, errors="coerce"))
-    return found, parts["before"].fillna("").add(parts["after"].fillna("")).reindex(texts.index, fill_value="")
+    units = parts["before"].fillna("").add(parts["after"].fillna("")).str.normalize("NFKC")  # m² and m2 are one
+    return found, units.reindex(texts.index, fill_value="")
 
 
 def has_sign(texts: pd.Series) -> bool:
@@ -151,26 +152,31 @@ def measured(texts: pd.Series, how: str) -> tuple[pd.Series, pd.Series]:
 
 def units_of(texts: pd.Series, how: str, is_stated: bool) -> list[str]:
     """Return the unit of a column of numbers, "" for none, and "" next to money, or next to any but % where the format
-    is stated, and ``MARKED`` unless it has decimals and no marks between thousands. Raise ``UserError`` for several.
+    is stated, ``MARKED`` unless it has decimals and no marks between thousands, and ``WHOLE`` if it has marks and no
+    decimals. Raise ``UserError`` for several units.
     """
     values, units = measured(texts, how)
     found = sorted(set(units[values.notna()])) or [""]
     may_lack = bool(re.fullmatch(MONEY, found[-1])) or (is_stated and found[0] == "" and found[-1] != "%")
     if len(found) > 1 + (found[0] == "" and may_lack):
-        ways = f"--format '{texts.name}=text'" + f" or '{texts.name}=number'" * (len(found) == 2 and found[0] == "")
+        is_one = len(found) == 2 and found[0] == "" and found[1] != "%"
+        ways = f"--format '{texts.name}=text'" + f" or '{texts.name}=number'" * is_one
         raise UserError(f"the numbers of the column {texts.name!r} have several units, such as {found[:3]}: "
                         f"write them in one unit in the file, or {ways}")  # fmt: skip
     sign = SIGN_OF.get(how, ".")
-    plain = texts.str.contains(rf"\d[{sign}]").any() and not texts.str.contains(rf"\d{MARKS[sign]}\d{{3}}").any()
-    return ([found[-1], ""] if may_lack else found) + [MARKED] * (not plain)
+    decimals, marks = (texts.str.contains(pattern).any() for pattern in (rf"\d[{sign}]", rf"\d{MARKS[sign]}\d{{3}}"))
+    seen = [MARKED] * bool(marks or not decimals) + [WHOLE] * bool(marks and not decimals)
+    return ([found[-1], ""] if may_lack else found) + seen
 
 
-def refuse_marks(texts: pd.Series, sign: str) -> None:
-    """Raise ``UserError`` for a text such as 1,592, as its column had decimals and no marks between thousands."""
-    other = "," if sign == "." else "."
-    if two := texts[texts.str.contains(rf"^[^.,]*\d[{other}]\d{{3}}[^.,\d]*$")].tolist():
-        raise UserError(f"the column {texts.name!r} had no marks between thousands, and {two[0]!r} is about one or a "
-                        "thousand times more: write it as in the file")  # fmt: skip
+def refuse_marks(texts: pd.Series, sign: str, units) -> None:
+    """Raise ``UserError`` for a text such as 1,592 whose comma, or point, the column of a file did not have: it had
+    decimals and no marks between thousands, or marks and no decimals.
+    """
+    mark, lacks = (sign, "decimals") if WHOLE in units else ("." if sign == "," else ",", MARKED)
+    if two := texts[texts.str.contains(rf"^(?!\D*0)[^.,]*\d[{mark}]\d{{3}}[^.,\d]*$")].tolist():
+        raise UserError(f"the column {texts.name!r} had no {lacks}, and {two[0]!r} is about one or a thousand times "
+                        "more: write it as in the file")  # fmt: skip
 
 
 def hours(texts: pd.Series, how: str) -> pd.Series:
@@ -211,8 +217,8 @@ def parsed(texts: pd.Series, how: str, units=None) -> pd.Series:
         values, found = measured(texts, how)
         if units is None:
             return values
-        if how in SIGN_OF and MARKED not in units:
-            refuse_marks(texts[values.notna()], SIGN_OF[how])
+        if how in SIGN_OF and (MARKED not in units or WHOLE in units):
+            refuse_marks(texts[values.notna()], SIGN_OF[how], units)
         return values.where(found.isin(units))
     texts = in_ascii(texts)
     if how == "ratio":
@@ -237,7 +243,8 @@ def converted(column: pd.Series, how: str, missing=(), known: dict | list | None
     """
     are_dates = how != "text" and pd.api.types.infer_dtype(column, skipna=True) in ("date", "datetime")
     values = pd.to_datetime(column) if are_dates else column
-    if not has_type(values, how) or (known and "" not in known):
+    kind = "whole" if how == "number" and WHOLE in (known or ()) else how
+    if not has_type(values, kind) or (known and "" not in known):
         values = values_of(column, how, missing, known)
     if missing and how != "text":
         values = values.mask(values.isin(values_missing(missing, how)))
@@ -274,7 +281,7 @@ def values_of(column: pd.Series, how: str, missing, known: dict | list | None) -
         odd = ~values.isin(set().union(*(known or {}).values()))  # None is among them if a cell was missing
     else:
         values = parsed(texts, how, known)
-        meaning = " ".join([how, *(unit for unit in known or () if unit not in ("", MARKED))])
+        meaning = " ".join([how, *(unit for unit in known or () if unit not in ("", MARKED, WHOLE))])
         why = f"are not in the format {meaning!r}: missing"
         is_wrong = values.isna() & ~texts.str.lower().isin(MISSING)
         odd = ~is_known & (is_wrong | (~are_texts & (how == "number,")))  # 1.5 was no text with a decimal comma
@@ -323,32 +330,45 @@ def is_text(column: pd.Series) -> bool:
 # --- the format of a column -------------------------------------------------------------------------------------------
 
 
-def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -> tuple[dict, dict, list[str]]:
-    """Return the format of each column of texts, the units of numbers, and notes on formats that changed values.
+def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -> tuple[dict, dict, list, list]:
+    """Return the format of each column of texts, the units of numbers, doubts about formats that the user states and
+    about years, and notes on formats that changed values.
 
     ``given`` has the formats of columns that the user or the file states, ``decimal`` the decimal sign or None,
     ``missing`` the texts that are missing values in all columns.
     """
-    notes, found, distinct, fits = [], {}, {}, {}
+    doubts, notes, found, distinct, fits = [], [], {}, {}, {}
     for name, column in frame.items():
         if is_text(column):
             counts = column[~column.isin(["", *missing])].dropna().astype(str).value_counts(sort=False)
             distinct[name] = in_ascii(pd.Series(counts.index, dtype=str, name=name))
-            fits[name] = [given[name]] if name in given else fits_of(name, counts, notes)
+            if name in given:
+                fits[name] = [stated(name, distinct[name], given[name])]
+                if fits[name] != ["text"]:
+                    note_missing(name, counts[parsed(distinct[name], *fits[name]).isna().to_numpy()], doubts)
+            else:
+                fits[name] = fits_of(name, counts, notes)
     clear = [name for name, how in fits.items() if how in (["number"], ["number,"]) and has_sign(distinct[name])]
     signs = {decimal} if decimal else {SIGN_OF[fits[name][0]] for name in clear}
     for name, how in fits.items():
-        texts = distinct[name]
-        found[name] = stated(name, texts, how[0]) if name in given else the_one(name, texts, how, signs)
+        found[name] = how[0] if name in given else the_one(name, distinct[name], how, signs)
     of_numbers = [name for name, how in found.items() if how in (*SIGN_OF, "whole")]
     units = {name: units_of(distinct[name], found[name], name in given) for name in of_numbers}
     for name, how in found.items():
         if "%y" in how and (days := parsed(distinct[name], how)).max() > pd.Timestamp.now():
             example = f"{distinct[name][days.idxmax()]!r} is read as {days.max():%Y}"
-            notes.append(
+            doubts.append(
                 f"{name!r}: {example}: 68 is 2068, and 69 is 1969; write years of four digits if that is wrong"
             )
-    return found, units, notes + changes({name: texts for name, texts in distinct.items() if name not in given}, found)
+    notes += changes({name: texts for name, texts in distinct.items() if name not in given}, found)
+    return found, units, doubts, notes
+
+
+def note_missing(name: str, absent: pd.Series, notes: list[str]) -> None:
+    """Add a note on the texts of a column that are missing values, if any; ``absent`` has the rows of each."""
+    if len(absent):
+        shown = ", ".join(text[:40] for text in absent.index[:3])
+        notes.append(f"{name!r}: texts that are missing values: {absent.sum():,} ({shown})")
 
 
 def stated(name: str, texts: pd.Series, how: str) -> str:
@@ -421,12 +441,11 @@ def fits_of(name: str, counts: pd.Series, notes: list[str]) -> list[str]:
             notes.append(f"{name!r}: whole numbers with a zero in front or beyond 2^53: text")
             return ["text"]
         if len(set(numbers(texts, SIGN_OF[fits[0]])[1])) > 1 and parsed(texts, "h:mm:ss").notna().all():
-            may_be_codes = texts.str.fullmatch(r"\d+[DHMS]").all()
+            may_be_codes = texts.str.fullmatch(r"[\d.]+ ?[DHMS]").all()  # as debit and credit in German, 5.20 S
             return ["h:mm:ss", "text"] if may_be_codes else ["h:mm:ss"]  # 45m and 2h
         if texts.str.fullmatch(r"\d-?").all() and texts.str.endswith("-").any():
             return [fits[0], "text"]  # 3- may be a mark at school
-    if len(absent):
-        notes.append(f"{name!r}: texts that are missing values: {absent.sum():,} ({', '.join(absent.index[:3])})")
+    note_missing(name, absent, notes)
     return fits
 
 

@@ -55,14 +55,15 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     missing = [missing] if isinstance(missing, str) else missing or ()
     ways = dict(each.partition("=")[::2] for each in formats)
     check_names(raw, target, group, time, drop, ways)
-    formats, units, read, doubts = {}, {}, [], []
+    formats, units, doubts, read = {}, {}, [], []
     changed, is_sparse = list(raw.notes), issparse(raw.table)
     if is_sparse and (group or time or drop or ways or any(missing)):
         raise UserError("a sparse table has no --group, --time, --drop, --format or --missing")
     absent = [] if is_sparse else [text for given in missing for text in texts_of(given, raw.table)]
     if not is_sparse:
         left = raw.table[sorted(raw.table.columns.drop(list(drop)), key=lambda name: name != target)]
-        texts, units, read = formats_of(left.select_dtypes(exclude="category"), raw.formats | ways, decimal, absent)
+        given, of_text = raw.formats | ways, left.select_dtypes(exclude="category")
+        texts, units, doubts, read = formats_of(of_text, given, decimal, absent)
         formats = {name: ways.get(name) or recipe.format_of(column) for name, column in left.items()
                    if name not in texts and recipe.kind_of(column) != recipe.MANY} | texts  # fmt: skip
     changed += [f"--missing {each}: no cell is that, so {each.replace(',', ' and ')} are missing" for each in missing
@@ -92,7 +93,7 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
         described = [described_column(name, table[name], uses.get(name), name in ways) for name in table]
         settings["columns"] = {kind: [each["column"] for each in described if each["kind"] == kind]
                                for kind in recipe.KINDS}  # fmt: skip
-        doubts = [f"{each['column']!r}: {each['doubt']}" for each in described if each["doubt"]]
+        doubts += [f"{each['column']!r}: {each['doubt']}" for each in described if each["doubt"]]
     table, y, groups, left_out = recipe.question(raw, settings, table)
     check(y, groups, settings, described)
     first = [f"rows left out: {n:,} ({why})" for why, n in left_out.items() if n]

@@ -250,7 +250,7 @@ def read_text(data: bytes, asked: dict) -> Raw:
     notes = [f"the encoding is taken for {encoding}; --encoding decides"] * (encoding == "cp1252")
     notes += [f"line ends inside quotes, part of cells: {how.inside:,}"] * bool(how.inside)
     notes += [f"lines of dashes left out: {n_rulers:,}"] * bool(n_rulers)
-    frame, n_above = trimmed(frame, notes)
+    frame, n_above = trimmed(frame, asked.get("target"), notes)
     frame, named = with_names(frame, how.is_short, asked, notes)
     frame = without_totals(frame, notes)
     words = f"text, {encoding}, separated by {how.between}, {'names in the first line' if named else 'no names'}"
@@ -258,10 +258,14 @@ def read_text(data: bytes, asked: dict) -> Raw:
     return Raw(frame, frame.columns.tolist(), how, notes)
 
 
-def trimmed(frame, notes: list[str]):
-    """Return a frame without lines that separators fill up, titles and footnotes; and the number of those above."""
+def trimmed(frame, target: str | None, notes: list[str]):
+    """Return a frame without lines that separators fill up, titles and footnotes; and the number of those above. A line
+    of names above the one that has the target is a title, too.
+    """
     filled = (frame != "").sum(axis=1).to_numpy()
     first = int(np.argmax(filled > 1)) if frame.shape[1] > 2 else 0
+    titles, names = ([*row] for row in frame.iloc[[first, min(first + 1, len(frame) - 1)]].to_numpy())
+    first += target in names and target not in titles and not any(map(is_number, names))
     last = max(np.flatnonzero(filled > max(1, frame.shape[1] // 2)), default=len(frame) - 1)
     least = min(filter(None, filled[first : last + 1]), default=0)
     if len(frame) - 1 - last > MOST_BELOW or least <= filled[last + 1 :].max(initial=0):

@@ -372,7 +372,7 @@ SHAPES = {
                             "lines left out below the rows: 2 ('From us')"),
     "totals-of-one-column": (["a,b,y", *LINES, ",,71000"], "lines left out below the rows: 1 ('71000')"),
     **{f"totals-{word}": (["a,b,y", *LINES, f"{word},442.5,71000"], f"line of totals left out: '{word}, 442.5, 71000'")
-       for word in ("Total", "Summa", "Grand total")},
+       for word in ("Total", "Summa", "Gesamtsumme", "Grand total")},
     "totals-without-a-word": (["a,b,y", *LINES, ',221.250,"17,552.5"'], "line of totals left out: '221.250, 17,"),
     "means": (["a,b,y", *LINES, "Durchschnitt,3.69,292.5"], "line of totals left out: 'Durchschnitt"),
     "totals-first": (["a,b,y", "Total,221.25,17552.5", *LINES], "line of totals left out: 'Total, 221.25"),
@@ -391,11 +391,11 @@ def test_lines_that_are_no_rows_are_left_out_and_noted(tmp_path, name):
 
 
 def test_rows_with_many_missing_cells_and_subtotals_are_kept(tmp_path):
-    lines = [*LINES[:30], "Total,2,3", *LINES[30:-2], ",,5", ",,6"]
+    lines = [*LINES[:30], "Total,2,3", *LINES[30:-2], "North Total,2,3", ",,5", ",,6"]
     (path := tmp_path / "t.csv").write_text("a,b,y\n" + ",,4\n" + "\n".join(lines) + "\n")
     asked = understand(path, "y", formats=["a=number"])
-    assert len(asked.y) == ROWS + 2
-    assert "lines that begin with 'Total' are rows: 1; remove them if they are totals" in asked.changed
+    assert len(asked.y) == ROWS + 3
+    assert "lines that begin with 'Total' are rows: 2; remove them if they are totals" in asked.changed
 
 
 def test_an_encoding_that_is_neither_utf_8_nor_of_windows_is_asked_for(tmp_path):

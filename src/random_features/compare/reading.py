@@ -52,8 +52,8 @@ LIBSVM_LINE = re.compile(r"[-+]?[\d.][\d.eE+-]*(,\d+)*(\s+(qid:\d+|\d+:[-+\d.eE]
 MARKED = re.compile(r"\s*(\{\s*\"|\[\s*[\[{]|<(!doctype|html|\?xml|table)\b)", re.I)
 
 #: The first cell of a line of totals and of means, and the most lines of totals and footnotes below the rows.
-TOTAL = re.compile(r"((grand |sub-?|sous-)?total(e|s|t| general| général)?|totaal|(zwischen)?summe|summ?a|sum"
-                   r"|(ins)?gesamt|somme|i alt|celkem|razem|合計)\W*", re.I)  # fmt: skip
+TOTAL = re.compile(r"((grand |sub-?|sous-)?total(e|s|t| general| général)?|totaal|summ?a|sum|(ins)?gesamt"
+                   r"|(end|gesamt|zwischen)?(summe|ergebnis)|somme|i alt|celkem|razem|合計)\W*", re.I)  # fmt: skip
 MEAN = re.compile(r"(durchschnitt|mittel(wert)?|average|mean|moyenne|media|promedio|gemiddelde)\W*", re.I)
 MOST_BELOW = 5
 
@@ -285,7 +285,8 @@ def without_totals(frame, notes: list[str]):
         if (row and is_total) or sums_up(frame, row, 1 if is_total or MEAN.fullmatch(label) else 2):
             notes.append(f"line of totals left out: {', '.join(filter(None, frame.iloc[row]))[:60]!r}")
             frame = frame.drop(index=row)
-    if between := [label for label in frame.iloc[:, 0] if TOTAL.fullmatch(label)]:
+    labels = frame.iloc[:, 0]
+    if between := labels[labels.str.fullmatch(rf"(.* )?{TOTAL.pattern}", flags=re.I)].tolist():  # also North Total
         notes.append(f"lines that begin with {between[0]!r} are rows: {len(between):,}; remove them if they are totals")
     return frame.reset_index(drop=True)
 

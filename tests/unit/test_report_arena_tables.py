@@ -195,7 +195,7 @@ def test_the_confirmation_reads_the_committed_statements(says, tmp_path):
     cells, notes = confirmation_of(frame, tmp_path, *statements)
     assert cells["outcome"].tolist() == ["confirmed", arena.TOO_FEW]
     assert cells["sets"].tolist() == [12, 0]
-    assert cells["predicted"].iloc[0] == 0.4
+    assert cells[["predicted", "median"]].iloc[0].tolist() == [0.4, pytest.approx(100 * (ratio - 1), abs=0.1)]
     assert notes[0] == "2 statements, 1 of them tested: 1 confirmed, 0.4 expected."
 
 

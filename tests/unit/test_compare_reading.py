@@ -210,8 +210,7 @@ MEANINGS = {
     "thousands-points": ([f"{i}.037,5" for i in range(1, ROWS + 1)], "number,", 1037.5 + 1000 * np.arange(ROWS)),
     "thousands-commas": ([f"{i},037.5" for i in range(1, ROWS + 1)], "number", 1037.5 + 1000 * np.arange(ROWS)),
     "thousands-blanks": ([f"{i}\u202f037" for i in range(1, ROWS + 1)], "number", 1037 + 1000 * np.arange(ROWS)),
-    "euros": ([f"{i},50 €" for i in range(ROWS)], "number,", np.arange(ROWS) + 0.5),
-    "euros-of-latin-9": ([f"{i},50 ¤" for i in range(ROWS)], "number,", np.arange(ROWS) + 0.5),  # as cp1252
+    **{f"euros-{sign}": ([f"{i},50 {sign}" for i in range(ROWS)], "number,", 0.5 + np.arange(ROWS)) for sign in "€¤"},
     "dollars": ([f"${i}.50" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
     "percent": ([(f"{i}.5%", f"%{i}.5")[i % 2] for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
     "minus": ([f"\u200e\u2212{v + 1}" for v in HALF], "number", -HALF - 1),
@@ -273,11 +272,6 @@ def test_a_reading_that_may_be_wrong_is_noted(tmp_path, texts, how, words):
     assert words in "".join(understand(path, "y", formats=how).changed)
 
 
-def test_years_to_come_are_noted_before_missing_values(tmp_path):
-    frame = pd.DataFrame({"a": ["k.A.", *HALF[1:]], "x": ["14.05.68", "01.02.50"] * (ROWS // 2), "y": HALF**2})
-    assert "'14.05.68' is read as 2068" in understand(saved(tmp_path, frame), "y").changed[0]
-
-
 #: Columns that have no one meaning, and words of the question.
 QUESTIONS = {
     "days-or-months": ([f"0{1 + i % 9}/0{1 + i % 7}/2021" for i in range(ROWS)], "x=%d/%m/%Y or --format x=%m/%d/%Y"),
@@ -285,13 +279,15 @@ QUESTIONS = {
     "another-type-late": ([*map(str, HALF[:-1]), "12x5"], "1 of 60 values of the column 'x' are no number, such as"),
     "another-word": ([*map(str, HALF[:-1]), "broken"], "1 of 60 values of the column 'x' are no number, such as"),
     "other-dates": ([f"{d:%d.%m.%Y} um 9 Uhr" for d in DAYS], "looks like dates: state --format 'x="),
-    "two-formats": ([f"{d:%d.%m.%Y}" if d.month % 2 else str(d.date()) for d in DAYS],
-                    "'05.01.2021' and '2021-02-02' have two formats; write one in"),
+    **{f"or-{other}": ([f"{d:{'%d.%m.%Y' if d.month % 2 else other}}" for d in DAYS],
+                       f"'05.01.2021' and '{DAYS[4]:{other}}' have two formats; write one in")
+       for other in ("%Y-%m-%d", "%d.%m.%Y 09:30")},
     "months-in-words": ([f"{d.day} kesäkuuta {2000 + i}" for i, d in enumerate(DAYS)], "looks like dates: state --"),
-    "days-of-the-week": ([f"{d:%a, %d %b %Y}" for d in DAYS], "looks like dates: state --format"),
-    "long-dates": ([f"{d:%A, %B %d, %Y}" for d in DAYS], "looks like dates: state --format"),
+    **{how: ([f"{d:{how}}" for d in DAYS], "looks like dates: state --format")
+       for how in ("%a, %d %b %Y", "%A, %B %d, %Y")},
     "ordinal-days": ([f"{d.day}{'st' if d.day == 1 else 'th'} {d:%B %Y}" for d in DAYS], "looks like dates: state --"),
     "quarters-weeks": ([f"{2000 + i}-{'QW'[i % 2]}{1 + i % 4}" for i in range(ROWS)], "dates: write the first day"),
+    "quarters-in-words": ([f"{1 + i % 4}. Quartal {2000 + i}" for i in range(ROWS)], "dates: write the first day"),
     "danish-hours": ([f"{i % 9} t {i} min" for i in range(ROWS)], "has several numbers with words: write durations"),
     "minutes-or-hours": ([*(f"{2 + i % 9}:{i:02d}" for i in range(ROWS - 1)), "1:02:08"], "1 of 60 values"),
     "another-unit": ([*(f"{v} g" for v in HALF[:-1]), "12.5 kg"], "several units, such as ['g', 'kg']: write them in"),
@@ -405,10 +401,13 @@ def test_an_encoding_that_is_neither_utf_8_nor_of_windows_is_asked_for(tmp_path)
     assert understand(path, "価格", encoding="cp932").table["地域"].iloc[0] == "東京"
 
 
-def test_a_note_is_given_for_ten_columns_of_one_format_the_target_first(tmp_path):
+def test_a_note_is_given_for_ten_columns_of_one_format_the_target_and_years_to_come_first(tmp_path):
     texts = pd.DataFrame({f"x{j}": [f"{v},5" for v in range(ROWS)] for j in range(30)})
-    notes = understand(saved(tmp_path, texts.assign(one=1, y=texts["x0"]), sep=";"), "y").changed
-    assert len(notes) == 12
+    texts = texts.assign(one=1, y=texts["x0"], day=["14.05.68", "01.02.50"] * (ROWS // 2))
+    texts.loc[0, "x0"] = "k.A."
+    notes = understand(saved(tmp_path, texts, sep=";"), "y").changed
+    assert len(notes) == 15
+    assert notes[2].startswith("'day': '14.05.68' is read as 2068")
     assert notes[:2] == ["'y': '0,5' is read as 0.5", "columns left out: 'one' (constant)"]
     assert notes[-1] == "more columns have the format 'number,': 21, down to 'x29': '0,5' is read as 0.5"
 

@@ -70,7 +70,10 @@ NUMBER = {
 
 #: A quarter or a week; the start of a date, also with the name of a month; blanks and points of dates that others write
 #: without them (18. 6. 2021.); the end of a time with a zone.
-PERIOD = r"(?:19|20)\d\d[-/ ]?(?:Q|K?W|T)\d{1,2}\b|(?:Q|K?W|T) ?\d{1,2}[-/ ](?:19|20)\d\d"
+PERIOD = (
+    r"(?:19|20)\d\d[-/ ]?(?:Q|K?W|T)\d{1,2}\b|(?:Q|K?W|T) ?\d{1,2}[-/ ](?:19|20)\d\d"
+    r"|[1-4][.a-z]* (?:[Qq]uart|[Tt]rim)[a-z]*\.? (?:19|20)\d\d"
+)
 LIKE_A_DATE = (
     r"(?:[^\W\d]{2,10}\.?,? )?(?:(?:\d\d?|\d{4})([-./ ] ?)\d{1,2}\1(?:\d{4}|\d\d?)\b(?!\1)"
     r"|\d{1,2}(?:\.|st|nd|rd|th)?[- ][^\W\d]{3,9}\.?,?[- ]\d{4}|[^\W\d]{3,9} \d{1,2}(?:(?:st|nd|rd|th),?|,) \d{4}"
@@ -471,10 +474,11 @@ def ask_about(name: str, counts: pd.Series, absent: pd.Series, values: dict) -> 
         fitted[best] = counts[values[best].notna().to_numpy() | are_numbers].sum()
     if best and fitted[best] > MOSTLY * counts.sum():
         wrong = counts[values[best].isna().to_numpy()]
-        few = f"{wrong.sum():,} of {counts.sum() + absent.sum():,} values of the column {name!r} are no"
+        few = f"{wrong.sum():,} of {counts.sum() + absent.sum():,} values of the column {name!r} are"
+        what = "no number" if best in SIGN_OF else f"not in the format {best!r}"
         ways = f"--format '{name}={best}' makes them missing, --format '{name}=text' takes all as text"
         absent = " ".join(f"--missing '{each[:40]}'" for each in wrong.index[:3])
-        raise UserError(f"{few} {best.rstrip(',')}, such as {wrong.index[0][:40]!r}: {ways}; "
+        raise UserError(f"{few} {what}, such as {wrong.index[0][:40]!r}: {ways}; "
                         f"{absent} is for all columns")  # fmt: skip
     such, are_words = f"the column {name!r}, such as {counts.index[0]!r},", counts.index.str.fullmatch(IN_WORDS)
     forms = counts.index.str.replace(r"[\d.,]+", "", regex=True).nunique()
@@ -482,7 +486,8 @@ def ask_about(name: str, counts: pd.Series, absent: pd.Series, values: dict) -> 
         ways = f"write durations as 6h 40m, others in columns of their own, or state --format '{name}=text'"
         raise UserError(f"{such} has several numbers with words: {ways}")
     if len(days := pd.Series(counts.index[counts.index.str.match(LIKE_A_DATE)])) > OFTEN * len(counts):
-        some = days[~days.str.extract(r"\d([-./ ])")[0].duplicated()].tolist()
+        shapes = days.str.replace(r"\d+", "0", regex=True).str.replace(r"[^\W\d]+", "a", regex=True)
+        some = days[~shapes.duplicated()].tolist()
         ways = f"state --format '{name}=%d.%m.%Y %H:%M' with its codes (of strftime)"
         ways = "write the first day of each in the file" if re.match(PERIOD, some[0]) else ways
         ways = f"{' and '.join(map(repr, some[:2]))} have two formats; write one in the file" if some[1:] else ways

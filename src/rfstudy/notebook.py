@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import is_color_like, to_rgb
+from matplotlib.colors import is_color_like, to_hex, to_rgb
 
 from random_features.errors import UserError, nearest, suggestion
 from rfstudy import tidy
@@ -42,17 +42,18 @@ def measured(**wanted) -> pd.DataFrame:
         for each in given:
             if each not in known:
                 raise UserError(f"the shipped rows have no {what} {each!r}; {suggestion(each, known)}")
-    try:
-        numbers = {name: list(map(float, as_list(wanted[name]))) for name in wanted if name not in tidy.TEXTS}
-    except ValueError as error:
-        raise UserError(f"a column of numbers: {error}") from None
-    values = {name: as_list(value) for name, value in wanted.items()} | numbers
+    values = {name: as_list(value) for name, value in wanted.items()}
+    for name in (name for name in wanted if name not in tidy.TEXTS):
+        try:
+            values[name] = list(map(float, values[name]))
+        except ValueError as error:
+            raise UserError(f"{name} is a column of numbers: {error}") from None
     rows = pd.concat([select(study.rows(study.file(each)), **values) for each in named], ignore_index=True)
     if rows.empty:
-        elsewhere = (
-            ": other experiments may, leave experiment=... out" if {"experiment", "dataset"} <= set(wanted) else ""
-        )
-        raise UserError(f"no shipped row has {', '.join(f'{k}={value!r}' for k, value in wanted.items())}{elsewhere}")
+        is_elsewhere = "experiment" in wanted and set(values.get("dataset", ())) & set(study.tasks)
+        hint = ": other experiments may, leave experiment=... out" if is_elsewhere else ""
+        stated = ", ".join(f"{column}={value!r}" for column, value in wanted.items())
+        raise UserError(f"no shipped row has {stated}{hint}{_first_unknown(values, named)}")
     for column in wanted:
         if lacking := [each for each in values[column] if not rows[column].isin([each]).any()]:
             others = "".join(f" and {key}={value!r}" for key, value in wanted.items() if key != column)
@@ -61,6 +62,16 @@ def measured(**wanted) -> pd.DataFrame:
                 "has all its rows, if there are any"
             )
     return rows
+
+
+def _first_unknown(values: dict[str, list], experiments: list[str]) -> str:
+    """Return a hint on the first text that no row of some experiments has in its column; empty if there is none."""
+    tables = [shipped().rows(shipped().file(each)) for each in experiments]
+    for column in (column for column in values if column in tidy.TEXTS):
+        known = set().union(*(table[column].unique() for table in tables))
+        if unknown := [each for each in values[column] if each not in known]:
+            return f"; {column}: {suggestion(unknown[0], known - {''})}"
+    return ""
 
 
 def load(output: str, *, methods=None, datasets=None) -> pd.DataFrame:
@@ -148,7 +159,7 @@ def _checked_colours(colours) -> dict:
     for method, colour in colours.items():
         if not is_color_like(colour):
             raise UserError(f"colours: {colour!r} of {method} is no colour of matplotlib")
-    return colours
+    return {method: to_hex(colour, keep_alpha=True) for method, colour in colours.items()}
 
 
 def _colours_in(figure) -> set[tuple]:
@@ -179,21 +190,23 @@ def _reduced(output: str, methods, datasets, colours=None) -> tuple[dict, Contex
         known, *names = str(error).partition("; it has: ") if paper in papers else (form,)
         raise UserError("; did you mean ".join([known, *near]) + "".join(names)) from error
     study, methods, datasets = study.with_names_of(paper), as_list(methods), as_list(datasets)
-    for each in datasets:
-        if each not in (names := spec.get("datasets", study.tasks)):
-            raise UserError(f"{output} has no data set {each!r}; {suggestion(each, names)}")
+    listed = spec.get("datasets")
     for key, kept in (("methods", methods), ("datasets", datasets)):
         spec = selected(spec, key, kept) if kept else spec
     spec = spec | ({"colours": colours} if colours else {})
     if spec["experiments"] and not any(study.has([each]) for each in spec["experiments"]):
         raise UserError(f"{output}: no rows of {', '.join(spec['experiments'])} are shipped")
     context = study.context(*spec["experiments"], kernel=spec.get("kernel", ""))
+    there = set(context.rows["dataset"]) - {""}
+    for each in datasets:
+        if each not in (names := listed or there):
+            raise UserError(f"{output} has no data set {each!r}; {suggestion(each, names)}")
+        if each not in there:
+            raise UserError(f"{output} has no rows of {each!r}: leave it out")
     labels = {each: context.label(each) for each in sorted(set(context.rows["method"]) - {""})}
     for each in (each for each in [*methods, *(colours or {})] if each not in labels):
         by_word = {label: method for method, label in labels.items()} | {method: method for method in labels}
         words = ["", *(by_word[word] for word in nearest(each, by_word))]
         names = ", ".join(f"{method} ({label})" for method, label in labels.items())
-        raise UserError(f"{output} has no method {each!r}{'; did you mean '.join(words)}; it has {names}")
-    if lacking := [each for each in datasets if each not in set(context.rows["dataset"])]:
-        raise UserError(f"{output} has no rows of {lacking[0]!r}: leave it out")
-    return spec, context
+        raise UserError(f"{output} has no method {each!r}{'; did you mean '.join(words)}; it has {names or 'none'}")
+    return spec, context.with_rows(select(context.rows, dataset=datasets)) if datasets else context

@@ -5,6 +5,8 @@ import re
 import subprocess
 from contextlib import suppress
 
+import pandas as pd
+
 from random_features.errors import UserError
 from rfstudy.notebook import measured, shipped
 from rfstudy.report.aggregate import CELL, summarise
@@ -111,4 +113,4 @@ def is_here(commit: str) -> bool:
 
 def has(value) -> bool:
     """Return whether a column of a row has a value."""
-    return value not in ("", None) and value == value
+    return not pd.isna(value) and value != ""

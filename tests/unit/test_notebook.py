@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from checkouts import ROOT
 from click.testing import CliRunner
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import rfstudy
@@ -22,12 +23,12 @@ CELL = {"experiment": "pool-size", "dataset": "eeg", "n_features_label": "8d", "
 
 def test_a_figure_has_the_methods_and_colours_that_are_asked_for():
     methods = ["rff", "orf", "qmc"]
-    figure = rfstudy.draw("survey/figure-10-text", methods=methods, colours={"orf": "crimson"}, panels=[0, 2])
+    figure = rfstudy.draw("survey/figure-10-text", methods=methods, colours={"orf": ("crimson", 1.0)}, panels=[0, 2])
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels[:3] == ["RFF", "ORF", "QMC"]
     assert len(figure.axes) == 8
     lines = [[line for line in ax.get_lines() if line.get_linestyle() not in ("none", "None")] for ax in figure.axes]
-    assert all("crimson" in {line.get_color() for line in of_panel} for of_panel in lines)
+    assert all(to_hex("crimson") in {to_hex(line.get_color()) for line in of_panel} for of_panel in lines)
     assert not any(len(ax.containers) for ax in figure.axes)
     assert "NSRF" not in labels
     assert "SORF" not in labels
@@ -47,21 +48,22 @@ def test_axes_of_a_user_take_one_panel():
 def test_a_title_is_above_the_legend_or_above_the_panels():
     with_legend = rfstudy.draw("survey/figure-10-text", methods=["rff"], datasets=["eeg"], title="Mine")
     assert with_legend.legends[0].get_title().get_text() == "Mine"
-    assert rfstudy.draw("study/arena-forest-tuned", methods=["orf"], title="Mine").get_suptitle() == "Mine"
+    for name, methods in {"study/arena-forest-tuned": ["orf"], "survey/figure-01-facts": None}.items():
+        without = rfstudy.draw(name, methods=methods, title="Mine")
+        assert (without.get_suptitle(), bool(without.axes)) == ("Mine", True)
     ax = Figure().subplots()
     rfstudy.draw("survey/figure-10-text", datasets=["eeg"], panels=0, ax=ax, title="Mine")
     assert [ax.get_title(loc=side) for side in ("left", "center", "right")] == ["Mine", "", ""]
 
 
-def test_a_figure_without_measurements_is_drawn():
-    assert rfstudy.draw("survey/figure-01-facts").axes
-
-
-def test_controls_of_other_methods_are_left_out():
+def test_controls_and_panels_of_other_methods_are_left_out():
     figure = rfstudy.draw("slsrff/ablation-chart-code", methods=["rff", "qmc"])
     rows = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert rows[-1] == "RFF with a smaller penalty"
     assert not any("SLS-RFF" in row for row in rows)
+    # numbers over those of a method that is not drawn
+    assert len(rfstudy.draw("study/crossover-times", methods=["sorf"]).axes) == 2
+    assert len(rfstudy.draw("slsrff/printed-against-ours-all", methods=["lsrff"]).axes) == 5
 
 
 def test_rows_behind_a_figure_have_its_sizes_data_sets_and_all_of_its_metrics():
@@ -70,6 +72,8 @@ def test_rows_behind_a_figure_have_its_sizes_data_sets_and_all_of_its_metrics():
     rows = rfstudy.load("study/arena-forest-tuned")
     assert set(rows["dataset"]) == set(shipped().spec("study", "arena-forest-tuned")["datasets"])
     assert {"mse", "accuracy_pct"} <= set(rows["metric"])
+    for name, dataset in {"study/arena-flags-tuned": "uci-wine", "survey/table-02-text": "made-d64"}.items():
+        assert set(rfstudy.load(name, datasets=dataset)["dataset"]) == {dataset}
 
 
 def test_a_drawn_point_is_the_mean_of_the_rows_at_its_true_place():
@@ -118,6 +122,9 @@ def test_numbers_select_rows_as_numbers_and_as_text():
         (lambda: rfstudy.draw("survey/figure-09-text", panels=[]), "no panel []: its panels are 0 to 3"),
         (lambda: rfstudy.draw("study/arena-forest-tuned", panels=0), "has no panels to choose from"),
         (lambda: rfstudy.measured(experiment="arena", dataset="eeg"), "other experiments may"),
+        (lambda: rfstudy.measured(experiment="arena", dataset="Sonar"), "'Sonar'; dataset: did you mean sonar?"),
+        (lambda: rfstudy.measured(n_features="8d"), "n_features is a column of numbers: "),
+        (lambda: rfstudy.draw("survey/figure-08-text", methods=["rff"]), "no method 'rff'; it has none"),
         (lambda: trace("12.3456", CELL), "metric=accuracy_pct is 12.3456: differences and ranks are not found"),
         (lambda: trace("60.8", {"experiment": "eeg-spikes-code"}), "is 60.8: it is one of eeg-spikes-text"),
         (lambda: trace("twelve", CELL), "'twelve' is no number"),
@@ -148,6 +155,7 @@ def test_a_number_is_traced_to_rows_run_commit_and_command(monkeypatch):
     assert f"commit {run['commit'][:10]}" in result.output
     assert re.search(r"again: snakemake .*\.yaml -- results/\w+/pool-size\.csv", result.output)
     assert f"git checkout {run['commit'][:10]}" in result.output
+    assert "learner=nearest_neighbour" in trace("96", {"experiment": "eeg-splits-controls"})
     # a commit that the clone lacks is named
     monkeypatch.setattr("rfstudy.trace.is_here", lambda commit: False)
     found = trace(f"{mean:.2f}", CELL)

@@ -185,32 +185,25 @@ def test_checkpoints_come_back_in_order_to_another_process_and_go_when_the_cell_
     assert checkpoints(tmp_path).load() == []
 
 
-@pytest.mark.parametrize("cut", [1, KEY + 3, HEADER - 1, HEADER + 1, -1])
-def test_a_tail_that_was_cut_off_is_dropped_and_overwritten(tmp_path, cut):
-    kept = checkpoints(tmp_path)
-    for number in range(3):
-        whole = kept.log.end
-        kept.append(round=number)
-    os.truncate(kept.log.path, whole + cut if cut > 0 else kept.log.end + cut)
-    again = checkpoints(tmp_path)
-    assert rounds(again.load()) == [0, 1]
-    again.append(round=7)
-    assert rounds(checkpoints(tmp_path).load()) == [0, 1, 7]
+CUT = [(each, None) for each in (1, KEY + 3, HEADER - 1, HEADER + 1, -1)]
 
 
-@pytest.mark.parametrize("where", [KEY + 9, HEADER + 50])
-def test_what_follows_a_damaged_checkpoint_is_dropped(tmp_path, where):
+@pytest.mark.parametrize(("cut", "flipped"), [*CUT, (None, KEY + 9), (None, HEADER + 50)])
+def test_what_follows_a_cut_or_damaged_checkpoint_is_dropped_and_overwritten(tmp_path, cut, flipped):
     kept, starts = checkpoints(tmp_path), [0]
     for number in range(3):
         kept.append(round=number, weights=np.ones(5))
         starts.append(kept.log.end)
-    content = bytearray(kept.log.path.read_bytes())
-    content[starts[1] + where] ^= 1
-    kept.log.path.write_bytes(content)
-    again = checkpoints(tmp_path)
-    assert rounds(again.load()) == [0]
+    if cut:
+        os.truncate(kept.log.path, starts[2 if cut > 0 else 3] + cut)
+    else:
+        content = bytearray(kept.log.path.read_bytes())
+        content[starts[1] + flipped] ^= 1
+        kept.log.path.write_bytes(content)
+    again, left = checkpoints(tmp_path), [0, 1] if cut else [0]
+    assert rounds(again.load()) == left
     again.append(round=7)
-    assert rounds(checkpoints(tmp_path).load()) == [0, 7]
+    assert rounds(checkpoints(tmp_path).load()) == [*left, 7]
 
 
 KILLED = """

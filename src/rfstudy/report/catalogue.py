@@ -83,9 +83,14 @@ def specification(reports: list[dict], paper: str, name: str) -> dict:
 
 
 def selected(spec: dict, key: str, kept: list[str]) -> dict:
-    """Return a specification with some of its methods or data sets; controls of other methods go."""
-    own = {"controls": [each for each in spec.get("controls") or [] if each["method"] in kept]}
-    return spec | {key: kept} | (own if key == "methods" and "controls" in spec else {})
+    """Return a specification with some of its methods or data sets; controls and panels of other methods go."""
+    spec = spec | {key: kept}
+    if key == "methods" and spec.get("controls"):
+        spec["controls"] = [each for each in spec["controls"] if each["method"] in kept]
+    if key == "methods" and any("methods" in panel for panel in spec.get("panels") or []):
+        own = [panel | {key: [each for each in kept if each in panel[key]]} for panel in spec["panels"]]
+        spec["panels"] = [panel for panel in own if panel[key]]
+    return spec
 
 
 def outputs(spec: dict) -> list[str]:

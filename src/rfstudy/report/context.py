@@ -20,7 +20,7 @@ from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.times import ROUND, with_printed
 
 #: Keys of an output that name methods: those that it shows, and those that these are compared with.
-SHOWN = ("methods", "baseline", "baselines", "against", "method", "reference")
+SHOWN = ("methods", "baseline", "baselines", "against", "over", "method", "reference")
 
 
 class Context:
@@ -60,9 +60,14 @@ class Context:
         colours = {method: {"colour": colour} for method, colour in spec.get("colours", {}).items()}
         if not colours and ("methods" not in spec or is_shown.all()):
             return self
-        found = copy(self)
-        found.rows, found._made = self.rows[is_shown] if "methods" in spec else self.rows, {}
+        found = self.with_rows(self.rows[is_shown] if "methods" in spec else self.rows)
         found.styles = self.styles | {method: self.styles.get(method, {}) | own for method, own in colours.items()}
+        return found
+
+    def with_rows(self, rows: pd.DataFrame) -> Self:
+        """Return the context with other rows."""
+        found = copy(self)
+        found.rows, found._made = rows, {}
         return found
 
     def once(self, make: Callable, *arguments):

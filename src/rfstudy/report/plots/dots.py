@@ -114,12 +114,12 @@ STYLES = {
 }
 
 
-def printed(context, *, paper, width, experiments, scorecard) -> Picture:
+def printed(context, *, paper, width, experiments, scorecard, methods=None, datasets=None) -> Picture:
     """Return the figure: a panel per quantity and protocol, without the counts of rows and columns of the data.
 
     Numbers of other data than the paper's are counted in a note and not drawn.
     """
-    cells = compared.scorecard(context, paper, experiments, scorecard)
+    cells = select(compared.scorecard(context, paper, experiments, scorecard), method=methods, dataset=datasets)
     cells = cells[[FACTS[metric].tolerance is not None for metric in cells["metric"]]]
     cells = cells.assign(panel=[panel_of(cell, context) for cell in cells.itertuples()])
     is_shown = cells["difference"].notna() & (cells["verdict"] != "not comparable")

@@ -9,7 +9,6 @@ from rfstudy.report import arena as stats
 from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
 from rfstudy.report.compare import LEVEL, overlap_of, paired
-from rfstudy.report.context import Context
 from rfstudy.report.style import COLOURS, Picture
 from rfstudy.report.tables.arena import at_most_columns
 from rfstudy.report.tables.power import DRAW, against
@@ -41,7 +40,7 @@ def accuracy_gains(context, *, width, datasets, methods, baseline, quantity, ste
     setting = select(context.rows, method=baseline, variant=list(steps), n_features_label=sizes, axis="")
     setting, drawn = (of_quantity(rows, quantity) for rows in (setting, select(context.rows, axis=DRAW)))
     elsewhere = context.rows["experiment"].isin({*setting["experiment"], *drawn["experiment"]})
-    arena = Context(context.rows[~elsewhere], context.styles, context.tasks)
+    arena = context.with_rows(context.rows[~elsewhere])
     tests = [
         paired(*(by_repeat(select(own, variant=each)) for each in (after, before)), overlap_of(own, context))
         for _, own in setting.groupby("dataset")

@@ -58,7 +58,7 @@ def crossover(context, *, width, panels) -> Picture:
             if place:
                 ring = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "linestyle": "none", "zorder": 4}
                 lower.plot(place, 1.0, color=styles[method].colour, **ring)
-        dense = styles[panel["reference"]].label
+        dense = context.label(panel["reference"])
         words = ", ".join(f"{styles[method].label} {where}" for method, (_, where) in places.items())
         remarks += [f"{panel['label']}, faster than {dense}: {words}."] if words else []
         upper.set(title=panel["label"], ylabel="microseconds per row")

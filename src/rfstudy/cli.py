@@ -209,10 +209,14 @@ def index(collection):
 @CONFIG
 @click.argument("presets", nargs=-1)
 def check(folder, presets):
-    """Build every kernel, map, learner and kind that the experiments of PRESETS (by default all) name, once."""
+    """Build every kernel, map, learner and kind that the experiments of PRESETS (by default all) name, once, and check
+    the entries of tables and figures.
+    """
+    from rfstudy.outputs import configured
     from rfstudy.planning.check import problems_of_preset
     from rfstudy.planning.config import stop_at
 
+    configured(folder)
     named = presets or [path.stem for path in sorted((folder / "presets").glob("*.yaml"))]
     stop_at([f"{preset}: {problem}" for preset in named for problem in problems_of_preset(folder, preset)])
     print(f"no problem in the presets {', '.join(named)}")

@@ -313,6 +313,9 @@ class Collections:
                 print(f"{spec['name']} shows all methods and data sets; {other} shows those selected", file=sys.stderr)
             return shipped
         whole = {name: results_of(self.preset, name) for name in spec["experiments"] if name in self.jobs.experiments}
+        there = {dataset for name in whole for dataset in self.jobs.experiments[name]["datasets"]}
+        if there and there.isdisjoint(shown := spec.get("datasets", there)):
+            sys.exit(f"figures/{collection}/{spec['paper']}/{spec['name']} shows {', '.join(shown)}: this run has none")
         parts = {name: results_of(self.preset, self.part_of(name, spec)) for name in whole}
         return shipped + [path if os.path.exists(path) else parts[name] for name, path in whole.items()]
 

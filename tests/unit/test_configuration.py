@@ -14,8 +14,9 @@ from study_toys import EXPERIMENT, GRID, SETTINGS, THEORY, selected
 from random_features.learners.entry import known
 from random_features.learners.ridge import LEARNER
 from rfstudy import outputs
+from rfstudy.cli import commands
 from rfstudy.files import read_yaml
-from rfstudy.planning import check, config
+from rfstudy.planning import check, config, plan
 from rfstudy.planning.problems import problems_on_datasets
 from rfstudy.study.job import merge
 
@@ -346,11 +347,6 @@ def test_a_mistake_in_the_settings_names_the_file_that_has_it(folder, name, old,
     assert found.startswith(f"config/{name}: {line}")
 
 
-def test_a_key_of_the_command_line_is_named_as_one(folder):
-    assert messages(settings_of, folder, sed=3)[0].startswith("--config: sed: unknown key; did you mean seed?")
-    assert messages(settings_of, folder, seed=".nan")[0].startswith("--config: seed: ")
-
-
 @pytest.mark.parametrize("listed", [",", "eeg,", "eeg,,skin"])
 def test_a_list_with_an_empty_name_does_not_keep_everything(folder, listed):
     (line,) = messages(settings_of, folder, only_datasets=listed)
@@ -400,17 +396,28 @@ def loaded(folder, **given):
 
 
 @pytest.mark.parametrize("preset", ["quick", "laptop", "paper"])
-def test_the_configuration_of_the_repository_is_in_order(preset):
+def test_the_configuration_of_the_repository_is_in_order_and_is_planned(preset):
     study = loaded(CONFIG, preset=preset)
     # all sizes of this one are above the largest of the quick preset
     assert set(study.experiments) - set(study.chosen) == ({"slsrff-code-large"} if preset == "quick" else set())
+    for experiment in study.chosen.values():
+        for stage in ("tune", "train", "measure", "time"):
+            assert all(shard.parts for shard in plan.shards_of(stage, experiment, study.settings))
+
+
+def test_the_command_check_reads_the_entries_of_figures(folder):
+    edited(folder, "figures/survey.yaml", "extends: figure-09", "extends: figure-99")
+    (found,) = messages(commands.main, ["check"], standalone_mode=False)
+    assert "'figure-99', which does not exist; did you mean figure-09" in found
 
 
 def test_mistakes_in_several_files_are_reported_together(folder):
     edited(folder, "datasets.yaml", "parser: libsvm", "parser: libsmv")
     edited(folder, "methods.yaml", "colour: ", "color: ")
+    assert messages(settings_of, folder, seed=".nan")[0].startswith("--config: seed: ")
     found = messages(loaded, folder, sed=3)
     assert [line.split(":")[0] for line in found] == ["--config", "config/datasets.yaml", "config/methods.yaml"]
+    assert found[0].startswith("--config: sed: unknown key; did you mean seed?")
     assert found[2].startswith("config/methods.yaml: rff.color: unknown key; did you mean colour? known are colour")
 
 

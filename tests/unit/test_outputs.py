@@ -1,5 +1,7 @@
 """Which outputs a run can draw, from which rows, and into which files."""
 
+from collections import namedtuple
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -48,11 +50,6 @@ def test_a_selection_narrows_an_output_of_shipped_rows_and_its_caption_says_so()
     assert outputs.without_left_out(spec, settings) == spec | {"caption": "Errors. Left out of this run: orf."}
 
 
-def test_another_seed_is_a_change_of_the_protocol():
-    assert config.protocol_changes({"seed": 7}, {"seed": 1}) == {("seed",): 7}
-    assert not config.protocol_changes({"seed": 1}, {"seed": 1})
-
-
 def test_a_changed_protocol_is_in_the_caption_and_the_name():
     spec = {"name": "table-07-text", "caption": "Best maps.", "experiments": ["a"]}
     changes = {"a": {("experiments", "a", "search", "n_folds"): 3}, "b": {("experiments", "b", "x"): 1}}
@@ -74,6 +71,12 @@ def test_what_another_key_overrides_is_no_change_and_a_changed_protocol_is_not_p
     message = r"sonar\.published: this run changes its protocol \(experiments\..*\.grid\.penalty\): leave"
     with pytest.raises(SystemExit, match=message):
         Jobs(changed, ROOT).to_publish(f"{name}.sonar")
+    # another seed is one
+    assert config.protocol_changes({"seed": 7}, {"seed": 1}) == {("seed",): 7}
+    assert not config.protocol_changes({"seed": 1}, {"seed": 1})
+    # a size that only the run has may be selected
+    added = study(only_sizes=["33"], experiments={"slsrff-text": {"sizes": {"values": [33]}}})
+    assert added.changes["slsrff-text"] == {("experiments", "slsrff-text", "sizes", "values"): [33]}
     # a selection, and more of the work, are no changes
     more = {"experiments": {"slsrff-text": {"time": None, "datasets": {"eeg": {"only_sizes": {"rff": ["2d"]}}}}}}
     selected = study(max_rows=None, only_methods=["rff"], repeats=2, learners={"svm": {"max_entries": None}}, **more)
@@ -85,10 +88,13 @@ def test_what_another_key_overrides_is_no_change_and_a_changed_protocol_is_not_p
     [
         ("table-07-text", "its name states: F/table-07-text-with-n-folds-3"),
         ("table-08", "; did you mean F/table-01-text"),
+        ("table-01-text", "F/table-01-text shows skin, a8a: this run has none"),
     ],
 )
-def test_a_name_that_a_run_does_not_draw_ends_it_with_the_name_that_it_draws(name, advice):
-    names = ["table-01-text", "table-07-text-with-n-folds-3"]
-    run = SimpleNamespace(one={("quick", "survey", each): {} for each in names})
+def test_a_name_that_a_run_does_not_draw_ends_it_with_the_name_that_it_draws_or_what_it_shows(name, advice):
+    spec = {"paper": "survey", "name": name, "experiments": ["a"], "datasets": ["skin", "a8a"]}
+    one = {("quick", "survey", each): spec for each in ("table-01-text", "table-07-text-with-n-folds-3")}
+    run = SimpleNamespace(one=one, preset="quick", jobs=SimpleNamespace(experiments={"a": {"datasets": {"eeg": {}}}}))
+    run.not_drawn = partial(outputs.Collections.not_drawn, run)
     with pytest.raises(SystemExit, match=advice.replace("F/", "figures/quick/survey/")):
-        outputs.Collections.not_drawn(run, "quick", "survey", name)
+        outputs.Collections.rows_of_one(run, namedtuple("Wildcards", "collection paper name")("quick", "survey", name))

@@ -6,19 +6,9 @@ import copy
 
 import pytest
 import study_toys as toys
-from checkouts import CONFIG
 from study_toys import EXPERIMENT, SETTINGS, selected
 
-from rfstudy.files import read_yaml
 from rfstudy.planning import config, models, plan
-
-
-@pytest.mark.parametrize("preset", ["quick", "laptop", "paper"])
-def test_the_experiments_of_the_repository_are_planned_under_every_preset(preset):
-    study = config.load_study(read_yaml(CONFIG / "config.yaml") | {"preset": preset}, CONFIG)
-    for experiment in study.chosen.values():
-        for stage in ("tune", "train", "measure", "time"):
-            assert all(shard.parts for shard in plan.shards_of(stage, experiment, study.settings))
 
 
 def test_only_keeps_what_it_names():
@@ -31,6 +21,9 @@ def test_only_keeps_what_it_names():
     assert list(config.select(experiments, SETTINGS | {"only_experiments": ["other"]}, {"made"})) == ["other"]
     assert config.select(experiments, SETTINGS | {"only_datasets": ["eeg"]}, {"made", "eeg"}) == {}
     assert config.select(experiments, SETTINGS | {"only_methods": ["orf"]}, {"made"}) == {}
+    # a request for data sets is no request for an experiment without any
+    assert toys.theory({"only_datasets": ["eeg"]}) == {}
+    assert [m["method"] for m in toys.theory({"only_methods": ["orf"]})["methods"]] == ["orf"]
 
 
 @pytest.mark.parametrize(
@@ -88,20 +81,13 @@ def test_the_large_grid_is_laid_over_the_small_one():
     assert (small["rows"], toys.theory({"extent": "large"})["grid"]) == (10, small | {"rows": 100})
 
 
-def test_a_request_for_data_sets_is_no_request_for_an_experiment_without_any():
-    assert toys.theory({"only_datasets": ["eeg"]}) == {}
-    assert [m["method"] for m in toys.theory({"only_methods": ["orf"]})["methods"]] == ["orf"]
-
-
 def test_sizes_that_were_asked_for_up_to_the_largest_multiple():
     of = {"sizes": {"multiples_of_d": [2, 4], "values": [1000]}}
     assert selected({"only_sizes": ["4d"]}, **of)["sizes"] == {"multiples_of_d": [4], "values": []}
     # a limit on multiples of d says nothing of other sizes
     assert selected({"largest_multiple_of_d": 2}, **of)["sizes"] == {"multiples_of_d": [2], "values": [1000]}
     assert selected({"largest_multiple_of_d": 1}, sizes={"multiples_of_d": [2, 4]}) == {}
-
-
-def test_what_a_run_asks_for_holds_for_the_sizes_of_a_data_set_too():
+    # what a run asks for holds for the sizes of a data set, too
     own = {"datasets": {"made": {"sizes": {"multiples_of_d": [2, 8]}}}, "sizes": {"multiples_of_d": [2, 4]}}
 
     def on_made(**settings):

@@ -90,7 +90,7 @@ def load_study(given: dict, config_dir, files=()) -> Study:
     of_preset = reduce(merge, (read_yaml(Path(config_dir) / name) for name in names))
     if changed := protocol_changes(settings, of_preset):
         plain = settings | {"experiments": {}} | {key: of_preset[key] for key in PROTOCOL if key in of_preset}
-        before = select(laid_over(experiments, plain["experiments"]), plain, datasets)
+        before = selected(laid_over(experiments, plain["experiments"]), plain)
         for name, each in chosen.items():
             other = before.get(name, {"datasets": {}, "methods": []}) | {"seed": plain["seed"]}
             changes[name] = changes_in(each | {"seed": settings["seed"]}, other, changed)
@@ -337,20 +337,24 @@ def check_ids(*named: tuple) -> None:
 
 
 def select(experiments: dict[str, dict], settings: dict, datasets: set[str]) -> dict[str, dict]:
-    """Return the experiments that a run builds: ``only_*`` applied, and every id of the settings checked.
-
-    An experiment overrides what the preset says about searches, learners and the largest size.
-    """
-    wanted = set(settings["only_experiments"])
+    """Return the experiments that a run builds, with every id of the settings checked."""
     labels = {label for e in experiments.values() for each in size_lists(e) for _, label in sizes(each, 1)}
     check_ids(
-        ("only_experiments", wanted, experiments, "experiment"),
+        ("only_experiments", settings["only_experiments"], experiments, "experiment"),
         ("only_methods", settings["only_methods"], REGISTRY, "method"),
         ("only_datasets", settings["only_datasets"], datasets, "data set"),
         ("prepared_together", settings.get("prepared_together", []), datasets, "data set"),
         ("only_sizes", settings["only_sizes"], labels, "size"),
     )
-    chosen = {}
+    return selected(experiments, settings)
+
+
+def selected(experiments: dict[str, dict], settings: dict) -> dict[str, dict]:
+    """Return experiments with ``only_*`` applied, without those of which nothing is left.
+
+    An experiment overrides what the preset says about searches, learners and the largest size.
+    """
+    wanted, chosen = settings["only_experiments"], {}
     for name, experiment in experiments.items():
         if wanted and name not in wanted:
             continue

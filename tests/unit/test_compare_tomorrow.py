@@ -142,7 +142,7 @@ def test_whole_numbers_of_a_file_with_decimal_points_have_the_same_sign(tmp_path
     with pytest.raises(UserError, match="'z' had no marks between thousands, and '1,592' is about one or a thousand"):
         model.predict(pd.DataFrame({"x": ["3"], "z": ["1,592"]}))  # its column has decimals
     _, model = learned(written(tmp_path, ("1,234", "2,345")))
-    model.predict(pd.DataFrame({"x": ["0.234", "1.5"], "z": "0.1"}))
+    model.predict(pd.DataFrame({"x": ["0.234", "1.5", "1234.567"], "z": "0.1"}))
     for value in ("1.234", 1.234):  # its column has commas
         with pytest.raises(UserError, match=r"'x' had no decimals, and '1\.234' is about one or a thousand"):
             model.predict(pd.DataFrame({"x": [value], "z": ["0.1"]}))

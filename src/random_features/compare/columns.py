@@ -42,7 +42,7 @@ MONTHS = (
 UNITS = r"d(ays?)?|h((ou)?rs?)?|m(in(ute)?s?)?|s(ec(ond)?s?)?"
 SPANS = {
     "hours": r"-?\d+(:| ?h ?)[0-5]\d|\d+ ?h|\d+[.:][0-5]\d Uhr",
-    "h:mm:ss": r"-?(\d+ days?,? )?\d+:\d\d:\d\d(\.\d+)?|\d+:[0-5]\d\.\d+"
+    "h:mm:ss": r"-?(\d+ ?d(ays?)?,? )?\d+:\d\d:\d\d(\.\d+)?|\d+:[0-5]\d\.\d+"
     rf"|P(?=\d|T\d)(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?|(?i:-?(\d+(\.\d+)? ?({UNITS}),? ?)+)",
 }
 IN_WORDS = r"(\d+([.,]\d+)? ?[^\W\d]+[.,]? ?){2,}"
@@ -177,7 +177,7 @@ def refuse_marks(texts: pd.Series, sign: str, units) -> None:
     decimals and no marks between thousands, or marks and no decimals.
     """
     mark, lacks = (sign, "decimals") if WHOLE in units else ("." if sign == "," else ",", MARKED)
-    if two := texts[texts.str.contains(rf"^(?!\D*0)[^.,]*\d[{mark}]\d{{3}}[^.,\d]*$")].tolist():
+    if two := texts[texts.str.contains(rf"^(?!\D*0)[^.,]*(?<!\d)\d{{1,3}}[{mark}]\d{{3}}[^.,\d]*$")].tolist():
         raise UserError(f"the column {texts.name!r} had no {lacks}, and {two[0]!r} is about one or a thousand times "
                         "more: write it as in the file")  # fmt: skip
 

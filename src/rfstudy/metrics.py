@@ -131,6 +131,19 @@ FACTS = {
     "total_surrogate_bound": Fact("", "bound on the total surrogate leverage", bounds=NON_NEGATIVE),
 }
 
+#: Metrics of the predictions, by the kind of the target: functions of ``scores``.
+OF_TARGET = {
+    "binary": ("accuracy_pct", "error_pct", "auc_pct"),
+    "classes": ("accuracy_pct", "error_pct"),
+    "regression": ("mse", "rmse", "relative_error", "relative_squared_error_pct"),
+}
+
+
+def no_metric_of(target: str, metric: str) -> str:
+    """Return why a metric does not apply to a kind of target; empty if it does."""
+    known = OF_TARGET[target]
+    return "" if metric in known else f"{metric!r} is no metric of a {target} target; known are {', '.join(known)}"
+
 
 def fact_of(metric: str) -> Fact:
     """Return the facts about a metric: its entry in ``FACTS``, or those of a plain number with its own name."""

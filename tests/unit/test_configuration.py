@@ -206,6 +206,7 @@ LENGTHS = {"bandwidth": None, "search": {"length_scale": {"grid": [1, 2]}}}
             ".datasets.made.search.learner: there is no learner 'svm' here; known are ridge; add it under learners, or",
         ),
         ({"kernel": {"name": "gaussian", "length_scale": 2}}, ".datasets.made: has a length scale in kernel and in ba"),
+        ({"scores": ["mse"]}, ".datasets.made.scores: 'mse' is no metric of a binary target; known are accuracy_"),
         ({"bandwidth": None}, ".datasets.made: states no length scale, no bandwidth rule and no grid to search it in"),
     ],
 )  # fmt: skip
@@ -240,7 +241,6 @@ def test_an_entry_has_its_position_in_the_file_where_steps_are_written_out():
         ({"methods": [{"method": "karff", "options": {"n_candidates": 9}}]}, ".methods[0]: n_candidates == 9,"),
         ({"kernel": {"name": "gaussian", "length_scale": -1}, "bandwidth": None}, ".kernel: length_scale must be posi"),
         ({"learners": {"logistic": {"penalties": [1], "n_folds": 2}}}, ".learners.logistic: the learner's options do"),
-        ({"scores": ["mse"]}, ".scores: 'mse' is no metric of a binary target; known are"),
         ({"preprocess": [{"pca": {"n_components": 9}}]}, ".preprocess: pca cannot keep 9 components of 5 columns"),
         ({"bandwidth": {"rule": "neighbour", "k": 60, "length_scale": None}}, ".bandwidth: the 60-th nearest neighbou"),
     ],
@@ -274,8 +274,9 @@ def test_a_metric_is_tried_on_the_target_of_each_data_set(order):
     tasks = {name: TASK | {"target": name} for name in order}
     toy = selected(ORIGINAL, scores=["auc_pct"])
     toy["datasets"] = dict.fromkeys(order, toy["datasets"]["made"])
-    ((_, found),) = check.problems_of_parts({"toy": toy}, ORIGINAL, tasks)
-    assert found == ".scores: 'auc_pct' is no metric of a classes target; known are accuracy_pct, error_pct"
+    (found,) = problems_on_datasets(toy, ORIGINAL, tasks)
+    problem = "'auc_pct' is no metric of a classes target; known are accuracy_pct, error_pct"
+    assert found == f".datasets.classes.scores: {problem}"
 
 
 def test_more_components_than_training_rows_cannot_be_built():

@@ -13,10 +13,7 @@ import numpy as np
 
 from random_features.learners.targets import as_columns, class_index
 from rfstudy import scores
-
-#: Metrics for predictions of labels, and of numbers: functions of ``scores``.
-OF_LABELS = ("accuracy_pct", "error_pct")
-OF_NUMBERS = ("mse", "rmse", "relative_error", "relative_squared_error_pct")
+from rfstudy.metrics import OF_TARGET, no_metric_of
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class Target:
     @property
     def metrics(self) -> tuple[str, ...]:
         """Return the metrics that are reported by default."""
-        return OF_NUMBERS if self.kind == "regression" else ("accuracy_pct",)
+        return OF_TARGET[self.kind] if self.kind == "regression" else ("accuracy_pct",)
 
     def encode(self, y) -> tuple[np.ndarray, np.ndarray | None]:
         """Return targets (n,) as float64 columns (n, c) for a learner, and the sorted classes (None for a regression).
@@ -82,9 +79,8 @@ class Target:
         """Return a metric of targets and predictions (n,); of two classes also the area under the ROC curve of decision
         values (n, 1). Raise ``ValueError`` for a metric that does not apply.
         """
-        if metric == "auc_pct" and self.kind == "binary":
+        if problem := no_metric_of(self.kind, metric):
+            raise ValueError(problem)
+        if metric == "auc_pct":
             return scores.auc_pct(y_true, np.ravel(decision))
-        measures = OF_NUMBERS if self.kind == "regression" else OF_LABELS
-        if metric not in measures:
-            raise ValueError(f"{metric!r} is no metric of a {self.kind} target; known are {', '.join(measures)}")
         return getattr(scores, metric)(y_true, predictions)

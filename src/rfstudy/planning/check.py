@@ -24,7 +24,6 @@ from random_features.maps.registry import check_kernel, make_map, resolve
 from rfstudy.data import modules
 from rfstudy.data.entries import in_use
 from rfstudy.data.scale import columns_after, fit_steps
-from rfstudy.data.target import Target
 from rfstudy.data.tasks import OF_FEATURES, without
 from rfstudy.files import read_yaml
 from rfstudy.planning.config import load_study, located
@@ -120,8 +119,6 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
         yield ".bandwidth", try_rule, {"bandwidth": own["bandwidth"], "n_train": n_train}
     for where, name, options in learners_of_entries(own):
         yield f"{where}.{name}", try_learner, {"learner": name, "options": options, "target": target}
-    for metric in own.get("scores") or []:
-        yield ".scores", try_score, {"metric": metric, "target": target}
     for where, entry in entries:
         if "kernel" in entry:
             yield f"{where}.kernel", try_kernel, {"kernel": entry["kernel"]}
@@ -215,11 +212,6 @@ def try_learner(learner: str, options: dict, target: str):
         shapes = model.decision(Z).shape, np.shape(scores)
         if shapes != (expected := (Y.shape, (len(grid), n_folds))):
             raise ValueError(f"decisions and scores must have the shapes {expected}, got {shapes}")
-
-
-def try_score(metric: str, target: str):
-    """Evaluate a metric of a target on two rows."""
-    Target(target).evaluate(metric, [0, 1], [0, 1], [0, 1])
 
 
 def try_steps(steps: list, d: int, n_train: int):

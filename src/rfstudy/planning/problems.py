@@ -11,6 +11,7 @@ from random_features.learners import entry as learners
 from random_features.maps.registry import REGISTRY
 from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import N_FOLDS, OF_BLOCKS, halves, rows_of_blocks
+from rfstudy.metrics import no_metric_of
 from rfstudy.models import suggestion
 from rfstudy.planning.plan import kernels_of, on_dataset
 from rfstudy.study.job import kernel_id, merge, own_kernel, searched, tune_scope
@@ -55,11 +56,17 @@ def problems_of_names(experiment: dict) -> list[str]:
 
 
 def problems_of_target(own: dict, target: str, here: str) -> list[str]:
-    """Return whether the learner by which a search chooses does not serve the target of a data set."""
+    """Return whether the learner by which a search chooses does not serve the target of a data set, and the scores
+    that are no metrics of it.
+    """
+    of_scores = [no_metric_of(target, metric) for metric in own.get("scores") or []]
+    found = [f"{here}.scores: {problem}" for problem in of_scores if problem]
     name = own["search"].get("learner") or next(iter(own["learners"]), None)
     served = learners.facts(name)["targets"] if name in own["learners"] else [target]
-    text = f"{here}: {name}, by which the search chooses, serves {' and '.join(served)}, and the target is {target}"
-    return [f"{text}; name another in search.learner"] if target not in served and searched(own["search"]) else []
+    if target not in served and searched(own["search"]):
+        text = f"{name}, by which the search chooses, serves {' and '.join(served)}, and the target is {target}"
+        found.append(f"{here}: {text}; name another in search.learner")
+    return found
 
 
 def problems_of_choices(experiment: dict):

@@ -438,7 +438,9 @@ def test_a_file_that_two_separators_cut_is_asked_for(tmp_path):
     assert "commas and semicolons both cut all lines" in message(understand, path, "y")
     assert list(understand(path, "y", separator=",").table.columns) == ["a", "b;c", "y"]
     path.write_text("a\tb\ty\n" + "\n".join(f"{v}\tu, w\t{v}" for v in HALF) + "\n")  # commas would skip the names
-    assert list(understand(path, "y").table.columns) == ["a", "b", "y"]
+    for separator in (None, "\t", "\\t", "tabs"):
+        assert list(understand(path, "y", separator=separator).table.columns) == ["a", "b", "y"]
+    assert "--separator tab: write one character, or" in message(understand, path, "y", separator="tab")
 
 
 def test_sparse_files_and_nominal_values_in_quotes(tmp_path):
@@ -468,10 +470,8 @@ def test_names_in_brackets_are_no_markup(tmp_path, head):
 
 
 def test_a_file_name_need_not_be_utf_8(tmp_path):
-    path = os.path.join(os.fsencode(tmp_path), b"gr\xf6\xdfe.csv")
-    with open(path, "wb") as stream:
-        stream.write(text())
-    assert len(understand(os.fsdecode(path), "price").y) == ROWS
+    (path := tmp_path / os.fsdecode(b"gr\xf6\xdfe.csv")).write_bytes(text())
+    assert len(understand(path, "price").y) == ROWS
 
 
 def test_a_format_that_was_stated_is_taken(tmp_path):

@@ -222,7 +222,10 @@ def read_text(data: bytes, asked: dict) -> Raw:
     text, n_rulers = RULER.subn("\n", text)
     if stated := re.match(r"sep=(.)\n", text):  # as spreadsheets write it
         text, separator = text[stated.end() :], separator or stated[1]
-    separator = {name: sign for sign, name in SEPARATORS.items()}.get(separator, separator)
+    named = {"\\t": "\t"} | {name: sign for sign, name in SEPARATORS.items()}
+    separator = named.get(separator, separator)
+    if separator and len(separator) > 1 and separator != BLANKS:
+        raise UserError(f"--separator {separator}: write one character, or {', '.join(named)}")
     tried = [separator] if separator else [each for each in SEPARATORS if each in text]
     cuts = [each for separator in tried for each in cuts_of(text, separator, quote)]
     if all(each.wrong for each in cuts) and not separator:

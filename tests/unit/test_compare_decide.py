@@ -26,14 +26,11 @@ def test_the_interval_of_a_difference_is_that_of_the_paired_t_test_with_a_group_
         np.testing.assert_allclose([mean - half, mean + half], [expected.low, expected.high])
 
 
-def test_the_cheapest_within_the_margin_is_recommended():
+def test_the_cheapest_within_the_margin_is_recommended_and_no_map_that_is_worse_or_dearer():
     found = [GUESS, result("boosting", losses(0.200, 1), 9.0), result("rff", losses(0.201, 2), 1.0, 64)]
     decision = decisions.decide([*found, result("linear", losses(0.4, 3), 0.1)], np.arange(4000), 0.05)
     assert (decision.kind, decision.chosen.unit.name, decision.best.unit.name) == ("map", "rff", "boosting")
     assert "rff with 64 columns" in decision.answer
-
-
-def test_maps_that_are_worse_or_as_good_and_dearer_are_not_recommended():
     found = [GUESS, result("boosting", losses(0.1, 1), 9.0), result("rff", losses(0.2, 2), 1.0, 64)]
     decision = decisions.decide(found, np.arange(4000), 0.02)
     assert (decision.kind, decision.chosen.unit.name) == ("no map", "boosting")

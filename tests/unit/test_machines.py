@@ -150,6 +150,8 @@ def test_a_refit_that_fails_leaves_no_mixture_of_two_fits(features, broken):
         (KernelMachineClassifier(Gaussian()), np.arange(10) / 3, "Unknown label type"),
         (KernelMachineRegressor(RBFSampler()), np.arange(10.0), "features must be a map of make_map or a kernel"),
         (KernelMachineRegressor(RBFSampler), np.arange(10.0), "features must be a map of make_map or a kernel"),
+        (KernelMachineRegressor("orf"), np.arange(10.0), r"features must be .* got 'orf': make_map\('orf'\) is a map"),
+        (KernelMachineRegressor("gausian"), np.arange(10.0), r"got 'gausian': did you mean gaussian\? known are"),
         (KernelMachineClassifier(Gaussian(), [1e-3, 1e-2]), [0] * 9 + [1], "1 row of the class 1 cannot choose among"),
         (KernelMachineClassifier(make_map("rff"), [1e-3, 1e-2]), list("aaaaabaaaa"), "1 row of the class 'b' cannot"),
         (KernelMachineRegressor(Gaussian(), [1e-4, 1e-3]), [1.0], "1 sample cannot choose among penalties: state one"),

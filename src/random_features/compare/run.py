@@ -57,7 +57,7 @@ def compare(
     record, own = out / "question.json", json.dumps({"file": str(Path(file).resolve()), "target": settings["target"]})
     if out.exists() and any(out.iterdir()) and not (record.is_file() and record.read_text("utf-8") == own):
         raise UserError(f"--out {out}: has files that are no answer to this question; name another folder")
-    print(*question.notes, f"budget: {budget}", sep="\n", flush=True)
+    print(*question.notes, f"budget: {seconds:,.0f} s", sep="\n", flush=True)
     out.mkdir(parents=True, exist_ok=True)
     record.write_text(own, "utf-8")
     found = warnings.found(question, max(3.0, CHECKED_SHARE * seconds))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from random_features import tensors
 from random_features.arrays import check_numbers, gains_on_gpu, generator_of, is_sparse, row_blocks
-from random_features.errors import check_choice
+from random_features.errors import check_choice, suggestion
 from random_features.learners.gram import fit_kernel_ridge, ridge_on_gram, scores_on_gram
 from random_features.learners.kernel_ridge import fit_kernel_ridge_by_tiles, predict_by_tiles
 from random_features.learners.logistic import cross_validate_logistic, fit_logistic
@@ -22,7 +22,7 @@ from random_features.learners.svm import cross_validate_svm, fit_svm
 from random_features.learners.targets import as_weights
 from random_features.maps.base import RandomFeatureMap
 from random_features.maps.registry import REGISTRY
-from random_features.maps.stated import as_kernel
+from random_features.maps.stated import BY_NAME, as_kernel
 from random_features.pivoted_cholesky import kernel_matrix
 from random_features.tensors import from_library, like, on_host
 
@@ -121,10 +121,11 @@ class KernelMachine(BaseEstimator):
         try:
             return as_kernel(self.features)
         except TypeError:
-            raise TypeError(
-                f"features must be a map of make_map or a kernel of random_features.kernels, got {self.features!r}:"
-                " put other transformers in front, in a pipeline"
-            ) from None
+            got, hint = self.features, "put other transformers in front, in a pipeline"
+            if isinstance(got, str):
+                hint = f"make_map({got!r}) is a map" if got in REGISTRY else suggestion(got, BY_NAME)
+            where = "a map of make_map or a kernel of random_features.kernels"
+            raise TypeError(f"features must be {where}, got {got!r}: {hint}") from None
 
     def _has_map(self):
         return isinstance(self.features, RandomFeatureMap)

@@ -67,7 +67,7 @@ def measured(**wanted) -> pd.DataFrame:
 def _first_unknown(values: dict[str, list], experiments: list[str]) -> str:
     """Return a hint on the first text that no row of some experiments has in its column; empty if there is none."""
     tables = [shipped().rows(shipped().file(each)) for each in experiments]
-    for column in (column for column in values if column in tidy.TEXTS):
+    for column in (column for column in values if column in tidy.TEXTS and column not in ("run", "settings")):
         known = set().union(*(table[column].unique() for table in tables))
         if unknown := [each for each in values[column] if each not in known]:
             return f"; {column}: {suggestion(unknown[0], known - {''})}"

@@ -23,7 +23,7 @@ from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_f
 from rfstudy.metrics import FACTS
 from rfstudy.models import problems_of, suggestion
 from rfstudy.output_models import Scorecard, arguments_of, problems_of_output
-from rfstudy.planning.config import MEASURED, YOURS, load_experiments, stop_at
+from rfstudy.planning.config import MEASURED, YOURS, load_experiments, size_lists, stop_at
 from rfstudy.planning.jobs import Jobs
 from rfstudy.planning.plan import kernels_of
 from rfstudy.report import catalogue
@@ -313,9 +313,15 @@ class Collections:
                 print(f"{spec['name']} shows all methods and data sets; {other} shows those selected", file=sys.stderr)
             return shipped
         whole = {name: results_of(self.preset, name) for name in spec["experiments"] if name in self.jobs.experiments}
-        there = {dataset for name in whole for dataset in self.jobs.experiments[name]["datasets"]}
-        if there and there.isdisjoint(shown := spec.get("datasets", there)):
-            sys.exit(f"figures/{collection}/{spec['paper']}/{spec['name']} shows {', '.join(shown)}: this run has none")
+        own = [self.jobs.experiments[name] for name in whole]
+        there = {
+            "data sets": {dataset for each in own for dataset in each["datasets"]},
+            "sizes": {label for each in own for of in size_lists(each) for _, label in sizes(of, 1)},
+        }
+        for what, of_run in there.items():
+            if of_run and of_run.isdisjoint(shown := spec.get(what.replace(" ", ""), of_run)):
+                place = f"figures/{collection}/{spec['paper']}/{spec['name']}"
+                sys.exit(f"{place} shows the {what} {', '.join(shown)}: this run has none of them")
         parts = {name: results_of(self.preset, self.part_of(name, spec)) for name in whole}
         return shipped + [path if os.path.exists(path) else parts[name] for name, path in whole.items()]
 

@@ -71,7 +71,6 @@ def test_what_another_key_overrides_is_no_change_and_a_changed_protocol_is_not_p
     message = r"sonar\.published: this run changes its protocol \(experiments\..*\.grid\.penalty\): leave"
     with pytest.raises(SystemExit, match=message):
         Jobs(changed, ROOT).to_publish(f"{name}.sonar")
-    # another seed is one
     assert config.protocol_changes({"seed": 7}, {"seed": 1}) == {("seed",): 7}
     assert not config.protocol_changes({"seed": 1}, {"seed": 1})
     # a size that only the run has may be selected
@@ -88,13 +87,16 @@ def test_what_another_key_overrides_is_no_change_and_a_changed_protocol_is_not_p
     [
         ("table-07-text", "its name states: F/table-07-text-with-n-folds-3"),
         ("table-08", "; did you mean F/table-01-text"),
-        ("table-01-text", "F/table-01-text shows skin, a8a: this run has none"),
+        ("table-01-text", "F/table-01-text shows the data sets skin, a8a: this run has none"),
+        ("figure-01-text", "F/figure-01-text shows the sizes d, 2d: this run has none"),
     ],
 )
 def test_a_name_that_a_run_does_not_draw_ends_it_with_the_name_that_it_draws_or_what_it_shows(name, advice):
     spec = {"paper": "survey", "name": name, "experiments": ["a"], "datasets": ["skin", "a8a"]}
     one = {("quick", "survey", each): spec for each in ("table-01-text", "table-07-text-with-n-folds-3")}
-    run = SimpleNamespace(one=one, preset="quick", jobs=SimpleNamespace(experiments={"a": {"datasets": {"eeg": {}}}}))
+    one["quick", "survey", "figure-01-text"] = spec | {"datasets": ["eeg"], "sizes": ["d", "2d"]}
+    experiments = {"a": {"datasets": {"eeg": {}}, "sizes": {"values": [33]}}}
+    run = SimpleNamespace(one=one, preset="quick", jobs=SimpleNamespace(experiments=experiments))
     run.not_drawn = partial(outputs.Collections.not_drawn, run)
     with pytest.raises(SystemExit, match=advice.replace("F/", "figures/quick/survey/")):
         outputs.Collections.rows_of_one(run, namedtuple("Wildcards", "collection paper name")("quick", "survey", name))

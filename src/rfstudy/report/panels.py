@@ -44,6 +44,13 @@ NARROW = 1.0
 LEAST_POINTS = 2.0
 
 
+def inches(width: str | Axes) -> float:
+    """Return a width in inches. Raise ``UserError`` for axes of a user: the figure fits into none."""
+    if isinstance(width, Axes):
+        raise UserError("axes take one panel of lines or dots, and this figure has other parts: leave ax=... out")
+    return WIDTHS[width]
+
+
 def grid(width: str | Axes, n_rows: int, n_columns: int, height: float) -> tuple[Figure, np.ndarray]:
     """Return a figure of a width ("column" or "page") and its axes in rows, each row so many inches high.
 

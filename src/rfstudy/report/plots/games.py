@@ -43,7 +43,7 @@ def plane(context, *, width, method, dataset, pictures, layers) -> Picture:
     missing = {f"m = {m}": "not run" for m in pictures if m not in shown}
     if not shown:
         return plot.nothing(width, missing)
-    figure, axes = plot.grid(width, len(layers), len(shown), plot.WIDTHS[width] / len(shown) - 0.2)
+    figure, axes = plot.grid(width, len(layers), len(shown), plot.inches(width) / len(shown) - 0.2)
     for (layer, m), letter, ax in zip(itertools.product(layers, shown), ascii_lowercase, axes.flat, strict=False):
         title, _, draw_panel = LAYERS[layer]
         draw_panel(ax, found, m)
@@ -139,7 +139,7 @@ def sphere(context, *, width, method, dataset) -> Picture:
     if not found:
         return plot.nothing(width, {"the sphere": "not run"})
     n_waves = min(len(found["pairs"]), len(found["waves"]))
-    figure, ((points, *globes),) = plot.grid(width, 1, 1 + n_waves, plot.WIDTHS[width] / (1 + n_waves))
+    figure, ((points, *globes),) = plot.grid(width, 1, 1 + n_waves, plot.inches(width) / (1 + n_waves))
     across, upwards, depth = seen() @ found["X"].T.astype(float)
     for colour, label in zip(CLASSES, np.unique(found["y"]), strict=True):
         own = (found["y"] == label) & (depth > 0)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rfstudy.report.context import Context
-from rfstudy.report.panels import WIDTHS, length
+from rfstudy.report.panels import inches, length
 from rfstudy.report.published import printed_name
 from rfstudy.report.style import Picture
 
@@ -30,7 +30,7 @@ FIXED = "\u00a0"
 
 def sheet(width: str, lines: float) -> tuple[Figure, Axes]:
     """Return a figure and its axes without frame, whose units are characters and lines from the upper left corner."""
-    figure = Figure(figsize=(WIDTHS[width], lines / LINES + 0.08), layout="constrained")
+    figure = Figure(figsize=(inches(width), lines / LINES + 0.08), layout="constrained")
     ax = figure.subplots()
     ax.set(xlim=(0.0, across(width)), ylim=(lines, 0.0))
     ax.set_axis_off()
@@ -39,7 +39,7 @@ def sheet(width: str, lines: float) -> tuple[Figure, Axes]:
 
 def across(width: str) -> int:
     """Return the width of a sheet in characters."""
-    return int(CHARACTERS * WIDTHS[width])
+    return int(CHARACTERS * inches(width))
 
 
 def lines_of(text: str, characters: int) -> list[str]:

@@ -37,10 +37,8 @@ def test_a_figure_has_the_methods_and_colours_that_are_asked_for():
 def test_axes_of_a_user_take_one_panel():
     figure = Figure()
     ax, other = figure.subplots(1, 2)
-    rfstudy.draw(
-        "survey/figure-09-text", methods=["rff", "orf"], datasets="letter-am-nz", panels=0, ax=ax, title="Mine"
-    )
-    assert [ax.get_title(loc=side) for side in ("left", "center", "right")] == ["Mine", "", ""]
+    rfstudy.draw("survey/figure-09-text", methods=["rff", "orf"], datasets="letter-am-nz", panels=0, ax=ax, title="Own")
+    assert [ax.get_title(loc=side) for side in ("left", "center", "right")] == ["Own", "", ""]
     assert len(ax.get_lines()) == 2
     assert not other.get_lines()
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["RFF", "ORF"]

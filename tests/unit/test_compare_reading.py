@@ -65,13 +65,6 @@ def test_a_column_may_have_any_name(tmp_path, kind):
     assert name in understand(path, "price").table.columns
 
 
-def test_columns_without_names_are_numbered(tmp_path):
-    (tmp_path / "t.data").write_bytes(text(header=False))
-    asked = understand(tmp_path / "t.data", "c5")
-    assert list(asked.table.columns) == ["c1", "c2", "c3", "c4", "c5"]
-    assert len(asked.y) == ROWS
-
-
 @pytest.mark.parametrize("header", [True, False])
 def test_a_table_of_texts_alone_has_a_header_if_its_first_cells_do_not_recur(tmp_path, header):
     rows = pd.DataFrame({"cap": RNG.choice(list("ab"), 80), "odour": RNG.choice(list("xy"), 80)})
@@ -316,8 +309,7 @@ def test_a_change_of_type_after_many_lines_is_seen(tmp_path):
     values = [*map(str, np.arange(3000) / 2), "unknown", "n.n. 5"]
     path = saved(tmp_path, pd.DataFrame({"x": values, "y": np.arange(3002) % 2}))
     assert "1 of 3,002 values of the column 'x' are no number, such as 'n.n. 5'" in message(understand, path, "y")
-    asked = understand(path, "y", formats=["x=number"])
-    assert asked.table["x"].isna().sum() == 2
+    assert understand(path, "y", formats=["x=number"]).table["x"].isna().sum() == 2
 
 
 def test_labels_that_may_be_missing_are_asked_for(tmp_path):
@@ -413,9 +405,12 @@ def test_a_note_is_given_for_ten_columns_of_one_format_the_target_and_years_to_c
     assert notes[-1] == "more columns have the format 'number,': 21, down to 'x29': '0,5' is read as 0.5"
 
 
-def test_names_that_are_numbers_are_asked_for_unless_the_target_or_an_option_decides(tmp_path):
+def test_columns_without_names_are_numbered_and_names_that_are_numbers_are_asked_for(tmp_path):
+    (path := tmp_path / "t.csv").write_bytes(text(header=False))
+    asked = understand(path, "c5")
+    assert (list(asked.table.columns), len(asked.y)) == (["c1", "c2", "c3", "c4", "c5"], ROWS)
     rows = "\n".join(LINES)
-    (path := tmp_path / "t.csv").write_text(f"2019,2020,2021\n{rows}\n")
+    path.write_text(f"2019,2020,2021\n{rows}\n")
     assert len(understand(path, "2021").y) == ROWS
     assert "state --header yes or --header no" in message(understand, path, None)
     assert len(understand(path, "c3", header="no").y) == ROWS + 1

@@ -18,6 +18,7 @@ from random_features.errors import UserError
 
 HALVES = np.arange(100) % 2
 Y = 3.0 * HALVES + 0.01 * (np.arange(100) % 7)
+ONCE = "a frame of pandas with the columns of the file, each once; it got"
 
 
 def learned(path, **how):
@@ -161,10 +162,14 @@ def test_texts_that_the_file_does_not_have_are_warned_of(tmp_path):
     np.testing.assert_allclose(found, [0, 3], atol=0.1)
 
 
-@pytest.mark.parametrize("given", [pd.DataFrame.to_numpy, lambda frame: pd.concat([frame, frame["x"]], axis=1)])
-def test_an_array_and_a_column_twice_are_refused(tmp_path, given):
+@pytest.mark.parametrize(("given", "words"), [
+    (pd.DataFrame.to_numpy, ONCE), (lambda frame: pd.concat([frame, frame["x"]], axis=1), f"{ONCE} 'x' twice"),
+    (lambda frame: frame.rename(columns=str.upper), r"the columns .* lacks 'z', 'x'; did you mean 'Z'\?"),
+    (lambda frame: frame[:0], "one row or more"),
+])  # fmt: skip
+def test_a_frame_that_has_not_each_column_once_or_no_row_is_refused(tmp_path, given, words):
     asked, model = learned(written(tmp_path, ("a", "b")))
-    with pytest.raises(UserError, match="predict needs a frame of pandas with the columns of the file, each once; it"):
+    with pytest.raises(UserError, match=f"predict needs {words}"):
         model.predict(given(asked.table))
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from checkouts import ROOT
 from click.testing import CliRunner
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import rfstudy
@@ -28,7 +27,7 @@ def test_a_figure_has_the_methods_and_colours_that_are_asked_for():
     assert labels[:3] == ["RFF", "ORF", "QMC"]
     assert len(figure.axes) == 8
     lines = [[line for line in ax.get_lines() if line.get_linestyle() not in ("none", "None")] for ax in figure.axes]
-    assert all(to_hex("crimson") in {to_hex(line.get_color()) for line in of_panel} for of_panel in lines)
+    assert all("#dc143cff" in {line.get_color() for line in of_panel} for of_panel in lines)  # crimson
     assert not any(len(ax.containers) for ax in figure.axes)
     assert "NSRF" not in labels
     assert "SORF" not in labels
@@ -108,6 +107,7 @@ def test_numbers_select_rows_as_numbers_and_as_text():
         (lambda: rfstudy.draw("survey/figure-10-text", colours={"rff": "crimsonn"}), "'crimsonn' of rff is no colour"),
         (lambda: rfstudy.draw("study/what-matters-all", colours={"orf": "red"}), "shows no colour of orf"),
         (lambda: rfstudy.draw("survey/figure-10-text", panels=0, ax="left"), "ax='left' is no Axes"),
+        (lambda: rfstudy.draw("eerf/printed-against-ours-all", methods=["ses"]), "no measurement is there"),
         (lambda: rfstudy.measured(experiment="arna"), "no experiment 'arna'; did you mean arena"),
         (lambda: rfstudy.measured(data_set="eeg"), "no column 'data_set'; did you mean dataset"),
         (lambda: rfstudy.measured(experiment="arena", dataset="x"), "no shipped row has experiment='arena', "),

@@ -96,8 +96,7 @@ def test_arrays_arff_and_libsvm(tmp_path):
     assert understand(tmp_path / "t.arff", "y").columns[0]["use"] == "left out: constant"
     dump_svmlight_file(sparse.random(ROWS, 5000, 0.01, random_state=0), y, str(tmp_path / "t.svm"))
     asked = understand(tmp_path / "t.svm")
-    assert sparse.issparse(asked.table)
-    assert asked.settings["columns"] is None
+    assert (sparse.issparse(asked.table), asked.settings["columns"]) == (True, None)
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe"])

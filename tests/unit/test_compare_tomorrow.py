@@ -60,6 +60,7 @@ def test_a_frame_as_text_or_as_pandas_reads_it_is_predicted_as_the_file_was_lear
     expected = model.predict(asked.table)
     text = pd.read_csv(path, sep=";", dtype=str, keep_default_na=False)
     np.testing.assert_array_equal(model.predict(text), expected)
+    np.testing.assert_array_equal(model.predict(text.set_axis([" x", "z ", 2020], axis=1)), expected)  # no target
     rows, learner = [text[j : j + 1] for j in range(4)], model[-1][-1]
     columns = model[:-1].transform(text[:4])
     np.testing.assert_array_equal(np.vstack([model[:-1].transform(row) for row in rows]), columns)
@@ -164,7 +165,7 @@ def test_texts_that_the_file_does_not_have_are_warned_of(tmp_path):
 
 @pytest.mark.parametrize(("given", "words"), [
     (pd.DataFrame.to_numpy, ONCE), (lambda frame: pd.concat([frame, frame["x"]], axis=1), f"{ONCE} 'x' twice"),
-    (lambda frame: frame.rename(columns=str.upper), r"the columns .* lacks 'z', 'x'; did you mean 'Z'\?"),
+    (lambda frame: frame.rename(columns=str.upper), "the columns .* lacks 'z', 'x'"),
     (lambda frame: frame[:0], "one row or more"),
 ])  # fmt: skip
 def test_a_frame_that_has_not_each_column_once_or_no_row_is_refused(tmp_path, given, words):

@@ -24,7 +24,7 @@ from random_features.arrays import dense
 from random_features.compare import reading
 from random_features.compare.columns import LARGEST_EXACT, converted, texts_by_value
 from random_features.compare.contestants import has_kernel
-from random_features.errors import UserError, nearest
+from random_features.errors import UserError
 from random_features.kernels import Gaussian
 from random_features.length_scales import median_distance, relevance
 from random_features.machines import KernelMachineClassifier, KernelMachineRegressor
@@ -76,15 +76,18 @@ def as_learned(table, formats, missing, known):
     """Return a frame with the meaning that its columns had in the file that was learned from."""
     if not formats:
         return table
+    if isinstance(table, pd.DataFrame):  # names of a file are texts, without blanks around them
+        others = {name: str(name).strip() for name in table if name not in formats}
+        table = table.rename(columns={name: text for name, text in others.items() if text in formats})
     if not isinstance(table, pd.DataFrame) or table.columns.has_duplicates:
         wrong = f"{table.columns[table.columns.duplicated()][0]!r} twice" if hasattr(table, "columns") else type(table)
         raise UserError(f"predict needs a frame of pandas with the columns of the file, each once; it got {wrong}")
     if lacking := [name for name in formats if name not in table]:
-        near = "".join(f"; did you mean {each!r}?" for each in nearest(lacking[0], table))
         names = ", ".join(map(repr, lacking[:5])) + ", ..." * (len(lacking) > 5)
-        raise UserError(f"predict needs the columns of the file; the frame lacks {names}{near}")
+        raise UserError(f"predict needs the columns of the file; the frame lacks {names}")
     if table.empty:
         raise UserError("predict needs one row or more; the frame has none")
+    table = table[[*formats]]
     try:
         return table if table.attrs.get("typed") else typed(table, formats, missing, known)
     except UserError as error:

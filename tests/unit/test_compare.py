@@ -150,13 +150,7 @@ def test_a_damaged_or_edited_unit_is_computed_again(kernel_run):
         np.testing.assert_array_equal(contest.results[-1].losses, first.losses)
 
 
-def test_a_finished_run_is_read_again_and_not_computed(kernel_run, monkeypatch):
-    monkeypatch.setattr(Contest, "computed", lambda self, unit: pytest.fail(f"{unit} was computed again"))
-    again = run.compare(kernel_run.file, "y", out=kernel_run.out, budget="1h", columns=128)
-    assert again.answer == kernel_run.decision.answer
-
-
-def test_an_interrupted_run_answers_and_the_next_one_goes_on(tmp_path, monkeypatch, kernel_run, capsys):
+def test_an_interrupted_run_answers_the_next_one_goes_on_and_a_finished_one_is_read(tmp_path, monkeypatch, kernel_run):
     computed, compute = [], Contest.computed
 
     def stop_at_the_tenth(self, unit):
@@ -174,6 +168,9 @@ def test_an_interrupted_run_answers_and_the_next_one_goes_on(tmp_path, monkeypat
     assert len(computed) == len(set(computed))
     units, whole = ({each["result"].unit for each in found.comparisons} for found in (again, kernel_run.decision))
     assert units == whole
+    monkeypatch.setattr(Contest, "computed", lambda self, unit: pytest.fail(f"{unit} was computed again"))
+    again = run.compare(kernel_run.file, "y", out=kernel_run.out, budget="1h", columns=128)
+    assert again.answer == kernel_run.decision.answer
 
 
 def no_luck(seconds):
@@ -327,8 +324,12 @@ def test_rare_classes_are_found_or_the_answer_says_that_they_are_never_predicted
     (score,) = run.tested(asked, contest, decision, time.monotonic() + 60, np.arange(2000), np.arange(2000, 3000))
     assert score["never"] == ["yes"]
     assert "it never predicts 'yes'" in report.shown(score)
-    assert "'yes' has 3" in warnings.unequal(asked)
-    assert "--metric balanced-error or log-loss or auc or average-precision" in warnings.unequal(asked)
+    ways = ": the error hardly counts them; --metric balanced-error or log-loss or auc or average-precision does"
+    assert re.fullmatch("'yes' has 3.* % of the rows" + ways, warnings.unequal(asked))
+    asked = understand(tmp_path / "table.csv", "y", metric="auc")
+    assert re.fullmatch("'yes' has 3.* % of the rows", warnings.unequal(asked))
+    (score,) = run.tested(asked, contest, decision, time.monotonic() + 60, np.arange(2000), np.arange(2000, 3000))
+    assert list(score["more"]) == ["balanced-error", "log-loss", "average-precision"]
 
 
 def test_predictions_are_labels_and_texts_of_tomorrow_are_read_as_today(tmp_path):
@@ -348,8 +349,7 @@ OPTIONS = {
     "task": {"task": "regression"}, "drop": {"drop": ["a"]}, "group": {"group": "shop"}, "time": {"time": "when"},
     "metric": {"metric": "mae"}, "header": {"header": "yes"}, "separator": {"separator": ";"},
     "quote": {"quote": "double"}, "encoding": {"encoding": "utf-8"}, "decimal": {"decimal": ","},
-    "missing": {"missing": "k.A."},
-    "format": {"formats": ["day=%d/%m/%Y"]},
+    "missing": {"missing": "k.A."}, "format": {"formats": ["day=%d/%m/%Y"]},
 }  # fmt: skip
 
 

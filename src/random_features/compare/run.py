@@ -93,7 +93,7 @@ def tested(question: Question, contest: Contest, decision: Decision, end: float,
     opened = {each.unit: each for each in [*opened, contest.last("exact-kernel")] if each}
     groups = test if question.groups is None else question.groups[test]
     y, encoded = question.y[test], {}
-    more = recipe.RARE[len(classes) > 2] if warnings.unequal(question) else ()
+    more = [each for each in recipe.RARE[len(classes) > 2] if each != metric] if warnings.unequal(question) else []
     for unit, result in opened.items():
         n = None if unit.n == contest.n_train else unit.n
         train = recipe.sample(rows, n)

@@ -50,7 +50,8 @@ def unequal(question):
     shares = np.bincount(question.y) / len(question.y) if question.settings["classes"] else np.ones(1)
     if shares.min() < UNEQUAL / len(shares):
         smallest = f"{question.settings['classes'][shares.argmin()]!r} has {100 * shares.min():.3g} % of the rows"
-        return f"{smallest}: the error hardly counts them; --metric {' or '.join(recipe.RARE[len(shares) > 2])} does"
+        ways = f": the error hardly counts them; --metric {' or '.join(recipe.RARE[len(shares) > 2])} does"
+        return smallest + ways * (question.settings["metric"] == "error")
 
 
 def duplicates(question):

@@ -61,7 +61,7 @@ MARKED, WHOLE = "marks between thousands", "no decimals"
 LAKHS = r"[1-9]\d?(?:,\d\d)+,\d{3}"
 MONEY = r"[A-Z]{0,2}[$£¤¥\u20a0-\u20bf]|EUR|USD|CHF|GBP|INR|JPY|BRL|DKK|NOK|SEK|Rs\.?|[Kk]r\.?|Fr\.?"
 LETTERS = r"(?!(?:Uhr|[AaPp][Mm]|st|nd|rd|th)$|[²³¹¼-¾⅐-⅞])[%/A-Za-z\u00b0-\uffdc]"
-UNIT = rf"{MONEY}|{LETTERS}{{1,8}}\.?|(?:{LETTERS}{{1,6}}/)?[cdkm]?m[23]"
+UNIT = rf"{MONEY}|{LETTERS}{{1,8}}\.?|(?:{LETTERS}{{1,6}}/)?[cdkm]?m[23]|sq\.? (?:ft|m)\.?"
 NUMBER = {
     sign: rf"^(?P<sign>[-+]?)(?P<before>{MONEY}|%)? ?(?P<digits>[-+]?(?:(?:[1-9]\d{{0,2}}(?:{marks}\d{{3}})+|{LAKHS}"
           rf"|\d+)(?:[{sign}]\d*)?|[{sign}]\d+)(?:[eE][-+]?\d+)?)(?:(?<=[{sign}])--?|/[-=])? ?(?P<after>{UNIT})?$"

@@ -32,7 +32,7 @@ from rfstudy.report.typeset import description, one_number_per_cell
 #: The pictures of the page: the file, the paper and name of the figure, and its alternative text.
 PICTURES = {
     "what-matters.png": ("study", "what-matters-all", "points of accuracy gained by a penalty, a map and a model"),
-    "arena-forest.png": ("study", "arena-forest-tuned", "error of each map relative to RFF on a typical data set"),
+    "arena-forest.png": ("study", "arena-forest-new-tuned", "error of each map relative to RFF on a new data set"),
     "benchmark.png": ("survey", "figure-10-text", "error, time and accuracy of nine maps by number of features"),
     "double-descent.png": ("survey", "figure-07-text", "training and test error against the number of features"),
     "penalty.png": ("slsrff", "ablation-chart-code", "accuracy after each step from the paper's text to its code"),

@@ -363,6 +363,7 @@ SHAPES = {
        for word in ("Total", "Summa", "Gesamtsumme", "Grand total")},
     "totals-without-a-word": (["a,b,y", *LINES, ',221.250,"17,552.5"'], "line of totals left out: '221.250, 17,"),
     "means": (["a,b,y", *LINES, "Durchschnitt,3.69,292.5"], "line of totals left out: 'Durchschnitt"),
+    "statistics": (["a,b,y", *LINES, "SD,2.18,266", "Summe,221.25,17552.5", "Max,7.375,870", "Mean,3.69,293"], "'Max"),
     "totals-first": (["a,b,y", "Total,221.25,17552.5", *LINES], "line of totals left out: 'Total, 221.25"),
 }  # fmt: skip
 
@@ -381,8 +382,7 @@ def test_lines_that_are_no_rows_are_left_out_and_noted(tmp_path, name):
 def test_rows_with_many_missing_cells_and_subtotals_are_kept(tmp_path):
     lines = [*LINES[:30], "Total,2,3", *LINES[30:-2], "North Total,2,3", ",,5", ",,6"]
     (path := tmp_path / "t.csv").write_text("a,b,y\n" + ",,4\n" + "\n".join(lines) + "\n")
-    asked = understand(path, "y", formats=["a=number"])
-    assert len(asked.y) == ROWS + 3
+    assert len((asked := understand(path, "y", formats=["a=number"])).y) == ROWS + 3
     assert "lines that begin with 'Total' are rows: 2; remove them if they are totals" in asked.changed
 
 

@@ -51,10 +51,14 @@ LIBSVM_LINE = re.compile(r"[-+]?[\d.][\d.eE+-]*(,\d+)*(\s+(qid:\d+|\d+:[-+\d.eE]
 #: How JSON, HTML and XML begin.
 MARKED = re.compile(r"\s*(\{\s*\"|\[\s*[\[{]|<(!doctype|html|\?xml|table)\b)", re.I)
 
-#: The first cell of a line of totals and of means, and the most lines of totals and footnotes below the rows.
+#: The first cell of a line of totals, and of any statistic; the statistics that are left out next to totals; the most
+#: lines of totals and footnotes below the rows.
 TOTAL = re.compile(r"((grand |sub-?|sous-)?total(e|s|t| general| général)?|totaal|summ?a|sum|(ins)?gesamt"
                    r"|(end|gesamt|zwischen)?(summe|ergebnis)|somme|i alt|celkem|razem|合計)\W*", re.I)  # fmt: skip
-MEAN = re.compile(r"(durchschnitt|mittel(wert)?|average|mean|moyenne|media|promedio|gemiddelde)\W*", re.I)
+STATISTIC = re.compile(rf"{TOTAL.pattern}|(durchschnitt|mittel(wert)?|mw|ø|average|avg|mean|moyenne|media|promedio"
+                       r"|gemiddelde|(min|max)(imum)?|median[ae]?|std\.?( ?dev)?|s\.?d|stabw"
+                       r"|standard(abweichung| deviation)|n|anzahl|count)\W*", re.I)  # fmt: skip
+OTHERS = ("min", "max", "median", "std", "count")
 MOST_BELOW = 5
 
 #: A quoted value of an ARFF file, the line of an attribute, a cell of a line, and an entry of a sparse one.
@@ -281,34 +285,51 @@ def trimmed(frame, target: str | None, notes: list[str]):
 
 
 def without_totals(frame, notes: list[str]):
-    """Return a frame without totals or means in its last and first line; those in between are noted."""
-    for row in (len(frame) - 1, 0) if len(frame) > 2 else ():
-        label = next(filter(None, frame.iloc[row]), "")
-        is_total = bool(TOTAL.fullmatch(label))
-        if (row and is_total) or sums_up(frame, row, 1 if is_total or MEAN.fullmatch(label) else 2):
-            notes.append(f"line of totals left out: {', '.join(filter(None, frame.iloc[row]))[:60]!r}")
-            frame = frame.drop(index=row)
+    """Return a frame without totals and means in its last lines and its first one, and without other statistics next to
+    those in the last lines; totals in between are noted.
+    """
+    if len(frame) <= 2:
+        return frame
+    n_below = 1  # the last line may be totals without a word
+    while n_below < MOST_BELOW and all(map(STATISTIC.fullmatch, map(label_of, frame.iloc[-n_below - 1 :].to_numpy()))):
+        n_below += 1
+    rows, below = frame.iloc[:-n_below], frame.iloc[-n_below:]
+    found = [row for row, line in below.iterrows() if TOTAL.fullmatch(label_of(line)) or sums_up(rows, line)]
+    found += [row for row, line in below.drop(index=found).iterrows() if found and sums_up(rows, line, OTHERS)]
+    found += [0] * sums_up(frame.drop(index=[0, *found]), frame.loc[0])
+    lines = [", ".join(filter(None, frame.loc[row]))[:60] for row in found]
+    notes += [f"line of totals left out: {line!r}" for line in lines]
+    frame = frame.drop(index=found)
     labels = frame.iloc[:, 0]
-    if between := labels[labels.str.fullmatch(rf"(.* )?{TOTAL.pattern}", flags=re.I)].tolist():  # also North Total
+    is_total = labels.str.fullmatch(rf"(.* )?{TOTAL.pattern}", flags=re.I)  # also North Total
+    is_statistic = labels.index.isin(below.index) & labels.str.fullmatch(STATISTIC.pattern, flags=re.I)
+    if between := labels[is_total | is_statistic].tolist():
         notes.append(f"lines that begin with {between[0]!r} are rows: {len(between):,}; remove them if they are totals")
     return frame.reset_index(drop=True)
 
 
-def sums_up(frame, row: int, fewest: int) -> bool:
-    """Return whether all numbers of a row are sums or means of their columns, and so many are in no other row."""
+def label_of(line) -> str:
+    """Return the first cell of a line that is not empty."""
+    return next(filter(None, line), "")
+
+
+def sums_up(rows, line, statistics=("sum", "mean")) -> bool:
+    """Return whether all numbers of a line are statistics of the columns of some rows. One of them, or two if the line
+    has no word for it, must be in none of the rows, unless it is a statistic such as the largest, which is.
+    """
     found = 0
-    for column in (frame.iloc[:, j] for j, cell in enumerate(frame.iloc[row]) if is_number(cell)):
-        some = column[[row, *column.index[:100]]].reset_index(drop=True)
-        points, commas = (numbers(some, sign)[0] for sign in ".,")
-        others = numbers(column, "," if commas.count() > points.count() else ".")[0].drop(row)
-        sums, near = (others.sum(min_count=len(others) // 2), others.mean()), []
+    for j in (j for j, cell in enumerate(line) if is_number(cell)):
+        cell, column = line.iloc[j], rows.iloc[:, j]
+        points, commas = (numbers(pd.Series([cell, *column[:100]]), sign)[0] for sign in ".,")
+        values = numbers(column, "," if commas.count() > points.count() else ".")[0]
+        known, near = values.agg([*statistics]) if values.count() >= len(values) // 2 else [], []
         for sign, value in ((".", points[0]), (",", commas[0])):  # 1.770 may be the sum of whole numbers
-            rounded = 0.5001 * 0.1 ** len("".join(re.findall(rf"[{sign}](\d+)", column[row])))
-            near += [value] * any(abs(value - each) <= rounded for each in sums)
+            rounded = 0.5001 * 0.1 ** len("".join(re.findall(rf"[{sign}](\d+)", cell)))
+            near += [value] * any(abs(value - each) <= rounded for each in known)
         if not near:
             return False
-        found += not others.isin(near).any()
-    return found >= fewest
+        found += statistics == OTHERS or not values.isin(near).any()
+    return found >= (1 if STATISTIC.fullmatch(label_of(line)) else 2)
 
 
 def with_names(frame, is_short: bool, asked: dict, notes: list[str]):

@@ -139,7 +139,7 @@ OF_TARGET = {
 }
 
 
-def no_metric_of(target: str, metric: str) -> str:
+def problem_of_metric(target: str, metric: str) -> str:
     """Return why a metric does not apply to a kind of target; empty if it does."""
     known = OF_TARGET[target]
     return "" if metric in known else f"{metric!r} is no metric of a {target} target; known are {', '.join(known)}"

@@ -160,9 +160,7 @@ class Output(Model):
     lines : (`crossed`) rows and columns, each a label with values of columns of the tidy table; a cell is
         of what its row and its column say, of the plain variant and of no axis unless they say one; a text of a column
         may hold what the row says, `{variant}-longer`
-    columns : (`crossed`) rows and columns, each a label with values of columns of the tidy table; a cell
-        is of what its row and its column say, of the plain variant and of no axis unless they say one; a text of a
-        column may hold what the row says, `{variant}-longer`
+    columns : (`crossed`) as `lines`
     """
 
     kind: str = None

@@ -23,11 +23,11 @@ from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_f
 from rfstudy.metrics import FACTS
 from rfstudy.models import problems_of, suggestion
 from rfstudy.output_models import Scorecard, arguments_of, problems_of_output
-from rfstudy.planning.config import MEASURED, YOURS, load_experiments, size_lists, stop_at
+from rfstudy.planning.config import MEASURED, YOURS, load_experiments, size_labels, stop_at
 from rfstudy.planning.jobs import Jobs
 from rfstudy.planning.plan import kernels_of
 from rfstudy.report import catalogue
-from rfstudy.study.job import kernel_id, sizes
+from rfstudy.study.job import kernel_id
 from rfstudy.study.kinds.registry import KINDS
 
 #: The parts of the report, sorted by name: the arena, the comparison of published numbers with ours, then the papers.
@@ -146,10 +146,9 @@ def known_of(experiments: list[dict]) -> dict[str, set[str]]:
     """Return the names that entries on experiments may use, by key. A key for which the experiments have no names
     allows any.
     """
-    parts = [part for each in experiments for part in (each, *(each.get("datasets") or {}).values())]
     known = {
         "datasets": {dataset for each in experiments for dataset in each.get("datasets", {})},
-        "sizes": {label for part in parts for _, label in sizes((part or {}).get("sizes") or {}, 1)},
+        "sizes": size_labels(experiments),
     }
     return {key: of for key, of in known.items() if of} | {
         "kernel": {kernel_id(kernel) for each in experiments for kernel in kernels_of(each)},
@@ -314,12 +313,9 @@ class Collections:
             return shipped
         whole = {name: results_of(self.preset, name) for name in spec["experiments"] if name in self.jobs.experiments}
         own = [self.jobs.experiments[name] for name in whole]
-        there = {
-            "data sets": {dataset for each in own for dataset in each["datasets"]},
-            "sizes": {label for each in own for of in size_lists(each) for _, label in sizes(of, 1)},
-        }
-        for what, of_run in there.items():
-            if of_run and of_run.isdisjoint(shown := spec.get(what.replace(" ", ""), of_run)):
+        datasets = {dataset for each in own for dataset in each["datasets"]}
+        for what, key, there in (("data sets", "datasets", datasets), ("sizes", "sizes", size_labels(own))):
+            if there and there.isdisjoint(shown := spec.get(key, there)):
                 place = f"figures/{collection}/{spec['paper']}/{spec['name']}"
                 sys.exit(f"{place} shows the {what} {', '.join(shown)}: this run has none of them")
         parts = {name: results_of(self.preset, self.part_of(name, spec)) for name in whole}

@@ -192,8 +192,8 @@ def hours(texts: pd.Series, how: str) -> pd.Series:
     words = spans.str.lower().str.replace("([dhms])[a-z]*", r"\1", regex=True).str.replace("d", "D")
     found = pd.to_timedelta(spans.where(spans.str.startswith("P"), words), errors="coerce")
     clock = texts.str.replace(AM_PM, r" \1M", regex=True)
-    for how in ("%I:%M %p", "%I:%M:%S %p", "%I %p"):
-        found = found.fillna(pd.to_datetime(clock, format=how, errors="coerce") - pd.Timestamp(1900, 1, 1))
+    for of_day in ("%I:%M %p", "%I:%M:%S %p", "%I %p"):
+        found = found.fillna(pd.to_datetime(clock, format=of_day, errors="coerce") - pd.Timestamp(1900, 1, 1))
     return found.dt.total_seconds() / 3600
 
 

@@ -117,8 +117,9 @@ def units(names, n_train: int, most_columns: int) -> list[Unit]:
     matrix is held before the wide maps, and last on all rows.
     """
     most = min(most_columns, n_train)
-    planned = [Unit(name, n_train, D) for D in [D for D in COLUMNS if most >= D] or [most] for name in names
-            if is_map(name) and (name not in LABELLED or D <= MOST_LABELLED)]  # fmt: skip
+    tried = [D for D in COLUMNS if most >= D] or [most]
+    planned = [Unit(name, n_train, D) for D in tried for name in names
+               if is_map(name) and (name not in LABELLED or D <= MOST_LABELLED)]  # fmt: skip
     if "exact-kernel" in names:
         place = next((j for j, unit in enumerate(planned) if unit.columns >= EXACT_FIRST), len(planned))
         planned.insert(place, Unit("exact-kernel", min(n_train, MOST_HELD), None))

@@ -241,10 +241,11 @@ def read_text(data: bytes, asked: dict) -> Raw:
     if len(fitting) > 1:
         shown = " and ".join(each.between for each in fitting)
         raise UserError(f"{shown} both cut all lines into equally many cells: state --separator")
+    if not cuts:
+        raise UserError(f"no separator of columns was found in {text[:40]!r}; is it a table?")
     if not fitting:
-        wrong = [f"{max(cuts, key=lambda each: each.rows).wrong}; correct or remove it, or state --separator or --quote"
-                 for each in cuts[:1]]  # fmt: skip
-        raise UserError(*wrong or [f"no separator of columns was found in {text[:40]!r}; is it a table?"])
+        nearest = max(cuts, key=lambda each: each.rows)
+        raise UserError(f"{nearest.wrong}; correct or remove it, or state --separator or --quote")
     (how,) = fitting
     frame = pd.read_csv(
         io.StringIO(text), sep=how.separator, quotechar=how.quote or '"', quoting=0 if how.quote else csv.QUOTE_NONE,

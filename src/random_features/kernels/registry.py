@@ -14,12 +14,17 @@ class Facts:
     ----------
     class_name : its class, in the file of this folder with the kernel's name
     parameters : its parameters, all of which an experiment states
-    id : its id in tables if it is not its name; where a parameter in braces is replaced by its value
+    id : its id in tables if this is not its name; a parameter in braces is replaced by its value
     """
 
     class_name: str
     parameters: tuple[str, ...]
     id: str = ""
+
+    @property
+    def has_length_scale(self) -> bool:
+        """Return whether a length scale is one of the parameters."""
+        return "length_scale" in self.parameters
 
 
 KERNELS = {

@@ -13,7 +13,7 @@ import numpy as np
 
 from random_features.learners.targets import as_columns, class_index
 from rfstudy import scores
-from rfstudy.metrics import OF_TARGET, no_metric_of
+from rfstudy.metrics import OF_TARGET, problem_of_metric
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Target:
         """Return a metric of targets and predictions (n,); of two classes also the area under the ROC curve of decision
         values (n, 1). Raise ``ValueError`` for a metric that does not apply.
         """
-        if problem := no_metric_of(self.kind, metric):
+        if problem := problem_of_metric(self.kind, metric):
             raise ValueError(problem)
         if metric == "auc_pct":
             return scores.auc_pct(y_true, np.ravel(decision))

@@ -26,6 +26,7 @@ from rfstudy.data.entries import in_use
 from rfstudy.data.scale import columns_after, fit_steps
 from rfstudy.data.tasks import OF_FEATURES, without
 from rfstudy.files import read_yaml
+from rfstudy.metrics import OF_TARGET
 from rfstudy.planning.config import load_study, located
 from rfstudy.planning.plan import on_dataset, part_of
 from rfstudy.planning.problems import entries_in, learners_of_entries, rows_of_split
@@ -156,8 +157,8 @@ def widest(grid: dict) -> int:
 def kernel_of(kernel: dict):
     """Return the kernel of a mapping, with length scale 1 if it states none."""
     known = KERNELS.get(kernel["name"])
-    has_length_scale = known and "length_scale" in known.parameters
-    return make_kernel(({"length_scale": 1.0} if has_length_scale else {}) | kernel)
+    length_scale = {"length_scale": 1.0} if known and known.has_length_scale else {}
+    return make_kernel(length_scale | kernel)
 
 
 def try_kernel(kernel: dict):
@@ -197,7 +198,7 @@ def try_fit(method: str, options: str, kernel: str):
 def try_learner(learner: str, options: dict, target: str):
     """Fit and cross-validate a learner on a few points, if it suits the target."""
     known = load_learner(learner)
-    if unknown := set(known.targets) - {"binary", "classes", "regression"}:
+    if unknown := set(known.targets) - set(OF_TARGET):
         raise ValueError(f"its facts name targets of the kind {', '.join(sorted(unknown))}, which there are not")
     if target not in known.targets:
         return

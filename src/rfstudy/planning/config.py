@@ -305,7 +305,7 @@ def bases_of(name: str, raw: dict[str, dict]):
 
 
 def located(found: list[tuple[str, str]], config_dir) -> list[str]:
-    """Return a line per problem with its file. An inherited problem is reported for the experiment that states it."""
+    """Return ``lines_of`` problems that ``found`` has by experiment, with the positions of entries in the files."""
     files, raw, resolved = resolved_experiments(config_dir)
     first: dict[tuple, str] = {}
     for name, problem in found:
@@ -338,13 +338,12 @@ def check_ids(*named: tuple) -> None:
 
 def select(experiments: dict[str, dict], settings: dict, datasets: set[str]) -> dict[str, dict]:
     """Return the experiments that a run builds, with every id of the settings checked."""
-    labels = {label for e in experiments.values() for each in size_lists(e) for _, label in sizes(each, 1)}
     check_ids(
         ("only_experiments", settings["only_experiments"], experiments, "experiment"),
         ("only_methods", settings["only_methods"], REGISTRY, "method"),
         ("only_datasets", settings["only_datasets"], datasets, "data set"),
         ("prepared_together", settings.get("prepared_together", []), datasets, "data set"),
-        ("only_sizes", settings["only_sizes"], labels, "size"),
+        ("only_sizes", settings["only_sizes"], size_labels(experiments.values()), "size"),
     )
     return selected(experiments, settings)
 
@@ -374,6 +373,11 @@ def size_lists(experiment: dict) -> list[dict]:
     return [each["sizes"] for each in everywhere if "sizes" in each]
 
 
+def size_labels(experiments: Iterable[dict]) -> set[str]:
+    """Return the labels of all sizes of some experiments."""
+    return {label for each in experiments for of in size_lists(each) for _, label in sizes(of, 1)}
+
+
 def check_selection(chosen: dict[str, dict], settings: dict) -> None:
     """Raise ``ConfigurationError`` if a run has nothing to do, or nothing for an id to which it is restricted."""
     everywhere = list(chosen.values())
@@ -381,7 +385,7 @@ def check_selection(chosen: dict[str, dict], settings: dict) -> None:
         "only_experiments": set(chosen),
         "only_datasets": {dataset for each in everywhere for dataset in each["datasets"]},
         "only_methods": {entry["method"] for each in everywhere for entry in each["methods"]},
-        "only_sizes": {label for each in everywhere for of in size_lists(each) for _, label in sizes(of, 1)},
+        "only_sizes": size_labels(everywhere),
     }
     given = " ".join(f"{key}={','.join(settings[key])}" for key in SELECTIONS if settings[key])
     under = f"under {given} and the preset {settings['preset']}"
@@ -398,14 +402,14 @@ def with_preset(experiment: dict, settings: dict) -> dict:
     of_preset = {}
     if "learners" in experiment:
         own = settings.get("experiments", {}).get(experiment["name"], {})
-        laid_over, of_datasets = with_own(settings["learners"], own), own.get("datasets") or {}
-        learners = {name: options for name, options in experiment["learners"].items() if options is not None}
+        options, of_datasets = with_own(settings["learners"], own), own.get("datasets") or {}
+        learners = {name: each for name, each in experiment["learners"].items() if each is not None}
         datasets = dict(experiment["datasets"])
         for name in (name for name, each in datasets.items() if each and each.get("learners")):
-            on_it = with_own(laid_over, of_datasets.get(name) or {})
+            on_it = with_own(options, of_datasets.get(name) or {})
             datasets[name] = datasets[name] | {"learners": overridden(datasets[name]["learners"], on_it)}
         search = merge(settings["search"], experiment.get("search", {}))
-        of_preset = {"search": search, "learners": overridden(learners, laid_over), "datasets": datasets}
+        of_preset = {"search": search, "learners": overridden(learners, options), "datasets": datasets}
     if "time" in experiment:
         of_preset["time"] = settings["time"] | experiment["time"]
     if "grid" in experiment and settings["extent"] == "large":
@@ -413,14 +417,14 @@ def with_preset(experiment: dict, settings: dict) -> dict:
     return experiment | of_preset
 
 
-def with_own(laid_over: dict, own: dict) -> dict:
+def with_own(options: dict, own: dict) -> dict:
     """Return the options that a preset sets for learners, including those for one experiment or one data set of it."""
-    return merge(laid_over, own.get("learners") or {}, null_removes=False)
+    return merge(options, own.get("learners") or {}, null_removes=False)
 
 
-def overridden(learners: dict, laid_over: dict) -> dict:
+def overridden(learners: dict, options: dict) -> dict:
     """Return the options of learners, overridden by a preset's; None stays: it removes a learner on a data set."""
-    return {name: options and merge(options, laid_over.get(name) or {}) for name, options in learners.items()}
+    return {name: own and merge(own, options.get(name) or {}) for name, own in learners.items()}
 
 
 def restricted(experiment: dict, settings: dict) -> dict:

@@ -11,7 +11,7 @@ from random_features.learners import entry as learners
 from random_features.maps.registry import REGISTRY
 from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import N_FOLDS, OF_BLOCKS, halves, rows_of_blocks
-from rfstudy.metrics import no_metric_of
+from rfstudy.metrics import problem_of_metric
 from rfstudy.models import suggestion
 from rfstudy.planning.plan import kernels_of, on_dataset
 from rfstudy.study.job import kernel_id, merge, own_kernel, searched, tune_scope
@@ -59,7 +59,7 @@ def problems_of_target(own: dict, target: str, here: str) -> list[str]:
     """Return whether the learner by which a search chooses does not serve the target of a data set, and the scores
     that are no metrics of it.
     """
-    of_scores = [no_metric_of(target, metric) for metric in own.get("scores") or []]
+    of_scores = [problem_of_metric(target, metric) for metric in own.get("scores") or []]
     found = [f"{here}.scores: {problem}" for problem in of_scores if problem]
     name = own["search"].get("learner") or next(iter(own["learners"]), None)
     served = learners.facts(name)["targets"] if name in own["learners"] else [target]
@@ -111,7 +111,7 @@ def problems_of_choices(experiment: dict):
 def problems_of_length_scale(experiment: dict, kernel: dict):
     """Yield whether the methods of a kernel do not take its length scale from exactly one place."""
     search = experiment["search"]
-    has_length_scale = "length_scale" in KERNELS[kernel["name"]].parameters
+    has_length_scale = KERNELS[kernel["name"]].has_length_scale
     entries = [each for each in experiment["methods"] if each and each.get("kernel", experiment["kernel"]) == kernel]
     of_entries = ["length_scale" in entry for entry in entries]
     found = {"kernel": "length_scale" in kernel, "search": "length_scale" in search}

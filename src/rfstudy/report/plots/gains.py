@@ -53,7 +53,9 @@ def accuracy_gains(context, *, width, datasets, methods, baseline, quantity, ste
     rows = {}
     for part, of_part in parts.items():
         there = {label: (part, sorted(gains)) for label, gains in of_part.items() if gains}
-        rows |= {labels[part].format(n=max(len(gains) for _, gains in there.values())): None} | there if there else {}
+        if there:
+            n = max(len(gains) for _, gains in there.values())
+            rows |= {labels[part].format(n=n): None} | there
     if not rows:
         return plot.nothing(width, {"all": "not run"})
     figure, ((ax,),) = plot.grid(width, 1, 1, ROW * len(rows) + BELOW)

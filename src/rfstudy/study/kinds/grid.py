@@ -154,7 +154,7 @@ def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str) -> dict:
     if "kernel" in entry:
         conditions["kernel"] = entry["kernel"]
     kernel = entry.get("kernel", spec.kernel)
-    if conditions["length_scale"] is None and "length_scale" in KERNELS[kernel["name"]].parameters:
+    if conditions["length_scale"] is None and KERNELS[kernel["name"]].has_length_scale:
         conditions["bandwidth"] = spec.bandwidth and merge(spec.bandwidth, values.get("bandwidth", {}))
     if learner:
         penalty, settings = values.get("penalty", {}).get(learner), learner_settings(spec, entry, learner)

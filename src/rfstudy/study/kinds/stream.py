@@ -66,9 +66,9 @@ def cell_of(spec: Part, entry: dict, kernel: dict, place: dict, repeat: int) -> 
     at = {"kernel": kernel_id(kernel), "n_train": spec.grid["rows"], "penalty": spec.grid["penalty"], "repeat": repeat}
     if place:
         at[place["axis"]] = place["at"]
-    has_width = "length_scale" in KERNELS[kernel["name"]].parameters
+    bandwidth = spec.bandwidth if KERNELS[kernel["name"]].has_length_scale else None
     conditions = {key: spec.grid[key] for key in ("n_features", "approximation_rows")}
-    conditions |= {"parameters": kernel, "bandwidth": spec.bandwidth if has_width else None}
+    conditions |= {"parameters": kernel, "bandwidth": bandwidth}
     return Cell(entry, at, conditions, place)
 
 

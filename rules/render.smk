@@ -3,6 +3,7 @@
 rule render:
     input:
         rows=[outputs.results_of("measured", name) for name in SHIPPED],
+        records=[f"data/measured/{name}.provenance.json" for name in SHIPPED],
         published=PUBLISHED,
         reports=expand("config/figures/{name}.yaml", name=glob_wildcards("config/figures/{name}.yaml").name),
         registries=expand("config/{name}.yaml", name=["methods", "datasets", "scorecard"]),

@@ -211,7 +211,7 @@ def shift_found(k: int, tests: int) -> float:
 
 
 def rank_correlation(x, y) -> tuple[float, float]:
-    """Return Spearman's correlation and its p-value by permutation. That of Student's t is too small for few sets."""
+    """Return Spearman's correlation and its p-value by permutation; Student's t gives too small ones for few sets."""
     ranks = rankdata([x, y], axis=1) - (len(x) + 1) / 2
     x, y = ranks / np.linalg.norm(ranks, axis=1, keepdims=True)
 

@@ -153,7 +153,6 @@ def test_columns_of_lists_and_bytes_are_left_out(parquet):
 
 DAYS = [pd.Timestamp("2021-01-05") + pd.Timedelta(days=7 * i) for i in range(ROWS)]
 MORNINGS, HALF = [d + pd.Timedelta("9h30min") for d in DAYS], np.arange(ROWS) / 2
-
 FRENCH = ["janv.", "févr.", "mars", "avril", "mai", "juin", "juil.", "août", "sept.", "octobre", "nov.", "décembre"]
 GERMAN = ["Januar", "Feb.", "März", "April", "Mai", "Juni", "Juli", "August", "Sept.", "Oktober", "Nov.", "Dezember"]
 ARABIC, WIDE = (str.maketrans("0123456789.", digits) for digits in ("٠١٢٣٤٥٦٧٨٩٫", "０１２３４５６７８９．"))
@@ -384,11 +383,12 @@ def test_rows_with_many_missing_cells_and_subtotals_are_kept(tmp_path):
     (path := tmp_path / "t.csv").write_text("a,b,y\n" + ",,4\n" + "\n".join(lines) + "\n")
     assert len((asked := understand(path, "y", formats=["a=number"])).y) == ROWS + 3
     assert "lines that begin with 'Total' are rows: 2; remove them if they are totals" in asked.changed
+    answers = saved(tmp_path, pd.DataFrame({"c": [*"nj"] * 29 + [*"nn"], "y": HALF}))  # n for no is no number of rows
+    assert "lines that begin with" not in "".join(understand(answers, "y").changed)
 
 
 def test_an_encoding_that_is_neither_utf_8_nor_of_windows_is_asked_for(tmp_path):
-    frame = pd.DataFrame({"地域": ["東京", "大阪", "札幌"] * 20, "価格": HALF})
-    path = saved(tmp_path, frame, encoding="cp932")
+    path = saved(tmp_path, pd.DataFrame({"地域": ["東京", "大阪", "札幌"] * 20, "価格": HALF}), encoding="cp932")
     assert "is no text in cp1252: state --encoding, such as cp932" in message(understand, path, "価格")
     assert understand(path, "価格", encoding="cp932").table["地域"].iloc[0] == "東京"
 

@@ -14,6 +14,7 @@ import re
 import statistics
 import zipfile
 from collections import namedtuple
+from itertools import takewhile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -291,9 +292,8 @@ def without_totals(frame, notes: list[str]):
     """
     if len(frame) <= 2:
         return frame
-    n_below = 1  # the last line may be totals without a word
-    while n_below < MOST_BELOW and all(map(STATISTIC.fullmatch, map(label_of, frame.iloc[-n_below - 1 :].to_numpy()))):
-        n_below += 1
+    last = [label_of(line) for line in frame.iloc[:0:-1][:MOST_BELOW].to_numpy()]  # upwards
+    n_below = max(1, len([*takewhile(STATISTIC.fullmatch, last)]))  # the last line may be totals without a word
     rows, below = frame.iloc[:-n_below], frame.iloc[-n_below:]
     found = [row for row, line in below.iterrows() if TOTAL.fullmatch(label_of(line)) or sums_up(rows, line)]
     found += [row for row, line in below.drop(index=found).iterrows() if found and sums_up(rows, line, OTHERS)]
@@ -303,7 +303,8 @@ def without_totals(frame, notes: list[str]):
     frame = frame.drop(index=found)
     labels = frame.iloc[:, 0]
     is_total = labels.str.fullmatch(rf"(.* )?{TOTAL.pattern}", flags=re.I)  # also North Total
-    is_statistic = labels.index.isin(below.index) & labels.str.fullmatch(STATISTIC.pattern, flags=re.I)
+    is_below = labels.index.isin(below.index) & ~labels.isin(rows.iloc[:, 0])  # n for no is no number of rows
+    is_statistic = is_below & labels.str.fullmatch(STATISTIC.pattern, flags=re.I)
     if between := labels[is_total | is_statistic].tolist():
         notes.append(f"lines that begin with {between[0]!r} are rows: {len(between):,}; remove them if they are totals")
     return frame.reset_index(drop=True)

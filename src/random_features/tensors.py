@@ -44,6 +44,8 @@ def from_library(X):
         return X.resolve_conj().resolve_neg()
     if isinstance(X, np.ndarray | np.generic) or not hasattr(X, "__dlpack__"):
         return None
+    if any(step < 0 for step in getattr(X, "strides", None) or ()):
+        raise ValueError("an array of negative strides would end the process in PyTorch: give a copy of it")
     try:
         return torch.from_dlpack(X)
     except (TypeError, BufferError):
@@ -60,6 +62,14 @@ def namespace(array):
 def dtype_name(array) -> str:
     """Return the name of the type of an array or tensor, "float32"."""
     return str(array.dtype).removeprefix("torch.")
+
+
+def float_type(dtype) -> np.dtype:
+    """Return a type of NumPy or PyTorch, or its name, as one of NumPy; ``ValueError`` unless float32 or float64."""
+    name = str(dtype).removeprefix("torch.") if isinstance(dtype, torch.dtype) else np.dtype(dtype).name
+    if name not in ("float32", "float64"):
+        raise ValueError(f"dtype must be float32 or float64, got {name}")
+    return np.dtype(name)
 
 
 def cast(array, dtype: str):

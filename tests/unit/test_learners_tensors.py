@@ -43,10 +43,11 @@ DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
 def test_ridge_regression_of_tensors(device, dtype, n, center, weighted, host_is_far):
     Z, Y, folds, weights = data(dtype, n, D=150 if n < 150 else 40)
     how = {"n_columns": Z.shape[1], "center": center, "weights": weights if weighted else None}
-    tensors = stream(torch.from_numpy(Z).to(device)), torch.from_numpy(Y).to(device)
+    tensors = [torch.from_numpy(each).to(device).requires_grad_(weighted) for each in (Z, Y)]
+    tensors[0] = stream(tensors[0])
     close = {"rtol": 1e-9, "atol": 1e-11} if dtype == np.float64 else {"rtol": 1e-4, "atol": 1e-6}
     expected, model = fit_ridge(stream(Z), Y, 1e-3, **how), fit_ridge(*tensors, 1e-3, **how)
-    assert model.coef.device.type == device
+    assert (model.coef.device.type, model.coef.requires_grad) == (device, False)
     np.testing.assert_allclose(torch.flatten(model.coef)[:80].tolist(), expected.coef.ravel()[:80], **close)
     for score in ("accuracy", "mse"):
         found = cross_validate_ridge(*tensors, PENALTIES, folds, score=score, **how)
@@ -118,9 +119,10 @@ def test_newtons_method_on_tensors(learner, dtype, n, weighted, device, host_is_
     Z, labels, folds, weights = data(dtype, n, D=120, c=1)
     Y = np.where((labels + 1 + 2 * (Z[:, 3:4] > 1)) // 2 == np.arange(3), 1.0, -1.0)
     how = {"n_columns": 120, "weights": weights if weighted else None, **options}
-    tensors = stream(torch.from_numpy(Z).to(device)), torch.from_numpy(Y).to(device)
+    tensors = [torch.from_numpy(each).to(device).requires_grad_(weighted) for each in (Z, Y)]
+    tensors[0] = stream(tensors[0])
     expected, model = fit(stream(Z), Y, grid[0], **how), fit(*tensors, grid[0], **how)
-    assert (model.coef.device.type, model.solver, model.converged) == (device, "newton", True)
+    assert (model.coef.device.type, model.solver, model.converged, model.coef.requires_grad) == (device, "newton", 1, 0)
     # both stop within 1e-7 of the objective
     np.testing.assert_allclose(torch.flatten(model.coef)[:90].tolist(), expected.coef.ravel()[:90], rtol=0, atol=2e-3)
     for score in scores:

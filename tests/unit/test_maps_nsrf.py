@@ -47,7 +47,7 @@ def test_potential_is_the_squared_fourier_transform_of_the_weighted_rows():
     alpha, W = np.random.default_rng(2).uniform(size=60), np.random.default_rng(1).normal(size=(7, 3))
     expected = [naive_potential(X, Y * alpha, w) for w in W]
     np.testing.assert_allclose(PeakSearch(X, "cpu").evaluate(Y * alpha, W), expected, rtol=1e-10)
-    np.testing.assert_allclose(60**2 * learn().fit(X, Y).potential(X, Y, alpha, W), expected, rtol=1e-10)
+    np.testing.assert_allclose(60**2 * learn().fit(X, Y).potential(torch.tensor(X), Y, alpha, W), expected, rtol=1e-10)
 
 
 def test_largest_variance():
@@ -270,8 +270,8 @@ def test_random_search_keeps_the_best_of_as_many_draws():
 
 def test_the_best_response_searches_once_more():
     phi = learn(9).fit(X, Y)
-    last = list(phi.replay(X, Y))[-1]
-    found = phi.prefix(6).best_response(X, Y, last.alpha)
+    last = list(phi.replay(torch.tensor(X), torch.tensor(Y)))[-1]
+    found = phi.prefix(6).best_response(torch.tensor(X), Y, last.alpha)
     np.testing.assert_array_equal(found["frequencies"], phi.frequencies_[6:])
 
 

@@ -195,7 +195,7 @@ def test_what_is_set_after_a_fit_is_for_the_next_one():
     phi = learn(8).fit(X, Y)
 
     def read():
-        found = phi.potential(X, Y, np.ones(len(Y)))["potentials"]
+        found = phi.potential(torch.tensor(X), Y, np.ones(len(Y)))["potentials"]
         answer = phi.best_response(X, Y, np.ones(len(Y)))["potentials"]
         payoffs = [played.payoff for played in phi.replay(X, Y)]
         return [phi.transform(X), phi.prefix(3).transform(X), found, answer, payoffs, phi.evaluations_, phi.n_rounds_]

@@ -107,7 +107,7 @@ def test_a_map_learns_on_the_device_of_its_data(variant, dtype, monkeypatch):
         # fewer numbers than the data have; primitives use NumPy on tensors of the CPU
         keep_tensors_in_place(monkeypatch, 2999, ["cpu", "tolist", "__array__"])
     learned = phi.fit(torch.from_numpy(X), y).learned_
-    again = phi.draw(5, dtype=dtype).learn(torch.from_numpy(X), y).learned_
+    again = phi.draw(5, dtype=getattr(torch, dtype.__name__)).learn(torch.from_numpy(X), y).learned_
     for name in expected.keys() - {"learned_by"}:
         np.testing.assert_allclose(learned[name], expected[name], rtol=1e-9 if dtype == np.float64 else 2e-3)
         np.testing.assert_array_equal(again[name], learned[name])
@@ -193,10 +193,9 @@ def test_the_gradient_is_that_of_finite_differences(variant):
 @pytest.mark.parametrize("variant", [variant for variant in VARIANTS if not has_gradient(variant)])
 def test_a_map_without_a_gradient_says_so(variant):
     phi, X = fitted(variant)[0], torch.from_numpy(data()[0]).requires_grad_()
-    with pytest.raises(ValueError, match="have no gradient"):
-        phi.transform(X)
-    with pytest.raises(ValueError, match="have no gradient"):
-        phi.as_module()
+    for refused in (lambda: phi.transform(X), phi.as_module):
+        with pytest.raises(ValueError, match="have no gradient"):
+            refused()
     with dual_level(), pytest.raises(ValueError, match="have no gradient"):
         phi.transform(make_dual(X.detach(), torch.ones_like(X)))
     with torch.no_grad():
@@ -237,6 +236,7 @@ def test_what_a_tensor_must_be():
     wrong = {"2 features": torch.zeros(3, 5), "real tensor": torch.zeros(3), "with rows": torch.zeros(0, 2),
              "NaN": torch.full((3, 2), np.nan, requires_grad=True), "give a sparse": torch.zeros(3, 2).to_sparse(),
              "infinity": torch.full((3, 2), np.inf, requires_grad=True)}  # fmt: skip
+    wrong["negative strides"] = SimpleNamespace(__dlpack__=None, strides=(-8, 4))  # PyTorch would end the process
     for message, X in wrong.items():
         with pytest.raises(ValueError, match=message):
             phi.transform(X)
@@ -281,6 +281,18 @@ def test_the_state_of_a_module_is_its_draws_and_its_length_scale(variant):
     with torch.no_grad():
         assert torch.equal(one(T), other(T))
         assert torch.equal(pickle.loads(pickle.dumps(other))(T), one(T))
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.bool, torch.float16, torch.bfloat16])
+def test_a_module_rounds_nothing_but_its_answer(dtype):
+    """Integers, and floats of few digits, are multiplied by a factor of the length scale."""
+    module, X = fitted("rff")[0].as_module(), torch.from_numpy(3 * data()[0]).to(dtype)
+    torch.nn.init.constant_(module.log_length_scale, 0.3)
+    features = module(X[:6].unflatten(0, (3, 2)))
+    assert torch.equal(features, module(X[:6].double()).unflatten(0, (3, 2)).to(features.dtype))
+    assert features.dtype == (dtype if dtype.is_floating_point else torch.float64)
+    if dtype.is_floating_point:
+        module.to(dtype).load_state_dict(module.state_dict())
 
 
 @pytest.mark.slow

@@ -38,6 +38,7 @@ def checked(blocks, n_rows: int, n_columns: int, device: str | torch.device = "c
     done = 0
     for rows, block in blocks():
         block = check_numbers(block, "the stream of features")
+        block = block.detach() if isinstance(block, torch.Tensor) else block  # a solution has no gradient
         if block.ndim != 2 or block.shape[1] != n_columns or dtype_name(block) not in ("float32", "float64"):
             raise ValueError(
                 f"a block must be float32 or float64 of shape (rows, {n_columns}), got {block.dtype} {block.shape}"

@@ -14,7 +14,7 @@ def as_columns(y):
     Raises ``ValueError`` for another shape, no rows, NaN or infinity.
     """
     y = check_numbers(y, "targets")
-    columns = y.double() if isinstance(y, torch.Tensor) else np.asarray(y, dtype=np.float64)
+    columns = y.detach().double() if isinstance(y, torch.Tensor) else np.asarray(y, dtype=np.float64)
     columns = columns[:, None] if columns.ndim == 1 else columns
     if columns.ndim != 2 or 0 in columns.shape:
         raise ValueError(f"targets must have shape (n,) or (n, c) with n, c >= 1, got {tuple(np.shape(y))}")

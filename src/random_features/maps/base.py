@@ -429,13 +429,12 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         self.check_parameters()
         self._completed = self._kernel_object() if complete is None else complete(self._kernel_object())
         self.kernel_, self.length_scales_ = self._completed.isotropic()
-        if np.dtype(dtype) not in (np.float32, np.float64):
-            raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype).name}")
+        dtype = tensors.float_type(dtype)
         in_length_scales(np.empty((0, n_features), dtype), self.length_scales_)  # as many as columns, in its range
         # The results of an earlier fit belong to another draw.
         for name in ("_rng", "n_columns_", "learned_"):
             vars(self).pop(name, None)
-        self._dtype = np.dtype(dtype)
+        self._dtype = dtype
         # NumPy's integers have few bits, and overflow in the numbers of columns that are computed from this one.
         self.n_components = operator.index(self.n_components)
         self._drawn_with = {name: value for name, value in self.get_params(deep=False).items() if name != "device"}

@@ -18,6 +18,7 @@ from sklearn.utils import ClassifierTags, check_scalar
 
 from random_features.arrays import one_blas_thread
 from random_features.maps.base import RandomFeatureMap
+from random_features.tensors import on_host
 
 #: Alternating projections onto the box and the hyperplane after each step of the dual player (Appendix A.2).
 ALTERNATIONS = 10
@@ -158,6 +159,10 @@ class GameMap(RandomFeatureMap):
         gradient = 1.0 - self._mass * signs * (responses @ sums.conj()).real / len(sums)
         return project_to_dual(alpha + self._dual_step(X.shape[0]) * gradient, signs, self.C)
 
+    def _rows_of_game(self, X):
+        """Return rows X (n, d) after the checks, an array or csr matrix in the type of the rows that were learned."""
+        return on_host(self._rows_to_map(X)).astype(self._dtype, copy=False)
+
     def replay(self, X, y) -> Iterator[Round]:
         """Return the rounds of the game on the rows that the map was fitted on, without a search.
 
@@ -171,7 +176,7 @@ class GameMap(RandomFeatureMap):
         -------
         iterator of ``Round``, first to last
         """
-        X = self._rows_to_map(X).astype(self._dtype, copy=False)
+        X = self._rows_of_game(X)
         return self._as_fitted()._replayed(X, class_signs(y, self.method))
 
     def _replayed(self, X, signs):
@@ -194,7 +199,7 @@ class GameMap(RandomFeatureMap):
         -------
         dict of arrays, a row for each component, as in ``learned_``
         """
-        X, fitted = self._rows_to_map(X).astype(self._dtype, copy=False), self._as_fitted()
+        X, fitted = self._rows_of_game(X), self._as_fitted()
         with one_blas_thread():
             return fitted._searcher(X)(class_signs(y, self.method) * alpha / X.shape[0], fitted._count_rounds())
 
@@ -211,7 +216,7 @@ def joined(parts: list[dict]) -> dict:
 
 def class_signs(y, method: str) -> np.ndarray:
     """Return -1.0 for rows of the first class in sorted order and +1.0 for the second; ``ValueError`` for three."""
-    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    classes, codes = np.unique(np.asarray(on_host(y)), return_inverse=True)
     if len(classes) > 2:
         raise ValueError(f"{method} learns from two classes, got {len(classes)}; fit one map for each pair")
     return 2.0 * codes - 1.0

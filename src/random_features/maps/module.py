@@ -5,6 +5,8 @@ from copy import copy
 import numpy as np
 import torch
 
+from random_features.tensors import on_host
+
 
 class FeatureModule(torch.nn.Module):
     """The features of a drawn map as a module whose length scale is learned; ``RandomFeatureMap.as_module`` makes it.
@@ -31,10 +33,16 @@ class FeatureModule(torch.nn.Module):
         self.register_load_state_dict_post_hook(_use_buffers)
 
     def forward(self, X):
-        """Return the features (n, D) of a tensor X (n, d); autograd sees through them, to X and to the length scale."""
+        """Return the features (..., D) of a tensor X (..., d), of its type if this is a float, else float64.
+
+        Autograd sees through them, to X and to the length scale.
+        """
+        rows = X.reshape(-1, X.shape[-1])  # other types become float64 here: they would round the factor
+        rows = rows if rows.dtype == torch.float32 else rows.double()
         if self.log_length_scale is not None:
-            X = X * (self.drawn_for * torch.exp(-self.log_length_scale)).to(X)
-        return self._map.transform(X)
+            rows = rows * (self.drawn_for * torch.exp(-self.log_length_scale)).to(rows)
+        features = self._map.transform(rows).reshape(*X.shape[:-1], -1)
+        return features.to(X.dtype) if X.is_floating_point() else features
 
 
 def _parts(name: str, value) -> dict:
@@ -45,7 +53,7 @@ def _parts(name: str, value) -> dict:
 
 def _use_buffers(module, _keys) -> None:
     """Give the map of a module the draws that were loaded into its buffers, and the length scale that they are for."""
-    phi, loaded = module._map, {name: buffer.cpu().numpy().copy() for name, buffer in module.named_buffers()}
+    phi, loaded = module._map, {name: on_host(buffer).copy() for name, buffer in module.named_buffers()}
     for name, value in list(vars(phi).items()):
         if own := [loaded[buffer][()] for buffer in _parts(name, value)]:
             setattr(phi, name, own if isinstance(value, list) else own[0])

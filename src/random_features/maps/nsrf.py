@@ -191,7 +191,7 @@ class PeakSearchFourier(GameMap, SpectralMap):
         -------
         ndarray of shape (m,), in the type of the data that the map was fitted on
         """
-        X = self._rows_to_map(X).astype(self._dtype, copy=False)
+        X = self._rows_of_game(X)
         weights = class_signs(y, self.method) * alpha / X.shape[0]
         return PeakSearch(X, self.device).evaluate(weights, self._cast(frequencies))
 

@@ -70,13 +70,13 @@ def test_a_table_of_many_numbers_is_trained_on_as_many_rows_as_fit(tmp_path, mon
 
 def test_the_encoder_fills_scales_and_ignores_unknown_categories():
     days = pd.to_datetime(["2024-01-01", "2024-01-02", None, "2024-02-01"])
-    frame = pd.DataFrame({"n": [1.0, None, 3.0, np.inf], "c": ["a", "b", None, "a"], "d": days})
-    columns = {"numbers": ["n"], "dates": ["d"], "categories": ["c"]}
+    frame = pd.DataFrame({"n": [1.0, None, 3.0, np.inf], "e": np.nan, "c": ["a", "b", None, "a"], "d": days})
+    columns = {"numbers": ["n", "e"], "dates": ["d"], "categories": ["c"]}
     fitted = recipe.encoder(columns).fit(frame)
     X = fitted.transform(frame)
     assert X.dtype == np.float32
     assert np.isfinite(X).all()
-    new = fitted.transform(pd.DataFrame({"n": [2.0], "c": ["new"], "d": pd.to_datetime(["2030-01-01"])}))
+    new = fitted.transform(pd.DataFrame({"n": [2.0], "e": 1.0, "c": ["new"], "d": pd.to_datetime(["2030-01-01"])}))
     assert new.shape == (1, X.shape[1])
     assert new[0, -3:].sum() == 0
 

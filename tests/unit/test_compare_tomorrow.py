@@ -153,8 +153,9 @@ def test_whole_numbers_of_a_file_with_decimal_points_have_the_same_sign(tmp_path
 def test_texts_that_the_file_does_not_have_are_warned_of(tmp_path):
     asked, model = learned(written(tmp_path, ("a", "b")))
     with pytest.warns(UserWarning, match=r"column 'x': \['e', 'd', 'c'\] are not in the file: a rare") as found:
-        model.predict(pd.DataFrame({"x": ["e", "a", "d", "c", "f", ""], "z": "0.1"}))
-    assert len(found) == 1
+        model.predict(pd.DataFrame({"x": ["e", "a", "d", "c", "f", ""], "z": ["0.1", "", "9", "-1", "0.3", "-0.2"]}))
+    assert "'z': 9.0 is far from all values of the file: is it right?; cells are missing" in str(found[1].message)
+    assert len(found) == 2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(asked.table)

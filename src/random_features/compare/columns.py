@@ -33,7 +33,7 @@ TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %
 #: How the months begin in English, Dutch, French, German, Italian, Polish, Portuguese, Russian, Spanish, Turkish, and
 #: the Scandinavian languages.
 MONTHS = (
-    "jan|ene|gen|sty|янв|oca", "feb|fév|fev|lut|фев|şub", "mar|mär|maa|mrt|мар", "apr|avr|abr|kwi|апр|nis",
+    "jan|ene|gen|sty|янв|oca", "feb|fév|fev|lut|фев|şub", "mar|mär|mrz|maa|mrt|мар", "apr|avr|abr|kwi|апр|nis",
     "may|mai|mag|maj|mei|мая|май", "jun|juin|giu|cze|июн|haz", "jul|juil|lug|lip|июл|tem", "aug|aoû|ago|sie|авг|ağu",
     "sep|set|wrz|сен|eyl", "oct|okt|ott|out|paź|окт|eki", "nov|lis|ноя|kas", "dec|déc|dez|dic|des|gru|дек|ara",
 )  # fmt: skip
@@ -68,16 +68,17 @@ NUMBER = {
     for sign, marks in MARKS.items()
 }  # fmt: skip
 
-#: A quarter or a week; the start of a date, also with the name of a month; blanks and points of dates that others write
-#: without them (18. 6. 2021.); the end of a time with a zone.
+#: A quarter or a week; a month, as spreadsheets write it (May-21); the start of a date, also with the name of a month;
+#: blanks and points of dates that others write without them (18. 6. 2021.); the end of a time with a zone.
 PERIOD = (
     r"(?:19|20)\d\d[-/ ]?(?:Q|K?W|T)\d{1,2}\b|(?:Q|K?W|T) ?\d{1,2}[-/ ](?:19|20)\d\d"
     r"|[1-4][.a-z]* (?:[Qq]uart|[Tt]rim)[a-z]*\.? (?:19|20)\d\d"
 )
+MONTH = rf"(?:{'|'.join(calendar.month_abbr[1:])})[a-z]?\.?"
 LIKE_A_DATE = (
     r"(?:[^\W\d]{2,10}\.?,? )?(?:(?:\d\d?|\d{4})([-./ ] ?)\d{1,2}\1(?:\d{4}|\d\d?)\b(?!\1)"
-    r"|\d{1,2}(?:\.|st|nd|rd|th)?[- ][^\W\d]{3,9}\.?,?[- ]\d{4}|[^\W\d]{3,9} \d{1,2}(?:(?:st|nd|rd|th),?|,) \d{4}"
-    rf"|[^\W\d]{{3,9}} \d{{1,2}} \d{{1,2}}:\d\d|{PERIOD})"
+    r"|\d{1,2}(?:\.|st|nd|rd|th)?[-/ ][^\W\d]{3,9}\.?,?[-/ ]\d{4}|[^\W\d]{3,9} \d{1,2}(?:(?:st|nd|rd|th),?|,) \d{4}"
+    rf"|[^\W\d]{{3,9}} \d{{1,2}} \d{{1,2}}:\d\d|(?i:\d\d?-{MONTH}|{MONTH}[- ]\d\d)$|{PERIOD})"
 )
 SPACED = r"(?<=\d\.) +(?=\d+(?![\d:h]))|(?<=\d)\.(?=$| \d+[:h])"
 ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$"
@@ -162,8 +163,10 @@ def units_of(texts: pd.Series, how: str, is_stated: bool) -> list[str]:
     found = sorted(set(units[values.notna()])) or [""]
     may_lack = bool(re.fullmatch(MONEY, found[-1])) or (is_stated and found[0] == "" and found[-1] != "%")
     if len(found) > 1 + (found[0] == "" and may_lack):
-        is_one = len(found) == 2 and found[0] == "" and found[1] != "%"
-        ways = f"--format '{texts.name}=text'" + f" or '{texts.name}=number'" * is_one
+        ways = f"--format '{texts.name}=text'"
+        if len(found) == 2 and found[0] == "" and found[1] != "%":
+            j = units.eq(found[1]).idxmax()
+            ways += f" or '{texts.name}=number', by which {texts[j]!r} is {values[j]:g}"
         raise UserError(f"the numbers of the column {texts.name!r} have several units, such as {found[:3]}: "
                         f"write them in one unit in the file, or {ways}")  # fmt: skip
     sign = SIGN_OF.get(how, ".")

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.sparse import issparse
 
 from random_features.compare import reading, recipe
-from random_features.compare.columns import MISSING, SIGN_OF, formats_of, is_number, is_text, values_missing
+from random_features.compare.columns import MISSING, MOST_FORMS, SIGN_OF, formats_of, is_number, is_text, values_missing
 from random_features.errors import UserError, nearest
 
 #: The fewest rows of a table, of a class, and the fewest groups.
@@ -140,7 +140,8 @@ def check_names(raw, target, group, time, drop, ways) -> None:
     for option, name in [*stated, *(("--drop", each) for each in drop), *(("--format", each) for each in ways)]:
         if name is not None and name not in names:
             near = "".join(f"did you mean {each}? " for each in nearest(name, names))
-            raise UserError(f"{option} {name}: the file has no such column; {near}{doubt}it has {some}")
+            read = f"{raw.how.get('words', raw.how['kind'])}: it has {some}"
+            raise UserError(f"{option} {name}: the file has no such column; {near}{doubt}read as {read}")
     if target in (*drop, group, time):
         raise UserError(f"--target {target}: the column is also dropped, a group or a time")
 
@@ -199,6 +200,13 @@ def task_of(labels: pd.Series, task: str, missing, where: str) -> tuple[str, lis
     return task, sorted(counts.index[counts >= FEWEST_OF_A_CLASS].tolist())
 
 
+def numbers_within(known: pd.Series) -> str:
+    """Return advice on the numbers within many different texts of a column, "" unless they have few wordings."""
+    forms = known.astype(str).str.replace(r"\d[\d.,]*", "0", regex=True).nunique()
+    advice = f"; give the numbers in {str(known.iloc[0])[:40]!r} columns of their own if they matter"
+    return advice * (forms <= MOST_FORMS)
+
+
 def described_column(name: str, column: pd.Series, use: str | None, is_stated: bool) -> dict:
     """Return what happens to a column: its kind, if it predicts, its use in words, and a doubt about it."""
     kind, missing, known, doubt = recipe.kind_of(column), int(column.isna().sum()), column.dropna(), ""
@@ -209,12 +217,13 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
     elif distinct < 2 and not (distinct == 1 and missing):
         use = use or "left out: constant"
     elif kind == "categories" and distinct > max(recipe.CATEGORIES, FREE_TEXT * len(known)):
-        use = use or "left out: nearly every value is different (a name, an identifier or free text)"
+        why = f"nearly every value is different (a name, an identifier or free text){numbers_within(known)}"
+        use = use or f"left out: {why}"
     elif kind == "categories":
         texts = pd.Series(sorted(map(str, known.unique())), dtype=str)
         alike = texts[texts.str.casefold().str.split().str.join(" ").duplicated(keep=False)].map(repr)
         merged = (distinct - recipe.CATEGORIES) * (not use)
-        doubts = [f"its {merged:,} rarest texts count as one"] * (merged > 0)
+        doubts = [f"its {merged:,} rarest texts count as one{numbers_within(known)}"] * (merged > 0)
         doubt = "; ".join(doubts + [f"{', '.join(alike[:5])} differ only by case or blanks"] * any(alike))
     elif kind in ("numbers", "dates") and not use:
         values = np.clip(recipe.as_times(known).to_numpy(np.float64), -1e300, 1e300)

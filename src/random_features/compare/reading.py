@@ -349,12 +349,14 @@ def with_names(frame, is_short: bool, asked: dict, notes: list[str]):
     again = (frame == frame.iloc[0]).all(axis=1)
     notes += [f"lines left out that repeat the names of the columns: {again.sum() - 1:,}"] * bool(again.sum() > 1)
     frame = frame.loc[~again, ~empty].set_axis(names, axis=1).reset_index(drop=True)
-    top = frame.loc[:0, frame[1:300].map(is_number).astype(float).mean() > 0.8].to_numpy().ravel()
-    n_units = sum(cell.lower() not in MISSING for cell in top)
-    if len(set(top)) > 1 and n_units > len(top) / 2 and not any(map(is_number, top)):
+    of_numbers = frame[MOST_BELOW:300].map(is_number).astype(float).mean() > 0.8
+    for top in frame.loc[: MOST_BELOW - 1, of_numbers].to_numpy():
+        units = [cell for cell in top if cell.lower() not in MISSING]
+        if len(set(top)) < 2 or not any(units) or len(units) <= len(top) / 2 or any(map(is_number, top)):
+            break
         notes.append(f"the line below the names has units ({', '.join(filter(None, top))[:60]}): left out")
-        frame = frame.iloc[1:].reset_index(drop=True)
-    return frame, True
+        frame = frame.iloc[1:]
+    return frame.reset_index(drop=True), True
 
 
 def has_names(frame) -> bool:

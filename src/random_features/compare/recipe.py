@@ -72,8 +72,10 @@ def typed(table, formats, missing=(), known=None):
     return found
 
 
-def as_learned(table, formats, missing, known):
-    """Return a frame with the meaning that its columns had in the file that was learned from."""
+def as_learned(table, formats, missing, known, ends=()):
+    """Return a frame with the meaning that its columns had in the file that was learned from. Numbers and dates are
+    warned of if they are far from the ``ends`` of their columns there, or missing where no cell was.
+    """
     if not formats:
         return table
     if isinstance(table, pd.DataFrame):  # names of a file are texts, without blanks around them
@@ -88,10 +90,20 @@ def as_learned(table, formats, missing, known):
     if table.empty:
         raise UserError("predict needs one row or more; the frame has none")
     table = table[[*formats]]
+    if table.attrs.get("typed"):
+        return table
     try:
-        return table if table.attrs.get("typed") else typed(table, formats, missing, known)
+        table = typed(table, formats, missing, known)
     except UserError as error:
         raise UserError(f"{error}; read the file with dtype=str, keep_default_na=False") from None
+    for name, (low, high, is_whole) in dict(ends).items():
+        values = as_times(table[name]).to_numpy()
+        far = np.flatnonzero((values < 2 * low - high) | (values > 2 * high - low))
+        odd = [f"{each} is far from all values of the file: is it right?" for each in table[name].iloc[far[:1]]]
+        odd += ["cells are missing, and none was in the file"] * bool(is_whole and np.isnan(values).any())
+        if odd:
+            warnings.warn(f"the column {name!r}: {'; '.join(odd)}", stacklevel=2)
+    return table
 
 
 def format_of(column: pd.Series) -> str:
@@ -243,7 +255,8 @@ class Standardised(TransformerMixin, BaseEstimator):
         middle = frame.median()
         low, high = frame.mask(frame.eq(middle)).quantile([0.25, 0.75]).to_numpy()  # most cells may be zero
         width = np.where(high > low, SPIKE * (high - low), np.inf)
-        self.scaler_ = StandardScaler().fit(np.clip(X, middle.to_numpy() - width, middle.to_numpy() + width))
+        with np.errstate(invalid="ignore"):  # some rows may lack all values of a column
+            self.scaler_ = StandardScaler().fit(np.clip(X, middle.to_numpy() - width, middle.to_numpy() + width))
         return self
 
     def transform(self, X):
@@ -371,7 +384,9 @@ def fitted(table, labels, settings, name, chosen, is_encoded=False):
         formats = {name: settings["formats"].get(name, "number") for name in used}
         known = {name: texts_by_value(table[name]) if how == "text" else settings.get("units", {}).get(name, [""])
                  for name, how in formats.items()}  # fmt: skip
-        learned = {"formats": formats, "missing": settings.get("missing", ()), "known": known}
+        times = {name: as_times(table[name]) for kind in KINDS[:2] for name in (columns or {}).get(kind, ())}
+        ends = {name: (float(each.min()), float(each.max()), each.notna().all()) for name, each in times.items()}
+        learned = {"formats": formats, "missing": settings.get("missing", ()), "known": known, "ends": ends}
         steps = [FunctionTransformer(as_learned, kw_args=learned), encoder(columns)]
     steps += [Scaled(chosen["relevance"])] if has_kernel(name) else []
     return solved(lambda by: make_pipeline(*steps, model(name, by, settings["task"])), chosen, table, labels)

@@ -2,6 +2,7 @@
 
 import warnings
 from copy import deepcopy
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -188,7 +189,11 @@ class KernelMachine(BaseEstimator):
             if getattr(features, "task", "") == "auto":
                 features.set_params(task="classification" if hasattr(self, "classes_") else "regression")
             self.map_ = features.fit(X, y)
-            fit, scores_of = self._on_features(X, Y, penalties, groups, weights)
+            of_folds = [(features, groups)]
+            if len(penalties) > 1 and self._learns_from_targets():
+                folds = [np.where(groups == fold, 0, -1) for fold in np.unique(groups)]
+                of_folds = [(clone(features).fit(X[fold < 0], y[fold < 0]), fold) for fold in folds]
+            fit, scores_of = self._on_features(X, Y, penalties, of_folds, weights)
         elif self.loss != "squared":
             raise ValueError(f"loss={self.loss!r} needs a map, such as make_map('nystroem', kernel)")
         else:
@@ -220,20 +225,31 @@ class KernelMachine(BaseEstimator):
         """Return the stream of the features of X."""
         return lambda: self.map_.transform_blocks(X)
 
-    def _on_features(self, X, Y, penalties, groups, weights):
-        """Return functions of a penalty, that fits, and of a score, whose values on held-out rows it returns."""
+    def _learns_from_targets(self) -> bool:
+        """Return whether the features are learned from targets: on the rows that they saw, they predict too well."""
+        kernel = self.features._kernel_object() if self._has_map() else self._kernel()
+        return getattr(self.features, "_requires_y", False) or getattr(kernel, "length_scale", None) == "ard"
+
+    def _on_features(self, X, Y, penalties, of_folds, weights):
+        """Return functions of a penalty, that fits, and of a score, whose values on held-out rows it returns.
+
+        ``of_folds`` are fitted maps with the folds (n,) that they serve.
+        """
         _, fit, cross_validate, options = LOSSES[self.loss]
-        blocks, how = self._blocks(X), {"n_columns": self.map_.n_columns_, "weights": weights, **options}
         total = len(Y) if weights is None else weights.sum()
 
         def setting(penalty):
             """Return the penalty, or C of a support vector machine, whose loss is a sum."""
             return 1.0 / (total * penalty) if self.loss == "squared_hinge" else penalty
 
-        return (
-            lambda penalty: fit(blocks, Y, setting(penalty), **how),
-            lambda score: cross_validate(blocks, Y, setting(penalties), groups, score=score, **how),
-        )
+        def by(learner, phi, penalty, *folds, **how):
+            how |= {"n_columns": phi.n_columns_, "weights": weights, **options}
+            return learner(partial(phi.transform_blocks, X), Y, setting(penalty), *folds, **how)
+
+        def scores(score):
+            return np.hstack([by(cross_validate, phi, penalties, folds, score=score) for phi, folds in of_folds])
+
+        return lambda penalty: by(fit, self.map_, penalty), scores
 
     def _on_kernel(self, X, y, Y, penalties, groups, weights):
         """Return the functions of ``_on_features`` for the exact kernel."""
@@ -245,9 +261,11 @@ class KernelMachine(BaseEstimator):
                 )
             how = {"tolerance": TOLERANCE, "weights": weights}
             return lambda penalty: fit_kernel_ridge_by_tiles(self.kernel_, X, Y, penalty, **how), None
-        K = kernel_matrix(self.kernel_, X)
+        K = compared = kernel_matrix(self.kernel_, X)
         held_out = np.where(groups == 0, 0, -1)  # one part: each penalty costs a factorisation
 
+        if len(penalties) > 1 and self._learns_from_targets():
+            compared = kernel_matrix(self._kernel().completed_by(X[held_out < 0], y[held_out < 0]), X)
         def fit(K, Y, fold):
             of_rows = None if weights is None else weights[held_out < 0]
             shifts = effective_penalties(penalties, len(Y) if weights is None else of_rows.sum(), "mean", 1)
@@ -255,7 +273,7 @@ class KernelMachine(BaseEstimator):
 
         return (
             lambda penalty: fit_kernel_ridge(K, Y, penalty, weights=weights),
-            lambda score: scores_on_gram(K, Y, held_out, held_out[:, None] < 0, score, fit, weights),
+            lambda score: scores_on_gram(compared, Y, held_out, held_out[:, None] < 0, score, fit, weights),
         )
 
     def _add(self, X, Y, weights):

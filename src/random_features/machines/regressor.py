@@ -60,7 +60,8 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         ``kernel__length_scale`` is the length scale of either in a search. A kernel is used exactly. On more than
         10,000 rows its penalty must be one number, and conjugate gradients solve to a residual of 1e-4.
     penalties : float or array of floats, default 1e-6
-        :math:`\lambda`, or the grid from which held-out rows choose it, the middle one among equal ones.
+        :math:`\lambda`, or the grid from which held-out rows choose it, the middle one among equal ones. Features that
+        are learned from targets are learned anew without these rows.
     random_state : int, RandomState, Generator or None, default 0
         The seed of the parts of the rows that choose the penalty.
     uncertainty : bool, default False

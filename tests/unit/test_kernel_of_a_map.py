@@ -87,7 +87,7 @@ GAMMA, WAITS = r"gamma is 1 / \(2 l\^2\) for a length scale l", "length_scale='m
         (lambda: maps.OrthogonalRandm, AttributeError, r"no 'OrthogonalRandm'; did you mean OrthogonalRandom\?"),
         (lambda: make_map("rff", gamma=0.5), TypeError, GAMMA),
         (lambda: make_map("rff").set_params(kernel__gamma=0.5), ValueError, GAMMA),
-        (lambda: Gaussian().set_params(gamma=0.5), ValueError, GAMMA),
+        (lambda: Gaussian().with_params(gamma=0.5), ValueError, GAMMA),
         (lambda: make_kernel({"name": "gaussian", "gamma": 0.5}), ValueError, GAMMA),
         (lambda: Gaussian("median")([[0.0]]), ValueError, WAITS),
         (lambda: make_map("rff", kernel=Gaussian("median")).draw(2), ValueError, WAITS),
@@ -229,17 +229,17 @@ by_kernel = pytest.mark.parametrize("kernel", [pytest.param(kernel, id=kernel.na
 
 @by_kernel
 def test_a_length_scale_per_column_divides_the_columns(kernel):
-    ard, unit = kernel.set_params(length_scale=SCALES), kernel.set_params(length_scale=1.0)
+    ard, unit = kernel.with_params(length_scale=SCALES), kernel.with_params(length_scale=1.0)
     np.testing.assert_allclose(ard(X, X[:5]), unit(X / SCALES, X[:5] / SCALES), rtol=1e-12)
     np.testing.assert_allclose(ard(sparse.csr_matrix(X)), unit(X / SCALES), rtol=1e-9)
     values = ard.against(X[:5], 60, torch.device("cpu"), torch.float64)
     np.testing.assert_allclose(values(torch.from_numpy(X)).numpy(), ard(X, X[:5]), rtol=1e-9)
     assert ard == clone(ard) == pickle.loads(pickle.dumps(ard))
-    assert ard == kernel.set_params(length_scale=np.array(SCALES))
+    assert ard == kernel.with_params(length_scale=np.array(SCALES))
     with pytest.raises(ValueError, match="length_scale has 4 numbers, one per column, and X has 3"):
         ard(X[:, :3])
     with pytest.raises(ValueError, match="length_scale must be positive"):
-        kernel.set_params(length_scale=[1.0, -1.0])
+        kernel.with_params(length_scale=[1.0, -1.0])
 
 
 @pytest.mark.filterwarnings("ignore:mm matches the mean only")
@@ -248,7 +248,7 @@ def test_every_map_divides_the_columns_by_their_length_scales(method):
     stationary = [kernel for kernel in STATIONARY if kernel.name in REGISTRY[method].kernels]
     for kernel in stationary[:1]:
         ard, unit = (
-            build(method, kernel=kernel.set_params(length_scale=scales), n_components=8) for scales in (SCALES, 1.0)
+            build(method, kernel=kernel.with_params(length_scale=scales), n_components=8) for scales in (SCALES, 1.0)
         )
         unit.fit(X / SCALES, Y)
         expected = unit.transform(X / SCALES)

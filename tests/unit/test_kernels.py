@@ -14,6 +14,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import cauchy, chi2, kstest, laplace, norm
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
 
 from random_features import arrays, kernels
 from random_features.kernels import (
@@ -80,6 +81,8 @@ def test_kernels_are_values():
     kernel = Gaussian(length_scale=2)
     assert kernel == Gaussian(2) != Gaussian(3)
     assert repr(kernel) == "Gaussian(length_scale=2)"
+    with pytest.warns(FutureWarning, match=r"a kernel does not change: .* list kernels: kernel=\[Gaussian\(1.0\)"):
+        assert SVC(kernel=kernel).set_params(kernel__length_scale=3).kernel == kernel
     assert kernel.get_params() == {"length_scale": 2}
     assert clone(kernel) == kernel
     with pytest.raises(AttributeError):
@@ -331,7 +334,7 @@ FAR_APART = np.array([[0.0, 0.0], [3.0, 1.0], [-2.0, 5.0]])
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), Matern(1.0), ExponentialPower(1.0), GeneralisedCauchy(1.0)])
 @pytest.mark.parametrize(("size", "length_scale"), [(1e154, 1.0), (1e160, 1.0), (1e300, 1e100), (1e60, 1e-100)])
 def test_distances_whose_squares_overflow_are_refused_without_a_warning(kernel, size, length_scale):
-    kernel, X = kernel.set_params(length_scale=length_scale), size * FAR_APART
+    kernel, X = kernel.with_params(length_scale=length_scale), size * FAR_APART
     for arrays_of_rows in [(X,), (X, FAR_APART), (FAR_APART, X)]:
         with pytest.raises(ValueError, match=r"distances above .* overflow: scale the data"):
             kernel(*arrays_of_rows)
@@ -364,11 +367,11 @@ SCALED = [kernel for kernel in EVERY_KERNEL if hasattr(kernel, "length_scale")]
 @pytest.mark.parametrize("kernel", SCALED, ids=lambda kernel: kernel.name)
 @pytest.mark.parametrize("number", [np.float16, np.float32, np.float64, np.int8])
 def test_a_length_scale_is_the_same_number_in_any_type(kernel, number):
-    of_type, plain = (kernel.set_params(length_scale=each) for each in (number(3), float(number(3))))
+    of_type, plain = (kernel.with_params(length_scale=each) for each in (number(3), float(number(3))))
     np.testing.assert_array_equal(of_type(FAR_APART), plain(FAR_APART))
     assert isinstance(of_type.length_scale, int | float)
     far = np.float32([[20240.0], [20240.01]])  # quotients in float32 would be rounded to 0.06
-    scalar, per_column = (kernel.set_params(length_scale=each)(far) for each in (0.03, [0.03]))
+    scalar, per_column = (kernel.with_params(length_scale=each)(far) for each in (0.03, [0.03]))
     np.testing.assert_allclose(per_column, scalar, rtol=1e-5)
 
 
@@ -378,7 +381,7 @@ def test_short_length_scales_of_single_precision_data_give_no_nan(kernel, length
     X = np.float32([[0.0], [0.0], [1e-30]])
     expected = [[1, 1, 0], [1, 1, 0], [0, 0, 1]] if length_scale < 1e-40 else np.ones((3, 3))
     for each in (length_scale, [length_scale]) if kernel.name == "gaussian" else (length_scale,):
-        of_single = kernel.set_params(length_scale=each)(X)
+        of_single = kernel.with_params(length_scale=each)(X)
         assert of_single.dtype == np.float32
         np.testing.assert_allclose(of_single, expected, atol=1e-6)
 

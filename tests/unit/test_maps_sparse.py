@@ -241,7 +241,7 @@ def test_kernels_add_up_entries_that_are_stored_in_parts_and_leave_the_data_as_t
     np.testing.assert_allclose(diagonal(kernel, parts), diagonal(kernel, X), **close)
     assert parts.nnz == 2 * S.nnz
     for rule in length_scales.RULES if hasattr(kernel, "length_scale") else ():
-        waiting = kernel.set_params(length_scale=rule)
+        waiting = kernel.with_params(length_scale=rule)
         scales = [waiting.completed_by(each, y).length_scale for each in (X, parts)]
         np.testing.assert_allclose(scales[1], scales[0], rtol=1e-6)
 

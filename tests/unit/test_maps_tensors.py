@@ -269,7 +269,7 @@ def test_the_length_scale_of_a_module_is_that_of_the_map(variant):
 @pytest.mark.parametrize("variant", DRAWN)
 def test_the_state_of_a_module_is_its_draws_and_its_length_scale(variant):
     (X, y), kernel = data(), fitted(variant)[0].kernel_
-    another = {"kernel": kernel.set_params(length_scale=1.7)} if "length_scale" in kernel.get_params() else {}
+    another = {"kernel": kernel.with_params(length_scale=1.7)} if "length_scale" in kernel.get_params() else {}
     one = fitted(variant)[0].as_module()
     other = build(variant, random_state=7, **another).fit(X, y).as_module()
     if variant == "rm":  # as many signs as the drawn powers ask for

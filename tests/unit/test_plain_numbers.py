@@ -136,7 +136,7 @@ def of_kernels():
         yield f"{name} against", lambda spoil, kernel=kernel, rows=rows: kernel.against(spoil(rows), 5, "cpu", None)
         yield f"{name} completed", lambda spoil, kernel=kernel, rows=rows: kernel.completed_by(spoil(rows))
         if hasattr(kernel, "length_scale"):
-            yield f"{name} lengths", lambda spoil, kernel=kernel: kernel.set_params(length_scale=spoil(ONES))
+            yield f"{name} lengths", lambda spoil, kernel=kernel: kernel.with_params(length_scale=spoil(ONES))
 
 
 def of_maps():

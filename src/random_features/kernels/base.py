@@ -1,5 +1,6 @@
 """Base classes of the kernels: the matrix, the parameters, and the distribution of the frequencies."""
 
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from typing import Self
@@ -90,7 +91,7 @@ class Kernel(ABC):
         """Return the constructor's parameters by name (scikit-learn's convention, so that ``clone`` works)."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def set_params(self, **params) -> Self:
+    def with_params(self, **params) -> Self:
         """Return a kernel with other parameters. This one, which others may share, does not change.
 
         Raises ``ValueError`` for a parameter that the kernel does not have, or a value outside its range.
@@ -100,6 +101,19 @@ class Kernel(ABC):
             if name not in known:
                 raise ValueError(f"the kernel {self.name} has no parameter {name!r}; {suggestion(name, known)}")
         return replace(self, **params)
+
+    def set_params(self, **params) -> Self:
+        """Return ``with_params``, by its former name, with a ``FutureWarning``.
+
+        An estimator of scikit-learn, such as ``SVC(kernel=Gaussian())``, calls it for ``kernel__length_scale`` and does
+        not use the result: its kernel stays as it is.
+        """
+        message = (
+            "a kernel does not change: its set_params is now called with_params and returns another kernel, and in a"
+            " search of scikit-learn, list kernels: kernel=[Gaussian(1.0), Gaussian(2.0)]; the old name will go"
+        )
+        warnings.warn(message, FutureWarning, stacklevel=2)
+        return self.with_params(**params)
 
     def completed_by(self, X, y=None) -> Self:
         """Return the kernel for data X (n, d), as for a call or a tensor. A rule for the length scale becomes a number.
@@ -111,7 +125,7 @@ class Kernel(ABC):
         if not isinstance(rule, str):
             return self
         rows = X if isinstance(X, torch.Tensor) else without_duplicates(check_pairwise_arrays(X, None)[0])
-        return self.set_params(length_scale=RULES[rule](rows, y))
+        return self.with_params(length_scale=RULES[rule](rows, y))
 
 
 class SpectralKernel(Kernel):

@@ -114,7 +114,7 @@ class KernelMachine(BaseEstimator):
             self.features.set_params(**of_kernel)
         elif of_kernel:
             stated = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
-            self.features = self._kernel().set_params(**stated)
+            self.features = self._kernel().with_params(**stated)
         return self
 
     def _kernel(self):

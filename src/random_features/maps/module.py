@@ -58,4 +58,4 @@ def _use_buffers(module, _keys) -> None:
         if own := [loaded[buffer][()] for buffer in _parts(name, value)]:
             setattr(phi, name, own if isinstance(value, list) else own[0])
     if "drawn_for" in loaded:
-        phi.kernel_ = phi.kernel_.set_params(length_scale=float(loaded["drawn_for"]))
+        phi.kernel_ = phi.kernel_.with_params(length_scale=float(loaded["drawn_for"]))

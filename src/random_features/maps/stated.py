@@ -121,7 +121,7 @@ class StatesKernel:
         super().set_params(**{name: value for name, value in params.items() if name not in of_kernel})
         if of_kernel:
             stated = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
-            self.kernel = self._kernel_object().set_params(**stated)
+            self.kernel = self._kernel_object().with_params(**stated)
         return self
 
     def _description(self, arrays: dict) -> str:
@@ -143,4 +143,4 @@ def check_learned(method: str, learned: dict) -> None:
 def with_length_scale(kernel, learned: dict):
     """Return the kernel with the length scale that is taken out of ``learned``, if one was learned."""
     scale = learned.pop("length_scale", None)
-    return kernel if scale is None else kernel.set_params(length_scale=scale.tolist())
+    return kernel if scale is None else kernel.with_params(length_scale=scale.tolist())

@@ -50,12 +50,22 @@ def check_numbers(values, name: str = "X"):
     return readable(values)
 
 
-def check_same_columns(X, Y) -> None:
-    """Raise ``ValueError`` for two frames of any library whose columns have other names, or another order."""
-    frames = [each for each in (X, Y) if hasattr(each, "columns")]
-    names = [[*each.columns] if hasattr(each, "dtypes") else each.schema.names for each in frames]
-    if len(names) == 2 and names[0] != names[1] and all(isinstance(name, str) for name in names[0] + names[1]):
-        raise ValueError("Y has other columns than X, or in another order: give Y[X.columns]")
+def check_same_columns(X, Y, name: str = "Y") -> None:
+    """Raise ``ValueError`` for two frames of any library whose columns have other names, or another order.
+
+    X may also be an estimator that was fitted to a frame. ``name`` is the argument Y, for the message.
+    """
+    of_X, of_Y = map(_column_names, (X, Y))
+    if of_X and of_Y and of_X != of_Y and all(isinstance(each, str) for each in of_X + of_Y):
+        raise ValueError(f"{name}: other columns than in X, or in another order: give {name}[X.columns]")
+
+
+def _column_names(X) -> list:
+    if hasattr(X, "feature_names_in_"):
+        return [*X.feature_names_in_]
+    if not hasattr(X, "columns"):
+        return []
+    return [*X.columns] if hasattr(X, "dtypes") else X.schema.names
 
 
 def readable(values):

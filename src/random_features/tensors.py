@@ -300,10 +300,10 @@ def row_reader(X, *, sparse: bool):
 
     Parameters
     ----------
-    X : ndarray, tensor, or csr matrix without duplicate entries
+    X : ndarray, tensor, or csr or csc matrix without duplicate entries
         The tensors of an ndarray share its memory; they are only read.
     sparse : bool
-        Whether the rows of a csr matrix are returned as sparse tensors (COO, coalesced). Otherwise they are made dense.
+        Whether its rows are returned as sparse tensors (COO, coalesced). Otherwise they are made dense.
     """
     if isinstance(X, torch.Tensor):
         return X.__getitem__
@@ -311,6 +311,7 @@ def row_reader(X, *, sparse: bool):
         return as_tensor(X).__getitem__
     if not sparse:
         return lambda part: torch.from_numpy(X[part].toarray())
+    X = X.tocsr()  # the indices of a csc matrix are rows
     return lambda part: _sparse_tensor(X[part])
 
 

@@ -198,13 +198,3 @@ def test_from_a_larger_pool_s_frequencies_are_drawn_and_weighted_for_the_kernel_
     Z = phi.transform(X)
     drawn = sum(of_pool[:, :, i] / (S * q[i]) for i in phi.learned_["indices"])
     np.testing.assert_allclose(Z @ Z.T, drawn, rtol=1e-5, atol=1e-7)
-
-
-def test_a_pool_that_is_none_and_a_layout_without_pairs_of_columns_are_refused():
-    for mode in leverage.COLUMN_MODES:
-        with pytest.raises(ValueError, match="layout 'cos_sin'"):
-            fitted(mode=mode, layout="phase")
-    with pytest.raises(ValueError, match="pool_multiple == 0, must be >= 1"):
-        fitted(pool_multiple=0)
-    with pytest.raises(ValueError, match="mode='code' keeps the whole pool: pool_multiple is of the mode 'text'"):
-        fitted(pool_multiple=2, mode="code")

@@ -199,8 +199,7 @@ def total_rows(share=1.0, power=0.5, noise=0.0, d=2):
     ("rows", "verdict"),
     [
         (total_rows(share=1.0, power=0.499), "holds"),
-        (total_rows(share=0.5, power=0.501), "partly"),
-        (total_rows(share=1.01, power=0.499), "partly"),
+        *((total_rows(share=share, power=power), "partly") for share, power in [(0.5, 0.501), (1.01, 0.499)]),
         (total_rows(share=1.01, power=0.501), "fails"),
         # four errors of the slope, as above: 0.5 + 0.19991
         (total_rows(power=0.699, noise=0.02), "holds"),

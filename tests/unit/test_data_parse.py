@@ -73,8 +73,7 @@ REFUSED = [
     ("libsvm", "1 1:nan\n", 4, "part0"),
     *[("libsvm", f"1 1:1\n{label} 1:1\n", 1, "part0: the label of row 1 is .*, and a class is an integer")
       for label in ("1.5", "-1.4", "0.999999999999", "1e300", "9007199254740994", "nan", "inf")],
-    ("libsvm", b"", 2, "part0 has no rows"),
-    ("libsvm", b"\n\n", 2, "part0 has no rows"),
+    *[("libsvm", empty, 2, "part0 has no rows") for empty in (b"", b"\n\n")],
     ("libsvm", b"1 1:\xe9\n", 2, "part0: could not convert"),
     *[("libsvm", f"1 1:1 # a_b#c\n1 {cell}\n", 4, f"part0: line 2 holds what is no number: 1 {cell}")
       for cell in ("1:6_5", "0_3:2", "1:1.#QNAN")],
@@ -93,8 +92,7 @@ REFUSED = [
     ("arff", b"@DATA\n1,2,\xe9\xff\n", 2, "part0: 'utf-8' codec can't decode"),
     ("idx", [idx(np.zeros((2, 2, 3))), idx([7])], 6, "2 images, part1 has 1 labels"),
     ("idx", [idx(np.zeros((2, 2, 2))), idx([7, 1])], 6, "has 4 pixels an image, not 6"),
-    ("idx", [b"P5 2 3", idx([7, 1])], 6, "no IDX file"),
-    ("idx", [b"", idx([7, 1])], 6, "no IDX file"),
+    *[("idx", [other, idx([7, 1])], 6, "no IDX file") for other in (b"P5 2 3", b"")],
     *[("idx", [idx(IMAGES)[:length], idx([0, 1])], 6, f"part0 has {length} bytes, which does not fit its shape")
       for length in (4, 6, 8, 15, 16, 27)],
     ("idx", [idx(np.zeros((0, 2, 2))), idx(np.zeros((0,)))], 4, "part1 must hold one label a row, it has the shape"),

@@ -103,8 +103,7 @@ def test_a_raw_file_that_was_edited_after_its_download_or_is_gone_is_refused(raw
     ("record", "words"),
     [
         ("{", "record.json is broken: Expecting"),
-        ("[1]", "record.json is broken: it does not say its status"),
-        ("{}", "record.json is broken: it does not say its status"),
+        *((record, "record.json is broken: it does not say its status") for record in ("[1]", "{}")),
         ('{"status": null}', "record.json is broken: it is no record of a download; remove"),
         ('{"status": "ok", "files": []}', "record.json is broken: it is no record of a download; remove"),
         ('{"status": "ok", "files": {"toy": "x"}}', "record.json is broken: it is no record of a download; remove"),

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from random_features import arrays, kernels
+from random_features import arrays, kernels, make_map
 from random_features.kernels import (
     KERNELS,
     ArcCosine,
@@ -54,17 +54,13 @@ OF_ROWS = {"arc_cosine": "arccos2", "circle": "circle-slowest"}
 
 #: Values that parameters refuse, with the message after the name of the parameter.
 REFUSED = [
-    (Gaussian, "length_scale", [0, -1.0, np.inf, np.nan], "must be positive"),
-    (Laplacian, "length_scale", [0, -1.0, np.inf, np.nan], "must be positive"),
-    (Cauchy, "length_scale", [0, -1.0, np.inf, np.nan], "must be positive"),
+    *((each, "length_scale", [0, -1.0, np.inf, np.nan], "must be positive") for each in (Gaussian, Laplacian, Cauchy)),
     (Gaussian, "length_scale", [1e-300, 1e300], "must be between 1e-150 and 1e"),
     (Gaussian, "length_scale", ["1", None, True], "must be a number"),
-    (Polynomial, "degree", [True], "must be a number, got"),
-    (Polynomial, "coef0", [True, False], "must be a number, got"),
+    *((Polynomial, name, [True, False], "must be a number, got") for name in ("degree", "coef0")),
     (ArcCosine, "order", [True, 3, -1, 1.5, "1", None], "must be 0, 1 or 2"),
     (Matern, "nu", [0.0], "must be positive"), (ExponentialPower, "exponent", [2.1], "must be at most 2"),
-    (GeneralisedCauchy, "decay", [-1.0], "must be positive"),
-    (GeneralisedCauchy, "exponent", [0.0], "must be positive"),
+    *((GeneralisedCauchy, name, [0.0, -1.0], "must be positive") for name in ("decay", "exponent")),
 ]  # fmt: skip
 
 
@@ -81,12 +77,12 @@ def test_kernels_are_values():
     kernel = Gaussian(length_scale=2)
     assert kernel == Gaussian(2) != Gaussian(3)
     assert repr(kernel) == "Gaussian(length_scale=2)"
-    with pytest.warns(FutureWarning, match=r"a kernel does not change: .* list kernels: kernel=\[Gaussian\(1.0\)"):
-        assert SVC(kernel=kernel).set_params(kernel__length_scale=3).kernel == kernel
     assert kernel.get_params() == {"length_scale": 2}
     assert clone(kernel) == kernel
     with pytest.raises(AttributeError):
         kernel.length_scale = 3
+    with pytest.warns(FutureWarning, match=r"a kernel does not change: .* list kernels: kernel=\[Gaussian\(1.0\)"):
+        assert SVC(kernel=kernel).set_params(kernel__length_scale=3).kernel == kernel
 
 
 @pytest.mark.parametrize("decay", DECAYS)
@@ -109,6 +105,9 @@ def test_the_frequencies_follow_their_distribution():
     assert np.all(np.abs(shares - mu) < 4 * np.sqrt(mu * (1 - mu) / 5000))
     middles = np.cumsum(mu) - mu / 2
     assert kernel.frequency_quantile(middles) / (2 * np.pi) == pytest.approx([1, 2, 3, 4, 5])
+    for fit in (kernel, *(make_map(name, kernel).fit for name in ("rff", "qmc", "scrf", "nystroem"))):
+        with pytest.raises(ValueError, match="the circle kernel is for data of one column, got 5"):
+            fit(np.eye(5))
 
 
 @pytest.mark.parametrize(("asked", "kernel"), MADE, ids=[asked["name"] for asked, _ in MADE])
@@ -143,8 +142,7 @@ def test_every_kernel_has_an_example_here_and_states_the_fields_of_its_class(nam
         ({"name": "gaussian", "length_scale": 0.0}, "length_scale must be positive"),
         ({"name": "arc_cosine", "order": 3}, "order must be 0, 1 or 2"),
         ({"name": "polynomial", "degree": 0, "coef0": 1.0}, "degree"),
-        ({"name": "polynomial", "degree": 2, "coef0": -1.0}, "coef0 must be finite and at least 0"),
-        ({"name": "polynomial", "degree": 2, "coef0": np.inf}, "coef0 must be finite and at least 0"),
+        *(({"name": "polynomial", "degree": 2, "coef0": c}, "coef0 must be finite and") for c in (-1.0, np.inf)),
         ({"name": "circle", "decay": "fast", "terms": 5}, "decay must be one of exponential, polynomial, slowest"),
         ({"name": "circle", "decay": "slowest", "terms": 0}, "terms"),
     ],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from in_memory import Checkpoints, torch_threads
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_array, csr_matrix
 
 from random_features.kernels import Gaussian, Laplacian, Polynomial
 from random_features.learners import kernel_ridge
@@ -75,7 +75,7 @@ def test_a_killed_fit_continues_from_its_last_iterate(monkeypatch):
 def test_products_do_not_depend_on_tiles_threads_and_sparse_rows(tile, threads, monkeypatch):
     monkeypatch.setattr(kernel_ridge, "TILE", tile)
     with torch_threads(threads):
-        for rows in (X, csr_matrix(X)):
+        for rows in (X, csr_matrix(X), csc_array(X)):
             np.testing.assert_allclose(kernel_product(KERNEL, rows, Y), KERNEL(X) @ Y, rtol=1e-11, atol=1e-11)
             np.testing.assert_allclose(kernel_product(KERNEL, rows, Y, NEW), KERNEL(NEW, X) @ Y, atol=1e-11)
         assert torch.get_num_threads() == threads

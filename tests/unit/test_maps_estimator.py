@@ -232,6 +232,8 @@ def test_what_is_set_after_a_fit_is_for_the_next_one(variant):
     if phi.method in GAMES:
         reading["replay"] = lambda: list(phi.replay(X, y))[-1].payoff
         reading["answer"] = lambda: phi.best_response(X, y, np.ones(len(y)))["frequencies"]
+    if hasattr(phi, "pool_scores"):
+        reading["scores"] = lambda: phi.pool_scores(phi.pool_.blocks(X), y, n_rows=len(X))
     before = {name: read() for name, read in reading.items()}
     phi.set_params(**dict.fromkeys(phi.get_params(deep=False).keys() - {"device"}, Changed()))
     for name, read in reading.items():

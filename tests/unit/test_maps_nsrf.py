@@ -240,12 +240,17 @@ def test_a_prefix_is_the_map_of_fewer_components(options):
         phi.prefix(12)
 
 
-def test_a_length_scale_may_be_learned_too():
-    phi = learn(6, kernel=Gaussian("median")).fit(X, Y)
-    expected = learn(6, kernel=phi.kernel_).fit(X, Y)
-    for each in (phi, learn(6, kernel=Gaussian("median")).restore(3, phi.learned_, dtype=X.dtype)):
-        np.testing.assert_array_equal(each.prefix(4).transform(X), expected.prefix(4).transform(X))
-        np.testing.assert_array_equal(list(each.replay(X, Y))[-1].alpha, list(expected.replay(X, Y))[-1].alpha)
+@pytest.mark.parametrize("kernel", [Gaussian("median"), Gaussian([0.5, 1.0, 4.0])], ids=["median", "per column"])
+def test_a_length_scale_may_be_learned_or_be_one_per_column(kernel):
+    phi = learn(6, kernel=kernel).fit(X, Y)
+    rows = X if phi.length_scales_ is None else X / phi.length_scales_
+    expected, alpha = learn(6, kernel=phi.kernel_).fit(rows, Y), np.ones(len(Y))
+    for each in (phi, learn(6, kernel=kernel).restore(3, phi.learned_, dtype=X.dtype)):
+        np.testing.assert_array_equal(each.prefix(4).transform(X), expected.prefix(4).transform(rows))
+        np.testing.assert_array_equal(list(each.replay(X, Y))[-1].alpha, list(expected.replay(rows, Y))[-1].alpha)
+        for name, points in [("best_response", []), ("potential", [phi.frequencies_])]:
+            found, other = getattr(each, name)(X, Y, alpha, *points), getattr(expected, name)(rows, Y, alpha, *points)
+            np.testing.assert_equal(found, other)
 
 
 def test_evaluations_are_counted():

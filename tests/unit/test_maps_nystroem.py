@@ -1,13 +1,17 @@
 """Nystroem features: exact where all rows are landmarks, and in float32 as accurate as float32 allows."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from in_memory import torch_threads
 from scipy import sparse
+from sklearn.base import clone
 
 from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear, NeuralTangent, Polynomial
+from random_features.machines import KernelMachineRegressor
 from random_features.maps import make_map, nystroem
 from random_features.maps.nystroem import SINGLE_PRECISION_RANGE, split
 
@@ -164,8 +168,7 @@ def test_landmarks_may_be_points():
     ("landmarks", "message"),
     [
         (np.zeros(3), r"landmarks must be a finite array of shape \(s, 8\), got the shape \(3,\)"),
-        (np.full((2, D), np.nan), "landmarks must be a finite array"),
-        (np.zeros((3, D + 1)), "landmarks must be a finite array"),
+        *((points, "landmarks must be a finite array") for points in (np.full((2, D), np.nan), np.zeros((3, D + 1)))),
     ],
 )
 def test_landmarks_that_are_none_are_refused(landmarks, message):
@@ -198,7 +201,10 @@ def test_landmarks_are_stated_as_data_are(form, length_scale):
 def test_landmarks_have_the_columns_of_the_data():
     frame = pd.DataFrame(normal(30), columns=list("abc"))
     other = make_map("nystroem", landmarks=frame[:5][list("cab")])
-    for fit in (other.fit, other.draw(3, dtype=np.float64).learn):
+    exact, on_map = (KernelMachineRegressor(each, uncertainty=True) for each in (Gaussian(), clone(other)))
+    exact.fit(frame, frame.a)
+    in_machines = partial(on_map.fit, y=frame.a), lambda _: exact.sample_functions(prior=clone(other))
+    for fit in (other.fit, other.draw(3, dtype=np.float64).learn, *in_machines):
         with pytest.raises(ValueError, match=r"another order: give landmarks\[X.columns\]"):
             fit(frame)
     named, unnamed = (make_map("nystroem", landmarks=each) for each in (frame[:5], frame[:5].to_numpy()))

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from random_features.kernels import ArcCosine, Gaussian, Laplacian, Linear, Polynomial
 from random_features.maps import make_map
+from random_features.maps.leverage import COLUMN_MODES
 from random_features.maps.registry import REGISTRY, map_class, resolved_options
 
 X, Y = data()
@@ -52,8 +53,7 @@ def test_a_map_that_learns_after_a_draw_knows_the_names_of_the_columns(name):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: build("rff").draw(0), "n_features_in"),
-        (lambda: build("rff").draw(2.5), "n_features_in"),
+        *((lambda d=d: build("rff").draw(d), "n_features_in") for d in (0, 2.5)),
         (lambda: build("kprff").draw(5).learn(X[:, :4], Y), r"4 features, but .* expecting 5 features"),
         (lambda: build("kprff").draw(5).learn(X), "requires y to be passed"),
         (lambda: build("kprff").draw(5).learn(np.where(X > 1.0, np.nan, X), Y), "NaN"),
@@ -103,25 +103,21 @@ def test_targets_are_required_and_may_be_of_any_kind(variant):
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("rff", {"device": "tpu"}, "device must be"),
-        ("rff", {"device": "cuda:x"}, "device"),
-        ("rff", {"device": 0}, "device"),
+        *(("rff", {"device": device}, "device must be") for device in ("tpu", "cuda:x", 0)),
         ("gq", {"n_nodes": 1}, "n_nodes"),
-        ("lsrff", {"mode": "code", "layout": "phase"}, "mode='code' is defined for the layout 'cos_sin'"),
-        ("lprff", {"n_bits": 0}, "n_bits"),
-        ("lprff", {"n_bits": 33}, "n_bits"),
+        *(("lsrff", {"mode": mode, "layout": "phase"}, f"'{mode}' .* the layout 'cos_sin'") for mode in COLUMN_MODES),
+        ("lsrff", {"pool_multiple": 0}, "pool_multiple == 0, must be >= 1"),
+        ("lsrff", {"pool_multiple": 2, "mode": "code"}, "keeps the whole pool: pool_multiple is of the mode 'text'"),
+        *(("lprff", {"n_bits": bits}, "n_bits") for bits in (0, 33)),
         ("sgq", {"node": "sqrt_3"}, "no real features for 5 columns"),
         ("nsrf", {"n_copies": 8, "n_peaks": 9}, "n_copies=8 copies find no 9 peaks a round"),
         ("karff", {"n_candidates": 99}, "n_candidates"),
-        ("karff", {"scoring_fraction": 0.0}, "scoring_fraction"),
-        ("kprff", {"scoring_fraction": 1.5}, "scoring_fraction"),
+        *((name, {"scoring_fraction": part}, "scoring_fraction") for name, part in [("karff", 0.0), ("kprff", 1.5)]),
         ("kprff", {"kernel": Linear()}, "the candidates of the linear kernel are the 5 columns"),
         ("kprff", {"kernel": Linear(), "n_candidates": 200}, "n_candidates must be None for the linear kernel"),
         # a search over options that are not read gave equal scores without a word
-        ("ssf", {"n_radii": 3}, "n_radii"),
-        ("ssf", {"n_radii": 3, "radii": "single"}, "n_radii"),
-        ("kprff", {"scoring_rows": "first"}, "scoring_rows"),
-        ("karff", {"scoring_rows": "first"}, "scoring_rows"),
+        *(("ssf", {"n_radii": 3, "radii": radii}, "n_radii") for radii in ("perm", "single")),
+        *((name, {"scoring_rows": "first"}, "scoring_rows") for name in ("kprff", "karff")),
         ("nystroem", {"landmarks": np.eye(3, 5), "n_components": 7}, "n_components"),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from random_features.kernels import Gaussian
+from random_features.kernels import Gaussian, Matern
 from random_features.kernels.base import Kernel
 from random_features.maps import list_maps, make_map
 from random_features.maps.base import RandomFeatureMap
@@ -37,7 +37,8 @@ def test_list_maps_has_a_row_per_map():
     assert [row["name"] for row in rows] == list(REGISTRY)
     expected = {"name", "family", "kernels", "data_dependent", "unbiased", "reference", "fit", "cost", "defaults"}
     assert all(set(row) == expected for row in rows)
-    assert [row["name"] for row in list_maps(kernel=Gaussian(2.0))] == [row["name"] for row in list_maps("rbf")]
+    for kernel, name in [(Gaussian(2.0), "rbf"), (Matern(2.0), "matern32"), (min, "precomputed")]:
+        assert [row["name"] for row in list_maps(kernel=kernel)] == [row["name"] for row in list_maps(name)]
     assert all("arccos1" in row["kernels"] for row in list_maps(kernel="arccos1"))
     with pytest.raises(ValueError, match=r"called 'gausian'; did you mean gaussian\? known are arccos0"):
         list_maps(kernel="gausian")

@@ -251,6 +251,7 @@ def test_views_devices_and_frames_that_a_user_has():
     for same in (torch._neg_view(-X), X.T.contiguous().T, torch.nn.Parameter(X).detach(), X.repeat(2, 1)[:6]):
         assert torch.equal(phi.transform(same), expected)
     np.testing.assert_array_equal(phi.set_output(transform="pandas").transform(X), expected)
+    torch.testing.assert_close(phi.as_module()(X), expected)
 
 
 @pytest.mark.parametrize("variant", [each for each in DRAWN if "gaussian" in REGISTRY[VARIANTS[each][0]].kernels])

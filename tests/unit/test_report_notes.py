@@ -32,8 +32,7 @@ def test_choices_of_a_cell_or_without_a_learner_or_value_need_no_note():
         ({}, {"length_scale": 0.3, "preprocess": ["standard"]}, {}, "Scaling, bandwidth and penalty"),
         ({}, {"options": {"rho": 10}}, {}, "Options of the map and penalty"),
         # another entry, repeat or place on an axis is no other size
-        ({}, {"length_scale": 0.3}, {"variant": ("", "other")}, "Penalty"),
-        ({}, {"length_scale": 0.3}, {"repeat": (0, 1)}, "Penalty"),
+        *(({}, {"length_scale": 0.3}, of, "Penalty") for of in ({"variant": ("", "other")}, {"repeat": (0, 1)})),
         ({}, {"length_scale": 0.3}, {"axis": ("rho", "rho"), "at": (1.0, 2.0)}, "Penalty"),
     ],
 )
@@ -86,8 +85,7 @@ def test_rows_on_which_a_metric_does_not_depend_do_not_matter(metric, of_fewer, 
     ("n_test", "columns", "lost", "reason"),
     [
         (10_000, {}, 20, ""),
-        (10_000, {"metric": "error_pct", "value": 1.0}, 20, "lost"),
-        (10_000, {"metric": "auc_pct"}, 20, "lost"),
+        *((10_000, of, 20, "lost") for of in ({"metric": "error_pct", "value": 1.0}, {"metric": "auc_pct"})),
         (2000, {}, 19, "lost"),
         (2000, {"metric": "time_train_s"}, 19, ""),
         (2000, {"n_train": 1981}, 19, "capped at 1,981 training and 1,981 test rows"),

@@ -37,8 +37,7 @@ def test_arrays_of_another_shape_are_refused(score):
     [
         (["1", "2"], [1, 2], "the one are texts and the others numbers"),
         (np.array(["1", "2"], dtype=object), [1, 2], "the one are texts and the others numbers"),
-        ([1.0, 2.0], [1.0, np.nan], "NaN or infinity"),
-        ([1.0, np.inf], [1.0, 2.0], "NaN or infinity"),
+        *((y, found, "NaN or infinity") for y, found in [([1.0, 2.0], [1.0, np.nan]), ([1.0, np.inf], [1.0, 2.0])]),
     ],
 )
 def test_what_cannot_be_equal_has_no_score(y_true, predicted, message):

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from random_features.arrays import row_blocks
-from random_features.errors import check_choice
+from random_features.errors import NotDefinedError, check_choice
 from random_features.kernels.base import SpectralKernel
 
 #: Unnormalised distributions over the harmonics j = 1, 2, ... of :class:`Circle`: those whose kernel matrices of n
@@ -25,7 +25,7 @@ class Circle(SpectralKernel):
 
     With x uniform on [0, 1) its eigenfunctions are :math:`\cos(2 \pi j x)` and :math:`\sin(2 \pi j x)` with the
     eigenvalues :math:`\mu_j / 2`, and :math:`\mu` is the distribution of the frequencies :math:`2 \pi j`; k(x, x) = 1.
-    Data have one column.
+    Data have one column; ``ValueError`` for more.
 
     Parameters
     ----------
@@ -66,18 +66,27 @@ class Circle(SpectralKernel):
         return 2.0 * np.pi * np.arange(1, self.terms + 1)
 
     def frequency_quantile(self, probabilities):
+        _check_one_column(np.shape(probabilities))
         return self.frequencies()[np.searchsorted(np.cumsum(spectrum(self.decay, self.terms))[:-1], probabilities)]
 
     def draw_frequencies(self, rng, shape):
+        _check_one_column(shape)
         return rng.choice(self.frequencies(), size=shape, p=spectrum(self.decay, self.terms))
 
     def _values(self, X, Y):
+        _check_one_column(X.shape)
         X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
         frequencies, weights = self.frequencies(), np.sqrt(spectrum(self.decay, self.terms))
         K = np.zeros((len(X), len(Y)))
         for part in row_blocks(self.terms, HARMONICS_BLOCK):
             K += harmonics(X, frequencies[part], weights[part]) @ harmonics(Y, frequencies[part], weights[part]).T
         return K
+
+
+def _check_one_column(shape) -> None:
+    """Raise ``NotDefinedError``, a ``ValueError``, for data, or frequencies, of several columns (..., d)."""
+    if tuple(shape[1:]) not in ((), (1,)):
+        raise NotDefinedError(f"the circle kernel is for data of one column, got {shape[-1]}")
 
 
 @cache

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from random_features import tensors
-from random_features.arrays import check_numbers, gains_on_gpu, generator_of, is_sparse, row_blocks
+from random_features.arrays import check_numbers, check_same_columns, gains_on_gpu, generator_of, is_sparse, row_blocks
 from random_features.errors import check_choice, suggestion
 from random_features.learners.gram import fit_kernel_ridge, ridge_on_gram, scores_on_gram
 from random_features.learners.kernel_ridge import fit_kernel_ridge_by_tiles, predict_by_tiles
@@ -185,6 +185,7 @@ class KernelMachine(BaseEstimator):
         if hasattr(self, "classes_"):
             y = np.char.mod("class %09d", y)  # a text is a label, a number may be taken for a value
         if self._has_map():
+            check_same_columns(self, getattr(self.features, "landmarks", None), "landmarks")
             features = clone(self.features)
             if getattr(features, "task", "") == "auto":
                 features.set_params(task="classification" if hasattr(self, "classes_") else "regression")
@@ -263,9 +264,9 @@ class KernelMachine(BaseEstimator):
             return lambda penalty: fit_kernel_ridge_by_tiles(self.kernel_, X, Y, penalty, **how), None
         K = compared = kernel_matrix(self.kernel_, X)
         held_out = np.where(groups == 0, 0, -1)  # one part: each penalty costs a factorisation
-
         if len(penalties) > 1 and self._learns_from_targets():
             compared = kernel_matrix(self._kernel().completed_by(X[held_out < 0], y[held_out < 0]), X)
+
         def fit(K, Y, fold):
             of_rows = None if weights is None else weights[held_out < 0]
             shifts = effective_penalties(penalties, len(Y) if weights is None else of_rows.sum(), "mean", 1)

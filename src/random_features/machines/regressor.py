@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from random_features.arrays import generator_of, row_blocks
+from random_features.arrays import check_same_columns, generator_of, row_blocks
 from random_features.learners.posterior import of_features, of_kernel
 from random_features.learners.ridge import ridge_sums
 from random_features.learners.targets import average
@@ -203,6 +203,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         posterior, rng, n_targets = self._posterior(), generator_of(random_state), self.model_.coef.shape[1]
         if hasattr(self, "map_"):
             return Functions(copy(self), self.map_, *posterior.draw_weights(self.model_, rng, n_functions))
+        check_same_columns(self, getattr(prior, "landmarks", None), "landmarks")
         seed, kernel, (Y, roots) = int(rng.integers(2**31)), self.kernel_, self.rows_
         phi = make_map("rff", kernel, n_components=2000, random_state=seed) if prior is None else clone(prior)
         features, (isotropic, lengths) = phi.fit(self.X_).transform(self.X_), kernel.isotropic()

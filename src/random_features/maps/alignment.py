@@ -89,11 +89,12 @@ class SurrogateLeverageFourier(ScoredPoolMap):
     task: Literal["auto", "classification", "regression"] = "auto"
 
     def pool_scores(self, blocks, y=None, *, n_rows):
-        targets = target_columns(y, self.task, centred=self.center_targets)
+        fitted = self._as_fitted()
+        targets = target_columns(y, fitted.task, centred=fitted.center_targets)
         sums, squares = 0.0, 0.0
         for part, features in blocks:
             sums += target_sums(targets[part], features)
-            if self.identity:
+            if fitted.identity:
                 squares += column_squares(features)
         scores = alignment_scores(sums, n_rows * squares)
         # Targets that do not vary prefer no feature.

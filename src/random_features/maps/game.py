@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.utils import ClassifierTags, check_scalar
 
 from random_features.arrays import one_blas_thread
+from random_features.length_scales import in_length_scales
 from random_features.maps.base import RandomFeatureMap
 from random_features.tensors import on_host
 
@@ -160,8 +161,8 @@ class GameMap(RandomFeatureMap):
         return project_to_dual(alpha + self._dual_step(X.shape[0]) * gradient, signs, self.C)
 
     def _rows_of_game(self, X):
-        """Return rows X (n, d) after the checks, an array or csr matrix in the type of the rows that were learned."""
-        return on_host(self._rows_to_map(X)).astype(self._dtype, copy=False)
+        """Return rows X (n, d) after the checks, an array or csr matrix in the type and length scales of learning."""
+        return in_length_scales(on_host(self._rows_to_map(X)).astype(self._dtype, copy=False), self.length_scales_)
 
     def replay(self, X, y) -> Iterator[Round]:
         """Return the rounds of the game on the rows that the map was fitted on, without a search.

@@ -205,14 +205,15 @@ class LeverageScoreFourier(ScoredPoolMap):
     penalty: float = 0.05
 
     def pool_scores(self, blocks, y=None, *, n_rows):
-        ridge = n_rows * self.penalty
+        penalty = self._as_fitted().penalty
+        ridge = n_rows * penalty
         if n_rows <= self.pool_.n_columns:
             features = [features for _, features in blocks]
             return row_leverage_scores(namespace(features[0]).concatenate(features), ridge)
         gram = None
         for _, features in blocks:
             rows, flat = len(features), cast(features.reshape(-1), "float64")
-            if not float32_is_harmless(rows, float(flat @ flat), rows * self.penalty):  # their share of ridge
+            if not float32_is_harmless(rows, float(flat @ flat), rows * penalty):  # their share of ridge
                 features = cast(features, "float64")
             gram = zeros((self.pool_.n_columns, self.pool_.n_columns), features) if gram is None else gram
             gram += features.T @ features

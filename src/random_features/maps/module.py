@@ -41,7 +41,9 @@ class FeatureModule(torch.nn.Module):
         rows = rows if rows.dtype == torch.float32 else rows.double()
         if self.log_length_scale is not None:
             rows = rows * (self.drawn_for * torch.exp(-self.log_length_scale)).to(rows)
-        features = self._map.transform(rows).reshape(*X.shape[:-1], -1)
+        # ``transform`` would return a frame where ``set_output`` of scikit-learn asks for one
+        ((_, features),) = self._map.transform_blocks(rows, len(rows))
+        features = features.reshape(*X.shape[:-1], -1)
         return features.to(X.dtype) if X.is_floating_point() else features
 
 

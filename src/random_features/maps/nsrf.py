@@ -187,6 +187,8 @@ class PeakSearchFourier(GameMap, SpectralMap):
     def potential(self, X, y, alpha, frequencies) -> np.ndarray:
         """Return v / n^2 at ``frequencies`` (m, d) for rows X (n, d), targets y (n,) and dual variables ``alpha`` (n,).
 
+        Frequencies are of columns in units of their length scales, as ``frequencies_``.
+
         Returns
         -------
         ndarray of shape (m,), in the type of the data that the map was fitted on

@@ -155,7 +155,7 @@ class PeakSearchHarmonics(GameMap):
         -------
         dict of ndarrays of one length: ``degrees``, ``orders`` (not negative) and ``potentials``
         """
-        X = on_host(self._rows_to_map(X))
+        X = self._rows_of_game(X)
         degrees, orders = pairs_up_to(self._as_fitted().degree)
         potentials = HarmonicsOfRows(X, degrees, orders).potentials(class_signs(y, self.method) * alpha / len(X))
         return {"degrees": degrees, "orders": orders, "potentials": potentials}

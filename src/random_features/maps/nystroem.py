@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
 from sklearn.utils import check_array
 
-from random_features.arrays import DIAGONALISED_ALONE, decomposing, dense, suit_float32
+from random_features.arrays import DIAGONALISED_ALONE, check_same_columns, decomposing, dense, suit_float32
 from random_features.length_scales import in_length_scales
 from random_features.maps.base import RandomFeatureMap
 from random_features.pivoted_cholesky import pivoted_cholesky
@@ -103,25 +103,24 @@ class Nystroem(RandomFeatureMap):
             return
         shape = tuple(np.shape(self.landmarks))
         refused = ValueError(f"landmarks must be a finite array of shape (s, {n_features}), got the shape {shape}")
-        stated = copy(self)  # the names of the columns are of the landmarks, not of the data
-        try:
-            points = checked_rows(stated, self.landmarks, dtype=self._dtype, reset=True)
+        try:  # the names of the columns are of the landmarks, not of the data
+            points = checked_rows(copy(self), self.landmarks, dtype=self._dtype, reset=True)
             self._points = check_array(np.array(dense(on_host(points)), order="C"))
         except ValueError as error:
             raise refused from error
         if self._points.shape[1] != n_features:
             raise refused
-        self._names = getattr(stated, "feature_names_in_", None)
         if self.n_components not in (type(self).n_components, len(self._points)):
             raise ValueError(
                 f"n_components={self.n_components} with {len(self._points)} landmarks: leave it out, they are used"
             )
 
+    def _rows_to_learn(self, X, y, **checks):
+        check_same_columns(X, self.landmarks, "landmarks")
+        return super()._rows_to_learn(X, y, **checks)
+
     def _learn(self, X, y, rng):
         if not isinstance(self.landmarks, str):
-            names = getattr(self, "feature_names_in_", None)
-            if names is not None and self._names is not None and not np.array_equal(names, self._names):
-                raise ValueError("landmarks have other columns than X, or in another order: give landmarks[X.columns]")
             return {"landmarks": in_length_scales(self._points, self.length_scales_, True)}
         n_landmarks = min(self.n_components, X.shape[0])
         if self.kernel_.name == "precomputed":

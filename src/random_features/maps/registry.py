@@ -248,14 +248,14 @@ def facts_of(name: str) -> dict:
 
 def supporting(kernel) -> list[str]:
     """Return the names of the maps that support a kernel, stated as for ``list_maps``."""
-    known = sorted({name for entry in REGISTRY.values() for name in entry.kernels})
-    if isinstance(kernel, str) and kernel not in (*known, "rbf"):
-        raise ValueError(f"no map supports a kernel called {kernel!r}; {suggestion(kernel, [*known, 'rbf'])}")
+    known, stated = sorted({name for entry in REGISTRY.values() for name in entry.kernels}), {kernel}
     if kernel not in known:
-        from random_features.maps.stated import as_kernel
+        from random_features.maps.stated import BY_NAME, as_kernel
 
+        if isinstance(kernel, str) and kernel not in BY_NAME:
+            raise ValueError(f"no map supports a kernel called {kernel!r}; {suggestion(kernel, {*known, *BY_NAME})}")
         kernel = as_kernel(kernel)
-    stated = {kernel} if isinstance(kernel, str) else {kernel.name, getattr(kernel, "like", None)}
+        stated = {kernel.name, getattr(kernel, "like", None)}
     return [name for name, entry in REGISTRY.items() if stated & set(entry.kernels)]
 
 

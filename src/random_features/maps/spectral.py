@@ -36,7 +36,8 @@ class SpectralMap(RandomFeatureMap):
     Attributes
     ----------
     frequencies_ : ndarray of shape (s, d)
-        W; only for maps that hold it as a matrix (``dense_frequencies`` works for all).
+        W, of columns in units of their ``length_scales_``; only for maps that hold it as a matrix
+        (``dense_frequencies`` works for all, in units of the data).
     phases_ : ndarray of shape (s,)
         b; only in the layout "phase".
     """

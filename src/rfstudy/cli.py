@@ -218,7 +218,9 @@ def check(folder, presets):
 
     configured(folder)
     named = presets or [path.stem for path in sorted((folder / "presets").glob("*.yaml"))]
-    stop_at([f"{preset}: {problem}" for preset in named for problem in problems_of_preset(folder, preset)])
+    found = [(problem, preset) for preset in named for problem in problems_of_preset(folder, preset)]
+    presets_with = {problem: ", ".join(preset for other, preset in found if other == problem) for problem, _ in found}
+    stop_at([f"{presets}: {problem}" for problem, presets in presets_with.items()])
     print(f"no problem in the presets {', '.join(named)}")
 
 

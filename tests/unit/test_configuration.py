@@ -406,7 +406,9 @@ def test_the_configuration_of_the_repository_is_in_order_and_is_planned(preset):
             assert all(shard.parts for shard in plan.shards_of(stage, experiment, study.settings))
 
 
-def test_the_command_check_reads_the_entries_of_figures(folder):
+def test_the_command_check_reads_the_entries_of_figures(folder, monkeypatch):
+    monkeypatch.setattr(check, "problems_of_preset", lambda folder, preset: ["the same"])
+    assert messages(commands.main, ["check"], standalone_mode=False) == ["laptop, paper, quick: the same"]
     edited(folder, "figures/survey.yaml", "extends: figure-09", "extends: figure-99")
     (found,) = messages(commands.main, ["check"], standalone_mode=False)
     assert "'figure-99', which does not exist; did you mean figure-09" in found

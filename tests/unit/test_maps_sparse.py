@@ -144,17 +144,12 @@ def test_data_without_a_number_are_rows_of_zeros(name):
 
 
 @pytest.mark.parametrize("kernel", [Gaussian, Laplacian, Cauchy])
-@pytest.mark.parametrize("rule", length_scales.RULES)
-def test_rules_find_the_same_length_scale_in_sparse_data(kernel, rule):
+@pytest.mark.parametrize(("rule", "offset"), [*((rule, 0.0) for rule in length_scales.RULES), ("scale", 1e8)])
+def test_rules_find_the_same_length_scale_in_sparse_data(kernel, rule, offset):
     X, S, _ = sparse_data()
-    y = X.sum(axis=1)
+    X, S, y = X + offset, sparse.csr_array(S.toarray() + offset), X.sum(axis=1)
     scales = [kernel(rule).completed_by(each, y).length_scale for each in (X, S)]
     np.testing.assert_allclose(scales[1], scales[0], rtol=1e-7)
-
-
-def test_the_variance_of_sparse_numbers_has_no_cancellation():
-    X = 1e8 + np.random.default_rng(0).normal(size=(50, 4))
-    np.testing.assert_allclose(length_scales.spread(sparse.csr_array(X)), length_scales.spread(X), rtol=1e-9)
 
 
 #: Prints by how many bytes the memory of a process grows where maps are fitted on wide sparse data and map them; blocks

@@ -81,7 +81,6 @@ class SurrogateLeverageFourier(ScoredPoolMap):
     ((200, 100), (50,))
     """
 
-    method = "slsrff"
     _requires_y = True
 
     identity: bool = False
@@ -163,8 +162,6 @@ class KernelAlignmentFourier(AlignedMap):
     >>> phi.transform(X).shape[1] <= 50
     True
     """
-
-    method = "karff"
 
     rho: float | None = None
     weights: Literal["uniform", "sqrt"] = "uniform"
@@ -257,8 +254,6 @@ class KernelPolarizationFourier(AlignedMap):
     >>> KernelPolarizationFourier(n_components=50, random_state=0).fit_transform(X, np.sin(X[:, 0])).shape
     (200, 50)
     """
-
-    method = "kprff"
 
     def _rank(self, scores, rng):
         return {"order": np.argsort(-scores, kind="stable")[: self.n_components]}

@@ -26,7 +26,7 @@ from random_features.length_scales import in_length_scales
 from random_features.maps.blocks import CACHE_BYTES, features_of_array, features_of_tensor, refuse_out_of_range, scaled
 from random_features.maps.module import FeatureModule
 from random_features.maps.options import check_option, hints_of
-from random_features.maps.registry import REGISTRY, check_kernel
+from random_features.maps.registry import NAMES, REGISTRY, check_kernel
 from random_features.maps.stated import StatesKernel, check_learned, with_length_scale
 
 #: The entry of ``learned_`` that says which map learned it.
@@ -52,10 +52,10 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     Data may be sparse. Maps that project rows on frequencies never make them dense. The others say so, and make one
     block of rows dense at a time. Features are dense.
 
-    Subclasses set ``method``, their name in the registry. They are dataclasses: their options are the annotated fields
-    of the class, from which ``__init__`` is made; ``ClassVar`` fixes an option of a base class. Every option has
-    a plain value as its default; attributes of a fitted map have no annotation. An option is checked by its annotation
-    (``check_option``), and in ``_check_options`` if the annotation is not enough.
+    Subclasses are dataclasses: their options are the annotated fields of the class, from which ``__init__`` is made;
+    ``ClassVar`` fixes an option of a base class. Every option has a plain value as its default; attributes of a fitted
+    map have no annotation. An option is checked by its annotation (``check_option``), and in ``_check_options`` if the
+    annotation is not enough.
 
     A parameter that is set after the map was drawn or fitted takes effect at the next ``fit`` or ``draw``. Until then
     ``transform`` and all other methods do not change. Only ``device`` may change at any time. A ``fit``, ``draw``,
@@ -81,7 +81,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
     device: str = "auto"
     random_state: object = None
 
-    method: ClassVar[str]
+    method: ClassVar[str]  #: The name in the registry; a class without an entry has the name of its base class.
     #: Whether ``fit`` needs the targets.
     _requires_y = False
     #: Whether ``_mapper`` takes sparse tensors of sparse data; it takes dense blocks otherwise.
@@ -97,6 +97,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
+        cls.method = NAMES.get(cls.__name__, getattr(cls, "method", None))
         # a class without parameters of its own keeps the __init__ that it inherits
         dataclass(init=bool(get_annotations(cls)), eq=False, repr=False, kw_only=True)(cls)
 

@@ -70,8 +70,6 @@ class SignedCirculant(SpectralMap):
     True
     """
 
-    method = "scrf"
-
     sign_side: Literal["input", "output"] = "input"
 
     def _draw_frequencies(self, n_features, rng):
@@ -149,8 +147,6 @@ class PModel(SpectralMap):
     >>> phi.generators_.shape, phi.dense_frequencies().shape
     ((1, 13), (10, 4))
     """
-
-    method = "pmodel"
 
     structure: Literal["circulant", "toeplitz"] = "circulant"
 

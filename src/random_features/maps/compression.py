@@ -82,7 +82,6 @@ class CompressedFourier(PairFittedMap):
     True
     """
 
-    method = "clrff"
     _learns_on_device = True
 
     n_pairs: int = 20_000
@@ -136,7 +135,6 @@ class SteinEffectFourier(PairFittedMap):
     True
     """
 
-    method = "ses"
     candidates_per_feature = 1
 
     n_candidates: ClassVar[None] = None

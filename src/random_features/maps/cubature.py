@@ -118,8 +118,6 @@ class SparseGridQuadrature(CubatureMap):
            [0.   , 0.   , 1.732]])
     """
 
-    method = "sgq"
-
     node: Literal["sqrt_d_plus_2", "sqrt_d", "sqrt_3"] = "sqrt_d_plus_2"
 
     def _draw_frequencies(self, n_features, rng):
@@ -213,8 +211,6 @@ class SphericalRadial(CubatureMap):
     >>> bool(np.abs(phi.approximate_kernel(X) - Gaussian()(X)).max() < 0.03)
     True
     """
-
-    method = "ssr"
 
     weights: Literal["selfnorm", "signed"] = "selfnorm"
     rotation: Literal["haar", "butterfly"] = "haar"

@@ -200,8 +200,6 @@ class LeverageScoreFourier(ScoredPoolMap):
     ((200, 100), (50,))
     """
 
-    method = "lsrff"
-
     penalty: float = 0.05
 
     def pool_scores(self, blocks, y=None, *, n_rows):

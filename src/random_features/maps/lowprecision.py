@@ -66,7 +66,6 @@ class LowPrecisionFourier(RandomFourier):
     array([-0.2,  0.2])
     """
 
-    method = "lprff"
     _has_gradient = False
 
     layout: ClassVar[str] = "phase"

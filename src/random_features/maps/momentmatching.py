@@ -45,8 +45,6 @@ class MomentMatching(SpectralMap):
     True
     """
 
-    method = "mm"
-
     def _draw_frequencies(self, n_features, rng):
         s = self.n_components
         frequencies = self.kernel_.draw_coordinates(rng, (s, n_features))

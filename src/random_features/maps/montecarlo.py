@@ -46,8 +46,6 @@ class RandomFourier(SpectralMap):
     True
     """
 
-    method = "rff"
-
     def _draw_frequencies(self, n_features, rng):
         self.frequencies_ = self._cast(self.kernel_.draw_coordinates(rng, (self.n_components, n_features)))
 
@@ -91,8 +89,6 @@ class OrthogonalRandom(SpectralMap):
     >>> bool(np.allclose(gram, np.diag(np.diag(gram))))
     True
     """
-
-    method = "orf"
 
     lengths: Literal["independent", "paired"] = "independent"
 

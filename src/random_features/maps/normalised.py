@@ -42,8 +42,6 @@ class NormalisedFourier(RandomFourier):
     True
     """
 
-    method = "nrff"
-
     layout: ClassVar[str] = "phase"
 
     def _mapper(self, rows, device, dtype):

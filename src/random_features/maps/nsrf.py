@@ -94,7 +94,6 @@ class PeakSearchFourier(GameMap, SpectralMap):
     (True, (300, 20))
     """
 
-    method = "nsrf"
     _component_arrays = ("frequencies", "potentials")
 
     layout: ClassVar[str]

@@ -78,7 +78,6 @@ class PeakSearchHarmonics(GameMap):
     (2, 2, True)
     """
 
-    method = "nsrf_sphere"
     _component_arrays = ("degrees", "orders", "potentials")
 
     degree: Integral = 30

@@ -83,7 +83,6 @@ class Nystroem(RandomFeatureMap):
     True
     """
 
-    method = "nystroem"
     _in_double = True
     _caches_per_block = 4
 

@@ -83,7 +83,6 @@ class RandomMaclaurin(PolynomialMap):
     True
     """
 
-    method = "rm"
     _takes_sparse_rows = True
 
     def _draw(self, n_features, rng):
@@ -153,8 +152,6 @@ class TensorSketch(PolynomialMap):
     >>> bool(np.abs(Z @ Z.T - Polynomial(2)(X)).max() < 0.2)
     True
     """
-
-    method = "ts"
 
     def _draw(self, n_features, rng):
         shape = (self.kernel_.degree, self._augmented_columns(n_features))
@@ -230,7 +227,6 @@ class TensorisedProjection(PolynomialMap):
     True
     """
 
-    method = "trp"
     _takes_sparse_rows = True
 
     entries: Literal["real", "complex"] = "real"

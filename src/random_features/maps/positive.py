@@ -61,8 +61,6 @@ class PositiveRandom(SpectralMap):
     (True, True)
     """
 
-    method = "prf"
-
     layout: ClassVar[str] = "phase"
     directions: Literal["orthogonal", "independent", "simplex"] = "orthogonal"
 

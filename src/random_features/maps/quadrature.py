@@ -47,8 +47,6 @@ class GaussianQuadrature(SpectralMap):
     array([-1.732,  0.   ,  1.732])
     """
 
-    method = "gq"
-
     n_nodes: Integral = 3
 
     def _check_options(self):

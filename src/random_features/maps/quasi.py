@@ -47,8 +47,6 @@ class QuasiMonteCarlo(SpectralMap):
     True
     """
 
-    method = "qmc"
-
     sequence: Literal["halton", "sobol"] = "halton"
 
     def _draw_frequencies(self, n_features, rng):

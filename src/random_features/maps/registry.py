@@ -125,6 +125,8 @@ REGISTRY = {
 
 #: The module of every class of maps.
 HOMES = {entry.class_name: entry.module for entry in REGISTRY.values()}
+#: The name of every class of maps.
+NAMES = {entry.class_name: name for name, entry in REGISTRY.items()}
 
 #: Other names in use: the map that each means, and the options that make the difference.
 ALIASES = {"rks": ("rff", {"layout": "phase"}), "lkrf": ("karff", {}), "eerf": ("kprff", {})}

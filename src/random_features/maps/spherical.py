@@ -63,8 +63,6 @@ class SphericalStructured(SpectralMap):
     True
     """
 
-    method = "ssf"
-
     radii: Literal["perm", "single", "grid"] = "perm"
     n_radii: int = 2
 

@@ -141,7 +141,6 @@ class StructuredOrthogonal(SignedHadamardMap):
     True
     """
 
-    method = "sorf"
     n_factors = 3
     order = "natural"
 
@@ -190,8 +189,6 @@ class RandomOrthogonalMatrices(SignedHadamardMap):
     ((10, 80), True)
     """
 
-    method = "rom"
-
     n_factors: int = 3
     order: Literal["natural", "sequency"] = "natural"
 
@@ -238,8 +235,6 @@ class Fastfood(HadamardBlocksMap):
     >>> bool(np.abs(Z @ Z.T - Gaussian(3.0)(X)).max() < 0.06)
     True
     """
-
-    method = "fastfood"
 
     def _draw_blocks(self, n_blocks, rng):
         p = self.block_size_

@@ -52,7 +52,7 @@ BROKEN = {
     "one-column": (b"y\n" + b"1\n" * 60, {"target": "y"}, "no separator"),
     "prose": ("\n".join(f"word {'and word ' * i}" for i in range(60)).encode(), {}, "no separator"),
     "ragged": (b"x,price\n" + b"1,2\n" * 300 + b"1,2,3,4\n", {}, "line 302 has 4 cells"),
-    "short-line": (b"x,z,price\n" + b"1,2,3\n" * 60 + b"1,2\n", {}, "line 62 has 2 cells between commas, others 3"),
+    "short-lines": (b"x,z,price\n" + b"1,2,3\n" * 60 + b"1,2\n" * 3, {}, "62 has 2 cells between commas, others 3 (2 "),
     "repeated-names": (b"price,b,price\n" + b"1,2,3\n" * 60, {}, "two columns are called 'price'"),
     "repeated-arrays": (arrays(X=np.ones((60, 3)), X1=np.ones(60), price=np.arange(60)), {}, "called 'X1'"),
     "complex-arrays": (arrays(z=np.ones(60, complex), price=np.arange(60)), {}, "z has complex numbers"),

@@ -162,7 +162,8 @@ def units_of(texts: pd.Series, how: str, is_stated: bool) -> list[str]:
     values, units = measured(texts, how)
     found = sorted(set(units[values.notna()])) or [""]
     may_lack = bool(re.fullmatch(MONEY, found[-1])) or (is_stated and found[0] == "" and found[-1] != "%")
-    if len(found) > 1 + (found[0] == "" and may_lack):
+    singular = {unit.removesuffix("s") if len(unit) > 2 else unit for unit in found}  # 1 bed, 2 beds; no m and ms
+    if len(singular) > 1 + (found[0] == "" and may_lack):
         ways = f"--format '{texts.name}=text'"
         if len(found) == 2 and found[0] == "" and found[1] != "%":
             j = units.eq(found[1]).idxmax()
@@ -172,7 +173,7 @@ def units_of(texts: pd.Series, how: str, is_stated: bool) -> list[str]:
     sign = SIGN_OF.get(how, ".")
     decimals, marks = (texts.str.contains(pattern).any() for pattern in (rf"\d[{sign}]", rf"\d{MARKS[sign]}\d{{3}}"))
     seen = [MARKED] * bool(marks or not decimals) + [WHOLE] * bool(marks and not decimals)
-    return ([found[-1], ""] if may_lack else found) + seen
+    return found + [""] * may_lack + seen
 
 
 def refuse_marks(texts: pd.Series, sign: str, units) -> None:

@@ -196,12 +196,13 @@ def cut(text: str, separator: str, quote: str) -> SimpleNamespace | None:
     odd = {j for j, found in enumerate(widths) if found not in (0, width) and j >= first}
     others = {j: row for j, row in enumerate(reader()) if j in odd} if odd else {}
     names = others.get(first) if widths[first] == width - 1 else None  # they may be repeated
-    wrong = next((j for j, row in others.items() if row != names), None)
+    wrong = [j for j, row in others.items() if row != names]
     between = SEPARATORS.get(separator, repr(separator))
     return SimpleNamespace(
         separator=separator, between=between, quote=quote, skipped=first, width=width, is_short=names is not None,
-        rows=sum(map(bool, widths[first:])), inside=rows.line_num - len(widths), wrong=wrong is not None and
-        f"line {wrong + 1:,} has {widths[wrong]} cells between {between}, others {width}",
+        rows=sum(map(bool, widths[first:])), inside=rows.line_num - len(widths), wrong=wrong and
+        f"line {wrong[0] + 1:,} has {widths[wrong[0]]} cells between {between}, others {width}"
+        + f" ({len(wrong) - 1:,} more differ)" * (len(wrong) > 1),
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ def test_target_columns():
     np.testing.assert_allclose(target_columns([0, 1, 2, 2]).sum(axis=0), 0.0, atol=1e-15)
     np.testing.assert_allclose(target_columns([0, 1, 2, 2], centred=False), target_columns([0, 1, 2, 2]))
     np.testing.assert_allclose(target_columns([3.0, 7.0], "regression").ravel(), [-2.0, 2.0])
-    np.testing.assert_allclose(target_columns([3.0, 7.0]).ravel(), [-1.0, 1.0])
+    np.testing.assert_allclose(target_columns([[3.0], [7.0]]).T, [[-1.0, 1.0]])
     np.testing.assert_allclose(target_columns([3.5, 7.0], centred=False).ravel(), [3.5, 7.0])
 
 

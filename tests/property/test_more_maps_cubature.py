@@ -74,8 +74,7 @@ def test_sgq_adds_rotated_rules():
     [
         (0, "sqrt_d", lambda k: k),
         (0, "sqrt_d_plus_2", lambda k: (1 / 3) / 2 + (2 / 3) * k),  # w_0 = 2 / (d + 2), f(0) = 1 / 2
-        (1, "sqrt_d", lambda k: k),
-        (1, "sqrt_d_plus_2", lambda k: k),
+        *((1, node, lambda k: k) for node in ("sqrt_d", "sqrt_d_plus_2")),
         (2, "sqrt_d", lambda k: k * 4 / 6),  # E |w|^4 is d^2 instead of d (d + 2)
         (2, "sqrt_d_plus_2", lambda k: k),
     ],

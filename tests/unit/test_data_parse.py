@@ -78,8 +78,7 @@ REFUSED = [
     *[("libsvm", f"1 1:1 # a_b#c\n1 {cell}\n", 4, f"part0: line 2 holds what is no number: 1 {cell}")
       for cell in ("1:6_5", "0_3:2", "1:1.#QNAN")],
     ("table", "1,2,3,g\n", 2, "has 4 columns, not 2 and a label"),
-    ("table", "1,g\n", 2, "part0"),
-    ("table", "1,x,g\n", 2, "part0"),
+    *[("table", row, 2, "part0") for row in ("1,g\n", "1,x,g\n")],
     ("table", "1,,g\n", 2, "1 cells without a finite number, first in row 0"),
     ("table", "1,2,g\n1,inf,g\n", 2, "1 cells without a finite number, first in row 1"),
     ("table", "1,2,g\n1,2,\n", 2, "1 rows without a label"),

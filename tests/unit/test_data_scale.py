@@ -160,8 +160,7 @@ def test_more_components_than_there_can_be_are_refused(n, d, n_components):
 @pytest.mark.parametrize(
     ("steps", "columns"),
     [
-        ([], 7),
-        (["none", "minmax", "unit"], 7),
+        *((steps, 7) for steps in ([], ["none", "minmax", "unit"])),
         ([pca(3)], 3),
         (["divide_255", pca(5), "standard_rows", pca(2), "unit"], 2),
     ],

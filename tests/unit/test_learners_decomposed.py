@@ -82,6 +82,14 @@ def test_leave_one_out_errors_need_a_shift(shift):
         leave_one_out(decompose(problem(5)[0]), problem(5)[1], [shift])
 
 
+@pytest.mark.parametrize("solve", [ridge_coefficients, leave_one_out])
+def test_targets_of_another_shape_are_refused(solve):
+    Z, y = problem(5)
+    for wrong in (y[:, None], y[:4]):
+        with pytest.raises(ValueError, match=r"y must have the shape \(12,\), got"):
+            solve(decompose(Z), wrong, np.ones(1))
+
+
 def test_features_with_nan_are_refused():
     Z, _ = problem(5)
     Z[0, 0] = np.nan

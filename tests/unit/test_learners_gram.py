@@ -90,6 +90,8 @@ def optimum(K, y, C):
 
 @pytest.mark.parametrize("C", [0.3, 1.0, 10.0])
 def test_no_weights_on_a_grid_are_better_by_more_than_the_gap(C):
+    with pytest.raises(ValueError, match="the targets must have one column, got 2: fit one machine for each"):
+        fit_multiple_kernel_svm(GRAMS, np.hstack([Y, -Y]), C)
     model, weights = fit_multiple_kernel_svm(GRAMS, Y, C)
     assert model.converged
     assert weights.min() >= 0

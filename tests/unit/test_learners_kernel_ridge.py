@@ -96,3 +96,5 @@ def test_a_constant_target_needs_no_step():
 def test_what_has_no_solution_is_refused(changed, message):
     with pytest.raises(ValueError, match=message):
         fit_kernel_ridge_by_tiles(**({"kernel": KERNEL, "X": X, "Y": Y, "penalty": PENALTY} | changed))
+    with pytest.raises(ValueError, match="X has 50 rows, and 700 rows are multiplied by their kernel values"):
+        kernel_product(KERNEL, NEW, Y)

@@ -202,8 +202,9 @@ def test_nothing_but_labels_is_held_for_every_row(monkeypatch):
 
 def test_labels_that_are_no_class_and_features_that_are_not_finite_are_refused():
     Z, labels, _ = problem(n=50, n_columns=4, n_classes=3)
-    with pytest.raises(ValueError, match="labels must be 0 to 1, got 0 to 2"):
-        fit_on_stream(stream(Z), labels, 2, 1e-3, n_columns=4)
+    for wrong, message in [(labels, "0 to 1, got 0 to 2"), (labels / 2, r"integers of shape \(n,\), got float64")]:
+        with pytest.raises(ValueError, match=f"labels must be {message}"):
+            fit_on_stream(stream(Z), wrong, 2, 1e-3, n_columns=4)
     Z[7, 1] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         fit_on_stream(stream(Z), labels, 3, 1e-3, n_columns=4)

@@ -386,8 +386,7 @@ def test_partial_fit_goes_on_with_equal_parameters_and_other_seeds(changed):
 def test_a_later_part_without_weight_adds_nothing(rows):
     for machine, y in (
         (KernelMachineRegressor(PHI, 1e-3, uncertainty=True), Y),
-        (KernelMachineClassifier(PHI, 1e-3), CLASSES),
-        (KernelMachineClassifier(PHI, 1e-3, class_weight={0: 0.0, 1: 2.0}), CLASSES),
+        *((KernelMachineClassifier(PHI, 1e-3, class_weight=by), CLASSES) for by in (None, {0: 0.0, 1: 2.0})),
     ):
         machine.partial_fit(rows, y, **({} if y is Y else {"classes": range(4)}))
         before = machine.predict(NEW)

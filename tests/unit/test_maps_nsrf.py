@@ -281,7 +281,8 @@ def test_the_best_response_searches_once_more():
 
 
 def test_classes_are_sides():
-    np.testing.assert_array_equal(class_signs(["b", "a", "b"], "nsrf"), [1.0, -1.0, 1.0])
+    for labels in (["b", "a", "b"], [["b"], ["a"], ["b"]]):
+        np.testing.assert_array_equal(class_signs(labels, "nsrf"), [1.0, -1.0, 1.0])
     with pytest.raises(ValueError, match="nsrf learns from two classes, got 3"):
         learn().fit(X, np.arange(60) % 3)
     found, expected = (learn().fit(X, y).frequencies_ for y in (np.where(Y > 0, "no", "maybe"), Y))

@@ -35,14 +35,11 @@ def a_row(value, metric="accuracy_pct", **more):
     ("row", "value", "agrees"),
     [
         (a_row(80.0), 80.2, True),  # two rows of a thousand
-        (a_row(80.0), 80.3, False),
-        (a_row(80.0), 79.7, False),
+        *((a_row(80.0), again, False) for again in (80.3, 79.7)),
         (a_row(0.5, "approximation_error_frobenius"), 0.500004, True),
-        (a_row(0.5, "approximation_error_frobenius"), 0.50001, False),
-        (a_row(0.5, "mse"), 0.50001, False),
+        *((a_row(0.5, metric), 0.50001, False) for metric in ("approximation_error_frobenius", "mse")),
         (a_row(0.0, "mse"), 0.0, True),
-        (a_row(80.0, n_test=None), 80.0, True),
-        (a_row(80.0, n_test=None), 80.1, False),
+        *((a_row(80.0, n_test=None), again, same) for again, same in [(80.0, True), (80.1, False)]),
     ],
 )
 def test_values_agree_to_two_test_rows_or_five_digits(row, value, agrees):

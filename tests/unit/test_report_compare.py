@@ -181,8 +181,7 @@ def test_the_standard_error_has_both_spreads_and_the_rounding(numbers, expected)
     ("numbers", "freedom"),
     [
         ({"std": 0.8, "n": 5, "published_error": 0.0, "published_n": 10}, 4),
-        ({"std": 0.8, "n": 10, "published_std": 0.8, "published_n": 10}, 18),
-        ({"std": 0.8, "n": 10, "published_n": 10}, 18),
+        *(({"std": 0.8, "n": 10, "published_n": 10} | of, 18) for of in ({}, {"published_std": 0.8})),
         ({"published_std": 0.8, "published_n": 10, "n": 1, "std": math.nan}, 0.8**4 * 1.1**2 / (0.8**4 * 1.01 / 9)),
         ({"std": 0.8, "n": 5, "published_error": 0.2}, (0.128 + 0.04) ** 2 / (0.128**2 / 4)),
     ],

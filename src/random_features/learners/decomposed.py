@@ -33,7 +33,7 @@ def ridge_coefficients(Z: Decomposed, y: np.ndarray, shift: float) -> np.ndarray
     For a shift of zero it has the least norm. Directions whose singular value is zero to working precision do not
     count, as in ``numpy.linalg.pinv``.
     """
-    y = check_numbers(y, "y")
+    y = _vector(y, Z)
     smallest = max(len(Z.left), Z.right.shape[1]) * np.finfo(np.float64).eps * Z.values[0]
     values = np.where(Z.values > smallest, Z.values, np.inf)
     return ((Z.left.T @ y) / (values + shift / values)) @ Z.right
@@ -46,7 +46,7 @@ def leave_one_out(Z: Decomposed, y: np.ndarray, shifts) -> np.ndarray:
     H y)_i / (1 - H_ii) (Allen 1974). Both vanish with the shift if there are at least as many columns as rows. They are
     summed from what the shift leaves of every direction, so that their ratio keeps its digits.
     """
-    y = check_numbers(y, "y")
+    y = _vector(y, Z)
     shifts = np.asarray(shifts, dtype=np.float64)
     if not (shifts > 0).all():
         raise ValueError(f"leave-one-out errors need positive shifts, got {shifts.tolist()}")
@@ -57,3 +57,11 @@ def leave_one_out(Z: Decomposed, y: np.ndarray, shifts) -> np.ndarray:
         residuals += y - Z.left @ along
         complement += 1.0 - squares.sum(axis=1)
     return residuals / complement
+
+
+def _vector(y, Z):
+    """Return targets y as float64 (n,); ``ValueError`` for another shape, which would be broadcast."""
+    y = np.asarray(check_numbers(y, "y"), dtype=np.float64)
+    if y.shape != (len(Z.left),):
+        raise ValueError(f"y must have the shape {(len(Z.left),)}, got {y.shape}")
+    return y

@@ -191,6 +191,8 @@ def kernel_product(kernel, X, V, Y=None):
     """
     check_same_columns(X, Y)
     X, Y = check_numbers(X), check_numbers(Y, "Y")
+    if V.shape[0] != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows, and {V.shape[0]} rows are multiplied by their kernel values")
     n_rows = X.shape[0] if Y is None else Y.shape[0]
     read = row_reader(X if Y is None else Y, sparse=kernel.takes_sparse_rows)
     device = torch.device(V.device)

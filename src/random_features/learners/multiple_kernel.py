@@ -15,6 +15,7 @@ import numpy as np
 from random_features.arrays import check_numbers
 from random_features.learners.gram import fit_kernel_svm
 from random_features.learners.linear_model import LinearModel
+from random_features.learners.targets import sign_columns
 
 #: The duality gap, over the objective, at which the weights count as optimal, and the largest number of turns.
 GAP = 0.01
@@ -39,6 +40,9 @@ def fit_multiple_kernel_svm(grams, Y, C: float) -> tuple[LinearModel, np.ndarray
     -----
     Raises ``ValueError`` as ``fit_kernel_svm``.
     """
+    Y = sign_columns(Y)
+    if Y.shape[1] != 1:
+        raise ValueError(f"the targets must have one column, got {Y.shape[1]}: fit one machine for each")
     grams = np.asarray([check_numbers(gram, "grams") for gram in grams], dtype=np.float64)
     weights = np.full(len(grams), 1.0 / len(grams))
     for turn in range(1, MAX_TURNS + 1):

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import ClassVar, Literal
 
 import numpy as np
-from sklearn.utils import check_scalar
+from sklearn.utils import check_scalar, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from random_features.arrays import check_numbers
@@ -158,7 +158,7 @@ def target_columns(y, task: str = "auto", *, centred: bool = True) -> np.ndarray
     >>> target_columns([0.5, 2.0, 0.5]).T
     array([[-0.5,  1. , -0.5]])
     """
-    y = np.asarray(check_numbers(y, "y"))
+    y = column_or_1d(np.asarray(check_numbers(y, "y")))
     if task == "regression" or (task == "auto" and type_of_target(y) == "continuous"):
         columns = y.astype(np.float64)[:, None]
     else:

@@ -14,7 +14,7 @@ from numbers import Real
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils import ClassifierTags, check_scalar
+from sklearn.utils import ClassifierTags, check_scalar, column_or_1d
 
 from random_features.arrays import one_blas_thread
 from random_features.length_scales import in_length_scales
@@ -217,7 +217,7 @@ def joined(parts: list[dict]) -> dict:
 
 def class_signs(y, method: str) -> np.ndarray:
     """Return -1.0 for rows of the first class in sorted order and +1.0 for the second; ``ValueError`` for three."""
-    classes, codes = np.unique(np.asarray(on_host(y)), return_inverse=True)
+    classes, codes = np.unique(column_or_1d(np.asarray(on_host(y))), return_inverse=True)
     if len(classes) > 2:
         raise ValueError(f"{method} learns from two classes, got {len(classes)}; fit one map for each pair")
     return 2.0 * codes - 1.0

@@ -1,5 +1,6 @@
 """Kernels that are mixtures of Gaussian ones: the factors of the frequencies, and every map that takes them."""
 
+import map_variants
 import numpy as np
 import pytest
 from closed_forms import assert_mean, assert_variance, cosines_by_seed, direction, drawn
@@ -7,7 +8,7 @@ from scipy.stats import chi, kstest, t
 from sklearn.gaussian_process.kernels import Matern as MaternOfScikitLearn
 from sklearn.gaussian_process.kernels import RationalQuadratic
 
-from random_features.kernels import Cauchy, ExponentialPower, Gaussian, GeneralisedCauchy, Laplacian, Matern
+from random_features.kernels import ExponentialPower, Gaussian, GeneralisedCauchy, Matern
 from random_features.kernels.base import positive_stable
 from random_features.maps import make_map
 
@@ -16,6 +17,7 @@ KERNELS = [
     Matern(1.5, 0.5), Matern(1.5, 2.2), ExponentialPower(2.0, 0.8), ExponentialPower(1.5, 1.0),
     ExponentialPower(1.5, 2.0), GeneralisedCauchy(1.5, 2.0, 1.0), GeneralisedCauchy(1.5, 1.2, 3.0),
 ]  # fmt: skip
+SHIFT_INVARIANT = [each for each in map_variants.KERNELS.values() if getattr(each, "activation", False) is None]
 X = np.stack([np.zeros(D), 1.2 * direction(0)])
 TAU = X[1] - X[0]
 
@@ -47,13 +49,14 @@ def test_a_kernel_is_the_mean_of_gaussian_ones(kernel, r):
     assert_mean(np.exp(-((scales * r) ** 2) / 2), kernel.of_distance(np.array(r)))
 
 
-@pytest.mark.parametrize("kernel", [*KERNELS, Laplacian(2.0), Cauchy(2.0)], ids=repr)
+@pytest.mark.parametrize("kernel", [*KERNELS, *SHIFT_INVARIANT], ids=repr)
 def test_rff_is_unbiased_with_its_variance(kernel):
-    """s times the variance is (1 + k(2 tau)) / 2 - k(tau)^2 for every shift-invariant kernel."""
-    W = make_map("rff", kernel, n_components=40_000, random_state=0).fit(X).frequencies_
-    sample, k = np.cos(W @ TAU), kernel(X)[0, 1]
+    """s times the variance is (1 + k(2 tau)) / 2 - k(tau)^2 for every shift-invariant kernel, also a new one."""
+    W, quantiles = (make_map(name, kernel, n_components=40_000, random_state=0).fit(X) for name in ("rff", "qmc"))
+    sample, k = np.cos(W.frequencies_ @ TAU), kernel(X)[0, 1]
     assert_mean(sample, k)
     assert_variance(sample, (1 + kernel(2 * X)[0, 1]) / 2 - k**2)
+    assert_mean(np.cos(quantiles.frequencies_ @ TAU), k)
 
 
 def test_frequencies_of_the_matern_kernel_are_students():

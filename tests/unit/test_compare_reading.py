@@ -269,7 +269,6 @@ QUESTIONS = {
     "days-or-months": ([f"0{1 + i % 9}/0{1 + i % 7}/2021" for i in range(ROWS)], "x=%d/%m/%Y or --format x=%m/%d/%Y"),
     "thousands-or-decimals": ([f"{1 + i}.125" for i in range(ROWS)], "state --decimal . or --decimal ,"),
     "another-type-late": ([*map(str, HALF[:-1]), "12x5"], "1 of 60 values of the column 'x' are no number, such as"),
-    "another-word": ([*map(str, HALF[:-1]), "broken"], "1 of 60 values of the column 'x' are no number, such as"),
     "other-dates": ([f"{d:%d.%m.%Y} um 9 Uhr" for d in DAYS], "looks like dates: state --format 'x="),
     **{f"or-{other}": ([f"{d:{'%d.%m.%Y' if d.month % 2 else other}}" for d in DAYS],
                        f"'05.01.2021' and '{DAYS[4]:{other}}' have two formats; write one in")
@@ -321,10 +320,11 @@ def test_labels_that_may_be_missing_are_asked_for(tmp_path):
 
 
 def test_a_missing_value_may_have_a_decimal_comma(tmp_path):
-    frame = pd.DataFrame({"x": ["-9,999", "9,0", "2,5"] * 20, "whole": np.arange(ROWS) % 7, "y": HALF})
+    frame = pd.DataFrame({"x": ["-9,999", "9,0", "2,5"] * 20, "z": ["9999%", "9998%", "9%"] * 20, "y": HALF})
     asked = understand(saved(tmp_path, frame, sep=";"), "y", missing=("-9,999", "absent,9999"))
     assert asked.settings["missing"] == ["-9,999", "absent", "9999"]
-    assert asked.table["x"].isna().sum() == 20
+    assert asked.table[["x", "z"]].isna().sum().tolist() == [20, 0]
+    assert "--missing takes cells of 'x' (20)" in asked.changed
 
 
 @pytest.mark.parametrize("column", ["group", "time"])

@@ -252,7 +252,7 @@ def converted(column: pd.Series, how: str, missing=(), known: dict | list | None
     values = pd.to_datetime(column) if are_dates else column
     kind = "whole" if how == "number" and WHOLE in (known or ()) else how
     if not has_type(values, kind) or (known and "" not in known):
-        values = values_of(column, how, missing, known)
+        return values_of(column, how, missing, known)
     if missing and how != "text":
         values = values.mask(values.isin(values_missing(missing, how)))
     return values
@@ -294,6 +294,8 @@ def values_of(column: pd.Series, how: str, missing, known: dict | list | None) -
         odd = ~is_known & (is_wrong | (~are_texts & (how == "number,")))  # 1.5 was no text with a decimal comma
         if others := cells[odd & ~are_texts].tolist():
             raise refusal(column, others[0], f"and its format is {meaning!r}")
+        is_bare = measured(texts, how)[1].eq("") if missing and how in (*SIGN_OF, "whole") else True  # 99% is no 99
+        values = values.mask(is_known | (values.isin(values_missing(missing, how)) & is_bare))
     if known is not None and odd.any():
         warnings.warn(f"the column {column.name!r}: {texts[odd].tolist()[:3]} {why}", stacklevel=2)
     return values.iloc[codes].set_axis(column.index).rename(column.name)

@@ -71,6 +71,9 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     table = recipe.typed(raw.table, formats, absent)
     plain = recipe.typed(raw.table, formats) if absent else None
     changed += [f"--missing {each}: no cell has it" for each in absent if not has_cell(raw.table, plain, formats, each)]
+    lost = {} if plain is None else (table.isna().sum() - plain.isna().sum()).loc[lambda each: each > 0]
+    shown = [f"{name!r} ({n:,})" for name, n in lost.items()]
+    changed += [f"--missing takes cells of {', '.join(shown[:8])}{', ...' * (len(shown) > 8)}"] * bool(shown)
     if decimal and decimal not in map(SIGN_OF.get, formats.values()):
         changed.append(f"--decimal {decimal}: no column has numbers to which it applies")
     labels = recipe.target_of(table, raw, target)

@@ -255,11 +255,11 @@ def test_what_cannot_be_built_is_found_by_the_command_check(changes, line):
     ("name", "mistake", "line"),
     [
         ("maps.montecarlo.RandomFourier._draw_frequencies", lambda *_: None, ".methods[0]: random_features/maps/sp"),
-        ("maps.montecarlo.RandomFourier.method", "orf", ".methods[0]: RandomFourier: its method must be 'rff', a"),
         ("kernels.gaussian.Gaussian.name", "gaus", ".kernel: Gaussian: its name must be 'gaussian', as in the re"),
         ("kernels.gaussian.Gaussian._values", lambda self, X, Y: X[:, None] - Y, ".kernel: gaussian: the matrix o"),
         ("learners.ridge.LEARNER", replace(LEARNER, cross_validate=lambda *_, **__: [0]), ".learners.ridge: decis"),
         ("learners.ridge.LEARNER", replace(LEARNER, targets=("binray",)), ".learners.ridge: its facts name targets"),
+        ("learners.ridge.LEARNER", replace(LEARNER, grid="C"), ".learners.ridge: its LEARNER must have its own facts"),
     ],
 )
 def test_mistakes_in_a_new_map_kernel_or_learner_are_found_by_the_command_check(monkeypatch, name, mistake, line):

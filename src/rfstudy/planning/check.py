@@ -18,6 +18,7 @@ import numpy as np
 
 from random_features.errors import NotDefinedError
 from random_features.kernels import KERNELS, make_kernel
+from random_features.learners.entry import facts
 from random_features.learners.entry import load as load_learner
 from random_features.learners.streams import Kept
 from random_features.maps.registry import check_kernel, make_map, resolve
@@ -189,8 +190,6 @@ def try_map(method: str, options: dict, kernel: dict, grid, steps: list):
 def try_fit(method: str, options: str, kernel: str):
     """Fit a map of two components, with options and a kernel as JSON, to a few points, and map these."""
     phi = make_map(method, kernel_of(json.loads(kernel)), n_components=2, random_state=0, **json.loads(options))
-    if phi.method != (name := resolve(method)[0]):
-        raise ValueError(f"{type(phi).__name__}: its method must be {name!r}, as in the registry, not {phi.method!r}")
     X, y = np.random.default_rng(0).normal(size=(12, 3)), np.tile([-1.0, 1.0], 6)
     try:
         phi.fit(X, y).transform(np.eye(3))
@@ -204,6 +203,8 @@ def try_learner(learner: str, options: dict, target: str):
     known = load_learner(learner)
     if unknown := set(known.targets) - set(OF_TARGET):
         raise ValueError(f"its facts name targets of the kind {', '.join(sorted(unknown))}, which there are not")
+    if any(getattr(known, fact) != value for fact, value in facts(learner).items()):
+        raise ValueError(f"its LEARNER must have its own facts: Learner(**facts({learner!r}), ...)")
     if target not in known.targets:
         return
     n_folds = options.get("n_folds", 2)

@@ -248,6 +248,8 @@ def test_every_map_gives_data_frames(name):
     phi, (X, y) = build(name), data()
     frame = phi.set_output(transform="pandas").fit(0.1 * X, y).transform(0.1 * X)
     assert list(frame.columns) == list(phi.get_feature_names_out())
+    if hasattr(phi, "approximate_kernel"):
+        assert isinstance(phi.approximate_kernel(X, X[:3]), np.ndarray)
 
 
 def test_length_scales_that_the_type_cannot_hold_are_refused():

@@ -228,8 +228,9 @@ class SphericalRadial(CubatureMap):
         -------
         ndarray of shape (n, m)
         """
-        features = self.transform(X)
-        products = features @ (features if Y is None else self.transform(Y)).T
+        # ``transform`` would return frames where ``set_output`` of scikit-learn asks for them
+        features, *others = (self._features(self._rows_to_map(each)) for each in (X, Y) if each is not None)
+        products = features @ (others[0] if others else features).T
         if self._as_fitted().weights == "selfnorm" or self._origin_value() == 0:
             return products
         return (1.0 - self.signed_origin_weight_) * products + self.signed_origin_weight_ * self._origin_value()

@@ -95,7 +95,7 @@ class PoolMap(SpectralMap):
     Attributes
     ----------
     pool_ : Pool
-        Everything that was drawn, not weighted.
+        Everything that was drawn, not weighted, of columns in units of their ``length_scales_``.
     chosen_ : Pool
         The part that the features are computed from.
     learned_ : dict

@@ -46,8 +46,7 @@ EQUAL = [[90.0, 80.0], [70.0, 70.0], [80.0, 90.0]]
         # one score has no standard error
         ([[90.0], [89.9]], [0.1, 1.0], ("accuracy", "one_standard_error"), 0.1),
         # a value that was singular in some fold is left out
-        ([[90.0, np.nan], [60.0, 60.0], [50.0, 50.0]], [0.1, 1.0, 10.0], (), 1.0),
-        ([[90.0, np.nan], [60.0, 60.0], [50.0, 50.0]], [0.1, 1.0, 10.0], ("mse",), 10.0),
+        *(([[90.0, np.nan], [60.0] * 2, [50.0] * 2], [0.1, 1.0, 10.0], *of) for of in [((), 1.0), (("mse",), 10.0)]),
     ],
 )  # fmt: skip
 def test_the_best_penalty(scores, grid, how, best):

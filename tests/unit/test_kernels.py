@@ -224,7 +224,6 @@ def test_kernels_are_the_formulas():
     np.testing.assert_allclose(Cauchy(1.7)(X, Y), np.prod(1 / (1 + (differences / 1.7) ** 2), axis=-1), rtol=1e-13)
     np.testing.assert_allclose(Polynomial(3, 0.5)(X, Y), (X @ Y.T + 0.5) ** 3, rtol=1e-12)
     np.testing.assert_allclose(Linear()(X, Y), X @ Y.T, rtol=1e-12)
-    # gradients by the output weights give order 1, by the hidden weights the inner product times order 0
     gradients = (X @ Y.T) * ArcCosine(0)(X, Y) + ArcCosine(1)(X, Y)
     np.testing.assert_allclose(NeuralTangent()(X, Y), gradients, rtol=1e-12, atol=1e-14)
 

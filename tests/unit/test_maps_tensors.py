@@ -286,14 +286,12 @@ def test_the_state_of_a_module_is_its_draws_and_its_length_scale(variant):
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.bool, torch.float16, torch.bfloat16])
 def test_a_module_rounds_nothing_but_its_answer(dtype):
-    """Integers, and floats of few digits, are multiplied by a factor of the length scale."""
     module, X = fitted("rff")[0].as_module(), torch.from_numpy(3 * data()[0]).to(dtype)
     torch.nn.init.constant_(module.log_length_scale, 0.3)
     features = module(X[:6].unflatten(0, (3, 2)))
     assert torch.equal(features, module(X[:6].double()).unflatten(0, (3, 2)).to(features.dtype))
     assert features.dtype == (dtype if dtype.is_floating_point else torch.float64)
-    if dtype.is_floating_point:
-        module.to(dtype).load_state_dict(module.state_dict())
+    module.to(features.dtype).load_state_dict(module.state_dict())
 
 
 @pytest.mark.slow

@@ -32,6 +32,9 @@ def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[
             of_one += [f"{here}: {problem}" for problem in problems_of_choices(own)]
             of_one += [] if found else [f"{here}{problem}" for problem in problems_of_names(own)]
             of_one += problems_of_target(own, tasks[dataset]["target"], here)
+        elif "kernel" in own:
+            chosen = own | {"search": {}}  # a kind without learners has none
+            of_one += [f"{here}: {problem}" for problem in problems_of_length_scale(chosen, own["kernel"])]
         if "sizes" in own and any(experiment["sizes"].values()) and not any(own["sizes"].values()):
             largest = own.get("largest_multiple_of_d")
             of_one.append(f"{here}: largest_multiple_of_d = {largest} leaves none of its sizes")

@@ -75,10 +75,9 @@ def test_values_that_a_parameter_cannot_have_are_refused(kernel, name, value, me
 
 def test_kernels_are_values():
     kernel = Gaussian(length_scale=2)
-    assert kernel == Gaussian(2) != Gaussian(3)
+    assert clone(kernel) == kernel == Gaussian(2) != Gaussian(3)
     assert repr(kernel) == "Gaussian(length_scale=2)"
     assert kernel.get_params() == {"length_scale": 2}
-    assert clone(kernel) == kernel
     with pytest.raises(AttributeError):
         kernel.length_scale = 3
     with pytest.warns(FutureWarning, match=r"a kernel does not change: .* list kernels: kernel=\[Gaussian\(1.0\)"):
@@ -87,9 +86,7 @@ def test_kernels_are_values():
 
 @pytest.mark.parametrize("decay", DECAYS)
 def test_the_kernel_on_the_circle_has_the_stated_eigenvalues(decay):
-    kernel = Circle(decay, 10)
-    points = np.arange(32)[:, None] / 32
-    mu = spectrum(decay, 10)
+    kernel, mu, points = Circle(decay, 10), spectrum(decay, 10), np.arange(32)[:, None] / 32
     # on equidistant points the harmonics stay orthogonal: m mu_j / 2 twice each, and 0
     expected = np.sort(np.concatenate([np.repeat(32 * mu / 2, 2), np.zeros(12)]))
     assert np.linalg.eigvalsh(kernel(points)) == pytest.approx(expected, abs=1e-12)
@@ -98,8 +95,7 @@ def test_the_kernel_on_the_circle_has_the_stated_eigenvalues(decay):
 
 
 def test_the_frequencies_follow_their_distribution():
-    kernel = Circle("slowest", 5)
-    mu = spectrum("slowest", 5)
+    kernel, mu = Circle("slowest", 5), spectrum("slowest", 5)
     drawn = kernel.draw_frequencies(np.random.default_rng(0), (5000, 1)) / (2 * np.pi)
     shares = np.array([np.mean(np.isclose(drawn, j)) for j in range(1, 6)])
     assert np.all(np.abs(shares - mu) < 4 * np.sqrt(mu * (1 - mu) / 5000))
@@ -244,8 +240,12 @@ def test_matrices_are_symmetric_positive_and_keep_their_type(kernel):
     np.testing.assert_allclose(kernel(X, X.copy()), K, rtol=1e-12)
     rows = X.astype(np.float32)
     single, double = kernel(rows), kernel(rows.astype(np.float64))
-    assert single.dtype == np.float32
+    of_tensor = kernel(torch.from_numpy(rows))
+    assert (single.dtype, of_tensor.dtype) == (np.float32, torch.float32)
     np.testing.assert_allclose(single, double, rtol=2e-5)
+    np.testing.assert_array_equal(of_tensor, single)
+    with pytest.raises(ValueError, match="have no gradient"):
+        kernel(rows, torch.from_numpy(rows).requires_grad_())
     for points, form in product((None, rows), (np.asarray, csr_matrix, torch.from_numpy)):  # of an exact machine
         np.testing.assert_allclose(kernel_matrix(kernel, form(rows), points), double, rtol=1e-12, atol=1e-12)
 

@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import check_pairwise_arrays
 from random_features.arrays import check_numbers, check_same_columns, dense, without_duplicates
 from random_features.errors import check_positive, suggestion
 from random_features.length_scales import LARGEST, RULES, check_length_scale, in_length_scales
-from random_features.tensors import as_rows
+from random_features.tensors import as_rows, as_tensor, from_library, on_host
 
 
 class Kernel(ABC):
@@ -29,13 +29,18 @@ class Kernel(ABC):
     #: Whether sparse rows stay sparse in ``_values`` and ``against``; they are made dense otherwise.
     takes_sparse_rows = False
 
-    def __call__(self, X, Y=None) -> np.ndarray:
+    def __call__(self, X, Y=None) -> np.ndarray | torch.Tensor:
         """Return the kernel matrix of shape (n, m) for X (n, d) and Y (m, d), array-like or sparse; Y None means X.
 
-        It is float32 if both are, else float64. Raises ``ValueError`` for NaN, infinity, masked entries, values that
-        overflow, and shapes or names of columns that do not match, ``TypeError`` for dates.
+        It is float32 if both are, else float64; of a tensor X a tensor on its device, which the CPU computes. Raises
+        ``ValueError`` for NaN, infinity, masked entries, tensors that require a gradient, values that overflow, and
+        shapes or names of columns that do not match, ``TypeError`` for dates.
         """
         check_same_columns(X, Y)
+        if any(getattr(each, "requires_grad", False) for each in (X, Y)):
+            raise ValueError("values of a kernel have no gradient: detach the tensors, or take the features of a map")
+        if (tensor := from_library(X)) is not None:
+            return as_tensor(self(on_host(X), on_host(Y)), tensor.device)
         rows, others = check_pairwise_arrays(check_numbers(X), check_numbers(Y, "Y"))
         both = [rows] if others is rows else [rows, others]  # the matrix of X with itself is symmetric
         kernel, columns = self.isotropic()

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 from compare_tables import saved
 from messy_files import FRAME, GOOD, RNG, ROWS, arff, arrays, packed, text
-from refusals import message
+from refusals import message, messages
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from random_features.compare import columns, reading, recipe
+from random_features.compare import reading, recipe, texts
 from random_features.compare.question import understand
 
 FORMS = {
@@ -304,9 +304,11 @@ def test_what_has_two_meanings_is_asked_for(tmp_path, name):
 
 def test_a_change_of_type_after_many_lines_is_seen(tmp_path):
     values = [*map(str, np.arange(3000) / 2), "unknown", "n.n. 5"]
-    path = saved(tmp_path, pd.DataFrame({"x": values, "y": np.arange(3002) % 2}))
-    assert "1 of 3,002 values of the column 'x' are no number, such as 'n.n. 5'" in message(understand, path, "y")
-    assert understand(path, "y", formats=["x=number"]).table["x"].isna().sum() == 2
+    path = saved(tmp_path, pd.DataFrame({"x": values, "z": values, "y": np.arange(3002) % 2}))
+    first, of_x, *_ = messages(understand, path, "y")  # about all columns at once
+    assert first.endswith("2 columns need an answer:")
+    assert "1 of 3,002 values of the column 'x' are no number, such as 'n.n. 5'" in of_x
+    assert understand(path, "y", formats=["x=number", "z=text"]).table["x"].isna().sum() == 2
 
 
 def test_labels_that_may_be_missing_are_asked_for(tmp_path):
@@ -471,9 +473,7 @@ def test_a_format_that_was_stated_is_taken(tmp_path):
     path = saved(tmp_path, pd.DataFrame({"x": [f"{i}.125" for i in range(1, 61)], "y": HALF**2 + 0.1}))
     for how, first in (("number,", 1125.0), ("number", 1.125)):
         assert understand(path, "y", formats=[f"x={how}"]).table["x"].iloc[0] == first
-    known = "there is no such format; a column has number, number,,"
-    of_dates = "no value has it, such as '1.125'"
+    known, of_dates = "there is no such format; a column has number, number,,", "no value has it, such as '1.125'"
     for how, words in {"%d.%m.%Y": of_dates, "%G-W%V": "ISO", "numbers": known, "number,,": known, "": known}.items():
         assert f"--format x={how}: {words}" in message(understand, path, "y", formats=[f"x={how}"])
-    assert columns.is_number("1.234,5 kg/m3")
-    assert not columns.is_number("1.23,5")
+    assert [*map(texts.is_number, ("1.234,5 kg/m3", "1.23,5"))] == [True, False]

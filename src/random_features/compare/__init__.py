@@ -3,7 +3,8 @@
 | module | content |
 |---|---|
 | `reading` | how a file is written, and its cells |
-| `columns` | the meaning of the texts of a column |
+| `texts` | the values of texts in a format |
+| `columns` | the format of a column of texts |
 | `question` | a file with its target, its kind of task and what happens to each column |
 | `recipe` | from a table to a score: the code that `compare` runs and that `best.py` repeats |
 | `contestants` | the names of the contestants |

@@ -23,7 +23,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from random_features.compare.columns import MISSING, is_number, numbers
+from random_features.compare.texts import MISSING, is_number, numbers
 from random_features.errors import UserError
 
 #: The columns from which sparse data stay sparse, and the share of stored numbers below which they do.

@@ -1,0 +1,224 @@
+"""The values of texts in a format.
+
+A format is "number" (1,234.5), "number," (1.234,5), "whole" (1234, in a file that shows no decimal points), "hours"
+(9:05 AM, 25:30, 9h05), "h:mm:ss" (25:30:00, 1h 25m), "ratio" (1.5:1), "iso" (2021-02-03), "iso+zone", the format of a
+date (%d.%m.%Y), "text", or of files with types "bool" and "duration".
+"""
+
+import calendar
+import re
+
+import numpy as np
+import pandas as pd
+
+from random_features.errors import UserError
+
+#: Texts, in lower case, that are missing values in a column of numbers or dates. The user is asked about labels.
+MISSING = {"?", "-", "--", "---", "na", "n/a", "n.a.", "n. a.", "k.a.", "k. a.", "k.a", "none", "null", "nan", "nat",
+           "nil", "missing", "unknown", ".", "..", "...", "#n/a", "#na", "#nv", "#div/0!", "#value!", "#ref!", "*",
+           "#num!", "#null!", "<na>", "n.v.", "n.d.", "nd", "n/d", "s/d", "s.o.", "nc", "n.c.", "unbekannt", "inconnu",
+           "keine angabe", "not available", "no data", "não informado", "saknas", "brak", "brak danych", "\\n", "欠測",
+           "不明", "－"}  # fmt: skip
+
+#: Dates, and times of day that may follow them.
+DATES = (
+    "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d",
+    "%Y.%m.%d", "%Y%m%d", "%Y年%m月%d日", "%d %b %Y", "%d. %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%d%b%Y",
+    "%d/%b/%Y", "%b %Y", "%b-%Y", "%m/%Y",
+)  # fmt: skip
+TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %Hh%M", " %Hh%M:%S", ":%H:%M:%S")
+
+#: How the months begin in English, Dutch, French, German, Italian, Polish, Portuguese, Russian, Spanish, Turkish, and
+#: the Scandinavian languages.
+MONTHS = (
+    "jan|ene|gen|sty|янв|oca", "feb|fév|fev|lut|фев|şub", "mar|mär|mrz|maa|mrt|мар", "apr|avr|abr|kwi|апр|nis",
+    "may|mai|mag|maj|mei|мая|май", "jun|juin|giu|cze|июн|haz", "jul|juil|lug|lip|июл|tem", "aug|aoû|ago|sie|авг|ağu",
+    "sep|set|wrz|сен|eyl", "oct|okt|ott|out|paź|окт|eki", "nov|lis|ноя|kas", "dec|déc|dez|dic|des|gru|дек|ara",
+)  # fmt: skip
+
+#: Times and durations without seconds and with them, also PT1H25M and 2d 1h 25m, by their formats; other words.
+UNITS = r"d(ays?)?|h((ou)?rs?)?|m(in(ute)?s?)?|s(ec(ond)?s?)?"
+SPANS = {
+    "hours": r"-?\d+(:| ?h ?)[0-5]\d|\d+ ?h|\d+[.:][0-5]\d Uhr",
+    "h:mm:ss": r"-?(\d+ ?d(ays?)?,? )?\d+:\d\d:\d\d(\.\d+)?|\d+:[0-5]\d\.\d+"
+    rf"|P(?=\d|T\d)(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?|(?i:-?(\d+(\.\d+)? ?({UNITS}),? ?)+)",
+}
+IN_WORDS = r"(\d+([.,]\d+)? ?[^\W\d]+[.,]? ?){2,}"
+
+#: Formats that are tried, and others. If both of a pair of ``BEFORE`` fit, the first is taken; others are asked for.
+#: A user who asks for a format of ``EITHER`` gets the one that more texts have: 2:08 next to 1:02:08 may be minutes.
+FORMATS = ("number", "number,", "%Y%m%d", "hours", "h:mm:ss", "ratio", "iso", "iso+zone")
+OTHERS = ("whole", "bool", "duration", "text")
+EITHER = {"hours": tuple(SPANS), "iso": ("iso", "iso+zone")}
+BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"), ("h:mm:ss", "ratio"))
+
+#: The decimal signs of formats; their marks between thousands; lakhs (1,23,456), money (60,- and 60/- too), and units.
+SIGN_OF = {"number": ".", "number,": ","}
+MARKS = {",": r"[.'’ ]", ".": r"[,'’ ]"}
+MARKED, WHOLE = "marks between thousands", "no decimals"
+LAKHS = r"[1-9]\d?(?:,\d\d)+,\d{3}"
+MONEY = r"[A-Z]{0,2}[$£¤¥\u20a0-\u20bf]|EUR|USD|CHF|GBP|INR|JPY|BRL|DKK|NOK|SEK|Rs\.?|[Kk]r\.?|Fr\.?"
+LETTERS = r"(?!(?:Uhr|[AaPp][Mm]|st|nd|rd|th)$|[²³¹¼-¾⅐-⅞])[%/A-Za-z\u00b0-\uffdc]"
+UNIT = rf"{MONEY}|{LETTERS}{{1,8}}\.?|(?:{LETTERS}{{1,6}}/)?[cdkm]?m[23]|sq\.? (?:ft|m)\.?"
+NUMBER = {
+    sign: rf"^(?P<sign>[-+]?)(?P<before>{MONEY}|%)? ?(?P<digits>[-+]?(?:(?:[1-9]\d{{0,2}}(?:{marks}\d{{3}})+|{LAKHS}"
+          rf"|\d+)(?:[{sign}]\d*)?|[{sign}]\d+)(?:[eE][-+]?\d+)?)(?:(?<=[{sign}])--?|/[-=])? ?(?P<after>{UNIT})?$"
+    for sign, marks in MARKS.items()
+}  # fmt: skip
+
+#: A quarter or a week; a month, as spreadsheets write it (May-21); the start of a date, also with the name of a month;
+#: blanks and points of dates that others write without them (18. 6. 2021.); the end of a time with a zone.
+PERIOD = (
+    r"(?:19|20)\d\d[-/ ]?(?:Q|K?W|T)\d{1,2}\b|(?:Q|K?W|T) ?\d{1,2}[-/ ](?:19|20)\d\d"
+    r"|[1-4][.a-z]* (?:[Qq]uart|[Tt]rim)[a-z]*\.? (?:19|20)\d\d"
+)
+MONTH = rf"(?:{'|'.join(calendar.month_abbr[1:])})[a-z]?\.?"
+LIKE_A_DATE = (
+    r"(?:[^\W\d]{2,10}\.?,? )?(?:(?:\d\d?|\d{4})([-./ ] ?)\d{1,2}\1(?:\d{4}|\d\d?)\b(?!\1)"
+    r"|\d{1,2}(?:\.|st|nd|rd|th)?[-/ ][^\W\d]{3,9}\.?,?[-/ ]\d{4}|[^\W\d]{3,9} \d{1,2}(?:(?:st|nd|rd|th),?|,) \d{4}"
+    rf"|[^\W\d]{{3,9}} \d{{1,2}} \d{{1,2}}:\d\d|(?i:\d\d?-{MONTH}|{MONTH}[- ]\d\d)$|{PERIOD})"
+)
+SPACED = r"(?<=\d\.) +(?=\d+(?![\d:h]))|(?<=\d)\.(?=$| \d+[:h])"
+ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$"
+
+#: Blanks, minus signs, marks and digits of other alphabets, and their twins in ASCII. Shift JIS writes the yen as \.
+#: Marks without a width, of copied and of Arabic texts, are left out.
+DIGITS = "".join(chr(zero + i) for zero in (0x660, 0x6F0, 0x966, 0x9E6, 0xFF10) for i in range(10))
+SIGNS = str.maketrans("\u00a0\u202f\u2007\u2009\u2212\u2011\u2013\u2014－％￥\\．，／：٫٬٪" + DIGITS,
+                      "    -----%¥¥.,/:.'%" + "0123456789" * 5, "\u200b\u200e\u200f\u2060\ufeff")  # fmt: skip
+
+#: An hour in the morning or the afternoon, as p.m. or pm, and marks next to numbers: limits (<0.5), notes (5*, 5 (H)).
+AM_PM = r"(?i)(?<=\d)\s*([ap])\.? ?m\b\.?"
+NEXT_TO_NUMBERS = r"^[<>≤≥~≈±△▲▼]+ ?| ?[*†‡]+$| ?\([A-Za-z*]{1,2}\)$"
+
+#: Decimal commas as points; then points make no number.
+COMMAS = str.maketrans(",.", ".;")
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number with one of the decimal signs."""
+    return any(re.match(pattern, text.translate(SIGNS)) for pattern in NUMBER.values())
+
+
+def in_ascii(texts: pd.Series) -> pd.Series:
+    """Return texts with the blanks, signs and digits of ASCII."""
+    joined = texts.str.cat()
+    return texts if joined.isascii() and "\\" not in joined else texts.str.translate(SIGNS)
+
+
+def numbers(texts: pd.Series, sign: str) -> tuple[pd.Series, pd.Series]:
+    """Return texts as numbers with a decimal ``sign``, NaN for others, and the money or units next to them."""
+    plain = pd.to_numeric(texts if sign == "." else texts.str.translate(COMMAS), errors="coerce")
+    if plain.notna().all():
+        return plain.astype(np.float64), pd.Series("", texts.index)
+    rest = in_ascii(texts[plain.isna()])
+    behind = rf"( ?(?:{MONEY}|%))?"
+    rest = rest.str.replace(rf"^([^\d(]*)\((.+)\){behind}$|^([^-]*[^-.,/])-{behind}$", r"-\1\2\3\4\5", regex=True)
+    parts = rest.str.extract(NUMBER[sign])
+    digits = parts["digits"].str.replace(MARKS[sign], "", regex=True).str.replace(",", ".")
+    found = plain.astype(np.float64).fillna(pd.to_numeric(parts["sign"] + digits, errors="coerce"))
+    units = parts["before"].fillna("").add(parts["after"].fillna("")).str.normalize("NFKC")  # m² and m2 are one
+    return found, units.reindex(texts.index, fill_value="")
+
+
+def has_sign(texts: pd.Series) -> bool:
+    """Return whether a text has a decimal sign, or one that could be."""
+    return texts.str.contains("[.,]").any()
+
+
+def measured(texts: pd.Series, how: str) -> tuple[pd.Series, pd.Series]:
+    """Return ``numbers`` in their format, "whole" where no decimal sign of the file was known.
+
+    Raise ``UserError`` for a text such as 1,234, which has two meanings there; 1,5 has one.
+    """
+    if how != "whole":
+        return numbers(texts, SIGN_OF[how])
+    (points, units), (commas, others) = (numbers(texts, sign) for sign in ".,")
+    if two := texts[points.ne(commas) & points.notna() & commas.notna()].tolist():
+        raise UserError(f"the column {texts.name!r} had whole numbers, and {two[0]!r} is about one or a thousand times "
+                        "more: write no marks between thousands, and a zero behind decimals")  # fmt: skip
+    return points.fillna(commas), units.where(points.notna(), others)
+
+
+def units_of(texts: pd.Series, how: str, is_stated: bool) -> list[str]:
+    """Return the unit of a column of numbers, "" for none, and "" next to money, or next to any but % where the format
+    is stated, ``MARKED`` unless it has decimals and no marks between thousands, and ``WHOLE`` if it has marks and no
+    decimals. Raise ``UserError`` for several units.
+    """
+    values, units = measured(texts, how)
+    found = sorted(set(units[values.notna()])) or [""]
+    may_lack = bool(re.fullmatch(MONEY, found[-1])) or (is_stated and found[0] == "" and found[-1] != "%")
+    singular = {unit.removesuffix("s") if len(unit) > 2 else unit for unit in found}  # 1 bed, 2 beds; no m and ms
+    if len(singular) > 1 + (found[0] == "" and may_lack):
+        ways = f"--format '{texts.name}=text'"
+        if len(found) == 2 and found[0] == "" and found[1] != "%":
+            j = units.eq(found[1]).idxmax()
+            ways += f" or '{texts.name}=number', by which {texts[j]!r} is {values[j]:g}"
+        raise UserError(f"the numbers of the column {texts.name!r} have several units, such as {found[:3]}: "
+                        f"write them in one unit in the file, or {ways}")  # fmt: skip
+    sign = SIGN_OF.get(how, ".")
+    decimals, marks = (texts.str.contains(pattern).any() for pattern in (rf"\d[{sign}]", rf"\d{MARKS[sign]}\d{{3}}"))
+    seen = [MARKED] * bool(marks or not decimals) + [WHOLE] * bool(marks and not decimals)
+    return found + [""] * may_lack + seen
+
+
+def refuse_marks(texts: pd.Series, sign: str, units) -> None:
+    """Raise ``UserError`` for a text such as 1,592 whose comma, or point, the column of a file did not have: it had
+    decimals and no marks between thousands, or marks and no decimals.
+    """
+    mark, lacks = (sign, "decimals") if WHOLE in units else ("." if sign == "," else ",", MARKED)
+    if two := texts[texts.str.contains(rf"^(?!\D*0)[^.,]*(?<!\d)\d{{1,3}}[{mark}]\d{{3}}[^.,\d]*$")].tolist():
+        raise UserError(f"the column {texts.name!r} had no {lacks}, and {two[0]!r} is about one or a thousand times "
+                        "more: write it as in the file")  # fmt: skip
+
+
+def hours(texts: pd.Series, how: str) -> pd.Series:
+    """Return times of day and durations of one of ``SPANS`` in hours, NaN for other texts."""
+    spans = texts.where(texts.str.fullmatch(SPANS[how]))
+    spans = spans.str.replace(r"^(\d+:\d+\.)", r"0:\1", regex=True)
+    if how == "hours":
+        spans = spans.str.removesuffix(" Uhr").str.replace("h$", "h00", regex=True)
+        spans = spans.str.replace(" ?h ?|[.]", ":", regex=True) + ":00"
+    words = spans.str.lower().str.replace("([dhms])[a-z]*", r"\1", regex=True).str.replace("d", "D")
+    found = pd.to_timedelta(spans.where(spans.str.startswith("P"), words), errors="coerce")
+    clock = texts.str.replace(AM_PM, r" \1M", regex=True)
+    for of_day in ("%I:%M %p", "%I:%M:%S %p", "%I %p"):
+        found = found.fillna(pd.to_datetime(clock, format=of_day, errors="coerce") - pd.Timestamp(1900, 1, 1))
+    return found.dt.total_seconds() / 3600
+
+
+def dates(texts: pd.Series, how: str) -> pd.Series:
+    """Return dates of one format, in UTC where they have a zone, NaT for other texts."""
+    if how.startswith("iso"):
+        texts = texts.where(texts.str.contains("[-T]") & (texts.str.contains(ZONE) == (how == "iso+zone")))
+    elif how == "%Y%m%d":
+        texts = texts.where(texts.str.fullmatch(r"(19|20)\d{6}"))
+    elif "%m." in how:
+        texts = texts.str.replace(SPACED, "", regex=True)
+    if "%p" in how:
+        texts, how = texts.str.replace(AM_PM, r" \1M", regex=True), re.sub(r"\b *%p", " %p", how)
+    texts = texts.str.replace(r"(?<= )de | (?:r|г)\.$", "", regex=True) if "%b" in how else texts
+    for name, starts in zip(calendar.month_abbr[1:], MONTHS if "%b" in how else (), strict=False):
+        texts = texts.str.replace(rf"(?i)\b(?:{starts})[^-\d\s.,:/]*\.?", name, regex=True)
+    found = pd.to_datetime(texts, format="ISO8601" if how.startswith("iso") else how, errors="coerce", utc=True)
+    return found.dt.tz_localize(None)
+
+
+def parsed(texts: pd.Series, how: str, units=None) -> pd.Series:
+    """Return texts in a format, missing where they have another, or none of the ``units`` of numbers."""
+    if how in (*SIGN_OF, "whole"):
+        values, found = measured(texts, how)
+        if units is None:
+            return values
+        if how in SIGN_OF and (MARKED not in units or WHOLE in units):
+            refuse_marks(texts[values.notna()], SIGN_OF[how], units)
+        return values.where(found.isin(units))
+    texts = in_ascii(texts)
+    if how == "ratio":
+        parts = texts.str.extract(r"^(\d+(?:\.\d+)?) ?: ?(\d+(?:\.\d+)?)$").astype(np.float64)
+        return parts[0] / parts[1].where(parts[1] != 0)
+    if how == "bool":
+        return texts.str.lower().map({"true": 1.0, "false": 0.0})
+    if how == "duration":
+        return pd.to_timedelta(texts.mask(pd.to_numeric(texts, errors="coerce").notna()), errors="coerce")
+    return hours(texts, how) if how in SPANS else dates(texts, how)

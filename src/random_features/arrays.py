@@ -37,6 +37,8 @@ def check_numbers(values, name: str = "X"):
     name : str
         The argument, for the message.
     """
+    if type(values) is np.ndarray and values.dtype.kind in "biuf":
+        return values  # of a block of features in each step of a learner
     if any(map(np.ma.is_masked, values if isinstance(values, list | tuple) else [values])):
         raise ValueError(f"{name} has masked entries: fill them or leave these rows out")
     if hasattr(values, "columns"):  # a frame has a type for each column

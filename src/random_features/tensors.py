@@ -7,7 +7,7 @@ faster, and where a gradient is needed they copy their results, because autograd
 import re
 import warnings
 import weakref
-from functools import wraps
+from functools import cache, wraps
 
 import numpy as np
 import torch
@@ -61,7 +61,12 @@ def namespace(array):
 
 def dtype_name(array) -> str:
     """Return the name of the type of an array or tensor, "float32"."""
-    return str(array.dtype).removeprefix("torch.")
+    return _name_of(array.dtype)
+
+
+@cache
+def _name_of(dtype) -> str:
+    return str(dtype).removeprefix("torch.")  # NumPy builds the text at every call
 
 
 def float_type(dtype) -> np.dtype:
@@ -151,10 +156,11 @@ def on_host(X):
 
     scikit-learn makes floats of the nullable columns of pandas. A float of a type that NumPy lacks becomes float64.
     """
-    tensor = from_library(X)
-    if tensor is not None:
+    if isinstance(X, np.ndarray | np.generic):
+        return X
+    if (tensor := from_library(X)) is not None:
         return readable(tensor.detach().cpu()).numpy()
-    if isinstance(X, np.ndarray | np.generic) or hasattr(X, "columns") or not hasattr(X, "__array__"):
+    if hasattr(X, "columns") or not hasattr(X, "__array__"):
         return X
     array = np.asarray(X)
     return array if array.dtype.kind in "biu" else X
@@ -199,6 +205,8 @@ def full_precision(function):
 
     @wraps(function)
     def precise(*args, **options):
+        if not (torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")):
+            return function(*args, **options)
         # contexts of this call: one that calls or threads share restores the state that another has found
         with torch.autocast("cpu", enabled=False), torch.autocast("cuda", enabled=False):
             return function(*args, **options)

@@ -109,8 +109,8 @@ class Design:
 
     def _times(self, block, weights):
         """Return a block of rows (r, D) times weights (D, m), with their intercepts."""
-        coef, intercepts = weights[: self.n_columns], weights[self.n_columns :].sum(axis=0)
-        return cast(block @ cast(coef, dtype_name(block)), "float64") + intercepts
+        products = cast(block @ cast(weights[: self.n_columns], dtype_name(block)), "float64")
+        return products + weights[self.n_columns] if self.has_intercept else products
 
     @tensors.full_precision
     def transposed(self, rowwise, *weights):

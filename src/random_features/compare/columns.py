@@ -99,7 +99,7 @@ def values_of(column: pd.Series, how: str, missing, known: dict | list | None) -
         odd = ~is_known & (is_wrong | (~are_texts & (how == "number,")))  # 1.5 was no text with a decimal comma
         if others := cells[odd & ~are_texts].tolist():
             raise refusal(column, others[0], f"and its format is {meaning!r}")
-        is_bare = measured(texts, how)[1].eq("") if missing and how in (*SIGN_OF, "whole") else True  # 99% is no 99
+        is_bare = measured(texts, how)[1].eq("") if missing and how in (*SIGN_OF, "whole") else True  # not of 99%
         values = values.mask(is_known | (values.isin(values_missing(missing, how)) & is_bare))
     if known is not None and odd.any():
         warnings.warn(f"the column {column.name!r}: {texts[odd].tolist()[:3]} {why}", stacklevel=2)

@@ -240,7 +240,7 @@ def test_matrices_are_symmetric_positive_and_keep_their_type(kernel):
     np.testing.assert_allclose(kernel(X, X.copy()), K, rtol=1e-12)
     rows = X.astype(np.float32)
     single, double = kernel(rows), kernel(rows.astype(np.float64))
-    of_tensor = kernel(torch.from_numpy(rows))
+    of_tensor = torch.no_grad()(kernel.__call__)(torch.from_numpy(rows).requires_grad_())
     assert (single.dtype, of_tensor.dtype) == (np.float32, torch.float32)
     np.testing.assert_allclose(single, double, rtol=2e-5)
     np.testing.assert_array_equal(of_tensor, single)

@@ -304,7 +304,7 @@ def without_totals(frame, notes: list[str]):
     frame = frame.drop(index=found)
     labels = frame.iloc[:, 0]
     is_total = labels.str.fullmatch(rf"(.* )?{TOTAL.pattern}", flags=re.I)  # also North Total
-    is_below = labels.index.isin(below.index) & ~labels.isin(rows.iloc[:, 0])  # n for no is no number of rows
+    is_below = labels.index.isin(below.index) & ~labels.isin(rows.iloc[:, 0])  # n may be an answer
     is_statistic = is_below & labels.str.fullmatch(STATISTIC.pattern, flags=re.I)
     if between := labels[is_total | is_statistic].tolist():
         notes.append(f"lines that begin with {between[0]!r} are rows: {len(between):,}; remove them if they are totals")

@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import check_pairwise_arrays
 from random_features.arrays import check_numbers, check_same_columns, dense, without_duplicates
 from random_features.errors import check_positive, suggestion
 from random_features.length_scales import LARGEST, RULES, check_length_scale, in_length_scales
-from random_features.tensors import as_rows, as_tensor, from_library, on_host
+from random_features.tensors import as_rows, as_tensor, from_library, needs_gradient, on_host
 
 
 class Kernel(ABC):
@@ -37,10 +37,12 @@ class Kernel(ABC):
         shapes or names of columns that do not match, ``TypeError`` for dates.
         """
         check_same_columns(X, Y)
-        if any(getattr(each, "requires_grad", False) for each in (X, Y)):
+        tensors = [each for each in map(from_library, (X, Y)) if each is not None]
+        if needs_gradient(*tensors):
             raise ValueError("values of a kernel have no gradient: detach the tensors, or take the features of a map")
-        if (tensor := from_library(X)) is not None:
-            return as_tensor(self(on_host(X), on_host(Y)), tensor.device)
+        if tensors:
+            matrix = self(on_host(X), on_host(Y))
+            return matrix if from_library(X) is None else as_tensor(matrix, tensors[0].device)
         rows, others = check_pairwise_arrays(check_numbers(X), check_numbers(Y, "Y"))
         both = [rows] if others is rows else [rows, others]  # the matrix of X with itself is symmetric
         kernel, columns = self.isotropic()

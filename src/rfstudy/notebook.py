@@ -91,9 +91,8 @@ def load(output: str, *, methods=None, datasets=None) -> pd.DataFrame:
     """
     spec, context = _reduced(output, methods, datasets)
     shown = (tables.make if spec["form"] == "tables" else plots.picture)(context, spec).shown
-    rows = context.of_output(spec).rows if shown is None else shown
-    if rows.empty:
-        raise UserError(f"{output} has no rows: what it shows was not measured")
+    rows = _checked(output, context.of_output(spec).rows if shown is None else shown, methods, datasets)
+    rows = select(rows, method=[*as_list(methods), ""] if methods else None)
     return rows[list(tidy.COLUMNS)].drop_duplicates().sort_index().reset_index(drop=True)
 
 
@@ -137,6 +136,8 @@ def draw(output: str, *, methods=None, datasets=None, panels=None, colours=None,
             raise UserError(f"{output} has no panel {[*wrong, panels][0]!r}: its panels are 0 to {len(of_spec) - 1}")
         spec = spec | {"panels": [of_spec[each] for each in positions]}
     drawn = plots.picture(context, spec if ax is None else spec | {"width": ax})
+    if drawn.shown is not None:
+        _checked(output, drawn.shown, methods, datasets)
     if not drawn.figure.axes:
         raise UserError(f"{output}: no measurement is there. {' '.join(drawn.notes)}")
     if unseen := [method for method, colour in colours.items() if to_rgb(colour) not in _colours_in(drawn.figure)]:
@@ -151,6 +152,16 @@ def draw(output: str, *, methods=None, datasets=None, panels=None, colours=None,
         ax.set_title("")
         ax.set_title(title, loc="left")  # where the panel has its own
     return drawn.figure
+
+
+def _checked(output: str, shown: pd.DataFrame, methods, datasets) -> pd.DataFrame:
+    """Return the rows that an output shows, if they have all methods and data sets that were asked for."""
+    for column, names in (("method", as_list(methods)), ("dataset", as_list(datasets))):
+        if lacking := [each for each in names if each not in set(shown[column])]:
+            raise UserError(f"{output} has no rows of {lacking[0]!r}: leave it out")
+    if shown.empty:
+        raise UserError(f"{output} has no rows: what it shows was not measured")
+    return shown
 
 
 def _checked_colours(colours) -> dict:
@@ -201,8 +212,6 @@ def _reduced(output: str, methods, datasets, colours=None) -> tuple[dict, Contex
     for each in datasets:
         if each not in (names := listed or there):
             raise UserError(f"{output} has no data set {each!r}; {suggestion(each, names)}")
-        if each not in there:
-            raise UserError(f"{output} has no rows of {each!r}: leave it out")
     labels = {each: context.label(each) for each in sorted(set(context.rows["method"]) - {""})}
     for each in (each for each in [*methods, *(colours or {})] if each not in labels):
         by_word = {label: method for method, label in labels.items()} | {method: method for method in labels}

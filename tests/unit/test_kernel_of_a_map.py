@@ -54,14 +54,11 @@ def test_a_search_goes_through_length_scales_sizes_and_options_of_a_pipeline():
     assert search.best_estimator_[0].kernel_ == Gaussian(2.0)
 
 
-def test_another_parameter_of_a_shared_kernel_leaves_the_other_map_alone():
+def test_another_parameter_of_a_shared_or_of_the_default_kernel_leaves_other_maps_alone():
     kernel = Gaussian(1.0)
     one, other = make_map("rff", kernel=kernel), make_map("orf", kernel=kernel)
     one.set_params(kernel__length_scale=3.0, n_components=7)
     assert (one.kernel, one.n_components, other.kernel) == (Gaussian(3.0), 7, kernel)
-
-
-def test_the_default_kernel_takes_parameters_too():
     phi = make_map("rff").set_params(kernel__length_scale=0.5)
     assert phi.kernel == Gaussian(0.5)
     assert make_map("ts").set_params(kernel__degree=3).kernel == Polynomial(3, 1.0)

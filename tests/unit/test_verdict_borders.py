@@ -286,7 +286,7 @@ def test_a_gain_is_over_the_more_accurate_baseline_and_a_control_minus_its_metho
     assert table.loc["second", "gain lsrff"] == "+3.00 (<0.001)"
     table, _ = ablated(tabulated, lsrff=[85.0] * 8, qmc=around(78.0), control=around(81.0))
     assert table.loc["second", "gain lsrff"] == "+5.00 (<0.001)"
-    assert table.loc["control: control, minus lsrff", "change rff"] == "-4.00 (<0.001)"
+    assert table.loc["control: control (change from lsrff)", "change rff"] == "-4.00 (<0.001)"
 
 
 EQUAL_TIME = {

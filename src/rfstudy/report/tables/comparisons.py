@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from random_features.errors import UserError
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report import compare
 from rfstudy.report.aggregate import by_repeat, method_order, of_quantity, select, summarise
@@ -230,7 +231,7 @@ def ablation(
 ) -> Table:
     """Return scores of every method at every step of an ablation, their changes, and gains over the better baseline.
 
-    A change is from the step before. The controls follow, each minus the method that it is compared with.
+    A change is from the step before. Controls follow, each with its change from the method that it is compared with.
 
     ``steps`` maps the variant to the step in words, in order; ``one_at_a_time`` says whether each changes the first one
     and not the one before; ``sizes`` are needed if the experiment has more than one per data set; ``baselines`` are the
@@ -246,10 +247,12 @@ def ablation(
     """
     metric, alone, controls = quantity["metric"], one_at_a_time, controls or []
     fact, sign = fact_of(metric), -1.0 if lower_is_better(metric) else 1.0
-    frame = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes), quantity)
+    frame = of_quantity(select(context.rows, dataset=datasets, method=methods, n_features_label=sizes), quantity)
     at, full = means_by(frame, "dataset", "variant", "method")
     labels = {method: context.label(method) for method in methods}
-    others = [method for method in methods if method not in baselines]
+    if not (shown := [method for method in baselines if method in methods]):
+        raise UserError(f"the gains of this table are over {' and '.join(baselines)}: name one of them, too")
+    baselines, others = shown, [method for method in methods if method not in shown]
     unfold = {
         f"{start}{labels[method]}": {"quantity": what, "method_id": method, "method": labels[method]}
         for start, what, of in (("", fact.label, methods), ("change ", "change", methods), ("gain ", "gain", others))
@@ -264,7 +267,7 @@ def ablation(
         for control in controls:
             own = by_repeat(select(ours, method=control["method"], variant=control["variant"]))
             at_step = reached[list(steps).index(control["step"])]
-            for other in control["against"]:
+            for other in (each for each in control["against"] if each in methods):
                 compared.append((control, other, compare.paired(own, at_step[other].values, overlap)))
         tests = changes({method: [now[method].values for now in reached] for method in methods}, overlap, alone)
         tests = {place: test for place, test in tests.items() if not reached[place[0]][place[1]].carried}
@@ -286,8 +289,8 @@ def ablation(
         for position, (control, method, _) in enumerate(compared):
             values = {"": control["label"], "id": control["variant"], "minus": labels[method]}
             own = mean_and_std(at.get((dataset, control["variant"], control["method"])), full)
-            row = {"data set": name, "step": Cell(f"control: {control['label']}, minus {labels[method]}", values)}
-            row |= {labels[control["method"]]: own}
+            step = Cell(f"control: {control['label']} (change from {labels[method]})", values)
+            row = {"data set": name, "step": step, labels[control["method"]]: own}
             rows.append(row | {f"change {labels[control['method']]}": difference_cell(tests["control", position])})
         if found := gain_changes(gained, overlap, alone):
             effects = {place: test for place, test in found.items() if compare.is_effect(test, metric)}

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from random_features.errors import UserError
 from rfstudy.metrics import POINTS, SHARE, fact_of, lower_is_better
 from rfstudy.report import scorecard as compared
 from rfstudy.report.aggregate import of_quantity, select, settings_of
@@ -144,6 +145,8 @@ def scores(context, *, paper, experiments, scorecard, published, datasets, metho
     places = pd.MultiIndex.from_product([datasets, sizes, methods])
     cells = cells.set_index(["dataset", "size", "method"], drop=False)
     cells = cells.reindex(places.intersection(cells.index, sort=False))
+    if cells.empty:
+        raise UserError(f"{published} has no number to compare with these methods and data sets: name others, too")
     shown = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes, variant=""), quantity)
     names = {d: dataset_cell(context, d, paper, select(shown, dataset=d)) for d in datasets}
     rows = []

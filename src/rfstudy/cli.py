@@ -210,13 +210,16 @@ def index(collection):
 @click.argument("presets", nargs=-1)
 def check(folder, presets):
     """Build every kernel, map, learner and kind that the experiments of PRESETS (by default all) name, once, and check
-    the entries of tables and figures.
+    the entries of tables and figures, and that claims have functions.
     """
-    from rfstudy.outputs import configured
+    from rfstudy.outputs import configured, ids_of_claims
     from rfstudy.planning.check import problems_of_preset
     from rfstudy.planning.config import stop_at
+    from rfstudy.report.claims import registry
 
-    configured(folder)
+    *_, experiments, outputs = configured(folder)
+    for paper in sorted({each["paper"] for each in outputs if "claims" in each}):
+        stop_at(registry.problems(paper, ids_of_claims(folder, paper), experiments))
     named = presets or [path.stem for path in sorted((folder / "presets").glob("*.yaml"))]
     found = [(problem, preset) for preset in named for problem in problems_of_preset(folder, preset)]
     presets_with = {problem: ", ".join(preset for other, preset in found if other == problem) for problem, _ in found}

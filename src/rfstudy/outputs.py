@@ -13,6 +13,7 @@ import os
 import re
 import sys
 import textwrap
+from collections import Counter
 from pathlib import Path
 
 from random_features.errors import nearest
@@ -106,11 +107,19 @@ def ids_of_claims(config_dir: Path, paper: str) -> set[str]:
     reference = Path(config_dir).parent / "data" / "reference" / "claims.csv"
     try:
         with reference.open(encoding="utf-8", newline="") as stream:
-            return {row["claim_id"] for row in csv.DictReader(stream) if row["paper"] == paper}
+            rows = list(csv.DictReader(stream))
     except OSError as error:
         raise ConfigurationError(
             f"{shown(reference)}: cannot be read: {error.strerror}; it says what is claimed"
         ) from error
+    times = Counter(row["claim_id"] for row in rows)
+    for row in rows:
+        where = f"{shown(reference)}: {row['claim_id']}"
+        if None in row or None in row.values():
+            raise ConfigurationError(f"{where}: another number of columns than in line 1: quote a text with a comma")
+        if times[row["claim_id"]] > 1:
+            raise ConfigurationError(f"{where} is there twice: give each claim an id of its own")
+    return {row["claim_id"] for row in rows if row["paper"] == paper}
 
 
 def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[str]:

@@ -141,7 +141,7 @@ def test_joined_parts_have_to_hold_at_the_same_places():
     assert conclude(joined(Part(points(True, False)), Part(points(False, True))))[0] == "fails"
 
 
-def test_a_claim_is_judged_on_the_experiments_of_its_protocol():
+def test_a_claim_is_judged_on_the_experiments_of_its_protocol_by_its_function(monkeypatch):
     registry.claims_of("survey")
     rows = measured(GAINS)
     claim = registry.Claim(
@@ -153,11 +153,17 @@ def test_a_claim_is_judged_on_the_experiments_of_its_protocol():
         ("eeg", {"code": "an identity"}, "text", "holds"), ("eeg", {"text": "an identity"}, "text", "not testable"),
     ):  # fmt: skip
         changed = {"arguments": {"dataset": dataset}, "not_testable": not_testable}
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setitem(registry.CLAIMS, "survey-01", registry.replace(claim, **changed))
-            assert registry.judged("survey-01", rows, protocol)[0] == expected
+        monkeypatch.setitem(registry.CLAIMS, "survey-01", registry.replace(claim, **changed))
+        assert registry.judged("survey-01", rows, protocol)[0] == expected
     with pytest.raises(ValueError, match="claim survey-01 is registered twice"):
         registry.claim("survey-01", {})(lambda rows: [])
+    monkeypatch.setitem(registry.CLAIMS, "survey-01", registry.Claim(lambda rows: None, {"text": "e"}))
+    for name, words in {
+        "survey-01": r"survey\.py: the function of survey-01 must return a part or a list of them",
+        "survey-99": r"survey-99 has no test: add its .* src/rfstudy/report/claims/survey\.py",
+    }.items():
+        with pytest.raises(UserError, match=words):
+            registry.judged(name, rows, "text")
 
 
 @pytest.mark.parametrize("wrong", [{"at": "moost"}, {"needs": "al"}])
@@ -165,11 +171,6 @@ def test_a_claim_that_is_registered_with_an_unknown_rule_is_refused(wrong):
     with pytest.raises(ValueError, match="of the claim made-01 must be one of every, "):
         registry.claim("made-01", {}, **wrong)(lambda rows: [])
     assert "made-01" not in registry.CLAIMS
-
-
-def test_a_claim_without_a_function_is_named_with_the_file_of_its_function():
-    with pytest.raises(UserError, match=r"claim eerf-99 has no test: add its .* src/rfstudy/report/claims/eerf\.py"):
-        registry.judged("eerf-99", measured(GAINS, paper="eerf"), "text")
 
 
 @pytest.mark.parametrize("no", [False, np.False_])

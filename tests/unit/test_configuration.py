@@ -125,12 +125,9 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, text, line):
     assert found.removeprefix(f"{tmp_path}/experiments/").startswith(line)
 
 
-def test_an_experiment_that_is_defined_twice_is_named(tmp_path):
+def test_all_mistakes_are_reported_together_and_inherited_ones_once(tmp_path):
     (found,) = messages(experiments_of, tmp_path, a=GRID, b=GRID)
     assert found.endswith("b.yaml: base: 'base' is defined twice, the second time in b.yaml")
-
-
-def test_all_mistakes_are_reported_together_and_inherited_ones_once(tmp_path):
     wrong = GRID.replace("rows: 10", "rows: 1").replace("C: [1]", "C: [0]")
     assert len(messages(experiments_of, tmp_path, a=wrong, b="child: {extends: base}\n")) == 2
 
@@ -307,7 +304,7 @@ def test_a_kind_checks_its_grid_and_its_cells_before_it_is_run(monkeypatch, cand
 def folder(tmp_path, monkeypatch):
     """A copy of the configuration, in the folder where the workflow would run."""
     shutil.copytree(CONFIG, tmp_path / "config")
-    (tmp_path / "data").symlink_to(CONFIG.parent / "data")
+    shutil.copytree(CONFIG.parent / "data" / "reference", tmp_path / "data" / "reference")
     monkeypatch.chdir(tmp_path)
     return tmp_path / "config"
 
@@ -442,7 +439,11 @@ def test_a_restriction_that_leaves_nothing_is_an_error(given, lines):
     assert all(line.startswith(start) for line, start in zip(found, lines, strict=True))
 
 
-def test_names_that_two_methods_claim_are_an_error(folder):
+def test_names_that_two_methods_and_ids_that_two_claims_have_are_errors(folder):
+    edited(folder, "../data/reference/claims.csv", "eerf-02,", "eerf-01,")
+    assert messages(loaded, folder)[0].startswith("data/reference/claims.csv: eerf-01 is there twice: give each claim")
+    edited(folder, "../data/reference/claims.csv", "eerf-01,qualitative,", "eerf-01,")
+    assert "eerf-01: another number of columns than in line 1" in messages(loaded, folder)[0]
     edited(folder, "methods.yaml", "published_as: {survey: NRFF}", "published_as: {survey: RFF}")
     (found,) = messages(config.load_methods, folder)
     assert found == "config/methods.yaml: rff and nrff are both published as 'RFF' in survey"

@@ -10,13 +10,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 
-from random_features.errors import UserError, check_choice
+from random_features.errors import UserError, check_choice, suggestion
 from rfstudy.report.aggregate import select
+from rfstudy.report.catalogue import as_list
 from rfstudy.report.claims.points import Part, conclude
 from rfstudy.report.claims.rows import Rows
 
 #: The arguments of ``claim`` that select rows.
 SELECTION = ("datasets", "sizes", "where", "set_aside", "kernel", "learner", "split", "axis")
+
+#: The file of the claims of a paper.
+FILE = "src/rfstudy/report/claims/{}.py"
 
 #: How the tests of several claims are stricter than the tests of the reference data.
 AS_EFFECT = "a difference counts as an effect only, significant and over half a point"
@@ -59,7 +63,7 @@ def claim(identifier: str, experiments: dict, *, stricter="", not_testable="", a
 
     def register(test):
         if identifier in CLAIMS:
-            raise ValueError(f"claim {identifier} is registered twice")
+            raise UserError(f"{test.__module__}: claim {identifier} is registered twice")
         check_choice(f"at of the claim {identifier}", at, ("every", "most", "some"))
         check_choice(f"needs of the claim {identifier}", needs, ("every", "any"))
         reasons = stricter or said(test, "Stricter"), not_testable or said(test, "Not testable")
@@ -83,6 +87,18 @@ def claims_of(paper: str) -> dict[str, Claim]:
     return {identifier: each for identifier, each in CLAIMS.items() if identifier.rpartition("-")[0] == paper}
 
 
+def problems(paper: str, ids: set[str], experiments) -> list[str]:
+    """Return a line for each claim (``ids``) without a function, function without a claim, and unknown experiment."""
+    file, own = FILE.format(paper), claims_of(paper)
+    named = [(each, name) for each in own for of in own[each].experiments.values() for name in as_list(of)]
+    return [
+        *(f"{file}: the claim {each} has no function: add it" for each in sorted(ids - set(own))),
+        *(f"{file}: data/reference/claims.csv has no {each!r}: add its row" for each in sorted(set(own) - ids)),
+        *(f"{file}: {each}: there is no {name!r}; {suggestion(name, experiments)}"
+          for each, name in named if name not in experiments),
+    ]  # fmt: skip
+
+
 def judged(identifier: str, rows: Rows, protocol: str, brief: bool = False) -> tuple[str, str, set]:
     """Return the verdict and the evidence (``brief``: the reason) on a claim under a protocol, and its data sets.
 
@@ -90,14 +106,15 @@ def judged(identifier: str, rows: Rows, protocol: str, brief: bool = False) -> t
     """
     own = claims_of(rows.paper).get(identifier)
     if own is None:
-        file = f"src/rfstudy/report/claims/{rows.paper}.py"
-        raise UserError(f"the claim {identifier} has no test: add its function to {file}")
+        raise UserError(f"the claim {identifier} has no test: add its function to {FILE.format(rows.paper)}")
     experiments = own.experiments.get(protocol)
     if not experiments:
         return "not run", "", set()
     frame = select(rows.all, experiment=experiments)
     parts = own.test(replace(rows, all=frame, frame=frame).of(**own.selection), **own.arguments)
     reason = own.not_testable if isinstance(own.not_testable, str) else own.not_testable.get(protocol, "")
-    parts = [parts] if isinstance(parts, Part) else parts
+    parts = parts if isinstance(parts, list) else [parts]
+    if not all(isinstance(part, Part) for part in parts):
+        raise UserError(f"{FILE.format(rows.paper)}: the function of {identifier} must return a part or a list of them")
     datasets = {point.where.get("dataset", "") for part in parts for point in part.points}
     return *conclude(parts, own.at, own.needs, reason, brief), datasets

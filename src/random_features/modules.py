@@ -9,13 +9,16 @@ import importlib
 from functools import cache
 from pathlib import Path
 
-from random_features.errors import suggestion
+from random_features.errors import UserError, suggestion
 
 
 @cache
 def statements(path: Path) -> list[ast.stmt]:
-    """Return the statements of a module, as syntax that is not to be changed."""
-    return ast.parse(path.read_text(encoding="utf-8")).body
+    """Return the statements of a module, as syntax that is not to be changed. Raise ``UserError`` if it has none."""
+    try:
+        return ast.parse(path.read_text(encoding="utf-8")).body
+    except SyntaxError as error:
+        raise UserError(f"{path}, line {error.lineno}: {error.msg}") from None
 
 
 @cache

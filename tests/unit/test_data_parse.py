@@ -113,12 +113,6 @@ def test_what_is_refused_in_one_line(tmp_path, parser, content, d, words):
     assert re.search(words, message(parse, parser, tmp_path, content, d=d))
 
 
-def test_columns_that_are_no_features_have_to_be_dropped(tmp_path):
-    assert "has 5 columns, not 5 and a label" in message(parse, "table", tmp_path, NEWS, **OF_NEWS | {"d": 3})
-    # the address of an article is no number
-    assert "part0" in message(parse, "table", tmp_path, NEWS, d=4, header_lines=1)
-
-
 def test_idx_images_become_rows_of_pixels(tmp_path):
     X, labels = parse("idx", tmp_path, [idx(IMAGES), idx([7, 1])], d=6)
     assert (X.tolist(), X.dtype, labels.tolist()) == (IMAGES.reshape(2, 6).tolist(), np.uint8, [7, 1])

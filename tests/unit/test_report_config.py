@@ -12,6 +12,7 @@ from matplotlib.colors import to_rgb
 from report_rows import METHODS, REPORTS
 from skimage.color import rgb2lab
 
+from random_features.modules import statements
 from rfstudy import tidy
 from rfstudy.outputs import load_reports
 from rfstudy.planning.config import ConfigurationError, extended
@@ -88,12 +89,16 @@ def test_every_entry_and_protocol_is_one_specification():
 
 
 def test_a_kind_is_found_by_what_it_returns(tmp_path, monkeypatch):
-    for folder in ("tables", "plots"):
-        (tmp_path / folder).mkdir()
+    (tmp_path / "plots").mkdir()
     code = "def ranges(context, sizes=()) -> Picture: ...\ndef helper() -> dict: ...\ndef other(): ...\n"
     (tmp_path / "plots/made.py").write_text(code)
     monkeypatch.setattr(catalogue, "__file__", str(tmp_path / "catalogue.py"))
     assert catalogue.kinds.__wrapped__() == {"ranges": ("figures", "rfstudy.report.plots.made")}
+    (tmp_path / "plots/other.py").write_text(f"{code}def (")
+    with pytest.raises(ValueError, match="two files of report/tables and report/plots have a kind ranges: "):
+        catalogue.kinds.__wrapped__()
+    with pytest.raises(ValueError, match=r"other\.py, line 4: invalid syntax"):
+        statements(tmp_path / "plots/other.py")
 
 
 def test_an_entry_has_what_it_extends_unless_it_states_it():

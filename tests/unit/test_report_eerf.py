@@ -19,7 +19,7 @@ def made(spec):
     return report_rows.as_read(tables.make(report_rows.context_of([]), spec))
 
 
-def test_facts_of_several_columns_and_several_sources():
+def test_facts_of_several_columns_and_several_sources(monkeypatch):
     # the survey's stated rates: by map and kernel, several theorems in one cell, deduced ones marked
     spec = {"published": "Table III", "paper": "survey", "name": "t", "caption": "c"}
     spec |= {"about": {"method": "map", "kernel": "kernel"}, "says": {"convergence_rate_sup": "rate"}}
@@ -32,6 +32,9 @@ def test_facts_of_several_columns_and_several_sources():
     assert "*: deduced" in text
     with pytest.raises(ValueError, match="Table III of survey says nothing of: rates"):
         made(spec | {"kind": "facts", "says": {"rates": "rate"}})
+    monkeypatch.setattr("rfstudy.report.tables.published.facts", lambda context: None)
+    with pytest.raises(ValueError, match="facts returned None: it must return a Table or a Picture"):
+        made(spec | {"kind": "facts"})
 
 
 def walk(values, m=100):

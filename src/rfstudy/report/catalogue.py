@@ -6,9 +6,12 @@ those names while it is parsed, so this module needs only the standard library.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+
+from random_features.errors import UserError
 
 #: A function at module level, up to the form that it returns: a hundred times as quick as a parsed file.
 KIND = r"^def ([a-z]\w*)\((?:(?!^(?:def|class) )[\s\S])*?\) -> {}:"
@@ -29,12 +32,15 @@ def kinds() -> dict[str, tuple[str, str]]:
 
     A kind is a function that returns the form, as its annotation states.
     """
-    return {
-        kind: (form, f"rfstudy.report.{folder}.{path.stem}")
+    found = [
+        (kind, (form, f"rfstudy.report.{folder}.{path.stem}"))
         for form, (folder, returned) in FORMS.items()
         for path in sorted((Path(__file__).parent / folder).glob("[a-z]*.py"))
         for kind in re.findall(KIND.format(returned), path.read_text("utf-8"), re.MULTILINE)
-    }
+    ]
+    if twice := [kind for kind, times in Counter(kind for kind, _ in found).items() if times > 1]:
+        raise UserError(f"two files of report/tables and report/plots have a kind {twice[0]}: give one another name")
+    return dict(found)
 
 
 def file_of(kind: str) -> Path:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from random_features.errors import UserError
 from rfstudy.metrics import fact_of, parts_behind
 from rfstudy.report.aggregate import reasons, select, settings_of
 from rfstudy.report.catalogue import kinds
@@ -200,6 +201,8 @@ def made(context: Context, spec: dict):
     module = importlib.import_module(kinds()[spec["kind"]][1])
     kind, context = getattr(module, spec["kind"]), context.of_output(spec)
     found = kind(context, **{key: value for key, value in spec.items() if key in inspect.signature(kind).parameters})
+    if not hasattr(found, "notes"):
+        raise UserError(f"{module.__file__}: {spec['kind']} returned {found!r}: it must return a Table or a Picture")
     return found, [*found.notes, *([] if found.shown is None else notes(found.shown, spec, context))]
 
 

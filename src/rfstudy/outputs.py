@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 from random_features.errors import nearest
-from random_features.learners import entry as learners
+from random_features.learners.registry import LEARNERS
 from rfstudy.data.entries import over, read_tasks
 from rfstudy.fields import FORM_OF_NAME, NAME
 from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_files
@@ -89,7 +89,7 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict)
     where = f"{Path(config_dir).name}/scorecard.yaml"
     problems = [f"{where}: {paper}{p}" for paper, entry in scorecard.items() for p in problems_of(Scorecard, entry)]
     numbers = [] if problems else [(paper, each) for paper, of in scorecard.items() for each in of["numbers"]]
-    known = {"experiment": experiments, "learner": learners.known(), "over": styles}
+    known = {"experiment": experiments, "learner": LEARNERS, "over": styles}
     for paper, entry in numbers:
         named = [("", "experiment", name) for name in entry["experiments"].values()]
         for metric, how in entry["metrics"].items() if named else ():

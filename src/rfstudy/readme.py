@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from random_features.kernels import KERNELS
-from random_features.learners import entry as learners
+from random_features.learners.registry import LEARNERS
 from rfstudy import output_models
 from rfstudy.data import forms, modules, sources
 from rfstudy.files import write_text
@@ -64,7 +64,7 @@ def tables() -> dict[str, str]:
     return {name: table(["key", "meaning"], keys_of(each)) for name, each in of_models.items()} | {
         "kinds": table(["kind", "what it measures", "keys of its `grid`"], map(of_kind, KINDS)),
         "kernels": table(["name", "parameters"], [(name, spans(of.parameters)) for name, of in KERNELS.items()]),
-        "learners": table(["learner", "grid", "options"], map(of_learner, learners.known())),
+        "learners": table(["learner", "grid", "options"], map(of_learner, LEARNERS)),
         "rules": table(["rule", "parameters", "meaning"], rows_of_files("bandwidths")),
         "preprocessing": table(["step", "parameters", "meaning"], rows_of_files("steps")),
     }
@@ -78,9 +78,8 @@ def of_kind(kind: str) -> tuple[str, str, str]:
 
 def of_learner(name: str) -> tuple[str, str, str]:
     """Return the row of a learner."""
-    facts = learners.facts(name)
-    options = facts["options"]
-    return name, spans([facts["grid"]]), f"{spans(options.__annotations__)}. {one_line(options.__doc__)}"
+    options = LEARNERS[name].options
+    return name, spans([LEARNERS[name].grid]), f"{spans(options.__annotations__)}. {one_line(options.__doc__)}"
 
 
 def rows_of_files(kind: str) -> list[tuple[str, str, str]]:

@@ -11,7 +11,7 @@ from refusals import messages
 from snakemake.cli import parse_config
 from study_toys import EXPERIMENT, GRID, SETTINGS, THEORY, selected
 
-from random_features.learners.entry import known
+from random_features.learners.registry import LEARNERS
 from random_features.learners.ridge import LEARNER
 from rfstudy import outputs
 from rfstudy.cli import commands
@@ -37,7 +37,7 @@ TITLE = "title: A grid"
 EDITS = [
     # unknown and missing keys
     ("n_folds: 5}\n    svm", "folds: 5}\n    svm", ".learners.ridge.folds: unknown key; did you mean n_folds? known a"),
-    ("svm:", "svn:", f".learners.svn: unknown key; did you mean svm? known are {', '.join(known())}"),
+    ("svm:", "svn:", f".learners.svn: unknown key; did you mean svm? known are {', '.join(LEARNERS)}"),
     ("{method: orf}", "{methd: orf}", ".methods[1].methd: unknown key; did you mean method? known are datasets"),
     (TITLE, f"{TITLE}\n  large: {{}}", ".large: unknown key; "),  # a key of another kind
     ("{name: gaussian}", "{name: linear, length_scale: 1}", ".kernel.length_scale: unknown key; known are name"),

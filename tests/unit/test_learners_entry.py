@@ -12,6 +12,7 @@ from scipy.special import expit, logsumexp, softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from random_features.learners import design, entry, newton, streams, svm
+from random_features.learners.registry import LEARNERS
 from rfstudy.data.target import Target
 from rfstudy.models import problems_of
 from rfstudy.planning.entries import learner_type
@@ -100,7 +101,7 @@ CASES = [
 
 
 def test_every_learner_has_a_twin():
-    assert entry.known() == tuple(sorted(TWINS))
+    assert list(LEARNERS) == sorted(TWINS)
 
 
 @pytest.mark.parametrize(("name", "kind", "shape", "options"), CASES)
@@ -292,16 +293,15 @@ def test_the_smallest_value_with_a_solution():
 
 @pytest.mark.parametrize("name", ["gram", "nothing", "entry", "__init__"])
 def test_an_unknown_learner_is_refused_with_the_known_ones(name):
-    for function in (entry.load, entry.facts):
-        with pytest.raises(ValueError, match=f"there is no learner '{name}'; known are {', '.join(sorted(TWINS))}"):
-            function(name)
-        with pytest.raises(ValueError, match="there is no learner"):
-            function([name])
+    with pytest.raises(ValueError, match=f"there is no learner '{name}'; known are {', '.join(sorted(TWINS))}"):
+        entry.load(name)
+    with pytest.raises(ValueError, match="there is no learner"):
+        entry.load([name])
 
 
 @pytest.mark.parametrize("name", TWINS)
 def test_the_facts_of_a_learner_are_those_of_its_entry(name):
-    facts, learner = entry.facts(name), entry.load(name)
+    facts, learner = vars(LEARNERS[name]), entry.load(name)
     assert facts == {key: getattr(learner, key) for key in facts}
     assert set(learner.targets) <= set(KINDS)
 

@@ -108,16 +108,14 @@ LEARNERS = {
 
 def some_options(name):
     """The grid of a learner, and the first value of every option that is one of a few words."""
-    about = entry.facts(name)
-    words = {
-        each: get_args(hint)[0] for each, hint in hints_of(about["options"]).items() if get_origin(hint) is Literal
-    }
-    return words | {about["grid"]: [1.0]}
+    about = entry.LEARNERS[name]
+    words = {each: get_args(hint)[0] for each, hint in hints_of(about.options).items() if get_origin(hint) is Literal}
+    return words | {about.grid: [1.0]}
 
 
 def with_entries():
     """The fit and the cross-validation of every learner that has an entry."""
-    for name in entry.known():
+    for name in entry.LEARNERS:
         learner = entry.load(name)
         fit = partial(learner.fit, n_columns=5, options=some_options(name))
         validate = partial(learner.cross_validate, n_columns=5, score="accuracy", options=some_options(name))

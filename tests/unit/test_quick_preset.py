@@ -3,7 +3,7 @@
 import pytest
 from checkouts import ROOT
 
-from random_features.learners.entry import known
+from random_features.learners.registry import LEARNERS
 from random_features.maps.registry import REGISTRY
 from rfstudy import outputs
 from rfstudy.files import read_yaml
@@ -25,7 +25,7 @@ def test_every_map_kind_and_learner_runs(quick):
     chosen = quick.chosen.values()
     assert {entry["method"] for each in chosen for entry in each["methods"]} == set(REGISTRY)
     assert {each["kind"] for each in chosen} == set(KINDS)
-    assert {name for each in chosen for name in each.get("learners") or {}} >= set(known())
+    assert {name for each in chosen for name in each.get("learners") or {}} >= set(LEARNERS)
 
 
 def test_every_output_is_drawn(quick):

@@ -14,23 +14,11 @@ from random_features.errors import UserError
 from random_features.learners.registry import LEARNERS, Facts
 
 
-def known() -> tuple[str, ...]:
-    """Return the ids of all learners."""
-    return tuple(LEARNERS)
-
-
 def load(name: str) -> Learner:
     """Return the learner with an id; ``ValueError`` lists the known ids."""
-    return importlib.import_module(f"random_features.learners.{_checked(name)}").LEARNER
-
-
-def facts(name: str) -> dict:
-    """Return the ``Facts`` of a learner; ``ValueError`` as ``load``.
-
-    >>> facts("svm")["targets"]
-    ('binary', 'classes')
-    """
-    return dict(vars(LEARNERS[_checked(name)]))
+    if name not in tuple(LEARNERS):  # a name may be anything
+        raise ValueError(f"there is no learner {name!r}; known are {', '.join(LEARNERS)}")
+    return importlib.import_module(f"random_features.learners.{name}").LEARNER
 
 
 def required(options: dict, *names: str) -> dict:
@@ -95,7 +83,7 @@ def with_options(name: str, fit: Callable, cross_validate: Callable, *, stated=(
 
     ``cross_validate`` takes the grid after the targets. Learners of classes only are scored by their accuracy.
     """
-    about = facts(name)
+    about = LEARNERS[name]
 
     def keywords(options):
         return required(options, *stated) | {each: options[each] for each in optional if each in options}
@@ -104,15 +92,9 @@ def with_options(name: str, fit: Callable, cross_validate: Callable, *, stated=(
         return fit(blocks, Y, value, n_columns=n_columns, **keywords(options))
 
     def cross_validate_grid(blocks, Y, folds, *, n_columns, score, options):
-        if score != "accuracy" and "regression" not in about["targets"]:
+        if score != "accuracy" and "regression" not in about.targets:
             raise ValueError(f"the learner {name} is scored by its accuracy, not by {score!r}")
-        grid = required(options, about["grid"])[about["grid"]]
+        grid = required(options, about.grid)[about.grid]
         return cross_validate(blocks, Y, grid, folds, n_columns=n_columns, score=score, **keywords(options))
 
-    return Learner(**about, fit=fit_value, cross_validate=cross_validate_grid, **more)
-
-
-def _checked(name: str) -> str:
-    if name not in known():  # a tuple: a name may be anything
-        raise ValueError(f"there is no learner {name!r}; known are {', '.join(LEARNERS)}")
-    return name
+    return Learner(**vars(about), fit=fit_value, cross_validate=cross_validate_grid, **more)

@@ -10,8 +10,9 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from random_features.errors import check_choice
 from random_features.learners import streams
-from random_features.learners.entry import Learner, facts, required
+from random_features.learners.entry import with_options
 from random_features.learners.gram import scores_on_gram, svm_on_gram
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
@@ -23,7 +24,7 @@ from random_features.tensors import on_host
 MOST_ROWS = 20_000
 
 
-def fit_l1_svm(blocks, Y, C: float, *, n_columns: int, options=None) -> LinearModel:
+def fit_l1_svm(blocks, Y, C: float, *, n_columns: int) -> LinearModel:
     """Fit the machine for every column of -1 and +1 (n, c) on a stream (see ``random_features.learners``).
 
     ``converged`` is False if the solver stopped early. Raises ``ValueError`` for NaN or infinity, a column with one
@@ -34,11 +35,10 @@ def fit_l1_svm(blocks, Y, C: float, *, n_columns: int, options=None) -> LinearMo
     return replace(dual, coef=streams.transposed_product(features.Z, dual.coef))
 
 
-def cross_validate_l1_svm(blocks, Y, folds, *, n_columns, score, options):
+def cross_validate_l1_svm(blocks, Y, grid, folds, *, n_columns: int, score="accuracy"):
     """Return held-out accuracies in percent (grid of C, folds); ``ConvergenceWarning`` as ``cross_validate_svm``."""
-    if score != "accuracy":
-        raise ValueError(f"support vector machines are scored by their accuracy, not by {score!r}")
-    (features, Y), grid = _in_memory(blocks, Y, n_columns), check_grid(required(options, "C")["C"], "C")
+    check_choice("score", score, ("accuracy",))
+    (features, Y), grid = _in_memory(blocks, Y, n_columns), check_grid(grid, "C")
     folds, training = check_folds(folds, Y, "accuracy", every_column=True)
     unconverged = 0
 
@@ -67,4 +67,4 @@ def too_many_rows(options: dict, n_rows: int, n_columns: int) -> str:
     return f"{n_rows} rows are over the {MOST_ROWS} that libsvm is given" if n_rows > MOST_ROWS else ""
 
 
-LEARNER = Learner(**facts("l1_svm"), fit=fit_l1_svm, cross_validate=cross_validate_l1_svm, limit=too_many_rows)
+LEARNER = with_options("l1_svm", fit_l1_svm, cross_validate_l1_svm, limit=too_many_rows)

@@ -18,8 +18,8 @@ import numpy as np
 
 from random_features.errors import NotDefinedError
 from random_features.kernels import KERNELS, make_kernel
-from random_features.learners.entry import facts
 from random_features.learners.entry import load as load_learner
+from random_features.learners.registry import LEARNERS
 from random_features.learners.streams import Kept
 from random_features.maps.registry import check_kernel, make_map, resolve
 from rfstudy.data import modules
@@ -203,8 +203,8 @@ def try_learner(learner: str, options: dict, target: str):
     known = load_learner(learner)
     if unknown := set(known.targets) - set(OF_TARGET):
         raise ValueError(f"its facts name targets of the kind {', '.join(sorted(unknown))}, which there are not")
-    if any(getattr(known, fact) != value for fact, value in facts(learner).items()):
-        raise ValueError(f"its LEARNER must have its own facts: Learner(**facts({learner!r}), ...)")
+    if any(getattr(known, fact) != value for fact, value in vars(LEARNERS[learner]).items()):
+        raise ValueError(f"its LEARNER must have its own facts: Learner(**vars(LEARNERS[{learner!r}]), ...)")
     if target not in known.targets:
         return
     n_folds = options.get("n_folds", 2)

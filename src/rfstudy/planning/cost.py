@@ -10,7 +10,7 @@ The workflow imports this module when it parses, so it loads no numerical librar
 import math
 from collections import Counter
 
-from random_features.learners.entry import facts
+from random_features.learners.registry import LEARNERS
 from random_features.maps.registry import has_prefixes, resolved_options
 from rfstudy.planning.plan import Shard, shards_of
 from rfstudy.study.job import Part, options_tried, searched, sizes, tune_scope
@@ -117,7 +117,7 @@ def work_of_fits(name: str, options: dict, cells: float, n: float, columns: int,
     """
     if n * columns > (options.get("max_entries") or math.inf):
         return Counter()
-    chooses = chooses and len(options.get(facts(name)["grid"], "unknown")) > 1
+    chooses = chooses and len(options.get(LEARNERS[name].grid, "unknown")) > 1
     stops = f" to {options['tolerance']:g}" if options.get("tolerance") else ""
     # in fits, as the records have them: one, and the search for a penalty
     fits = 1 + SEARCH.get(name, OTHER_SEARCH) if chooses else 1
@@ -186,7 +186,7 @@ def memory_of(part: Part, n: int, d: int) -> float:
         columns = max(columns_of(part.sizes, d) + columns_of(size_of_search(part.search or {}), d), default=0)
         entries = columns * n
         limits = {name: options.get("max_entries") or 1e8 for name, options in (part.learners or {}).items()}
-        of_learners = (facts(name)["bytes_per_entry"] * min(entries, most) for name, most in limits.items())
+        of_learners = (LEARNERS[name].bytes_per_entry * min(entries, most) for name, most in limits.items())
         work = kind.bytes_per_gram * min(columns, n) ** 2 + max(of_learners, default=0)
         work += 2 * min(4 * entries, kind.kept_bytes)  # the features in float32, and a copy
     elif not OF_MATRICES.isdisjoint(part.grid.get("learners", [])):

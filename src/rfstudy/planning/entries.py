@@ -11,7 +11,7 @@ from annotated_types import Ge, Gt, MinLen, Predicate
 from pydantic import AfterValidator, BeforeValidator, StringConstraints, ValidationInfo, model_validator
 
 from random_features.kernels import KERNELS
-from random_features.learners import entry as learners
+from random_features.learners.registry import LEARNERS
 from random_features.maps.registry import REGISTRY, resolved_options
 from rfstudy.data import modules
 from rfstudy.data.tasks import SPLITS
@@ -53,9 +53,9 @@ def kernel_parameter(value) -> float | str:
 
 def learner_type(name: str) -> type[Model]:
     """Return the model of the options of a learner: its own, its grid, and those that every learner has."""
-    own = model_of(learners.facts(name)["options"])
+    own = model_of(LEARNERS[name].options)
     grid = Annotated[list[Annotated[float, Gt(0)]], *Some]
-    keys = {learners.facts(name)["grid"]: grid, "n_folds": Annotated[int, Ge(2)], "repeats": Annotated[int, Ge(0)]}
+    keys = {LEARNERS[name].grid: grid, "n_folds": Annotated[int, Ge(2)], "repeats": Annotated[int, Ge(0)]}
     return with_keys(name, {key: of for key, of in keys.items() if key not in own.model_fields}, own)
 
 
@@ -66,7 +66,7 @@ Kernel = by_name(
 )
 
 #: Options by learner; null leaves a learner out.
-Learners = with_keys("Learners", {name: learner_type(name) | None for name in learners.known()})
+Learners = with_keys("Learners", {name: learner_type(name) | None for name in LEARNERS})
 
 #: The name of a bandwidth rule and its parameters.
 Bandwidth = by_name(

@@ -7,7 +7,7 @@ folds. Nothing is built here; ``planning.check`` does that.
 
 from random_features.errors import UserError
 from random_features.kernels import KERNELS
-from random_features.learners import entry as learners
+from random_features.learners.registry import LEARNERS
 from random_features.maps.registry import REGISTRY
 from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import N_FOLDS, OF_BLOCKS, halves, rows_of_blocks
@@ -65,7 +65,7 @@ def problems_of_target(own: dict, target: str, here: str) -> list[str]:
     of_scores = [problem_of_metric(target, metric) for metric in own.get("scores") or []]
     found = [f"{here}.scores: {problem}" for problem in of_scores if problem]
     name = own["search"].get("learner") or next(iter(own["learners"]), None)
-    served = learners.facts(name)["targets"] if name in own["learners"] else [target]
+    served = LEARNERS[name].targets if name in own["learners"] else [target]
     if target not in served and searched(own["search"]):
         text = f"{name}, by which the search chooses, serves {' and '.join(served)}, and the target is {target}"
         found.append(f"{here}: {text}; name another in search.learner")
@@ -146,7 +146,7 @@ def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[s
         n_folds = options.get("n_folds", 2)
         if n_folds > most:
             found.append(f"{where}.{name}.n_folds: {n_folds} folds of {most} training rows")
-        missing = [key for key in (learners.facts(name)["grid"], "n_folds") if key not in options]
+        missing = [key for key in (LEARNERS[name].grid, "n_folds") if key not in options]
         found += [f"{where}.{name}: the key {key!r} is missing" for key in missing]
     named = [(f".methods[{i}]", entry) for i, entry in entries_in(own)] + [(".search", own.get("search", {}))]
     for where, of in named if "learners" in own else ():

@@ -247,11 +247,11 @@ class SphericalRadial(CubatureMap):
         self._lengths = self.kernel_.frequency_scale * radii
         if self.rotation == "haar":
             directions = (simplex_corners(d) @ haar_rows(rng, n_simplices, d, d)).reshape(-1, d)[:s]
-            self.frequencies_ = self._cast(self._lengths[:, None] * directions)
-        else:
-            shape, levels = (N_BUTTERFLIES, n_simplices, dimension), dimension.bit_length() - 1
-            self._permutations = rng.permuted(np.broadcast_to(np.arange(dimension), shape), axis=2)
-            self._angles = rng.uniform(0.0, 2.0 * np.pi, size=(N_BUTTERFLIES, levels, n_simplices, dimension // 2))
+            return self._lengths[:, None] * directions
+        shape, levels = (N_BUTTERFLIES, n_simplices, dimension), dimension.bit_length() - 1
+        self._permutations = rng.permuted(np.broadcast_to(np.arange(dimension), shape), axis=2)
+        self._angles = rng.uniform(0.0, 2.0 * np.pi, size=(N_BUTTERFLIES, levels, n_simplices, dimension // 2))
+        return None
 
     @property
     def _takes_sparse_rows(self):

@@ -61,4 +61,4 @@ class MomentMatching(SpectralMap):
             with decomposing(s, DIAGONALISED_ALONE):
                 left, _, right = np.linalg.svd(frequencies, full_matrices=False)
             frequencies = self.kernel_.frequency_scale * np.sqrt(s) * (left @ right)
-        self.frequencies_ = self._cast(frequencies)
+        return frequencies

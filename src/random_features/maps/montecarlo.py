@@ -47,7 +47,7 @@ class RandomFourier(SpectralMap):
     """
 
     def _draw_frequencies(self, n_features, rng):
-        self.frequencies_ = self._cast(self.kernel_.draw_coordinates(rng, (self.n_components, n_features)))
+        return self.kernel_.draw_coordinates(rng, (self.n_components, n_features))
 
 
 class OrthogonalRandom(SpectralMap):
@@ -98,7 +98,7 @@ class OrthogonalRandom(SpectralMap):
         if s % d:
             directions = np.concatenate([directions, haar_rows(rng, 1, s % d, d)[0]])
         lengths = np.sqrt(rng.chisquare(d, size=(s, 1))) if self.lengths == "independent" else paired(rng, s, d)
-        self.frequencies_ = self._cast(self.kernel_.frequency_scale * lengths * directions)
+        return self.kernel_.frequency_scale * lengths * directions
 
 
 def paired(rng: np.random.Generator, n_rows: int, n_features: int) -> np.ndarray:

@@ -92,6 +92,8 @@ class Pool:
 class PoolMap(SpectralMap):
     """Base class of the maps that draw a pool and keep a weighted part of it, which a subclass chooses in ``_learn``.
 
+    ``_draw_frequencies`` of a subclass returns the frequencies of the pool, float64 (J, d).
+
     Attributes
     ----------
     pool_ : Pool
@@ -101,10 +103,6 @@ class PoolMap(SpectralMap):
     learned_ : dict
         ``indices`` and ``weights`` of the part in use.
     """
-
-    @abstractmethod
-    def _draw_frequencies(self, n_features, rng) -> np.ndarray:
-        """Draw the frequencies of the pool, float64 of shape (J, d)."""
 
     @abstractmethod
     def _pool_scale(self) -> float:

@@ -67,13 +67,12 @@ class PositiveRandom(SpectralMap):
     def _draw_frequencies(self, n_features, rng):
         s, d = self.n_components, n_features
         if self.directions == "independent":
-            self.frequencies_ = self._cast(self.kernel_.draw_coordinates(rng, (s, d)))
-            return
+            return self.kernel_.draw_coordinates(rng, (s, d))
         rotations = haar_rows(rng, -(-s // d), d, d)
         if self.directions == "simplex" and d > 1:
             rotations = simplex_corners(d - 1) @ rotations[:, : d - 1]
         lengths = np.sqrt(rng.chisquare(d, size=(s, 1)))
-        self.frequencies_ = self._cast(self.kernel_.frequency_scale * lengths * rotations.reshape(-1, d)[:s])
+        return self.kernel_.frequency_scale * lengths * rotations.reshape(-1, d)[:s]
 
     def _has_phases(self):
         return False

@@ -56,4 +56,4 @@ class GaussianQuadrature(SpectralMap):
     def _draw_frequencies(self, n_features, rng):
         nodes, weights = np.polynomial.hermite_e.hermegauss(self.n_nodes)
         chosen = rng.choice(nodes, p=weights / weights.sum(), size=(self.n_components, n_features))
-        self.frequencies_ = self._cast(self.kernel_.frequency_scale * chosen)
+        return self.kernel_.frequency_scale * chosen

@@ -51,7 +51,7 @@ class QuasiMonteCarlo(SpectralMap):
 
     def _draw_frequencies(self, n_features, rng):
         points = scrambled_points(self.sequence, self.n_components, n_features, rng)
-        self.frequencies_ = self._cast(self.kernel_.frequency_quantile(points))
+        return self.kernel_.frequency_quantile(points)
 
 
 def scrambled_points(sequence: str, n_points: int, n_features: int, rng: np.random.Generator) -> np.ndarray:

@@ -26,7 +26,7 @@ class SpectralMap(RandomFeatureMap):
 
     The frequencies :math:`w_i` are the rows of W (s, d). In the layout "phase" the features are :math:`\sqrt{2/s}
     \cos(w_i^T x + b_i)` with b_i uniform on [0, 2 pi). For a kernel with an activation a (arc-cosine) they are
-    :math:`\sqrt{2/s}\, a(w_i^T x)` in either layout. Subclasses draw ``frequencies_`` in ``_draw_frequencies``, or
+    :math:`\sqrt{2/s}\, a(w_i^T x)` in either layout. Subclasses return W from ``_draw_frequencies``, or
     replace ``_projector`` where W is structured. Such a projector gets dense rows, unless ``_takes_sparse_rows`` says
     that it takes sparse ones.
 
@@ -52,15 +52,17 @@ class SpectralMap(RandomFeatureMap):
         return type(self)._projector is SpectralMap._projector
 
     @abstractmethod
-    def _draw_frequencies(self, n_features: int, rng: np.random.Generator) -> None:
-        """Draw the numbers that determine W."""
+    def _draw_frequencies(self, n_features: int, rng: np.random.Generator) -> np.ndarray | None:
+        """Draw the numbers that determine W. Return W, float64 (s, d), or None if the map does not hold it."""
 
     def _draw(self, n_features, rng):
         vars(self).pop("frequencies_", None)  # of an earlier draw with other options
-        self._draw_frequencies(n_features, rng)
+        frequencies = self._draw_frequencies(n_features, rng)
         self._scales = self.kernel_.draw_scales(rng, self.n_components)
-        if self._scales is not None and "frequencies_" in vars(self):
-            self.frequencies_, self._scales = self._cast(self._scales[:, None] * self.frequencies_), None
+        if frequencies is not None:
+            self.frequencies_ = self._cast(frequencies)
+            if self._scales is not None:
+                self.frequencies_, self._scales = self._cast(self._scales[:, None] * self.frequencies_), None
         if self._has_phases():
             self.phases_ = self._cast(rng.uniform(0.0, 2.0 * np.pi, size=self.n_components))
 

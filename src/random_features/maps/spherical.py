@@ -84,7 +84,7 @@ class SphericalStructured(SpectralMap):
             directions = np.repeat(spherical_directions(d, n_directions), self.n_radii, axis=0)[:s]
             quantiles = chi.ppf(np.arange(1, self.n_radii + 1) / (self.n_radii + 1), d)
             radii = np.tile(quantiles, n_directions)[:s]
-        self.frequencies_ = self._cast((self.kernel_.frequency_scale * radii[:, None] * directions)[:, :n_features])
+        return (self.kernel_.frequency_scale * radii[:, None] * directions)[:, :n_features]
 
 
 def spherical_directions(d: int, n_directions: int) -> np.ndarray:

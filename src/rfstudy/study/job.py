@@ -9,7 +9,7 @@ from typing import Self
 
 from random_features.errors import UserError
 from random_features.kernels import KERNELS
-from random_features.learners.entry import known
+from random_features.learners.registry import LEARNERS
 from random_features.maps.registry import REGISTRY
 from rfstudy.data.modules import code_of_steps, module_name
 
@@ -193,7 +193,7 @@ def code_roots(stage: str, part: dict) -> list[str]:
     roots += [f"random_features.maps.{REGISTRY[entry['method']].module}" for entry in entries]
     learners = [part["learner"]] if "learner" in part else part.get("learners", [])
     # a kind may name its own predictions as a learner
-    roots += [f"random_features.learners.{name}" for name in learners if name in known()]
+    roots += [f"random_features.learners.{name}" for name in learners if name in LEARNERS]
     roots += [module_name("bandwidths", part["bandwidth"]["rule"])] if part.get("bandwidth") else []
     for each in mappings_in(part):
         roots += [f"random_features.kernels.{name}" for name in KERNELS if name == each.get("name")]

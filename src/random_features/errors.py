@@ -71,6 +71,19 @@ def suggestion(word, known: Iterable) -> str:
     return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known))) or 'none'}"
 
 
+def check_known(what: str, name, known: Iterable, error: type[Exception] = UserError) -> None:
+    """Raise an error, ``what`` and the name with a ``suggestion``, unless a name is known.
+
+    Examples
+    --------
+    >>> check_known("no map is called", "OFR", ["rff", "orf"])
+    Traceback (most recent call last):
+    random_features.errors.UserError: no map is called 'OFR'; did you mean orf? known are orf, rff
+    """
+    if name not in known:
+        raise error(f"{what} {name!r}; {suggestion(name, known)}")
+
+
 def all_or_nothing(method):
     """Return a method that leaves its object as it was if it fails."""
 

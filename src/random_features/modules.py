@@ -9,7 +9,7 @@ import importlib
 from functools import cache
 from pathlib import Path
 
-from random_features.errors import UserError, suggestion
+from random_features.errors import UserError, check_known
 
 
 @cache
@@ -37,6 +37,5 @@ def class_named(package: str, homes: dict[str, str], name: str) -> type:
     """Import and return a class of a package; ``homes`` are the modules of its classes. Raise ``AttributeError`` for
     another name.
     """
-    if name not in homes:
-        raise AttributeError(f"{package} has no {name!r}; {suggestion(name, homes)}")
+    check_known(f"{package} has no", name, homes, AttributeError)
     return getattr(importlib.import_module(f"{package}.{homes[name]}"), name)

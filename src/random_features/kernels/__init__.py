@@ -11,7 +11,7 @@ from here (``from random_features.kernels import Gaussian``). Importing this mod
 
 from collections.abc import Mapping
 
-from random_features.errors import UserError, suggestion
+from random_features.errors import UserError, check_known
 from random_features.kernels.registry import KERNELS
 from random_features.modules import class_named
 
@@ -47,12 +47,10 @@ def make_kernel(kernel: Mapping):
     if "name" not in kernel:
         raise UserError(f"a kernel needs a name, got {dict(kernel)}; there are {', '.join(KERNELS)}")
     name = kernel["name"]
-    if name not in KERNELS:
-        raise UserError(f"no kernel is called {name!r}; {suggestion(name, KERNELS)}")
+    check_known("no kernel is called", name, KERNELS)
     known = KERNELS[name].parameters
-    for parameter in kernel:
-        if parameter not in ("name", *known):
-            raise UserError(f"the kernel {name} has no parameter {parameter!r}; {suggestion(parameter, known)}")
+    for parameter in (each for each in kernel if each != "name"):
+        check_known(f"the kernel {name} has no parameter", parameter, known)
     if missing := [parameter for parameter in known if parameter not in kernel]:
         has = ", ".join(known)
         raise UserError(f"the kernel {name} needs {' and '.join(missing)}, got {dict(kernel)}; it has {has}")

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from sklearn.metrics.pairwise import check_pairwise_arrays
 
 from random_features.arrays import check_numbers, check_same_columns, dense, without_duplicates
-from random_features.errors import check_positive, suggestion
+from random_features.errors import check_known, check_positive
 from random_features.length_scales import LARGEST, RULES, check_length_scale, in_length_scales
 from random_features.tensors import as_rows, as_tensor, from_library, needs_gradient, on_host
 
@@ -105,8 +105,7 @@ class Kernel(ABC):
         """
         known = self.get_params()
         for name in params:
-            if name not in known:
-                raise ValueError(f"the kernel {self.name} has no parameter {name!r}; {suggestion(name, known)}")
+            check_known(f"the kernel {self.name} has no parameter", name, known, ValueError)
         return replace(self, **params)
 
     def set_params(self, **params) -> Self:

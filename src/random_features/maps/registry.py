@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from random_features.errors import UserError, suggestion
+from random_features.errors import UserError, check_known
 from random_features.modules import class_named, definitions, statements
 
 
@@ -134,8 +134,7 @@ ALIASES = {"rks": ("rff", {"layout": "phase"}), "lkrf": ("karff", {}), "eerf": (
 
 def resolve(name: str) -> tuple[str, dict]:
     """Return the registry's own name and the options of a name or an alias; ``UserError`` for an unknown one."""
-    if name not in REGISTRY and name not in ALIASES:
-        raise UserError(f"no feature map is called {name!r}; {suggestion(name, [*REGISTRY, *ALIASES])}")
+    check_known("no feature map is called", name, [*REGISTRY, *ALIASES])
     return ALIASES.get(name, (name, {}))
 
 
@@ -254,8 +253,8 @@ def supporting(kernel) -> list[str]:
     if kernel not in known:
         from random_features.maps.stated import BY_NAME, as_kernel
 
-        if isinstance(kernel, str) and kernel not in BY_NAME:
-            raise ValueError(f"no map supports a kernel called {kernel!r}; {suggestion(kernel, {*known, *BY_NAME})}")
+        if isinstance(kernel, str):
+            check_known("no map supports a kernel called", kernel, {*known, *BY_NAME}, ValueError)
         kernel = as_kernel(kernel)
         stated = {kernel.name, getattr(kernel, "like", None)}
     return [name for name, entry in REGISTRY.items() if stated & set(entry.kernels)]
@@ -324,6 +323,5 @@ def make_map(name: str, kernel=None, **params):
     params = {**options, **params}
     known = inspect.signature(make).parameters
     for parameter in params:
-        if parameter not in known:
-            raise TypeError(f"{name} has no parameter {parameter!r}; {suggestion(parameter, known)}")
+        check_known(f"{name} has no parameter", parameter, known, TypeError)
     return make(kernel=kernel, **params)

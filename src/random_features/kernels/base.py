@@ -154,9 +154,9 @@ class GaussianSpectrum(SpectralKernel):
     """A kernel with frequencies N(0, ``frequency_scale``^2 I), as orthogonal and structured maps need it."""
 
     @property
-    @abstractmethod
     def frequency_scale(self) -> float:
-        """Return the standard deviation of one coordinate of the frequencies."""
+        """Return the standard deviation of one coordinate of the frequencies: 1 / l, unless a subclass has another."""
+        return 1.0 / self.ell
 
     def frequency_quantile(self, probabilities):
         return self.frequency_scale * ndtri(probabilities)
@@ -236,10 +236,6 @@ class ScaleMixture(Scaled, GaussianSpectrum):
     @abstractmethod
     def of_distance(self, r: np.ndarray) -> np.ndarray:
         """Return the kernel at distances r in length scales, elementwise."""
-
-    @property
-    def frequency_scale(self) -> float:
-        return 1.0 / self.ell
 
     def draw_coordinates(self, rng, shape):
         return GaussianSpectrum.draw_frequencies(self, rng, shape)

@@ -46,10 +46,6 @@ class Gaussian(Scaled, GaussianSpectrum):
     name = "gaussian"
     takes_sparse_rows = True
 
-    @property
-    def frequency_scale(self) -> float:
-        return 1.0 / self.ell
-
     def _values(self, X, Y):
         gamma = 0.5 / self.ell**2
         if self._are_near(X, Y):

@@ -4,7 +4,8 @@
 |---|---|
 | `reading` | how a file is written, and its cells |
 | `texts` | the values of texts in a format |
-| `columns` | the format of a column of texts |
+| `columns` | a column in its format, of the file and of later frames |
+| `formats` | the format of a column of texts |
 | `question` | a file with its target, its kind of task and what happens to each column |
 | `recipe` | from a table to a score: the code that `compare` runs and that `best.py` repeats |
 | `contestants` | the names of the contestants |

@@ -8,7 +8,8 @@ import pandas as pd
 from scipy.sparse import issparse
 
 from random_features.compare import reading, recipe
-from random_features.compare.columns import MOST_FORMS, formats_of, is_text, values_missing
+from random_features.compare.columns import is_text, values_missing
+from random_features.compare.formats import MOST_FORMS, formats_of
 from random_features.compare.texts import MISSING, SIGN_OF, is_number
 from random_features.errors import UserError, nearest
 

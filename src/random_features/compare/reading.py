@@ -1,6 +1,6 @@
 """Read a file as a table: how it is written, decided on the whole file, and its cells.
 
-Text is read by pandas with every cell as text; ``columns`` decides what the texts of a column mean. What fits in two
+Text is read by pandas with every cell as text; ``formats`` decides what the texts of a column mean. What fits in two
 ways is not guessed: a ``UserError`` names the option that decides.
 """
 
@@ -316,22 +316,22 @@ def label_of(line) -> str:
     return next(filter(None, line), "")
 
 
-def sums_up(rows, line, statistics=("sum", "mean")) -> bool:
-    """Return whether all numbers of a line are statistics of the columns of some rows. One of them, or two if the line
-    has no word for it, must be in none of the rows, unless it is a statistic such as the largest, which is.
+def sums_up(rows, line, of=("sum", "mean")) -> bool:
+    """Return whether all numbers of a line are statistics of the columns of some rows: one ``of`` these each. One of
+    them, or two if the line has no word for it, must be in none of the rows, unless ``of`` are such as the largest.
     """
     found = 0
     for j in (j for j, cell in enumerate(line) if is_number(cell)):
         cell, column = line.iloc[j], rows.iloc[:, j]
         points, commas = (numbers(pd.Series([cell, *column[:100]]), sign)[0] for sign in ".,")
         values = numbers(column, "," if commas.count() > points.count() else ".")[0]
-        known, near = values.agg([*statistics]) if values.count() >= len(values) // 2 else [], []
+        known, near = values.agg([*of]) if values.count() >= len(values) // 2 else [], []
         for sign, value in ((".", points[0]), (",", commas[0])):  # 1.770 may be the sum of whole numbers
             rounded = 0.5001 * 0.1 ** len("".join(re.findall(rf"[{sign}](\d+)", cell)))
             near += [value] * any(abs(value - each) <= rounded for each in known)
         if not near:
             return False
-        found += statistics == OTHERS or not values.isin(near).any()
+        found += of == OTHERS or not values.isin(near).any()
     return found >= (1 if STATISTIC.fullmatch(label_of(line)) else 2)
 
 

@@ -22,7 +22,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncod
 from random_features import __version__, make_map
 from random_features.arrays import dense
 from random_features.compare import reading
-from random_features.compare.columns import LARGEST_EXACT, converted, texts_by_value
+from random_features.compare.columns import LARGEST_EXACT, PLAIN, converted, texts_by_value
 from random_features.compare.contestants import has_kernel
 from random_features.errors import UserError
 from random_features.kernels import Gaussian
@@ -382,7 +382,7 @@ def fitted(table, labels, settings, name, chosen, is_encoded=False):
     if not is_encoded:
         used = [name for names in (columns or {}).values() for name in names]
         formats = {name: settings["formats"].get(name, "number") for name in used}
-        known = {name: texts_by_value(table[name]) if how == "text" else settings.get("units", {}).get(name, [""])
+        known = {name: texts_by_value(table[name]) if how == "text" else settings.get("units", {}).get(name, PLAIN)
                  for name, how in formats.items()}  # fmt: skip
         times = {name: as_times(table[name]) for kind in KINDS[:2] for name in (columns or {}).get(kind, ())}
         ends = {name: (float(each.min()), float(each.max()), each.notna().all()) for name, each in times.items()}

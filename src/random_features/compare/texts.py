@@ -20,14 +20,6 @@ MISSING = {"?", "-", "--", "---", "na", "n/a", "n.a.", "n. a.", "k.a.", "k. a.",
            "keine angabe", "not available", "no data", "não informado", "saknas", "brak", "brak danych", "\\n", "欠測",
            "不明", "－"}  # fmt: skip
 
-#: Dates, and times of day that may follow them.
-DATES = (
-    "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d",
-    "%Y.%m.%d", "%Y%m%d", "%Y年%m月%d日", "%d %b %Y", "%d. %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%d%b%Y",
-    "%d/%b/%Y", "%b %Y", "%b-%Y", "%m/%Y",
-)  # fmt: skip
-TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %Hh%M", " %Hh%M:%S", ":%H:%M:%S")
-
 #: How the months begin in English, Dutch, French, German, Italian, Polish, Portuguese, Russian, Spanish, Turkish, and
 #: the Scandinavian languages.
 MONTHS = (
@@ -36,26 +28,17 @@ MONTHS = (
     "sep|set|wrz|сен|eyl", "oct|okt|ott|out|paź|окт|eki", "nov|lis|ноя|kas", "dec|déc|dez|dic|des|gru|дек|ara",
 )  # fmt: skip
 
-#: Times and durations without seconds and with them, also PT1H25M and 2d 1h 25m, by their formats; other words.
+#: Times and durations without seconds and with them, also PT1H25M and 2d 1h 25m, by their formats.
 UNITS = r"d(ays?)?|h((ou)?rs?)?|m(in(ute)?s?)?|s(ec(ond)?s?)?"
 SPANS = {
     "hours": r"-?\d+(:| ?h ?)[0-5]\d|\d+ ?h|\d+[.:][0-5]\d Uhr",
     "h:mm:ss": r"-?(\d+ ?d(ays?)?,? )?\d+:\d\d:\d\d(\.\d+)?|\d+:[0-5]\d\.\d+"
     rf"|P(?=\d|T\d)(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?|(?i:-?(\d+(\.\d+)? ?({UNITS}),? ?)+)",
 }
-IN_WORDS = r"(\d+([.,]\d+)? ?[^\W\d]+[.,]? ?){2,}"
-
-#: Formats that are tried, and others. If both of a pair of ``BEFORE`` fit, the first is taken; others are asked for.
-#: A user who asks for a format of ``EITHER`` gets the one that more texts have: 2:08 next to 1:02:08 may be minutes.
-FORMATS = ("number", "number,", "%Y%m%d", "hours", "h:mm:ss", "ratio", "iso", "iso+zone")
-OTHERS = ("whole", "bool", "duration", "text")
-EITHER = {"hours": tuple(SPANS), "iso": ("iso", "iso+zone")}
-BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"), ("h:mm:ss", "ratio"))
 
 #: The decimal signs of formats; their marks between thousands; lakhs (1,23,456), money (60,- and 60/- too), and units.
 SIGN_OF = {"number": ".", "number,": ","}
 MARKS = {",": r"[.'’ ]", ".": r"[,'’ ]"}
-MARKED, WHOLE = "marks between thousands", "no decimals"
 LAKHS = r"[1-9]\d?(?:,\d\d)+,\d{3}"
 MONEY = r"[A-Z]{0,2}[$£¤¥\u20a0-\u20bf]|EUR|USD|CHF|GBP|INR|JPY|BRL|DKK|NOK|SEK|Rs\.?|[Kk]r\.?|Fr\.?"
 LETTERS = r"(?!(?:Uhr|[AaPp][Mm]|st|nd|rd|th)$|[²³¹¼-¾⅐-⅞])[%/A-Za-z\u00b0-\uffdc]"
@@ -66,18 +49,7 @@ NUMBER = {
     for sign, marks in MARKS.items()
 }  # fmt: skip
 
-#: A quarter or a week; a month, as spreadsheets write it (May-21); the start of a date, also with the name of a month;
-#: blanks and points of dates that others write without them (18. 6. 2021.); the end of a time with a zone.
-PERIOD = (
-    r"(?:19|20)\d\d[-/ ]?(?:Q|K?W|T)\d{1,2}\b|(?:Q|K?W|T) ?\d{1,2}[-/ ](?:19|20)\d\d"
-    r"|[1-4][.a-z]* (?:[Qq]uart|[Tt]rim)[a-z]*\.? (?:19|20)\d\d"
-)
-MONTH = rf"(?:{'|'.join(calendar.month_abbr[1:])})[a-z]?\.?"
-LIKE_A_DATE = (
-    r"(?:[^\W\d]{2,10}\.?,? )?(?:(?:\d\d?|\d{4})([-./ ] ?)\d{1,2}\1(?:\d{4}|\d\d?)\b(?!\1)"
-    r"|\d{1,2}(?:\.|st|nd|rd|th)?[-/ ][^\W\d]{3,9}\.?,?[-/ ]\d{4}|[^\W\d]{3,9} \d{1,2}(?:(?:st|nd|rd|th),?|,) \d{4}"
-    rf"|[^\W\d]{{3,9}} \d{{1,2}} \d{{1,2}}:\d\d|(?i:\d\d?-{MONTH}|{MONTH}[- ]\d\d)$|{PERIOD})"
-)
+#: Blanks and points of dates that others write without them (18. 6. 2021.); the end of a time with a zone.
 SPACED = r"(?<=\d\.) +(?=\d+(?![\d:h]))|(?<=\d)\.(?=$| \d+[:h])"
 ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$"
 
@@ -87,9 +59,8 @@ DIGITS = "".join(chr(zero + i) for zero in (0x660, 0x6F0, 0x966, 0x9E6, 0xFF10) 
 SIGNS = str.maketrans("\u00a0\u202f\u2007\u2009\u2212\u2011\u2013\u2014－％￥\\．，／：٫٬٪" + DIGITS,
                       "    -----%¥¥.,/:.'%" + "0123456789" * 5, "\u200b\u200e\u200f\u2060\ufeff")  # fmt: skip
 
-#: An hour in the morning or the afternoon, as p.m. or pm, and marks next to numbers: limits (<0.5), notes (5*, 5 (H)).
+#: An hour in the morning or the afternoon, as p.m. or pm.
 AM_PM = r"(?i)(?<=\d)\s*([ap])\.? ?m\b\.?"
-NEXT_TO_NUMBERS = r"^[<>≤≥~≈±△▲▼]+ ?| ?[*†‡]+$| ?\([A-Za-z*]{1,2}\)$"
 
 #: Decimal commas as points; then points make no number.
 COMMAS = str.maketrans(",.", ".;")
@@ -121,11 +92,6 @@ def numbers(texts: pd.Series, sign: str) -> tuple[pd.Series, pd.Series]:
     return found, units.reindex(texts.index, fill_value="")
 
 
-def has_sign(texts: pd.Series) -> bool:
-    """Return whether a text has a decimal sign, or one that could be."""
-    return texts.str.contains("[.,]").any()
-
-
 def measured(texts: pd.Series, how: str) -> tuple[pd.Series, pd.Series]:
     """Return ``numbers`` in their format, "whole" where no decimal sign of the file was known.
 
@@ -140,10 +106,10 @@ def measured(texts: pd.Series, how: str) -> tuple[pd.Series, pd.Series]:
     return points.fillna(commas), units.where(points.notna(), others)
 
 
-def units_of(texts: pd.Series, how: str, is_stated: bool) -> list[str]:
+def units_of(texts: pd.Series, how: str, is_stated: bool) -> tuple[list[str], str]:
     """Return the unit of a column of numbers, "" for none, and "" next to money, or next to any but % where the format
-    is stated, ``MARKED`` unless it has decimals and no marks between thousands, and ``WHOLE`` if it has marks and no
-    decimals. Raise ``UserError`` for several units.
+    is stated; and what the column lacks of "decimals" and "marks between thousands", "" if it has both or neither.
+    Raise ``UserError`` for several units.
     """
     values, units = measured(texts, how)
     found = sorted(set(units[values.notna()])) or [""]
@@ -158,15 +124,15 @@ def units_of(texts: pd.Series, how: str, is_stated: bool) -> list[str]:
                         f"write them in one unit in the file, or {ways}")  # fmt: skip
     sign = SIGN_OF.get(how, ".")
     decimals, marks = (texts.str.contains(pattern).any() for pattern in (rf"\d[{sign}]", rf"\d{MARKS[sign]}\d{{3}}"))
-    seen = [MARKED] * bool(marks or not decimals) + [WHOLE] * bool(marks and not decimals)
-    return found + [""] * may_lack + seen
+    lacks = "" if marks == decimals else "decimals" if marks else "marks between thousands"
+    return found + [""] * may_lack, lacks
 
 
-def refuse_marks(texts: pd.Series, sign: str, units) -> None:
-    """Raise ``UserError`` for a text such as 1,592 whose comma, or point, the column of a file did not have: it had
-    decimals and no marks between thousands, or marks and no decimals.
+def refuse_marks(texts: pd.Series, sign: str, lacks: str) -> None:
+    """Raise ``UserError`` for a text such as 1,592 whose comma, or point, the column of a file did not have: it lacks
+    decimals, or marks between thousands.
     """
-    mark, lacks = (sign, "decimals") if WHOLE in units else ("." if sign == "," else ",", MARKED)
+    mark = sign if lacks == "decimals" else "." if sign == "," else ","
     if two := texts[texts.str.contains(rf"^(?!\D*0)[^.,]*(?<!\d)\d{{1,3}}[{mark}]\d{{3}}[^.,\d]*$")].tolist():
         raise UserError(f"the column {texts.name!r} had no {lacks}, and {two[0]!r} is about one or a thousand times "
                         "more: write it as in the file")  # fmt: skip
@@ -204,14 +170,17 @@ def dates(texts: pd.Series, how: str) -> pd.Series:
     return found.dt.tz_localize(None)
 
 
-def parsed(texts: pd.Series, how: str, units=None) -> pd.Series:
-    """Return texts in a format, missing where they have another, or none of the ``units`` of numbers."""
+def parsed(texts: pd.Series, how: str, known=None) -> pd.Series:
+    """Return texts in a format, missing where they have another, or another unit than the ``known`` column of numbers
+    (``units_of``).
+    """
     if how in (*SIGN_OF, "whole"):
         values, found = measured(texts, how)
-        if units is None:
+        if known is None:
             return values
-        if how in SIGN_OF and (MARKED not in units or WHOLE in units):
-            refuse_marks(texts[values.notna()], SIGN_OF[how], units)
+        units, lacks = known
+        if how in SIGN_OF and lacks:
+            refuse_marks(texts[values.notna()], SIGN_OF[how], lacks)
         return values.where(found.isin(units))
     texts = in_ascii(texts)
     if how == "ratio":

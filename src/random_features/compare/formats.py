@@ -1,0 +1,227 @@
+"""The format of a column of texts (see ``texts``): one for the whole column, found by pandas or asked for."""
+
+import calendar
+import re
+
+import pandas as pd
+
+from random_features.compare.columns import LARGEST_EXACT, is_text
+from random_features.compare.texts import MISSING, SIGN_OF, SPANS, in_ascii, is_number, numbers, parsed, units_of
+from random_features.errors import UserError
+
+#: The share of numbers or dates of a column from which other texts are mistakes, and from which they are missing.
+MOSTLY, OFTEN = 0.8, 0.5
+
+#: Columns of one format whose first value is shown, and wordings from which numbers with words are codes.
+NOTED, MOST_FORMS = 10, 10
+
+#: Formats that are tried, and others. If both of a pair of ``BEFORE`` fit, the first is taken; others are asked for.
+#: A user who asks for a format of ``EITHER`` gets the one that more texts have: 2:08 next to 1:02:08 may be minutes.
+FORMATS = ("number", "number,", "%Y%m%d", "hours", "h:mm:ss", "ratio", "iso", "iso+zone")
+OTHERS = ("whole", "bool", "duration", "text")
+EITHER = {"hours": tuple(SPANS), "iso": ("iso", "iso+zone")}
+BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"), ("h:mm:ss", "ratio"))
+
+#: Dates, and times of day that may follow them.
+DATES = (
+    "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d",
+    "%Y.%m.%d", "%Y%m%d", "%Y年%m月%d日", "%d %b %Y", "%d. %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%d%b%Y",
+    "%d/%b/%Y", "%b %Y", "%b-%Y", "%m/%Y",
+)  # fmt: skip
+TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %Hh%M", " %Hh%M:%S", ":%H:%M:%S")
+
+#: Numbers with words; marks next to numbers: limits (<0.5), notes (5*, 5 (H)).
+IN_WORDS = r"(\d+([.,]\d+)? ?[^\W\d]+[.,]? ?){2,}"
+NEXT_TO_NUMBERS = r"^[<>≤≥~≈±△▲▼]+ ?| ?[*†‡]+$| ?\([A-Za-z*]{1,2}\)$"
+
+#: A quarter or a week; a month, as spreadsheets write it (May-21); the start of a date, also with the name of a month.
+PERIOD = (
+    r"(?:19|20)\d\d[-/ ]?(?:Q|K?W|T)\d{1,2}\b|(?:Q|K?W|T) ?\d{1,2}[-/ ](?:19|20)\d\d"
+    r"|[1-4][.a-z]* (?:[Qq]uart|[Tt]rim)[a-z]*\.? (?:19|20)\d\d"
+)
+MONTH = rf"(?:{'|'.join(calendar.month_abbr[1:])})[a-z]?\.?"
+LIKE_A_DATE = (
+    r"(?:[^\W\d]{2,10}\.?,? )?(?:(?:\d\d?|\d{4})([-./ ] ?)\d{1,2}\1(?:\d{4}|\d\d?)\b(?!\1)"
+    r"|\d{1,2}(?:\.|st|nd|rd|th)?[-/ ][^\W\d]{3,9}\.?,?[-/ ]\d{4}|[^\W\d]{3,9} \d{1,2}(?:(?:st|nd|rd|th),?|,) \d{4}"
+    rf"|[^\W\d]{{3,9}} \d{{1,2}} \d{{1,2}}:\d\d|(?i:\d\d?-{MONTH}|{MONTH}[- ]\d\d)$|{PERIOD})"
+)
+
+
+def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -> tuple[dict, dict, list, list]:
+    """Return the format of each column of texts, the units of numbers, doubts about formats that the user states and
+    about years, and notes on formats that changed values.
+
+    ``given`` has the formats of columns that the user or the file states, ``decimal`` the decimal sign or None,
+    ``missing`` the texts that are missing values in all columns.
+    """
+    doubts, notes, distinct = [], [], {}
+
+    def fitting(name):
+        counts = frame[name][~frame[name].isin(["", *missing])].dropna().astype(str).value_counts(sort=False)
+        distinct[name] = in_ascii(pd.Series(counts.index, dtype=str, name=name))
+        if name not in given:
+            return fits_of(name, counts, notes)
+        how = stated(name, distinct[name], given[name])
+        if how != "text":
+            note_missing(name, counts[parsed(distinct[name], how).isna().to_numpy()], doubts)
+        return [how]
+
+    fits = for_each_column(fitting, [name for name, column in frame.items() if is_text(column)])
+    clear = [name for name, how in fits.items() if how in (["number"], ["number,"]) and has_sign(distinct[name])]
+    signs = {decimal} if decimal else {SIGN_OF[fits[name][0]] for name in clear}
+    found = {name: how[0] if name in given else the_one(name, distinct[name], how, signs) for name, how in fits.items()}
+    of_numbers = [name for name, how in found.items() if how in (*SIGN_OF, "whole")]
+    units = for_each_column(lambda name: units_of(distinct[name], found[name], name in given), of_numbers)
+    for name, how in found.items():
+        if "%y" in how and (days := parsed(distinct[name], how)).max() > pd.Timestamp.now():
+            example = f"{distinct[name][days.idxmax()]!r} is read as {days.max():%Y}"
+            doubts.append(
+                f"{name!r}: {example}: 68 is 2068, and 69 is 1969; write years of four digits if that is wrong"
+            )
+    notes += changes({name: texts for name, texts in distinct.items() if name not in given}, found)
+    return found, units, doubts, notes
+
+
+def for_each_column(find, names) -> dict:
+    """Return what a function finds for each name; one ``UserError`` has all the questions that it asks."""
+    found, questions = {}, []
+    for name in names:
+        try:
+            found[name] = find(name)
+        except UserError as error:
+            questions.append(str(error))
+    if questions:
+        raise UserError("\n* ".join([f"{len(questions)} columns need an answer:"] * (len(questions) > 1) + questions))
+    return found
+
+
+def note_missing(name: str, absent: pd.Series, notes: list[str]) -> None:
+    """Add a note on the texts of a column that are missing values, if any; ``absent`` has the rows of each."""
+    if len(absent):
+        shown = ", ".join(text[:40] for text in absent.index[:3])
+        notes.append(f"{name!r}: texts that are missing values: {absent.sum():,} ({shown})")
+
+
+def stated(name: str, texts: pd.Series, how: str) -> str:
+    """Return the format that a user names for a column; of two that have one name, the one of more texts."""
+    if "%" not in how and how not in (*FORMATS, *OTHERS):
+        raise UserError(f"--format {name}={how}: there is no such format; a column has {', '.join(FORMATS)}, text, or "
+                        "dates such as %d.%m.%Y")  # fmt: skip
+    try:
+        ways = {each: parsed(texts, each).notna().sum() for each in EITHER.get(how, [how]) if each != "text"}
+    except ValueError as error:
+        raise UserError(f"--format {name}={how}: {error}") from None
+    if len(texts) and ways and not any(ways.values()):
+        raise UserError(f"--format {name}={how}: no value has it, such as {texts[0]!r}")
+    return max(ways, key=ways.get, default="text")
+
+
+def has_sign(texts: pd.Series) -> bool:
+    """Return whether a text has a decimal sign, or one that could be."""
+    return texts.str.contains("[.,]").any()
+
+
+def the_one(name: str, texts: pd.Series, fits: list[str], signs: set) -> str:
+    """Return the one format of those that fit a column, by the decimal ``signs`` of the file, or ask for it."""
+    if fits == ["number"] and not has_sign(texts):
+        return "number" if signs == {"."} else "whole"
+    if fits == ["number", "number,"]:
+        if len(signs) != 1:
+            example = next(each for each in texts if re.search(r"\d[.,]\d", each))
+            raise UserError(f"is {example!r} in the column {name!r} about one or a thousand times more? "
+                            "state --decimal . or --decimal ,")  # fmt: skip
+        return fits["," in signs]
+    if len(fits) > 1:
+        options = " or ".join(f"--format {name}={each}" for each in fits)
+        raise UserError(f"the column {name!r}, such as {texts[0]!r}, has two meanings: {options}")
+    return fits[0]
+
+
+def changes(columns: dict, formats: dict) -> list[str]:
+    """Return notes on the columns whose texts become other values, with an example for each of the first."""
+    examples, notes = {}, []
+    for name, texts in columns.items():
+        if (how := formats[name]) != "text":
+            values, plain = parsed(texts, how), texts.mask(texts.str.fullmatch(r"\d+[eE]\d+"))  # 1E3 may be a code
+            is_same = values.eq(pd.to_numeric(plain, errors="coerce"))
+            is_same |= (how == "iso") & texts.str.match(r"\d{4}-\d+-\d")  # so may be 1801-12
+            changed = texts[values.notna() & ~is_same]
+            unit = " hours" if how in SPANS else " UTC, month and hour too" if how == "iso+zone" else ""
+            read = [f"{name!r}: {each!r} is read as {values[j]}{unit}" for j, each in changed[:1].items()]
+            examples.setdefault(how, []).extend(read)
+    for how, read in sorted(examples.items(), key=lambda each: each[0] in SIGN_OF):  # numbers last
+        notes += read[:NOTED]
+        if more := read[NOTED:]:
+            notes.append(f"more columns have the format {how!r}: {len(more):,}, down to {more[-1]}")
+    return notes
+
+
+def fits_of(name: str, counts: pd.Series, notes: list[str]) -> list[str]:
+    """Return the formats that fit a column, two if they give different values; missing values are noted. ``counts`` has
+    the rows of each text.
+    """
+    if counts[counts.index.str.contains(r"\d")].sum() < max(1, OFTEN * counts.sum()):
+        return ["text"]
+    absent = counts[counts.index.str.lower().isin(MISSING)]
+    counts = counts.drop(absent.index)
+    texts = pd.Series(counts.index, dtype=str)
+    values = values_by_format(texts)
+    fits = [how for how, found in values.items() if found.notna().all()]
+    fits = [how for how in fits if not any(first in fits and how == second for first, second in BEFORE)]
+    if not fits:
+        ask_about(name, counts, absent, values)
+        return ["text"]
+    if fits[0] in SIGN_OF:
+        digits = in_ascii(texts[texts.str.fullmatch(r"[-+]?\d+")])
+        if digits.str.contains(r"^[-+]?0\d").any() or any(abs(int(each)) > LARGEST_EXACT for each in digits):
+            notes.append(f"{name!r}: whole numbers with a zero in front or beyond 2^53: text")
+            return ["text"]
+        if len(set(numbers(texts, SIGN_OF[fits[0]])[1])) > 1 and parsed(texts, "h:mm:ss").notna().all():
+            may_be_codes = texts.str.fullmatch(r"[\d.]+ ?[DHMS]").all()  # as debit and credit in German, 5.20 S
+            return ["h:mm:ss", "text"] if may_be_codes else ["h:mm:ss"]  # 45m and 2h
+        if texts.str.fullmatch(r"\d-?").all() and texts.str.endswith("-").any():
+            return [fits[0], "text"]  # 3- may be a mark at school
+    note_missing(name, absent, notes)
+    return fits
+
+
+def values_by_format(texts: pd.Series) -> dict:
+    """Return the values of texts by each format that more than half of them have; equal values count once."""
+    some, values = texts.iloc[:: max(1, len(texts) // 100)], {}
+    times = TIMES if some.str.contains(r"\d[:h]\d").any() else [""]
+    for how in [*FORMATS, *(date + time for date in DATES for time in times)]:
+        if how == "hours" and any(found.notna().all() for found in values.values()):
+            break  # numbers, as in most columns, are nothing else
+        if parsed(some, how).notna().mean() > OFTEN:
+            found = parsed(texts, how)
+            values |= {} if any(found.equals(other) for other in values.values()) else {how: found}
+    return values
+
+
+def ask_about(name: str, counts: pd.Series, absent: pd.Series, values: dict) -> None:
+    """Ask the user about a column that no format fits, if nearly all of its texts have one, or look like dates."""
+    fitted = {how: counts[found.notna().to_numpy()].sum() for how, found in values.items()}
+    best = max(fitted, key=fitted.get, default=None)
+    if best in SIGN_OF:
+        are_numbers = counts.index.str.replace(NEXT_TO_NUMBERS, "", regex=True).map(is_number)
+        fitted[best] = counts[values[best].notna().to_numpy() | are_numbers].sum()
+    if best and fitted[best] > MOSTLY * counts.sum():
+        wrong = counts[values[best].isna().to_numpy()]
+        few = f"{wrong.sum():,} of {counts.sum() + absent.sum():,} values of the column {name!r} are"
+        what = "no number" if best in SIGN_OF else f"not in the format {best!r}"
+        ways = f"--format '{name}={best}' makes them missing, --format '{name}=text' takes all as text"
+        absent = " ".join(f"--missing '{each[:40]}'" for each in wrong.index[:3])
+        raise UserError(f"{few} {what}, such as {wrong.index[0][:40]!r}: {ways}; "
+                        f"{absent} is for all columns")  # fmt: skip
+    such, are_words = f"the column {name!r}, such as {counts.index[0]!r},", counts.index.str.fullmatch(IN_WORDS)
+    forms = counts.index.str.replace(r"[\d.,]+", "", regex=True).nunique()
+    if counts[are_words].sum() > MOSTLY * counts.sum() and forms <= MOST_FORMS:
+        ways = f"write durations as 6h 40m, others in columns of their own, or state --format '{name}=text'"
+        raise UserError(f"{such} has several numbers with words: {ways}")
+    if len(days := pd.Series(counts.index[counts.index.str.match(LIKE_A_DATE)])) > OFTEN * len(counts):
+        shapes = days.str.replace(r"\d+", "0", regex=True).str.replace(r"[^\W\d]+", "a", regex=True)
+        some = days[~shapes.duplicated()].tolist()
+        ways = f"state --format '{name}=%d.%m.%Y %H:%M' with its codes (of strftime)"
+        ways = "write the first day of each in the file" if re.match(PERIOD, some[0]) else ways
+        ways = f"{' and '.join(map(repr, some[:2]))} have two formats; write one in the file" if some[1:] else ways
+        raise UserError(f"{such} looks like dates: {ways}, or --format '{name}=text'")

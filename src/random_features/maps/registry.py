@@ -241,10 +241,10 @@ def list_maps(kernel=None) -> Listing:
 
 
 def facts_of(name: str) -> dict:
-    """Return the facts of ``list_maps`` about a name of the registry."""
-    facts = ("family", "kernels", "data_dependent", "unbiased", "reference", "fit", "cost")
-    known = {fact: getattr(REGISTRY[name], fact) for fact in facts}
-    return {"name": name, **known, "defaults": resolved_options(name, {})}
+    """Return the facts of ``list_maps`` about a map, with the defaults of a name or an alias."""
+    facts, canonical = ("family", "kernels", "data_dependent", "unbiased", "reference", "fit", "cost"), resolve(name)[0]
+    known = {fact: getattr(REGISTRY[canonical], fact) for fact in facts}
+    return {"name": canonical, **known, "defaults": resolved_options(name, {})}
 
 
 def supporting(kernel) -> list[str]:
@@ -262,8 +262,7 @@ def supporting(kernel) -> list[str]:
 
 def described(name: str) -> str:
     """Return the registry's facts about a map, one per line; ``UserError`` for an unknown name."""
-    entry = facts_of(resolve(name)[0]) | {"defaults": resolved_options(name, {})}
-    shown = {key: _text(value) for key, value in entry.items()}
+    shown = {key: _text(value) for key, value in facts_of(name).items()}
     width = max(map(len, shown))
     return "\n".join(f"{key:{width}}  {value}" for key, value in shown.items())
 

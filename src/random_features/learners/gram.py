@@ -110,6 +110,16 @@ def ridge_on_gram(K, Y, shifts, center, weights=None) -> tuple:
     return dual, intercept
 
 
+def ridge_scores_on_gram(K, Y, shifts, folds, training, score, center, weights=None) -> np.ndarray:
+    """Return the held-out scores (g, n_folds) of ``ridge_on_gram`` at the shifts (g,) of each fold."""
+
+    def fit(K, Y, fold):
+        of_rows = None if weights is None else weights[training[:, fold]]
+        return ridge_on_gram(K, Y, shifts[fold], center, of_rows)
+
+    return scores_on_gram(K, Y, folds, training, score, fit, weights)
+
+
 def svm_on_gram(K, Y, C, weights=None) -> LinearModel:
     """Fit an SVM with the hinge loss and an unpenalised intercept (libsvm's) for every column of +-1."""
     dual, intercept, n_iter, converged = np.zeros(Y.shape), np.empty(Y.shape[1]), 0, True

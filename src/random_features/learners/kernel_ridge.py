@@ -136,7 +136,7 @@ def fit_kernel_ridge_by_tiles(
                 break
     residual = _lengths(targets - system(dual))
     converged, bound = bool((residual <= limits).all()), 0.5 * residual / np.sqrt(shift)
-    relative = np.divide(residual, lengths, out=np.zeros_like(residual), where=lengths > 0)
+    relative = _ratio(residual, lengths)
     return CertifiedModel(roots * dual, intercept, "conjugate gradients", converged, n_iter, relative, bound)
 
 

@@ -17,7 +17,7 @@ from random_features.arrays import float32_is_harmless, suit_float32
 from random_features.errors import check_choice
 from random_features.learners import streams
 from random_features.learners.entry import required, with_options
-from random_features.learners.gram import CENTERS, ridge_on_gram, scores_on_gram
+from random_features.learners.gram import CENTERS, ridge_on_gram, ridge_scores_on_gram
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, score_sum
@@ -116,12 +116,7 @@ def cross_validate_ridge(
     shifts = [effective_penalties(penalties, n, scaling, n_columns) for n in totals]
     if len(Y) <= n_columns:
         K = _kept_around(blocks, Y, n_columns, center)[0].row_gram
-
-        def fit(K, Y, fold):
-            of_rows = None if weights is None else weights[training[:, fold]]
-            return ridge_on_gram(K, Y, shifts[fold], center, of_rows)
-
-        scores = scores_on_gram(K, Y, folds, training, score, fit, weights)
+        scores = ridge_scores_on_gram(K, Y, shifts, folds, training, score, center, weights)
         scores[penalties == 0] = np.nan  # fewer training rows than columns: only K may have an inverse
         return scores
     n_folds, some_train_only = training.shape[1], folds.min() == -1

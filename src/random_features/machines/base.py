@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from random_features import tensors
 from random_features.arrays import check_numbers, check_same_columns, gains_on_gpu, generator_of, is_sparse, row_blocks
 from random_features.errors import check_choice, suggestion
-from random_features.learners.gram import fit_kernel_ridge, ridge_on_gram, scores_on_gram
+from random_features.learners.gram import fit_kernel_ridge, ridge_scores_on_gram
 from random_features.learners.kernel_ridge import fit_kernel_ridge_by_tiles, predict_by_tiles
 from random_features.learners.logistic import cross_validate_logistic, fit_logistic
 from random_features.learners.penalties import check_grid, effective_penalties, inner_penalty
@@ -263,18 +263,15 @@ class KernelMachine(BaseEstimator):
             how = {"tolerance": TOLERANCE, "weights": weights}
             return lambda penalty: fit_kernel_ridge_by_tiles(self.kernel_, X, Y, penalty, **how), None
         K = compared = kernel_matrix(self.kernel_, X)
-        held_out = np.where(groups == 0, 0, -1)  # one part: each penalty costs a factorisation
+        folds = np.where(groups == 0, 0, -1)  # one part: each penalty costs a factorisation
+        trains = folds < 0
         if len(penalties) > 1 and self._learns_from_targets():
-            compared = kernel_matrix(self._kernel().completed_by(X[held_out < 0], y[held_out < 0]), X)
-
-        def fit(K, Y, fold):
-            of_rows = None if weights is None else weights[held_out < 0]
-            shifts = effective_penalties(penalties, len(Y) if weights is None else of_rows.sum(), "mean", 1)
-            return ridge_on_gram(K, Y, shifts, "targets", of_rows)
-
+            compared = kernel_matrix(self._kernel().completed_by(X[trains], y[trains]), X)
+        total = (trains if weights is None else weights[trains]).sum()
+        shifts = [effective_penalties(penalties, total, "mean", 1)]
         return (
             lambda penalty: fit_kernel_ridge(K, Y, penalty, weights=weights),
-            lambda score: scores_on_gram(compared, Y, held_out, held_out[:, None] < 0, score, fit, weights),
+            lambda score: ridge_scores_on_gram(compared, Y, shifts, folds, trains[:, None], score, "targets", weights),
         )
 
     def _add(self, X, Y, weights):

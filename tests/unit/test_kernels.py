@@ -111,6 +111,8 @@ def test_make_kernel(asked, kernel):
     made = make_kernel(asked)
     assert made == kernel
     assert made.name == kernel.name == OF_ROWS.get(asked["name"], asked["name"])
+    assert type("Own", (type(kernel),), {})(**kernel.get_params()).name == kernel.name
+    assert not hasattr(type("Own", (kernels.base.Kernel,), {"_values": None})(), "name")
 
 
 @pytest.mark.parametrize("name", KERNELS)

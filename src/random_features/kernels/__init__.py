@@ -12,13 +12,13 @@ from here (``from random_features.kernels import Gaussian``). Importing this mod
 from collections.abc import Mapping
 
 from random_features.errors import UserError, check_known
-from random_features.kernels.registry import KERNELS
+from random_features.kernels.registry import KERNELS, NAMES
 from random_features.modules import class_named
 
 
 def of_class(class_name: str) -> type:
     """Import and return the kernel class of a name; ``AttributeError`` if there is none."""
-    return class_named(__name__, {kernel.class_name: name for name, kernel in KERNELS.items()}, class_name)
+    return class_named(__name__, NAMES, class_name)
 
 
 __getattr__ = of_class

@@ -52,11 +52,6 @@ class ArcCosine(GaussianSpectrum):
         if self.order not in (0, 1, 2) or isinstance(self.order, bool):
             raise ValueError(f"order must be 0, 1 or 2, got {self.order!r}")
 
-    @property
-    def name(self) -> str:
-        """Return "arccos0", "arccos1" or "arccos2". The orders differ in the features that they allow."""
-        return f"arccos{self.order}"
-
     def activation(self, projections, out):
         """Write max(0, projections)^b, for order 0 the step, into ``out``; tensors of one shape."""
         if self.order == 0:

@@ -14,6 +14,7 @@ from sklearn.metrics.pairwise import check_pairwise_arrays
 
 from random_features.arrays import check_numbers, check_same_columns, dense, without_duplicates
 from random_features.errors import check_known, check_positive
+from random_features.kernels.registry import NAMES, id_of
 from random_features.length_scales import LARGEST, RULES, check_length_scale, in_length_scales
 from random_features.tensors import as_rows, as_tensor, from_library, needs_gradient, on_host
 
@@ -21,11 +22,10 @@ from random_features.tensors import as_rows, as_tensor, from_library, needs_grad
 class Kernel(ABC):
     """A positive definite kernel; subclasses are frozen dataclasses whose annotated fields are the parameters.
 
-    ``name`` is the id that tables and the registry of maps use. Subclasses set it and other facts without an
-    annotation, which would make a parameter of it.
+    Subclasses state facts without an annotation, which would make a parameter of them. One without an entry in
+    ``KERNELS`` states its ``name``, or has the name of its base class.
     """
 
-    name: str
     #: Whether sparse rows stay sparse in ``_values`` and ``against``; they are made dense otherwise.
     takes_sparse_rows = False
 
@@ -56,6 +56,14 @@ class Kernel(ABC):
         if getattr(self, "activation", False) is not None and not np.isfinite(matrix).all():  # others are bounded
             raise ValueError(f"values of the kernel {self.name} overflow {matrix.dtype}: scale the data")
         return matrix
+
+    @property
+    def name(self) -> str:
+        """Return the id that tables and the registry of maps use."""
+        found = [NAMES[each.__name__] for each in type(self).__mro__ if each.__name__ in NAMES]
+        if not found:
+            raise AttributeError(f"the class {type(self).__name__} of kernels needs a name")
+        return id_of(found[0], self.get_params())
 
     def isotropic(self) -> tuple[Self, np.ndarray | None]:
         """Return a kernel without length scales per column, and these (d,) to divide by first, None if it has none."""

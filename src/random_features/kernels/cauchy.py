@@ -29,8 +29,6 @@ class Cauchy(Scaled, SpectralKernel):
     array([[0.25]])
     """
 
-    name = "cauchy"
-
     @property
     def frequency_scale(self) -> float:
         """Return the standard deviation of one coordinate of the frequencies."""

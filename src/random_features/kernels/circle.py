@@ -56,11 +56,6 @@ class Circle(SpectralKernel):
         check_choice("decay", self.decay, DECAYS)
         check_scalar(self.terms, "terms", Integral, min_val=1)
 
-    @property
-    def name(self) -> str:
-        """Return "circle-exponential", "circle-polynomial" or "circle-slowest"."""
-        return f"circle-{self.decay}"
-
     def frequencies(self) -> np.ndarray:
         """Return all frequencies 2 pi j, shape (terms,)."""
         return 2.0 * np.pi * np.arange(1, self.terms + 1)

@@ -31,7 +31,6 @@ class ExponentialPower(ScaleMixture):
     """
 
     exponent: float = 1.0
-    name = "exponential_power"
 
     def of_distance(self, r):
         return np.exp(-(r**self.exponent))

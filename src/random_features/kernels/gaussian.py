@@ -43,7 +43,6 @@ class Gaussian(Scaled, GaussianSpectrum):
     array([[0.6065]])
     """
 
-    name = "gaussian"
     takes_sparse_rows = True
 
     def _values(self, X, Y):

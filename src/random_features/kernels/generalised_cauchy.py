@@ -37,7 +37,6 @@ class GeneralisedCauchy(ScaleMixture):
 
     exponent: float = 2.0
     decay: float = 1.0
-    name = "generalised_cauchy"
 
     def of_distance(self, r):
         return (1.0 + r**self.exponent) ** (-self.decay / self.exponent)

@@ -31,7 +31,6 @@ class Laplacian(Scaled, SpectralKernel):
     array([[0.1353]])
     """
 
-    name = "laplacian"
     takes_sparse_rows = True
 
     def frequency_quantile(self, probabilities):

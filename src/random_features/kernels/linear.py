@@ -26,7 +26,6 @@ class Linear(Kernel):
     array([[11.]])
     """
 
-    name = "linear"
     takes_sparse_rows = True
 
     def activation(self, projections, out):

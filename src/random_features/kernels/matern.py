@@ -38,7 +38,6 @@ class Matern(ScaleMixture):
     """
 
     nu: float = 1.5
-    name = "matern"
 
     def of_distance(self, r):
         if self.nu > LARGE_NU:

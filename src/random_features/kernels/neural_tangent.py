@@ -25,7 +25,6 @@ class NeuralTangent(Kernel):
     array([[50.]])
     """
 
-    name = "neural_tangent"
     takes_sparse_rows = True
 
     def _values(self, X, Y):

@@ -30,7 +30,6 @@ class Polynomial(Kernel):
 
     degree: int = 2
     coef0: float = 1.0
-    name = "polynomial"
     takes_sparse_rows = True
 
     def __post_init__(self):

@@ -14,7 +14,8 @@ class Facts:
     ----------
     class_name : its class, in the file of this folder with the kernel's name
     parameters : its parameters, all of which an experiment states
-    id : its id in tables if this is not its name; a parameter in braces is replaced by its value
+    id : its id in tables and in the registry of maps if this is not its name; a parameter in braces is replaced by
+        its value
     """
 
     class_name: str
@@ -40,3 +41,11 @@ KERNELS = {
     "neural_tangent": Facts("NeuralTangent", ()),
     "polynomial": Facts("Polynomial", ("degree", "coef0")),
 }
+
+#: The name of every class of kernels.
+NAMES = {kernel.class_name: name for name, kernel in KERNELS.items()}
+
+
+def id_of(name: str, parameters: dict) -> str:
+    """Return the id of a kernel; ``KeyError`` for a name without an entry, or without a parameter of the id."""
+    return (KERNELS[name].id or name).format(**parameters)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from random_features.errors import UserError
-from random_features.kernels import KERNELS
+from random_features.kernels.registry import KERNELS, id_of
 from random_features.learners.registry import LEARNERS
 from random_features.maps.registry import REGISTRY
 from rfstudy.data.modules import code_of_steps, module_name
@@ -146,10 +146,10 @@ def kernel_id(kernel: dict) -> str:
     """Return the id of a kernel as it appears in rows. If an experiment leaves the kernel open (a family), return the
     name of the family.
 
-    It is the ``name`` of the kernel object, read from ``KERNELS`` without importing it.
+    It is the ``name`` of the kernel object, without importing it.
     """
     try:
-        return (KERNELS[kernel["name"]].id or kernel["name"]).format(**kernel)
+        return id_of(kernel["name"], kernel)
     except KeyError:
         return kernel["name"]
 

@@ -248,7 +248,7 @@ def test_a_map_of_a_number_of_columns_has_that_many(kernel_run):
     asked = understand(kernel_run.file, "y")
     X = recipe.encoder(asked.settings["columns"]).fit_transform(asked.table)
     for name in ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "nystroem", "kprff"):
-        settings = {"length_scale": 1.0, "penalties": [1e-6], **contests.map_settings(name, 64, "regression")}
+        settings = {"length_scale": 1.0, "penalties": [1e-6], **contests.map_settings(name, 64)}
         machine = recipe.model(name, settings, "regression").fit(X[:500], asked.y[:500])
         assert machine.map_.n_columns_ == 64, name
 

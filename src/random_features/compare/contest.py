@@ -127,13 +127,12 @@ def units(names, n_train: int, most_columns: int) -> list[Unit]:
     return [*(Unit(name, n_train, None) for name in names if not has_kernel(name)), *planned]
 
 
-def map_settings(name: str, columns: int, task: str) -> dict:
+def map_settings(name: str, columns: int) -> dict:
     """Return the number of frequencies and the options with which a map has a number of columns."""
     canonical, options = resolve(name)
-    known, own = resolved_options(name, {}), dict(options)
-    own |= {"task": "classification" if task == "classes" else task} if "task" in known else {}
-    own |= {"landmarks": "rpcholesky"} if canonical == "nystroem" else {}
-    return {"n_components": max(1, columns // (2 if known.get("layout") == "cos_sin" else 1)), "options": own}
+    own = options | ({"landmarks": "rpcholesky"} if canonical == "nystroem" else {})
+    per_frequency = 2 if resolved_options(name, {}).get("layout") == "cos_sin" else 1
+    return {"n_components": max(1, columns // per_frequency), "options": own}
 
 
 def code_identity() -> str:
@@ -224,7 +223,7 @@ class Contest:
         """Return the result of a unit: maps are tuned with each number of columns; penalties are chosen anew."""
         last = self.last(unit.name)
         settings = last.settings if last else self.start if has_kernel(unit.name) else self.more
-        settings = settings | (map_settings(unit.name, unit.columns, self.task) if unit.columns else {})
+        settings = settings | (map_settings(unit.name, unit.columns) if unit.columns else {})
         if unit.name == "guess":
             settings = {"words": "the mean" if self.task == "regression" else "the majority class"}
         elif not last or (unit.columns or np.inf) <= TUNED_WITH:

@@ -178,7 +178,7 @@ def few_whole_numbers(known: pd.Series) -> bool:
 def task_of(labels: pd.Series, task: str, missing, where: str) -> tuple[str, list | None]:
     """Return the task of a target, "classes" or "regression", and its classes; ``task`` is that, or "auto"."""
     known, kind = labels.dropna(), recipe.kind_of(labels)
-    example, is_number = str(next(iter(known), ""))[:40], labels.dtype.kind in "iuf"
+    example, is_numeric = str(next(iter(known), ""))[:40], labels.dtype.kind in "iuf"
     if kind == recipe.MANY:
         raise UserError(f"{where} holds {kind}; name another column")
     if kind == "dates" or labels.dtype.kind == "m":
@@ -193,8 +193,8 @@ def task_of(labels: pd.Series, task: str, missing, where: str) -> tuple[str, lis
         steps = np.sign(jumps[np.abs(jumps) > 3 * np.sqrt(rows.max())])
         is_count = len(rows) >= FEWEST_COUNTS and rows.max() > 10 * rows.min() and (np.diff(steps) <= 0).all()
         few = 0 < len(rows) <= 2 or (min(rows.index, default=-1) in (0, 1) and rows.index.max() <= MOST_CLASS_NUMBERS)
-        task = "classes" if not is_number or (few and not is_count) else "regression"
-    if task == "regression" and not is_number:
+        task = "classes" if not is_numeric or (few and not is_count) else "regression"
+    if task == "regression" and not is_numeric:
         raise UserError(f"{where} holds text such as {example!r}: a regression needs numbers; state --format")
     if task == "regression":
         return task, None

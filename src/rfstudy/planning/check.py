@@ -204,7 +204,7 @@ def try_learner(learner: str, options: dict, target: str):
     if unknown := set(known.targets) - set(OF_TARGET):
         raise ValueError(f"its facts name targets of the kind {', '.join(sorted(unknown))}, which there are not")
     if any(getattr(known, fact) != value for fact, value in vars(LEARNERS[learner]).items()):
-        raise ValueError(f"its LEARNER must have its own facts: Learner(**vars(LEARNERS[{learner!r}]), ...)")
+        raise ValueError(f"its LEARNER must have its own facts: with_options({learner!r}, ...)")
     if target not in known.targets:
         return
     n_folds = options.get("n_folds", 2)

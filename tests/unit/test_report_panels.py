@@ -143,7 +143,7 @@ def test_a_panel_that_would_mix_rows_is_an_error():
 # --- lines that are no measurements -----------------------------------------------------------------------------------
 
 
-TWO_CLASSES = {"eeg": {"label": "EEG", "labels": {"0": -1, "1": 1}, "published_as": {"survey": "EEG"}}}
+TWO_CLASSES = {"eeg": {"label": "EEG", "target": "binary", "published_as": {"survey": "EEG"}}}
 
 
 def fact(chance, split="all", dataset="eeg"):
@@ -166,11 +166,7 @@ def test_the_part_that_is_scored_decides_and_more_classes_have_no_answer():
     assert majority_pct(facts, "eeg", TWO_CLASSES) == pytest.approx(80.0)
     assert majority_pct(facts, "eeg", TWO_CLASSES, "train") == pytest.approx(70.0)
     assert majority_pct(facts, "other", TWO_CLASSES) is None
-    assert majority_pct(facts, "eeg", {"eeg": {"labels": {"a": 0, "b": 1, "c": 2}}}) is None
-    assert majority_pct(facts, "eeg", {"eeg": {"labels": {"a": 0, "b": 1, "rest": "drop"}}}) == pytest.approx(80.0)
-    assert majority_pct(facts, "eeg", {"eeg": {"target": "binary"}}) == pytest.approx(80.0)
-    of_other = {"eeg": {"features_of": {"task": "base"}}, "base": {"target": "regression"}}
-    assert majority_pct(facts, "eeg", of_other) is None
+    assert majority_pct(facts, "eeg", {"eeg": {"target": "classes"}}) is None
     assert majority_pct(facts[:0], "eeg", TWO_CLASSES) is None
 
 

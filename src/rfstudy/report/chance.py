@@ -46,20 +46,12 @@ def majority_pct(facts: pd.DataFrame, dataset: str, tasks: dict, split: str = "t
     Parameters
     ----------
     facts : tidy rows, among them the facts
-    tasks : the parsed registry of the data sets
+    tasks : the registry of the data sets, which has the target of each
     """
-    if not has_two_classes(dataset, tasks):
+    if tasks.get(dataset, {}).get("target") != "binary":
         return None
     rows = select(facts, dataset=dataset, metric=AGREEMENT, status="ok")
     for part in (split, "all"):
         if len(found := select(rows, split=part)["value"]):
             return float(50.0 * (1.0 + np.sqrt(max(0.0, 2.0 * found.iloc[0] - 1.0))))
     return None
-
-
-def has_two_classes(dataset: str, tasks: dict) -> bool:
-    """Return whether a task has two classes, by its target or by the values of its labels."""
-    task = tasks.get(dataset, {})
-    if "features_of" in task:
-        return has_two_classes(task["features_of"]["task"], tasks)
-    return task["target"] == "binary" if "target" in task else len(set(task.get("labels", {}).values()) - {"drop"}) == 2

@@ -64,14 +64,12 @@ def _printed(rows: pd.DataFrame) -> dict:
 def _registered(dataset: str, tasks: dict) -> dict:
     """Return the registry's facts about a data set, except for its scaling.
 
-    A streamed one has the columns before they are reduced, and the test part of its base.
+    A streamed one has the columns before they are reduced.
     """
     task = tasks.get(dataset, {})
-    streamed = task.get("streamed", {})
-    of_parts = tasks.get(streamed.get("base"), {}) | task | streamed
-    rows = [of_parts.get(key) for key in ("n_train", "n_test")]
-    d = streamed.get("columns", task.get("d"))
-    return dict(zip(COLUMNS[:4], [d, *rows, IS_RANDOM.get(of_parts.get("split"))], strict=True))
+    d = task.get("streamed", {}).get("columns", task.get("d"))
+    rows = [task.get(key) for key in ("n_train", "n_test")]
+    return dict(zip(COLUMNS[:4], [d, *rows, IS_RANDOM.get(task.get("split"))], strict=True))
 
 
 def _found(rows: pd.DataFrame) -> dict:

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.report.aggregate import check_unique, measured, method_order, reasons, select, settings_of, summarise
+from rfstudy.report.aggregate import measured, method_order, reasons, select, settings_of, summarise
 
 #: Four repeats of two methods at one size; one repeat failed and one was skipped.
 ROWS = """\
@@ -38,14 +37,6 @@ def test_means_are_over_ok_rows_and_the_others_are_counted(rows):
     assert np.isnan(cells.loc["orf", "std"])
     assert reasons(rows) == ["singular", "too large"]
     assert settings_of(rows)[2:4] == [{}, {"reason": "singular"}]
-
-
-def test_a_measurement_that_is_there_twice_is_refused(rows):
-    twice = pd.concat([rows, rows.iloc[:1]])
-    with pytest.raises(UserError, match=r"1 rows repeat a measurement, e\.g\. accuracy_pct of rff on eeg at 2d"):
-        summarise(twice)
-    with pytest.raises(ValueError, match="repeat a measurement"):
-        check_unique(twice)
 
 
 def test_select_takes_one_value_or_several_and_leaves_none_alone(rows):

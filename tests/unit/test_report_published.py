@@ -8,7 +8,7 @@ import pytest
 from report_rows import METHODS, REFERENCE
 
 from random_features.errors import UserError
-from rfstudy.report.published import FILES, ids_by_name, load, printed_name
+from rfstudy.report.published import FILES, load, printed_name
 
 DATASETS = {
     "eeg": {"label": "EEG", "published_as": {"survey": "EEG", "slsrff": "EEG"}},
@@ -88,12 +88,6 @@ def test_names_without_an_id_stay_and_lists_are_translated_by_part(rows):
     assert "mnist;cifar10" in set(rows["dataset"])
     assert "kprff;rff" in set(rows["method"])
     assert "all compared" in set(rows["method"])
-
-
-def test_two_ids_cannot_claim_one_name():
-    registry = {"a": {"published_as": {"survey": "X"}}, "b": {"published_as": {"survey": ["Y", "X"]}}}
-    with pytest.raises(ValueError, match="data sets a and b both claim 'X' of survey"):
-        ids_by_name(registry, "data set")
 
 
 def test_a_missing_file_is_an_error(tmp_path):

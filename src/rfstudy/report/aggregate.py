@@ -11,7 +11,6 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from random_features.errors import UserError
 from rfstudy import tidy
 
 #: The columns that identify a cell: one mean over repeats.
@@ -81,9 +80,8 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     * ``mean``, ``std`` (ddof = 1; missing for a single repeat) and ``n`` of the repeats that are ok,
     * ``n_failed`` and ``n_skipped``, the repeats that are not.
 
-    ``ValueError`` if two rows claim to be the same measurement: averaging them would count a repeat twice.
+    No two rows are the same measurement: ``collect`` and ``publish`` refuse them.
     """
-    check_unique(frame)
     return by_cell(with_status(frame), CELL, mean=("value", "mean"), std=("value", "std"), **COUNTS)
 
 
@@ -128,16 +126,6 @@ def columns_asked_for(rows: pd.DataFrame) -> pd.Series:
     """
     per_feature = (rows["n_columns"] / rows["n_features"]).groupby([rows["method"], rows["variant"]]).transform("max")
     return (rows["n_features"] * per_feature).round().astype(int)
-
-
-def check_unique(frame: pd.DataFrame) -> None:
-    """Raise ``UserError`` if two rows claim to be the same measurement."""
-    if len(twice := frame[frame.duplicated(list(tidy.KEY))]):
-        first = twice.iloc[0]
-        raise UserError(
-            f"{len(twice)} rows repeat a measurement, e.g. {first['metric']} of {first['method']} on {first['dataset']}"
-            f" at {first['n_features_label']}, repeat {first['repeat']}"
-        )
 
 
 def method_order(frame: pd.DataFrame, listed: list[str]) -> list[tuple[str, str]]:

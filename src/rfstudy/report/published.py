@@ -51,18 +51,17 @@ RECONSTRUCTED = "*"
 SPLITS = {"accuracy_pct": "test", "error_pct": "test", "train_accuracy_pct": "train", "train_error_pct": "train"}
 
 
-def ids_by_name(registry: dict, what: str) -> dict[tuple[str, str], str]:
+def ids_by_name(registry: dict) -> dict[tuple[str, str], str]:
     """Return ``(paper, published name) -> id`` from the ``published_as`` of a registry.
 
-    The registry is ``methods.yaml`` or ``datasets.yaml``. ``ValueError`` names a published name that two ids claim.
+    The registry is ``methods.yaml`` or ``datasets.yaml``. Planning has checked that no name has two ids.
     """
-    ids = {}
-    for identifier, entry in registry.items():
-        for paper, names in (entry.get("published_as") or {}).items():
-            for name in as_list(names):
-                if ids.setdefault((paper, name), identifier) != identifier:
-                    raise ValueError(f"{what}s {ids[paper, name]} and {identifier} both claim {name!r} of {paper}")
-    return ids
+    return {
+        (paper, name): identifier
+        for identifier, entry in registry.items()
+        for paper, names in entry.get("published_as", {}).items()
+        for name in as_list(names)
+    }
 
 
 def printed_name(registry: dict, identifier: str, paper: str) -> str:
@@ -102,8 +101,7 @@ def load(directory, styles: dict, tasks: dict) -> pd.DataFrame:
     value that is not a number: lists of winners, grids, rules), ``item`` (the subject of a row of a table of texts) and
     ``note``. A value that could not be recovered is a row with status "skipped".
     """
-    method_ids = ids_by_name(styles, "method")
-    dataset_ids = ids_by_name(tasks, "data set")
+    method_ids, dataset_ids = ids_by_name(styles), ids_by_name(tasks)
     printed = pd.concat([_read(Path(directory) / name) for name in FILES], ignore_index=True).fillna("")
     _check_numbers(printed)
     return tidy.frame([_row(row, method_ids, dataset_ids) for row in printed.to_dict("records")])

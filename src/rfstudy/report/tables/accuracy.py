@@ -8,7 +8,7 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report import cells, compare
-from rfstudy.report.aggregate import check_unique, method_order, methods_shown, of_quantity, select, settings_of
+from rfstudy.report.aggregate import method_order, methods_shown, of_quantity, select, settings_of
 from rfstudy.report.compare import MIN_REPEATS
 from rfstudy.report.context import Context
 from rfstudy.report.notes import absence, comparability, explained, quantity
@@ -152,7 +152,6 @@ def best_of(frame: pd.DataFrame, metric: str, groups: dict[str, list[str]], over
         for column in ("experiment", "dataset", "kernel", "learner", "split"):
             if rows[column].nunique() > 1:
                 raise ValueError(f"best_methods compares within one {column}, got {sorted(rows[column].unique())}")
-        check_unique(rows)
         scores = complete_scores(rows, metric, sizes)
         repeats = scores.count()
         left_out = repeats[repeats < MIN_REPEATS].to_dict()
@@ -207,7 +206,7 @@ def best_methods(context, *, paper, published, datasets, groups, criteria) -> Ta
     frame = select(context.rows, dataset=datasets, n_features_label=list(chain(*groups.values())))
     frame = pd.concat([of_quantity(frame, criterion) for criterion in criteria])
     of_table = select(context.published, paper=paper, experiment=published)
-    ids = ids_by_name(context.styles, "method")
+    ids = ids_by_name(context.styles)
     unfold = {
         f"{criterion['label']}, {group}": {"criterion": criterion["label"], "group": group}
         for criterion, group in product(criteria, groups)

@@ -34,20 +34,14 @@ def test_decisions_that_are_none_predict_nothing():
             Target("classes").decode(decision, np.array(classes))
 
 
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [([1, 1, 1], "two classes"), (np.array([], dtype=int), "two classes"), ([0.0, 1.0], "labels must be integers"),
-     ([0.0, np.nan], "labels must be integers"), (["a", "b"], "labels must be integers")],
-)  # fmt: skip
+@pytest.mark.parametrize("labels", [[1, 1, 1], np.array([], dtype=int)])
 @pytest.mark.parametrize("kind", ["binary", "classes"])
-def test_labels_that_are_none(kind, labels, message):
-    with pytest.raises(ValueError, match=message):
+def test_labels_of_one_class_are_refused(kind, labels):
+    with pytest.raises(ValueError, match="two classes"):
         Target(kind).encode(labels)
 
 
 def test_a_binary_target_has_two_classes():
-    with pytest.raises(ValueError, match=r"two classes, not 3: \[0, 1, 2\]"):
-        Target("binary").encode([0, 1, 2])
     columns, classes = Target("binary").encode([4, 2, 4])
     assert columns.tolist() == [[1.0], [-1.0], [1.0]]
     assert classes.tolist() == [2, 4]

@@ -44,20 +44,16 @@ class Target:
     def encode(self, y) -> tuple[np.ndarray, np.ndarray | None]:
         """Return targets (n,) as float64 columns (n, c) for a learner, and the sorted classes (None for a regression).
 
-        Labels are integers, as preprocessing writes them. Raise ``ValueError`` for another number of classes than the
-        kind has, for labels of another type, and for numbers that are not finite.
+        Labels are as preprocessing writes them: integers, of a binary target two. Raise ``ValueError`` for a single
+        class, and for numbers that are not finite.
         """
         if self.kind == "regression":
             return as_columns(y), None
         classes, index = np.unique(y, return_inverse=True)
-        if classes.dtype.kind not in "iu":
-            raise ValueError(f"labels must be integers, got {classes.dtype}")
         if len(classes) < 2:
             raise ValueError(f"a classifier needs two classes, the labels hold {classes.tolist()}")
         if len(classes) == 2:
             return 2.0 * index[:, None] - 1.0, classes
-        if self.kind == "binary":
-            raise ValueError(f"a binary target has two classes, not {len(classes)}: {classes[:10].tolist()}")
         return np.where(index[:, None] == np.arange(len(classes)), 1.0, -1.0), classes
 
     def decode(self, decision, classes) -> np.ndarray:

@@ -128,8 +128,6 @@ def test_arrays_of_any_kind_reach_the_file_of_their_shard_and_that_of_the_experi
             assert found.dtype == value.dtype
             np.testing.assert_array_equal(found, value)
     assert len(tidy.read(tmp_path / "all.csv")) == 4
-    with pytest.raises(ValueError, match=r"has arrays that another shard has, too, first rff/2/0/count"):
-        collect.run([], files, [], [arrays[0], arrays[0]], tmp_path / "all.csv", tmp_path / "all.npz")
 
 
 def test_the_id_of_a_kernel_in_rows_is_the_name_of_the_kernel():

@@ -19,8 +19,8 @@ def run(specs: list[Part], shard_files: list, prepared_dirs: list, array_files: 
     """Write the table of an experiment, its provenance and its arrays.
 
     ``specs`` (one per data set, from ``planning.plan.facts_parts``) match ``prepared_dirs`` one to one. Raise
-    ``UserError`` if two shards have the same row or array, or are of two experiments. Raise it also if a row has no
-    record of its run, or if a file is not the one that its stage wrote.
+    ``UserError`` if two shards have the same row, or are of two experiments. Raise it also if a row has no record of
+    its run, or if a file is not the one that its stage wrote.
     """
     tables = [tidy.read(path) for path in shard_files]
     check_of_one_experiment(dict(zip(shard_files, tables, strict=True)), specs)
@@ -36,7 +36,9 @@ def run(specs: list[Part], shard_files: list, prepared_dirs: list, array_files: 
     if twice.any():
         example = table.loc[twice, list(tidy.KEY)].iloc[0].to_dict()
         raise UserError(f"{int(twice.sum())} rows of the shards measure the same thing twice, first {example}")
-    write_results(table, records, out, collected_arrays(array_files), out_arrays)
+    # the arrays of a cell have its name: two shards with the same array have its rows, too
+    arrays = {name: array for path in array_files for name, array in read_arrays(path).items()}
+    write_results(table, records, out, arrays, out_arrays)
 
 
 def check_of_one_experiment(tables: dict, specs: list[Part]) -> None:
@@ -50,17 +52,6 @@ def check_of_one_experiment(tables: dict, specs: list[Part]) -> None:
         (one, where), (other, elsewhere) = list(expected.items())[:2]
         different = [f"{column} {b} joins {a}" for column, a, b in zip(columns, one, other, strict=True) if a != b]
         raise UserError(f"{elsewhere} is not of the experiment of {where}: {', '.join(different)}")
-
-
-def collected_arrays(array_files: list) -> dict:
-    """Return the arrays of all files by name."""
-    arrays: dict = {}
-    for path in array_files:
-        stored = read_arrays(path)
-        if twice := sorted(arrays.keys() & stored.keys()):
-            raise UserError(f"{path} has arrays that another shard has, too, first {twice[0]}")
-        arrays |= stored
-    return arrays
 
 
 def record_of_facts(prepared: Prepared) -> dict[str, dict]:

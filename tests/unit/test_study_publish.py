@@ -126,11 +126,10 @@ def test_rows_of_another_experiment_and_files_of_another_kind_are_refused(publis
     [
         (rows([0], stand_in="digits"), {}, r"1 rows of .* \(eeg\) are of stand-ins"),
         (rows([0], origin="published"), {}, r"\(published\) were not measured here"),
-        (rows([0], run="") + rows([1]), {}, r"1 rows of .* \(eeg\) have no record of the run"),
+        (rows([0], run="") + rows([1]), {}, r"1 rows of .* have no record of their run \(first ''\): run"),
         (rows([0]), {"uncommitted": True}, r"\(a\) were computed by uncommitted code"),
         *((rows([0]), {"commit": commit}, r"\(a\) were computed by uncommitted code") for commit in ("", "abc")),
-        (rows([0]) + rows([0]), {}, r"2 rows of .* \(eeg\) measure the same thing twice"),
-        (rows([0]) + rows([1], seed=5), {}, r"2 rows of .* \(eeg\) are of several seeds on one data set"),
+        (rows([0]) + rows([1], seed=5), {}, r"eeg: seed 5 joins 2021 \(1 rows\)"),
         (rows([0], metric="time_draw_s", unit="s"), {}, r"\(time_draw_s\) are times that the rule time did not take"),
         (rounds(2, settings={"machine_busy": True}), {}, "2 rows of .* are times next to other work"),
         (rows([0], run="", status="skipped", value=None), {}, "holds no row that was measured: there is nothing to"),
@@ -215,6 +214,11 @@ def test_a_data_set_has_one_seed_and_preset_also_without_a_neighbour(published, 
     new = rows([0, 1], "b", **{"n_features_label": "4d", column: value})
     assert_refused(tmp_path, new, f"eeg would have rows of the {column}s {pair}; publish all methods")
     assert len(published(new + rows(range(4), "b", method="orf", **place, **{column: value}))) == 7
+
+
+def test_a_first_block_has_one_seed_too(tmp_path):
+    with pytest.raises(UserError, match=r"eeg would have rows of the seeds 5, 2021; publish all methods"):
+        publish.run(results(tmp_path, rows([0]) + rows([1], seed=5)), tmp_path / "e.csv.xz")
 
 
 def test_what_differs_among_the_neighbours_may_differ(published):

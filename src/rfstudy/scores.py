@@ -111,8 +111,6 @@ def _pair(y_true, y_predicted, dtype=None):
         raise ValueError(
             f"targets and predictions must have one shape (n,), got {y_true.shape} and {y_predicted.shape}"
         )
-    if isinstance(y_true[0], str) != isinstance(y_predicted[0], str):
-        raise ValueError("of targets and predictions the one are texts and the others numbers: none are equal")
     if any(y.dtype.kind == "f" and not np.isfinite(y).all() for y in (y_true, y_predicted)):
         raise ValueError("the targets or the predictions hold NaN or infinity")
     return y_true, y_predicted

@@ -121,9 +121,6 @@ def test_what_makes_no_sense_is_refused():
         for found in (message(fit_steps, [wrong], X), message(columns_after, [wrong], 7)):
             assert "is a name or a mapping" in found
             assert found.endswith(f" not {wrong}")
-    for wrong in (X[:0], X[0]):
-        with pytest.raises(ValueError, match="at least one training row"):
-            fit_steps(["minmax"], wrong)
 
 
 def pca(n_components):
@@ -180,8 +177,6 @@ def test_a_step_behind_one_that_changes_the_width_is_fitted_on_its_outcome():
     whole = fit_steps(["center", pca(3), "standard"], train)
     np.testing.assert_allclose(whole(test), second(first(test)), atol=1e-12)
     np.testing.assert_allclose(whole(train).std(0), 1, atol=1e-12)
-    with pytest.raises(ValueError, match="fitted on 7 columns"):
-        whole(train[:, :3])
 
 
 def test_a_range_is_that_of_the_training_targets():

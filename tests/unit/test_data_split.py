@@ -57,7 +57,6 @@ PARTS = "cannot be published training rows"
 @pytest.mark.parametrize(
     ("rule", "own", "message"),
     [
-        ("third", {}, r"must be one of 'published', 'half', 'random', .*, got 'third'"),
         ("published", {}, "needs the number of published training rows"),
         *[("published", {"n_train_published": n}, PARTS) for n in (-1, 0, 10, 19)],
         *[("random", {"counts": counts}, COUNTS) for counts in (None, (8, 3), (0, 3), (3, 0), (-1, 3))],

@@ -32,17 +32,10 @@ def test_arrays_of_another_shape_are_refused(score):
             score(y, predicted)
 
 
-@pytest.mark.parametrize(
-    ("y_true", "predicted", "message"),
-    [
-        (["1", "2"], [1, 2], "the one are texts and the others numbers"),
-        (np.array(["1", "2"], dtype=object), [1, 2], "the one are texts and the others numbers"),
-        *((y, found, "NaN or infinity") for y, found in [([1.0, 2.0], [1.0, np.nan]), ([1.0, np.inf], [1.0, 2.0])]),
-    ],
-)
-def test_what_cannot_be_equal_has_no_score(y_true, predicted, message):
+@pytest.mark.parametrize(("y_true", "predicted"), [([1.0, 2.0], [1.0, np.nan]), ([1.0, np.inf], [1.0, 2.0])])
+def test_what_cannot_be_equal_has_no_score(y_true, predicted):
     for score in (scores.accuracy_pct, scores.error_pct):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match="NaN or infinity"):
             score(y_true, predicted)
 
 

@@ -26,7 +26,7 @@ def fit_steps(steps: Sequence[str | dict], X_train: np.ndarray) -> Callable[[np.
     steps : sequence of str or dict
         Names of files in ``steps/``, or mappings ``{name: parameters}``. A step is fitted on the training rows after
         the steps before it.
-    X_train : ndarray (n_train, d)
+    X_train : ndarray (n_train, d), n_train >= 1
 
     Returns
     -------
@@ -37,15 +37,11 @@ def fit_steps(steps: Sequence[str | dict], X_train: np.ndarray) -> Callable[[np.
     Raises
     ------
     ValueError
-        Unknown step, no training rows, or X of another width (``TypeError`` for another parameter).
+        Unknown step (``TypeError`` for another parameter).
     """
-    if X_train.ndim != 2 or not len(X_train):
-        raise ValueError("fit_steps needs a matrix with at least one training row")
     fitted, widths = [], [X_train.shape[1]]
 
     def apply(X: np.ndarray) -> np.ndarray:
-        if X.ndim != 2 or X.shape[1] != X_train.shape[1]:
-            raise ValueError(f"X has the shape {X.shape}, but the steps were fitted on {X_train.shape[1]} columns")
         result = np.empty((len(X), widths[-1]), dtype=np.float64 if X.dtype == np.float64 else np.float32)
         for rows in row_blocks(len(X), block_rows(8 * max(1, X.shape[1]))):
             block = X[rows].astype(np.float64)

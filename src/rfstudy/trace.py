@@ -42,9 +42,8 @@ def trace(number: str, wanted: dict[str, str]) -> str:
     if cells.empty:
         these = " with " + " ".join(f"{key}={value}" for key, value in wanted.items()) if wanted else ""
         others = elsewhere(text, wanted)
-        advice = (
-            f"it is one of {', '.join(others)}" if others else "differences and ranks are not found; name their cells"
-        )
+        unfound = "differences, ranks, and errors of rows with accuracies, are not found: name their cells"
+        advice = f"it is one of {', '.join(others)}" if others else unfound
         raise UserError(f"no mean of shipped rows{these} is {number}: {advice}")
     blocks = [described(cell, rows) for cell in cells.head(MOST).to_dict("records")]
     if len(cells) > MOST:

@@ -187,7 +187,7 @@ def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
             raise UserError(f"the label {name!r} is not one of the {REST}: {what}; name it, too")
         targets.append(mapping.get(name, mapping.get(REST)))
     if unknown := sorted(name for name, target in zip(names, targets, strict=True) if target is None):
-        raise UserError(f"the label map has no entry for {', '.join(map(repr, unknown[:5]))}; it has {list(mapping)}")
+        raise UserError(f"labels has no entry for {', '.join(map(repr, unknown[:5]))}; it has {list(mapping)}: add it")
     keep = np.array([target != DROP for target in targets], dtype=bool)
     values = np.array([0 if target == DROP else target for target in targets], dtype=np.int64)
     return values[codes], keep[codes]
@@ -357,7 +357,7 @@ def read_table(path: Path, task: dict, skipped: Sequence[int]):
     how = {"sep": separator, "skiprows": skipped, "skipinitialspace": True, "dtype": types, "na_values": missing}
     table = pd.read_csv(path, **how, **AS_PRINTED)
     if table.shape[1] != n_columns:
-        raise UserError(f"{path.name} has {table.shape[1]} columns, not {n_columns - 1} and a label")
+        raise UserError(f"{path.name} has {table.shape[1]} columns, not {n_columns - 1} and a label: correct d")
     labels = table[label_column]
     if labels.isna().any():
         raise UserError(f"{path.name} has {int(labels.isna().sum())} rows without a label")

@@ -112,7 +112,7 @@ def test_make_kernel(asked, kernel):
     assert made == kernel
     assert made.name == kernel.name == OF_ROWS.get(asked["name"], asked["name"])
     assert type("Own", (type(kernel),), {})(**kernel.get_params()).name == kernel.name
-    assert not hasattr(type("Own", (kernels.base.Kernel,), {"_values": None})(), "name")
+    assert not hasattr(type(type(kernel).__name__, (kernels.base.Kernel,), {"_values": None})(), "name")
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -60,7 +60,8 @@ class Kernel(ABC):
     @property
     def name(self) -> str:
         """Return the id that tables and the registry of maps use."""
-        found = [NAMES[each.__name__] for each in type(self).__mro__ if each.__name__ in NAMES]
+        names = [(each, NAMES.get(each.__name__)) for each in type(self).__mro__]
+        found = [name for each, name in names if each.__module__ == f"{__package__}.{name}"]  # not a user's Polynomial
         if not found:
             raise AttributeError(f"the class {type(self).__name__} of kernels needs a name")
         return id_of(found[0], self.get_params())

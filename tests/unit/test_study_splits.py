@@ -18,7 +18,6 @@ from random_features.learners.ridge import cross_validate_ridge, fit_ridge
 from rfstudy.data.split import block_of_row, fold_of_block, split
 from rfstudy.data.target import Target
 from rfstudy.planning import config
-from rfstudy.planning.problems import rows_of_split
 from rfstudy.study import yardsticks
 from rfstudy.study.engine import Cell
 from rfstudy.study.kinds import controls, grid, penalties
@@ -118,20 +117,6 @@ def test_folds_follow_the_blocks_where_the_split_says_so(prepared, tmp_path, fol
         means = cross_validate_ridge(stream(Z), Y, tried, fold, n_columns=Z.shape[1]).mean(axis=1)
         expected.append(max(value for value, mean in zip(tried, means, strict=True) if mean > means.max() - 1e-9))
     assert [json.loads(text)["penalty"] for text in scores["settings"]] == expected
-
-
-N_BLOCKS = "the rules blocks, first_blocks, last_blocks, block_folds need n_blocks, and no other rule takes it"
-
-
-@pytest.mark.parametrize(("own", "expected"), [
-    ({"rule": "blocks", "n_blocks": 4}, (50, 50)), ({"rule": "first_blocks", "n_blocks": 3}, (67, 33)),
-    ({"without": [99]}, (50, 50)), ({"without": [100]}, "without: there is no row 100, the task has 100"),
-    ({"rule": "blocks"}, N_BLOCKS), ({"rule": "half", "n_blocks": 4}, N_BLOCKS),
-    ({"rule": "blocks", "n_blocks": 101}, "101 blocks of 100 rows"),
-])  # fmt: skip
-def test_a_split_that_is_not_possible_is_reported(own, expected):
-    task = {"n": 100, "n_train": 50, "n_test": 50, "split": "half"}
-    assert rows_of_split({"split": own}, task, {"data": "original"}) == expected
 
 
 def rows_and_sample(job, cell):

@@ -1,16 +1,12 @@
 """Finished cells and checkpoints come back as they were written, or not at all."""
 
 import os
-import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from random_features.errors import UserError
 from rfstudy.study import journal as journals
-from rfstudy.study.code import SOURCE
 from rfstudy.study.journal import ENDING, HEADER, KEY, Checkpoints, Journal, Log, key_of
 
 RUN = {"run": "4f2a", "stage": "train", "wall_time_s": 1.5, "load_average": 0.1}
@@ -204,35 +200,3 @@ def test_what_follows_a_cut_or_damaged_checkpoint_is_dropped_and_overwritten(tmp
     assert rounds(again.load()) == left
     again.append(round=7)
     assert rounds(checkpoints(tmp_path).load()) == [*left, 7]
-
-
-KILLED = """
-import sys
-import numpy as np
-from rfstudy.study.journal import Checkpoints, Journal
-
-journal = Journal(sys.argv[1])
-kept = Checkpoints(journal, "cell")
-for number in range(10**6):
-    kept.append(round=number, weights=np.full(1000, number))
-    journal.put(str(number), {"rows": [{"value": number}], "record": {"run": "run"}})
-    print(number, flush=True)
-"""
-
-
-def test_a_killed_process_loses_nothing_that_it_had_written(tmp_path):
-    process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, tmp_path / f"shard{ENDING}"],
-        stdout=subprocess.PIPE, env={"PYTHONPATH": str(SOURCE)},
-    )  # fmt: skip
-    while not process.stdout.readline().startswith(b"20"):
-        pass
-    process.send_signal(signal.SIGKILL)
-    reported = [20, *map(int, process.stdout.read().split())]
-    process.wait()
-    found = checkpoints(tmp_path).load()
-    assert rounds(found) == list(range(len(found)))
-    assert len(found) > reported[-1]
-    assert all((each["weights"] == each["round"]).all() for each in found)
-    left = journal(tmp_path)
-    assert all(left.get(str(number))[0]["rows"] == [{"value": number}] for number in range(reported[-1] + 1))

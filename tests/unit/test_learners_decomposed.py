@@ -1,27 +1,16 @@
-"""Ridge regression on singular values: augmented least squares, refits and closed forms on both sides of D = n."""
+"""Ridge regression on singular values: limits and digits; the twin of the kind path compares the fits."""
 
 import numpy as np
 import pytest
-from linear_problems import least_squares
 
 from random_features.learners.decomposed import decompose, leave_one_out, ridge_coefficients
 
 N = 12
-#: Fewer columns than rows, as many, and more.
-COLUMNS = [5, 12, 40]
 
 
 def problem(n_columns, n=N, seed=0):
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, n_columns)), rng.choice([-1.0, 1.0], n)
-
-
-@pytest.mark.parametrize("shift", [1e-6, 1e-2, 10.0])
-@pytest.mark.parametrize("n_columns", COLUMNS)
-def test_coefficients_are_those_of_augmented_least_squares(n_columns, shift):
-    Z, y = problem(n_columns)
-    found = ridge_coefficients(decompose(Z), y, shift)
-    np.testing.assert_allclose(found, least_squares(Z, y, shift), rtol=1e-8, atol=1e-12)
 
 
 def test_without_a_shift_it_is_the_interpolator_of_the_least_norm():
@@ -57,15 +46,6 @@ def test_a_shift_that_a_gram_matrix_would_lose_is_exact():
     expected = right @ (values / (values**2 + shift) * np.array([1.0, 2.0, 3.0]))
     # rounding of Z, 1e-16, moves a singular value of 1e-9 by 1e-7 of itself
     np.testing.assert_allclose(ridge_coefficients(decompose((left * values) @ right.T), y, shift), expected, rtol=1e-5)
-
-
-@pytest.mark.parametrize("n_columns", COLUMNS)
-def test_leave_one_out_errors_are_those_of_refits(n_columns):
-    Z, y = problem(n_columns)
-    shifts = [1e-4, 0.1, 5.0]
-    for found, shift in zip(leave_one_out(decompose(Z), y, shifts), shifts, strict=True):
-        expected = [y[i] - Z[i] @ least_squares(np.delete(Z, i, 0), np.delete(y, i), shift) for i in range(N)]
-        np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_leave_one_out_errors_keep_their_digits_where_the_rows_are_interpolated():

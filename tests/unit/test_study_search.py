@@ -7,14 +7,12 @@ import pytest
 import study_toys as toys
 
 from random_features.errors import NotDefinedError
-from rfstudy.data.split import split
 from rfstudy.study import tune as searching
 from rfstudy.study.engine import name_of
 
 RIDGE, SVM = toys.RIDGE | {"penalties": [1e-3, 0.1, 10.0]}, toys.SVM
 METHODS = [{"method": "rff"}, {"method": "orf", "variant": "wide"}]
 SIZES = {"multiples_of_d": [2, 4]}
-D = 5
 
 
 def search(toy, folder) -> dict:
@@ -134,30 +132,6 @@ def test_a_map_that_does_not_exist_has_no_choice_and_stops_nobody(prepared, tmp_
     for table in (errors, scores):
         statuses = table.groupby("method")["status"].unique().map(list).to_dict()
         assert statuses == {"rff": ["ok"], "orf": ["skipped" if error is NotDefinedError else "failed"]}
-
-
-def choices_on(folder, scope):
-    search_of = {
-        "tune_per": scope,
-        "length_scale": {"grid": [0.3, 1.0, 3.0]}, "preprocess": {"grid": [["none"], ["standard"]]},
-        "penalty": {"tune_per": "method_and_size"} if scope == "method_and_size" else {"tune_per": "cell"},
-    }  # fmt: skip
-    toy = toys.selected(repeats=2, methods=METHODS, sizes={"multiples_of_d": [2]}, search=search_of)
-    return leaves(search(toy, folder)[scope])
-
-
-def test_a_choice_of_a_cell_sees_the_training_rows_of_its_repeat_and_no_other(tmp_path):
-    """Rows and labels that repeat 0 tests on are replaced: nothing changes for it, and all does for repeat 1."""
-    X, y = toys.labelled(60, D)
-    _, test = split(60, None, 0, 3, "half")
-    other_X, other_y = X.copy(), y.copy()
-    other_X[test], other_y[test] = 9 * X[test][::-1] + 4, -y[test]
-    folders = [toys.write_data(tmp_path / name, *of) for name, of in (("a", (X, y)), ("b", (other_X, other_y)))]
-    one, other = (choices_on(folder, "cell") for folder in folders)
-    for place, choice in one.items():
-        assert (other[place] == choice) == (place[2] == "0"), place
-    shared, changed = (choices_on(folder, "method_and_size") for folder in folders)
-    assert all(changed[place] != choice for place, choice in shared.items())
 
 
 def test_nothing_is_chosen_for_a_size_at_which_a_method_is_not_run(chosen_by):

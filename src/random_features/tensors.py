@@ -329,7 +329,7 @@ def as_tensor(array, device="cpu"):
         return array.to(device)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        array = np.ascontiguousarray(array)
+        array = np.ravel(array).reshape(np.shape(array))  # the steps of a single reversed row stay negative otherwise
         return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), copy=False)).to(device)
 
 

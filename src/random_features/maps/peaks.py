@@ -11,7 +11,7 @@ import torch
 
 from random_features.arrays import dense, row_blocks
 from random_features.maps.blocks import for_each_block
-from random_features.tensors import cosine, product, resolve_device, sine
+from random_features.tensors import as_tensor, cosine, product, resolve_device, sine
 
 #: Frequencies that a thread processes at once, and the largest number of entries in their product with the data: so few
 #: on the CPU that they stay in a cache.
@@ -51,7 +51,7 @@ class PeakSearch:
     def __init__(self, X, device: str = "auto"):
         # the order of the entries in memory changes the last bits, and a search amplifies them
         self.device, X = resolve_device(device), np.ascontiguousarray(dense(X))
-        self.X = torch.tensor(X, device=self.device)
+        self.X = as_tensor(X, self.device).clone()
         self.largest_variance = largest_variance(X)
 
     def evaluate(self, weights: np.ndarray, frequencies: np.ndarray) -> np.ndarray:

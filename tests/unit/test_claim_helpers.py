@@ -208,14 +208,6 @@ def test_keeps_bound(limits, inside, outside):
         assert verdict(keeps_bound, ERROR, "qmc", rows=made(ERROR, qmc=value), **limits) == expected
 
 
-@pytest.mark.parametrize(("value", "expected"), [(1.9, "fails"), (2.1, "holds")])
-def test_a_ratio_and_a_difference_keep_their_bounds(value, expected):
-    rows = made(ERROR, orf=10 * value, rff=10.0)
-    assert verdict(keeps_bound, ERROR, "orf", over="rff", above=2, rows=rows) == expected
-    rows = made(BIAS, orf=value, rff=0.0)
-    assert verdict(keeps_bound, BIAS, "orf", minus="rff", above=2, rows=rows) == expected
-
-
 @pytest.mark.parametrize(
     ("limits", "values"),
     [

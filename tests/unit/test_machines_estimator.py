@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from random_features import machines, make_map
 from random_features.kernels import Gaussian
-from random_features.learners import kernel_ridge, logistic, ridge, svm
+from random_features.learners import logistic, ridge, svm
 from random_features.learners.gram import fit_kernel_ridge, fit_kernel_svm
 from random_features.learners.penalties import best_penalty
 from random_features.learners.streams import Kept
@@ -90,10 +90,6 @@ def test_weights_of_the_exact_kernel_without_its_matrix(monkeypatch):
     monkeypatch.setattr(machines.base, "TOLERANCE", 1e-10)
     streamed = KernelMachineRegressor(Gaussian(1.0), penalties=1e-3).fit(X, Y, WEIGHTS)
     np.testing.assert_allclose(streamed._decide(NEW), held._decide(NEW), atol=1e-6)
-    repeated = np.repeat(X, WEIGHTS.astype(int), axis=0), np.repeat(Y, WEIGHTS.astype(int))
-    twice = kernel_ridge.fit_kernel_ridge_by_tiles(Gaussian(1.0), *repeated, 1e-3)
-    found = kernel_ridge.predict_by_tiles(Gaussian(1.0), repeated[0], twice, NEW)
-    np.testing.assert_allclose(held._decide(NEW), found, atol=1e-6)
 
 
 SIGNS = np.where(CLASSES[:, None] == np.arange(4), 1.0, -1.0)

@@ -59,13 +59,6 @@ def test_a_twin_of_a_row_is_its_neighbour_and_the_row_itself_is_not():
     assert neighbour.length_scale(X, rng(), k=2) == pytest.approx(5.5)
 
 
-def test_some_rows_are_asked_for_their_neighbours_among_all():
-    X = points(60)
-    chosen = rng().choice(60, 10, replace=False)
-    expected = np.mean([sorted(np.delete(distances(X)[i], i))[1] for i in chosen])
-    assert neighbour.length_scale(X, rng(), k=2, rows=10) == pytest.approx(expected, rel=1e-6)
-
-
 def test_blocks_of_rows_give_what_one_block_gives(monkeypatch):
     X = points(500)
     whole = neighbour.length_scale(X, rng(), k=3)

@@ -54,14 +54,6 @@ def test_what_cannot_be_split_is_refused(rule, own, message):
         split(10, **{"n_train_published": None, "repeat": 0, "seed": 1, "rule": rule} | own)
 
 
-def test_folds_vary_with_their_axes_only():
-    folds = fold_of_row(500, 5, 0, "tune", 1)
-    assert np.array_equal(folds, fold_of_row(500, 5, 0, "tune", 1))
-    for other in (fold_of_row(500, 5, 0, "tune", 2), fold_of_row(500, 5, 1, "tune", 1)):
-        # two independent assignments agree in a fifth of the rows: 100 with a standard deviation below 9
-        assert abs(np.sum(folds == other) - 100) < 5 * 9
-
-
 @pytest.mark.parametrize(("n", "n_folds"), [(10, 1), (10, 0), (3, 4)])
 def test_too_few_or_too_many_folds_are_refused(n, n_folds):
     with pytest.raises(ValueError, match="n_folds must be between 2 and the number of rows"):

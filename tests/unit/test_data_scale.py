@@ -75,15 +75,6 @@ def test_a_row_without_spread_or_length_becomes_zero(step, constant):
     assert (fit_steps(["standard_rows"], rows(0, d=1))(rows(0, d=1)) == 0).all()  # of one column every row is constant
 
 
-@pytest.mark.parametrize("step", ["minmax", "minmax_symmetric", "standard", "center"])
-def test_only_the_training_rows_are_fitted(step):
-    train, test = rows(0), rows(1) * 5
-    alone = fit_steps([step], train)(test)
-    # scaling the test rows together, one by one or in other company gives the same
-    np.testing.assert_array_equal(alone, np.vstack([fit_steps([step], train)(row[None]) for row in test]))
-    assert np.abs(alone).max() > np.abs(fit_steps([step], train)(train)).max()
-
-
 def test_the_other_steps():
     X = rows(0)
     np.testing.assert_array_equal(fit_steps(["none"], X)(X), X)
@@ -168,15 +159,6 @@ def test_the_columns_after_the_steps_are_reported_and_come_out(steps, columns, d
     assert columns_after(steps, 7) == columns
     assert fit_steps(steps, X)(rows(1, dtype)).shape == (40, columns)
     assert fit_steps(steps, X)(X[:0]).shape == (0, columns)
-
-
-def test_a_step_behind_one_that_changes_the_width_is_fitted_on_its_outcome():
-    train, test = rows(0), rows(1)
-    first = fit_steps(["center", pca(3)], train)
-    second = fit_steps(["standard"], first(train))
-    whole = fit_steps(["center", pca(3), "standard"], train)
-    np.testing.assert_allclose(whole(test), second(first(test)), atol=1e-12)
-    np.testing.assert_allclose(whole(train).std(0), 1, atol=1e-12)
 
 
 def test_a_range_is_that_of_the_training_targets():

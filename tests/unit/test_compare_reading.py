@@ -256,6 +256,8 @@ def test_a_column_has_one_meaning(tmp_path, name):
         ([*map(str, HALF[2:]), "k.A.", "few"], ["x=number"], "'x': texts that are missing values: 2 (k.A., few)"),
         ([*(str(d.date()) for d in DAYS[1:]), "9999-12-31"], (), "a value, 9999-12-31 00:00:00, 14,"),
         ([f"{1801 + i}-12" for i in range(ROWS)], (), "'1801-12' is read as 1801-12-01"),
+        (["1 234", "(5)", "–"] * 20, (), "'x': '(5)' is read as -5"),
+        (["1:45.3", "2:08.1", "DNF"] * 20, ["x=h:mm:ss"], "'x': '1:45.3' is read as 0.029"),
         ([f"{d:%Y-%m-%d}T00:00:00+02:00" for d in DAYS], (), "2021-01-04 22:00:00 UTC, month and hour too"),
     ],
 )
@@ -267,12 +269,15 @@ def test_a_reading_that_may_be_wrong_is_noted(tmp_path, texts, how, words):
 #: Columns that have no one meaning, and words of the question.
 QUESTIONS = {
     "days-or-months": ([f"0{1 + i % 9}/0{1 + i % 7}/2021" for i in range(ROWS)], "x=%d/%m/%Y or --format x=%m/%d/%Y"),
+    "days-or-years": ([f"23/0{1 + i % 9}/{2 + i % 27:02d}" for i in range(ROWS)],
+                      "x=%d/%m/%y or --format x=%y/%m/%d"),
     "thousands-or-decimals": ([f"{1 + i}.125" for i in range(ROWS)], "state --decimal . or --decimal ,"),
     "another-type-late": ([*map(str, HALF[:-1]), "12x5"], "1 of 60 values of the column 'x' are no number, such as"),
     "other-dates": ([f"{d:%d.%m.%Y} um 9 Uhr" for d in DAYS], "looks like dates: state --format 'x="),
     **{f"or-{other}": ([f"{d:{'%d.%m.%Y' if d.month % 2 else other}}" for d in DAYS],
                        f"'05.01.2021' and '{DAYS[4]:{other}}' have two formats; write one in")
        for other in ("%Y-%m-%d", "%d.%m.%Y 09:30")},
+    "at-once": (["at once", *(f"{d:%d.%m.%Y}" for d in DAYS[1:40]), *["later"] * 20], "as '12.01.2021', looks"),
     "months-in-words": ([f"{d.day} kesäkuuta {2000 + i}" for i, d in enumerate(DAYS)], "looks like dates: state --"),
     **{how: ([f"{d:{how}}" for d in DAYS], "looks like dates: state --format")
        for how in ("%a, %d %b %Y", "%A, %B %d, %Y", "%d/%b/%Y:%H:%M:%S +0100", "%b-%y", "%d-%b")},

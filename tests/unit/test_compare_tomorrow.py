@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from datetime import time
+from datetime import datetime, time
 from decimal import Decimal
 
 import numpy as np
@@ -92,6 +92,7 @@ REFUSED = {
     "zone": (("2021-02-03", "2021-02-04"), pd.Timestamp("2021-02-03", tz="UTC")),
     "no zone": (("2021-02-03T02:00:00Z", "2021-02-04T02:00:00Z"), pd.Timestamp("2021-02-03")),
     "shares": (("5%", "6%"), 0.05), "another unit": (("5 kg", "6 kg"), 5000),
+    "list": (("a", "b"), ["a"]), "array": (("1.5", "2.5"), np.ones(3)), "structure": (("a", "b"), {"a": 1}),
 }  # fmt: skip
 
 
@@ -109,6 +110,7 @@ def test_values_that_no_text_explains_are_refused(tmp_path, name):
         (("03.02.2021", "05.03.2022"), "2021/02/03"), (("1.5", "2.5"), "2021/02/03"), (("1:30", "2:00"), "2021/02/03"),
         (("5 kg", "6 kg"), "5000 g"), (("5%", "6%"), "0.05"), (("1.5", "2.5"), "50%"), (("5 €", "6"), "5 $"),
         (("1.5", "2.5"), "5 €"), (("50 min", "0 days 00:40:00"), "50"), (("5°W", "6°W"), "5°E"), (("2k", "3k"), "2M"),
+        (("1.5", "2.5"), "9,787E-05"),
     ],
 )  # fmt: skip
 def test_a_text_in_another_format_or_unit_is_missing_with_a_warning(tmp_path, cells, text):
@@ -186,7 +188,8 @@ def test_columns_of_a_parquet_file_may_come_as_text(tmp_path):
     kinds = {"numbers": ["flag", "length", "a"], "dates": ["day", "day_alone", "code"], "categories": ["k"]}
     assert asked.settings["columns"] == kinds
     assert sum("no cell has it" in each for each in asked.changed) == 2
-    for given in (frame, frame.astype(str)):
+    offsets = frame.assign(day=[datetime.fromisoformat(str(day)) for day in days])  # summer time begins
+    for given in (frame, frame.astype(str), offsets):
         np.testing.assert_array_equal(model.predict(given), model.predict(asked.table))
     with pytest.raises(UserError, match=r"the column 'a' has .*, and its format is 'hours'"):
         understand(tmp_path / "t.parquet", "y", formats=["a=hours"])

@@ -29,6 +29,7 @@ PROBLEMS = {
                    GIVEN_AWAY, "'leak'"),
     "heavy-tail": (table("linear", 100).assign(tail=np.exp(8 * np.random.default_rng(0).standard_normal(100))),
                    "how it was read", "'tail': a value, .*; else consider its logarithm"),
+    "infinite": (CLEAN.assign(leak=CLEAN["y"].where(CLEAN["y"] > -1.0, np.inf)), GIVEN_AWAY, "'leak'"),
     "spellings": (CLEAN.assign(y=["Yes", "no", "yes", "NO"] * 300), "how it was read",
                   "'y': 'NO', 'Yes', 'no', 'yes' differ only by case or blanks"),
 }  # fmt: skip

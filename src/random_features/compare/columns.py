@@ -24,7 +24,10 @@ def converted(column: pd.Series, how: str, missing=(), known: dict | tuple | Non
     unless one text became each of them.
     """
     are_dates = how != "text" and pd.api.types.infer_dtype(column, skipna=True) in ("date", "datetime")
-    values = pd.to_datetime(column) if are_dates else column
+    try:
+        values = pd.to_datetime(column) if are_dates else column
+    except ValueError:  # with several offsets, or with and without one: as texts
+        values = column
     units, lacks = known if known and how != "text" else PLAIN
     kind = "whole" if how == "number" and lacks == "decimals" else how
     if not has_type(values, kind) or "" not in units:
@@ -55,7 +58,11 @@ def values_of(column: pd.Series, how: str, missing, known: dict | tuple | None) 
     """Return the values of the cells of a column; texts in another format are missing. Later texts are warned of if
     they are in another format, or are not in the file. Raise ``UserError`` for other cells that have no such value.
     """
-    codes, cells = pd.factorize(column.astype(object), use_na_sentinel=False)
+    try:
+        codes, cells = pd.factorize(column.astype(object), use_na_sentinel=False)
+    except TypeError:  # of lists and structures
+        example = next((cell for cell in column if cell.__hash__ is None), "tuples of them")
+        raise refusal(column, example, "a list or a structure: a cell has one value") from None
     are_texts = np.array([isinstance(cell, str) for cell in cells], bool)
     texts = pd.Series([text_of(cell, column, how, known or {}) for cell in cells], dtype=str, name=column.name)
     is_known = texts.isin(["", *missing])
@@ -92,7 +99,8 @@ def text_of(cell, column: pd.Series, how: str, known: dict | tuple) -> str:
 
 def refusal(column: pd.Series, example, why: str) -> UserError:
     """Return the error for a cell of another type than the format of its column."""
-    return UserError(f"the column {column.name!r} has {column.dtype} such as {example}, {why}")
+    shown = " ".join(str(example).split())[:60]
+    return UserError(f"the column {column.name!r} has {column.dtype} such as {shown}, {why}")
 
 
 def texts_by_value(column: pd.Series) -> dict:

@@ -78,7 +78,8 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -
             doubts.append(
                 f"{name!r}: {example}: 68 is 2068, and 69 is 1969; write years of four digits if that is wrong"
             )
-    notes += changes({name: texts for name, texts in distinct.items() if name not in given}, found)
+    shown = [name for name, how in found.items() if name not in given or how in SPANS]  # hours are no one's choice
+    notes += changes({name: distinct[name] for name in shown}, found)
     return found, units, doubts, notes
 
 
@@ -147,6 +148,8 @@ def changes(columns: dict, formats: dict) -> list[str]:
             is_same |= (how == "iso") & texts.str.match(r"\d{4}-\d+-\d")  # so may be 1801-12
             changed = texts[values.notna() & ~is_same]
             unit = " hours" if how in SPANS else " UTC, month and hour too" if how == "iso+zone" else ""
+            # 5 in brackets is -5, or a note
+            changed = changed.sort_values(key=lambda each: ~each.str.contains("(", regex=False), kind="stable")
             read = [f"{name!r}: {each!r} is read as {values[j]}{unit}" for j, each in changed[:1].items()]
             examples.setdefault(how, []).extend(read)
     for how, read in sorted(examples.items(), key=lambda each: each[0] in SIGN_OF):  # numbers last
@@ -171,6 +174,10 @@ def fits_of(name: str, counts: pd.Series, notes: list[str]) -> list[str]:
     if not fits:
         ask_about(name, counts, absent, values)
         return ["text"]
+    year_first = re.sub("%d(.)%m(.)%y", r"%y\1%m\2%d", fits[0])
+    if year_first != fits[0] and parsed(texts, year_first).notna().all():
+        first, last = texts.str.extract(r"(\d+)\D\d+\D(\d+)").nunique()
+        fits += [year_first] * (first < last)  # there are fewer years than days
     if fits[0] in SIGN_OF:
         digits = in_ascii(texts[texts.str.fullmatch(r"[-+]?\d+")])
         if digits.str.contains(r"^[-+]?0\d").any() or any(abs(int(each)) > LARGEST_EXACT for each in digits):
@@ -224,4 +231,5 @@ def ask_about(name: str, counts: pd.Series, absent: pd.Series, values: dict) -> 
         ways = f"state --format '{name}=%d.%m.%Y %H:%M' with its codes (of strftime)"
         ways = "write the first day of each in the file" if re.match(PERIOD, some[0]) else ways
         ways = f"{' and '.join(map(repr, some[:2]))} have two formats; write one in the file" if some[1:] else ways
+        such = f"the column {name!r}, such as {some[0]!r},"
         raise UserError(f"{such} looks like dates: {ways}, or --format '{name}=text'")

@@ -18,7 +18,7 @@ MISSING = {"?", "-", "--", "---", "na", "n/a", "n.a.", "n. a.", "k.a.", "k. a.",
            "nil", "missing", "unknown", ".", "..", "...", "#n/a", "#na", "#nv", "#div/0!", "#value!", "#ref!", "*",
            "#num!", "#null!", "<na>", "n.v.", "n.d.", "nd", "n/d", "s/d", "s.o.", "nc", "n.c.", "unbekannt", "inconnu",
            "keine angabe", "not available", "no data", "não informado", "saknas", "brak", "brak danych", "\\n", "欠測",
-           "不明", "－"}  # fmt: skip
+           "不明", "－", "–", "—"}  # fmt: skip
 
 #: How the months begin in English, Dutch, French, German, Italian, Polish, Portuguese, Russian, Spanish, Turkish, and
 #: the Scandinavian languages.
@@ -44,8 +44,9 @@ MONEY = r"[A-Z]{0,2}[$£¤¥\u20a0-\u20bf]|EUR|USD|CHF|GBP|INR|JPY|BRL|DKK|NOK|S
 LETTERS = r"(?!(?:Uhr|[AaPp][Mm]|st|nd|rd|th)$|[²³¹¼-¾⅐-⅞])[%/A-Za-z\u00b0-\uffdc]"
 UNIT = rf"{MONEY}|{LETTERS}{{1,8}}\.?|(?:{LETTERS}{{1,6}}/)?[cdkm]?m[23]|sq\.? (?:ft|m)\.?"
 NUMBER = {
-    sign: rf"^(?P<sign>[-+]?)(?P<before>{MONEY}|%)? ?(?P<digits>[-+]?(?:(?:[1-9]\d{{0,2}}(?:{marks}\d{{3}})+|{LAKHS}"
-          rf"|\d+)(?:[{sign}]\d*)?|[{sign}]\d+)(?:[eE][-+]?\d+)?)(?:(?<=[{sign}])--?|/[-=])? ?(?P<after>{UNIT})?$"
+    sign: rf"^(?P<sign>[-+]?)(?P<before>{MONEY}|%)? ?(?P<digits>[-+]?(?:(?:[1-9]\d{{0,2}}(?:{marks}\d{{3}})+"
+          rf"(?![\d.,]*[eE][-+]?\d)|{LAKHS}|\d+)(?:[{sign}]\d*)?|[{sign}]\d+)(?:[eE][-+]?\d+)?)"
+          rf"(?:(?<=[{sign}])--?|/[-=])? ?(?P<after>{UNIT})?$"
     for sign, marks in MARKS.items()
 }  # fmt: skip
 

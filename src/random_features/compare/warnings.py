@@ -82,8 +82,9 @@ def given_away(question):
     for each in question.columns:
         if each["kind"]:
             column = table[each["column"]]
-            x = pd.factorize(column)[0] if each["kind"] == "categories" else recipe.as_times(column).to_numpy(float)
-            if (removed := 1 - held_out(tree, x[:, None], y, halves).mean() / guess) > GIVEN_AWAY:
+            is_text = each["kind"] == "categories"
+            X = pd.factorize(column)[0][:, None] if is_text else recipe.as_numbers(column.to_frame())
+            if (removed := 1 - held_out(tree, X, y, halves).mean() / guess) > GIVEN_AWAY:
                 leaks.append(f"{each['column']!r} alone removes {100 * removed:.1f} % of the loss of a guess")
     return f"{'; '.join(leaks[:5])}; is it known when you predict?" if leaks else None
 

@@ -1,6 +1,7 @@
 """Fixtures that tests of several folders share."""
 
 import os
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -24,14 +25,22 @@ SLOW = (
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests of ``SLOW`` files, and skip those marked ``cuda`` where there is no device."""
+    """Mark the tests of ``SLOW`` files. Those marked ``cuda`` have a card."""
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("cuda"):
-            import torch
+            item.fixturenames.insert(0, "card")
 
-            item.add_marker(pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"))
+
+@pytest.fixture
+def card():
+    """A CUDA device; where there is none, one that computes on the CPU."""
+    import torch
+    from card import inserted
+
+    with nullcontext() if torch.cuda.is_available() else inserted():
+        yield
 
 
 @pytest.fixture(scope="session")

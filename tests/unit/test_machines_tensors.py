@@ -72,7 +72,7 @@ def test_cuda_agrees_with_the_cpu(name, weights, device):
         for method in ("predict", "decision_function", "predict_proba"):
             if hasattr(machine, method):
                 values = getattr(found, method)(new)
-                assert (type(values), values.device.type) == (torch.Tensor, device)
+                assert (isinstance(values, torch.Tensor), values.device.type) == (True, device)
                 close = {"atol": 2e-3 if "s" in name[:1] or "log" in name else 1e-6, "rtol": 1e-6}
                 np.testing.assert_allclose(values.cpu().numpy(), getattr(expected, method)(NEW), **close)
         assert found.score(new, found.predict(new)) == 1.0

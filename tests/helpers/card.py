@@ -47,17 +47,10 @@ class Card(TorchFunctionMode):
         return computed(function, args, kwargs or {})
 
 
-class Generator(torch.Generator):
-    """A generator of the host in place of one on the card."""
-
-    def __new__(cls, device="cpu"):
-        return super().__new__(cls)
-
-
 @contextmanager
 def inserted():
     """Let PyTorch see the card within this context, in threads that start in it, too."""
-    run = threading.Thread.run
+    run, generator = threading.Thread.run, torch.Generator
 
     def run_with_card(thread):
         with Card():
@@ -74,7 +67,7 @@ def inserted():
     }
     with ExitStack() as stack:
         stack.enter_context(patch.multiple(torch.cuda, **in_cuda))
-        stack.enter_context(patch.object(torch, "Generator", Generator))
+        stack.enter_context(patch.object(torch, "Generator", lambda device: generator()))
         stack.enter_context(patch.object(threading.Thread, "run", run_with_card))
         yield stack.enter_context(Card())
 

@@ -115,9 +115,11 @@ def test_features_and_kernel_matrices_keep_their_place_and_precision(name, dtype
 @every_device
 def test_parts_of_the_rows_on_tensors(device):
     far = make_map("trp", Polynomial(degree=2, coef0=1e6), n_components=40, random_state=0)
-    numbers, labels = KernelMachineRegressor(PHI, 1e-3), KernelMachineClassifier(PHI, 1e-3)
+    phi = clone(PHI).set_params(kernel=Gaussian(there(np.array([1.0, 2.0, 3.0]), device)))
+    numbers, labels = KernelMachineRegressor(phi, 1e-3), KernelMachineClassifier(phi, 1e-3)
     for machine, y in ((numbers, Y), (KernelMachineRegressor(far, 1e-3), Y), (labels, CLASSES)):
-        classes, expected = {"classes": range(4)} if y is CLASSES else {}, clone(machine).fit(X, y)._decide(NEW)
+        classes = {"classes": there(np.arange(4), device)} if y is CLASSES else {}
+        expected = clone(machine).fit(X, y)._decide(NEW)
         for tensors in ((True, True), (True, False), (False, True)):  # also next to parts that are arrays
             parts = clone(machine)
             for rows, is_tensor in zip((slice(0, 120), slice(120, 300)), tensors, strict=True):

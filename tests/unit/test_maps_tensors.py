@@ -118,8 +118,12 @@ def test_a_map_learns_on_the_device_of_its_data(variant, dtype, monkeypatch):
 def test_a_map_learns_on_cuda_as_on_the_cpu(variant):
     (X, y), phi = rows_to_learn_from(np.float64), build(variant)
     expected, learned = build(variant).fit(X, y).learned_, phi.fit(torch.from_numpy(X).cuda(), y).learned_
-    for name in expected.keys() - {"learned_by"}:
-        np.testing.assert_allclose(learned[name], expected[name], rtol=1e-6)
+    arrays = {name: learned[name] for name in expected.keys() - {"learned_by"}}
+    for name, array in arrays.items():
+        np.testing.assert_allclose(array, expected[name], rtol=1e-6)
+    there = {name: torch.from_numpy(array).cuda() for name, array in arrays.items()}
+    restored = build(variant).restore(5, learned | there, dtype=np.float64)
+    np.testing.assert_array_equal(restored.transform(X), phi.transform(X))
 
 
 @pytest.mark.parametrize("rule", ["median", "scale", "ard", [1.0, 2.0, 3.0, 4.0, 5.0]])

@@ -196,7 +196,7 @@ class Scaled(Kernel):
         if names is not None and not callable(names) and [*names] != [*range(len(names))]:  # a Series of pandas
             raise ValueError("length_scale has names, which a kernel ignores: give length_scale[X.columns].to_numpy()")
         if np.ndim(stated) == 1 and not isinstance(stated, tuple):
-            object.__setattr__(self, "length_scale", tuple(np.asarray(stated).tolist()))
+            object.__setattr__(self, "length_scale", tuple(np.asarray(on_host(stated)).tolist()))
         elif isinstance(self.length_scale, np.generic) and not isinstance(self.length_scale, float):
             # float32 overflows where it meets the limits, or is squared
             object.__setattr__(self, "length_scale", self.length_scale.item())

@@ -86,7 +86,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         """
         former = getattr(self, "classes_", None)
         goes_on = self._goes_on()
-        classes = check_numbers(classes, "classes")
+        classes = on_host(check_numbers(classes, "classes"))
         if goes_on and classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
             raise ValueError(f"classes={list(classes)} are not the classes of the first call, {self.classes_.tolist()}")
         X, y, weights = self._checked(X, _of_one_kind(on_host(y)), sample_weight, reset=not goes_on)

@@ -11,6 +11,7 @@ from random_features.errors import suggestion
 from random_features.kernels import of_class
 from random_features.kernels.base import Kernel
 from random_features.kernels.gaussian import Gaussian
+from random_features.tensors import on_host
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ class StatesKernel:
 def check_learned(method: str, learned: dict) -> None:
     """Raise ``ValueError`` for arrays that no map learns: NaN, infinity, and what ``check_numbers`` refuses."""
     for name, array in learned.items():
-        array = check_numbers(array, f"learned[{name!r}]")
+        array = on_host(check_numbers(array, f"learned[{name!r}]"))
         if np.asarray(array).dtype.kind == "f" and not np.isfinite(array).all():
             raise ValueError(f"{method}: what was learned holds NaN or infinity, in {name}")
 

@@ -152,10 +152,16 @@ def test_balanced_classes_find_rare_positives(loss):
     rows, y = rare()
     machine = KernelMachineClassifier(PHI, penalties=np.logspace(-4, 0, 3), loss=loss, class_weight="balanced")
     found = machine.fit(rows, y).predict(rows)
-    assert found[y].mean() > 0.6
-    assert found[~y].mean() < 0.35
-    stated = clone(machine).set_params(class_weight={False: 500 / (~y).sum(), True: 500 / y.sum()}).fit(rows, y)
+    assert found[~y].mean() < 0.35 < 0.6 < found[y].mean()
+    texts = y.astype(int).astype(str)
+    stated = clone(machine).set_params(class_weight={"0": 500 / (~y).sum(), "1": 500 / y.sum()}).fit(rows, texts)
     np.testing.assert_allclose(stated._decide(rows), machine._decide(rows), atol=1e-3)
+    for wrong, message in (
+        ({1: 2.0}, r"class_weight has 1, and the .* \['0', '1'\]"),
+        ("Balanced", "or a dict by class"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            stated.set_params(class_weight=wrong).fit(rows, texts)
     assert cross_val_score(machine, rows, y, scoring="roc_auc", cv=3).mean() > 0.75
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from random_features.arrays import check_numbers
@@ -119,8 +118,14 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         if self.class_weight == "balanced":
             totals = np.bincount(index, weights)
             factors = totals.sum() / (len(totals) * totals)
+        elif isinstance(self.class_weight, dict):
+            labels = self.classes_.tolist()  # compute_class_weight of scikit-learn takes the text "1" for a number
+            unknown = [each for each in self.class_weight if each not in labels]
+            if unknown and not set(labels) <= set(self.class_weight):
+                raise ValueError(f"class_weight has {unknown[0]!r}, and the classes of y are {labels[:10]}")
+            factors = np.array([self.class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
         else:
-            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
+            raise ValueError(f"class_weight must be 'balanced', None or a dict by class, got {self.class_weight!r}")
         return weights * factors[index]
 
     def decision_function(self, X):

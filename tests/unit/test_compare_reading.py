@@ -309,11 +309,17 @@ def test_what_has_two_meanings_is_asked_for(tmp_path, name):
 
 def test_a_change_of_type_after_many_lines_is_seen(tmp_path):
     values = [*map(str, np.arange(3000) / 2), "unknown", "n.n. 5"]
-    path = saved(tmp_path, pd.DataFrame({"x": values, "z": values, "y": np.arange(3002) % 2}))
-    first, of_x, *_ = messages(understand, path, "y")  # about all columns at once
-    assert first.endswith("2 columns need an answer:")
+    frame = pd.DataFrame({"x": values, "z": values, "y": np.arange(3002) % 2})
+    path = saved(tmp_path, frame.assign(day="03/02/2021", sold="01/02/2021", weight=["1 kg", "2 g"] * 1501))
+    first, of_x, _, *others = messages(understand, path, "y")  # about all columns at once
+    assert first.endswith("5 columns need an answer:")
     assert "1 of 3,002 values of the column 'x' are no number, such as 'n.n. 5'" in of_x
-    assert understand(path, "y", formats=["x=number", "z=text"]).table["x"].isna().sum() == 2
+    known = ["x=number", "z=text"]
+    assert messages(understand, path, "y", formats=known)[1:] == others
+    for asked, name in zip(others, ("day", "sold", "weight"), strict=True):
+        assert f"column {name!r}" in asked
+    known += ["day=%d/%m/%Y", "sold=%d/%m/%Y", "weight=text"]
+    assert understand(path, "y", formats=known).table["x"].isna().sum() == 2
 
 
 def test_labels_that_may_be_missing_are_asked_for(tmp_path):

@@ -54,7 +54,7 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -
     ``given`` has the formats of columns that the user or the file states, ``decimal`` the decimal sign or None,
     ``missing`` the texts that are missing values in all columns.
     """
-    doubts, notes, distinct = [], [], {}
+    doubts, notes, distinct, questions = [], [], {}, []
 
     def fitting(name):
         counts = frame[name][~frame[name].isin(["", *missing])].dropna().astype(str).value_counts(sort=False)
@@ -66,12 +66,21 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -
             note_missing(name, counts[parsed(distinct[name], how).isna().to_numpy()], doubts)
         return [how]
 
-    fits = for_each_column(fitting, [name for name, column in frame.items() if is_text(column)])
+    fits = for_each_column(fitting, [name for name, column in frame.items() if is_text(column)], questions)
     clear = [name for name, how in fits.items() if how in (["number"], ["number,"]) and has_sign(distinct[name])]
     signs = {decimal} if decimal else {SIGN_OF[fits[name][0]] for name in clear}
-    found = {name: how[0] if name in given else the_one(name, distinct[name], how, signs) for name, how in fits.items()}
+
+    def only(name):
+        return fits[name][0] if name in given else the_one(name, distinct[name], fits[name], signs)
+
+    of_two_signs = [name for name, how in fits.items() if how == ["number", "number,"] and len(signs) != 1]
+    # one is asked about the sign for all, unless an answer to other questions may show it
+    asked = [name for name in fits if name not in of_two_signs[int(not questions) :]]
+    found = for_each_column(only, asked, questions)
     of_numbers = [name for name, how in found.items() if how in (*SIGN_OF, "whole")]
-    units = for_each_column(lambda name: units_of(distinct[name], found[name], name in given), of_numbers)
+    units = for_each_column(lambda name: units_of(distinct[name], found[name], name in given), of_numbers, questions)
+    if questions:
+        raise UserError("\n* ".join([f"{len(questions)} columns need an answer:"] * (len(questions) > 1) + questions))
     for name, how in found.items():
         if "%y" in how and (days := parsed(distinct[name], how)).max() > pd.Timestamp.now():
             example = f"{distinct[name][days.idxmax()]!r} is read as {days.max():%Y}"
@@ -83,16 +92,14 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -
     return found, units, doubts, notes
 
 
-def for_each_column(find, names) -> dict:
-    """Return what a function finds for each name; one ``UserError`` has all the questions that it asks."""
-    found, questions = {}, []
+def for_each_column(find, names, questions: list[str]) -> dict:
+    """Return what a function finds for each name; questions that it asks are added to the others."""
+    found = {}
     for name in names:
         try:
             found[name] = find(name)
         except UserError as error:
             questions.append(str(error))
-    if questions:
-        raise UserError("\n* ".join([f"{len(questions)} columns need an answer:"] * (len(questions) > 1) + questions))
     return found
 
 

@@ -268,9 +268,10 @@ def test_a_reading_that_may_be_wrong_is_noted(tmp_path, texts, how, words):
 
 #: Columns that have no one meaning, and words of the question.
 QUESTIONS = {
-    "days-or-months": ([f"0{1 + i % 9}/0{1 + i % 7}/2021" for i in range(ROWS)], "x=%d/%m/%Y or --format x=%m/%d/%Y"),
+    "days-or-months": ([f"0{1 + i % 9}/0{1 + i % 7}/2021" for i in range(ROWS)],
+                       "'x=%d/%m/%Y' or --format 'x=%m/%d/%Y'"),
     "days-or-years": ([f"23/0{1 + i % 9}/{2 + i % 27:02d}" for i in range(ROWS)],
-                      "x=%d/%m/%y or --format x=%y/%m/%d"),
+                      "'x=%d/%m/%y' or --format 'x=%y/%m/%d'"),
     "thousands-or-decimals": ([f"{1 + i}.125" for i in range(ROWS)], "state --decimal . or --decimal ,"),
     "another-type-late": ([*map(str, HALF[:-1]), "12x5"], "1 of 60 values of the column 'x' are no number, such as"),
     "other-dates": ([f"{d:%d.%m.%Y} um 9 Uhr" for d in DAYS], "looks like dates: state --format 'x="),
@@ -288,8 +289,8 @@ QUESTIONS = {
     "minutes-or-hours": ([*(f"{2 + i % 9}:{i:02d}" for i in range(ROWS - 1)), "1:02:08"], "1 of 60 values"),
     "another-unit": ([*(f"{v} g" for v in HALF[:-1]), "12.5 kg"], "several units, such as ['g', 'kg']: write them in"),
     "lacking-units": ([*map(str, HALF[:-1]), "1.2k"], "--format 'x=text' or 'x=number', by which '1.2k' is 1.2"),
-    "grades": (["2", "3-"] * (ROWS // 2), "has two meanings: --format x=number or --format x=text"),
-    "codes": (["1D", "2H", "2.50 H"] * (ROWS // 3), "has two meanings: --format x=h:mm:ss or --format x=text"),
+    "grades": (["2", "3-"] * (ROWS // 2), "has two meanings: --format 'x=number' or --format 'x=text'"),
+    "codes": (["1D", "2H", "2.50 H"] * (ROWS // 3), "has two meanings: --format 'x=h:mm:ss' or --format 'x=text'"),
     "limits": (["<0.5", "1.5", "2.5"] * (ROWS // 3), "20 of 60 values of the column 'x' are no number, such as '<0.5'"),
     "percent-and-shares": (["5%", *map(str, HALF[1:])], "several units, such as ['', '%']"),
 }  # fmt: skip

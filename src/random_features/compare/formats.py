@@ -140,7 +140,7 @@ def the_one(name: str, texts: pd.Series, fits: list[str], signs: set) -> str:
                             "state --decimal . or --decimal ,")  # fmt: skip
         return fits["," in signs]
     if len(fits) > 1:
-        options = " or ".join(f"--format {name}={each}" for each in fits)
+        options = " or ".join(f"--format '{name}={each}'" for each in fits)
         raise UserError(f"the column {name!r}, such as {texts[0]!r}, has two meanings: {options}")
     return fits[0]
 

@@ -205,6 +205,7 @@ def best_methods(context, *, paper, published, datasets, groups, criteria) -> Ta
     """
     frame = select(context.rows, dataset=datasets, n_features_label=list(chain(*groups.values())))
     frame = pd.concat([of_quantity(frame, criterion) for criterion in criteria])
+    frame = frame[~frame.index.duplicated()]  # two criteria may share rows
     of_table = select(context.published, paper=paper, experiment=published)
     ids = ids_by_name(context.styles)
     unfold = {

@@ -60,6 +60,12 @@ def settings_of(frame: pd.DataFrame) -> list[dict]:
     return [_parsed(text) for text in frame["settings"].tolist()]
 
 
+def have_setting(frame: pd.DataFrame, name: str) -> np.ndarray:
+    """Return whether a setting of this name is there, and true, for each row."""
+    having = [text for text in frame["settings"].unique() if _parsed(text).get(name)]
+    return frame["settings"].isin(having).to_numpy() if having else np.zeros(len(frame), dtype=bool)
+
+
 @cache
 def _parsed(settings: str) -> dict:
     return json.loads(settings) if settings else {}

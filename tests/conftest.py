@@ -15,9 +15,10 @@ os.environ.update(PATIENCE | os.environ)  # next to the other part of the tests,
 SLOW = (
     "tests/twin/", "tests/property/", "tests/golden/", "tests/workflow/",
     *(f"tests/unit/test_{each}" for each in (
-        "arena", "claim_helpers", "claims_of", "compare.py", "compare_add", "compare_warnings", "data_extractors",
-        "glossary", "learners_", "pivoted_cholesky", "render", "report_arena", "report_figures",
-        "report_panels", "report_scorecard", "report_times", "report_typeset", "site", "study_damage",
+        "arena", "claim_helpers", "claims_of", "compare.py", "compare_add", "compare_columns", "compare_reading",
+        "compare_warnings", "data_extractors", "glossary", "kernel_of_a_map", "learners_", "notebook",
+        "pivoted_cholesky", "render", "report_arena", "report_figures", "report_gains", "report_panels",
+        "report_scorecard", "report_times", "report_typeset", "site", "study_damage",
         "study_grid", "study_learned", "study_publish", "study_search", "study_speed", "study_splits",
         "study_stream", "study_time", "study_train",
     )),
@@ -25,11 +26,12 @@ SLOW = (
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests of ``SLOW`` files. Those marked ``cuda`` have a card."""
+    """Mark the tests of ``SLOW`` files. Those marked ``cuda`` have a card, and are slow, too."""
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("cuda"):
+            item.add_marker(pytest.mark.slow)
             item.fixturenames.insert(0, "card")
 
 

@@ -12,7 +12,7 @@ from random_features.errors import UserError
 #: Whole numbers up to this one are exact in float64.
 LARGEST_EXACT = 2**53
 
-#: What ``units_of`` would return for a column that is no text in the file.
+#: What ``units_of`` would return for a column that has no texts in the file.
 PLAIN = [""], "marks between thousands"
 
 

@@ -87,7 +87,7 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -
             doubts.append(
                 f"{name!r}: {example}: 68 is 2068, and 69 is 1969; write years of four digits if that is wrong"
             )
-    shown = [name for name, how in found.items() if name not in given or how in SPANS]  # hours are no one's choice
+    shown = [name for name, how in found.items() if name not in given or how in SPANS]  # hours are chosen here
     notes += changes({name: distinct[name] for name in shown}, found)
     return found, units, doubts, notes
 

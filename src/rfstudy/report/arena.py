@@ -120,16 +120,12 @@ def effects_of(errors: pd.DataFrame, baseline: str, columns) -> pd.DataFrame:
     """
     cells = errors[errors["columns"].isin(columns)].groupby([*EFFECT, "repeat", "columns"])[["log", "left_out"]].mean()
     at = cells.groupby([*EFFECT, "repeat"])
-    wide = at.mean()[at.size().eq(len(columns))].unstack(["method", "variant"])
-    found = []
-    for who in wide["log"].columns if ("log", baseline, "") in wide else ():
-        gaps = {key: wide[key][who] - wide[key][baseline, ""] for key in ("log", "left_out")}
-        by_set = pd.DataFrame(gaps).dropna().groupby("dataset")
-        own = by_set["log"].agg(effect="first", folds="size")
-        own["variance"] = by_set["left_out"].var(ddof=0) * (own["folds"] - 1)
-        found.append(own.reset_index().assign(method=who[0], variant=who[1]))
-    made = pd.concat(found) if found else pd.DataFrame(columns=[*EFFECT, "effect", "variance", "folds"])
-    return made[made["method"].ne(baseline) | made["variant"].ne("")].reset_index(drop=True)
+    means = at.mean()[at.size().eq(len(columns))].reset_index()
+    is_baseline = means["method"].eq(baseline) & means["variant"].eq("")
+    both = means[~is_baseline].merge(means[is_baseline], on=["dataset", "repeat"], suffixes=("", "_of_baseline"))
+    gaps = both.assign(**{key: both[key] - both[f"{key}_of_baseline"] for key in ("log", "left_out")}).groupby(EFFECT)
+    found = gaps["log"].agg(effect="first", folds="size")
+    return found.assign(variance=gaps["left_out"].var(ddof=0) * (found["folds"] - 1)).reset_index()
 
 
 # --- over data sets ---------------------------------------------------------------------------------------------------

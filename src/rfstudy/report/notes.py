@@ -78,11 +78,11 @@ def fewer_rows(rows: pd.DataFrame, task: dict) -> tuple[pd.DataFrame, int]:
     A cap is the same for both parts: a test part below a training part that is whole was not capped. Its files are a
     reconstruction without some rows.
     """
-    fewer = rows[have_setting(rows, "capped") & (rows["axis"].to_numpy() != "n_train")]
-    trains_on_all = fewer["n_train"] == task.get("n_train", 0)
-    if not trains_on_all.any():  # as in most cells: there are thousands
-        return fewer, 0
-    is_whole = trains_on_all & (fewer["n_test"] < fewer["n_train"])
+    is_capped = have_setting(rows, "capped") & (rows["axis"].to_numpy() != "n_train")
+    if not is_capped.any():  # as in most cells: there are thousands
+        return rows[:0], 0
+    fewer = rows[is_capped]
+    is_whole = (fewer["n_train"] == task.get("n_train", 0)) & (fewer["n_test"] < fewer["n_train"])
     is_whole = is_whole.fillna(False).astype(bool) & (fewer["stand_in"] == "")
     whole = fewer[is_whole]
     return fewer[~is_whole], int(task["n_test"] - whole["n_test"].min()) if len(whole) else 0

@@ -102,11 +102,12 @@ def against(rows: pd.DataFrame, methods: list[str], baseline: str) -> dict[tuple
     found = {}
     for n_columns, cells in rows.groupby(columns_asked_for(rows)):
         base = select(cells, method=baseline, variant="")
+        of_base, blocks_of_base = scores(base), errors_in_blocks(base)
         for who in method_order(cells, methods):
             own = select(cells, method=who[0], variant=who[1])
-            one, other = scores(own).align(scores(base), join="inner", axis=0)
+            one, other = scores(own).align(of_base, join="inner", axis=0)
             if who != (baseline, "") and len(one):
-                of_blocks = (errors_in_blocks(own) - errors_in_blocks(base)).loc[one.index]
+                of_blocks = (errors_in_blocks(own) - blocks_of_base).loc[one.index]
                 found[n_columns, who] = one, other, of_blocks
     tests = family({place: nested(one, other) for place, (one, other, _) in found.items()})
     return {place: (test, *found[place]) for place, test in tests.items()}
@@ -129,12 +130,13 @@ def error_ratios(context, *, paper, datasets, methods, baseline, sizes, quantity
     for _, name, ours in each_dataset(context, datasets, paper, frame):
         if not len(ours):
             rows.append({"data set": name, "method": "not run"} | dict.fromkeys(sizes, "not run"))
+        cells = {size: select(ours, n_features_label=size) for size in sizes}
+        others = {size: scores(select(own, method=baseline, variant="")) for size, own in cells.items()}
         for who in (each for each in method_order(ours, methods) if each != (baseline, "")):
             row = {"data set": name, "method": method_cell(context, *who)}
-            for size in sizes:
-                cells = select(ours, n_features_label=size)
-                one, other = (scores(select(cells, method=m, variant=v)) for m, v in (who, (baseline, "")))
-                row[size] = ratio(*one.align(other, join="inner", axis=0))
+            for size, own in cells.items():
+                one = scores(select(own, method=who[0], variant=who[1]))
+                row[size] = ratio(*one.align(others[size], join="inner", axis=0))
             rows.append(row)
     note = "In brackets: the 95 % interval of the ratio, from the variance between the draws on the same rows."
     return Table(pd.DataFrame(rows), [note], headings, shown=frame)

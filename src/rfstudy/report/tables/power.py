@@ -101,7 +101,9 @@ def against(rows: pd.DataFrame, methods: list[str], baseline: str) -> dict[tuple
     """
     found = {}
     for n_columns, cells in rows.groupby(columns_asked_for(rows)):
-        base = select(cells, method=baseline, variant="")
+        base = select(cells, method=baseline, variant="", status="ok")
+        if not len(base):
+            continue
         of_base, blocks_of_base = scores(base), errors_in_blocks(base)
         for who in method_order(cells, methods):
             own = select(cells, method=who[0], variant=who[1])

@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 import threading
+from functools import reduce
 from pathlib import Path
 from time import sleep
 
@@ -139,7 +140,8 @@ def study_of(configfile, settings):
         given = {key: yaml.safe_load(value) for key, value in (each.split("=", 1) for each in settings)}
     except (ValueError, yaml.YAMLError) as error:
         raise click.BadParameter(f"{', '.join(settings)}: write KEY=VALUE, in YAML", param_hint="--config") from error
-    return load_study(read_yaml("config/config.yaml") | read_yaml(configfile) | given, Path("config"))
+    files = "config/config.yaml", configfile
+    return load_study(reduce(dict.__or__, [*map(read_yaml, files), given]), Path("config"), files)
 
 
 @commands.command()
@@ -213,11 +215,14 @@ def check(folder, presets):
     the entries of tables and figures, and that claims have functions.
     """
     from rfstudy.outputs import configured, ids_of_claims
-    from rfstudy.planning.check import problems_of_preset
+    from rfstudy.planning.check import problem_of, problems_of_preset
     from rfstudy.planning.config import stop_at
+    from rfstudy.report.catalogue import modules_of
     from rfstudy.report.claims import registry
 
     *_, experiments, outputs = configured(folder)
+    modules = dict.fromkeys(name for each in outputs for name in modules_of(each))
+    stop_at(list(filter(None, (problem_of(importlib.import_module, {"name": name}) for name in modules))))
     for paper in sorted({each["paper"] for each in outputs if "claims" in each}):
         stop_at(registry.problems(paper, ids_of_claims(folder, paper), experiments))
     named = presets or [path.stem for path in sorted((folder / "presets").glob("*.yaml"))]

@@ -108,6 +108,8 @@ def place(loc: tuple, document) -> str:
             found, document = f"{found}.{part if str(part).isprintable() else repr(part)}", document[part]
         elif isinstance(document, list) and isinstance(part, int) and part < len(document):
             found, document = f"{found}[{part}]", document[part]
+        elif part == document:  # a name in place of a mapping from it
+            found = f"{found}.{part}"
     return found
 
 

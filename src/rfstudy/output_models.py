@@ -215,6 +215,10 @@ class Output(Model):
     columns: Lines = None
 
 
+#: Keys that the study adds to an entry; "brief" is of the pages of the papers.
+ADDED = ("paper", "protocol", "scorecard", "brief")
+
+
 def arguments_of(kind: str) -> dict[str, bool]:
     """Return the keyword arguments of the function of a kind, and whether it needs them."""
     keywords = definitions(catalogue.file_of(kind))[kind].args
@@ -231,8 +235,9 @@ def problems_of_output(entry: dict) -> list[str]:
     always = dict.fromkeys(("kind", "caption", "experiments"), True)
     keys = always | dict.fromkeys(("kernel", "repeats", "colours"), False) | keys
     required, known = [key for key, needed in keys.items() if needed], list(keys)
-    new = dict.fromkeys(arguments, "; a new key needs a type in Output of src/rfstudy/output_models.py")
-    found = [f".{key}: unknown key; {suggestion(key, known)}{new.get(key, '')}" for key in entry if key not in known]
+    new = [key for key in arguments if key not in (*Output.model_fields, *ADDED)]
+    found = [f".kind: {kind} takes {key!r}: give it a type in Output of src/rfstudy/output_models.py" for key in new]
+    found += [f".{key}: unknown key; {suggestion(key, known)}" for key in entry if key not in (*known, *new)]
     found += [f": the key {key!r} is missing; known are {', '.join(known)}" for key in required if key not in entry]
     return found or problems_of(Output, entry)
 

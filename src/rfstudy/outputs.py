@@ -89,11 +89,12 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict)
     where = f"{Path(config_dir).name}/scorecard.yaml"
     problems = [f"{where}: {paper}{p}" for paper, entry in scorecard.items() for p in problems_of(Scorecard, entry)]
     numbers = [] if problems else [(paper, each) for paper, of in scorecard.items() for each in of["numbers"]]
-    known = {"experiment": experiments, "learner": LEARNERS, "over": styles}
+    known = {"experiment": experiments, "learner": LEARNERS, "over": styles, "metric": FACTS}
     for paper, entry in numbers:
         named = [("", "experiment", name) for name in entry["experiments"].values()]
-        for metric, how in entry["metrics"].items() if named else ():
-            named += [(f", {metric}", key, how[key]) for key in ("learner", "over") if key in how]
+        for metric, how in entry["metrics"].items():
+            stated = {"metric": metric} | how
+            named += [(f", {metric}", key, stated[key]) for key in ("metric", "learner", "over") if key in stated]
         problems += [
             f"{where}: {paper}, {entry['table']}{place}: there is no {what} {name!r}; {suggestion(name, known[what])}"
             for place, what, name in named

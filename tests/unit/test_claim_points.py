@@ -155,7 +155,7 @@ def test_a_claim_is_judged_on_the_experiments_of_its_protocol_by_its_function(mo
         changed = {"arguments": {"dataset": dataset}, "not_testable": not_testable}
         monkeypatch.setitem(registry.CLAIMS, "survey-01", registry.replace(claim, **changed))
         assert registry.judged("survey-01", rows, protocol)[0] == expected
-    with pytest.raises(ValueError, match="claim survey-01 is registered twice"):
+    with pytest.raises(ValueError, match="two functions test the claim survey-01: give one another"):
         registry.claim("survey-01", {})(lambda rows: [])
     monkeypatch.setitem(registry.CLAIMS, "survey-01", registry.Claim(lambda rows: None, {"text": "e"}))
     for name, words in {

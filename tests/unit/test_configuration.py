@@ -18,6 +18,7 @@ from rfstudy.cli import commands
 from rfstudy.files import read_yaml
 from rfstudy.planning import check, config, plan
 from rfstudy.planning.problems import problems_on_datasets
+from rfstudy.report import catalogue
 from rfstudy.study.job import merge
 
 
@@ -76,11 +77,11 @@ EDITS = [
     (TITLE, f"{TITLE}\n  search: {{options: {{grid: [{{x: 1}}]}}}}", ".search.options.grid[0].x: unknown option 'x'"),
     (TITLE, f"{TITLE}\n  search: {{method: {{method: rom, options: {{x: 1}}}}}}", ".search.method.options.x: unknown "),
     # preprocessing steps, wherever they are
-    ("[minmax]", "[minmx]", ".datasets.eeg.preprocess[0]: unknown key; did you mean minmax? known are center"),
+    ("[minmax]", "[minmx]", ".datasets.eeg.preprocess[0].minmx: unknown key; did you mean minmax? known are center"),
     ("[minmax]", "[{pca: {n_components: 3, x: 1}}]", ".datasets.eeg.preprocess[0].pca.x: unknown key; known are n_com"),
     (TITLE, f"{TITLE}\n  preprocess: [{{pca: {{}}}}]", ".preprocess[0].pca: the key 'n_components' is missing; known "),
-    ("{method: orf}", "{method: orf, preprocess: [pac]}", ".methods[1].preprocess[0]: unknown key; did you mean pca?"),
-    (TITLE, f"{TITLE}\n  search: {{preprocess: {{grid: [[none], [x]]}}}}", ".search.preprocess.grid[1][0]: unknown ke"),
+    ("{method: orf}", "{method: orf, preprocess: [pc]}", ".methods[1].preprocess[0].pc: unknown key; did you mean pca"),
+    (TITLE, f"{TITLE}\n  search: {{preprocess: {{grid: [[none], [x]]}}}}", ".search.preprocess.grid[1][0].x: unknown"),
     # what entries and steps say together
     ("{method: orf}", "{method: rff}", ".methods: rff is listed twice with the same variant ''; name variants (var"),
     (TITLE, f"{TITLE}\n  shard_by: [experiment, method]", ".shard_by: must be a beginning of experiment, dataset"),
@@ -127,7 +128,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, text, line):
 
 def test_all_mistakes_are_reported_together_and_inherited_ones_once(tmp_path):
     (found,) = messages(experiments_of, tmp_path, a=GRID, b=GRID)
-    assert found.endswith("b.yaml: base: 'base' is defined twice, the second time in b.yaml")
+    assert re.search("/b.yaml: base: .*/a.yaml has an experiment of this name, too: rename one$", found)
     wrong = GRID.replace("rows: 10", "rows: 1").replace("C: [1]", "C: [0]")
     assert len(messages(experiments_of, tmp_path, a=wrong, b="child: {extends: base}\n")) == 2
 
@@ -171,7 +172,7 @@ def test_a_preset_runs_less_of_an_experiment_and_not_of_those_that_extend_it(tmp
         ({"base": {"size": {}}}, "experiments.base.size: unknown key; did you mean sizes?"),
         ({"base": {"methods": [{"method": "rf"}]}}, "experiments.base.methods[0].method: there is no method 'rf'"),
     ):
-        assert messages(config.laid_over, everything, overlays)[0].startswith(line)
+        assert messages(config.laid_over, everything, overlays, None, "p: experiments")[0].startswith(f"p: {line}")
 
 
 TASK = {"n": 100, "d": 5, "n_train": 50, "n_test": 50, "split": "half", "target": "binary"}
@@ -350,6 +351,8 @@ def test_a_mistake_in_the_settings_names_the_file_that_has_it(folder, name, old,
     edited(folder, name, old, new)
     (found,) = messages(settings_of, folder)
     assert found.startswith(f"config/{name}: {line}")
+    # the command chooses the preset itself
+    assert new == "preset: laptpo" or messages(check.problems_of_preset, folder, "laptop") == [found]
 
 
 @pytest.mark.parametrize("listed", [",", "eeg,", "eeg,,skin"])
@@ -411,6 +414,10 @@ def test_the_configuration_of_the_repository_is_in_order_and_is_planned(preset):
 
 
 def test_the_command_check_reads_the_entries_of_figures(folder, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(catalogue, "modules_of", lambda spec: ["rfstudy.report.plots.graphs"])
+        (found,) = messages(commands.main, ["check"], standalone_mode=False)
+        assert found.endswith("ModuleNotFoundError: No module named 'rfstudy.report.plots.graphs'")
     monkeypatch.setattr(check, "problems_of_preset", lambda folder, preset: ["the same"])
     assert messages(commands.main, ["check"], standalone_mode=False) == ["laptop, paper, quick: the same"]
     edited(folder, "figures/survey.yaml", "extends: figure-09", "extends: figure-99")

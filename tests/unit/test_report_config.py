@@ -163,7 +163,7 @@ def loaded(tmp_path):
     [
         ({"kind": "curvs"}, r"made\.kind: there is no 'curvs'; did you mean curves\?"),
         ({"size": ["2d"]}, r"made\.size: unknown key; did you mean sizes\? known are [a-z_, ]+$"),
-        ({"kind": "claims", "brief": True}, r"made\.brief: unknown key; .*; a new key needs a type in Output of src/"),
+        ({"kind": "claims", "brief": True}, r"made\.brief: unknown key; known are "),
         ({"datasets": ["egg"]}, r"made\.datasets\[0\]: there is no 'egg' in the experiment for text; did you mean eeg"),
         ({"sizes": ["2d", "3d"]}, r"made\.sizes\[1\]: there is no '3d' in the experiment for text"),
         ({"methods": ["rff", "orff"]}, r"made\.methods\[1\]: there is no 'orff' in methods.yaml or data"),

@@ -79,6 +79,7 @@ def test_the_names_of_the_mapping_exist():
         ("experiments", {"txt": "slsrff-text"}, "txt"),
         ("repeat", 10, "repeat: unknown key; .*repeats"),
         ("metrics", {"n_dims": {"colum": "d"}}, "colum: unknown key"),
+        ("metrics", {"n_dim": {}}, "n_dim: there is no metric 'n_dim'; did you mean n_dims"),
     ],
 )
 def test_what_is_wrong_with_the_mapping_is_named(tmp_path, key, value, message):

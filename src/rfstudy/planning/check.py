@@ -47,7 +47,8 @@ RULE_ROWS, RULE_COLUMNS = 500, 2
 
 def problems_of_preset(config_dir, preset: str) -> list[str]:
     """Return a line for everything in the experiments of a preset that cannot be built."""
-    study = load_study(read_yaml(Path(config_dir) / "config.yaml") | {"preset": preset}, config_dir)
+    general = Path(config_dir) / "config.yaml"
+    study = load_study(read_yaml(general) | {"preset": preset}, config_dir, [general])
     return located(problems_of_parts(study.chosen, study.settings, study.registry.tasks), config_dir)
 
 

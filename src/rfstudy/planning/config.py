@@ -80,16 +80,17 @@ def load_study(given: dict, config_dir, files=()) -> Study:
     stop_at(problems)
     datasets = set(registry.tasks)
     experiments = load_experiments(config_dir, datasets)
-    of_run = laid_over(experiments, settings.get("experiments", {}), datasets)
+    of_preset = f"presets/{settings['preset']}.yaml"
+    origin = origin_of("experiments", given, files, shown(Path(config_dir) / of_preset))
+    of_run = laid_over(experiments, settings.get("experiments", {}), datasets, f"{origin}: experiments")
     chosen = select(of_run, settings, datasets)
     check_selection(chosen, settings)
     found = [(name, p) for name, each in chosen.items() for p in problems_on_datasets(each, settings, registry.tasks)]
     if found:
         stop_at(located(found, config_dir))
-    names, changes = ("config.yaml", f"presets/{settings['preset']}.yaml"), {}
-    of_preset = reduce(merge, (read_yaml(Path(config_dir) / name) for name in names))
-    if changed := protocol_changes(settings, of_preset):
-        plain = settings | {"experiments": {}} | {key: of_preset[key] for key in PROTOCOL if key in of_preset}
+    usual, changes = reduce(merge, (read_yaml(Path(config_dir) / name) for name in ("config.yaml", of_preset))), {}
+    if changed := protocol_changes(settings, usual):
+        plain = settings | {"experiments": {}} | {key: usual[key] for key in PROTOCOL if key in usual}
         before = selected(laid_over(experiments, plain["experiments"]), plain)
         for name, each in chosen.items():
             other = before.get(name, {"datasets": {}, "methods": []}) | {"seed": plain["seed"]}
@@ -106,7 +107,6 @@ def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
     ``files`` are the sources of ``config``; later files override earlier ones. A message names the file that a key is
     from. Raise ``ConfigurationError`` for an unknown preset and for every key or value that the model refuses.
     """
-    documents = {shown(path): read_yaml(path) for path in files}
     presets = Path(config_dir) / "presets"
     why = f"is laid over the preset {config.get('preset')}: one preset is chosen at a time"
     given = [path for path in map(Path, files) if path.resolve().parent == presets.resolve()]
@@ -114,11 +114,11 @@ def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
     try:
         settings = load_settings(config, config_dir)
     except ConfigurationError as error:
-        raise ConfigurationError(f"{origin_of('preset', config, documents, 'config.yaml')}: {error}") from error
+        raise ConfigurationError(f"{origin_of('preset', config, files, 'config.yaml')}: {error}") from error
     of_preset = shown(presets / f"{settings['preset']}.yaml")
     found = [problem.lstrip(".: ") for problem in problems_of(Settings, settings)]
     keys = [re.match(r"[^.:\[]*", problem)[0] for problem in found]
-    stop_at([f"{origin_of(key, config, documents, of_preset)}: {p}" for key, p in zip(keys, found, strict=True)])
+    stop_at([f"{origin_of(key, config, files, of_preset)}: {p}" for key, p in zip(keys, found, strict=True)])
     return settings
 
 
@@ -207,13 +207,12 @@ def restore_names(config: dict, arguments: list[str]) -> None:
     ])  # fmt: skip
 
 
-def origin_of(key: str, config: dict, documents: dict[str, dict], otherwise: str) -> str:
+def origin_of(key: str, config: dict, files, otherwise: str) -> str:
     """Return the origin of a setting: the last file that has it, or the command line if that gives another value."""
     if key not in config:
         return otherwise
-    having = [path for path, document in documents.items() if key in document]
-    same = having and documents[having[-1]][key] == config[key]
-    return having[-1] if same else "--config"
+    having = [(shown(path), document[key]) for path in files if key in (document := read_yaml(path))]
+    return having[-1][0] if having and having[-1][1] == config[key] else "--config"
 
 
 def typed(value):
@@ -259,14 +258,14 @@ def load_experiments(config_dir: Path, datasets=None) -> dict[str, dict]:
     return {name: with_steps({"name": name, **experiment}) for name, experiment in resolved.items()}
 
 
-def laid_over(experiments: dict[str, dict], overlays: dict, datasets=None) -> dict[str, dict]:
-    """Return the experiments of a run, with a preset's ``overlays``. An overlay applies to one experiment, not to those
-    that extend it. Raise ``ConfigurationError`` for every problem of the result.
+def laid_over(experiments: dict[str, dict], overlays: dict, datasets=None, where="experiments") -> dict[str, dict]:
+    """Return the experiments of a run, with ``overlays``. An overlay applies to one experiment, not to those that
+    extend it. Raise ``ConfigurationError`` for every problem of the result, with the place of the overlays (``where``).
     """
-    check_ids(("experiments", overlays, experiments, "experiment"))
+    check_ids((where, overlays, experiments, "experiment"))
     found = experiments | {name: merge(experiments[name], own) for name, own in overlays.items()}
     plain = {name: without(found[name], "name") for name in overlays}
-    stop_at([f"experiments.{name}{p}" for name, each in plain.items() for p in problems_of_experiment(each, datasets)])
+    stop_at([f"{where}.{name}{p}" for name, each in plain.items() for p in problems_of_experiment(each, datasets)])
     return found
 
 
@@ -279,7 +278,7 @@ def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, d
         for name, experiment in read_yaml(path).items():
             where = f"{shown(path)}: {name}"
             if name in raw:
-                problems.append(f"{where}: {name!r} is defined twice, the second time in {path.name}")
+                problems.append(f"{where}: {shown(files[name])} has an experiment of this name, too: rename one")
             elif not re.fullmatch(NAME, name):
                 problems.append(f"{where}: the name of an experiment has {FORM_OF_NAME}")
             else:

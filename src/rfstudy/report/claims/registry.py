@@ -63,7 +63,8 @@ def claim(identifier: str, experiments: dict, *, stricter="", not_testable="", a
 
     def register(test):
         if identifier in CLAIMS:
-            raise UserError(f"{test.__module__}: claim {identifier} is registered twice")
+            file = FILE.format(test.__module__.rpartition(".")[2])
+            raise UserError(f"{file}: two functions test the claim {identifier}: give one another id")
         check_choice(f"at of the claim {identifier}", at, ("every", "most", "some"))
         check_choice(f"needs of the claim {identifier}", needs, ("every", "any"))
         reasons = stricter or said(test, "Stricter"), not_testable or said(test, "Not testable")

@@ -26,7 +26,7 @@ SETTINGS = {
     "largest_multiple_of_d": None, "most_values": None, "max_rows": None,
     "search": {"penalty": {"tune_per": "cell"}, "max_rows": 1000},
     "learners": {}, "time": {"rounds": 3, "again": 0, "shortest": 1e-6, "datasets": "all", "sizes": None, "threads": 1},
-    "shard_by": ["experiment"], "threads": 1, "extent": "small",
+    "shard_by": ["experiment"], "threads": 1,
 }  # fmt: skip
 
 RIDGE = {"scaling": "mean", "center": "targets", "penalties": [1e-6, 1e-3, 0.1, 10.0], "n_folds": 4}
@@ -66,7 +66,6 @@ theory:
   kernel: {name: gaussian, length_scale: 1}
   methods: [{method: rff}, {method: orf}]
   grid: {dimensions: [4, 8], rows: 10, n_features: [8], norms: [sup], ridge: 0.1}
-  large: {rows: 100}
 """
 
 

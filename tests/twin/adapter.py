@@ -52,7 +52,7 @@ def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> l
 
 def preset(study) -> dict:
     """The settings of a preset."""
-    shared = ("data", "largest_multiple_of_d", "most_values", "time", "threads", "extent", "learners")
+    shared = ("data", "largest_multiple_of_d", "most_values", "time", "threads", "learners")
     found = {key: toys.SETTINGS[key] for key in shared} | {"preset": study.preset, "repeats": study.repeats}
     found |= {"max_rows": getattr(study, "cap", None), "search": {}}
     if isinstance(study, Grid):

@@ -3,6 +3,7 @@
 import re
 import shutil
 from dataclasses import replace
+from importlib import import_module
 
 import pytest
 import yaml
@@ -40,7 +41,7 @@ EDITS = [
     ("n_folds: 5}\n    svm", "folds: 5}\n    svm", ".learners.ridge.folds: unknown key; did you mean n_folds? known a"),
     ("svm:", "svn:", f".learners.svn: unknown key; did you mean svm? known are {', '.join(LEARNERS)}"),
     ("{method: orf}", "{methd: orf}", ".methods[1].methd: unknown key; did you mean method? known are datasets"),
-    (TITLE, f"{TITLE}\n  large: {{}}", ".large: unknown key; "),  # a key of another kind
+    (TITLE, f"{TITLE}\n  grid: {{}}", ".grid: unknown key; "),  # a key of another kind
     ("{name: gaussian}", "{name: linear, length_scale: 1}", ".kernel.length_scale: unknown key; known are name"),
     (TITLE, f"{TITLE}\n  bandwidth: {{rule: median, k: 3}}", ".bandwidth.k: unknown key; known are factor, rows, rule"),
     (TITLE, f"{TITLE}\n  split: {{withuot: [3]}}", ".split.withuot: unknown key; "),
@@ -94,10 +95,9 @@ OF_THEORY = [
     (" ridge: 0.1", " ridge: 0", ".grid.ridge: 0: input should be greater than or equal to"),
     ("norms: [sup]", "norms: [max]", ".grid.norms[0]: 'max': input should be 'sup', 'l2'"),
     (", ridge: 0.1", "", ".grid: the key 'ridge' is missing; known are"),
-    ("large: {rows", "large: {row", ".large.row: unknown key; did you mean rows? known are"),
     ("{method: rff}", "{method: rff, kernel: {name: linear}}", ".methods[0].kernel: the kind decay has one kernel"),
-    ("large:", "time: {}\n  large:", ".time: nothing is timed in the kind decay"),
-    ("large:", "preprocess: [none]\n  large:", ".preprocess: unknown key; "),
+    ("grid:", "time: {}\n  grid:", ".time: nothing is timed in the kind decay"),
+    ("grid:", "preprocess: [none]\n  grid:", ".preprocess: unknown key; "),
 ]
 EVERY = [(text, *edit) for text, edits in ((GRID, EDITS), (THEORY, OF_THEORY)) for edit in edits]
 
@@ -303,6 +303,9 @@ def test_a_kind_checks_its_grid_and_its_cells_before_it_is_run(monkeypatch, cand
     monkeypatch.setattr("rfstudy.study.kinds.ranking.measure", lambda job, entry, *, repeat, n_candidates: None)
     found = check.problems_of_parts({"toy": toy}, ORIGINAL, {"made": TASK})
     assert any(problem.startswith(f".grid: {line}") for _, problem in found)
+    monkeypatch.setattr(check, "kind_module", lambda kind: import_module("rfstudy.study.kinds.gone"))
+    ((_, found),) = check.problems_of_parts({"toy": toy}, ORIGINAL, {"made": TASK})
+    assert re.match(r"\.kind: .*: ModuleNotFoundError: No module named 'rfstudy.study.kinds.gone'$", found)
 
 
 @pytest.fixture

@@ -59,13 +59,13 @@ def test_a_changed_protocol_is_in_the_caption_and_the_name():
     assert outputs.with_changes(spec, {"b": changes["b"]}) == spec
 
 
-def test_what_another_key_overrides_is_no_change_and_a_changed_protocol_is_not_published():
+def test_an_equal_value_is_no_change_and_a_changed_protocol_is_not_published():
     def study(**own):
         given = {"preset": "laptop", "only_experiments": ["survey-double-descent", "slsrff-text"]} | own
         return config.load_study(read_yaml(ROOT / "config/config.yaml") | given, ROOT / "config")
 
-    name = "survey-double-descent"  # at the extent of the preset `large` decides about the draws
-    changed = study(experiments={name: {"grid": {"penalty": 0.01, "draws": 1}}}, learners={"ridge": {"center": "both"}})
+    name = "survey-double-descent"
+    changed = study(experiments={name: {"grid": {"penalty": 0.01, "draws": 5}}}, learners={"ridge": {"center": "both"}})
     assert changed.changes[name] == {("experiments", name, "grid", "penalty"): 0.01}
     assert changed.changes["slsrff-text"] == {("learners", "ridge", "center"): "both"}
     message = r"sonar\.published: this run changes its protocol \(experiments\..*\.grid\.penalty\): leave"

@@ -76,11 +76,6 @@ def test_what_a_preset_says_of_the_learners_of_one_experiment_goes_over_what_it_
     assert list(selected(preset)["learners"]) == ["ridge"]
 
 
-def test_the_large_grid_is_laid_over_the_small_one():
-    small = toys.theory()["grid"]
-    assert (small["rows"], toys.theory({"extent": "large"})["grid"]) == (10, small | {"rows": 100})
-
-
 def test_sizes_that_were_asked_for_up_to_the_largest_multiple():
     of = {"sizes": {"multiples_of_d": [2, 4], "values": [1000]}}
     assert selected({"only_sizes": ["4d"]}, **of)["sizes"] == {"multiples_of_d": [4], "values": []}

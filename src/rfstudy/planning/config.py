@@ -162,12 +162,12 @@ def protocol_changes(settings: dict, of_preset: dict) -> dict[tuple[str, ...], o
 
 def changes_in(experiment: dict, before: dict, changes: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], object]:
     """Return the values of an experiment that are other than ``before`` on one of its data sets, by the changed keys of
-    the settings. A key that ``large`` or a key of the data set overrides has no effect, and is left out.
+    the settings. A key that one of the data set overrides has no effect, and is left out.
     """
     found = {}
     for key in changes:
         own, path = (key[:2], key[2:]) if key[0] == "experiments" else ((), key)
-        here, path = experiment["datasets"] or [""], ("grid", *path[1:]) if path[0] == "large" else path
+        here = experiment["datasets"] or [""]
         if path[0] == "datasets":
             own, here, path = key[:4], path[1:2], path[2:]
         if own[1:2] in ((), (experiment["name"],)):
@@ -411,8 +411,6 @@ def with_preset(experiment: dict, settings: dict) -> dict:
         of_preset = {"search": search, "learners": overridden(learners, options), "datasets": datasets}
     if "time" in experiment:
         of_preset["time"] = settings["time"] | experiment["time"]
-    if "grid" in experiment and settings["extent"] == "large":
-        of_preset["grid"] = merge(experiment["grid"], experiment.get("large", {}))
     return experiment | of_preset
 
 

@@ -298,9 +298,8 @@ class AccuracyGrid(GridOptions, OnData):
 
 
 def grid_of_kind(grid: dict, info: ValidationInfo) -> dict:
-    """Check a `grid` by what its kind declares; `large` may have some of its keys."""
-    model = model_of(KINDS[info.data["kind"]].grid)
-    (model if info.field_name == "grid" else partial(model)).model_validate(grid)
+    """Check a `grid` by what its kind declares."""
+    model_of(KINDS[info.data["kind"]].grid).model_validate(grid)
     return grid
 
 
@@ -310,11 +309,9 @@ class WithGrid(Experiment):
     Attributes
     ----------
     grid : the values of its axes, see the kinds below
-    large : overrides keys of `grid` if the preset has the extent `large`
     """
 
     grid: Annotated[entries.Options, AfterValidator(grid_of_kind)]
-    large: Annotated[entries.Options, AfterValidator(grid_of_kind)] = None
 
 
 class OnDataWithGrid(OnData, WithGrid):

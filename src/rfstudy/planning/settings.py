@@ -61,7 +61,6 @@ class Settings(Model):
         `device: auto`; so do networks, and maps that learn frequencies for ten minutes; other jobs use the CPU; null
         requests none
     threads : threads of a job that measures no times
-    extent : `small`, or `large`, which overrides keys of the `grid` of an experiment
     """
 
     preset: Name
@@ -89,7 +88,6 @@ class Settings(Model):
     max_runtime: Count | None
     device_from: Annotated[float, Gt(0)] | None
     threads: Count
-    extent: Literal["small", "large"]
 
     @model_validator(mode="after")
     def check_axes(self):

@@ -32,6 +32,7 @@ from random_features.kernels import (
     Polynomial,
     make_kernel,
 )
+from random_features.kernels.base import ScaleMixture
 from random_features.kernels.circle import DECAYS, spectrum
 from random_features.learners.kernel_ridge import kernel_product
 from random_features.pivoted_cholesky import kernel_matrix
@@ -378,3 +379,8 @@ def test_the_matern_kernel_of_a_large_nu_is_the_mean_of_gaussian_kernels(nu):
             low, high = max(1e-9, 1 - 20 / spread), 1 + 30 / spread
             expected = quad(density, low, high, points=[1.0], epsabs=1e-13, limit=200)[0]
         np.testing.assert_allclose(Matern(2.0, nu)([[0.0]], [[2 * r]]), expected, rtol=1e-5, atol=2e-9)
+
+
+def test_a_mixture_that_draws_no_factors_is_refused():
+    with pytest.raises(TypeError, match="draw_scales"):
+        type("Mixture", (ScaleMixture,), {"of_distance": lambda self, r: r})()

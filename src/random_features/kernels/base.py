@@ -246,6 +246,10 @@ class ScaleMixture(Scaled, GaussianSpectrum):
     def of_distance(self, r: np.ndarray) -> np.ndarray:
         """Return the kernel at distances r in length scales, elementwise."""
 
+    @abstractmethod
+    def draw_scales(self, rng, size):
+        """Draw the roots (size,) of R."""
+
     def draw_coordinates(self, rng, shape):
         return GaussianSpectrum.draw_frequencies(self, rng, shape)
 

@@ -203,8 +203,8 @@ def with_selection(spec: dict, settings: dict) -> dict | None:
 
 
 def without_left_out(spec: dict, settings: dict) -> dict:
-    """Return an output of a run whose caption states the methods and data sets that the run leaves out."""
-    pairs = [(settings[f"only_{key}"], spec.get(key, [])) for key in ("methods", "datasets")]
+    """Return an output of a run whose caption states the methods, data sets and sizes that the run leaves out."""
+    pairs = [(settings[f"only_{key}"], spec.get(key, [])) for key in ("methods", "datasets", "sizes")]
     left = [each for wanted, shown in pairs if wanted for each in shown if each not in wanted]
     return spec | {"caption": f"{spec['caption']} Left out of this run: {', '.join(left)}."} if left else spec
 

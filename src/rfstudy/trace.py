@@ -42,7 +42,7 @@ def trace(number: str, wanted: dict[str, str]) -> str:
     if cells.empty:
         these = " with " + " ".join(f"{key}={value}" for key, value in wanted.items()) if wanted else ""
         others = elsewhere(text, wanted)
-        unfound = "differences, ranks, and errors of rows with accuracies, are not found: name their cells"
+        unfound = "published ones, differences, ranks, and errors of rows with accuracies are not found: name the cells"
         advice = f"it is one of {', '.join(others)}" if others else unfound
         raise UserError(f"no mean of shipped rows{these} is {number}: {advice}")
     blocks = [described(cell, rows) for cell in cells.head(MOST).to_dict("records")]

@@ -47,7 +47,9 @@ def test_a_selection_narrows_an_output_of_shipped_rows_and_its_caption_says_so()
     assert outputs.with_selection(spec, {"only_methods": [], "only_datasets": []}) == spec
     assert outputs.with_selection(spec, {"only_methods": [], "only_datasets": ["a8a"]}) is None
     assert outputs.with_selection({"caption": "Claims."}, settings) == {"caption": "Claims."}
-    assert outputs.without_left_out(spec, settings) == spec | {"caption": "Errors. Left out of this run: orf."}
+    sized = spec | {"sizes": ["2d", "4d"]}
+    found = outputs.without_left_out(sized, settings | {"only_sizes": ["4d", "8d"]})
+    assert found == sized | {"caption": "Errors. Left out of this run: orf, 2d."}
 
 
 def test_a_changed_protocol_is_in_the_caption_and_the_name():

@@ -166,7 +166,8 @@ MEANINGS = {
     "short-years": ([f"{d:%d.%m.%y}" for d in DAYS], "%d.%m.%y", DAYS),
     "no-separator": ([f"{d:%Y%m%d}" for d in DAYS], "%Y%m%d", DAYS),
     "no-separator-times": ([f"{d:%Y%m%d} 09:30" for d in DAYS], "%Y%m%d %H:%M", MORNINGS),
-    "zones": ([f"{d:%Y-%m-%d}T02:00:00+02:00" for d in DAYS], "iso+zone", DAYS),
+    "zones": ([f"{d:%Y-%m-%d}{('T02:00:00+02:00', ' 02:00:00.0+02', ' 00:00:00 UTC')[d.day % 3]}" for d in DAYS],
+              "iso+zone", DAYS),
     "with-time": ([f"{d:%d.%m.%Y} 09:30" for d in DAYS], "%d.%m.%Y %H:%M", MORNINGS),
     "french-times": ([f"{d:%d/%m/%Y} 09h30" for d in DAYS], "%d/%m/%Y %Hh%M", MORNINGS),
     "french-months": ([f"{d.day} {FRENCH[d.month - 1]} {d.year}" for d in DAYS], "%d %b %Y", DAYS),
@@ -193,10 +194,12 @@ MEANINGS = {
                   [20.5 + i + 24 * (i % 2) for i in range(ROWS)]),
     "hours-and-minutes": ([f"{i % 3}h {i:02d}m" for i in range(ROWS)], "h:mm:ss",
                           np.arange(ROWS) % 3 + np.arange(ROWS) / 60),
-    "days-to-seconds": (["6d 12h", "0m19s", "1H18M12S", "45m", "2 days, 3 hours"] * (ROWS // 5), "h:mm:ss",
-                        [156, 19 / 3600, 1.3 + 12 / 3600, 0.75, 51] * (ROWS // 5)),
+    "days-to-seconds": (["6d 12h", "0m19s", "1H18M12S", "45m", "2 days, 3 hours", "1 Tag 2 Std. 30 Min.", "1 h 6 min",
+                         "2 dagar 1 timme", "1 godz. 30 min", "2 jours", "3 horas", "90 Sek."] * 5, "h:mm:ss",
+                        [156, 19 / 3600, 1.3 + 12 / 3600, 0.75, 51, 26.5, 1.1, 49, 1.5, 48, 3, 0.025] * 5),
+    **{f"codes-{words[0]}": (words * 30, "text", words * 30)
+       for words in (["8001 Zürich", "9000 St. Gallen"], ["1012 AB", "1013 CD"])},
     "day-and-days": (["1 day", "2 days"] * (ROWS // 2), "h:mm:ss", [24, 48] * (ROWS // 2)),
-    "minutes-with-blanks": ([f"1 h {i} min" for i in range(ROWS)], "h:mm:ss", 1 + np.arange(ROWS) / 60),
     "ratios": ([f"{v + 1}:1" for v in HALF], "ratio", HALF + 1),
     "thousands-points": ([f"{i}.037,5" for i in range(1, ROWS + 1)], "number,", 1037.5 + 1000 * np.arange(ROWS)),
     "thousands-commas": ([f"{i},037.5" for i in range(1, ROWS + 1)], "number", 1037.5 + 1000 * np.arange(ROWS)),
@@ -255,6 +258,8 @@ def test_a_column_has_one_meaning(tmp_path, name):
         (["1E3", "10E2", "204"] * 20, (), "'1E3' is read as 1000"),
         ([*map(str, HALF[2:]), "k.A.", "few"], ["x=number"], "'x': texts that are missing values: 2 (k.A., few)"),
         ([*(str(d.date()) for d in DAYS[1:]), "9999-12-31"], (), "a value, 9999-12-31 00:00:00, 14,"),
+        ([*["-999"] * 3, *map(str, HALF[4:]), "9e4"], (), "'x': a value, -999.0 in 3 rows, 69 quartile ranges from"),
+        (["-", *(f"no {i}" for i in range(35)), *["no 1"] * 24], (), "give the numbers in 'no 0' columns"),
         ([f"{1801 + i}-12" for i in range(ROWS)], (), "'1801-12' is read as 1801-12-01"),
         (["1 234", "(5)", "–"] * 20, (), "'x': '(5)' is read as -5"),
         (["1:45.3", "2:08.1", "DNF"] * 20, ["x=h:mm:ss"], "'x': '1:45.3' is read as 0.029"),
@@ -262,8 +267,10 @@ def test_a_column_has_one_meaning(tmp_path, name):
     ],
 )
 def test_a_reading_that_may_be_wrong_is_noted(tmp_path, texts, how, words):
-    path = saved(tmp_path, pd.DataFrame({"x": texts, "z": HALF + 0.25, "y": HALF**2}))
-    assert words in "".join(understand(path, "y", formats=how).changed)
+    path = saved(tmp_path, pd.DataFrame({"x": texts, "z": HALF + 0.25, "y": [*HALF[:58] ** 2, -1e5, -1e5]}))
+    notes = "".join(understand(path, "y", formats=how).changed)
+    assert words in notes
+    assert "'y': a value, -100000.0 in 2 rows" in notes
 
 
 #: Columns that have no one meaning, and words of the question.
@@ -281,7 +288,7 @@ QUESTIONS = {
     "at-once": (["at once", *(f"{d:%d.%m.%Y}" for d in DAYS[1:40]), *["later"] * 20], "as '12.01.2021', looks"),
     "months-in-words": ([f"{d.day} kesäkuuta {2000 + i}" for i, d in enumerate(DAYS)], "looks like dates: state --"),
     **{how: ([f"{d:{how}}" for d in DAYS], "looks like dates: state --format")
-       for how in ("%a, %d %b %Y", "%A, %B %d, %Y", "%d/%b/%Y:%H:%M:%S +0100", "%b-%y", "%d-%b")},
+       for how in ("%a, %d %b %Y", "%A, %B %d, %Y", "[%d/%b/%Y:%H:%M:%S +0100]", "%b-%y", "%d-%b")},
     "ordinal-days": ([f"{d.day}{'st' if d.day == 1 else 'th'} {d:%B %Y}" for d in DAYS], "looks like dates: state --"),
     "quarters-weeks": ([f"{2000 + i}-{'QW'[i % 2]}{1 + i % 4}" for i in range(ROWS)], "dates: write the first day"),
     "quarters-in-words": ([f"{1 + i % 4}. Quartal {2000 + i}" for i in range(ROWS)], "dates: write the first day"),
@@ -361,10 +368,10 @@ SHAPES = {
     "index-without-a-name": (["a,b,y", *(f"r{i},{line}" for i, line in enumerate(LINES))], "a name less"),
     "empty-first-names": ([",,a,b,y", *(f"{i},r{i},{line}" for i, line in enumerate(LINES))], "'(column 1)' (numbers"),
     "rulers": (["+---+", "a|b|y", "---+---", *(line.replace(",", "|") for line in LINES)], "dashes left out: 2"),
-    "comma-at-every-end": (["a,b,y,", *(f"{line}," for line in LINES)], "lines end with a separator"),
+    "comma-at-every-end": (["a,b,y,", *(f"{line}," for line in LINES)], "without a name left out: 1"),
     "glued": (["a,b,y", *(f"{line}," for line in LINES[:30]), "a,b,y", *(f"{line}," for line in LINES[30:])],
               "that repeat the names of the columns: 1"),
-    "units": (["a,b,y", "cm,-,EUR", ",Avg,Max", *LINES], "has units (Avg, Max)"),
+    "units": (["a,b,y", "cm,-,EUR", ",Avg,Max", *LINES], "has units or texts (Avg, Max)"),
     "no-units": (["a,b,y", ",NA,", *LINES], "rows left out: 1 (no target)"),
     "groups-of-names": (["Sales,,Out", "a,b,y", *LINES], "lines left out above the names: 1 ('Sales, Out')"),
     "titles-filled-up": (["Sales,,", ",,", "a,b,y", *LINES], "lines left out above the names: 2 ('Sales')"),
@@ -400,10 +407,21 @@ def test_rows_with_many_missing_cells_and_subtotals_are_kept(tmp_path):
     assert "lines that begin with" not in "".join(understand(answers, "y").changed)
 
 
-def test_an_encoding_that_is_neither_utf_8_nor_of_windows_is_asked_for(tmp_path):
-    path = saved(tmp_path, pd.DataFrame({"地域": ["東京", "大阪", "札幌"] * 20, "価格": HALF}), encoding="cp932")
-    assert "is no text in cp1252: state --encoding, such as cp932" in message(understand, path, "価格")
-    assert understand(path, "価格", encoding="cp932").table["地域"].iloc[0] == "東京"
+#: Encodings, words, and what they cannot be in Windows-1252, if they are asked about.
+ENCODINGS = {
+    "cp932": (["東京", "大阪", "札幌"], "is no text in cp1252"), "cp1250": (["mały", "Łódź"], "'ma³y' is no"),
+    "cp1251": (["Казань"], "'Êàçàíü' is no"), "mac_roman": (["München"], "'MŸnchen' is"), "gbk": (["北京市"], "is no"),
+    "cp1252": (["créée", "Góðæri", "l’été", "kWh/m²a", "9 m³h", "n° «à la»", "¿Qué?", "jäääär", "prixÉté"], None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_an_encoding_that_is_neither_utf_8_nor_windows_1252_is_asked_for(tmp_path, encoding):
+    words, asked = ENCODINGS[encoding]
+    frame = pd.DataFrame({"x": np.resize(words, ROWS), "z": np.arange(ROWS) % 7, "y": HALF})
+    path = saved(tmp_path, frame, encoding=encoding)
+    assert not asked or asked in message(understand, path, "y")
+    assert set(understand(path, "y", encoding=encoding if asked else None).table["x"]) == set(words)
 
 
 def test_a_note_is_given_for_ten_columns_of_one_format_the_target_and_years_to_come_first(tmp_path):

@@ -3,6 +3,7 @@
 import calendar
 import re
 
+import numpy as np
 import pandas as pd
 
 from random_features.compare.columns import LARGEST_EXACT, is_text
@@ -30,7 +31,11 @@ DATES = (
 )  # fmt: skip
 TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %Hh%M", " %Hh%M:%S", ":%H:%M:%S")
 
-#: Numbers with words; marks next to numbers: limits (<0.5), notes (5*, 5 (H)).
+#: A decimal point that is none between thousands; a point, or a number that may be a date.
+DECIMAL, POINT_OR_DATE = r"\.\d{0,2}(?!\d)|\.\d{4}|(?<!\d)0?\.|\d{4}\.", r"\.|^(?:19|20)\d{6}$"
+
+#: A code with words, such as 8001 Zürich. Numbers with words; marks next to numbers: limits (<0.5), notes (5*, 5 (H)).
+CODE = r"(\d{4,6}) ([^\W\d]\D+)"
 IN_WORDS = r"(\d+([.,]\d+)? ?[^\W\d]+[.,]? ?){2,}"
 NEXT_TO_NUMBERS = r"^[<>≤≥~≈±△▲▼]+ ?| ?[*†‡]+$| ?\([A-Za-z*]{1,2}\)$"
 
@@ -41,7 +46,7 @@ PERIOD = (
 )
 MONTH = rf"(?:{'|'.join(calendar.month_abbr[1:])})[a-z]?\.?"
 LIKE_A_DATE = (
-    r"(?:[^\W\d]{2,10}\.?,? )?(?:(?:\d\d?|\d{4})([-./ ] ?)\d{1,2}\1(?:\d{4}|\d\d?)\b(?!\1)"
+    r"\[?(?:[^\W\d]{2,10}\.?,? )?(?:(?:\d\d?|\d{4})([-./ ] ?)\d{1,2}\1(?:\d{4}|\d\d?)\b(?!\1)"
     r"|\d{1,2}(?:\.|st|nd|rd|th)?[-/ ][^\W\d]{3,9}\.?,?[-/ ]\d{4}|[^\W\d]{3,9} \d{1,2}(?:(?:st|nd|rd|th),?|,) \d{4}"
     rf"|[^\W\d]{{3,9}} \d{{1,2}} \d{{1,2}}:\d\d|(?i:\d\d?-{MONTH}|{MONTH}[- ]\d\d)$|{PERIOD})"
 )
@@ -175,6 +180,9 @@ def fits_of(name: str, counts: pd.Series, notes: list[str]) -> list[str]:
     absent = counts[counts.index.str.lower().isin(MISSING)]
     counts = counts.drop(absent.index)
     texts = pd.Series(counts.index, dtype=str)
+    if re.fullmatch(CODE, texts[0]) and are_codes(texts):
+        notes.append(f"{name!r}: codes with words, such as {texts[0]!r}: text")
+        return ["text"]
     values = values_by_format(texts)
     fits = [how for how, found in values.items() if found.notna().all()]
     fits = [how for how in fits if not any(first in fits and how == second for first, second in BEFORE)]
@@ -199,8 +207,19 @@ def fits_of(name: str, counts: pd.Series, notes: list[str]) -> list[str]:
     return fits
 
 
+def are_codes(texts: pd.Series) -> bool:
+    """Return whether texts are codes of one length with several words; years with words are none."""
+    parts = texts.str.extract(f"^{CODE}$")
+    is_one_length = parts[0].notna().all() and parts[0].str.len().nunique() == 1
+    return is_one_length and parts[1].nunique() > 1 and not parts[0].str.fullmatch(r"(19|20)\d\d").all()
+
+
 def values_by_format(texts: pd.Series) -> dict:
     """Return the values of texts by each format that more than half of them have; equal values count once."""
+    plain = pd.to_numeric(texts, errors="coerce").astype(np.float64)
+    is_clear = texts.str.contains(DECIMAL).any() or not texts.str.contains(POINT_OR_DATE).any()
+    if plain.notna().all() and is_clear:  # as most columns are, and other formats take long
+        return {"number": plain}
     some, values = texts.iloc[:: max(1, len(texts) // 100)], {}
     times = TIMES if some.str.contains(r"\d[:h]\d").any() else [""]
     for how in [*FORMATS, *(date + time for date in DATES for time in times)]:
@@ -226,7 +245,7 @@ def ask_about(name: str, counts: pd.Series, absent: pd.Series, values: dict) -> 
         ways = f"--format '{name}={best}' makes them missing, --format '{name}=text' takes all as text"
         absent = " ".join(f"--missing '{each[:40]}'" for each in wrong.index[:3])
         raise UserError(f"{few} {what}, such as {wrong.index[0][:40]!r}: {ways}; "
-                        f"{absent} is for all columns")  # fmt: skip
+                        f"{absent} is for all columns; or correct the file")  # fmt: skip
     such, are_words = f"the column {name!r}, such as {counts.index[0]!r},", counts.index.str.fullmatch(IN_WORDS)
     forms = counts.index.str.replace(r"[\d.,]+", "", regex=True).nunique()
     if counts[are_words].sum() > MOSTLY * counts.sum() and forms <= MOST_FORMS:

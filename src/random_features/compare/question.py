@@ -24,7 +24,8 @@ MOST_CLASS_NUMBERS, FEWEST_COUNTS, MOST_CLASSES = 20, 6, 200
 #: and of their range that they fill if they number the rows, and the largest target.
 FREE_TEXT, NEARLY_ALL, FILLED, LARGEST_TARGET = 0.5, 0.99, 0.5, 1e150
 
-#: Quartile ranges from which a value is far from its median, and years, which number no rows.
+#: Quartile ranges from which one value is far from its median (``recipe.SPIKE`` for one that recurs), and years, which
+#: number no rows.
 FAR, YEARS = 300, (1800, 2100)
 
 #: Names of identifiers.
@@ -207,9 +208,11 @@ def task_of(labels: pd.Series, task: str, missing, where: str) -> tuple[str, lis
 
 def numbers_within(known: pd.Series) -> str:
     """Return advice on the numbers within many different texts of a column, "" unless they have few wordings."""
-    forms = known.astype(str).str.replace(r"\d[\d.,]*", "0", regex=True).nunique()
-    advice = f"; give the numbers in {str(known.iloc[0])[:40]!r} columns of their own if they matter"
-    return advice * (forms <= MOST_FORMS)
+    texts = known.astype(str)
+    if texts.str.replace(r"\d[\d.,]*", "0", regex=True).nunique() > MOST_FORMS:
+        return ""
+    example = next((each for each in texts if re.search(r"\d", each)), "")
+    return f"; give the numbers in {example[:40]!r} columns of their own if they matter"
 
 
 def described_column(name: str, column: pd.Series, use: str | None, is_stated: bool) -> dict:
@@ -230,17 +233,20 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
         merged = (distinct - recipe.CATEGORIES) * (not use)
         doubts = [f"its {merged:,} rarest texts count as one{numbers_within(known)}"] * (merged > 0)
         doubt = "; ".join(doubts + [f"{', '.join(alike[:5])} differ only by case or blanks"] * any(alike))
-    elif kind in ("numbers", "dates") and not use:
+    elif kind in ("numbers", "dates") and use in (None, "target"):
         values = np.clip(recipe.as_times(known).to_numpy(np.float64), -1e300, 1e300)
         lowest, low, middle, high, highest = np.quantile(values, [0, 0.25, 0.5, 0.75, 1])
-        most = max(middle - lowest, highest - middle) / (high - low or np.inf)
-        far = known.iloc[np.abs(values - middle).argmax()]
+        far = []
+        for end in (lowest, highest):
+            away, same = abs(end - middle) / (high - low or np.inf), known[values == end]
+            if away > FAR or (away > recipe.SPIKE and len(same) > 1):  # -999 in many rows
+                rows = f" in {len(same):,} rows" * (len(same) > 1)
+                far.append(f"{same.iloc[0]}{rows}, {away:,.0f} quartile ranges from its median")
         more = "; else consider its logarithm" if kind == "numbers" and lowest > 0 else ""
-        ways = f"if it means missing, --missing{more}"
-        doubt = f"a value, {far}, {most:,.0f} quartile ranges from its median; {ways}" if most > FAR else ""
+        doubt = f"a value, {' and '.join(far)}; if it means missing, --missing{more}" if far else ""
         if max(-lowest, highest) > reading.MOST:
             doubt = f"values above {reading.MOST:g} are missing: {(np.abs(values) > reading.MOST).sum():,}"
-        if kind == "numbers" and distinct >= NEARLY_ALL * len(column) and (values % 1 == 0).all():
+        if not use and kind == "numbers" and distinct >= NEARLY_ALL * len(column) and (values % 1 == 0).all():
             in_years = YEARS[0] <= lowest and highest <= YEARS[1]
             if IDENTIFIER.fullmatch(name) or (distinct >= FILLED * (highest - lowest + 1) and not in_years):
                 use = None if is_stated else f"left out: numbers the rows; --format {name}=number keeps it"

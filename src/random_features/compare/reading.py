@@ -43,11 +43,16 @@ QUOTES = {"double": '"', "single": "'", "none": ""}
 
 #: Options of files of text; ARFF has an encoding, too.
 OPTIONS = ("separator", "quote", "header", "encoding")
+ENCODINGS = "state --encoding, such as cp932, cp1250, cp1251 or gb18030"
 
 #: A line between the names and the rows, as SQL, SAP and Markdown draw it.
 RULER = re.compile(r"^[-=+|: ]*(---|===)[-=+|: ]*\n", re.M)
 
 LIBSVM_LINE = re.compile(r"[-+]?[\d.][\d.eE+-]*(,\d+)*(\s+(qid:\d+|\d+:[-+\d.eE]+))*\s*(#.*)?")
+
+#: What no text of Windows-1252 has: a sign in a word, but for m³, or five signs and letters with marks in a row. Text
+#: of cp1250 (ma³y), of a Macintosh (MŸnchen) or in another alphabet has it.
+FOREIGN = re.compile(r"\w{0,9}((?!m³)[A-Za-zß-ÿ][¡¢³¹¼½¾¿‚„†‡ˆ‰ŠŒŽŸ][a-zß-ÿ]|[¡-ÿ]{5})\w{0,9}")
 
 #: How JSON, HTML and XML begin.
 MARKED = re.compile(r"\s*(\{\s*\"|\[\s*[\[{]|<(!doctype|html|\?xml|table)\b)", re.I)
@@ -120,6 +125,9 @@ def read(path, asked: dict) -> Raw:
         kind = kind_of(data, asked["encoding"])
         if kind != "text" and stated and (kind, stated) != ("ARFF", ["encoding"]):
             raise UserError(f"--{stated[0]}: this is a file of the kind {kind}, to which it does not apply")
+        is_guessed = kind in ("text", "ARFF") and "encoding" not in stated and asked["encoding"] == "cp1252"
+        if odd := is_guessed and FOREIGN.search(data.decode("cp1252")):
+            raise UserError(f"{odd[0]!r} is no text of cp1252: {ENCODINGS}; --encoding cp1252 keeps it")
         found = READERS[kind](data, asked)
     except (FileNotFoundError, NotADirectoryError):  # the second for a path below a file
         raise UserError(f"{path}: there is no such file") from None
@@ -128,8 +136,7 @@ def read(path, asked: dict) -> Raw:
     except ImportError as error:
         raise UserError(f"{path}: a {kind} file needs pyarrow: pip install 'random-features[compare]'") from error
     except UnicodeDecodeError as error:
-        ask = "state --encoding, such as cp932 or gb18030"
-        raise UserError(f"{path}: is no text in {asked['encoding']}: {ask}") from error
+        raise UserError(f"{path}: is no text in {asked['encoding']}: {ENCODINGS}") from error
     except Exception as error:  # readers raise errors of many types for files that are cut or damaged
         how = f"read as {kind}" if kind else "unpacked; is it complete?"
         raise UserError(f"{path}: cannot be {how}: {' '.join(str(error).split())[:200]}") from error
@@ -147,7 +154,7 @@ def kind_of(data: bytes, encoding: str) -> str:
     start = data[:LONGEST].decode(encoding, errors="replace")
     if "\0" in start:
         old = data.startswith(b"\xd0\xcf\x11\xe0")
-        others = "neither Parquet nor .npz, nor text without --encoding, such as utf-16-le"
+        others = "neither Parquet nor .npz, nor text without --encoding, such as utf-16-le; save other kinds as CSV"
         raise ValueError("a workbook; save its sheet as CSV" if old else others)
     if marked := MARKED.match(start):
         raise ValueError(f"{'JSON' if marked[1][0] in '[{' else 'HTML or XML'}; save its table as CSV")
@@ -346,7 +353,7 @@ def with_names(frame, is_short: bool, asked: dict, notes: list[str]):
         return frame.set_axis(generated, axis=1), False
     empty = np.array([not name and (frame[j][1:] == "").all() for j, name in enumerate(first)])
     names = np.array([name or f"(column {j + 1})" for j, name in enumerate(first)], dtype=object)[~empty]
-    notes += [f"empty columns without a name left out: {empty.sum()}; lines end with a separator"] * bool(any(empty))
+    notes += [f"empty columns without a name left out: {empty.sum()}"] * bool(any(empty))
     again = (frame == frame.iloc[0]).all(axis=1)
     notes += [f"lines left out that repeat the names of the columns: {again.sum() - 1:,}"] * bool(again.sum() > 1)
     frame = frame.loc[~again, ~empty].set_axis(names, axis=1).reset_index(drop=True)
@@ -355,7 +362,7 @@ def with_names(frame, is_short: bool, asked: dict, notes: list[str]):
         units = [cell for cell in top if cell.lower() not in MISSING]
         if len(set(top)) < 2 or not any(units) or len(units) <= len(top) / 2 or any(map(is_number, top)):
             break
-        notes.append(f"the line below the names has units ({', '.join(filter(None, top))[:60]}): left out")
+        notes.append(f"the line below the names has units or texts ({', '.join(filter(None, top))[:60]}): left out")
         frame = frame.iloc[1:]
     return frame.reset_index(drop=True), True
 

@@ -18,7 +18,8 @@ MISSING = {"?", "-", "--", "---", "na", "n/a", "n.a.", "n. a.", "k.a.", "k. a.",
            "nil", "missing", "unknown", ".", "..", "...", "#n/a", "#na", "#nv", "#div/0!", "#value!", "#ref!", "*",
            "#num!", "#null!", "<na>", "n.v.", "n.d.", "nd", "n/d", "s/d", "s.o.", "nc", "n.c.", "unbekannt", "inconnu",
            "keine angabe", "not available", "no data", "não informado", "saknas", "brak", "brak danych", "\\n", "欠測",
-           "不明", "－", "–", "—"}  # fmt: skip
+           "不明", "－", "–", "—", "n.b.", "prefer not to say", "prefer not to answer", "don't know", "don’t know",
+           "weiß nicht"}  # fmt: skip
 
 #: How the months begin in English, Dutch, French, German, Italian, Polish, Portuguese, Russian, Spanish, Turkish, and
 #: the Scandinavian languages.
@@ -28,12 +29,18 @@ MONTHS = (
     "sep|set|wrz|сен|eyl", "oct|okt|ott|out|paź|окт|eki", "nov|lis|ноя|kas", "dec|déc|dez|dic|des|gru|дек|ara",
 )  # fmt: skip
 
-#: Times and durations without seconds and with them, also PT1H25M and 2d 1h 25m, by their formats.
-UNITS = r"d(ays?)?|h((ou)?rs?)?|m(in(ute)?s?)?|s(ec(ond)?s?)?"
+#: Units of durations in several languages, by their letters; times and durations without seconds and with them, also
+#: PT1H25M and 2d 1h 25m, by their formats.
+UNITS = {
+    "D": "d(ays?)?|tage?n?|dag(ar|en)?|jours?|d[ií]as?|giorn[io]|dni",
+    "h": "h((ou)?rs?)?|std|stunden?|tim(mar|me)?|uur|heures?|horas?|or[ae]|godz",
+    "m": "m(in(ut[eio])?[nrs]?)?",
+    "s": "s(ec(ond)?s?)?|sek(unden?)?",
+}
 SPANS = {
     "hours": r"-?\d+(:| ?h ?)[0-5]\d|\d+ ?h|\d+[.:][0-5]\d Uhr",
     "h:mm:ss": r"-?(\d+ ?d(ays?)?,? )?\d+:\d\d:\d\d(\.\d+)?|\d+:[0-5]\d\.\d+"
-    rf"|P(?=\d|T\d)(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?|(?i:-?(\d+(\.\d+)? ?({UNITS}),? ?)+)",
+    rf"|P(?=\d|T\d)(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?|(?i:-?(\d+(\.\d+)? ?({'|'.join(UNITS.values())})\.?,? ?)+)",
 }
 
 #: The decimal signs of formats; their marks between thousands; lakhs (1,23,456), money (60,- and 60/- too), and units.
@@ -52,7 +59,7 @@ NUMBER = {
 
 #: Blanks and points of dates that others write without them (18. 6. 2021.); the end of a time with a zone.
 SPACED = r"(?<=\d\.) +(?=\d+(?![\d:h]))|(?<=\d)\.(?=$| \d+[:h])"
-ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$"
+ZONE = r":\d\d(?:\.\d+)?(?:Z| UTC|[+-]\d\d(?::?\d\d)?)$"
 
 #: Blanks, minus signs, marks and digits of other alphabets, and their twins in ASCII. Shift JIS writes the yen as \.
 #: Marks without a width, of copied and of Arabic texts, are left out.
@@ -146,7 +153,9 @@ def hours(texts: pd.Series, how: str) -> pd.Series:
     if how == "hours":
         spans = spans.str.removesuffix(" Uhr").str.replace("h$", "h00", regex=True)
         spans = spans.str.replace(" ?h ?|[.]", ":", regex=True) + ":00"
-    words = spans.str.lower().str.replace("([dhms])[a-z]*", r"\1", regex=True).str.replace("d", "D")
+    words = spans.str.lower()
+    for letter, names in UNITS.items():
+        words = words.str.replace(rf"(?<=\d) ?({names})(?![^\W\d])\.?", letter, regex=True)
     found = pd.to_timedelta(spans.where(spans.str.startswith("P"), words), errors="coerce")
     clock = texts.str.replace(AM_PM, r" \1M", regex=True)
     for of_day in ("%I:%M %p", "%I:%M:%S %p", "%I %p"):
@@ -158,6 +167,7 @@ def dates(texts: pd.Series, how: str) -> pd.Series:
     """Return dates of one format, in UTC where they have a zone, NaT for other texts."""
     if how.startswith("iso"):
         texts = texts.where(texts.str.contains("[-T]") & (texts.str.contains(ZONE) == (how == "iso+zone")))
+        texts = texts.str.removesuffix(" UTC")
     elif how == "%Y%m%d":
         texts = texts.where(texts.str.fullmatch(r"(19|20)\d{6}"))
     elif "%m." in how:

@@ -11,7 +11,6 @@ import importlib
 import os
 import sys
 import threading
-from functools import reduce
 from pathlib import Path
 from time import sleep
 
@@ -141,7 +140,7 @@ def study_of(configfile, settings):
     except (ValueError, yaml.YAMLError) as error:
         raise click.BadParameter(f"{', '.join(settings)}: write KEY=VALUE, in YAML", param_hint="--config") from error
     files = "config/config.yaml", configfile
-    return load_study(reduce(dict.__or__, [*map(read_yaml, files), given]), Path("config"), files)
+    return load_study(read_yaml(files[0]) | read_yaml(files[1]) | given, Path("config"), files)
 
 
 @commands.command()
@@ -219,10 +218,12 @@ def check(folder, presets):
     from rfstudy.planning.config import stop_at
     from rfstudy.report.catalogue import modules_of
     from rfstudy.report.claims import registry
+    from rfstudy.study.kinds.registry import KINDS
 
     *_, experiments, outputs = configured(folder)
-    modules = dict.fromkeys(name for each in outputs for name in modules_of(each))
-    stop_at(list(filter(None, (problem_of(importlib.import_module, {"name": name}) for name in modules))))
+    modules = [name for one in outputs for name in modules_of(one)] + [f"rfstudy.study.kinds.{kind}" for kind in KINDS]
+    broken = dict.fromkeys(problem_of(importlib.import_module, {"name": name}) for name in modules)
+    stop_at(list(filter(None, broken)))
     for paper in sorted({each["paper"] for each in outputs if "claims" in each}):
         stop_at(registry.problems(paper, ids_of_claims(folder, paper), experiments))
     named = presets or [path.stem for path in sorted((folder / "presets").glob("*.yaml"))]

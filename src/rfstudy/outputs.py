@@ -93,8 +93,8 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict)
     for paper, entry in numbers:
         named = [("", "experiment", name) for name in entry["experiments"].values()]
         for metric, how in entry["metrics"].items():
-            stated = {"metric": metric} | how
-            named += [(f", {metric}", key, stated[key]) for key in ("metric", "learner", "over") if key in stated]
+            stated = {"metric": metric, **how}.items()
+            named += [(f", {metric}", what, name) for what, name in stated if what in known]
         problems += [
             f"{where}: {paper}, {entry['table']}{place}: there is no {what} {name!r}; {suggestion(name, known[what])}"
             for place, what, name in named

@@ -59,9 +59,6 @@ def problems_of_parts(experiments: dict[str, dict], settings: dict, tasks: dict)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, experiment in experiments.items():
-            if broken := problem_of(kind_module, {"kind": experiment["kind"]}):
-                found.append((name, f".kind: {broken}"))
-                continue
             for where, trial, arguments in parts(experiment, settings, tasks):
                 key = json.dumps([trial.__name__, arguments], sort_keys=True, default=Part.stated)
                 if key not in known:

@@ -16,6 +16,14 @@ def stream(Z, rows=None):
     return lambda: ((slice(i, min(i + rows, len(Z))), Z[i : i + rows]) for i in range(0, len(Z), rows))
 
 
+def overwritten(Z, rows):
+    """One pass over the stream; its blocks share their memory."""
+    memory = np.empty_like(Z[:rows])
+    for part, block in stream(Z, rows)():
+        memory[: len(block)] = block
+        yield part, memory[: len(block)]
+
+
 def counted(Z, reads, rows=None):
     """The stream, which adds to ``reads`` whenever it is read."""
     return lambda: reads.append(rows) or stream(Z, rows)()

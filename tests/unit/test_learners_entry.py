@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from linear_problems import l1_svm, ridge, stream
+from linear_problems import l1_svm, overwritten, ridge, stream
 from linear_problems import svm as linear_svm
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp, softmax
@@ -111,7 +111,7 @@ def test_a_fit_is_that_of_its_twin(name, kind, shape, options):
     Y, classes = target.encode(y)
     least_squares = [0.0] if name == "ridge" and shape[0] > shape[1] else []
     for value in VALUES + least_squares:
-        model = learner.fit(stream(Z, 17), Y, value, n_columns=shape[1], options=options)
+        model = learner.fit(lambda: overwritten(Z, 17), Y, value, n_columns=shape[1], options=options)
         assert model.converged
         np.testing.assert_allclose(model.decision(Z), twin(options, Z, Y, value)(Z), rtol=0, atol=allowed)
         assert target.decode(model.decision(Z), classes).shape == (shape[0],)
@@ -124,7 +124,8 @@ def test_cross_validation_scores_the_twins_of_every_fold(name, kind, shape, opti
     Y, classes = target.encode(y)
     folds = np.random.default_rng(3).integers(0, 3, shape[0])
     options = options | {learner.grid: VALUES, "n_folds": 3, "repeats": 2}
-    scores = learner.cross_validate(stream(Z, 17), Y, folds, n_columns=shape[1], score=target.score, options=options)
+    how = {"n_columns": shape[1], "score": target.score, "options": options}
+    scores = learner.cross_validate(lambda: overwritten(Z, 17), Y, folds, **how)
     assert scores.shape == (len(VALUES), 3)
     for i, value in enumerate(VALUES):
         for fold in range(3):

@@ -18,14 +18,16 @@ X, NEW = RNG.normal(size=(N, D)), RNG.normal(size=(50, D))
 Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] + 3.0]) + 0.1 * RNG.normal(size=(N, 2))
 
 
+@pytest.mark.parametrize(("penalty", "weight"), [(PENALTY, 1), (PENALTY, 1e9), (100.0, 1), (100.0, 1e-9)])
 @pytest.mark.parametrize("center", ["targets", "none"])
 @pytest.mark.parametrize("kernel", [KERNEL, Laplacian(2.0), Polynomial(2, 1.0)], ids=repr)
-def test_it_is_the_solution_by_cholesky(kernel, center):
-    model = fit_kernel_ridge_by_tiles(kernel, X, Y, PENALTY, center=center, rank=100, tolerance=1e-10)
-    exact = fit_kernel_ridge(kernel(X), Y, PENALTY, center=center)
+def test_it_is_the_solution_by_cholesky(kernel, center, penalty, weight):
+    how = {"center": center, "weights": np.full(N, weight)}
+    model = fit_kernel_ridge_by_tiles(kernel, X, Y, penalty, rank=100, tolerance=1e-10, **how)
+    exact = fit_kernel_ridge(kernel(X), Y, penalty, **how)
     assert (model.converged, exact.solver) == (True, "dual")
     # dual coefficients differ by the residual over the shift at most
-    atol = 2e-10 * np.linalg.norm(Y) / (N * PENALTY)
+    atol = 2e-10 * np.linalg.norm(Y) / (N * penalty)
     np.testing.assert_allclose(model.coef, exact.coef, atol=atol)
     np.testing.assert_allclose(model.intercept, exact.intercept)
     with pytest.warns(FutureWarning, match="predict_streamed is now called predict_by_tiles; the old name will go"):
@@ -51,8 +53,9 @@ def test_the_residual_and_the_bound_of_a_fit_that_stops_early_are_true(max_iter)
 def test_the_preconditioner_makes_the_steps_few():
     """At a rank that leaves a trace below the shift, the condition number is at most 2: each step divides the error by
     (sqrt(2) + 1) / (sqrt(2) - 1) = 5.8, that is by 1e8 in eleven steps; without it hundreds are needed."""
-    steps = [fit_kernel_ridge_by_tiles(KERNEL, X, Y, 1e-3, rank=rank).n_iter for rank in (1, 700)]
-    assert steps[1] <= 12 < 40 < steps[0]
+    steps = [fit_kernel_ridge_by_tiles(KERNEL, X, Y, 1e-3, rank=rank, weights=np.full(N, weight)).n_iter
+             for rank, weight in ((1, 1), (700, 1), (700, 100))]  # fmt: skip
+    assert max(steps[1:]) <= 12 < 40 < steps[0]
 
 
 def test_a_killed_fit_continues_from_its_last_iterate(monkeypatch):

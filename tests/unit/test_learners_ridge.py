@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from linear_problems import peak_of, problem, stream
+from linear_problems import counted, peak_of, problem, stream
 
 from random_features.arrays import FLOAT32_TOLERANCE, float32_is_harmless
 from random_features.learners import ridge, streams
@@ -27,31 +27,18 @@ def test_the_size_of_the_blocks_does_not_matter():
 
 
 def test_cross_validation_reads_the_stream_twice():
-    Z, _, Y = problem(200, 10)
-    blocks_read = []
-
-    def blocks():
-        for rows, block in stream(Z, 50)():
-            blocks_read.append(rows.start)
-            yield rows, block
-
-    cross_validate_ridge(blocks, Y, GRID, np.arange(200) % 5, n_columns=10)
-    assert blocks_read == 2 * [0, 50, 100, 150]
+    (Z, _, Y), reads = problem(200, 10), []
+    cross_validate_ridge(counted(Z, reads, 50), Y, GRID, np.arange(200) % 5, n_columns=10)
+    assert len(reads) == 2
 
 
 def test_memory_does_not_grow_with_the_rows():
     n_columns, rows = 40, 500
+    block = np.random.default_rng(0).standard_normal((rows, n_columns), dtype=np.float32)
 
     def peak(n):
-        Y = np.tile([[1.0], [-1.0], [1.0]], (n // 3, 1))
-
-        def blocks():
-            rng = np.random.default_rng(0)
-            for start in range(0, len(Y), rows):
-                block = rng.standard_normal((min(rows, len(Y) - start), n_columns), dtype=np.float32)
-                yield slice(start, start + len(block)), block
-
-        folds = np.arange(len(Y)) % 5
+        Y, folds = np.tile([[1.0], [-1.0], [1.0]], (n // 3, 1)), np.arange(n) % 5
+        blocks = lambda: ((slice(i, i + rows), block) for i in range(0, n, rows))  # noqa: E731
         return peak_of(lambda: cross_validate_ridge(blocks, Y, GRID[-3:], folds, n_columns=n_columns))
 
     few, many = 15_000, 45_000

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from linear_problems import stream
+from scipy.sparse import csr_array
 
 from random_features.learners import streams
 from random_features.learners.entry import load
@@ -196,6 +197,7 @@ def test_features_are_kept_within_the_budget_only(monkeypatch):
         (lambda: iter([(slice(0, 4), np.zeros((4, 3)))]), "ended after 4 of 6 rows"),
         (lambda: iter([(slice(0, 6), np.zeros((6, 2)))]), r"shape \(rows, 3\)"),
         (lambda: iter([(slice(0, 6), np.zeros((6, 3), dtype=int))]), "float32 or float64"),
+        (lambda: iter([(slice(0, 6), csr_array((6, 3)))]), r"must be dense, .* \(rows, 3\), got csr_array in float64"),
         (lambda: iter([(slice(0, 4), np.zeros((6, 3)))]), "a block of 6 rows is numbered"),
         (lambda: iter([(slice(2, 6), np.zeros((4, 3)))]), "row 0 of 6 was due"),
         (lambda: iter([(slice(0, 7), np.zeros((7, 3)))]), "a block of 7 rows is numbered"),

@@ -145,11 +145,13 @@ def predict_by_tiles(kernel, X_train, model: LinearModel, X):
     return kernel_product(kernel, X_train, like(model.coef, X), X) + like(model.intercept, X)
 
 
-def preconditioner(kernel, X, shift: float, rank: int, rng: np.random.Generator, roots=1.0):
+def preconditioner(kernel, X, shift: float, rank: int, rng: np.random.Generator, roots):
     """Return a function of R (n, c): (F F' + shift I)^-1 R, with F F' near the kernel matrix of X (n, d), whose rows
     and columns are multiplied by ``roots`` (n, 1).
     """
-    _, factor = pivoted_cholesky(kernel, X, rank, rng, tolerance=shift)
+    _, factor = pivoted_cholesky(kernel, X, rank, rng, tolerance=shift / float(roots.max()) ** 2)
+    if not factor.shape[1]:  # the matrix is small next to the shift
+        return lambda R: R / shift
     factor = roots * factor
     small = cholesky(factor.T @ factor + like(shift * np.eye(factor.shape[1]), factor))
     return lambda R: (R - factor @ cholesky_solve(small, factor.T @ R)) / shift

@@ -212,13 +212,13 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
     The trace is estimated from the rows of the first block. If they were not a fair sample, the pass is repeated in
     float64.
     """
-    weights = like(weights, Y)
+    weights, xp = like(weights, Y), namespace(Y)
     heads, stream = [], streams.checked(blocks, len(Y), n_columns, Y.device)
-    for head in stream:  # as many rows for any size of the blocks
-        heads.append(head)
-        if head[0].stop >= streams.CHUNK_ROWS:
+    for rows, block in stream:  # as many rows for any size of the blocks
+        if rows.stop >= streams.CHUNK_ROWS:
+            heads.append((rows, block))
             break
-    xp = namespace(Y)
+        heads.append((rows, xp.asarray(block, copy=True)))  # the next block may overwrite it
     some = xp.concatenate([block[: streams.CHUNK_ROWS] for _, block in heads])
     zero = streams.far_origin(some) if center == "both" else None
 

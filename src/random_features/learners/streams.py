@@ -39,10 +39,10 @@ def checked(blocks, n_rows: int, n_columns: int, device: str | torch.device = "c
     for rows, block in blocks():
         block = check_numbers(block, "the stream of features")
         block = block.detach() if isinstance(block, torch.Tensor) else block  # a solution has no gradient
-        if block.ndim != 2 or block.shape[1] != n_columns or dtype_name(block) not in ("float32", "float64"):
-            raise ValueError(
-                f"a block must be float32 or float64 of shape (rows, {n_columns}), got {block.dtype} {block.shape}"
-            )
+        is_dense = hasattr(block, "device") and block.shape[1:] == (n_columns,)
+        if not is_dense or dtype_name(block) not in ("float32", "float64"):
+            what = f"{type(block).__name__} in {block.dtype} of shape {block.shape}"
+            raise ValueError(f"a block must be dense, in float32 or float64, of shape (rows, {n_columns}), got {what}")
         if block.device != device:
             place = [f"tensors on {at}" if isinstance(at, torch.device) else "arrays" for at in (block.device, device)]
             raise ValueError(f"features are {place[0]} in place of {place[1]}: the targets must be of their library and"

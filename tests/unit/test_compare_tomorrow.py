@@ -195,15 +195,35 @@ def test_columns_of_a_parquet_file_may_come_as_text(tmp_path):
         understand(tmp_path / "t.parquet", "y", formats=["a=hours"])
 
 
-def test_a_parquet_file_may_be_read_with_the_types_of_pyarrow(tmp_path):
+def test_a_parquet_file_may_have_and_be_read_with_the_types_of_pyarrow(tmp_path):
     frame = pd.DataFrame({"cost": [None, *(Decimal(k % 7) / 2 for k in range(99))], "flag": HALVES == 1, "y": Y})
     frame["clock"] = [time(7 + k % 9, 30) for k in range(100)]
+    frame["day"] = pd.date_range("2024-01-01", periods=100).astype("datetime64[ns]")
     frame.to_parquet(path := tmp_path / "t.parquet")
     asked, model = learned(path)
     assert asked.settings["columns"]["numbers"] == ["cost", "flag", "clock"]
+    expected = model.predict(asked.table)
     for backend in ("pyarrow", "numpy_nullable"):
-        found = model.predict(pd.read_parquet(path, dtype_backend=backend))
-        np.testing.assert_allclose(found, model.predict(asked.table))
+        typed = pd.read_parquet(path, dtype_backend=backend)
+        np.testing.assert_allclose(model.predict(typed), expected)
+        typed.to_parquet(other := tmp_path / backend)
+        assert learned(other, missing="absent")[0].settings["columns"]["dates"] == ["day"]
+
+
+@pytest.mark.parametrize("kind", ["?", "e", "g", ">f8", ">i2", "boolean", "Int8", "Float64", "double[pyarrow]"])
+def test_columns_and_targets_may_be_numbers_of_any_type(tmp_path, kind):
+    frame, path = pd.DataFrame({"a": HALVES, "y": HALVES}), tmp_path / "t.npz"
+    if len(kind) < 4:
+        np.savez(path, **{name: column.to_numpy(kind) for name, column in frame.items()})
+    else:
+        frame.astype(kind).to_parquet(path)
+    asked, model = learned(path)
+    np.testing.assert_array_equal(model.predict(asked.table).astype(float), HALVES)
+
+
+def test_fractions_may_be_classes(tmp_path):
+    asked, model = learned(saved(tmp_path, pd.DataFrame({"a": HALVES, "y": HALVES / 2})), task="classes")
+    assert list(model.predict(asked.table)) == ["0.0", "0.5"] * 50
 
 
 OTHERS = {"separator": ";", "quote": "none", "header": "yes", "encoding": "utf-8"}

@@ -128,7 +128,7 @@ def texts_of(missing: str, table) -> list[str]:
 def has_cell(table, values, formats, text) -> bool:
     """Return whether a cell has a text, or the value of the text in the format of its column."""
     found = any(values[name].isin(values_missing([text], how)).any() for name, how in formats.items() if how != "text")
-    return found or any(table[name].isin([text]).any() for name in formats)
+    return found or any(table[name].astype(object).isin([text]).any() for name in formats)
 
 
 def printable(texts: list[str]) -> list[str]:
@@ -189,7 +189,7 @@ def task_of(labels: pd.Series, task: str, missing, where: str) -> tuple[str, lis
         ask = f"--missing '{','.join(sorted(words))}' leaves its rows out, --missing '' takes it for a label"
         raise UserError(f"{where} has the text {min(words)!r}: {ask}")
     if task == "auto":
-        rows = known.value_counts().sort_index() if few_whole_numbers(known) else known[:0]
+        rows = known.value_counts().sort_index() if few_whole_numbers(known) else pd.Series(dtype=int)
         jumps = np.diff(rows)  # counts are many at one number, and fewer on both sides, but for noise
         steps = np.sign(jumps[np.abs(jumps) > 3 * np.sqrt(rows.max())])
         is_count = len(rows) >= FEWEST_COUNTS and rows.max() > 10 * rows.min() and (np.diff(steps) <= 0).all()

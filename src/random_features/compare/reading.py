@@ -144,7 +144,12 @@ def read(path, asked: dict) -> Raw:
     names = pd.Index(found.names)
     if names.has_duplicates:
         raise UserError(f"{path}: two columns are called {names[names.duplicated()][0]!r}; rename one")
-    return found if sparse.issparse(found.table) else found._replace(table=found.table.set_axis(names, axis=1))
+    if not sparse.issparse(found.table):
+        table = found.table.set_axis(names, axis=1)
+        # pandas cannot count float16 and longer floats, and NumPy does not know those with missing values
+        types = {name: np.float64 for name, each in table.dtypes.items() if each.kind == "f" and each != np.float32}
+        found = found._replace(table=table.astype(types))
+    return found
 
 
 def kind_of(data: bytes, encoding: str) -> str:
@@ -453,6 +458,7 @@ def read_arrays(data: bytes, asked: dict) -> Raw:
             return dense_or_sparse(sparse.load_npz(io.BytesIO(data)).tocsr().astype(np.float64), "npz")
         names, columns = [], {}
         for name, values in arrays.items():
+            values = values.astype(values.dtype.newbyteorder("="))
             if values.dtype.kind == "c":
                 raise ValueError(f"{name} has complex numbers; save their real and imaginary parts")
             for j, column in enumerate(values.reshape(len(values), -1).T):

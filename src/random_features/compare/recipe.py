@@ -170,7 +170,7 @@ def as_times(column):
     """Return a column as numbers that order the rows: dates and durations as seconds."""
     if column.dtype.kind == "M":
         column = pd.to_datetime(column, utc=True) - pd.Timestamp("1970-01-01", tz="UTC")
-    return column.dt.total_seconds() if column.dtype.kind == "m" else column.astype(np.float64)
+    return (column / pd.Timedelta(seconds=1) if column.dtype.kind == "m" else column).astype(np.float64)
 
 
 def split(y, groups, task, in_time, *, folds=None, share=None):
@@ -394,7 +394,8 @@ def fitted(table, labels, settings, name, chosen, is_encoded=False):
 
 def labels_of(y, settings):
     """Return the labels of the numbers of classes, or numbers as they are."""
-    return y if settings["classes"] is None else np.array(settings["classes"])[y]
+    labels = np.array(settings["classes"])
+    return y if settings["classes"] is None else (labels.astype(str) if labels.dtype.kind == "f" else labels)[y]
 
 
 def repeat(file, settings, name, chosen, most_rows, version):

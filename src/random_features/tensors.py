@@ -117,6 +117,10 @@ def checked_rows(estimator, X, device: str = "auto", *, dtype=("float64", "float
 
     tensor = from_library(X)
     if tensor is None:
+        if type(X).__name__ == "RecordBatch":  # scikit-learn would not read the names of its columns
+            from pyarrow import Table
+
+            X = Table.from_batches([X])
         X = validate_data(estimator, check_numbers(X), accept_sparse="csr", dtype=dtype, reset=reset)
         return without_duplicates(X)
     tensor = _checked_tensor(tensor, device)

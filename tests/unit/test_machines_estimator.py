@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import sklearn
 import torch
@@ -283,10 +284,11 @@ def test_a_wrong_part_is_refused_and_leaves_the_machine_as_it_was():
 
 def test_names_of_columns_and_routed_weights_pass_through_pipelines_and_searches():
     frame = pd.DataFrame(X, columns=list("abc"))
-    machine = KernelMachineRegressor(PHI, 1e-3).fit(frame, Y)
-    assert list(machine.feature_names_in_) == list("abc")
-    with pytest.raises(ValueError, match="feature names"):
-        machine.predict(frame.rename(columns={"a": "z"}))
+    for form in (pd.DataFrame, pa.RecordBatch.from_pandas):
+        machine = KernelMachineRegressor(PHI, 1e-3).fit(form(frame), Y)
+        assert list(machine.feature_names_in_) == list("abc")
+        with pytest.raises(ValueError, match="feature names"):
+            machine.predict(form(frame[list("cba")]))
     framed = make_pipeline(StandardScaler(), clone(PHI)).set_output(transform="pandas").fit_transform(frame)
     assert list(framed.columns[:2]) == ["orthogonalrandom0", "orthogonalrandom1"]
     with sklearn.config_context(enable_metadata_routing=True):

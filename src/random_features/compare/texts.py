@@ -19,7 +19,7 @@ MISSING = {"?", "-", "--", "---", "na", "n/a", "n.a.", "n. a.", "k.a.", "k. a.",
            "#num!", "#null!", "<na>", "n.v.", "n.d.", "nd", "n/d", "s/d", "s.o.", "nc", "n.c.", "unbekannt", "inconnu",
            "keine angabe", "not available", "no data", "não informado", "saknas", "brak", "brak danych", "\\n", "欠測",
            "不明", "－", "–", "—", "n.b.", "prefer not to say", "prefer not to answer", "don't know", "don’t know",
-           "weiß nicht"}  # fmt: skip
+           "weiß nicht", "#bezug!", "#wert!", "#zahl!", "#valeur!", "#valor!", "#name?"}  # fmt: skip
 
 #: How the months begin in English, Dutch, French, German, Italian, Polish, Portuguese, Russian, Spanish, Turkish, and
 #: the Scandinavian languages.
@@ -59,7 +59,7 @@ NUMBER = {
 
 #: Blanks and points of dates that others write without them (18. 6. 2021.); the end of a time with a zone.
 SPACED = r"(?<=\d\.) +(?=\d+(?![\d:h]))|(?<=\d)\.(?=$| \d+[:h])"
-ZONE = r":\d\d(?:\.\d+)?(?:Z| UTC|[+-]\d\d(?::?\d\d)?)$"
+ZONE = r"[:T]\d+(?:\.\d+)?(?:Z| UTC|[+-]\d\d(?::?\d\d)?)$"
 
 #: Blanks, minus signs, marks and digits of other alphabets, and their twins in ASCII. Shift JIS writes the yen as \.
 #: Marks without a width, of copied and of Arabic texts, are left out.

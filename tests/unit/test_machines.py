@@ -127,14 +127,18 @@ def test_what_a_machine_learned_does_not_change_behind_the_users_back(features):
 
 
 @every_machine
-@pytest.mark.parametrize("broken", ["data", "penalties", "map"])
-def test_a_refit_that_fails_leaves_no_mixture_of_two_fits(features, broken):
+@pytest.mark.parametrize("broken", ["data", "penalties", "map", "posterior"])
+def test_a_refit_that_fails_leaves_no_mixture_of_two_fits(features, broken, monkeypatch):
     rows, y = X[:60], SIGNS[:60]
     machine = KernelMachineRegressor(clone(features, safe=False), penalties=1e-3).fit(rows, y)
     if broken == "penalties":
         machine.set_params(penalties=-1.0)
     elif broken == "map":
         machine.set_params(features="no kernel")
+    elif broken == "posterior":
+        machine.set_params(uncertainty=True)
+        for name in ("of_features", "of_kernel"):
+            monkeypatch.setattr(f"random_features.machines.regressor.{name}", None)
     with pytest.raises((ValueError, TypeError)):
         machine.fit(rows + np.nan if broken == "data" else 2 * rows, y)
     with pytest.raises(NotFittedError):

@@ -345,12 +345,15 @@ def test_partial_fit_does_not_go_on_with_other_parameters(changed):
         clone(machine).partial_fit(X, CLASSES, classes=range(4)).set_params(**changed).partial_fit(X, CLASSES)
 
 
-def test_a_first_part_without_a_solution_is_forgotten():
-    machine = KernelMachineRegressor(make_map("orf", Gaussian(0.5), n_components=10, random_state=0), 0.0)
-    expected = clone(machine).partial_fit(X, Y).predict(NEW)
-    with pytest.raises(np.linalg.LinAlgError):
-        machine.partial_fit(X[:3], Y[:3])
-    np.testing.assert_array_equal(machine.partial_fit(X, Y).predict(NEW), expected)
+def test_a_part_that_fails_is_forgotten(monkeypatch):
+    machine, both = (KernelMachineRegressor(PHI, 1e-3, uncertainty=True) for _ in range(2))
+    for part in (slice(100), slice(100, None)):
+        with monkeypatch.context() as broken:
+            broken.setattr("random_features.machines.regressor.of_features", None)
+            with pytest.raises(TypeError):
+                machine.partial_fit(X[part], Y[part])
+        machine.partial_fit(X[part], Y[part])
+        np.testing.assert_array_equal(machine.predict(NEW), both.partial_fit(X[part], Y[part]).predict(NEW))
 
 
 @pytest.mark.filterwarnings("ignore:partial_fit begins anew")
@@ -371,6 +374,8 @@ def test_a_first_part_leaves_nothing_of_an_earlier_fit(first):
             machine.partial_fit(X[:3], y[:3], **more)
         with pytest.raises(NotFittedError):
             machine.predict(NEW)
+        expected = clone(machine).partial_fit(X, y, **more).predict(NEW)
+        np.testing.assert_array_equal(machine.partial_fit(X, y, **more).predict(NEW), expected)
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,10 @@ class KernelMachine(BaseEstimator):
         return X if device.type == "cpu" else tensors.as_tensor(X, device)
 
     def _fit_columns(self, X, y, Y, weights):
-        """Learn the features, the penalty and the coefficients for the columns of Y (n, c)."""
+        """Learn the features and the penalty for the columns of Y (n, c), and return the model.
+
+        Who calls it sets ``model_`` last: a fit that fails leaves a machine that is not fitted.
+        """
         Y = like(Y, X)
         check_choice("loss", self.loss, LOSSES)
         penalties = check_grid(self.penalties, "penalties", zero_allowed=self.loss == "squared")
@@ -201,10 +204,10 @@ class KernelMachine(BaseEstimator):
             fit, scores_of = self._on_kernel(X, y, Y, penalties, groups, weights)
         chosen = inner_penalty(scores_of, penalties, self._scores) if len(penalties) > 1 else penalties[0]
         self.penalty_ = float(chosen)
-        self.model_ = fit(self.penalty_)
-        if not self.model_.converged:
-            warnings.warn(f"{self.model_.solver} stopped before it met its tolerance", ConvergenceWarning, stacklevel=3)
-        return self
+        model = fit(self.penalty_)
+        if not model.converged:
+            warnings.warn(f"{model.solver} stopped before it met its tolerance", ConvergenceWarning, stacklevel=3)
+        return model
 
     def _groups(self, y, stratified):
         """Return the part of each row (n,): random ones, by class where a class would be in one of them only."""
@@ -275,10 +278,10 @@ class KernelMachine(BaseEstimator):
         )
 
     def _add(self, X, Y, weights):
-        """Add rows to the sums of ``partial_fit``, and solve for all rows so far."""
+        """Return the model of all rows so far and their sums, which are kept last: a part that fails is no part."""
         sums = getattr(self, "sums_", None)
         if sums is not None and not (len(Y) if weights is None else weights.any()):
-            return self
+            return self.model_, sums
         if sums is None:
             map_ = clone(self.features).fit(X)
             if map_.learned_:
@@ -286,9 +289,7 @@ class KernelMachine(BaseEstimator):
             self.map_, self.penalty_ = map_, float(check_grid(self.penalties, "penalties", zero_allowed=True)[0])
         new = ridge_sums(self._blocks(X), like(Y, X), n_columns=self.map_.n_columns_, weights=weights)
         sums = new if sums is None else sums + new
-        self.model_ = solve_ridge(sums, self.penalty_)
-        self.sums_ = sums  # a first call without a solution is no first call
-        return self
+        return solve_ridge(sums, self.penalty_), sums
 
     def _goes_on(self) -> bool:
         """Return whether ``partial_fit`` was called before; if not, forget a ``fit``, and note the parameters.

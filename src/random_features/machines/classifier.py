@@ -76,7 +76,8 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         self.loss_ = self.loss
         if len(self.classes_) < 2:
             raise ValueError(f"y holds one class, {self.classes_.tolist()[0]!r}: a classifier needs two")
-        return self._fit_columns(X, index, self._signs(index), self._with_class_weights(index, weights))
+        self.model_ = self._fit_columns(X, index, self._signs(index), self._with_class_weights(index, weights))
+        return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Add rows to the ones that the machine was fitted to, as ``KernelMachineRegressor.partial_fit`` does.
@@ -97,7 +98,8 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         if not (known := np.isin(y, self.classes_)).all():
             raise ValueError(f"y holds {y[~known].tolist()[0]!r}, which is not among the classes of the first call")
         index = np.searchsorted(self.classes_, y)
-        return self._add(X, self._signs(index), self._with_class_weights(index, weights))
+        self.model_, self.sums_ = self._add(X, self._signs(index), self._with_class_weights(index, weights))
+        return self
 
     partial_fit = Unless(not_in_parts, partial_fit)
 

@@ -117,8 +117,8 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         # far from 0 the learners would round coarsely, and squares in small or large units leave the range of float64
         origin = average(Y, weights)
         unit = 2.0 ** (np.frexp(abs(Y - origin).max())[1] - 1)
-        self._fit_columns(X, y, (Y - origin) / unit, weights)
-        Y, self.model_ = like(Y, X), self.model_.in_unit(unit, origin)
+        model = self._fit_columns(X, y, (Y - origin) / unit, weights).in_unit(unit, origin)
+        Y = like(Y, X)
         if self.uncertainty and self._has_map():
             sums = ridge_sums(self._blocks(X), Y, n_columns=self.map_.n_columns_, weights=weights)
             self.posterior_ = of_features(sums, self.penalty_)
@@ -127,6 +127,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
                 raise ValueError(f"uncertainty=True holds the matrix of an exact kernel, of at most {MOST_HELD:,} rows")
             self.posterior_ = of_kernel(kernel_matrix(self.kernel_, X), Y, self.penalty_, weights)
             self.rows_ = deepcopy(Y), like(np.sqrt(np.ones(len(Y)) if weights is None else weights)[:, None], X)
+        self.model_ = model
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
@@ -140,11 +141,12 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         if goes_on and np.shape(y)[1:] != np.shape(self.range_[0]):
             raise ValueError(f"y has the shape {y.shape}, which does not go on from {np.shape(self.range_[0])} targets")
         lowest, highest = self.range_ if goes_on else (np.inf, -np.inf)
-        self._add(X, y if y.ndim > 1 else y[:, None], weights)
+        model, sums = self._add(X, y if y.ndim > 1 else y[:, None], weights)
         if self.uncertainty:
-            self.posterior_ = of_features(self.sums_, self.penalty_)
+            self.posterior_ = of_features(sums, self.penalty_)
         ends = y.min(axis=0, initial=np.inf), y.max(axis=0, initial=-np.inf)
         self.range_ = np.minimum(lowest, ends[0]), np.maximum(highest, ends[1])
+        self.model_, self.sums_ = model, sums
         return self
 
     partial_fit = Unless(not_in_parts, partial_fit)

@@ -110,6 +110,9 @@ def test_features_and_kernel_matrices_keep_their_place_and_precision(name, dtype
     expected = clone(MACHINES[name]).fit(rows, y).predict(rows)
     with torch.autocast("cpu"):  # whose products of float32 numbers are bfloat16
         assert torch.equal(clone(MACHINES[name]).fit(rows, y).predict(rows), expected)
+    with torch.inference_mode():  # a tensor of this mode can have no part in a later gradient
+        model = clone(MACHINES[name]).fit(rows, y).model_
+    assert not any(each.is_inference() for each in (model.coef, model.intercept))
 
 
 @every_device

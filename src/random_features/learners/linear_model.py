@@ -29,6 +29,12 @@ class LinearModel:
     converged: bool = True
     n_iter: int = 0
 
+    def __post_init__(self):
+        if torch.is_inference_mode_enabled() and isinstance(self.coef, torch.Tensor):
+            with torch.inference_mode(False):  # a tensor of inference mode can have no part in a later gradient
+                for name in ("coef", "intercept"):
+                    object.__setattr__(self, name, getattr(self, name).clone())
+
     def in_unit(self, unit: float, origin) -> Self:
         """Return the model of targets that are these times a unit, plus an origin (c,)."""
         intercept = unit * self.intercept

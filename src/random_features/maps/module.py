@@ -24,13 +24,21 @@ class FeatureModule(torch.nn.Module):
         self._map = copy(phi)
         for name, value in vars(self._map).items():
             for buffer, part in _parts(name, value).items():
-                self.register_buffer(buffer, torch.from_numpy(np.array(part)))
+                self.register_buffer(buffer, torch.tensor(np.array(part)))
         length_scale = self._map.kernel_.get_params().get("length_scale")
         if length_scale is not None:
             self.register_buffer("drawn_for", torch.tensor(float(length_scale), dtype=torch.float64))
         start = None if length_scale is None else torch.nn.Parameter(self.drawn_for.log())
         self.register_parameter("log_length_scale", start)
         self.register_load_state_dict_post_hook(_use_buffers)
+
+    def _apply(self, fn, recurse=True):
+        """Move the module, or change the type of its parameter: draws keep theirs, because rounding spoils phases."""
+        draws = self._buffers.copy()
+        super()._apply(fn, recurse)
+        for name, moved in self._buffers.items():
+            self._buffers[name] = moved if moved.dtype == draws[name].dtype else draws[name].to(moved.device)
+        return self
 
     def forward(self, X):
         """Return the features (..., D) of a tensor X (..., d), of its type if this is a float, else float64.

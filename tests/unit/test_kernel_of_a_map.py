@@ -226,12 +226,13 @@ def test_a_length_scale_per_column_divides_the_columns(kernel):
     ard, unit = kernel.with_params(length_scale=SCALES), kernel.with_params(length_scale=1.0)
     np.testing.assert_allclose(ard(X, X[:5]), unit(X / SCALES, X[:5] / SCALES), rtol=1e-12)
     np.testing.assert_allclose(ard(sparse.csr_matrix(X)), unit(X / SCALES), rtol=1e-9)
-    values = ard.against(X[:5], 60, torch.device("cpu"), torch.float64)
-    np.testing.assert_allclose(values(torch.from_numpy(X)).numpy(), ard(X, X[:5]), rtol=1e-9)
+    how = 60, torch.device("cpu"), torch.float64
+    np.testing.assert_allclose(ard.against(X[:5], *how)(torch.from_numpy(X)).numpy(), ard(X, X[:5]), rtol=1e-9)
     assert ard == clone(ard) == pickle.loads(pickle.dumps(ard))
     assert ard == kernel.with_params(length_scale=np.array(SCALES))
-    with pytest.raises(ValueError, match="length_scale has 4 numbers, one per column, and X has 3"):
-        ard(X[:, :3])
+    for refused in (ard, lambda X: ard.against(X, *how)(torch.from_numpy(X))):
+        with pytest.raises(ValueError, match="length_scale has 4 numbers, one per column, and X has 3"):
+            refused(X[:, :3])
     with pytest.raises(ValueError, match="length_scale must be positive"):
         kernel.with_params(length_scale=[1.0, -1.0])
 

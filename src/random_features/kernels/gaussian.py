@@ -11,6 +11,7 @@ from sklearn.utils.extmath import row_norms
 
 from random_features.arrays import dense
 from random_features.kernels.base import GaussianSpectrum, Scaled
+from random_features.length_scales import in_length_scales
 from random_features.tensors import constant, exponential, product
 
 #: |x|^2 / (2 l^2) from which rounding takes half of the digits of a squared distance |x|^2 - 2 x.y + |y|^2.
@@ -72,7 +73,8 @@ class Gaussian(Scaled, GaussianSpectrum):
         # of Y in length scales, relative to the median of Y so that |u|^2 is not large compared with |u - v|^2.
         kernel, columns = self.isotropic()
         if columns is not None:
-            values, scales = kernel.against(np.asarray(Y) / columns, rows, device, dtype), constant(columns, device)
+            scaled, scales = in_length_scales(np.asarray(Y), columns, in_double=True), constant(columns, device)
+            values = kernel.against(scaled, rows, device, dtype)
             return lambda X: values(X / scales)
         landmarks = np.asarray(Y, dtype=np.float64)
         (m, d), centre = landmarks.shape, np.median(landmarks, axis=0)

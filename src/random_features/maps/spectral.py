@@ -14,7 +14,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from random_features.maps.base import RandomFeatureMap
-from random_features.tensors import constant, cosine, dtype_name, sine, write
+from random_features.tensors import constant, cosine, dtype_name, needs_gradient, sine, write
 
 #: Rounding of a phase, in radians, from which ``transform`` warns: the machine epsilon times the largest number of the
 #: data in length scales.
@@ -183,8 +183,12 @@ def spectral_mapper(project, scale, *, activation=None, pairs=False, phases=None
             projections.add_(phases)
         if pairs:
             half = out.shape[1] // 2
-            cosine(projections[:, :half], out[:, :half])
-            sine(projections[:, -half:], out[:, half:])
+            left, right = projections.split(half, 1) if half < projections.shape[1] else [projections] * 2
+            if needs_gradient(projections):  # slices of ``out`` would each cost two passes over its gradient
+                out.copy_(torch.cat([left.cos(), right.sin()], 1))
+            else:
+                cosine(left, out[:, :half])
+                sine(right, out[:, half:])
         else:
             (activation or cosine)(projections, out)
         out.mul_(scale)

@@ -136,10 +136,10 @@ def checked_targets(y, n_rows: int, **checks):
 
 
 def _checked_tensor(X, device):
-    if X.ndim != 2 or not len(X) or X.layout != torch.strided or X.is_complex():
+    if X.ndim != 2 or not X.numel() or X.layout != torch.strided or X.is_complex():
         raise ValueError(
-            f"X must be a dense real tensor (n, d) with rows, got {X.dtype}, {X.layout}, of shape {tuple(X.shape)}:"
-            " give a sparse one as a csr matrix of SciPy"
+            f"X must be a dense real tensor (n, d) with rows and columns, got {X.dtype}, {X.layout}, of shape"
+            f" {tuple(X.shape)}: give a sparse one as a csr matrix of SciPy"
         )
     stated = X.device if device == "auto" else resolve_device(device)
     if stated.type != X.device.type or stated.index not in (None, X.device.index):

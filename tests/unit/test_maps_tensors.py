@@ -39,7 +39,9 @@ def of_another_library(array):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_tensor_gives_a_tensor_with_the_same_bits(variant, dtype):
     phi, expected = fitted(variant, dtype)
-    X = data(dtype=dtype)[0]
+    X, y = data(dtype=dtype)
+    fitted_on_tensors = build(variant).fit(torch.from_numpy(X), torch.from_numpy(y))
+    np.testing.assert_array_equal(fitted_on_tensors.transform(X), expected)
     for given in (torch.from_numpy(X), of_another_library(X)):
         features = phi.transform(given)
         assert isinstance(features, torch.Tensor)
@@ -47,12 +49,6 @@ def test_a_tensor_gives_a_tensor_with_the_same_bits(variant, dtype):
     blocks = list(phi.transform_blocks(torch.from_numpy(X), rows=40))
     assert [rows.start for rows, _ in blocks] == list(range(0, len(X), 40))
     np.testing.assert_allclose(torch.cat([block for _, block in blocks]).numpy(), expected, rtol=1e-4, atol=1e-5)
-
-
-@every_map
-def test_a_map_fitted_on_tensors_is_the_map_fitted_on_arrays(variant):
-    (X, y), (_, expected) = data(), fitted(variant)
-    np.testing.assert_array_equal(build(variant).fit(torch.from_numpy(X), torch.from_numpy(y)).transform(X), expected)
 
 
 #: Modes that a program may be in; the device "meta" has no numbers.
@@ -139,10 +135,12 @@ def test_length_scales_of_tensors_are_found_where_they_are(rule, monkeypatch):
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [(torch.full((3, 2), np.nan), [0, 1, 0], "NaN"), (torch.zeros(3, 2), [0, 1], "inconsistent"),
+     (torch.zeros(3, 2).to_sparse(), [0, 1, 0], "give a sparse"), (torch.zeros(3, 0), [0, 1, 0], "rows and columns"),
      (torch.zeros(3, 2), None, "y"), (torch.zeros(3, 2), np.array(["2020-01-01"] * 3, "M8[D]"), "dates")],
 )  # fmt: skip
-def test_what_a_map_learns_from_on_a_device_is_checked(X, y, message, monkeypatch):
-    monkeypatch.setattr(RandomFeatureMap, "_learns_on_host", lambda self, X: False)
+@pytest.mark.parametrize("on_host", [True, False])
+def test_what_a_map_learns_from_is_checked(X, y, message, on_host, monkeypatch):
+    monkeypatch.setattr(RandomFeatureMap, "_learns_on_host", lambda self, X: on_host)
     with pytest.raises((ValueError, TypeError), match=message):
         make_map("kprff", n_components=4).fit(X, y)
 
@@ -190,8 +188,9 @@ def test_blocks_on_a_gpu_take_what_pytorch_keeps_for_later(monkeypatch):
 
 @pytest.mark.parametrize("variant", DRAWN)
 def test_the_gradient_is_that_of_finite_differences(variant):
-    X = torch.from_numpy(data()[0][:3]).requires_grad_()
-    assert torch.autograd.gradcheck(fitted(variant)[0].transform, (X,), atol=1e-5, check_forward_ad=True)
+    phi, X = fitted(variant)[0], torch.from_numpy(data()[0][:3]).requires_grad_()
+    in_both_orders = lambda X: torch.cat([phi.transform(X), phi.transform(X.T.contiguous().T)])  # noqa: E731
+    assert torch.autograd.gradcheck(in_both_orders, (X,), atol=1e-5, check_forward_ad=True)
 
 
 @pytest.mark.parametrize("variant", [variant for variant in VARIANTS if not has_gradient(variant)])
@@ -238,6 +237,7 @@ def test_what_a_tensor_must_be():
     phi = make_map("rff", n_components=4, random_state=0).fit(torch.zeros(3, 2))
     assert phi.transform(torch.zeros(3, 2, dtype=torch.int32)).dtype == torch.float64
     wrong = {"2 features": torch.zeros(3, 5), "real tensor": torch.zeros(3), "with rows": torch.zeros(0, 2),
+             "rows and columns": torch.zeros(3, 0),
              "NaN": torch.full((3, 2), np.nan, requires_grad=True), "give a sparse": torch.zeros(3, 2).to_sparse(),
              "infinity": torch.full((3, 2), np.inf, requires_grad=True)}  # fmt: skip
     wrong["negative strides"] = SimpleNamespace(__dlpack__=None, strides=(-8, 4))  # PyTorch would end the process
@@ -286,6 +286,8 @@ def test_the_state_of_a_module_is_its_draws_and_its_length_scale(variant):
     with torch.no_grad():
         assert torch.equal(one(T), other(T))
         assert torch.equal(pickle.loads(pickle.dumps(other))(T), one(T))
+    with torch.device("meta"):  # a default that is not the CPU
+        assert {each.device.type for each in fitted(variant)[0].as_module().state_dict().values()} == {"meta"}
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.bool, torch.float16, torch.bfloat16])
@@ -295,7 +297,9 @@ def test_a_module_rounds_nothing_but_its_answer(dtype):
     features = module(X[:6].unflatten(0, (3, 2)))
     assert torch.equal(features, module(X[:6].double()).unflatten(0, (3, 2)).to(features.dtype))
     assert features.dtype == (dtype if dtype.is_floating_point else torch.float64)
-    module.to(features.dtype).load_state_dict(module.state_dict())
+    other = fitted("rff")[0].as_module().to(features.dtype)
+    other.load_state_dict(module.to(features.dtype).state_dict())
+    assert torch.equal(other(X), module(X))
 
 
 @pytest.mark.slow

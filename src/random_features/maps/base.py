@@ -401,13 +401,10 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def _rows_to_learn(self, X, y, **checks):
         """Return X, and y if the map learns from it, after scikit-learn's checks; X as it is learned from."""
-        tensor, y = tensors.from_library(X), tensors.on_host(y)
-        if tensor is not None:
-            X = tensor.detach()
-            X = tensors.on_host(X) if self._reads_data() and self._learns_on_host(X) else X
-        X = tensors.checked_rows(self, X, self.device, **checks)
+        X, y = tensors.checked_rows(self, X, self.device, **checks), tensors.on_host(y)
         if isinstance(X, torch.Tensor) and self._reads_data():
             tensors.check_finite(X)
+            X = tensors.on_host(X) if self._learns_on_host(X) else X.detach()
         return X, tensors.checked_targets(y, X.shape[0]) if self._requires_y else y
 
     def check_parameters(self) -> None:

@@ -90,7 +90,7 @@ class SignedCirculant(SpectralMap):
             products = torch.fft.irfft(torch.fft.rfft(values) * spectrum, n=d)
             if self.sign_side == "output":
                 products *= signs
-            return products.view(len(X), n_blocks * d)[:, : self.n_components]
+            return products.reshape(len(X), n_blocks * d)[:, : self.n_components]
 
         return project
 

@@ -357,8 +357,11 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
             self._warn_of_rounding(X)
         return X
 
-    def _warn_of_rounding(self, X) -> None:
-        """Warn if rounding of numbers as large as in X, an array, csr matrix or tensor, spoils the features."""
+    def _warn_of_rounding(self, X, extremes=None) -> None:
+        """Warn if rounding of numbers as large as in X, an array, csr matrix or tensor, spoils the features.
+
+        ``extremes`` are the smallest and the largest, if they are known.
+        """
 
     def _reads_data(self) -> bool:
         """Return whether ``fit`` uses more of X than its columns and its type."""
@@ -375,7 +378,7 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
             return torch.compiler.disable(self._features)(X)
         if isinstance(X, torch.Tensor):
             extremes = tensors.check_finite(X)
-            self._warn_of_rounding(X)
+            self._warn_of_rounding(X, extremes)
             if tensors.needs_gradient(X):
                 self._check_gradient()
             elif X.device.type == "cpu":

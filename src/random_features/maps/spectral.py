@@ -81,9 +81,8 @@ class SpectralMap(RandomFeatureMap):
     def _products(self):
         return self.n_features_in_ * self.n_components if self._takes_sparse_rows else 0
 
-    def _warn_of_rounding(self, X):
-        X = X.detach() if isinstance(X, torch.Tensor) else X
-        dtype, largest = dtype_name(X), max(float(X.max()), -float(X.min()))
+    def _warn_of_rounding(self, X, extremes=None):
+        dtype, largest = dtype_name(X), max(abs(float(each)) for each in extremes or (X.min(), X.max()))
         if np.finfo(dtype).eps * largest > LARGEST_ROUNDING * np.min(getattr(self._completed, "ell", np.inf)):
             warnings.warn(
                 f"{self.method}: rounding in {dtype} spoils the features of numbers as large as {largest:.3g}: centre"

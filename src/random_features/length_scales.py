@@ -54,7 +54,7 @@ def spread(X) -> float:
     Raises ``ValueError`` if all numbers are equal.
     """
     variance = variance_of_all(X)
-    if not variance > 0:
+    if not variance > 0 or X.max() == X.min():  # whose variance may be a rounding error
         raise ValueError("all numbers of the data are equal, so that they give no length scale: state one")
     return float(np.sqrt(0.5 * X.shape[1] * variance))
 
@@ -101,10 +101,10 @@ def relevance(X, y) -> tuple[float, ...]:
     rows = np.random.default_rng(0).permutation(X.shape[0])[:RELEVANCE_ROWS]
     X, Y = np.asarray(dense(on_host(X[rows])), dtype=np.float64), y[rows]
     Y = np.hstack([_encoded(column) for column in Y.reshape(len(Y), -1).T])
-    Y = Y - Y.mean(axis=0)
+    Y = np.where(np.ptp(Y, axis=0) > 0, Y - Y.mean(axis=0), 0.0)  # rounding may put the mean of equal numbers off them
     Y = np.ldexp(Y, -np.frexp(abs(Y).max())[1])  # the unit of the targets cancels; their squares would leave the range
     X, deviations = X - X.mean(axis=0), X.std(axis=0)
-    equal, units = np.ones(X.shape[1]), np.where(deviations > 0, deviations, 1.0)
+    equal, units = np.ones(X.shape[1]), np.where(np.ptp(X, axis=0) > 0, deviations, 1.0)
     isotropic = next(_rounds(X, Y, equal, equal), None)
     if isotropic is None:
         raise ValueError("length_scale='ard' finds nothing in rows that are equal: state a length scale")

@@ -21,7 +21,7 @@ class Checkpoints(list):
             raise Killed
 
     def load(self):
-        return [dict(each) for each in self]
+        return [*self]
 
 
 @contextmanager

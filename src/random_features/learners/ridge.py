@@ -22,7 +22,7 @@ from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, score_sum
 from random_features.learners.shifted import refuse_singular, solve_shifted
-from random_features.learners.targets import as_columns, as_weights
+from random_features.learners.targets import as_columns, as_weights, average
 from random_features.tensors import cast, dtype_name, full_precision, like, namespace, on_host, zeros
 
 
@@ -146,9 +146,9 @@ class Sums:
     """The sums over rows that determine ridge regression: Z'Z, Z'[Y, 1], 1'Y, |Y|^2 by column and the number of rows.
 
     With weights of the rows all of them are weighted; ``count`` is the number of those above 0. Y are the targets less
-    an ``origin`` (c,), in ``ridge_sums`` their mean: sums of targets far from 0 would cancel. Z are the features less a
-    ``zero`` (D,), which is 0 in columns that are not far from it (``streams.far_origin``). Sums of different rows add
-    up, around the mean of all of their targets, in the library and on the device of the first.
+    an ``origin`` (c,), their mean where an intercept is fitted: sums of targets far from 0 would cancel. Z are the
+    features less a ``zero`` (D,), which is 0 in columns that are not far from it (``streams.far_origin``). Sums of
+    different rows add up, around the mean of all of their targets, in the library and on the device of the first.
     """
 
     gram: np.ndarray
@@ -193,9 +193,7 @@ def ridge_sums(blocks, Y, *, n_columns: int, weights=None) -> Sums:
     """Return the ``Sums`` of all rows, from products in float64; parameters and errors are as in ``fit_ridge``."""
     Y = as_columns(Y)
     one_fold, weights = np.zeros(len(Y), dtype=int), as_weights(weights, len(Y))
-    of_rows = namespace(Y).ones_like(Y[:, 0]) if weights is None else like(weights, Y)
-    origin = of_rows @ Y / of_rows.sum()
-    return replace(_sums_per_fold(blocks, Y - origin, one_fold, 1, n_columns, 0.0, weights)[0][0], origin=origin)
+    return _sums_per_fold(blocks, Y, one_fold, 1, n_columns, 0.0, weights)[0][0]
 
 
 def solve_ridge(sums: Sums, penalty: float) -> LinearModel:
@@ -203,7 +201,7 @@ def solve_ridge(sums: Sums, penalty: float) -> LinearModel:
     shifts = np.array([sums.n_rows * penalty])
     coef, intercept = _solve([sums], shifts, "both")
     refuse_singular(coef, shifts)
-    return LinearModel(coef[0], intercept[0] + sums.origin, "primal")
+    return LinearModel(coef[0], intercept[0], "primal")
 
 
 def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights=None, center="both"):
@@ -213,6 +211,8 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
     float64.
     """
     weights, xp = like(weights, Y), namespace(Y)
+    origin = 0.0 if center == "none" else average(Y, weights)
+    Y = Y - origin
     heads, stream = [], streams.checked(blocks, len(Y), n_columns, Y.device)
     for rows, block in stream:  # as many rows for any size of the blocks
         if rows.stop >= streams.CHUNK_ROWS:
@@ -249,7 +249,7 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, weights
     for fold, (gram, cross) in enumerate(zip(grams, crosses, strict=True)):
         rows = folds == fold
         totals = weighted[rows].sum(axis=0), squares[rows].sum(axis=0), float(of_rows[rows].sum())
-        sums.append(Sums(gram, cross, *totals, int((of_rows[rows] > 0).sum()), zero=zero))
+        sums.append(Sums(gram, cross, *totals, int((of_rows[rows] > 0).sum()), origin, zero))
     return sums, dtype
 
 
@@ -268,7 +268,7 @@ def _solve(sums, shifts, center):
     coef = solve_shifted(gram, rhs, shifts)
     intercept = zeros((len(shifts), rhs.shape[1]), gram)
     if center != "none":
-        intercept += target_mean
+        intercept += target_mean + sums[0].origin
     if center == "both":
         intercept -= (column_mean + sums[0].zero) @ coef
     return coef, intercept

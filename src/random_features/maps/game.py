@@ -123,7 +123,7 @@ class GameMap(RandomFeatureMap):
     def _learn_resumably(self, X, y, rng, checkpoints):
         signs = class_signs(y, self.method)
         found = checkpoints.load() if checkpoints is not None else []
-        alpha = found[-1].pop("alpha") if found else self._first_dual(signs)
+        alpha = found[-1]["alpha"] if found else self._first_dual(signs)
         found = [{name: part for name, part in each.items() if name != "alpha"} for each in found]
         first = sum(len(each["potentials"]) for each in found) // self._components_per_round()
         saved, unsaved = time.monotonic(), len(found)

@@ -24,7 +24,7 @@ class OfFunction(Kernel):
     like = "neural_tangent"
 
     def _values(self, X, Y):
-        values = np.asarray(self.function(X, Y), dtype=np.float64)
+        values = np.array(self.function(X, Y), dtype=np.float64)  # a copy: the function may keep its own
         if values.shape != (len(X), len(Y)):
             raise ValueError(f"a kernel must return the matrix {(len(X), len(Y))} of X and Y, got {values.shape}")
         return values

@@ -15,7 +15,6 @@ from random_features.kernels import make_kernel
 from random_features.length_scales import median_distance
 from rfstudy import tidy
 from rfstudy.report import plots, tables, typeset
-from rfstudy.report.estimates import crossing
 from rfstudy.report.tables.frontier import BY_CHOLESKY, RANK, best_within, costs_of, crossover, operations
 from rfstudy.study import yardsticks
 from rfstudy.study.kinds import frontier
@@ -196,9 +195,6 @@ def test_the_exact_kernel_is_compared_with_the_best_map_that_costs_no_more():
 
 
 def test_the_crossover_is_on_straight_lines_in_the_logarithm_of_n():
-    assert crossing([1000, 4000, 16000], [-0.2, 0.2, 0.3]) == pytest.approx(2000)
-    assert crossing([1000, 4000], [0.1, 0.2]) == 0.0
-    assert crossing([1000, 4000], [0.1, -0.2]) == np.inf
     gaps = pd.DataFrame({1000: [-0.2, -0.6], 4000: [0.2, 0.2]})
     # the second repeat crosses at three quarters of the way: 1,000 * 4^0.75
     assert crossover(gaps) == "the exact kernel beyond n* = 2,000 (2,000 to 2,800)"

@@ -392,6 +392,10 @@ def test_an_interval_is_around_the_value_where_repeats_are_missing():
     ratio = samples.quotient(one, other)
     assert ratio.value == pytest.approx(one.mean / other.mean)
     assert math.sqrt(ratio.low * ratio.high) == pytest.approx(ratio.value)
+    for kind, reason in (("repeats", ""), ("rounds", "too noisy")):
+        none, some = (samples.Sample(("a", ""), dict.fromkeys(range(6), value), kind) for value in (0.0, 1.0))
+        found = [samples.quotient(*each).reason for each in ((none, some), (some, none))]
+        assert found == [reason, "a divisor is zero"]
 
 
 def test_the_interval_of_a_rank_correlation_is_fishers():

@@ -293,7 +293,7 @@ def test_boosting_is_first_and_every_map_has_its_turn_before_a_wider_one():
 
 
 @pytest.mark.parametrize("metric", recipe.METRICS["classes"])
-def test_the_mean_of_the_losses_is_the_metric_of_scikit_learn(metric):
+def test_the_mean_of_the_losses_is_the_metric_of_scikit_learn_and_they_vary_as_it_does(metric):
     rng = np.random.default_rng(0)
     y = (rng.random(500) < 0.2).astype(int)
     p = np.clip(rng.normal(0.3 + 0.2 * y, 0.2), 0.01, 0.99)
@@ -305,7 +305,10 @@ def test_the_mean_of_the_losses_is_the_metric_of_scikit_learn(metric):
         "auc": metrics.roc_auc_score(y, p),
         "average-precision": metrics.average_precision_score(y, p),
     }
-    np.testing.assert_allclose(recipe.score(recipe.losses(P, y, metric), metric), expected[metric], rtol=1e-9)
+    losses = recipe.losses(P, y, metric)
+    np.testing.assert_allclose(recipe.score(losses, metric), expected[metric], rtol=1e-9)
+    alone = [recipe.losses(P[rows], y[rows], metric).mean() for rows in ~np.eye(500, dtype=bool)]  # the jackknife
+    np.testing.assert_allclose(np.std(losses), 499 * np.std(alone), rtol=0.05)
 
 
 def test_rare_classes_are_found_or_the_answer_says_that_they_are_never_predicted(tmp_path, capsys):

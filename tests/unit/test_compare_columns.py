@@ -1,5 +1,7 @@
 """The rows and columns of a comparison: its parts, its encoded columns, and the task."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,26 +12,22 @@ from sklearn.preprocessing import StandardScaler
 from random_features.compare import contest as contests
 from random_features.compare import recipe
 from random_features.compare.question import understand
+from random_features.errors import UserError
 
 
 def test_groups_stay_together_and_times_are_tested_on_later_rows(tmp_path):
     frame = table("linear", 1500).assign(shop=np.arange(1500) % 30, day=np.random.default_rng(1).permutation(1500))
     path = saved(tmp_path, frame)
-    asked = understand(path, "y", group="shop")
-    rows = asked.y, asked.groups, "regression", False
-    for train, test in [recipe.final_parts(*rows), *recipe.split(*rows, folds=3)]:
-        assert not set(asked.groups[train]) & set(asked.groups[test])
-    assert "shop" not in asked.settings["columns"]["numbers"]
-    asked = understand(path, "y", time="day")
-    np.testing.assert_array_equal(asked.table["day"], np.arange(1500))
-    rows = asked.y, None, "regression", True
-    for train, test in [recipe.final_parts(*rows), *recipe.split(*rows, folds=3)]:
-        assert train.max() < test.min()
-    asked = understand(path, "y", time="day", group="shop")
-    train, test = recipe.final_parts(asked.y, asked.groups, "regression", True)
-    assert not set(asked.groups[train]) & set(asked.groups[test])
-    last = pd.Series(np.arange(1500)).groupby(asked.groups).max()
-    assert last[np.unique(asked.groups[train])].max() < last[np.unique(asked.groups[test])].min()
+    for how in ({"group": "shop"}, {"time": "day"}, {"time": "day", "group": "shop"}):
+        asked = understand(path, "y", **how)
+        rows = asked.y, asked.groups, "regression", "time" in how
+        names = np.arange(1500) if asked.groups is None else asked.groups
+        last = pd.Series(np.arange(1500)).groupby(names).max()
+        for train, test in [recipe.final_parts(*rows), *recipe.split(*rows, folds=3)]:
+            assert not set(names[train]) & set(names[test])
+            assert "time" not in how or last[names[train]].max() < last[names[test]].min()
+        assert "shop" in asked.settings["columns"]["numbers"] or "group" in how
+        assert "time" not in how or list(asked.table["day"]) == list(range(1500))
 
 
 def test_the_penalty_of_groups_is_chosen_on_groups_that_are_held_out(tmp_path):
@@ -55,6 +53,15 @@ def test_the_test_rows_are_seen_by_no_validation_part(tmp_path, monkeypatch):
     parts, groups = contests.validation_parts(asked, train)
     assert not set(np.concatenate(taken)) & set(test)
     assert len(groups) == sum(len(part.y_held) for part in parts) == len(train)
+
+
+def test_a_validation_part_of_one_class_is_left_out(tmp_path):
+    days = np.arange(600)
+    for metric, y, parts in (("error", days // 100 % 2, 4), ("auc", days // 100 % 2, 2), ("auc", days < 80, 0)):
+        frame = table("linear", 600).assign(day=days, y=np.where(y, "yes", "no"))
+        asked = understand(saved(tmp_path, frame), "y", time="day", metric=metric)
+        with nullcontext() if parts else pytest.raises(UserError, match="one class in every part"):
+            assert len(contests.validation_parts(asked, days[:480])[0]) == parts
 
 
 def test_a_table_of_many_numbers_is_trained_on_as_many_rows_as_fit(tmp_path, monkeypatch):

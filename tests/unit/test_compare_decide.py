@@ -6,6 +6,7 @@ from scipy.stats import ttest_rel
 
 from random_features.compare import contest
 from random_features.compare import decide as decisions
+from random_features.compare.contestants import MAPS
 
 COMMON = np.random.default_rng(9).random(4000)
 
@@ -24,6 +25,7 @@ def test_the_interval_of_a_difference_is_that_of_the_paired_t_test_with_a_group_
     for times in (1, 8):
         mean, half = decisions.paired_interval(*(np.repeat(each, times) for each in (a, b, np.arange(50))))
         np.testing.assert_allclose([mean - half, mean + half], [expected.low, expected.high])
+    assert decisions.decide([GUESS, result("linear", losses(0.1, 1))], np.zeros(4000), 0.02).kind == "nothing"
 
 
 def test_the_cheapest_within_the_margin_is_recommended_and_no_map_that_is_worse_or_dearer():
@@ -68,3 +70,5 @@ def test_a_lead_of_few_columns_is_luck_that_is_averaged_and_of_equal_maps_the_wi
     found = [result("rff", [mean] * 4, columns=D) for D, mean in ((64, 3.0), (128, 1.0), (256, 2.0))]
     pooled = sorted(contest.steady([*found, GUESS]), key=contest.rank)
     assert [(each.unit.columns, each.losses.mean()) for each in pooled[1:]] == [(256, 1.5), (128, 1.5), (64, 3.0)]
+    tied = [result(name, losses, columns=64) for name in MAPS]
+    assert [each.unit.name for each in contest.steady(tied)] == [*MAPS]  # in no order that differs from run to run

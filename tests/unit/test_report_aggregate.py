@@ -39,13 +39,10 @@ def test_means_are_over_ok_rows_and_the_others_are_counted(rows):
     assert settings_of(rows)[2:4] == [{}, {"reason": "singular"}]
 
 
-def test_select_takes_one_value_or_several_and_leaves_none_alone(rows):
+def test_select_takes_one_value_or_several_and_methods_come_in_the_order_listed_then_by_name(rows):
     assert len(select(rows, method="rff", learner=None)) == 4
     assert len(select(rows, method=["rff", "orf"], status="ok")) == 4
     assert len(select(rows, method="rm")) == 0
-
-
-def test_methods_come_in_the_order_listed_then_by_name(rows):
     assert method_order(rows, ["rff"]) == [("rff", ""), ("orf", "")]
     assert method_order(rows, []) == [("orf", ""), ("rff", "")]
 

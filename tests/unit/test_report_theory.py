@@ -7,7 +7,7 @@ import verdict_rows
 from theory_rows import cost_rows, decay_rows, pair_rows
 
 from rfstudy import tidy
-from rfstudy.report.estimates import SignCounts, growth, largest_half, power_law, tally
+from rfstudy.report.estimates import SignCounts, growth, power_law, tally
 
 
 def test_the_exponent_of_a_power_law_comes_back():
@@ -29,12 +29,6 @@ def test_growth_takes_the_rows_in_which_only_one_thing_varies():
     assert growth(frame, "stored_bytes", "n_features").value == pytest.approx(1.0)
     assert growth(frame, "stored_bytes", "d").value == pytest.approx(0.5)
     assert growth(frame, "kernel_bias", "d") is None
-
-
-def test_the_larger_half_has_at_least_three_values():
-    assert largest_half([1, 2, 4, 8]).tolist() == [2, 4, 8]
-    assert largest_half([32, 64, 128, 256, 512]).tolist() == [128, 256, 512]
-    assert largest_half(range(7)).tolist() == [3, 4, 5, 6]
 
 
 def test_a_difference_counts_from_four_standard_errors():

@@ -22,6 +22,7 @@ from random_features.alarm import alarm
 from random_features.compare import recipe
 from random_features.compare.contestants import BASELINES, LABELLED, MAPS, has_kernel, is_map
 from random_features.compare.question import Question
+from random_features.errors import UserError
 from random_features.machines import MOST_HELD
 from random_features.maps.registry import resolve, resolved_options
 
@@ -81,7 +82,10 @@ Result = namedtuple("Result", "unit settings losses seconds")
 
 
 def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
-    """Return the validation parts of some rows, encoded by their own training rows, and the groups of held-out rows."""
+    """Return the validation parts of some rows, encoded by their own training rows, and the groups of held-out rows.
+
+    A part whose training rows have one class, or whose held-out rows have one where a metric ranks, is left out.
+    """
     y, groups = question.y[rows], None if question.groups is None else question.groups[rows]
     how = {"share": PART_SHARE} if len(rows) >= ONE_PART else {"folds": FOLDS if len(rows) >= 1000 else MANY_FOLDS}
     encoder, parts, held_groups = recipe.encoder(question.settings["columns"]), [], []
@@ -91,6 +95,9 @@ def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
 
     for train, held in recipe.split(y, groups, question.settings["task"], bool(question.settings["time"]), **how):
         held = recipe.sample(held, recipe.MOST_TEST_ROWS)
+        needed = [train, held] if question.settings["metric"] in recipe.RANKED else [train]
+        if question.settings["classes"] and any((y[some] == y[some[0]]).all() for some in needed):
+            continue
         if len(train) > WIDTH_ROWS and not issparse(question.table):
             width = encoded(encoder.fit_transform, recipe.sample(train, WIDTH_ROWS)).shape[1]
             train = recipe.sample(train, max(WIDTH_ROWS, MOST_NUMBERS // width - len(held)))
@@ -98,6 +105,8 @@ def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
         scaled = [recipe.Scaled(each).fit(X, y[train]) for each in (False, True)[: 1 if issparse(X) else 2]]
         parts.append(Part(X, y[train], X_held, y[held], scaled))
         held_groups.append(held if groups is None else groups[held])
+    if not parts:
+        raise UserError("--time or --group leaves one class in every part of validation: name another, or add rows")
     return parts, np.concatenate(held_groups)
 
 
@@ -152,7 +161,7 @@ def steady(results: list[Result]) -> list[Result]:
     results are averaged, row by row, where isotonic regression pools their means.
     """
     found = [each for each in results if not is_map(each.unit.name)]
-    for name in {each.unit.name for each in results} - {each.unit.name for each in found}:
+    for name in dict.fromkeys(each.unit.name for each in results if is_map(each.unit.name)):
         own = sorted((each for each in results if each.unit.name == name), key=lambda each: each.unit.columns)
         losses = np.array([each.losses for each in own])
         pooled = isotonic_regression(losses.mean(axis=1), increasing=False)
@@ -183,10 +192,10 @@ class Contest:
         self.has_order = question.groups is not None or bool(question.settings["time"])
         self.more = {"class_weight": "balanced"} if self.metric == "balanced-error" else {}
         self.folder, self.identity = folder, code_identity() + json.dumps(question.settings, default=str)
-        self.folder.mkdir(parents=True, exist_ok=True)
         started = time.perf_counter()
         self.parts, self.groups = validation_parts(question, rows)
         self.seconds = (time.perf_counter() - started) / len(self.parts)  # to encode the columns
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.n_train = min(len(part.y) for part in self.parts)
         self.n_final = len(rows)
         self.results: list[Result] = []

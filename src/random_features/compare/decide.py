@@ -35,7 +35,7 @@ def paired_interval(losses, others, groups, confidence=CONFIDENCE) -> tuple[floa
     _, index = np.unique(groups, return_inverse=True)
     n_groups, mean = index.max() + 1, difference.mean()
     if n_groups < 2:
-        return mean, np.inf
+        return mean, np.inf if difference.any() else 0.0
     sums = np.bincount(index, difference - mean)
     error = np.sqrt(n_groups / (n_groups - 1) * (sums**2).sum()) / len(difference)
     return mean, t.ppf(0.5 + confidence / 2, n_groups - 1) * error

@@ -167,8 +167,6 @@ def check(y, groups, settings, described) -> None:
                         "for example with TfidfVectorizer, and save them with scipy.sparse.save_npz")  # fmt: skip
     if settings["task"] == "regression" and np.abs(y).max() > LARGEST_TARGET:
         raise UserError(f"the target {target!r} has a value of {np.abs(y).max():g}; at most 1e+150 is compared")
-    if settings["task"] == "classes" and settings["time"] and len(np.unique(y[: len(y) // 2])) < 2:
-        raise UserError(f"--time: the first half of the rows has one class of {target!r}; start later")
 
 
 def few_whole_numbers(known: pd.Series) -> bool:

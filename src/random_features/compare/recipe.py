@@ -52,8 +52,8 @@ BOOSTING = {"max_iter": 5000, "early_stopping": True, "n_iter_no_change": 20, "r
 OF_CLASSES = ("error", "balanced-error", "log-loss", "auc", "average-precision")
 METRICS = {"classes": OF_CLASSES, "regression": ("rmse", "mae")}
 
-#: Those that count the classes alike: for two classes, and for more.
-RARE = OF_CLASSES[1:], OF_CLASSES[1:2]
+#: Those that count the classes alike: for two classes, and for more; those that rank rows and need both classes.
+RARE, RANKED = (OF_CLASSES[1:], OF_CLASSES[1:2]), OF_CLASSES[3:]
 
 # --- rows -------------------------------------------------------------------------------------------------------------
 
@@ -330,6 +330,9 @@ def predicted(fitted, X, classes):
 def losses(P, y, metric):
     """Return the loss of every row under a metric; their mean is the error, and for auc and average-precision one minus
     the score. ``search`` is the loss of tuning: the squared error, of classes that of their probabilities.
+
+    Where a metric is no mean over rows, a loss deviates from the mean by the influence of its row: losses vary as the
+    metric does. They are NaN where auc or average-precision lacks a class.
     """
     if P.ndim == 1:
         return np.abs(P - y) if metric == "mae" else (P - y) ** 2
@@ -338,16 +341,24 @@ def losses(P, y, metric):
         return ((P - np.eye(k)[y]) ** 2).sum(axis=1)
     if metric == "log-loss":
         return -np.log(np.clip(P[np.arange(n), y], 1e-9, 1))
-    counts = np.bincount(y, minlength=k)
-    if metric in ("error", "balanced-error"):
-        return (P.argmax(axis=1) != y) * (1.0 if metric == "error" else n / (counts > 0).sum() / counts[y])
-    scores, ties = pd.Series(P[:, 1]), "average" if metric == "auc" else "min"
+    counts, wrong = np.bincount(y, minlength=k), 1.0 * (P.argmax(axis=1) != y)
+    if metric == "error":
+        return wrong
+    if metric in RANKED and counts.min() == 0:
+        return np.full(n, np.nan)
+    scores, ties = pd.Series(P[:, 1]), "min" if metric == "average-precision" else "average"
     rank, among = scores.rank(method=ties).to_numpy(), scores.groupby(y).rank(method=ties).to_numpy()
-    others = (rank - among) / counts[1 - y]  # of the other class: the share with a lower score
+    if metric == "average-precision":
+        above, last = n - rank + 1, scores.rank(method="max").to_numpy(int) - 1
+        precision = y * (counts[1] - among + 1) / above
+        raised, lowered = (np.cumsum((each / above)[np.argsort(P[:, 1])])[last] for each in (y, precision))
+        mean = precision.sum() / counts[1]
+        return 1 - mean - n / counts[1] * (y * (precision - mean + raised) - lowered)
     if metric == "auc":
-        return np.where(y == 1, 1 - others, others) * n / 2 / counts[y]
-    above, positive = n - rank + 1, counts[1] - among + 1
-    return np.where(y == 1, 1 - positive / above, 0) * n / max(1, counts[1])
+        lower = (rank - among) / counts[1 - y]  # of the other class: the share with a lower score
+        wrong = np.where(y == 1, 1 - lower, lower)
+    means, present = np.bincount(y, wrong, k) / np.maximum(counts, 1), (counts > 0).sum()
+    return means.sum() / present + n / (1 if metric == "auc" else present) / counts[y] * (wrong - means[y])
 
 
 def score(values, metric):

@@ -58,8 +58,6 @@ def compare(
     if out.exists() and any(out.iterdir()) and not (record.is_file() and record.read_text("utf-8") == own):
         raise UserError(f"--out {out}: has files that are no answer to this question; name another folder")
     print(*question.notes, f"budget: {seconds:,.0f} s", sep="\n", flush=True)
-    out.mkdir(parents=True, exist_ok=True)
-    record.write_text(own, "utf-8")
     found = warnings.found(question, max(3.0, CHECKED_SHARE * seconds))
     parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
     too_short = UserError(f"--budget {budget}: not even a guess was finished; state a longer one")
@@ -68,6 +66,7 @@ def compare(
             contest = Contest(question, parts[0], out / "cells")
     except OutOfTime:
         raise too_short from None
+    record.write_text(own, "utf-8")
     names, contest.reasons = contestants(contest.parts[0], maps)
     hold(contest, units(names, contest.n_train, columns), end)
     if not contest.last("guess"):
@@ -113,7 +112,7 @@ def tested(question: Question, contest: Contest, decision: Decision, end: float,
             continue
         losses = recipe.losses(P, y, metric)
         mean, half = paired_interval(losses, 0 * losses, groups)
-        low, high = sorted(recipe.score(max(0.0, bound), metric) for bound in (mean - half, mean + half))
+        low, high = sorted(recipe.score(max(bound, 0.0), metric) for bound in (mean - half, mean + half))
         found.append({
             "result": result, "rows": n, "score": recipe.score(losses, metric), "low": low, "high": high,
             "more": {name: recipe.score(recipe.losses(P, y, name), name) for name in more},

@@ -96,8 +96,8 @@ def varying(frame: pd.DataFrame, metric: str, over: str, held: str) -> pd.DataFr
 def largest_half(values) -> np.ndarray:
     """Return the larger half of the distinct values, rounded up and at least three: where an asymptotic power shows.
 
-    >>> largest_half([8, 1, 2, 4, 16, 8])
-    array([ 4,  8, 16])
+    >>> largest_half([8, 1, 2, 4, 16, 8]), largest_half([1, 2, 4, 8]), largest_half(range(7))
+    (array([ 4,  8, 16]), array([2, 4, 8]), array([3, 4, 5, 6]))
     """
     values = np.unique(np.asarray(values))
     return values[-max(3, -(-len(values) // 2)) :]

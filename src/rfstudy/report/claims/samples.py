@@ -105,15 +105,17 @@ def quotient(one: Sample, other: Sample) -> Estimate | None:
 
     For rounds, it is the median of the ratios within one record; None if the two share no round. It must not decide if
     other work ran at that time or the quartiles are too far apart. Otherwise it is the ratio of the means, with the
-    interval of the logarithms of the paired ratios.
+    interval of the logarithms of the paired ratios. It must not decide if a divisor is zero.
     """
     first, second = _common(one, other)
+    if not other.mean or (one.kind == "rounds" and not second.all()):
+        return Estimate(math.nan, reason="a divisor is zero")
     if one.kind == "rounds":
         if not len(first):
             return None
         ratios = first / second
         lower, value, upper = (float(np.quantile(ratios, share)) for share in (0.25, 0.5, 0.75))
-        reason = "too noisy" if upper - lower > TOO_WIDE * value else ""
+        reason = "" if value > 0 and upper - lower <= TOO_WIDE * value else "too noisy"
         reason = "machine busy" if one.machine_busy or other.machine_busy else reason
         return Estimate(value, *_range(ratios), reason=reason)
     value = one.mean / other.mean

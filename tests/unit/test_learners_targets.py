@@ -37,14 +37,15 @@ EQUAL = [[90.0, 80.0], [70.0, 70.0], [80.0, 90.0]]
         # the largest of equal ones, in any order, and where the means differ by rounding
         (EQUAL, [0.1, 10.0, 1.0], (), 1.0), (EQUAL[::-1], [1.0, 10.0, 0.1], (), 1.0),
         (EQUAL, [1.0, 10.0, 0.1], (), 1.0),
-        ([[100 / 3, 200 / 3, 10.0], [10.0, 100 / 3, 200 / 3]], [1.0, 2.0], (), 2.0),
-        # of errors the smallest
+        ([[100 / 3, 200 / 3, 10.0], [10.0, 100 / 3, 200 / 3]], [1.0, 2.0], (), 2.0),  # of errors the smallest
         ([[4.0, 2.0], [1.0, 1.0], [1.0, 1.0]], [0.1, 1.0, 10.0], ("mse",), 10.0),
         # the best mean is 91 with a standard error of 1 / sqrt(3): 90.5 is within, 90 is not
         (SCORES, FLAT, (), 0.1), (SCORES, FLAT, ("accuracy", "one_standard_error"), 10.0),
         (-SCORES, FLAT, ("mse", "one_standard_error"), 10.0),
         (np.where(np.arange(5)[:, None] == 2, np.nan, SCORES), FLAT, ("accuracy", "one_standard_error"), 0.1),
-        # one score has no standard error
+        # of equal ones the smallest has the standard error, in any order; one score has none
+        *(([[90, 80], [85, 85], [84, 84]][::way], [0.1, 1, 10][::way], ("accuracy", "one_standard_error"), 10)
+          for way in (1, -1)),
         ([[90.0], [89.9]], [0.1, 1.0], ("accuracy", "one_standard_error"), 0.1),
         # a value that was singular in some fold is left out
         *(([[90.0, np.nan], [60.0] * 2, [50.0] * 2], [0.1, 1.0, 10.0], *of) for of in [((), 1.0), (("mse",), 10.0)]),

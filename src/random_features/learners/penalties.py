@@ -38,8 +38,8 @@ def best_penalty(scores, grid, score: str = "accuracy", choice: str = "best") ->
 
     Notes
     -----
-    Ties go to the larger value, as in the cross-validation code of the survey's group. Means that differ by rounding
-    only (1e-12 relative) are equal. A value whose score is NaN in a fold (a singular system) is not chosen.
+    Ties go to the larger value, as in the cross-validation code of the survey's group; the standard error is the
+    smaller one's. Means that differ by rounding only (1e-12 relative) are equal. A value whose score is NaN in a fold (a singular system) is not chosen.
 
     Examples
     --------
@@ -52,6 +52,7 @@ def best_penalty(scores, grid, score: str = "accuracy", choice: str = "best") ->
     scores, grid = np.asarray(scores, dtype=np.float64), np.asarray(grid, dtype=np.float64)
     if grid.ndim != 1 or scores.ndim != 2 or len(scores) != len(grid) or scores.size == 0:
         raise ValueError(f"scores {scores.shape} do not belong to a grid of shape {grid.shape}")
+    scores, grid = scores[np.argsort(grid)], np.sort(grid)
     means = gain(scores.mean(axis=1), score)
     best = _best(means, grid)
     margin = 1e-12 * abs(best)

@@ -44,8 +44,7 @@ EQUAL = [[90.0, 80.0], [70.0, 70.0], [80.0, 90.0]]
         (-SCORES, FLAT, ("mse", "one_standard_error"), 10.0),
         (np.where(np.arange(5)[:, None] == 2, np.nan, SCORES), FLAT, ("accuracy", "one_standard_error"), 0.1),
         # of equal ones the smallest has the standard error, in any order; one score has none
-        *(([[90, 80], [85, 85], [84, 84]][::way], [0.1, 1, 10][::way], ("accuracy", "one_standard_error"), 10)
-          for way in (1, -1)),
+        ([[84, 84], [85, 85], [90, 80]], [10, 1, 0.1], ("accuracy", "one_standard_error"), 10),
         ([[90.0], [89.9]], [0.1, 1.0], ("accuracy", "one_standard_error"), 0.1),
         # a value that was singular in some fold is left out
         *(([[90.0, np.nan], [60.0] * 2, [50.0] * 2], [0.1, 1.0, 10.0], *of) for of in [((), 1.0), (("mse",), 10.0)]),

@@ -39,7 +39,8 @@ def best_penalty(scores, grid, score: str = "accuracy", choice: str = "best") ->
     Notes
     -----
     Ties go to the larger value, as in the cross-validation code of the survey's group; the standard error is the
-    smaller one's. Means that differ by rounding only (1e-12 relative) are equal. A value whose score is NaN in a fold (a singular system) is not chosen.
+    smaller one's. Means that differ by rounding only (1e-12 relative) are equal. A value whose score is NaN in a fold
+    (a singular system) is not chosen.
 
     Examples
     --------

@@ -107,6 +107,8 @@ def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
     ``files`` are the sources of ``config``; later files override earlier ones. A message names the file that a key is
     from. Raise ``ConfigurationError`` for an unknown preset and for every key or value that the model refuses.
     """
+    for path in files:  # Snakemake, which has read them, takes the last of equal keys
+        read_yaml(path)
     presets = Path(config_dir) / "presets"
     why = f"is laid over the preset {config.get('preset')}: one preset is chosen at a time"
     given = [path for path in map(Path, files) if path.resolve().parent == presets.resolve()]

@@ -125,7 +125,7 @@ def test_numbers_select_rows_as_numbers_and_as_text():
         (lambda: rfstudy.load("slsrff/table-03-times-text", methods="rff"), "Table 3 has no number to compare with"),
         (lambda: rfstudy.measured(n_features="8d"), "n_features is a column of numbers: "),
         (lambda: rfstudy.draw("survey/figure-08-text", methods=["rff"]), "no method 'rff'; it has none"),
-        (lambda: trace("12.3456", CELL), "metric=accuracy_pct is 12.3456: differences, ranks, and errors of"),
+        (lambda: trace("12.3456", CELL), "metric=accuracy_pct is 12.3456: published ones, differences, ranks, and"),
         (lambda: trace("60.8", {"experiment": "eeg-spikes-code"}), "is 60.8: it is one of eeg-spikes-text"),
         (lambda: trace("84,93", CELL), "'84,93' is no number such as 84.93"),
     ],

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import os
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 from messy_files import GOOD, arrays, damaged, encrypted, packed
 from refusals import message
 
+from random_features.compare import reading
 from random_features.compare.question import understand
 
 
@@ -93,3 +95,16 @@ def test_a_broken_file_is_refused_in_one_line_and_nothing_is_written(tmp_path, n
     assert sorted(tmp_path.iterdir()) == before
     path.write_bytes(GOOD)
     assert message(understand, path / "x", target="price").endswith("x: there is no such file")
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_what_is_no_regular_file_is_refused(tmp_path, kind):
+    {"folder": os.mkdir, "pipe": os.mkfifo}[kind](tmp_path / "t.csv")
+    assert "name a file" in message(understand, tmp_path / "t.csv", "price")
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_BYTES", 1000)
+    for name, content in {"t.csv": gzip.compress(GOOD), "t.npz": arrays(x=np.ones(200), price=np.arange(200))}.items():
+        (tmp_path / name).write_bytes(content)
+        assert "more than 1,000 bytes" in message(understand, tmp_path / name, "price")

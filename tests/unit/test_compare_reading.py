@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from compare_tables import saved
-from messy_files import FRAME, GOOD, RNG, ROWS, arff, arrays, packed, text
+from messy_files import FRAME, GOOD, RNG, ROWS, arff, packed, text
 from refusals import message, messages
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
@@ -96,19 +96,6 @@ def test_arrays_arff_and_libsvm(tmp_path):
     dump_svmlight_file(sparse.random(ROWS, 5000, 0.01, random_state=0), y, str(tmp_path / "t.svm"))
     asked = understand(tmp_path / "t.svm")
     assert (sparse.issparse(asked.table), asked.settings["columns"]) == (True, None)
-
-
-@pytest.mark.parametrize("kind", ["folder", "pipe"])
-def test_what_is_no_regular_file_is_refused(tmp_path, kind):
-    {"folder": os.mkdir, "pipe": os.mkfifo}[kind](tmp_path / "t.csv")
-    assert "name a file" in message(understand, tmp_path / "t.csv", "price")
-
-
-def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "MOST_BYTES", 1000)
-    for name, content in {"t.csv": gzip.compress(GOOD), "t.npz": arrays(x=np.ones(200), price=np.arange(200))}.items():
-        (tmp_path / name).write_bytes(content)
-        assert "more than 1,000 bytes" in message(understand, tmp_path / name, "price")
 
 
 @pytest.fixture

@@ -331,8 +331,8 @@ def losses(P, y, metric):
     """Return the loss of every row under a metric; their mean is the error, and for auc and average-precision one minus
     the score. ``search`` is the loss of tuning: the squared error, of classes that of their probabilities.
 
-    Where a metric is no mean over rows, a loss deviates from the mean by the influence of its row: losses vary as the
-    metric does. They are NaN where auc or average-precision lacks a class.
+    Where a metric is not a mean over rows, a loss deviates from the mean by the influence of its row: losses vary as
+    the metric does. They are NaN where auc or average-precision lacks a class.
     """
     if P.ndim == 1:
         return np.abs(P - y) if metric == "mae" else (P - y) ** 2

@@ -278,7 +278,7 @@ class KernelMachine(BaseEstimator):
         )
 
     def _add(self, X, Y, weights):
-        """Return the model of all rows so far and their sums, which are kept last: a part that fails is no part."""
+        """Return the model of all rows so far and their sums. Who calls it keeps both last."""
         sums = getattr(self, "sums_", None)
         if sums is not None and not (len(Y) if weights is None else weights.any()):
             return self.model_, sums

@@ -114,12 +114,12 @@ def build(variant, **params):
 
 @cache
 def fitted(variant, dtype=np.float64):
-    """The map of a variant fitted on ``data``, and its features of these rows: shared, so only to be read."""
+    """The map of a variant fitted on ``data`` by the CPU, and its features of these rows: shared, so only read them."""
     X, y = data(dtype=dtype)
-    phi = build(variant).fit(X, y)
+    phi = build(variant, device="cpu").fit(X, y)  # a test with a card may be the first to ask
     Z = phi.transform(X)
     Z.flags.writeable = False
-    return phi, Z
+    return phi.set_params(device="auto"), Z
 
 
 def data(n=40, d=5, dtype=np.float64):

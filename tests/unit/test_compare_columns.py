@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from random_features.compare import contest as contests
 from random_features.compare import recipe
 from random_features.compare.question import understand
+from random_features.compare.run import compare
 from random_features.errors import UserError
 
 
@@ -62,6 +63,8 @@ def test_a_validation_part_of_one_class_is_left_out(tmp_path):
         asked = understand(saved(tmp_path, frame), "y", time="day", metric=metric)
         with nullcontext() if parts else pytest.raises(UserError, match="one class in every part"):
             assert len(contests.validation_parts(asked, days[:480])[0]) == parts
+    with pytest.raises(UserError, match="--metric auc: the test part has one class"):
+        compare(tmp_path / "table.csv", "y", time="day", metric="auc", out=tmp_path / "out")
 
 
 def test_a_table_of_many_numbers_is_trained_on_as_many_rows_as_fit(tmp_path, monkeypatch):

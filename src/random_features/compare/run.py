@@ -60,6 +60,8 @@ def compare(
     print(*question.notes, f"budget: {seconds:,.0f} s", sep="\n", flush=True)
     found = warnings.found(question, max(3.0, CHECKED_SHARE * seconds))
     parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
+    if settings["metric"] in recipe.RANKED and len(set(question.y[parts[1]])) == 1:
+        raise UserError(f"--metric {settings['metric']}: the test part has one class; name another metric, or add rows")
     too_short = UserError(f"--budget {budget}: not even a guess was finished; state a longer one")
     try:
         with alarm(max(0.01, end - time.monotonic()), OutOfTime()):
@@ -93,6 +95,7 @@ def tested(question: Question, contest: Contest, decision: Decision, end: float,
     groups = test if question.groups is None else question.groups[test]
     y, encoded = question.y[test], {}
     more = [each for each in recipe.RARE[len(classes) > 2] if each != metric] if warnings.unequal(question) else []
+    more = [each for each in more if each not in recipe.RANKED or len(set(y)) > 1]
     for unit, result in opened.items():
         n = None if unit.n == contest.n_train else unit.n
         train = recipe.sample(rows, n)

@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
 from scipy.stats import cauchy, chi2, kstest, laplace, norm
 from sklearn.base import clone
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.svm import SVC
 
 from random_features import arrays, kernels, make_map
@@ -223,6 +223,7 @@ def test_matrices_are_symmetric_positive_and_keep_their_type(kernel):
     # Rounding of eigenvalues is a few units in the last place of the largest one.
     assert np.linalg.eigvalsh(K).min() > -1e-13 * np.abs(K).max()
     np.testing.assert_allclose(kernel(X, X.copy()), K, rtol=1e-12)
+    np.testing.assert_allclose(pairwise_kernels(X, metric=kernel), K, rtol=1e-12, atol=1e-12)  # pair by pair
     rows = X.astype(np.float32)
     single, double = kernel(rows), kernel(rows.astype(np.float64))
     of_tensor = torch.no_grad()(kernel.__call__)(torch.from_numpy(rows).requires_grad_())

@@ -32,10 +32,13 @@ class Kernel(ABC):
     def __call__(self, X, Y=None) -> np.ndarray | torch.Tensor:
         """Return the kernel matrix of shape (n, m) for X (n, d) and Y (m, d), array-like or sparse; Y None means X.
 
-        It is float32 if both are, else float64; of a tensor X a tensor on its device, which the CPU computes. Raises
+        Two rows (d,) give one number, which scikit-learn's KernelRidge and KernelPCA ask for, pair by pair. The matrix
+        is float32 if both are, else float64; of a tensor X a tensor on its device, which the CPU computes. Raises
         ``ValueError`` for NaN, infinity, masked entries, tensors that require a gradient, values that overflow, and
         shapes or names of columns that do not match, ``TypeError`` for dates.
         """
+        if all(isinstance(each, np.ndarray) and each.ndim == 1 for each in (X, Y)):
+            return self(X[None], Y[None])[0, 0]
         check_same_columns(X, Y)
         tensors = [each for each in map(from_library, (X, Y)) if each is not None]
         if needs_gradient(*tensors):

@@ -159,7 +159,7 @@ def test_balanced_classes_find_rare_positives(loss):
     np.testing.assert_allclose(stated._decide(rows), machine._decide(rows), atol=1e-3)
     for wrong, message in (
         ({1: 2.0}, r"class_weight has 1, and the .* \['0', '1'\]"),
-        ("Balanced", "or a dict by class"),
+        *((each, "or a dict by class") for each in ("Balanced", pd.Series({"0": 1.0}))),
     ):
         with pytest.raises(ValueError, match=message):
             stated.set_params(class_weight=wrong).fit(rows, texts)

@@ -71,7 +71,7 @@ def not_in_parts(machine) -> str:
         return "partial_fit needs a map that learns nothing from data, such as make_map('orf', Gaussian(1.0))"
     if np.size(machine.penalties) != 1:
         return "partial_fit needs one penalty: choose it by fit on some of the rows"
-    if getattr(machine, "loss", "squared") != "squared" or getattr(machine, "class_weight", None) == "balanced":
+    if getattr(machine, "loss", "squared") != "squared" or isinstance(getattr(machine, "class_weight", None), str):
         return "partial_fit needs loss='squared', whose sums add up, and a class_weight that is not 'balanced'"
     return ""
 

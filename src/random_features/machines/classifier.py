@@ -117,7 +117,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         if self.class_weight is None:
             return weights
         weights = np.ones(len(index)) if weights is None else weights
-        if self.class_weight == "balanced":
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             totals = np.bincount(index, weights)
             factors = totals.sum() / (len(totals) * totals)
         elif isinstance(self.class_weight, dict):

@@ -41,9 +41,8 @@ class Fact(NamedTuple):
 
         An error in percent has the smaller of its points and its share: half a point matters for an error of 0.2 %.
         """
-        if not self.is_percentage:
-            return (self.tolerance or 0.0) * abs(value)
-        return min(self.tolerance, SHARE * abs(value)) if self.better == "low" else self.tolerance
+        margin = (self.tolerance or 0.0) * (1.0 if self.is_percentage else abs(value))
+        return min(margin, SHARE * abs(value)) if self.is_percentage and self.better == "low" else margin
 
 
 #: The facts about a quantity that is not negative, the lower the better, by its unit and label.

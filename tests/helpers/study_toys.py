@@ -3,6 +3,7 @@ call them.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,8 @@ from rfstudy.files import read_choices
 from rfstudy.planning import config, plan
 from rfstudy.planning.models import with_steps
 from rfstudy.study import train, tune
-from rfstudy.study.engine import Job
-from rfstudy.study.job import Part, merge, read_parts, searched
+from rfstudy.study.engine import IRRELEVANT, Job
+from rfstudy.study.job import NAMES, Part, merge, read_parts, searched
 from rfstudy.study.journal import Journal
 from rfstudy.study.provenance import Run
 from rfstudy.study.sample import Samples, load_prepared
@@ -156,6 +157,7 @@ def settings_of(rows) -> list[dict]:
 
 
 def measured(kind, job, cell) -> tuple[list[dict], dict]:
-    """The rows of a cell with the columns that they share, and its arrays."""
+    """The rows of a cell with the columns that they share, and its arrays, from what its key has."""
+    job = replace(job, spec=job.spec | dict.fromkeys(set(IRRELEVANT) - set(NAMES)))
     rows, arrays = kind.measure(job, cell.entry, **cell.coordinates, **cell.conditions)
     return [cell.shared_columns | row for row in rows], arrays

@@ -42,11 +42,11 @@ def test_cells_are_the_exact_kernel_and_maps_on_as_many_rows_as_there_are(job):
 
 
 def test_the_same_rows_test_for_every_number_of_training_rows(job):
-    few, many = (frontier.sample_of(job, 1, n, 50) for n in (100, 250))
+    few, many = (frontier.sample_of(job, 1, n, 50, 250) for n in (100, 250))
     assert np.array_equal(few.y_test, many.y_test)
     assert np.array_equal(few.X_train, many.X_train[:100])
     assert np.array_equal(few.y_train, many.y_train[:100])
-    assert not np.array_equal(few.y_test, frontier.sample_of(job, 0, 100, 50).y_test)
+    assert not np.array_equal(few.y_test, frontier.sample_of(job, 0, 100, 50, 250).y_test)
 
 
 def test_rows_beyond_the_few_do_not_change_the_choice(job, monkeypatch):
@@ -70,7 +70,7 @@ def test_a_cell_is_the_fit_at_the_settings_that_it_reports(job):
     for cell in frontier.cells(job)[:5]:
         (row,), _ = toys.measured(frontier, job, cell)
         settings, repeat = row["settings"], cell.coordinates["repeat"]
-        sample = frontier.sample_of(job, repeat, 100, 50)
+        sample = frontier.sample_of(job, repeat, 100, 50, 250)
         assert (len(sample.y_train), len(sample.y_test)) == (100, 50)
         kernel = make_kernel({"name": "gaussian", "length_scale": settings["length_scale"]})
         if cell.entry:
@@ -89,7 +89,7 @@ def test_a_cell_is_the_fit_at_the_settings_that_it_reports(job):
 def test_a_map_is_chosen_by_the_half_of_the_rows_that_it_did_not_see(job):
     cell = next(cell for cell in frontier.cells(job) if cell.entry.get("method") == "rff")
     (row,), _ = toys.measured(frontier, job, cell)
-    sample = frontier.sample_of(job, 0, 100, 50)
+    sample = frontier.sample_of(job, 0, 100, 50, 250)
     rng = np.random.default_rng(seed_of(job.spec.seed, "yardstick", 0))
     ((seen, scored),) = ShuffleSplit(1, test_size=0.5, random_state=0).split(sample.X_train)
     X, y, found = sample.X_train, sample.y_train, {}
@@ -117,7 +117,7 @@ def test_all_work_of_a_cell_is_one_phase_at_its_settings(job):
         place = unit.entry.get("method", ""), unit.entry["variant"], unit.columns.get("n_columns")
         (row,), _ = toys.measured(frontier, job, measured[place])
         ((predictions, _),) = (run() for run in unit.phases.values())
-        y_test = frontier.sample_of(job, 0, int(place[1]), 50).y_test
+        y_test = frontier.sample_of(job, 0, int(place[1]), 50, 250).y_test
         assert row["value"] == pytest.approx(np.sqrt(np.mean((predictions - y_test) ** 2)))
 
 

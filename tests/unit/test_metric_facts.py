@@ -17,24 +17,12 @@ def test_a_fact_agrees_with_the_name_of_its_metric(metric):
     assert fact.label
     assert "_" not in fact.label
     assert fact.better in ("low", "high", "")
+    assert not fact.better or lower_is_better(metric) == (fact.better == "low")
     # a comparison needs both, and one without the other is a slip
-    assert bool(fact.better) == (fact.tolerance is not None)
+    assert bool(fact.better) == (fact.tolerance is not None) == (fact.margin(50.0) > 0.0)
     # what is better low is an amount, which ends at zero, but for a gap between two estimates; a share has both ends
     assert fact.bounds[0] == 0.0 or not fact.better or metric == "duality_gap"
     assert fact.bounds[1] == (100.0 if metric.endswith("_pct") and "squared" not in metric else fact.bounds[1])
-
-
-@pytest.mark.parametrize(
-    ("metric", "better", "tolerance"),
-    [
-        ("accuracy_pct", "high", 0.5), ("train_accuracy_pct", "high", 0.5), ("error_pct", "low", 0.5),
-        ("mse", "low", 0.1), ("approximation_error_spectral", "low", 0.1), ("time_feature_s", "low", 0.1),
-        ("cpu_fit_s", "low", 0.1), ("stored_bytes", "low", 0.1),
-    ],
-)  # fmt: skip
-def test_direction_and_smallest_tolerance(metric, better, tolerance):
-    assert (FACTS[metric].better, FACTS[metric].tolerance) == (better, tolerance)
-    assert lower_is_better(metric) == (better == "low")
 
 
 @pytest.mark.parametrize("metric", ["kernel_bias", "total_leverage", "fact_rows", "acuracy_pct"])

@@ -84,12 +84,18 @@ def test_the_times_of_a_data_set_are_one_block(published):
     assert table[table["axis"].ne("round")]["run"].tolist() == ["a"]
 
 
-@pytest.mark.parametrize("metric", ["accuracy_pct", "error_pct"])
-def test_a_block_of_fewer_repeats_is_refused(published, tmp_path, metric):
-    published(rows(range(10), variant="b") + rows(range(10)) + rows(range(10), metric="error_pct"))
-    new = rows(range(2), metric=metric) + rows(range(12), learner="svm")  # of another quantity there may be any number
-    message = f"has 2 repeats of eeg rff ridge {metric}, and .*e.csv.xz has 10: publish at least as many; to ship fewer"
-    assert_refused(tmp_path, new, message)
+@pytest.mark.parametrize(
+    ("column", "value", "there"),
+    [("metric", "error_pct", "ridge error_pct"), ("learner", "svm", "svm accuracy_pct"), ("kernel", "laplacian", "lap"),
+     ("n_features_label", "8d", "8d"), ("axis", "draw", "draw")],
+)  # fmt: skip
+def test_a_block_that_lost_repeats_or_a_quantity_is_refused(published, tmp_path, column, value, there):
+    own = {column: value} | ({"at": 0.0} if column == "axis" else {})
+    published(rows(range(10), variant="b") + rows(range(10)) + rows(range(10), **own) + rounds(3))
+    for number in (2, 0):
+        message = f"has {number} repeats of eeg rff .*{there}.*, and .*e.csv.xz has 10: publish at least as many"
+        assert_refused(tmp_path, rows(range(12)) + rows(range(number), **own), message)
+    assert len(published(rows(range(10)) + rows(range(10), **own) + rows([0], metric="mse"))) == 10 + 21 + 3
 
 
 def test_the_newest_record_of_a_run_stays(published, tmp_path):
@@ -101,14 +107,16 @@ def test_the_newest_record_of_a_run_stays(published, tmp_path):
 
 def test_arrays_are_published_with_their_rows_and_joined_by_name(tmp_path):
     out = tmp_path / "measured/e.csv.xz"
-    for number, method in enumerate(("rff", "orf")):
+    for number, (method, name) in enumerate((("rff", "x-1"), ("orf", "x"), ("rff", "x-2"))):
         path = tmp_path / f"e.{method}.csv"  # a part of the experiment, whose arrays are its own
         records = {"a": {"run": "a", "uncommitted": False, "commit": COMMIT}}
-        arrays = {f"{method}/x": np.full(3, number)}
+        arrays = {f"eeg/{method}/0/{name}": np.full(3, number)}
         write_results(rows([0], method=method), records, path, arrays, path.with_suffix(".npz"))
         publish.run(path, out)
-    found = read_arrays(out.with_name("e.npz"))
-    assert {name: array.tolist() for name, array in found.items()} == {"rff/x": [0, 0, 0], "orf/x": [1, 1, 1]}
+    for _ in range(2):  # times replace times, and no arrays
+        publish.run(results(tmp_path, rounds(1, method="orf")), out)
+    found = read_arrays(out.with_name("e.npz"))  # without x-1 of the cell that was replaced
+    assert {name: array.tolist() for name, array in found.items()} == {"eeg/rff/0/x-2": [2] * 3, "eeg/orf/0/x": [1] * 3}
 
 
 def test_rows_of_another_experiment_and_files_of_another_kind_are_refused(published, tmp_path):

@@ -82,6 +82,13 @@ def test_numbers_stay_numbers_under_a_cap(tmp_path):
         assert set(2 * capped) != set(part[:7])
 
 
+@pytest.mark.parametrize("rule", ["half", "first_blocks", "last_blocks", "blocks"])
+def test_a_cap_draws_other_rows_in_every_repeat(tmp_path, rule):
+    samples = Samples(prepared_as(tmp_path, "half", n_train=30, n_test=30), SPEC | {"max_rows": 35})
+    some, others = (samples.of(repeat, ["none"], {"rule": rule, "n_blocks": 3}).y_train.tolist() for repeat in (1, 0))
+    assert some != others
+
+
 def test_the_columns_are_those_after_the_steps_which_only_training_rows_decide(tmp_path):
     prepared = prepared_as(tmp_path, "random", n_train=30, n_test=20)
     sample = draw_sample(prepared, SPEC, 0, ["minmax", {"pca": {"n_components": 2}}])

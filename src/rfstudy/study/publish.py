@@ -53,12 +53,16 @@ def run(results_file, out) -> None:
         )
     arrays = arrays_of(results_file)
     if out.exists():
-        old, own = tidy.read(out), new
+        old = tidy.read(out)
         neighbours = old[~blocks(old).isin(set(blocks(new)))]
         check_alike(neighbours, new, results_file, out)
+        # all times of a data set go together, and facts are counted anew
+        replaced = old.drop(neighbours.index).query("axis != 'round' and not metric.str.startswith('fact_')")
+        check_repeats(replaced, new, results_file, out)
         new = pd.concat([neighbours, new], ignore_index=True)
-        check_repeats(old, own, results_file, out)
-        records, arrays = read_records(out) | records, arrays_of(out) | arrays
+        gone = {(dataset, "-".join(filter(None, entry))) for dataset, *entry in blocks(replaced)}
+        kept = {name: each for name, each in arrays_of(out).items() if tuple(name.split("/")[:2]) not in gone}
+        records, arrays = read_records(out) | records, kept | arrays
     check_one_run(new, results_file, out)
     table = new.sort_values(list(tidy.KEY), kind="stable")
     if unknown := sorted(set(table["run"]) - set(records)):
@@ -147,10 +151,12 @@ def check_alike(neighbours: pd.DataFrame, new: pd.DataFrame, results_file, out) 
     )
 
 
-def check_repeats(old: pd.DataFrame, new: pd.DataFrame, results_file, out) -> None:
-    """Raise ``UserError`` if a quantity of a block has fewer repeats than in the block that it replaces."""
-    there, here = (table.groupby([*BLOCK, "learner", "metric"])["repeat"].nunique() for table in (old, new))
-    for place, number in here[here < there.reindex(here.index, fill_value=0)].head(1).items():
+def check_repeats(replaced: pd.DataFrame, new: pd.DataFrame, results_file, out) -> None:
+    """Raise ``UserError`` if a quantity of a block has fewer repeats than in the rows that it replaces, or none."""
+    columns = [*BLOCK, "kernel", "n_features_label", "axis", "learner", "metric"]
+    there, here = (table.groupby(columns)["repeat"].nunique(dropna=False) for table in (replaced, new))
+    here = here.reindex(there.index, fill_value=0)
+    for place, number in here[here < there].head(1).items():
         raise UserError(
             f"{results_file} has {number} repeats of {' '.join(filter(None, place))}, and {out} has {there[place]}: "
             f"publish at least as many; to ship fewer, remove {out.name} and its record first"

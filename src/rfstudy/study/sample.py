@@ -156,10 +156,9 @@ class Samples:
         return self._drawn[what]
 
     def _repeats_differ(self, own_split: dict | None) -> bool:
-        """Return whether repeats have different rows. A fixed split that is not capped is the same in all repeats."""
-        facts, most = self.prepared.facts, self.spec.max_rows
-        rule = split_of(facts, own_split or self.spec.split)["rule"]
-        return rule not in FIXED or (most is not None and max(facts["n_train"], facts["n_test"]) > most)
+        """Return whether repeats may have different rows. A fixed split that no cap reaches is the same in all."""
+        rule, most = split_of(self.prepared.facts, own_split or self.spec.split)["rule"], self.spec.max_rows
+        return rule not in FIXED or (most is not None and len(self.prepared.y) > most)
 
     def once(self, what, find):
         """Return what ``find()`` returned when this hashable ``what`` was first asked for."""

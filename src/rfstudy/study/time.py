@@ -28,9 +28,6 @@ from rfstudy.study.provenance import processor_name
 #: is at a few hundredths, one busy process at 1.
 OTHERS = 0.25
 
-#: The phases of a learner; all others are a map's.
-OF_LEARNER = ("fit", "predict")
-
 #: Seconds before a round, or before its units with another number of threads, in which this process waits.
 BEFORE = 0.2
 
@@ -122,7 +119,7 @@ class Rounds:
                 else:
                     wall, cpu = seconds(phase, repeated)
                 row = unit.columns | entry_columns(unit.entry) | {"axis": "round", "at": number, "repeat": 0}
-                row |= {"learner": unit.learner} if name in OF_LEARNER else {}
+                row |= {"learner": unit.learner} if name in ("fit", "predict") else {}  # others are a map's
                 row["settings"] = unit.settings | {"threads": threads, "calls": repeated}
                 rows[position] += rows_of(row, {f"time_{name}_s": wall, f"cpu_{name}_s": cpu})
         set_threads(self.threads)

@@ -16,9 +16,6 @@ from random_features.kernels import make_kernel
 from rfstudy.study.engine import Cell, Job, Measured
 from rfstudy.study.job import Part
 
-#: Keys of the grid that are the same in all cells.
-FIXED = ("dimension", "candidates", "terms")
-
 
 def check(spec: Part) -> None:
     """Raise ``ValueError`` if the target has more terms than the pool has candidates."""
@@ -29,7 +26,7 @@ def check(spec: Part) -> None:
 def cells(job: Job) -> list[Cell]:
     """Return one cell per entry, repeat and place: tau at one n, and n at one tau."""
     grid = job.spec.grid
-    fixed = {key: grid[key] for key in FIXED}
+    fixed = {key: grid[key] for key in ("dimension", "candidates", "terms")}
     places = [("input_scale", scale, grid["rows"], scale) for scale in grid["input_scales"]]
     places += [("rows", n, n, grid["fixed_input_scale"]) for n in grid["sample_sizes"]]
     return [

@@ -37,8 +37,9 @@ FEW_ROUNDS = 2
 
 def cells(job: Job) -> list[Cell]:
     """Return, for each repeat and number of training rows, a cell of the exact kernel and one per map and D."""
+    shared = {"n_test": job.spec.grid["n_test"], "largest": max(numbers_of_rows(job), default=0)}
     return [
-        Cell(entry, {"variant": str(n), "repeat": repeat} | size, {"n_train": n, "n_test": job.spec.grid["n_test"]})
+        Cell(entry, {"variant": str(n), "repeat": repeat} | size, {"n_train": n} | shared)
         for repeat, (n, entry, size) in itertools.product(job.spec.repeats, places(job))
     ]
 
@@ -59,13 +60,13 @@ def numbers_of_rows(job: Job) -> list[int]:
     return [n for n in grid["n_train"] if n <= most]
 
 
-def measure(job: Job, entry: dict, *, variant: str, repeat: int, n_train: int, n_test: int, **size) -> Measured:
+def measure(job: Job, entry: dict, *, repeat: int, n_train: int, n_test: int, largest: int, **place) -> Measured:
     """Return the error of a cell, and what its cost in operations is made of."""
-    sample, target = sample_of(job, repeat, n_train, n_test), job.data.target
+    sample, target = sample_of(job, repeat, n_train, n_test, largest), job.data.target
     metric = "rmse" if target.kind == "regression" else "accuracy_pct"
     row = sample.size_columns | {"split": "test", "metric": metric, "learner": learner_of(entry)}
     try:
-        columns, settings, run = tuned(job, entry, sample, repeat, size.get("n_columns", 0))
+        columns, settings, run = tuned(job, entry, sample, repeat, place.get("n_columns", 0))
     except NotDefinedError as error:
         return [row | without_value(error, {})], {}
     predictions, certificate = run()
@@ -79,7 +80,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
     """
     found = []
     for n, entry, size in places(job):
-        sample = sample_of(job, 0, n, job.spec.grid["n_test"])
+        sample = sample_of(job, 0, n, job.spec.grid["n_test"], max(numbers_of_rows(job)))
         try:
             columns, settings, run = tuned(job, entry, sample, 0, size.get("n_columns", 0))
         except NotDefinedError:
@@ -96,11 +97,11 @@ def learner_of(entry: dict) -> str:
     return "ridge" if entry else "exact_kernel"
 
 
-def sample_of(job: Job, repeat: int, n_train: int, n_test: int) -> Sample:
+def sample_of(job: Job, repeat: int, n_train: int, n_test: int, largest: int) -> Sample:
     """Return rows of a repeat: the first of a random order train, and the same rows test for every number of training
-    rows. The columns are scaled on the largest number.
+    rows. The columns are scaled on the ``largest`` number.
     """
-    split = {"rule": "random", "n_train": max(numbers_of_rows(job)), "n_test": n_test}
+    split = {"rule": "random", "n_train": largest, "n_test": n_test}
     whole = job.samples.of(repeat, job.spec.preprocess, merge(job.spec.split or {}, split))
     return replace(whole, X_train=whole.X_train[:n_train], y_train=whole.y_train[:n_train])
 

@@ -123,10 +123,9 @@ def prefixes(phi, cell: Cell):
 
     ``phi`` is the fitted map at the largest size, or None if there is none; every size then has None.
     """
-    *smaller, largest = zip(cell.coordinates["n_features"], cell.coordinates["label"], strict=True)
-    for s, label in smaller:
-        yield phi and phi.prefix(s), {"n_features": s, "n_features_label": label}
-    yield phi, {"n_features": largest[0], "n_features_label": largest[1]}
+    numbers, labels = cell.coordinates["n_features"], cell.coordinates["label"]
+    for s, label in zip(numbers, labels, strict=True):
+        yield phi and (phi if s == numbers[-1] else phi.prefix(s)), {"n_features": s, "n_features_label": label}
 
 
 def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str) -> dict:

@@ -90,7 +90,8 @@ class GameMap(RandomFeatureMap):
 
     def _first_dual(self, signs) -> np.ndarray:
         """Return the first point of the dual player."""
-        return project_to_dual(np.full(len(signs), self.C / 2.0), signs, self.C)
+        with one_blas_thread():
+            return project_to_dual(np.full(len(signs), self.C / 2.0), signs, self.C)
 
     def _check_options(self):
         super()._check_options()

@@ -55,7 +55,8 @@ class PeakSearchFourier(GameMap, SpectralMap):
     n_peaks : int, default None
         k, the frequencies kept in a round; None is 10, in "code" 1.
     search : {"langevin", "random"}
-        "random" evaluates as many points as Langevin would, drawn like those that it starts from.
+        "random" evaluates as many points as Langevin would, drawn like those that it starts from. It takes no steps:
+        ``step_size``, ``noise`` and their factors are not read.
     n_copies, n_steps : int, default 500 and 100
     initial_std : float, default None
         Standard deviation of the entries of a start; None is sqrt(1.5) / length scale, in "code" 0.3.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from random_features.arrays import dense, row_blocks
+from random_features.arrays import dense, one_blas_thread, row_blocks
 from random_features.maps.blocks import for_each_block
 from random_features.tensors import as_tensor, cosine, product, resolve_device, sine
 
@@ -123,7 +123,8 @@ class PeakSearch:
 
         parts = list(row_blocks(len(points), rows))
         threads = min(len(parts), torch.get_num_threads()) if self.device.type == "cpu" else 1
-        for_each_block(make, parts, threads)
+        with one_blas_thread():
+            for_each_block(make, parts, threads)
         return points.cpu().numpy(), potentials.cpu().numpy()
 
 

@@ -111,6 +111,7 @@ def test_the_frequencies_follow_their_distribution():
 def test_make_kernel(asked, kernel):
     made = make_kernel(asked)
     assert made == kernel
+    assert made(np.float32([[0.0], [0.5]])).dtype == np.float32
     assert made.name == kernel.name == OF_ROWS.get(asked["name"], asked["name"])
     assert type("Own", (type(kernel),), {})(**kernel.get_params()).name == kernel.name
     assert not hasattr(type(type(kernel).__name__, (kernels.base.Kernel,), {"_values": None})(), "name")

@@ -55,7 +55,7 @@ class Kernel(ABC):
         both = [each if self.takes_sparse_rows else dense(each) for each in map(without_duplicates, both)]
         scaled = [in_length_scales(each, columns) for each in both]
         with np.errstate(over="ignore", invalid="ignore"):  # the result is checked
-            matrix = kernel._values(scaled[0], scaled[-1])
+            matrix = kernel._values(scaled[0], scaled[-1]).astype(rows.dtype, copy=False)
         if getattr(self, "activation", False) is not None and not np.isfinite(matrix).all():  # others are bounded
             raise ValueError(f"values of the kernel {self.name} overflow {matrix.dtype}: scale the data")
         return matrix
@@ -75,7 +75,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def _values(self, X, Y) -> np.ndarray:
-        """Return the matrix (n, m) for arrays of one type, which have been checked; Y is X where none was passed."""
+        """Return the matrix (n, m) of arrays of one type, which have been checked; Y is X where none was passed."""
 
     def against(self, Y, rows: int, device, dtype):
         """Return a fast function for the kernel values of many blocks of rows with one Y (m, d).
@@ -155,7 +155,7 @@ class SpectralKernel(Kernel):
 
     @abstractmethod
     def frequency_quantile(self, probabilities) -> np.ndarray:
-        """Return quantiles of one coordinate of the frequencies, elementwise for probabilities inside (0, 1)."""
+        """Return quantiles of a number of ``draw_coordinates``, elementwise for probabilities inside (0, 1)."""
 
     @abstractmethod
     def draw_frequencies(self, rng: np.random.Generator, shape) -> np.ndarray:
@@ -167,7 +167,7 @@ class GaussianSpectrum(SpectralKernel):
 
     @property
     def frequency_scale(self) -> float:
-        """Return the standard deviation of one coordinate of the frequencies: 1 / l, unless a subclass has another."""
+        """Return the standard deviation of a number of ``draw_coordinates``: 1 / l, unless a subclass has another."""
         return 1.0 / self.ell
 
     def frequency_quantile(self, probabilities):

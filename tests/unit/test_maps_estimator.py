@@ -110,6 +110,14 @@ def test_to_fit_is_to_draw_and_to_learn_after_any_earlier_fit(variant):
     check(build(variant).restore(5, learned, dtype=np.float64).learn(X, y))
 
 
+@pytest.mark.parametrize("variant", EVERY)
+def test_a_fit_leaves_nothing_of_one_with_other_options(variant):
+    (X, y), name = data(), EVERY[variant][0]
+    phi = build(variant).fit(X, y).set_params(**build(name).get_params(deep=False)).fit(X, y)
+    attributes = [{key for key, value in vars(each).items() if value is not None} for each in (phi, fitted(name)[0])]
+    assert attributes[0] == attributes[1]
+
+
 @every_map
 def test_a_draw_looks_at_no_data_and_completes_no_map(variant):
     phi, (other, _) = build(variant).draw(5, dtype=np.float64), fitted(variant)

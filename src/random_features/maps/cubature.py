@@ -246,6 +246,7 @@ class SphericalRadial(CubatureMap):
         self.point_weights_ = weights / (weights.sum() if self._origin_value() > 0 else s)
         self._lengths = self.kernel_.frequency_scale * radii
         if self.rotation == "haar":
+            self._permutations = self._angles = None  # of an earlier draw
             directions = (simplex_corners(d) @ haar_rows(rng, n_simplices, d, d)).reshape(-1, d)[:s]
             return self._lengths[:, None] * directions
         shape, levels = (N_BUTTERFLIES, n_simplices, dimension), dimension.bit_length() - 1

@@ -61,13 +61,6 @@ def test_nrff_mean(normalised_estimates):
     assert np.all(bias < 4 * error + 1 / 200)
 
 
-def test_nrff_has_unit_length():
-    X = np.random.default_rng(0).normal(size=(20, 3))
-    for s in (1, 7):
-        Z = make_map("nrff", n_components=s, random_state=0).fit_transform(X)
-        np.testing.assert_allclose((Z**2).sum(axis=1), 1.0, rtol=1e-14)
-
-
 @pytest.mark.parametrize("kernel", [Gaussian(0.7), Cauchy(0.7), ArcCosine(1)], ids=repr)
 @pytest.mark.parametrize("s", [D + 1, 50])
 def test_mm_moments_are_exact(kernel, s):
@@ -223,7 +216,7 @@ def test_lprff_rounds_to_a_grid_of_its_bits(n_bits):
     assert np.all(np.abs(Z - exact) < grid[1] - grid[0])
 
 
-@pytest.mark.parametrize("n_bits", [1, 3])
+@pytest.mark.parametrize("n_bits", [1, 3, 24])
 def test_lprff_rounding_is_unbiased_with_the_variance_of_its_fraction(n_bits):
     Z, exact = rounded_and_exact(np.random.default_rng(1).normal(size=(20_000, 3)), 6, n_bits)
     c = np.sqrt(2 / 6)
@@ -262,12 +255,6 @@ def test_lprff_is_a_function_of_the_row(monkeypatch):
     # zero and minus zero are one
     X[:, 0] = 0.0
     np.testing.assert_array_equal(phi.transform(X), phi.transform(X * [-1.0, 1, 1, 1, 1]))
-
-
-def test_lprff_with_many_bits_is_rff():
-    Z, exact = rounded_and_exact(np.random.default_rng(3).normal(size=(20, 3)), 30, 24)
-    # Within one interval of the grid.
-    np.testing.assert_allclose(Z, exact, atol=2 * np.sqrt(2 / 30) / (2**24 - 1))
 
 
 #: Mean squared errors of the best quantisers of the cosine of a uniform angle: for one bit the values are -2 / pi and

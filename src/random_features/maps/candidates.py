@@ -167,4 +167,5 @@ def target_columns(y, task: str = "auto", *, centred: bool = True) -> np.ndarray
             columns, centred = np.equal.outer(codes, np.arange(len(classes))).astype(np.float64), True
         else:
             columns = 2.0 * codes[:, None] - 1.0
-    return columns - columns.mean(axis=0) if centred else columns
+    # rounding may put the mean of equal numbers off them
+    return columns - np.where(np.ptp(columns, axis=0) > 0, columns.mean(axis=0), columns[0]) if centred else columns

@@ -2,7 +2,7 @@
 
 W consists of independent square blocks of order p, the power of two at or above d (data are padded with zeros). A block
 is stored as its diagonals, O(p), and applied by the fast transform, O(p log p). No map here ever holds W. If s is not a
-multiple of p, the first s rows are used: after random signs the rows of a block are exchangeable.
+multiple of p, the first s rows are used: every row of a block has the same distribution.
 """
 
 from abc import abstractmethod

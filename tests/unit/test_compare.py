@@ -136,8 +136,8 @@ def test_the_answer_is_five_lines_and_the_page_is_small_and_offline(kernel_run, 
     assert set(rows["contestant"]) == {"guess", "linear", "boosting", "exact-kernel", "nystroem", "rff", "sorf"}
 
 
-def test_a_damaged_or_edited_unit_is_computed_again(kernel_run):
-    contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS), kernel_run.out / "damaged")
+def test_a_damaged_or_edited_unit_is_computed_again(kernel_run, tmp_path):
+    contest = Contest(understand(kernel_run.file, "y"), np.arange(ROWS), tmp_path)
     contest.run(unit := Unit("guess", contest.n_train, None))
     file, (first,) = contest.file_of(unit), contest.results
     whole = file.read_bytes()

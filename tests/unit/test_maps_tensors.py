@@ -62,9 +62,9 @@ MODES = {
 @pytest.mark.parametrize("mode", MODES)
 def test_a_mode_of_pytorch_changes_no_features(variant, mode, monkeypatch):
     """Not on three threads, with a gradient, or with a gradient that follows."""
+    (phi, expected), X = fitted(variant, np.float32), torch.from_numpy(data(dtype=np.float32)[0])
     monkeypatch.setattr("random_features.maps.base.CACHE_BYTES", 2**10)
     hadamard._orthonormal.cache_clear()
-    (phi, expected), X = fitted(variant, np.float32), torch.from_numpy(data(dtype=np.float32)[0])
     given = [X, X.clone().requires_grad_()] if has_gradient(variant) else [X]
     with torch_threads(3), MODES[mode]():
         found = [phi.transform(each) for each in given]

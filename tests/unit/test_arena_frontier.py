@@ -1,5 +1,7 @@
 """The frontier: a cell is the fit at the settings that it reports; costs, the best map within a cost, crossovers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,6 +41,8 @@ def test_cells_are_the_exact_kernel_and_maps_on_as_many_rows_as_there_are(job):
     cells = frontier.cells(job)
     assert {cell.coordinates["variant"] for cell in cells} == {"100", "250"}
     assert len(cells) == 2 * 2 * (1 + 2 * 2)
+    capped = frontier.cells(replace(job, spec=job.spec | {"max_rows": 200}))
+    assert {(cell.coordinates["variant"], cell.conditions["largest"]) for cell in capped} == {("100", 100)}
 
 
 def test_the_same_rows_test_for_every_number_of_training_rows(job):

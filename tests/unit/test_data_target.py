@@ -15,12 +15,6 @@ def test_labels_come_back_from_their_columns(labels):
     np.testing.assert_array_equal(Target("classes").decode(columns, classes), labels)
 
 
-def test_two_classes_are_decided_by_the_sign_and_more_by_the_largest_value():
-    decode = Target("classes").decode
-    assert decode([[-0.1], [0.0], [0.2]], np.array([4, 5])).tolist() == [4, 4, 5]
-    assert decode([[-3.0, -2.0, -9.0]], np.array([10, 20, 30])).tolist() == [20]
-
-
 @pytest.mark.parametrize("decision", [[[1.0, 2.0]], [1.0, 2.0], [[1.0, 2.0, 3.0, 4.0]]])
 @pytest.mark.parametrize("classes", [None, np.array([0, 1]), np.array([0, 1, 2])])
 def test_decision_values_of_another_width_predict_nothing(decision, classes):
@@ -39,12 +33,6 @@ def test_decisions_that_are_none_predict_nothing():
 def test_labels_of_one_class_are_refused(kind, labels):
     with pytest.raises(ValueError, match="two classes"):
         Target(kind).encode(labels)
-
-
-def test_a_binary_target_has_two_classes():
-    columns, classes = Target("binary").encode([4, 2, 4])
-    assert columns.tolist() == [[1.0], [-1.0], [1.0]]
-    assert classes.tolist() == [2, 4]
 
 
 def test_numbers_come_back_as_they_are():

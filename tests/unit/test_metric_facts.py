@@ -33,8 +33,6 @@ def test_a_metric_without_a_direction_cannot_be_compared(metric):
 
 def test_a_metric_that_is_not_listed_is_a_plain_number():
     assert fact_of("ram_gb") == ("", "ram gb", "", None, (-math.inf, math.inf))
-    assert not fact_of("ram_gb").is_percentage
-    assert fact_of("error_pct").is_percentage
 
 
 def test_every_quantity_of_the_catalogue_is_known():

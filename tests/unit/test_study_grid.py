@@ -15,6 +15,7 @@ from random_features.maps.registry import REGISTRY
 from rfstudy.planning import config
 from rfstudy.study.kinds import grid
 from rfstudy.study.kinds.grid import choice_for, conditions_of, grid_cells
+from rfstudy.study.train import Training
 
 N_TRAIN, D, LENGTH_SCALE = 40, 5, 2.0
 
@@ -118,6 +119,16 @@ def test_one_reading_of_a_map_with_prefixes_is_another_cell_than_several(prepare
 
     assert len(keys(1, 2)) == 1
     assert len({*keys(1, 2), *keys(2), *keys(1, 2, 4)}) == 3
+
+
+def test_the_edge_of_a_choice_is_that_of_its_size(prepared, tmp_path):
+    """Sizes with the same choice share a map, but its last step may gain at one of them alone."""
+    job = toys.job("train", part_of(methods=[POOL], sizes={"multiples_of_d": [1, 2]}), prepared, tmp_path / "journal")
+    gains = {"d": True, "2d": False}
+    choices = {at: {"chosen": {"length_scale": 4.0}, "at_edge": {"length_scale": gain}} for at, gain in gains.items()}
+    done = Training(job).work({job.spec.dataset: {"method_and_size": {"kprff": choices}}})
+    found = [(row["n_features_label"], row["settings"]["at_edge"]["length_scale"]) for row in done.rows]
+    assert set(found) == set(gains.items())
 
 
 def test_a_map_that_fails_says_so_at_every_size_that_it_has(prepared, tmp_path, monkeypatch):

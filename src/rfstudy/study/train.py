@@ -11,7 +11,7 @@ an edit of a learner does not refit any map. The target of the data set defines 
 of a learner defines how it is fitted and when it is left out.
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from random_features.learners.penalties import best_penalty, edge_of
 from random_features.tensors import on_host
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, Measured, Work, row_of, run_parts, solver_of, without_value
-from rfstudy.study.job import Part
+from rfstudy.study.job import Part, merge
 from rfstudy.study.kinds import grid
 from rfstudy.study.sample import Sample
 
@@ -77,23 +77,23 @@ class Training:
         sample, how = grid.sample_of(self.job.samples, cell), self.spec.approximation
         row = sample.size_columns | {"split": "train", "metric": self.error}
         phi, kernel, length_scale = grid.map_of(self.job, cell)
-        settings = grid.cell_settings(cell, length_scale, sample.capped)
+        stated = partial(grid.cell_settings, cell, length_scale, sample.capped)  # by the position of a size
         try:
             phi.fit(grid.placed(phi, sample.X_train), sample.y_train, checkpoints)
         except (NotDefinedError, np.linalg.LinAlgError) as error:
-            return [row | size | without_value(error, settings) for _, size in grid.prefixes(None, cell)], {}
+            sizes = enumerate(grid.prefixes(None, cell))
+            return [row | size | without_value(error, stated(position)) for position, (_, size) in sizes], {}
         repeat = cell.coordinates["repeat"]
         X = sample.X_train[self.job.samples.approximation_rows(repeat, len(sample.y_train), how["rows"])]
         exact = kernel(X.astype(np.float64))
         rows = []
-        for prefix, size in grid.prefixes(phi, cell):
+        for position, (prefix, size) in enumerate(grid.prefixes(phi, cell)):
             approximate, notes = approximate_kernel(prefix, X)
             value = approximation_error(exact, approximate, how["norm"])
-            columns = row | size | {"n_columns": prefix.n_columns_}
-            rows.append(columns | {"value": value, "settings": settings | {"rows": len(X)} | notes})
+            columns = row | size | {"n_columns": prefix.n_columns_, "settings": stated(position)}
+            rows.append(columns | {"value": value, "settings": columns["settings"] | {"rows": len(X)} | notes})
             if hasattr(prefix, "n_distinct_"):
-                distinct = {"metric": "distinct_features", "value": prefix.n_distinct_}
-                rows.append(columns | distinct | {"settings": settings})
+                rows.append(columns | {"metric": "distinct_features", "value": prefix.n_distinct_})
         return rows, phi.learned_
 
     def drawn(self, name: str) -> tuple:
@@ -118,9 +118,9 @@ class Training:
             row = shared | {"status": of_map["status"], "settings": settings}
             return [row | size | {"metric": m} for _, size in grid.prefixes(None, cell) for m in self.metrics]
         phi, length_scale, *features = self.map_and_features(cell.name)
-        settings = grid.cell_settings(cell, length_scale, sample.capped)
         rows = []
         for position, (prefix, size) in enumerate(grid.prefixes(phi, cell)):
+            settings = grid.cell_settings(cell, length_scale, sample.capped, position)
             own = features if prefix is phi else [grid.features_of(prefix, X) for X in (sample.X_train, sample.X_test)]
             row = shared | size | {"n_columns": prefix.n_columns_}
             try:
@@ -128,7 +128,7 @@ class Training:
             except (NotDefinedError, np.linalg.LinAlgError) as error:
                 rows += [row | {"metric": metric} | without_value(error, settings) for metric in self.metrics]
                 continue
-            row |= {"settings": settings | reported}
+            row |= {"settings": merge(settings, reported)}
             rows += [row_of(row, self.job.data.target, metric, *of_test) for metric in self.metrics]
         return rows
 
@@ -163,7 +163,7 @@ class Training:
             wrong = np.array_split(predicted != sample.y_test, ERROR_BLOCKS)
             reported["errors_by_block"] = [int(block.sum()) for block in wrong]
         if edge is not None:
-            reported["at_edge"] = given.get("at_edge", {}) | {"penalty": edge}
+            reported["at_edge"] = {"penalty": edge}
         return (sample.y_test, predicted, decision), reported
 
 

@@ -4,7 +4,8 @@ All methods choose length scale and penalty in the same way: of the first traini
 ``study/yardsticks.py``, one half is fitted and the squared error of the other half decides, for labels, too. Their
 accuracy on so few rows cannot tell length scales apart. The time is that of all work at these settings: to learn the
 map, to map and fit all training rows, and to predict the test rows, on the threads of the job and on all cores. The
-variant of a row is its number of training rows; larger numbers than a data set has are left out.
+variant of a row is its number of training rows; numbers over the rows of a data set, or over the cap on rows, are left
+out.
 """
 
 import itertools
@@ -54,10 +55,10 @@ def places(job: Job) -> list[tuple[int, dict, dict]]:
 
 
 def numbers_of_rows(job: Job) -> list[int]:
-    """Return the numbers of training rows that the data have."""
-    grid = job.spec.grid
-    most = len(job.data.y) - grid["n_test"] if job.data else max(grid["n_train"])  # a check has no data
-    return [n for n in grid["n_train"] if n <= most]
+    """Return the numbers of training rows that the data have, up to the cap on rows."""
+    grid, cap = job.spec.grid, job.spec.max_rows or np.inf  # capped rows are no longer in random order
+    most = len(job.data.y) - grid["n_test"] if job.data else cap  # a check has no data
+    return [n for n in grid["n_train"] if n <= min(most, cap)]
 
 
 def measure(job: Job, entry: dict, *, repeat: int, n_train: int, n_test: int, largest: int, **place) -> Measured:

@@ -101,16 +101,19 @@ def grid_cell(
 ) -> Cell:
     """Return one cell: an entry at a size, or at several that share their work (``group``: numbers with labels).
 
-    ``choices`` are the results of ``choice_for`` for these sizes; they differ in their penalties only. ``place`` is the
-    value of its sweep (``places_of``).
+    ``choices`` are the results of ``choice_for`` for these sizes; they differ in their penalties and edges only.
+    ``place`` is the value of its sweep (``places_of``). If a choice for the map is at an edge of its grid, the
+    condition ``at_edge`` has the quantities by size, and whether the last step still gains (``penalties.edge_of``).
     """
     conditions = conditions_of(spec, choices[-1], entry, learner)
     penalties = [values.get("penalty", {}).get(learner) for values, _ in choices]
     if len(set(penalties)) > 1:
         conditions["penalty"] = penalties
-    edges = [how.get("at_edge", {}).get(learner) for _, how in choices]
-    if set(edges) != {None}:
-        conditions["penalty_at_edge"] = edges  # by size
+    edges = [how.get("at_edge", {}) for _, how in choices]
+    of_map = [{q: edge for q, edge in each.items() if q in OF_MAP and q not in entry} for each in edges]
+    conditions |= {"at_edge": of_map} if any(of_map) else {}  # by size
+    if any(learner in each for each in edges):
+        conditions["penalty_at_edge"] = [each.get(learner) for each in edges]
     width = columns_after(conditions["preprocess"], d)
     numbers = [s * width // d if label.endswith("d") else s for s, label in group]
     at = {"n_features": numbers, "label": [label for _, label in group], "repeat": repeat} | place
@@ -137,8 +140,7 @@ def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str) -> dict:
     ``length_scale`` is None if a rule finds it on the training rows, or if the kernel has none. ``choice`` states the
     scope that shares the choices, and the repeats used for them. A learner also has its ``learner`` id, its
     ``settings`` and the ``penalty``. The penalty is None if the cell chooses its own, and a list if its sizes have
-    different ones. If a choice for the map is at an edge of its grid, ``at_edge`` has the quantities, and whether the
-    last step still gains (``penalties.edge_of``).
+    different ones.
     """
     values, how = choice
     conditions = {
@@ -162,8 +164,7 @@ def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str) -> dict:
         conditions["scores"] = spec.scores
     else:
         conditions["approximation"] = spec.approximation
-    at_edge = {each: edge for each, edge in how.get("at_edge", {}).items() if each in OF_MAP and each not in entry}
-    return conditions | ({"at_edge": at_edge} if at_edge else {})
+    return conditions
 
 
 def is_run(entry: dict, label: str) -> bool:
@@ -316,11 +317,12 @@ def exhaust(blocks) -> None:
     deque(blocks, maxlen=0)
 
 
-def cell_settings(cell: Cell, length_scale: float | None, capped: bool) -> dict:
-    """Return the settings that tell in the rows of a cell how it was computed."""
+def cell_settings(cell: Cell, length_scale: float | None, capped: bool, position: int = 0) -> dict:
+    """Return the settings that tell in the rows of a cell how it was computed; ``position`` is that of their size."""
     conditions = cell.conditions
-    found = {key: conditions[key] for key in ("preprocess", "at_edge") if key in conditions} | conditions["choice"]
-    found |= {"options": cell.entry["options"], "capped": capped}
+    found = {"preprocess": conditions["preprocess"], "options": cell.entry["options"], "capped": capped}
+    at_edge = conditions["at_edge"][position] if "at_edge" in conditions else {}
+    found |= conditions["choice"] | ({"at_edge": at_edge} if at_edge else {})
     own_split = conditions.get("split", {})
     found |= {"split": own_split["rule"]} if "rule" in own_split else {}
     found |= {"split_options": options} if (options := without(own_split, "rule")) else {}

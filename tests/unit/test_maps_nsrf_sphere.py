@@ -7,7 +7,7 @@ from closed_forms import projected_dual
 from scipy.special import eval_legendre
 
 from random_features.errors import NotDefinedError
-from random_features.kernels import ArcCosine, Linear
+from random_features.kernels import ArcCosine, Gaussian, Linear
 from random_features.maps import make_map, nsrf_sphere
 from random_features.maps.nsrf_sphere import HarmonicsOfRows, harmonics_at, pairs_up_to
 
@@ -148,7 +148,8 @@ def test_types_restoring_and_blocks(dtype):
 
 def test_the_kernel_is_learned_and_may_be_any_that_a_map_on_the_sphere_takes():
     expected = learn().fit(X, Y).transform(X)
-    np.testing.assert_array_equal(learn(kernel=ArcCosine(0)).fit(X, Y).transform(X), expected)
+    for kernel in (ArcCosine(0), Gaussian([1.0, 2.0, 3.0])):
+        np.testing.assert_array_equal(learn(kernel=kernel).fit(X, Y).transform(X), expected)
     with pytest.raises(ValueError, match="does not apply"):
         learn(kernel=Linear())
 

@@ -104,7 +104,7 @@ def test_targets_are_required_and_may_be_of_any_kind(variant):
     ("name", "options", "message"),
     [
         *(("rff", {"device": device}, "device must be") for device in ("tpu", "cuda:x", 0)),
-        ("gq", {"n_nodes": 1}, "n_nodes"),
+        *(("gq", {"n_nodes": number}, "n_nodes") for number in (1, 371)),
         *(("lsrff", {"mode": mode, "layout": "phase"}, f"'{mode}' .* the layout 'cos_sin'") for mode in COLUMN_MODES),
         ("lsrff", {"pool_multiple": 0}, "pool_multiple == 0, must be >= 1"),
         ("lsrff", {"pool_multiple": 2, "mode": "code"}, "keeps the whole pool: pool_multiple is of the mode 'text'"),

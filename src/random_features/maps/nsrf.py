@@ -182,7 +182,7 @@ class PeakSearchFourier(GameMap, SpectralMap):
         return np.cos(projections) + 1j * np.sin(projections)
 
     def _use(self, learned):
-        self.frequencies_ = self._cast(learned["frequencies"])
+        self.frequencies_ = self._cast(learned["frequencies"]).copy()
 
     def potential(self, X, y, alpha, frequencies) -> np.ndarray:
         """Return v / n^2 at ``frequencies`` (m, d) for rows X (n, d), targets y (n,) and dual variables ``alpha`` (n,).

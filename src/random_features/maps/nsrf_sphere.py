@@ -91,6 +91,7 @@ class PeakSearchHarmonics(GameMap):
             raise NotDefinedError(
                 f"{self.method}: these are the harmonics of the sphere in 3 dimensions, not in {n_features}"
             )
+        self.length_scales_ = None  # of the kernel, which is not used: divided rows would leave the sphere
 
     def _rows_to_learn(self, X, y, **checks):
         X, y = super()._rows_to_learn(X, y, **checks)

@@ -28,7 +28,7 @@ class GaussianQuadrature(SpectralMap):
     n_components : int, default 100
         s, the number of frequencies.
     n_nodes : int, default 3
-        L >= 2, the nodes of the rule in each coordinate.
+        L, from 2 to 370: the nodes of the rule in each coordinate.
     layout : {"cos_sin", "phase"}
         D = 2 s or D = s columns.
     device : {"auto", "cpu", "cuda"}
@@ -51,7 +51,7 @@ class GaussianQuadrature(SpectralMap):
 
     def _check_options(self):
         super()._check_options()
-        check_scalar(self.n_nodes, "n_nodes", Integral, min_val=2)
+        check_scalar(self.n_nodes, "n_nodes", Integral, min_val=2, max_val=370)  # weights of more overflow
 
     def _draw_frequencies(self, n_features, rng):
         nodes, weights = np.polynomial.hermite_e.hermegauss(self.n_nodes)

@@ -267,17 +267,22 @@ def notes_on_tuning(ok: pd.DataFrame) -> list[str]:
 
 
 def notes_on_edges(ok: pd.DataFrame) -> list[str]:
-    """Return sentences on the choices at an end of their grid, and how many of them a wider grid might change."""
+    """Return sentences on the fits with a choice at an end of its grid, and how many of them a wider grid might change.
+
+    Fits may share a choice (``notes_on_tuning``).
+    """
     results = select(ok[ok["metric"] != "distinct_features"], axis=["", "draw"])  # columns are counted, not chosen
-    choices = results.drop_duplicates([column for column in KEY if column not in ("metric", "split")])
-    chosen = [settings for settings in settings_of(choices) if "tune_per" in settings]
+    fits = results.drop_duplicates([column for column in KEY if column not in ("metric", "split")])
+    # a map by itself has the length scale of its learner, and no penalty
+    fits = fits[fits["learner"].ne("") | fits["learner"].eq("").all()]
+    chosen = [settings for settings in settings_of(fits) if "tune_per" in settings]
     found = []
     for name in sorted({name for settings in chosen for name in settings.get("at_edge", ())}):
         edges = [settings["at_edge"] for settings in chosen if name in settings.get("at_edge", ())]
         known = [edge[name] for edge in edges if isinstance(edge, dict)]
         gains = f"; in {sum(known):,} the last step still gained" if known else ""
         words = f"the best {name.replace('_', ' ')} was the largest or smallest tried"
-        found.append(f"In {len(edges):,} of {len(chosen):,} choices {words}{gains}.")
+        found.append(f"In {len(edges):,} of {len(chosen):,} fits {words}{gains}.")
     return [" ".join(found)] if found else []
 
 
@@ -285,7 +290,9 @@ def notes_on_yardsticks(ok: pd.DataFrame, paper: str, context: Context) -> list[
     """Return a sentence with the accuracies of predictors without a map, on the data sets shown."""
     scored = ok[ok["metric"].isin(["accuracy_pct", "error_pct"]) & ~ok["learner"].isin(["", *YARDSTICKS])]
     rows = select(context.rows, metric="accuracy_pct", learner=YARDSTICKS, variant="", status="ok")
-    means = rows.groupby(["dataset", "learner"])["value"].mean()
+    of_one = rows.groupby(["dataset", "learner"])
+    # of two grids of the exact kernel the one that the arena shows: its experiment is the first by name
+    means = rows[rows["experiment"] == of_one["experiment"].transform("min")].groupby(of_one.keys)["value"].mean()
     found = []
     for dataset in (each for each in scored["dataset"].unique() if each in means):
         own = [f"{LEARNER_NAMES[each]} {means[dataset, each]:.1f}" for each in YARDSTICKS if each in means[dataset]]

@@ -127,6 +127,9 @@ def test_parts_without_points_that_may_decide():
     silent = Part(points(True, reason="too noisy"))
     assert conclude([good, Part()])[0] == "not run"
     assert conclude([good, Part()], needs="any")[0] == "holds"
+    a, b = Part(points(True), ("a",), {"b": "", "c": ""}), Part(points(True), ("b",), {"a": ""})
+    for needs, missing in {"any": "c", "every": "b, c, a"}.items():  # another part may have the data set
+        assert conclude([a, b], needs=needs)[1].endswith(f"; not run: {missing}")
     assert conclude([good, silent])[0] == "not testable"
     assert conclude([Part(points(True, None)), silent])[0] == "undecided"
     assert conclude([bad, silent])[0] == "fails"

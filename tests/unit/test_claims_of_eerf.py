@@ -69,9 +69,12 @@ def test_lower_than_every_baseline_at_every_size(claim, dataset):
 
 def test_lkrf_counts_at_the_best_of_its_penalties_on_the_test_rows():
     below = steady("adult", 100, 10, 10, 10, 9, 8.375)
+    own = {"methods": ("karff/divergence",), "axis": "divergence", "at": 1.0}
     for value, verdict in ((8.375, "fails"), (9, "holds")):
-        swept = steady("adult", 100, value, methods=("karff/divergence",), axis="divergence", at=1.0)
+        swept = steady("adult", 100, value, **own)
         assert judged("eerf-03", below + swept) == verdict
+    few = steady("adult", 50, 10, 10, 10, 11, 9) + steady("adult", 50, 9, **own)
+    assert judged("eerf-22", below + few) == "holds"
     # without one of the baselines nothing is said
     assert judged("eerf-03", [each for each in below if each["method"] != "ses"]) == "not run"
 
@@ -140,7 +143,6 @@ def test_ahead_within_every_time():
     assert judged("eerf-14", race([(1, 11), (2, 10)], [(0.5, 10), (2, 9)])) == "fails"
     # the preprocessing counts, and for RKS the drawing does not
     assert judged("eerf-14", race([(1, 9)], [(1, 10)]) + times("adult", 30, "rff", draw=9.0, fit=9.0)) == "holds"
-    assert judged("eerf-14", race([(1, 9)], [(1, 10)], "mnist")) == "not run"
     assert judged("eerf-14", errors("adult", 100, 9, 9, 9, 9, 8)) == "not run"
 
 
@@ -153,8 +155,6 @@ def test_the_curves_cross_once():
     assert judged("eerf-15", race([(1, 11), (2, 8), (3, 8)], [(1, 10), (2, 9), (3, 7)])) == "fails"
     # four changes are no one crossing, though the ends are right
     assert judged("eerf-15", race([(1, 11), (2, 8), (3, 8), (4, 5)], [(1, 10), (2, 9), (3, 7), (4, 6)])) == "fails"
-    both = race([(1, 11), (2, 8)], [(1, 10), (2, 9)]) + race([(1, 9), (2, 8)], [(1, 10), (2, 9)], "mnist")
-    assert judged("eerf-15", both) == "partly"
     busy = race([(1, 11), (2, 8)], [(1, 10), (2, 9)])
     busy = [each | {"settings": {"machine_busy": True}} if each.get("axis") == "round" else each for each in busy]
     assert judged("eerf-15", busy) == "not testable"
@@ -180,9 +180,7 @@ def test_clearly_better_on_hand_movement():
 
 def test_at_or_below_lkrf_at_every_size_with_arc_cosine_features_too():
     assert judged("eerf-20", errors("year", 500, 20, 8, 8) + errors("year", 1000, 20, 8, 7)) == "holds"
-    assert judged("eerf-20", errors("year", 500, 20, 8, 8.125) + errors("year", 1000, 20, 8, 7)) == "partly"
     assert judged("eerf-20", errors("year", 1000, 20, 8, 8.125)) == "fails"
-    assert judged("eerf-20", errors("adult", 100, 20, 8, 7)) == "not run"
     assert judged("eerf-23", errors("year", 1000, 9, 8, 8)) == "holds"
     assert judged("eerf-23", errors("year", 1000, 9, 8, 8.125)) == "partly"
     assert judged("eerf-23", errors("year", 1000, 9, 8, 9)) == "fails"

@@ -213,12 +213,10 @@ BOUND_52 = 6 * (np.exp(-1) + 1 / 3) / ((1 - np.exp(-1)) ** 2 / 2)  # at z = 1
         # and not below the variance of RFF, by more than three standard errors
         ("survey-52", moments("fastfood", 1 - 0.187, 0.25), "holds"),
         ("survey-52", moments("fastfood", 1 - 0.188, 0.25), "partly"),
-        ("survey-52", moments("fastfood", 0.5) + moments("fastfood", 1.5, z=2.0), "partly"),
         ("survey-52", moments("fastfood", 1 + BOUND_52 + 0.251, 0.26), "contradicted"),
         # a bias of at most 6 z / sqrt(d): 3/16 at d = 1024
         ("survey-53", moments("sorf", bias=0.1875, d=1024), "holds"),
         ("survey-53", moments("sorf", bias=-0.19, d=1024), "fails"),
-        ("survey-53", moments("sorf", bias=0.19, d=1024) + moments("sorf", bias=-0.375, z=2.0, d=1024), "partly"),
         # no bias is larger than z^2 / 2 or 1 + exp(-z^2 / 2): up to d = 144, and for long z, nothing breaks the bound
         ("survey-53", moments("sorf", bias=0.1, d=144), "not testable"),
         ("survey-53", moments("sorf", bias=0.1, d=145), "holds"),
@@ -231,9 +229,6 @@ BOUND_52 = 6 * (np.exp(-1) + 1 / 3) / ((1 - np.exp(-1)) ** 2 / 2)  # at z = 1
         ("survey-56", moments("ssr", 1.26), "contradicted"),
         *(("survey-56", moments(method, 0.76), "holds") for method in ("fastfood", "pmodel")),
         ("survey-56", moments("pmodel", 0.74), "contradicted"),
-        ("survey-56", moments("orf", 0.74) + moments("pmodel", 0.76), "holds"),
-        ("survey-56", moments("orf", 0.76) + moments("pmodel", 0.76), "partly"),
-        ("survey-56", moments("orf", 0.74) + moments("orf", 0.76, z=2.0), "partly"),
         ("survey-56", moments("sorf", 0.5), "not run"),
     ],
 )  # fmt: skip
@@ -272,17 +267,9 @@ def at_equal_memory(bits, quantised, nystroem, rff=70.0, dataset="letter-am-nz")
     [
         (({8: 70.0, 4: 80.0, 2: 70.0}, 79.0), "holds"),  # one width suffices
         (({8: 80.0, 4: 80.0, 2: 80.0}, 79.7), "partly"),  # under half a point counts as none
-        (({8: 70.0, 4: 70.0, 2: 70.0}, 80.0), "partly"),
     ],
 )
 def test_quantised_features_at_equal_memory(last, expected):
     rows = [each for bits in (512, 1024, 2048) for each in at_equal_memory(bits, {8: 80.0, 4: 70.0, 2: 70.0}, 75.0)]
     assert judged("survey-57", rows) == "not run"
     assert judged("survey-57", rows + at_equal_memory(4096, *last)) == expected
-
-
-def test_nystroem_at_equal_memory():
-    rows = [
-        each for bits in (512, 1024, 2048, 4096) for each in at_equal_memory(bits, dict.fromkeys((8, 4, 2), 70.0), 75.0)
-    ]
-    assert judged("survey-57", rows) == "contradicted"

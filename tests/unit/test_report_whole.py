@@ -10,10 +10,16 @@ from verdict_rows import PAPERS
 from rfstudy import tidy
 from rfstudy.metrics import FACTS
 from rfstudy.report.catalogue import as_list
+from rfstudy.report.claims.nsrf import EIGHT
 from rfstudy.report.claims.registry import claims_of, judged, problems
 from rfstudy.report.claims.rows import Rows
 from rfstudy.report.claims.samples import sides
+from rfstudy.report.published import ids_by_name
 from rfstudy.study.kinds.registry import KINDS
+
+#: Names in sentences of several data sets, or of one with features of its own, and claims that are tested on others.
+NAMES = {"MNIST pairs": EIGHT[:3], "CIFAR-10 pairs": EIGHT[3:], "CIFAR-10": ["cifar10-vgg"]}
+ON_OTHERS = ("nsrf-05", "nsrf-26", "nsrf-27", "nsrf-29")
 
 ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
 
@@ -66,9 +72,15 @@ def test_the_names_in_claims_exist(paper, monkeypatch):
     for name, spy in (("of", of), ("measured", measured), ("usable", chosen)):
         monkeypatch.setattr(Rows, name, spy)
     rows = Rows(tidy.frame([]), tidy.frame([]), report_rows.context_of([]), paper)
+    sentences = {row["claim_id"]: row["datasets"].split(";") for row in printed("claims.csv")}
+    ids = ids_by_name(report_rows.REGISTERED)
     for identifier, claim in claims_of(paper).items():
+        others, asked["datasets"] = asked["datasets"], set()
         for protocol in claim.experiments:
             assert judged(identifier, rows, protocol)[:2] == ("not run", "")
+        named = set().union(*(NAMES.get(name, [ids.get((paper, name))]) for name in sentences[identifier]))
+        assert identifier in ON_OTHERS or not asked["datasets"] or named - {None} <= asked["datasets"], identifier
+        asked["datasets"] |= others
     kinds = {each["kind"] for each in report_rows.EXPERIMENTS.values()}
     metrics = set(FACTS).union(*(KINDS[kind].metrics or () for kind in kinds))
     assert asked["datasets"] <= set(report_rows.REGISTERED)

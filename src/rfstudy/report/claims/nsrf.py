@@ -204,7 +204,7 @@ def _rises(means: pd.Series) -> tuple | None:
     return (steps.min(), bool((steps > 0).all()), bool((steps < 0).all())) if len(steps) else None
 
 
-@claim("nsrf-21", PEAKS)
+@claim("nsrf-21", PEAKS, datasets=("windmill", *EIGHT))
 def hundred_steps(rows: Rows):
     return _along_axis(rows, "best_potential", "steps", _early_is_enough)
 
@@ -307,7 +307,7 @@ def gap_grows_with_the_box(rows: Rows):
     return rows.part(points)
 
 
-@claim("nsrf-32", {"text": "nsrf-schedule"}, datasets="windmill", learner="l1_svm")
+@claim("nsrf-32", {"text": "nsrf-schedule"}, datasets=("windmill", *EIGHT[3:]), learner="l1_svm")
 def larger_steps(rows: Rows):
     """Return the test of steps that are longer than the standard one.
 

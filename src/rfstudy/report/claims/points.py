@@ -137,8 +137,9 @@ def conclude(
         return "not run", _why_not_run(deciding)
     text = "; ".join(filter(None, (evidence(part, at) for part in parts)))
     present = {name for part in run for name in part.datasets}
-    missing = dict.fromkeys(name for part in deciding for name in part.missing if part.points or name not in present)
-    text += f"; not run: {', '.join(missing)}" if missing else ""
+    # where any part suffices, only a data set that none of them has is missing
+    named = [n for part in deciding for n in part.missing if n not in present or (part.points and needs == "every")]
+    text += f"; not run: {', '.join(dict.fromkeys(named))}" if named else ""
     if not_testable:
         return "not testable", not_testable.split("; ")[0] if brief else f"{not_testable}; {text}"
     return _verdict([_deciding(part, at) for part in run]), reason(run, at) if brief else text

@@ -56,7 +56,7 @@ def growing_gap(rows: Rows):
     return [check.better_than(rows, ACCURACY, WEIGHTED, BASELINES, effect=True), grows]
 
 
-@claim("slsrff-03", GRIDS, not_testable=OTHER_KERNELS, datasets="eeg")
+@claim("slsrff-03", GRIDS, not_testable=OTHER_KERNELS, datasets="eeg", where="n_features >= 2 * d")
 def best_error_without_best_accuracy(rows: Rows):
     not_qmc = check.is_best(rows, ACCURACY, ("rff", "lsrff", "slsrff"), FOUR)
     return joined(check.is_best(rows, ERROR, "qmc", FOUR), not_qmc)
@@ -83,7 +83,7 @@ def about_as_quick(rows: Rows):
 
 @claim("slsrff-06", GRIDS, stricter=OURS, datasets="eeg")
 @claim("slsrff-07", GRIDS, stricter=OURS, datasets="cod-rna")
-@claim("slsrff-08", GRIDS, stricter=OURS, datasets="covtype")
+@claim("slsrff-08", GRIDS, stricter=OURS, datasets="covtype", where="n_features <= 16 * d")
 @claim("slsrff-09", GRIDS, stricter=OURS, datasets="magic04")
 def quicker(rows: Rows):
     return check.keeps_bound(rows, TIME, "lsrff", over="slsrff", above=1)
@@ -128,7 +128,7 @@ def both_more_accurate(rows: Rows):
     return check.better_than(rows, ACCURACY, WEIGHTED, BASELINES, effect=True)
 
 
-@claim("slsrff-15", GRIDS, stricter=INTERVAL_WITHIN, datasets="covtype")
+@claim("slsrff-15", GRIDS, stricter=INTERVAL_WITHIN, datasets="covtype", where="n_features <= 16 * d")
 def similar_on_covtype(rows: Rows):
     return check.all_alike(rows, ACCURACY, FOUR, margin=1)
 

@@ -23,7 +23,6 @@ def claims(context, *, paper, protocol, claims, learner=None, brief=False) -> Ta
         table.append(row)
     frame = pd.DataFrame(table)
     meaning = "; ".join(f"{verdict}, {MEANING[verdict]}" for verdict in MEANING if (frame["verdict"] == verdict).any())
-    shown = select(measured, dataset=sorted(used))
     notes = [f"Verdicts: {meaning}."] if meaning else []
     notes += [CASES] if any(tests[identifier].at != "every" for identifier in claims) else []
-    return Table(frame, notes, hidden=("test",), shown=shown)
+    return Table(frame, notes, hidden=("test",), shown=select(measured, dataset=sorted(used)))

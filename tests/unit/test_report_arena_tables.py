@@ -41,6 +41,7 @@ def test_verdicts_follow_from_the_ratios_and_the_draws_of_the_baseline():
     verdicts = cells.set_index(["d", "map_id"])["verdict"].to_dict()
     assert verdicts == {(BAND, "orf"): "better", (BAND, "sorf"): "worse", (BAND, "qmc"): "equal"}
     orf = cells[cells["map_id"] == "orf"].iloc[0]
+    assert all(orf[name] != round(orf[name], 1) for name in ("typical", "mean_low", "new_set_high", "detectable"))
     own = frame[frame["metric"].isin(["mse", "accuracy_pct"])].copy()
     own["wrong"] = own["value"].where(own["metric"] == "mse", 1 - own["value"] / 100) * made.TEST_ROWS
     own.loc[own["metric"] != "mse", "wrong"] = own["wrong"].round()

@@ -470,5 +470,5 @@ def rank_intervals(errors: pd.DataFrame, methods: list[str], baseline: str) -> p
 
 
 def percent(ratio: float) -> float:
-    """Return the logarithm of a ratio as a change in percent."""
-    return round(100.0 * float(np.expm1(ratio)), 1)
+    """Return the logarithm of a ratio as a change in percent, unrounded: a page rounds it and compares it with zero."""
+    return 100.0 * float(np.expm1(ratio))

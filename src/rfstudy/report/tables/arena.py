@@ -32,6 +32,11 @@ def change(estimate: Estimate) -> Cell:
     return Cell(f"{value:+.1f} ({low:+.1f} to {high:+.1f})", {"": value, "low": low, "high": high})
 
 
+def to_tenths(value: float, sign: str = "") -> Cell | float:
+    """Return the cell of a number of percent to one decimal; a missing number is itself."""
+    return value if np.isnan(value) else Cell(f"{round(value, 1) + 0.0:{sign}.1f}", {"": value})
+
+
 def share(part: float) -> float:
     """Return a number in percent, to one decimal."""
     return round(100.0 * part, 1)
@@ -103,7 +108,7 @@ def arena(context: Context, *, paper, datasets, methods, baseline, quantity, sco
             | {"mean, %": change(mean), "new set": interval(*new), "tau": share(tau)}
             | {"won": won, "tied": len(own) - won - lost, "lost": lost}
             | {"distinct columns, %": share(there["distinct"].mean())}
-            | {"detectable, %": percent(np.copysign(each.detectable, typical.value))}
+            | {"detectable, %": to_tenths(percent(np.copysign(each.detectable, typical.value)))}
             | ({"verdict": each.word} if scope in ("all", "not flagged") else {})
         )
     after = missing(results, context, paper, datasets)
@@ -278,10 +283,10 @@ def arena_confirmation(context: Context, *, paper, datasets, baseline, quantity)
             predicted = {needed[is_equal] - 1: 0.0} | predicted
             chance = np.interp(typical.n, list(predicted), list(predicted.values()))
             row |= {"predicted": round(chance, 2), "typical, %": change(typical)}
-            row["median, %"] = percent(by_set.median())
-            row["half-width, %"] = percent((typical.high - typical.low) / 2)
+            row["median, %"] = to_tenths(percent(by_set.median()))
+            row["half-width, %"] = to_tenths(percent((typical.high - typical.low) / 2))
             size = stats.detectable(typical, equal if is_equal else len(statements) - equal)
-            row["detectable, %"] = percent(np.copysign(size, typical.value))
+            row["detectable, %"] = to_tenths(percent(np.copysign(size, typical.value)))
             expected += chance
         rows.append(row | {"outcome": word})
     measured, confirmed = (sum(word in own for word in words) for own in (stats.OUTCOMES, stats.OUTCOMES[:2]))

@@ -14,7 +14,7 @@ from rfstudy.report.cells import absent, each_dataset, three_digits
 from rfstudy.report.compare import paired
 from rfstudy.report.estimates import crossing
 from rfstudy.report.notes import explained
-from rfstudy.report.tables.arena import by_itself, change
+from rfstudy.report.tables.arena import by_itself, change, to_tenths
 from rfstudy.report.tables.times import threads_of
 from rfstudy.report.times import ROUND
 from rfstudy.report.typeset import Cell, Table
@@ -158,8 +158,7 @@ def relative(ratio: pd.Series) -> Cell:
     test = paired(ratio)
     if test.n > 1:
         return change(by_itself(test.value, test.error**2, test.n))
-    value = percent(test.value)
-    return Cell(f"{value:+.1f}", {"": value})
+    return to_tenths(percent(test.value), "+")
 
 
 def crossover(gaps: pd.DataFrame) -> str:

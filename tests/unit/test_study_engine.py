@@ -420,8 +420,11 @@ def test_missing_data_leave_a_row_for_each_entry_and_metric(tmp_path, monkeypatc
     data = toys.write_data(tmp_path, X, y)
     toys.lose(data)
     monkeypatch.setitem(KINDS, "decay", replace(KINDS["decay"], metrics=("one", "two")))  # a kind that names metrics
-    measure.run([SPEC | {"dataset": "made"}], [data], tmp_path / "journal", tmp_path / "o.csv", tmp_path / "o.npz", 1)
-    rows = tidy.read(tmp_path / "o.csv")
+    for repeats in ([1, 2], [0]):  # of two jobs the first alone says so: rows of both would be there twice
+        part = SPEC | {"dataset": "made", "repeats": repeats}
+        measure.run([part], [data], tmp_path / "journal", tmp_path / "o.csv", tmp_path / "o.npz", 1)
+        rows = tidy.read(tmp_path / "o.csv")
+        assert len(rows) == (4 if repeats == [0] else 0)
     assert rows["variant"].tolist() == ["", "", "b", "b"]
     assert rows["metric"].tolist() == ["one", "two"] * 2
     assert rows["status"].eq("skipped").all()

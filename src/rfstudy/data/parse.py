@@ -257,7 +257,7 @@ def parse_named(paths: list[Path], task: dict):
     """Read a table of named columns, some of them texts, with missing cells (see ``named_table``).
 
     A column of texts becomes one column of 0 and 1 per text, in sorted order, all 0 where the cell is missing. A
-    missing number becomes the median of its column.
+    missing number becomes the median of its column, over all rows: parts are not known here.
     """
     table, labels = named_table(*paths, task)
     texts = task["columns"].get("categorical", [])

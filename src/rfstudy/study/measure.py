@@ -20,10 +20,12 @@ def run(parts: list[Part], prepared_dirs, journal, out, out_arrays, threads: int
 
 
 def work_of(job: Job) -> Work:
-    """Return the results of the cells of a job's kind. If the data set is missing, return rows that say so."""
+    """Return the results of the cells of a job's kind. If the data set is missing, the first repeat has rows that say
+    so.
+    """
     kind = kind_module(job.spec.kind)
     if job.data and job.data.skipped:
-        rows = itertools.product(job.spec.methods, KINDS[job.spec.kind].metrics)
+        rows = itertools.product(job.spec.methods if 0 in job.spec.repeats else [], KINDS[job.spec.kind].metrics)
         return Work([job.skipped_row(entry, {"repeat": 0, "metric": metric}) for entry, metric in rows])
 
     def compute(cell, checkpoints):

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 import pytest
-from report_rows import REPORTS, ROOT
+from report_rows import ROOT
 
 from rfstudy.metrics import FACTS, fact_of, lower_is_better
 
@@ -33,14 +33,6 @@ def test_a_metric_without_a_direction_cannot_be_compared(metric):
 
 def test_a_metric_that_is_not_listed_is_a_plain_number():
     assert fact_of("ram_gb") == ("", "ram gb", "", None, (-math.inf, math.inf))
-
-
-def test_every_quantity_of_the_catalogue_is_known():
-    quantities = [spec[key] for spec in REPORTS for key in ("quantity", "time") if key in spec]
-    quantities += [quantity for spec in REPORTS for key in ("panels", "criteria") for quantity in spec.get(key, [])]
-    metrics = {quantity["metric"] for quantity in quantities if "metric" in quantity}
-    assert len(metrics) >= 6
-    assert metrics <= set(FACTS)
 
 
 def test_every_metric_of_the_shipped_measurements_is_known():

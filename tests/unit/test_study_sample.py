@@ -57,6 +57,15 @@ def test_folds_of_some_rows_test_each_of_them_once(tmp_path, how, n_folds, n_row
             assert rank.tolist() == list(range(rank[0], rank[0] + len(rank)))
 
 
+@pytest.mark.parametrize("n_rows", [None, 30])
+def test_published_folds_are_those_of_the_rows_in_use(tmp_path, n_rows):
+    prepared = prepared_as(tmp_path, "half", fold_of_row="201" * (N // 3))
+    how = {"rule": "folds"} | ({"n_rows": n_rows} if n_rows else {})
+    tests = [draw_sample(prepared, SPEC, repeat, ["none"], how).y_test for repeat in range(3)]
+    assert [set(2 * rows % 3) for rows in tests] == [{1.0}, {2.0}, {0.0}]
+    assert sum(map(len, tests)) == (n_rows or N)
+
+
 def test_blocks_of_some_rows_are_held_out_whole(tmp_path):
     how = {"rule": "block_folds", "n_blocks": 5, "n_rows": 30, "folds": "blocks"}
     sample = draw_sample(prepared_as(tmp_path, "half"), SPEC, 2, ["none"], how)

@@ -116,10 +116,11 @@ def folds_of(data: Prepared, seed: int, how: dict) -> np.ndarray:
     """Return the fold of each row, (n,) int: the published one where the task has some; -1 for rows that are not among
     the ``n_rows`` of the split.
     """
-    if "fold_of_row" in data.facts:
-        return np.frombuffer(data.facts["fold_of_row"].encode(), dtype=np.int8) - ord("0")
     rows, folds = rows_in_use(len(data.y), seed, how), np.full(len(data.y), -1)
-    folds[rows] = stratified_folds(np.asarray(data.X[rows]), data.y[rows], how.get("n_folds", N_FOLDS), seed)
+    if "fold_of_row" in data.facts:
+        folds[rows] = np.frombuffer(data.facts["fold_of_row"].encode(), dtype=np.int8)[rows] - ord("0")
+    else:
+        folds[rows] = stratified_folds(np.asarray(data.X[rows]), data.y[rows], how.get("n_folds", N_FOLDS), seed)
     return folds
 
 

@@ -17,7 +17,8 @@ class MomentMatching(SpectralMap):
     with g_i independent frequencies, A the symmetric root and sigma the standard deviation of a coordinate of the
     frequencies (1 / l for the Gaussian kernel), so that :math:`\sum_i w_i = 0` and :math:`\frac1s \sum_i w_i w_i^T =
     \sigma^2 I`. Biased by O(1/s), with less variance than RFF at short distances. Set-up O(s d^2), time O(s d) per row.
-    It does not exist for the Laplacian kernel, whose frequencies have no moments.
+    It does not exist for the Laplacian kernel, whose frequencies have no moments. For a mixture of Gaussian kernels,
+    such as the Matern kernel, the moments are exact before the frequencies are multiplied by their random factors.
 
     Parameters
     ----------

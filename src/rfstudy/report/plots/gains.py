@@ -80,7 +80,7 @@ def accuracy_gains(context, *, width, datasets, methods, baseline, quantity, ste
     entries = [marker | {"label": label, "markerfacecolor": face} for label, face in faces.items()]
     notes = [
         "The three parts are different experiments, so their gains cannot be added. A dot is a data set, and in the "
-        f"second part a data set and a size. Stroke: median. Grey: within {margin:g} points. Tests: over ten splits; "
+        f"second part a data set and a size. Stroke: median. Grey: within {margin:g} points. Tests: over the splits; "
         "over five draws on each of ten splits, by Holm's correction; over the folds."
     ]
     shown = select(arena.rows, dataset=datasets, metric=quantity["metric"], split="test")

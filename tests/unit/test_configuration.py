@@ -43,10 +43,7 @@ EDITS = [
     ("{method: orf}", "{methd: orf}", ".methods[1].methd: unknown key; did you mean method? known are datasets"),
     (TITLE, f"{TITLE}\n  grid: {{}}", ".grid: unknown key; "),  # a key of another kind
     ("{name: gaussian}", "{name: linear, length_scale: 1}", ".kernel.length_scale: unknown key; known are name"),
-    (TITLE, f"{TITLE}\n  bandwidth: {{rule: median, k: 3}}", ".bandwidth.k: unknown key; known are factor, rows, rule"),
-    (TITLE, f"{TITLE}\n  split: {{withuot: [3]}}", ".split.withuot: unknown key; "),
     ("  paper: survey\n", "", ": the key 'paper' is missing; known are"),
-    ("  sizes: {multiples_of_d: [2]}\n", "", ": the key 'sizes' is missing; known are"),
     ("  kind: grid\n", "", ".kind: there is no None; known are controls, counterexample"),
     (TITLE, f"{TITLE}\n  bandwidth: {{rule: neighbour}}", ".bandwidth: the key 'k' is missing; known are"),
     # names that do not exist

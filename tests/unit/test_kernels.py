@@ -221,7 +221,6 @@ def test_matrices_are_symmetric_positive_and_keep_their_type(kernel):
     np.testing.assert_allclose(K, K.T, rtol=1e-12)
     # Rounding of eigenvalues is a few units in the last place of the largest one.
     assert np.linalg.eigvalsh(K).min() > -1e-13 * np.abs(K).max()
-    np.testing.assert_allclose(kernel(X, X.copy()), K, rtol=1e-12)
     np.testing.assert_allclose(pairwise_kernels(X, metric=kernel), K, rtol=1e-12, atol=1e-12)  # pair by pair
     rows = X.astype(np.float32)
     single, double = kernel(rows), kernel(rows.astype(np.float64))

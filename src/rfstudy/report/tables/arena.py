@@ -206,7 +206,7 @@ def arena_moderators(context: Context, *, datasets, methods, baseline, quantity)
             both = each.own.set_index("dataset").assign(fact=fact)[["effect", "fact"]].dropna()
             if len(both) >= LEAST_SETS and both["fact"].nunique() > 1:
                 rho, p = stats.rank_correlation(both["effect"], both["fact"])
-                row[name] = Cell(f"{rho:+.2f} ({p:.3f})", {"": rho, "p_value": p})
+                row[name] = Cell(f"{rho:+.2f} ({p:.2g})", {"": rho, "p_value": p})
         rows.append(row)
     return table_of(arena_moderators, rows, "D", results, context)
 

@@ -1,5 +1,6 @@
 # Compare maps on a file of the user's own: snakemake --cores N compare --config own=FILE target=COLUMN
-from random_features.compare.contestants import folder_of
+from random_features.compare.contestants import MAPS, folder_of
+from random_features.maps.registry import REGISTRY as ALL_MAPS
 
 COMPARED = f"results/{folder_of(OWN['own'])}"
 
@@ -18,7 +19,10 @@ if OWN["own"]:
             mem_mb=8000,
             runtime=25 * 60,
         params:
-            code=JOBS.code_of("random_features.compare.run"),
+            code=JOBS.code_of(
+                "random_features.compare.run",
+                *sorted({f"random_features.maps.{ALL_MAPS[name].module}" for name in MAPS}),
+            ),
             target=["--target", OWN["target"]] if OWN["target"] else [],
             folder=COMPARED,
         message:

@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 import threading
+from functools import partial, reduce
 from pathlib import Path
 from time import sleep
 
@@ -22,7 +23,7 @@ from random_features.errors import UserError
 from rfstudy import __version__
 from rfstudy.files import read_choices, read_json, read_yaml
 from rfstudy.study.code import load_as_planned
-from rfstudy.study.job import read_parts
+from rfstudy.study.job import merge, read_parts
 
 #: Seconds between two checks of the process of the workflow.
 LOOK_SECONDS = 2.0
@@ -133,14 +134,16 @@ def study_of(configfile, settings):
     """Return the configuration of a run: ``config.yaml``, a file and ``KEY=VALUE`` laid over each other."""
     import yaml
 
-    from rfstudy.planning.config import load_study
+    from rfstudy.planning.config import load_study, restore_names
 
     try:
         given = {key: yaml.safe_load(value) for key, value in (each.split("=", 1) for each in settings)}
     except (ValueError, yaml.YAMLError) as error:
         raise click.BadParameter(f"{', '.join(settings)}: write KEY=VALUE, in YAML", param_hint="--config") from error
+    restore_names(given, settings)
     files = "config/config.yaml", configfile
-    return load_study(read_yaml(files[0]) | read_yaml(files[1]) | given, Path("config"), files)
+    laid = partial(merge, null_removes=False)  # as Snakemake lays them
+    return load_study(reduce(laid, [*map(read_yaml, files), given]), Path("config"), files)
 
 
 @commands.command()

@@ -6,6 +6,7 @@ import json
 import os
 
 import pytest
+from checkouts import ROOT
 from click.testing import CliRunner
 
 from random_features.compare.command import PATIENCE
@@ -33,6 +34,14 @@ def test_a_work_file_that_cannot_be_read_is_named(tmp_path, content):
 def test_a_setting_that_is_no_key_and_value_is_named(setting):
     done = CliRunner().invoke(cli.commands, ["plan", "--config", "repeats=3", "--config", setting])
     assert (done.exit_code, f"--config: repeats=3, {setting}: write KEY=VALUE" in done.output) == (2, True)
+
+
+def test_settings_are_laid_over_a_file_as_snakemake_does(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (tmp_path / "own.yaml").write_text("preset: quick\nlearners: {ridge: {n_folds: 3}}\n")
+    found = cli.study_of(tmp_path / "own.yaml", ("learners={svm: {n_folds: 4}}", "only_datasets=")).settings
+    assert [found["learners"][name]["n_folds"] for name in ("ridge", "svm")] == [3, 4]
+    assert found["only_datasets"] == []
 
 
 def run(folder, stage, work, *options):

@@ -467,7 +467,7 @@ def test_every_anchor_is_used(path):
 
 @pytest.mark.parametrize("key", config.NAMES)
 def test_a_name_is_the_text_of_the_command_line_or_refused(key):
-    for name in ("2024_01", "007", "0", "1e3", "true", "nan", "a #1", "x: y", "plain"):
+    for name in ("2024_01", "007", "0", "1e3", "true", "nan", "a #1", "x: y", "plain", ""):
         given = parse_config([f"{key}={name}"])
         config.restore_names(given, ["compare", "--config", f"{key}={name}"])
         assert given == {key: name}

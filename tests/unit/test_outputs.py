@@ -30,14 +30,6 @@ def test_a_run_draws_outputs_of_which_it_has_all_experiments_and_shipped_rows_th
     assert outputs.drawable_in_part(ALL, {"b", "d"}) == [FIGURE, FACTS, ELSEWHERE]
 
 
-def test_paths_have_the_collection_and_the_paper():
-    stem = "figures/quick/survey/table-01-text"
-    assert outputs.files_of("quick", TABLE) == [f"{stem}.{ending}" for ending in ("csv", "md", "tex", "txt")]
-    assert outputs.results_of("measured", "a") == "data/measured/a.csv.xz"
-    assert outputs.results_of("quick", "a") == "results/quick/a.csv"
-    assert outputs.experiments_of([FIGURE, ELSEWHERE]) == ["a", "b", "c"]
-
-
 def test_a_selection_narrows_an_output_of_shipped_rows_and_its_caption_says_so():
     spec = {"name": "a-text", "caption": "Errors.", "methods": ["rff", "orf", "qmc"], "datasets": ["eeg", "skin"]}
     settings = {"only_methods": ["qmc", "rff"], "only_datasets": []}

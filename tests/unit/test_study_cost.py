@@ -11,7 +11,6 @@ from checkouts import ROOT
 from random_features.errors import UserError
 from rfstudy.files import read_json, read_yaml
 from rfstudy.planning import config, cost, cost_fit, cost_plan, plan
-from rfstudy.planning.config import is_asked_for
 from rfstudy.planning.jobs import Jobs
 from rfstudy.study import yardsticks
 from rfstudy.study.kinds.registry import KINDS
@@ -47,19 +46,6 @@ def test_jobs_of_any_length_do_the_same_work_once_and_have_different_names(paper
             assert len({shard.name for shard in shards}) == len(shards), name
 
 
-def test_without_minutes_jobs_are_cut_by_axes_alone(paper):
-    name = "survey-gaussian-text"
-    found = jobs_of(paper, "train", name, minutes_per_shard=None)
-    expected = plan.shards_of("train", paper.chosen[name], paper.settings)
-    assert [(shard.name, shard.parts) for shard in found] == [(shard.name, shard.parts) for shard in expected]
-
-
-def test_the_paper_has_under_700_submissions_of_its_stages(paper):
-    stages = ("tune", "train", "measure", "time")
-    asked_for = [name for name, each in paper.chosen.items() if is_asked_for(each, paper.settings)]
-    assert sum(len(jobs_of(paper, stage, name)) for name in asked_for for stage in stages) < 670
-
-
 def test_more_rows_columns_and_penalties_cost_more(paper):
     part = jobs_of(paper, "train", "slsrff-text")[0].parts[0]
 
@@ -89,6 +75,9 @@ def test_a_learner_costs_by_its_training_rows_and_is_left_out_by_them(paper):
     assert n == 141_691
     assert work["learner svm/nD"] == pytest.approx(len(part.repeats) * 32 * 49_990)
     assert not cost.work_of("train", part, n, 22)["learner svm/nD"]
+    first, later = (part | {"learners": {"svm": {"repeats": 2}}, "repeats": cut} for cut in ([0, 1], [2, 3]))
+    cells = [cost.work_of("train", each, n, 22)["learner svm/cells"] for each in (first, later)]
+    assert cells == [2, 0]  # of a learner that the later repeats do not have
 
 
 @pytest.mark.parametrize(
@@ -134,6 +123,11 @@ def test_attempts_grow_up_to_the_limits_and_a_job_over_a_limit_is_named():
     settings = {"max_mem_mb": 5000, "max_runtime": None}
     assert [cost.grown(needed, attempt, settings)["mem_mb"] for attempt in (1, 2, 3)] == [3000, 5000, 5000]
     assert cost.grown(needed, 3, settings)["runtime"] == 150
+    # one job of several shards works on them one after the other; one without records requests hours alone
+    shards = [needed | {"runtime": minutes, "expected": seconds} for minutes, seconds in ((50, 1700), (36, 1200))]
+    whole = {"mem_mb": 3000, "runtime": cost.requested_minutes(2900, MODEL), "gpu": 0, "expected": 2900}
+    assert cost.of_all(shards, MODEL) == whole
+    assert cost.of_all([*shards, needed | {"runtime": 240, "expected": 0}], MODEL) == whole | {"runtime": 240}
     # a job over a limit is named with what to change
     needed = {"mem_mb": 9000, "runtime": 50}
     (line,) = cost.too_large("train e/d", needed, {"max_mem_mb": 8000, "max_runtime": 60})

@@ -42,10 +42,9 @@ def test_a_job_of_the_run_is_a_group_of_the_table(quick):
 
 def test_the_cells_of_an_accuracy_grid_are_those_that_its_jobs_announce(quick):
     jobs, table = quick
-    name = "survey-gaussian-text"
-    (shard,) = jobs.shards_of("train", name).values()
-    announced = sum(map(plan.number_of_cells, shard.parts))
-    assert table[table.experiment.eq(name) & table.stage.eq("train")].cells.sum() == announced
+    shards = {(name, job): each for name in jobs.asked_for for job, each in jobs.shards_of("train", name).items()}
+    announced = {key: sum(map(plan.number_of_cells, shard.parts)) for key, shard in shards.items()}
+    assert table[table.stage.eq("train")].groupby(["experiment", "job"]).cells.sum().to_dict() == announced
 
 
 def test_columns_with_a_name_of_the_tidy_table_hold_the_same(quick):

@@ -108,7 +108,7 @@ def test_the_console_says_what_is_done_how_far_it_is_and_how_long_it_takes(finis
     for stage in {rule.split("_")[0] for rule in jobs}:
         of_stage = [what for what in said if what.startswith((f"{stage} ", f"{stage}:"))]
         assert len(of_stage) == sum(count for rule, count in jobs.items() if rule.split("_")[0] == stage)
-    assert "train survey-gaussian-text/eeg: 36 cells on eeg" in said
+    assert "train survey-gaussian-text/eeg: 30 cells on eeg" in said
     assert said[-1] == "done"
     # nothing but the head, a line a job, and one more for those that took long
     reported = [line for line in said[:-1] if not line.startswith("done in ")]
@@ -258,6 +258,8 @@ def test_ctrl_c_while_the_plan_is_made_is_a_line(workspace):
         # of original data only
         ("results/quick/slsrff-code-large.csv", "slsrff-code,slsrff-text", "no experiment of this run (quick) is "
          "called 'slsrff-code-large'; did you mean slsrff-code? known are slsrff-code, slsrff-text"),
+        ("results/quick/slsrff-text.eeg.skin.csv", "slsrff-text", "no data set of slsrff-text in this run is called "
+         "'skin'; known are cod-rna, covtype, eeg, magic04"),
     ],
 )  # fmt: skip
 def test_a_target_that_is_not_of_this_run_is_an_error(repository, target, experiments, message):

@@ -193,13 +193,13 @@ def _leaves(value, key: tuple[str, ...] = ()):
 
 def restore_names(config: dict, arguments: list[str]) -> None:
     """Set each name in the settings to the text of the command line, which Snakemake may have read as something else:
-    007 as 7, 2024_01 as 202401, "a #1" as "a". ``arguments`` are the words of the command line.
+    007 as 7, 2024_01 as 202401, "a #1" as "a", an empty text as null. ``arguments`` are the words of the command line.
 
     Raise ``ConfigurationError`` for a name from elsewhere that is not a text.
     """
     written = {key: value.strip("'\"") for key, _, value in (word.partition("=") for word in arguments)}
     for key in NAMES:
-        if key in written and not isinstance(config.get(key), list | None):
+        if written.get(key) == "" or (key in written and not isinstance(config.get(key), list | None)):
             config[key] = written[key]
     # labels of sizes are numbers too
     found = [(key, config[key]) for key in NAMES if not isinstance(config.get(key), str | list | None)]

@@ -65,7 +65,7 @@ def work_of(stage: str, part: Part, n: int, d: int, *, share: float = 1.0, alone
             if columns == max(wanted) or not has_prefixes(entry["method"], entry["options"]):
                 found += work_of_map(entry, cells, n, columns)
             for name, options in part.learners.items():
-                fitted = cells * min(1, (options.get("repeats") or repeats) / repeats)
+                fitted = cells * sum(r < (options.get("repeats") or math.inf) for r in part.repeats) / repeats
                 found += work_of_fits(name, options, fitted, share * n, columns, alone)
     return found
 
@@ -314,10 +314,14 @@ def wants_gpu(work: Counter, shard: Shard, seconds: float, settings: dict) -> bo
     return (learned and seconds >= LONG_SEARCH) or dense >= settings["device_from"]
 
 
-def of_all(needs_of_shards: list[dict]) -> dict:
-    """Return what one job of several shards requests: the largest memory and time of one, and the sum of seconds."""
+def of_all(needs_of_shards: list[dict], model: dict) -> dict:
+    """Return what one job of several shards, one after the other, requests: the largest memory of one, the time of all.
+    It is at least the largest time of one, which may have no records.
+    """
     most = {key: max(each[key] for each in needs_of_shards) for key in needs_of_shards[0]}
-    return most | {"expected": sum(each["expected"] for each in needs_of_shards)}
+    seconds = sum(each["expected"] for each in needs_of_shards)
+    together = requested_minutes(seconds, model) if len(needs_of_shards) > 1 else 0
+    return most | {"runtime": max(most["runtime"], together), "expected": seconds}
 
 
 def grown(needed: dict, attempt: int, settings: dict) -> dict:

@@ -67,6 +67,13 @@ def seconds_in(benchmark: str | None) -> float | None:
         return None
 
 
+def named(name: str, known: dict, what: str):
+    """Return the entry of a name in a target; end the workflow with a message if there is none."""
+    if name not in known:
+        sys.exit(f"no {what} is called {name!r}; {suggestion(name, known)}")
+    return known[name]
+
+
 class Jobs:
     """The jobs of a run.
 
@@ -133,13 +140,13 @@ class Jobs:
 
     def local_files(self, wildcards) -> list[str]:
         """Return the local files of a source that exist: an edit of one causes a rerun."""
-        files = self.registry.sources[wildcards.source]["files"].values()
+        files = named(wildcards.source, self.registry.sources, "source")["files"].values()
         paths = [os.path.expanduser(entry["path"]) for entry in files if "path" in entry]
         return [path for path in paths if os.path.exists(path)]
 
     def raw_record(self, wildcards):
         """Return the download that a task, or its extractor, needs; none for an embedded stand-in or without files."""
-        source = data_registry.source_of(self.tasks[wildcards.dataset])
+        source = data_registry.source_of(named(wildcards.dataset, self.tasks, "data set"))
         return f"data/raw/{source}/record.json" if source else []
 
     def listed_rows(self, wildcards):
@@ -195,14 +202,12 @@ class Jobs:
     def experiment_of(self, name: str) -> dict:
         """Return an experiment, or its part on the data sets that follow its name: ``survey-gaussian-text.eeg.skin``.
 
-        End the workflow with a message if the run has no such experiment.
+        End the workflow with a message if the run has no such experiment, or the experiment no such data set.
         """
         name, *datasets = name.split(".")
-        if name not in self.experiments:
-            known = suggestion(name, self.experiments)
-            sys.exit(f"no experiment of this run ({self.settings['preset']}) is called {name!r}; {known}")
-        own = self.experiments[name]
-        return own | {"datasets": {each: own["datasets"][each] for each in datasets}} if datasets else own
+        own = named(name, self.experiments, f"experiment of this run ({self.settings['preset']})")
+        kept = {each: named(each, own["datasets"], f"data set of {name} in this run") for each in datasets}
+        return own | {"datasets": kept} if datasets else own
 
     @cache
     def shards_of(self, stage: str, experiment: str) -> dict[str, Shard]:
@@ -231,7 +236,8 @@ class Jobs:
         ``job`` has the wildcards of its rule: ``stage``, ``experiment`` and ``shard``, or ``stage`` and ``paper``.
         """
         if not hasattr(job, "paper"):
-            return [(job.experiment, self.shards_of(job.stage, job.experiment)[job.shard])]
+            shards = self.shards_of(job.stage, job.experiment)
+            return [(job.experiment, named(job.shard, shards, f"job of {job.stage} in {job.experiment}"))]
         return [(name, shard) for name in self.papers[job.paper] for shard in self.shards_of(job.stage, name).values()]
 
     def inputs(self, job) -> list[str]:
@@ -246,7 +252,7 @@ class Jobs:
         configuration; a killed job resumes from its journal.
         """
         of_shards = [self.resources(job.stage, shard) for _, shard in self.work_of(job)]
-        return cost.grown(cost.of_all(of_shards), attempt, self.settings)[key]
+        return cost.grown(cost.of_all(of_shards, self.costs), attempt, self.settings)[key]
 
     def params(self, job) -> dict:
         """Return the code that a job runs, the hash of its work (see rules/console.smk), the versions of libraries and,

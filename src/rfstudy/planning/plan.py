@@ -206,8 +206,12 @@ def timed_sizes(experiment_sizes: dict, which: int | list | None) -> dict:
 
 def number_of_cells(part: Part) -> int:
     """Return the number of cells in a part of an accuracy grid: maps x sizes x repeats, each alone and with every
-    learner.
+    learner that an entry and a repeat have.
     """
-    values = sum(len(entry.get("sweep", {}).get("values", [None])) for entry in part.methods)
-    maps = (part.draws or 1) * values * len(sizes(part.sizes, 1)) * len(part.repeats)
-    return maps * (1 + len(part.learners))
+    found = 0
+    for entry in part.methods:
+        labels = [label for _, label in sizes(part.sizes, 1) if label in entry.get("only_sizes", [label])]
+        maps = (part.draws or 1) * len(entry.get("sweep", {}).get("values", [None])) * len(labels)
+        learners = [each for name, each in part.learners.items() if entry.get("learners", {}).get(name, {}) is not None]
+        found += maps * sum(1 + sum(r < each.get("repeats", r + 1) for each in learners) for r in part.repeats)
+    return found

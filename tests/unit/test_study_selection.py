@@ -79,6 +79,8 @@ def test_what_a_preset_says_of_the_learners_of_one_experiment_goes_over_what_it_
 def test_sizes_that_were_asked_for_up_to_the_largest_multiple():
     of = {"sizes": {"multiples_of_d": [2, 4], "values": [1000]}}
     assert selected({"only_sizes": ["4d"]}, **of)["sizes"] == {"multiples_of_d": [4], "values": []}
+    few = selected({"only_sizes": ["4d"]}, **of, datasets={"made": {"largest_multiple_of_d": 2}, "eeg": {}})
+    assert list(few["datasets"]) == ["eeg"]
     # a limit on multiples of d says nothing of other sizes
     assert selected({"largest_multiple_of_d": 2}, **of)["sizes"] == {"multiples_of_d": [2], "values": [1000]}
     assert selected({"largest_multiple_of_d": 1}, sizes={"multiples_of_d": [2, 4]}) == {}

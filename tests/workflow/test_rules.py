@@ -249,8 +249,6 @@ def test_an_output_is_drawn_from_the_rows_of_its_experiments_and_the_published_n
 
 
 def test_a_paper_is_drawn_by_one_job_and_a_named_output_alone(plan):
-    pages = {f"figures/laptop/pages/{paper}" for paper in ("survey", "eerf", "nsrf", "slsrff", "study")}
-    assert set(plan.named("all").input) <= pages
     assert plan.named("slsrff").input == ["figures/laptop/pages/slsrff"]
     drawn = [job for job in plan.jobs if job.rule_name.startswith("draw_")]
     assert sorted(path for job in drawn for path in job.output) == sorted(plan.named("all").input)

@@ -427,7 +427,9 @@ def overridden(learners: dict, options: dict) -> dict:
 
 
 def restricted(experiment: dict, settings: dict) -> dict:
-    """Return an experiment with the methods, data sets and sizes that a run asks for, and complete entries."""
+    """Return an experiment with the methods, data sets and sizes that a run asks for, and complete entries. A data set
+    without any of these sizes is left out.
+    """
     experiment = with_fewer_values(experiment, settings["most_values"])
     methods, datasets = settings["only_methods"], settings["only_datasets"]
     entries = [completed(each) for each in experiment["methods"] if not methods or each["method"] in methods]
@@ -441,6 +443,8 @@ def restricted(experiment: dict, settings: dict) -> dict:
     for own in (result, *kept.values()):
         if "sizes" in own:
             own["sizes"] = wanted_sizes(own["sizes"], settings["largest_multiple_of_d"], settings["only_sizes"])
+    if "sizes" in result and settings["only_sizes"]:
+        result["datasets"] = {name: kept[name] for name in kept if any(on_dataset(result, name)["sizes"].values())}
     return result
 
 

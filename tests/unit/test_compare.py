@@ -153,16 +153,16 @@ def test_a_damaged_or_edited_unit_is_computed_again(kernel_run, tmp_path):
 def test_an_interrupted_run_answers_the_next_one_goes_on_and_a_finished_one_is_read(tmp_path, monkeypatch, kernel_run):
     computed, compute = [], Contest.computed
 
-    def stop_at_the_tenth(self, unit):
-        if len(computed) == 10:
+    def stop_at_the_eighth(self, unit):
+        if len(computed) == 7:
             raise KeyboardInterrupt
         computed.append(unit)
         return compute(self, unit)
 
-    monkeypatch.setattr(Contest, "computed", stop_at_the_tenth)
+    monkeypatch.setattr(Contest, "computed", stop_at_the_eighth)
     first = run.compare(kernel_run.file, "y", out=tmp_path / "out", budget="1h", columns=128)
     assert first.answer
-    assert "interrupted" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "(rff, sorf, exact-kernel interrupted)" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     monkeypatch.setattr(Contest, "computed", lambda self, unit: computed.append(unit) or compute(self, unit))
     again = run.compare(kernel_run.file, "y", out=tmp_path / "out", budget="1h", columns=128)
     assert len(computed) == len(set(computed))
@@ -209,10 +209,12 @@ def test_training_rows_may_lack_a_class_and_rows_of_one_class_are_named_as_the_r
 def test_column_names_and_labels_are_escaped(tmp_path, monkeypatch):
     monkeypatch.setattr(contests, "MAPS", ("rff",))
     name, label = "<script>alert(1)</script>|`x`", "<img src=x>|*y*"
-    frame = table("linear", 300).rename(columns={"a": name})
+    frame = table("linear", 300).assign(**{name: lambda frame: frame["y"] > 0})
     frame["y"] = np.where(frame["y"] > 0, label, 'it\'s "quoted" \\ {braces}')
+    monkeypatch.setattr(report, "SHOWN_COLUMNS", 2)
     run.compare(saved(tmp_path, frame), "y", out=tmp_path / "out", budget="1h", columns=32)
     text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert re.search("2 % of the loss of the guess, as the best has none.*the first 2 columns:", text, re.S)
     assert "<script>" not in text
     assert "<img src=x" not in text
     compile((tmp_path / "out" / "best.py").read_text(encoding="utf-8"), "best.py", "exec")

@@ -336,4 +336,4 @@ def hold(contest: Contest, planned: list[Unit], end: float) -> None:
         except (OutOfTime, ValueError, np.linalg.LinAlgError, MemoryError) as error:
             contest.reasons[unit.name] = f"not {size}: {' '.join(str(error).split())[:200]}"
         except KeyboardInterrupt:
-            contest.reasons |= {each.name: "interrupted" for each in planned if each.name not in contest.reasons}
+            contest.reasons = {each.name: "interrupted" for each in planned[planned.index(unit) :]} | contest.reasons

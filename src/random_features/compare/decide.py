@@ -1,7 +1,8 @@
 """The decision: the cheapest contestant that is shown to lie within a margin of the best, or what is undecided.
 
-Losses are compared row by row on the same held-out rows. Differences are in units of the mean loss of the best: a
-margin of 2 % is 1 % of the root mean squared error of a regression, and 2 % of the errors of the best classifier.
+Losses are compared row by row on the same held-out rows. Differences are in units of the mean loss of the best, or
+of the guess if the best has none: a margin of 2 % is 1 % of the root mean squared error of a regression, and 2 % of the
+errors of the best classifier.
 """
 
 from collections import namedtuple

@@ -52,12 +52,12 @@ LIKE_A_DATE = (
 )
 
 
-def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -> tuple[dict, dict, list, list]:
+def formats_of(frame, given: dict, decimal: str | None, missing, target=None) -> tuple[dict, dict, list, list]:
     """Return the format of each column of texts, the units of numbers, doubts about formats that the user states and
     about years, and notes on formats that changed values.
 
     ``given`` has the formats of columns that the user or the file states, ``decimal`` the decimal sign or None,
-    ``missing`` the texts that are missing values in all columns.
+    ``missing`` the texts that are missing values in all columns. A ``target`` of which most are such as NA is text.
     """
     doubts, notes, distinct, questions = [], [], {}, []
 
@@ -65,7 +65,9 @@ def formats_of(frame: pd.DataFrame, given: dict, decimal: str | None, missing) -
         counts = frame[name][~frame[name].isin(["", *missing])].dropna().astype(str).value_counts(sort=False)
         distinct[name] = in_ascii(pd.Series(counts.index, dtype=str, name=name))
         if name not in given:
-            return fits_of(name, counts, notes)
+            # a constant is left out: no question is asked about it
+            asks_nothing = counts.max() == len(frame) and not re.fullmatch(r"-?\d+([.,]\d\d?)?", counts.index[0])
+            return ["text"] if asks_nothing else fits_of(name, counts, notes, name == target)
         how = stated(name, distinct[name], given[name])
         if how != "text":
             note_missing(name, counts[parsed(distinct[name], how).isna().to_numpy()], doubts)
@@ -146,7 +148,8 @@ def the_one(name: str, texts: pd.Series, fits: list[str], signs: set) -> str:
         return fits["," in signs]
     if len(fits) > 1:
         options = " or ".join(f"--format '{name}={each}'" for each in fits)
-        raise UserError(f"the column {name!r}, such as {texts[0]!r}, has two meanings: {options}")
+        example = next(filter(re.compile(r"\d").search, texts))
+        raise UserError(f"the column {name!r}, such as {example!r}, has two meanings: {options}")
     return fits[0]
 
 
@@ -171,14 +174,14 @@ def changes(columns: dict, formats: dict) -> list[str]:
     return notes
 
 
-def fits_of(name: str, counts: pd.Series, notes: list[str]) -> list[str]:
+def fits_of(name: str, counts: pd.Series, notes: list[str], is_target: bool) -> list[str]:
     """Return the formats that fit a column, two if they give different values; missing values are noted. ``counts`` has
     the rows of each text.
     """
-    if counts[counts.index.str.contains(r"\d")].sum() < max(1, OFTEN * counts.sum()):
-        return ["text"]
     absent = counts[counts.index.str.lower().isin(MISSING)]
-    counts = counts.drop(absent.index)
+    every, counts = counts.sum(), counts.drop(absent.index)
+    if counts[counts.index.str.contains(r"\d")].sum() < max(1, OFTEN * (every if is_target else counts.sum())):
+        return ["text"]
     texts = pd.Series(counts.index, dtype=str)
     if re.fullmatch(CODE, texts[0]) and are_codes(texts):
         notes.append(f"{name!r}: codes with words, such as {texts[0]!r}: text")

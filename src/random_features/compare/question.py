@@ -66,7 +66,7 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     if not is_sparse:
         left = raw.table[sorted(raw.table.columns.drop(list(drop)), key=lambda name: name != target)]
         given, of_text = raw.formats | ways, left.select_dtypes(exclude="category")
-        texts, units, doubts, read = formats_of(of_text, given, decimal, absent)
+        texts, units, doubts, read = formats_of(of_text, given, decimal, absent, target)
         formats = {name: ways.get(name) or recipe.format_of(column) for name, column in left.items()
                    if name not in texts and recipe.kind_of(column) != recipe.MANY} | texts  # fmt: skip
     changed += [f"--missing {each}: no cell is that, so {each.replace(',', ' and ')} are missing" for each in missing
@@ -217,6 +217,8 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
     """Return what happens to a column: its kind, if it predicts, its use in words, and a doubt about it."""
     kind, missing, known, doubt = recipe.kind_of(column), int(column.isna().sum()), column.dropna(), ""
     distinct = 0 if kind == recipe.MANY else known.nunique()
+    every = distinct + (missing > 0)  # a missing value is a category of its own
+    merged = (every - recipe.CATEGORIES + 1) * (every > recipe.CATEGORIES)
     shown = {"column": name, "type": str(column.dtype), "distinct": distinct, "missing": missing}
     if kind == recipe.MANY:
         use = use or f"left out: {kind}"
@@ -228,8 +230,7 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
     elif kind == "categories":
         texts = pd.Series(sorted(map(str, known.unique())), dtype=str)
         alike = texts[texts.str.casefold().str.split().str.join(" ").duplicated(keep=False)].map(repr)
-        merged = (distinct - recipe.CATEGORIES) * (not use)
-        doubts = [f"its {merged:,} rarest texts count as one{numbers_within(known)}"] * (merged > 0)
+        doubts = [f"its {merged:,} rarest texts count as one{numbers_within(known)}"] * (merged > 0 and not use)
         doubt = "; ".join(doubts + [f"{', '.join(alike[:5])} differ only by case or blanks"] * any(alike))
     elif kind in ("numbers", "dates") and use in (None, "target"):
         values = np.clip(recipe.as_times(known).to_numpy(np.float64), -1e300, 1e300)
@@ -249,10 +250,10 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
             if IDENTIFIER.fullmatch(name) or (distinct >= FILLED * (highest - lowest + 1) and not in_years):
                 use = None if is_stated else f"left out: numbers the rows; --format {name}=number keeps it"
             else:
-                doubt = "whole numbers that nearly all differ; if it is an identifier, --drop it"
+                doubt += f"{'; ' * bool(doubt)}whole numbers that nearly all differ; if it is an identifier, --drop it"
     if use:
         return shown | {"kind": None, "use": use, "doubt": doubt if use == "target" else ""}
-    categories = f"{min(distinct, recipe.CATEGORIES)} of {distinct} categories, a column each"
+    categories = f"{every - merged} of {every} categories, a column each"
     dates = "seconds, month, day of the week and hour"
     use = {"numbers": "a number, standardised", "dates": dates, "categories": categories}[kind]
     return shown | {"kind": kind, "use": use, "doubt": doubt}

@@ -32,7 +32,7 @@ from random_features.machines import KernelMachineClassifier, KernelMachineRegre
 #: The share of the test part, and its largest number of rows.
 TEST_SHARE, MOST_TEST_ROWS = 0.2, 20_000
 
-#: The kinds of columns, and the most frequent categories of a column that have a column of their own.
+#: The kinds of columns, and the most columns of one with categories, of which the last is for all rarer ones.
 KINDS, CATEGORIES = ("numbers", "dates", "categories"), 30
 
 #: What cells hold that no contestant takes.
@@ -108,7 +108,7 @@ def as_learned(table, formats, missing, known, ends=()):
 
 def format_of(column: pd.Series) -> str:
     """Return the format of a column that has its type in the file; whole numbers beyond 2^53 are text."""
-    if column.dtype.kind in "iu" and max(abs(int(column.min())), int(column.max())) > LARGEST_EXACT:
+    if column.dtype.kind in "iu" and (column.gt(LARGEST_EXACT) | column.lt(-LARGEST_EXACT)).any():
         return "text"
     if column.dtype.kind == "M" or pd.api.types.infer_dtype(column) in ("date", "datetime"):
         return "iso+zone" if isinstance(column.dtype, pd.DatetimeTZDtype) else "iso"
@@ -235,19 +235,20 @@ def encoder(columns):
     """
     if columns is None:
         return MaxAbsScaler()
-    # scaled before it is filled: a standardised indicator of few missing cells would be far from all other rows
-    scaled = [Standardised(), SimpleImputer(add_indicator=True, keep_empty_features=True)]
     categories = OneHotEncoder(
         max_categories=CATEGORIES, handle_unknown="infrequent_if_exist", sparse_output=False, dtype=np.float32
     )
-    steps = {"numbers": (as_numbers, *scaled), "dates": (date_parts, *scaled), "categories": (as_text, categories)}
-    kinds = [(kind, make_pipeline(FunctionTransformer(first), *others), partial(positions, columns[kind]))
-             for kind, (first, *others) in steps.items()]  # fmt: skip
+    scaled = Standardised()
+    steps = {"numbers": (as_numbers, scaled), "dates": (date_parts, scaled), "categories": (as_text, categories)}
+    kinds = [(kind, make_pipeline(FunctionTransformer(first), then), partial(positions, columns[kind]))
+             for kind, (first, then) in steps.items()]  # fmt: skip
     return make_pipeline(ColumnTransformer(kinds), FunctionTransformer(np.asarray, kw_args={"dtype": np.float32}))
 
 
 class Standardised(TransformerMixin, BaseEstimator):
-    """Standardise columns by means and deviations that values beyond ``SPIKE`` do not move; these stay far away."""
+    """Standardise columns by means and deviations that values beyond ``SPIKE`` do not move; these stay far away.
+    Missing cells become the mean, with an indicator.
+    """
 
     def fit(self, X, y=None):
         """Learn both from X (n, d), in which cells may be missing."""
@@ -256,12 +257,15 @@ class Standardised(TransformerMixin, BaseEstimator):
         low, high = frame.mask(frame.eq(middle)).quantile([0.25, 0.75]).to_numpy()  # most cells may be zero
         width = np.where(high > low, SPIKE * (high - low), np.inf)
         with np.errstate(invalid="ignore"):  # some rows may lack all values of a column
-            self.scaler_ = StandardScaler().fit(np.clip(X, middle.to_numpy() - width, middle.to_numpy() + width))
+            X = np.clip(X, middle.to_numpy() - width, middle.to_numpy() + width)
+            self.scaler_ = StandardScaler().fit(X)
+        # scaled before it is filled: a standardised indicator of few missing cells would be far from all other rows
+        self.filler_ = SimpleImputer(add_indicator=True, keep_empty_features=True).fit(self.scaler_.transform(X))
         return self
 
     def transform(self, X):
         """Return X (n, d) in these units."""
-        return self.scaler_.transform(X)
+        return self.filler_.transform(self.scaler_.transform(X))
 
 
 class Scaled(TransformerMixin, BaseEstimator):

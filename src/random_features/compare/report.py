@@ -32,8 +32,8 @@ STYLE = (
     " td { text-align: right; font-variant-numeric: tabular-nums } img { max-width: 100% }"
 )
 
-#: The warnings of one kind that the console shows; the page has all.
-SHOWN = 6
+#: The warnings of one kind that the console shows, of which the page has all, and the columns of the page.
+SHOWN, SHOWN_COLUMNS = 6, 500
 
 #: The names of metrics in words.
 WORDS = {"error": "error in %", "balanced-error": "balanced error in %", "rmse": "root mean squared error",
@@ -50,21 +50,23 @@ def write_answer(out, file, question, contest, decision, tested, warnings, margi
                       for kind, each in evidence.items())  # fmt: skip
     others = "; ".join(map(shown, tested[1:]))
     loss = "mean squared error" if contest.metric == "rmse" else "loss"
+    loss += " of the best" if decision.best.losses.mean() else " of the guess, as the best has none"
     answer = [
         f"Answer: {decision.answer}",
         f"Test {WORDS.get(contest.metric, contest.metric)}: {shown(tested[0])}.",
-        f"Others on these rows: {others or 'none'}. The margin is {100 * margin:g} % of the {loss} of the best.",
+        f"Others on these rows: {others or 'none'}. The margin is {100 * margin:g} % of the {loss}.",
         f"Warnings: {noted or 'none'}.",
         f"Report: {out / 'report.html'}{program}",
     ]
-    text = f"Differences to the best on the same rows, in shares of its {loss}, with 95 % intervals; margin {margin:g}."
+    text = f"Differences to the best on the same rows, in shares of the {loss}; 95 % intervals; margin {margin:g}."
+    notes = [*question.notes, *[f"the first {SHOWN_COLUMNS} columns:"] * (len(question.columns) > SHOWN_COLUMNS)]
     sections = [
         ("Warnings", "", pd.DataFrame(warnings)),
         ("Contestants on the validation rows", text, table.drop(columns="settings").sort_values("validation score")),
         ("Error against columns", "", picture_of(table, contest.metric, "columns")),
         ("Error against seconds", "", picture_of(table, contest.metric, "seconds")),
         ("Not run", "", pd.DataFrame(contest.reasons.items(), columns=["contestant", "reason"])),
-        ("How the file was read", "; ".join(question.notes), pd.DataFrame(question.columns[:500])),
+        ("How the file was read", "; ".join(notes), pd.DataFrame(question.columns[:SHOWN_COLUMNS])),
     ]  # fmt: skip
     write(out / "report.html", page(f"{Path(file).name}: {target}", answer, sections))
     write(out / "results.csv", table.to_csv(index=False))

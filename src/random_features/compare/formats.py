@@ -57,7 +57,7 @@ def formats_of(frame, given: dict, decimal: str | None, missing, target=None) ->
     about years, and notes on formats that changed values.
 
     ``given`` has the formats of columns that the user or the file states, ``decimal`` the decimal sign or None,
-    ``missing`` the texts that are missing values in all columns. A ``target`` of which most are such as NA is text.
+    ``missing`` the texts that are missing values in all columns. A ``target`` that is mostly NA or the like is text.
     """
     doubts, notes, distinct, questions = [], [], {}, []
 

@@ -32,7 +32,7 @@ from random_features.machines import KernelMachineClassifier, KernelMachineRegre
 #: The share of the test part, and its largest number of rows.
 TEST_SHARE, MOST_TEST_ROWS = 0.2, 20_000
 
-#: The kinds of columns, and the most columns of one with categories, of which the last is for all rarer ones.
+#: The kinds of columns, and the most columns of one with categories. The last one is for all rarer categories.
 KINDS, CATEGORIES = ("numbers", "dates", "categories"), 30
 
 #: What cells hold that no contestant takes.

@@ -32,7 +32,7 @@ STYLE = (
     " td { text-align: right; font-variant-numeric: tabular-nums } img { max-width: 100% }"
 )
 
-#: The warnings of one kind that the console shows, of which the page has all, and the columns of the page.
+#: The warnings of one kind that the console shows (the page has all), and the columns that the page shows.
 SHOWN, SHOWN_COLUMNS = 6, 500
 
 #: The names of metrics in words.

@@ -318,7 +318,7 @@ def exhaust(blocks) -> None:
 
 
 def cell_settings(cell: Cell, length_scale: float | None, capped: bool, position: int = 0) -> dict:
-    """Return the settings that tell in the rows of a cell how it was computed; ``position`` is that of their size."""
+    """Return the settings in the rows of a cell, which tell how it was computed; a size has a ``position`` in it."""
     conditions = cell.conditions
     found = {"preprocess": conditions["preprocess"], "options": cell.entry["options"], "capped": capped}
     at_edge = conditions["at_edge"][position] if "at_edge" in conditions else {}

@@ -150,7 +150,7 @@ def typical(effect) -> Estimate:
     """Return the pseudo-median of effects, with its exact interval and the p-value of Wilcoxon's signed-rank test."""
     effect = np.asarray(effect, dtype=np.float64)
     k, (i, j) = len(effect), np.triu_indices(len(effect))
-    means, end = np.sort((effect[i] + effect[j]) / 2), end_of_interval(k)
+    means, end = np.sort((effect[i] + effect[j]) / 2), max(1, critical_rank_sum(k, LEVEL))
     low, high = means[end - 1], means[-end]
     error = (high - low) / 2 / stdtrit(k - 1, 1.0 - LEVEL / 2)
     p = float(wilcoxon(effect, method="exact").pvalue)
@@ -158,14 +158,15 @@ def typical(effect) -> Estimate:
 
 
 @cache
-def end_of_interval(k: int) -> int:
-    """Return which of the sorted means of pairs of k effects, from either end, ends the interval: the quantile of the
-    signed-rank statistic, from the number of subsets of 1 to k by their sum.
+def critical_rank_sum(k: int, level: float) -> int:
+    """Return the smallest sum of signed ranks of k effects whose two-sided p-value is not below a level, from the
+    number of subsets of 1 to k by their sum. An interval ends at this one of the sorted means of pairs, from either
+    end.
     """
     share = np.ones(1)
     for rank in range(1, k + 1):
         share = np.convolve(share, np.r_[0.5, np.zeros(rank - 1), 0.5])
-    return max(1, int(np.searchsorted(np.cumsum(share), LEVEL / 2)))
+    return int(np.searchsorted(np.cumsum(share), level / 2))
 
 
 def combined(effect, variance) -> Combined:
@@ -198,10 +199,11 @@ def shift_found(k: int, tests: int) -> float:
     """Return the mean of k normal effects, in standard deviations, that the signed-rank test finds with the probability
     ``POWER`` at the first step of Holm's correction, by simulation.
     """
-    drawn = np.random.default_rng(k).standard_normal((SIMULATIONS, k))
+    drawn, least = np.random.default_rng(k).standard_normal((SIMULATIONS, k)), critical_rank_sum(k, LEVEL / tests)
 
     def excess(shift):
-        return (wilcoxon(drawn + shift, axis=1, method="exact").pvalue < LEVEL / tests).mean() - POWER
+        below = (rankdata(np.abs(drawn + shift), axis=1) * (drawn + shift < 0)).sum(axis=1)
+        return (np.minimum(below, k * (k + 1) / 2 - below) < least).mean() - POWER
 
     return bisect(excess, 0.0, 10.0, xtol=0.001)
 
@@ -282,7 +284,7 @@ def flaws(rows: pd.DataFrame, yardsticks: pd.DataFrame) -> pd.DataFrame:
     variance that a yardstick explains, of a regression, and ``spikes`` the number of rows with a spike
     (``rfstudy.data.facts``) that are not left out. No map takes part.
     """
-    found = []
+    found, guesses = [], select(rows, learner="majority")
     for dataset, facts in facts_of(select(rows, status="ok")).groupby("dataset", sort=False):
         facts = facts.drop_duplicates(["metric", "split"])
         number = facts.groupby("metric")["value"].sum()
@@ -293,7 +295,7 @@ def flaws(rows: pd.DataFrame, yardsticks: pd.DataFrame) -> pd.DataFrame:
         correlation = select(facts, metric="fact_neighbours_correlation")["value"].max()
         order = correlation if not orders else "long runs" if "long runs" in orders else orders[0]
         signal = np.nan if dataset in UNBALANCED else explained_by(select(yardsticks, dataset=dataset))
-        split_rows = select(rows, dataset=[dataset], learner="majority")
+        split_rows = select(guesses, dataset=dataset)
         splits = settings_of(split_rows)
         # such a rule holds out blocks of rows in their order, so that an order is no flaw
         in_blocks = any("block" in each.get("split", "") for each in splits)

@@ -88,9 +88,8 @@ def fewer_rows(rows: pd.DataFrame, task: dict) -> tuple[pd.DataFrame, int]:
     return fewer[~is_whole], int(task["n_test"] - whole["n_test"].min()) if len(whole) else 0
 
 
-def cap_of(rows: pd.DataFrame, task: dict) -> str:
-    """Return how a data set has fewer rows than the paper's, "" if it has as many or if their number is the axis."""
-    capped, lost = fewer_rows(rows, task)
+def cap_of(capped: pd.DataFrame, lost: int, task: dict) -> str:
+    """Return what ``fewer_rows`` found in words: how a data set has fewer rows than the paper's, "" if as many."""
     found = []
     if len(capped):
         found.append(f"capped at {capped['n_train'].max():,} training and {capped['n_test'].max():,} test rows")
@@ -114,7 +113,7 @@ def comparability(rows: pd.DataFrame, tasks: dict) -> str:
         alike = "test" not in parts and ("train" not in parts or (own["n_train"] >= n_train).all())
         if lost and not len(capped) and metric in MEANS:
             alike = 100.0 * lost / task["n_test"] <= fact_of(metric).margin(own["value"].mean())
-        found |= {"" if alike else cap_of(own, task): None, difference_of(task, [metric]): None}
+        found |= {"" if alike else cap_of(capped, lost, task): None, difference_of(task, [metric]): None}
     return "; ".join(filter(None, found))
 
 
@@ -144,7 +143,8 @@ def notes_on_data(frame: pd.DataFrame, paper: str, context: Context) -> list[str
         has_no_numbers = stand_in_of(rows) or paper == OWN
         task = context.tasks.get(dataset, {})
         other = "" if has_no_numbers else difference_of(task, rows["metric"].unique())
-        for names, why in zip(found.values(), (stand_in_of(rows), cap_of(rows, task), other), strict=True):
+        why_of_each = stand_in_of(rows), cap_of(*fewer_rows(rows, task), task), other
+        for names, why in zip(found.values(), why_of_each, strict=True):
             names += [f"{context.name(dataset, paper)} ({why})"] if why else []
     return [f"{what}: {', '.join(names)}." for what, names in found.items() if names]
 
@@ -251,11 +251,12 @@ def notes_on_searches(ok: pd.DataFrame) -> list[str]:
 
 def notes_on_tuning(ok: pd.DataFrame) -> list[str]:
     """Return a sentence for each way in which cells share tuned values, and for the repeats used for tuning."""
-    ways = [(each.get("tune_per", ""), tuple(each.get("chosen_on", ()))) for each in settings_of(ok)]
+    settings = dict(zip(ok["settings"], settings_of(ok), strict=True))
+    ways = {text: (each.get("tune_per", ""), tuple(each.get("chosen_on", ()))) for text, each in settings.items()}
     found = []
-    for scope, repeats in sorted(set(ways), key=lambda way: ([*SHARED, way[0]].index(way[0]), way[1])):
-        rows = ok[[way == (scope, repeats) for way in ways]]
-        keys = {key for settings in settings_of(rows) for key in settings}
+    for scope, repeats in sorted(set(ways.values()), key=lambda way: ([*SHARED, way[0]].index(way[0]), way[1])):
+        own = [text for text, way in ways.items() if way == (scope, repeats)]
+        rows, keys = ok[ok["settings"].isin(own)], {key for text in own for key in settings[text]}
         tuned = _tuned_of_map(rows) if scope == "method_and_size" else []
         tuned += [name for key, name in TUNED_OF_LEARNER.items() if key in keys]
         if not tuned and (rows["learner"] != "").any():

@@ -48,7 +48,7 @@ MEANINGS = {
     "confidence": "of a published value, how sure its reading is",
     "unit": "unit of the value",
     "status": '"ok", "failed" or "skipped"',
-    "seed": "seed of the map",
+    "seed": "seed of the study, from which the seeds of splits and maps derive",
     "settings": "JSON: length scale, penalty and others, and the reason if the status is not ok",
 }
 

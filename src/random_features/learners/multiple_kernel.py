@@ -52,6 +52,6 @@ def fit_multiple_kernel_svm(grams, Y, C: float) -> tuple[LinearModel, np.ndarray
         objective = np.abs(signed).sum() - 0.5 * weights @ lengths
         closed = 0.5 * (lengths.max() - weights @ lengths) <= GAP * objective
         if closed or turn == MAX_TURNS:
-            return replace(model, converged=bool(closed and model.converged), n_iter=turn), weights
+            return replace(model, converged=bool(closed), n_iter=turn), weights
         norms = weights * np.sqrt(np.maximum(lengths, 0.0))
         weights = norms / norms.sum()

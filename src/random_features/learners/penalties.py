@@ -90,7 +90,6 @@ def inner_penalty(scores_of, grid, scores) -> float:
     >>> inner_penalty(table.get, [1e-6, 1e-4, 1e-2, 1.0], ["accuracy"])
     0.01
     """
-    grid = np.asarray(grid, dtype=np.float64)
     left = np.argsort(grid)
     ends = left[[0, -1]]
     for score in scores:

@@ -37,7 +37,6 @@ class CandidateMap(PoolMap):
     n_candidates: int | None = None
 
     def _check_options(self):
-        super()._check_options()
         if self.n_candidates is None:
             return
         if self.kernel_.name == "linear":

@@ -94,7 +94,6 @@ class GameMap(RandomFeatureMap):
             return project_to_dual(np.full(len(signs), self.C / 2.0), signs, self.C)
 
     def _check_options(self):
-        super()._check_options()
         check_step("dual_step", self.dual_step)
 
     @property

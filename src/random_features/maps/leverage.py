@@ -80,7 +80,6 @@ class ScoredPoolMap(PoolMap):
         """
 
     def _check_options(self):
-        super()._check_options()
         if self.mode in COLUMN_MODES and not self._has_pairs():
             raise ValueError(f"mode={self.mode!r} is defined for the layout 'cos_sin' and shift-invariant kernels only")
         if self.mode != "text" and self.pool_multiple > 1:

@@ -73,7 +73,6 @@ class LowPrecisionFourier(RandomFourier):
     rounding: Literal["stochastic", "lloyd_max"] = "stochastic"
 
     def _check_options(self):
-        super()._check_options()
         check_scalar(self.n_bits, "n_bits", Integral, min_val=1, max_val=32 if self.rounding == "stochastic" else 8)
 
     def _draw(self, n_features, rng):

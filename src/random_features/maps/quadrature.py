@@ -50,7 +50,6 @@ class GaussianQuadrature(SpectralMap):
     n_nodes: Integral = 3
 
     def _check_options(self):
-        super()._check_options()
         check_scalar(self.n_nodes, "n_nodes", Integral, min_val=2, max_val=370)  # weights of more overflow
 
     def _draw_frequencies(self, n_features, rng):

@@ -67,7 +67,6 @@ class SphericalStructured(SpectralMap):
     n_radii: int = 2
 
     def _check_options(self):
-        super()._check_options()
         if self.radii != "grid" and self.n_radii != type(self).n_radii:
             raise ValueError(f"radii={self.radii!r} does not read n_radii={self.n_radii!r}: it is of radii='grid'")
 

@@ -72,7 +72,6 @@ def power(context, *, paper, datasets, methods, baseline, quantity) -> Table:
     for dataset, name, ours in each_dataset(context, datasets, paper, frame):
         if not len(ours):
             rows.append({"data set": name, "method": "not run"})
-            continue
         chance = majority_pct(context.rows, dataset, context.tasks)
         for (n_columns, who), (test, one, other, of_blocks) in against(ours, methods, baseline).items():
             is_ranked = chance is None or metric != "accuracy_pct" or other.to_numpy().mean() >= chance

@@ -118,8 +118,6 @@ def next_to_published(context, *, paper, experiments, scorecard, published, meth
 
 def _ours(cell) -> Cell:
     """Return our number, or why there is none."""
-    if pd.isna(cell.value):
-        return absent(cell.reason, *QUARTILES)
     return compared.our_cell(cell, 2 if cell.over or fact_of(cell.metric).is_percentage else 4)
 
 

@@ -27,6 +27,8 @@ def test_groups_stay_together_and_times_are_tested_on_later_rows(tmp_path):
         for train, test in [recipe.final_parts(*rows), *recipe.split(*rows, folds=3)]:
             assert not set(names[train]) & set(names[test])
             assert "time" not in how or last[names[train]].max() < last[names[test]].min()
+        held = np.concatenate([test for _, test in recipe.split(*rows, folds=3)])
+        assert len(held) == len(set(held))  # every row counts once
         assert "shop" in asked.settings["columns"]["numbers"] or "group" in how
         assert "time" not in how or list(asked.table["day"]) == list(range(1500))
 

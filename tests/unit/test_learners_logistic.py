@@ -42,8 +42,6 @@ def test_features_of_unequal_length_take_few_passes_with_blocks_and_the_same_sol
     n_with, passes[:] = len(passes), []
     monkeypatch.setattr(newton, "HESSIAN_BYTES", 0)
     without = fit_logistic(stream(Z), Y, 1e-4, n_columns=20, intercept="unpenalised")
-    assert with_blocks.converged
-    assert without.converged
     assert n_with < len(passes) / 2
     lowest = lowest_logistic_objective(Z, np.argmax(Y, axis=1), Y, 1e-4, "unpenalised")
     for model in (with_blocks, without):

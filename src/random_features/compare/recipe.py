@@ -185,8 +185,9 @@ def split(y, groups, task, in_time, *, folds=None, share=None):
         order = np.argsort(last, kind="stable")
         ends = last[order]
         cuts = list(selection.TimeSeriesSplit(parts if folds else parts - 1).split(rows))
-        bounds = [np.searchsorted(ends, ends[[held[0], held[-1]]]) for _, held in (cuts if folds else cuts[-1:])]
-        return [(np.sort(order[:a]), np.sort(order[a : b + 1 if groups is None else len(y)])) for a, b in bounds if a]
+        starts = [np.searchsorted(ends, ends[held[0]]) for _, held in (cuts if folds else cuts[-1:])]
+        bounds = zip(starts, [*starts[1:], len(y)], strict=True)
+        return [(np.sort(order[:a]), np.sort(order[a:b])) for a, b in bounds if 0 < a < b]
     name = f"{'Stratified' * (task == 'classes')}{'Group' * (groups is not None)}KFold"
     cuts = getattr(selection, name)(parts, shuffle=True, random_state=0).split(rows, y, groups)
     return list(cuts) if folds else [next(cuts)]

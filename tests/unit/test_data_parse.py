@@ -169,7 +169,7 @@ def test_a_missing_label_is_not_one_of_the_other_classes(missing, rest):
 
 @pytest.mark.parametrize("label", [" 1", "1 ", "'1'", '"1"', "' 1 '"])
 def test_blanks_and_quotes_around_a_label_are_not_part_of_it(label):
-    assert encoded({"1": 1, "rest": -1}, label, "2")[0].tolist() == [1, -1]
+    assert encoded({"1": 1, "rest": -1}, label, "'2")[0].tolist() == [1, -1]  # one quote is no pair
 
 
 @pytest.mark.parametrize("label", ["1.0", "+1", "01", "1e0"])

@@ -44,10 +44,10 @@ EDITS = [
     (TITLE, f"{TITLE}\n  grid: {{}}", ".grid: unknown key; "),  # a key of another kind
     ("{name: gaussian}", "{name: linear, length_scale: 1}", ".kernel.length_scale: unknown key; known are name"),
     ("  paper: survey\n", "", ": the key 'paper' is missing; known are"),
-    ("  kind: grid\n", "", ".kind: there is no None; known are controls, counterexample"),
+    ("  kind: grid\n", "", f".kind: there is no None; known are {', '.join(sorted(KINDS))}"),
     (TITLE, f"{TITLE}\n  bandwidth: {{rule: neighbour}}", ".bandwidth: the key 'k' is missing; known are"),
     # names that do not exist
-    ("kind: grid", "kind: gird", ".kind: there is no 'gird'; did you mean grid? known are controls"),
+    ("kind: grid", "kind: gird", ".kind: there is no 'gird'; did you mean grid? known are"),
     ("{name: gaussian}", "{name: gausian}", ".kernel: there is no 'gausian'; did you mean gaussian? known are"),
     (TITLE, f"{TITLE}\n  bandwidth: {{rule: medain}}", ".bandwidth: there is no 'medain'; did you mean median?"),
     ("{method: rff}", "{method: rrf}", ".methods[0].method: there is no method 'rrf'; did you mean rff? known are"),

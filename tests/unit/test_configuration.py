@@ -47,7 +47,7 @@ EDITS = [
     ("  kind: grid\n", "", f".kind: there is no None; known are {', '.join(sorted(KINDS))}"),
     (TITLE, f"{TITLE}\n  bandwidth: {{rule: neighbour}}", ".bandwidth: the key 'k' is missing; known are"),
     # names that do not exist
-    ("kind: grid", "kind: gird", ".kind: there is no 'gird'; did you mean grid? known are"),
+    ("kind: grid", "kind: gird", f".kind: there is no 'gird'; did you mean grid? known are {', '.join(sorted(KINDS))}"),
     ("{name: gaussian}", "{name: gausian}", ".kernel: there is no 'gausian'; did you mean gaussian? known are"),
     (TITLE, f"{TITLE}\n  bandwidth: {{rule: medain}}", ".bandwidth: there is no 'medain'; did you mean median?"),
     ("{method: rff}", "{method: rrf}", ".methods[0].method: there is no method 'rrf'; did you mean rff? known are"),

@@ -6,7 +6,7 @@ from checkouts import CONFIG
 from data_toys import HOG, VGG
 from refusals import message, messages
 
-from rfstudy.data import registry
+from rfstudy.data import modules, registry
 from rfstudy.data.entries import in_use, over
 from rfstudy.data.tasks import n_chunks, without
 
@@ -53,14 +53,13 @@ def load_with(tmp_path, tasks, source=SOURCE):
     return registry.load(tmp_path)
 
 
-TOY_FILE = yaml.safe_load(SOURCE)["files-of-toy"]["files"]["toy.csv"]
+TOY = yaml.safe_load(SOURCE)["files-of-toy"]
 NESTED = [{"url": "https://example.org/toy.zip", "member": ["inner.zip", "toy.csv"]}]
 
 
 def source_with(change):
     """The sources of a file that is changed; None takes a key away."""
-    files = {"toy.csv": over(TOY_FILE, change)}
-    return {"files-of-toy": yaml.safe_load(SOURCE)["files-of-toy"] | {"files": files}}
+    return {"files-of-toy": TOY | {"files": {"toy.csv": over(TOY["files"]["toy.csv"], change)}}}
 
 
 def test_a_file_of_this_machine_needs_no_address_no_checksum_and_no_stand_in(tmp_path):
@@ -115,7 +114,7 @@ def test_a_wrong_file_is_named(change, line, tmp_path):
 ])  # fmt: skip
 def test_names_that_a_source_keeps_for_itself_are_refused(name, line, tmp_path):
     sources = source_with({})
-    sources["files-of-toy"]["files"][name] = TOY_FILE
+    sources["files-of-toy"]["files"][name] = TOY["files"]["toy.csv"]
     assert line in message(load_with, tmp_path, {"toy": TASK}, yaml.safe_dump(sources))
 
 
@@ -154,6 +153,7 @@ TWO_FILES = SOURCE + SOURCE.splitlines()[-1].replace("toy.csv:", "toy2.csv:")
 MADE = {"base": "toy", "generator": "deformed_digits", "n_train": 70, "rows_per_chunk": 30}
 READ = {"base": "toy", "source": "files-of-toy", "file": "toy.csv", "columns": 9, "n_train": 70}
 STREAMED = {"label": "Many", "published_as": {}, "streamed": MADE, "d": 3}
+EXTRACTORS, STREAMS = (", ".join(modules.names(kind)) for kind in ("extractors", "streams"))
 STREAM_STAND_IN = {"label": "few (stand-in for Many)", "streamed": MADE | {"n_train": 7}}
 
 
@@ -263,7 +263,7 @@ WRONG = [
     ("generator", generated_by(n_train=None), ".generator: the key 'n_train' is missing"),
     ("features", features(task="lost"), ": there is no task 'lost' in datasets.yaml; known are features, toy"),
     ("features", features(task="features"), ": tasks are features of each other in a circle: features -> features"),
-    ("features", features(extractor="sift"), ".features_of: there is no 'sift'; known are"),
+    ("features", features(extractor="sift"), f".features_of: there is no 'sift'; known are {EXTRACTORS}"),
     ("features", features(source="files-of-toy"), ": the extractor 'hog' reads no files of a source"),
     ("features", features(labels=1), ".features_of.labels: unknown key; "),
     ("features", features(pixels_per_cell=0), ".features_of.pixels_per_cell: 0: input should be greater than or equa"),
@@ -278,7 +278,7 @@ WRONG = [
     ("stream", {"streamed": MADE | {"file": "toy.csv"}}, ".streamed.file: unknown key"),
     ("stream", {"streamed": without(MADE, "n_train")}, ".streamed: the key 'n_train' is missing"),
     ("stream", {"streamed": MADE | {"base": "lost"}}, ": streamed.base: 'lost' is no task of files with a published s"),
-    ("stream", {"streamed": MADE | {"generator": "lost"}}, ".streamed: there is no 'lost'; known are"),
+    ("stream", {"streamed": MADE | {"generator": "lost"}}, f".streamed: there is no 'lost'; known are {STREAMS}"),
     ("stream", {"streamed": MADE | {"strength": 2}}, ".streamed.strength: unknown key; known are base"),
     ("stream", {"streamed": READ}, ": the key 'stand_in' is missing"),
     ("stream", {"streamed": READ | {"file": "lost"}, "stand_in": STREAM_STAND_IN}, ": streamed: sources.yaml has no f"),

@@ -35,8 +35,7 @@ def test_features_of_unequal_length_take_few_passes_with_blocks_and_the_same_sol
     """Rows distinguished with certainty next to others: few rows make the mean curvature of all."""
     Z, _, Y = problem(n=1000, n_columns=20, n_classes=8, dtype=np.float32)
     Z *= np.exp(2 * np.random.default_rng(4).standard_normal((1000, 1))).astype(np.float32)
-    passes = []
-    transposed = Design.transposed
+    passes, transposed = [], Design.transposed
     monkeypatch.setattr(Design, "transposed", lambda self, *how: passes.append(1) or transposed(self, *how))
     with_blocks = fit_logistic(stream(Z), Y, 1e-4, n_columns=20, intercept="unpenalised")
     n_with, passes[:] = len(passes), []
@@ -45,6 +44,7 @@ def test_features_of_unequal_length_take_few_passes_with_blocks_and_the_same_sol
     assert n_with < len(passes) / 2
     lowest = lowest_logistic_objective(Z, np.argmax(Y, axis=1), Y, 1e-4, "unpenalised")
     for model in (with_blocks, without):
+        assert model.converged
         np.testing.assert_allclose(of_model(model, Z, Y, 1e-4), lowest, rtol=1e-6)
 
 

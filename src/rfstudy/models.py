@@ -148,9 +148,9 @@ def parameters(function) -> type[Model]:
     return pydantic.create_model(function.__module__.rpartition(".")[2], __base__=Model, **keys)
 
 
-def one_or_more(of, *constraints, read=listed):
-    """Return the type of a list for which a single value may stand: ``read`` makes the list."""
-    return Annotated[list[of], *constraints, BeforeValidator(read, json_schema_input_type=of | list[of])]
+def one_or_more(of, *constraints):
+    """Return the type of a list for which a single value may stand."""
+    return Annotated[list[of], *constraints, BeforeValidator(listed, json_schema_input_type=of | list[of])]
 
 
 def partial(model: type[Model]) -> type[Model]:

@@ -86,7 +86,7 @@ class Line(Model):
 Lines = Annotated[list[Line], MinLen(1)]
 
 
-Experiments = Annotated[dict[Protocol, one_or_more(Text, read=catalogue.as_list)], MinLen(1)]
+Experiments = Annotated[dict[Protocol, one_or_more(Text) | None], MinLen(1)]
 
 
 class Output(Model):
@@ -295,7 +295,7 @@ class NotScored(Model):
     """
 
     table: Text
-    metrics: one_or_more(Text, *Some, read=catalogue.as_list) = None
+    metrics: one_or_more(Text, *Some) = None
     why: Text
 
 

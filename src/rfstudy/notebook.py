@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import is_color_like, to_hex, to_rgb
 
-from random_features.errors import UserError, nearest, suggestion
+from random_features.errors import UserError, check_known, nearest, suggestion
 from rfstudy import tidy
 from rfstudy.render import Shipped
 from rfstudy.report import plots, style, tables
@@ -40,8 +40,7 @@ def measured(**wanted) -> pd.DataFrame:
     named = as_list(wanted.get("experiment")) or experiments
     for what, given, known in (("column", wanted, tidy.COLUMNS), ("experiment", named, experiments)):
         for each in given:
-            if each not in known:
-                raise UserError(f"the shipped rows have no {what} {each!r}; {suggestion(each, known)}")
+            check_known(f"the shipped rows have no {what}", each, known)
     values = {name: as_list(value) for name, value in wanted.items()}
     for name in (name for name in wanted if name not in tidy.TEXTS):
         try:
@@ -210,8 +209,7 @@ def _reduced(output: str, methods, datasets, colours=None) -> tuple[dict, Contex
     context = study.context(*spec["experiments"], kernel=spec.get("kernel", ""))
     there = set(context.rows["dataset"]) - {""}
     for each in datasets:
-        if each not in (names := listed or there):
-            raise UserError(f"{output} has no data set {each!r}; {suggestion(each, names)}")
+        check_known(f"{output} has no data set", each, listed or there)
     labels = {each: context.label(each) for each in sorted(set(context.rows["method"]) - {""})}
     for each in (each for each in [*methods, *(colours or {})] if each not in labels):
         by_word = {label: method for method, label in labels.items()} | {method: method for method in labels}

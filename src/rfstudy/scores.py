@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from random_features.errors import NotDefinedError
+from random_features.errors import NotDefinedError, check_choice
 
 
 def approximation_error(exact, approximate, norm: str = "frobenius", *, ridge: float | None = None) -> float:
@@ -42,8 +42,7 @@ def approximation_error(exact, approximate, norm: str = "frobenius", *, ridge: f
         "sup": lambda A: np.abs(A).max(),
         "l2": lambda A: np.sqrt(np.mean(A**2)),
     }
-    if norm not in measures:
-        raise ValueError(f"norm must be one of {', '.join([*measures, 'delta_spectral'])}, got {norm!r}")
+    check_choice("norm", norm, [*measures, "delta_spectral"])
     measure = measures[norm]
     size = measure(exact) if exact.size else 0.0
     if not 0 < size < np.inf:

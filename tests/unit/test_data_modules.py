@@ -42,7 +42,7 @@ def test_the_keys_of_a_file_are_the_keyword_arguments_of_its_function(kind, name
 @pytest.mark.usefixtures("one_step")
 def test_a_new_file_is_found_without_a_list():
     assert modules.names("steps") == ("wide",)
-    assert "there is no preprocessing step 'tall'; there are wide" in message(modules.load, "steps", "tall")
+    assert "there is no preprocessing step 'tall'; known are wide" in message(modules.load, "steps", "tall")
 
 
 def test_names_that_lead_elsewhere_are_unknown():

@@ -10,14 +10,13 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from random_features.errors import UserError
+from random_features.errors import UserError, check_known
 from random_features.learners.registry import LEARNERS, Facts
 
 
 def load(name: str) -> Learner:
     """Return the learner with an id; ``ValueError`` lists the known ids."""
-    if name not in tuple(LEARNERS):  # a name may be anything
-        raise ValueError(f"there is no learner {name!r}; known are {', '.join(LEARNERS)}")
+    check_known("there is no learner", name, tuple(LEARNERS), ValueError)  # a name may be anything
     return importlib.import_module(f"random_features.learners.{name}").LEARNER
 
 

@@ -8,7 +8,7 @@ import importlib
 from functools import cache
 from pathlib import Path
 
-from random_features.errors import UserError
+from random_features.errors import UserError, check_known
 
 #: For each folder, the word for its files, and the function whose parameters a configuration gives.
 KINDS = {
@@ -28,8 +28,7 @@ def names(kind: str) -> tuple[str, ...]:
 
 def load(kind: str, name: str):
     """Return the module of a name. Otherwise raise ``UserError``, which lists those that exist."""
-    if name not in names(kind):
-        raise UserError(f"there is no {KINDS[kind][0]} {name!r}; there are {', '.join(names(kind))}")
+    check_known(f"there is no {KINDS[kind][0]}", name, names(kind))
     return importlib.import_module(module_name(kind, name))
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import yaml
 
-from random_features.errors import gathered
+from random_features.errors import check_known, gathered
 from random_features.maps.registry import REGISTRY
 from rfstudy.data import registry as data_registry
 from rfstudy.data.tasks import without
@@ -132,8 +132,7 @@ def load_settings(config: dict, config_dir: Path) -> dict:
     """
     folder = Path(config_dir) / "presets"
     known = [path.stem for path in yaml_files(folder)]
-    if (preset := config.get("preset")) not in known:
-        raise ConfigurationError(f"preset: there is no {preset!r}; {suggestion(preset, known)}")
+    check_known("preset: there is no", preset := config.get("preset"), known, ConfigurationError)
     of_preset = read_yaml(folder / f"{preset}.yaml")
     if of_preset.get("preset") != preset:
         raise ConfigurationError(f"presets/{preset}.yaml names the preset {of_preset.get('preset')!r}, not {preset!r}")

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Gt, MinLen, Predicate
 from pydantic import AfterValidator, BeforeValidator, StringConstraints, ValidationInfo, model_validator
 
+from random_features.errors import check_known
 from random_features.kernels import KERNELS
 from random_features.learners.registry import LEARNERS
 from random_features.maps.registry import REGISTRY, resolved_options
@@ -24,16 +25,15 @@ Name = Annotated[str, StringConstraints(pattern="^[a-z0-9-]+$")]
 
 def known_map(name: str) -> str:
     """Check the id of a map."""
-    if name not in REGISTRY:
-        raise ValueError(f"there is no method {name!r}; {suggestion(name, REGISTRY)}")
+    check_known("there is no method", name, REGISTRY)
     return name
 
 
 def known_dataset(name: str, info: ValidationInfo) -> str:
     """Check the id of a data set, if the caller lists the ids that exist."""
     known = (info.context or {}).get("datasets")
-    if known is not None and name not in known:
-        raise ValueError(f"there is no data set {name!r}; {suggestion(name, known)}")
+    if known is not None:
+        check_known("there is no data set", name, known)
     return name
 
 

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch, RBFSampler
 
+from random_features.errors import check_known
+
 
 class Arithmetic:
     """The product with a dense matrix and the two trigonometric passes of random Fourier features, in torch, into a
@@ -53,8 +55,7 @@ def make_peer(name: str, kernel, n_features: int):
     """Return the unfitted transformer with a name in ``PEERS``, as the peer of a map of ``n_features``. Otherwise raise
     ``ValueError``, which lists the names.
     """
-    if name not in PEERS:
-        raise ValueError(f"no peer of a map is called {name!r}; there are {', '.join(PEERS)}")
+    check_known("no peer of a map is called", name, PEERS)
     return PEERS[name](kernel, n_features)
 
 

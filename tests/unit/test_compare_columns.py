@@ -17,20 +17,27 @@ from random_features.errors import UserError
 
 
 def test_groups_stay_together_and_times_are_tested_on_later_rows(tmp_path):
-    frame = table("linear", 1500).assign(shop=np.arange(1500) % 30, day=np.random.default_rng(1).permutation(1500))
-    path = saved(tmp_path, frame)
-    for how in ({"group": "shop"}, {"time": "day"}, {"time": "day", "group": "shop"}):
+    days = np.random.default_rng(1).permutation(1500)
+    frame = table("linear", 1500).assign(shop=np.arange(1500) % 30, site=np.maximum(days - 1495, 0), day=days)
+    path = saved(tmp_path, frame.assign(month=days // 400))
+    group, most, time = {"group": "shop"}, {"group": "site"}, {"time": "day"}
+    for how in (group, most, time, {"time": "month"}, time | group, time | most):
         asked = understand(path, "y", **how)
-        rows = asked.y, asked.groups, "regression", "time" in how
+        times = recipe.times_of(asked.table, asked.settings)
         names = np.arange(1500) if asked.groups is None else asked.groups
-        last = pd.Series(np.arange(1500)).groupby(names).max()
-        for train, test in [recipe.final_parts(*rows), *recipe.split(*rows, folds=3)]:
+        last = pd.Series(np.arange(1500) if "group" in how else times).groupby(names).max()
+        parts = recipe.final_parts(asked.table, asked.y, asked.groups, asked.settings)
+        cuts = recipe.split(asked.y, asked.groups, times, folds=5)
+        for train, test in [parts, *cuts]:
+            assert len(train) >= len(test)  # no group of most rows is held out
             assert not set(names[train]) & set(names[test])
             assert "time" not in how or last[names[train]].max() < last[names[test]].min()
-        held = np.concatenate([test for _, test in recipe.split(*rows, folds=3)])
+        held = np.concatenate([test for _, test in cuts])
         assert len(held) == len(set(held))  # every row counts once
+        few = names[parts[0]]  # one or four groups, or many
+        assert recipe.split(asked.y[parts[0]], few, None, folds=5) or len(set(few)) == 1
         assert "shop" in asked.settings["columns"]["numbers"] or "group" in how
-        assert "time" not in how or list(asked.table["day"]) == list(range(1500))
+        assert how.get("time") != "day" or list(asked.table["day"]) == list(range(1500))
 
 
 def test_the_penalty_of_groups_is_chosen_on_groups_that_are_held_out(tmp_path):
@@ -49,7 +56,7 @@ def test_the_penalty_of_groups_is_chosen_on_groups_that_are_held_out(tmp_path):
 
 def test_the_test_rows_are_seen_by_no_validation_part(tmp_path, monkeypatch):
     asked = understand(saved(tmp_path, table("linear")), "y")
-    train, test = recipe.final_parts(asked.y, None, "regression", False)
+    train, test = recipe.final_parts(asked.table, asked.y, None, asked.settings)
     assert sorted([*train, *test]) == list(range(ROWS))
     taken, rows_of = [], recipe.rows_of
     monkeypatch.setattr(recipe, "rows_of", lambda table, rows: taken.append(rows) or rows_of(table, rows))

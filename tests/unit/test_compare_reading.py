@@ -335,16 +335,6 @@ def test_a_missing_value_may_have_a_decimal_comma(tmp_path):
     assert "--missing takes cells of 'x' (20)" in asked.changed
 
 
-@pytest.mark.parametrize("column", ["group", "time"])
-def test_rows_without_a_group_or_a_time_are_left_out_and_counted(tmp_path, column):
-    days, _, _ = MEANINGS["day-first"]
-    frame = pd.DataFrame({"x": HALF, "group": np.arange(ROWS) % 10, "time": days, "y": HALF**2})
-    frame[column] = frame[column].astype(object).where(frame.index > 2, None)
-    asked = understand(saved(tmp_path, frame), "y", **{column: column})
-    assert len(asked.y) == ROWS - 3
-    assert f"rows left out: 3 (no {column})" in asked.changed
-
-
 # --- lines and names --------------------------------------------------------------------------------------------------
 
 #: Two numbers and a target, the lines of a file with 60 rows.

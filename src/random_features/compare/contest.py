@@ -93,7 +93,7 @@ def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
     def encoded(by, some):
         return by(recipe.rows_of(question.table, rows[some]))
 
-    for train, held in recipe.split(y, groups, question.settings["task"], bool(question.settings["time"]), **how):
+    for train, held in recipe.split(y, groups, recipe.times_of(question.table, question.settings, rows), **how):
         held = recipe.sample(held, recipe.MOST_TEST_ROWS)
         needed = [train, held] if question.settings["metric"] in recipe.RANKED else [train]
         if question.settings["classes"] and any((y[some] == y[some[0]]).all() for some in needed):
@@ -106,7 +106,7 @@ def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
         parts.append(Part(X, y[train], X_held, y[held], scaled))
         held_groups.append(held if groups is None else groups[held])
     if not parts:
-        raise UserError("--time or --group leaves one class in every part of validation: name another, or add rows")
+        raise UserError("--time or --group leaves no rows or one class in every part of validation: name another")
     return parts, np.concatenate(held_groups)
 
 
@@ -117,8 +117,7 @@ def contestants(part: Part, asked=()) -> tuple[list[str], dict[str, str]]:
         left_out["boosting"] = f"it needs a dense table, and this one has {d:,} columns of {part.X.shape[0]:,} rows"
     if d > MOST_ORTHOGONAL:
         left_out |= dict.fromkeys(("orf", "qmc"), f"it does not gain with {d:,} columns, or takes O(s d^2)")
-    names = dict.fromkeys([*BASELINES, *MAPS, *asked])
-    return [name for name in names if name not in left_out], left_out
+    return [name for name in dict.fromkeys([*BASELINES, *MAPS, *asked]) if name not in left_out], left_out
 
 
 def units(names, n_train: int, most_columns: int) -> list[Unit]:

@@ -65,8 +65,7 @@ def decide(results: list[Result], groups, margin: float, lacking=()) -> Decision
     if lacking:
         seen = "" if best is guess else f" So far {label(best)} is best."
         why = "did not run; the warnings say why, and a longer --budget may help"
-        answer = f"No answer yet: {' and '.join(lacking)} {why}.{seen}"
-        return Decision(best, best, "unfinished", answer, comparisons)
+        return Decision(best, best, "unfinished", f"No answer yet: {' and '.join(lacking)} {why}.{seen}", comparisons)
     shown = next(each["result"] for each in comparisons if each["verdict"] == "within the margin")
     level = 1 - (1 - CONFIDENCE) / max(1, len(results) - 1)  # Bonferroni: any of them may beat the guess by chance
     gains = (paired_interval(guess.losses, each.losses, groups, level) for each in results if each is not guess)

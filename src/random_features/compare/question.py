@@ -201,7 +201,8 @@ def task_of(labels: pd.Series, task: str, missing, where: str) -> tuple[str, lis
     if len(counts) > MOST_CLASSES:
         why = "an identifier is no target, and numbers need one known format in all cells"
         raise UserError(f"{where} has {len(counts)} labels, such as {example!r}; {MOST_CLASSES} are the most: {why}")
-    return task, sorted(counts.index[counts >= FEWEST_OF_A_CLASS].tolist())
+    kept = sorted(counts.index[counts >= FEWEST_OF_A_CLASS].tolist())
+    return task, sorted(kept, key=counts.to_dict().get, reverse=True) if len(kept) == 2 else kept  # the rarer is found
 
 
 def numbers_within(known: pd.Series) -> str:

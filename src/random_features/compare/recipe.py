@@ -137,7 +137,7 @@ def question(raw, settings, table=None):
         keep &= known
     rows = np.flatnonzero(keep)
     if settings["time"]:
-        rows = rows[np.argsort(as_times(table[settings["time"]]).to_numpy()[rows], kind="stable")]
+        rows = rows[np.argsort(times_of(table, settings, rows), kind="stable")]
     groups = table[settings["group"]].astype(str).to_numpy()[rows] if settings["group"] else None
     y = y[rows].astype(int) if settings["task"] == "classes" else y[rows]
     if issparse(table):
@@ -173,24 +173,31 @@ def as_times(column):
     return (column / pd.Timedelta(seconds=1) if column.dtype.kind == "m" else column).astype(np.float64)
 
 
-def split(y, groups, task, in_time, *, folds=None, share=None):
+def times_of(table, settings, rows=slice(None)):
+    """Return the times (n,) of rows of a table, None where no column has them."""
+    return as_times(table[settings["time"]]).to_numpy()[rows] if settings["time"] else None
+
+
+def split(y, groups, times, *, folds=None, share=None):
     """Return pairs of training and test rows: one for each of ``folds``, or one with a ``share`` of the rows for tests.
 
-    Classes are stratified, groups kept together. Rows ``in_time`` are tested on what follows the training rows; then a
-    group is where its last row is.
+    Classes, whole numbers, are stratified. Groups are kept together: there are at most as many folds, and none tests
+    most rows. Rows with ``times`` (n,), or None, are tested on what follows the training rows; rows of one time stay
+    together, but a group is where its last row is.
     """
     rows, parts = np.arange(len(y)), folds or round(1 / share)
-    if in_time:
-        last = rows if groups is None else pd.Series(rows).groupby(groups).transform("max").to_numpy()
+    if times is not None:
+        last = times if groups is None else pd.Series(rows).groupby(groups).transform("max").to_numpy()
         order = np.argsort(last, kind="stable")
-        ends = last[order]
-        cuts = list(selection.TimeSeriesSplit(parts if folds else parts - 1).split(rows))
-        starts = [np.searchsorted(ends, ends[held[0]]) for _, held in (cuts if folds else cuts[-1:])]
-        bounds = zip(starts, [*starts[1:], len(y)], strict=True)
-        return [(np.sort(order[:a]), np.sort(order[a:b])) for a, b in bounds if 0 < a < b]
-    name = f"{'Stratified' * (task == 'classes')}{'Group' * (groups is not None)}KFold"
-    cuts = getattr(selection, name)(parts, shuffle=True, random_state=0).split(rows, y, groups)
-    return list(cuts) if folds else [next(cuts)]
+        begins = np.flatnonzero(np.diff(last[order])) + 1  # of other times or groups
+        cuts = len(y) - len(y) // (parts + bool(folds)) * np.arange(folds or 1, 0, -1)
+        starts = [begins[np.abs(begins - each).argmin()] for each in cuts if len(begins)]
+        bounds = zip(starts, [*starts[1:], len(y)], strict=False)
+        return [(np.sort(order[:a]), np.sort(order[a:b])) for a, b in bounds if a < b]
+    parts = parts if groups is None else min(parts, len(set(groups)))
+    name = f"{'Stratified' * (y.dtype.kind != 'f')}{'Group' * (groups is not None)}KFold"
+    cuts = getattr(selection, name)(parts, shuffle=True, random_state=0).split(rows, y, groups) if parts > 1 else ()
+    return [each for each in cuts if 0 < len(each[1]) <= len(each[0])][: folds or 1]
 
 
 def sample(rows, n):
@@ -374,10 +381,11 @@ def score(values, metric):
     return np.sqrt(mean) if metric == "rmse" else 100 * mean if metric.endswith("error") else mean
 
 
-def final_parts(y, groups, task, in_time):
+def final_parts(table, y, groups, settings):
     """Return the training and the test rows of the final score."""
-    train, test = split(y, groups, task, in_time, share=TEST_SHARE)[0]
-    return train, sample(test, MOST_TEST_ROWS)
+    for train, test in split(y, groups, times_of(table, settings), share=TEST_SHARE):
+        return train, sample(test, MOST_TEST_ROWS)
+    raise UserError("--time: all rows have one time; name another column")
 
 
 def solved(made, chosen, X, y):
@@ -431,7 +439,7 @@ def repeat(file, settings, name, chosen, most_rows, version):
         joblib.dump(best, out := Path(sys.argv[0]).with_name("best.joblib"))
         print(f"{out}: {name}, fitted to {len(rows):,} rows")
         return
-    train, test = final_parts(y, groups, settings["task"], bool(settings["time"]))
+    train, test = final_parts(table, y, groups, settings)
     train = sample(train, most_rows)
     best = fitted(rows_of(table, train), y[train], settings, name, chosen)
     values = losses(predicted(best, rows_of(table, test), settings["classes"]), y[test], settings["metric"])

@@ -59,7 +59,7 @@ def compare(
         raise UserError(f"--out {out}: has files that are no answer to this question; name another folder")
     print(*question.notes, f"budget: {seconds:,.0f} s", sep="\n", flush=True)
     found = warnings.found(question, max(3.0, CHECKED_SHARE * seconds))
-    parts = recipe.final_parts(question.y, question.groups, settings["task"], bool(settings["time"]))
+    parts = recipe.final_parts(question.table, question.y, question.groups, settings)
     if settings["metric"] in recipe.RANKED and len(set(question.y[parts[1]])) == 1:
         raise UserError(f"--metric {settings['metric']}: the test part has one class; name another metric, or add rows")
     too_short = UserError(f"--budget {budget}: not even a guess was finished; state a longer one")
@@ -115,7 +115,8 @@ def tested(question: Question, contest: Contest, decision: Decision, end: float,
             continue
         losses = recipe.losses(P, y, metric)
         mean, half = paired_interval(losses, 0 * losses, groups)
-        low, high = sorted(recipe.score(max(bound, 0.0), metric) for bound in (mean - half, mean + half))
+        most = float("inf") if metric in ("log-loss", *recipe.METRICS["regression"]) else 1.0
+        low, high = sorted(recipe.score(min(max(each, 0.0), most), metric) for each in (mean - half, mean + half))
         found.append({
             "result": result, "rows": n, "score": recipe.score(losses, metric), "low": low, "high": high,
             "more": {name: recipe.score(recipe.losses(P, y, name), name) for name in more},

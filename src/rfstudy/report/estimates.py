@@ -89,8 +89,7 @@ def varying(frame: pd.DataFrame, metric: str, over: str, held: str) -> pd.DataFr
     rows = select(frame, metric=metric, status="ok")
     if not len(rows):
         return rows
-    most = rows.groupby(held)[over].nunique().idxmax()
-    return rows[rows[held] == most]
+    return rows[rows[held] == rows.groupby(held)[over].nunique().idxmax()]
 
 
 def largest_half(values) -> np.ndarray:

@@ -26,8 +26,7 @@ NO_RANKING = "no ranking"
 
 def scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the values of one cell by split (rows) and draw (columns), of the splits where all draws are ok."""
-    ok = select(rows, status="ok", axis=DRAW)
-    return ok.pivot(index="repeat", columns="at", values="value").dropna()
+    return select(rows, status="ok", axis=DRAW).pivot(index="repeat", columns="at", values="value").dropna()
 
 
 def errors_in_blocks(rows: pd.DataFrame) -> pd.DataFrame:

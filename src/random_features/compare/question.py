@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 
 from random_features.compare import reading, recipe
 from random_features.compare.columns import is_text, values_missing
-from random_features.compare.formats import MOST_FORMS, formats_of
+from random_features.compare.formats import MOST_FORMS, OFTEN, formats_of
 from random_features.compare.texts import MISSING, SIGN_OF, is_number
 from random_features.errors import UserError, nearest
 
@@ -205,10 +205,13 @@ def task_of(labels: pd.Series, task: str, missing, where: str) -> tuple[str, lis
     return task, sorted(kept, key=counts.to_dict().get, reverse=True) if len(kept) == 2 else kept  # the rarer is found
 
 
-def numbers_within(known: pd.Series) -> str:
-    """Return advice on the numbers within many different texts of a column, "" unless they have few wordings."""
+def numbers_within(name: str, known: pd.Series) -> str:
+    """Return advice on the numbers among or within different texts of a column, "" if all are, or wordings are many."""
     texts = known.astype(str)
-    if texts.str.replace(r"\d[\d.,]*", "0", regex=True).nunique() > MOST_FORMS:
+    are_numbers = texts.map(is_number)
+    if OFTEN < are_numbers.mean() < 1:
+        return f"; --format '{name}=number' takes numbers, and makes others missing"
+    if are_numbers.all() or texts.str.replace(r"\d[\d.,]*", "0", regex=True).nunique() > MOST_FORMS:
         return ""
     example = next((each for each in texts if re.search(r"\d", each)), "")
     return f"; give the numbers in {example[:40]!r} columns of their own if they matter"
@@ -226,12 +229,12 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
     elif distinct < 2 and not (distinct == 1 and missing):
         use = use or "left out: constant"
     elif kind == "categories" and distinct > max(recipe.CATEGORIES, FREE_TEXT * len(known)):
-        why = f"nearly every value is different (a name, an identifier or free text){numbers_within(known)}"
+        why = f"nearly every value is different (a name, an identifier or free text){numbers_within(name, known)}"
         use = use or f"left out: {why}"
     elif kind == "categories":
         texts = pd.Series(sorted(map(str, known.unique())), dtype=str)
         alike = texts[texts.str.casefold().str.split().str.join(" ").duplicated(keep=False)].map(repr)
-        doubts = [f"its {merged:,} rarest texts count as one{numbers_within(known)}"] * (merged > 0 and not use)
+        doubts = [f"its {merged:,} rarest texts count as one{numbers_within(name, known)}"] * (merged > 0 and not use)
         doubt = "; ".join(doubts + [f"{', '.join(alike[:5])} differ only by case or blanks"] * any(alike))
     elif kind in ("numbers", "dates") and use in (None, "target"):
         values = np.clip(recipe.as_times(known).to_numpy(np.float64), -1e300, 1e300)
@@ -253,7 +256,9 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
             else:
                 doubt += f"{'; ' * bool(doubt)}whole numbers that nearly all differ; if it is an identifier, --drop it"
     if use:
-        return shown | {"kind": None, "use": use, "doubt": doubt if use == "target" else ""}
+        seasons = "orders the rows, and predicts nothing; give its hour, day of the week or month columns of their own"
+        doubt = seasons if use == "order" and kind == "dates" else doubt if use == "target" else ""
+        return shown | {"kind": None, "use": use, "doubt": doubt}
     categories = f"{every - merged} of {every} categories, a column each"
     dates = "seconds, month, day of the week and hour"
     use = {"numbers": "a number, standardised", "dates": dates, "categories": categories}[kind]

@@ -84,12 +84,12 @@ def member(stream):
     archive = zipfile.ZipFile(stream)
     names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
     if {"xl/workbook.xml", "mimetype"} & set(names):
-        raise ValueError("it is a workbook; save its sheet as CSV")
+        raise UserError("it is a workbook; save its sheet as CSV")
     if any(name.endswith(".npy") for name in names):
         stream.seek(0)
         return stream
     if len(names) != 1:
-        raise ValueError(f"the archive has {', '.join(names[:10]) or 'no file'}; unpack the table")
+        raise UserError(f"the archive has {', '.join(names[:10]) or 'no file'}; unpack the table")
     return archive.open(names[0])
 
 
@@ -212,7 +212,7 @@ def cut(text: str, separator: str, quote: str) -> SimpleNamespace | None:
     between = SEPARATORS.get(separator, repr(separator))
     return SimpleNamespace(
         separator=separator, between=between, quote=quote, skipped=first, width=width, is_short=names is not None,
-        rows=sum(map(bool, widths[first:])), inside=rows.line_num - len(widths), wrong=wrong and
+        rows=sum(map(bool, widths[first:])), inside=rows.line_num - len(widths), n_wrong=len(wrong), wrong=wrong and
         f"line {wrong[0] + 1:,} has {widths[wrong[0]]} cells between {between}, others {width}"
         + f" ({len(wrong) - 1:,} more differ)" * (len(wrong) > 1),
     )  # fmt: skip
@@ -258,7 +258,7 @@ def read_text(data: bytes, asked: dict) -> Raw:
     if not cuts:
         raise UserError(f"no separator of columns was found in {text[:40]!r}; is it a table?")
     if not fitting:
-        nearest = max(cuts, key=lambda each: each.rows)
+        nearest = min(cuts, key=lambda each: each.n_wrong)
         raise UserError(f"{nearest.wrong}; correct or remove it, or state --separator or --quote")
     (how,) = fitting
     frame = pd.read_csv(

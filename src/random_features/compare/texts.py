@@ -174,7 +174,7 @@ def dates(texts: pd.Series, how: str) -> pd.Series:
         texts = texts.str.replace(SPACED, "", regex=True)
     if "%p" in how:
         texts, how = texts.str.replace(AM_PM, r" \1M", regex=True), re.sub(r"\b *%p", " %p", how)
-    texts = texts.str.replace(r"(?<= )de | (?:r|г)\.$", "", regex=True) if "%b" in how else texts
+    texts = texts.str.replace(r"(?<=^1)(er|º)(?= )|(?<= )de | (?:r|г)\.$", "", regex=True) if "%b" in how else texts
     for name, starts in zip(calendar.month_abbr[1:], MONTHS if "%b" in how else (), strict=False):
         texts = texts.str.replace(rf"(?i)\b(?:{starts})[^-\d\s.,:/]*\.?", name, regex=True)
     found = pd.to_datetime(texts, format="ISO8601" if how.startswith("iso") else how, errors="coerce", utc=True)

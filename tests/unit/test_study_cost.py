@@ -194,7 +194,7 @@ def test_a_search_costs_by_its_rounds_and_one_penalty_costs_no_search(paper):
 
 def test_slices_are_cells_of_one_learner():
     found = list(cost_fit.slices_of(CONFIG / "slices.csv"))
-    assert all(stage == "train" and seconds > 0 and work.total() for stage, _, seconds, work in found)
+    assert all(stage == "train" and seconds > 0 and work.total() for stage, _, _, seconds, work in found)
 
 
 def test_the_request_covers_the_quantile_of_the_records():
@@ -235,7 +235,7 @@ def test_an_experiment_and_a_data_set_have_their_times():
     slow, rows = {"one": 1.0, "two": 8.0}, {"eeg": 1.0, "skin": 3.0, "a8a": 1.0}
     names = [(e, d) for e in slow for d in rows for _ in range(4)]
     ratios = [slow[e] * rows[d] for e, d in names]
-    times, rest = cost_fit.times_of(pd.DataFrame({"job": [f"{e} ('{d}',)" for e, d in names], "ratio": ratios}))
+    times, rest = cost_fit.times_of(pd.DataFrame(names, columns=["experiment", "dataset"]).assign(ratio=ratios))
     assert times["experiment two"] / times["experiment one"] == pytest.approx(8, rel=0.2)
     assert times["dataset skin"] / times["dataset eeg"] == pytest.approx(3, rel=0.2)
     assert rest == pytest.approx(np.ones(len(rest)), rel=0.2)

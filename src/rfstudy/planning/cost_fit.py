@@ -39,8 +39,8 @@ def fit(study, measured, slices, out) -> dict:
 
     ``study`` is the configuration under which the records were made.
     """
-    every = [*blocks_of(study, Path(measured)), *slices_of(slices)]
-    blocks = pd.DataFrame(every, columns=["stage", "job", "seconds", "work"])
+    every, of_job = [*blocks_of(study, Path(measured)), *slices_of(slices)], ["stage", "experiment", "dataset"]
+    blocks = pd.DataFrame(every, columns=[*of_job, "seconds", "work"])
     keys = sorted({key for work in blocks.work for key in work})
     matrix = np.array([[work.get(key, 0.0) for key in keys] for work in blocks.work])
     seconds = np.maximum(blocks.seconds.to_numpy(), SHORTEST)
@@ -52,7 +52,7 @@ def fit(study, measured, slices, out) -> dict:
         "times": {},
     }
     expected = np.array([cost.seconds_of(work, model) for work in blocks.work])
-    jobs = blocks.assign(expected=expected, seconds=seconds).groupby(["stage", "job"])[["seconds", "expected"]].sum()
+    jobs = blocks.assign(expected=expected, seconds=seconds).groupby(of_job)[["seconds", "expected"]].sum()
     jobs = jobs[(jobs.seconds > LONG) & (jobs.expected > 0)].reset_index()
     jobs["ratio"] = jobs.seconds / jobs.expected
     for stage, alike in jobs.groupby("stage"):
@@ -68,8 +68,7 @@ def times_of(jobs: pd.DataFrame) -> tuple[dict, np.ndarray]:
     """Return how many times the seconds of their work the jobs of an experiment and of a data set took, and the rest of
     each job without its own record: what a new job may take.
     """
-    names = jobs.job.str.extract(r"(?P<experiment>\S+) \('(?P<dataset>[^']*)'")
-    columns = pd.get_dummies(names, prefix_sep=" ", dtype=float).assign(all=1.0)
+    columns = pd.get_dummies(jobs[["experiment", "dataset"]], prefix_sep=" ", dtype=float).assign(all=1.0)
     drawn = np.diag(np.where(columns.columns == "all", 1e-6, DRAWN))
     logs = np.log(jobs.ratio.to_numpy())
     solve = np.linalg.solve(columns.T.to_numpy() @ columns.to_numpy() + drawn, columns.T.to_numpy())
@@ -97,8 +96,8 @@ def fitted(amounts, seconds):
 
 
 def blocks_of(study, measured: Path):
-    """Yield stage, job (an experiment on a data set), seconds and work of every block of rows that has records and all
-    of its sizes.
+    """Yield stage, experiment, data set, seconds and work of every block of rows that has records and all of its sizes.
+    The data set is empty if the experiment has none.
     """
     for name, experiment in study.chosen.items():
         rows = measured / f"{name}.csv.xz"
@@ -124,7 +123,7 @@ def blocks_of(study, measured: Path):
                 ]
                 if blocks and seconds < np.inf and not lacking:
                     work = cost.work_of_shard(stage, whole, shard, study.registry.tasks, settings)
-                    yield stage, f"{name} {shard.datasets}", seconds, work
+                    yield stage, name, *shard.datasets, seconds, work
 
 
 def named_sizes(part, entry: dict, study) -> set[str]:
@@ -141,7 +140,7 @@ def slices_of(slices):
     for cell in pd.read_csv(slices, comment="#").itertuples():
         stops, chooses = {"tolerance": cell.tolerance}, cell.penalty == "chosen"
         work = cost.work_of_fits(cell.learner, stops, 1, cell.n_train, cell.n_columns, chooses)
-        yield "train", f"{cell.experiment} ('{cell.dataset}',)", cell.seconds, work
+        yield "train", cell.experiment, cell.dataset, cell.seconds, work
 
 
 def seconds_by_block(table: pd.DataFrame, runs: dict[str, dict], has_data: bool) -> dict[tuple, float]:

@@ -171,15 +171,16 @@ def by_reason(reasons: Iterable[tuple[str, str]]) -> str:
     return "; ".join(f"{', '.join(of_reason)} ({reason})" for reason, of_reason in names.items())
 
 
-def why_not(rows: pd.DataFrame) -> str:
-    """Return why rows are not ok: the first of several reasons, and how many more there are."""
-    first, *more = reasons(rows) or [""]
-    return first + (f" and {len(more)} more reason{'s' if len(more) > 1 else ''} like it" if more else "")
+def status_of(rows: pd.DataFrame) -> str:
+    """Return the status of rows without an ok one in words: "skipped", "failed and skipped", or "not run"."""
+    return " and ".join(sorted(set(rows["status"]))) or "not run"
 
 
 def absence(rows: pd.DataFrame) -> str:
-    """Return why rows without an ok one show nothing: "not run", or their status and its reason."""
-    return ": ".join(filter(None, (" and ".join(sorted(set(rows["status"]))), why_not(rows)))) or "not run"
+    """Return why rows without an ok one show nothing: their status and the first of its reasons."""
+    first, *more = reasons(rows) or [""]
+    others = f" and {len(more)} more reason{'s' if len(more) > 1 else ''} like it" if more else ""
+    return ": ".join(filter(None, (status_of(rows), first + others)))
 
 
 def explained(function, **values) -> list[str]:
@@ -377,7 +378,7 @@ def notes_on_missing(frame: pd.DataFrame, paper: str, context: Context) -> list[
             of += f" at s = {', '.join(sizes)}" if 0 < len(sizes) <= 4 else ""
             number = f"{len(rows)} value{'s' if len(rows) > 1 else ''}"
             # the numbers of a reason differ between data sets
-            why = re.sub(r" at a diagonal term of \S+(?=:)| and \d+ more reasons? like it", "", why_not(rows))
+            why = re.sub(r" at a diagonal term of \S+(?=:)", "", next(iter(reasons(rows)), ""))
             places_of.setdefault(why, []).append(f"{context.name(dataset, paper)}, {number}{of}")
         places = [f"{'; '.join(places)}{why and f' ({why})'}" for why, places in places_of.items()]
         if places:

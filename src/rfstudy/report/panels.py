@@ -18,7 +18,7 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import method_order, select
 from rfstudy.report.chance import chance_of
 from rfstudy.report.context import Context
-from rfstudy.report.notes import absence, by_reason, dataset_name
+from rfstudy.report.notes import by_reason, dataset_name, status_of
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import REFERENCE, SMALLEST, Picture, drawn_as
 
@@ -173,7 +173,7 @@ def without_panel(frame: pd.DataFrame, datasets: list[str], paper: str, context:
     """Return a sentence on the data sets without any ok row, by the reason."""
     ok = set(select(frame, status="ok")["dataset"])
     missing = (dataset for dataset in datasets if dataset not in ok)
-    return not_drawn({context.name(d, paper): absence(select(frame, dataset=d)).split(":")[0] for d in missing})
+    return not_drawn({context.name(d, paper): status_of(select(frame, dataset=d)) for d in missing})
 
 
 def with_unit(metric: str) -> str:

@@ -12,7 +12,7 @@ from rfstudy.report import aggregate
 from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import CELL, by_cell, differing_columns, method_order, of_quantity, select
 from rfstudy.report.chance import LABEL, notes_on_chance
-from rfstudy.report.notes import absence, notes_on_sizes, span
+from rfstudy.report.notes import notes_on_sizes, span, status_of
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import PUBLISHED, REFERENCE, Picture
 from rfstudy.report.tables.times import behind_curves, curve, why_no_curve
@@ -240,7 +240,7 @@ def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict) -> str:
         return "not timed"
     if "against" in panel and (own["status"] == "ok").any():
         return f"nothing to compare with {panel['against']}"
-    return absence(own).split(":")[0]
+    return status_of(own)
 
 
 def _on_levels(found: dict, styles: dict[str, PlotStyle]) -> list[str]:

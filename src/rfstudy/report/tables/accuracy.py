@@ -11,7 +11,7 @@ from rfstudy.report import cells, compare
 from rfstudy.report.aggregate import method_order, methods_shown, of_quantity, select, settings_of
 from rfstudy.report.compare import MIN_REPEATS
 from rfstudy.report.context import Context
-from rfstudy.report.notes import absence, comparability, explained, quantity
+from rfstudy.report.notes import comparability, explained, quantity, status_of
 from rfstudy.report.published import ids_by_name, numbers, printed_text
 from rfstudy.report.times import ROUND, summarise
 from rfstudy.report.typeset import Cell, Table, with_best
@@ -315,7 +315,7 @@ def grid(context, *, paper, datasets, methods, quantity=None, says=None, sizes=N
     rows = []
     for dataset, name, ours in cells.each_dataset(context, datasets, paper, shown):
         if across == "pair" and not (ours["status"] == "ok").any():
-            rows.append({"data set": name, label: cells.absent(absence(ours).split(":")[0])})
+            rows.append({"data set": name, label: cells.absent(status_of(ours))})
             continue
         if across == "size" and not len(ours):
             rows.append({"data set": name, "method": "", **dict.fromkeys(sizes, "not run")})

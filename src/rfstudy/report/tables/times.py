@@ -9,7 +9,7 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, of_quantity, select, settings_of
 from rfstudy.report.cells import absent, dataset_cell, difference_cell, each_dataset, method_cell, three_digits
 from rfstudy.report.compare import Estimate, family, note_on_tests, overlap_of, paired
-from rfstudy.report.notes import LEARNER_NAMES, absence, explained
+from rfstudy.report.notes import LEARNER_NAMES, explained, status_of
 from rfstudy.report.published import numbers, printed_text
 from rfstudy.report.times import ROUND, TOO_WIDE, machine_busy, ratio
 from rfstudy.report.typeset import Cell, Table
@@ -81,7 +81,7 @@ def errors_and_times(
             rows.append(found)
             shown.append(of)
         if not own:
-            why = absent(absence(select(ours, metric=metric)).split(":")[0])
+            why = absent(status_of(select(ours, metric=metric)))
             rows.append({"data set": name, "source": "ours", next(iter(columns)): why})
     used = select(pd.concat(shown), metric=[metric, *times], variant=["", *variants.values()])
     table = pd.DataFrame(rows, columns=["data set", "source", *settings.values(), *columns])
@@ -130,7 +130,7 @@ def _error(rows: pd.DataFrame, variant: str, is_swept: bool) -> Cell:
     rows, remark = select(rows, variant=variant if is_there else ""), PLAIN if is_swept and not is_there else ""
     mean = paired(by_repeat(rows))
     if not mean.n:
-        return absent(absence(rows).split(":")[0], "error", "n")
+        return absent(status_of(rows), "error", "n")
     text = f"{mean.value:.2f}" + (f" ± {mean.error:.2f}" if mean.n > 1 else "") + (f" ({remark})" if remark else "")
     return Cell(text, {"": mean.value, "error": mean.error, "n": mean.n, "remark": remark})
 
@@ -183,7 +183,7 @@ def behind_curves(rows: pd.DataFrame, methods: list[str], quantity: dict, times:
 
 def why_no_curve(errors: pd.DataFrame) -> str:
     """Return why a data set with these errors has no curve."""
-    return "not timed" if (errors["status"] == "ok").any() else absence(errors).split(":")[0]
+    return "not timed" if (errors["status"] == "ok").any() else status_of(errors)
 
 
 def within(points: pd.DataFrame, seconds: float):

@@ -24,6 +24,13 @@ AXES = ("experiment", "dataset", "method")
 Axis = Literal[AXES]
 
 
+def beginning(axes: list[str], *, also: str = "") -> list[str]:
+    """Check that axes are a beginning of ``AXES``, or the paper alone."""
+    if axes != ["paper"] and (not axes or axes != list(AXES[: len(axes)])):
+        raise ValueError(f"must be {also}a beginning of {', '.join(AXES)}")
+    return axes
+
+
 # --- The search -------------------------------------------------------------------------------------------------------
 
 
@@ -238,7 +245,7 @@ class Experiment(Model):
     datasets: dict[entries.Dataset, Overlay | None] = None
     steps: list[entries.Decision] = None
     repeats: Repeats = None
-    shard_by: list[Axis] = None
+    shard_by: Annotated[list[Axis], AfterValidator(beginning)] = None
     on_demand: bool = None
     time: TimedExperiment = None
 
@@ -266,8 +273,6 @@ class Experiment(Model):
         for i, entry in enumerate(self.methods):
             if entry.kernel and context.get("one_kernel"):
                 yield ("methods", i, "kernel"), f"the kind {self.kind} has one kernel for all methods"
-        if self.shard_by is not None and self.shard_by not in [list(AXES[:n]) for n in (1, 2, 3)]:
-            yield ("shard_by",), f"must be a beginning of {', '.join(AXES)}"
         if self.time is not None and not context.get("timed", True):
             yield ("time",), f"nothing is timed in the kind {self.kind}"
         for i, name in enumerate((self.time and self.time.examples) or []):

@@ -1,15 +1,16 @@
 """Typed models of the settings of a run and of the plot styles of the methods."""
 
+from functools import partial
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Lt, MinLen
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints
 
 from rfstudy.data.forms import PublishedAs
 from rfstudy.fields import Count, Words
-from rfstudy.models import Model, Text, either, refuse
+from rfstudy.models import Model, Text, either
 from rfstudy.planning.entries import Learners, Name, Options
-from rfstudy.planning.models import AXES, Axis, Limit, Repeats, Shared, Timing
+from rfstudy.planning.models import Axis, Limit, Repeats, Shared, Timing, beginning
 
 
 class SearchDefaults(Model):
@@ -82,19 +83,12 @@ class Settings(Model):
     learners: Learners
     time: Timing
     prepared_together: Words = None
-    shard_by: list[Axis | Literal["paper"]]
+    shard_by: Annotated[list[Axis | Literal["paper"]], AfterValidator(partial(beginning, also="paper, or "))]
     minutes_per_shard: Count | None
     max_mem_mb: Count | None
     max_runtime: Count | None
     device_from: Annotated[float, Gt(0)] | None
     threads: Count
-
-    @model_validator(mode="after")
-    def check_axes(self):
-        """Check the axes of jobs."""
-        if not self.shard_by or self.shard_by not in (["paper"], list(AXES[: len(self.shard_by)])):
-            refuse([(("shard_by",), f"must be paper, or a beginning of {', '.join(AXES)}")])
-        return self
 
 
 Colour = Annotated[str, StringConstraints(pattern="^#[0-9A-Fa-f]{6}$")]

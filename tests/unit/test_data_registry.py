@@ -220,7 +220,7 @@ def vgg(**changes):
 
 
 WRONG = [
-    ("files", {"source": "lost"}, ": there is no source 'lost' in sources.yaml; known are files-of-toy"),
+    ("files", {"source": "lost"}, ".source: sources.yaml has no source 'lost'; known are files-of-toy"),
     ("files", {"files": {"all": "lost.csv"}}, ": the source 'files-of-toy' has no file 'lost.csv'; it has toy.csv"),
     ("files", {"files": {"train": "toy.csv", "tset": "toy.csv"}}, ".files.tset: unknown key; did you mean test?"),
     ("files", {"parser": "idx"}, ": files.all: the parser idx reads 2 of them as one part, not 1"),
@@ -261,7 +261,7 @@ WRONG = [
     ("generator", generated_by(blades=True), ".generator.blades: True: input should be a valid integer"),
     ("generator", generated_by(blades=0), ".generator.blades: 0: input should be greater than or equal to 1"),
     ("generator", generated_by(n_train=None), ".generator: the key 'n_train' is missing"),
-    ("features", features(task="lost"), ": there is no task 'lost' in datasets.yaml; known are features, toy"),
+    ("features", features(task="lost"), ".features_of.task: datasets.yaml has no task 'lost'; known are features, toy"),
     ("features", features(task="features"), ": tasks are features of each other in a circle: features -> features"),
     ("features", features(extractor="sift"), f".features_of: there is no 'sift'; known are {EXTRACTORS}"),
     ("features", features(source="files-of-toy"), ": the extractor 'hog' reads no files of a source"),
@@ -284,7 +284,7 @@ WRONG = [
     ("stream", {"streamed": READ | {"file": "lost"}, "stand_in": STREAM_STAND_IN}, ": streamed: sources.yaml has no f"),
     ("stream", {"stand_in": {"label": "few (stand-in for Many)"}}, ": stand_in: the key 'streamed' is missing"),
     ("stream", {"stand_in": STREAM_STAND_IN | generated_by()}, ": stand_in: the key 'generator' is not of a"),
-    ("stream", {"in_place_of": "lost"}, ": in_place_of: there is no task 'lost'"),
+    *[(of, {"in_place_of": "lost"}, ".in_place_of: datasets.yaml has no task 'lost'") for of in ("stream", "files")],
 ]
 
 

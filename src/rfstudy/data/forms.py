@@ -10,12 +10,13 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, MinLen
 from pydantic import AfterValidator, StringConstraints, ValidationInfo, create_model, model_validator
 
+from random_features.errors import check_known
 from rfstudy.data import modules, parse, target_scaling
 from rfstudy.data.entries import class_values, target_of
 from rfstudy.data.sources import Names, Text
 from rfstudy.data.tasks import DROP, IN_ORDER, halves
 from rfstudy.fields import Count, Counts, Some, Words
-from rfstudy.models import Model, by_name, either, parameters, refuse, suggestion, with_keys
+from rfstudy.models import Model, by_name, either, parameters, refuse, with_keys
 
 #: The formats: functions ``parse_<name>``.
 PARSERS = tuple(name.removeprefix("parse_") for name in vars(parse) if name.startswith("parse_"))
@@ -28,6 +29,19 @@ def named(kind: str, key: str, given: type[Model]):
     """Return the type of a mapping that names a file under ``key``, with the keys of ``given`` and the file's own."""
     owns = {name: parameters(modules.function(kind, name)) for name in modules.names(kind)}
     return by_name(key, {name: create_model(name, __base__=(given, own)) for name, own in owns.items()})
+
+
+def id_in(registry: str, lacks: str):
+    """Return the type of an id in a registry, "tasks" or "sources"; ``lacks`` begins the message for any other id."""
+
+    def known(name: str, info: ValidationInfo) -> str:
+        check_known(lacks, name, info.context[registry])
+        return name
+
+    return Annotated[str, AfterValidator(known)]
+
+
+TaskId, SourceId = id_in("tasks", "datasets.yaml has no task"), id_in("sources", "sources.yaml has no source")
 
 
 class Rows(Model):
@@ -54,8 +68,8 @@ class FeaturesOf(Model):
     source : id in `sources.yaml` of files that the extractor reads
     """
 
-    task: str
-    source: str = None
+    task: TaskId
+    source: SourceId = None
 
 
 class Stream(Model):
@@ -83,7 +97,7 @@ class FileStream(Stream):
     columns : columns of the file
     """
 
-    source: str
+    source: SourceId
     file: str
     columns: Count
 
@@ -206,7 +220,7 @@ class Task(Model):
     d: Count
     note: Text = None
     not_comparable: Text | dict[Literal["labels", "test"], Text] = None
-    in_place_of: str = None
+    in_place_of: TaskId = None
 
     @model_validator(mode="after")
     def check_task(self, info: ValidationInfo):
@@ -279,7 +293,7 @@ class FileTask(Labelled):
     stand_in : task in its place where nothing may be downloaded
     """
 
-    source: str
+    source: SourceId
     files: Parts
     parser: Literal[PARSERS]
     separator: Annotated[str, MinLen(1), AfterValidator(expression)] = None
@@ -317,9 +331,6 @@ class FileTask(Labelled):
         names = [name for part in parts.values() for name in part]
         if set(parts) not in ({"all"}, {"train", "test"}):
             yield f"files must name 'all', or 'train' and 'test', not {', '.join(parts)}"
-        if self.source not in sources:
-            yield f"there is no source {self.source!r} in sources.yaml; {suggestion(self.source, sources)}"
-            return
         known = sources[self.source].get("files", {})
         for name in dict.fromkeys([*names, self.folds] if self.folds else names):
             if name not in known:
@@ -374,20 +385,16 @@ class FeaturesTask(Task):
 
     features_of: Features
 
-    def problems(self, tasks: dict, sources: dict, **_):
-        """Yield the problems of the other task, or of the source of the extractor's files."""
+    def problems(self, tasks: dict, **_):
+        """Yield the problems of the other task, or of the extractor's files."""
         own, trail = self.features_of, []
-        if own.source and own.source not in sources:
-            yield f"there is no source {own.source!r} in sources.yaml; {suggestion(own.source, sources)}"
         if own.source and not modules.load("extractors", own.extractor).FILES:
             yield f"the extractor {own.extractor!r} reads no files of a source"
         other = own.task
         while other in tasks and other not in trail and "features_of" in tasks[other]:
             trail.append(other)
             other = tasks[other]["features_of"].get("task")
-        if other not in tasks:
-            yield f"there is no task {other!r} in datasets.yaml; {suggestion(other, tasks)}"
-        elif other in trail:
+        if other in trail:
             yield f"tasks are features of each other in a circle: {' -> '.join((*trail, other))}"
 
 
@@ -413,13 +420,11 @@ class StreamedTask(Task):
             yield "stand_in: the key 'streamed' is missing"
         if self.stand_in and self.stand_in.generator:
             yield "stand_in: the key 'generator' is not of a task that is streamed; it belongs under 'streamed'"
-        if from_file and self.streamed.file not in sources.get(self.streamed.source, {}).get("files", {}):
+        if from_file and self.streamed.file not in sources[self.streamed.source]["files"]:
             yield f"streamed: sources.yaml has no file {self.streamed.file!r} of a source {self.streamed.source!r}"
         base = self.streamed.base
         if "source" not in tasks.get(base, {}) or tasks[base].get("split") != "published":
             yield f"streamed.base: {base!r} is no task of files with a published split"
-        if self.in_place_of and self.in_place_of not in tasks:
-            yield f"in_place_of: there is no task {self.in_place_of!r}; {suggestion(self.in_place_of, tasks)}"
 
 
 #: The key that says what a task is made from, and the model of such a task.

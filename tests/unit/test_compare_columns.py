@@ -84,7 +84,7 @@ def test_a_table_of_many_numbers_is_trained_on_as_many_rows_as_fit(tmp_path, mon
     assert (len(whole.y), len(part.y), len(part.y_held)) == (2000, 1500, len(whole.y_held))
     monkeypatch.setattr(contests, "MOST_NUMBERS", 1)
     (part, *_), _ = contests.validation_parts(asked, np.arange(3000))
-    assert len(part.y) == contests.WIDTH_ROWS
+    assert len(part.y) == contests.WIDTH_ROWS == contests.Contest(asked, np.arange(3000), tmp_path).n_final
 
 
 def test_the_encoder_fills_scales_and_ignores_unknown_categories():

@@ -196,7 +196,8 @@ class Contest:
         self.seconds = (time.perf_counter() - started) / len(self.parts)  # to encode the columns
         self.folder.mkdir(parents=True, exist_ok=True)
         self.n_train = min(len(part.y) for part in self.parts)
-        self.n_final = len(rows)
+        most = MOST_NUMBERS // self.parts[0].X.shape[1] - recipe.MOST_TEST_ROWS
+        self.n_final = len(rows) if issparse(question.table) else min(len(rows), max(WIDTH_ROWS, most))
         self.results: list[Result] = []
         self.reasons: dict[str, str] = {}
 

@@ -97,7 +97,7 @@ def tested(question: Question, contest: Contest, decision: Decision, end: float,
     more = [each for each in recipe.RARE[len(classes) > 2] if each != metric] if warnings.unequal(question) else []
     more = [each for each in more if each not in recipe.RANKED or len(set(y)) > 1]
     for unit, result in opened.items():
-        n = None if unit.n == contest.n_train else unit.n
+        n = contest.n_final if unit.n == contest.n_train else unit.n
         train = recipe.sample(rows, n)
         try:
             with alarm(max(0.01, end - time.monotonic()) if found else 1e9, OutOfTime()):
@@ -118,8 +118,8 @@ def tested(question: Question, contest: Contest, decision: Decision, end: float,
         most = float("inf") if metric in ("log-loss", *recipe.METRICS["regression"]) else 1.0
         low, high = sorted(recipe.score(min(max(each, 0.0), most), metric) for each in (mean - half, mean + half))
         found.append({
-            "result": result, "rows": n, "score": recipe.score(losses, metric), "low": low, "high": high,
-            "more": {name: recipe.score(recipe.losses(P, y, name), name) for name in more},
+            "result": result, "rows": None if n == len(rows) else n, "score": recipe.score(losses, metric),
+            "low": low, "high": high, "more": {name: recipe.score(recipe.losses(P, y, name), name) for name in more},
             "never": [each for code, each in enumerate(classes or ()) if code not in P.argmax(axis=1)] if more else [],
         })  # fmt: skip
     return found

@@ -14,7 +14,7 @@ import pydantic
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Tag, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from random_features.errors import nearest, suggestion
+from random_features.errors import check_known, nearest, suggestion
 from rfstudy.fields import listed
 
 #: Longest text of a value in a message.
@@ -146,6 +146,21 @@ def parameters(function) -> type[Model]:
     keywords = [each for each in signature(function).parameters.values() if each.kind is each.KEYWORD_ONLY]
     keys = {each.name: (each.annotation, ... if each.default is each.empty else None) for each in keywords}
     return pydantic.create_model(function.__module__.rpartition(".")[2], __base__=Model, **keys)
+
+
+def id_in(registry, lacks: str):
+    """Return the type of an id in a registry, or in the one that the validators' context has under this name, if any.
+
+    ``lacks`` begins the message for any other id.
+    """
+
+    def known(name: str, info: pydantic.ValidationInfo) -> str:
+        ids = (info.context or {}).get(registry) if isinstance(registry, str) else registry
+        if ids is not None:
+            check_known(lacks, name, ids)
+        return name
+
+    return Annotated[str, AfterValidator(known)]
 
 
 def one_or_more(of, *constraints):

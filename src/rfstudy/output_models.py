@@ -9,9 +9,11 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Len, MinLen
 from pydantic import StringConstraints
 
+from random_features.learners.registry import LEARNERS
 from random_features.modules import definitions
 from rfstudy.fields import Count, Some
-from rfstudy.models import Model, Text, one_or_more, problems_of, suggestion
+from rfstudy.metrics import FACTS
+from rfstudy.models import Model, Text, id_in, one_or_more, problems_of, suggestion
 from rfstudy.report import catalogue
 
 Names = Annotated[list[Text], *Some]
@@ -245,6 +247,9 @@ def problems_of_output(entry: dict) -> list[str]:
 # --- The scorecard ----------------------------------------------------------------------------------------------------
 
 
+ExperimentId = id_in("experiments", "there is no experiment")
+
+
 class Measured(Model):
     """The measurement of a published metric.
 
@@ -258,9 +263,9 @@ class Measured(Model):
     column : the column of the facts about the data that has the number
     """
 
-    learner: Text = None
+    learner: id_in(LEARNERS, "there is no learner") = None
     split: Part = None
-    over: Text = None
+    over: id_in("styles", "there is no method") = None
     variants: Labels = None
     column: Literal["n_train", "n_test", "d"] = None
 
@@ -278,10 +283,10 @@ class Numbers(Model):
     """
 
     table: Text
-    experiments: Annotated[dict[Literal["text", "code", "tuned"], Text], MinLen(1)]
+    experiments: Annotated[dict[Literal["text", "code", "tuned"], ExperimentId], MinLen(1)]
     kernel: Text = None
     repeats: Count = None
-    metrics: Annotated[dict[str, Measured], MinLen(1)]
+    metrics: Annotated[dict[id_in(FACTS, "there is no metric"), Measured], MinLen(1)]
 
 
 class NotScored(Model):

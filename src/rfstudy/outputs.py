@@ -17,7 +17,6 @@ from collections import Counter
 from pathlib import Path
 
 from random_features.errors import nearest
-from random_features.learners.registry import LEARNERS
 from rfstudy.data.entries import over, read_tasks
 from rfstudy.fields import FORM_OF_NAME, NAME
 from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_files
@@ -87,20 +86,9 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict)
     """Return the measurements of the published numbers (``scorecard.yaml``), and the problems of that file."""
     scorecard = read_yaml(Path(config_dir) / "scorecard.yaml")
     where = f"{Path(config_dir).name}/scorecard.yaml"
-    problems = [f"{where}: {paper}{p}" for paper, entry in scorecard.items() for p in problems_of(Scorecard, entry)]
-    numbers = [] if problems else [(paper, each) for paper, of in scorecard.items() for each in of["numbers"]]
-    known = {"experiment": experiments, "learner": LEARNERS, "over": styles, "metric": FACTS}
-    for paper, entry in numbers:
-        named = [("", "experiment", name) for name in entry["experiments"].values()]
-        for metric, how in entry["metrics"].items():
-            stated = {"metric": metric, **how}.items()
-            named += [(f", {metric}", what, name) for what, name in stated if what in known]
-        problems += [
-            f"{where}: {paper}, {entry['table']}{place}: there is no {what} {name!r}; {suggestion(name, known[what])}"
-            for place, what, name in named
-            if name not in known[what]
-        ]
-    return scorecard, problems
+    known = {"experiments": experiments, "styles": styles}
+    found = [(paper, p) for paper, entry in scorecard.items() for p in problems_of(Scorecard, entry, **known)]
+    return scorecard, [f"{where}: {paper}{problem}" for paper, problem in found]
 
 
 def ids_of_claims(config_dir: Path, paper: str) -> set[str]:

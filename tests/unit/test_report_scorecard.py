@@ -75,7 +75,7 @@ def test_the_names_of_the_mapping_exist():
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("experiments", {"text": "slsrff-txt"}, "slsrff, Table 2: there is no experiment 'slsrff-txt'; .*slsrff-text"),
+        ("experiments", {"text": "slsrff-txt"}, "experiments.text: there is no experiment 'slsrff-txt'; .*slsrff-text"),
         ("experiments", {"txt": "slsrff-text"}, "txt"),
         ("repeat", 10, "repeat: unknown key; .*repeats"),
         ("metrics", {"n_dims": {"colum": "d"}}, "colum: unknown key"),

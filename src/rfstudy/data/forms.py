@@ -10,13 +10,12 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, MinLen
 from pydantic import AfterValidator, StringConstraints, ValidationInfo, create_model, model_validator
 
-from random_features.errors import check_known
 from rfstudy.data import modules, parse, target_scaling
 from rfstudy.data.entries import class_values, target_of
 from rfstudy.data.sources import Names, Text
 from rfstudy.data.tasks import DROP, IN_ORDER, halves
 from rfstudy.fields import Count, Counts, Some, Words
-from rfstudy.models import Model, by_name, either, parameters, refuse, with_keys
+from rfstudy.models import Model, by_name, either, id_in, parameters, refuse, with_keys
 
 #: The formats: functions ``parse_<name>``.
 PARSERS = tuple(name.removeprefix("parse_") for name in vars(parse) if name.startswith("parse_"))
@@ -29,16 +28,6 @@ def named(kind: str, key: str, given: type[Model]):
     """Return the type of a mapping that names a file under ``key``, with the keys of ``given`` and the file's own."""
     owns = {name: parameters(modules.function(kind, name)) for name in modules.names(kind)}
     return by_name(key, {name: create_model(name, __base__=(given, own)) for name, own in owns.items()})
-
-
-def id_in(registry: str, lacks: str):
-    """Return the type of an id in a registry, "tasks" or "sources"; ``lacks`` begins the message for any other id."""
-
-    def known(name: str, info: ValidationInfo) -> str:
-        check_known(lacks, name, info.context[registry])
-        return name
-
-    return Annotated[str, AfterValidator(known)]
 
 
 TaskId, SourceId = id_in("tasks", "datasets.yaml has no task"), id_in("sources", "sources.yaml has no source")

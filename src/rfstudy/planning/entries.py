@@ -10,35 +10,19 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Gt, MinLen, Predicate
 from pydantic import AfterValidator, BeforeValidator, StringConstraints, ValidationInfo, model_validator
 
-from random_features.errors import check_known
 from random_features.kernels import KERNELS
 from random_features.learners.registry import LEARNERS
 from random_features.maps.registry import REGISTRY, resolved_options
 from rfstudy.data import modules
 from rfstudy.data.tasks import SPLITS
 from rfstudy.fields import Count, Counts, Positive, Positives, Some, Words, distinct
-from rfstudy.models import Model, by_name, model_of, parameters, refuse, suggestion, with_keys
+from rfstudy.models import Model, by_name, id_in, model_of, parameters, refuse, suggestion, with_keys
 from rfstudy.study.job import SEARCHED
 
 Name = Annotated[str, StringConstraints(pattern="^[a-z0-9-]+$")]
 
 
-def known_map(name: str) -> str:
-    """Check the id of a map."""
-    check_known("there is no method", name, REGISTRY)
-    return name
-
-
-def known_dataset(name: str, info: ValidationInfo) -> str:
-    """Check the id of a data set, if the caller lists the ids that exist."""
-    known = (info.context or {}).get("datasets")
-    if known is not None:
-        check_known("there is no data set", name, known)
-    return name
-
-
-MapId = Annotated[str, AfterValidator(known_map)]
-Dataset = Annotated[str, AfterValidator(known_dataset)]
+MapId, Dataset = id_in(REGISTRY, "there is no method"), id_in("datasets", "there is no data set")
 
 
 # --- What is declared in files of its own -----------------------------------------------------------------------------

@@ -11,11 +11,15 @@ from pydantic import StringConstraints
 
 from random_features.learners.registry import LEARNERS
 from random_features.modules import definitions
+from rfstudy.data.forms import TaskId
 from rfstudy.fields import Count, Some
 from rfstudy.metrics import FACTS
-from rfstudy.models import Model, Text, id_in, one_or_more, problems_of, suggestion
+from rfstudy.models import Model, Text, either, id_in, one_or_more, problems_of, suggestion
 from rfstudy.report import catalogue
 
+ExperimentId = id_in("experiments", "there is no experiment")
+MethodId = id_in("styles", "methods.yaml has no method")
+MethodIds = Annotated[list[MethodId], *Some]
 Names = Annotated[list[Text], *Some]
 Labels = Annotated[dict[str, Text], MinLen(1)]
 Colours = Annotated[dict[str, Annotated[str, StringConstraints(pattern="^#[0-9A-Fa-f]{6}$")]], MinLen(1)]
@@ -52,10 +56,10 @@ class Panel(Quantity):
     label: Text
     metric: Text = None
     scale: Scale = None
-    against: Text = None
+    against: MethodId = None
     kernel: Text = None
     reference: Text = None
-    methods: Names = None
+    methods: MethodIds = None
     x: Axis = None
 
 
@@ -88,7 +92,7 @@ class Line(Model):
 Lines = Annotated[list[Line], MinLen(1)]
 
 
-Experiments = Annotated[dict[Protocol, one_or_more(Text) | None], MinLen(1)]
+Experiments = Annotated[dict[Protocol, either(None, lambda value: value is None, one_or_more(ExperimentId))], MinLen(1)]
 
 
 class Output(Model):
@@ -175,11 +179,11 @@ class Output(Model):
     facts: Text = None
     dataset: Text = None
     datasets: Names = None
-    registered: Names = None
+    registered: Annotated[list[TaskId], *Some] = None
     method: Text = None
-    methods: Names = None
+    methods: MethodIds = None
     baseline: Text = None
-    baselines: Names = None
+    baselines: MethodIds = None
     variants: Labels = None
     sizes: Names = None
     repeats: Count = None
@@ -227,8 +231,11 @@ def arguments_of(kind: str) -> dict[str, bool]:
     return {each.arg: not default for each, default in zip(keywords.kwonlyargs, keywords.kw_defaults, strict=True)}
 
 
-def problems_of_output(entry: dict) -> list[str]:
-    """Return the problems of the keys and values of an entry, as ``problems_of`` does."""
+def problems_of_output(entry: dict, **ids) -> list[str]:
+    """Return the problems of the keys and values of an entry, as ``problems_of`` does.
+
+    ``ids`` are the ``experiments``, the ``styles`` of methods and the ``tasks`` that there are.
+    """
     kind, kinds = entry.get("kind"), list(catalogue.kinds())
     if kind not in kinds:
         return [f".kind: there is no {kind!r}; {suggestion(kind, kinds)}"]
@@ -241,13 +248,10 @@ def problems_of_output(entry: dict) -> list[str]:
     found = [f".kind: {kind} takes {key!r}: give it a type in Output of src/rfstudy/output_models.py" for key in new]
     found += [f".{key}: unknown key; {suggestion(key, known)}" for key in entry if key not in (*known, *new)]
     found += [f": the key {key!r} is missing; known are {', '.join(known)}" for key in required if key not in entry]
-    return found or problems_of(Output, entry)
+    return found or problems_of(Output, entry, **ids)
 
 
 # --- The scorecard ----------------------------------------------------------------------------------------------------
-
-
-ExperimentId = id_in("experiments", "there is no experiment")
 
 
 class Measured(Model):
@@ -265,7 +269,7 @@ class Measured(Model):
 
     learner: id_in(LEARNERS, "there is no learner") = None
     split: Part = None
-    over: id_in("styles", "there is no method") = None
+    over: MethodId = None
     variants: Labels = None
     column: Literal["n_train", "n_test", "d"] = None
 

@@ -65,8 +65,8 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
         entries = extended(read_yaml(path), "output", over, lambda name, at=where: f"{at}: ")
         found = {
             name: ([] if re.fullmatch(NAME, name) else [f": its name has {FORM_OF_NAME}"])
-            or problems_of_output(entry)
-            or problems_with(entry, experiments, styles, tasks)
+            or problems_of_output(entry, experiments=experiments, styles=styles, tasks=tasks)
+            or problems_with(entry, experiments)
             or (unknown(entry, {"claims": ids_of_claims(config_dir, path.stem)}) if "claims" in entry else [])
             for name, entry in entries.items()
         }  # fmt: skip
@@ -111,18 +111,13 @@ def ids_of_claims(config_dir: Path, paper: str) -> set[str]:
     return {row["claim_id"] for row in rows if row["paper"] == paper}
 
 
-def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[str]:
-    """Return the names in an entry that its experiments, or the registries, do not have."""
-    registries = {"methods": styles, "baselines": styles, "registered": tasks}
-    found = unknown(entry, registries, " in methods.yaml or datasets.yaml")
-    found += unknown(entry.get("panels", []), {"against": styles}, where=".panels")
+def problems_with(entry: dict, experiments: dict[str, dict]) -> list[str]:
+    """Return the names in an entry that its experiments do not have."""
+    found = []
     for protocol, named in entry["experiments"].items():
-        names = catalogue.as_list(named)
-        absent = unknown(named or [], {"": experiments}, where=f".experiments.{protocol}")
-        if names and not absent:
+        if names := catalogue.as_list(named):
             of = known_of([experiments[name] for name in names])
-            absent = unknown(entry, of, f" in the experiment for {protocol}")
-        found += absent
+            found += unknown(entry, of, f" in the experiment for {protocol}")
     return list(dict.fromkeys(found))
 
 

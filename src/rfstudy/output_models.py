@@ -198,7 +198,7 @@ class Output(Model):
     labels: Labels = None
     learner: Text = None
     learners: Labels | Names = None
-    claims: Names = None
+    claims: Annotated[list[id_in("claims", "data/reference/claims.csv has no claim")], *Some] = None
     about: Labels = None
     says: Labels = None
     settings: Labels = None
@@ -234,7 +234,7 @@ def arguments_of(kind: str) -> dict[str, bool]:
 def problems_of_output(entry: dict, **ids) -> list[str]:
     """Return the problems of the keys and values of an entry, as ``problems_of`` does.
 
-    ``ids`` are the ``experiments``, the ``styles`` of methods and the ``tasks`` that there are.
+    ``ids`` are the ``experiments``, the ``styles`` of methods, the ``tasks`` and the paper's ``claims`` that there are.
     """
     kind, kinds = entry.get("kind"), list(catalogue.kinds())
     if kind not in kinds:

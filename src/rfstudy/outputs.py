@@ -63,11 +63,13 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
     for path in yaml_files(Path(config_dir) / "figures"):
         where = f"{path.parent.parent.name}/figures/{path.name}"
         entries = extended(read_yaml(path), "output", over, lambda name, at=where: f"{at}: ")
+        ids = {"experiments": experiments, "styles": styles, "tasks": tasks}
+        if any("claims" in entry for entry in entries.values()):
+            ids["claims"] = ids_of_claims(config_dir, path.stem)
         found = {
             name: ([] if re.fullmatch(NAME, name) else [f": its name has {FORM_OF_NAME}"])
-            or problems_of_output(entry, experiments=experiments, styles=styles, tasks=tasks)
+            or problems_of_output(entry, **ids)
             or problems_with(entry, experiments)
-            or (unknown(entry, {"claims": ids_of_claims(config_dir, path.stem)}) if "claims" in entry else [])
             for name, entry in entries.items()
         }  # fmt: skip
         problems += [f"{where}: {name}{problem}" for name, of_entry in found.items() for problem in of_entry]
@@ -121,7 +123,7 @@ def problems_with(entry: dict, experiments: dict[str, dict]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def unknown(part, known: dict, of: str = "", where: str = "", key: str = "") -> list[str]:
+def unknown(part, known: dict, of: str, where: str = "", key: str = "") -> list[str]:
     """Return a line for each text of an entry, at any depth, that is not among those known for its key."""
     if isinstance(part, dict):
         # a learner without a metric belongs to a kind of experiment

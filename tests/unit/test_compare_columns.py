@@ -147,4 +147,7 @@ def test_the_origin_of_the_target_changes_no_prediction(name):
 )  # fmt: skip
 def test_the_task_is_inferred(tmp_path, values, task):
     path = saved(tmp_path, pd.DataFrame({"x": np.arange(len(values)) * 0.5, "y": values}))
-    assert understand(path, "y").settings["task"] == task
+    asked, other = understand(path, "y"), {"classes": "regression", "regression": "classes"}[task]
+    assert asked.settings["task"] == task
+    words = f"'y', few whole numbers, is taken for {task}; --task {other} changes it"
+    assert (words in asked.changed) == (isinstance(values, np.ndarray) and 2 < len(set(values)) <= 20)

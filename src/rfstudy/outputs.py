@@ -59,38 +59,29 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
     ``experiments`` are all that are configured, by name; ``styles`` and ``tasks`` the parsed registries. Raise
     ``ConfigurationError``, with file, entry and key of every problem.
     """
-    problems, by_paper = [], {}
+    problems, by_paper, ids = [], {}, {"experiments": experiments, "styles": styles, "tasks": tasks}
     for path in yaml_files(Path(config_dir) / "figures"):
         where = f"{path.parent.parent.name}/figures/{path.name}"
         entries = extended(read_yaml(path), "output", over, lambda name, at=where: f"{at}: ")
-        ids = {"experiments": experiments, "styles": styles, "tasks": tasks}
-        if any("claims" in entry for entry in entries.values()):
-            ids["claims"] = ids_of_claims(config_dir, path.stem)
+        has_claims = any("claims" in entry for entry in entries.values())
+        claims = ids_of_claims(config_dir, path.stem) if has_claims else None
         found = {
             name: ([] if re.fullmatch(NAME, name) else [f": its name has {FORM_OF_NAME}"])
-            or problems_of_output(entry, **ids)
+            or problems_of_output(entry, **ids, claims=claims)
             or problems_with(entry, experiments)
             for name, entry in entries.items()
         }  # fmt: skip
         problems += [f"{where}: {name}{problem}" for name, of_entry in found.items() for problem in of_entry]
         by_paper[path.stem] = entries
-    scorecard, of_scorecard = load_scorecard(config_dir, experiments, styles)
-    problems += of_scorecard
+    scorecard, where = read_yaml(Path(config_dir) / "scorecard.yaml"), f"{Path(config_dir).name}/scorecard.yaml"
+    for paper, entry in scorecard.items():
+        problems += [f"{where}: {paper}{problem}" for problem in problems_of(Scorecard, entry, **ids)]
     stop_at(problems)
     numbers = {paper: {"scorecard": scorecard.get(paper, {"numbers": []})} for paper in by_paper}
     return [
         spec | (numbers[spec["paper"]] if "scorecard" in arguments_of(spec["kind"]) else {})
         for spec in catalogue.specifications(by_paper)
     ]
-
-
-def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict) -> tuple[dict, list[str]]:
-    """Return the measurements of the published numbers (``scorecard.yaml``), and the problems of that file."""
-    scorecard = read_yaml(Path(config_dir) / "scorecard.yaml")
-    where = f"{Path(config_dir).name}/scorecard.yaml"
-    known = {"experiments": experiments, "styles": styles}
-    found = [(paper, p) for paper, entry in scorecard.items() for p in problems_of(Scorecard, entry, **known)]
-    return scorecard, [f"{where}: {paper}{problem}" for paper, problem in found]
 
 
 def ids_of_claims(config_dir: Path, paper: str) -> set[str]:

@@ -144,6 +144,8 @@ def _checked_tensor(X, device):
     stated = X.device if device == "auto" else resolve_device(device)
     if stated.type != X.device.type or stated.index not in (None, X.device.index):
         raise ValueError(f"X is on {X.device}, device={device!r}: move X there, or set device='auto'")
+    if X.device.type not in ("cpu", "cuda"):  # others, as Apple's, have no float64
+        raise ValueError(f"X is on {X.device}: maps and machines compute on the CPU and on CUDA; move X to the CPU")
     return X if X.dtype in (torch.float32, torch.float64) else X.double()
 
 

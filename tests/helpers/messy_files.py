@@ -38,10 +38,6 @@ def encrypted(data):
     return bytes(archive)
 
 
-def damaged(data):
-    return data[:40] + bytes(20) + data[60:]
-
-
 def arrays(**named):
     stream = io.BytesIO()
     np.savez(stream, **named)

@@ -229,7 +229,7 @@ def test_a_budget_ends_while_columns_are_scaled(tmp_path, monkeypatch):
 # --- options ----------------------------------------------------------------------------------------------------------
 
 
-def test_unknown_maps_and_budgets_are_refused(tmp_path, capsys):
+def test_unknown_maps_and_budgets_are_refused(tmp_path, capsys, monkeypatch):
     path = saved(tmp_path, table("linear"))
     for how, words in (
         *(({"margin": margin}, "--margin") for margin in (np.nan, -1.0, np.inf)),
@@ -244,6 +244,8 @@ def test_unknown_maps_and_budgets_are_refused(tmp_path, capsys):
     (tmp_path / "mine" / "results.csv").write_text("mine")
     for out in (tmp_path, tmp_path / "mine"):
         assert "has files that are no answer to this question" in message(run.compare, path, "y", out=out)
+    monkeypatch.delattr("signal.setitimer")  # as on Windows
+    assert "run it in WSL" in message(run.compare, path, "y")
 
 
 def test_a_map_of_a_number_of_columns_has_that_many(kernel_run):

@@ -177,6 +177,7 @@ def test_weights_of_any_library_and_type_are_like_those_of_numpy(weights):
 @pytest.mark.parametrize(("wrong", "message"), [
     (torch.full((300, 3), np.nan), "NaN or infinity"), (torch.zeros(300, 5), "2 features|5 features"),
     (torch.zeros(300), "dense real tensor"), (torch.zeros(300, 3).to_sparse(), "dense real tensor"),
+    (torch.empty(300, 3, device="meta"), "X is on meta: maps and machines compute on the CPU and on CUDA"),
 ])  # fmt: skip
 @pytest.mark.parametrize("name", ["ridge", "exact"])
 def test_tensors_are_checked_as_arrays_are(name, wrong, message):

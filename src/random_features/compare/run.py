@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import time
 from pathlib import Path
 
@@ -44,6 +45,8 @@ def compare(
     that has something else; nothing is written then.
     """
     seconds = seconds_of(budget)
+    if not hasattr(signal, "setitimer"):
+        raise UserError("compare keeps its budget by a signal that Windows lacks: run it in WSL, on Linux or on macOS")
     end = (started or time.monotonic()) + max(seconds - REPORT_SECONDS, 0.5 * seconds)
     if not 0 <= margin <= 1:  # so is no nan
         raise UserError(f"--margin {margin}: write a share from 0 to 1, such as 0.02")

@@ -68,11 +68,12 @@ def entry(method="rff", **own):
     return {"method": method, "variant": "", "options": {}, **own}
 
 
-def test_the_number_of_folds_decides_nothing_where_the_penalty_is_given():
-    chosen = {"size": {"2d": {"chosen": {"penalty": {"ridge": 0.1}}, "chosen_on": [0]}}}
+def test_chosen_steps_count_and_the_number_of_folds_does_not_where_the_penalty_is_given():
+    chosen = {"size": {"2d": {"chosen": {"penalty": {"ridge": 0.1}, "preprocess": ["standard"]}, "chosen_on": [0]}}}
     for found, options in ((chosen, {"scaling", "center", "penalties"}), ({}, set(RIDGE))):
         given = conditions_of(SPEC, choice_for(found, entry(), "2d", 0), entry(), "ridge")
-        assert set(given["settings"]) == options
+        steps = ["standard"] if found else ["minmax"]  # those that were chosen, or the experiment's
+        assert (set(given["settings"]), given["preprocess"]) == (options, steps)
 
 
 def test_cells_have_the_repeats_outermost_and_sizes_in_columns_that_the_map_sees():

@@ -19,7 +19,7 @@ from random_features.errors import UserError
 def test_groups_stay_together_and_times_are_tested_on_later_rows(tmp_path):
     days = np.random.default_rng(1).permutation(1500)
     frame = table("linear", 1500).assign(shop=np.arange(1500) % 30, site=np.maximum(days - 1495, 0), day=days)
-    path = saved(tmp_path, frame.assign(month=days // 400))
+    path = saved(tmp_path, frame.assign(month=days // 400, old=np.minimum(days // 40, 4), late=np.minimum(days, 300)))
     group, most, time = {"group": "shop"}, {"group": "site"}, {"time": "day"}
     for how in (group, most, time, {"time": "month"}, time | group, time | most):
         asked = understand(path, "y", **how)
@@ -38,6 +38,21 @@ def test_groups_stay_together_and_times_are_tested_on_later_rows(tmp_path):
         assert recipe.split(asked.y[parts[0]], few, None, folds=5) or len(set(few)) == 1
         assert "shop" in asked.settings["columns"]["numbers"] or "group" in how
         assert how.get("time") != "day" or list(asked.table["day"]) == list(range(1500))
+    for how in (time | {"group": "old"}, {"time": "late"}):
+        asked = understand(path, "y", **how)
+        with pytest.raises(UserError, match=f"--time {how['time']}: most rows have the last time or group; name an"):
+            recipe.final_parts(asked.table, asked.y, asked.groups, asked.settings)
+    times = np.repeat([0, 1, 2, 3], [3, 297, 150, 150])  # no contestant learns from three rows
+    assert [len(train) for train, _ in recipe.split(asked.y[:600], None, times, folds=5)] == [300, 450]
+
+
+def test_rows_without_a_group_or_a_time_make_no_class(tmp_path):
+    labels = ["odd"] * 15 + ["yes", "no", "no"] * 100
+    path = saved(tmp_path, frame := table("linear", 315).assign(y=labels, day=np.r_[[np.nan] * 15, np.arange(300) % 9]))
+    for option in ("group", "time"):
+        assert understand(path, "y", **{option: "day"}).settings["classes"] == ["no", "yes"]  # the rarer is found
+    with pytest.raises(UserError, match="has 45 rows with a class of 10 rows or more and a time, 2 different"):
+        understand(saved(tmp_path, frame[:60]), "y", time="day")
 
 
 def test_the_penalty_of_groups_is_chosen_on_groups_that_are_held_out(tmp_path):

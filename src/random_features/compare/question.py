@@ -64,7 +64,7 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
         raise UserError("a sparse table has no --group, --time, --drop, --format or --missing")
     absent = [] if is_sparse else [text for given in missing for text in texts_of(given, raw.table)]
     if not is_sparse:
-        left = raw.table[sorted(raw.table.columns.drop(list(drop)), key=lambda name: name != target)]
+        left = raw.table[sorted(raw.table.columns.drop(list({*drop} - {group, time})), key=lambda name: name != target)]
         given, of_text = raw.formats | ways, left.select_dtypes(exclude="category")
         texts, units, doubts, read = formats_of(of_text, given, decimal, absent, target)
         formats = {name: ways.get(name) or recipe.format_of(column) for name, column in left.items()
@@ -79,10 +79,11 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     changed += [f"--missing takes cells of {', '.join(shown[:8])}{', ...' * (len(shown) > 8)}"] * bool(shown)
     if decimal and decimal not in map(SIGN_OF.get, formats.values()):
         changed.append(f"--decimal {decimal}: no column has numbers to which it applies")
-    labels = recipe.target_of(table, raw, target)
     if time and table[time].dtype.kind not in "iufmM":
         example = str(next(iter(table[time].dropna()), ""))[:40]
         raise UserError(f"--time {time}: its values are no times, such as {example!r}")
+    labels = recipe.target_of(table, raw, target)
+    labels = labels if is_sparse else labels[table[[*filter(None, (group, time))]].notna().all(axis=1)]
     found, classes = task_of(labels, task, missing, f"the target {target!r}")
     if found != task and few_whole_numbers(labels.dropna()) and labels.nunique() > 2:
         other = "regression" if found == "classes" else "classes"
@@ -157,7 +158,8 @@ def check(y, groups, settings, described) -> None:
     target = settings["target"]
     if len(y) < FEWEST_ROWS or (y == y[0]).all():
         kind = "finite number" if settings["task"] == "regression" else f"class of {FEWEST_OF_A_CLASS} rows or more"
-        few = f"{len(y)} rows with a {kind}, {len(set(y))} different (--task regression takes numbers as they are)"
+        few = f"{len(y)} rows with a {' and a '.join([kind, *filter(settings.get, ('group', 'time'))])}, {len(set(y))}"
+        few += " different" + " (--task regression takes numbers as they are)" * (settings["task"] != "regression")
         raise UserError(f"the target {target!r} has {few}; at least {FEWEST_ROWS}, 2 different, are needed")
     if groups is not None and len(set(groups)) < FEWEST_GROUPS:
         raise UserError(f"--group: the column has {len(set(groups))} groups; at least {FEWEST_GROUPS} are needed")

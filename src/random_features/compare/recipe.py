@@ -182,8 +182,8 @@ def split(y, groups, times, *, folds=None, share=None):
     """Return pairs of training and test rows: one for each of ``folds``, or one with a ``share`` of the rows for tests.
 
     Classes, whole numbers, are stratified. Groups are kept together: there are at most as many folds, and none tests
-    most rows. Rows with ``times`` (n,), or None, are tested on what follows the training rows; rows of one time stay
-    together, but a group is where its last row is.
+    most rows. Rows with ``times`` (n,), or None, are tested on what follows the training rows, at most twice as many
+    rows without groups; rows of one time stay together, but a group is where its last row is.
     """
     rows, parts = np.arange(len(y)), folds or round(1 / share)
     if times is not None:
@@ -193,7 +193,7 @@ def split(y, groups, times, *, folds=None, share=None):
         cuts = len(y) - len(y) // (parts + bool(folds)) * np.arange(folds or 1, 0, -1)
         starts = [begins[np.abs(begins - each).argmin()] for each in cuts if len(begins)]
         bounds = zip(starts, [*starts[1:], len(y)], strict=False)
-        return [(np.sort(order[:a]), np.sort(order[a:b])) for a, b in bounds if a < b]
+        return [(np.sort(order[:a]), np.sort(order[a:b])) for a, b in bounds if a < b <= (2 + (groups is None)) * a]
     parts = parts if groups is None else min(parts, len(set(groups)))
     name = f"{'Stratified' * (y.dtype.kind != 'f')}{'Group' * (groups is not None)}KFold"
     cuts = getattr(selection, name)(parts, shuffle=True, random_state=0).split(rows, y, groups) if parts > 1 else ()
@@ -385,7 +385,7 @@ def final_parts(table, y, groups, settings):
     """Return the training and the test rows of the final score."""
     for train, test in split(y, groups, times_of(table, settings), share=TEST_SHARE):
         return train, sample(test, MOST_TEST_ROWS)
-    raise UserError("--time: all rows have one time; name another column")
+    raise UserError(f"--time {settings['time']}: most rows have the last time or group; name another column")
 
 
 def solved(made, chosen, X, y):

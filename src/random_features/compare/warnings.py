@@ -38,8 +38,7 @@ def found(question: Question, seconds: float = np.inf) -> list[dict]:
         with alarm(min(seconds, 1e9), OutOfTime()):
             while left:
                 evidence = checks[left[0]](question)
-                name = left.pop(0)
-                warned += [{"warning": name, "evidence": evidence}] if evidence else []
+                warned += [{"warning": left.pop(0), "evidence": evidence}][: bool(evidence)]
     except OutOfTime:
         warned.append({"warning": "not checked", "evidence": f"{', '.join(left)}: the budget is short"})
     return warned
@@ -81,8 +80,7 @@ def given_away(question):
     guess, leaks = held_out(recipe.model("guess", {}, question.settings["task"]), y[:, None], y, halves).mean(), []
     for each in question.columns:
         if each["kind"]:
-            column = table[each["column"]]
-            is_text = each["kind"] == "categories"
+            column, is_text = table[each["column"]], each["kind"] == "categories"
             X = pd.factorize(column)[0][:, None] if is_text else recipe.as_numbers(column.to_frame())
             if (removed := 1 - held_out(tree, X, y, halves).mean() / guess) > GIVEN_AWAY:
                 leaks.append(f"{each['column']!r} alone removes {100 * removed:.1f} % of the loss of a guess")

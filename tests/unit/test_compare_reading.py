@@ -136,8 +136,6 @@ def test_columns_of_lists_and_bytes_are_left_out(parquet):
     assert "holds lists, structures or bytes" in message(understand, parquet, "struct")
 
 
-# --- one meaning for a whole column -----------------------------------------------------------------------------------
-
 DAYS = [pd.Timestamp("2021-01-05") + pd.Timedelta(days=7 * i) for i in range(ROWS)]
 MORNINGS, HALF = [d + pd.Timedelta("9h30min") for d in DAYS], np.arange(ROWS) / 2
 FRENCH = ["janv.", "févr.", "mars", "avril", "mai", "juin", "juil.", "août", "sept.", "octobre", "nov.", "décembre"]
@@ -336,8 +334,6 @@ def test_a_missing_value_may_have_a_decimal_comma(tmp_path):
     assert asked.table[["x", "z"]].isna().sum().tolist() == [20, 0]
     assert "--missing takes cells of 'x' (20)" in asked.changed
 
-
-# --- lines and names --------------------------------------------------------------------------------------------------
 
 #: Two numbers and a target, the lines of a file with 60 rows.
 LINES = [f"{v + 1},{v / 4},{v * v}" for v in HALF]

@@ -260,6 +260,8 @@ class Contest:
         """Return the losses of held-out rows, the seconds of fit and prediction, and the penalty that was chosen."""
         X, y = recipe.sample(part.X, n), recipe.sample(part.y, n)
         X_held, y_held = recipe.sample(part.X_held, n_held), recipe.sample(part.y_held, n_held)
+        if self.classes:  # one row of a class cannot choose a penalty
+            X, y = (each[np.bincount(y)[y] > 1] for each in (X, y))
         if has_kernel(name):
             X, X_held = map(part.scaled[settings["relevance"]].transform, (X, X_held))
         started = time.perf_counter()

@@ -37,8 +37,7 @@ def paired_interval(losses, others, groups, confidence=CONFIDENCE) -> tuple[floa
     n_groups, mean = index.max() + 1, difference.mean()
     if n_groups < 2:
         return mean, np.inf if difference.any() else 0.0
-    sums = np.bincount(index, difference - mean)
-    error = np.sqrt(n_groups / (n_groups - 1) * (sums**2).sum()) / len(difference)
+    error = np.sqrt(n_groups / (n_groups - 1) * (np.bincount(index, difference - mean) ** 2).sum()) / len(difference)
     return mean, t.ppf(0.5 + confidence / 2, n_groups - 1) * error
 
 
@@ -93,8 +92,7 @@ def cost_of(result: Result) -> tuple:
     """Return the key that orders results by cost: the guess, then seconds in steps, then columns."""
     if result.unit.name == "guess":
         return (-np.inf, 0, "")
-    step = np.round(np.log(max(result.seconds, 0.02)) / np.log(SAME_COST))
-    return (step, result.unit.columns or 0, result.unit.name)
+    return (np.round(np.log(max(result.seconds, 0.02)) / np.log(SAME_COST)), result.unit.columns or 0, result.unit.name)
 
 
 def label(result: Result) -> str:

@@ -145,8 +145,7 @@ class Problem:
         return result
 
     def _with_penalty(self, value, weights):
-        squares = (weights[: self.design.n_columns] ** 2).sum(axis=(0, 2))
-        return 0.5 * self.penalty * on_host(squares) + on_host(value)
+        return 0.5 * self.penalty * on_host((weights[: self.design.n_columns] ** 2).sum(axis=(0, 2))) + on_host(value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -379,7 +379,7 @@ def test_each_pair_of_options_is_planned_with_and_without_missing_cells(tmp_path
     columns = asked.settings["columns"]
     assert {"a", "b"} - set(columns["numbers"]) == {"a"} & set(how.get("drop", ()))
     assert "day" in columns["dates"]
-    assert any("orders the rows, and predicts nothing" in each for each in asked.changed) == ("time" in how)
+    assert columns.get("seasons", []) == ["when"] * ("time" in how and "when" not in how.get("drop", ()))
     numbers = pd.to_numeric(frame["b"].str.replace(",", "."), errors="coerce")[kept].to_numpy()
     np.testing.assert_allclose(asked.table["b"].to_numpy(float), numbers)
     contest = Contest(asked, recipe.final_parts(asked.table, asked.y, asked.groups, asked.settings)[0], tmp_path)

@@ -105,7 +105,8 @@ def test_a_table_of_many_numbers_is_trained_on_as_many_rows_as_fit(tmp_path, mon
 def test_the_encoder_fills_scales_and_ignores_unknown_categories():
     days = pd.to_datetime(["2024-01-01", "2024-01-02", None, "2024-02-01"])
     frame = pd.DataFrame({"n": [1.0, None, 3.0, np.inf], "e": np.nan, "c": ["a", "b", None, "a"], "d": days})
-    columns = {"numbers": ["n", "e"], "dates": ["d"], "categories": ["c"]}
+    columns = {"numbers": ["n", "e"], "dates": ["d"], "seasons": ["d"], "categories": ["c"]}
+    np.testing.assert_array_equal(recipe.seasons(frame[["d"]]), [[0, 0], [1, 0], [np.nan, np.nan], [3, 0]])
     fitted = recipe.encoder(columns).fit(frame)
     X = fitted.transform(frame)
     assert X.dtype == np.float32

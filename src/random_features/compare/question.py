@@ -96,10 +96,12 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
                 "columns": None}  # fmt: skip
     described = []
     if not is_sparse:
-        uses = dict.fromkeys(drop, "left out: dropped") | {target: "target", group: "group", time: "order"}
+        seasons = [time] if time and time not in drop and recipe.kind_of(table[time]) == "dates" else []
+        uses = dict.fromkeys(drop, "left out: dropped") | {target: "target", group: "group"}
+        uses |= {time: f"order{', day of the week and hour' * bool(seasons)}"}
         described = [described_column(name, table[name], uses.get(name), name in ways) for name in table]
         settings["columns"] = {kind: [each["column"] for each in described if each["kind"] == kind]
-                               for kind in recipe.KINDS}  # fmt: skip
+                               for kind in recipe.KINDS} | ({"seasons": seasons} if seasons else {})  # fmt: skip
         doubts += [f"{each['column']!r}: {each['doubt']}" for each in described if each["doubt"]]
     table, y, groups, left_out = recipe.question(raw, settings, table)
     check(y, groups, settings, described)
@@ -257,9 +259,7 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
             else:
                 doubt += f"{'; ' * bool(doubt)}whole numbers that nearly all differ; if it is an identifier, --drop it"
     if use:
-        seasons = "orders the rows, and predicts nothing; give its hour, day of the week or month columns of their own"
-        doubt = seasons if use == "order" and kind == "dates" else doubt if use == "target" else ""
-        return shown | {"kind": None, "use": use, "doubt": doubt}
+        return shown | {"kind": None, "use": use, "doubt": doubt if use == "target" else ""}
     categories = f"{every - merged} of {every} categories, a column each"
     dates = "seconds, month, day of the week and hour"
     use = {"numbers": "a number, standardised", "dates": dates, "categories": categories}[kind]

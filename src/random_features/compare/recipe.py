@@ -221,6 +221,11 @@ def date_parts(frame):
     return np.column_stack([part for each in parts for part in each]).astype(np.float64)
 
 
+def seasons(frame):
+    """Return columns of numbers for the dates that order the rows: day of the week and hour, which come again."""
+    return np.delete(date_parts(frame), [0, 1], axis=1)
+
+
 def as_text(frame):
     """Return columns of categories as text, with a missing value as a category of its own: no text is empty."""
     return frame.astype(object).where(frame.notna(), "").astype(str)
@@ -247,8 +252,9 @@ def encoder(columns):
         max_categories=CATEGORIES, handle_unknown="infrequent_if_exist", sparse_output=False, dtype=np.float32
     )
     scaled = Standardised()
-    steps = {"numbers": (as_numbers, scaled), "dates": (date_parts, scaled), "categories": (as_text, categories)}
-    kinds = [(kind, make_pipeline(FunctionTransformer(first), then), partial(positions, columns[kind]))
+    steps = {"numbers": (as_numbers, scaled), "dates": (date_parts, scaled), "seasons": (seasons, scaled),
+             "categories": (as_text, categories)}  # fmt: skip
+    kinds = [(kind, make_pipeline(FunctionTransformer(first), then), partial(positions, columns.get(kind, [])))
              for kind, (first, then) in steps.items()]  # fmt: skip
     return make_pipeline(ColumnTransformer(kinds), FunctionTransformer(np.asarray, kw_args={"dtype": np.float32}))
 

@@ -84,7 +84,8 @@ Result = namedtuple("Result", "unit settings losses seconds")
 def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
     """Return the validation parts of some rows, encoded by their own training rows, and the groups of held-out rows.
 
-    A part whose training rows have one class, or whose held-out rows have one where a metric ranks, is left out.
+    A part whose training rows have one class of two rows or more, or whose held-out rows have one where a metric ranks,
+    is left out.
     """
     y, groups = question.y[rows], None if question.groups is None else question.groups[rows]
     how = {"share": PART_SHARE} if len(rows) >= ONE_PART else {"folds": FOLDS if len(rows) >= 1000 else MANY_FOLDS}
@@ -95,8 +96,8 @@ def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
 
     for train, held in recipe.split(y, groups, recipe.times_of(question.table, question.settings, rows), **how):
         held = recipe.sample(held, recipe.MOST_TEST_ROWS)
-        needed = [train, held] if question.settings["metric"] in recipe.RANKED else [train]
-        if question.settings["classes"] and any((y[some] == y[some[0]]).all() for some in needed):
+        ranked = question.settings["metric"] in recipe.RANKED and len(set(y[held])) < 2
+        if question.settings["classes"] and (ranked or np.sort(np.bincount(y[train], minlength=2))[-2] < 2):
             continue
         if len(train) > WIDTH_ROWS and not issparse(question.table):
             width = encoded(encoder.fit_transform, recipe.sample(train, WIDTH_ROWS)).shape[1]
@@ -108,6 +109,19 @@ def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
     if not parts:
         raise UserError("--time or --group leaves no rows or one class in every part of validation: name another")
     return parts, np.concatenate(held_groups)
+
+
+def drawn(y, n: int) -> np.ndarray:
+    """Return at most n training rows, and two of each class of which these have fewer, as one row cannot choose a
+    penalty; a class of one row is left out.
+    """
+    rows = recipe.sample(np.arange(len(y)), n)
+    if y.dtype.kind == "f":
+        return rows
+    every = np.bincount(y)
+    few = np.flatnonzero(np.bincount(y[rows], minlength=len(every)) < 2)
+    rows = np.unique(np.concatenate([rows, *(np.flatnonzero(y == code)[:2] for code in few)]))
+    return rows[every[y[rows]] > 1]
 
 
 def contestants(part: Part, asked=()) -> tuple[list[str], dict[str, str]]:
@@ -258,10 +272,9 @@ class Contest:
 
     def scored(self, name: str, settings: dict, part: Part, n: int, n_held: int | None, metric: str):
         """Return the losses of held-out rows, the seconds of fit and prediction, and the penalty that was chosen."""
-        X, y = recipe.sample(part.X, n), recipe.sample(part.y, n)
+        rows = drawn(part.y, n)
+        X, y = (each if len(rows) == len(part.y) else each[rows] for each in part[:2])
         X_held, y_held = recipe.sample(part.X_held, n_held), recipe.sample(part.y_held, n_held)
-        if self.classes:  # one row of a class cannot choose a penalty
-            X, y = (each[np.bincount(y)[y] > 1] for each in (X, y))
         if has_kernel(name):
             X, X_held = map(part.scaled[settings["relevance"]].transform, (X, X_held))
         started = time.perf_counter()

@@ -124,8 +124,7 @@ class Problem:
 
         def pull(rows, *forward):
             nonlocal value, mean
-            f = forward[0] if decision is None else decision[rows]
-            losses, slopes, h = self.loss(self.targets[rows], f)
+            losses, slopes, h = self.loss(self.targets[rows], forward[0] if decision is None else decision[rows])
             if decision is not None:
                 curvature[rows] = h
             q = self.row_weights[rows]

@@ -37,7 +37,8 @@ def paired_interval(losses, others, groups, confidence=CONFIDENCE) -> tuple[floa
     n_groups, mean = index.max() + 1, difference.mean()
     if n_groups < 2:
         return mean, np.inf if difference.any() else 0.0
-    error = np.sqrt(n_groups / (n_groups - 1) * (np.bincount(index, difference - mean) ** 2).sum()) / len(difference)
+    sums = np.bincount(index, difference - mean)
+    error = np.sqrt(n_groups / (n_groups - 1) * (sums**2).sum()) / len(difference)
     return mean, t.ppf(0.5 + confidence / 2, n_groups - 1) * error
 
 
@@ -64,7 +65,8 @@ def decide(results: list[Result], groups, margin: float, lacking=()) -> Decision
     if lacking:
         seen = "" if best is guess else f" So far {label(best)} is best."
         why = "did not run; the warnings say why, and a longer --budget may help"
-        return Decision(best, best, "unfinished", f"No answer yet: {' and '.join(lacking)} {why}.{seen}", comparisons)
+        answer = f"No answer yet: {' and '.join(lacking)} {why}.{seen}"
+        return Decision(best, best, "unfinished", answer, comparisons)
     shown = next(each["result"] for each in comparisons if each["verdict"] == "within the margin")
     level = 1 - (1 - CONFIDENCE) / max(1, len(results) - 1)  # Bonferroni: any of them may beat the guess by chance
     gains = (paired_interval(guess.losses, each.losses, groups, level) for each in results if each is not guess)
@@ -92,7 +94,8 @@ def cost_of(result: Result) -> tuple:
     """Return the key that orders results by cost: the guess, then seconds in steps, then columns."""
     if result.unit.name == "guess":
         return (-np.inf, 0, "")
-    return (np.round(np.log(max(result.seconds, 0.02)) / np.log(SAME_COST)), result.unit.columns or 0, result.unit.name)
+    step = np.round(np.log(max(result.seconds, 0.02)) / np.log(SAME_COST))
+    return (step, result.unit.columns or 0, result.unit.name)
 
 
 def label(result: Result) -> str:

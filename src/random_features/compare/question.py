@@ -114,7 +114,8 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     changed = of_target + first + doubts + changed + [note for note in read if note not in of_target]
     notes = [f"read as {raw.how.get('words', raw.how['kind'])}", f"{len(y):,} rows, {len(raw.names):,} columns"]
     if classes:
-        shown = [f"{name} ({share:.3g} %)" for name, share in zip(classes, 100 * np.bincount(y) / len(y), strict=True)]
+        shares = zip(classes, 100 * np.bincount(y) / len(y), strict=True)
+        shown = [f"{name} ({share:.3g} %)" for name, share in shares]
         notes.append(f"{target}: {len(shown)} classes: {', '.join(shown[:5])}{', ...' * (len(shown) > 5)}")
     else:
         notes.append(f"{target}: a regression, mean {y.mean():.4g}, standard deviation {y.std():.4g}")

@@ -132,7 +132,8 @@ def units_of(texts: pd.Series, how: str, is_stated: bool) -> tuple[list[str], st
                         f"write them in one unit in the file, or {ways}")  # fmt: skip
     sign = SIGN_OF.get(how, ".")
     decimals, marks = (texts.str.contains(pattern).any() for pattern in (rf"\d[{sign}]", rf"\d{MARKS[sign]}\d{{3}}"))
-    return found + [""] * may_lack, "" if marks == decimals else "decimals" if marks else "marks between thousands"
+    lacks = "" if marks == decimals else "decimals" if marks else "marks between thousands"
+    return found + [""] * may_lack, lacks
 
 
 def refuse_marks(texts: pd.Series, sign: str, lacks: str) -> None:

@@ -38,7 +38,8 @@ def found(question: Question, seconds: float = np.inf) -> list[dict]:
         with alarm(min(seconds, 1e9), OutOfTime()):
             while left:
                 evidence = checks[left[0]](question)
-                warned += [{"warning": left.pop(0), "evidence": evidence}][: bool(evidence)]
+                name = left.pop(0)
+                warned += [{"warning": name, "evidence": evidence}] if evidence else []
     except OutOfTime:
         warned.append({"warning": "not checked", "evidence": f"{', '.join(left)}: the budget is short"})
     return warned
@@ -74,7 +75,8 @@ def given_away(question):
     is_class, rows = question.settings["task"] == "classes", recipe.sample(np.arange(len(question.y)), LEAK_ROWS)
     table, y = recipe.rows_of(question.table, rows), question.y[rows]
     groups = None if question.groups is None or len(set(question.groups[rows])) < 2 else question.groups[rows]
-    halves = list((KFold if groups is None else GroupKFold)(2, shuffle=True, random_state=0).split(rows, groups=groups))
+    folds = (KFold if groups is None else GroupKFold)(2, shuffle=True, random_state=0)
+    halves = list(folds.split(rows, groups=groups))
     tree = (DecisionTreeClassifier if is_class else DecisionTreeRegressor)(max_leaf_nodes=256, random_state=0)
     guess, leaks = held_out(recipe.model("guess", {}, question.settings["task"]), y[:, None], y, halves).mean(), []
     for each in question.columns:

@@ -124,7 +124,8 @@ class Problem:
 
         def pull(rows, *forward):
             nonlocal value, mean
-            losses, slopes, h = self.loss(self.targets[rows], forward[0] if decision is None else decision[rows])
+            f = forward[0] if decision is None else decision[rows]
+            losses, slopes, h = self.loss(self.targets[rows], f)
             if decision is not None:
                 curvature[rows] = h
             q = self.row_weights[rows]
@@ -144,7 +145,8 @@ class Problem:
         return result
 
     def _with_penalty(self, value, weights):
-        return 0.5 * self.penalty * on_host((weights[: self.design.n_columns] ** 2).sum(axis=(0, 2))) + on_host(value)
+        squares = (weights[: self.design.n_columns] ** 2).sum(axis=(0, 2))
+        return 0.5 * self.penalty * on_host(squares) + on_host(value)
 
 
 @dataclass(frozen=True, eq=False)

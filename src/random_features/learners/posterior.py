@@ -86,8 +86,10 @@ def of_features(sums: Sums, penalty: float) -> Posterior | None:
     rhs = sums.cross[:, :-1] - xp.outer(n * centre, mean)
     xp.einsum("ii->i", system)[:] += shift
     factor = cholesky(system)
-    squares = (sums.squares - n * mean**2 - (solve_triangular(factor, rhs) ** 2).sum(axis=0)) / shift
-    return _with_amplitude(factor, shift, n, squares, n - 1, (n - 1 - len(factor)) * np.log(shift), centre + sums.zero)
+    explained = (solve_triangular(factor, rhs) ** 2).sum(axis=0)
+    squares = (sums.squares - n * mean**2 - explained) / shift
+    rest = (n - 1 - len(factor)) * np.log(shift)
+    return _with_amplitude(factor, shift, n, squares, n - 1, rest, centre + sums.zero)
 
 
 def of_kernel(K, Y, penalty: float, weights=None) -> Posterior | None:

@@ -311,7 +311,8 @@ def project_to_simplex(point: np.ndarray) -> np.ndarray:
     """Return the nearest point of {a >= 0, sum(a) = 1} to a vector of shape (J,), in O(J log J)."""
     falling = np.sort(point)[::-1]
     excess = (np.cumsum(falling) - 1.0) / np.arange(1, len(point) + 1)
-    return np.maximum(point - excess[np.flatnonzero(falling > excess)[-1]], 0.0)
+    threshold = excess[np.flatnonzero(falling > excess)[-1]]
+    return np.maximum(point - threshold, 0.0)
 
 
 def _divergence(distribution):

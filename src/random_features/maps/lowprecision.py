@@ -136,7 +136,8 @@ def lloyd_max_levels(n_bits: int) -> np.ndarray:
         return 2.0 * np.cos(inner) - levels[1:] - levels[:-1]
 
     shares = np.arange(1, 2**n_bits) / 2**n_bits
-    return means(root(misfit, np.arccos(1.0 - 2.0 * betaincinv(5 / 6, 5 / 6, shares)), tol=1e-14).x)[::-1].copy()
+    start = np.arccos(1.0 - 2.0 * betaincinv(5 / 6, 5 / 6, shares))
+    return means(root(misfit, start, tol=1e-14).x)[::-1].copy()
 
 
 def _key_of_rows(X, factors):

@@ -119,4 +119,5 @@ def haar_rows(rng: np.random.Generator, n_blocks: int, n_rows: int, n_features: 
     gaussian = rng.standard_normal((n_blocks, n_features, n_rows))
     with decomposing(n_features, DIAGONALISED_ALONE):
         orthogonal, triangular = np.linalg.qr(gaussian)
-    return (orthogonal * np.sign(np.diagonal(triangular, axis1=1, axis2=2))[:, None, :]).transpose(0, 2, 1)
+    signs = np.sign(np.diagonal(triangular, axis1=1, axis2=2))
+    return (orthogonal * signs[:, None, :]).transpose(0, 2, 1)

@@ -213,7 +213,8 @@ class Jobs:
     def shards_of(self, stage: str, experiment: str) -> dict[str, Shard]:
         """Return the shards of a stage in an experiment, by name; empty if the stage has nothing to do."""
         own = self.experiment_of(experiment)
-        return {each.name: each for each in cost.sized(stage, own, self.registry.tasks, self.settings, self.costs)}
+        found = cost.sized(stage, own, self.registry.tasks, self.settings, self.costs)
+        return {shard.name: shard for shard in found}
 
     @cache
     def resources(self, stage: str, shard: Shard) -> dict:

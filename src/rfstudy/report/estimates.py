@@ -89,7 +89,8 @@ def varying(frame: pd.DataFrame, metric: str, over: str, held: str) -> pd.DataFr
     rows = select(frame, metric=metric, status="ok")
     if not len(rows):
         return rows
-    return rows[rows[held] == rows.groupby(held)[over].nunique().idxmax()]
+    most = rows.groupby(held)[over].nunique().idxmax()
+    return rows[rows[held] == most]
 
 
 def largest_half(values) -> np.ndarray:

@@ -26,7 +26,8 @@ NO_RANKING = "no ranking"
 
 def scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the values of one cell by split (rows) and draw (columns), of the splits where all draws are ok."""
-    return select(rows, status="ok", axis=DRAW).pivot(index="repeat", columns="at", values="value").dropna()
+    ok = select(rows, status="ok", axis=DRAW)
+    return ok.pivot(index="repeat", columns="at", values="value").dropna()
 
 
 def errors_in_blocks(rows: pd.DataFrame) -> pd.DataFrame:

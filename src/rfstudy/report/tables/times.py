@@ -208,7 +208,8 @@ def at_time(points: pd.DataFrame, seconds: float) -> tuple[pd.Series, float] | N
             way = np.log(after.time / before.time)
             share = float(np.log(seconds / before.time) / way) if way else 0.0
             errors = (1 - share) * before.errors + share * after.errors
-            return errors.dropna(), float(before.n_features * (after.n_features / before.n_features) ** share)
+            features = before.n_features * (after.n_features / before.n_features) ** share
+            return errors.dropna(), float(features)
     return None
 
 

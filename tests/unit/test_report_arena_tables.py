@@ -280,9 +280,6 @@ def test_ranks_are_means_over_data_sets_of_common_cells():
     assert board.set_index("map_id").loc["orf", "d_64"] == pytest.approx(-10, abs=0.5)
 
 
-# --- the figure -------------------------------------------------------------------------------------------------------
-
-
 def test_the_forest_shows_typical_effects_and_pale_maps_without_a_verdict():
     ratios = {("orf", ""): 0.9, ("qmc", ""): lambda name: 1.3 if made.SETS.index(name) % 2 else 0.75}
     rows = made.framed(made.map_rows(ratios, columns=(64, 128, 256, 512, 1024)), PLAIN)

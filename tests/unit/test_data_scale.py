@@ -106,7 +106,7 @@ def test_blocks_do_not_show(monkeypatch):
 def test_what_makes_no_sense_is_refused():
     X = rows(0)
     known = ", ".join(modules.names("steps"))
-    with pytest.raises(ValueError, match=f"no preprocessing step 'mapstd'; there are {known}$"):
+    with pytest.raises(ValueError, match=f"no preprocessing step 'mapstd'; known are {known}$"):
         fit_steps(["mapstd"], X)
     for wrong in ({"minmax": {}, "unit": {}}, {"pca": 3}):
         for found in (message(fit_steps, [wrong], X), message(columns_after, [wrong], 7)):

@@ -47,7 +47,6 @@ VARIANTS = {
 }
 every_variant = pytest.mark.parametrize("machine", VARIANTS.values(), ids=VARIANTS)
 
-
 #: Machines on which scikit-learn's checks take different paths; the other variants take a minute more.
 CHECKED = [VARIANTS[name] for name in ("exact", "map-grid", "classes-logistic")]
 OTHERS = [machine for machine in VARIANTS.values() if machine not in CHECKED]
@@ -167,25 +166,22 @@ def test_balanced_classes_find_rare_positives(loss):
 
 
 @pytest.mark.parametrize("features", [Gaussian(1.0), PHI])
-def test_a_tie_of_accuracies_is_never_decided_at_the_corner_of_the_grid(features):
+@pytest.mark.parametrize("scoring", [None, "squared_error"])
+def test_a_tie_of_accuracies_is_never_decided_at_the_corner_of_the_grid(features, scoring):
     """With 31 positives in 1,000 rows all large penalties predict the majority; the largest one was chosen."""
     rows, y = np.random.default_rng(3).normal(size=(1000, 2)), np.arange(1000) < 31
     rows[y] += 0.7
     grid = np.logspace(-4, 6, 11)
-    assert KernelMachineClassifier(features, penalties=grid).fit(rows, y).penalty_ not in grid[[0, -1]]
-    squared = KernelMachineClassifier(features, penalties=grid, scoring="squared_error").fit(rows, y)
-    assert squared.penalty_ not in grid[[0, -1]]
+    assert KernelMachineClassifier(features, grid, scoring=scoring).fit(rows, y).penalty_ not in grid[[0, -1]]
 
 
 def test_the_scoring_of_penalties_is_one_of_the_loss():
     for loss, wrong in [("squared", "log_loss"), ("logistic", "squared_error"), ("squared_hinge", "f1")]:
         with pytest.raises(ValueError, match="scoring must be one of accuracy, "):
             KernelMachineClassifier(PHI, [1e-3, 1e-2], loss=loss, scoring=wrong).fit(X, CLASSES)
-    how = {"penalties": np.logspace(-6, 0, 4), "loss": "logistic"}
-    default, log_loss, accuracy = (
-        KernelMachineClassifier(PHI, **how, scoring=scoring).fit(X, CLASSES).penalty_
-        for scoring in (None, "log_loss", "accuracy")
-    )
+    machine = KernelMachineClassifier(PHI, np.logspace(-6, 0, 4), loss="logistic")
+    scorings = None, "log_loss", "accuracy"
+    default, log_loss, accuracy = (machine.set_params(scoring=each).fit(X, CLASSES).penalty_ for each in scorings)
     assert default == log_loss != accuracy
     assert best_penalty([[1.0], [2.0]], [0.1, 1.0], "log_loss") == 0.1
 
@@ -314,11 +310,15 @@ def test_a_classifier_reads_nothing_into_the_names_of_its_classes(name):
         assert of_names[0].kernel_ == kernel_or_map.completed_by(X, np.array(list("abcdefghijklmnopqrstuvwxy"))[codes])
 
 
-@pytest.mark.parametrize("name", [None, "orf", *SUPERVISED])
+@pytest.mark.parametrize("name", [None, "orf", "squared_hinge", *SUPERVISED])
 def test_penalties_are_compared_on_rows_whose_targets_no_feature_has_seen(name):
     rows, y, kernel = X[:60], Y[75:135], None if name in SUPERVISED else Gaussian("ard")
-    features = make_map(name, kernel, n_components=8, random_state=0) if name else kernel
-    machine = KernelMachineRegressor(features, penalties=np.logspace(-4, 1, 6)).fit(rows, y)
+    features = make_map(name, kernel, n_components=8, random_state=0) if name in REGISTRY else kernel
+    machine = KernelMachineRegressor(features, penalties=np.logspace(-4, 1, 6))
+    if name == "squared_hinge":  # a loss whose C depends on the number of rows that train
+        y, grid = np.sign(y), np.logspace(-4, 1, 26)
+        machine = KernelMachineClassifier(PHI, grid, loss=name, scoring="squared_error")
+    machine.fit(rows, y)
     parts = machine._groups(y, False) == np.arange(3 if name else 1)[:, None]  # of an exact kernel one
 
     def error(penalty):

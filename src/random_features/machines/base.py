@@ -194,9 +194,11 @@ class KernelMachine(BaseEstimator):
                 features.set_params(task="classification" if hasattr(self, "classes_") else "regression")
             self.map_ = features.fit(X, y)
             of_folds = [(features, groups)]
+            one_by_one = [np.where(groups == fold, 0, -1) for fold in np.unique(groups)]
             if len(penalties) > 1 and self._learns_from_targets():
-                folds = [np.where(groups == fold, 0, -1) for fold in np.unique(groups)]
-                of_folds = [(clone(features).fit(X[fold < 0], y[fold < 0]), fold) for fold in folds]
+                of_folds = [(clone(features).fit(X[fold < 0], y[fold < 0]), fold) for fold in one_by_one]
+            elif self.loss == "squared_hinge":
+                of_folds = [(features, fold) for fold in one_by_one]
             fit, scores_of = self._on_features(X, Y, penalties, of_folds, weights)
         elif self.loss != "squared":
             raise ValueError(f"loss={self.loss!r} needs a map, such as make_map('nystroem', kernel)")
@@ -240,15 +242,16 @@ class KernelMachine(BaseEstimator):
         ``of_folds`` are fitted maps with the folds (n,) that they serve.
         """
         _, fit, cross_validate, options = LOSSES[self.loss]
-        total = len(Y) if weights is None else weights.sum()
+        of_rows = np.ones(len(Y)) if weights is None else weights
 
-        def setting(penalty):
-            """Return the penalty, or C of a support vector machine, whose loss is a sum."""
+        def setting(penalty, held_out=-1):
+            """Return the penalty, or C of a support vector machine, whose loss is a sum over the rows that train."""
+            total = (of_rows * (held_out == -1)).sum()
             return 1.0 / (total * penalty) if self.loss == "squared_hinge" else penalty
 
         def by(learner, phi, penalty, *folds, **how):
             how |= {"n_columns": phi.n_columns_, "weights": weights, **options}
-            return learner(partial(phi.transform_blocks, X), Y, setting(penalty), *folds, **how)
+            return learner(partial(phi.transform_blocks, X), Y, setting(penalty, *folds), *folds, **how)
 
         def scores(score):
             return np.hstack([by(cross_validate, phi, penalties, folds, score=score) for phi, folds in of_folds])

@@ -112,8 +112,8 @@ def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
 
 
 def drawn(y, n: int) -> np.ndarray:
-    """Return at most n training rows, and two of each class of which these have fewer, as one row cannot choose a
-    penalty; a class of one row is left out.
+    """Return at most n training rows, and more where a class has fewer than two among them, as one row cannot choose
+    a penalty; a class of one row is left out.
     """
     rows = recipe.sample(np.arange(len(y)), n)
     if y.dtype.kind == "f":
@@ -131,7 +131,8 @@ def contestants(part: Part, asked=()) -> tuple[list[str], dict[str, str]]:
         left_out["boosting"] = f"it needs a dense table, and this one has {d:,} columns of {part.X.shape[0]:,} rows"
     if d > MOST_ORTHOGONAL:
         left_out |= dict.fromkeys(("orf", "qmc"), f"it does not gain with {d:,} columns, or takes O(s d^2)")
-    return [name for name in dict.fromkeys([*BASELINES, *MAPS, *asked]) if name not in left_out], left_out
+    names = dict.fromkeys([*BASELINES, *MAPS, *asked])
+    return [name for name in names if name not in left_out], left_out
 
 
 def units(names, n_train: int, most_columns: int) -> list[Unit]:

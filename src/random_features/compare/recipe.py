@@ -398,9 +398,10 @@ def solved(made, chosen, X, y):
     """Return what is ``made`` of settings, fitted. A penalty at which these rows have no solution grows tenfold, and
     boosting does not stop early where the rows that it would hold back cannot have all classes.
     """
-    counts = np.unique(y, return_counts=True)[1]
-    if "learning_rate" in chosen and y.dtype.kind != "f" and (counts.min() < 2 or np.ceil(0.1 * len(y)) < len(counts)):
-        chosen = {"max_iter": 100, "early_stopping": False} | chosen
+    if "learning_rate" in chosen and y.dtype.kind != "f":
+        counts = np.unique(y, return_counts=True)[1]
+        if counts.min() < 2 or np.ceil(0.1 * len(y)) < len(counts):
+            chosen = {"max_iter": 100, "early_stopping": False} | chosen
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LinAlgWarning)  # of a linear model that hardly shrinks: its score says more

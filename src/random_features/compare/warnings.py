@@ -81,7 +81,8 @@ def given_away(question):
     guess, leaks = held_out(recipe.model("guess", {}, question.settings["task"]), y[:, None], y, halves).mean(), []
     for each in question.columns:
         if each["kind"]:
-            column, is_text = table[each["column"]], each["kind"] == "categories"
+            column = table[each["column"]]
+            is_text = each["kind"] == "categories"
             X = pd.factorize(column)[0][:, None] if is_text else recipe.as_numbers(column.to_frame())
             if (removed := 1 - held_out(tree, X, y, halves).mean() / guess) > GIVEN_AWAY:
                 leaks.append(f"{each['column']!r} alone removes {100 * removed:.1f} % of the loss of a guess")

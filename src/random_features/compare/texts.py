@@ -7,6 +7,7 @@ date (%d.%m.%Y), "text", or of files with types "bool" and "duration".
 
 import calendar
 import re
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -74,6 +75,7 @@ AM_PM = r"(?i)(?<=\d)\s*([ap])\.? ?m\b\.?"
 COMMAS = str.maketrans(",.", ".;")
 
 
+@lru_cache(2**12)  # cells recur
 def is_number(text: str) -> bool:
     """Return whether a text is a number with one of the decimal signs."""
     return any(re.match(pattern, text.translate(SIGNS)) for pattern in NUMBER.values())

@@ -40,6 +40,14 @@ class Fact(NamedTuple):
         """Return the largest distance from a value at which another value is the same in practice.
 
         An error in percent has the smaller of its points and its share: half a point matters for an error of 0.2 %.
+
+        >>> [fact_of("accuracy_pct").margin(value) for value in (80.0, 0.1)]
+        [0.5, 0.5]
+        >>> [round(fact_of("error_pct").margin(value), 9) for value in (20.0, 5.0, 4.0)]
+        [0.5, 0.5, 0.4]
+        >>> others = {"train_error_pct": 0.2, "time_feature_s": 2.0, "mse": 0.5, "n_train": 100}
+        >>> [round(fact_of(metric).margin(value), 9) for metric, value in others.items()]
+        [0.02, 0.2, 0.05, 0.0]
         """
         margin = (self.tolerance or 0.0) * (1.0 if self.is_percentage else abs(value))
         return min(margin, SHARE * abs(value)) if self.is_percentage and self.better == "low" else margin

@@ -44,8 +44,18 @@ def reason_in(text: str) -> str:
     'error: no such file: a.csv'
     >>> reason_in('Traceback (most recent call last):\\n  File "a.py", line 1\\nValueError: 2 is not\\n3\\n')
     'ValueError: 2 is not 3'
-    >>> reason_in("nothing of the kind")
-    ''
+    >>> reason_in("Usage: python -m rfstudy\\n\\nError: No such option: --spce\\n")
+    'Error: No such option: --spce'
+    >>> reason_in("error: a.csv: checksum differs:\\n  expected 1\\n  found 2\\n")
+    'error: a.csv: checksum differs: expected 1 found 2'
+    >>> first = "Traceback (most recent call last):\\n  File 'a'\\nKeyError: 'a'\\n\\n"
+    >>> second = "Traceback (most recent call last):\\n  File 'b'\\nTypeError: b\\n"
+    >>> reason_in(first + "During handling of the above exception, another exception occurred:\\n\\n" + second)
+    'TypeError: b'
+    >>> reason_in("Traceback (most recent call last):\\n  File 'a'\\n"), reason_in("Traceback (most recent call last):")
+    ("File 'a'", 'a traceback without an end')
+    >>> reason_in("nothing of the kind"), reason_in("12 rows\\n 100%|##########| 3/3\\n")
+    ('', '')
     """
     lines = spoken(text)
     for position in range(len(lines) - 1, -1, -1):

@@ -11,6 +11,24 @@ class Remaining:
     ----------
     jobs : dict, by the id of a job, its share of the cores and its seconds the last time, or None if these are unknown:
         such a job is expected to take the mean of the others
+
+    Examples
+    --------
+    Five jobs of 10 s and one of 100 s with the machine to themselves, and two of unknown time with half of it each: the
+    mean of the known ones is 25 s. The pace of few jobs, or of few seconds, is not believed.
+
+    >>> run = Remaining(dict.fromkeys(range(5), (1.0, 10.0)) | {5: (1.0, 100.0), 6: (0.5, None), 7: (0.5, None)})
+    >>> for job in range(4):
+    ...     run.finish(job)
+    >>> run.seconds(80.0)
+    >>> run.finish(5)
+    >>> run.seconds(19.0)
+    >>> run.seconds(280.0), 280 / (4 * 10 + 100) * (10 + 2 * 0.5 * 25)
+    (70.0, 70.0)
+    >>> run.finish(6)
+    >>> run.seconds(305.0), 305 / (140 + 0.5 * 25) * (10 + 0.5 * 25)
+    (45.0, 45.0)
+    >>> Remaining({}).seconds(100.0)
     """
 
     def __init__(self, jobs: dict[int, tuple[float, float | None]]):
@@ -47,6 +65,8 @@ def about(seconds: float) -> str:
 
     >>> about(20), about(100), about(17 * 60), about(100 * 60), about(30 * 3600)
     ('under a minute', 'about 2 min', 'about 15 min', 'about 1.5 h', 'about 30 h')
+    >>> about(44), about(45), about(9.9 * 60), about(54.9 * 60), about(55 * 60), about(299 * 60), about(300 * 60)
+    ('under a minute', 'about 1 min', 'about 10 min', 'about 55 min', 'about 1 h', 'about 5 h', 'about 5 h')
     """
     minutes = seconds / 60
     if minutes < 0.75:

@@ -279,7 +279,6 @@ def name_of(entry: dict) -> dict:
 
 
 def id_of(kernel: dict) -> str:
-    """The id of a kernel in the rows."""
     return f"arccos{kernel['order']}" if "order" in kernel else kernel["name"]
 
 

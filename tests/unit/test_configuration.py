@@ -24,7 +24,6 @@ from rfstudy.study.kinds.registry import KINDS
 
 
 def experiments_of(tmp_path, **files):
-    """The experiments of these files."""
     (tmp_path / "experiments").mkdir(exist_ok=True)
     for name, text in files.items():
         (tmp_path / "experiments" / f"{name}.yaml").write_text(text)

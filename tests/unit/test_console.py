@@ -1,4 +1,4 @@
-"""The console of a run: its lines from records as Snakemake makes them, the reasons of failures, and the time left."""
+"""The console of a run: its lines from records as Snakemake makes them, and the reasons of failures."""
 
 import io
 import logging
@@ -8,8 +8,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_rfstudy import PLAN, LogHandler
-from snakemake_logger_plugin_rfstudy.reason import reason_in, reason_of
-from snakemake_logger_plugin_rfstudy.remaining import Remaining
+from snakemake_logger_plugin_rfstudy.reason import reason_of
 
 SETTINGS = {
     "printshellcmds": False, "nocolor": True, "quiet": set(), "debug_dag": False, "verbose": False,
@@ -116,38 +115,6 @@ def test_a_failure_of_a_command_that_no_job_claims_is_not_swallowed(console):
     assert console.stream.getvalue() == "Command 'x' returned non-zero exit status 1.\n"
 
 
-@pytest.mark.parametrize(
-    ("log", "reason"),
-    [
-        ("Usage: python -m rfstudy\n\nError: No such option: --spce\n", "Error: No such option: --spce"),
-        ("error: a.csv: checksum differs:\n  expected 1\n  found 2\n",
-         "error: a.csv: checksum differs: expected 1 found 2"),
-        ("Traceback (most recent call last):\n  File 'a'\nKeyError: 'a'\n\nDuring handling of the above exception, "
-         "another exception occurred:\n\nTraceback (most recent call last):\n  File 'b'\nTypeError: b\n",
-         "TypeError: b"),
-        ("12 rows\n 100%|##########| 3/3\n", ""),
-    ],
-)  # fmt: skip
-def test_the_reason_is_the_error_at_the_end_of_a_log(log, reason):
-    assert reason_in(log) == reason
-
-
 def test_a_failure_without_a_log_says_so(tmp_path):
     assert reason_of([tmp_path / "none.log"], "exit status 1") == ("exit status 1", "")
     assert reason_of([], "") == ("no error in its log", "")
-
-
-def test_the_time_left_is_that_of_the_work_left_at_the_pace_of_the_work_done():
-    # five jobs of 10 s and one of 100 s with the machine to themselves, two of unknown time with half of it each
-    jobs = dict.fromkeys(range(5), (1.0, 10.0)) | {5: (1.0, 100.0), 6: (0.5, None), 7: (0.5, None)}
-    unknown = 0.5 * (5 * 10 + 100) / 6
-    run = Remaining(jobs)
-    for number in range(4):
-        run.finish(number)
-    assert run.seconds(80.0) is None  # of few jobs the pace is not believed
-    run.finish(5)
-    assert run.seconds(19.0) is None
-    assert run.seconds(280.0) == pytest.approx(2 * (10 + 2 * unknown))
-    run.finish(6)
-    assert run.seconds(300.0) == pytest.approx(300 / (140 + unknown) * (10 + unknown))
-    assert Remaining({}).seconds(100.0) is None

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from rfstudy.data.facts import SPIKE_DEVIATIONS, class_order, describe, row_codes, spikes
+from rfstudy.data.facts import SPIKE_DEVIATIONS, describe, row_codes, spikes
 
 
 @pytest.fixture
@@ -104,18 +104,6 @@ def test_constant_columns_are_listed_by_part():
     assert (facts["n_constant_columns_train"], facts["constant_columns_train"]) == (1, [2])
     assert (facts["n_constant_columns_test"], facts["constant_columns_test"]) == (1, [3])
     assert (facts["minimum_train"], facts["maximum_train"], facts["maximum_test"]) == (0, 5, 7)
-
-
-def test_the_order_of_the_classes():
-    shuffled = np.random.default_rng(0).permutation(np.repeat([0, 1], [300, 700]))
-    assert class_order(shuffled)["class_order"] == "mixed"
-    assert class_order(np.sort(shuffled))["class_order"] == "sorted"
-    in_time = np.repeat(np.arange(20) % 2, 50)
-    facts = class_order(in_time)
-    assert (facts["class_order"], facts["n_class_runs"], facts["longest_class_run"]) == ("long runs", 20, 50)
-    assert facts["neighbours_agree"] == round(980 / 999, 6)
-    assert facts["neighbours_agree_by_chance"] == 0.5
-    assert class_order(np.repeat([1, 1, 0, 1], [2, 1, 5, 1]))["longest_class_run"] == 5
 
 
 def test_spikes_are_rows_far_from_the_median_of_a_column():

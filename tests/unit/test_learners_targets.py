@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from random_features.learners import streams
 from random_features.learners.entry import load
-from random_features.learners.penalties import best_penalty, check_grid, edge_of, effective_penalties
+from random_features.learners.penalties import best_penalty, check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, score_sum
 from random_features.learners.shifted import MANY, refuse_singular, solve_shifted
 from random_features.learners.targets import as_columns
@@ -52,20 +52,6 @@ EQUAL = [[90.0, 80.0], [70.0, 70.0], [80.0, 90.0]]
 )  # fmt: skip
 def test_the_best_penalty(scores, grid, how, best):
     assert best_penalty(scores, grid, *how) == best
-
-
-def test_an_edge_is_the_smallest_or_largest_of_what_there_was_to_choose():
-    grid = [10.0, 0.1, 1.0, 0.01]
-    scores = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 1.0], [np.nan, 5.0]])
-    assert [edge_of(value, grid, scores) for value in grid[:3]] == [False, True, None]
-    assert [edge_of(value, grid, scores, "mse") for value in grid[:3]] == [False, False, None]
-    assert edge_of(3.0, [3.0], [[1.0]]) is None
-
-
-def test_the_last_step_gains_if_it_improves_by_more_than_one_standard_error():
-    steps = np.array([0.0, 2.0])  # mean 1, standard error 1
-    for more, gains in ((0.0, False), (0.01, True)):
-        assert edge_of(0.1, [0.1, 1.0], [5.0 + steps + more, [5.0, 5.0]]) is gains
 
 
 def test_best_penalty_refuses_what_does_not_fit():

@@ -9,7 +9,6 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from rfstudy import tidy
-from rfstudy.metrics import FACTS
 from rfstudy.report.aggregate import by_repeat
 from rfstudy.report.compare import MIN_REPEATS, Estimate, family, holm, is_effect, overlap_of, paired, with_verdicts
 from rfstudy.report.context import Context
@@ -194,18 +193,6 @@ def test_a_single_repeat_without_any_spread_is_too_noisy():
     assert math.isnan(alone["standard_error"])
     assert verdict_on(published=80.0, published_std=0.5, published_n=10, value=85.0, n=1)["verdict"] == "better"
     assert verdict_on(published=80.0, value=85.0, std=0.5, n=3)["verdict"] == "better"
-
-
-@pytest.mark.parametrize(
-    ("metric", "value", "margin"),
-    [
-        ("accuracy_pct", 80.0, 0.5), ("accuracy_pct", 0.1, 0.5), ("error_pct", 20.0, 0.5), ("error_pct", 5.0, 0.5),
-        ("error_pct", 4.0, 0.4), ("train_error_pct", 0.2, 0.02), ("time_feature_s", 2.0, 0.2), ("mse", 0.5, 0.05),
-        ("n_train", 100, 0.0),
-    ],
-)  # fmt: skip
-def test_the_practical_margin(metric, value, margin):
-    assert FACTS[metric].margin(value) == pytest.approx(margin)
 
 
 @pytest.mark.parametrize(("numbers", "difference", "verdict"), [

@@ -1,27 +1,12 @@
 """Claims about the maps themselves on made rows: fitted powers, every verdict, and the tables."""
 
-import numpy as np
 import pytest
 import report_rows
 import verdict_rows
 from theory_rows import cost_rows, decay_rows, pair_rows
 
 from rfstudy import tidy
-from rfstudy.report.estimates import SignCounts, growth, power_law, tally
-
-
-def test_the_exponent_of_a_power_law_comes_back():
-    x = np.array([1.0, 2, 4, 8])
-    fit = power_law(x, 5 * x**-1.5)
-    assert fit.value == pytest.approx(-1.5)
-    # the error is a difference of rounded sums of squares: the root of the precision
-    assert fit.error == pytest.approx(0, abs=1e-7)
-    assert str(power_law(x, np.ones(4))) == "0.00 ± 0.00"
-    assert power_law(x[:2], x[:2]) is None
-    assert power_law([3, 3, 3], [1, 2, 3]) is None
-    # a time of zero has no logarithm
-    assert power_law(x, [0.0, 2.0, 4.0, 8.0]).value == pytest.approx(1.0)
-    assert power_law(x, np.zeros(4)) is None
+from rfstudy.report.estimates import SignCounts, growth, tally
 
 
 def test_growth_takes_the_rows_in_which_only_one_thing_varies():

@@ -1,7 +1,9 @@
 """The cost of jobs: the model, the requests and their limits, and shards sized by it."""
 
+import itertools
 import math
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -26,7 +28,6 @@ def paper():
 
 
 def jobs_of(study, stage, name, **settings):
-    """Return the jobs of a stage in an experiment."""
     return cost.sized(stage, study.chosen[name], study.registry.tasks, study.settings | settings, MODEL)
 
 
@@ -80,19 +81,6 @@ def test_a_learner_costs_by_its_training_rows_and_is_left_out_by_them(paper):
     assert cells == [2, 0]  # of a learner that the later repeats do not have
 
 
-@pytest.mark.parametrize(
-    ("grid", "n", "expected"),
-    [
-        ({}, 9_000, (9_000, 9_000)),
-        ({}, 40_000, (15_000, 15_000)),  # of its rows as many take part
-        ({"most_rows": 60_000}, 15_000, (15_000, 15_000)),
-        ({"most_rows": 60_000}, 40_000, (40_000, 1_500)),  # in blocks, with a preconditioner
-    ],
-)
-def test_the_exact_kernel_holds_a_matrix_up_to_the_rows_that_it_solves_by_cholesky(grid, n, expected):
-    assert cost.matrix_of_kernel("controls", grid, n) == expected
-
-
 @pytest.mark.parametrize("learner", sorted(cost.OF_MATRICES))
 def test_predictors_with_a_kernel_matrix_request_its_memory(paper, learner):
     part = jobs_of(paper, "measure", "yardsticks")[0].parts[0]
@@ -104,12 +92,6 @@ def test_predictors_with_a_kernel_matrix_request_its_memory(paper, learner):
 def test_the_plan_knows_how_the_exact_kernel_is_solved():
     assert KINDS["controls"].by_cholesky == yardsticks.BY_CHOLESKY == yardsticks.MOST_ROWS
     assert KINDS["controls"].rank == yardsticks.RANK
-
-
-def test_a_split_that_caps_the_rows_caps_the_work():
-    task, settings = {"n": 90_000, "d": 7, "source": {}}, {"data": "original", "max_rows": 40_000}
-    assert cost.rows_of(task, settings) == (80_000, 7)
-    assert cost.rows_of(task, settings, {"rule": "folds", "n_rows": 30_000}) == (30_000, 7)
 
 
 def test_a_map_without_records_takes_as_long_as_the_slowest():
@@ -173,12 +155,59 @@ def test_jobs_that_request_no_gpu_compute_on_the_cpu(paper, stage, name, device,
     assert found == expected
 
 
-def test_the_fit_finds_the_seconds_that_made_the_records():
-    rng = np.random.default_rng(0)
-    amounts = rng.uniform(0.01, 1, (200, 3))
-    truth = np.array([30.0, 100.0, 5.0])
-    found = cost_fit.fitted(amounts, amounts @ truth * rng.lognormal(0, 0.05, 200))
-    np.testing.assert_allclose(found, truth, rtol=0.1)
+#: Seconds per amount that make the times of jobs.
+USUAL = {"map rff/nD": 1e-6, "learner ridge/cells": 100.0, "learner ridge/nDD": 1e-9}
+
+
+def fitted_to_jobs(longer, n_datasets, noise, tmp_path, monkeypatch):
+    """The model fitted to jobs, and the jobs: experiment, work, its usual seconds, and with ``noise`` as recorded."""
+    rng, jobs, blocks = np.random.default_rng(0), [], []
+    for (experiment, times), dataset in itertools.product(longer.items(), range(n_datasets)):
+        n, columns, fits = 10 ** rng.uniform(3.5, 5), 10 ** rng.uniform(2, 3), rng.integers(1, 20)
+        work = cost.amounts("map rff", 5, n, columns) + cost.amounts("learner ridge", fits, n, columns)
+        seconds = times * cost.seconds_of(work, {"seconds": USUAL})
+        jobs.append((experiment, work, seconds, seconds * rng.lognormal(0, noise)))
+        blocks.append(("train", experiment, f"d{dataset}", jobs[-1][-1], work))
+    monkeypatch.setattr(cost_fit, "blocks_of", lambda study, measured: blocks[2:])
+    monkeypatch.setattr(cost_fit, "slices_of", lambda slices: blocks[:2])
+    model = cost_fit.fit(None, tmp_path, None, tmp_path / "costs.json")
+    assert read_json(tmp_path / "costs.json") == model
+    assert model["jobs"] == {"train": len(blocks)}
+    return model, jobs
+
+
+def expected_of(model, experiment, work):
+    new = SimpleNamespace(datasets=("new",))
+    return cost.seconds_of_shard("train", {"name": experiment}, new, work, model)
+
+
+@pytest.mark.parametrize(("slow", "noise", "off"), [(1, 0.0, 1.001), (1, 0.05, 1.1), (3, 0.0, 1.4)])
+def test_the_model_expects_the_seconds_that_made_the_records(slow, noise, off, tmp_path, monkeypatch):
+    model, jobs = fitted_to_jobs({"e": 1, "slow": slow}, 40, noise, tmp_path, monkeypatch)
+    ratios = [expected_of(model, experiment, work) / seconds for experiment, work, seconds, _ in jobs]
+    assert 1 / off < min(ratios) <= max(ratios) < off
+    times = model["times"]["train"]
+    assert times["experiment slow"] / times["experiment e"] == pytest.approx(slow, rel=0.1)
+
+
+@pytest.mark.parametrize("noise", [0.3, 0.6])
+def test_nine_of_ten_new_jobs_finish_within_their_request(noise, tmp_path, monkeypatch):
+    model, jobs = fitted_to_jobs({"e": 1}, 200, noise, tmp_path, monkeypatch)
+    requests = [60 * cost.requested_minutes(expected_of(model, *job[:2]), model) for job in jobs]
+    finished = [job[-1] <= request for job, request in zip(jobs, requests, strict=True)]
+    assert 0.88 <= np.mean(finished) <= 0.94
+
+
+def test_a_block_counts_once_all_of_its_sizes_are_recorded(paper, tmp_path, monkeypatch):
+    name, found = "slsrff-code-large", [("rff", "64d"), ("rff", "128d"), ("qmc", "64d"), ("lsrff", "64d")]
+    rows = pd.DataFrame(found, columns=["method", "n_features_label"]).assign(run="a", dataset="covtype")
+    rows.to_csv(tmp_path / f"{name}.csv.xz", index=False)
+    run = {"stage": "train", "gpu": "", "threads": 1, "processor_time_s": 90.0}
+    monkeypatch.setattr(cost_fit, "read_records", lambda path: {"a": run})
+    ((*place, seconds, work),) = cost_fit.blocks_of(paper, tmp_path)
+    assert (place, seconds) == (["train", name, "covtype"], 45.0)
+    assert work["map rff/cells"] == 2
+    assert work["learner ridge/cells"] == 2 * (1 + cost.SEARCH["ridge"])
 
 
 def test_a_search_costs_by_its_rounds_and_one_penalty_costs_no_search(paper):
@@ -195,24 +224,16 @@ def test_a_search_costs_by_its_rounds_and_one_penalty_costs_no_search(paper):
 def test_slices_are_cells_of_one_learner():
     found = list(cost_fit.slices_of(CONFIG / "slices.csv"))
     assert all(stage == "train" and seconds > 0 and work.total() for stage, _, _, seconds, work in found)
+    # of one that searches seven fits more, and of one with a tolerance of its own
+    cells = [(place, work) for *place, seconds, work in found if seconds in (13.9, 128.9, 47.4)]
+    assert [work.get("learner svm/cells", 0) for _, work in cells] == [8, 0, 0]
+    assert [work.get("learner svm to 0.01/nD", 0) for _, work in cells] == [0, 8 * 290_506 * 1728, 0]
+    assert cells[2] == (["train", "nsrf-text", "cifar10-auto-deer"], cost.amounts("learner l1_svm", 1, 10_000, 10_000))
 
 
 def test_the_request_covers_the_quantile_of_the_records():
     assert cost.requested_minutes(600, MODEL) == 1 + math.ceil(10 * MODEL["factor"])
     assert cost.requested_minutes(10, MODEL) == 5
-
-
-def test_the_plan_adds_up():
-    jobs = {
-        "stage": ["train", "train", "tune"], "job": ["a", "b", "c"], "mem_mb": [1024, 2048, 1024],
-        "runtime": [60, 120, 30], "gpu": [0, 1, 0], "expected": [1800, 3600, 0],
-    }  # fmt: skip
-    whole = cost_plan.totals(pd.DataFrame(jobs), threads=2)["all"].to_dict()
-    assert whole == {
-        "jobs": 3, "CPU hours requested": 7.0, "CPU hours expected": 3.0, "GiB hours requested": 5.5,
-        "longest request (min)": 120, "largest memory (MB)": 2048, "GPU jobs": 1,
-        "CPU hours expected of GPU jobs": 2.0, "without records": 1,
-    }  # fmt: skip
 
 
 def test_the_page_about_clusters_has_the_plan_of_the_paper_preset(paper, tmp_path):
@@ -229,13 +250,3 @@ def test_the_page_about_clusters_has_the_plan_of_the_paper_preset(paper, tmp_pat
     jobs.settings |= {"max_runtime": 60}
     with pytest.raises(UserError, match=r"requests runtime=\d+, more than max_runtime=60"):
         cost_plan.jobs_of(jobs)
-
-
-def test_an_experiment_and_a_data_set_have_their_times():
-    slow, rows = {"one": 1.0, "two": 8.0}, {"eeg": 1.0, "skin": 3.0, "a8a": 1.0}
-    names = [(e, d) for e in slow for d in rows for _ in range(4)]
-    ratios = [slow[e] * rows[d] for e, d in names]
-    times, rest = cost_fit.times_of(pd.DataFrame(names, columns=["experiment", "dataset"]).assign(ratio=ratios))
-    assert times["experiment two"] / times["experiment one"] == pytest.approx(8, rel=0.2)
-    assert times["dataset skin"] / times["dataset eeg"] == pytest.approx(3, rel=0.2)
-    assert rest == pytest.approx(np.ones(len(rest)), rel=0.2)

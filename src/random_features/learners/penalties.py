@@ -114,6 +114,15 @@ def edge_of(value: float, grid, scores, score: str = "accuracy") -> bool | None:
     (True, False)
     >>> edge_of(1.0, grid, [[80], [90], [85]]), edge_of(1.0, grid, [[float("nan")], [90], [85]])
     (None, True)
+    >>> grid, scores = [10.0, 0.1, 1.0, 0.01], [[1.0, 2.0], [3.0, 4.0], [1.0, 1.0], [float("nan"), 5.0]]
+    >>> [[edge_of(value, grid, scores, score) for value in grid[:3]] for score in ("accuracy", "mse")]
+    [[False, True, None], [False, False, None]]
+    >>> edge_of(3.0, [3.0], [[1.0]])
+
+    Steps of 0 and 2 have the mean 1, which is their standard error.
+
+    >>> [edge_of(0.1, [0.1, 1.0], [[5.0 + more, 7.0 + more], [5.0, 5.0]]) for more in (0.0, 0.01)]
+    [False, True]
     """
     values, scores = np.asarray(grid, dtype=np.float64), gain(scores, score)
     order = np.argsort(values)

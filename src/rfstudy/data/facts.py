@@ -102,6 +102,17 @@ def class_order(y: np.ndarray) -> dict:
 
     ``class_order`` is "sorted" if every class is one run, "long runs" if neighbours agree more often than by chance
     (by ``RUN_EXCESS`` and by ``RUN_STANDARD_ERRORS``), else "mixed".
+
+    >>> shuffled = np.random.default_rng(0).permutation(np.repeat([0, 1], [300, 700]))
+    >>> [class_order(y)["class_order"] for y in (shuffled, np.sort(shuffled))]
+    ['mixed', 'sorted']
+    >>> facts = class_order(np.repeat(np.arange(20) % 2, 50))
+    >>> facts["class_order"], facts["n_class_runs"], facts["longest_class_run"]
+    ('long runs', 20, 50)
+    >>> facts["neighbours_agree"] == round(980 / 999, 6), facts["neighbours_agree_by_chance"]
+    (True, 0.5)
+    >>> class_order(np.repeat([1, 1, 0, 1], [2, 1, 5, 1]))["longest_class_run"]
+    5
     """
     same = y[1:] == y[:-1]
     runs = np.diff(np.flatnonzero(np.concatenate([[True], ~same, [True]])))

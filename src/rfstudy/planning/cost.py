@@ -212,6 +212,10 @@ def sides_of(part: Part, tasks: dict, settings: dict) -> tuple[int, int]:
 def rows_of(task: dict, settings: dict, split: dict | None = None, search: dict | None = None) -> tuple[int, int]:
     """Return the largest number of rows and columns of a task that a run can use, with a ``split`` and in a
     ``search``.
+
+    >>> task, settings = {"n": 90_000, "d": 7, "source": {}}, {"data": "original", "max_rows": 40_000}
+    >>> rows_of(task, settings), rows_of(task, settings, {"rule": "folds", "n_rows": 30_000})
+    ((80000, 7), (30000, 7))
     """
     # generated rows, and those of a file of this machine, are the same in every preset
     own = "generator" in task or (("source" in task or "streamed" in task) and "stand_in" not in task)
@@ -232,6 +236,11 @@ def share_that_trains(part: Part, n: int, tasks: dict, settings: dict) -> float:
 def matrix_of_kernel(kind: str, grid: dict, n: int) -> tuple[int, int]:
     """Return the rows and columns of the kernel matrix that a learner holds: that of its at most ``most_rows`` rows; of
     more rows than the kind solves by Cholesky's factor, that of a preconditioner.
+
+    >>> [matrix_of_kernel("controls", {}, n) for n in (9_000, 40_000)]  # of the second, as many rows take part
+    [(9000, 9000), (15000, 15000)]
+    >>> [matrix_of_kernel("controls", {"most_rows": 60_000}, n) for n in (15_000, 40_000)]  # the second in blocks
+    [(15000, 15000), (40000, 1500)]
     """
     limits = KINDS[kind]
     n = min(n, grid.get("most_rows", limits.by_cholesky))

@@ -67,6 +67,20 @@ def fit(study, measured, slices, out) -> dict:
 def times_of(jobs: pd.DataFrame) -> tuple[dict, np.ndarray]:
     """Return how many times the seconds of their work the jobs of an experiment and of a data set took, and the rest of
     each job without its own record: what a new job may take.
+
+    >>> slow, rows = {"one": 1.0, "two": 8.0}, {"eeg": 1.0, "skin": 3.0, "a8a": 1.0}
+    >>> jobs = [(e, d, slow[e] * rows[d]) for e in slow for d in rows for _ in range(4)]
+    >>> times, rest = times_of(pd.DataFrame(jobs, columns=["experiment", "dataset", "ratio"]))
+    >>> for name, value in times.items():  # drawn to those of all: 7.3 times and 2.8 times as long, not 8 and 3
+    ...     print(name, value)
+    experiment one 0.369
+    experiment two 2.71
+    dataset a8a 0.708
+    dataset eeg 0.708
+    dataset skin 1.99
+    all 4.08
+    >>> print(rest.min().round(2), rest.max().round(2))
+    0.93 1.11
     """
     columns = pd.get_dummies(jobs[["experiment", "dataset"]], prefix_sep=" ", dtype=float).assign(all=1.0)
     drawn = np.diag(np.where(columns.columns == "all", 1e-6, DRAWN))
@@ -148,6 +162,18 @@ def seconds_by_block(table: pd.DataFrame, runs: dict[str, dict], has_data: bool)
 
     The seconds of a run of several blocks are divided by their rows. A run on a machine with a GPU takes infinite
     seconds here, as its processor does not have all of the work.
+
+    >>> run = {"stage": "generate", "gpu": "", "threads": 1, "processor_time_s": 90.0}
+    >>> runs = {"a": run, "b": run | {"processor_time_s": 30.0}, "g": run | {"gpu": "H200", "stage": "time"}}
+    >>> methods = ["rff", "rff", "orf", "", "", "rff", "rff"]
+    >>> table = pd.DataFrame({"run": list("aaaaabg"), "dataset": "eeg", "method": methods})
+    >>> for block, seconds in seconds_by_block(table, runs, has_data=True).items():
+    ...     print(*block, seconds)
+    train eeg orf 30.0
+    train eeg rff 90.0
+    time eeg rff inf
+    >>> seconds_by_block(table, runs, has_data=False)["train", "", "rff"]
+    90.0
     """
     found = defaultdict(float)
     for run, of_run in table[table.method != ""].groupby("run"):
@@ -162,6 +188,12 @@ def unloaded(run: dict) -> float:
     """Return the seconds that a run would have taken had its machine done nothing else.
 
     This is its processor time on one thread. Older records lack it; the load of the machine is used instead.
+
+    >>> run = {"threads": 1, "wall_time_s": 60.0, "load_average": 4.0, "cores": 2}
+    >>> unloaded(run), unloaded(run | {"load_average": 1.0}), unloaded(run | {"processor_time_s": 50.0})
+    (30.0, 60.0, 50.0)
+    >>> unloaded(run | {"processor_time_s": 50.0, "threads": 2})
+    30.0
     """
     if run["threads"] == 1 and "processor_time_s" in run:
         return run["processor_time_s"]
@@ -169,6 +201,10 @@ def unloaded(run: dict) -> float:
 
 
 def typical(per_amount: dict) -> dict:
-    """Return the largest seconds per amount of maps and of learners: for those without records."""
+    """Return the largest seconds per amount of maps and of learners: for those without records.
+
+    >>> typical({"map rff/nD": 1.0, "map orf/nD": 2.0, "learner svm to 0.01/nD": 3.0, "time grid/nD": 9.0})
+    {'map any/nD': 2.0, 'learner any/nD': 3.0}
+    """
     found = pd.Series(per_amount).filter(regex="^(map|learner) ")
     return found.groupby(found.index.str.replace(" .*/", " any/", regex=True), sort=False).max().to_dict()

@@ -29,7 +29,21 @@ def jobs_of(jobs: Jobs) -> pd.DataFrame:
 
 
 def totals(jobs: pd.DataFrame, threads: int) -> pd.DataFrame:
-    """Return the cost of the jobs of each stage, a column each, and of all in the last column."""
+    """Return the cost of the jobs of each stage, a column each, and of all in the last column.
+
+    >>> asked = {"stage": ["train", "train", "tune"], "mem_mb": [1024, 2048, 1024], "runtime": [60, 120, 30]}
+    >>> print(totals(pd.DataFrame(asked | {"gpu": [0, 1, 0], "expected": [1800, 3600, 0]}), threads=2).to_string())
+                                     train    tune     all
+    jobs                               2.0     1.0     3.0
+    CPU hours requested                6.0     1.0     7.0
+    CPU hours expected                 3.0     0.0     3.0
+    GiB hours requested                5.0     0.5     5.5
+    longest request (min)            120.0    30.0   120.0
+    largest memory (MB)             2048.0  1024.0  2048.0
+    GPU jobs                           1.0     0.0     1.0
+    CPU hours expected of GPU jobs     2.0     0.0     2.0
+    without records                    0.0     1.0     1.0
+    """
     stages = {**dict(list(jobs.groupby("stage"))), "all": jobs}
     return pd.DataFrame({stage: cost_of(own, threads) for stage, own in stages.items()}, dtype=object)
 

@@ -66,6 +66,17 @@ def power_law(x, y) -> Estimate | None:
 
     Points with y = 0, such as times below the resolution of the clock, have no logarithm and are left out. None if
     there are fewer than three points or only one x: the error is then unknown.
+
+    >>> x = np.array([1.0, 2, 4, 8])
+    >>> fit = power_law(x, 5 * x**-1.5)
+    >>> round(fit.value, 6), abs(fit.error) < 1e-7  # a difference of rounded sums of squares: the root of the precision
+    (-1.5, True)
+    >>> print(power_law(x, np.ones(4)))
+    0.00 ± 0.00
+    >>> round(power_law(x, [0.0, 2.0, 4.0, 8.0]).value, 6)
+    1.0
+    >>> [power_law(*points) for points in ((x[:2], x[:2]), ([3, 3, 3], [1, 2, 3]), (x, np.zeros(4)))]
+    [None, None, None]
     """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     x, y = x[y > 0], y[y > 0]

@@ -188,6 +188,13 @@ def best_settings(length_scales: np.ndarray, scores: np.ndarray, penalties: np.n
     ones, and ``at_edge`` if one is at an end.
 
     ``scores`` (length scales, penalties, splits) are NaN where a system is singular.
+
+    >>> length_scales, penalties = np.array([1.0, 2.0, 4.0]), np.array([0.1, 1.0, 10.0])
+    >>> scores = np.array([[1.0, 3.0, 2.0], [3.0, 3.0, 1.0], [np.nan, 2.0, 2.0]])
+    >>> best_settings(length_scales, scores[..., None], penalties)
+    {'length_scale': 2.0, 'penalty': 1.0}
+    >>> best_settings(length_scales, np.stack([scores, np.diag([0.0, 0.0, 9.0])], axis=2), penalties)
+    {'length_scale': 4.0, 'penalty': 10.0, 'at_edge': {'length_scale': True, 'penalty': False}}
     """
     means = scores.mean(axis=2)
     i, j = np.argwhere(means == np.nanmax(means))[-1]

@@ -185,6 +185,28 @@ def learner_settings(spec: Part, entry: dict, learner: str) -> dict:
 def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict, dict]:
     """Return the choices of ``tune`` for a cell, from every scope that it is in. For each quantity they state the scope
     that shares it (``tune_per``) and the repeats used for it (``chosen_on``). ``at_edge`` is as in ``tune.Search``.
+
+    >>> scale = {"chosen": {"length_scale": 2.0}, "chosen_on": [0], "at_edge": {"length_scale": True}}
+    >>> maps = {"rff-b": {"chosen": {"options": {"a": 1}}, "chosen_on": [0, 1], "draws": 3}}
+    >>> penalty = {"chosen": {"penalty": {"ridge": 0.1}}, "chosen_on": [1], "at_edge": {"ridge": False}}
+    >>> chosen = {"experiment": scale, "method": maps, "cell": {"rff-b": {"2d": {"1": penalty}}}}
+    >>> entry = {"method": "rff", "variant": "b"}
+    >>> values, how = choice_for(chosen, entry, "2d", 1)
+    >>> values
+    {'length_scale': 2.0, 'options': {'a': 1}, 'penalty': {'ridge': 0.1}}
+    >>> how["length_scale"], how["at_edge"]
+    ({'tune_per': 'experiment', 'chosen_on': [0]}, {'length_scale': True, 'ridge': False})
+    >>> how["options"], how["penalty"]
+    ({'tune_per': 'method', 'chosen_on': [0, 1], 'draws': 3}, {'tune_per': 'cell'})
+
+    Another repeat has no penalty of this one, and an entry that is not searched for a quantity has neither its choice
+    nor its edge.
+
+    >>> values, how = choice_for(chosen, entry, "2d", 0)
+    >>> sorted(values), how["at_edge"]
+    (['length_scale', 'options'], {'length_scale': True})
+    >>> choice_for({"experiment": scale}, entry | {"searched": ["penalty"]}, "2d", 1)
+    ({}, {})
     """
     values: dict = {}
     how: dict = {}
@@ -213,6 +235,12 @@ def place_of(scope: str, entry: dict, label: str, repeat: int | None) -> tuple[s
     """Return the place, within its scope, of the choice that a cell shares: by method, size and repeat, as needed.
 
     All methods are those of one kernel.
+
+    >>> [place_of(scope, {"method": "rff"}, "2d", 0) for scope in ("size", "method", "method_and_size", "split")]
+    [('2d',), ('rff',), ('rff', '2d'), ('rff', '2d', '0')]
+    >>> laplacian = {"method": "rff", "kernel": {"name": "laplacian"}}
+    >>> [place_of("experiment", entry, "2d", 0) for entry in ({"method": "rff"}, laplacian)]
+    [(), ('laplacian',)]
     """
     if scope in ("experiment", "size"):
         return tuple(filter(None, [own_kernel(entry), label if scope == "size" else ""]))

@@ -105,7 +105,7 @@ def relevance(X, y) -> tuple[float, ...]:
     Y = np.ldexp(Y, -np.frexp(abs(Y).max())[1])  # the unit of the targets cancels; their squares would leave the range
     X, deviations = X - X.mean(axis=0), X.std(axis=0)
     equal, units = np.ones(X.shape[1]), np.where(np.ptp(X, axis=0) > 0, deviations, 1.0)
-    isotropic = next(_rounds(X, Y, equal, equal), None)
+    isotropic = next(_rounds(X, Y, equal, equal), None) if len(X) > 1 else None
     if isotropic is None:
         raise ValueError("length_scale='ard' finds nothing in rows that are equal: state a length scale")
     starts = equal, _importances(X / units, Y)

@@ -190,13 +190,15 @@ def constant(array: np.ndarray, device, dtype=None):
 
     The copy on a CUDA device is made once. On the CPU the tensor shares the memory of the array if the types agree.
     """
-    if device.type == "cpu":
-        return torch.from_numpy(array).to(dtype=dtype)
     key = id(array), device, dtype
-    if key not in _COPIES:
-        with torch.inference_mode(False):  # a tensor of inference mode can have no part in a later gradient
-            _COPIES[key] = torch.from_numpy(array).to(device, dtype)
-        weakref.finalize(array, _COPIES.pop, key, None)
+    if key in _COPIES:
+        return _COPIES[key]
+    own = array if array.flags.writeable else array.copy()  # PyTorch warns of what joblib maps into memory
+    if device.type == "cpu":
+        return torch.from_numpy(own).to(dtype=dtype)
+    with torch.inference_mode(False):  # a tensor of inference mode can have no part in a later gradient
+        _COPIES[key] = torch.from_numpy(own).to(device, dtype)
+    weakref.finalize(array, _COPIES.pop, key, None)
     return _COPIES[key]
 
 

@@ -12,9 +12,7 @@ PARTS = ("Snakefile", "rules", "config", "src", "envs", "data/reference")
 
 def copy_of_repository(folder: Path, *others: str) -> Path:
     """Copy the parts of the repository that the workflow reads, and others, to ``folder``, and return it.
-
-    Snakemake uses ``profiles/default`` wherever it is.
-    """
+    Snakemake uses ``profiles/default`` wherever it is."""
     for part in (*PARTS, *others):
         source, target = ROOT / part, folder / part
         if source.is_dir():

@@ -31,9 +31,7 @@ def assert_mean(sample, expected):
 
 def assert_variance(sample, expected, remainder=0.0):
     """The variance of independent draws is within four standard errors, sigma^2 sqrt((kurtosis - 1) / N).
-
-    ``remainder`` is a relative error that the formula may have in addition.
-    """
+    ``remainder`` is a relative error that the formula may have in addition."""
     centred = np.asarray(sample) - np.mean(sample)
     variance = (centred**2).mean()
     kurtosis = (centred**4).mean() / variance**2

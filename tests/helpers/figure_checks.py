@@ -10,9 +10,7 @@ from rfstudy.report.panels import WIDTHS
 
 def texts_of(figure):
     """Visible texts of a figure with their boxes in pixels and their axes (None for the figure's own).
-
-    Tick labels outside of the range of an axis are not drawn.
-    """
+    Tick labels outside of the range of an axis are not drawn."""
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     found = [(text, None) for text in figure.texts]

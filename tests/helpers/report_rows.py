@@ -104,9 +104,7 @@ def draw(spec, results, out):
 
 def run_rows(quantities, tasks, methods, repeats, sizes, **columns) -> list[dict]:
     """Rows of one run; ``quantities(task, multiple, repeat, position, method)`` are metric, learner, split and value.
-
-    ``columns`` go into every row.
-    """
+    ``columns`` go into every row."""
     rows = []
     cells = itertools.product(tasks, sizes, range(repeats), enumerate(methods))
     for task, multiple, repeat, (position, method) in cells:

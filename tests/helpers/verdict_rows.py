@@ -94,9 +94,7 @@ def repeated(rows, n=5):
 
 def judged(claim, rows, **changed) -> str:
     """The verdict on one claim; the rows count as those of the experiment that it is tested on under "text".
-
-    ``changed`` are attributes of the claim with other values.
-    """
+    ``changed`` are attributes of the claim with other values."""
     return found(claim, rows, **changed)[0]
 
 

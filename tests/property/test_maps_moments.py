@@ -118,9 +118,7 @@ def test_orf_blocks_are_independent():
 @pytest.mark.parametrize("name", ["rff", "orf", "fastfood"])
 def test_lengths_of_the_frequencies_are_chi(name):
     """Kolmogorov-Smirnov at level 1e-4; the rows of different blocks are independent, so one row per block is used.
-
-    The lengths of the rows of a Fastfood block are independent too, because only S decides them when p = d.
-    """
+    The lengths of the rows of a Fastfood block are independent too, because only S decides them when p = d."""
     W = drawn(name, D, 2000 * D).dense_frequencies()[::D]
     assert kstest(np.linalg.norm(W, axis=1), chi(D).cdf).pvalue > 1e-4
 

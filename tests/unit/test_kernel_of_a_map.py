@@ -92,6 +92,7 @@ GAMMA, WAITS = r"gamma is 1 / \(2 l\^2\) for a length scale l", "length_scale='m
         (lambda: make_map("rff", kernel=Gaussian), TypeError, r"got the class Gaussian: write Gaussian\(\)"),
         (lambda: make_map("rff", kernel=Gaussian("scale")).fit(EQUAL), ValueError, "are equal"),
         (lambda: make_map("rff", kernel=Gaussian("median")).fit(EQUAL), ValueError, "the median distance .* is 0"),
+        (lambda: LABELLED.fit(X[:1], Y[:1]), ValueError, "finds nothing in rows that are equal"),
         (lambda: LABELLED.fit(X), ValueError, r"length_scale='ard' learns from targets: fit\(X, y\)"),
         (lambda: LABELLED.fit(X, Y[:3]), ValueError, "X has 60 rows, y 3"),
         (lambda: LABELLED.fit(X, np.append(Y[:59], np.nan)), ValueError, "Input y contains NaN"),

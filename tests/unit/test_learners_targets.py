@@ -194,6 +194,8 @@ def test_features_are_kept_within_the_budget_only(monkeypatch):
 def test_a_stream_that_does_not_fit_is_refused(blocks, message):
     with pytest.raises((ValueError, TypeError), match=message):
         list(streams.checked(blocks, 6, 3))
+    with pytest.raises((ValueError, TypeError), match=message):
+        load("l1_svm").fit(blocks, torch.tensor([1.0, -1.0] * 3), 1.0, n_columns=3, options={})
 
 
 @pytest.mark.parametrize("n_shifts", [3, MANY, 25])

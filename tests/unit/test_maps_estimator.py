@@ -143,14 +143,9 @@ def test_features_are_a_fixed_function_of_the_projections(variant):
     np.testing.assert_allclose(Z, expected / np.sqrt(21), atol=1e-10)
 
 
-@pytest.fixture
-def three_threads():
-    with torch_threads(3):
-        yield
-
-
 @every_map
-def test_blocks_and_threads_are_the_transform(variant, monkeypatch, three_threads):
+@torch_threads(3)
+def test_blocks_and_threads_are_the_transform(variant, monkeypatch):
     X, (phi, Z) = data()[0][:16], fitted(variant)
     # Blocks of other sizes let a matrix product add in another order.
     close = {"rtol": 0, "atol": 1e-11 * np.abs(Z).max()}
@@ -163,7 +158,8 @@ def test_blocks_and_threads_are_the_transform(variant, monkeypatch, three_thread
         np.testing.assert_allclose(phi.transform(X), Z[:16], **close)
 
 
-def test_an_error_in_a_thread_is_raised(monkeypatch, three_threads):
+@torch_threads(3)
+def test_an_error_in_a_thread_is_raised(monkeypatch):
     X, _ = data()
     phi = build("rff").fit(X)
     monkeypatch.setattr(base, "CACHE_BYTES", 1)

@@ -1,8 +1,10 @@
 """Maps of tensors: features have the type and the device of the data, and a gradient where a map is only drawn."""
 
 import pickle
+from functools import partial
 from types import SimpleNamespace
 
+import joblib
 import numpy as np
 import pytest
 import torch
@@ -49,6 +51,17 @@ def test_a_tensor_gives_a_tensor_with_the_same_bits(variant, dtype):
     blocks = list(phi.transform_blocks(torch.from_numpy(X), rows=40))
     assert [rows.start for rows, _ in blocks] == list(range(0, len(X), 40))
     np.testing.assert_allclose(torch.cat([block for _, block in blocks]).numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+@every_map
+@pytest.mark.filterwarnings("error:The given NumPy array is not writable")
+def test_arrays_of_a_map_that_processes_share_are_only_read(variant, tmp_path, request):
+    phi, expected = fitted(variant)
+    joblib.dump(phi, tmp_path / "map")
+    shared = joblib.load(tmp_path / "map", mmap_mode="r")
+    torch.set_warn_always(True)  # PyTorch warns of the first array only
+    request.addfinalizer(partial(torch.set_warn_always, False))
+    np.testing.assert_array_equal(shared.transform(data()[0]), expected)
 
 
 #: Modes that a program may be in; the device "meta" has no numbers.

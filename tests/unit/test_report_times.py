@@ -40,9 +40,7 @@ def generation(method, rounds, **columns):
 
 def ratios_of(method, over, by_multiple, dataset="eeg", **columns):
     """Rounds of two methods whose ratios are those of ``by_multiple``: multiple of d -> ratios by round.
-
-    The rounds differ in the state of the machine, which a ratio does not see.
-    """
+    The rounds differ in the state of the machine, which a ratio does not see."""
     rows, state = [], (1.0, 5.0, 0.2)
     for multiple, ratios in by_multiple.items():
         rows += generation(over, state, multiple=multiple, dataset=dataset)

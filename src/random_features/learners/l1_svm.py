@@ -50,7 +50,7 @@ def cross_validate_l1_svm(blocks, Y, grid, folds, *, n_columns: int, score="accu
 
 def _in_memory(blocks, Y, n_columns):
     """Return the features, kept in memory, and their targets, as arrays; ``ValueError`` for too many rows."""
-    of_tensors, Y = isinstance(Y, torch.Tensor), sign_columns(on_host(Y))
+    of_tensors, Y = callable(blocks) and isinstance(Y, torch.Tensor), sign_columns(on_host(Y))
     if reason := too_many_rows({}, len(Y), n_columns):
         raise ValueError(f"{reason}; use the squared hinge loss")
     arrays = (lambda: ((rows, on_host(block)) for rows, block in blocks())) if of_tensors else blocks

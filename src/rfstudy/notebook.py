@@ -42,10 +42,10 @@ def measured(**wanted) -> pd.DataFrame:
         for each in given:
             check_known(f"the shipped rows have no {what}", each, known)
     values = {name: as_list(value) for name, value in wanted.items()}
-    for name in (name for name in wanted if name not in tidy.TEXTS):
+    for name in wanted:
         try:
-            values[name] = list(map(float, values[name]))
-        except ValueError as error:
+            values[name] = list(map(str if name in tidy.TEXTS else float, values[name]))
+        except (TypeError, ValueError) as error:
             raise UserError(f"{name} is a column of numbers: {error}") from None
     rows = pd.concat([select(study.rows(study.file(each)), **values) for each in named], ignore_index=True)
     if rows.empty:

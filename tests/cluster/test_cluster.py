@@ -99,7 +99,6 @@ def loses_at_most_a_cell(study, local, capsys):
 
 
 def of_rule(cluster, rule: str, state: str = "all") -> list[dict]:
-    """Return the jobs of a rule."""
     return [job for job in cluster.jobs(state) if rule in job["comment"]]
 
 

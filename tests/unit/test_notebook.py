@@ -86,6 +86,7 @@ def test_a_drawn_point_is_the_mean_of_the_rows_at_its_true_place():
 
 
 def test_numbers_select_rows_as_numbers_and_as_text():
+    assert len(rfstudy.measured(experiment="eerf-tuned", n_features_label=[90, "100"])["n_features"].unique()) == 2
     rows = rfstudy.measured(**CELL, at=1, repeat=[0, "1"])
     assert set(rows["repeat"]) == {0, 1}
     assert set(rows["at"]) == {1.0}
@@ -124,6 +125,7 @@ def test_numbers_select_rows_as_numbers_and_as_text():
         (lambda: rfstudy.load("slsrff/ablation-code", methods="slsrff"), "over rff and qmc: name one of them, too"),
         (lambda: rfstudy.load("slsrff/table-03-times-text", methods="rff"), "Table 3 has no number to compare with"),
         (lambda: rfstudy.measured(n_features="8d"), "n_features is a column of numbers: "),
+        (lambda: rfstudy.measured(repeat=[None]), "repeat is a column of numbers: "),
         (lambda: rfstudy.draw("survey/figure-08-text", methods=["rff"]), "no method 'rff'; it has none"),
         (lambda: trace("12.3456", CELL), "metric=accuracy_pct is 12.3456: published ones, differences, ranks, and"),
         (lambda: trace("60.8", {"experiment": "eeg-spikes-code"}), "is 60.8: it is one of eeg-spikes-text"),

@@ -16,7 +16,6 @@ SIZES = {"multiples_of_d": [2, 4]}
 
 
 def search(toy, folder) -> dict:
-    """Return the choices in a toy."""
     (spec,) = toys.parts("tune", toy)
     return searching.Search(toys.job("tune", spec, folder, folder.parent / "journal")).choices()
 

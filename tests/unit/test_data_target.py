@@ -45,17 +45,6 @@ def test_numbers_come_back_as_they_are():
             Target("regression").encode(wrong)
 
 
-def test_predictions_are_evaluated_by_hand():
-    y, predicted = ["a", "b", "b", "c"], ["a", "b", "c", "c"]
-    assert Target("classes").evaluate("accuracy_pct", y, predicted) == 75.0
-    assert Target("classes").evaluate("error_pct", y, predicted) == 25.0
-    y, predicted = [3.0, 0.0, -4.0], [2.0, 2.0, -2.0]  # differences 1, -2, -2: squares 1, 4, 4; |y| = 5
-    target = Target("regression")
-    assert target.evaluate("mse", y, predicted) == pytest.approx(3.0, rel=1e-15)
-    assert target.evaluate("rmse", y, predicted) == pytest.approx(3.0**0.5, rel=1e-15)
-    assert target.evaluate("relative_error", y, predicted) == pytest.approx(3 / 5, rel=1e-15)
-
-
 @pytest.mark.parametrize(
     ("kind", "metric"), [("binary", "mse"), ("classes", "accuracy"), ("regression", "accuracy_pct")]
 )

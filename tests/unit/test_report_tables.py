@@ -45,6 +45,16 @@ def test_what_was_measured_in_place_of_a_data_set_has_its_own_name(tmp_path):
     assert "- Not comparable with the published numbers: cod-RNA (other test rows), MNIST, deformed (the" in text
 
 
+@pytest.mark.parametrize(("facts", "numbers"), [(True, ["123", "22696", "9865"]), (False, ["200", "9000", "9865"])])
+def test_numbers_are_those_of_the_facts_and_without_them_of_measured_rows(tmp_path, facts, numbers):
+    rows = [row for row in report_rows.fact_rows(duplicate_rows=3) if facts or row["dataset"] != "a8a"]
+    shared = next(row for row in report_rows.fact_rows(duplicate_rows=3) if row["dataset"] == "a8a")
+    capped = shared | {"metric": "accuracy_pct", "split": "test", "d": 200, "n_train": 9000}
+    frame, _ = table("table-06-text", [*rows, capped, capped | {"repeat": 1, "n_train": 8000}], tmp_path)
+    (found,) = frame[frame["data set"].str.startswith("a8a") & (frame["source"] == "found")][NUMBERS[:3]].to_numpy()
+    assert found.tolist() == numbers
+
+
 def test_printed_winners_are_no_input_of_the_measured_ones(tmp_path):
     frame, _ = table("table-07-text", [], tmp_path)
     assert (frame.loc[frame["source"] == "measured"].iloc[:, 2:] == "not run").all(axis=None)

@@ -74,6 +74,16 @@ class Target:
     def evaluate(self, metric: str, y_true, predictions, decision=None) -> float:
         """Return a metric of targets and predictions (n,); of two classes also the area under the ROC curve of decision
         values (n, 1). Raise ``ValueError`` for a metric that does not apply.
+
+        >>> labels = ["a", "b", "b", "c"], ["a", "b", "c", "c"]
+        >>> [Target("classes").evaluate(metric, *labels) for metric in ("accuracy_pct", "error_pct")]
+        [75.0, 25.0]
+
+        Differences of 1, -2 and -2 have the squares 1, 4 and 4, and |y| is 5.
+
+        >>> numbers = [3.0, 0.0, -4.0], [2.0, 2.0, -2.0]
+        >>> found = [Target("regression").evaluate(metric, *numbers) for metric in ("mse", "rmse", "relative_error")]
+        >>> np.testing.assert_allclose(found, [3.0, 3.0**0.5, 3 / 5], rtol=1e-15)
         """
         if problem := problem_of_metric(self.kind, metric):
             raise ValueError(problem)

@@ -110,16 +110,6 @@ def test_the_plan_counts_the_training_rows_that_a_split_has(n, n_blocks):
         assert rows_of_blocks(n, n_blocks, "blocks") == min(drawn)
 
 
-def test_each_repeat_tests_on_the_next_fold():
-    folds = np.array([1, 0, 2, 1, 0])
-    tested = [split(5, None, repeat, 0, "folds", folds=folds)[1].tolist() for repeat in range(4)]
-    assert tested == [[1, 4], [0, 3], [2], [1, 4]]
-    assert [rows.tolist() for rows in split(5, None, 0, 0, "folds", folds=np.array([1, 0, -1, 1, -1]))] == [[0, 3], [1]]
-    blocks = [split(5, None, repeat, 0, "block_folds", n_blocks=2) for repeat in range(3)]
-    assert [test.tolist() for _, test in blocks] == [[0, 1, 2], [3, 4], [0, 1, 2]]
-    assert [train.tolist() for train, _ in blocks] == [[3, 4], [0, 1, 2], [3, 4]]
-
-
 def test_folds_have_equal_shares_of_the_classes_and_keep_equal_rows_together():
     rng = np.random.default_rng(0)
     X = np.repeat(rng.standard_normal((300, 2)), 2, axis=0)

@@ -55,6 +55,15 @@ def test_numbers_are_those_of_the_facts_and_without_them_of_measured_rows(tmp_pa
     assert found.tolist() == numbers
 
 
+def test_a_grid_by_sizes_has_the_best_of_each_size_in_bold_and_names_what_was_not_run(tmp_path):
+    rows = report_rows.surrogate_rows(tasks=("eeg",), sizes=(1, 2))
+    frame, text = table("values-approximation-error-text", rows, tmp_path, "slsrff")
+    found = {name: [*cells[["d", "2d"]].to_numpy()] for name, cells in frame.groupby("data set")}
+    assert [len(found.pop("EEG")), *(list(cells[0]) for cells in found.values())] == [4, *[["not run"] * 2] * 3]
+    bold = [line for line in text.splitlines() if line.startswith("|") and "**" in line]
+    assert [("QMC" in line, line.count("**")) for line in bold] == [(True, 4)]
+
+
 def test_printed_winners_are_no_input_of_the_measured_ones(tmp_path):
     frame, _ = table("table-07-text", [], tmp_path)
     assert (frame.loc[frame["source"] == "measured"].iloc[:, 2:] == "not run").all(axis=None)

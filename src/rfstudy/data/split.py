@@ -45,6 +45,19 @@ def split(n: int, n_train_published, repeat: int, seed: int, rule: str, counts=N
     ------
     ValueError
         A rule that lacks its numbers of rows, or has numbers that leave a part empty.
+
+    Examples
+    --------
+    >>> folds = np.array([1, 0, 2, 1, 0])
+    >>> [split(5, None, repeat, 0, "folds", folds=folds)[1].tolist() for repeat in range(4)]
+    [[1, 4], [0, 3], [2], [1, 4]]
+    >>> [rows.tolist() for rows in split(5, None, 0, 0, "folds", folds=np.array([1, 0, -1, 1, -1]))]
+    [[0, 3], [1]]
+    >>> for repeat in range(3):
+    ...     print(*split(5, None, repeat, 0, "block_folds", n_blocks=2))
+    [3 4] [0 1 2]
+    [0 1 2] [3 4]
+    [3 4] [0 1 2]
     """
     if rule == "published":
         if n_train_published is None:
